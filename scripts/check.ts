@@ -1,0 +1,27 @@
+/**
+ * npm run check: everything about the tree that can be judged without running it.
+ * All steps run even when one fails, so that one pass shows all there is to mend.
+ */
+import { spawnSync } from 'node:child_process';
+
+const steps: [name: string, command: string, args: string[]][] = [
+  ['format', 'biome', ['check', '--error-on-warnings', '.']],
+  ['lint', 'oxlint', ['--type-aware', '--deny-warnings']],
+  ['types', 'tsc', ['-p', 'tsconfig.json']],
+  ['house rules', 'node', ['scripts/house-rules.ts']],
+  ['dead code', 'knip', ['--no-progress']],
+  ['generated files', 'node', ['scripts/generate.ts', '--check']],
+];
+
+let failed = 0;
+for (const [name, command, args] of steps) {
+  const started = performance.now();
+  const run = spawnSync(command, args, { encoding: 'utf8' });
+  const passed = run.status === 0;
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  console.log(`${passed ? 'ok  ' : 'FAIL'}  ${name} (${seconds} s)`);
+  if (passed) continue;
+  failed += 1;
+  console.log(run.error ? String(run.error) : `${run.stdout}${run.stderr}`);
+}
+process.exitCode = failed === 0 ? 0 : 1;

@@ -1,0 +1,72 @@
+/**
+ * npm run generate: writes docs/reference from the code it describes. `npm run check` runs it with --check, which fails
+ * when a file is out of step.
+ */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { SETTINGS } from '../server/src/config.ts';
+import { openApiDocument } from '../server/src/http/openapi.ts';
+import { ERRORS, type ErrorEntry } from '../server/src/kit/error-catalogue.ts';
+
+const FOLDER = new URL('../docs/reference/', import.meta.url);
+
+const files: Record<string, string> = {
+  'openapi.json': `${JSON.stringify(openApiDocument('https://api.example.com'), null, 2)}\n`,
+  'errors.md': errorsPage(),
+  'configuration.md': configurationPage(),
+};
+
+const stale: string[] = [];
+for (const [name, text] of Object.entries(files)) {
+  const path = fileURLToPath(new URL(name, FOLDER));
+  if (process.argv.includes('--check')) {
+    if (currentText(path) !== text) stale.push(name);
+  } else {
+    mkdirSync(FOLDER, { recursive: true });
+    writeFileSync(path, text);
+    console.log(`wrote docs/reference/${name}`);
+  }
+}
+if (stale.length > 0) {
+  console.error(
+    `out of step with the code: ${stale.map((name) => `docs/reference/${name}`).join(', ')}. Run: npm run generate`,
+  );
+  process.exitCode = 1;
+}
+
+function currentText(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return null;
+  }
+}
+
+function errorsPage(): string {
+  const rows = Object.entries(ERRORS).map(
+    ([code, entry]: [string, ErrorEntry]) =>
+      `| \`${code}\` | ${entry.status} | ${entry.cause.en} | ${entry.remedy.en} |`,
+  );
+  return `# Problems\n\nEvery problem a client can meet. Branch on \`code\` alone. A running server explains each at \`/docs/errors/{code}\`, in English and Spanish.\n\n| Code | Status | What happened | What to do |\n|---|---|---|---|\n${rows.join('\n')}\n`;
+}
+
+function configurationPage(): string {
+  const rows = Object.entries(SETTINGS).map(([name, setting]) => {
+    const missing = setting.safeParse(undefined);
+    const fallback = missing.success
+      ? missing.data === undefined
+        ? 'optional'
+        : `\`${String(missing.data)}\``
+      : '**required**';
+    return `| \`${name}\` | ${fallback} | ${describeSetting(setting)} |`;
+  });
+  return `# Configuration\n\nThe server reads its environment once, at the start, and reports every fault of it at once. An unknown \`CAUDAL_…\`, \`BREB_…\` or \`PSE_…\` variable is a fault too.\n\n| Variable | Default | Meaning |\n|---|---|---|\n${rows.join('\n')}\n`;
+}
+
+/** The description may sit on the schema itself or on the one it wraps. */
+function describeSetting(setting: (typeof SETTINGS)[keyof typeof SETTINGS]): string {
+  if (setting.description) return setting.description;
+  const inner: unknown =
+    'unwrap' in setting ? (setting.unwrap as () => { description?: string })().description : undefined;
+  return typeof inner === 'string' ? inner : '';
+}

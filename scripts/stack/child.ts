@@ -1,0 +1,102 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+
+/** A process of ours, started and ended by us. */
+export interface Child {
+  readonly pid: number;
+  /** What it sent or printed when it was ready. */
+  readonly ready: Record<string, unknown>;
+  readonly exited: Promise<number | null>;
+  /** Its output so far, newest last; for messages about what went wrong. */
+  output(): string;
+  stop(): Promise<number | null>;
+  kill(signal: NodeJS.Signals): void;
+}
+
+interface ChildOptions {
+  readonly name: string;
+  readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** `ipc`: the process sends a message when ready, and ends when we are gone. `line`: it prints a JSON line. */
+  readonly readiness: 'ipc' | 'line' | 'exit';
+  readonly withinMs?: number;
+  /** Gets every line of its output. */
+  readonly onLine?: (line: string) => void;
+}
+
+export async function startChild(options: ChildOptions): Promise<Child> {
+  const child = spawn(process.execPath, [...options.args], {
+    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '/', ...options.env },
+    stdio: ['pipe', 'pipe', 'pipe', 'ipc'],
+    // Out of the terminal's group: Ctrl-C reaches whoever started it, and that one ends its children in order.
+    detached: true,
+  });
+  let output = '';
+  const lines = lineReader((line) => options.onLine?.(line));
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      output = (output + text).slice(-50_000);
+      lines(text);
+    });
+  }
+  const exited = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
+  const ready = await readiness(child, options, exited, () => output);
+  return {
+    pid: child.pid ?? 0,
+    ready,
+    exited,
+    output: () => output,
+    kill: (signal) => void child.kill(signal),
+    stop: () => {
+      child.kill('SIGTERM');
+      return exited;
+    },
+  };
+}
+
+async function readiness(
+  child: ChildProcess,
+  options: ChildOptions,
+  exited: Promise<number | null>,
+  output: () => string,
+): Promise<Record<string, unknown>> {
+  if (options.readiness === 'exit') {
+    const code = await exited;
+    if (code !== 0) throw new Error(`${options.name} ended with ${code}:\n${output()}`);
+    return {};
+  }
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => fail('was not ready in time'), options.withinMs ?? 30_000);
+    const fail = (what: string) => {
+      clearTimeout(timer);
+      child.kill('SIGKILL');
+      reject(new Error(`${options.name} ${what}:\n${output()}`));
+    };
+    const succeed = (message: Record<string, unknown>) => {
+      clearTimeout(timer);
+      resolve(message);
+    };
+    void exited.then((code) => fail(`ended with ${code} before it was ready`));
+    if (options.readiness === 'ipc') {
+      child.on('message', (message) => succeed(message as Record<string, unknown>));
+    } else {
+      child.stdout?.on(
+        'data',
+        lineReader(
+          (line) =>
+            line.startsWith('{') &&
+            line.includes('"ready"') &&
+            succeed(JSON.parse(line) as Record<string, unknown>),
+        ),
+      );
+    }
+  });
+}
+
+function lineReader(onLine: (line: string) => void): (text: string) => void {
+  let rest = '';
+  return (text) => {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) onLine(line);
+  };
+}

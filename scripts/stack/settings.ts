@@ -1,0 +1,32 @@
+/**
+ * Settings of a stack on one machine. The secrets are public by design: they start with `dev-`, and a server in
+ * production refuses to start with them.
+ */
+export interface StackAddresses {
+  readonly databaseUrl: string;
+  readonly simulatorUrl: string;
+  readonly baseUrl: string;
+  readonly port?: number;
+  readonly opsPort?: number;
+}
+
+export function serverSettings(addresses: StackAddresses): Record<string, string> {
+  return {
+    CAUDAL_ENV: 'development',
+    CAUDAL_CELL: '1',
+    CAUDAL_PORT: String(addresses.port ?? 0),
+    CAUDAL_OPS_PORT: String(addresses.opsPort ?? 0),
+    CAUDAL_BASE_URL: addresses.baseUrl,
+    CAUDAL_CHECKOUT_URL: `${addresses.baseUrl}/checkout`,
+    DATABASE_URL: addresses.databaseUrl,
+    CAUDAL_MASTER_KEY: 'dev-master-key-of-a-single-machine-only',
+    CAUDAL_KEY_PEPPER: 'dev-pepper-of-a-single-machine-only-1',
+    CAUDAL_TOKEN_KEY: 'dev-token-key-of-a-single-machine-only',
+    BREB_URL: `${addresses.simulatorUrl}/breb`,
+    BREB_CLIENT_ID: 'caudal-dev',
+    BREB_CLIENT_SECRET: 'dev-breb-secret',
+    PSE_URL: `${addresses.simulatorUrl}/pse`,
+    PSE_ENTITY: 'caudal-dev',
+    PSE_SECRET: 'dev-pse-secret',
+  };
+}
