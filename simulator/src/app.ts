@@ -1,0 +1,43 @@
+import { type FastifyInstance, fastify } from 'fastify';
+import { brebRoutes } from './breb/breb.routes.ts';
+import { controlRoutes } from './control/control.routes.ts';
+import { releaseAllHung } from './control/fault.store.ts';
+import type { Deps } from './deps.ts';
+import { bankPage } from './pages/bank.page.ts';
+import { homePage } from './pages/home.page.ts';
+import { pseRoutes } from './pse/pse.routes.ts';
+import { BadRequest, BODY_LIMIT_BYTES, keepBodiesAsText } from './request-body.ts';
+
+/** `publicUrl` is a function because a port of 0 is known only once the app listens. */
+export function buildApp(deps: Deps, publicUrl: () => string): FastifyInstance {
+  const app = fastify({ bodyLimit: BODY_LIMIT_BYTES, routerOptions: { maxParamLength: 200 } });
+  keepBodiesAsText(app);
+  app.setNotFoundHandler((_request, reply) =>
+    reply.code(404).send({ code: 'NOT_FOUND', message: 'no such path' }),
+  );
+  app.setErrorHandler((error, _request, reply) => {
+    const { status, message } = describe(error);
+    if (status >= 500) deps.log(error instanceof Error ? (error.stack ?? error.message) : String(error));
+    return reply.code(status).send({ code: status >= 500 ? 'INTERNAL' : 'BAD_REQUEST', message });
+  });
+  // Before the server waits for its open calls: a hung one would hold the shutdown for ever.
+  app.addHook('preClose', (done) => {
+    releaseAllHung(deps.state.faults);
+    done();
+  });
+  brebRoutes(app, deps);
+  pseRoutes(app, deps, publicUrl);
+  controlRoutes(app, deps, publicUrl);
+  bankPage(app, deps);
+  homePage(app);
+  return app;
+}
+
+function describe(error: unknown): { status: number; message: string } {
+  if (error instanceof BadRequest) return { status: 400, message: error.message };
+  const status = error instanceof Error && 'statusCode' in error ? error.statusCode : null;
+  if (error instanceof Error && typeof status === 'number' && status >= 400 && status < 500) {
+    return { status, message: error.message };
+  }
+  return { status: 500, message: 'internal error' };
+}

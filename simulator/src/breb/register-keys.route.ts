@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import type { RailCall } from '../rail-call.ts';
+import { BULK_LIMIT, currency, decimalAmount, isoTime } from '../wire.ts';
+import { refuseWithoutToken } from './access-token.ts';
+import { DIRECTORY_MESSAGES, TEST_KEYS } from './directory.ts';
+import { type KeyStore, type RefusalCode, type RegistrationRow, storeRegistration } from './key.store.ts';
+import { REGISTRABLE_KEY } from './key-type.ts';
+
+const registerBody = z.object({
+  keys: z
+    .array(
+      z.object({
+        // Any text: a bad key is refused alone and must not take 499 good ones with it.
+        key: z.string().max(100),
+        internalId: z.guid(),
+        amount: decimalAmount,
+        currency,
+        expiresAt: isoTime,
+        payer: z
+          .object({
+            documentType: z.string().min(1).max(20),
+            documentNumber: z.string().min(1).max(40),
+            name: z.string().min(1).max(200),
+          })
+          .nullable(),
+      }),
+    )
+    .min(1)
+    .max(BULK_LIMIT),
+});
+
+export const registerKeys: RailCall<z.infer<typeof registerBody>> = {
+  rail: 'BRE_B',
+  operation: 'register',
+  schema: registerBody,
+  refuse: refuseWithoutToken,
+  answer: ({ state }, body, at) => {
+    const rows: RegistrationRow[] = [];
+    const results = body.keys.map(({ key, internalId, amount, expiresAt, payer }) => {
+      const code = judge(state.keys, key, internalId);
+      const row: RegistrationRow = [key, internalId, amount, expiresAt, payer, code];
+      rows.push(row);
+      // Stored before the next one is judged: a key may stand twice in one call.
+      storeRegistration(state.keys, row, at);
+      return code === null
+        ? { key, status: 'REGISTERED' }
+        : { key, status: 'REJECTED', code, message: DIRECTORY_MESSAGES[code] };
+    });
+    return { body: { results }, entry: { at, kind: 'breb.register', keys: rows } };
+  },
+};
+
+function judge(store: KeyStore, key: string, internalId: string): RefusalCode | null {
+  if (!REGISTRABLE_KEY.test(key)) return '4000';
+  if (TEST_KEYS.has(key)) return '5001';
+  const known = store.byKey.get(key);
+  if (known === undefined) return null;
+  if (known.closedAt !== null) return '0004';
+  return known.registration?.internalId === internalId ? null : '5001';
+}

@@ -1,0 +1,77 @@
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+
+export type Config = {
+  readonly host: string;
+  readonly port: number;
+  readonly dataDir: string;
+  /** Where payers reach the bank pages, when that is not the address this process listens on. */
+  readonly publicUrl: string | null;
+  readonly breb: { readonly clientId: string; readonly clientSecret: string };
+  readonly pse: { readonly entity: string; readonly secret: string };
+};
+
+export const USAGE = `usage: node simulator/src/main.ts [--port N] [--host ADDRESS] [--data DIR] [--public-url URL]
+
+  --port        TCP port, 0 for any free one      (SIM_PORT, default 4010)
+  --host        address to listen on              (SIM_HOST, default 127.0.0.1)
+  --data        directory of journal.jsonl        (SIM_DATA, default .data/simulator)
+  --public-url  base of the bank page addresses   (SIM_PUBLIC_URL, default the listening address)
+
+Accepted credentials: SIM_BREB_CLIENT_ID, SIM_BREB_CLIENT_SECRET, SIM_PSE_ENTITY, SIM_PSE_SECRET.`;
+
+export class ConfigError extends Error {}
+
+/** The only reader of flags and environment. Throws ConfigError with a text fit for the terminal. */
+export function readConfig(argv: readonly string[], env: NodeJS.ProcessEnv): Config {
+  const flags = readFlags(argv);
+  const publicUrl = flags['public-url'] ?? env['SIM_PUBLIC_URL'];
+  return {
+    host: flags.host ?? env['SIM_HOST'] ?? '127.0.0.1',
+    port: readPort(flags.port ?? env['SIM_PORT'] ?? '4010'),
+    dataDir: resolve(flags.data ?? env['SIM_DATA'] ?? '.data/simulator'),
+    publicUrl: publicUrl === undefined ? null : readPublicUrl(publicUrl),
+    breb: {
+      clientId: env['SIM_BREB_CLIENT_ID'] ?? 'caudal-dev',
+      clientSecret: env['SIM_BREB_CLIENT_SECRET'] ?? 'dev-breb-secret',
+    },
+    pse: {
+      entity: env['SIM_PSE_ENTITY'] ?? 'caudal-dev',
+      secret: env['SIM_PSE_SECRET'] ?? 'dev-pse-secret',
+    },
+  };
+}
+
+function readFlags(argv: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...argv],
+      strict: true,
+      allowPositionals: false,
+      options: {
+        port: { type: 'string' },
+        host: { type: 'string' },
+        data: { type: 'string' },
+        'public-url': { type: 'string' },
+      },
+    }).values;
+  } catch (error) {
+    throw new ConfigError(error instanceof Error ? error.message : String(error), { cause: error });
+  }
+}
+
+function readPort(text: string): number {
+  const port = Number(text);
+  if (!/^\d{1,5}$/.test(text) || port > 65_535) {
+    throw new ConfigError(`--port must be a number from 0 to 65535, not "${text}"`);
+  }
+  return port;
+}
+
+function readPublicUrl(text: string): string {
+  const url = URL.parse(text);
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) {
+    throw new ConfigError(`--public-url must be an http or https address, not "${text}"`);
+  }
+  return url.href.replace(/\/+$/, '');
+}

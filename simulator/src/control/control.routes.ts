@@ -1,0 +1,23 @@
+import type { FastifyInstance } from 'fastify';
+import type { Deps } from '../deps.ts';
+import { faultRoutes } from './faults.route.ts';
+import { inspectRoutes } from './inspect.route.ts';
+import { timeRoutes } from './time.route.ts';
+
+const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/;
+
+/** Without credentials, hence for this machine only, whatever address the process listens on. */
+export function controlRoutes(app: FastifyInstance, deps: Deps, publicUrl: () => string): void {
+  app.register((scope, _options, done) => {
+    scope.addHook('onRequest', async (request, reply) => {
+      if (LOOPBACK.test(request.socket.remoteAddress ?? '')) return;
+      await reply
+        .code(403)
+        .send({ code: 'FORBIDDEN', message: 'the control interface answers only on loopback' });
+    });
+    faultRoutes(scope, deps);
+    timeRoutes(scope, deps);
+    inspectRoutes(scope, deps, publicUrl);
+    done();
+  });
+}

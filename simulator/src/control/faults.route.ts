@@ -1,0 +1,53 @@
+import { randomUUID } from 'node:crypto';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { nowIso } from '../clock.ts';
+import { type Deps, record } from '../deps.ts';
+import { OPERATIONS } from '../operations.ts';
+import { readBody } from '../request-body.ts';
+import { addFault, type Fault, removeFaults } from './fault.store.ts';
+
+const DEFAULT_SLOW_MS = 4000;
+
+const common = {
+  fault: z.enum(['down', 'slow', 'hang', 'reset', 'lost-answer']),
+  ms: z.int().min(0).max(3_600_000).default(DEFAULT_SLOW_MS),
+  times: z.int().min(1).optional(),
+};
+
+// Strict: a misspelt `times` would leave a fault on for ever and fail some other test.
+const faultBody = z.discriminatedUnion('rail', [
+  z.strictObject({ rail: z.literal('BRE_B'), operation: z.enum(['*', ...OPERATIONS.BRE_B]), ...common }),
+  z.strictObject({ rail: z.literal('PSE'), operation: z.enum(['*', ...OPERATIONS.PSE]), ...common }),
+]);
+
+export function faultRoutes(app: FastifyInstance, deps: Deps): void {
+  const { faults, clock } = deps.state;
+
+  app.post('/control/faults', (request) => add(deps, request));
+
+  app.get('/control/faults', () => ({ faults: [...faults.faults.values()] }));
+
+  app.delete('/control/faults', async () => {
+    const removed = removeFaults(faults, null);
+    await record(deps, { at: nowIso(clock), kind: 'fault.removed', id: null });
+    return { removed };
+  });
+
+  app.delete<{ Params: { id: string } }>('/control/faults/:id', async (request, reply) => {
+    const { id } = request.params;
+    if (removeFaults(faults, id) === 0) {
+      return reply.code(404).send({ code: 'NOT_FOUND', message: `no fault ${id}` });
+    }
+    await record(deps, { at: nowIso(clock), kind: 'fault.removed', id });
+    return { removed: 1 };
+  });
+}
+
+async function add(deps: Deps, request: FastifyRequest): Promise<{ id: string }> {
+  const body = readBody(faultBody, request);
+  const fault: Fault = { id: randomUUID(), ...body, times: body.times ?? null, applied: 0 };
+  addFault(deps.state.faults, fault);
+  await record(deps, { at: nowIso(deps.state.clock), kind: 'fault.added', fault });
+  return { id: fault.id };
+}

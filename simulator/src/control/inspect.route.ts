@@ -1,0 +1,50 @@
+import type { FastifyInstance } from 'fastify';
+import { keyStatus } from '../breb/key.store.ts';
+import type { Deps } from '../deps.ts';
+import { bankUrl } from '../pse/transaction.store.ts';
+
+/** What a test or a person may look at. Each waits for the disk: nothing shown here can be lost afterwards. */
+export function inspectRoutes(app: FastifyInstance, deps: Deps, publicUrl: () => string): void {
+  const { keys, transactions, counts } = deps.state;
+
+  app.get<{ Params: { key: string } }>('/control/keys/:key', async (request, reply) => {
+    await deps.journal.settled();
+    const { key } = request.params;
+    const found = keys.byKey.get(key);
+    if (found === undefined) return reply.code(404).send({ code: 'NOT_FOUND', message: `no key ${key}` });
+    const { registration, closedAt, payments } = found;
+    const { internalId, amount, expiresAt, payer, registeredAt } = registration ?? {};
+    return {
+      key,
+      status: keyStatus(found),
+      internalId: internalId ?? null,
+      amount: amount ?? null,
+      currency: registration === null ? null : 'COP',
+      expiresAt: expiresAt ?? null,
+      payer: payer ?? null,
+      registeredAt: registeredAt ?? null,
+      closedAt,
+      payments,
+    };
+  });
+
+  app.get<{ Params: { reference: string } }>('/control/transactions/:reference', async (request, reply) => {
+    await deps.journal.settled();
+    const { reference } = request.params;
+    const found = transactions.byReference.get(reference);
+    if (found === undefined) {
+      return reply.code(404).send({ code: 'NOT_FOUND', message: `no transaction ${reference}` });
+    }
+    return { ...found, bankUrl: bankUrl(publicUrl(), found) };
+  });
+
+  app.get('/control/stats', async () => {
+    await deps.journal.settled();
+    return {
+      keys: { registered: keys.open, closed: keys.closed, closedUnregistered: keys.tombstones },
+      transactions: transactions.byReference.size,
+      ...counts,
+      journal: deps.journal.counts,
+    };
+  });
+}

@@ -1,0 +1,60 @@
+import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyReply } from 'fastify';
+import { nowIso } from '../clock.ts';
+import { type Deps, record } from '../deps.ts';
+import type { Operation, Rail } from '../operations.ts';
+import { holdHung, nextFault, noteApplied } from './fault.store.ts';
+
+/** `stop`: the fault has dealt with the call. Of a call that is stopped or unavailable nothing was done. */
+type Next = 'go-on' | 'lose-answer' | 'unavailable' | 'stop';
+
+const AFTER = { down: 'unavailable', hang: 'stop', reset: 'stop', 'lost-answer': 'lose-answer' } as const;
+
+export async function sufferFault(
+  deps: Deps,
+  rail: Rail,
+  operation: Operation,
+  reply: FastifyReply,
+): Promise<Next> {
+  const { faults, clock } = deps.state;
+  const fault = nextFault(faults, rail, operation);
+  if (fault === null) return 'go-on';
+  const { id, ms } = fault;
+  noteApplied(faults, id);
+  // Held before the journal is awaited: a removal in between must find the call to let go of.
+  if (fault.fault === 'hang') hang(deps, id, reply);
+  await record(deps, { at: nowIso(clock), kind: 'fault.applied', id, fault: fault.fault, rail, operation });
+  if (fault.fault === 'slow') return slow(deps, ms, reply);
+  if (fault.fault === 'reset') cut(reply, (socket) => socket.resetAndDestroy());
+  return AFTER[fault.fault];
+}
+
+/** Goes on even when the caller has left meanwhile: a client's timeout does not undo what it asked for. */
+async function slow(deps: Deps, ms: number, reply: FastifyReply): Promise<Next> {
+  try {
+    await sleep(ms, undefined, { signal: deps.closing });
+    return 'go-on';
+  } catch {
+    cut(reply, (socket) => socket.destroy());
+    return 'stop';
+  }
+}
+
+/** Ends the connection without an answer. */
+export function cut(reply: FastifyReply, end: (socket: Socket) => void): void {
+  reply.hijack();
+  const { socket } = reply.raw;
+  if (socket !== null) end(socket);
+}
+
+function hang(deps: Deps, id: string, reply: FastifyReply): void {
+  reply.hijack();
+  const { socket } = reply.raw;
+  if (socket === null || deps.closing.aborted) {
+    socket?.destroy();
+    return;
+  }
+  const forget = holdHung(deps.state.faults, id, () => socket.destroy());
+  socket.once('close', forget);
+}

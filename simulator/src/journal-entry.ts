@@ -1,0 +1,50 @@
+import type { RegistrationRow } from './breb/key.store.ts';
+import type { Fault } from './control/fault.store.ts';
+import type { Operation, Rail } from './operations.ts';
+import type { CreateCode, Transaction } from './pse/transaction.store.ts';
+
+/**
+ * One line of the journal: what changed and what was answered. A line states outcomes, never requests to be
+ * judged again, so that replaying an old journal with newer rules gives back the state that was promised.
+ * Lists are rows instead of objects: a line may carry 500 keys.
+ */
+export type JournalEntry = { readonly at: string } & (
+  | { readonly kind: 'breb.token'; readonly clientId: string; readonly expiresAt: string }
+  | { readonly kind: 'breb.register'; readonly keys: readonly RegistrationRow[] }
+  | { readonly kind: 'breb.close'; readonly keys: readonly string[] }
+  | { readonly kind: 'breb.query'; readonly results: readonly (readonly [key: string, status: string])[] }
+  | {
+      readonly kind: 'breb.resolve';
+      readonly key: string;
+      readonly resolutionId: string | null;
+      readonly code: string | null;
+    }
+  | { readonly kind: 'pse.banks' }
+  | {
+      readonly kind: 'pse.create';
+      readonly reference: string;
+      readonly returnCode: CreateCode;
+      /** Null when nothing was made: a refusal, or a repeat of a reference already known. */
+      readonly created: Transaction | null;
+    }
+  | { readonly kind: 'pse.query'; readonly results: readonly (readonly [reference: string, state: string])[] }
+  | {
+      readonly kind: 'call.refused';
+      readonly rail: Rail;
+      readonly operation: Operation;
+      readonly status: number;
+      readonly code: string;
+    }
+  | { readonly kind: 'fault.added'; readonly fault: Fault }
+  | { readonly kind: 'fault.removed'; readonly id: string | null }
+  | {
+      readonly kind: 'fault.applied';
+      readonly id: string;
+      readonly fault: Fault['fault'];
+      readonly rail: Rail;
+      readonly operation: Operation;
+    }
+  | { readonly kind: 'time.shifted'; readonly shiftMs: number }
+);
+
+export type JournalLine = JournalEntry & { readonly seq: number };

@@ -1,0 +1,68 @@
+import { isIPv6 } from 'node:net';
+import { buildApp } from './app.ts';
+import { type Config, ConfigError, readConfig, USAGE } from './config.ts';
+import { Journal } from './journal.ts';
+import { emptyState, replayEntry } from './state.ts';
+
+/** Calls still running after this are cut off, for a stop must end. */
+const CLOSE_DEADLINE_MS = 2000;
+
+const log = (message: string): void => console.error(`simulator: ${message}`);
+
+async function run(config: Config): Promise<void> {
+  const state = emptyState();
+  const journal = await Journal.open(
+    config.dataDir,
+    (line) => replayEntry(state, line),
+    (error) => {
+      log(`the journal could not be written, stopping: ${String(error)}`);
+      process.exit(1);
+    },
+  );
+  const closing = new AbortController();
+  let listeningUrl = '';
+  const publicUrl = (): string => config.publicUrl ?? listeningUrl;
+  const app = buildApp({ config, state, journal, closing: closing.signal, log }, publicUrl);
+  await app.listen({ host: config.host, port: config.port });
+  const address = app.server.address();
+  listeningUrl = urlOf(
+    config.host,
+    typeof address === 'object' && address !== null ? address.port : config.port,
+  );
+
+  const stop = async (): Promise<void> => {
+    closing.abort();
+    const deadline = setTimeout(() => app.server.closeAllConnections(), CLOSE_DEADLINE_MS);
+    await app.close();
+    clearTimeout(deadline);
+    await journal.close();
+    process.exit(0);
+  };
+  const stopOnce = (): void => {
+    if (!closing.signal.aborted) stop().catch(die);
+  };
+  process.on('SIGTERM', stopOnce);
+  process.on('SIGINT', stopOnce);
+  console.log(JSON.stringify({ ready: true, url: listeningUrl }));
+}
+
+/** An address one can open: "all interfaces" is none. */
+function urlOf(host: string, port: number): string {
+  const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  return `http://${isIPv6(reachable) ? `[${reachable}]` : reachable}:${port}`;
+}
+
+function die(error: unknown): never {
+  if (error instanceof ConfigError) {
+    log(`${error.message}\n\n${USAGE}`);
+    process.exit(2);
+  }
+  log(error instanceof Error ? error.message : String(error));
+  process.exit(1);
+}
+
+try {
+  await run(readConfig(process.argv.slice(2), process.env));
+} catch (error) {
+  die(error);
+}

@@ -1,0 +1,9 @@
+export type Rail = 'BRE_B' | 'PSE';
+
+/** What each rail offers. Faults are aimed at these names and calls are counted by them. */
+export const OPERATIONS = {
+  BRE_B: ['token', 'register', 'close', 'query', 'resolve'],
+  PSE: ['banks', 'create', 'query'],
+} as const satisfies Record<Rail, readonly string[]>;
+
+export type Operation = (typeof OPERATIONS)[Rail][number];

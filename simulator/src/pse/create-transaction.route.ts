@@ -1,0 +1,97 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import type { RailCall } from '../rail-call.ts';
+import { currency, decimalAmount, isoTime, toCents } from '../wire.ts';
+import { BANKS } from './banks.ts';
+import { refuseUnknownEntity } from './entity-access.ts';
+import {
+  bankUrl,
+  type CreateCode,
+  nextTrazabilityCode,
+  storeTransaction,
+  type Transaction,
+  type TransactionStore,
+} from './transaction.store.ts';
+
+/** Dated data of the network (2025): the smallest payment, and ten times the instant rail's 1,000 UVB. */
+const SMALLEST_CENTS = toCents('1500.00');
+const LARGEST_CENTS = toCents('11552000.00') * 10n;
+
+export const BANK_DOWN_DOCUMENT = '1000000021';
+
+const createBody = z.object({
+  reference: z.string().min(1).max(32),
+  bankCode: z.string().min(1).max(10),
+  personType: z.union([z.literal(0), z.literal(1)]),
+  returnUrl: z.url({ protocol: /^https?$/ }).max(255),
+  description: z.string().max(255),
+  amount: decimalAmount,
+  currency,
+  expiresAt: isoTime.optional(),
+  payer: z.object({
+    documentType: z.string().min(1).max(20),
+    documentNumber: z.string().min(1).max(40),
+    name: z.string().min(1).max(200),
+    email: z.string().min(1).max(254),
+    phone: z.string().min(1).max(30),
+  }),
+});
+
+type CreateBody = z.infer<typeof createBody>;
+
+export function createTransaction(publicUrl: () => string): RailCall<CreateBody> {
+  return {
+    rail: 'PSE',
+    operation: 'create',
+    schema: createBody,
+    refuse: refuseUnknownEntity,
+    answer: ({ state }, body, at) => {
+      const { reference } = body;
+      const known = state.transactions.byReference.get(reference);
+      const returnCode = known === undefined ? judge(body) : judgeRepeat(known, body);
+      if (returnCode !== 'SUCCESS') {
+        return {
+          body: { returnCode },
+          entry: { at, kind: 'pse.create', reference, returnCode, created: null },
+        };
+      }
+      const transaction = known ?? make(state.transactions, body, at);
+      const { transactionId, trazabilityCode, transactionCycle } = transaction;
+      const url = bankUrl(publicUrl(), transaction);
+      const created = known === undefined ? transaction : null;
+      return {
+        body: { returnCode, transactionId, trazabilityCode, transactionCycle, bankUrl: url },
+        entry: { at, kind: 'pse.create', reference, returnCode, created },
+      };
+    },
+  };
+}
+
+function judge({ bankCode, amount, payer }: CreateBody): CreateCode {
+  if (!BANKS.has(bankCode)) return 'FAIL_BANKNOTEXISTSORDISABLED';
+  if (toCents(amount) < SMALLEST_CENTS) return 'FAIL_INVALIDAMOUNT';
+  if (toCents(amount) > LARGEST_CENTS) return 'FAIL_EXCEEDEDLIMIT';
+  if (payer.documentNumber === BANK_DOWN_DOCUMENT) return 'FAIL_BANKUNREACHEABLE';
+  return 'SUCCESS';
+}
+
+function judgeRepeat(known: Transaction, { amount, bankCode }: CreateBody): CreateCode {
+  const same = toCents(known.amount) === toCents(amount) && known.bankCode === bankCode;
+  return same ? 'SUCCESS' : 'FAIL_TRANSACTIONNOTALLOWED';
+}
+
+function make(store: TransactionStore, body: CreateBody, at: string): Transaction {
+  const transaction: Transaction = {
+    ...body,
+    transactionId: randomUUID(),
+    trazabilityCode: nextTrazabilityCode(store),
+    transactionCycle: '1',
+    secret: randomBytes(16).toString('base64url'),
+    expiresAt: body.expiresAt ?? null,
+    createdAt: at,
+    state: 'PENDING',
+    reason: null,
+  };
+  storeTransaction(store, transaction);
+  return transaction;
+}

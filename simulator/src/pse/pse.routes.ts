@@ -1,0 +1,12 @@
+import type { FastifyInstance } from 'fastify';
+import type { Deps } from '../deps.ts';
+import { railCall } from '../rail-call.ts';
+import { createTransaction } from './create-transaction.route.ts';
+import { listBanks } from './list-banks.route.ts';
+import { queryTransactions } from './query-transactions.route.ts';
+
+export function pseRoutes(app: FastifyInstance, deps: Deps, publicUrl: () => string): void {
+  app.get('/pse/v1/banks', railCall(deps, listBanks));
+  app.post('/pse/v1/transactions', railCall(deps, createTransaction(publicUrl)));
+  app.post('/pse/v1/transactions/query', railCall(deps, queryTransactions(publicUrl)));
+}

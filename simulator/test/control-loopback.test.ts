@@ -1,0 +1,29 @@
+import { afterAll, expect, test } from 'vitest';
+import { buildApp } from '../src/app.ts';
+import { readConfig } from '../src/config.ts';
+import { Journal } from '../src/journal.ts';
+import { emptyState } from '../src/state.ts';
+import { cleanUp, temporaryDirectory } from './harness.ts';
+
+afterAll(cleanUp);
+
+test('the control interface answers this machine only, while the rails answer everyone', async () => {
+  const config = readConfig(['--data', await temporaryDirectory()], {});
+  const ignore = (): void => undefined;
+  const journal = await Journal.open(config.dataDir, ignore, ignore);
+  const closing = new AbortController().signal;
+  const app = buildApp({ config, state: emptyState(), journal, closing, log: ignore }, () => 'http://x');
+  // Injected: a test sends nothing beyond loopback, so another machine's address can only be pretended.
+  const status = async (remoteAddress: string, url: string) =>
+    (await app.inject({ method: 'GET', url, remoteAddress })).statusCode;
+  for (const address of ['127.0.0.1', '127.0.0.9', '::1', '::ffff:127.0.0.1']) {
+    expect(await status(address, '/control/stats')).toBe(200);
+  }
+  for (const address of ['10.0.0.1', '::ffff:10.0.0.1', '2001:db8::1']) {
+    expect(await status(address, '/control/stats')).toBe(403);
+    expect(await status(address, '/control/faults')).toBe(403);
+    expect(await status(address, '/pse/v1/banks')).toBe(401);
+  }
+  await app.close();
+  await journal.close();
+});

@@ -1,0 +1,111 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { vi } from 'vitest';
+
+const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+const READY_DEADLINE_MS = 20_000;
+
+// Starting a process on a busy machine can take longer than vitest's five seconds for a test.
+vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
+
+export type Simulator = {
+  readonly url: string;
+  readonly dataDir: string;
+  readonly journalFile: string;
+  /** Sends the signal and resolves with the exit code (null when the signal itself ended it). */
+  readonly end: (signal: 'SIGTERM' | 'SIGINT' | 'SIGKILL') => Promise<number | null>;
+};
+
+const started: ChildProcess[] = [];
+const directories: string[] = [];
+
+/** For `afterAll` of every file that starts a simulator. */
+export async function cleanUp(): Promise<void> {
+  await Promise.all(started.map((child) => endChild(child, 'SIGKILL')));
+  await Promise.all(directories.map((path) => rm(path, { recursive: true, force: true })));
+}
+
+type StartOptions = {
+  readonly dataDir?: string;
+  readonly args?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** Makes writes beyond it fail, as on a full disk. */
+  readonly largestFileKb?: number;
+};
+
+/** The real process, on a free port, with a directory of its own unless one is given. */
+export async function startSimulator(options: StartOptions = {}): Promise<Simulator> {
+  const dataDir = options.dataDir ?? (await temporaryDirectory());
+  const child = spawnSimulator(['--port', '0', '--data', dataDir, ...(options.args ?? [])], options);
+  const output = collect(child);
+  await eventually(
+    () => output.out.includes('\n') || child.exitCode !== null,
+    () => `the simulator was not ready: ${output.err}`,
+    READY_DEADLINE_MS,
+  );
+  if (child.exitCode !== null) throw new Error(`the simulator ended with ${child.exitCode}: ${output.err}`);
+  const { url } = JSON.parse(output.out) as { url: string };
+  return {
+    url,
+    dataDir,
+    journalFile: join(dataDir, 'journal.jsonl'),
+    end: (signal) => endChild(child, signal),
+  };
+}
+
+/** For a start that is expected to fail. */
+export async function runSimulator(
+  args: string[],
+): Promise<{ code: number | null; out: string; err: string }> {
+  const child = spawnSimulator(args);
+  const output = collect(child);
+  await once(child, 'close');
+  return { code: child.exitCode, ...output };
+}
+
+export async function temporaryDirectory(): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), 'caudal-simulator-'));
+  directories.push(path);
+  return path;
+}
+
+/** Polls until it holds; fails with `what` after the deadline. */
+export async function eventually(
+  holds: () => boolean | Promise<boolean>,
+  what: () => string,
+  deadlineMs = 5000,
+): Promise<void> {
+  const deadline = performance.now() + deadlineMs;
+  while (!(await holds())) {
+    if (performance.now() > deadline) throw new Error(`not within ${deadlineMs} ms: ${what()}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+function spawnSimulator(args: readonly string[], { env, largestFileKb }: StartOptions = {}): ChildProcess {
+  const command = [process.execPath, MAIN, ...args];
+  const limited = ['/bin/sh', '-c', `ulimit -f ${(largestFileKb ?? 0) * 2}; exec "$@"`, 'sh', ...command];
+  const [program = '', ...rest] = largestFileKb === undefined ? command : limited;
+  const child = spawn(program, rest, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
+  started.push(child);
+  return child;
+}
+
+function collect(child: ChildProcess): { out: string; err: string } {
+  const output = { out: '', err: '' };
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => (output.out += text));
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (output.err += text));
+  return output;
+}
+
+async function endChild(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
+  if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
+  const exited = once(child, 'exit');
+  child.kill(signal);
+  await exited;
+  return child.exitCode;
+}

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { readKey } from '../src/breb/key-type.ts';
+
+test('a key is read as the first type that fits, in the order merchant code, phone, e-mail, alphanumeric, id', () => {
+  expect(readKey('0012345678')).toEqual({ key: '0012345678', keyType: 'MERCHANT_CODE' });
+  expect(readKey('3001234567')).toEqual({ key: '3001234567', keyType: 'PHONE' });
+  expect(readKey('+573001234567')).toEqual({ key: '3001234567', keyType: 'PHONE' });
+  expect(readKey('ana@example.com')).toEqual({ key: 'ana@example.com', keyType: 'EMAIL' });
+  expect(readKey('@cdl7')).toEqual({ key: '@CDL7', keyType: 'ALPHANUMERIC' });
+  expect(readKey('1020304050')).toEqual({ key: '1020304050', keyType: 'ID' });
+  expect(readKey('300123456')).toEqual({ key: '300123456', keyType: 'ID' });
+  expect(readKey('ab123')).toEqual({ key: 'AB123', keyType: 'ID' });
+});
+
+test('a text that fits no type is no key', () => {
+  const texts = [
+    '',
+    '@',
+    `@${'A'.repeat(21)}`,
+    'ana@',
+    `a@${'b'.repeat(62)}`,
+    'a b',
+    'ñandú',
+    '+57300',
+    'A'.repeat(19),
+  ];
+  expect(texts.map(readKey)).toEqual(texts.map(() => null));
+});

@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { cleanUp, type Simulator, startSimulator } from './harness.ts';
+import { call, pseCall, pseOrder } from './wire-client.ts';
+
+let simulator: Simulator;
+
+beforeAll(async () => {
+  simulator = await startSimulator({ args: ['--public-url', 'http://banks.example:8080/'] });
+});
+afterAll(cleanUp);
+
+type Created = { transactionId: string; trazabilityCode: string; bankUrl: string };
+
+const create = (order: object) => pseCall(simulator, 'transactions', order);
+const query = (...references: string[]) => pseCall(simulator, 'transactions/query', { references });
+
+/** The same page at the address where this process really listens. */
+const openBank = (bankUrl: string) => fetch(bankUrl.replace('http://banks.example:8080', simulator.url));
+
+test('the bank list carries every network code once, with its name', async () => {
+  const { status, body } = await pseCall(simulator, 'banks');
+  expect(status).toBe(200);
+  const { banks } = body as { banks: { code: string; name: string }[] };
+  expect(banks).toContainEqual({ code: '1007', name: 'BANCOLOMBIA' });
+  expect(banks).toContainEqual({ code: '1507', name: 'NEQUI' });
+  expect(new Set(banks.map(({ code }) => code)).size).toBe(47);
+});
+
+test('creating a transaction answers its ids and the bank page, and the query says PENDING', async () => {
+  const { status, body } = await create(pseOrder('ref-create'));
+  const { transactionId, trazabilityCode, bankUrl } = body as Created;
+  expect(status).toBe(200);
+  expect(body).toEqual({
+    returnCode: 'SUCCESS',
+    transactionId: expect.any(String),
+    trazabilityCode: expect.stringMatching(/^\d{10}$/),
+    transactionCycle: expect.stringMatching(/^\d+$/),
+    bankUrl: expect.any(String),
+  });
+  expect(bankUrl).toMatch(new RegExp(`^http://banks\\.example:8080/bank/${transactionId}\\?t=[\\w-]{22}$`));
+  const known = { transactionId, trazabilityCode, bankUrl, amount: '49800.00', reason: null };
+  const unknown = { transactionId: null, trazabilityCode: null, bankUrl: null, amount: null, reason: null };
+  expect((await query('ref-nobody', 'ref-create')).body).toEqual({
+    results: [
+      { reference: 'ref-nobody', state: 'NOT_FOUND', ...unknown },
+      { reference: 'ref-create', state: 'PENDING', ...known },
+    ],
+  });
+  expect((await call(simulator, 'GET', '/control/transactions/ref-create')).body).toMatchObject({
+    ...pseOrder('ref-create'),
+    ...known,
+    expiresAt: null,
+    state: 'PENDING',
+  });
+});
+
+test('the same reference again, one after another or in parallel, is the same answer', async () => {
+  const order = pseOrder('ref-parallel', { expiresAt: new Date(Date.now() + 600_000).toISOString() });
+  const replies = await Promise.all(Array.from({ length: 20 }, () => create(order)));
+  const later = await create({ ...order, description: 'Otra' });
+  expect(new Set([...replies, later].map((reply) => JSON.stringify(reply))).size).toBe(1);
+  expect(later.body).toMatchObject({ returnCode: 'SUCCESS' });
+});
+
+test('every transaction has an id and a CUS of its own', async () => {
+  const replies = await Promise.all(
+    Array.from({ length: 20 }, (_, index) => create(pseOrder(`ref-own-${index}`))),
+  );
+  const created = replies.map(({ body }) => body as Created);
+  expect(new Set(created.map(({ trazabilityCode }) => trazabilityCode)).size).toBe(20);
+  expect(new Set(created.map(({ transactionId }) => transactionId)).size).toBe(20);
+});
+
+test('a known reference with another amount or bank is FAIL_TRANSACTIONNOTALLOWED and changes nothing', async () => {
+  const first = await create(pseOrder('ref-conflict'));
+  const refused = { status: 200, body: { returnCode: 'FAIL_TRANSACTIONNOTALLOWED' } };
+  expect(await create(pseOrder('ref-conflict', { amount: '49800.01' }))).toEqual(refused);
+  expect(await create(pseOrder('ref-conflict', { bankCode: '1507' }))).toEqual(refused);
+  expect(await create(pseOrder('ref-conflict'))).toEqual(first);
+});
+
+test('what PSE does not carry is refused by its own code and leaves no transaction', async () => {
+  const payer = { ...pseOrder('x').payer, documentNumber: '1000000021' };
+  const cases: [object, string][] = [
+    [{ bankCode: '9999' }, 'FAIL_BANKNOTEXISTSORDISABLED'],
+    [{ amount: '1499.99' }, 'FAIL_INVALIDAMOUNT'],
+    [{ amount: '1500.00' }, 'SUCCESS'],
+    [{ amount: '115520000.00' }, 'SUCCESS'],
+    [{ amount: '115520000.01' }, 'FAIL_EXCEEDEDLIMIT'],
+    [{ payer }, 'FAIL_BANKUNREACHEABLE'],
+  ];
+  for (const [index, [changes, returnCode]] of cases.entries()) {
+    const reference = `ref-refused-${index}`;
+    expect(await create(pseOrder(reference, changes))).toMatchObject({ status: 200, body: { returnCode } });
+    const state = returnCode === 'SUCCESS' ? 'PENDING' : 'NOT_FOUND';
+    expect((await query(reference)).body).toMatchObject({ results: [{ reference, state }] });
+  }
+});
+
+test('a malformed order or query is 400', async () => {
+  const malformed = [
+    { reference: 'r'.repeat(33) },
+    { reference: '' },
+    { personType: 2 },
+    { returnUrl: 'javascript:alert(1)' },
+    { returnUrl: `https://example.com/${'a'.repeat(250)}` },
+    { amount: '49800.0' },
+    { payer: null },
+  ];
+  for (const changes of malformed) {
+    const reply = await create(pseOrder('ref-malformed', changes));
+    expect(reply).toEqual({ status: 400, body: { code: 'BAD_REQUEST', message: expect.any(String) } });
+  }
+  expect((await query()).status).toBe(400);
+  expect((await query(...Array.from({ length: 501 }, (_, index) => `r${index}`))).status).toBe(400);
+});
+
+test('five hundred references are queried in one call', async () => {
+  const references = Array.from({ length: 500 }, (_, index) => `ref-bulk-${index}`);
+  const { body } = await query(...references);
+  expect(body).toMatchObject({ results: references.map((reference) => ({ reference, state: 'NOT_FOUND' })) });
+});
+
+test('the bank page says bank and amount in Spanish, escapes what it shows and loads nothing', async () => {
+  const { body } = await create(
+    pseOrder('ref-page', { description: '<script>alert("x")</script>', amount: '1234567.50' }),
+  );
+  const page = await openBank((body as Created).bankUrl);
+  const html = await page.text();
+  expect(page.status).toBe(200);
+  expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
+  expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
+  expect(html).toContain('BANCOLOMBIA');
+  expect(html).toContain('COP $ 1.234.567,50');
+  expect(html).toContain('Los botones');
+  expect(html).toContain('name="viewport"');
+  expect(html).toContain('&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;');
+  expect(html).not.toMatch(/<script|src=|href=|url\(/);
+});
+
+test('the bank page of an unknown transaction, or with a wrong secret, is 404', async () => {
+  const { body } = await create(pseOrder('ref-secret'));
+  const { bankUrl } = body as Created;
+  expect((await openBank(bankUrl.replace(/t=.*/, 't=wrong'))).status).toBe(404);
+  expect((await openBank(bankUrl.replace(/\?t=.*/, ''))).status).toBe(404);
+  expect((await openBank('http://banks.example:8080/bank/nothing?t=x')).status).toBe(404);
+});
+
+test('the home page names the magic values', async () => {
+  const html = await (await fetch(simulator.url)).text();
+  for (const value of ['@TESTOK', '@TESTSUSPENDED', '@TESTNOTFOUND', '1000000021'])
+    expect(html).toContain(value);
+});
