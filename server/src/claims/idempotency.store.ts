@@ -1,0 +1,85 @@
+import { statement, type Tx } from '../db/tx.ts';
+
+export interface IdempotencyClaim {
+  readonly organizationId: string;
+  readonly keyHash: Buffer;
+  readonly bodyHash: Buffer;
+  /** The id the resource will have if the claim is won. */
+  readonly resourceId: string;
+}
+
+export interface IdempotencyHolder {
+  readonly resourceId: string;
+  readonly bodyHash: Buffer;
+}
+
+/**
+ * "Do update" and not "do nothing": an answer given from a row that is already there is a promise too, and only a
+ * transaction that wrote something waits for the standby to have it.
+ */
+const CLAIM = statement(
+  'idempotency.claim',
+  `insert into caudal.idempotency_keys (organization_id, operation, key_hash, body_hash, resource_id, created_at)
+   select organization_id, $1, key_hash, body_hash, resource_id, caudal.now()
+   from unnest($2::uuid[], $3::bytea[], $4::bytea[], $5::uuid[]) as claim (organization_id, key_hash, body_hash, resource_id)
+   on conflict on constraint idempotency_key_once do update set repeats = idempotency_keys.repeats + 1
+   returning resource_id, body_hash, key_hash`,
+);
+
+/**
+ * Claims keys for their commands; answers who holds each, in the order of the claims. A concurrent claim of the same
+ * key waits for the first to commit.
+ * @param claims sorted by organization and key, no two equal: two batches then wait for each other, never in a circle
+ */
+export async function claimIdempotencyKeys(
+  tx: Tx,
+  operation: string,
+  claims: readonly IdempotencyClaim[],
+): Promise<IdempotencyHolder[]> {
+  if (claims.length === 0) return [];
+  const rows = await tx.query<{ resource_id: string; body_hash: Buffer; key_hash: Buffer }>(CLAIM, [
+    operation,
+    claims.map((claim) => claim.organizationId),
+    claims.map((claim) => claim.keyHash),
+    claims.map((claim) => claim.bodyHash),
+    claims.map((claim) => claim.resourceId),
+  ]);
+  return claims.map((claim, index) => {
+    const row = rows[index];
+    if (!row?.key_hash.equals(claim.keyHash)) throw new Error('claims came back in another order');
+    return { resourceId: row.resource_id, bodyHash: row.body_hash };
+  });
+}
+
+const RELEASE = statement(
+  'idempotency.release',
+  `delete from caudal.idempotency_keys i using unnest($2::uuid[], $3::bytea[], $4::uuid[]) as claim (organization_id, key_hash, resource_id)
+   where i.organization_id = claim.organization_id and i.operation = $1 and i.key_hash = claim.key_hash and i.resource_id = claim.resource_id`,
+);
+
+/** Takes back claims of commands that came to nothing: only what was created is remembered. */
+export async function releaseIdempotencyKeys(
+  tx: Tx,
+  operation: string,
+  claims: readonly IdempotencyClaim[],
+): Promise<void> {
+  if (claims.length === 0) return;
+  await tx.query(RELEASE, [
+    operation,
+    claims.map((claim) => claim.organizationId),
+    claims.map((claim) => claim.keyHash),
+    claims.map((claim) => claim.resourceId),
+  ]);
+}
+
+const PURGE = statement(
+  'idempotency.purge',
+  `delete from caudal.idempotency_keys where ctid = any (array(
+     select ctid from caudal.idempotency_keys where created_at < caudal.now() - interval '30 days' limit 5000))
+   returning 1`,
+);
+
+/** @returns how many rows left; call again while it is not zero */
+export async function purgeIdempotencyKeys(tx: Pick<Tx, 'query'>): Promise<number> {
+  return (await tx.query(PURGE)).length;
+}

@@ -1,0 +1,262 @@
+import { z } from 'zod';
+import { deriveKey, sha256 } from './kit/crypto.ts';
+import { ENVIRONMENTS, type Environment } from './kit/environment.ts';
+import { MAX_CELL } from './kit/ids.ts';
+
+/** Secrets of `npm run dev` start with this; production refuses them, so that a copied file cannot guard money. */
+const DEVELOPMENT_SECRET = 'dev-';
+
+const secret = (about: string) => z.string().min(32, 'at least 32 characters').describe(about);
+const port = (about: string) => z.coerce.number().int().min(0).max(65_535).describe(about);
+const url = (about: string) =>
+  z
+    .url({ protocol: /^https?$/ })
+    .transform((value) => value.replace(/\/+$/, ''))
+    .describe(about);
+const postgresUrl = (about: string) => z.url({ protocol: /^postgres(ql)?$/ }).describe(about);
+
+/** Every setting there is. The description is the documentation: docs/reference/configuration.md is made from it. */
+export const SETTINGS = {
+  CAUDAL_ENV: z
+    .enum(ENVIRONMENTS)
+    .describe(
+      'What this deployment is. Staging is connected to the simulator, production to the rails; a database belongs to one of them for ever.',
+    ),
+  CAUDAL_CELL: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(MAX_CELL)
+    .default(0)
+    .describe('Number of this cell, readable in every id it makes.'),
+  CAUDAL_HOST: z.string().min(1).default('127.0.0.1').describe('Address the API listens on.'),
+  CAUDAL_PORT: port('Port of the API; 0 takes a free one.').default(8080),
+  CAUDAL_OPS_HOST: z
+    .string()
+    .min(1)
+    .default('127.0.0.1')
+    .describe('Address of /livez, /readyz and /metrics. Keep it inside.'),
+  CAUDAL_OPS_PORT: port('Port of /livez, /readyz and /metrics; 0 takes a free one.').default(9090),
+  CAUDAL_BASE_URL: url('Address under which merchants reach the API.'),
+  CAUDAL_CHECKOUT_URL: url('Address under which payers reach the hosted pages.'),
+  CAUDAL_LOG_LEVEL: z
+    .enum(['debug', 'info', 'warn', 'error', 'silent'])
+    .default('info')
+    .describe('Least important level that is logged.'),
+  DATABASE_URL: postgresUrl(
+    'PostgreSQL as the owner of the schema. `migrate` needs it; the other roles only when the three below are not set.',
+  ).optional(),
+  DATABASE_READ_URL: postgresUrl('PostgreSQL as `caudal_read`.').optional(),
+  DATABASE_BATCH_URL: postgresUrl('PostgreSQL as `caudal_batch`.').optional(),
+  DATABASE_SYSTEM_URL: postgresUrl('PostgreSQL as `caudal_system`.').optional(),
+  CAUDAL_DATABASE_DEADLINE_MS: z.coerce
+    .number()
+    .int()
+    .min(100)
+    .max(60_000)
+    .default(5000)
+    .describe('Longest a single statement may take before its connection is given up.'),
+  CAUDAL_READ_CONNECTIONS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(200)
+    .default(8)
+    .describe('Connections for reading.'),
+  CAUDAL_BATCH_LANES: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(16)
+    .default(2)
+    .describe('Batches of commands that may commit at the same time.'),
+  CAUDAL_MASTER_KEY: secret(
+    "Wraps every organization's data key; also the source of the database roles' passwords when they are not given.",
+  ),
+  CAUDAL_MASTER_KEY_PREVIOUS: secret(
+    'The master key before the present one, while a rotation lasts.',
+  ).optional(),
+  CAUDAL_KEY_PEPPER: secret('Under it API keys and tokens are stored as HMAC.'),
+  CAUDAL_KEY_PEPPER_PREVIOUS: secret('The pepper before the present one, while a rotation lasts.').optional(),
+  CAUDAL_TOKEN_KEY: secret('Signs cursors and hides ids in checkout addresses.'),
+  BREB_URL: url('Address of the Bre-B node.'),
+  BREB_CLIENT_ID: z.string().min(1).describe('OAuth2 client at the Bre-B node.'),
+  BREB_CLIENT_SECRET: z.string().min(1).describe('Its secret.'),
+  BREB_KEY_PREFIX: z
+    .string()
+    .regex(/^[A-Z0-9]{2,4}$/, 'two to four capital letters or digits')
+    .default('CDL')
+    .describe('First letters of the single-use keys we mint.'),
+  BREB_NETWORK: z
+    .string()
+    .regex(/^[A-Z0-9]{2,6}$/)
+    .default('CRB')
+    .describe('Sponsoring network, written in QR codes as `CO.COM.<network>…`.'),
+  BREB_NETWORK_ID: z
+    .string()
+    .regex(/^[A-Z0-9]{2,6}$/)
+    .default('CRB')
+    .describe('Network id in tag 49 of QR codes.'),
+  PSE_URL: url('Address of the PSE service.'),
+  PSE_ENTITY: z.string().min(1).describe('Our entity code at PSE.'),
+  PSE_SECRET: z.string().min(1).describe('Its secret.'),
+} as const;
+
+const SECRETS = [
+  'CAUDAL_MASTER_KEY',
+  'CAUDAL_MASTER_KEY_PREVIOUS',
+  'CAUDAL_KEY_PEPPER',
+  'CAUDAL_KEY_PEPPER_PREVIOUS',
+  'CAUDAL_TOKEN_KEY',
+  'BREB_CLIENT_SECRET',
+  'PSE_SECRET',
+] as const;
+
+const schema = z.object(SETTINGS);
+type Settings = z.infer<typeof schema>;
+
+export type Role = 'api' | 'worker' | 'migrate' | 'all' | 'operator';
+
+export interface Config {
+  readonly environment: Environment;
+  readonly cell: number;
+  readonly http: { readonly host: string; readonly port: number };
+  readonly ops: { readonly host: string; readonly port: number };
+  readonly baseUrl: string;
+  readonly checkoutUrl: string;
+  readonly logLevel: string;
+  readonly database: {
+    readonly ownerUrl: string | null;
+    readonly readUrl: string;
+    readonly batchUrl: string;
+    readonly systemUrl: string;
+    readonly deadlineMs: number;
+    readonly readConnections: number;
+    readonly batchLanes: number;
+  };
+  readonly masterKeys: readonly Buffer[];
+  readonly peppers: readonly Buffer[];
+  readonly tokenKey: Buffer;
+  readonly breb: {
+    readonly url: string;
+    readonly clientId: string;
+    readonly clientSecret: string;
+    readonly keyPrefix: string;
+    readonly network: string;
+    readonly networkId: string;
+  };
+  readonly pse: { readonly url: string; readonly entity: string; readonly secret: string };
+}
+
+/** Thrown with every fault of the configuration at once: one restart mends them all. */
+export class ConfigError extends Error {
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(
+      `the configuration has ${faults.length} ${faults.length === 1 ? 'fault' : 'faults'}:\n${faults.map((fault) => `  ${fault}`).join('\n')}`,
+    );
+    this.name = 'ConfigError';
+    this.faults = faults;
+  }
+}
+
+export function readConfig(
+  role: Role,
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): Config {
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+  const parsed = schema.safeParse(given);
+  const faults = parsed.success ? [] : parsed.error.issues.map((issue) => faultText(issue, given));
+  faults.push(...databaseFaults(role, given), ...unknownSettings(given));
+  if (given['CAUDAL_ENV'] === 'production') faults.push(...productionFaults(given));
+  if (faults.length > 0 || !parsed.success) throw new ConfigError(faults);
+  return configOf(parsed.data);
+}
+
+function faultText(issue: z.core.$ZodIssue, given: Record<string, string | undefined>): string {
+  const name = String(issue.path[0]);
+  return given[name] === undefined ? `${name} is not set` : `${name}: ${issue.message}`;
+}
+
+function databaseFaults(role: Role, given: Record<string, string | undefined>): string[] {
+  if (given['DATABASE_URL'] !== undefined) return [];
+  if (role === 'migrate') return ['DATABASE_URL is not set (migrate connects as the owner of the schema)'];
+  return ['DATABASE_READ_URL', 'DATABASE_BATCH_URL', 'DATABASE_SYSTEM_URL']
+    .filter((name) => given[name] === undefined)
+    .map((name) => `${name} is not set, nor DATABASE_URL`);
+}
+
+/** A misspelt setting would silently leave its default in force. */
+function unknownSettings(given: Record<string, string | undefined>): string[] {
+  return Object.keys(given)
+    .filter((name) => /^(?:CAUDAL|BREB|PSE)_/.test(name) && !(name in SETTINGS))
+    .map((name) => `${name} is not a setting`);
+}
+
+function productionFaults(given: Record<string, string | undefined>): string[] {
+  const faults: string[] = [];
+  for (const name of SECRETS) {
+    const value = given[name];
+    if (value?.startsWith(DEVELOPMENT_SECRET))
+      faults.push(`${name} is a development secret: production refuses it`);
+    else if (value !== undefined && new Set(value).size < 8)
+      faults.push(`${name} is too simple to be a secret`);
+  }
+  for (const name of ['CAUDAL_BASE_URL', 'CAUDAL_CHECKOUT_URL', 'BREB_URL', 'PSE_URL']) {
+    if (given[name]?.startsWith('http:')) faults.push(`${name} must be https in production`);
+  }
+  const values = SECRETS.map((name) => given[name]).filter((value) => value !== undefined);
+  if (new Set(values).size !== values.length)
+    faults.push('two secrets are equal: each has its own purpose and its own value');
+  return faults;
+}
+
+function configOf(settings: Settings): Config {
+  const masterKeys = [settings.CAUDAL_MASTER_KEY, settings.CAUDAL_MASTER_KEY_PREVIOUS]
+    .filter((value) => value !== undefined)
+    .map((value) => sha256(value));
+  const peppers = [settings.CAUDAL_KEY_PEPPER, settings.CAUDAL_KEY_PEPPER_PREVIOUS]
+    .filter((value) => value !== undefined)
+    .map((value) => sha256(value));
+  const roleUrl = (given: string | undefined, role: string) =>
+    given ?? derivedUrl(settings.DATABASE_URL ?? '', role, masterKeys[0] ?? Buffer.alloc(0));
+  return {
+    environment: settings.CAUDAL_ENV,
+    cell: settings.CAUDAL_CELL,
+    http: { host: settings.CAUDAL_HOST, port: settings.CAUDAL_PORT },
+    ops: { host: settings.CAUDAL_OPS_HOST, port: settings.CAUDAL_OPS_PORT },
+    baseUrl: settings.CAUDAL_BASE_URL,
+    checkoutUrl: settings.CAUDAL_CHECKOUT_URL,
+    logLevel: settings.CAUDAL_LOG_LEVEL,
+    database: {
+      ownerUrl: settings.DATABASE_URL ?? null,
+      readUrl: roleUrl(settings.DATABASE_READ_URL, 'caudal_read'),
+      batchUrl: roleUrl(settings.DATABASE_BATCH_URL, 'caudal_batch'),
+      systemUrl: roleUrl(settings.DATABASE_SYSTEM_URL, 'caudal_system'),
+      deadlineMs: settings.CAUDAL_DATABASE_DEADLINE_MS,
+      readConnections: settings.CAUDAL_READ_CONNECTIONS,
+      batchLanes: settings.CAUDAL_BATCH_LANES,
+    },
+    masterKeys,
+    peppers,
+    tokenKey: sha256(settings.CAUDAL_TOKEN_KEY),
+    breb: {
+      url: settings.BREB_URL,
+      clientId: settings.BREB_CLIENT_ID,
+      clientSecret: settings.BREB_CLIENT_SECRET,
+      keyPrefix: settings.BREB_KEY_PREFIX,
+      network: settings.BREB_NETWORK,
+      networkId: settings.BREB_NETWORK_ID,
+    },
+    pse: { url: settings.PSE_URL, entity: settings.PSE_ENTITY, secret: settings.PSE_SECRET },
+  };
+}
+
+/** With one address given, the login roles share it; their passwords come from the master key. */
+function derivedUrl(ownerUrl: string, role: string, masterKey: Buffer): string {
+  const address = new URL(ownerUrl);
+  address.username = role;
+  address.password = deriveKey(masterKey, `database/${role}`).toString('base64url');
+  return address.href;
+}

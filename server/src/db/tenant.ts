@@ -1,0 +1,47 @@
+import { readFailure, verdictOf } from './failures.ts';
+import type { RolePool } from './pool.ts';
+import type { Tx } from './tx.ts';
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Reads for one organization: row-level security shows nothing else. */
+export interface ReadDb {
+  read<T>(organizationId: string, work: (tx: Tx) => Promise<T>): Promise<T>;
+}
+
+/** Writes for the organizations whose credentials are in the batch, and for no other. */
+export interface BatchDb {
+  write<T>(organizationIds: ReadonlySet<string>, work: (tx: Tx) => Promise<T>): Promise<T>;
+}
+
+export function readDb(pool: RolePool): ReadDb {
+  return {
+    async read(organizationId, work) {
+      const begin = `begin read only; set local caudal.organization_id = '${checked(organizationId)}'`;
+      try {
+        return await pool.transaction(begin, work);
+      } catch (error) {
+        // A pooled connection that died in a failover says so only when it is used; a fresh one may do.
+        if (verdictOf(error) !== 'again') throw error;
+        return await pool
+          .transaction(begin, work)
+          .catch((again: unknown) => Promise.reject(readFailure(again)));
+      }
+    },
+  };
+}
+
+export function batchDb(pool: RolePool): BatchDb {
+  return {
+    write: (organizationIds, work) => {
+      const list = [...organizationIds].map(checked).join(',');
+      return pool.transaction(`begin; set local caudal.organization_ids = '{${list}}'`, work);
+    },
+  };
+}
+
+/** The id goes into the text of a statement: SET takes no parameters, and one round trip is enough this way. */
+function checked(id: string): string {
+  if (!UUID.test(id)) throw new Error('not an organization id');
+  return id;
+}

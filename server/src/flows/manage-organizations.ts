@@ -1,0 +1,104 @@
+import type { SystemDeps } from '../deps.ts';
+import { uuidv7 } from '../kit/ids.ts';
+import { insertKey, revokeKey } from '../organizations/credential.store.ts';
+import { type Credential, credentialMac, makeCredential } from '../organizations/credential.ts';
+import {
+  announceChange,
+  insertOrganization,
+  type NewOrganization,
+} from '../organizations/organization.store.ts';
+import { HOUSE_ID } from '../organizations/organization.ts';
+import { makeDataKey } from '../organizations/secrets.ts';
+
+export type OrganizationDetails = Omit<NewOrganization, 'id' | 'isHouse'>;
+
+type ManageDeps = Pick<SystemDeps, 'system' | 'environment' | 'cell' | 'clock' | 'masterKeys' | 'peppers'>;
+
+export interface KeyDetails {
+  readonly name: string;
+  readonly scopes: readonly string[];
+  readonly lifetimeSeconds: number | null;
+}
+
+/** A new organization and its first key. The key's text is in the answer and nowhere else. */
+export async function createOrganization(
+  deps: ManageDeps,
+  details: OrganizationDetails,
+  key: KeyDetails,
+): Promise<{ id: string; credential: Credential }> {
+  const id = uuidv7(deps.clock.now(), deps.cell);
+  const credential = makeCredential('key', deps.environment, deps.cell);
+  await deps.system.transaction(async (tx) => {
+    await insertOrganization(tx, { ...details, id, isHouse: false }, makeDataKey(id, deps.masterKeys));
+    await insertKey(tx, {
+      id: credential.id,
+      organizationId: id,
+      mac: credentialMac(credential, pepperOf(deps)),
+      ...key,
+    });
+  });
+  return { id, credential };
+}
+
+/** A further key, for instance to take over from one that is to be revoked. */
+export async function createKey(
+  deps: ManageDeps,
+  organizationId: string,
+  key: KeyDetails,
+): Promise<Credential> {
+  const credential = makeCredential('key', deps.environment, deps.cell);
+  await storeKey(deps, organizationId, credential, key);
+  return credential;
+}
+
+/** Stores a key whose text was made elsewhere: `npm run dev` keeps one that never changes. */
+export async function storeKey(
+  deps: ManageDeps,
+  organizationId: string,
+  credential: Credential,
+  key: KeyDetails,
+): Promise<void> {
+  await deps.system.transaction(async (tx) => {
+    await insertKey(tx, {
+      id: credential.id,
+      organizationId,
+      mac: credentialMac(credential, pepperOf(deps)),
+      ...key,
+    });
+    await announceChange(tx, organizationId);
+  });
+}
+
+/** Ends a key, and every token made from it, on every node within a second. @returns whether there was such a live key */
+export async function endKey(deps: ManageDeps, keyId: string): Promise<boolean> {
+  return deps.system.transaction(async (tx) => {
+    const organizationId = await revokeKey(tx, keyId);
+    if (organizationId === null) return false;
+    await announceChange(tx, organizationId);
+    return true;
+  });
+}
+
+/** The house owns what belongs to no merchant. Ensured by every migration. */
+export async function ensureHouse(deps: Pick<SystemDeps, 'system' | 'masterKeys'>): Promise<void> {
+  const house: NewOrganization = {
+    id: HOUSE_ID,
+    name: 'House',
+    accent: '#0f766e',
+    supportContact: 'the operator of this service',
+    rails: [],
+    city: 'BOGOTA',
+    postalCode: '110111',
+    merchantCategory: '0000',
+    isHouse: true,
+  };
+  await deps.system.transaction((tx) =>
+    insertOrganization(tx, house, makeDataKey(HOUSE_ID, deps.masterKeys)),
+  );
+}
+
+function pepperOf(deps: ManageDeps): Buffer {
+  const [pepper] = deps.peppers;
+  if (!pepper) throw new Error('there is no pepper');
+  return pepper;
+}

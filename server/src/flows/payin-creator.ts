@@ -1,0 +1,216 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isDatabaseError, verdictOf } from '../db/failures.ts';
+import type { Deps } from '../deps.ts';
+import { Batcher } from '../kit/batch/batcher.ts';
+import { canonicalJson } from '../kit/canonical-json.ts';
+import { monotonicMs } from '../kit/clock.ts';
+import { hmac } from '../kit/crypto.ts';
+import { Fault } from '../kit/errors.ts';
+import { uuidv7 } from '../kit/ids.ts';
+import { cents } from '../kit/money.ts';
+import type { Principal } from '../organizations/organization.ts';
+import { mintBrebKey } from '../payins/breb-key.ts';
+import { payinOf } from '../payins/payin.store.ts';
+import { asCreated, type Customer, type Payin, type PayinSource } from '../payins/payin.ts';
+import type { CollectOrder } from '../rails/contract.ts';
+import { type CreatedPayin, type CreatePayin, createPayins } from './create-payins.ts';
+import type { PseOpener } from './open-pse-payins.ts';
+import { readPayin } from './read-payins.ts';
+
+/** A valid request to create a payin. */
+export interface PayinRequest {
+  readonly amountInCents: number;
+  readonly reference: string;
+  readonly inlineCustomer?: Customer | undefined;
+  readonly callbackUrl: string | null;
+  readonly rail:
+    | { readonly name: 'BRE_B'; readonly keyType: 'SINGLE_USE' | 'QR_CODE' }
+    | { readonly name: 'PSE'; readonly bank: string; readonly personType: 'INDIVIDUAL' | 'BUSINESS' };
+}
+
+interface Idempotency {
+  readonly key: string;
+  /** The body as it was sent. */
+  readonly body: unknown;
+}
+
+/** How long a creation waits for the bank's page before it answers without one. */
+const BANK_PAGE_WITHIN_MS = 3000;
+const MOST_IN_A_BATCH = 128;
+const MOST_WAITING = 4096;
+/** Two keys alike within ten minutes: one in a quadrillion pairs. Three tries are plenty. */
+const MINTING_TRIES = 3;
+
+/** Creates payins for merchants: one batcher for all of them, and what follows a commit at once. */
+export class PayinCreator {
+  readonly #deps: Deps;
+  readonly #pse: PseOpener;
+  readonly #keyMinted: (order: CollectOrder) => void;
+  readonly #batcher: Batcher<CreatePayin, CreatedPayin>;
+
+  constructor(deps: Deps, pse: PseOpener, keyMinted: (order: CollectOrder) => void) {
+    this.#deps = deps;
+    this.#pse = pse;
+    this.#keyMinted = keyMinted;
+    const sizes = deps.metrics.histogram(
+      'caudal_payin_batch_size',
+      'Creations that shared a commit.',
+      [1, 2, 4, 8, 16, 32, 64, 128],
+    );
+    const seconds = deps.metrics.histogram(
+      'caudal_payin_batch_seconds',
+      'Time of one batch, commit included.',
+    );
+    this.#batcher = new Batcher({
+      run: (commands) => createPayins(deps, commands),
+      verdict: verdictOf,
+      groupOf: (command) => command.organization.id,
+      maxBatch: MOST_IN_A_BATCH,
+      maxQueue: MOST_WAITING,
+      lanes: deps.batchLanes,
+      observe: (batch) => {
+        sizes.observe(batch.size);
+        seconds.observe(batch.seconds, { verdict: batch.verdict });
+      },
+    });
+    deps.metrics.gauge('caudal_payin_queue', 'Creations waiting for a batch.', () => this.#batcher.waiting);
+  }
+
+  /**
+   * @throws Fault `rail_not_enabled`, `reference_taken`, `idempotency_mismatch`, `idempotency_in_flight`, `overloaded`,
+   *   `outcome_unknown`, `service_unavailable`
+   */
+  async create(
+    principal: Principal,
+    request: PayinRequest,
+    idempotency: Idempotency | null,
+  ): Promise<{ payin: Payin; replayed: boolean }> {
+    if (!principal.organization.rails.has(request.rail.name)) throw new Fault('rail_not_enabled');
+    const command = this.#command(principal, request, idempotency);
+    const answer = await this.#submit(command);
+    switch (answer.kind) {
+      case 'created':
+        return { payin: await this.#afterCommit(command, answer.payin), replayed: false };
+      case 'replayed':
+        return { payin: asCreated(await this.#withPage(principal, answer.payin)), replayed: true };
+      case 'reference_taken':
+        throw new Fault('reference_taken', { members: { existingId: answer.existingId } });
+      case 'idempotency_mismatch':
+        throw new Fault('idempotency_mismatch');
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#batcher.close();
+  }
+
+  #command(
+    { organization, secrets }: Principal,
+    request: PayinRequest,
+    idempotency: Idempotency | null,
+  ): CreatePayin {
+    const now = this.#deps.clock.now();
+    return {
+      id: uuidv7(now, this.#deps.cell),
+      organization,
+      secrets,
+      idempotency: idempotency && {
+        keyHash: hmac(secrets.hashKey, idempotency.key).subarray(0, 16),
+        bodyHash: hmac(secrets.hashKey, canonicalJson(idempotency.body)).subarray(0, 16),
+      },
+      amount: cents(request.amountInCents),
+      reference: request.reference,
+      customer: request.inlineCustomer ?? null,
+      callbackUrl: request.callbackUrl,
+      source: this.#source(request, now),
+    };
+  }
+
+  #source({ rail }: PayinRequest, now: number): PayinSource {
+    if (rail.name === 'PSE') return { rail: 'PSE', bank: rail.bank, personType: rail.personType, page: null };
+    return {
+      rail: 'BRE_B',
+      keyType: rail.keyType,
+      key: mintBrebKey(this.#deps.brebKeyPrefix, this.#deps.cell, now),
+    };
+  }
+
+  async #submit(command: CreatePayin, triesLeft = MINTING_TRIES): Promise<CreatedPayin> {
+    try {
+      return await this.#batcher.submit(command);
+    } catch (error) {
+      if (!isDatabaseError(error)) throw error;
+      if (error.constraint === 'breb_key_once' && triesLeft > 1 && command.source.rail === 'BRE_B') {
+        const key = mintBrebKey(this.#deps.brebKeyPrefix, this.#deps.cell, this.#deps.clock.now());
+        return await this.#submit({ ...command, source: { ...command.source, key } }, triesLeft - 1);
+      }
+      throw refusalOf(command, error.code);
+    }
+  }
+
+  async #afterCommit(command: CreatePayin, payin: Payin): Promise<Payin> {
+    if (payin.source.rail === 'BRE_B') {
+      this.#keyMinted({
+        reference: payin.source.key,
+        payinId: payin.id,
+        amount: payin.amount,
+        expiresAt: payin.expiresAt,
+        description: payin.reference,
+        payer: payin.customer,
+        bank: null,
+      });
+      return payin;
+    }
+    if (payin.customer === null) return payin;
+    const opening = this.#pse.open({
+      organizationId: payin.organizationId,
+      organizationNumber: command.organization.number,
+      payin,
+      payer: payin.customer,
+      attempts: 0,
+    });
+    const row = await within(opening, BANK_PAGE_WITHIN_MS);
+    // A refusal is an outcome, and outcomes are told by events: the creation still answers PENDING.
+    return row?.pse_url ? payinOf(row, command.secrets.dataKey) : payin;
+  }
+
+  /** A repeat of a PSE payin still without its page waits for it as the first request does. */
+  async #withPage(principal: Principal, payin: Payin): Promise<Payin> {
+    if (
+      payin.source.rail !== 'PSE' ||
+      payin.source.page !== null ||
+      payin.status !== 'PENDING' ||
+      payin.customer === null
+    )
+      return payin;
+    const until = monotonicMs() + BANK_PAGE_WITHIN_MS;
+    const underWay = this.#pse.underWay(payin.id);
+    if (underWay) await within(underWay, BANK_PAGE_WITHIN_MS);
+    let now = await readPayin(this.#deps, principal, payin.id);
+    // Another process may be at it.
+    while (now.status === 'PENDING' && this.#pse.reachable && monotonicMs() < until) {
+      await sleep(100);
+      now = await readPayin(this.#deps, principal, payin.id);
+    }
+    return now;
+  }
+}
+
+/** A single command that the database refused by itself. */
+function refusalOf(command: CreatePayin, sqlState: string | undefined): Fault {
+  // Somebody has held this command's key or reference for longer than we wait.
+  if (sqlState === '55P03')
+    return new Fault(command.idempotency ? 'idempotency_in_flight' : 'service_unavailable', {
+      reason: 'lock not available',
+    });
+  return new Fault('internal_error', { reason: `a creation was refused by the database with ${sqlState}` });
+}
+
+async function within<T>(promise: Promise<T>, ms: number): Promise<T | null> {
+  const giveUp = new AbortController();
+  try {
+    return await Promise.race([promise, sleep(ms, null, { signal: giveUp.signal })]);
+  } finally {
+    giveUp.abort();
+  }
+}

@@ -1,0 +1,45 @@
+import type { Deps } from '../deps.ts';
+import type { Position } from '../kit/cursor.ts';
+import { Fault } from '../kit/errors.ts';
+import type { Principal } from '../organizations/organization.ts';
+import { findPayin, payinOf } from '../payins/payin.store.ts';
+import type { Payin } from '../payins/payin.ts';
+import { listPayins, type PayinFilters } from '../payins/payin-list.store.ts';
+
+/** @throws Fault `not_found` for an id that is unknown or another organization's: the two cannot be told apart */
+export async function readPayin(deps: Deps, principal: Principal, id: string): Promise<Payin> {
+  const row = await deps.read.read(principal.organization.id, (tx) =>
+    findPayin(tx, principal.organization.id, id),
+  );
+  if (!row) throw new Fault('not_found');
+  return payinOf(row, principal.secrets.dataKey);
+}
+
+export interface PayinPage {
+  readonly payins: readonly Payin[];
+  readonly hasNext: boolean;
+  readonly hasPrevious: boolean;
+}
+
+export async function readPayinPage(
+  deps: Deps,
+  principal: Principal,
+  filters: PayinFilters,
+  position: Position | null,
+  pageSize: number,
+): Promise<PayinPage> {
+  const organizationId = principal.organization.id;
+  // One more than the page tells whether another follows in the direction of travel.
+  const rows = await deps.read.read(organizationId, (tx) =>
+    listPayins(tx, organizationId, filters, position, pageSize + 1),
+  );
+  const more = rows.length > pageSize;
+  const backwards = position?.direction === 'newer';
+  const page = backwards ? rows.slice(-pageSize) : rows.slice(0, pageSize);
+  return {
+    payins: page.map((row) => payinOf(row, principal.secrets.dataKey)),
+    // An empty page (its payins have left the filter meanwhile) leads nowhere.
+    hasNext: page.length > 0 && (backwards || more),
+    hasPrevious: page.length > 0 && (backwards ? more : position !== null),
+  };
+}

@@ -1,0 +1,112 @@
+import type { SystemDeps } from '../deps.ts';
+import { backoffMs } from '../kit/backoff.ts';
+import { errorFields } from '../kit/log.ts';
+import type { Counter } from '../kit/metrics.ts';
+import type { OrganizationKeys } from '../organizations/organization-keys.ts';
+import { claimDueKeys, type RegistrationResult, recordRegistrations } from '../payins/breb-key.store.ts';
+import { openCustomer } from '../payins/customer.seal.ts';
+import type { CollectOrder, Opened, RailAnswer } from '../rails/contract.ts';
+
+/** Beyond this the freshly minted are left to the workers, who find them in the database: memory holds nothing that matters. */
+const MOST_WAITING = 20_000;
+const CALLS_AT_ONCE = 2;
+
+interface Minted {
+  readonly order: CollectOrder;
+  readonly attempts: number;
+}
+
+/**
+ * Brings keys to the network, many in one call. A process hands over the keys it has just committed; workers take what
+ * is due and nobody is at. Either way the claim on the row decides whose result counts.
+ */
+export class KeyRegistrar {
+  readonly #deps: SystemDeps;
+  readonly #keys: OrganizationKeys;
+  readonly #registered: Counter;
+  #waiting: Minted[] = [];
+  readonly #calls = new Set<Promise<void>>();
+
+  constructor(deps: SystemDeps, keys: OrganizationKeys) {
+    this.#deps = deps;
+    this.#keys = keys;
+    this.#registered = deps.metrics.counter(
+      'caudal_breb_key_registrations_total',
+      'Answers of the network to key registrations, by answer.',
+    );
+  }
+
+  /** Keys this process has minted, committed and claimed. */
+  minted(order: CollectOrder): void {
+    if (this.#waiting.length >= MOST_WAITING) return;
+    this.#waiting.push({ order, attempts: 0 });
+    this.#work();
+  }
+
+  /** @returns how many due keys were found; call again at once while there are any */
+  async sweep(): Promise<number> {
+    const most = this.#deps.rails.BRE_B.abilities.openAtOnce;
+    const due = await this.#deps.system.transaction((tx) => claimDueKeys(tx, this.#deps.claimToken, most));
+    if (due.length === 0) return 0;
+    const secrets = await this.#keys.of(new Set(due.map((key) => key.organizationId)));
+    await this.#register(
+      due.map((key) => ({
+        attempts: key.attempts,
+        order: {
+          reference: key.key,
+          payinId: key.payinId,
+          amount: key.amount,
+          expiresAt: key.expiresAt,
+          description: '',
+          payer: openCustomer(
+            secrets(key.organizationId).dataKey,
+            key.sealedCustomer,
+            key.organizationId,
+            key.payinId,
+          ),
+          bank: null,
+        },
+      })),
+    );
+    return due.length;
+  }
+
+  /** Resolves when no call is under way. What has not been sent is found by a worker when its claim ends. */
+  async close(): Promise<void> {
+    this.#waiting = [];
+    await Promise.all(this.#calls);
+  }
+
+  #work(): void {
+    while (this.#calls.size < CALLS_AT_ONCE && this.#waiting.length > 0) {
+      const batch = this.#waiting.splice(0, this.#deps.rails.BRE_B.abilities.openAtOnce);
+      const call = this.#register(batch)
+        .catch((error: unknown) =>
+          this.#deps.log.error(errorFields(error), 'key registrations could not be recorded'),
+        )
+        .finally(() => {
+          this.#calls.delete(call);
+          this.#work();
+        });
+      this.#calls.add(call);
+    }
+  }
+
+  async #register(batch: readonly Minted[]): Promise<void> {
+    const answers = await this.#deps.rails.BRE_B.open(batch.map((minted) => minted.order));
+    const results = batch.map((minted, index) => resultOf(minted, answers[index]));
+    for (const answer of answers) this.#registered.add({ answer: answer.kind });
+    const refused = results.filter((result) => result.refusal !== null).length;
+    if (refused > 0)
+      this.#deps.log.error({ rail: 'BRE_B', count: refused }, 'the network refused keys of ours');
+    const sorted = results.toSorted((a, b) => (a.key < b.key ? -1 : 1));
+    await this.#deps.system.transaction((tx) => recordRegistrations(tx, this.#deps.claimToken, sorted));
+  }
+}
+
+function resultOf(minted: Minted, answer: RailAnswer<Opened> | undefined): RegistrationResult {
+  const key = minted.order.reference;
+  if (answer?.kind === 'yes') return { key, refusal: null, retryAfterMs: null };
+  if (answer?.kind === 'no') return { key, refusal: answer.railCode, retryAfterMs: null };
+  return { key, refusal: null, retryAfterMs: backoffMs(minted.attempts + 1, 500, 30_000) };
+}

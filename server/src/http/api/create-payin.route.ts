@@ -1,0 +1,129 @@
+import { z } from 'zod';
+import type { PayinRequest } from '../../flows/payin-creator.ts';
+import type { Environment } from '../../kit/environment.ts';
+import type { Language } from '../../kit/error-catalogue.ts';
+import { KEY_TYPES, PERSON_TYPES } from '../../payins/payin.ts';
+import { payinView } from '../../payins/payin.view.ts';
+import { RAILS } from '../../rails/contract.ts';
+import { BANK_BY_CODE } from '../../rails/pse/banks.ts';
+import { parseCallbackUrl } from '../callback-url.ts';
+import { amountInCents, currency, customer, fieldIssue, reference } from '../fields.ts';
+import { merchantOperation } from '../operation.ts';
+import { fieldError, invalidRequest } from '../validation.ts';
+import { PAYIN_EXAMPLE, payinSchema } from './payin.schema.ts';
+
+const breb = z.strictObject({
+  keyType: z.enum(KEY_TYPES).describe('`SINGLE_USE` returns the key, `QR_CODE` also an image.'),
+  keyString: z.string().max(100).optional().describe('May be sent; not used by payins.'),
+});
+
+const pse = z.strictObject({
+  bank: z
+    .string()
+    .refine((code) => BANK_BY_CODE.has(code), fieldIssue('unsupported_bank'))
+    .describe('Bank code of `GET /pse/banks`.')
+    .meta({ example: 'CO_BANCOLOMBIA' }),
+  personType: z.enum(PERSON_TYPES),
+});
+
+const body = z
+  .strictObject({
+    amountInCents,
+    currency,
+    rail: z.enum(RAILS),
+    reference,
+    inlineCustomer: customer
+      .optional()
+      .describe('Who pays. Without it a PSE payin asks the payer on our page.'),
+    pse: pse.optional().describe('Required when `rail` is `PSE`.'),
+    breb: breb.optional().describe('Required when `rail` is `BRE_B`.'),
+    callbackUrl: z
+      .string()
+      .max(2048)
+      .optional()
+      .describe('Where the payer returns to. The result comes by events, never by this.')
+      .meta({ format: 'uri' }),
+  })
+  .superRefine((value, context) => {
+    const [own, other] = value.rail === 'PSE' ? (['pse', 'breb'] as const) : (['breb', 'pse'] as const);
+    if (value[own] === undefined)
+      context.addIssue({ code: 'custom', path: [own], ...fieldIssue('required') });
+    if (value[other] !== undefined)
+      context.addIssue({ code: 'custom', path: [other], ...fieldIssue('not_for_this_rail') });
+  })
+  .meta({ id: 'CreatePayin' });
+
+const EXAMPLE = {
+  amountInCents: 4_980_000,
+  currency: 'COP',
+  reference: 'order-1001',
+  inlineCustomer: PAYIN_EXAMPLE.inlineCustomer,
+};
+
+export const createPayin = merchantOperation({
+  method: 'POST',
+  path: '/payins',
+  operationId: 'createPayin',
+  tag: 'Payins',
+  summary: 'Create a payin',
+  description:
+    'Collects an amount from a payer. The answer is never the final outcome: wait for `payin.confirmed`, `payin.declined` or `payin.canceled`.\n\nOn `BRE_B` the answer carries the key to pay to. On `PSE` it carries the bank page in `sourceData.pseUrl` if the bank answered within three seconds, else null; read the payin again in a moment.',
+  scope: 'payins:write',
+  idempotent: true,
+  body,
+  bodyExamples: {
+    brebSingleUse: {
+      summary: 'Bre-B, single-use key',
+      value: { ...EXAMPLE, rail: 'BRE_B', breb: { keyType: 'SINGLE_USE' } },
+    },
+    brebQr: {
+      summary: 'Bre-B, QR code',
+      value: { ...EXAMPLE, reference: 'order-1002', rail: 'BRE_B', breb: { keyType: 'QR_CODE' } },
+    },
+    pse: {
+      summary: 'PSE',
+      value: {
+        ...EXAMPLE,
+        reference: 'order-1003',
+        rail: 'PSE',
+        pse: { bank: 'CO_BANCOLOMBIA', personType: 'INDIVIDUAL' },
+        callbackUrl: 'https://shop.example.com/thanks',
+      },
+    },
+  },
+  responses: { 201: { description: 'The payin.', schema: payinSchema, example: PAYIN_EXAMPLE } },
+  problems: [
+    'rail_not_enabled',
+    'reference_taken',
+    'idempotency_in_flight',
+    'idempotency_mismatch',
+    'outcome_unknown',
+  ],
+
+  async handle(deps, principal, call) {
+    const request = requestOf(call.body, deps.environment, call.language);
+    const idempotency =
+      call.idempotencyKey === null ? null : { key: call.idempotencyKey, body: call.rawBody };
+    const { payin, replayed } = await deps.payins.create(principal, request, idempotency);
+    return {
+      status: 201,
+      body: payinView(deps, principal.organization, payin),
+      ...(replayed ? { headers: { 'idempotent-replayed': 'true' } } : {}),
+    };
+  },
+});
+
+function requestOf(input: z.output<typeof body>, environment: Environment, language: Language): PayinRequest {
+  const callbackUrl =
+    input.callbackUrl === undefined ? null : parseCallbackUrl(input.callbackUrl, environment);
+  if (input.callbackUrl !== undefined && callbackUrl === null)
+    throw invalidRequest([fieldError('callbackUrl', 'invalid_url', language)]);
+  const { amountInCents, reference, inlineCustomer } = input;
+  return { amountInCents, reference, inlineCustomer, callbackUrl, rail: railOf(input) };
+}
+
+function railOf(input: z.output<typeof body>): PayinRequest['rail'] {
+  if (input.pse) return { name: 'PSE', bank: input.pse.bank, personType: input.pse.personType };
+  if (input.breb) return { name: 'BRE_B', keyType: input.breb.keyType };
+  throw new Error('the schema lets no payin through without its rail');
+}

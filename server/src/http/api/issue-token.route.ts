@@ -1,0 +1,93 @@
+import { z } from 'zod';
+import { Fault } from '../../kit/errors.ts';
+import type { ApiDeps } from '../api-deps.ts';
+import { publicOperation, type Reply } from '../operation.ts';
+
+const body = z.strictObject({
+  grant_type: z.string().describe('`client_credentials`.').meta({ example: 'client_credentials' }),
+  client_id: z.string().max(100).optional().describe("The key's id, when not sent by HTTP Basic."),
+  client_secret: z.string().max(200).optional().describe('The whole API key, when not sent by HTTP Basic.'),
+  scope: z.string().max(1000).optional().describe("Scopes separated by spaces; left out, all of the key's."),
+});
+
+const token = z
+  .strictObject({
+    access_token: z.string(),
+    token_type: z.literal('Bearer'),
+    expires_in: z.int(),
+    scope: z.string(),
+  })
+  .meta({ id: 'AccessToken' });
+
+export const issueAccessToken = publicOperation({
+  method: 'POST',
+  path: '/oauth/token',
+  operationId: 'issueAccessToken',
+  tag: 'Authentication',
+  summary: 'Get an access token',
+  description:
+    "OAuth 2.0 client credentials. Client id is the key's id, client secret the whole API key, by HTTP Basic or in the form. The token lasts an hour and ends with its key. Use it as `Authorization: Bearer` on every operation; `x-api-key` with the key itself works as well.",
+  body,
+  bodyType: 'application/x-www-form-urlencoded',
+  bodyExamples: {
+    clientCredentials: { summary: 'Client credentials', value: { grant_type: 'client_credentials' } },
+  },
+  responses: {
+    200: {
+      description: 'The token.',
+      schema: token,
+      example: {
+        access_token: 'cdl_test_at_…',
+        token_type: 'Bearer',
+        expires_in: 3600,
+        scope: 'payins:read payins:write',
+      },
+    },
+  },
+  problems: ['invalid_client', 'unsupported_grant_type', 'invalid_scope'],
+
+  async handle(deps, { body: form, headers }) {
+    if (form.grant_type !== 'client_credentials') throw oauthFault('unsupported_grant_type');
+    const { id, secret } = basicCredentials(headers.authorization) ?? {
+      id: form.client_id,
+      secret: form.client_secret,
+    };
+    const principal = await clientOf(deps, id, secret);
+    const wanted = form.scope?.split(' ').filter((scope) => scope !== '') ?? [...principal.scopes];
+    if (wanted.some((scope) => !principal.scopes.has(scope))) throw oauthFault('invalid_scope');
+    const issued = await deps.issueToken(principal, wanted);
+    const reply: Reply = {
+      status: 200,
+      body: {
+        access_token: issued.text,
+        token_type: 'Bearer',
+        expires_in: issued.lifetimeSeconds,
+        scope: issued.scopes.join(' '),
+      },
+      headers: { 'cache-control': 'no-store' },
+    };
+    return reply;
+  },
+});
+
+async function clientOf(deps: ApiDeps, id: string | undefined, secret: string | undefined) {
+  try {
+    const principal = await deps.authority.authenticate(secret ?? '', ['key']);
+    if (principal.keyId === id) return principal;
+  } catch (error) {
+    if (!(error instanceof Fault) || error.code !== 'unauthorized') throw error;
+  }
+  throw oauthFault('invalid_client');
+}
+
+/** OAuth clients look at `error` (RFC 6749); it stands beside our own `code`. */
+function oauthFault(code: 'invalid_client' | 'unsupported_grant_type' | 'invalid_scope'): Fault {
+  return new Fault(code, { members: { error: code } });
+}
+
+function basicCredentials(authorization: string | undefined): { id: string; secret: string } | null {
+  const encoded = /^Basic +([A-Za-z0-9+/=]+)$/i.exec(authorization ?? '')?.[1];
+  if (encoded === undefined) return null;
+  const [id = '', ...rest] = Buffer.from(encoded, 'base64').toString('utf8').split(':');
+  return { id, secret: rest.join(':') };
+}

@@ -1,0 +1,218 @@
+import { isUtf8 } from 'node:buffer';
+import Fastify, {
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify';
+import { z } from 'zod';
+import type { ErrorCode } from '../kit/error-catalogue.ts';
+import { Fault } from '../kit/errors.ts';
+import { randomBase32 } from '../kit/ids.ts';
+import { errorFields } from '../kit/log.ts';
+import type { Principal } from '../organizations/organization.ts';
+import { OPERATIONS } from './api/operations.ts';
+import type { ApiDeps } from './api-deps.ts';
+import { authenticate, requireScope } from './auth.ts';
+import { registerDocs } from './docs-routes.ts';
+import { languageOf } from './language.ts';
+import { isMerchantOperation, type Operation, type Reply } from './operation.ts';
+import { sendProblem } from './problem.ts';
+import { fieldError, invalidRequest, readPart } from './validation.ts';
+
+const BODY_LIMIT_BYTES = 64 * 1024;
+/** A client that has not sent its whole request by then is cut off. */
+const RECEIVE_WITHIN_MS = 15_000;
+
+const NOTHING = z.strictObject({});
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    principal: Principal | null;
+    problemCode: string | null;
+  }
+}
+
+/** The merchants' API: every operation of the list, and the docs about them. */
+export function buildApp(deps: ApiDeps): FastifyInstance {
+  const app = Fastify({
+    logger: false,
+    bodyLimit: BODY_LIMIT_BYTES,
+    requestTimeout: RECEIVE_WITHIN_MS,
+    keepAliveTimeout: 72_000,
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    genReqId: () => `req_${randomBase32(20)}`,
+    routerOptions: { maxParamLength: 200 },
+    frameworkErrors: (error, request, reply) =>
+      void fail(deps, error, request as FastifyRequest, reply as unknown as FastifyReply),
+  });
+  app.decorateRequest('principal', null);
+  app.decorateRequest('problemCode', null);
+  readBodies(app);
+  observe(app, deps);
+  app.setErrorHandler((error, request, reply) => fail(deps, error, request, reply));
+  app.setNotFoundHandler((request, reply) => fail(deps, nothingHere(app, request), request, reply));
+  for (const operation of OPERATIONS) route(app, deps, operation);
+  registerDocs(app, deps.baseUrl);
+  return app;
+}
+
+/** JSON and forms, both strictly UTF-8: bytes we would have to guess at do not become a payer's name. */
+function readBodies(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
+    try {
+      if (!isUtf8(body as Buffer)) throw new SyntaxError('not UTF-8');
+      done(null, JSON.parse(body.toString('utf8')));
+    } catch (error) {
+      done(new Fault('malformed_json', { cause: error }));
+    }
+  });
+  app.addContentTypeParser(
+    'application/x-www-form-urlencoded',
+    { parseAs: 'buffer' },
+    (_request, body, done) => {
+      done(null, Object.fromEntries(new URLSearchParams(body.toString('utf8'))));
+    },
+  );
+}
+
+function observe(app: FastifyInstance, deps: ApiDeps): void {
+  const seconds = deps.metrics.histogram(
+    'caudal_http_request_seconds',
+    'Time to answer, by route and status.',
+  );
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id);
+    done();
+  });
+  app.addHook('onResponse', (request, reply, done) => {
+    const route = request.routeOptions.url ?? 'none';
+    seconds.observe(reply.elapsedTime / 1000, { method: request.method, route, status: reply.statusCode });
+    deps.log.info(
+      {
+        requestId: request.id,
+        method: request.method,
+        route,
+        status: reply.statusCode,
+        durationMs: Math.round(reply.elapsedTime * 10) / 10,
+        ...(request.problemCode ? { code: request.problemCode } : {}),
+        ...(request.principal
+          ? { organizationId: request.principal.organization.id, keyId: request.principal.keyId }
+          : {}),
+      },
+      'request',
+    );
+    done();
+  });
+}
+
+function route(app: FastifyInstance, deps: ApiDeps, operation: Operation): void {
+  const url = operation.path.replaceAll(/\{(\w+)\}/g, ':$1');
+  const query = operation.query ?? NOTHING;
+  const params = operation.params ?? NOTHING;
+  const bodyType = operation.bodyType ?? 'application/json';
+
+  app.route({
+    method: operation.method,
+    url,
+    // Before the body is read: a stranger's megabytes are not parsed.
+    onRequest: async (request) => {
+      if (!isMerchantOperation(operation)) return;
+      request.principal = await authenticate(deps.authority, request);
+      requireScope(request.principal, operation.scope);
+    },
+    handler: async (request, reply) => {
+      const language = languageOf(request.headers['accept-language']);
+      if (operation.body && !request.headers['content-type']?.toLowerCase().startsWith(bodyType))
+        throw new Fault('unsupported_media_type');
+      const call = {
+        params: readPart(params, request.params, '', language),
+        query: readPart(query, request.query, 'query.', language),
+        body: operation.body ? readPart(operation.body, request.body, '', language) : null,
+        rawBody: request.body,
+        idempotencyKey: idempotencyKey(operation, request),
+        language,
+      };
+      const answer = isMerchantOperation(operation)
+        ? await operation.handle(deps, principalOf(request), call)
+        : await operation.handle(deps, { body: call.body, headers: request.headers });
+      return send(reply, answer);
+    },
+  });
+}
+
+function principalOf(request: FastifyRequest): Principal {
+  if (!request.principal) throw new Fault('unauthorized');
+  return request.principal;
+}
+
+/** Printable characters only. Operations that do not remember it accept and ignore it. */
+function idempotencyKey(operation: Operation, request: FastifyRequest): string | null {
+  const key = request.headers['idempotency-key'];
+  if (!operation.idempotent || key === undefined) return null;
+  if (typeof key !== 'string' || !/^[\x20-\x7e]{1,255}$/.test(key)) {
+    throw invalidRequest([
+      fieldError('header.Idempotency-Key', 'invalid_format', languageOf(request.headers['accept-language'])),
+    ]);
+  }
+  return key;
+}
+
+function send(reply: FastifyReply, answer: Reply): FastifyReply {
+  reply.code(answer.status).header('content-type', 'application/json; charset=utf-8');
+  if (answer.headers) reply.headers(answer.headers);
+  return reply.send(JSON.stringify(answer.body));
+}
+
+function nothingHere(app: FastifyInstance, request: FastifyRequest): Fault {
+  const [path = ''] = request.url.split('?');
+  const methods = (['GET', 'POST', 'PATCH', 'DELETE'] as const).filter(
+    (method) => method !== request.method && app.findRoute({ method, url: path }) !== null,
+  );
+  return methods.length > 0
+    ? new Fault('method_not_allowed', { members: { allow: methods.join(', ') } })
+    : new Fault('not_found');
+}
+
+function fail(deps: ApiDeps, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const fault = faultOf(error);
+  request.problemCode = fault.code;
+  if (fault.entry.status >= 500) {
+    const cause = fault.cause ?? (error instanceof Fault ? null : error);
+    const fields = {
+      requestId: request.id,
+      code: fault.code,
+      reason: fault.message,
+      ...(cause ? errorFields(cause) : {}),
+    };
+    if (fault.code === 'internal_error') deps.log.error(fields, 'a request failed');
+    else deps.log.warn(fields, 'a request was turned away');
+  }
+  const allow = fault.members['allow'];
+  if (fault.code === 'method_not_allowed' && allow !== undefined) reply.header('allow', allow);
+  const [instance = '/'] = request.url.split('?');
+  return sendProblem(reply, fault, {
+    baseUrl: deps.baseUrl,
+    requestId: request.id,
+    instance,
+    language: languageOf(request.headers['accept-language']),
+  });
+}
+
+/** Errors of the framework by their own names; whatever else has no name is ours to look into. */
+function faultOf(error: unknown): Fault {
+  if (error instanceof Fault) return error;
+  const { code = '', statusCode = 500 } = error as Partial<FastifyError>;
+  const known = FRAMEWORK_FAULTS[code];
+  if (known) return new Fault(known);
+  const theirs = statusCode >= 400 && statusCode < 500;
+  return new Fault(theirs ? 'malformed_json' : 'internal_error', { cause: error });
+}
+
+const FRAMEWORK_FAULTS: Readonly<Record<string, ErrorCode>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: 'payload_too_large',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
+  FST_ERR_BAD_URL: 'not_found',
+};

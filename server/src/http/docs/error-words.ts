@@ -1,0 +1,76 @@
+import type { DocsLanguage } from './layout.ts';
+
+/** Whether the same request may be sent again: as it is, once it is mended, or not at all. */
+export type RetryAdvice = 'safe' | 'after_change' | 'never';
+
+interface ErrorWords {
+  readonly catalogue: string;
+  readonly catalogueLead: string;
+  readonly code: string;
+  readonly status: string;
+  readonly retry: string;
+  readonly cause: string;
+  readonly remedy: string;
+  readonly retryQuestion: string;
+  readonly example: string;
+  readonly exampleLead: string;
+  readonly chip: Readonly<Record<RetryAdvice, string>>;
+  readonly advice: Readonly<Record<RetryAdvice, string>>;
+  readonly missingTitle: string;
+  readonly missingText: string;
+  readonly reference: string;
+}
+
+export const ERROR_WORDS: Readonly<Record<DocsLanguage, ErrorWords>> = {
+  en: {
+    catalogue: 'Errors',
+    catalogueLead:
+      'Every error is a problem document (RFC 9457, `application/problem+json`). Branch on `code`: it never changes its meaning. `title` and `detail` are for people and follow `Accept-Language`. Quote `requestId` when you ask for help.',
+    code: 'Code',
+    status: 'HTTP status',
+    retry: 'Retry',
+    cause: 'What happened',
+    remedy: 'What to do',
+    retryQuestion: 'May I send the request again?',
+    example: 'Example response',
+    exampleLead: 'What the server answers. Your program should look at `status` and `code` only.',
+    chip: { safe: 'Safe to retry', after_change: 'Retry after a change', never: 'Do not retry' },
+    advice: {
+      safe: 'Yes. Repeat the same request; if it is a POST, with the same `Idempotency-Key`, so that it can take effect only once. Wait as long as `Retry-After` says, or a little longer each time.',
+      after_change:
+        'Not as it is: the same request gets the same answer. Make the change described above, then send it again.',
+      never: 'No. Sending it again does not change the result.',
+    },
+    missingTitle: 'This page does not exist',
+    missingText: 'The address may be incomplete, or the error code may be misspelt. These pages do exist:',
+    reference: 'API reference',
+  },
+  es: {
+    catalogue: 'Errores',
+    catalogueLead:
+      'Todo error es un documento de problema (RFC 9457, `application/problem+json`). Decida según `code`: su significado nunca cambia. `title` y `detail` son para personas y siguen `Accept-Language`. Cuando pida ayuda, indique el `requestId`.',
+    code: 'Código',
+    status: 'Estado HTTP',
+    retry: 'Reintento',
+    cause: 'Qué pasó',
+    remedy: 'Qué hacer',
+    retryQuestion: '¿Puedo enviar la solicitud de nuevo?',
+    example: 'Respuesta de ejemplo',
+    exampleLead: 'Lo que responde el servidor. Su programa solo debe mirar `status` y `code`.',
+    chip: {
+      safe: 'Se puede reintentar',
+      after_change: 'Reintente con un cambio',
+      never: 'No reintente',
+    },
+    advice: {
+      safe: 'Sí. Repita la misma solicitud; si es un POST, con la misma `Idempotency-Key`, para que tenga efecto una sola vez. Espere lo que indique `Retry-After` o un poco más cada vez.',
+      after_change:
+        'Así como está, no: la misma solicitud recibe la misma respuesta. Haga el cambio descrito arriba y envíela de nuevo.',
+      never: 'No. Enviarla de nuevo no cambia el resultado.',
+    },
+    missingTitle: 'Esta página no existe',
+    missingText:
+      'Puede que la dirección esté incompleta o que el código de error esté mal escrito. Estas páginas sí existen:',
+    reference: 'Referencia de la API (en inglés)',
+  },
+};

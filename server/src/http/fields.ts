@@ -1,0 +1,85 @@
+import { z } from 'zod';
+import { MAX_AMOUNT_IN_CENTS } from '../kit/money.ts';
+import { ID_TYPES } from '../payins/payin.ts';
+
+/** Codes of field errors that are ours, carried by zod's custom issues. */
+export type FieldCode =
+  | 'invalid_characters'
+  | 'invalid_document'
+  | 'invalid_url'
+  | 'not_for_this_rail'
+  | 'required'
+  | 'unsupported_bank';
+
+export function fieldIssue(code: FieldCode): { params: { code: FieldCode } } {
+  return { params: { code } };
+}
+
+const CONTROL = /\p{Cc}/u;
+
+/** Text a database, a bank and a screen can all show: well-formed Unicode, no control characters. */
+export function text(min: number, max: number) {
+  return z
+    .string()
+    .min(min)
+    .max(max)
+    .refine((value) => value.isWellFormed() && !CONTROL.test(value), fieldIssue('invalid_characters'));
+}
+
+export const amountInCents = z
+  .int()
+  .min(1)
+  .max(MAX_AMOUNT_IN_CENTS)
+  .describe('Amount in cents of a peso.')
+  .meta({ example: 4_980_000 });
+export const currency = z.literal('COP').describe('The only currency.');
+export const reference = text(1, 255)
+  .describe('Your own identifier, unique for ever within your organization.')
+  .meta({ example: 'order-1001' });
+export const timestamp = z.iso.datetime({ precision: 3 }).describe('UTC, with milliseconds.');
+
+/**
+ * What a document number can be (rails.md): refuse what cannot be, accept what might. A NIT may come with or without its
+ * check digit; only one that is set apart by a hyphen can be verified.
+ */
+const DOCUMENTS: Readonly<Record<(typeof ID_TYPES)[number], RegExp>> = {
+  CO_CC: /^\d{3,10}$/,
+  CO_CE: /^[0-9A-Za-z]{3,12}$/,
+  CO_NIT: /^\d{6,11}(?:-\d)?$/,
+  MXN_RFC: /^[A-ZÑ&]{3,4}\d{6}[A-Z0-9]{3}$/i,
+  PASSPORT: /^[0-9A-Za-z]{3,12}$/,
+};
+
+const NIT_WEIGHTS = [3, 7, 13, 17, 19, 23, 29, 37, 41, 43, 47];
+
+function documentIsPossible(idType: (typeof ID_TYPES)[number], idNumber: string): boolean {
+  if (!DOCUMENTS[idType].test(idNumber)) return false;
+  if (idType !== 'CO_NIT' || !idNumber.includes('-')) return true;
+  const [digits = '', check] = idNumber.split('-');
+  const sum = digits
+    .split('')
+    .reduceRight(
+      (total, digit, index) => total + Number(digit) * (NIT_WEIGHTS[digits.length - 1 - index] ?? 0),
+      0,
+    );
+  const rest = sum % 11;
+  return Number(check) === (rest > 1 ? 11 - rest : rest);
+}
+
+export const customer = z
+  .strictObject({
+    name: text(1, 120).describe('Full name.').meta({ example: 'Ana María Rojas' }),
+    idType: z.enum(ID_TYPES).describe('Kind of identification document.'),
+    idNumber: z.string().min(3).max(20).describe('Document number.').meta({ example: '1020304050' }),
+    phone: z
+      .string()
+      .regex(/^\+[1-9]\d{6,14}$/)
+      .describe('International format with a leading plus sign.')
+      .meta({ example: '+573001234567' }),
+    email: z.email().max(254).describe('E-mail address.').meta({ example: 'ana@example.com' }),
+  })
+  .refine((value) => documentIsPossible(value.idType, value.idNumber), {
+    path: ['idNumber'],
+    ...fieldIssue('invalid_document'),
+  })
+  .meta({ id: 'Customer' });

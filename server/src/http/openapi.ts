@@ -1,0 +1,226 @@
+import { z } from 'zod';
+import { ERRORS, type ErrorCode } from '../kit/error-catalogue.ts';
+import { OPERATIONS } from './api/operations.ts';
+import type {
+  JsonSchema,
+  OpenApiDocument,
+  OperationObject,
+  ParameterObject,
+  ResponseObject,
+} from './docs/openapi-types.ts';
+import { isMerchantOperation, type Operation } from './operation.ts';
+
+/** Problems any operation can answer, beyond its own. */
+const COMMON: readonly ErrorCode[] = [
+  'invalid_request',
+  'unknown_field',
+  'overloaded',
+  'service_unavailable',
+  'internal_error',
+];
+const OF_MERCHANTS: readonly ErrorCode[] = ['unauthorized', 'insufficient_scope'];
+const OF_BODIES: readonly ErrorCode[] = ['malformed_json', 'payload_too_large', 'unsupported_media_type'];
+
+export const problemSchema = z
+  .object({
+    type: z.url().describe('Page about this problem.'),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string(),
+    instance: z.string(),
+    code: z
+      .enum(Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]])
+      .describe('Stable; the only member to branch on.'),
+    requestId: z.string().describe('Quote it when you ask for help.'),
+    errors: z
+      .array(z.object({ path: z.string(), code: z.string(), message: z.string() }))
+      .optional()
+      .describe('Each field that is wrong.'),
+  })
+  .meta({ id: 'Problem' });
+
+const IDEMPOTENCY_KEY: ParameterObject = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'Makes a repeat safe: the same key with the same body gives the same answer for 30 days, with `Idempotent-Replayed: true`.',
+  schema: { type: 'string', minLength: 1, maxLength: 255 },
+  example: 'order-1001-attempt',
+};
+
+/** The OpenAPI 3.1 document, made from the operations themselves. */
+export function openApiDocument(
+  baseUrl: string,
+): OpenApiDocument & { readonly servers: readonly { readonly url: string }[] } {
+  const schemas: Record<string, JsonSchema> = {};
+  const paths: Record<string, Record<string, OperationObject>> = {};
+  for (const operation of OPERATIONS) {
+    const methods = (paths[operation.path] ??= {});
+    methods[operation.method.toLowerCase()] = operationObject(operation, schemas);
+  }
+  schemaOf(problemSchema, 'output', schemas);
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Caudal',
+      version: '1.0',
+      description:
+        'Payins, payouts and hosted payment links on Colombia’s Bre-B and PSE rails.\n\nAmounts are integer cents of a peso. Times are UTC with milliseconds. Paths carry no version; changes are additive. Unknown fields are refused.',
+    },
+    servers: [{ url: baseUrl }],
+    tags: [
+      { name: 'Authentication', description: 'How a credential is obtained.' },
+      { name: 'Payins', description: 'Collect money from a payer.' },
+      { name: 'PSE', description: 'Data of the PSE rail.' },
+    ],
+    paths,
+    components: {
+      schemas,
+      securitySchemes: {
+        apiKey: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'x-api-key',
+          description: 'An API key: `cdl_test_…` in staging, `cdl_live_…` in production.',
+        },
+        bearer: { type: 'http', scheme: 'bearer', description: 'An access token of `POST /oauth/token`.' },
+        basic: { type: 'http', scheme: 'basic', description: "The key's id and the whole API key." },
+      },
+    },
+  };
+}
+
+function operationObject(operation: Operation, schemas: Record<string, JsonSchema>): OperationObject {
+  const merchant = isMerchantOperation(operation);
+  const problems = problemsOf(operation);
+  return {
+    operationId: operation.operationId,
+    tags: [operation.tag],
+    summary: operation.summary,
+    description: operation.description,
+    ...(merchant ? { 'x-scope': operation.scope } : {}),
+    'x-problem-codes': problems,
+    security: merchant
+      ? operation.shows === 'bearer'
+        ? [{ bearer: [] }, { apiKey: [] }]
+        : [{ apiKey: [] }, { bearer: [] }]
+      : [{ basic: [] }, {}],
+    parameters: [
+      ...parametersOf(operation.params, 'path', schemas),
+      ...parametersOf(operation.query, 'query', schemas),
+      ...(operation.idempotent ? [IDEMPOTENCY_KEY] : []),
+    ],
+    ...(operation.body
+      ? {
+          requestBody: {
+            required: true,
+            content: {
+              [operation.bodyType ?? 'application/json']: {
+                schema: schemaOf(operation.body, 'input', schemas),
+                ...(operation.bodyExamples ? { examples: operation.bodyExamples } : {}),
+              },
+            },
+          },
+        }
+      : {}),
+    responses: { ...successes(operation, schemas), ...failures(problems) },
+  };
+}
+
+function problemsOf(operation: Operation): ErrorCode[] {
+  const all = [
+    ...operation.problems,
+    ...(isMerchantOperation(operation) ? OF_MERCHANTS : []),
+    ...(operation.body ? OF_BODIES : []),
+    ...COMMON,
+  ];
+  return [...new Set(all)].sort((a, b) => ERRORS[a].status - ERRORS[b].status);
+}
+
+function successes(
+  operation: Operation,
+  schemas: Record<string, JsonSchema>,
+): Record<string, ResponseObject> {
+  const requestId = {
+    'X-Request-Id': { description: 'Names this request in our logs.', schema: { type: 'string' as const } },
+  };
+  const replayed = {
+    'Idempotent-Replayed': {
+      description: '`true` when the answer is a repeat.',
+      schema: { type: 'string' as const, enum: ['true'] },
+    },
+  };
+  return Object.fromEntries(
+    Object.entries(operation.responses).map(([status, { description, schema, example }]) => [
+      status,
+      {
+        description,
+        headers: operation.idempotent ? { ...requestId, ...replayed } : requestId,
+        content: { 'application/json': { schema: schemaOf(schema, 'output', schemas), example } },
+      },
+    ]),
+  );
+}
+
+function failures(problems: readonly ErrorCode[]): Record<string, ResponseObject> {
+  const byStatus = Map.groupBy(problems, (code) => String(ERRORS[code].status));
+  return Object.fromEntries(
+    [...byStatus].map(([status, codes]) => [
+      status,
+      {
+        description: codes.map((code) => `\`${code}\``).join(', '),
+        content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+      },
+    ]),
+  );
+}
+
+function parametersOf(
+  schema: z.ZodType | undefined,
+  where: 'path' | 'query',
+  schemas: Record<string, JsonSchema>,
+): ParameterObject[] {
+  if (!schema) return [];
+  const { properties = {}, required = [] } = schemaOf(schema, 'input', schemas);
+  return Object.entries(properties).map(([name, property]) => {
+    const { description, example, ...rest } = property as JsonSchema;
+    return {
+      name,
+      in: where,
+      required: where === 'path' || required.includes(name),
+      ...(description === undefined ? {} : { description }),
+      ...(example === undefined ? {} : { example }),
+      schema: rest,
+    };
+  });
+}
+
+/** JSON Schema of a zod schema; those with an id of their own become shared components. */
+function schemaOf(
+  schema: z.ZodType,
+  io: 'input' | 'output',
+  schemas: Record<string, JsonSchema>,
+): JsonSchema {
+  const {
+    $schema: _,
+    $defs = {},
+    ...own
+  } = z.toJSONSchema(schema, { io, target: 'draft-2020-12', unrepresentable: 'any' }) as JsonSchema & {
+    $schema?: string;
+    $defs?: Record<string, JsonSchema>;
+  };
+  for (const [name, definition] of Object.entries($defs)) schemas[name] = relocated(definition);
+  const { id, ...rest } = own as JsonSchema & { id?: string };
+  if (id === undefined) return relocated(rest);
+  schemas[id] = relocated(rest);
+  return { $ref: `#/components/schemas/${id}` };
+}
+
+function relocated(schema: JsonSchema): JsonSchema {
+  return JSON.parse(
+    JSON.stringify(schema, (key, value: unknown) =>
+      key === 'id' && typeof value === 'string' ? undefined : value,
+    ).replaceAll('"#/$defs/', '"#/components/schemas/'),
+  ) as JsonSchema;
+}

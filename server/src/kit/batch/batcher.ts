@@ -1,0 +1,154 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { backoffMs } from '../backoff.ts';
+import { Fault } from '../errors.ts';
+import { FairQueue } from './fair-queue.ts';
+
+/**
+ * What a failed batch means for its commands:
+ * - `command`: some command's own data is at fault; the batch is split until only the guilty one fails.
+ * - `again`: nothing was committed and the whole may be tried again (serialization, deadlock, lost connection).
+ * - `unknown`: the commit may have happened; nobody may be told yes or no.
+ * - `fault`: our own mistake; nothing was committed and trying again would not help.
+ */
+export type Verdict = 'command' | 'again' | 'unknown' | 'fault';
+
+export interface BatcherOptions<Command, Result> {
+  /** Does the commands in one transaction; results in the order of the commands. */
+  readonly run: (commands: readonly Command[]) => Promise<readonly Result[]>;
+  readonly verdict: (error: unknown) => Verdict;
+  /** Whose command it is; lines are kept apart by it. */
+  readonly groupOf: (command: Command) => string;
+  readonly maxBatch: number;
+  readonly maxQueue: number;
+  /** How many batches may be under way at once. */
+  readonly lanes: number;
+  /** No new attempt is begun later than this after the first: the client that waits has a deadline too. */
+  readonly retryWithinMs?: number;
+  readonly observe?: (batch: { size: number; seconds: number; verdict: Verdict | 'done' }) => void;
+}
+
+interface Waiting<Command, Result> {
+  readonly command: Command;
+  readonly resolve: (result: Result) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Natural batching: a lane that has finished takes whatever has gathered meanwhile. There is no timer, so a request
+ * alone waits for nobody, and under load many requests share one commit.
+ */
+export class Batcher<Command, Result> {
+  readonly #options: BatcherOptions<Command, Result>;
+  readonly #queue: FairQueue<Waiting<Command, Result>>;
+  #running = 0;
+  #scheduled = false;
+  #closed = false;
+  #whenIdle: (() => void)[] = [];
+
+  constructor(options: BatcherOptions<Command, Result>) {
+    this.#options = options;
+    this.#queue = new FairQueue(options.maxQueue);
+  }
+
+  get waiting(): number {
+    return this.#queue.size;
+  }
+
+  /** Rejects with `overloaded` when there is no room, `outcome_unknown` when nobody can say what happened. */
+  submit(command: Command): Promise<Result> {
+    if (this.#closed) return Promise.reject(new Fault('service_unavailable', { reason: 'shutting down' }));
+    return new Promise((resolve, reject) => {
+      const refused = this.#queue.push(this.#options.groupOf(command), { command, resolve, reject });
+      refused?.reject(new Fault('overloaded', { reason: 'the queue of commands is full' }));
+      this.#schedule();
+    });
+  }
+
+  /** Refuses new commands and resolves when those already taken are done. */
+  close(): Promise<void> {
+    this.#closed = true;
+    if (this.#idle) return Promise.resolve();
+    return new Promise((resolve) => this.#whenIdle.push(resolve));
+  }
+
+  get #idle(): boolean {
+    return this.#running === 0 && this.#queue.size === 0;
+  }
+
+  #schedule(): void {
+    if (this.#scheduled || this.#running >= this.#options.lanes) return;
+    this.#scheduled = true;
+    // After the current round of I/O, so that requests which arrived together travel together.
+    setImmediate(() => {
+      this.#scheduled = false;
+      this.#fillLanes();
+    });
+  }
+
+  #fillLanes(): void {
+    while (this.#running < this.#options.lanes && this.#queue.size > 0) {
+      const batch = this.#queue.take(this.#options.maxBatch);
+      this.#running += 1;
+      void this.#work(batch).finally(() => {
+        this.#running -= 1;
+        this.#fillLanes();
+        if (this.#idle) for (const done of this.#whenIdle.splice(0)) done();
+      });
+    }
+  }
+
+  /** Never rejects: every command of the batch gets its answer. */
+  async #work(batch: readonly Waiting<Command, Result>[]): Promise<void> {
+    const giveUpAt = performance.now() + (this.#options.retryWithinMs ?? 3000);
+    for (let attempt = 1; ; attempt += 1) {
+      const failure = await this.#attempt(batch);
+      if (failure === null) return;
+      if (failure.verdict === 'again' && performance.now() < giveUpAt) {
+        await sleep(backoffMs(attempt, 5, 200));
+        continue;
+      }
+      if (failure.verdict === 'command' && batch.length > 1) {
+        const half = Math.ceil(batch.length / 2);
+        await this.#work(batch.slice(0, half));
+        await this.#work(batch.slice(half));
+        return;
+      }
+      for (const waiting of batch) waiting.reject(answerTo(failure));
+      return;
+    }
+  }
+
+  async #attempt(
+    batch: readonly Waiting<Command, Result>[],
+  ): Promise<{ verdict: Verdict; error: unknown } | null> {
+    const started = performance.now();
+    const report = (verdict: Verdict | 'done') =>
+      this.#options.observe?.({ size: batch.length, seconds: (performance.now() - started) / 1000, verdict });
+    try {
+      const results = await this.#options.run(batch.map((waiting) => waiting.command));
+      if (results.length !== batch.length) throw new Error('a batch must answer each of its commands');
+      for (const [index, waiting] of batch.entries()) waiting.resolve(results[index] as Result);
+      report('done');
+      return null;
+    } catch (error) {
+      const verdict = this.#options.verdict(error);
+      report(verdict);
+      return { verdict, error };
+    }
+  }
+}
+
+function answerTo(failure: { verdict: Verdict; error: unknown }): unknown {
+  switch (failure.verdict) {
+    case 'unknown':
+      return new Fault('outcome_unknown', { cause: failure.error });
+    case 'again':
+      return new Fault('service_unavailable', {
+        cause: failure.error,
+        reason: 'the database would not take the batch',
+      });
+    case 'command':
+    case 'fault':
+      return failure.error;
+  }
+}

@@ -1,0 +1,52 @@
+import { deriveKey, equalBytes, hmac, sha256 } from './crypto.ts';
+import { Fault } from './errors.ts';
+import { uuidBytes, uuidFromBytes } from './ids.ts';
+
+const MAC_BYTES = 12;
+const LENGTH = 1 + 16 + MAC_BYTES;
+
+type Direction = 'older' | 'newer';
+
+export interface Position {
+  readonly direction: Direction;
+  /** The page holds what lies beyond this id, in the direction. */
+  readonly id: string;
+}
+
+/**
+ * Cursors are opaque and tamper-evident, and belong to one organization and one set of filters: the same cursor
+ * under other filters would skip rows without anybody noticing.
+ */
+export class Cursors {
+  readonly #key: Buffer;
+
+  constructor(key: Buffer) {
+    this.#key = deriveKey(key, 'cursor');
+  }
+
+  encode(position: Position, scope: CursorScope): string {
+    const body = Buffer.concat([Buffer.of(position.direction === 'older' ? 0 : 1), uuidBytes(position.id)]);
+    return Buffer.concat([body, this.#mac(body, scope)]).toString('base64url');
+  }
+
+  decode(cursor: string, scope: CursorScope): Position {
+    const bytes = Buffer.from(cursor, 'base64url');
+    const body = bytes.subarray(0, 17);
+    if (bytes.length !== LENGTH || !equalBytes(this.#mac(body, scope), bytes.subarray(17))) {
+      throw new Fault('cursor_invalid');
+    }
+    return { direction: body[0] === 0 ? 'older' : 'newer', id: uuidFromBytes(body.subarray(1)) };
+  }
+
+  #mac(body: Buffer, scope: CursorScope): Buffer {
+    const about = sha256(`${scope.list}\n${scope.organizationId}\n${scope.filters}`);
+    return hmac(this.#key, Buffer.concat([body, about])).subarray(0, MAC_BYTES);
+  }
+}
+
+export interface CursorScope {
+  readonly list: string;
+  readonly organizationId: string;
+  /** Canonical text of the filters. */
+  readonly filters: string;
+}

@@ -1,0 +1,284 @@
+/**
+ * Every problem a client can meet: one entry a code. The code is the only thing a client branches on; it never
+ * changes its meaning. `npm run generate` writes docs/reference/errors.md from this table, the server serves a page
+ * for each at /docs/errors/{code}.
+ */
+export interface ErrorEntry {
+  readonly status: number;
+  readonly title: Texts;
+  /** What happened: also the problem's `detail`. */
+  readonly cause: Texts;
+  readonly remedy: Texts;
+  /** Whether sending the very same request again can help. */
+  readonly retry: 'safe' | 'after_change' | 'never';
+}
+
+interface Texts {
+  readonly en: string;
+  readonly es: string;
+}
+
+export type Language = keyof Texts;
+
+export const ERRORS = {
+  invalid_request: {
+    status: 400,
+    title: { en: 'Invalid request', es: 'Solicitud inválida' },
+    cause: {
+      en: 'Some of the data sent is missing or not valid. `errors` names each field.',
+      es: 'Faltan datos o algunos no son válidos. `errors` indica cada campo.',
+    },
+    remedy: {
+      en: 'Correct the fields named in `errors` and send the request again. Nothing was created.',
+      es: 'Corrija los campos indicados en `errors` y envíe la solicitud de nuevo. No se creó nada.',
+    },
+    retry: 'after_change',
+  },
+  unknown_field: {
+    status: 400,
+    title: { en: 'Unknown field', es: 'Campo desconocido' },
+    cause: {
+      en: 'The request carries a field that this operation does not have. A misspelt field in a payment is a mistake, so it is refused instead of ignored.',
+      es: 'La solicitud trae un campo que esta operación no tiene. Un campo mal escrito en un pago es un error, por eso se rechaza en vez de ignorarse.',
+    },
+    remedy: {
+      en: 'Remove or rename the fields named in `errors`. Nothing was created.',
+      es: 'Quite o corrija los campos indicados en `errors`. No se creó nada.',
+    },
+    retry: 'after_change',
+  },
+  malformed_json: {
+    status: 400,
+    title: { en: 'Malformed JSON', es: 'JSON mal formado' },
+    cause: { en: 'The body is not valid JSON.', es: 'El cuerpo no es un JSON válido.' },
+    remedy: {
+      en: 'Send a JSON object in UTF-8 with `Content-Type: application/json`.',
+      es: 'Envíe un objeto JSON en UTF-8 con `Content-Type: application/json`.',
+    },
+    retry: 'after_change',
+  },
+  rail_not_enabled: {
+    status: 400,
+    title: { en: 'Rail not enabled', es: 'Medio de pago no habilitado' },
+    cause: {
+      en: 'The rail is not enabled for this organization.',
+      es: 'El medio de pago no está habilitado para esta organización.',
+    },
+    remedy: {
+      en: 'Use an enabled rail, or ask the operator of this service to enable it.',
+      es: 'Use un medio habilitado o pida al operador del servicio que lo habilite.',
+    },
+    retry: 'after_change',
+  },
+  cursor_invalid: {
+    status: 400,
+    title: { en: 'Invalid cursor', es: 'Cursor inválido' },
+    cause: {
+      en: 'The cursor was not made by this service, or not for this list with these filters.',
+      es: 'El cursor no fue creado por este servicio, o no para esta lista con estos filtros.',
+    },
+    remedy: {
+      en: 'Take `nextCursor` or `previousCursor` from a page of the same list and keep the filters unchanged. Start again without a cursor if in doubt.',
+      es: 'Tome `nextCursor` o `previousCursor` de una página de la misma lista y no cambie los filtros. Ante la duda, empiece sin cursor.',
+    },
+    retry: 'after_change',
+  },
+  unauthorized: {
+    status: 401,
+    title: { en: 'Unauthorized', es: 'No autorizado' },
+    cause: {
+      en: 'There is no credential, or it is unknown, expired or revoked.',
+      es: 'No hay credencial, o es desconocida, venció o fue revocada.',
+    },
+    remedy: {
+      en: 'Send a valid key in `x-api-key`, or a token of `POST /oauth/token` as `Authorization: Bearer`. Keys of staging start with `cdl_test_`, keys of production with `cdl_live_`.',
+      es: 'Envíe una llave válida en `x-api-key`, o un token de `POST /oauth/token` como `Authorization: Bearer`. Las llaves de pruebas empiezan por `cdl_test_`, las de producción por `cdl_live_`.',
+    },
+    retry: 'after_change',
+  },
+  insufficient_scope: {
+    status: 403,
+    title: { en: 'Insufficient scope', es: 'Permiso insuficiente' },
+    cause: {
+      en: 'The credential is valid but lacks the scope that this operation needs (`requiredScope`).',
+      es: 'La credencial es válida pero no tiene el permiso que esta operación necesita (`requiredScope`).',
+    },
+    remedy: {
+      en: 'Use a key with that scope.',
+      es: 'Use una llave que tenga ese permiso.',
+    },
+    retry: 'after_change',
+  },
+  not_found: {
+    status: 404,
+    title: { en: 'Not found', es: 'No encontrado' },
+    cause: {
+      en: 'There is nothing here under this address for your organization.',
+      es: 'No hay nada en esta dirección para su organización.',
+    },
+    remedy: {
+      en: 'Check the path and the identifier, and that the credential belongs to the organization and environment that created the resource.',
+      es: 'Revise la ruta y el identificador, y que la credencial sea de la organización y el ambiente que crearon el recurso.',
+    },
+    retry: 'after_change',
+  },
+  method_not_allowed: {
+    status: 405,
+    title: { en: 'Method not allowed', es: 'Método no permitido' },
+    cause: {
+      en: 'The path exists but does not take this HTTP method. `Allow` lists those it takes.',
+      es: 'La ruta existe pero no acepta este método HTTP. `Allow` indica los que acepta.',
+    },
+    remedy: { en: 'Use one of the methods in `Allow`.', es: 'Use uno de los métodos de `Allow`.' },
+    retry: 'after_change',
+  },
+  reference_taken: {
+    status: 409,
+    title: { en: 'Reference already used', es: 'Referencia ya usada' },
+    cause: {
+      en: 'Your organization already has a resource of this kind with this reference; `existingId` names it.',
+      es: 'Su organización ya tiene un recurso de este tipo con esta referencia; `existingId` lo identifica.',
+    },
+    remedy: {
+      en: 'If this is a repeat of the same payment, read the existing one. If it is another payment, give it another reference. To make repeats safe send an `Idempotency-Key`.',
+      es: 'Si es una repetición del mismo pago, consulte el existente. Si es otro pago, dele otra referencia. Para repetir sin riesgo envíe `Idempotency-Key`.',
+    },
+    retry: 'after_change',
+  },
+  idempotency_in_flight: {
+    status: 409,
+    title: { en: 'Equal request still in progress', es: 'Una solicitud igual sigue en curso' },
+    cause: {
+      en: 'An earlier request with the same `Idempotency-Key` has not finished within this request’s time.',
+      es: 'Una solicitud anterior con la misma `Idempotency-Key` no terminó dentro del tiempo de esta.',
+    },
+    remedy: {
+      en: 'Send the same request with the same key again after a moment.',
+      es: 'Envíe la misma solicitud con la misma llave después de un momento.',
+    },
+    retry: 'safe',
+  },
+  payload_too_large: {
+    status: 413,
+    title: { en: 'Body too large', es: 'Cuerpo demasiado grande' },
+    cause: { en: 'The body is larger than 64 KiB.', es: 'El cuerpo supera 64 KiB.' },
+    remedy: { en: 'Send less.', es: 'Envíe menos datos.' },
+    retry: 'after_change',
+  },
+  unsupported_media_type: {
+    status: 415,
+    title: { en: 'Unsupported content type', es: 'Tipo de contenido no soportado' },
+    cause: {
+      en: 'The body’s `Content-Type` is not one this operation reads.',
+      es: 'El `Content-Type` del cuerpo no es uno que esta operación lea.',
+    },
+    remedy: { en: 'Send `Content-Type: application/json`.', es: 'Envíe `Content-Type: application/json`.' },
+    retry: 'after_change',
+  },
+  idempotency_mismatch: {
+    status: 422,
+    title: {
+      en: 'Idempotency key used with another body',
+      es: 'Llave de idempotencia usada con otro cuerpo',
+    },
+    cause: {
+      en: 'This `Idempotency-Key` was used before with a different body.',
+      es: 'Esta `Idempotency-Key` ya se usó con un cuerpo diferente.',
+    },
+    remedy: {
+      en: 'A repeat must carry the same body. A new payment takes a new key.',
+      es: 'Una repetición debe llevar el mismo cuerpo. Un pago nuevo lleva una llave nueva.',
+    },
+    retry: 'never',
+  },
+  invalid_client: {
+    status: 401,
+    title: { en: 'Invalid client', es: 'Cliente inválido' },
+    cause: {
+      en: 'The client id and secret do not name a live API key.',
+      es: 'El identificador y el secreto del cliente no corresponden a una llave vigente.',
+    },
+    remedy: {
+      en: 'Client id is the key’s id (the part after `cdl_test_` or `cdl_live_`), client secret is the whole API key.',
+      es: 'El identificador es el de la llave (la parte después de `cdl_test_` o `cdl_live_`); el secreto es la llave completa.',
+    },
+    retry: 'after_change',
+  },
+  unsupported_grant_type: {
+    status: 400,
+    title: { en: 'Unsupported grant type', es: 'Tipo de concesión no soportado' },
+    cause: {
+      en: '`grant_type` must be `client_credentials`.',
+      es: '`grant_type` debe ser `client_credentials`.',
+    },
+    remedy: { en: 'Send `grant_type=client_credentials`.', es: 'Envíe `grant_type=client_credentials`.' },
+    retry: 'after_change',
+  },
+  invalid_scope: {
+    status: 400,
+    title: { en: 'Invalid scope', es: 'Permiso inválido' },
+    cause: {
+      en: 'A scope was asked for that the key does not have.',
+      es: 'Se pidió un permiso que la llave no tiene.',
+    },
+    remedy: {
+      en: 'Ask only for scopes of the key, or leave `scope` out to get all of them.',
+      es: 'Pida solo permisos de la llave, o no envíe `scope` para recibirlos todos.',
+    },
+    retry: 'after_change',
+  },
+  internal_error: {
+    status: 500,
+    title: { en: 'Something broke on our side', es: 'Algo falló de nuestro lado' },
+    cause: {
+      en: 'An unexpected fault. It has been logged with the request id.',
+      es: 'Una falla inesperada. Quedó registrada con el identificador de la solicitud.',
+    },
+    remedy: {
+      en: 'A POST with an `Idempotency-Key` is safe to repeat. If it persists, send the operator the `requestId`.',
+      es: 'Un POST con `Idempotency-Key` se puede repetir sin riesgo. Si persiste, envíe al operador el `requestId`.',
+    },
+    retry: 'safe',
+  },
+  overloaded: {
+    status: 503,
+    title: { en: 'Too much at once', es: 'Demasiadas solicitudes a la vez' },
+    cause: {
+      en: 'The service is at its limit and refused this request before doing anything.',
+      es: 'El servicio está al límite y rechazó esta solicitud antes de hacer nada.',
+    },
+    remedy: {
+      en: 'Repeat the request after the time in `Retry-After`. Nothing was created.',
+      es: 'Repita la solicitud después del tiempo en `Retry-After`. No se creó nada.',
+    },
+    retry: 'safe',
+  },
+  outcome_unknown: {
+    status: 503,
+    title: { en: 'Outcome not known', es: 'Resultado desconocido' },
+    cause: {
+      en: 'The request may or may not have taken effect: the answer of the database was lost or late.',
+      es: 'La solicitud pudo o no haber tenido efecto: la respuesta de la base de datos se perdió o tardó.',
+    },
+    remedy: {
+      en: 'Repeat the same request with the same `Idempotency-Key` (or the same `reference`): it takes effect once.',
+      es: 'Repita la misma solicitud con la misma `Idempotency-Key` (o la misma `reference`): tendrá efecto una sola vez.',
+    },
+    retry: 'safe',
+  },
+  service_unavailable: {
+    status: 503,
+    title: { en: 'Service unavailable', es: 'Servicio no disponible' },
+    cause: {
+      en: 'The service cannot work right now, for instance because its database is away. Nothing was done.',
+      es: 'El servicio no puede trabajar en este momento, por ejemplo porque su base de datos no responde. No se hizo nada.',
+    },
+    remedy: {
+      en: 'Repeat the request after the time in `Retry-After`.',
+      es: 'Repita la solicitud después del tiempo en `Retry-After`.',
+    },
+    retry: 'safe',
+  },
+} as const satisfies Record<string, ErrorEntry>;
+
+export type ErrorCode = keyof typeof ERRORS;

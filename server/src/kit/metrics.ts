@@ -1,0 +1,141 @@
+/**
+ * Counters, gauges and histograms in Prometheus' text format. Our own because what we need fits a screen and the
+ * usual package has had no release in years (docs/decisions/0002-dependencies.md).
+ */
+type Labels = Readonly<Record<string, string | number>>;
+
+interface Series {
+  readonly name: string;
+  render(): string[];
+}
+
+const LATENCY_BUCKETS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+export class Metrics {
+  readonly #series: Series[] = [];
+
+  counter(name: string, help: string): Counter {
+    return this.#add(new Counter(name, help));
+  }
+
+  /** A gauge is read when it is scraped. */
+  gauge(name: string, help: string, read: () => number | Map<string, number>): void {
+    this.#add(new Gauge(name, help, read));
+  }
+
+  histogram(name: string, help: string, buckets: readonly number[] = LATENCY_BUCKETS): Histogram {
+    return this.#add(new Histogram(name, help, buckets));
+  }
+
+  render(): string {
+    return `${this.#series.flatMap((series) => series.render()).join('\n')}\n`;
+  }
+
+  #add<T extends Series>(series: T): T {
+    if (this.#series.some((other) => other.name === series.name))
+      throw new Error(`metric ${series.name} exists`);
+    this.#series.push(series);
+    return series;
+  }
+}
+
+export class Counter implements Series {
+  readonly name: string;
+  readonly #help: string;
+  readonly #values = new Map<string, number>();
+
+  constructor(name: string, help: string) {
+    this.name = name;
+    this.#help = help;
+  }
+
+  add(labels: Labels = {}, by = 1): void {
+    const key = labelText(labels);
+    this.#values.set(key, (this.#values.get(key) ?? 0) + by);
+  }
+
+  render(): string[] {
+    return [
+      ...head(this.name, this.#help, 'counter'),
+      ...[...this.#values].map(([key, value]) => `${this.name}${key} ${value}`),
+    ];
+  }
+}
+
+class Gauge implements Series {
+  readonly name: string;
+  readonly #help: string;
+  readonly #read: () => number | Map<string, number>;
+
+  constructor(name: string, help: string, read: () => number | Map<string, number>) {
+    this.name = name;
+    this.#help = help;
+    this.#read = read;
+  }
+
+  render(): string[] {
+    const value = this.#read();
+    const lines =
+      typeof value === 'number'
+        ? [`${this.name} ${value}`]
+        : [...value].map(([key, each]) => `${this.name}${key} ${each}`);
+    return [...head(this.name, this.#help, 'gauge'), ...lines];
+  }
+}
+
+export class Histogram implements Series {
+  readonly name: string;
+  readonly #help: string;
+  readonly #buckets: readonly number[];
+  readonly #values = new Map<string, { counts: number[]; sum: number; count: number; labels: Labels }>();
+
+  constructor(name: string, help: string, buckets: readonly number[]) {
+    this.name = name;
+    this.#help = help;
+    this.#buckets = buckets;
+  }
+
+  observe(value: number, labels: Labels = {}): void {
+    const key = labelText(labels);
+    let entry = this.#values.get(key);
+    if (!entry) {
+      entry = { counts: this.#buckets.map(() => 0), sum: 0, count: 0, labels };
+      this.#values.set(key, entry);
+    }
+    entry.sum += value;
+    entry.count += 1;
+    const bucket = this.#buckets.findIndex((edge) => value <= edge);
+    if (bucket >= 0) entry.counts[bucket] = (entry.counts[bucket] ?? 0) + 1;
+  }
+
+  render(): string[] {
+    const lines = head(this.name, this.#help, 'histogram');
+    for (const { counts, sum, count, labels } of this.#values.values()) {
+      let below = 0;
+      for (const [index, edge] of this.#buckets.entries()) {
+        below += counts[index] ?? 0;
+        lines.push(`${this.name}_bucket${labelText({ ...labels, le: edge })} ${below}`);
+      }
+      lines.push(`${this.name}_bucket${labelText({ ...labels, le: '+Inf' })} ${count}`);
+      lines.push(
+        `${this.name}_sum${labelText(labels)} ${sum}`,
+        `${this.name}_count${labelText(labels)} ${count}`,
+      );
+    }
+    return lines;
+  }
+}
+
+function labelText(labels: Labels): string {
+  const names = Object.keys(labels);
+  if (names.length === 0) return '';
+  return `{${names.map((name) => `${name}="${escaped(String(labels[name]))}"`).join(',')}}`;
+}
+
+function escaped(value: string): string {
+  return value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
+}
+
+function head(name: string, help: string, type: string): string[] {
+  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`];
+}

@@ -1,0 +1,105 @@
+import { compose } from './compose.ts';
+import { type Config, ConfigError, readConfig } from './config.ts';
+import { migrate } from './db/migrate.ts';
+import { ensureHouse } from './flows/manage-organizations.ts';
+import { errorFields, type Log, makeLog } from './kit/log.ts';
+import { HELP, operatorCommand } from './operator/command.ts';
+import { serve } from './serve.ts';
+
+const ROLES = ['api', 'worker', 'all', 'migrate'] as const;
+type ServerRole = (typeof ROLES)[number];
+
+/** Longer than any request or round may take; after it the process ends whatever is left. */
+const STOP_WITHIN_MS = 25_000;
+
+async function main(argv: readonly string[]): Promise<number> {
+  const [first = 'help', ...rest] = argv;
+  if (first === 'help' || first === '--help' || first === '-h') {
+    process.stdout.write(HELP);
+    return 0;
+  }
+  const role = ROLES.find((name) => name === first);
+  if (!role) return operatorCommand(argv);
+  if (rest.length > 0) {
+    process.stderr.write(
+      `caudal ${role} takes no arguments: it is configured by the environment (docs/reference/configuration.md)\n`,
+    );
+    return 2;
+  }
+  const config = readConfig(role);
+  const log = makeLog({ level: config.logLevel, base: { role } });
+  try {
+    return role === 'migrate' ? await runMigrate(config, log) : await runServer(role, config, log);
+  } finally {
+    log.flush();
+  }
+}
+
+async function runMigrate(config: Config, log: Log): Promise<number> {
+  const roles = [config.database.readUrl, config.database.batchUrl, config.database.systemUrl].map((url) => {
+    const { username, password } = new URL(url);
+    return { name: decodeURIComponent(username), password: decodeURIComponent(password) };
+  });
+  await migrate({
+    ownerUrl: config.database.ownerUrl ?? '',
+    roles,
+    environment: config.environment,
+    cell: config.cell,
+    log,
+  });
+  const { deps, close } = compose(config, log);
+  try {
+    await ensureHouse(deps);
+  } finally {
+    await close();
+  }
+  log.info({ environment: config.environment, cell: config.cell }, 'the database is up to date');
+  return 0;
+}
+
+async function runServer(role: Exclude<ServerRole, 'migrate'>, config: Config, log: Log): Promise<number> {
+  const running = await serve(role, config, log);
+  log.info(
+    { port: running.port, opsPort: running.opsPort, environment: config.environment, cell: config.cell },
+    'ready',
+  );
+  log.flush();
+  // Whoever started us with a channel learns the ports by it; when it goes away, so do we.
+  process.send?.({ ready: true, port: running.port, opsPort: running.opsPort });
+  const signal = await new Promise<string>((resolve) => {
+    for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => resolve(name));
+    if (process.connected) process.once('disconnect', () => resolve('disconnect'));
+  });
+  log.info({ signal }, 'stopping');
+  const late = setTimeout(() => {
+    log.error({}, 'stopping took too long; ending what is left');
+    log.flush();
+    process.exit(1);
+  }, STOP_WITHIN_MS);
+  await running.stop();
+  clearTimeout(late);
+  log.info({}, 'stopped');
+  return 0;
+}
+
+process.on('unhandledRejection', (error) => {
+  process.stderr.write(
+    `${JSON.stringify({ level: 'fatal', msg: 'a promise was rejected and nobody listened', ...errorFields(error) })}\n`,
+  );
+  process.exit(1);
+});
+
+main(process.argv.slice(2)).then(
+  (code) => {
+    process.exitCode = code;
+    if (process.connected) process.disconnect();
+  },
+  (error: unknown) => {
+    process.stderr.write(
+      error instanceof ConfigError
+        ? `${error.message}\n`
+        : `${error instanceof Error ? error.message : String(error)}\n`,
+    );
+    process.exit(1);
+  },
+);

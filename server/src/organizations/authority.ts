@@ -1,0 +1,119 @@
+import { readFailure } from '../db/failures.ts';
+import type { SystemDb } from '../db/system.ts';
+import type { BusinessClock } from '../kit/clock.ts';
+import type { Environment } from '../kit/environment.ts';
+import { Fault } from '../kit/errors.ts';
+import { findCredential, type StoredCredential, touchKeys } from './credential.store.ts';
+import { type Credential, macMatches, readCredential } from './credential.ts';
+import type { Principal } from './organization.ts';
+import { unwrap } from './secrets.ts';
+
+interface AuthorityOptions {
+  readonly db: SystemDb;
+  readonly clock: BusinessClock;
+  readonly environment: Environment;
+  readonly peppers: readonly Buffer[];
+  readonly masterKeys: readonly Buffer[];
+}
+
+interface Known {
+  readonly stored: StoredCredential;
+  readonly principal: Principal;
+}
+
+/** More than this and the oldest are forgotten: they cost one query when they come back. */
+const MOST_KNOWN = 50_000;
+/** Garbage with a right checksum can be made by anyone who reads this code; it may not occupy the database. */
+const MOST_LOOKUPS = 64;
+
+/**
+ * Turns a credential into its organization without a query: what was looked up once is remembered until the pulse
+ * (heartbeat.ts) says that something about the organization changed.
+ */
+export class Authority {
+  readonly #options: AuthorityOptions;
+  readonly #known = new Map<string, Known>();
+  readonly #lookups = new Map<string, Promise<Known | null>>();
+  readonly #used = new Set<string>();
+  /** Counts the times something was forgotten, so that a look-up begun before does not bring it back. */
+  #generation = 0;
+
+  constructor(options: AuthorityOptions) {
+    this.#options = options;
+  }
+
+  /** @throws Fault `unauthorized`; `service_unavailable` when the pulse is stale, `overloaded` when look-ups pile up */
+  authenticate(text: string, kinds: readonly Credential['kind'][]): Principal | Promise<Principal> {
+    const credential = readCredential(text, this.#options.environment);
+    if (!credential || !kinds.includes(credential.kind)) throw new Fault('unauthorized');
+    const known = this.#known.get(nameOf(credential));
+    if (known) return this.#judge(credential, known);
+    return this.#lookUp(credential).then((found) => {
+      if (!found) throw new Fault('unauthorized');
+      return this.#judge(credential, found);
+    });
+  }
+
+  forget(organizationIds: ReadonlySet<string>): void {
+    this.#generation += 1;
+    for (const [name, { stored }] of this.#known) {
+      if (organizationIds.has(stored.organization.id)) this.#known.delete(name);
+    }
+  }
+
+  /** Writes down which keys were used since the last call. */
+  async recordUse(): Promise<void> {
+    if (this.#used.size === 0) return;
+    const keyIds = [...this.#used];
+    this.#used.clear();
+    await touchKeys(this.#options.db, keyIds);
+  }
+
+  #judge(credential: Credential, { stored, principal }: Known): Principal {
+    if (!macMatches(credential, stored.mac, this.#options.peppers)) throw new Fault('unauthorized');
+    // Also refuses when the pulse is stale: a key that may have been revoked is not honoured.
+    const now = this.#options.clock.now();
+    if (stored.expiresAtMs !== null && stored.expiresAtMs <= now) throw new Fault('unauthorized');
+    this.#used.add(stored.keyId);
+    return principal;
+  }
+
+  #lookUp(credential: Credential): Promise<Known | null> {
+    const name = nameOf(credential);
+    const running = this.#lookups.get(name);
+    if (running) return running;
+    if (this.#lookups.size >= MOST_LOOKUPS)
+      throw new Fault('overloaded', { reason: 'too many unknown credentials at once' });
+    const lookup = this.#read(credential).finally(() => this.#lookups.delete(name));
+    this.#lookups.set(name, lookup);
+    return lookup;
+  }
+
+  async #read(credential: Credential): Promise<Known | null> {
+    const generation = this.#generation;
+    const stored = await findCredential(this.#options.db, credential.kind, credential.id).catch(
+      (error: unknown) => Promise.reject(readFailure(error)),
+    );
+    if (!stored) return null;
+    const known: Known = {
+      stored,
+      principal: {
+        organization: stored.organization,
+        keyId: stored.keyId,
+        scopes: new Set(stored.scopes),
+        secrets: unwrap(stored.organization.id, stored.wrapped, this.#options.masterKeys),
+      },
+    };
+    // Only a holder of the secret may fill the memory, and never with what a change has overtaken.
+    if (generation === this.#generation && macMatches(credential, stored.mac, this.#options.peppers)) {
+      this.#known.set(nameOf(credential), known);
+      const oldest = this.#known.size > MOST_KNOWN ? this.#known.keys().next().value : undefined;
+      if (oldest !== undefined) this.#known.delete(oldest);
+    }
+    return known;
+  }
+}
+
+function nameOf(credential: Credential): string {
+  return `${credential.kind}:${credential.id}`;
+}

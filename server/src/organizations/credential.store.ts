@@ -1,0 +1,205 @@
+import { statement, type Tx } from '../db/tx.ts';
+import { type OrganizationRow, organizationOf } from './organization.store.ts';
+import type { Organization } from './organization.ts';
+import type { WrappedKey } from './secrets.ts';
+
+/** A credential as the database knows it: everything a request needs, in one read. */
+export interface StoredCredential {
+  readonly organization: Organization;
+  readonly wrapped: WrappedKey;
+  readonly keyId: string;
+  readonly mac: Buffer;
+  readonly scopes: readonly string[];
+  /** Business time in milliseconds; null = never. A token ends with its key at the latest. */
+  readonly expiresAtMs: number | null;
+}
+
+interface CredentialRow extends OrganizationRow {
+  key_id: string;
+  mac: Buffer;
+  scopes: string[];
+  expires_at_ms: number | null;
+  wrapped_key: Buffer;
+  master_key_id: string;
+}
+
+const OWNER = `
+  join caudal.organizations o on o.id = k.organization_id
+  join lateral (
+    select wrapped_key, master_key_id from caudal.organization_keys d
+    where d.organization_id = k.organization_id order by version desc limit 1
+  ) d on true`;
+
+const OWNER_COLUMNS =
+  'o.id, o.number, o.name, o.accent, o.support_contact, o.rails, o.city, o.postal_code, o.merchant_category, d.wrapped_key, d.master_key_id';
+
+const FIND_KEY = statement(
+  'credential.find-key',
+  `select ${OWNER_COLUMNS}, k.id as key_id, k.mac, k.scopes, (extract(epoch from k.expires_at) * 1000)::float8 as expires_at_ms
+   from caudal.api_keys k ${OWNER}
+   where k.id = $1 and k.revoked_at is null`,
+);
+
+const FIND_TOKEN = statement(
+  'credential.find-token',
+  `select ${OWNER_COLUMNS}, k.id as key_id, t.mac, t.scopes, (extract(epoch from least(t.expires_at, k.expires_at)) * 1000)::float8 as expires_at_ms
+   from caudal.access_tokens t join caudal.api_keys k on k.id = t.api_key_id ${OWNER}
+   where t.id = $1 and k.revoked_at is null`,
+);
+
+export async function findCredential(
+  tx: Pick<Tx, 'query'>,
+  kind: 'key' | 'token',
+  id: string,
+): Promise<StoredCredential | null> {
+  const [row] = await tx.query<CredentialRow>(kind === 'key' ? FIND_KEY : FIND_TOKEN, [id]);
+  if (!row) return null;
+  return {
+    organization: organizationOf(row),
+    wrapped: { wrappedKey: row.wrapped_key, masterKeyId: row.master_key_id },
+    keyId: row.key_id,
+    mac: row.mac,
+    scopes: row.scopes,
+    expiresAtMs: row.expires_at_ms,
+  };
+}
+
+const INSERT_KEY = statement(
+  'credential.insert-key',
+  `insert into caudal.api_keys (id, organization_id, name, mac, scopes, expires_at)
+   values ($1, $2, $3, $4, $5, caudal.now() + make_interval(secs => $6::float8))`,
+);
+
+export async function insertKey(
+  tx: Tx,
+  key: {
+    id: string;
+    organizationId: string;
+    name: string;
+    mac: Buffer;
+    scopes: readonly string[];
+    lifetimeSeconds: number | null;
+  },
+): Promise<void> {
+  await tx.query(INSERT_KEY, [
+    key.id,
+    key.organizationId,
+    key.name,
+    key.mac,
+    key.scopes,
+    key.lifetimeSeconds,
+  ]);
+}
+
+const INSERT_TOKEN = statement(
+  'credential.insert-token',
+  `insert into caudal.access_tokens (id, organization_id, api_key_id, mac, scopes, expires_at)
+   values ($1, $2, $3, $4, $5, caudal.now() + make_interval(secs => $6::float8))`,
+);
+
+export async function insertToken(
+  tx: Pick<Tx, 'query'>,
+  token: {
+    id: string;
+    organizationId: string;
+    keyId: string;
+    mac: Buffer;
+    scopes: readonly string[];
+    lifetimeSeconds: number;
+  },
+): Promise<void> {
+  await tx.query(INSERT_TOKEN, [
+    token.id,
+    token.organizationId,
+    token.keyId,
+    token.mac,
+    token.scopes,
+    token.lifetimeSeconds,
+  ]);
+}
+
+const REVOKE = statement(
+  'credential.revoke',
+  'update caudal.api_keys set revoked_at = caudal.now() where id = $1 and revoked_at is null returning organization_id',
+);
+
+/** @returns the organization whose key it was, or null when there is no such live key */
+export async function revokeKey(tx: Tx, keyId: string): Promise<string | null> {
+  const [row] = await tx.query<{ organization_id: string }>(REVOKE, [keyId]);
+  return row?.organization_id ?? null;
+}
+
+const LIST_KEYS = statement(
+  'credential.list-keys',
+  `select id, organization_id, name, scopes, created_at, expires_at, revoked_at, last_used_at
+   from caudal.api_keys where organization_id = $1 order by created_at`,
+);
+
+export interface KeyRow {
+  id: string;
+  organization_id: string;
+  name: string;
+  scopes: string[];
+  created_at: Date;
+  expires_at: Date | null;
+  revoked_at: Date | null;
+  last_used_at: Date | null;
+}
+
+export function listKeys(tx: Tx, organizationId: string): Promise<KeyRow[]> {
+  return tx.query<KeyRow>(LIST_KEYS, [organizationId]);
+}
+
+const TOUCH = statement(
+  'credential.touch',
+  'update caudal.api_keys set last_used_at = caudal.now() where id = any($1::text[])',
+);
+
+export async function touchKeys(tx: Pick<Tx, 'query'>, keyIds: readonly string[]): Promise<void> {
+  await tx.query(TOUCH, [keyIds]);
+}
+
+const PULSE = statement(
+  'credential.pulse',
+  `select (extract(epoch from caudal.now()) * 1000)::float8 as now_ms,
+     coalesce((select json_agg(json_build_array(c.id, c.organization_id))
+       from caudal.credential_changes c where c.at > clock_timestamp() - interval '30 seconds'), '[]') as changes`,
+);
+
+export interface Pulse {
+  readonly nowMs: number;
+  readonly changes: readonly { readonly id: number; readonly organizationId: string }[];
+}
+
+/**
+ * Business time and whose credentials changed lately. Thirty seconds of overlap, because a change is stamped before it
+ * commits; the reader drops what it has seen.
+ */
+export async function readPulse(tx: Pick<Tx, 'query'>): Promise<Pulse> {
+  const [row] = await tx.query<{ now_ms: number; changes: [number, string][] }>(PULSE);
+  if (!row) throw new Error('the database gave no time');
+  return { nowMs: row.now_ms, changes: row.changes.map(([id, organizationId]) => ({ id, organizationId })) };
+}
+
+const PURGE_TOKENS = statement(
+  'credential.purge-tokens',
+  `delete from caudal.access_tokens where id = any (array(
+     select id from caudal.access_tokens where expires_at < caudal.now() - interval '1 day' limit 5000))
+   returning 1`,
+);
+
+/** @returns how many rows left; call again while it is not zero */
+export async function purgeAccessTokens(tx: Pick<Tx, 'query'>): Promise<number> {
+  return (await tx.query(PURGE_TOKENS)).length;
+}
+
+const PURGE_CHANGES = statement(
+  'credential.purge-changes',
+  `delete from caudal.credential_changes where id = any (array(
+     select id from caudal.credential_changes where at < clock_timestamp() - interval '1 hour' limit 5000))
+   returning 1`,
+);
+
+export async function purgeCredentialChanges(tx: Pick<Tx, 'query'>): Promise<number> {
+  return (await tx.query(PURGE_CHANGES)).length;
+}

@@ -1,0 +1,116 @@
+import { statement, type Tx } from '../db/tx.ts';
+import type { Rail } from '../rails/contract.ts';
+import type { Organization } from './organization.ts';
+import type { WrappedKey } from './secrets.ts';
+
+export interface NewOrganization {
+  readonly id: string;
+  readonly name: string;
+  readonly accent: string;
+  readonly supportContact: string;
+  readonly rails: readonly Rail[];
+  readonly city: string;
+  readonly postalCode: string;
+  readonly merchantCategory: string;
+  readonly isHouse: boolean;
+}
+
+const INSERT = statement(
+  'organization.insert',
+  `insert into caudal.organizations (id, name, accent, support_contact, rails, city, postal_code, merchant_category, is_house)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+   on conflict (id) do nothing`,
+);
+
+const INSERT_KEY = statement(
+  'organization.insert-key',
+  `insert into caudal.organization_keys (organization_id, version, wrapped_key, master_key_id) values ($1, 1, $2, $3)
+   on conflict do nothing`,
+);
+
+/** Creating one that is there already changes nothing: the house is ensured at every migration. */
+export async function insertOrganization(
+  tx: Tx,
+  organization: NewOrganization,
+  key: WrappedKey,
+): Promise<void> {
+  const { id, name, accent, supportContact, rails, city, postalCode, merchantCategory, isHouse } =
+    organization;
+  await tx.query(INSERT, [
+    id,
+    name,
+    accent,
+    supportContact,
+    rails,
+    city,
+    postalCode,
+    merchantCategory,
+    isHouse,
+  ]);
+  await tx.query(INSERT_KEY, [id, key.wrappedKey, key.masterKeyId]);
+}
+
+const ANNOUNCE = statement(
+  'organization.announce',
+  'insert into caudal.credential_changes (organization_id) values ($1)',
+);
+
+/** Every process forgets what it knew of the organization and its credentials within a second. */
+export async function announceChange(tx: Tx, organizationId: string): Promise<void> {
+  await tx.query(ANNOUNCE, [organizationId]);
+}
+
+const LIST = statement(
+  'organization.list',
+  `select id, number, name, accent, support_contact, rails, city, postal_code, merchant_category
+   from caudal.organizations where not is_house order by id`,
+);
+
+export async function listOrganizations(tx: Tx): Promise<Organization[]> {
+  return (await tx.query<OrganizationRow>(LIST)).map(organizationOf);
+}
+
+const WRAPPED_KEYS = statement(
+  'organization.wrapped-keys',
+  `select distinct on (organization_id) organization_id, wrapped_key, master_key_id
+   from caudal.organization_keys where organization_id = any($1::uuid[]) order by organization_id, version desc`,
+);
+
+export async function wrappedKeysOf(
+  tx: Tx,
+  organizationIds: readonly string[],
+): Promise<Map<string, WrappedKey>> {
+  const rows = await tx.query<{ organization_id: string; wrapped_key: Buffer; master_key_id: string }>(
+    WRAPPED_KEYS,
+    [organizationIds],
+  );
+  return new Map(
+    rows.map((row) => [row.organization_id, { wrappedKey: row.wrapped_key, masterKeyId: row.master_key_id }]),
+  );
+}
+
+export interface OrganizationRow {
+  id: string;
+  number: number;
+  name: string;
+  accent: string;
+  support_contact: string;
+  rails: Rail[];
+  city: string;
+  postal_code: string;
+  merchant_category: string;
+}
+
+export function organizationOf(row: OrganizationRow): Organization {
+  return {
+    id: row.id,
+    number: row.number,
+    name: row.name,
+    accent: row.accent,
+    supportContact: row.support_contact,
+    rails: new Set(row.rails),
+    city: row.city,
+    postalCode: row.postal_code,
+    merchantCategory: row.merchant_category,
+  };
+}

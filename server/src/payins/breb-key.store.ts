@@ -1,0 +1,102 @@
+import { statement, type Tx } from '../db/tx.ts';
+import { type Cents, cents } from '../kit/money.ts';
+
+/** A key whose registration at the network is due, with what the network wants to know of it. */
+export interface DueKey {
+  readonly key: string;
+  readonly organizationId: string;
+  readonly payinId: string;
+  readonly amount: Cents;
+  readonly expiresAt: Date;
+  readonly sealedCustomer: Buffer | null;
+  readonly attempts: number;
+}
+
+const CLAIM = statement(
+  'breb-key.claim',
+  `with due as (
+     select key from caudal.breb_keys
+     where register_due_at <= caudal.now() and (claimed_until is null or claimed_until < clock_timestamp())
+     order by register_due_at limit $2 for update skip locked
+   ),
+   claimed as (
+     update caudal.breb_keys k set claimed_until = clock_timestamp() + interval '20 seconds', claim_token = $1
+     from due where k.key = due.key
+     returning k.key, k.organization_id, k.payin_id, k.attempts
+   )
+   select c.key, c.organization_id, c.payin_id, c.attempts, p.amount_in_cents, p.expires_at, p.customer
+   from claimed c join caudal.payins p on p.organization_id = c.organization_id and p.id = c.payin_id`,
+);
+
+interface DueRow {
+  key: string;
+  organization_id: string;
+  payin_id: string;
+  attempts: number;
+  amount_in_cents: bigint;
+  expires_at: Date;
+  customer: Buffer | null;
+}
+
+/** Takes up to `most` due keys that nobody is at. Keys of a process that died come free when its claim ends. */
+export async function claimDueKeys(tx: Tx, claimToken: string, most: number): Promise<DueKey[]> {
+  const rows = await tx.query<DueRow>(CLAIM, [claimToken, most]);
+  return rows.map((row) => ({
+    key: row.key,
+    organizationId: row.organization_id,
+    payinId: row.payin_id,
+    amount: cents(row.amount_in_cents),
+    expiresAt: row.expires_at,
+    sealedCustomer: row.customer,
+    attempts: row.attempts,
+  }));
+}
+
+export interface RegistrationResult {
+  readonly key: string;
+  /** Null: the network has it. Otherwise its refusal, or the wait before the next attempt. */
+  readonly refusal: string | null;
+  readonly retryAfterMs: number | null;
+}
+
+const RECORD = statement(
+  'breb-key.record',
+  `update caudal.breb_keys k set
+     registered_at = case when r.refusal is null and r.retry_after_ms is null then caudal.now() end,
+     refusal = r.refusal,
+     register_due_at = case when r.retry_after_ms is not null then caudal.now() + make_interval(secs => r.retry_after_ms / 1000.0) end,
+     attempts = least(k.attempts + 1, 32000),
+     claimed_until = null, claim_token = null
+   from unnest($2::text[], $3::text[], $4::float8[]) as r (key, refusal, retry_after_ms)
+   where k.key = r.key and k.claim_token = $1
+   returning k.key`,
+);
+
+/**
+ * Writes down what the network said. A result whose claim has been taken over meanwhile changes nothing.
+ * @param results sorted by key
+ */
+export async function recordRegistrations(
+  tx: Tx,
+  claimToken: string,
+  results: readonly RegistrationResult[],
+): Promise<number> {
+  const rows = await tx.query(RECORD, [
+    claimToken,
+    results.map((result) => result.key),
+    results.map((result) => result.refusal),
+    results.map((result) => result.retryAfterMs),
+  ]);
+  return rows.length;
+}
+
+const WAITING = statement(
+  'breb-key.waiting',
+  `select count(*)::int as count, coalesce(extract(epoch from caudal.now() - min(k.minted_at)), 0)::float8 as oldest_seconds
+   from caudal.breb_keys k where k.register_due_at is not null`,
+);
+
+export async function waitingKeys(tx: Pick<Tx, 'query'>): Promise<{ count: number; oldestSeconds: number }> {
+  const [row] = await tx.query<{ count: number; oldest_seconds: number }>(WAITING);
+  return { count: row?.count ?? 0, oldestSeconds: row?.oldest_seconds ?? 0 };
+}

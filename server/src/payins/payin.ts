@@ -1,0 +1,66 @@
+import type { Cents } from '../kit/money.ts';
+import type { RailErrorCode } from '../rails/contract.ts';
+import type { PayinStatus } from './payin.states.ts';
+
+export const ID_TYPES = ['CO_CC', 'CO_CE', 'CO_NIT', 'MXN_RFC', 'PASSPORT'] as const;
+export const KEY_TYPES = ['SINGLE_USE', 'QR_CODE'] as const;
+export const PERSON_TYPES = ['INDIVIDUAL', 'BUSINESS'] as const;
+export const SETTLEMENT_STATUSES = ['PENDING_SETTLEMENT', 'SETTLED'] as const;
+
+export interface Customer {
+  readonly name: string;
+  readonly idType: (typeof ID_TYPES)[number];
+  readonly idNumber: string;
+  readonly phone: string;
+  readonly email: string;
+}
+
+/** What a payin says about its rail. */
+export type PayinSource =
+  | { readonly rail: 'BRE_B'; readonly keyType: (typeof KEY_TYPES)[number]; readonly key: string }
+  | {
+      readonly rail: 'PSE';
+      readonly bank: string;
+      readonly personType: (typeof PERSON_TYPES)[number];
+      /** The bank's page, once known, and since when. */
+      readonly page: { readonly url: string; readonly at: Date } | null;
+    };
+
+export interface Payin {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly amount: Cents;
+  readonly confirmedAmount: Cents | null;
+  readonly status: PayinStatus;
+  readonly settlementStatus: (typeof SETTLEMENT_STATUSES)[number] | null;
+  readonly errorCode: RailErrorCode | null;
+  readonly reference: string;
+  readonly paymentLinkId: string | null;
+  readonly customer: Customer | null;
+  readonly callbackUrl: string | null;
+  readonly source: PayinSource;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  readonly expiresAt: Date;
+  readonly resultAt: Date | null;
+  readonly chargebackAt: Date | null;
+}
+
+/**
+ * The payin as the creation answered it: what a repeat of the request gets. The bank's page is part of it as soon as
+ * it is known; a later state never is.
+ */
+export function asCreated(payin: Payin): Payin {
+  const page = payin.source.rail === 'PSE' ? payin.source.page : null;
+  const processing = payin.source.rail === 'BRE_B' || page !== null;
+  return {
+    ...payin,
+    status: processing ? 'PROCESSING' : 'PENDING',
+    confirmedAmount: null,
+    settlementStatus: null,
+    errorCode: null,
+    resultAt: null,
+    chargebackAt: null,
+    updatedAt: page?.at ?? payin.createdAt,
+  };
+}

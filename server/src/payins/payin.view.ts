@@ -1,0 +1,77 @@
+import { pesos } from '../kit/money.ts';
+import type { SealedTokens } from '../kit/sealed-token.ts';
+import { brebQr, type QrMerchant } from './breb-qr.ts';
+import type { Payin } from './payin.ts';
+
+export interface ViewDeps {
+  readonly cell: number;
+  readonly checkoutUrl: string;
+  readonly checkoutTokens: SealedTokens;
+  readonly qrNetwork: { readonly network: string; readonly networkId: string };
+}
+
+export interface ViewOwner extends QrMerchant {
+  readonly number: number;
+}
+
+/** The payin's page. Its address carries a secret of its own, not the id. */
+export function checkoutUrl(
+  deps: Pick<ViewDeps, 'cell' | 'checkoutUrl' | 'checkoutTokens'>,
+  organizationNumber: number,
+  payinId: string,
+): string {
+  return `${deps.checkoutUrl}/p/${deps.checkoutTokens.make({ organizationNumber, id: payinId }, deps.cell)}`;
+}
+
+/** The payin object of the interface, members in its order. */
+export function payinView(deps: ViewDeps, owner: ViewOwner, payin: Payin) {
+  return {
+    id: payin.id,
+    amount: pesos(payin.amount),
+    amountInCents: Number(payin.amount),
+    confirmedAmount: payin.confirmedAmount === null ? null : pesos(payin.confirmedAmount),
+    confirmedAmountInCents: payin.confirmedAmount === null ? null : Number(payin.confirmedAmount),
+    currency: 'COP' as const,
+    status: payin.status,
+    settlementStatus: payin.settlementStatus,
+    rail: payin.source.rail,
+    reference: payin.reference,
+    paymentLinkId: payin.paymentLinkId,
+    inlineCustomer: payin.customer,
+    errorCode: payin.errorCode,
+    createdAt: payin.createdAt.toISOString(),
+    updatedAt: payin.updatedAt.toISOString(),
+    expiresAt: payin.expiresAt.toISOString(),
+    resultAt: payin.resultAt?.toISOString() ?? null,
+    chargebackAt: payin.chargebackAt?.toISOString() ?? null,
+    organizationId: payin.organizationId,
+    sourceData: sourceData(deps, owner, payin),
+    callbackUrl: payin.callbackUrl,
+  };
+}
+
+/** In the list the customer is a string: the JSON text of the object (interface.md). */
+export function payinListView(deps: ViewDeps, owner: ViewOwner, payin: Payin) {
+  return {
+    ...payinView(deps, owner, payin),
+    inlineCustomer: payin.customer === null ? null : JSON.stringify(payin.customer),
+  };
+}
+
+function sourceData(deps: ViewDeps, owner: ViewOwner, payin: Payin) {
+  const page = () => checkoutUrl(deps, owner.number, payin.id);
+  const { source } = payin;
+  if (source.rail === 'BRE_B') {
+    const { keyType, key: keyString } = source;
+    if (keyType === 'SINGLE_USE') return { keyType, keyString, checkoutUrl: page() };
+    return {
+      keyType,
+      keyString,
+      qrString: brebQr(deps.qrNetwork, owner, payin, keyString),
+      checkoutUrl: page(),
+    };
+  }
+  // Until the payer has given the details PSE needs, our own page stands in for the bank's.
+  const awaitingDetails = payin.customer === null && payin.status === 'PENDING';
+  return { pseUrl: source.page?.url ?? (awaitingDetails ? page() : null), bank: source.bank };
+}

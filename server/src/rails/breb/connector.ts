@@ -1,0 +1,67 @@
+import type { Abilities, CollectOrder, Opened, RailAnswer, RailConnector, Standing } from '../contract.ts';
+import { BrebClient } from './client.ts';
+import { openedAnswers, registration, standingAnswers } from './translate.ts';
+
+const ANSWER_WITHIN_MS = 5000;
+
+const ABILITIES: Abilities = {
+  rail: 'BRE_B',
+  openAtOnce: 500,
+  askAtOnce: 500,
+  closeAtOnce: 500,
+  opensWhilePayerWaits: false,
+  needsPayer: false,
+  refusesDuplicates: true,
+  answerWithinMs: ANSWER_WITHIN_MS,
+  longestProcessingMs: 20_000,
+};
+
+interface BrebOptions {
+  readonly url: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
+/** Collections on Bre-B: single-use keys of ours, registered at the node; the reference is the key itself. */
+export class BrebConnector implements RailConnector {
+  readonly abilities = ABILITIES;
+  readonly #client: BrebClient;
+
+  constructor(options: BrebOptions) {
+    this.#client = new BrebClient({ ...options, deadlineMs: ANSWER_WITHIN_MS });
+  }
+
+  async open(orders: readonly CollectOrder[]): Promise<readonly RailAnswer<Opened>[]> {
+    return this.#call('/v1/keys/register', { keys: orders.map(registration) }, orders, openedAnswers);
+  }
+
+  async ask(references: readonly string[]): Promise<readonly RailAnswer<Standing>[]> {
+    return this.#call('/v1/keys/query', { keys: references }, references, standingAnswers);
+  }
+
+  async close(references: readonly string[]): Promise<readonly RailAnswer<Standing>[]> {
+    return this.#call('/v1/keys/close', { keys: references }, references, standingAnswers);
+  }
+
+  disconnect(): Promise<void> {
+    return this.#client.close();
+  }
+
+  /** Whatever goes wrong on the way, in the status or in the reading of the answer: unknown for all of them. */
+  async #call<Item, Value>(
+    path: string,
+    body: unknown,
+    items: readonly Item[],
+    translate: (items: readonly Item[], body: unknown) => RailAnswer<Value>[],
+  ): Promise<RailAnswer<Value>[]> {
+    try {
+      const answer = await this.#client.post(path, body);
+      if (answer.status !== 200)
+        return items.map(() => ({ kind: 'unknown', cause: `the node answered ${answer.status}` }));
+      return translate(items, answer.body);
+    } catch (error) {
+      const cause = error instanceof Error ? error.name : 'unreadable';
+      return items.map(() => ({ kind: 'unknown', cause }));
+    }
+  }
+}

@@ -1,0 +1,112 @@
+import type { Cents } from '../kit/money.ts';
+
+/** Rails we know. A rail is added here, in its own folder, and in the check constraint of `payins`. */
+export const RAILS = ['BRE_B', 'PSE'] as const;
+export type Rail = (typeof RAILS)[number];
+
+/** The reasons a payin or payout ends without money, as the merchant sees them in `errorCode`. */
+export const ERROR_CODES = [
+  'EXPIRED',
+  'PAYER_CANCELED',
+  'PAYER_ABANDONED',
+  'INSUFFICIENT_FUNDS',
+  'LIMIT_EXCEEDED',
+  'NETWORK_LIMIT_EXCEEDED',
+  'ACCOUNT_BLOCKED',
+  'ACCOUNT_NOT_FOUND',
+  'ACCOUNT_CLOSED',
+  'KEY_NOT_FOUND',
+  'KEY_SUSPENDED',
+  'KEY_INVALID',
+  'RECEIVER_MISMATCH',
+  'BANK_UNAVAILABLE',
+  'RAIL_TIMEOUT',
+  'RAIL_REJECTED',
+  'SUSPECTED_FRAUD',
+  'INVALID_DATA',
+] as const;
+export type RailErrorCode = (typeof ERROR_CODES)[number];
+
+/**
+ * What a rail said. A timeout, a lost connection or an answer we cannot read is `unknown`: it is resolved by asking
+ * again under the same reference, and never becomes a `no` by itself.
+ */
+export type RailAnswer<T> =
+  | { readonly kind: 'yes'; readonly value: T }
+  | { readonly kind: 'no'; readonly errorCode: RailErrorCode; readonly railCode: string }
+  | { readonly kind: 'unknown'; readonly cause: string };
+
+export interface Payer {
+  readonly name: string;
+  readonly idType: string;
+  readonly idNumber: string;
+  readonly phone: string;
+  readonly email: string;
+}
+
+/** A collection to be opened at the rail: a key to register or a bank transaction to create. */
+export interface CollectOrder {
+  /** Ours, committed before the first call and never changed; the rail is idempotent by it. */
+  readonly reference: string;
+  readonly payinId: string;
+  readonly amount: Cents;
+  readonly expiresAt: Date;
+  readonly description: string;
+  readonly payer: Payer | null;
+  /** PSE only. */
+  readonly bank: { readonly code: string; readonly business: boolean; readonly returnUrl: string } | null;
+}
+
+export interface Opened {
+  readonly reference: string;
+  /** Where the payer goes, on rails that have a page of their own. */
+  readonly pageUrl: string | null;
+  readonly transactionId: string | null;
+  /** PSE's CUS. */
+  readonly traceId: string | null;
+}
+
+interface Payment {
+  readonly executionId: string;
+  readonly amount: Cents;
+  /** When the rail says it happened; not every rail says. */
+  readonly at: Date | null;
+}
+
+/** How a collection stands at the rail. */
+export interface Standing {
+  readonly reference: string;
+  readonly state: 'open' | 'closed' | 'paid' | 'declined' | 'not_found';
+  readonly payments: readonly Payment[];
+  readonly opened: Opened | null;
+  readonly errorCode: RailErrorCode | null;
+}
+
+/** What a rail can do, as data: flows decide by it instead of by the rail's name. */
+export interface Abilities {
+  readonly rail: Rail;
+  /** Most orders in one call. One means the rail takes them one by one. */
+  readonly openAtOnce: number;
+  readonly askAtOnce: number;
+  /** Zero: this rail's collections cannot be closed by us. */
+  readonly closeAtOnce: number;
+  /** The payer needs the rail's answer before anything can be shown, so creation waits for it a moment. */
+  readonly opensWhilePayerWaits: boolean;
+  /** An order needs to know who pays. */
+  readonly needsPayer: boolean;
+  /** The rail refuses a second order under the same reference, so repeating one is safe. */
+  readonly refusesDuplicates: boolean;
+  /** Longest a call may take before its outcome counts as unknown. */
+  readonly answerWithinMs: number;
+  /** After this "no such order" can be believed. */
+  readonly longestProcessingMs: number;
+}
+
+export interface RailConnector {
+  readonly abilities: Abilities;
+  /** Opens collections; answers in the order of the orders. Idempotent by `reference`. */
+  open(orders: readonly CollectOrder[]): Promise<readonly RailAnswer<Opened>[]>;
+  ask(references: readonly string[]): Promise<readonly RailAnswer<Standing>[]>;
+  /** Closes collections for ever, also those the rail has not heard of. Answers how each stands after closing. */
+  close(references: readonly string[]): Promise<readonly RailAnswer<Standing>[]>;
+}

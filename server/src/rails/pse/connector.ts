@@ -1,0 +1,90 @@
+import { JsonClient } from '../../kit/json-client.ts';
+import type { Abilities, CollectOrder, Opened, RailAnswer, RailConnector, Standing } from '../contract.ts';
+import { openedAnswer, standingAnswers, transaction } from './translate.ts';
+
+const ANSWER_WITHIN_MS = 10_000;
+
+const ABILITIES: Abilities = {
+  rail: 'PSE',
+  openAtOnce: 1,
+  askAtOnce: 500,
+  closeAtOnce: 0,
+  opensWhilePayerWaits: true,
+  needsPayer: true,
+  refusesDuplicates: true,
+  answerWithinMs: ANSWER_WITHIN_MS,
+  longestProcessingMs: 60_000,
+};
+
+interface PseOptions {
+  readonly url: string;
+  readonly entity: string;
+  readonly secret: string;
+}
+
+/** Collections on PSE: one bank transaction each, idempotent and queryable by a reference of ours. */
+export class PseConnector implements RailConnector {
+  readonly abilities = ABILITIES;
+  readonly #http: JsonClient;
+  readonly #authorization: string;
+
+  constructor(options: PseOptions) {
+    this.#http = new JsonClient(options.url, 32);
+    this.#authorization = `Basic ${Buffer.from(`${options.entity}:${options.secret}`).toString('base64')}`;
+  }
+
+  open(orders: readonly CollectOrder[]): Promise<readonly RailAnswer<Opened>[]> {
+    return Promise.all(
+      orders.map(async (order) => {
+        const body = await this.#post('/v1/transactions', transaction(order));
+        return body.kind === 'unknown' ? body : readable(() => openedAnswer(order, body.value));
+      }),
+    );
+  }
+
+  async ask(references: readonly string[]): Promise<readonly RailAnswer<Standing>[]> {
+    const body = await this.#post('/v1/transactions/query', { references });
+    if (body.kind === 'unknown') return references.map(() => body);
+    try {
+      return standingAnswers(references, body.value);
+    } catch {
+      return references.map(() => ({ kind: 'unknown', cause: 'unreadable' }));
+    }
+  }
+
+  close(): Promise<readonly RailAnswer<Standing>[]> {
+    return Promise.reject(new Error('PSE cannot close a transaction: abilities.closeAtOnce is 0'));
+  }
+
+  disconnect(): Promise<void> {
+    return this.#http.close();
+  }
+
+  async #post(
+    path: string,
+    body: unknown,
+  ): Promise<{ kind: 'answer'; value: unknown } | { kind: 'unknown'; cause: string }> {
+    try {
+      const headers = { authorization: this.#authorization };
+      const answer = await this.#http.call({
+        method: 'POST',
+        path,
+        headers,
+        body,
+        deadlineMs: ANSWER_WITHIN_MS,
+      });
+      if (answer.status !== 200) return { kind: 'unknown', cause: `PSE answered ${answer.status}` };
+      return { kind: 'answer', value: answer.body };
+    } catch (error) {
+      return { kind: 'unknown', cause: error instanceof Error ? error.name : 'unreadable' };
+    }
+  }
+}
+
+function readable<T>(read: () => RailAnswer<T>): RailAnswer<T> {
+  try {
+    return read();
+  } catch {
+    return { kind: 'unknown', cause: 'unreadable' };
+  }
+}

@@ -1,0 +1,81 @@
+import type { FastifyInstance } from 'fastify';
+import { compose } from './compose.ts';
+import type { Config } from './config.ts';
+import { databaseFaults, nextMonthExists } from './db/startup-checks.ts';
+import { issueToken } from './flows/issue-token.ts';
+import { PseOpener } from './flows/open-pse-payins.ts';
+import { PayinCreator } from './flows/payin-creator.ts';
+import { KeyRegistrar } from './flows/register-breb-keys.ts';
+import { buildApp } from './http/app.ts';
+import { buildOps } from './http/ops/server.ts';
+import type { Log } from './kit/log.ts';
+import { workerLoops } from './workers/worker.ts';
+
+export interface Running {
+  /** Null for a worker, which takes no requests. */
+  readonly port: number | null;
+  readonly opsPort: number;
+  /** In order: no new requests, those under way answered, work finished, connections closed. */
+  stop(): Promise<void>;
+}
+
+/** Starts the API, the worker, or both in one process. Throws when the database is not fit to be served from. */
+export async function serve(role: 'api' | 'worker' | 'all', config: Config, log: Log): Promise<Running> {
+  const { deps, authority, heartbeat, keys, close } = compose(config, log);
+  try {
+    const faults = await databaseFaults(deps.system, config);
+    if (faults.length > 0) throw new Error(faults.join('; '));
+    await heartbeat.start();
+  } catch (error) {
+    await heartbeat.stop();
+    await close();
+    throw error;
+  }
+  const registrar = new KeyRegistrar(deps, keys);
+  const pse = new PseOpener(deps);
+  const payins = new PayinCreator(deps, pse, (order) => registrar.minted(order));
+  const loops = role === 'api' ? [] : workerLoops(deps, { registrar, pse, keys });
+  let stopping = false;
+  const ops = buildOps({
+    metrics: deps.metrics,
+    unready: async () => {
+      if (stopping) return ['shutting down'];
+      if (!deps.clock.fresh) return ['the database has not been heard for a second'];
+      return (await nextMonthExists(deps.system).catch(() => false))
+        ? []
+        : ['the partitions of next month are missing, or the database does not answer'];
+    },
+  });
+  const app =
+    role === 'worker'
+      ? null
+      : buildApp({
+          ...deps,
+          authority,
+          payins,
+          issueToken: (principal, scopes) => issueToken(deps, principal, scopes),
+        });
+  for (const loop of loops) loop.start();
+  await ops.listen({ host: config.ops.host, port: config.ops.port });
+  await app?.listen({ host: config.http.host, port: config.http.port });
+  return {
+    port: app ? portOf(app) : null,
+    opsPort: portOf(ops),
+    stop: async () => {
+      stopping = true;
+      await app?.close();
+      await Promise.all(loops.map((loop) => loop.stop()));
+      await payins.close();
+      await pse.close();
+      await registrar.close();
+      await heartbeat.stop();
+      await close();
+      await ops.close();
+    },
+  };
+}
+
+function portOf(app: FastifyInstance): number {
+  const address = app.server.address();
+  return address !== null && typeof address === 'object' ? address.port : 0;
+}

@@ -1,0 +1,47 @@
+import { randomBytes } from 'node:crypto';
+import { Client } from 'pg';
+import { inject } from 'vitest';
+
+export interface TestDatabase {
+  /** As the superuser, who sees everything. */
+  readonly url: string;
+  readonly name: string;
+  query<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]>;
+  drop(): Promise<void>;
+}
+
+/** A database of a test's own, cloned from the migrated template. */
+export async function cloneDatabase(): Promise<TestDatabase> {
+  const { adminUrl, template } = inject('postgres');
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  await asAdmin(adminUrl, async (admin) => {
+    // One clone at a time: PostgreSQL refuses to copy a template that another session is copying.
+    await admin.query('select pg_advisory_lock(7)');
+    await admin.query(`create database ${name} template ${template}`);
+  });
+  const url = adminUrl.replace(/\/postgres$/, `/${name}`);
+  return {
+    url,
+    name,
+    query: async <Row extends object>(text: string, values: readonly unknown[] = []) => {
+      const client = new Client({ connectionString: url });
+      await client.connect();
+      try {
+        return (await client.query<Row>(text, [...values])).rows;
+      } finally {
+        await client.end();
+      }
+    },
+    drop: () => asAdmin(adminUrl, (admin) => admin.query(`drop database if exists ${name} with (force)`)),
+  };
+}
+
+async function asAdmin(url: string, work: (admin: Client) => Promise<unknown>): Promise<void> {
+  const admin = new Client({ connectionString: url });
+  await admin.connect();
+  try {
+    await work(admin);
+  } finally {
+    await admin.end();
+  }
+}

@@ -1,0 +1,47 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import type { TestProject } from 'vitest/node';
+import { startPostgres } from '../../../scripts/stack/postgres.ts';
+import { runServerCommand } from '../../../scripts/stack/processes.ts';
+import { serverSettings } from '../../../scripts/stack/settings.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    postgres: { readonly adminUrl: string; readonly template: string; readonly dataDir: string };
+  }
+}
+
+/** One PostgreSQL for the whole run, with a migrated database that each test file clones: a clone takes 50 ms. */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const folder = mkdtempSync(join(tmpdir(), 'caudal-test-'));
+  // Durability stays on, as everywhere. Postgres must be able to enter the folder when we are root.
+  const cluster = await startPostgres({
+    dataDir: join(openToAll(folder), 'pg'),
+    settings: { max_connections: '400', shared_buffers: '256MB' },
+  });
+  const template = 'caudal_template';
+  const admin = new Client({ connectionString: cluster.url('postgres') });
+  await admin.connect();
+  await admin.query(`create database ${template}`);
+  await admin.end();
+  await runServerCommand(
+    ['migrate'],
+    serverSettings({
+      databaseUrl: cluster.url(template),
+      simulatorUrl: 'http://127.0.0.1:1',
+      baseUrl: 'http://127.0.0.1:1',
+    }),
+  );
+  project.provide('postgres', { adminUrl: cluster.url('postgres'), template, dataDir: cluster.dataDir });
+  return async () => {
+    await cluster.stop();
+    rmSync(folder, { recursive: true, force: true });
+  };
+}
+
+function openToAll(folder: string): string {
+  chmodSync(folder, 0o755);
+  return folder;
+}

@@ -1,0 +1,102 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Child } from '../../../scripts/stack/child.ts';
+import { freePort } from '../../../scripts/stack/postgres.ts';
+import { runServerCommand, startServer, startSimulator } from '../../../scripts/stack/processes.ts';
+import { serverSettings } from '../../../scripts/stack/settings.ts';
+import { ApiClient } from './api-client.ts';
+import { cloneDatabase, type TestDatabase } from './database.ts';
+
+interface TestOrganization {
+  readonly organizationId: string;
+  readonly keyId: string;
+  readonly apiKey: string;
+}
+
+/** A whole Caudal for one test file: its own database, simulator, API and worker processes. */
+export interface Stack {
+  readonly database: TestDatabase;
+  readonly simulatorUrl: string;
+  readonly simulator: Child;
+  readonly apis: readonly (Child & { readonly url: string; readonly opsUrl: string })[];
+  readonly workers: readonly (Child & { readonly opsUrl: string })[];
+  readonly settings: Record<string, string>;
+  /** The organization made for this stack, and a client that carries its key. */
+  readonly organization: TestOrganization;
+  readonly api: ApiClient;
+  newOrganization(...args: readonly string[]): Promise<TestOrganization>;
+  command(...args: readonly string[]): Promise<string>;
+  stop(): Promise<void>;
+}
+
+interface StackOptions {
+  readonly apis?: number;
+  readonly workers?: number;
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Stands between the server and PostgreSQL, to cut connections. */
+  readonly databaseUrl?: (direct: string) => string;
+}
+
+export async function startStack(options: StackOptions = {}): Promise<Stack> {
+  const database = await cloneDatabase();
+  const folder = mkdtempSync(join(tmpdir(), 'caudal-stack-'));
+  const simulator = await startSimulator(folder);
+  const port = await freePort();
+  const databaseUrl = options.databaseUrl?.(database.url) ?? database.url;
+  const settings = {
+    ...serverSettings({ databaseUrl, simulatorUrl: simulator.url, baseUrl: `http://127.0.0.1:${port}` }),
+    CAUDAL_LOG_LEVEL: 'warn',
+    ...options.settings,
+  };
+  const command = (...args: readonly string[]) =>
+    runServerCommand(args, { ...settings, DATABASE_URL: database.url });
+  const newOrganization = async (...args: readonly string[]) =>
+    JSON.parse(
+      await command(
+        'org',
+        'create',
+        '--name',
+        'Tienda Aurora',
+        '--support',
+        'ayuda@aurora.example',
+        '--json',
+        ...args,
+      ),
+    ) as TestOrganization;
+  const organization = await newOrganization();
+  const apis = await Promise.all(
+    Array.from({ length: options.apis ?? 1 }, async (_, index) => {
+      const child = await startServer('api', { ...settings, CAUDAL_PORT: String(index === 0 ? port : 0) });
+      return {
+        ...child,
+        url: `http://127.0.0.1:${String(child.ready['port'])}`,
+        opsUrl: `http://127.0.0.1:${String(child.ready['opsPort'])}`,
+      };
+    }),
+  );
+  const workers = await Promise.all(
+    Array.from({ length: options.workers ?? 0 }, async () => {
+      const child = await startServer('worker', settings);
+      return { ...child, opsUrl: `http://127.0.0.1:${String(child.ready['opsPort'])}` };
+    }),
+  );
+  return {
+    database,
+    simulatorUrl: simulator.url,
+    simulator,
+    apis,
+    workers,
+    settings,
+    organization,
+    api: new ApiClient(apis[0]?.url ?? '', { 'x-api-key': organization.apiKey }),
+    newOrganization,
+    command,
+    stop: async () => {
+      await Promise.all([...apis, ...workers].map((child) => child.stop()));
+      await simulator.stop();
+      await database.drop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
