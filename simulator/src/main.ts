@@ -43,6 +43,8 @@ async function run(config: Config): Promise<void> {
   };
   process.on('SIGTERM', stopOnce);
   process.on('SIGINT', stopOnce);
+  // Started with a channel by a parent: when the parent is gone, so are we.
+  process.on('disconnect', stopOnce);
   console.log(JSON.stringify({ ready: true, url: listeningUrl }));
 }
 

@@ -25,9 +25,9 @@ export async function createOrganization(
   deps: ManageDeps,
   details: OrganizationDetails,
   key: KeyDetails,
+  credential = makeCredential('key', deps.environment, deps.cell),
 ): Promise<{ id: string; credential: Credential }> {
   const id = uuidv7(deps.clock.now(), deps.cell);
-  const credential = makeCredential('key', deps.environment, deps.cell);
   await deps.system.transaction(async (tx) => {
     await insertOrganization(tx, { ...details, id, isHouse: false }, makeDataKey(id, deps.masterKeys));
     await insertKey(tx, {
@@ -47,17 +47,6 @@ export async function createKey(
   key: KeyDetails,
 ): Promise<Credential> {
   const credential = makeCredential('key', deps.environment, deps.cell);
-  await storeKey(deps, organizationId, credential, key);
-  return credential;
-}
-
-/** Stores a key whose text was made elsewhere: `npm run dev` keeps one that never changes. */
-export async function storeKey(
-  deps: ManageDeps,
-  organizationId: string,
-  credential: Credential,
-  key: KeyDetails,
-): Promise<void> {
   await deps.system.transaction(async (tx) => {
     await insertKey(tx, {
       id: credential.id,
@@ -67,6 +56,7 @@ export async function storeKey(
     });
     await announceChange(tx, organizationId);
   });
+  return credential;
 }
 
 /** Ends a key, and every token made from it, on every node within a second. @returns whether there was such a live key */

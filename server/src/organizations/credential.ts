@@ -20,8 +20,17 @@ export interface Credential {
 }
 
 export function makeCredential(kind: CredentialKind, environment: Environment, cell: number): Credential {
-  const id = cellCode(cell) + randomBase32(14);
-  const body = `cdl_${modeOf(environment)}_${kind === 'token' ? 'at_' : ''}${id}_${randomBase62(43)}`;
+  return credentialOf(kind, environment, cellCode(cell) + randomBase32(14), randomBase62(43));
+}
+
+/** A credential of known parts: `npm run dev` has one that never changes. */
+export function credentialOf(
+  kind: CredentialKind,
+  environment: Environment,
+  id: string,
+  secret: string,
+): Credential {
+  const body = `cdl_${modeOf(environment)}_${kind === 'token' ? 'at_' : ''}${id}_${secret}`;
   return { kind, id, text: body + checksum(body) };
 }
 

