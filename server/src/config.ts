@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { deriveKey, sha256 } from './kit/crypto.ts';
+import { deriveBytes, keyFromSecret, type SecretKey } from './kit/crypto.ts';
 import { ENVIRONMENTS, type Environment } from './kit/environment.ts';
 import { MAX_CELL } from './kit/ids.ts';
 
@@ -134,9 +134,9 @@ export interface Config {
     readonly readConnections: number;
     readonly batchLanes: number;
   };
-  readonly masterKeys: readonly Buffer[];
-  readonly peppers: readonly Buffer[];
-  readonly tokenKey: Buffer;
+  readonly masterKeys: readonly SecretKey[];
+  readonly peppers: readonly SecretKey[];
+  readonly tokenKey: SecretKey;
   readonly breb: {
     readonly url: string;
     readonly clientId: string;
@@ -215,12 +215,12 @@ function productionFaults(given: Record<string, string | undefined>): string[] {
 function configOf(settings: Settings): Config {
   const masterKeys = [settings.CAUDAL_MASTER_KEY, settings.CAUDAL_MASTER_KEY_PREVIOUS]
     .filter((value) => value !== undefined)
-    .map((value) => sha256(value));
+    .map(keyFromSecret);
   const peppers = [settings.CAUDAL_KEY_PEPPER, settings.CAUDAL_KEY_PEPPER_PREVIOUS]
     .filter((value) => value !== undefined)
-    .map((value) => sha256(value));
+    .map(keyFromSecret);
   const roleUrl = (given: string | undefined, role: string) =>
-    given ?? derivedUrl(settings.DATABASE_URL ?? '', role, masterKeys[0] ?? Buffer.alloc(0));
+    given ?? derivedUrl(settings.DATABASE_URL ?? '', role, keyFromSecret(settings.CAUDAL_MASTER_KEY));
   return {
     environment: settings.CAUDAL_ENV,
     cell: settings.CAUDAL_CELL,
@@ -240,7 +240,7 @@ function configOf(settings: Settings): Config {
     },
     masterKeys,
     peppers,
-    tokenKey: sha256(settings.CAUDAL_TOKEN_KEY),
+    tokenKey: keyFromSecret(settings.CAUDAL_TOKEN_KEY),
     breb: {
       url: settings.BREB_URL,
       clientId: settings.BREB_CLIENT_ID,
@@ -254,9 +254,9 @@ function configOf(settings: Settings): Config {
 }
 
 /** With one address given, the login roles share it; their passwords come from the master key. */
-function derivedUrl(ownerUrl: string, role: string, masterKey: Buffer): string {
+function derivedUrl(ownerUrl: string, role: string, masterKey: SecretKey): string {
   const address = new URL(ownerUrl);
   address.username = role;
-  address.password = deriveKey(masterKey, `database/${role}`).toString('base64url');
+  address.password = deriveBytes(masterKey, `database/${role}`).toString('base64url');
   return address.href;
 }

@@ -1,6 +1,7 @@
 import type { SystemDb } from './db/system.ts';
 import type { BatchDb, ReadDb } from './db/tenant.ts';
 import type { BusinessClock } from './kit/clock.ts';
+import type { SecretKey } from './kit/crypto.ts';
 import type { Cursors } from './kit/cursor.ts';
 import type { Environment } from './kit/environment.ts';
 import type { Log } from './kit/log.ts';
@@ -32,6 +33,6 @@ export interface Deps {
 /** What workers, operators and authentication receive. */
 export interface SystemDeps extends Deps {
   readonly system: SystemDb;
-  readonly masterKeys: readonly Buffer[];
-  readonly peppers: readonly Buffer[];
+  readonly masterKeys: readonly SecretKey[];
+  readonly peppers: readonly SecretKey[];
 }

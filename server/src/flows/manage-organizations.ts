@@ -1,4 +1,5 @@
 import type { SystemDeps } from '../deps.ts';
+import type { SecretKey } from '../kit/crypto.ts';
 import { uuidv7 } from '../kit/ids.ts';
 import { insertKey, revokeKey } from '../organizations/credential.store.ts';
 import { type Credential, credentialMac, makeCredential } from '../organizations/credential.ts';
@@ -87,7 +88,7 @@ export async function ensureHouse(deps: Pick<SystemDeps, 'system' | 'masterKeys'
   );
 }
 
-function pepperOf(deps: ManageDeps): Buffer {
+function pepperOf(deps: ManageDeps): SecretKey {
   const [pepper] = deps.peppers;
   if (!pepper) throw new Error('there is no pepper');
   return pepper;

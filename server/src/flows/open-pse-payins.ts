@@ -83,6 +83,11 @@ export class PseOpener {
     const [answer] = await this.#deps.rails.PSE.open([collectOrder(this.#deps, order)]);
     if (answer && answer.kind !== 'unknown') this.#circuit.succeeded();
     else this.#circuit.failed();
+    if (answer?.kind === 'unknown')
+      this.#deps.log.warn(
+        { rail: 'PSE', operation: 'open', reason: answer.cause, payinId: order.payin.id },
+        'the rail gave no clear answer',
+      );
     return answer;
   }
 

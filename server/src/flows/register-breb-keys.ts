@@ -99,6 +99,12 @@ export class KeyRegistrar {
     const refused = results.filter((result) => result.refusal !== null).length;
     if (refused > 0)
       this.#deps.log.error({ rail: 'BRE_B', count: refused }, 'the network refused keys of ours');
+    const unclear = answers.filter((answer) => answer.kind === 'unknown');
+    if (unclear.length > 0)
+      this.#deps.log.warn(
+        { rail: 'BRE_B', operation: 'open', count: unclear.length, reason: unclear[0]?.cause ?? '' },
+        'the rail gave no clear answer',
+      );
     const sorted = results.toSorted((a, b) => (a.key < b.key ? -1 : 1));
     await this.#deps.system.transaction((tx) => recordRegistrations(tx, this.#deps.claimToken, sorted));
   }

@@ -3,10 +3,27 @@ import {
   createDecipheriv,
   createHash,
   createHmac,
+  createSecretKey,
   hkdfSync,
+  type KeyObject,
   timingSafeEqual,
 } from 'node:crypto';
 import { freshBytes } from './ids.ts';
+
+/**
+ * A key as the crypto library holds it: it cannot be printed by accident, and it is prepared once. Given raw bytes,
+ * Node prepares them anew at every call: measured 28 µs an HMAC against 4.4, 35 µs a GCM against 7.6.
+ */
+export type SecretKey = KeyObject;
+
+/** A key out of a secret of the configuration. */
+export function keyFromSecret(text: string): SecretKey {
+  return createSecretKey(sha256(text));
+}
+
+export function keyFromBytes(bytes: Buffer): SecretKey {
+  return createSecretKey(bytes);
+}
 
 const VERSION = 1;
 const NONCE_BYTES = 12;
@@ -17,7 +34,7 @@ const TAG_BYTES = 16;
  * authenticated with it, so a ciphertext moved to another row does not open.
  * A random 96-bit nonce is safe for 2^32 messages under one key; the key is one organization's.
  */
-export function seal(key: Buffer, plaintext: string | Buffer, identity: string): Buffer {
+export function seal(key: SecretKey, plaintext: string | Buffer, identity: string): Buffer {
   const nonce = freshBytes(NONCE_BYTES);
   const cipher = createCipheriv('aes-256-gcm', key, nonce);
   cipher.setAAD(Buffer.from(identity));
@@ -26,7 +43,7 @@ export function seal(key: Buffer, plaintext: string | Buffer, identity: string):
   return Buffer.concat([Buffer.of(VERSION), nonce, body, cipher.getAuthTag()]);
 }
 
-export function open(key: Buffer, sealed: Buffer, identity: string): Buffer {
+export function open(key: SecretKey, sealed: Buffer, identity: string): Buffer {
   if (sealed[0] !== VERSION || sealed.length < 1 + NONCE_BYTES + TAG_BYTES)
     throw new Error('not a sealed value');
   const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(1, 1 + NONCE_BYTES));
@@ -35,7 +52,7 @@ export function open(key: Buffer, sealed: Buffer, identity: string): Buffer {
   return Buffer.concat([decipher.update(sealed.subarray(1 + NONCE_BYTES, -TAG_BYTES)), decipher.final()]);
 }
 
-export function hmac(key: Buffer, text: string | Buffer): Buffer {
+export function hmac(key: SecretKey, text: string | Buffer): Buffer {
   return createHmac('sha256', key).update(text).digest();
 }
 
@@ -44,7 +61,11 @@ export function sha256(text: string | Buffer): Buffer {
 }
 
 /** A key for one purpose out of a key for many. */
-export function deriveKey(key: Buffer, purpose: string): Buffer {
+export function deriveKey(key: SecretKey, purpose: string): SecretKey {
+  return createSecretKey(deriveBytes(key, purpose));
+}
+
+export function deriveBytes(key: SecretKey, purpose: string): Buffer {
   return Buffer.from(hkdfSync('sha256', key, '', `caudal/${purpose}`, 32));
 }
 

@@ -1,4 +1,4 @@
-import { deriveKey, equalBytes, hmac, sha256 } from './crypto.ts';
+import { deriveKey, equalBytes, hmac, type SecretKey, sha256 } from './crypto.ts';
 import { Fault } from './errors.ts';
 import { uuidBytes, uuidFromBytes } from './ids.ts';
 
@@ -18,9 +18,9 @@ export interface Position {
  * under other filters would skip rows without anybody noticing.
  */
 export class Cursors {
-  readonly #key: Buffer;
+  readonly #key: SecretKey;
 
-  constructor(key: Buffer) {
+  constructor(key: SecretKey) {
     this.#key = deriveKey(key, 'cursor');
   }
 

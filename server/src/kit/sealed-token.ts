@@ -1,4 +1,4 @@
-import { deriveKey, equalBytes, hmac } from './crypto.ts';
+import { deriveKey, equalBytes, hmac, type SecretKey } from './crypto.ts';
 import { cellCode, uuidBytes, uuidFromBytes } from './ids.ts';
 
 const MAC_BYTES = 16;
@@ -17,10 +17,10 @@ interface TokenSubject {
  * Whoever has not been given the address cannot make one: guessing means guessing the MAC.
  */
 export class SealedTokens {
-  readonly #macKey: Buffer;
-  readonly #maskKey: Buffer;
+  readonly #macKey: SecretKey;
+  readonly #maskKey: SecretKey;
 
-  constructor(key: Buffer, purpose: string) {
+  constructor(key: SecretKey, purpose: string) {
     this.#macKey = deriveKey(key, `${purpose}/mac`);
     this.#maskKey = deriveKey(key, `${purpose}/mask`);
   }

@@ -1,6 +1,7 @@
 import { readFailure } from '../db/failures.ts';
 import type { SystemDb } from '../db/system.ts';
 import type { BusinessClock } from '../kit/clock.ts';
+import type { SecretKey } from '../kit/crypto.ts';
 import type { Environment } from '../kit/environment.ts';
 import { Fault } from '../kit/errors.ts';
 import { findCredential, type StoredCredential, touchKeys } from './credential.store.ts';
@@ -12,8 +13,8 @@ interface AuthorityOptions {
   readonly db: SystemDb;
   readonly clock: BusinessClock;
   readonly environment: Environment;
-  readonly peppers: readonly Buffer[];
-  readonly masterKeys: readonly Buffer[];
+  readonly peppers: readonly SecretKey[];
+  readonly masterKeys: readonly SecretKey[];
 }
 
 interface Known {

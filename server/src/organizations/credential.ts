@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { equalBytes, hmac } from '../kit/crypto.ts';
+import { equalBytes, hmac, type SecretKey } from '../kit/crypto.ts';
 import type { Environment } from '../kit/environment.ts';
 import { base62Digits, cellCode, randomBase32, randomBase62 } from '../kit/ids.ts';
 
@@ -43,12 +43,12 @@ export function readCredential(text: string, environment: Environment): Credenti
   return { kind: tokenMark ? 'token' : 'key', id, text };
 }
 
-export function credentialMac(credential: Credential, pepper: Buffer): Buffer {
+export function credentialMac(credential: Credential, pepper: SecretKey): Buffer {
   return hmac(pepper, credential.text);
 }
 
 /** During a rotation of the pepper either one may have made the stored MAC. */
-export function macMatches(credential: Credential, stored: Buffer, peppers: readonly Buffer[]): boolean {
+export function macMatches(credential: Credential, stored: Buffer, peppers: readonly SecretKey[]): boolean {
   return peppers.some((pepper) => equalBytes(credentialMac(credential, pepper), stored));
 }
 

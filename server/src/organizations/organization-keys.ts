@@ -1,4 +1,5 @@
 import type { SystemDb } from '../db/system.ts';
+import type { SecretKey } from '../kit/crypto.ts';
 import { wrappedKeysOf } from './organization.store.ts';
 import type { OrganizationSecrets } from './organization.ts';
 import { unwrap } from './secrets.ts';
@@ -6,10 +7,10 @@ import { unwrap } from './secrets.ts';
 /** The data keys of organizations, for workers: read in sets, remembered for good (a data key never changes). */
 export class OrganizationKeys {
   readonly #db: SystemDb;
-  readonly #masterKeys: readonly Buffer[];
+  readonly #masterKeys: readonly SecretKey[];
   readonly #known = new Map<string, OrganizationSecrets>();
 
-  constructor(db: SystemDb, masterKeys: readonly Buffer[]) {
+  constructor(db: SystemDb, masterKeys: readonly SecretKey[]) {
     this.#db = db;
     this.#masterKeys = masterKeys;
   }

@@ -1,3 +1,4 @@
+import type { SecretKey } from '../kit/crypto.ts';
 import type { Rail } from '../rails/contract.ts';
 
 export const SCOPES = [
@@ -41,9 +42,9 @@ export interface Principal {
 /** Keys derived from an organization's data key. They never leave the process. */
 export interface OrganizationSecrets {
   /** Encrypts personal data. */
-  readonly dataKey: Buffer;
+  readonly dataKey: SecretKey;
   /** Hashes idempotency keys and bodies, so that a dump cannot be searched by guessing. */
-  readonly hashKey: Buffer;
+  readonly hashKey: SecretKey;
 }
 
 /** Owns what belongs to no merchant: raw and unmatched notices, suspense, returns. */

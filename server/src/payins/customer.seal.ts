@@ -1,4 +1,4 @@
-import { open, seal } from '../kit/crypto.ts';
+import { open, type SecretKey, seal } from '../kit/crypto.ts';
 import type { Customer } from './payin.ts';
 
 /** Bound to its row: a ciphertext copied to another payin does not open. */
@@ -7,7 +7,7 @@ function identity(organizationId: string, payinId: string): string {
 }
 
 export function sealCustomer(
-  dataKey: Buffer,
+  dataKey: SecretKey,
   customer: Customer | null,
   organizationId: string,
   payinId: string,
@@ -18,7 +18,7 @@ export function sealCustomer(
 }
 
 export function openCustomer(
-  dataKey: Buffer,
+  dataKey: SecretKey,
   sealed: Buffer | null,
   organizationId: string,
   payinId: string,

@@ -1,4 +1,5 @@
 import { statement, type Tx } from '../db/tx.ts';
+import type { SecretKey } from '../kit/crypto.ts';
 import { type Cents, cents } from '../kit/money.ts';
 import { openCustomer } from './customer.seal.ts';
 import { NOT_YET } from './payin.states.ts';
@@ -128,7 +129,7 @@ export async function findPayin(tx: Tx, organizationId: string, id: string): Pro
   return row ?? null;
 }
 
-export function payinOf(row: PayinRow, dataKey: Buffer): Payin {
+export function payinOf(row: PayinRow, dataKey: SecretKey): Payin {
   return {
     id: row.id,
     organizationId: row.organization_id,

@@ -68,7 +68,7 @@ export function transaction(order: CollectOrder): object {
   };
 }
 
-const created = z.discriminatedUnion('returnCode', [
+const created = z.union([
   z.object({
     returnCode: z.literal('SUCCESS'),
     transactionId: z.string().min(1),

@@ -1,0 +1,46 @@
+/** npm run bench: the numbers of the scoreboard, each beside its bare twin, measured in one run. */
+import { execFileSync } from 'node:child_process';
+import { cpus, totalmem } from 'node:os';
+import { parseArgs } from 'node:util';
+import { benchCreatePayins } from './create-payins.ts';
+import { buildStage } from './stage.ts';
+
+const HELP = `npm run bench [-- OPTIONS]
+
+  --quick   under a minute
+  --help    this text
+
+Prints P1 and P8. Needs pgbench (Debian: apt-get install postgresql).
+`;
+
+const { values } = parseArgs({
+  options: { quick: { type: 'boolean' }, help: { type: 'boolean' } },
+  strict: true,
+});
+if (values.help) {
+  process.stdout.write(HELP);
+} else {
+  console.log(
+    `commit ${commit()}, Node ${process.version}, ${cpus().length} cores of ${cpus()[0]?.model ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GiB`,
+  );
+  const stage = await buildStage();
+  try {
+    const [version] = await stage.query<{ server_version: string }>('show server_version');
+    console.log(
+      `PostgreSQL ${version?.server_version}, ${Object.entries(stage.postgresSettings)
+        .map(([name, value]) => `${name}=${value}`)
+        .join(' ')}`,
+    );
+    await benchCreatePayins(stage, values.quick ? { api: 12, pgbench: 5 } : { api: 30, pgbench: 15 });
+  } finally {
+    await stage.stop();
+  }
+}
+
+function commit(): string {
+  try {
+    return execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
+  } catch {
+    return 'unknown';
+  }
+}

@@ -1,0 +1,93 @@
+import { spawn } from 'node:child_process';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/**
+ * The bare engine: the rows one creation writes, as one statement (one round trip, one commit), by the superuser (no
+ * row-level security), with values made inside the database. Whatever could be left out is left out, so that the ratio
+ * to it flatters nobody. Registering the key afterwards, which our side does too, is not in it.
+ */
+const SCRIPT = `\\set n random(1, 1000000000000000)
+with id as (select uuidv7() as id, caudal.now() as at),
+claim as (
+  insert into caudal.idempotency_keys (organization_id, operation, key_hash, body_hash, resource_id, created_at)
+  select :org, 'payins.create', uuid_send(gen_random_uuid()), uuid_send(gen_random_uuid()), id, at from id
+  on conflict on constraint idempotency_key_once do update set repeats = idempotency_keys.repeats + 1),
+name as (
+  insert into caudal.resource_references (organization_id, kind, reference, resource_id)
+  select :org, 'payin', 'order-' || :client_id || '-' || :n, id from id
+  on conflict on constraint reference_once do update set repeats = resource_references.repeats + 1),
+history as (
+  insert into caudal.payin_history (organization_id, payin_id, from_status, to_status, cause, at)
+  select :org, id, 'NONE', 'PROCESSING', 'created', at from id),
+key as (
+  insert into caudal.breb_keys (key, organization_id, payin_id, minted_at, register_due_at, claimed_until, claim_token)
+  select '@CDL01301' || upper(substr(replace(id::text, '-', ''), 20, 10)), :org, id, at, at, clock_timestamp() + interval '20 seconds', id from id)
+insert into caudal.payins (organization_id, id, amount_in_cents, currency, rail, status, reference, customer, callback_url,
+  breb_key_type, breb_key, created_at, updated_at, expires_at)
+select :org, id, 4980000, 'COP', 'BRE_B', 'PROCESSING', 'order-' || :client_id || '-' || :n,
+  decode(repeat('ab', 165), 'hex'), 'https://shop.example.com/thanks', 'SINGLE_USE',
+  '@CDL01301' || upper(substr(replace(id::text, '-', ''), 20, 10)), at, at, at + interval '1 hour'
+from id;
+`;
+
+interface PgbenchResult {
+  readonly clients: number;
+  readonly perSecond: number;
+  readonly latencyMs: number;
+}
+
+export async function runPgbench(options: {
+  url: string;
+  organizationId: string;
+  folder: string;
+  clients: number;
+  seconds: number;
+}): Promise<PgbenchResult> {
+  const script = join(options.folder, 'create-payin.sql');
+  writeFileSync(script, SCRIPT.replaceAll(':org', `'${options.organizationId}'::uuid`));
+  const args = [
+    '-n',
+    '-M',
+    'prepared',
+    '-f',
+    script,
+    '-c',
+    String(options.clients),
+    '-j',
+    '2',
+    '-T',
+    String(options.seconds),
+    options.url,
+  ];
+  const output = await run(pgbenchPath(), args);
+  const perSecond = Number(/tps = ([\d.]+)/.exec(output)?.[1]);
+  const latencyMs = Number(/latency average = ([\d.]+)/.exec(output)?.[1]);
+  if (!Number.isFinite(perSecond)) throw new Error(`pgbench said nothing readable:\n${output}`);
+  return { clients: options.clients, perSecond, latencyMs };
+}
+
+function pgbenchPath(): string {
+  const versions = existsSync('/usr/lib/postgresql') ? readdirSync('/usr/lib/postgresql') : [];
+  const found = [
+    ...versions.map((version) => `/usr/lib/postgresql/${version}/bin/pgbench`),
+    '/usr/local/bin/pgbench',
+    '/usr/bin/pgbench',
+    '/opt/homebrew/bin/pgbench',
+  ].find((path) => existsSync(path));
+  if (!found) throw new Error('pgbench is not installed. On Debian: apt-get install postgresql');
+  return found;
+}
+
+function run(command: string, args: readonly string[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, [...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => (output += text));
+    child.once('error', reject);
+    child.once('exit', (code) =>
+      code === 0 ? resolve(output) : reject(new Error(`${command} ended with ${code}:\n${output}`)),
+    );
+  });
+}

@@ -1,0 +1,94 @@
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import type { Child } from '../../scripts/stack/child.ts';
+import { freePort, startPostgres } from '../../scripts/stack/postgres.ts';
+import { runServerCommand, startServer, startSimulator } from '../../scripts/stack/processes.ts';
+import { seedOrganization } from '../../scripts/stack/seed.ts';
+import { serverSettings } from '../../scripts/stack/settings.ts';
+
+/** Durability as in production; only the sizes that a test machine's defaults make too small are set. */
+const POSTGRES_SETTINGS = {
+  fsync: 'on',
+  synchronous_commit: 'on',
+  full_page_writes: 'on',
+  shared_buffers: '1GB',
+  max_wal_size: '8GB',
+  checkpoint_timeout: '30min',
+  max_connections: '200',
+  wal_compression: 'off', shared_preload_libraries: 'pg_stat_statements',
+};
+
+export interface Stage {
+  readonly folder: string;
+  readonly databaseUrl: string;
+  /** A second database of the same cluster, for the bare twin. */
+  readonly twinUrl: string;
+  readonly organizationId: string;
+  readonly apiKey: string;
+  readonly port: number;
+  readonly server: Child;
+  readonly postgresSettings: Readonly<Record<string, string>>;
+  query<Row extends object>(text: string): Promise<Row[]>;
+  stop(): Promise<void>;
+}
+
+export async function buildStage(): Promise<Stage> {
+  const folder = mkdtempSync(join(tmpdir(), 'caudal-bench-'));
+  chmodSync(folder, 0o755);
+  const cluster = await startPostgres({ dataDir: join(folder, 'pg'), settings: POSTGRES_SETTINGS });
+  const simulator = await startSimulator(join(folder, 'simulator'));
+  const port = await freePort();
+  const settings = {
+    ...serverSettings({
+      databaseUrl: cluster.url('caudal'),
+      simulatorUrl: simulator.url,
+      baseUrl: `http://127.0.0.1:${port}`,
+      port,
+    }),
+    ...serverOverrides(),
+  };
+  const admin = new Client({ connectionString: cluster.url('postgres') });
+  await admin.connect();
+  await admin.query('create database caudal');
+  await runServerCommand(['migrate'], settings);
+  const { apiKey } = await seedOrganization(settings);
+  await admin.query('create database twin template caudal');
+  await admin.end();
+  const client = new Client({ connectionString: cluster.url('caudal') });
+  await client.connect();
+  const { rows } = await client.query<{ id: string }>(
+    'select id from caudal.organizations where not is_house',
+  );
+  await client.query('create extension pg_stat_statements');
+  const server = await startServer('all', settings);
+  return {
+    folder,
+    databaseUrl: cluster.url('caudal'),
+    twinUrl: cluster.url('twin'),
+    organizationId: rows[0]?.id ?? '',
+    apiKey,
+    port,
+    server,
+    postgresSettings: POSTGRES_SETTINGS,
+    query: async <Row extends object>(text: string) => (await client.query<Row>(text)).rows,
+    stop: async () => {
+      await server.stop();
+      await simulator.stop();
+      await client.end();
+      await cluster.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** BENCH_SERVER_X=Y in the environment becomes X=Y in the server's: for profiles and trials. */
+function serverOverrides(): Record<string, string> {
+  const prefix = 'BENCH_SERVER_';
+  return Object.fromEntries(
+    Object.entries(process.env).flatMap(([name, value]) =>
+      name.startsWith(prefix) && value !== undefined ? [[name.slice(prefix.length), value]] : [],
+    ),
+  );
+}
