@@ -43,6 +43,15 @@ export function verdictOf(error: unknown): Verdict {
     : 'fault';
 }
 
+/** For a write on its own, outside any batch: the same meanings, told to the one who asked. */
+export function writeFailure(error: unknown): unknown {
+  const verdict = verdictOf(error);
+  if (verdict === 'unknown') return new Fault('outcome_unknown', { cause: error });
+  return verdict === 'again'
+    ? new Fault('service_unavailable', { cause: error, reason: 'the database is away' })
+    : error;
+}
+
 /** For reads: a database that is away is a 503 with the time to come back, not a fault of ours. */
 export function readFailure(error: unknown): unknown {
   return verdictOf(error) === 'again'

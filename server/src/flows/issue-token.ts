@@ -1,3 +1,4 @@
+import { writeFailure } from '../db/failures.ts';
 import type { SystemDeps } from '../deps.ts';
 import { insertToken } from '../organizations/credential.store.ts';
 import { credentialMac, makeCredential } from '../organizations/credential.ts';
@@ -20,7 +21,7 @@ export async function issueToken(
   const credential = makeCredential('token', deps.environment, deps.cell);
   const [pepper] = deps.peppers;
   if (!pepper) throw new Error('there is no pepper');
-  await deps.system.transaction((tx) =>
+  const stored = deps.system.transaction((tx) =>
     insertToken(tx, {
       id: credential.id,
       organizationId: principal.organization.id,
@@ -30,5 +31,6 @@ export async function issueToken(
       lifetimeSeconds: LIFETIME_SECONDS,
     }),
   );
+  await stored.catch((error: unknown) => Promise.reject(writeFailure(error)));
   return { text: credential.text, lifetimeSeconds: LIFETIME_SECONDS, scopes };
 }

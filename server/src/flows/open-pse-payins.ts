@@ -47,7 +47,7 @@ export class PseOpener {
 
   /** Whether asking now makes sense; a worker tries later otherwise. */
   get reachable(): boolean {
-    return !this.#circuit.open;
+    return !this.#circuit.resting;
   }
 
   /** The opening of this payin that is under way in this process, if any: a repeat of the request joins it. */

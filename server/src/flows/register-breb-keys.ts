@@ -1,5 +1,6 @@
 import type { SystemDeps } from '../deps.ts';
 import { backoffMs } from '../kit/backoff.ts';
+import { monotonicMs } from '../kit/clock.ts';
 import { errorFields } from '../kit/log.ts';
 import type { Counter } from '../kit/metrics.ts';
 import type { OrganizationKeys } from '../organizations/organization-keys.ts';
@@ -10,6 +11,8 @@ import type { CollectOrder, Opened, RailAnswer } from '../rails/contract.ts';
 /** Beyond this the freshly minted are left to the workers, who find them in the database: memory holds nothing that matters. */
 const MOST_WAITING = 20_000;
 const CALLS_AT_ONCE = 2;
+/** A key alone goes at once; under load a call gathers what was minted since the last one began. */
+const BETWEEN_CALLS_MS = 50;
 
 interface Minted {
   readonly order: CollectOrder;
@@ -26,6 +29,8 @@ export class KeyRegistrar {
   readonly #registered: Counter;
   #waiting: Minted[] = [];
   readonly #calls = new Set<Promise<void>>();
+  #lastCallAt = Number.NEGATIVE_INFINITY;
+  #timer: NodeJS.Timeout | null = null;
 
   constructor(deps: SystemDeps, keys: OrganizationKeys) {
     this.#deps = deps;
@@ -71,25 +76,36 @@ export class KeyRegistrar {
     return due.length;
   }
 
-  /** Resolves when no call is under way. What has not been sent is found by a worker when its claim ends. */
+  /** Sends what is left, once. What the network does not take is due in its row, and a worker finds it. */
   async close(): Promise<void> {
-    this.#waiting = [];
+    if (this.#timer) clearTimeout(this.#timer);
+    const most = this.#deps.rails.BRE_B.abilities.openAtOnce;
+    while (this.#waiting.length > 0) this.#call(this.#waiting.splice(0, most));
     await Promise.all(this.#calls);
   }
 
   #work(): void {
-    while (this.#calls.size < CALLS_AT_ONCE && this.#waiting.length > 0) {
-      const batch = this.#waiting.splice(0, this.#deps.rails.BRE_B.abilities.openAtOnce);
-      const call = this.#register(batch)
-        .catch((error: unknown) =>
-          this.#deps.log.error(errorFields(error), 'key registrations could not be recorded'),
-        )
-        .finally(() => {
-          this.#calls.delete(call);
-          this.#work();
-        });
-      this.#calls.add(call);
-    }
+    if (this.#timer !== null || this.#waiting.length === 0 || this.#calls.size >= CALLS_AT_ONCE) return;
+    const most = this.#deps.rails.BRE_B.abilities.openAtOnce;
+    const wait = this.#waiting.length >= most ? 0 : this.#lastCallAt + BETWEEN_CALLS_MS - monotonicMs();
+    if (wait <= 0) return this.#call(this.#waiting.splice(0, most));
+    this.#timer = setTimeout(() => {
+      this.#timer = null;
+      this.#work();
+    }, wait);
+  }
+
+  #call(batch: readonly Minted[]): void {
+    this.#lastCallAt = monotonicMs();
+    const call = this.#register(batch)
+      .catch((error: unknown) =>
+        this.#deps.log.error(errorFields(error), 'key registrations could not be recorded'),
+      )
+      .finally(() => {
+        this.#calls.delete(call);
+        this.#work();
+      });
+    this.#calls.add(call);
   }
 
   async #register(batch: readonly Minted[]): Promise<void> {

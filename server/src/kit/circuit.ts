@@ -19,7 +19,7 @@ export class Circuit {
   /** Whether a call may be made now. A true answer to an open circuit is the one probe: report its result. */
   allows(): boolean {
     if (this.#openedAt === null) return true;
-    if (this.#probing || monotonicMs() - this.#openedAt < this.#restMs) return false;
+    if (this.resting) return false;
     this.#probing = true;
     return true;
   }
@@ -38,5 +38,10 @@ export class Circuit {
 
   get open(): boolean {
     return this.#openedAt !== null;
+  }
+
+  /** Whether asking now is pointless: nobody, not even a probe, would be let through. */
+  get resting(): boolean {
+    return this.#openedAt !== null && (this.#probing || monotonicMs() - this.#openedAt < this.#restMs);
   }
 }
