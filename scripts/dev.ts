@@ -4,7 +4,7 @@
  */
 import { appendFileSync, mkdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Client } from 'pg';
@@ -14,17 +14,17 @@ import { runServerCommand, startServer, startSimulator } from './stack/processes
 import { seedOrganization } from './stack/seed.ts';
 import { serverSettings } from './stack/settings.ts';
 
-const DATA = fileURLToPath(new URL('../.data/dev', import.meta.url));
 const DATABASE = 'caudal';
 const PORTS = { api: 8080, ops: 9090, simulator: 4010, postgres: 54_329 };
 
 const HELP = `npm run dev [-- OPTIONS]: a whole Caudal on this machine
 
-  --fresh   forget everything kept from earlier runs
-  --json    print one JSON line when all is up, nothing else
-  --help    this text
+  --fresh      forget everything kept from earlier runs
+  --json       print one JSON line when all is up, nothing else
+  --data DIR   keep data and logs there instead of in .data/dev
+  --help       this text
 
-Takes the ports ${Object.values(PORTS).join(', ')}, or free ones where these are taken. Data and logs are kept in .data/dev.
+Takes the ports ${Object.values(PORTS).join(', ')}, or free ones where these are taken.
 `;
 
 interface Running {
@@ -37,12 +37,20 @@ interface Running {
   readonly children: readonly Child[];
 }
 
+/** Where this run keeps its data. */
+let dataDir = fileURLToPath(new URL('../.data/dev', import.meta.url));
+
 /** What has been started, in order; ended in the opposite one. */
 const started: { name: string; stop: () => Promise<unknown>; kill: () => void }[] = [];
 
 async function main(): Promise<number> {
   const { values } = parseArgs({
-    options: { fresh: { type: 'boolean' }, json: { type: 'boolean' }, help: { type: 'boolean' } },
+    options: {
+      fresh: { type: 'boolean' },
+      json: { type: 'boolean' },
+      help: { type: 'boolean' },
+      data: { type: 'string' },
+    },
     strict: true,
   });
   if (values.help) {
@@ -61,8 +69,9 @@ async function main(): Promise<number> {
       });
     }
   });
-  if (values.fresh) rmSync(DATA, { recursive: true, force: true });
-  mkdirSync(DATA, { recursive: true });
+  if (values.data !== undefined) dataDir = resolve(values.data);
+  if (values.fresh) rmSync(dataDir, { recursive: true, force: true });
+  mkdirSync(dataDir, { recursive: true });
   try {
     const running = await Promise.race([start(say), interrupted]);
     if (running === 'interrupted') return 0;
@@ -94,7 +103,7 @@ async function start(say: (text: string) => void): Promise<Running> {
   say('Starting PostgreSQL …');
   const cluster = await begin(
     'postgres',
-    startPostgres({ dataDir: join(DATA, 'postgres'), port: await portNear(PORTS.postgres) }),
+    startPostgres({ dataDir: join(dataDir, 'postgres'), port: await portNear(PORTS.postgres) }),
   );
   await ensureDatabase(cluster);
   const port = await portNear(PORTS.api);
@@ -102,7 +111,7 @@ async function start(say: (text: string) => void): Promise<Running> {
   say('Starting the simulator …');
   const simulator = await begin(
     'simulator',
-    startSimulator(join(DATA, 'simulator'), await portNear(PORTS.simulator)),
+    startSimulator(join(dataDir, 'simulator'), await portNear(PORTS.simulator)),
   );
   const baseUrl = `http://127.0.0.1:${port}`;
   const settings = serverSettings({
@@ -152,7 +161,7 @@ async function ensureDatabase(cluster: PostgresCluster): Promise<void> {
 
 /** The whole log goes to a file; what a developer must not miss is shown as well. */
 function keepLog(line: string): void {
-  appendFileSync(join(DATA, 'server.log'), `${line}\n`);
+  appendFileSync(join(dataDir, 'server.log'), `${line}\n`);
   if (/^\{"level":"(?:warn|error|fatal)"/.test(line)) console.error(line);
 }
 
@@ -170,14 +179,14 @@ function welcome(running: Running): string {
   const body =
     '{"amountInCents":4980000,"currency":"COP","rail":"BRE_B","reference":"order-\'$(date +%s)\'","breb":{"keyType":"SINGLE_USE"}}';
   return `
-Caudal is running. Data is kept in .data/dev (npm run dev -- --fresh forgets it); Ctrl-C stops everything.
+Caudal is running. Data is kept in ${relative(process.cwd(), dataDir)} (npm run dev -- --fresh forgets it); Ctrl-C stops everything.
 
   API        ${running.baseUrl}
   Docs       ${running.baseUrl}/docs
   Metrics    ${running.opsUrl}/metrics
   Simulator  ${running.simulatorUrl}
   Database   ${running.databaseUrl}
-  Log        .data/dev/server.log
+  Log        ${relative(process.cwd(), join(dataDir, 'server.log'))}
   API key    ${running.apiKey}
 
 Create a payin:
@@ -194,7 +203,8 @@ main().then(
     process.exit(code);
   },
   (error: unknown) => {
-    console.error(error instanceof Error ? error.message : String(error));
-    process.exit(1);
+    const usage = (error as { code?: string }).code?.startsWith('ERR_PARSE_ARGS') === true;
+    console.error(`${error instanceof Error ? error.message : String(error)}${usage ? `\n\n${HELP}` : ''}`);
+    process.exit(usage ? 2 : 1);
   },
 );

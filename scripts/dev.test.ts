@@ -1,0 +1,115 @@
+import { spawn } from 'node:child_process';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, it } from 'vitest';
+
+const DEV = fileURLToPath(new URL('dev.ts', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'caudal-dev-'));
+// PostgreSQL runs as another user when we are root, and must be able to enter.
+chmodSync(folder, 0o755);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+interface Ready {
+  readonly ready: true;
+  readonly baseUrl: string;
+  readonly checkoutUrl: string;
+  readonly simulatorUrl: string;
+  readonly apiKey: string;
+}
+
+/** Starts the command as a person would and reads what it prints. */
+async function startDev(...flags: readonly string[]) {
+  const child = spawn(process.execPath, [DEV, '--data', join(folder, 'data'), ...flags], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  let errors = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text));
+  const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  const printed = await new Promise<string>((resolve, reject) => {
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+      if (output.includes('\n')) resolve(output);
+    });
+    void exited.then((code) => reject(new Error(`ended with ${code}: ${errors}`)));
+  });
+  return { child, exited, printed, output: () => output, errors: () => errors };
+}
+
+/** Commands of processes that were started for this folder and are still there. */
+function leftBehind(): string[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map((pid) => commandOf(pid))
+    .filter((command) => command.includes(folder));
+}
+
+function commandOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+  } catch {
+    return '';
+  }
+}
+
+const BODY = {
+  amountInCents: 4_980_000,
+  currency: 'COP',
+  rail: 'BRE_B',
+  reference: 'dev-test-1',
+  breb: { keyType: 'SINGLE_USE' },
+};
+
+describe('npm run dev', () => {
+  it('prints one JSON line when all is up, keeps data and key over restarts, and leaves nothing behind on Ctrl-C', async () => {
+    const first = await startDev('--json');
+    const ready = JSON.parse(first.printed) as Ready;
+    expect(ready).toEqual({
+      ready: true,
+      baseUrl: expect.stringMatching(/^http:/),
+      checkoutUrl: expect.stringMatching(/^http:/),
+      simulatorUrl: expect.stringMatching(/^http:/),
+      apiKey: expect.stringMatching(/^cdl_test_/),
+    });
+    const headers = { 'x-api-key': ready.apiKey, 'content-type': 'application/json' };
+    const created = await fetch(`${ready.baseUrl}/payins`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(BODY),
+    });
+    expect(created.status).toBe(201);
+    const { id } = (await created.json()) as { id: string };
+    expect((await fetch(`${ready.baseUrl}/docs`)).status).toBe(200);
+    expect((await fetch(ready.simulatorUrl)).status).toBe(200);
+    first.child.kill('SIGINT');
+    expect(await first.exited).toBe(0);
+    expect(first.output().trim().split('\n')).toHaveLength(1);
+    expect(leftBehind()).toEqual([]);
+
+    const second = await startDev();
+    expect(second.output()).toContain(ready.apiKey);
+    const baseUrl = /API\s+(http\S+)/.exec(second.output())?.[1] ?? '';
+    const kept = await fetch(`${baseUrl}/payins/${id}`, { headers });
+    expect(kept.status).toBe(200);
+    second.child.kill('SIGTERM');
+    expect(await second.exited).toBe(0);
+
+    const third = await startDev('--json', '--fresh');
+    const { baseUrl: freshUrl, apiKey } = JSON.parse(third.printed) as Ready;
+    expect(apiKey).toBe(ready.apiKey);
+    expect((await fetch(`${freshUrl}/payins/${id}`, { headers })).status).toBe(404);
+    third.child.kill('SIGINT');
+    expect(await third.exited).toBe(0);
+    expect(leftBehind()).toEqual([]);
+  }, 120_000);
+
+  it('refuses a flag it does not know, with its help', async () => {
+    const child = spawn(process.execPath, [DEV, '--frsh'], { stdio: ['ignore', 'ignore', 'pipe'] });
+    let errors = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text));
+    expect(await new Promise((resolve) => child.once('exit', resolve))).toBe(2);
+    expect(errors).toContain('--fresh');
+  });
+});
