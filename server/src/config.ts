@@ -38,7 +38,9 @@ export const SETTINGS = {
     .describe('Address of /livez, /readyz and /metrics. Keep it inside.'),
   CAUDAL_OPS_PORT: port('Port of /livez, /readyz and /metrics; 0 takes a free one.').default(9090),
   CAUDAL_BASE_URL: url('Address under which merchants reach the API.'),
-  CAUDAL_CHECKOUT_URL: url('Address under which payers reach the hosted pages.'),
+  CAUDAL_CHECKOUT_URL: url(
+    'Address under which payers reach the hosted pages. At most 180 characters: PSE takes return addresses of 255.',
+  ).refine((value) => value.length <= 180, 'at most 180 characters'),
   CAUDAL_LOG_LEVEL: z
     .enum(['debug', 'info', 'warn', 'error', 'silent'])
     .default('info')

@@ -34,10 +34,10 @@ test('registering the same key with the same internal id again is REGISTERED and
   });
 });
 
-test('the same key with another internal id is rejected with 5001, in a later call and within one call', async () => {
+test('the same key with another internal id is rejected with 4016, in a later call and within one call', async () => {
   const first = registration(freshKey());
   const other = registration(first.key);
-  const rejected = { key: first.key, status: 'REJECTED', code: '5001', message: expect.any(String) };
+  const rejected = { key: first.key, status: 'REJECTED', code: '4016', message: expect.any(String) };
   const together = await breb('keys/register', { keys: [first, other, first] });
   expect(together.body).toEqual({
     results: [{ key: first.key, status: 'REGISTERED' }, rejected, { key: first.key, status: 'REGISTERED' }],
@@ -69,9 +69,9 @@ test('a key of bad format is rejected alone with 4000 and the others of the call
   });
 });
 
-test("the network's own test keys belong to somebody else and are rejected with 5001", async () => {
+test("the network's own test keys belong to somebody else and are rejected with 4016", async () => {
   const { body } = await breb('keys/register', { keys: [registration('@TESTOK')] });
-  expect(body).toMatchObject({ results: [{ status: 'REJECTED', code: '5001' }] });
+  expect(body).toMatchObject({ results: [{ status: 'REJECTED', code: '4016' }] });
 });
 
 test('closing a key that was never registered closes it for ever: a late registration is rejected with 0004', async () => {

@@ -40,14 +40,17 @@ export class PseOpener {
       maxQueue: 20_000,
       lanes: 1,
     });
-    deps.metrics.gauge('caudal_rail_circuit_open', 'One when calls to the rail are held back.', () =>
-      this.#circuit.open ? 1 : 0,
+    deps.metrics.gauge(
+      'caudal_rail_circuit_open',
+      'One when calls to the rail are held back.',
+      () => new Map([['{rail="PSE"}', this.#circuit.open ? 1 : 0]]),
     );
   }
 
-  /** Whether asking now makes sense; a worker tries later otherwise. */
-  get reachable(): boolean {
-    return !this.#circuit.resting;
+  /** How many askings make sense now: all, one as a probe, or none while the circuit rests. */
+  get allowance(): 'all' | 'one' | 'none' {
+    if (this.#circuit.resting) return 'none';
+    return this.#circuit.open ? 'one' : 'all';
   }
 
   /** The opening of this payin that is under way in this process, if any: a repeat of the request joins it. */
@@ -135,5 +138,5 @@ function resultOf(order: PseOrder, answer: RailAnswer<Opened> | undefined): Page
     };
   }
   if (answer?.kind === 'no') return { organizationId, id, kind: 'refused', errorCode: answer.errorCode };
-  return { organizationId, id, kind: 'unknown', retryAfterMs: backoffMs(order.attempts + 1, 1000, 60_000) };
+  return { organizationId, id, kind: 'unknown', retryAfterMs: backoffMs(order.attempts + 1, 1000, 30_000) };
 }

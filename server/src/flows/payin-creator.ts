@@ -188,7 +188,7 @@ export class PayinCreator {
     if (underWay) await within(underWay, BANK_PAGE_WITHIN_MS);
     let now = await readPayin(this.#deps, principal, payin.id);
     // Another process may be at it.
-    while (now.status === 'PENDING' && this.#pse.reachable && monotonicMs() < until) {
+    while (now.status === 'PENDING' && this.#pse.allowance !== 'none' && monotonicMs() < until) {
       await sleep(100);
       now = await readPayin(this.#deps, principal, payin.id);
     }

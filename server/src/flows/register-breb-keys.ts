@@ -6,7 +6,8 @@ import type { Counter } from '../kit/metrics.ts';
 import type { OrganizationKeys } from '../organizations/organization-keys.ts';
 import { claimDueKeys, type RegistrationResult, recordRegistrations } from '../payins/breb-key.store.ts';
 import { openCustomer } from '../payins/customer.seal.ts';
-import type { CollectOrder, Opened, RailAnswer } from '../rails/contract.ts';
+import { declinePayins } from '../payins/payin-outcome.store.ts';
+import type { CollectOrder, Opened, RailAnswer, RailErrorCode } from '../rails/contract.ts';
 
 /** Beyond this the freshly minted are left to the workers, who find them in the database: memory holds nothing that matters. */
 const MOST_WAITING = 20_000;
@@ -110,25 +111,48 @@ export class KeyRegistrar {
 
   async #register(batch: readonly Minted[]): Promise<void> {
     const answers = await this.#deps.rails.BRE_B.open(batch.map((minted) => minted.order));
+    this.#report(answers);
     const results = batch.map((minted, index) => resultOf(minted, answers[index]));
+    const errorCodes = new Map(
+      batch.map(({ order }, index) => [order.reference, errorCodeOf(answers[index])]),
+    );
+    const sorted = results.toSorted((a, b) => (a.key < b.key ? -1 : 1));
+    await this.#deps.system.transaction(async (tx) => {
+      const recorded = await recordRegistrations(tx, this.#deps.claimToken, sorted);
+      // A key that cannot be paid is no offer: its payin ends with it.
+      const refused = recorded.flatMap(({ key, organizationId, payinId }) => {
+        const errorCode = errorCodes.get(key);
+        return errorCode ? [{ organizationId, id: payinId, errorCode }] : [];
+      });
+      await declinePayins(tx, refused);
+    });
+  }
+
+  #report(answers: readonly RailAnswer<Opened>[]): void {
     for (const answer of answers) this.#registered.add({ answer: answer.kind });
-    const refused = results.filter((result) => result.refusal !== null).length;
-    if (refused > 0)
-      this.#deps.log.error({ rail: 'BRE_B', count: refused }, 'the network refused keys of ours');
+    const log = this.#deps.log;
+    const refused = answers.filter((answer) => answer.kind === 'no');
+    if (refused.length > 0)
+      log.error(
+        { rail: 'BRE_B', operation: 'open', count: refused.length, reason: refused[0]?.railCode ?? '' },
+        'the network refused keys of ours',
+      );
     const unclear = answers.filter((answer) => answer.kind === 'unknown');
     if (unclear.length > 0)
-      this.#deps.log.warn(
+      log.warn(
         { rail: 'BRE_B', operation: 'open', count: unclear.length, reason: unclear[0]?.cause ?? '' },
         'the rail gave no clear answer',
       );
-    const sorted = results.toSorted((a, b) => (a.key < b.key ? -1 : 1));
-    await this.#deps.system.transaction((tx) => recordRegistrations(tx, this.#deps.claimToken, sorted));
   }
+}
+
+function errorCodeOf(answer: RailAnswer<Opened> | undefined): RailErrorCode | null {
+  return answer?.kind === 'no' ? answer.errorCode : null;
 }
 
 function resultOf(minted: Minted, answer: RailAnswer<Opened> | undefined): RegistrationResult {
   const key = minted.order.reference;
   if (answer?.kind === 'yes') return { key, refusal: null, retryAfterMs: null };
   if (answer?.kind === 'no') return { key, refusal: answer.railCode, retryAfterMs: null };
-  return { key, refusal: null, retryAfterMs: backoffMs(minted.attempts + 1, 500, 30_000) };
+  return { key, refusal: null, retryAfterMs: backoffMs(minted.attempts + 1, 500, 10_000) };
 }

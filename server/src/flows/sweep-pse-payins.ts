@@ -15,8 +15,11 @@ export async function sweepPsePayins(
   opener: PseOpener,
   keys: OrganizationKeys,
 ): Promise<number> {
-  if (!opener.reachable) return 0;
-  const due = await deps.system.transaction((tx) => claimDuePsePayins(tx, deps.claimToken, AT_ONCE));
+  const { allowance } = opener;
+  if (allowance === 'none') return 0;
+  const due = await deps.system.transaction((tx) =>
+    claimDuePsePayins(tx, deps.claimToken, allowance === 'one' ? 1 : AT_ONCE),
+  );
   if (due.length === 0) return 0;
   const secrets = await keys.of(new Set(due.map((row) => row.organization_id)));
   await Promise.all(

@@ -10,8 +10,8 @@ interface JsonCall {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
-  /** From the first byte sent to the last byte read; after it the outcome is not known. */
-  readonly deadlineMs: number;
+  /** Ends the call, whatever it is waiting for; after it the outcome is not known. */
+  readonly signal: AbortSignal;
 }
 
 /** More than a peer of ours ever answers; beyond it something is wrong with the peer. */
@@ -44,9 +44,11 @@ export class JsonClient {
         ...call.headers,
       },
       body: call.body === undefined ? null : JSON.stringify(call.body),
-      signal: AbortSignal.timeout(call.deadlineMs),
+      signal: call.signal,
     });
-    return { status: statusCode, body: await body.json() };
+    const text = await body.text();
+    // Only a 200 must be readable: a 401 or 503 of something in between often comes with a page or nothing.
+    return { status: statusCode, body: statusCode === 200 ? (JSON.parse(text) as unknown) : null };
   }
 
   close(): Promise<void> {

@@ -54,7 +54,7 @@ export async function claimDueKeys(tx: Tx, claimToken: string, most: number): Pr
 
 export interface RegistrationResult {
   readonly key: string;
-  /** Null: the network has it. Otherwise its refusal, or the wait before the next attempt. */
+  /** The network's refusal; null when it has the key, or when it must be asked again after `retryAfterMs`. */
   readonly refusal: string | null;
   readonly retryAfterMs: number | null;
 }
@@ -69,25 +69,32 @@ const RECORD = statement(
      claimed_until = null, claim_token = null
    from unnest($2::text[], $3::text[], $4::float8[]) as r (key, refusal, retry_after_ms)
    where k.key = r.key and k.claim_token = $1
-   returning k.key`,
+   returning k.key, k.organization_id, k.payin_id`,
 );
+
+export interface RecordedKey {
+  readonly key: string;
+  readonly organizationId: string;
+  readonly payinId: string;
+}
 
 /**
  * Writes down what the network said. A result whose claim has been taken over meanwhile changes nothing.
  * @param results sorted by key
+ * @returns the keys whose result was recorded
  */
 export async function recordRegistrations(
   tx: Tx,
   claimToken: string,
   results: readonly RegistrationResult[],
-): Promise<number> {
-  const rows = await tx.query(RECORD, [
+): Promise<RecordedKey[]> {
+  const rows = await tx.query<{ key: string; organization_id: string; payin_id: string }>(RECORD, [
     claimToken,
     results.map((result) => result.key),
     results.map((result) => result.refusal),
     results.map((result) => result.retryAfterMs),
   ]);
-  return rows.length;
+  return rows.map((row) => ({ key: row.key, organizationId: row.organization_id, payinId: row.payin_id }));
 }
 
 const WAITING = statement(

@@ -49,5 +49,5 @@ export const DIRECTORY_MESSAGES = {
   '0004': 'the key does not exist or was canceled',
   '0005': 'the key is suspended by its holder',
   '4000': 'the key has no valid format',
-  '5001': 'the key is already registered or in process',
+  '4016': 'the key belongs to somebody else',
 } as const;

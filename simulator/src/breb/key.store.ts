@@ -27,7 +27,7 @@ export type KeyRecord = {
   payments: readonly KeyPayment[];
 };
 
-export type RefusalCode = '0004' | '4000' | '5001';
+export type RefusalCode = '0004' | '4000' | '4016';
 
 /** A registration as the journal keeps it. `refused` is null for REGISTERED, first or again. */
 export type RegistrationRow = readonly [

@@ -52,9 +52,9 @@ export const registerKeys: RailCall<z.infer<typeof registerBody>> = {
 
 function judge(store: KeyStore, key: string, internalId: string): RefusalCode | null {
   if (!REGISTRABLE_KEY.test(key)) return '4000';
-  if (TEST_KEYS.has(key)) return '5001';
+  if (TEST_KEYS.has(key)) return '4016';
   const known = store.byKey.get(key);
   if (known === undefined) return null;
   if (known.closedAt !== null) return '0004';
-  return known.registration?.internalId === internalId ? null : '5001';
+  return known.registration?.internalId === internalId ? null : '4016';
 }

@@ -23,31 +23,29 @@ export class BrebClient {
     this.#http = new JsonClient(options.url, 8);
   }
 
-  /** @throws when the node gave no answer that can be read */
+  /** @throws when the node gave no answer that can be read, in all within the deadline */
   async post(path: string, body: unknown): Promise<{ status: number; body: unknown }> {
-    const answer = await this.#send(path, body);
+    const signal = AbortSignal.timeout(this.#options.deadlineMs);
+    const token = await this.#accessToken(signal);
+    const answer = await this.#send(path, body, token, signal);
     if (answer.status !== 401) return answer;
-    this.#token = null;
-    return this.#send(path, body);
+    // Another call may have renewed it meanwhile; only the token that was refused is thrown away.
+    if (this.#token?.text === token) this.#token = null;
+    return this.#send(path, body, await this.#accessToken(signal), signal);
   }
 
-  async #send(path: string, body: unknown): Promise<{ status: number; body: unknown }> {
-    const authorization = `Bearer ${await this.#accessToken()}`;
-    return this.#http.call({
-      method: 'POST',
-      path,
-      headers: { authorization },
-      body,
-      deadlineMs: this.#options.deadlineMs,
-    });
+  #send(path: string, body: unknown, token: string, signal: AbortSignal) {
+    const headers = { authorization: `Bearer ${token}` };
+    return this.#http.call({ method: 'POST', path, headers, body, signal });
   }
 
-  async #accessToken(): Promise<string> {
+  /** One fetch for all that wait; each of them waits no longer than its own deadline. */
+  async #accessToken(signal: AbortSignal): Promise<string> {
     if (this.#token && monotonicMs() < this.#token.until) return this.#token.text;
     this.#fetching ??= this.#fetchToken().finally(() => {
       this.#fetching = null;
     });
-    return this.#fetching;
+    return orAborted(this.#fetching, signal);
   }
 
   async #fetchToken(): Promise<string> {
@@ -58,7 +56,7 @@ export class BrebClient {
       path: '/oauth/token',
       headers: { authorization },
       body: { grant_type: 'client_credentials' },
-      deadlineMs,
+      signal: AbortSignal.timeout(deadlineMs),
     });
     if (answer.status !== 200)
       throw new Error(`the node refused our client credentials with ${answer.status}`);
@@ -71,4 +69,13 @@ export class BrebClient {
   close(): Promise<void> {
     return this.#http.close();
   }
+}
+
+function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason as Error);
+    if (signal.aborted) return abort();
+    signal.addEventListener('abort', abort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
 }

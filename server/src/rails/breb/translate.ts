@@ -12,24 +12,26 @@ const DOCUMENT_TYPES: Readonly<Record<string, string>> = {
 };
 
 /** Rejections of the directory and of settlement (rails.md) as the merchant sees them. */
-const ERROR_CODES: Readonly<Record<string, RailErrorCode>> = {
-  '0004': 'KEY_NOT_FOUND',
-  '0005': 'KEY_SUSPENDED',
-  '0006': 'KEY_SUSPENDED',
-  '4000': 'KEY_INVALID',
-  '4001': 'KEY_INVALID',
-  '5005': 'KEY_INVALID',
-  '4007': 'INVALID_DATA',
-  '4008': 'INVALID_DATA',
-  '4010': 'ACCOUNT_NOT_FOUND',
-  '4011': 'SUSPECTED_FRAUD',
-  '4012': 'LIMIT_EXCEEDED',
-  '4013': 'NETWORK_LIMIT_EXCEEDED',
-  '4014': 'LIMIT_EXCEEDED',
-  '4016': 'RAIL_REJECTED',
-  '4017': 'RAIL_TIMEOUT',
-  '4019': 'RAIL_TIMEOUT',
-};
+const ERROR_CODES: ReadonlyMap<string, RailErrorCode> = new Map(
+  Object.entries({
+    '0004': 'KEY_NOT_FOUND',
+    '0005': 'KEY_SUSPENDED',
+    '0006': 'KEY_SUSPENDED',
+    '4000': 'KEY_INVALID',
+    '4001': 'KEY_INVALID',
+    '5005': 'KEY_INVALID',
+    '4007': 'INVALID_DATA',
+    '4008': 'INVALID_DATA',
+    '4010': 'ACCOUNT_NOT_FOUND',
+    '4011': 'SUSPECTED_FRAUD',
+    '4012': 'LIMIT_EXCEEDED',
+    '4013': 'NETWORK_LIMIT_EXCEEDED',
+    '4014': 'LIMIT_EXCEEDED',
+    '4016': 'RAIL_REJECTED',
+    '4017': 'RAIL_TIMEOUT',
+    '4019': 'RAIL_TIMEOUT',
+  }),
+);
 
 export function registration(order: CollectOrder): object {
   return {
@@ -68,10 +70,13 @@ export function openedAnswers(orders: readonly CollectOrder[], body: unknown): R
   });
 }
 
-/** A code of ours that we do not know is still a no: the node said it rejected. Its own time-outs (5000) are not. */
+/**
+ * A code that we do not know is still a no: the node said it rejected. Its own time-outs (5000) are not, nor is
+ * "duplicate in process" (5001): that may be our own earlier call, still under way.
+ */
 function refusal(code: string): RailAnswer<never> {
-  if (code === '5000') return { kind: 'unknown', cause: 'the node timed out inside' };
-  return { kind: 'no', errorCode: ERROR_CODES[code] ?? 'RAIL_REJECTED', railCode: code };
+  if (code === '5000' || code === '5001') return { kind: 'unknown', cause: `the node answered ${code}` };
+  return { kind: 'no', errorCode: ERROR_CODES.get(code) ?? 'RAIL_REJECTED', railCode: code };
 }
 
 const standing = z.object({
@@ -80,7 +85,11 @@ const standing = z.object({
       key: z.string(),
       status: z.enum(['REGISTERED', 'CLOSED', 'NOT_FOUND']),
       payments: z.array(
-        z.object({ executionId: z.string(), amount: z.string().regex(/^\d+\.\d{2}$/), at: z.coerce.date() }),
+        z.object({
+          executionId: z.string(),
+          amount: z.string().regex(/^\d+\.\d{2}$/),
+          at: z.iso.datetime().transform((at) => new Date(at)),
+        }),
       ),
     }),
   ),

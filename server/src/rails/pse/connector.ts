@@ -71,7 +71,7 @@ export class PseConnector implements RailConnector {
         path,
         headers,
         body,
-        deadlineMs: ANSWER_WITHIN_MS,
+        signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
       });
       if (answer.status !== 200) return { kind: 'unknown', cause: `PSE answered ${answer.status}` };
       return { kind: 'answer', value: answer.body };

@@ -12,40 +12,44 @@ const DOCUMENT_TYPES: Readonly<Record<string, string>> = {
 };
 
 /** Refusals of "create transaction" (rails.md). Those that tell of a passing fault are not in it: they are unknown. */
-const CREATE_CODES: Readonly<Record<string, RailErrorCode>> = {
-  FAIL_ENTITYNOTEXISTSORDISABLED: 'RAIL_REJECTED',
-  FAIL_BANKNOTEXISTSORDISABLED: 'BANK_UNAVAILABLE',
-  FAIL_SERVICENOTEXISTS: 'RAIL_REJECTED',
-  FAIL_INVALIDAMOUNT: 'LIMIT_EXCEEDED',
-  FAIL_BANKUNREACHEABLE: 'BANK_UNAVAILABLE',
-  FAIL_NOTCONFIRMEDBYBANK: 'BANK_UNAVAILABLE',
-  FAIL_EXCEEDEDLIMIT: 'LIMIT_EXCEEDED',
-  FAIL_TRANSACTIONNOTALLOWED: 'RAIL_REJECTED',
-  FAIL_RISK: 'SUSPECTED_FRAUD',
-  FAIL_NOHOST: 'BANK_UNAVAILABLE',
-  FAIL_NOTALLOWEDBYTIME: 'BANK_UNAVAILABLE',
-};
+const CREATE_CODES: ReadonlyMap<string, RailErrorCode> = new Map(
+  Object.entries({
+    FAIL_ENTITYNOTEXISTSORDISABLED: 'RAIL_REJECTED',
+    FAIL_BANKNOTEXISTSORDISABLED: 'BANK_UNAVAILABLE',
+    FAIL_SERVICENOTEXISTS: 'RAIL_REJECTED',
+    FAIL_INVALIDAMOUNT: 'LIMIT_EXCEEDED',
+    FAIL_BANKUNREACHEABLE: 'BANK_UNAVAILABLE',
+    FAIL_NOTCONFIRMEDBYBANK: 'BANK_UNAVAILABLE',
+    FAIL_EXCEEDEDLIMIT: 'LIMIT_EXCEEDED',
+    FAIL_TRANSACTIONNOTALLOWED: 'RAIL_REJECTED',
+    FAIL_RISK: 'SUSPECTED_FRAUD',
+    FAIL_NOHOST: 'BANK_UNAVAILABLE',
+    FAIL_NOTALLOWEDBYTIME: 'BANK_UNAVAILABLE',
+  }),
+);
 
 /** Decline reasons of a transaction (rails.md). */
-const DECLINE_REASONS: Readonly<Record<string, RailErrorCode>> = {
-  '1': 'PAYER_CANCELED',
-  '2': 'ACCOUNT_BLOCKED',
-  '3': 'ACCOUNT_BLOCKED',
-  '4': 'ACCOUNT_NOT_FOUND',
-  '5': 'ACCOUNT_BLOCKED',
-  '6': 'ACCOUNT_NOT_FOUND',
-  '7': 'ACCOUNT_CLOSED',
-  '8': 'LIMIT_EXCEEDED',
-  '9': 'BANK_UNAVAILABLE',
-  '10': 'RAIL_REJECTED',
-  '11': 'INSUFFICIENT_FUNDS',
-  '12': 'INVALID_DATA',
-  '13': 'ACCOUNT_CLOSED',
-  '14': 'PAYER_ABANDONED',
-  '15': 'PAYER_ABANDONED',
-  '16': 'INVALID_DATA',
-  '17': 'RAIL_REJECTED',
-};
+const DECLINE_REASONS: ReadonlyMap<string, RailErrorCode> = new Map(
+  Object.entries({
+    '1': 'PAYER_CANCELED',
+    '2': 'ACCOUNT_BLOCKED',
+    '3': 'ACCOUNT_BLOCKED',
+    '4': 'ACCOUNT_NOT_FOUND',
+    '5': 'ACCOUNT_BLOCKED',
+    '6': 'ACCOUNT_NOT_FOUND',
+    '7': 'ACCOUNT_CLOSED',
+    '8': 'LIMIT_EXCEEDED',
+    '9': 'BANK_UNAVAILABLE',
+    '10': 'RAIL_REJECTED',
+    '11': 'INSUFFICIENT_FUNDS',
+    '12': 'INVALID_DATA',
+    '13': 'ACCOUNT_CLOSED',
+    '14': 'PAYER_ABANDONED',
+    '15': 'PAYER_ABANDONED',
+    '16': 'INVALID_DATA',
+    '17': 'RAIL_REJECTED',
+  }),
+);
 
 export function transaction(order: CollectOrder): object {
   if (!order.bank || !order.payer) throw new Error('a PSE order needs its bank and its payer');
@@ -68,12 +72,15 @@ export function transaction(order: CollectOrder): object {
   };
 }
 
+/** A browser is sent there: nothing but http. */
+const bankUrl = z.url({ protocol: /^https?$/ });
+
 const created = z.union([
   z.object({
     returnCode: z.literal('SUCCESS'),
     transactionId: z.string().min(1),
     trazabilityCode: z.string().min(1),
-    bankUrl: z.url({ protocol: /^https?$/ }),
+    bankUrl,
   }),
   z.object({ returnCode: z.string().regex(/^FAIL_/) }),
 ]);
@@ -87,7 +94,7 @@ export function openedAnswer(order: CollectOrder, body: unknown): RailAnswer<Ope
       value: { reference: order.reference, pageUrl: bankUrl, transactionId, traceId: trazabilityCode },
     };
   }
-  const errorCode = CREATE_CODES[answer.returnCode];
+  const errorCode = CREATE_CODES.get(answer.returnCode);
   // FAIL_TIMEOUT, FAIL_CANNOTGETCURRENTCYCLE, FAIL_ACCESSDENIED and codes we have never seen say nothing about the payer.
   if (!errorCode) return { kind: 'unknown', cause: answer.returnCode };
   return { kind: 'no', errorCode, railCode: answer.returnCode };
@@ -100,7 +107,7 @@ const information = z.object({
       state: z.enum(['PENDING', 'OK', 'NOT_AUTHORIZED', 'FAILED', 'NOT_FOUND']),
       transactionId: z.string().nullable(),
       trazabilityCode: z.string().nullable(),
-      bankUrl: z.string().nullable(),
+      bankUrl: bankUrl.nullable(),
       amount: z
         .string()
         .regex(/^\d+\.\d{2}$/)
@@ -125,24 +132,32 @@ export function standingAnswers(references: readonly string[], body: unknown): R
   return references.map((reference) => {
     const result = byReference.get(reference);
     if (!result) return { kind: 'unknown', cause: 'PSE did not answer for this reference' };
-    return { kind: 'yes', value: standingOf(result) };
+    return standingOf(result);
   });
 }
 
-function standingOf(result: Information): Standing {
+function standingOf(result: Information): RailAnswer<Standing> {
   const { reference, transactionId, trazabilityCode, bankUrl, amount } = result;
   const state = STATES[result.state];
+  // Paid without saying how much or under which transaction cannot be booked.
+  if (state === 'paid' && (transactionId === null || amount === null))
+    return { kind: 'unknown', cause: 'paid without amount' };
+  const payment =
+    state === 'paid' && transactionId !== null && amount !== null
+      ? [{ executionId: transactionId, amount: cents(BigInt(amount.replace('.', ''))), at: null }]
+      : [];
   return {
-    reference,
-    state,
-    payments:
-      state === 'paid' && transactionId !== null && amount !== null
-        ? [{ executionId: transactionId, amount: cents(BigInt(amount.replace('.', ''))), at: null }]
-        : [],
-    opened:
-      transactionId === null
-        ? null
-        : { reference, pageUrl: bankUrl, transactionId, traceId: trazabilityCode },
-    errorCode: state === 'declined' ? (DECLINE_REASONS[String(result.reason)] ?? 'RAIL_REJECTED') : null,
+    kind: 'yes',
+    value: {
+      reference,
+      state,
+      payments: payment,
+      opened:
+        transactionId === null
+          ? null
+          : { reference, pageUrl: bankUrl, transactionId, traceId: trazabilityCode },
+      errorCode:
+        state === 'declined' ? (DECLINE_REASONS.get(String(result.reason)) ?? 'RAIL_REJECTED') : null,
+    },
   };
 }

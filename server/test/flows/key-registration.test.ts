@@ -1,0 +1,253 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { startServer } from '../../../scripts/stack/processes.ts';
+import type { ApiClient } from '../harness/api-client.ts';
+import { brebPayin, CUSTOMER, without } from '../harness/payin-requests.ts';
+import { BREB } from '../harness/rails-under-test.ts';
+import { readMetric } from '../harness/read-metric.ts';
+import { SimulatorControl } from '../harness/simulator-control.ts';
+import { type Stack, startStack } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+let stack: Stack;
+let simulator: SimulatorControl;
+let apis: ApiClient[];
+beforeAll(async () => {
+  stack = await startStack({ apis: 2, workers: 2 });
+  simulator = new SimulatorControl(stack.simulatorUrl);
+  apis = stack.apis.map((api) => stack.api.at(api.url));
+});
+afterAll(() => stack?.stop());
+afterEach(() => simulator.clearFaults());
+
+interface BrebPayin {
+  readonly id: string;
+  readonly status: string;
+  readonly expiresAt: string;
+  readonly errorCode: string | null;
+  readonly sourceData: { readonly keyString: string };
+}
+
+interface Created {
+  readonly payin: BrebPayin;
+  readonly key: string;
+  /** Wall clock when the answer was here. */
+  readonly answeredAt: number;
+  readonly tookMs: number;
+}
+
+async function create(body: Record<string, unknown> = brebPayin(), api = 0): Promise<Created> {
+  const start = performance.now();
+  const answer = await apis[api]?.post<BrebPayin>('/payins', body);
+  const answeredAt = Date.now();
+  if (answer?.status !== 201) throw new Error(`not created: ${answer?.text}`);
+  const { body: payin } = answer;
+  return { payin, key: payin.sourceData.keyString, answeredAt, tookMs: performance.now() - start };
+}
+
+const registeredKey = (key: string, withinMs = 10_000) =>
+  until('the key is known to the network', () => simulator.key(key), withinMs);
+
+/** How long after the answer the network had the key. Both clocks are this machine's. */
+async function registrationDelayMs({ key, answeredAt }: Created): Promise<number> {
+  const { registeredAt } = await registeredKey(key);
+  return Date.parse(registeredAt ?? '') - answeredAt;
+}
+
+interface KeyRow {
+  readonly register_due_at: Date | null;
+  readonly registered_at: Date | null;
+  readonly refusal: string | null;
+  readonly attempts: number;
+  readonly claimed_until: Date | null;
+  readonly claim_token: string | null;
+}
+
+async function row(key: string): Promise<KeyRow> {
+  const [found] = await stack.database.query<KeyRow>(
+    `select register_due_at, registered_at, refusal, attempts, claimed_until, claim_token
+     from caudal.breb_keys where key = $1`,
+    [key],
+  );
+  if (!found) throw new Error('no such key in the database');
+  return found;
+}
+
+/** The whole of what the server has written down about a key that the network has. */
+const recorded = (key: string) =>
+  until('the registration is written down', async () => {
+    const found = await row(key);
+    return found.registered_at !== null && found;
+  });
+
+const endClaim = (key: string) =>
+  stack.database.query(`update caudal.breb_keys set claimed_until = clock_timestamp() where key = $1`, [key]);
+
+const registerCalls = async () => (await simulator.stats()).calls.BRE_B['register'] ?? 0;
+const registeredKeys = async () => (await simulator.stats()).keys.registered;
+
+describe('a key of a payin', () => {
+  it.each([0, 1])(
+    'is known to the network within a second after the answer of API %i, with amount, expiry and payer',
+    async (api) => {
+      const created = await create(brebPayin({ amountInCents: 4_980_050 }), api);
+      expect(await registrationDelayMs(created)).toBeLessThan(1000);
+      expect(await simulator.key(created.key)).toMatchObject({
+        status: 'REGISTERED',
+        internalId: created.payin.id,
+        amount: '49800.50',
+        expiresAt: created.payin.expiresAt,
+        payer: { documentType: 'CC', documentNumber: CUSTOMER.idNumber, name: CUSTOMER.name },
+      });
+      const written = await recorded(created.key);
+      expect(written).toMatchObject({ register_due_at: null, refusal: null, attempts: 1, claim_token: null });
+    },
+  );
+
+  it('is registered without a payer when the request named none', async () => {
+    const { key } = await create(without(brebPayin(), 'inlineCustomer'));
+    expect(await registeredKey(key)).toMatchObject({ payer: null });
+  });
+
+  it('is known within a second for each of 300 payins created at once, in far fewer calls', async () => {
+    const [keysBefore, callsBefore] = [await registeredKeys(), await registerCalls()];
+    const burst = await Promise.all(
+      Array.from({ length: 300 }, (_, index) => create(brebPayin(), index % 2)),
+    );
+    const delays = await Promise.all(burst.map(registrationDelayMs));
+    expect(Math.max(...delays)).toBeLessThan(1000);
+    expect((await registeredKeys()) - keysBefore).toBe(300);
+    expect((await registerCalls()) - callsBefore).toBeLessThan(100);
+    for (const { key, payin } of burst)
+      expect(await simulator.key(key)).toMatchObject({ internalId: payin.id, expiresAt: payin.expiresAt });
+  });
+
+  it('is registered once when the answer of the network is lost', async () => {
+    const [keysBefore, callsBefore] = [await registeredKeys(), await registerCalls()];
+    await simulator.addFault({ rail: 'BRE_B', operation: 'register', fault: 'lost-answer', times: 1 });
+    const { key, payin } = await create();
+    expect(await recorded(key)).toMatchObject({ attempts: 2, refusal: null, register_due_at: null });
+    expect(await simulator.key(key)).toMatchObject({ status: 'REGISTERED', internalId: payin.id });
+    expect((await registeredKeys()) - keysBefore).toBe(1);
+    expect((await registerCalls()) - callsBefore).toBe(2);
+  });
+});
+
+describe('while the network is away', () => {
+  it('payins are created, their keys wait and are counted, and all are registered after it is back', async () => {
+    const watcher = stack.workers[0];
+    if (!watcher) throw new Error('no worker');
+    const waiting = () => readMetric(watcher, 'caudal_breb_keys_waiting');
+    const oldestSeconds = () => readMetric(watcher, 'caudal_breb_keys_waiting_oldest_seconds');
+    await until('nothing waits', async () => (await waiting()) === 0);
+    await simulator.addFault({ rail: 'BRE_B', operation: '*', fault: 'down' });
+    const burst = await Promise.all(Array.from({ length: 20 }, (_, index) => create(brebPayin(), index % 2)));
+    expect(Math.max(...burst.map(({ tookMs }) => tookMs))).toBeLessThan(2000);
+    for (const { payin } of burst) expect(payin.status).toBe('PROCESSING');
+
+    await until('all 20 are counted', async () => (await waiting()) === 20);
+    const oldest = await oldestSeconds();
+    expect(oldest).toBeGreaterThan(0);
+    expect(oldest).toBeLessThan(60);
+    for (const { key } of burst) expect(await simulator.key(key)).toBeNull();
+    const keys = burst.map(({ key }) => key);
+    const [refused] = await stack.database.query<{ count: number }>(
+      `select count(*)::int from caudal.breb_keys where key = any($1) and (refusal is not null or register_due_at is null)`,
+      [keys],
+    );
+    expect(refused?.count, 'an outage is never taken for a refusal').toBe(0);
+
+    await simulator.clearFaults();
+    await Promise.all(keys.map((key) => registeredKey(key)));
+    await until('nothing waits any more', async () => (await waiting()) === 0);
+    expect(await oldestSeconds()).toBe(0);
+  });
+});
+
+describe('a key that the network refuses', () => {
+  /** Closed at the network before it was registered there: every registration of it is refused from then on. */
+  async function refusedKey(): Promise<Created> {
+    const connector = BREB.connect(stack.simulatorUrl);
+    await simulator.addFault({ rail: 'BRE_B', operation: 'register', fault: 'down' });
+    const created = await create();
+    const [closed] = await connector.close([created.key]);
+    expect(closed?.kind).toBe('yes');
+    await connector.disconnect();
+    await simulator.clearFaults();
+    await until('the refusal is written down', async () => (await row(created.key)).refusal === '0004');
+    return created;
+  }
+
+  it('is not tried again and does not count as waiting', async () => {
+    const { key } = await refusedKey();
+    expect(await row(key)).toMatchObject({ register_due_at: null, registered_at: null, claim_token: null });
+    const [worker] = stack.workers;
+    if (!worker) throw new Error('no worker');
+    await until('nothing waits', async () => (await readMetric(worker, 'caudal_breb_keys_waiting')) === 0);
+  });
+
+  it('ends its payin as DECLINED with an errorCode, for a key that cannot be paid is no offer', async () => {
+    const { payin } = await refusedKey();
+    const declined = await until(
+      'the payin is declined',
+      async () => {
+        const { body } = await stack.api.get<BrebPayin>(`/payins/${payin.id}`);
+        return body.status === 'DECLINED' && body;
+      },
+      2000,
+    );
+    expect(declined.errorCode).toBe('KEY_NOT_FOUND');
+  });
+});
+
+describe('a process that dies or sleeps over a registration', () => {
+  it('is replaced by a worker when it was killed right after the answer', async () => {
+    const hang = await simulator.addFault({ rail: 'BRE_B', operation: 'register', fault: 'hang', times: 1 });
+    const { key, payin } = await create(brebPayin(), 1);
+    await until('the registration hangs', async () => (await simulator.struck(hang)) === 1);
+    stack.apis[1]?.kill('SIGKILL');
+    await stack.apis[1]?.exited;
+    expect(await simulator.key(key)).toBeNull();
+    expect(await row(key)).toMatchObject({ registered_at: null, attempts: 0 });
+
+    await endClaim(key);
+    expect(await registeredKey(key, 3000)).toMatchObject({
+      internalId: payin.id,
+      expiresAt: payin.expiresAt,
+      payer: { name: CUSTOMER.name },
+    });
+    expect(await recorded(key)).toMatchObject({ attempts: 1, claim_token: null });
+  });
+
+  it('changes nothing when its late result arrives after another has taken the key over', async () => {
+    await simulator.addFault({ rail: 'BRE_B', operation: 'register', fault: 'down', times: 1 });
+    const slow = await simulator.addFault({
+      rail: 'BRE_B',
+      operation: 'register',
+      fault: 'slow',
+      ms: 1000,
+      times: 1,
+    });
+    const { key } = await create();
+    await until('a worker is at it', async () => (await simulator.struck(slow)) === 1);
+    await stack.database.query(
+      `update caudal.breb_keys set claim_token = gen_random_uuid(), claimed_until = clock_timestamp() + interval '1 hour'
+       where key = $1`,
+      [key],
+    );
+    const takenOver = await row(key);
+    expect(takenOver).toMatchObject({ registered_at: null, attempts: 1 });
+    // A worker that is told to stop first finishes what it is at: afterwards the late result has been tried.
+    expect(await Promise.all(stack.workers.map((worker) => worker.stop()))).toEqual([0, 0]);
+    const registered = await registeredKey(key, 1000);
+    expect(await row(key)).toEqual(takenOver);
+
+    await endClaim(key);
+    const next = await startServer('worker', stack.settings);
+    try {
+      expect(await recorded(key)).toMatchObject({ attempts: 2, refusal: null });
+      expect(await simulator.key(key), 'the network was told twice and has it once').toEqual(registered);
+    } finally {
+      await next.stop();
+    }
+  });
+});

@@ -1,0 +1,65 @@
+import { compose } from '../../src/compose.ts';
+import { readConfig } from '../../src/config.ts';
+import { createKey, createOrganization, endKey } from '../../src/flows/manage-organizations.ts';
+import { makeLog } from '../../src/kit/log.ts';
+import type { Credential } from '../../src/organizations/credential.ts';
+import { SCOPES } from '../../src/organizations/organization.ts';
+import type { Stack } from './stack.ts';
+
+export interface IssuedKey {
+  readonly keyId: string;
+  readonly apiKey: string;
+}
+
+/**
+ * Issues and ends credentials of a running stack by the flows that the operator's commands call, inside the test's own
+ * process: a command costs a process of its own, which is a second on a busy machine.
+ */
+export interface CredentialDesk {
+  newOrganization(
+    rails?: readonly ('BRE_B' | 'PSE')[],
+  ): Promise<IssuedKey & { readonly organizationId: string }>;
+  newKey(
+    organizationId: string,
+    details?: { readonly scopes?: readonly string[]; readonly days?: number },
+  ): Promise<IssuedKey>;
+  revoke(keyId: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+const DETAILS = {
+  name: 'Tienda Aurora',
+  accent: '#0f766e',
+  supportContact: 'ayuda@aurora.example',
+  city: 'BOGOTA',
+  postalCode: '110111',
+  merchantCategory: '5999',
+} as const;
+
+export async function openCredentialDesk(stack: Stack): Promise<CredentialDesk> {
+  const config = readConfig('operator', { ...stack.settings, DATABASE_URL: stack.database.url });
+  const { deps, heartbeat, close } = compose(config, makeLog({ level: 'silent', base: {} }));
+  await heartbeat.start();
+  return {
+    newOrganization: async (rails = ['BRE_B', 'PSE']) => {
+      const key = { name: 'first key', scopes: SCOPES, lifetimeSeconds: null };
+      const { id, credential } = await createOrganization(deps, { ...DETAILS, rails }, key);
+      return { organizationId: id, ...issued(credential) };
+    },
+    newKey: async (organizationId, { scopes = SCOPES, days } = {}) => {
+      const lifetimeSeconds = days === undefined ? null : days * 86_400;
+      return issued(await createKey(deps, organizationId, { name: 'test', scopes, lifetimeSeconds }));
+    },
+    revoke: async (keyId) => {
+      if (!(await endKey(deps, keyId))) throw new Error(`there is no live key ${keyId}`);
+    },
+    close: async () => {
+      await heartbeat.stop();
+      await close();
+    },
+  };
+}
+
+function issued({ id, text }: Credential): IssuedKey {
+  return { keyId: id, apiKey: text };
+}

@@ -1,0 +1,76 @@
+import { serverSettings } from '../../../scripts/stack/settings.ts';
+import { compose } from '../../src/compose.ts';
+import { type Config, readConfig } from '../../src/config.ts';
+import type { SystemDeps } from '../../src/deps.ts';
+import { createOrganization } from '../../src/flows/manage-organizations.ts';
+import { uuidv7 } from '../../src/kit/ids.ts';
+import { makeLog } from '../../src/kit/log.ts';
+import { insertOrganization, listOrganizations } from '../../src/organizations/organization.store.ts';
+import type { Organization, OrganizationSecrets, Principal } from '../../src/organizations/organization.ts';
+import { SCOPES } from '../../src/organizations/organization.ts';
+import { makeDataKey } from '../../src/organizations/secrets.ts';
+
+const DETAILS = {
+  name: 'Tienda Aurora',
+  accent: '#0f766e',
+  supportContact: 'ayuda@aurora.example',
+  rails: ['BRE_B', 'PSE'],
+  city: 'BOGOTA',
+  postalCode: '110111',
+  merchantCategory: '5999',
+} as const;
+
+/** The server's parts inside the test's own process, for what HTTP cannot reach: flows, pools, one batch at a time. */
+export interface InProcess {
+  readonly config: Config;
+  readonly deps: SystemDeps;
+  /** An organization as its own credential sees it. */
+  newOrganization(): Promise<{ readonly principal: Principal; readonly apiKey: string }>;
+  /** The principal of a key that exists already. */
+  principalOf(apiKey: string): Promise<Principal>;
+  /** Many organizations in one transaction, without API keys. */
+  manyOrganizations(
+    count: number,
+  ): Promise<{ readonly organization: Organization; readonly secrets: OrganizationSecrets }[]>;
+  close(): Promise<void>;
+}
+
+/** Settings for a database without anything else around it: its rails lead nowhere. */
+export function settingsFor(databaseUrl: string): Record<string, string> {
+  const nowhere = 'http://127.0.0.1:1';
+  return serverSettings({ databaseUrl, simulatorUrl: nowhere, baseUrl: nowhere });
+}
+
+export async function composeInProcess(settings: Readonly<Record<string, string>>): Promise<InProcess> {
+  const config = readConfig('api', settings);
+  const { deps, authority, heartbeat, keys, close } = compose(config, makeLog({ level: 'silent', base: {} }));
+  await heartbeat.start();
+  const principalOf = async (apiKey: string) => authority.authenticate(apiKey, ['key']);
+  return {
+    config,
+    deps,
+    principalOf,
+    newOrganization: async () => {
+      const { credential } = await createOrganization(deps, DETAILS, {
+        name: 'first key',
+        scopes: SCOPES,
+        lifetimeSeconds: null,
+      });
+      return { principal: await principalOf(credential.text), apiKey: credential.text };
+    },
+    manyOrganizations: async (count) => {
+      const ids = new Set(Array.from({ length: count }, () => uuidv7(deps.clock.now(), deps.cell)));
+      const organizations = await deps.system.transaction(async (tx) => {
+        for (const id of ids)
+          await insertOrganization(tx, { ...DETAILS, id, isHouse: false }, makeDataKey(id, deps.masterKeys));
+        return (await listOrganizations(tx)).filter((organization) => ids.has(organization.id));
+      });
+      const secretsOf = await keys.of(ids);
+      return organizations.map((organization) => ({ organization, secrets: secretsOf(organization.id) }));
+    },
+    close: async () => {
+      await heartbeat.stop();
+      await close();
+    },
+  };
+}

@@ -1,0 +1,88 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { uuidToBase32 } from '../../src/kit/ids.ts';
+import { cents } from '../../src/kit/money.ts';
+import { BrebConnector } from '../../src/rails/breb/connector.ts';
+import type { CollectOrder, RailConnector } from '../../src/rails/contract.ts';
+import { PseConnector } from '../../src/rails/pse/connector.ts';
+import { json, type PeerCall, type PeerReply } from './crooked-peer.ts';
+import { CUSTOMER } from './payin-requests.ts';
+import type { SimulatorControl, SimulatorStats } from './simulator-control.ts';
+
+type Connected = RailConnector & { disconnect(): Promise<void> };
+
+/** A connector with what a test must know to order something of its rail and to look behind its back. */
+export interface RailUnderTest {
+  readonly rail: 'BRE_B' | 'PSE';
+  /** @param url of the simulator, or of a peer that plays it */
+  connect(url: string, secret?: string): Connected;
+  order(changes?: Partial<CollectOrder>): CollectOrder;
+  /** The simulator's names of the two calls, for faults. */
+  readonly operations: { readonly open: string; readonly ask: string };
+  /** How many collections the simulator holds in all. */
+  records(stats: SimulatorStats): number;
+  /** Whether the simulator holds this one. */
+  knows(simulator: SimulatorControl, reference: string): Promise<boolean>;
+  /** An honest answer to asking about one reference. */
+  standing(reference: string): object;
+}
+
+const COMMON = { description: 'order-1', payer: CUSTOMER, amount: cents(4_980_000n) };
+
+export const BREB: RailUnderTest = {
+  rail: 'BRE_B',
+  connect: (url, clientSecret = 'dev-breb-secret') =>
+    new BrebConnector({ url: `${url}/breb`, clientId: 'caudal-dev', clientSecret }),
+  order: (changes = {}) => ({
+    ...COMMON,
+    reference: `@T${randomBytes(8).toString('hex').toUpperCase()}`,
+    payinId: randomUUID(),
+    expiresAt: inAnHour(),
+    bank: null,
+    ...changes,
+  }),
+  operations: { open: 'register', ask: 'query' },
+  records: (stats) => stats.keys.registered,
+  knows: async (simulator, reference) => (await simulator.key(reference)) !== null,
+  standing: (reference) => ({ key: reference, status: 'REGISTERED', payments: [] }),
+};
+
+export const PSE: RailUnderTest = {
+  rail: 'PSE',
+  connect: (url, secret = 'dev-pse-secret') =>
+    new PseConnector({ url: `${url}/pse`, entity: 'caudal-dev', secret }),
+  order: (changes = {}) => {
+    const payinId = randomUUID();
+    return {
+      ...COMMON,
+      reference: uuidToBase32(payinId),
+      payinId,
+      expiresAt: inAnHour(),
+      bank: { code: 'CO_BANCOLOMBIA', business: false, returnUrl: 'http://127.0.0.1:1/checkout/p/x' },
+      ...changes,
+    };
+  },
+  operations: { open: 'create', ask: 'query' },
+  records: (stats) => stats.transactions,
+  knows: async (simulator, reference) => (await simulator.transaction(reference)) !== null,
+  standing: (reference) => ({
+    reference,
+    state: 'PENDING',
+    transactionId: 'T1',
+    trazabilityCode: '123',
+    bankUrl: 'https://bank.example/pay',
+    amount: '49800.00',
+    reason: null,
+  }),
+};
+
+/** For a crooked peer: the token is given as it should be, so that what is crooked is the call itself. */
+export function afterToken(
+  reply: (call: PeerCall) => PeerReply | Promise<PeerReply>,
+): (call: PeerCall) => PeerReply | Promise<PeerReply> {
+  return (call) =>
+    call.path === '/breb/oauth/token' ? json({ access_token: 'token', expires_in: 3600 }) : reply(call);
+}
+
+function inAnHour(): Date {
+  return new Date(Date.now() + 3_600_000);
+}

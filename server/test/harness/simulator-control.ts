@@ -1,0 +1,106 @@
+interface FaultRequest {
+  readonly rail: 'BRE_B' | 'PSE';
+  readonly operation: string;
+  readonly fault: 'down' | 'slow' | 'hang' | 'reset' | 'lost-answer';
+  readonly ms?: number;
+  /** Without it the fault strikes until it is removed. */
+  readonly times?: number;
+}
+
+interface SimulatorKey {
+  readonly status: 'REGISTERED' | 'CLOSED';
+  readonly internalId: string | null;
+  readonly amount: string | null;
+  readonly expiresAt: string | null;
+  readonly payer: {
+    readonly documentType: string;
+    readonly documentNumber: string;
+    readonly name: string;
+  } | null;
+  readonly registeredAt: string | null;
+  readonly closedAt: string | null;
+}
+
+interface SimulatorTransaction {
+  readonly reference: string;
+  readonly transactionId: string;
+  readonly trazabilityCode: string;
+  readonly bankCode: string;
+  readonly personType: number;
+  readonly returnUrl: string;
+  readonly description: string;
+  readonly amount: string;
+  readonly expiresAt: string | null;
+  readonly payer: Readonly<Record<string, string>>;
+  readonly bankUrl: string;
+}
+
+type Counts = Readonly<Record<'BRE_B' | 'PSE', Readonly<Record<string, number>>>>;
+
+export interface SimulatorStats {
+  readonly keys: { readonly registered: number; readonly closed: number };
+  readonly transactions: number;
+  readonly calls: Counts;
+  readonly refused: Counts;
+}
+
+/** The simulator's own door for tests: what the rails know, and how they shall misbehave. */
+export class SimulatorControl {
+  readonly #url: string;
+
+  constructor(simulatorUrl: string) {
+    this.#url = `${simulatorUrl}/control`;
+  }
+
+  async addFault(fault: FaultRequest): Promise<string> {
+    const { id } = await this.#call<{ id: string }>('POST', '/faults', fault);
+    return id;
+  }
+
+  async removeFault(id: string): Promise<void> {
+    await this.#call('DELETE', `/faults/${id}`);
+  }
+
+  async clearFaults(): Promise<void> {
+    await this.#call('DELETE', '/faults');
+  }
+
+  /** How often a fault has struck so far. */
+  async struck(id: string): Promise<number> {
+    const { faults } = await this.#call<{ faults: { id: string; applied: number }[] }>('GET', '/faults');
+    return faults.find((fault) => fault.id === id)?.applied ?? 0;
+  }
+
+  async shiftTime(shiftMs: number): Promise<void> {
+    await this.#call('POST', '/time', { shiftMs });
+  }
+
+  key(key: string): Promise<SimulatorKey | null> {
+    return this.#find<SimulatorKey>(`/keys/${encodeURIComponent(key)}`);
+  }
+
+  transaction(reference: string): Promise<SimulatorTransaction | null> {
+    return this.#find<SimulatorTransaction>(`/transactions/${encodeURIComponent(reference)}`);
+  }
+
+  stats(): Promise<SimulatorStats> {
+    return this.#call<SimulatorStats>('GET', '/stats');
+  }
+
+  async #find<T>(path: string): Promise<T | null> {
+    const response = await fetch(this.#url + path);
+    if (response.status === 404) return null;
+    if (response.status !== 200) throw new Error(`the simulator answered ${response.status} to ${path}`);
+    return (await response.json()) as T;
+  }
+
+  async #call<T>(method: string, path: string, body?: object): Promise<T> {
+    const response = await fetch(this.#url + path, {
+      method,
+      ...(body ? { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) } : {}),
+    });
+    const text = await response.text();
+    if (response.status !== 200) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    return JSON.parse(text) as T;
+  }
+}
