@@ -299,6 +299,7 @@ grant select on caudal.payins, caudal.payin_history, caudal.resource_references 
 
 grant select, insert on caudal.payins, caudal.payin_history, caudal.breb_keys to caudal_batch;
 grant update on caudal.payins to caudal_batch;
+grant update (claimed_until, claim_token) on caudal.breb_keys to caudal_batch;
 grant select, insert, update, delete on caudal.idempotency_keys, caudal.resource_references to caudal_batch;
 
 grant select, insert, update, delete on

@@ -35,7 +35,7 @@ export function verdictOf(error: unknown): Verdict {
   if (state === '23514' && error.constraint === undefined) return 'fault';
   if (state.startsWith('22') || state.startsWith('23')) return 'command';
   // lock_timeout: somebody else has held this command's key for too long.
-  if (state === '55P03') return 'command';
+  if (state === '55P03') return 'held';
   // 25006: a new primary that is still read-only; 57P01 to 57P03: shutting down or starting up; 53300: no slot.
   return ['40001', '40P01', '25006', '57P01', '57P02', '57P03', '53300'].includes(state) ||
     state.startsWith('08')
@@ -52,9 +52,14 @@ export function writeFailure(error: unknown): unknown {
     : error;
 }
 
+/** Nothing hangs on the COMMIT of a read: an answer lost there is as harmless as any other lost connection. */
+export function readMayBeRepeated(error: unknown): boolean {
+  return ['again', 'unknown'].includes(verdictOf(error));
+}
+
 /** For reads: a database that is away is a 503 with the time to come back, not a fault of ours. */
 export function readFailure(error: unknown): unknown {
-  return verdictOf(error) === 'again'
+  return readMayBeRepeated(error)
     ? new Fault('service_unavailable', { cause: error, reason: 'the database is away' })
     : error;
 }

@@ -13,10 +13,10 @@ export interface PoolOptions {
 }
 
 /**
- * PostgreSQL waits no longer than this for another transaction's row. A batch that hits it is split until only the
- * command that waits fails.
+ * PostgreSQL waits no longer than this for another transaction's row: longer than its own search for deadlocks (one
+ * second), so that a deadlock is called by its name, and well within the deadline of a statement.
  */
-const LOCK_TIMEOUT_MS = 1000;
+const LOCK_TIMEOUT_MS = 1500;
 
 const INT8 = 20;
 
@@ -36,7 +36,14 @@ export class RolePool {
       idleTimeoutMillis: 60_000,
       keepAlive: true,
       pipeline: true,
-      options: `-c lock_timeout=${LOCK_TIMEOUT_MS} -c timezone=UTC -c idle_in_transaction_session_timeout=30000`,
+      options: [
+        `lock_timeout=${Math.min(LOCK_TIMEOUT_MS, options.deadlineMs / 2)}`,
+        // A transaction whose client is gone gives its rows back soon: whoever repeats is waiting for them.
+        `idle_in_transaction_session_timeout=${2 * options.deadlineMs}`,
+        'timezone=UTC',
+      ]
+        .map((setting) => `-c ${setting}`)
+        .join(' '),
       types: { getTypeParser: typeParser },
     });
     this.#pool.on('error', (error) =>

@@ -1,8 +1,11 @@
-import { readFailure, verdictOf } from './failures.ts';
+import { readFailure, readMayBeRepeated } from './failures.ts';
 import type { RolePool } from './pool.ts';
 import type { Tx } from './tx.ts';
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Enough for a transaction that is about to end, not for one that hangs. */
+const BRIEFLY_MS = 50;
 
 /** Reads for one organization: row-level security shows nothing else. */
 export interface ReadDb {
@@ -11,7 +14,8 @@ export interface ReadDb {
 
 /** Writes for the organizations whose credentials are in the batch, and for no other. */
 export interface BatchDb {
-  write<T>(organizationIds: ReadonlySet<string>, work: (tx: Tx) => Promise<T>): Promise<T>;
+  /** @param patient whether to wait for rows that another transaction holds */
+  write<T>(organizationIds: ReadonlySet<string>, work: (tx: Tx) => Promise<T>, patient?: boolean): Promise<T>;
 }
 
 export function readDb(pool: RolePool): ReadDb {
@@ -22,7 +26,7 @@ export function readDb(pool: RolePool): ReadDb {
         return await pool.transaction(begin, work);
       } catch (error) {
         // A pooled connection that died in a failover says so only when it is used; a fresh one may do.
-        if (verdictOf(error) !== 'again') throw error;
+        if (!readMayBeRepeated(error)) throw error;
         return await pool
           .transaction(begin, work)
           .catch((again: unknown) => Promise.reject(readFailure(again)));
@@ -33,9 +37,10 @@ export function readDb(pool: RolePool): ReadDb {
 
 export function batchDb(pool: RolePool): BatchDb {
   return {
-    write: (organizationIds, work) => {
+    write: (organizationIds, work, patient = true) => {
       const list = [...organizationIds].map(checked).join(',');
-      return pool.transaction(`begin; set local caudal.organization_ids = '{${list}}'`, work);
+      const briefly = patient ? '' : `; set local lock_timeout = ${BRIEFLY_MS}`;
+      return pool.transaction(`begin; set local caudal.organization_ids = '{${list}}'${briefly}`, work);
     },
   };
 }

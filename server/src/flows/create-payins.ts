@@ -34,9 +34,13 @@ export type CreatedPayin =
  * Creates payins, all in one transaction: idempotency keys and references claimed, payins, their Bre-B keys and first
  * history rows written. Answers in the order of the commands.
  */
-export async function createPayins(deps: Deps, commands: readonly CreatePayin[]): Promise<CreatedPayin[]> {
+export async function createPayins(
+  deps: Deps,
+  commands: readonly CreatePayin[],
+  patient = true,
+): Promise<CreatedPayin[]> {
   const organizations = new Set(commands.map((command) => command.organization.id));
-  return deps.batch.write(organizations, (tx) => createInOrder(tx, commands, deps.claimToken));
+  return deps.batch.write(organizations, (tx) => createInOrder(tx, commands, deps.claimToken), patient);
 }
 
 /** Nearly always one round; see `createRound` for what may be left to the next. */
@@ -71,8 +75,9 @@ async function createRound(
     commands.filter((command) => command.idempotency !== null),
     keyName,
   );
-  const fresh = commands.filter((command) => command.idempotency === null);
-  fresh.push(...(await claimKeys(tx, [...keyed.values()], answers)));
+  const leaders = await claimKeys(tx, [...keyed.values()], answers);
+  // In the order they came: the first of those that share a reference gets it.
+  const fresh = commands.filter((command) => command.idempotency === null || leaders.has(command));
   const granted = await claimNames(tx, [...grouped(fresh, referenceName).values()], answers);
   if (granted.length > 0) {
     const { createdAt, expiresAt } = await insertPayins(tx, granted.map(newPayin), claimToken);
@@ -110,20 +115,20 @@ function grouped(
 }
 
 /** @returns the leaders whose key is new; repeats of an earlier request are answered, whole groups of them */
-async function claimKeys(tx: Tx, groups: readonly Group[], answers: Answers): Promise<CreatePayin[]> {
+async function claimKeys(tx: Tx, groups: readonly Group[], answers: Answers): Promise<Set<CreatePayin>> {
   const sorted = groups.toSorted(([a], [b]) => byKey(a, b));
   const holders = await claimIdempotencyKeys(
     tx,
     OPERATION,
     sorted.map(([leader]) => claimOf(leader)),
   );
-  const fresh: CreatePayin[] = [];
+  const fresh = new Set<CreatePayin>();
   const repeats: { command: CreatePayin; payinId: string }[] = [];
   for (const [index, group] of sorted.entries()) {
     const [leader] = group;
     const holder = holders[index];
     if (!holder || holder.resourceId === leader.id) {
-      fresh.push(leader);
+      fresh.add(leader);
       continue;
     }
     for (const command of group) {

@@ -16,6 +16,7 @@ import type { CollectOrder } from '../rails/contract.ts';
 import { type CreatedPayin, type CreatePayin, createPayins } from './create-payins.ts';
 import type { PseOpener } from './open-pse-payins.ts';
 import { readPayin } from './read-payins.ts';
+import { UncertainCreations } from './release-uncertain.ts';
 
 /** A valid request to create a payin. */
 export interface PayinRequest {
@@ -47,11 +48,13 @@ export class PayinCreator {
   readonly #pse: PseOpener;
   readonly #keyMinted: (order: CollectOrder) => void;
   readonly #batcher: Batcher<CreatePayin, CreatedPayin>;
+  readonly #uncertain: UncertainCreations;
 
   constructor(deps: Deps, pse: PseOpener, keyMinted: (order: CollectOrder) => void) {
     this.#deps = deps;
     this.#pse = pse;
     this.#keyMinted = keyMinted;
+    this.#uncertain = new UncertainCreations(deps);
     const sizes = deps.metrics.histogram(
       'caudal_payin_batch_size',
       'Creations that shared a commit.',
@@ -62,7 +65,7 @@ export class PayinCreator {
       'Time of one batch, commit included.',
     );
     this.#batcher = new Batcher({
-      run: (commands) => createPayins(deps, commands),
+      run: (commands, patient) => createPayins(deps, commands, patient),
       verdict: verdictOf,
       groupOf: (command) => command.organization.id,
       maxBatch: MOST_IN_A_BATCH,
@@ -100,8 +103,9 @@ export class PayinCreator {
     }
   }
 
-  close(): Promise<void> {
-    return this.#batcher.close();
+  async close(): Promise<void> {
+    await this.#batcher.close();
+    this.#uncertain.close();
   }
 
   #command(
@@ -139,6 +143,7 @@ export class PayinCreator {
     try {
       return await this.#batcher.submit(command);
     } catch (error) {
+      if (error instanceof Fault && error.code === 'outcome_unknown') this.#uncertain.add(command);
       if (!isDatabaseError(error)) throw error;
       if (error.constraint === 'breb_key_once' && triesLeft > 1 && command.source.rail === 'BRE_B') {
         const key = mintBrebKey(this.#deps.brebKeyPrefix, this.#deps.cell, this.#deps.clock.now());

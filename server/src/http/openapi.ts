@@ -143,7 +143,11 @@ function successes(
   schemas: Record<string, JsonSchema>,
 ): Record<string, ResponseObject> {
   const requestId = {
-    'X-Request-Id': { description: 'Names this request in our logs.', schema: { type: 'string' as const } },
+    'X-Request-Id': {
+      required: true,
+      description: 'Names this request in our logs.',
+      schema: { type: 'string' as const },
+    },
   };
   const replayed = {
     'Idempotent-Replayed': {

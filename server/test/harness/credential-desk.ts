@@ -1,6 +1,7 @@
 import { compose } from '../../src/compose.ts';
 import { readConfig } from '../../src/config.ts';
 import { createKey, createOrganization, endKey } from '../../src/flows/manage-organizations.ts';
+import type { Environment } from '../../src/kit/environment.ts';
 import { makeLog } from '../../src/kit/log.ts';
 import type { Credential } from '../../src/organizations/credential.ts';
 import { SCOPES } from '../../src/organizations/organization.ts';
@@ -11,6 +12,13 @@ export interface IssuedKey {
   readonly apiKey: string;
 }
 
+export interface KeyDetails {
+  readonly scopes?: readonly string[];
+  readonly days?: number;
+  /** Another than the stack's own, as if the database were a copy of that environment's. */
+  readonly environment?: Environment;
+}
+
 /**
  * Issues and ends credentials of a running stack by the flows that the operator's commands call, inside the test's own
  * process: a command costs a process of its own, which is a second on a busy machine.
@@ -19,10 +27,7 @@ export interface CredentialDesk {
   newOrganization(
     rails?: readonly ('BRE_B' | 'PSE')[],
   ): Promise<IssuedKey & { readonly organizationId: string }>;
-  newKey(
-    organizationId: string,
-    details?: { readonly scopes?: readonly string[]; readonly days?: number },
-  ): Promise<IssuedKey>;
+  newKey(organizationId: string, details?: KeyDetails): Promise<IssuedKey>;
   revoke(keyId: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -46,9 +51,10 @@ export async function openCredentialDesk(stack: Stack): Promise<CredentialDesk> 
       const { id, credential } = await createOrganization(deps, { ...DETAILS, rails }, key);
       return { organizationId: id, ...issued(credential) };
     },
-    newKey: async (organizationId, { scopes = SCOPES, days } = {}) => {
+    newKey: async (organizationId, { scopes = SCOPES, days, environment = deps.environment } = {}) => {
       const lifetimeSeconds = days === undefined ? null : days * 86_400;
-      return issued(await createKey(deps, organizationId, { name: 'test', scopes, lifetimeSeconds }));
+      const key = { name: 'test', scopes, lifetimeSeconds };
+      return issued(await createKey({ ...deps, environment }, organizationId, key));
     },
     revoke: async (keyId) => {
       if (!(await endKey(deps, keyId))) throw new Error(`there is no live key ${keyId}`);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import type { TestProject } from 'vitest/node';
-import { startPostgres } from '../../../scripts/stack/postgres.ts';
+import { type PostgresCluster, startPostgres } from '../../../scripts/stack/postgres.ts';
 import { runServerCommand } from '../../../scripts/stack/processes.ts';
 import { serverSettings } from '../../../scripts/stack/settings.ts';
 
@@ -21,24 +21,32 @@ export default async function setup(project: TestProject): Promise<() => Promise
     dataDir: join(openToAll(folder), 'pg'),
     settings: { max_connections: '400', shared_buffers: '256MB' },
   });
+  const stop = async () => {
+    await cluster.stop();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  try {
+    const template = await migratedTemplate(cluster);
+    project.provide('postgres', { adminUrl: cluster.url('postgres'), template, dataDir: cluster.dataDir });
+    return stop;
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function migratedTemplate(cluster: PostgresCluster): Promise<string> {
   const template = 'caudal_template';
   const admin = new Client({ connectionString: cluster.url('postgres') });
   await admin.connect();
   await admin.query(`create database ${template}`);
   await admin.end();
+  const nowhere = 'http://127.0.0.1:1';
   await runServerCommand(
     ['migrate'],
-    serverSettings({
-      databaseUrl: cluster.url(template),
-      simulatorUrl: 'http://127.0.0.1:1',
-      baseUrl: 'http://127.0.0.1:1',
-    }),
+    serverSettings({ databaseUrl: cluster.url(template), simulatorUrl: nowhere, baseUrl: nowhere }),
   );
-  project.provide('postgres', { adminUrl: cluster.url('postgres'), template, dataDir: cluster.dataDir });
-  return async () => {
-    await cluster.stop();
-    rmSync(folder, { recursive: true, force: true });
-  };
+  return template;
 }
 
 function openToAll(folder: string): string {

@@ -6,15 +6,19 @@ import { FairQueue } from './fair-queue.ts';
 /**
  * What a failed batch means for its commands:
  * - `command`: some command's own data is at fault; the batch is split until only the guilty one fails.
+ * - `held`: somebody else holds what a command needs; the same, but the parts no longer wait for it.
  * - `again`: nothing was committed and the whole may be tried again (serialization, deadlock, lost connection).
  * - `unknown`: the commit may have happened; nobody may be told yes or no.
  * - `fault`: our own mistake; nothing was committed and trying again would not help.
  */
-export type Verdict = 'command' | 'again' | 'unknown' | 'fault';
+export type Verdict = 'command' | 'held' | 'again' | 'unknown' | 'fault';
 
 export interface BatcherOptions<Command, Result> {
-  /** Does the commands in one transaction; results in the order of the commands. */
-  readonly run: (commands: readonly Command[]) => Promise<readonly Result[]>;
+  /**
+   * Does the commands in one transaction; results in the order of the commands. `patient` is false for the parts of a
+   * batch that has already waited for somebody: each part waiting anew would add up to minutes.
+   */
+  readonly run: (commands: readonly Command[], patient: boolean) => Promise<readonly Result[]>;
   readonly verdict: (error: unknown) => Verdict;
   /** Whose command it is; lines are kept apart by it. */
   readonly groupOf: (command: Command) => string;
@@ -22,7 +26,10 @@ export interface BatcherOptions<Command, Result> {
   readonly maxQueue: number;
   /** How many batches may be under way at once. */
   readonly lanes: number;
-  /** No new attempt is begun later than this after the first: the client that waits has a deadline too. */
+  /**
+   * No new attempt is begun later than this after the oldest command came: clients have a deadline too, and those
+   * who queue behind a database that is away must not wait for every batch in front of them.
+   */
   readonly retryWithinMs?: number;
   readonly observe?: (batch: { size: number; seconds: number; verdict: Verdict | 'done' }) => void;
 }
@@ -31,6 +38,7 @@ interface Waiting<Command, Result> {
   readonly command: Command;
   readonly resolve: (result: Result) => void;
   readonly reject: (error: unknown) => void;
+  readonly since: number;
 }
 
 /**
@@ -58,7 +66,12 @@ export class Batcher<Command, Result> {
   submit(command: Command): Promise<Result> {
     if (this.#closed) return Promise.reject(new Fault('service_unavailable', { reason: 'shutting down' }));
     return new Promise((resolve, reject) => {
-      const refused = this.#queue.push(this.#options.groupOf(command), { command, resolve, reject });
+      const refused = this.#queue.push(this.#options.groupOf(command), {
+        command,
+        resolve,
+        reject,
+        since: performance.now(),
+      });
       refused?.reject(new Fault('overloaded', { reason: 'the queue of commands is full' }));
       this.#schedule();
     });
@@ -98,19 +111,21 @@ export class Batcher<Command, Result> {
   }
 
   /** Never rejects: every command of the batch gets its answer. */
-  async #work(batch: readonly Waiting<Command, Result>[]): Promise<void> {
-    const giveUpAt = performance.now() + (this.#options.retryWithinMs ?? 3000);
+  async #work(batch: readonly Waiting<Command, Result>[], patient = true): Promise<void> {
+    const oldest = batch.reduce((least, waiting) => Math.min(least, waiting.since), Number.POSITIVE_INFINITY);
+    const giveUpAt = oldest + (this.#options.retryWithinMs ?? 3000);
     for (let attempt = 1; ; attempt += 1) {
-      const failure = await this.#attempt(batch);
+      const failure = await this.#attempt(batch, patient);
       if (failure === null) return;
       if (failure.verdict === 'again' && performance.now() < giveUpAt) {
         await sleep(backoffMs(attempt, 5, 200));
         continue;
       }
-      if (failure.verdict === 'command' && batch.length > 1) {
+      if ((failure.verdict === 'command' || failure.verdict === 'held') && batch.length > 1) {
         const half = Math.ceil(batch.length / 2);
-        await this.#work(batch.slice(0, half));
-        await this.#work(batch.slice(half));
+        const stillPatient = patient && failure.verdict === 'command';
+        await this.#work(batch.slice(0, half), stillPatient);
+        await this.#work(batch.slice(half), stillPatient);
         return;
       }
       for (const waiting of batch) waiting.reject(answerTo(failure));
@@ -120,12 +135,14 @@ export class Batcher<Command, Result> {
 
   async #attempt(
     batch: readonly Waiting<Command, Result>[],
+    patient: boolean,
   ): Promise<{ verdict: Verdict; error: unknown } | null> {
     const started = performance.now();
     const report = (verdict: Verdict | 'done') =>
       this.#options.observe?.({ size: batch.length, seconds: (performance.now() - started) / 1000, verdict });
     try {
-      const results = await this.#options.run(batch.map((waiting) => waiting.command));
+      const commands = batch.map((waiting) => waiting.command);
+      const results = await this.#options.run(commands, patient);
       if (results.length !== batch.length) throw new Error('a batch must answer each of its commands');
       for (const [index, waiting] of batch.entries()) waiting.resolve(results[index] as Result);
       report('done');
@@ -148,6 +165,7 @@ function answerTo(failure: { verdict: Verdict; error: unknown }): unknown {
         reason: 'the database would not take the batch',
       });
     case 'command':
+    case 'held':
     case 'fault':
       return failure.error;
   }
