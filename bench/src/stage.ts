@@ -17,7 +17,8 @@ const POSTGRES_SETTINGS = {
   max_wal_size: '8GB',
   checkpoint_timeout: '30min',
   max_connections: '200',
-  wal_compression: 'off', shared_preload_libraries: 'pg_stat_statements',
+  wal_compression: 'off',
+  shared_preload_libraries: 'pg_stat_statements',
 };
 
 export interface Stage {

@@ -34,6 +34,8 @@ create table caudal.monthly_tables (name text primary key);
 -- "create table … partition of" would lock the parent against every reader and writer.
 create function caudal.make_months(until timestamptz) returns integer
   language plpgsql security definer set search_path = pg_catalog, pg_temp
+  -- A month added in another time zone ends on another day: months would overlap or leave a gap.
+  set timezone = 'UTC'
 as $$
 declare
   parent text;
@@ -63,7 +65,7 @@ end $$;
 
 -- Whether every monthly table has its next month: /readyz fails without it.
 create function caudal.months_ready() returns boolean
-  language sql stable security definer set search_path = pg_catalog, pg_temp
+  language sql stable security definer set search_path = pg_catalog, pg_temp set timezone = 'UTC'
   return not exists (
     select from caudal.monthly_tables t
     where to_regclass(format('caudal.%I', t.name || '_' || to_char((date_trunc('month', caudal.now(), 'UTC') + interval '1 month') at time zone 'UTC', 'YYYYMM'))) is null

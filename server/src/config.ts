@@ -7,7 +7,14 @@ import { MAX_CELL } from './kit/ids.ts';
 const DEVELOPMENT_SECRET = 'dev-';
 
 const secret = (about: string) => z.string().min(32, 'at least 32 characters').describe(about);
-const port = (about: string) => z.coerce.number().int().min(0).max(65_535).describe(about);
+const whole = (least: number, most: number, about: string) =>
+  z
+    .string()
+    .regex(/^\d{1,9}$/, 'a whole number')
+    .transform(Number)
+    .pipe(z.int().min(least).max(most))
+    .describe(about);
+const port = (about: string) => whole(0, 65_535, about);
 const url = (about: string) =>
   z
     .url({ protocol: /^https?$/ })
@@ -22,13 +29,7 @@ export const SETTINGS = {
     .describe(
       'What this deployment is. Staging is connected to the simulator, production to the rails; a database belongs to one of them for ever.',
     ),
-  CAUDAL_CELL: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .max(MAX_CELL)
-    .default(0)
-    .describe('Number of this cell, readable in every id it makes.'),
+  CAUDAL_CELL: whole(0, MAX_CELL, 'Number of this cell, readable in every id it makes.').default(0),
   CAUDAL_HOST: z.string().min(1).default('127.0.0.1').describe('Address the API listens on.'),
   CAUDAL_PORT: port('Port of the API; 0 takes a free one.').default(8080),
   CAUDAL_OPS_HOST: z
@@ -51,27 +52,13 @@ export const SETTINGS = {
   DATABASE_READ_URL: postgresUrl('PostgreSQL as `caudal_read`.').optional(),
   DATABASE_BATCH_URL: postgresUrl('PostgreSQL as `caudal_batch`.').optional(),
   DATABASE_SYSTEM_URL: postgresUrl('PostgreSQL as `caudal_system`.').optional(),
-  CAUDAL_DATABASE_DEADLINE_MS: z.coerce
-    .number()
-    .int()
-    .min(100)
-    .max(60_000)
-    .default(5000)
-    .describe('Longest a single statement may take before its connection is given up.'),
-  CAUDAL_READ_CONNECTIONS: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(200)
-    .default(8)
-    .describe('Connections for reading.'),
-  CAUDAL_BATCH_LANES: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(16)
-    .default(2)
-    .describe('Batches of commands that may commit at the same time.'),
+  CAUDAL_DATABASE_DEADLINE_MS: whole(
+    200,
+    60_000,
+    'Longest a single statement may take before its connection is given up.',
+  ).default(5000),
+  CAUDAL_READ_CONNECTIONS: whole(1, 200, 'Connections for reading.').default(8),
+  CAUDAL_BATCH_LANES: whole(1, 16, 'Batches of commands that may commit at the same time.').default(2),
   CAUDAL_MASTER_KEY: secret(
     "Wraps every organization's data key; also the source of the database roles' passwords when they are not given.",
   ),
@@ -206,11 +193,14 @@ function productionFaults(given: Record<string, string | undefined>): string[] {
       faults.push(`${name} is too simple to be a secret`);
   }
   for (const name of ['CAUDAL_BASE_URL', 'CAUDAL_CHECKOUT_URL', 'BREB_URL', 'PSE_URL']) {
-    if (given[name]?.startsWith('http:')) faults.push(`${name} must be https in production`);
+    if (/^\s*http:/i.test(given[name] ?? '')) faults.push(`${name} must be https in production`);
   }
-  const values = SECRETS.map((name) => given[name]).filter((value) => value !== undefined);
-  if (new Set(values).size !== values.length)
-    faults.push('two secrets are equal: each has its own purpose and its own value');
+  const byValue = Map.groupBy(SECRETS, (name) => given[name]);
+  for (const [value, names] of byValue) {
+    if (value !== undefined && names.length > 1) {
+      faults.push(`${names.join(' and ')} are equal: each has its own purpose and its own value`);
+    }
+  }
   return faults;
 }
 
@@ -222,7 +212,12 @@ function configOf(settings: Settings): Config {
     .filter((value) => value !== undefined)
     .map(keyFromSecret);
   const roleUrl = (given: string | undefined, role: string) =>
-    given ?? derivedUrl(settings.DATABASE_URL ?? '', role, keyFromSecret(settings.CAUDAL_MASTER_KEY));
+    given ??
+    derivedUrl(
+      settings.DATABASE_URL ?? '',
+      role,
+      keyFromSecret(settings.CAUDAL_MASTER_KEY_PREVIOUS ?? settings.CAUDAL_MASTER_KEY),
+    );
   return {
     environment: settings.CAUDAL_ENV,
     cell: settings.CAUDAL_CELL,

@@ -63,7 +63,7 @@ export async function serve(role: 'api' | 'worker' | 'all', config: Config, log:
     opsPort: portOf(ops),
     stop: async () => {
       stopping = true;
-      await app?.close();
+      if (app) await closeApp(app);
       await Promise.all(loops.map((loop) => loop.stop()));
       await payins.close();
       await pse.close();
@@ -73,6 +73,13 @@ export async function serve(role: 'api' | 'worker' | 'all', config: Config, log:
       await ops.close();
     },
   };
+}
+
+/** A connection whose request was under way when closing began turns idle only later; nobody else would end it. */
+async function closeApp(app: FastifyInstance): Promise<void> {
+  const sweeping = setInterval(() => app.server.closeIdleConnections(), 50);
+  await app.close();
+  clearInterval(sweeping);
 }
 
 function portOf(app: FastifyInstance): number {

@@ -29,10 +29,16 @@ interface Migration {
  * Throws at the first failure; what was applied before it stays.
  */
 export async function migrate(options: MigrateOptions): Promise<void> {
-  const client = new Client({ connectionString: options.ownerUrl, application_name: 'caudal-migrate' });
+  const client = new Client({
+    connectionString: options.ownerUrl,
+    application_name: 'caudal-migrate',
+    options: '-c timezone=UTC',
+  });
   await client.connect();
   try {
     await client.query('select pg_advisory_lock($1)', [LOCK]);
+    // Before anything is touched: a database of somebody else keeps its passwords and its tables.
+    await refuseForeignDeployment(client, options);
     await ensureRoles(client, options.roles);
     await client.query('create schema if not exists caudal_meta');
     await client.query(
@@ -121,18 +127,25 @@ async function ensureRoles(client: Client, roles: MigrateOptions['roles']): Prom
 }
 
 /** A database belongs to one environment and one cell for ever: connecting the wrong server to it must fail. */
+async function refuseForeignDeployment(client: Client, options: MigrateOptions): Promise<void> {
+  const { rows: tables } = await client.query<{ there: boolean }>(
+    "select to_regclass('caudal.deployment') is not null as there",
+  );
+  if (!tables[0]?.there) return;
+  const { rows } = await client.query<{ environment: string; cell: number }>(
+    'select environment, cell from caudal.deployment',
+  );
+  const [row] = rows;
+  if (row && (row.environment !== options.environment || row.cell !== options.cell)) {
+    throw new Error(
+      `this database belongs to ${row.environment}, cell ${row.cell}; the configuration says ${options.environment}, cell ${options.cell}`,
+    );
+  }
+}
+
 async function ensureDeployment(client: Client, options: MigrateOptions): Promise<void> {
   await client.query(
     'insert into caudal.deployment (environment, cell) values ($1, $2) on conflict do nothing',
     [options.environment, options.cell],
   );
-  const { rows } = await client.query<{ environment: string; cell: number }>(
-    'select environment, cell from caudal.deployment',
-  );
-  const [row] = rows;
-  if (row?.environment !== options.environment || row.cell !== options.cell) {
-    throw new Error(
-      `this database belongs to ${row?.environment}, cell ${row?.cell}; the configuration says ${options.environment}, cell ${options.cell}`,
-    );
-  }
 }

@@ -1,4 +1,4 @@
-import { Pool, type PoolClient, types } from 'pg';
+import { Pool, type PoolClient, type QueryConfig, type QueryResult, types } from 'pg';
 import { errorFields, type Log } from '../kit/log.ts';
 import { CommitUnknown, ConnectionLost, isDatabaseError } from './failures.ts';
 import type { Statement, Tx } from './tx.ts';
@@ -35,11 +35,12 @@ export class RolePool {
       connectionTimeoutMillis: options.deadlineMs,
       idleTimeoutMillis: 60_000,
       keepAlive: true,
-      pipeline: true,
       options: [
         `lock_timeout=${Math.min(LOCK_TIMEOUT_MS, options.deadlineMs / 2)}`,
         // A transaction whose client is gone gives its rows back soon: whoever repeats is waiting for them.
         `idle_in_transaction_session_timeout=${2 * options.deadlineMs}`,
+        // A statement whose client has given up stops, and with it what it locks.
+        'client_connection_check_interval=1000',
         'timezone=UTC',
       ]
         .map((setting) => `-c ${setting}`)
@@ -67,14 +68,12 @@ export class RolePool {
     const client = await this.#connect();
     let result: T;
     try {
-      // Sent together with the first statement of the work: one round trip less. If it fails, so does that statement.
-      const begun = client.query(begin);
-      begun.catch(() => {});
+      // Not sent together with the work: a BEGIN that fails would leave the first statement to commit by itself.
+      await ask(client, { text: begin });
       result = await work(txOver(client));
-      await begun;
     } catch (error) {
       await abandon(client, error);
-      throw isDatabaseError(error) || !isTransportError(error) ? error : new ConnectionLost(error);
+      throw error;
     }
     await this.#commit(client);
     return result;
@@ -82,7 +81,7 @@ export class RolePool {
 
   async #commit(client: PoolClient): Promise<void> {
     try {
-      await client.query('commit');
+      await ask(client, { text: 'commit' });
     } catch (error) {
       // An ERROR at COMMIT (a deferred constraint, a serialization failure) is a rollback; all else may have committed.
       if (isDatabaseError(error) && error.severity === 'ERROR') {
@@ -102,16 +101,20 @@ export class RolePool {
   /** One statement on its own: for reads that need no setting and writes whose repetition is harmless. */
   async query<Row extends object>(statement: Statement, values: readonly unknown[] = []): Promise<Row[]> {
     const client = await this.#connect();
+    let rows: Row[];
     try {
-      const rows = await txOver(client).query<Row>(statement, values);
-      if (this.#unacknowledged.has(client)) throw new CommitUnknown('the standby has not confirmed it');
-      client.release();
-      return rows;
+      rows = await txOver(client).query<Row>(statement, values);
     } catch (error) {
-      if (isDatabaseError(error)) client.release();
-      else destroy(client);
-      throw isDatabaseError(error) || !isTransportError(error) ? error : new ConnectionLost(error);
+      if (endsTheConnection(error)) destroy(client);
+      else client.release();
+      throw error;
     }
+    if (this.#unacknowledged.has(client)) {
+      destroy(client);
+      throw new CommitUnknown('the standby has not confirmed it');
+    }
+    client.release();
+    return rows;
   }
 
   async #connect(): Promise<PoolClient> {
@@ -133,22 +136,29 @@ export class RolePool {
 
 function txOver(client: PoolClient): Tx {
   return {
-    query: async <Row extends object>(statement: Statement, values: readonly unknown[] = []) => {
-      const result = await client.query<Row>({
-        name: statement.name,
-        text: statement.text,
-        values: [...values],
-      });
-      return result.rows;
-    },
+    query: async <Row extends object>({ name, text }: Statement, values: readonly unknown[] = []) =>
+      (await ask<Row>(client, { name, text, values: [...values] })).rows,
   } as Tx;
 }
 
-async function abandon(client: PoolClient, error: unknown): Promise<void> {
-  if (isTransportError(error) || (isDatabaseError(error) && error.severity !== 'ERROR'))
-    return destroy(client);
+/** Here and nowhere else a failure is told apart: what the database said, or that it could not be heard. */
+async function ask<Row extends object>(client: PoolClient, query: QueryConfig): Promise<QueryResult<Row>> {
   try {
-    await client.query('rollback');
+    return await client.query<Row>(query);
+  } catch (error) {
+    throw isDatabaseError(error) ? error : new ConnectionLost(error);
+  }
+}
+
+/** A FATAL is the server's goodbye. */
+function endsTheConnection(error: unknown): boolean {
+  return error instanceof ConnectionLost || (isDatabaseError(error) && error.severity !== 'ERROR');
+}
+
+async function abandon(client: PoolClient, error: unknown): Promise<void> {
+  if (endsTheConnection(error)) return destroy(client);
+  try {
+    await ask(client, { text: 'rollback' });
     client.release();
   } catch {
     destroy(client);
@@ -160,13 +170,6 @@ function destroy(client: PoolClient): void {
   const { stream } = (client as unknown as { connection: { stream: { destroy(): void } } }).connection;
   stream.destroy();
   client.release(true);
-}
-
-/** node-postgres reports lost connections and its own deadline as plain errors; ours carry a name of their own. */
-function isTransportError(error: unknown): boolean {
-  if (!(error instanceof Error) || isDatabaseError(error)) return false;
-  const code = (error as NodeJS.ErrnoException).code ?? '';
-  return /^E[A-Z]+$/.test(code) || /timeout|terminated|not queryable|Connection/.test(error.message);
 }
 
 function typeParser(oid: number, format?: 'text' | 'binary'): (value: string) => unknown {

@@ -48,10 +48,14 @@ export async function databaseFaults(
     );
   }
   const newest = await newestMigration();
-  if (facts?.newest !== newest)
+  if (facts && facts.newest !== newest) {
+    const ahead = (facts.newest ?? '') > newest;
     faults.push(
-      `the database is at migration ${facts?.newest}, this version at ${newest}: run the role "migrate"`,
+      ahead
+        ? `the database is at migration ${facts.newest}, which this version does not know: run a newer version`
+        : `the database is at migration ${facts.newest}, this version at ${newest}: run the role "migrate"`,
     );
+  }
   if (facts?.fsync !== 'on' || facts.full_page_writes !== 'on')
     faults.push(
       'PostgreSQL runs with fsync or full_page_writes off: an acknowledged payment would not survive a crash',

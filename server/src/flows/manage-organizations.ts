@@ -7,6 +7,7 @@ import {
   announceChange,
   insertOrganization,
   type NewOrganization,
+  organizationExists,
 } from '../organizations/organization.store.ts';
 import { HOUSE_ID } from '../organizations/organization.ts';
 import { makeDataKey } from '../organizations/secrets.ts';
@@ -41,14 +42,18 @@ export async function createOrganization(
   return { id, credential };
 }
 
-/** A further key, for instance to take over from one that is to be revoked. */
+/**
+ * A further key, for instance to take over from one that is to be revoked.
+ * @returns null when there is no such organization
+ */
 export async function createKey(
   deps: ManageDeps,
   organizationId: string,
   key: KeyDetails,
-): Promise<Credential> {
+): Promise<Credential | null> {
   const credential = makeCredential('key', deps.environment, deps.cell);
-  await deps.system.transaction(async (tx) => {
+  return deps.system.transaction(async (tx) => {
+    if (!(await organizationExists(tx, organizationId))) return null;
     await insertKey(tx, {
       id: credential.id,
       organizationId,
@@ -56,8 +61,8 @@ export async function createKey(
       ...key,
     });
     await announceChange(tx, organizationId);
+    return credential;
   });
-  return credential;
 }
 
 /** Ends a key, and every token made from it, on every node within a second. @returns whether there was such a live key */

@@ -1,5 +1,5 @@
 import type { SystemDeps } from '../deps.ts';
-import { type KeyRow, listKeys } from '../organizations/credential.store.ts';
+import { listKeys, type StoredKey } from '../organizations/credential.store.ts';
 import * as store from '../organizations/organization.store.ts';
 import type { Organization } from '../organizations/organization.ts';
 
@@ -7,6 +7,12 @@ export function listOrganizations(deps: Pick<SystemDeps, 'system'>): Promise<Org
   return deps.system.transaction((tx) => store.listOrganizations(tx));
 }
 
-export function listKeysOf(deps: Pick<SystemDeps, 'system'>, organizationId: string): Promise<KeyRow[]> {
-  return deps.system.transaction((tx) => listKeys(tx, organizationId));
+/** @returns null when there is no such organization */
+export function listKeysOf(
+  deps: Pick<SystemDeps, 'system'>,
+  organizationId: string,
+): Promise<StoredKey[] | null> {
+  return deps.system.transaction(async (tx) =>
+    (await store.organizationExists(tx, organizationId)) ? listKeys(tx, organizationId) : null,
+  );
 }

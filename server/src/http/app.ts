@@ -1,5 +1,7 @@
 import { isUtf8 } from 'node:buffer';
+import type { Socket } from 'node:net';
 import Fastify, {
+  type ConnectionError,
   type FastifyError,
   type FastifyInstance,
   type FastifyReply,
@@ -17,7 +19,7 @@ import { authenticate, requireScope } from './auth.ts';
 import { registerDocs } from './docs-routes.ts';
 import { languageOf } from './language.ts';
 import { isMerchantOperation, type Operation, type Reply } from './operation.ts';
-import { sendProblem } from './problem.ts';
+import { problemBody, sendProblem } from './problem.ts';
 import { fieldError, invalidRequest, readPart } from './validation.ts';
 
 const BODY_LIMIT_BYTES = 64 * 1024;
@@ -44,6 +46,7 @@ export function buildApp(deps: ApiDeps): FastifyInstance {
     return503OnClosing: false,
     genReqId: () => `req_${randomBase32(20)}`,
     routerOptions: { maxParamLength: 200 },
+    clientErrorHandler: (error, socket) => refuseBytes(deps, error, socket),
     frameworkErrors: (error, request, reply) =>
       void fail(deps, error, request as FastifyRequest, reply as unknown as FastifyReply),
   });
@@ -179,6 +182,8 @@ function nothingHere(app: FastifyInstance, request: FastifyRequest): Fault {
 function fail(deps: ApiDeps, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const fault = faultOf(error);
   request.problemCode = fault.code;
+  // Also on errors of the framework, which come before the hooks.
+  reply.header('x-request-id', request.id);
   if (fault.entry.status >= 500) {
     const cause = fault.cause ?? (error instanceof Fault ? null : error);
     const fields = {
@@ -201,6 +206,25 @@ function fail(deps: ApiDeps, error: unknown, request: FastifyRequest, reply: Fas
   });
 }
 
+/** What is not HTTP, or too much of it, never becomes a request: the answer is written by hand. */
+function refuseBytes(deps: ApiDeps, error: ConnectionError, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+  const requestId = `req_${randomBase32(20)}`;
+  const tooLarge = error.code === 'HPE_HEADER_OVERFLOW';
+  const fault = new Fault('malformed_request');
+  const body = JSON.stringify(
+    problemBody(fault, { baseUrl: deps.baseUrl, requestId, instance: '/', language: 'en' }),
+  );
+  const head = [
+    `HTTP/1.1 ${tooLarge ? '431 Request Header Fields Too Large' : '400 Bad Request'}`,
+    'content-type: application/problem+json; charset=utf-8',
+    `content-length: ${Buffer.byteLength(body)}`,
+    `x-request-id: ${requestId}`,
+    'connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+}
+
 /** Errors of the framework by their own names; whatever else has no name is ours to look into. */
 function faultOf(error: unknown): Fault {
   if (error instanceof Fault) return error;
@@ -208,11 +232,12 @@ function faultOf(error: unknown): Fault {
   const known = FRAMEWORK_FAULTS[code];
   if (known) return new Fault(known);
   const theirs = statusCode >= 400 && statusCode < 500;
-  return new Fault(theirs ? 'malformed_json' : 'internal_error', { cause: error });
+  return new Fault(theirs ? 'malformed_request' : 'internal_error', { cause: error });
 }
 
 const FRAMEWORK_FAULTS: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'payload_too_large',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
   FST_ERR_BAD_URL: 'not_found',
+  FST_ERR_MAX_PARAM_LENGTH: 'not_found',
 };

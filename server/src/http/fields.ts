@@ -17,13 +17,16 @@ export function fieldIssue(code: FieldCode): { params: { code: FieldCode } } {
 
 const CONTROL = /\p{Cc}/u;
 
-/** Text a database, a bank and a screen can all show: well-formed Unicode, no control characters. */
+/** Text a database, a bank and a screen can all show: well-formed Unicode, no control characters, not only blanks. */
 export function text(min: number, max: number) {
   return z
     .string()
     .min(min)
     .max(max)
-    .refine((value) => value.isWellFormed() && !CONTROL.test(value), fieldIssue('invalid_characters'));
+    .refine(
+      (value) => value.isWellFormed() && !CONTROL.test(value) && (value === '' || value.trim() !== ''),
+      fieldIssue('invalid_characters'),
+    );
 }
 
 export const amountInCents = z

@@ -12,6 +12,7 @@ import { isMerchantOperation, type Operation } from './operation.ts';
 
 /** Problems any operation can answer, beyond its own. */
 const COMMON: readonly ErrorCode[] = [
+  'malformed_request',
   'invalid_request',
   'unknown_field',
   'overloaded',

@@ -31,6 +31,10 @@ export function sendProblem(
     .header('content-type', 'application/problem+json; charset=utf-8')
     .header('content-language', context.language);
   if (fault.retryAfterSeconds !== null) reply.header('retry-after', String(fault.retryAfterSeconds));
-  if (fault.entry.status === 401) reply.header('www-authenticate', 'Bearer realm="caudal"');
+  if (fault.entry.status === 401)
+    reply.header(
+      'www-authenticate',
+      `${fault.code === 'invalid_client' ? 'Basic' : 'Bearer'} realm="caudal"`,
+    );
   return reply.send(JSON.stringify(problemBody(fault, context)));
 }

@@ -4,6 +4,9 @@ import { Fault } from './errors.ts';
 /** Beyond this a sample of the database's clock is no longer trusted (nor the revocations that came with it). */
 const TRUSTED_FOR_MS = 1000;
 
+/** UUIDv7 as we make it carries 12 bits of the millisecond. */
+const SMALLEST_STEP_MS = 1 / 4096;
+
 /**
  * Business time in this process: the database's `caudal.now()`, brought by a poll every half second and carried on
  * by the monotonic clock in between. It stamps ids and judges the expiry of credentials; everything else about time
@@ -22,12 +25,13 @@ export class BusinessClock {
     this.#sampledAt = takenAt;
   }
 
-  /** Milliseconds with a fraction, never going back. Throws when the database has not been heard for a second. */
+  /** Milliseconds with a fraction, always later than before. Throws when the database has not been heard for a second. */
   now(): number {
     if (!this.fresh)
       throw new Fault('service_unavailable', { reason: 'the database has not been heard for a second' });
     const carried = this.#businessMs + (performance.now() - this.#sampledAt);
-    this.#last = Math.max(carried, this.#last);
+    // After a correction backwards time goes on in the smallest steps an id can show, so that ids still sort as made.
+    this.#last = Math.max(carried, this.#last + SMALLEST_STEP_MS);
     return this.#last;
   }
 

@@ -32,7 +32,9 @@ export class Cursors {
   decode(cursor: string, scope: CursorScope): Position {
     const bytes = Buffer.from(cursor, 'base64url');
     const body = bytes.subarray(0, 17);
-    if (bytes.length !== LENGTH || !equalBytes(this.#mac(body, scope), bytes.subarray(17))) {
+    // A cursor has one spelling.
+    const spelled = bytes.toString('base64url') === cursor;
+    if (!spelled || bytes.length !== LENGTH || !equalBytes(this.#mac(body, scope), bytes.subarray(17))) {
       throw new Fault('cursor_invalid');
     }
     return { direction: body[0] === 0 ? 'older' : 'newer', id: uuidFromBytes(body.subarray(1)) };

@@ -57,6 +57,19 @@ export const ERRORS = {
     },
     retry: 'after_change',
   },
+  malformed_request: {
+    status: 400,
+    title: { en: 'Malformed request', es: 'Solicitud mal formada' },
+    cause: {
+      en: 'What arrived is not a well-formed HTTP request, or its headers are too large.',
+      es: 'Lo que llegó no es una solicitud HTTP bien formada, o sus encabezados son demasiado grandes.',
+    },
+    remedy: {
+      en: 'Check the client or the proxy in between: the request was not understood, nothing was done.',
+      es: 'Revise el cliente o el proxy intermedio: la solicitud no se entendió y no se hizo nada.',
+    },
+    retry: 'after_change',
+  },
   rail_not_enabled: {
     status: 400,
     title: { en: 'Rail not enabled', es: 'Medio de pago no habilitado' },

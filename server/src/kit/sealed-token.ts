@@ -29,8 +29,9 @@ export class SealedTokens {
     const body = Buffer.alloc(BODY_BYTES);
     uuidBytes(subject.id).copy(body, 0);
     body.writeUInt32BE(subject.organizationNumber, 16);
-    const mac = hmac(this.#macKey, body).subarray(0, MAC_BYTES);
-    return cellCode(cell) + Buffer.concat([mac, this.#mask(mac, body)]).toString('base64url');
+    const code = cellCode(cell);
+    const mac = this.#mac(code, body);
+    return code + Buffer.concat([mac, this.#mask(mac, body)]).toString('base64url');
   }
 
   read(token: string): TokenSubject | null {
@@ -38,8 +39,12 @@ export class SealedTokens {
     const bytes = Buffer.from(token.slice(2), 'base64url');
     const mac = bytes.subarray(0, MAC_BYTES);
     const body = this.#mask(mac, bytes.subarray(MAC_BYTES));
-    if (!equalBytes(hmac(this.#macKey, body).subarray(0, MAC_BYTES), mac)) return null;
+    if (!equalBytes(this.#mac(token.slice(0, 2), body), mac)) return null;
     return { id: uuidFromBytes(body.subarray(0, 16)), organizationNumber: body.readUInt32BE(16) };
+  }
+
+  #mac(code: string, body: Buffer): Buffer {
+    return hmac(this.#macKey, Buffer.concat([Buffer.from(code), body])).subarray(0, MAC_BYTES);
   }
 
   #mask(mac: Buffer, body: Buffer): Buffer {

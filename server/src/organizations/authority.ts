@@ -1,11 +1,11 @@
 import { readFailure } from '../db/failures.ts';
 import type { SystemDb } from '../db/system.ts';
 import type { BusinessClock } from '../kit/clock.ts';
-import type { SecretKey } from '../kit/crypto.ts';
+import { equalBytes, type SecretKey } from '../kit/crypto.ts';
 import type { Environment } from '../kit/environment.ts';
 import { Fault } from '../kit/errors.ts';
 import { findCredential, type StoredCredential, touchKeys } from './credential.store.ts';
-import { type Credential, macMatches, readCredential } from './credential.ts';
+import { type Credential, credentialMac, macMatches, readCredential } from './credential.ts';
 import type { Principal } from './organization.ts';
 import { unwrap } from './secrets.ts';
 
@@ -35,7 +35,8 @@ export class Authority {
   readonly #options: AuthorityOptions;
   readonly #known = new Map<string, Known>();
   readonly #lookups = new Map<string, Promise<Known | null>>();
-  readonly #used = new Set<string>();
+  /** Keys used since the last note of it, with a new MAC where an earlier pepper made the stored one. */
+  readonly #used = new Map<string, Buffer | null>();
   /** Counts the times something was forgotten, so that a look-up begun before does not bring it back. */
   #generation = 0;
 
@@ -65,17 +66,22 @@ export class Authority {
   /** Writes down which keys were used since the last call. */
   async recordUse(): Promise<void> {
     if (this.#used.size === 0) return;
-    const keyIds = [...this.#used];
+    const used = new Map(this.#used);
     this.#used.clear();
-    await touchKeys(this.#options.db, keyIds);
+    await touchKeys(this.#options.db, used);
   }
 
   #judge(credential: Credential, { stored, principal }: Known): Principal {
-    if (!macMatches(credential, stored.mac, this.#options.peppers)) throw new Fault('unauthorized');
+    const [present, ...previous] = this.#options.peppers;
+    const mac = present ? credentialMac(credential, present) : Buffer.alloc(0);
+    const current = equalBytes(mac, stored.mac);
+    if (!current && !macMatches(credential, stored.mac, previous)) throw new Fault('unauthorized');
     // Also refuses when the pulse is stale: a key that may have been revoked is not honoured.
     const now = this.#options.clock.now();
     if (stored.expiresAtMs !== null && stored.expiresAtMs <= now) throw new Fault('unauthorized');
-    this.#used.add(stored.keyId);
+    if (!this.#used.has(stored.keyId) || !current) {
+      this.#used.set(stored.keyId, credential.kind === 'key' && !current ? mac : null);
+    }
     return principal;
   }
 

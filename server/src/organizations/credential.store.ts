@@ -135,7 +135,7 @@ const LIST_KEYS = statement(
    from caudal.api_keys where organization_id = $1 order by created_at`,
 );
 
-export interface KeyRow {
+interface KeyRow {
   id: string;
   organization_id: string;
   name: string;
@@ -146,17 +146,43 @@ export interface KeyRow {
   last_used_at: Date | null;
 }
 
-export function listKeys(tx: Tx, organizationId: string): Promise<KeyRow[]> {
-  return tx.query<KeyRow>(LIST_KEYS, [organizationId]);
+/** A key as an operator sees it: everything but its secret. */
+export interface StoredKey {
+  readonly id: string;
+  readonly name: string;
+  readonly scopes: readonly string[];
+  readonly createdAt: Date;
+  readonly expiresAt: Date | null;
+  readonly revokedAt: Date | null;
+  readonly lastUsedAt: Date | null;
+}
+
+export async function listKeys(tx: Tx, organizationId: string): Promise<StoredKey[]> {
+  const rows = await tx.query<KeyRow>(LIST_KEYS, [organizationId]);
+  return rows.map((row) => ({
+    id: row.id,
+    name: row.name,
+    scopes: row.scopes,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    revokedAt: row.revoked_at,
+    lastUsedAt: row.last_used_at,
+  }));
 }
 
 const TOUCH = statement(
   'credential.touch',
-  'update caudal.api_keys set last_used_at = caudal.now() where id = any($1::text[])',
+  `update caudal.api_keys k set last_used_at = caudal.now(), mac = coalesce(used.mac, k.mac)
+   from unnest($1::text[], $2::bytea[]) as used (id, mac) where k.id = used.id`,
 );
 
-export async function touchKeys(tx: Pick<Tx, 'query'>, keyIds: readonly string[]): Promise<void> {
-  await tx.query(TOUCH, [keyIds]);
+/** Notes that keys were used; a key whose MAC an earlier pepper made gets the one of the present pepper. */
+export async function touchKeys(
+  tx: Pick<Tx, 'query'>,
+  used: ReadonlyMap<string, Buffer | null>,
+): Promise<void> {
+  const ids = [...used.keys()].sort();
+  await tx.query(TOUCH, [ids, ids.map((id) => used.get(id) ?? null)]);
 }
 
 const PULSE = statement(

@@ -19,7 +19,7 @@ const INSERT = statement(
   'organization.insert',
   `insert into caudal.organizations (id, name, accent, support_contact, rails, city, postal_code, merchant_category, is_house)
    values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-   on conflict (id) do nothing`,
+   on conflict do nothing`,
 );
 
 const INSERT_KEY = statement(
@@ -87,6 +87,51 @@ export async function wrappedKeysOf(
   return new Map(
     rows.map((row) => [row.organization_id, { wrappedKey: row.wrapped_key, masterKeyId: row.master_key_id }]),
   );
+}
+
+const LIST_WRAPPED = statement(
+  'organization.list-wrapped',
+  'select organization_id, version, wrapped_key, master_key_id from caudal.organization_keys order by organization_id, version for update',
+);
+
+export async function listWrappedKeys(
+  tx: Tx,
+): Promise<(WrappedKey & { readonly organizationId: string; readonly version: number })[]> {
+  const rows = await tx.query<{
+    organization_id: string;
+    version: number;
+    wrapped_key: Buffer;
+    master_key_id: string;
+  }>(LIST_WRAPPED);
+  return rows.map((row) => ({
+    organizationId: row.organization_id,
+    version: row.version,
+    wrappedKey: row.wrapped_key,
+    masterKeyId: row.master_key_id,
+  }));
+}
+
+const REPLACE_WRAPPED = statement(
+  'organization.replace-wrapped',
+  'update caudal.organization_keys set wrapped_key = $3, master_key_id = $4 where organization_id = $1 and version = $2',
+);
+
+export async function replaceWrappedKey(
+  tx: Tx,
+  organizationId: string,
+  version: number,
+  key: WrappedKey,
+): Promise<void> {
+  await tx.query(REPLACE_WRAPPED, [organizationId, version, key.wrappedKey, key.masterKeyId]);
+}
+
+const EXISTS = statement(
+  'organization.exists',
+  'select from caudal.organizations where id = $1 and not is_house',
+);
+
+export async function organizationExists(tx: Tx, organizationId: string): Promise<boolean> {
+  return (await tx.query(EXISTS, [organizationId])).length > 0;
 }
 
 export interface OrganizationRow {

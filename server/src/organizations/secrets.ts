@@ -14,12 +14,7 @@ function masterKeyId(key: SecretKey): string {
 
 /** A new data key for an organization, wrapped by the first (present) master key. */
 export function makeDataKey(organizationId: string, masterKeys: readonly SecretKey[]): WrappedKey {
-  const [present] = masterKeys;
-  if (!present) throw new Error('there is no master key');
-  return {
-    wrappedKey: seal(wrappingKey(present), freshBytes(32), identity(organizationId)),
-    masterKeyId: masterKeyId(present),
-  };
+  return wrap(organizationId, freshBytes(32), presentKey(masterKeys));
 }
 
 export function unwrap(
@@ -27,13 +22,42 @@ export function unwrap(
   wrapped: WrappedKey,
   masterKeys: readonly SecretKey[],
 ): OrganizationSecrets {
+  const dataKey = keyFromBytes(dataKeyBytes(organizationId, wrapped, masterKeys));
+  return { dataKey, hashKey: deriveKey(dataKey, 'hash') };
+}
+
+/** The same data key under the present master key; null when it is so already. */
+export function rewrap(
+  organizationId: string,
+  wrapped: WrappedKey,
+  masterKeys: readonly SecretKey[],
+): WrappedKey | null {
+  const present = presentKey(masterKeys);
+  if (wrapped.masterKeyId === masterKeyId(present)) return null;
+  return wrap(organizationId, dataKeyBytes(organizationId, wrapped, masterKeys), present);
+}
+
+function wrap(organizationId: string, dataKey: Buffer, masterKey: SecretKey): WrappedKey {
+  return {
+    wrappedKey: seal(wrappingKey(masterKey), dataKey, identity(organizationId)),
+    masterKeyId: masterKeyId(masterKey),
+  };
+}
+
+function dataKeyBytes(organizationId: string, wrapped: WrappedKey, masterKeys: readonly SecretKey[]): Buffer {
   const key = masterKeys.find((candidate) => masterKeyId(candidate) === wrapped.masterKeyId);
-  if (!key)
+  if (!key) {
     throw new Error(
       `no configured master key (CAUDAL_MASTER_KEY, CAUDAL_MASTER_KEY_PREVIOUS) made the data key of ${organizationId}`,
     );
-  const dataKey = keyFromBytes(open(wrappingKey(key), wrapped.wrappedKey, identity(organizationId)));
-  return { dataKey, hashKey: deriveKey(dataKey, 'hash') };
+  }
+  return open(wrappingKey(key), wrapped.wrappedKey, identity(organizationId));
+}
+
+function presentKey(masterKeys: readonly SecretKey[]): SecretKey {
+  const [present] = masterKeys;
+  if (!present) throw new Error('there is no master key');
+  return present;
 }
 
 function wrappingKey(masterKey: SecretKey): SecretKey {

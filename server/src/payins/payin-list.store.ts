@@ -58,11 +58,14 @@ export async function listPayins(
   values.push(most);
   const text = `select ${PAYIN_COLUMNS} from caudal.payins p where ${conditions.join(' and ')}
     order by p.id ${newer ? 'asc' : 'desc'} limit $${values.length}`;
-  // One prepared statement for each shape of the question: at most a few dozen.
-  const shape = [
-    newer ? 'newer' : position ? 'older' : 'first',
-    ...Object.keys(filters).filter((name) => filters[name as keyof PayinFilters] !== undefined),
-  ].join(',');
-  const rows = await tx.query<PayinRow>(statement(`payin.list:${shape}`, text), values);
+  const rows = await tx.query<PayinRow>(statement(shapeName(filters, position), text), values);
   return newer ? rows.toReversed() : rows;
+}
+
+const FILTER_NAMES = ['status', 'rail', 'reference', 'paymentLinkId', 'createdFrom', 'createdTo'] as const;
+
+/** One prepared statement for each shape of the question. Short: PostgreSQL reads only 63 characters of a name. */
+function shapeName(filters: PayinFilters, position: Position | null): string {
+  const bits = FILTER_NAMES.map((name) => (filters[name] === undefined ? '0' : '1')).join('');
+  return `payin.list:${position?.direction ?? 'first'}:${bits}`;
 }

@@ -1,5 +1,6 @@
 import { statement, type Tx } from '../db/tx.ts';
 import type { RailErrorCode } from '../rails/contract.ts';
+import { statesBefore } from './payin.states.ts';
 
 interface Refusal {
   readonly organizationId: string;
@@ -15,7 +16,7 @@ const DECLINE = statement(
    open as (
      select p.organization_id, p.id, p.status from caudal.payins p
      join refusal r on p.organization_id = r.organization_id and p.id = r.id
-     where p.status in ('PENDING', 'PROCESSING')
+     where p.status in (${statesBefore('DECLINED')})
      order by p.organization_id, p.id for update of p
    ),
    declined as (

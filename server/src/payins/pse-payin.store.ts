@@ -1,5 +1,6 @@
 import { statement, type Tx } from '../db/tx.ts';
 import type { RailErrorCode } from '../rails/contract.ts';
+import { statesBefore } from './payin.states.ts';
 import { PAYIN_COLUMNS, type PayinRow } from './payin.store.ts';
 
 const CLAIM = statement(
@@ -49,7 +50,7 @@ const RECORD = statement(
    ),
    held as (
      select p.organization_id, p.id from caudal.payins p join result r on p.organization_id = r.organization_id and p.id = r.id
-     where p.status = 'PENDING' and p.claim_token = $1
+     where p.status in (${statesBefore('PROCESSING')}) and p.claim_token = $1
      order by p.organization_id, p.id for update of p
    ),
    moved as (

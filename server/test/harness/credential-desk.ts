@@ -54,7 +54,9 @@ export async function openCredentialDesk(stack: Stack): Promise<CredentialDesk> 
     newKey: async (organizationId, { scopes = SCOPES, days, environment = deps.environment } = {}) => {
       const lifetimeSeconds = days === undefined ? null : days * 86_400;
       const key = { name: 'test', scopes, lifetimeSeconds };
-      return issued(await createKey({ ...deps, environment }, organizationId, key));
+      const credential = await createKey({ ...deps, environment }, organizationId, key);
+      if (!credential) throw new Error(`there is no organization ${organizationId}`);
+      return issued(credential);
     },
     revoke: async (keyId) => {
       if (!(await endKey(deps, keyId))) throw new Error(`there is no live key ${keyId}`);

@@ -33,7 +33,7 @@ export interface PayinBody {
   readonly callbackUrl: string | null;
 }
 
-export type PayinListItem = Omit<PayinBody, 'inlineCustomer'> & { readonly inlineCustomer: string | null };
+type PayinListItem = Omit<PayinBody, 'inlineCustomer'> & { readonly inlineCustomer: string | null };
 
 export interface PayinPage {
   readonly data: readonly PayinListItem[];

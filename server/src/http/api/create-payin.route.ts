@@ -26,6 +26,18 @@ const pse = z.strictObject({
   personType: z.enum(PERSON_TYPES),
 });
 
+/** Each rail's object belongs to its rail: needed there, refused elsewhere. */
+function railRule(value: unknown, context: z.RefinementCtx): void {
+  const { rail, pse, breb } = value as { rail?: unknown; pse?: unknown; breb?: unknown };
+  if (rail !== 'PSE' && rail !== 'BRE_B') return;
+  const [own, other] = rail === 'PSE' ? [pse, breb] : [breb, pse];
+  const [ownName, otherName] = rail === 'PSE' ? ['pse', 'breb'] : ['breb', 'pse'];
+  if (own === undefined) context.addIssue({ code: 'custom', path: [ownName], ...fieldIssue('required') });
+  if (other !== undefined) {
+    context.addIssue({ code: 'custom', path: [otherName], ...fieldIssue('not_for_this_rail') });
+  }
+}
+
 const body = z
   .strictObject({
     amountInCents,
@@ -40,16 +52,14 @@ const body = z
     callbackUrl: z
       .string()
       .max(2048)
+      .refine((value) => parseCallbackUrl(value, 'development') !== null, fieldIssue('invalid_url'))
       .optional()
       .describe('Where the payer returns to. The result comes by events, never by this.')
       .meta({ format: 'uri' }),
   })
-  .superRefine((value, context) => {
-    const [own, other] = value.rail === 'PSE' ? (['pse', 'breb'] as const) : (['breb', 'pse'] as const);
-    if (value[own] === undefined)
-      context.addIssue({ code: 'custom', path: [own], ...fieldIssue('required') });
-    if (value[other] !== undefined)
-      context.addIssue({ code: 'custom', path: [other], ...fieldIssue('not_for_this_rail') });
+  .superRefine(railRule, {
+    // Also when other fields are wrong: one answer names them all.
+    when: ({ value }) => typeof value === 'object' && value !== null && !Array.isArray(value),
   })
   .meta({ id: 'CreatePayin' });
 

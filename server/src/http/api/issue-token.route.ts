@@ -53,7 +53,8 @@ export const issueAccessToken = publicOperation({
       secret: form.client_secret,
     };
     const principal = await clientOf(deps, id, secret);
-    const wanted = form.scope?.split(' ').filter((scope) => scope !== '') ?? [...principal.scopes];
+    const asked = new Set(form.scope?.split(' ').filter((scope) => scope !== ''));
+    const wanted = asked.size > 0 ? [...asked] : [...principal.scopes];
     if (wanted.some((scope) => !principal.scopes.has(scope))) throw oauthFault('invalid_scope');
     const issued = await deps.issueToken(principal, wanted);
     const reply: Reply = {

@@ -1,0 +1,21 @@
+import type { SystemDeps } from '../deps.ts';
+import { listWrappedKeys, replaceWrappedKey } from '../organizations/organization.store.ts';
+import { rewrap } from '../organizations/secrets.ts';
+
+/**
+ * Ends a rotation of the master key: every data key that an earlier one wrapped is wrapped by the present one. The data
+ * keys themselves do not change, so nothing that they encrypted is touched.
+ * @returns how many were wrapped anew
+ */
+export function rewrapDataKeys(deps: SystemDeps): Promise<number> {
+  return deps.system.transaction(async (tx) => {
+    let count = 0;
+    for (const stored of await listWrappedKeys(tx)) {
+      const fresh = rewrap(stored.organizationId, stored, deps.masterKeys);
+      if (fresh === null) continue;
+      await replaceWrappedKey(tx, stored.organizationId, stored.version, fresh);
+      count += 1;
+    }
+    return count;
+  });
+}

@@ -1,0 +1,63 @@
+import type { SystemDeps } from '../deps.ts';
+import { createKey, endKey } from '../flows/manage-organizations.ts';
+import { listKeysOf } from '../flows/read-organizations.ts';
+import type { StoredKey } from '../organizations/credential.store.ts';
+import { SCOPES } from '../organizations/organization.ts';
+import { type Options, type Output, UsageError } from './options.ts';
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+export async function keysCreate(deps: SystemDeps, options: Options): Promise<Output> {
+  const days = options.matching('days', /^[1-9]\d{0,3}$/, 'a number of days, 1 to 9999', '');
+  const credential = await createKey(deps, organizationOf(options), {
+    name: options.required('name'),
+    scopes: options.listed('scopes', SCOPES),
+    lifetimeSeconds: days === '' ? null : Number(days) * 86_400,
+  });
+  if (!credential) throw noSuchOrganization();
+  return {
+    json: { keyId: credential.id, apiKey: credential.text },
+    text: `API key  ${credential.text}\n\nThis key is shown once and stored nowhere.`,
+  };
+}
+
+export async function keysList(deps: SystemDeps, options: Options): Promise<Output> {
+  const keys = await listKeysOf(deps, organizationOf(options));
+  if (!keys) throw noSuchOrganization();
+  const now = deps.clock.now();
+  const lines = keys.map((key) => `${key.id}  ${stateOf(key, now).padEnd(8)}  ${useOf(key)}  ${key.name}`);
+  return {
+    json: keys.map((key) => ({ ...key, state: stateOf(key, now) })),
+    text: lines.join('\n') || 'No keys.',
+  };
+}
+
+export async function keysRevoke(deps: SystemDeps, options: Options): Promise<Output> {
+  const [keyId] = options.words;
+  if (keyId === undefined) throw new UsageError('keys revoke needs the id of a key (keys list shows them)');
+  if (!(await endKey(deps, keyId))) throw new Error(`there is no live key ${keyId}`);
+  return {
+    json: { keyId, revoked: true },
+    text: `Key ${keyId} is revoked; no node honours it a second from now.`,
+  };
+}
+
+function noSuchOrganization(): Error {
+  return new Error('there is no such organization (org list shows them)');
+}
+
+function organizationOf(options: Options): string {
+  const id = options.required('org');
+  if (!UUID.test(id)) throw new UsageError('--org must be the id of an organization (org list shows them)');
+  return id;
+}
+
+function stateOf(key: StoredKey, nowMs: number): 'live' | 'expired' | 'revoked' {
+  if (key.revokedAt) return 'revoked';
+  return key.expiresAt && key.expiresAt.getTime() <= nowMs ? 'expired' : 'live';
+}
+
+function useOf(key: StoredKey): string {
+  const until = key.expiresAt ? `until ${key.expiresAt.toISOString()}, ` : '';
+  return until + (key.lastUsedAt ? `used ${key.lastUsedAt.toISOString()}` : 'never used');
+}

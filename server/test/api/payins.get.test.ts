@@ -1,0 +1,232 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Answer, ApiClient } from '../harness/api-client.ts';
+import { type CredentialDesk, openCredentialDesk } from '../harness/credential-desk.ts';
+import { createPayin, type PayinBody, problemOf, readPayin } from '../harness/payin-answers.ts';
+import { brebPayin, CUSTOMER, psePayin, without } from '../harness/payin-requests.ts';
+import { type Stack, startStack } from '../harness/stack.ts';
+
+const NOT_FOUND = { status: 404, code: 'not_found' };
+
+let stack: Stack;
+let desk: CredentialDesk;
+let other: ApiClient;
+beforeAll(async () => {
+  stack = await startStack();
+  desk = await openCredentialDesk(stack);
+  const { apiKey } = await desk.newOrganization();
+  other = stack.api.as(apiKey);
+});
+afterAll(async () => {
+  await desk?.close();
+  await stack?.stop();
+});
+
+/** Everything a client can see of an answer but what differs from one request to the next. */
+function visible({ status, headers, text }: Answer<unknown>): unknown {
+  const { requestId, instance, ...rest } = JSON.parse(text) as Record<string, unknown>;
+  expect([typeof requestId, typeof instance]).toEqual(['string', 'string']);
+  const kept = [...headers].filter(([name]) => name !== 'date' && name !== 'x-request-id');
+  return { status, headers: kept, members: Object.keys(JSON.parse(text) as object), rest };
+}
+
+describe('GET /payins/{id}', () => {
+  it.each([
+    { what: 'a BRE_B payin', request: () => brebPayin() },
+    { what: 'a BRE_B payin with its QR code', request: () => brebPayin({ breb: { keyType: 'QR_CODE' } }) },
+    { what: 'a PSE payin', request: () => psePayin({ callbackUrl: 'https://shop.example.com/' }) },
+    { what: 'a PSE payin without a customer', request: () => without(psePayin(), 'inlineCustomer') },
+  ])('answers 200 with $what as the creation showed it', async ({ request }) => {
+    const created = await createPayin(stack.api, request());
+    const answer = await stack.api.get<PayinBody>(`/payins/${created.id}`);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(answer.body).toEqual(created);
+    expect(Object.keys(answer.body)).toEqual(Object.keys(created));
+  });
+
+  it('shows inlineCustomer as an object, unlike the list', async () => {
+    const { id } = await createPayin(stack.api, brebPayin());
+    expect((await readPayin(stack.api, id)).inlineCustomer).toEqual(CUSTOMER);
+  });
+
+  it('shows what has become of a payin: amounts, times, settlement and the link it came from', async () => {
+    const { id } = await createPayin(stack.api, brebPayin({ amountInCents: 10_000 }));
+    const linkId = '019b2c5e-8f3a-7c41-8001-3f9d2b7a6c10';
+    await stack.database.query(
+      `update caudal.payins set status = 'CONFIRMED', confirmed_amount_in_cents = 9999, settlement_status = 'SETTLED',
+         result_at = '2026-11-14T15:04:05.006Z', chargeback_at = '2026-11-20T00:00:00Z', payment_link_id = $2 where id = $1`,
+      [id, linkId],
+    );
+    expect(await readPayin(stack.api, id)).toMatchObject({
+      status: 'CONFIRMED',
+      amount: 100,
+      amountInCents: 10_000,
+      confirmedAmount: 99.99,
+      confirmedAmountInCents: 9999,
+      settlementStatus: 'SETTLED',
+      resultAt: '2026-11-14T15:04:05.006Z',
+      chargebackAt: '2026-11-20T00:00:00.000Z',
+      paymentLinkId: linkId,
+      errorCode: null,
+    });
+  });
+
+  it.each(['CANCELED', 'DECLINED'])('shows a payin that ended %s with its errorCode', async (status) => {
+    const { id } = await createPayin(stack.api, brebPayin());
+    await stack.database.query(
+      `update caudal.payins set status = $2, error_code = 'EXPIRED', result_at = caudal.now() where id = $1`,
+      [id, status],
+    );
+    expect(await readPayin(stack.api, id)).toMatchObject({
+      status,
+      errorCode: 'EXPIRED',
+      confirmedAmount: null,
+    });
+  });
+
+  it('takes the id in capitals', async () => {
+    const created = await createPayin(stack.api, brebPayin());
+    expect(await readPayin(stack.api, created.id.toUpperCase())).toEqual(created);
+  });
+
+  it('refuses a query parameter, for it has none', async () => {
+    const { id } = await createPayin(stack.api, brebPayin());
+    expect(problemOf(await stack.api.get(`/payins/${id}?expand=customer`))).toEqual({
+      status: 400,
+      code: 'unknown_field',
+      errors: ['query.expand unknown_field'],
+    });
+  });
+});
+
+describe('404 of GET /payins/{id}', () => {
+  it('is what organization B gets for a payin of A, equal to what it gets for an id that does not exist', async () => {
+    const { id } = await createPayin(stack.api, brebPayin());
+    const unknown = id.replace(/.{6}$/, id.endsWith('000000') ? '000001' : '000000');
+    const [anothers, nobodys] = await Promise.all([
+      other.get(`/payins/${id}`),
+      other.get(`/payins/${unknown}`),
+    ]);
+    expect(problemOf(anothers)).toEqual(NOT_FOUND);
+    expect(visible(anothers)).toEqual(visible(nobodys));
+    expect(anothers.text.length).toBe(nobodys.text.length);
+    expect((await stack.api.get(`/payins/${id}`)).status).toBe(200);
+  });
+
+  it('is equal in Spanish too', async () => {
+    const { id } = await createPayin(stack.api, brebPayin());
+    const spanish = { 'accept-language': 'es-CO' };
+    const anothers = await other.get(`/payins/${id}`, spanish);
+    const nobodys = await other.get('/payins/019b2c5e-8f3a-7c41-8001-3f9d2b7a6c10', spanish);
+    expect(visible(anothers)).toEqual(visible(nobodys));
+    expect(anothers.headers.get('content-language')).toBe('es');
+    expect(anothers.body['title']).toBe('No encontrado');
+  });
+
+  it.each([
+    { what: 'a word', id: 'latest' },
+    { what: 'a number', id: '1' },
+    { what: 'a UUID without hyphens', id: '019b2c5e8f3a7c4180013f9d2b7a6c10' },
+    { what: 'a UUID in braces', id: '%7B019b2c5e-8f3a-7c41-8001-3f9d2b7a6c10%7D' },
+    { what: 'a UUID followed by a line break', id: '019b2c5e-8f3a-7c41-8001-3f9d2b7a6c10%0A' },
+    { what: 'a UUID with a letter that is no digit', id: '019b2c5e-8f3a-7c41-8001-3f9d2b7a6c1g' },
+    { what: 'of all zeros', id: '00000000-0000-0000-0000-000000000000' },
+    { what: 'of all ones', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' },
+    { what: 'of another version', id: '3d8f7e1a-52a9-4a3e-9f27-0a1b2c3d4e5f' },
+    { what: 'a NUL', id: '%00' },
+    { what: 'SQL', id: "x'%20or%20'1'='1" },
+    { what: 'a path', id: '..%2F..%2Fetc%2Fpasswd' },
+    { what: 'letters beyond ASCII', id: 'ni%C3%B1o' },
+    { what: 'nothing', id: '' },
+    { what: 'two hundred characters long', id: 'a'.repeat(200) },
+    { what: 'three hundred characters long', id: 'a'.repeat(300) },
+    { what: 'a percent sign that escapes nothing', id: '%zz' },
+    { what: 'bytes that are not UTF-8', id: '%ff%fe' },
+  ])('is the answer to an id that is $what', async ({ id }) => {
+    expect(problemOf(await stack.api.get(`/payins/${id}`))).toEqual(NOT_FOUND);
+  });
+
+  it('leads to a page about it', async () => {
+    const { body } = await stack.api.get('/payins/latest');
+    const page = await fetch(String(body['type']));
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+  });
+});
+
+describe('paths and methods', () => {
+  it.each([
+    '/',
+    '/payin',
+    '/Payins',
+    '/payins/019b2c5e-8f3a-7c41-8001-3f9d2b7a6c10/refunds',
+    '/v1/payins',
+    '/pse',
+    '//payins',
+  ])('answers 404 to the unknown path %s', async (path) => {
+    const answer = await stack.api.get(path);
+    expect(problemOf(answer)).toEqual(NOT_FOUND);
+    expect(answer.body['instance']).toBe(path);
+  });
+
+  it.each([
+    { method: 'PUT', path: '/payins', allow: 'GET, POST' },
+    { method: 'PATCH', path: '/payins', allow: 'GET, POST' },
+    { method: 'DELETE', path: '/payins', allow: 'GET, POST' },
+    { method: 'POST', path: '/payins/019b2c5e-8f3a-7c41-8001-3f9d2b7a6c10', allow: 'GET' },
+    { method: 'PUT', path: '/payins/019b2c5e-8f3a-7c41-8001-3f9d2b7a6c10', allow: 'GET' },
+    { method: 'DELETE', path: '/payins/019b2c5e-8f3a-7c41-8001-3f9d2b7a6c10', allow: 'GET' },
+    { method: 'DELETE', path: '/payins?reference=x', allow: 'GET, POST' },
+    { method: 'POST', path: '/pse/banks', allow: 'GET' },
+    { method: 'GET', path: '/oauth/token', allow: 'POST' },
+  ])('answers 405 to $method $path with Allow: $allow', async ({ method, path, allow }) => {
+    const answer = await stack.api.request(method, path);
+    expect(problemOf(answer)).toEqual({ status: 405, code: 'method_not_allowed' });
+    expect(answer.headers.get('allow')).toBe(allow);
+  });
+
+  it('answers 405 also when the method that is not allowed carries a body', async () => {
+    const { id } = await createPayin(stack.api, brebPayin());
+    for (const path of ['/payins', `/payins/${id}`]) {
+      const answer = await stack.api.request('PATCH', path, { body: { status: 'CONFIRMED' } });
+      expect(problemOf(answer)).toEqual({ status: 405, code: 'method_not_allowed' });
+    }
+  });
+
+  it('answers HEAD as GET, without the body', async () => {
+    const { id } = await createPayin(stack.api, brebPayin());
+    const headers = { 'x-api-key': stack.organization.apiKey };
+    const [head, get] = await Promise.all(
+      ['HEAD', 'GET'].map((method) => fetch(`${stack.apis[0]?.url}/payins/${id}`, { method, headers })),
+    );
+    expect(head?.status).toBe(200);
+    expect(head?.headers.get('content-length')).toBe(get?.headers.get('content-length'));
+    expect(await head?.text()).toBe('');
+  });
+
+  it('gives every answer a request id of its own, whatever the client sends', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, () => stack.api.get('/payins/x', { 'x-request-id': 'req_MINE' })),
+    );
+    const ids = answers.map(({ headers }) => headers.get('x-request-id'));
+    expect(new Set(ids).size).toBe(5);
+    expect(ids).not.toContain('req_MINE');
+  });
+
+  it.each([
+    {
+      what: 'headers too large',
+      raw: `GET /payins HTTP/1.1\r\nhost: x\r\nx-large: ${'x'.repeat(20_000)}\r\n\r\n`,
+    },
+    { what: 'lines that are not HTTP', raw: 'GET /payins HTTP/1.1\r\nno header at all\r\n\r\n' },
+  ])('answers a request with $what as a problem with its request id, too', async ({ raw }) => {
+    const socket = connect(Number(new URL(stack.apis[0]?.url ?? '').port), '127.0.0.1');
+    socket.end(raw);
+    const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n');
+    expect(head).toMatch(/^HTTP\/1\.1 4\d\d /);
+    expect(head).toMatch(/^content-type: application\/problem\+json/im);
+    const id = /^x-request-id: (req_\w+)\r?$/im.exec(head)?.[1];
+    expect(JSON.parse(body)).toMatchObject({ requestId: id });
+  });
+});

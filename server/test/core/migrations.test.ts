@@ -1,0 +1,399 @@
+import { randomBytes } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { serverSettings } from '../../../scripts/stack/settings.ts';
+import { readConfig } from '../../src/config.ts';
+import { RolePool } from '../../src/db/pool.ts';
+import { systemDb } from '../../src/db/system.ts';
+import { ensureHouse } from '../../src/flows/manage-organizations.ts';
+import { uuidFloor } from '../../src/kit/ids.ts';
+import { makeLog } from '../../src/kit/log.ts';
+import { cloneDatabase, type TestDatabase } from '../harness/database.ts';
+import { emptyDatabase } from '../harness/empty-database.ts';
+import { type Ended, runToEnd } from '../harness/run-server.ts';
+import { copyServer, type ServerCopy } from '../harness/server-copy.ts';
+
+const MIGRATIONS = readdirSync(fileURLToPath(new URL('../../migrations/', import.meta.url)))
+  .filter((name) => name.endsWith('.sql'))
+  .sort();
+const NEWEST = MIGRATIONS.at(-1) ?? '';
+
+const made: TestDatabase[] = [];
+let copy: ServerCopy;
+beforeAll(() => {
+  copy = copyServer();
+});
+afterAll(async () => {
+  copy.remove();
+  await Promise.all(made.map((database) => database.drop()));
+});
+
+async function empty(): Promise<TestDatabase> {
+  const database = await emptyDatabase();
+  made.push(database);
+  return database;
+}
+
+/** Migrated as development, cell 1: a copy of the template of all tests. */
+async function migrated(): Promise<TestDatabase> {
+  const database = await cloneDatabase();
+  made.push(database);
+  return database;
+}
+
+function settingsFor(database: TestDatabase): Record<string, string> {
+  return serverSettings({
+    databaseUrl: database.url,
+    simulatorUrl: 'http://127.0.0.1:1',
+    baseUrl: 'http://127.0.0.1:1',
+  });
+}
+
+function migrate(
+  database: TestDatabase,
+  changes: Readonly<Record<string, string>> = {},
+  main?: string,
+): Promise<Ended> {
+  return runToEnd(['migrate'], { ...settingsFor(database), ...changes }, main);
+}
+
+async function applied(database: TestDatabase): Promise<string[]> {
+  const rows = await database.query<{ name: string }>(
+    'select name from caudal_meta.migrations order by name',
+  );
+  return rows.map((row) => row.name);
+}
+
+/** Everything in the database that a migration could have made. */
+function objects(database: TestDatabase): Promise<object[]> {
+  return database.query(
+    `select n.nspname as schema, c.relname as name, c.relkind as kind, c.oid::int as oid
+     from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname like 'caudal%'
+     union all
+     select n.nspname, p.proname, 'f', p.oid::int
+     from pg_proc p join pg_namespace n on n.oid = p.pronamespace where n.nspname like 'caudal%'
+     order by 1, 2, 3`,
+  );
+}
+
+interface Month {
+  readonly parent: string;
+  readonly name: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+async function months(database: TestDatabase): Promise<Month[]> {
+  const rows = await database.query<{ parent: string; name: string; bound: string }>(
+    `select p.relname as parent, c.relname as name, pg_get_expr(c.relpartbound, c.oid) as bound
+     from pg_inherits i join pg_class c on c.oid = i.inhrelid join pg_class p on p.oid = i.inhparent
+     where c.relkind = 'r' and c.relnamespace = 'caudal'::regnamespace order by 1, 2`,
+  );
+  return rows.map(({ parent, name, bound }) => {
+    const [, from = '', to = ''] = /FROM \('(.+)'\) TO \('(.+)'\)/.exec(bound) ?? [];
+    return { parent, name, from, to };
+  });
+}
+
+/** The month of business time and the next ones, cut by UTC, as they must be for every monthly table. */
+async function expectedMonths(database: TestDatabase, first: Date, count: number): Promise<Month[]> {
+  const tables = await database.query<{ name: string }>(
+    'select name from caudal.monthly_tables order by name',
+  );
+  expect(tables.length).toBeGreaterThan(0);
+  return tables.flatMap(({ name: parent }) =>
+    Array.from({ length: count }, (_, ahead) => {
+      const start = new Date(Date.UTC(first.getUTCFullYear(), first.getUTCMonth() + ahead, 1));
+      const end = Date.UTC(start.getUTCFullYear(), start.getUTCMonth() + 1, 1);
+      const name = `${parent}_${start.toISOString().slice(0, 7).replace('-', '')}`;
+      return { parent, name, from: uuidFloor(start.getTime()), to: uuidFloor(end) };
+    }),
+  );
+}
+
+async function businessTime(database: TestDatabase): Promise<Date> {
+  const [row] = await database.query<{ now: Date }>('select caudal.now() as now');
+  if (!row) throw new Error('the database gave no time');
+  return row.now;
+}
+
+describe('migrate', () => {
+  it('brings an empty database to this version, and run again it changes nothing', async () => {
+    const database = await empty();
+    const first = await migrate(database);
+    expect(first).toMatchObject({ code: 0, stderr: '' });
+    expect(await applied(database)).toEqual(MIGRATIONS);
+    const before = await objects(database);
+    expect(before.length).toBeGreaterThan(20);
+    const second = await migrate(database);
+    expect(second).toMatchObject({ code: 0, stderr: '' });
+    expect(second.stdout).not.toContain('migration applied');
+    expect(await objects(database)).toEqual(before);
+    expect(await applied(database)).toEqual(MIGRATIONS);
+  });
+
+  it('run by three processes at the same time succeeds in all of them and applies everything once', async () => {
+    const database = await empty();
+    const ends = await Promise.all([migrate(database), migrate(database), migrate(database)]);
+    expect(ends.map(({ code, stderr }) => ({ code, stderr }))).toEqual(
+      ends.map(() => ({ code: 0, stderr: '' })),
+    );
+    const lines = ends.flatMap(({ stdout }) => stdout.split('\n'));
+    expect(lines.filter((line) => line.includes('migration applied'))).toHaveLength(MIGRATIONS.length);
+    expect(await applied(database)).toEqual(MIGRATIONS);
+    expect(await months(database)).toEqual(await expectedMonths(database, await businessTime(database), 4));
+  });
+
+  it('makes the house once, however many processes are at it', async () => {
+    const database = await migrated();
+    const config = readConfig('operator', settingsFor(database));
+    const log = makeLog({ level: 'silent', base: {} });
+    const pool = new RolePool({
+      role: 'system',
+      url: config.database.systemUrl,
+      connections: 16,
+      deadlineMs: 5000,
+      log,
+    });
+    const deps = { system: systemDb(pool), masterKeys: config.masterKeys };
+    const failures: unknown[] = [];
+    // The race is narrow, so it is run many times: one round in twenty used to lose.
+    for (let round = 0; round < 30; round += 1) {
+      await database.query('truncate caudal.organizations cascade');
+      const ends = await Promise.allSettled(Array.from({ length: 16 }, () => ensureHouse(deps)));
+      failures.push(...ends.filter((end) => end.status === 'rejected').map((end) => end.reason as unknown));
+    }
+    await pool.close();
+    expect(failures).toEqual([]);
+    expect(await database.query('select from caudal.organizations')).toHaveLength(1);
+    expect(await database.query('select from caudal.organization_keys')).toHaveLength(1);
+  });
+
+  it('fails loudly when a migration fails, leaves nothing of it, and goes on once it is mended', async () => {
+    const database = await migrated();
+    const before = await objects(database);
+    copy.writeMigration('0900_whole.sql', 'create table caudal.whole (id integer);');
+    const half =
+      "create table caudal.half (id integer);\ninsert into caudal.monthly_tables values ('half');\n";
+    const broken = [
+      ['select 1 / 0;', 'division by zero'],
+      // It runs to its end, and then cannot be written down as applied.
+      ["alter table caudal_meta.migrations add constraint wall check (name < '0901');", 'wall'],
+    ] as const;
+    for (const [last, said] of broken) {
+      copy.writeMigration('0901_broken.sql', half + last);
+      const failed = await migrate(database, {}, copy.main);
+      expect(failed.code).toBe(1);
+      expect(failed.stderr).toContain('migration 0901_broken.sql failed: ');
+      expect(failed.stderr).toContain(said);
+      expect(failed.stdout).not.toContain('up to date');
+      expect(await applied(database)).toEqual([...MIGRATIONS, '0900_whole.sql']);
+      const after = await objects(database);
+      expect(after).toEqual(expect.arrayContaining(before));
+      expect(after.map((object) => (object as { name: string }).name)).not.toContain('half');
+      expect(await database.query("select from caudal.monthly_tables where name = 'half'")).toEqual([]);
+    }
+    copy.writeMigration('0901_broken.sql', 'create table caudal.half (id integer);');
+    expect(await migrate(database, {}, copy.main)).toMatchObject({ code: 0 });
+    expect(await applied(database)).toEqual([...MIGRATIONS, '0900_whole.sql', '0901_broken.sql']);
+  });
+
+  it('refuses a migration that was changed after it was applied', async () => {
+    const database = await migrated();
+    const changed = copyServer();
+    changed.writeMigration(NEWEST, 'select 1;');
+    const end = await migrate(database, {}, changed.main);
+    changed.remove();
+    expect(end.code).toBe(1);
+    expect(end.stderr).toContain(`migration ${NEWEST} was changed after it was applied`);
+  });
+
+  it('refuses a database that is ahead of it, and so does the server', async () => {
+    const database = await migrated();
+    await database.query("insert into caudal_meta.migrations values ('9999_future.sql', 'x')");
+    const [end, server] = await Promise.all([migrate(database), runToEnd(['api'], settingsFor(database))]);
+    expect(end.code).toBe(1);
+    expect(end.stderr).toMatch(/9999_future\.sql.*newer/);
+    expect(server.code).toBe(1);
+    expect(server.stderr).toContain('9999_future.sql');
+  });
+
+  it('refuses the database of another environment or cell, and so does the server', async () => {
+    const database = await migrated();
+    const strangers = [{ CAUDAL_ENV: 'staging' }, { CAUDAL_CELL: '2' }];
+    const ends = await Promise.all(
+      strangers.flatMap((changes) => [
+        migrate(database, changes),
+        runToEnd(['api'], { ...settingsFor(database), ...changes }),
+      ]),
+    );
+    for (const [index, { code, stderr }] of ends.entries()) {
+      expect(code).toBe(1);
+      expect(stderr).toContain('belongs to development, cell 1');
+      expect(stderr).toContain(index < 2 ? 'says staging, cell 1' : 'says development, cell 2');
+    }
+    expect(await database.query('select environment, cell from caudal.deployment')).toEqual([
+      { environment: 'development', cell: 1 },
+    ]);
+  });
+
+  it('has not touched the database it refuses: no migration applied, no password of a role changed', async () => {
+    const database = await migrated();
+    const newer = copyServer();
+    newer.writeMigration('0900_whole.sql', 'create table caudal.whole (id integer);');
+    // A role of this test's own: the ordinary ones belong to every test of the cluster.
+    const role = `probe_${randomBytes(4).toString('hex')}`;
+    await database.query(`create role ${role} login password 'of the running servers'`);
+    const asRole = (password: string) => {
+      const url = new URL(database.url);
+      url.username = role;
+      url.password = password;
+      return url.href;
+    };
+    const changes = { CAUDAL_ENV: 'staging', DATABASE_READ_URL: asRole('of the wrong migrate') };
+    const end = await migrate(database, changes, newer.main);
+    newer.remove();
+    const client = new Client({ connectionString: asRole('of the running servers') });
+    const connecting = await client.connect().then(
+      () => 'connected',
+      (error: Error) => error.message,
+    );
+    await client.end();
+    await database.query(`drop role ${role}`);
+    expect(end.code).toBe(1);
+    expect({ connecting, applied: await applied(database) }).toEqual({
+      connecting: 'connected',
+      applied: MIGRATIONS,
+    });
+  });
+});
+
+describe('months', () => {
+  it('are there for this month and the next three, for every monthly table, cut by UTC', async () => {
+    const database = await migrated();
+    expect(await months(database)).toEqual(await expectedMonths(database, await businessTime(database), 4));
+    expect(await database.query('select caudal.months_ready() as ready')).toEqual([{ ready: true }]);
+  });
+
+  it('are cut by UTC without a gap whatever time zone the database is set to', async () => {
+    const database = await empty();
+    await database.query(`alter database ${database.name} set timezone = 'America/Bogota'`);
+    expect(await migrate(database)).toMatchObject({ code: 0 });
+    const found = await months(database);
+    expect(found).toEqual(await expectedMonths(database, await businessTime(database), 4));
+  });
+
+  it('are made further ahead when time is shifted, and those behind stay', async () => {
+    const database = await migrated();
+    const first = await businessTime(database);
+    await database.query("select caudal.shift_time(interval '70 days')");
+    const shifted = await businessTime(database);
+    expect(shifted.getTime() - first.getTime()).toBeGreaterThanOrEqual(70 * 86_400_000);
+    const ahead =
+      (shifted.getUTCFullYear() - first.getUTCFullYear()) * 12 + shifted.getUTCMonth() - first.getUTCMonth();
+    expect(await months(database)).toEqual(await expectedMonths(database, first, ahead + 4));
+  });
+
+  it('agree with the ids made by the process about where a month begins', async () => {
+    const database = await migrated();
+    const moments = ['2026-01-01T00:00:00Z', '2026-02-28T23:59:59.999Z', '2038-01-19T03:14:08.001Z'];
+    const rows = await database.query<{ floor: string }>(
+      'select caudal.uuid_floor(at) as floor from unnest($1::timestamptz[]) with ordinality as m(at, n) order by n',
+      [moments],
+    );
+    expect(rows.map((row) => row.floor)).toEqual(moments.map((moment) => uuidFloor(Date.parse(moment))));
+  });
+
+  it('open only through their table: a role that may read it may not read a month of it', async () => {
+    const database = await migrated();
+    const [month] = await months(database);
+    const config = readConfig('operator', settingsFor(database));
+    const client = new Client({ connectionString: config.database.readUrl });
+    await client.connect();
+    await expect(client.query(`select from caudal.${month?.name}`)).rejects.toThrow('permission denied');
+    await client.end();
+  });
+});
+
+describe('time in production', () => {
+  it('cannot be shifted, not even by the superuser', async () => {
+    const database = await empty();
+    const { database: roles } = readConfig('migrate', settingsFor(database));
+    const end = await migrate(database, {
+      CAUDAL_ENV: 'production',
+      CAUDAL_BASE_URL: 'https://api.example.com',
+      CAUDAL_CHECKOUT_URL: 'https://pay.example.com',
+      BREB_URL: 'https://breb.example.com',
+      PSE_URL: 'https://pse.example.com',
+      CAUDAL_MASTER_KEY: 'Qm7xVt2sLp9aKd4fHg6jZx1cBn8wEr3y',
+      CAUDAL_KEY_PEPPER: 'Ue5iOp0lKj7hGf2dSa9mNb4vCx6zQw1t',
+      CAUDAL_TOKEN_KEY: 'Yt3rEw8qAs1dFg5hJk9lZm2xCv7bNn4p',
+      BREB_CLIENT_SECRET: 'Pl0okmIj9nUhb8YgvTf7',
+      PSE_SECRET: 'Wq2azSx3edCr4fvTg5bY',
+      // The passwords every test of the cluster goes by: derived from this master key they would be others.
+      DATABASE_READ_URL: roles.readUrl,
+      DATABASE_BATCH_URL: roles.batchUrl,
+      DATABASE_SYSTEM_URL: roles.systemUrl,
+    });
+    expect(end).toMatchObject({ code: 0, stderr: '' });
+    await expect(database.query("select caudal.shift_time(interval '1 hour')")).rejects.toMatchObject({
+      constraint: 'production_time_is_never_shifted',
+    });
+    const [drift] = await database.query<{ seconds: number }>(
+      'select abs(extract(epoch from caudal.now() - now()))::float8 as seconds',
+    );
+    expect(drift?.seconds).toBeLessThan(0.01);
+  });
+
+  it('can be shifted in development, where it belongs', async () => {
+    const database = await migrated();
+    await expect(database.query("select caudal.shift_time(interval '1 hour')")).resolves.toHaveLength(1);
+  });
+});
+
+describe('the server', () => {
+  it('refuses to start on a database that is not migrated, in every role', async () => {
+    const database = await empty();
+    const ends = await Promise.all(
+      ['api', 'worker', 'all'].map((role) => runToEnd([role], settingsFor(database))),
+    );
+    for (const { code, stderr } of ends) {
+      expect(code).toBe(1);
+      expect(stderr).toMatch(/database is not migrated.*run the role "migrate" first/);
+    }
+  });
+
+  it('refuses to start on a database that is behind it', async () => {
+    const database = await migrated();
+    const newer = copyServer();
+    newer.writeMigration('0900_whole.sql', 'create table caudal.whole (id integer);');
+    const { code, stderr } = await runToEnd(['api'], settingsFor(database), newer.main);
+    newer.remove();
+    expect(code).toBe(1);
+    expect(stderr).toContain(
+      `at migration ${NEWEST}, this version at 0900_whole.sql: run the role "migrate"`,
+    );
+  });
+
+  it('refuses to start where an acknowledged payment could be lost', async () => {
+    const database = await migrated();
+    await database.query(`alter database ${database.name} set synchronous_commit = off`);
+    const { code, stderr } = await runToEnd(['api'], settingsFor(database));
+    expect(code).toBe(1);
+    expect(stderr).toContain('synchronous_commit = off');
+  });
+
+  it('says in one sentence that the database is away', async () => {
+    const url = new URL(inject('postgres').adminUrl);
+    url.port = '1';
+    const settings = { ...settingsFor(await migrated()), DATABASE_URL: url.href };
+    const ends = await Promise.all([runToEnd(['api'], settings), runToEnd(['migrate'], settings)]);
+    for (const { code, stderr } of ends) {
+      expect(code).toBe(1);
+      expect(stderr.trim()).toMatch(/ECONNREFUSED/);
+      expect(stderr.trim().split('\n')).toHaveLength(1);
+    }
+  });
+});

@@ -1,0 +1,559 @@
+import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Child } from '../../../scripts/stack/child.ts';
+import { startServer } from '../../../scripts/stack/processes.ts';
+import { OPERATIONS } from '../../src/http/api/operations.ts';
+import { ERRORS } from '../../src/kit/error-catalogue.ts';
+import { brebPayin, CUSTOMER, newReference, psePayin } from '../harness/payin-requests.ts';
+import { type Stack, startStack } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+let stack: Stack;
+let api: string;
+let ops: string;
+const extras: Child[] = [];
+beforeAll(async () => {
+  stack = await startStack({
+    settings: {
+      CAUDAL_LOG_LEVEL: 'debug',
+      NODE_COMPILE_CACHE: join(tmpdir(), 'caudal-compile-cache'),
+    },
+  });
+  api = stack.apis[0]?.url ?? '';
+  ops = stack.apis[0]?.opsUrl ?? '';
+});
+afterAll(async () => {
+  await Promise.all(extras.map((child) => child.stop()));
+  await stack?.stop();
+});
+
+interface Server extends Child {
+  readonly url: string;
+  readonly opsUrl: string;
+}
+
+/** One more process on the same database. */
+async function startExtra(role: 'api' | 'worker' | 'all'): Promise<Server> {
+  const child = await startServer(role, { ...stack.settings, CAUDAL_PORT: '0' });
+  extras.push(child);
+  const at = (port: unknown) => `http://127.0.0.1:${String(port)}`;
+  return { ...child, url: at(child.ready['port']), opsUrl: at(child.ready['opsPort']) };
+}
+
+async function simulatorFault(fault: object): Promise<void> {
+  const response = await fetch(`${stack.simulatorUrl}/control/faults`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(fault),
+  });
+  expect(response.status).toBe(200);
+}
+
+async function readiness(url: string): Promise<{ status: number; reasons: string[] }> {
+  const response = await fetch(`${url}/readyz`);
+  const { reasons } = (await response.json()) as { reasons: string[] };
+  return { status: response.status, reasons };
+}
+
+async function countOf(text: string, values: readonly unknown[] = []): Promise<number> {
+  const [row] = await stack.database.query<{ count: string }>(`select count(*) from ${text}`, values);
+  return Number(row?.count);
+}
+
+describe('the port of operations', () => {
+  it('says that the process is alive and that it is ready', async () => {
+    const alive = await fetch(`${ops}/livez`);
+    expect([alive.status, await alive.json()]).toEqual([200, { status: 'alive' }]);
+    expect(await readiness(ops)).toEqual({ status: 200, reasons: [] });
+  });
+
+  it('is apart from the port of merchants: neither answers for the other', async () => {
+    expect(new URL(ops).port).not.toBe(new URL(api).port);
+    for (const path of ['/livez', '/readyz', '/metrics']) {
+      const answer = await stack.api.get(path);
+      expect(answer.status).toBe(404);
+      expect(answer.body['code']).toBe('not_found');
+    }
+    for (const path of ['/payins', '/docs', '/openapi.json', '/oauth/token'])
+      expect((await fetch(ops + path, { headers: { 'x-api-key': stack.organization.apiKey } })).status).toBe(
+        404,
+      );
+  });
+
+  it('says unready, and why, when the next month has no place for payins, but goes on living', async () => {
+    const [row] = await stack.database.query<{ name: string }>(
+      `select 'payins_' || to_char((date_trunc('month', caudal.now(), 'UTC') at time zone 'UTC') + interval '1 month', 'YYYYMM') as name`,
+    );
+    await stack.database.query(`drop table caudal.${row?.name}`);
+    const unready = await readiness(ops);
+    expect(unready.status).toBe(503);
+    expect(unready.reasons.join()).toContain('next month');
+    expect((await fetch(`${ops}/livez`)).status).toBe(200);
+    expect((await stack.api.post('/payins', brebPayin())).status).toBe(201);
+    await stack.database.query("select caudal.make_months(caudal.now() + interval '3 months')");
+    expect(await readiness(ops)).toEqual({ status: 200, reasons: [] });
+  });
+
+  it('says unready when the database is not heard, merchants get 503, and both pass by themselves', async () => {
+    await stack.database.query('revoke execute on function caudal.now() from caudal_system');
+    try {
+      const unready = await until('the process has noticed', async () => {
+        const found = await readiness(ops);
+        return found.status === 503 && found;
+      });
+      expect(unready.reasons.join()).toContain('has not been heard for a second');
+      const turnedAway = await stack.api.get('/pse/banks');
+      expect(turnedAway.status).toBe(503);
+      expect(turnedAway.body['code']).toBe('service_unavailable');
+      expect(turnedAway.headers.get('retry-after')).toBe('1');
+      expect((await fetch(`${ops}/livez`)).status).toBe(200);
+    } finally {
+      await stack.database.query('grant execute on function caudal.now() to caudal_system');
+    }
+    await until('it is ready again', async () => (await readiness(ops)).status === 200);
+    expect((await stack.api.get('/pse/banks')).status).toBe(200);
+  });
+});
+
+describe('the metrics', () => {
+  const OF_AN_API = [
+    'caudal_http_request_seconds',
+    'caudal_payin_batch_size',
+    'caudal_payin_batch_seconds',
+    'caudal_payin_queue',
+    'caudal_rail_circuit_open',
+    'caudal_breb_key_registrations_total',
+    'caudal_clock_age_seconds',
+  ];
+
+  it('of an API tell what it did, by route and never by resource', async () => {
+    const created = await stack.api.post('/payins', brebPayin());
+    const id = String(created.body['id']);
+    await stack.api.get(`/payins/${id}`);
+    const response = await fetch(`${ops}/metrics`);
+    expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+    const text = await response.text();
+    const names = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name);
+    expect(names.sort()).toEqual(OF_AN_API.sort());
+    expect(text).toMatch(
+      /^caudal_http_request_seconds_count\{method="GET",route="\/payins\/:id",status="200"\} [1-9]/m,
+    );
+    expect(text).toMatch(/^caudal_payin_batch_size_sum [1-9]/m);
+    // A label per payin or per merchant would grow without end, and tell an operator's tool whose it is.
+    expect(text).not.toContain(id);
+    expect(text).not.toContain(stack.organization.organizationId);
+    const labels = new Set([...text.matchAll(/[{,]([a-z]+)="/g)].map(([, name]) => name));
+    expect(
+      [...labels].filter(
+        (name) => !['method', 'route', 'status', 'verdict', 'answer', 'rail', 'le'].includes(name ?? ''),
+      ),
+    ).toEqual([]);
+  });
+
+  it('do not grow with the addresses strangers make up', async () => {
+    const lines = async () => (await (await fetch(`${ops}/metrics`)).text()).split('\n').length;
+    await stack.api.get('/made-up/0');
+    const before = await lines();
+    for (let index = 1; index <= 20; index += 1) await stack.api.get(`/made-up/${index}?q=${index}`);
+    expect(await lines()).toBe(before);
+  });
+});
+
+describe('the role "all"', () => {
+  it('answers merchants and does the work that is due, in one process', async () => {
+    const all = await startExtra('all');
+    expect(await readiness(all.opsUrl)).toEqual({ status: 200, reasons: [] });
+    const created = await stack.api.at(all.url).post('/payins', brebPayin());
+    expect(created.status).toBe(201);
+    // Left by a process that died before it could register the key: only a worker finds that.
+    const left = await stack.api.at(all.url).post('/payins', brebPayin());
+    await stack.database.query(
+      `update caudal.breb_keys set registered_at = null, register_due_at = caudal.now(), claimed_until = null,
+       claim_token = null where payin_id = $1`,
+      [left.body['id']],
+    );
+    await until('both keys are registered', async () => {
+      const ids = [created.body['id'], left.body['id']];
+      return (
+        (await countOf('caudal.breb_keys where payin_id = any($1) and registered_at is not null', [ids])) ===
+        2
+      );
+    });
+    const metrics = await (await fetch(`${all.opsUrl}/metrics`)).text();
+    expect(metrics).toContain('caudal_breb_keys_waiting ');
+    expect(metrics).toContain('caudal_breb_keys_waiting_oldest_seconds ');
+    expect(await all.stop()).toBe(0);
+  });
+});
+
+describe('a process that is told to stop', () => {
+  /** How a new connection fares. */
+  function knock(url: string): Promise<string> {
+    return new Promise((resolve) => {
+      const socket = connect(Number(new URL(url).port), '127.0.0.1');
+      socket.once('connect', () => {
+        socket.destroy();
+        resolve('accepted');
+      });
+      socket.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? 'failed'));
+    });
+  }
+
+  it('answers the fifty requests under way, takes no new ones, and ends well', async () => {
+    const leaving = await startExtra('api');
+    const client = stack.api.at(leaving.url);
+    expect((await client.get('/pse/banks')).status).toBe(200);
+    await simulatorFault({ rail: 'PSE', operation: '*', fault: 'slow', ms: 800 });
+    const prefix = newReference();
+    let answered = 0;
+    const requests = Array.from({ length: 50 }, async (_, index) => {
+      const answer = await client.post('/payins', psePayin({ reference: `${prefix}-${index}` }));
+      answered += 1;
+      return answer.status;
+    });
+    await until(
+      'all of them are committed and wait for the bank',
+      async () => (await countOf('caudal.payins where reference like $1', [`${prefix}-%`])) === 50,
+    );
+    expect(answered).toBe(0);
+    const toldAt = performance.now();
+    leaving.kill('SIGTERM');
+    await until('no new connection is accepted', async () => (await knock(leaving.url)) === 'ECONNREFUSED');
+    expect(answered).toBeLessThan(50);
+    expect(await readiness(leaving.opsUrl)).toEqual({ status: 503, reasons: ['shutting down'] });
+    expect(await Promise.all(requests)).toEqual(requests.map(() => 201));
+    expect(await leaving.exited).toBe(0);
+    // Not by its last resort, which is 25 seconds: connections that merely stay open do not hold it.
+    expect(performance.now() - toldAt).toBeLessThan(10_000);
+    expect(leaving.output()).toContain('"msg":"stopped"');
+    await fetch(`${stack.simulatorUrl}/control/faults`, { method: 'DELETE' });
+  });
+});
+
+describe('the log', () => {
+  const ALLOWED = new Set(
+    `level time role msg requestId method route status durationMs code reason organizationId keyId port opsPort
+     environment cell signal rail count operation errorType errorMessage sqlState constraint table frames attempt
+     circuit payinId`.split(/\s+/),
+  );
+
+  it('is JSON lines of known fields, with the request id of every answer and no personal data', async () => {
+    const reference = newReference();
+    const callbackUrl = 'https://shop.example.com/thanks?customer=secret-of-the-shop';
+    const answers = [
+      await stack.api.post('/payins', brebPayin({ reference, callbackUrl }), {
+        'idempotency-key': 'key-of-ana',
+      }),
+      await stack.api.post('/payins', psePayin({ inlineCustomer: { ...CUSTOMER, idNumber: '1000000001' } })),
+      await stack.api.post('/payins', brebPayin({ inlineCustomer: { ...CUSTOMER, phone: 'not a phone' } })),
+      await stack.api.get(`/payins/${CUSTOMER.email}`),
+      await stack.api.get(`/customers/${CUSTOMER.phone}?email=${CUSTOMER.email}`),
+      await stack.api.as(`${stack.organization.apiKey}x`).get('/payins'),
+    ];
+    const output = () => stack.apis[0]?.output() ?? '';
+    // The log is written out every second.
+    await until('the log has them all', async () =>
+      answers.every(({ headers }) => output().includes(headers.get('x-request-id') ?? '-')),
+    );
+    const lines = output().trim().split('\n').slice(1);
+    expect(lines.length).toBeGreaterThanOrEqual(answers.length);
+    for (const line of lines) {
+      const fields = Object.keys(JSON.parse(line) as object);
+      expect(fields.filter((name) => !ALLOWED.has(name))).toEqual([]);
+    }
+    const one = lines.find((line) => line.includes(answers[0]?.headers.get('x-request-id') ?? '-'));
+    expect(JSON.parse(one ?? '')).toMatchObject({
+      level: 'info',
+      role: 'api',
+      msg: 'request',
+      method: 'POST',
+      route: '/payins',
+      status: 201,
+      organizationId: stack.organization.organizationId,
+      keyId: stack.organization.keyId,
+    });
+    const secrets = [
+      ...Object.values(CUSTOMER).filter((value) => value !== CUSTOMER.idType),
+      'Rojas',
+      '3001234567',
+      '1000000001',
+      reference,
+      'secret-of-the-shop',
+      'key-of-ana',
+      'not a phone',
+      'cdl_test_',
+      stack.organization.apiKey.slice(26, 40),
+      stack.settings['CAUDAL_MASTER_KEY'] ?? '-',
+    ];
+    expect(secrets.filter((secret) => output().includes(secret))).toEqual([]);
+  });
+});
+
+describe('the request id', () => {
+  it('is on every answer, a new one each time, and in the problem as in the header', async () => {
+    const key = { 'x-api-key': stack.organization.apiKey };
+    const json = { 'content-type': 'application/json' };
+    const big = JSON.stringify({ reference: 'x'.repeat(70_000) });
+    const asked: readonly (readonly [number, string, string, RequestInit])[] = [
+      [200, 'GET', '/pse/banks', { headers: key }],
+      [200, 'HEAD', '/pse/banks', { headers: key }],
+      [200, 'GET', '/openapi.json', {}],
+      [200, 'GET', '/docs', {}],
+      [200, 'GET', '/docs/errors/not_found', {}],
+      [404, 'GET', '/docs/errors/made_up', {}],
+      [201, 'POST', '/payins', { headers: { ...key, ...json }, body: JSON.stringify(brebPayin()) }],
+      [400, 'POST', '/payins', { headers: { ...key, ...json }, body: '{}' }],
+      [400, 'POST', '/payins', { headers: { ...key, ...json }, body: '{' }],
+      [400, 'GET', '/payins?pageSize=0', { headers: key }],
+      [401, 'GET', '/payins', {}],
+      [401, 'POST', '/payins', { headers: json, body: '{' }],
+      [404, 'GET', '/nowhere', {}],
+      [404, 'GET', '/payins/%ff', { headers: key }],
+      [405, 'DELETE', '/payins', { headers: key }],
+      [405, 'OPTIONS', '/payins', {}],
+      [413, 'POST', '/payins', { headers: { ...key, ...json }, body: big }],
+      [415, 'POST', '/payins', { headers: { ...key, 'content-type': 'text/plain' }, body: 'x' }],
+    ];
+    const answers = await Promise.all(
+      asked.map(async ([, method, path, init]) => {
+        const response = await fetch(api + path, { ...init, method });
+        const text = await response.text();
+        const type = response.headers.get('content-type') ?? '';
+        const problem = type.includes('problem+json') ? (JSON.parse(text) as Record<string, unknown>) : null;
+        return { method, path, status: response.status, id: response.headers.get('x-request-id'), problem };
+      }),
+    );
+    expect(answers.map(({ method, path, status }) => [status, method, path])).toEqual(
+      asked.map(([status, method, path]) => [status, method, path]),
+    );
+    expect(answers.filter(({ id }) => !/^req_[0-9A-HJKMNP-TV-Z]{20}$/.test(id ?? ''))).toEqual([]);
+    expect(new Set(answers.map(({ id }) => id)).size).toBe(answers.length);
+    for (const { status, path, id, problem } of answers) {
+      const isProblem = status >= 400 && !path.startsWith('/docs');
+      expect({ path, requestId: problem?.['requestId'] }).toEqual({
+        path,
+        requestId: isProblem ? id : undefined,
+      });
+    }
+  });
+
+  it('comes with the right problem when an identifier is far too long', async () => {
+    const answers = [
+      await stack.api.get('/payins/nonsense'),
+      await stack.api.get(`/payins/${'a'.repeat(300)}`),
+    ];
+    expect(answers[1]?.body['code']).toBe(answers[0]?.body['code']);
+    expect(answers[1]?.status).toBe(answers[0]?.status);
+  });
+
+  it('is not taken from the client', async () => {
+    const answer = await stack.api.get('/pse/banks', { 'x-request-id': 'req_OFSOMEBODYELSE0000000' });
+    expect(answer.headers.get('x-request-id')).not.toBe('req_OFSOMEBODYELSE0000000');
+  });
+
+  it.each([
+    [
+      'a header larger than we read',
+      `GET /payins HTTP/1.1\r\nhost: x\r\nidempotency-key: ${'k'.repeat(20_000)}\r\n\r\n`,
+    ],
+    ['what is not HTTP', 'HELLO\r\n\r\n'],
+  ])('is on the problem that answers %s', async (_, request) => {
+    const answer = await new Promise<string>((resolve, reject) => {
+      const socket = connect(Number(new URL(api).port), '127.0.0.1', () => socket.write(request));
+      let text = '';
+      socket.setEncoding('latin1').on('data', (part: string) => (text += part));
+      socket.once('close', () => resolve(text));
+      socket.once('error', reject);
+    });
+    expect(answer).toMatch(/^HTTP\/1\.1 4\d\d /);
+    expect(answer.toLowerCase()).toMatch(/\r\nx-request-id: req_/);
+    expect(answer).toContain('application/problem+json');
+  });
+});
+
+describe('openapi.json', () => {
+  type Json = Record<string, unknown>;
+  interface OperationJson extends Json {
+    readonly operationId?: string;
+    readonly tags?: string[];
+    readonly security?: Json[];
+    readonly parameters?: { name: string; in: string }[];
+    readonly responses?: Record<string, Json>;
+    readonly 'x-problem-codes'?: string[];
+  }
+  let document: Json & {
+    paths: Record<string, Record<string, OperationJson>>;
+    components: { schemas: Json; securitySchemes: Json };
+    servers: { url: string }[];
+    tags: { name: string }[];
+  };
+  let operations: { path: string; method: string; operation: OperationJson }[];
+  beforeAll(async () => {
+    const response = await fetch(`${api}/openapi.json`);
+    document = (await response.json()) as typeof document;
+    operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+    );
+  });
+
+  /** Every object in the document, with the place it stands at. */
+  function walk(value: unknown, place = '#'): { place: string; object: Json }[] {
+    if (Array.isArray(value)) return value.flatMap((item, index) => walk(item, `${place}/${index}`));
+    if (value === null || typeof value !== 'object') return [];
+    const object = value as Json;
+    const inside = Object.entries(object).flatMap(([name, member]) => walk(member, `${place}/${name}`));
+    return [{ place, object }, ...inside];
+  }
+
+  function resolve(reference: string): unknown {
+    return reference
+      .replace(/^#\//, '')
+      .split('/')
+      .reduce<unknown>((at, name) => (at as Json | undefined)?.[name], document);
+  }
+
+  it('is version 3.1, of this server, and has an operation for every one that is served', () => {
+    expect(document).toMatchObject({ openapi: '3.1.0', info: { version: '1.0' } });
+    expect(document.servers).toEqual([{ url: stack.settings['CAUDAL_BASE_URL'] }]);
+    expect(operations.map(({ path, method }) => `${method.toUpperCase()} ${path}`).sort()).toEqual(
+      OPERATIONS.map(({ path, method }) => `${method} ${path}`).sort(),
+    );
+  });
+
+  it('refers to nothing that it does not hold', () => {
+    const references = walk(document).flatMap(({ object }) =>
+      typeof object['$ref'] === 'string' ? [object['$ref']] : [],
+    );
+    expect(references.length).toBeGreaterThan(10);
+    expect(references.filter((reference) => resolve(reference) === undefined)).toEqual([]);
+  });
+
+  it('holds no schema that nothing refers to', () => {
+    const references = new Set(walk(document).map(({ object }) => object['$ref']));
+    const unused = Object.keys(document.components.schemas).filter(
+      (name) => !references.has(`#/components/schemas/${name}`),
+    );
+    expect(unused).toEqual([]);
+  });
+
+  it('names every operation once, and files it under a tag that is explained', () => {
+    const ids = operations.map(({ operation }) => operation.operationId);
+    expect(ids.every((id) => /^[a-z][A-Za-z]+$/.test(id ?? ''))).toBe(true);
+    expect(new Set(ids).size).toBe(ids.length);
+    const tags = new Set(document.tags.map((tag) => tag.name));
+    expect(operations.filter(({ operation }) => !operation.tags?.every((tag) => tags.has(tag)))).toEqual([]);
+  });
+
+  it('declares every parameter of a path, and no parameter twice', () => {
+    for (const { path, operation } of operations) {
+      const parameters = operation.parameters ?? [];
+      const declared = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name);
+      expect(declared.sort()).toEqual([...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name).sort());
+      expect(new Set(parameters.map(({ name, in: where }) => `${where}:${name}`)).size).toBe(
+        parameters.length,
+      );
+    }
+  });
+
+  it('documents only problems that exist, each under its status, and a success beside them', () => {
+    for (const { operation } of operations) {
+      const responses = operation.responses ?? {};
+      const codes = operation['x-problem-codes'] ?? [];
+      expect(codes.length).toBeGreaterThan(0);
+      for (const code of codes) {
+        const entry = ERRORS[code as keyof typeof ERRORS] as { status: number } | undefined;
+        expect({ code, known: entry !== undefined }).toEqual({ code, known: true });
+        expect(String(responses[String(entry?.status)]?.['description'])).toContain(`\`${code}\``);
+      }
+      expect(Object.keys(responses).some((status) => status.startsWith('2'))).toBe(true);
+      for (const [status, response] of Object.entries(responses)) {
+        const types = Object.keys(response['content'] as Json);
+        expect(types).toEqual([status.startsWith('2') ? 'application/json' : 'application/problem+json']);
+      }
+    }
+  });
+
+  it('uses only security schemes it explains, and no operation of a merchant goes without', () => {
+    const schemes = Object.keys(document.components.securitySchemes);
+    for (const { path, operation } of operations) {
+      const used = (operation.security ?? []).flatMap((each) => Object.keys(each));
+      expect(used.length).toBeGreaterThan(0);
+      expect(used.filter((name) => !schemes.includes(name))).toEqual([]);
+      const open = operation.security?.some((each) => Object.keys(each).length === 0) ?? true;
+      expect({ path, open }).toEqual({ path, open: path === '/oauth/token' });
+    }
+  });
+
+  it('requires only members that a schema has', () => {
+    for (const { place, object } of walk(document.components.schemas)) {
+      if (!Array.isArray(object['required']) || place.includes('/example')) continue;
+      const members = Object.keys(object['properties'] ?? {});
+      expect({
+        place,
+        missing: object['required'].filter((name) => !members.includes(String(name))),
+      }).toEqual({
+        place,
+        missing: [],
+      });
+    }
+  });
+
+  it('is the one in docs/reference but for the address of the server', () => {
+    const committed = JSON.parse(
+      readFileSync(new URL('../../../docs/reference/openapi.json', import.meta.url), 'utf8'),
+    ) as Json;
+    expect({ ...document, servers: [] }).toEqual({ ...committed, servers: [] });
+  });
+});
+
+describe('the pages of /docs', () => {
+  const CODES = Object.keys(ERRORS);
+
+  it('are there for every problem in both languages, guarded, and load nothing from outside', async () => {
+    const paths = [
+      '/docs',
+      '/docs/errors',
+      '/docs/errors?lang=es',
+      ...CODES.flatMap((code) => [`/docs/errors/${code}`, `/docs/errors/${code}?lang=es`]),
+    ];
+    for (const path of paths) {
+      const response = await fetch(api + path);
+      const page = await response.text();
+      expect({ path, status: response.status }).toEqual({ path, status: 200 });
+      expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
+      const policy = response.headers.get('content-security-policy') ?? '';
+      expect(policy).toContain("default-src 'none'");
+      expect(policy).not.toMatch(/unsafe|https?:|\*/);
+      expect(page).toMatch(/^<!doctype html>/);
+      expect(page).toContain(`<html lang="${path.endsWith('lang=es') ? 'es' : 'en'}">`);
+      expect(page).not.toMatch(/<(?:script|iframe|object|embed|form|base)\b/i);
+      expect(page).not.toMatch(/\ssrc\s*=|@import|url\(/i);
+      const links = [...page.matchAll(/<link\b[^>]*href="([^"]*)"/g)].map(([, href]) => href);
+      expect(links.filter((href) => !href?.startsWith('data:'))).toEqual([]);
+    }
+  });
+
+  it('say no to a code that does not exist, in HTML', async () => {
+    const response = await fetch(`${api}/docs/errors/made_up`);
+    expect(response.status).toBe(404);
+    expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
+  });
+
+  it('are where the type of a problem leads', async () => {
+    const problem = await stack.api.get('/nowhere');
+    const type = String(problem.body['type']);
+    expect(type).toBe(`${api}/docs/errors/not_found`);
+    expect(await (await fetch(type)).text()).toContain('not_found');
+  });
+
+  it('follow the language a browser asks for', async () => {
+    const response = await fetch(`${api}/docs/errors/not_found`, {
+      headers: { 'accept-language': 'es-CO,es' },
+    });
+    expect(await response.text()).toContain('<html lang="es">');
+  });
+});

@@ -1,0 +1,27 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PAYIN_STATUSES, statesBefore } from '../../src/payins/payin.states.ts';
+import { cloneDatabase, type TestDatabase } from '../harness/database.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await cloneDatabase();
+});
+afterAll(() => database?.drop());
+
+describe('the state table of a payin', () => {
+  it('has the very states that the database allows', async () => {
+    const [row] = await database.query<{ rule: string }>(
+      "select pg_get_constraintdef(oid) as rule from pg_constraint where conname = 'payin_status' and conrelid = 'caudal.payins'::regclass",
+    );
+    const allowed = [...(row?.rule ?? '').matchAll(/'([A-Z]+)'/g)].map((match) => match[1]);
+    expect(allowed.toSorted()).toEqual(PAYIN_STATUSES.toSorted());
+  });
+
+  it('lets a final state be reached from open ones only, and left by nothing', () => {
+    for (const final of ['CONFIRMED', 'DECLINED', 'CANCELED'] as const) {
+      expect(statesBefore(final)).toBe("'PENDING', 'PROCESSING'");
+    }
+    expect(statesBefore('PROCESSING')).toBe("'PENDING'");
+    expect(statesBefore('PENDING')).toBe('');
+  });
+});
