@@ -14,7 +14,7 @@ describe('the state table of a payin', () => {
       "select pg_get_constraintdef(oid) as rule from pg_constraint where conname = 'payin_status' and conrelid = 'caudal.payins'::regclass",
     );
     const allowed = [...(row?.rule ?? '').matchAll(/'([A-Z]+)'/g)].map((match) => match[1]);
-    expect(allowed.toSorted()).toEqual(PAYIN_STATUSES.toSorted());
+    expect(new Set(allowed)).toEqual(new Set(PAYIN_STATUSES));
   });
 
   it('lets a final state be reached from open ones only, and left by nothing', () => {
