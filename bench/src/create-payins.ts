@@ -31,7 +31,7 @@ export async function benchCreatePayins(
   const twins = [await bare(8), await bare(16)];
   const before = await totals(stage);
   const load = await runLoad({
-    port: stage.port,
+    ports: stage.ports,
     connections: CONNECTIONS,
     seconds: seconds.api,
     warmUpSeconds: 2,
@@ -39,22 +39,8 @@ export async function benchCreatePayins(
   });
   const after = await totals(stage);
   console.log(
-    `  POST /payins ${CONNECTIONS} connections ${load.perSecond.toFixed(0).padStart(6)} req/s   p50 ${load.p50Ms.toFixed(1)} ms   p99 ${load.p99Ms.toFixed(1)} ms   max ${load.maxMs.toFixed(0)} ms   failures ${load.failures}   generator ${((load.generatorCpuSeconds / load.seconds) * 100).toFixed(0)} % of a core`,
+    `  POST /payins ${CONNECTIONS} connections, ${stage.ports.length} API processes ${load.perSecond.toFixed(0).padStart(6)} req/s   p50 ${load.p50Ms.toFixed(1)} ms   p99 ${load.p99Ms.toFixed(1)} ms   max ${load.maxMs.toFixed(0)} ms   failures ${load.failures}   generator ${((load.generatorCpuSeconds / load.seconds) * 100).toFixed(0)} % of a core`,
   );
-  if (process.env['BENCH_STATEMENTS'])
-    for (const row of await stage.query<{ calls: string; mean: number; total: number; query: string }>(
-      'select calls, mean_exec_time as mean, total_exec_time as total, left(regexp_replace(query, $$\\s+$$, $$ $$, $$g$$), 90) as query from pg_stat_statements order by total_exec_time desc limit 12',
-    ))
-      console.log(
-        `    ${row.total.toFixed(0).padStart(7)} ms  ${row.calls.padStart(6)} x ${row.mean.toFixed(2)} ms  ${row.query}`,
-      );
-  if (process.env['BENCH_STATEMENTS'])
-    console.log(
-      (await (await fetch(`http://127.0.0.1:${String(stage.server.ready['opsPort'])}/metrics`)).text())
-        .split('\n')
-        .filter((line) => /batch.*(sum|count)/.test(line))
-        .join('\n'),
-    );
   twins.push(await bare(32), await bare(64));
   const best = twins.reduce((a, b) => (b.perSecond > a.perSecond ? b : a));
   const created = after.payins - before.payins;

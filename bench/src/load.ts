@@ -13,7 +13,7 @@ export interface LoadResult {
 }
 
 interface LoadOptions {
-  readonly port: number;
+  readonly ports: readonly number[];
   readonly connections: number;
   readonly seconds: number;
   /** Not counted: prepared statements, just-in-time compilation and caches come to rest. */
@@ -32,9 +32,9 @@ export async function runLoad(options: LoadOptions): Promise<LoadResult> {
   let index = 0;
   let counting = false;
   let stopped = false;
-  const users = Array.from({ length: options.connections }, () =>
+  const users = Array.from({ length: options.connections }, (_, connection) =>
     user(
-      options.port,
+      options.ports[connection % options.ports.length] ?? 0,
       () => (stopped ? null : options.request(index++)),
       (ms, ok) => {
         if (!counting) return;

@@ -1,8 +1,7 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import type { Child } from '../../scripts/stack/child.ts';
 import { freePort, startPostgres } from '../../scripts/stack/postgres.ts';
 import { runServerCommand, startServer, startSimulator } from '../../scripts/stack/processes.ts';
 import { seedOrganization } from '../../scripts/stack/seed.ts';
@@ -18,7 +17,6 @@ const POSTGRES_SETTINGS = {
   checkpoint_timeout: '30min',
   max_connections: '200',
   wal_compression: 'off',
-  shared_preload_libraries: 'pg_stat_statements',
 };
 
 export interface Stage {
@@ -28,8 +26,8 @@ export interface Stage {
   readonly twinUrl: string;
   readonly organizationId: string;
   readonly apiKey: string;
-  readonly port: number;
-  readonly server: Child;
+  /** One API process for each core, as a deployment has; connections are shared out between their ports. */
+  readonly ports: readonly number[];
   readonly postgresSettings: Readonly<Record<string, string>>;
   query<Row extends object>(text: string): Promise<Row[]>;
   stop(): Promise<void>;
@@ -62,20 +60,23 @@ export async function buildStage(): Promise<Stage> {
   const { rows } = await client.query<{ id: string }>(
     'select id from caudal.organizations where not is_house',
   );
-  await client.query('create extension pg_stat_statements');
-  const server = await startServer('all', settings);
+  const apis = await Promise.all(
+    cpus().map((_, index) =>
+      startServer('api', { ...settings, CAUDAL_PORT: String(index === 0 ? port : 0) }),
+    ),
+  );
+  const worker = await startServer('worker', settings);
   return {
     folder,
     databaseUrl: cluster.url('caudal'),
     twinUrl: cluster.url('twin'),
     organizationId: rows[0]?.id ?? '',
     apiKey,
-    port,
-    server,
+    ports: apis.map((api) => Number(api.ready['port'])),
     postgresSettings: POSTGRES_SETTINGS,
     query: async <Row extends object>(text: string) => (await client.query<Row>(text)).rows,
     stop: async () => {
-      await server.stop();
+      await Promise.all([...apis, worker].map((child) => child.stop()));
       await simulator.stop();
       await client.end();
       await cluster.stop();

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import { ERRORS, type ErrorCode, type Language } from '../kit/error-catalogue.ts';
 import { type ErrorPageEntry, errorIndexPage, errorPage, notFoundPage } from './docs/error-page.ts';
 import { docsContentSecurityPolicy } from './docs/layout.ts';
@@ -28,27 +28,22 @@ export function registerDocs(app: FastifyInstance, baseUrl: string): void {
     const { lang } = query as { lang?: unknown };
     return lang === 'es' || lang === 'en' ? lang : languageOf(header);
   };
-  app.addHook('onSend', (request, reply, payload, done) => {
-    if (request.url.startsWith('/docs')) {
-      reply
-        .header('content-security-policy', policy)
-        .header('x-content-type-options', 'nosniff')
-        .header('referrer-policy', 'no-referrer');
-    }
-    done(null, payload);
-  });
-  const html = 'text/html; charset=utf-8';
+  const page = (reply: FastifyReply, html: string) =>
+    reply
+      .type('text/html; charset=utf-8')
+      .header('content-security-policy', policy)
+      .header('x-content-type-options', 'nosniff')
+      .header('referrer-policy', 'no-referrer')
+      .send(html);
   app.get('/openapi.json', (_request, reply) => reply.type('application/json; charset=utf-8').send(openapi));
-  app.get('/docs', (_request, reply) => reply.type(html).send(reference));
+  app.get('/docs', (_request, reply) => page(reply, reference));
   app.get('/docs/errors', (request, reply) =>
-    reply.type(html).send(errorIndexPage(entries, asked(request.query, request.headers['accept-language']))),
+    page(reply, errorIndexPage(entries, asked(request.query, request.headers['accept-language']))),
   );
   app.get('/docs/errors/:code', (request, reply) => {
     const language = asked(request.query, request.headers['accept-language']);
     const entry = entries.find(({ code }) => code === (request.params as { code: string }).code);
-    return entry
-      ? reply.type(html).send(errorPage(entry, language))
-      : reply.code(404).type(html).send(notFoundPage(language));
+    return entry ? page(reply, errorPage(entry, language)) : page(reply.code(404), notFoundPage(language));
   });
 }
 

@@ -2,9 +2,12 @@
 export function canonicalJson(value: unknown): string {
   if (value === null || typeof value !== 'object') return JSON.stringify(value) ?? 'null';
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
-  const members = Object.entries(value)
-    .filter(([, member]) => member !== undefined)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member)}`);
-  return `{${members.join(',')}}`;
+  const members = value as Record<string, unknown>;
+  let text = '';
+  for (const name of Object.keys(members).sort()) {
+    const member = members[name];
+    if (member !== undefined)
+      text += `${text === '' ? '' : ','}${JSON.stringify(name)}:${canonicalJson(member)}`;
+  }
+  return `{${text}}`;
 }

@@ -127,12 +127,13 @@ export class Histogram implements Series {
 }
 
 function labelText(labels: Labels): string {
-  const names = Object.keys(labels);
-  if (names.length === 0) return '';
-  return `{${names.map((name) => `${name}="${escaped(String(labels[name]))}"`).join(',')}}`;
+  let text = '';
+  for (const name in labels) text += `${text === '' ? '' : ','}${name}="${escaped(String(labels[name]))}"`;
+  return text === '' ? '' : `{${text}}`;
 }
 
 function escaped(value: string): string {
+  if (!/[\\"\n]/.test(value)) return value;
   return value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
 }
 

@@ -61,13 +61,14 @@ export interface RegistrationResult {
 
 const RECORD = statement(
   'breb-key.record',
-  `update caudal.breb_keys k set
-     registered_at = case when r.refusal is null and r.retry_after_ms is null then caudal.now() end,
+  `with moment as materialized (select caudal.now() as at)
+   update caudal.breb_keys k set
+     registered_at = case when r.refusal is null and r.retry_after_ms is null then moment.at end,
      refusal = r.refusal,
-     register_due_at = case when r.retry_after_ms is not null then caudal.now() + make_interval(secs => r.retry_after_ms / 1000.0) end,
+     register_due_at = case when r.retry_after_ms is not null then moment.at + make_interval(secs => r.retry_after_ms / 1000.0) end,
      attempts = least(k.attempts + 1, 32000),
      claimed_until = null, claim_token = null
-   from unnest($2::text[], $3::text[], $4::float8[]) as r (key, refusal, retry_after_ms)
+   from moment, unnest($2::text[], $3::text[], $4::float8[]) as r (key, refusal, retry_after_ms)
    where k.key = r.key and k.claim_token = $1
    returning k.key, k.organization_id, k.payin_id`,
 );

@@ -25,7 +25,7 @@ const CLAIM = "interval '20 seconds'";
 
 const INSERT = statement(
   'payin.insert',
-  `with moment as (select caudal.now() as at),
+  `with moment as materialized (select caudal.now() as at),
    new as (
      select * from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::bytea[], $8::text[],
        $9::text[], $10::text[], $11::text[], $12::text[], $13::boolean[])
