@@ -34,7 +34,7 @@ export async function benchCreatePayins(
     ports: stage.ports,
     connections: CONNECTIONS,
     seconds: seconds.api,
-    warmUpSeconds: 2,
+    warmUpSeconds: 4,
     request: requestMaker(stage),
   });
   const after = await totals(stage);

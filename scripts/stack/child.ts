@@ -34,7 +34,9 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   const lines = lineReader((line) => options.onLine?.(line));
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding('utf8').on('data', (text: string) => {
-      output = (output + text).slice(-50_000);
+      output += text;
+      // Trimmed now and then, not at every piece: a busy server writes thousands a second.
+      if (output.length > 200_000) output = output.slice(-50_000);
       lines(text);
     });
   }
