@@ -10,6 +10,7 @@ const steps: [name: string, command: string, args: string[]][] = [
   ['types', 'tsc', ['-p', 'tsconfig.json']],
   ['house rules', 'node', ['scripts/house-rules.ts']],
   ['dead code', 'knip', ['--no-progress']],
+  ['lockfile', 'node', ['scripts/complete-lockfile.ts', '--check']],
   ['generated files', 'node', ['scripts/generate.ts', '--check']],
 ];
 

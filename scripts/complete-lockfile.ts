@@ -1,0 +1,82 @@
+/**
+ * npm leaves a platform's package out of the lockfile when the registry at hand does not carry it, and `npm ci` then
+ * refuses the lockfile on every machine. This adds what is missing, without a checksum: npm fetches such a package only
+ * on the platform it is for. `--check` (in npm run check) fails when something is missing.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+interface LockedPackage {
+  version?: string;
+  optional?: boolean;
+  dev?: boolean;
+  os?: string[];
+  cpu?: string[];
+  libc?: string[];
+  optionalDependencies?: Record<string, string>;
+}
+
+const FILE = fileURLToPath(new URL('../package-lock.json', import.meta.url));
+const SYSTEMS = [
+  'aix',
+  'android',
+  'darwin',
+  'freebsd',
+  'linux',
+  'netbsd',
+  'openbsd',
+  'openharmony',
+  'sunos',
+  'win32',
+];
+const PROCESSORS = [
+  'arm64',
+  'arm',
+  'ia32',
+  'loong64',
+  'mips64el',
+  'ppc64',
+  'riscv64',
+  's390x',
+  'wasm32',
+  'x64',
+];
+
+const lock = JSON.parse(readFileSync(FILE, 'utf8')) as { packages: Record<string, LockedPackage> };
+const missing = Object.entries(lock.packages).flatMap(([path, parent]) =>
+  Object.entries(parent.optionalDependencies ?? {})
+    .filter(
+      ([name]) => !lock.packages[`${path}/node_modules/${name}`] && !lock.packages[`node_modules/${name}`],
+    )
+    .map(([name, range]) => ({ name, entry: entryFor(name, range, parent.dev === true) })),
+);
+
+if (process.argv.includes('--check')) {
+  if (missing.length > 0) {
+    console.error(
+      `package-lock.json lacks ${missing.map(({ name }) => name).join(', ')}.\nRun: node scripts/complete-lockfile.ts`,
+    );
+    process.exitCode = 1;
+  }
+} else {
+  for (const { name, entry } of missing) lock.packages[`node_modules/${name}`] = entry;
+  const sorted = Object.entries(lock.packages).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  writeFileSync(FILE, `${JSON.stringify({ ...lock, packages: Object.fromEntries(sorted) }, null, 2)}\n`);
+  console.log(`added ${missing.length} packages of other platforms`);
+}
+
+/** The platform is in the name: `@biomejs/cli-linux-arm64-musl`. */
+function entryFor(name: string, range: string, dev: boolean): LockedPackage {
+  const words = name.split(/[-/.]/);
+  const os = SYSTEMS.filter((system) => words.includes(system));
+  const cpu = PROCESSORS.filter((processor) => words.includes(processor));
+  const libc = words.includes('musl') ? ['musl'] : words.includes('gnu') ? ['glibc'] : [];
+  return {
+    version: range.replace(/^[~^]/, ''),
+    ...(cpu.length > 0 ? { cpu } : {}),
+    ...(dev ? { dev } : {}),
+    ...(libc.length > 0 ? { libc } : {}),
+    optional: true,
+    ...(os.length > 0 ? { os } : {}),
+  };
+}
