@@ -10,8 +10,8 @@ import { join } from 'node:path';
 const SCRIPT = `\\set n random(1, 1000000000000000)
 with id as (select uuidv7() as id, caudal.now() as at),
 claim as (
-  insert into caudal.idempotency_keys (organization_id, operation, key_hash, body_hash, resource_id, created_at)
-  select :org, 'payins.create', uuid_send(gen_random_uuid()), uuid_send(gen_random_uuid()), id, at from id
+  insert into caudal.idempotency_keys (organization_id, key_hash, body_hash, resource_id, created_at)
+  select :org, uuid_send(gen_random_uuid()), uuid_send(gen_random_uuid()), id, at from id
   on conflict on constraint idempotency_key_once do update set repeats = idempotency_keys.repeats + 1),
 name as (
   insert into caudal.resource_references (organization_id, kind, reference, resource_id)

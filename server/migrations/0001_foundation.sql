@@ -125,14 +125,13 @@ comment on column caudal.organizations.number is 'Short handle carried in checko
 comment on column caudal.organizations.is_house is 'The house owns what belongs to no merchant: raw notices, suspense, returns.';
 create unique index organizations_one_house on caudal.organizations (is_house) where is_house;
 
--- The key that encrypts an organization's personal data, itself encrypted (wrapped) by a key of the configuration.
+-- The key that encrypts an organization's personal data, itself encrypted (wrapped) by a key of the configuration. It
+-- is made once: rotating the master key wraps it anew and touches nothing that it encrypted.
 create table caudal.organization_keys (
-  organization_id uuid not null references caudal.organizations,
-  version         smallint not null,
+  organization_id uuid primary key references caudal.organizations,
   wrapped_key     bytea not null,
   master_key_id   text not null,
-  created_at      timestamptz not null default caudal.now(),
-  primary key (organization_id, version)
+  created_at      timestamptz not null default caudal.now()
 );
 
 create table caudal.api_keys (
@@ -176,19 +175,18 @@ call caudal.protect('caudal.credential_changes');
 
 -- ── Once only ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
--- Kept 30 days, then deleted in sets by the block-range index. Key and body are keyed hashes: a dump cannot be searched
--- for a customer's document by hashing all documents.
+-- Kept 30 days, then deleted in sets, oldest first. Key (with its operation) and body are keyed hashes: a dump cannot be
+-- searched for a customer's document by hashing all documents.
 create table caudal.idempotency_keys (
   organization_id uuid not null,
-  operation       text not null,
   key_hash        bytea not null check (length(key_hash) = 16),
   body_hash       bytea not null check (length(body_hash) = 16),
   resource_id     uuid not null,
   created_at      timestamptz not null,
   repeats         integer not null default 0,
-  constraint idempotency_key_once primary key (organization_id, operation, key_hash)
+  constraint idempotency_key_once primary key (organization_id, key_hash)
 );
-create index idempotency_keys_age on caudal.idempotency_keys using brin (created_at);
+create index idempotency_keys_age on caudal.idempotency_keys (created_at);
 
 -- Unique for ever, so it has its own narrow table: a partitioned one could only be unique within a month.
 create table caudal.resource_references (
@@ -234,8 +232,11 @@ create table caudal.payins (
   pse_url_at                timestamptz,
   pse_transaction_id        text,
   pse_cus                   text,
-  -- The next time the rail is to be spoken to about this payin, and who is at it.
+  -- What is to be done next about this payin at its rail, when, and who is at it. `rail_sent_at` is the last time that
+  -- an order may have left for the rail: until its longest processing time has passed, "no" may not be the last word.
+  rail_task                 text,
   rail_due_at               timestamptz,
+  rail_sent_at              timestamptz,
   rail_attempts             smallint not null default 0,
   claimed_until             timestamptz,
   claim_token               uuid,
@@ -244,13 +245,20 @@ create table caudal.payins (
   constraint payin_confirmed_amount check (confirmed_amount_in_cents >= 0),
   constraint payin_currency check (currency = 'COP'),
   constraint payin_status check (status in ('PENDING', 'PROCESSING', 'CONFIRMED', 'DECLINED', 'CANCELED')),
+  constraint payin_result check ((status in ('CONFIRMED', 'DECLINED', 'CANCELED')) = (result_at is not null)),
+  constraint payin_confirmed check (status <> 'CONFIRMED' or confirmed_amount_in_cents is not null),
+  constraint payin_page check ((pse_url is null) = (pse_url_at is null)),
+  constraint payin_due check ((rail_task is null) = (rail_due_at is null) and rail_task in ('open', 'ask', 'close')),
+  constraint payin_claim check (num_nonnulls(claimed_until, claim_token) in (0, 2)),
   constraint payin_settlement_status check (settlement_status in ('PENDING_SETTLEMENT', 'SETTLED')),
   constraint payin_rail check (
     (rail = 'BRE_B' and breb_key is not null and breb_key_type in ('SINGLE_USE', 'QR_CODE') and pse_bank is null)
     or (rail = 'PSE' and breb_key is null and pse_bank is not null and pse_person_type in ('INDIVIDUAL', 'BUSINESS'))
   )
 ) partition by range (id);
-create index payins_rail_due on caudal.payins (rail_due_at) where rail_due_at is not null;
+create index payins_rail_due on caudal.payins (rail, rail_task, rail_due_at) where rail_due_at is not null;
+-- Free for direct payins: a link's attempts are found by it.
+create index payins_of_link on caudal.payins (organization_id, payment_link_id, id) where payment_link_id is not null;
 
 -- One row a move. The key says "one transition out of a state": no state is ever left twice.
 create table caudal.payin_history (
@@ -260,6 +268,9 @@ create table caudal.payin_history (
   to_status       text not null,
   cause           text not null,
   at              timestamptz not null,
+  constraint payin_history_status check (
+    from_status in ('NONE', 'PENDING', 'PROCESSING') and to_status in ('PENDING', 'PROCESSING', 'CONFIRMED', 'DECLINED', 'CANCELED')
+  ),
   constraint payin_leaves_a_state_once primary key (organization_id, payin_id, from_status)
 ) partition by range (payin_id);
 
@@ -277,8 +288,11 @@ create table caudal.breb_keys (
   registered_at   timestamptz,
   refusal         text,
   constraint breb_key_once primary key (key),
-  constraint breb_key_registration check (num_nonnulls(register_due_at, registered_at, refusal) <= 1)
-);
+  constraint breb_key_registration check (num_nonnulls(register_due_at, registered_at, refusal) <= 1),
+  constraint breb_key_claim check (num_nonnulls(claimed_until, claim_token) in (0, 2))
+)
+-- Every row is updated once, a second after it was written: vacuum by count, not by a share of all keys ever minted.
+with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 50000, autovacuum_vacuum_insert_scale_factor = 0.05);
 create index breb_keys_due on caudal.breb_keys (register_due_at) where register_due_at is not null;
 
 call caudal.protect('caudal.payins');

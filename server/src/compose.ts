@@ -2,16 +2,15 @@ import type { Config } from './config.ts';
 import { RolePool } from './db/pool.ts';
 import { systemDb } from './db/system.ts';
 import { batchDb, readDb } from './db/tenant.ts';
-import type { SystemDeps } from './deps.ts';
+import type { Deps, SystemDeps } from './deps.ts';
 import { BusinessClock } from './kit/clock.ts';
 import { Cursors } from './kit/cursor.ts';
-import { uuidv7 } from './kit/ids.ts';
 import type { Log } from './kit/log.ts';
 import { Metrics } from './kit/metrics.ts';
 import { SealedTokens } from './kit/sealed-token.ts';
 import { Authority } from './organizations/authority.ts';
+import { DataKeys } from './organizations/data-keys.ts';
 import { Heartbeat } from './organizations/heartbeat.ts';
-import { OrganizationKeys } from './organizations/organization-keys.ts';
 import { BrebConnector } from './rails/breb/connector.ts';
 import { PseConnector } from './rails/pse/connector.ts';
 
@@ -20,9 +19,11 @@ const HEARTBEAT_DEADLINE_MS = 900;
 
 interface Composed {
   readonly deps: SystemDeps;
+  /** The same without the system pool and the secrets: all that routes of merchants are given. */
+  readonly merchantDeps: Deps;
   readonly authority: Authority;
   readonly heartbeat: Heartbeat;
-  readonly keys: OrganizationKeys;
+  readonly keys: DataKeys;
   /** Ends what `compose` began; call it last. */
   readonly close: () => Promise<void>;
 }
@@ -52,7 +53,7 @@ export function compose(config: Config, log: Log): Composed {
     () => clock.ageMs / 1000,
   );
 
-  const deps: SystemDeps = {
+  const merchantDeps: Deps = {
     environment: config.environment,
     cell: config.cell,
     baseUrl: config.baseUrl,
@@ -63,15 +64,17 @@ export function compose(config: Config, log: Log): Composed {
     read: readDb(read),
     batch: batchDb(batch),
     batchLanes: database.batchLanes,
-    system: systemDb(system),
-    masterKeys: config.masterKeys,
-    peppers: config.peppers,
     rails: { BRE_B: breb, PSE: pse },
     brebKeyPrefix: config.breb.keyPrefix,
     qrNetwork: { network: config.breb.network, networkId: config.breb.networkId },
     cursors: new Cursors(config.tokenKey),
     checkoutTokens: new SealedTokens(config.tokenKey, 'checkout'),
-    claimToken: uuidv7(performance.timeOrigin, config.cell),
+  };
+  const deps: SystemDeps = {
+    ...merchantDeps,
+    system: systemDb(system),
+    masterKeys: config.masterKeys,
+    peppers: config.peppers,
   };
   const authority = new Authority({
     db: deps.system,
@@ -83,9 +86,10 @@ export function compose(config: Config, log: Log): Composed {
   const heartbeat = new Heartbeat({ db: systemDb(pulse), clock, authority, log });
   return {
     deps,
+    merchantDeps,
     authority,
     heartbeat,
-    keys: new OrganizationKeys(deps.system, config.masterKeys),
+    keys: new DataKeys(deps.system, config.masterKeys),
     close: async () => {
       await Promise.all([breb.disconnect(), pse.disconnect()]);
       await Promise.all([read.close(), batch.close(), system.close(), pulse.close()]);

@@ -42,6 +42,11 @@ export const SETTINGS = {
   CAUDAL_CHECKOUT_URL: url(
     'Address under which payers reach the hosted pages. At most 180 characters: PSE takes return addresses of 255.',
   ).refine((value) => value.length <= 180, 'at most 180 characters'),
+  CAUDAL_DRAIN_MS: whole(
+    0,
+    20_000,
+    'How long a stopping API still takes requests after /readyz says no, so that a load balancer notices.',
+  ).default(0),
   CAUDAL_LOG_LEVEL: z
     .enum(['debug', 'info', 'warn', 'error', 'silent'])
     .default('info')
@@ -63,10 +68,12 @@ export const SETTINGS = {
     "Wraps every organization's data key; also the source of the database roles' passwords when they are not given.",
   ),
   CAUDAL_MASTER_KEY_PREVIOUS: secret(
-    'The master key before the present one, while a rotation lasts.',
+    'The other master key while a rotation lasts. Give the new one here first, on every process; then swap the two; then run `caudal secrets rewrap` and drop the old one. Database passwords derive from this one if it is set: give the three role addresses before a rotation.',
   ).optional(),
   CAUDAL_KEY_PEPPER: secret('Under it API keys and tokens are stored as HMAC.'),
-  CAUDAL_KEY_PEPPER_PREVIOUS: secret('The pepper before the present one, while a rotation lasts.').optional(),
+  CAUDAL_KEY_PEPPER_PREVIOUS: secret(
+    'The other pepper while a rotation lasts. Give the new one here first, on every process; then swap the two; keys move to the new one as they are used.',
+  ).optional(),
   CAUDAL_TOKEN_KEY: secret('Signs cursors and hides ids in checkout addresses.'),
   BREB_URL: url('Address of the Bre-B node.'),
   BREB_CLIENT_ID: z.string().min(1).describe('OAuth2 client at the Bre-B node.'),
@@ -114,6 +121,7 @@ export interface Config {
   readonly baseUrl: string;
   readonly checkoutUrl: string;
   readonly logLevel: string;
+  readonly drainMs: number;
   readonly database: {
     readonly ownerUrl: string | null;
     readonly readUrl: string;
@@ -226,6 +234,7 @@ function configOf(settings: Settings): Config {
     baseUrl: settings.CAUDAL_BASE_URL,
     checkoutUrl: settings.CAUDAL_CHECKOUT_URL,
     logLevel: settings.CAUDAL_LOG_LEVEL,
+    drainMs: settings.CAUDAL_DRAIN_MS,
     database: {
       ownerUrl: settings.DATABASE_URL ?? null,
       readUrl: roleUrl(settings.DATABASE_READ_URL, 'caudal_read'),

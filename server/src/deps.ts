@@ -26,8 +26,6 @@ export interface Deps {
   readonly qrNetwork: { readonly network: string; readonly networkId: string };
   readonly cursors: Cursors;
   readonly checkoutTokens: SealedTokens;
-  /** Names this process as the holder of the due work it has claimed. */
-  readonly claimToken: string;
 }
 
 /** What workers, operators and authentication receive. */

@@ -1,7 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { compose } from './compose.ts';
 import type { Config } from './config.ts';
-import { databaseFaults, nextMonthExists } from './db/startup-checks.ts';
+import { nextMonthExists } from './db/months.ts';
+import { databaseFaults } from './db/startup-checks.ts';
 import { issueToken } from './flows/issue-token.ts';
 import { PseOpener } from './flows/open-pse-payins.ts';
 import { PayinCreator } from './flows/payin-creator.ts';
@@ -21,7 +23,7 @@ export interface Running {
 
 /** Starts the API, the worker, or both in one process. Throws when the database is not fit to be served from. */
 export async function serve(role: 'api' | 'worker' | 'all', config: Config, log: Log): Promise<Running> {
-  const { deps, authority, heartbeat, keys, close } = compose(config, log);
+  const { deps, merchantDeps, authority, heartbeat, keys, close } = compose(config, log);
   try {
     const faults = await databaseFaults(deps.system, config);
     if (faults.length > 0) throw new Error(faults.join('; '));
@@ -32,8 +34,19 @@ export async function serve(role: 'api' | 'worker' | 'all', config: Config, log:
     throw error;
   }
   const registrar = new KeyRegistrar(deps, keys);
-  const pse = new PseOpener(deps);
-  const payins = new PayinCreator(deps, pse, (order) => registrar.minted(order));
+  const pse = new PseOpener(merchantDeps);
+  deps.metrics.gauge(
+    'caudal_rail_circuit_open',
+    'One when calls to the rail are held back.',
+    () =>
+      new Map([
+        ['{rail="BRE_B"}', Number(registrar.circuitOpen)],
+        ['{rail="PSE"}', Number(pse.circuitOpen)],
+      ]),
+  );
+  const payins = new PayinCreator(merchantDeps, pse, (order, claimToken) =>
+    registrar.minted(order, claimToken),
+  );
   const loops = role === 'api' ? [] : workerLoops(deps, { registrar, pse, keys });
   let stopping = false;
   const ops = buildOps({
@@ -50,7 +63,7 @@ export async function serve(role: 'api' | 'worker' | 'all', config: Config, log:
     role === 'worker'
       ? null
       : buildApp({
-          ...deps,
+          ...merchantDeps,
           authority,
           payins,
           issueToken: (principal, scopes) => issueToken(deps, principal, scopes),
@@ -63,6 +76,8 @@ export async function serve(role: 'api' | 'worker' | 'all', config: Config, log:
     opsPort: portOf(ops),
     stop: async () => {
       stopping = true;
+      // Whoever routes to us learns it from /readyz before the door is shut.
+      await sleep(config.drainMs);
       if (app) await closeApp(app);
       await Promise.all(loops.map((loop) => loop.stop()));
       await payins.close();

@@ -2,6 +2,7 @@ import { statement, type Tx } from '../db/tx.ts';
 
 export interface IdempotencyClaim {
   readonly organizationId: string;
+  /** Of the operation and the key together: the same key may be used for another operation. */
   readonly keyHash: Buffer;
   readonly bodyHash: Buffer;
   /** The id the resource will have if the claim is won. */
@@ -21,9 +22,9 @@ export interface IdempotencyHolder {
 const CLAIM = statement(
   'idempotency.claim',
   `with moment as materialized (select caudal.now() as at)
-   insert into caudal.idempotency_keys (organization_id, operation, key_hash, body_hash, resource_id, created_at)
-   select organization_id, $1, key_hash, body_hash, resource_id, at
-   from moment, unnest($2::uuid[], $3::bytea[], $4::bytea[], $5::uuid[]) as claim (organization_id, key_hash, body_hash, resource_id)
+   insert into caudal.idempotency_keys (organization_id, key_hash, body_hash, resource_id, created_at)
+   select organization_id, key_hash, body_hash, resource_id, at
+   from moment, unnest($1::uuid[], $2::bytea[], $3::bytea[], $4::uuid[]) as claim (organization_id, key_hash, body_hash, resource_id)
    on conflict on constraint idempotency_key_once do update set repeats = idempotency_keys.repeats + 1
    returning resource_id, body_hash, key_hash`,
 );
@@ -35,12 +36,10 @@ const CLAIM = statement(
  */
 export async function claimIdempotencyKeys(
   tx: Tx,
-  operation: string,
   claims: readonly IdempotencyClaim[],
 ): Promise<IdempotencyHolder[]> {
   if (claims.length === 0) return [];
   const rows = await tx.query<{ resource_id: string; body_hash: Buffer; key_hash: Buffer }>(CLAIM, [
-    operation,
     claims.map((claim) => claim.organizationId),
     claims.map((claim) => claim.keyHash),
     claims.map((claim) => claim.bodyHash),
@@ -55,19 +54,14 @@ export async function claimIdempotencyKeys(
 
 const RELEASE = statement(
   'idempotency.release',
-  `delete from caudal.idempotency_keys i using unnest($2::uuid[], $3::bytea[], $4::uuid[]) as claim (organization_id, key_hash, resource_id)
-   where i.organization_id = claim.organization_id and i.operation = $1 and i.key_hash = claim.key_hash and i.resource_id = claim.resource_id`,
+  `delete from caudal.idempotency_keys i using unnest($1::uuid[], $2::bytea[], $3::uuid[]) as claim (organization_id, key_hash, resource_id)
+   where i.organization_id = claim.organization_id and i.key_hash = claim.key_hash and i.resource_id = claim.resource_id`,
 );
 
 /** Takes back claims of commands that came to nothing: only what was created is remembered. */
-export async function releaseIdempotencyKeys(
-  tx: Tx,
-  operation: string,
-  claims: readonly IdempotencyClaim[],
-): Promise<void> {
+export async function releaseIdempotencyKeys(tx: Tx, claims: readonly IdempotencyClaim[]): Promise<void> {
   if (claims.length === 0) return;
   await tx.query(RELEASE, [
-    operation,
     claims.map((claim) => claim.organizationId),
     claims.map((claim) => claim.keyHash),
     claims.map((claim) => claim.resourceId),
@@ -77,7 +71,7 @@ export async function releaseIdempotencyKeys(
 const PURGE = statement(
   'idempotency.purge',
   `delete from caudal.idempotency_keys where ctid = any (array(
-     select ctid from caudal.idempotency_keys where created_at < caudal.now() - interval '30 days' limit 5000))
+     select ctid from caudal.idempotency_keys where created_at < caudal.now() - interval '30 days' order by created_at limit 5000))
    returning 1`,
 );
 

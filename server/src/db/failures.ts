@@ -12,12 +12,16 @@ export class CommitUnknown extends Error {
 
 /** The connection failed or a deadline passed before COMMIT was sent: nothing was committed. */
 export class ConnectionLost extends Error {
+  /** The statement was still being worked on when its deadline passed: asking again would only add to the load. */
+  readonly late: boolean;
+
   constructor(cause: unknown) {
     super(
       `the connection to the database failed: ${cause instanceof Error ? cause.message : String(cause)}`,
       { cause },
     );
     this.name = 'ConnectionLost';
+    this.late = cause instanceof Error && cause.message === 'Query read timeout';
   }
 }
 
@@ -36,12 +40,25 @@ export function verdictOf(error: unknown): Verdict {
   if (state.startsWith('22') || state.startsWith('23')) return 'command';
   // lock_timeout: somebody else has held this command's key for too long.
   if (state === '55P03') return 'held';
-  // 25006: a new primary that is still read-only; 57P01 to 57P03: shutting down or starting up; 53300: no slot.
-  return ['40001', '40P01', '25006', '57P01', '57P02', '57P03', '53300'].includes(state) ||
-    state.startsWith('08')
-    ? 'again'
-    : 'fault';
+  if (state === '40003') return 'unknown';
+  return NOTHING_DONE.has(state) || /^(?:08|53)/.test(state) ? 'again' : 'fault';
 }
+
+/**
+ * Nothing was committed and it may go better: serialization, deadlock, a new primary that is still read-only, shutting
+ * down or starting up, a statement cancelled, a transaction that idled too long. With them classes 08 (connection) and
+ * 53 (no slot, memory or disk).
+ */
+const NOTHING_DONE: ReadonlySet<string> = new Set([
+  '40001',
+  '40P01',
+  '25006',
+  '57P01',
+  '57P02',
+  '57P03',
+  '57014',
+  '25P03',
+]);
 
 /** For a write on its own, outside any batch: the same meanings, told to the one who asked. */
 export function writeFailure(error: unknown): unknown {
@@ -53,13 +70,18 @@ export function writeFailure(error: unknown): unknown {
 }
 
 /** Nothing hangs on the COMMIT of a read: an answer lost there is as harmless as any other lost connection. */
-export function readMayBeRepeated(error: unknown): boolean {
+function databaseIsAway(error: unknown): boolean {
   return ['again', 'unknown'].includes(verdictOf(error));
+}
+
+/** A read whose connection broke may be tried on a fresh one; a read that took too long would take too long again. */
+export function readMayBeRepeated(error: unknown): boolean {
+  return databaseIsAway(error) && !(error instanceof ConnectionLost && error.late);
 }
 
 /** For reads: a database that is away is a 503 with the time to come back, not a fault of ours. */
 export function readFailure(error: unknown): unknown {
-  return readMayBeRepeated(error)
+  return databaseIsAway(error)
     ? new Fault('service_unavailable', { cause: error, reason: 'the database is away' })
     : error;
 }

@@ -80,8 +80,9 @@ export class RolePool {
   }
 
   async #commit(client: PoolClient): Promise<void> {
+    let tag: string;
     try {
-      await ask(client, { text: 'commit' });
+      ({ command: tag } = await ask(client, { text: 'commit' }));
     } catch (error) {
       // An ERROR at COMMIT (a deferred constraint, a serialization failure) is a rollback; all else may have committed.
       if (isDatabaseError(error) && error.severity === 'ERROR') {
@@ -90,6 +91,11 @@ export class RolePool {
       }
       destroy(client);
       throw new CommitUnknown('no answer to COMMIT', error);
+    }
+    // A transaction whose statement failed is rolled back by COMMIT without an error, should its work have hidden it.
+    if (tag !== 'COMMIT') {
+      destroy(client);
+      throw new Error(`the transaction had failed: COMMIT was answered with ${tag}`);
     }
     if (this.#unacknowledged.has(client)) {
       destroy(client);

@@ -1,8 +1,7 @@
+import { isUuid } from '../kit/ids.ts';
 import { readFailure, readMayBeRepeated } from './failures.ts';
 import type { RolePool } from './pool.ts';
 import type { Tx } from './tx.ts';
-
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Enough for a transaction that is about to end, not for one that hangs. */
 const BRIEFLY_MS = 50;
@@ -26,7 +25,7 @@ export function readDb(pool: RolePool): ReadDb {
         return await pool.transaction(begin, work);
       } catch (error) {
         // A pooled connection that died in a failover says so only when it is used; a fresh one may do.
-        if (!readMayBeRepeated(error)) throw error;
+        if (!readMayBeRepeated(error)) throw readFailure(error);
         return await pool
           .transaction(begin, work)
           .catch((again: unknown) => Promise.reject(readFailure(again)));
@@ -47,6 +46,6 @@ export function batchDb(pool: RolePool): BatchDb {
 
 /** The id goes into the text of a statement: SET takes no parameters, and one round trip is enough this way. */
 function checked(id: string): string {
-  if (!UUID.test(id)) throw new Error('not an organization id');
+  if (!isUuid(id)) throw new Error('not an organization id');
   return id;
 }

@@ -8,11 +8,11 @@ import { sealCustomer } from '../payins/customer.seal.ts';
 import { findPayins, insertPayins, type NewPayin, payinOf } from '../payins/payin.store.ts';
 import type { Customer, Payin, PayinSource } from '../payins/payin.ts';
 
-const OPERATION = 'payins.create';
-
 export interface CreatePayin {
   /** Made before the batch, so a batch that is tried again creates the same payin. */
   readonly id: string;
+  /** Of the due work that follows the commit: whoever creates it has claimed it. */
+  readonly claimToken: string;
   readonly organization: Organization;
   readonly secrets: OrganizationSecrets;
   readonly idempotency: { readonly keyHash: Buffer; readonly bodyHash: Buffer } | null;
@@ -40,19 +40,15 @@ export async function createPayins(
   patient = true,
 ): Promise<CreatedPayin[]> {
   const organizations = new Set(commands.map((command) => command.organization.id));
-  return deps.batch.write(organizations, (tx) => createInOrder(tx, commands, deps.claimToken), patient);
+  return deps.batch.write(organizations, (tx) => createInOrder(tx, commands), patient);
 }
 
 /** Nearly always one round; see `createRound` for what may be left to the next. */
-async function createInOrder(
-  tx: Tx,
-  commands: readonly CreatePayin[],
-  claimToken: string,
-): Promise<CreatedPayin[]> {
+async function createInOrder(tx: Tx, commands: readonly CreatePayin[]): Promise<CreatedPayin[]> {
   const answers: Answers = new Map();
   let left = commands;
   while (left.length > 0) {
-    await createRound(tx, left, claimToken, answers);
+    await createRound(tx, left, answers);
     left = left.filter((command) => !answers.has(command));
   }
   return commands.map((command) => answers.get(command) as CreatedPayin);
@@ -65,12 +61,7 @@ type Answers = Map<CreatePayin, CreatedPayin>;
  * and the rest take their answer from what became of it. Left without an answer is only a command whose key was led by
  * a different body that came to nothing: the key is free again.
  */
-async function createRound(
-  tx: Tx,
-  commands: readonly CreatePayin[],
-  claimToken: string,
-  answers: Answers,
-): Promise<void> {
+async function createRound(tx: Tx, commands: readonly CreatePayin[], answers: Answers): Promise<void> {
   const keyed = grouped(
     commands.filter((command) => command.idempotency !== null),
     keyName,
@@ -80,7 +71,7 @@ async function createRound(
   const fresh = commands.filter((command) => command.idempotency === null || leaders.has(command));
   const granted = await claimNames(tx, [...grouped(fresh, referenceName).values()], answers);
   if (granted.length > 0) {
-    const { createdAt, expiresAt } = await insertPayins(tx, granted.map(newPayin), claimToken);
+    const { createdAt, expiresAt } = await insertPayins(tx, granted.map(newPayin));
     for (const command of granted)
       answers.set(command, { kind: 'created', payin: createdPayin(command, createdAt, expiresAt) });
   }
@@ -119,7 +110,6 @@ async function claimKeys(tx: Tx, groups: readonly Group[], answers: Answers): Pr
   const sorted = groups.toSorted(([a], [b]) => byKey(a, b));
   const holders = await claimIdempotencyKeys(
     tx,
-    OPERATION,
     sorted.map(([leader]) => claimOf(leader)),
   );
   const fresh = new Set<CreatePayin>();
@@ -184,11 +174,7 @@ async function claimNames(tx: Tx, groups: readonly Group[], answers: Answers): P
       }
     }
   }
-  await releaseIdempotencyKeys(
-    tx,
-    OPERATION,
-    refused.filter((command) => command.idempotency !== null).map(claimOf),
-  );
+  await releaseIdempotencyKeys(tx, refused.filter((command) => command.idempotency !== null).map(claimOf));
   return granted;
 }
 
@@ -227,6 +213,7 @@ function newPayin(command: CreatePayin): NewPayin {
   const { id, organization, amount, reference, callbackUrl, source } = command;
   return {
     id,
+    claimToken: command.claimToken,
     organizationId: organization.id,
     amount,
     status: statusOf(command),

@@ -3,7 +3,7 @@ import type { Deps } from '../deps.ts';
 import { backoffMs } from '../kit/backoff.ts';
 import { Batcher } from '../kit/batch/batcher.ts';
 import { Circuit } from '../kit/circuit.ts';
-import { uuidToBase32 } from '../kit/ids.ts';
+import { base32Digits, uuidToBase32 } from '../kit/ids.ts';
 import { errorFields } from '../kit/log.ts';
 import type { PayinRow } from '../payins/payin.store.ts';
 import type { Customer, Payin } from '../payins/payin.ts';
@@ -11,13 +11,21 @@ import { checkoutUrl } from '../payins/payin.view.ts';
 import { type PageResult, recordPages } from '../payins/pse-payin.store.ts';
 import type { CollectOrder, Opened, RailAnswer } from '../rails/contract.ts';
 
+/** More than this wait for a slow rail already: a creation answers at once, and a worker goes on with it. */
+const MOST_AT_ONCE = 64;
+
+const UNANSWERED: RailAnswer<never> = { kind: 'unknown', cause: 'the rail did not answer for this order' };
+
 /** A payin as PSE must know it. Everything in it is fixed by the payin, so every attempt sends the same order. */
 export interface PseOrder {
   readonly organizationId: string;
   readonly organizationNumber: number;
   readonly payin: Payin;
   readonly payer: Customer;
+  readonly claimToken: string;
   readonly attempts: number;
+  /** Since an order for this payin may last have left for the rail; null when none has. */
+  readonly sentMsAgo: number | null;
 }
 
 /**
@@ -40,11 +48,10 @@ export class PseOpener {
       maxQueue: 20_000,
       lanes: 1,
     });
-    deps.metrics.gauge(
-      'caudal_rail_circuit_open',
-      'One when calls to the rail are held back.',
-      () => new Map([['{rail="PSE"}', this.#circuit.open ? 1 : 0]]),
-    );
+  }
+
+  get circuitOpen(): boolean {
+    return this.#circuit.open;
   }
 
   /** How many askings make sense now: all, one as a probe, or none while the circuit rests. */
@@ -71,27 +78,58 @@ export class PseOpener {
         );
         return null;
       })
-      .finally(() => this.#opening.delete(order.payin.id));
+      .finally(() => {
+        if (this.#opening.get(order.payin.id) === opening) this.#opening.delete(order.payin.id);
+      });
     this.#opening.set(order.payin.id, opening);
     return opening;
   }
 
   async #open(order: PseOrder): Promise<PayinRow | null> {
-    const answer = await this.#ask(order);
+    const answer = await this.#answer(order);
     return this.#recorder.submit(resultOf(order, answer));
   }
 
-  async #ask(order: PseOrder): Promise<RailAnswer<Opened> | undefined> {
+  async #answer(order: PseOrder): Promise<RailAnswer<Opened>> {
+    if (this.#opening.size > MOST_AT_ONCE) return { kind: 'unknown', cause: 'too many are being opened' };
     if (!this.#circuit.allows()) return { kind: 'unknown', cause: 'the circuit is open' };
-    const [answer] = await this.#deps.rails.PSE.open([collectOrder(this.#deps, order)]);
-    if (answer && answer.kind !== 'unknown') this.#circuit.succeeded();
-    else this.#circuit.failed();
-    if (answer?.kind === 'unknown')
-      this.#deps.log.warn(
-        { rail: 'PSE', operation: 'open', reason: answer.cause, payinId: order.payin.id },
-        'the rail gave no clear answer',
-      );
-    return answer;
+    try {
+      const answer = await this.#ask(order);
+      if (answer.kind === 'unknown') this.#circuit.failed();
+      else this.#circuit.succeeded();
+      this.#report(order, answer);
+      return answer;
+    } catch (error) {
+      this.#circuit.failed();
+      throw error;
+    }
+  }
+
+  /**
+   * The first time the order is simply sent. Later an earlier sending may have arrived although its answer was lost:
+   * then the rail is asked by the same reference first, and its "no" to a repeat is believed only when nothing that was
+   * sent before can still be on its way.
+   */
+  async #ask(order: PseOrder): Promise<RailAnswer<Opened>> {
+    const rail = this.#deps.rails.PSE;
+    const toSend = collectOrder(this.#deps, order);
+    if (order.sentMsAgo !== null) {
+      const [known] = await rail.ask([toSend.reference]);
+      if (known?.kind !== 'yes') return known ?? UNANSWERED;
+      if (known.value.opened) return { kind: 'yes', value: known.value.opened };
+    }
+    const [answer] = await rail.open([toSend]);
+    const early = order.sentMsAgo !== null && order.sentMsAgo < rail.abilities.longestProcessingMs;
+    if (answer?.kind === 'no' && early) return { kind: 'unknown', cause: `${answer.railCode} to a repeat` };
+    return answer ?? UNANSWERED;
+  }
+
+  #report(order: PseOrder, answer: RailAnswer<Opened>): void {
+    if (answer.kind !== 'unknown') return;
+    this.#deps.log.warn(
+      { rail: 'PSE', operation: 'open', reason: answer.cause, payinId: order.payin.id },
+      'the rail gave no clear answer',
+    );
   }
 
   async close(): Promise<void> {
@@ -102,15 +140,20 @@ export class PseOpener {
 
 async function record(deps: Deps, results: readonly PageResult[]): Promise<(PayinRow | null)[]> {
   const organizations = new Set(results.map((result) => result.organizationId));
-  const rows = await deps.batch.write(organizations, (tx) => recordPages(tx, deps.claimToken, results));
+  const rows = await deps.batch.write(organizations, (tx) => recordPages(tx, results));
   const byId = new Map(rows.map((row) => [row.id, row]));
   return results.map((result) => byId.get(result.id) ?? null);
+}
+
+/** Read back from a notice of PSE it names the cell, the payin and whose it is: 32 characters, all that PSE allows. */
+export function pseReference(payinId: string, organizationNumber: number): string {
+  return uuidToBase32(payinId) + base32Digits(organizationNumber, 6);
 }
 
 function collectOrder(deps: Deps, { payin, payer, organizationNumber }: PseOrder): CollectOrder {
   if (payin.source.rail !== 'PSE') throw new Error('only PSE payins are opened at PSE');
   return {
-    reference: uuidToBase32(payin.id),
+    reference: pseReference(payin.id, organizationNumber),
     payinId: payin.id,
     amount: payin.amount,
     expiresAt: payin.expiresAt,
@@ -124,19 +167,13 @@ function collectOrder(deps: Deps, { payin, payer, organizationNumber }: PseOrder
   };
 }
 
-function resultOf(order: PseOrder, answer: RailAnswer<Opened> | undefined): PageResult {
-  const { organizationId } = order;
-  const { id } = order.payin;
-  if (answer?.kind === 'yes' && answer.value.pageUrl !== null) {
-    return {
-      organizationId,
-      id,
-      kind: 'page',
-      url: answer.value.pageUrl,
-      transactionId: answer.value.transactionId,
-      cus: answer.value.traceId,
-    };
+function resultOf(order: PseOrder, answer: RailAnswer<Opened>): PageResult {
+  const { organizationId, claimToken } = order;
+  const row = { organizationId, id: order.payin.id, claimToken };
+  if (answer.kind === 'yes' && answer.value.pageUrl !== null) {
+    const { pageUrl, transactionId, traceId } = answer.value;
+    return { ...row, kind: 'page', url: pageUrl, transactionId, cus: traceId };
   }
-  if (answer?.kind === 'no') return { organizationId, id, kind: 'refused', errorCode: answer.errorCode };
-  return { organizationId, id, kind: 'unknown', retryAfterMs: backoffMs(order.attempts + 1, 1000, 30_000) };
+  if (answer.kind === 'no') return { ...row, kind: 'refused', errorCode: answer.errorCode };
+  return { ...row, kind: 'unknown', retryAfterMs: backoffMs(order.attempts + 1, 1000, 30_000) };
 }

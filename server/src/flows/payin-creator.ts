@@ -6,7 +6,7 @@ import { canonicalJson } from '../kit/canonical-json.ts';
 import { monotonicMs } from '../kit/clock.ts';
 import { hmac } from '../kit/crypto.ts';
 import { Fault } from '../kit/errors.ts';
-import { uuidv7 } from '../kit/ids.ts';
+import { freshToken, uuidv7 } from '../kit/ids.ts';
 import { cents } from '../kit/money.ts';
 import type { Principal } from '../organizations/organization.ts';
 import { mintBrebKey } from '../payins/breb-key.ts';
@@ -37,7 +37,9 @@ interface Idempotency {
 
 /** How long a creation waits for the bank's page before it answers without one. */
 const BANK_PAGE_WITHIN_MS = 3000;
-const MOST_IN_A_BATCH = 128;
+const MOST_IN_A_BATCH = 500;
+/** Idempotency keys are remembered per operation. */
+const OPERATION = 'payins.create';
 const MOST_WAITING = 4096;
 /** Two keys alike within ten minutes: one in a quadrillion pairs. Three tries are plenty. */
 const MINTING_TRIES = 3;
@@ -46,11 +48,11 @@ const MINTING_TRIES = 3;
 export class PayinCreator {
   readonly #deps: Deps;
   readonly #pse: PseOpener;
-  readonly #keyMinted: (order: CollectOrder) => void;
+  readonly #keyMinted: (order: CollectOrder, claimToken: string) => void;
   readonly #batcher: Batcher<CreatePayin, CreatedPayin>;
   readonly #uncertain: UncertainCreations;
 
-  constructor(deps: Deps, pse: PseOpener, keyMinted: (order: CollectOrder) => void) {
+  constructor(deps: Deps, pse: PseOpener, keyMinted: (order: CollectOrder, claimToken: string) => void) {
     this.#deps = deps;
     this.#pse = pse;
     this.#keyMinted = keyMinted;
@@ -116,10 +118,11 @@ export class PayinCreator {
     const now = this.#deps.clock.now();
     return {
       id: uuidv7(now, this.#deps.cell),
+      claimToken: freshToken(),
       organization,
       secrets,
       idempotency: idempotency && {
-        keyHash: hmac(secrets.hashKey, idempotency.key).subarray(0, 16),
+        keyHash: hmac(secrets.hashKey, `${OPERATION}\n${idempotency.key}`).subarray(0, 16),
         bodyHash: hmac(secrets.hashKey, canonicalJson(idempotency.body)).subarray(0, 16),
       },
       amount: cents(request.amountInCents),
@@ -155,15 +158,18 @@ export class PayinCreator {
 
   async #afterCommit(command: CreatePayin, payin: Payin): Promise<Payin> {
     if (payin.source.rail === 'BRE_B') {
-      this.#keyMinted({
-        reference: payin.source.key,
-        payinId: payin.id,
-        amount: payin.amount,
-        expiresAt: payin.expiresAt,
-        description: payin.reference,
-        payer: payin.customer,
-        bank: null,
-      });
+      this.#keyMinted(
+        {
+          reference: payin.source.key,
+          payinId: payin.id,
+          amount: payin.amount,
+          expiresAt: payin.expiresAt,
+          description: payin.reference,
+          payer: payin.customer,
+          bank: null,
+        },
+        command.claimToken,
+      );
       return payin;
     }
     if (payin.customer === null) return payin;
@@ -172,7 +178,9 @@ export class PayinCreator {
       organizationNumber: command.organization.number,
       payin,
       payer: payin.customer,
+      claimToken: command.claimToken,
       attempts: 0,
+      sentMsAgo: null,
     });
     const row = await within(opening, BANK_PAGE_WITHIN_MS);
     // A refusal is an outcome, and outcomes are told by events: the creation still answers PENDING.

@@ -1,23 +1,37 @@
 import type { SystemDeps } from '../deps.ts';
 import { backoffMs } from '../kit/backoff.ts';
+import { Circuit } from '../kit/circuit.ts';
 import { monotonicMs } from '../kit/clock.ts';
+import { freshToken } from '../kit/ids.ts';
 import { errorFields } from '../kit/log.ts';
 import type { Counter } from '../kit/metrics.ts';
-import type { OrganizationKeys } from '../organizations/organization-keys.ts';
-import { claimDueKeys, type RegistrationResult, recordRegistrations } from '../payins/breb-key.store.ts';
+import type { DataKeys } from '../organizations/data-keys.ts';
+import type { OrganizationSecrets } from '../organizations/organization.ts';
+import {
+  claimDueKeys,
+  type DueKey,
+  type RegistrationResult,
+  recordRegistrations,
+} from '../payins/breb-key.store.ts';
 import { openCustomer } from '../payins/customer.seal.ts';
 import { declinePayins } from '../payins/payin-outcome.store.ts';
-import type { CollectOrder, Opened, RailAnswer, RailErrorCode } from '../rails/contract.ts';
+import type { CollectOrder, Opened, RailAnswer } from '../rails/contract.ts';
 
 /** Beyond this the freshly minted are left to the workers, who find them in the database: memory holds nothing that matters. */
 const MOST_WAITING = 20_000;
+/** Nearly as long as a claim lasts: what has waited longer in memory is a worker's by now. */
+const HELD_FOR_MS = 15_000;
 const CALLS_AT_ONCE = 2;
 /** A key alone goes at once; under load a call gathers what was minted since the last one began. */
 const BETWEEN_CALLS_MS = 50;
+/** For a row that cannot be read: an operator has to look at it, and its neighbours must not wait for that. */
+const UNREADABLE_RETRY_MS = 3_600_000;
 
-interface Minted {
+interface Claimed {
   readonly order: CollectOrder;
+  readonly claimToken: string;
   readonly attempts: number;
+  readonly since: number;
 }
 
 /**
@@ -26,14 +40,15 @@ interface Minted {
  */
 export class KeyRegistrar {
   readonly #deps: SystemDeps;
-  readonly #keys: OrganizationKeys;
+  readonly #keys: DataKeys;
   readonly #registered: Counter;
-  #waiting: Minted[] = [];
+  readonly #circuit = new Circuit({ failuresToOpen: 5, restMs: 1000 });
   readonly #calls = new Set<Promise<void>>();
+  #waiting: Claimed[] = [];
   #lastCallAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(deps: SystemDeps, keys: OrganizationKeys) {
+  constructor(deps: SystemDeps, keys: DataKeys) {
     this.#deps = deps;
     this.#keys = keys;
     this.#registered = deps.metrics.counter(
@@ -42,38 +57,46 @@ export class KeyRegistrar {
     );
   }
 
-  /** Keys this process has minted, committed and claimed. */
-  minted(order: CollectOrder): void {
+  get circuitOpen(): boolean {
+    return this.#circuit.open;
+  }
+
+  /** A key this process has minted, committed and claimed. */
+  minted(order: CollectOrder, claimToken: string): void {
     if (this.#waiting.length >= MOST_WAITING) return;
-    this.#waiting.push({ order, attempts: 0 });
+    this.#waiting.push({ order, claimToken, attempts: 0, since: monotonicMs() });
     this.#work();
   }
 
   /** @returns how many due keys were found; call again at once while there are any */
   async sweep(): Promise<number> {
-    const most = this.#deps.rails.BRE_B.abilities.openAtOnce;
-    const due = await this.#deps.system.transaction((tx) => claimDueKeys(tx, this.#deps.claimToken, most));
+    // A network that is away is asked about one key now and then; claiming all that wait would only load the database.
+    if (this.#circuit.resting) return 0;
+    const most = this.#circuit.open ? 1 : this.#deps.rails.BRE_B.abilities.openAtOnce;
+    const claimToken = freshToken();
+    const due = await this.#deps.system.transaction((tx) => claimDueKeys(tx, claimToken, most));
     if (due.length === 0) return 0;
     const secrets = await this.#keys.of(new Set(due.map((key) => key.organizationId)));
-    await this.#register(
-      due.map((key) => ({
-        attempts: key.attempts,
-        order: {
-          reference: key.key,
-          payinId: key.payinId,
-          amount: key.amount,
-          expiresAt: key.expiresAt,
-          description: '',
-          payer: openCustomer(
-            secrets(key.organizationId).dataKey,
-            key.sealedCustomer,
-            key.organizationId,
-            key.payinId,
-          ),
-          bank: null,
-        },
-      })),
-    );
+    const readable: Claimed[] = [];
+    const unreadable: RegistrationResult[] = [];
+    for (const key of due) {
+      try {
+        readable.push({
+          order: orderOf(key, secrets),
+          claimToken,
+          attempts: key.attempts,
+          since: monotonicMs(),
+        });
+      } catch (error) {
+        this.#deps.log.error(
+          { ...errorFields(error), payinId: key.payinId },
+          'the customer of a payin does not open',
+        );
+        unreadable.push({ key: key.key, claimToken, refusal: null, retryAfterMs: UNREADABLE_RETRY_MS });
+      }
+    }
+    if (unreadable.length > 0) await this.#record(unreadable, []);
+    if (readable.length > 0) await this.#register(readable);
     return due.length;
   }
 
@@ -96,9 +119,10 @@ export class KeyRegistrar {
     }, wait);
   }
 
-  #call(batch: readonly Minted[]): void {
+  #call(batch: readonly Claimed[]): void {
     this.#lastCallAt = monotonicMs();
-    const call = this.#register(batch)
+    const held = batch.filter((claimed) => monotonicMs() - claimed.since < HELD_FOR_MS);
+    const call = this.#register(held)
       .catch((error: unknown) =>
         this.#deps.log.error(errorFields(error), 'key registrations could not be recorded'),
       )
@@ -109,50 +133,94 @@ export class KeyRegistrar {
     this.#calls.add(call);
   }
 
-  async #register(batch: readonly Minted[]): Promise<void> {
-    const answers = await this.#deps.rails.BRE_B.open(batch.map((minted) => minted.order));
-    this.#report(answers);
-    const results = batch.map((minted, index) => resultOf(minted, answers[index]));
-    const errorCodes = new Map(
-      batch.map(({ order }, index) => [order.reference, errorCodeOf(answers[index])]),
+  async #register(batch: readonly Claimed[]): Promise<void> {
+    if (batch.length === 0) return;
+    const answers = await this.#ask(batch);
+    const refused = batch.flatMap(({ order }, index) => {
+      const answer = answers[index];
+      return answer?.kind === 'no' ? [{ key: order.reference, errorCode: answer.errorCode }] : [];
+    });
+    // Its payin ends with it, so it must not be payable either; closing also holds for a key that was never taken.
+    if (refused.length > 0) await this.#deps.rails.BRE_B.close(refused.map(({ key }) => key));
+    await this.#record(
+      batch.map((claimed, index) => resultOf(claimed, answers[index])),
+      refused,
     );
+  }
+
+  async #ask(batch: readonly Claimed[]): Promise<readonly RailAnswer<Opened>[]> {
+    if (!this.#circuit.allows()) return batch.map(() => ({ kind: 'unknown', cause: 'the circuit is open' }));
+    try {
+      const answers = await this.#deps.rails.BRE_B.open(batch.map((claimed) => claimed.order));
+      if (answers.every((answer) => answer.kind === 'unknown')) this.#circuit.failed();
+      else this.#circuit.succeeded();
+      this.#report(answers);
+      return answers;
+    } catch (error) {
+      this.#circuit.failed();
+      throw error;
+    }
+  }
+
+  async #record(results: readonly RegistrationResult[], refused: readonly Refused[]): Promise<void> {
+    const errorCodes = new Map(refused.map(({ key, errorCode }) => [key, errorCode]));
     const sorted = results.toSorted((a, b) => (a.key < b.key ? -1 : 1));
     await this.#deps.system.transaction(async (tx) => {
-      const recorded = await recordRegistrations(tx, this.#deps.claimToken, sorted);
+      const recorded = await recordRegistrations(tx, sorted);
       // A key that cannot be paid is no offer: its payin ends with it.
-      const refused = recorded.flatMap(({ key, organizationId, payinId }) => {
+      const declined = recorded.flatMap(({ key, organizationId, payinId }) => {
         const errorCode = errorCodes.get(key);
         return errorCode ? [{ organizationId, id: payinId, errorCode }] : [];
       });
-      await declinePayins(tx, refused);
+      await declinePayins(tx, declined);
     });
   }
 
   #report(answers: readonly RailAnswer<Opened>[]): void {
     for (const answer of answers) this.#registered.add({ answer: answer.kind });
-    const log = this.#deps.log;
+    const { log } = this.#deps;
     const refused = answers.filter((answer) => answer.kind === 'no');
-    if (refused.length > 0)
+    const unclear = answers.filter((answer) => answer.kind === 'unknown');
+    const about = { rail: 'BRE_B', operation: 'open' };
+    if (refused.length > 0) {
       log.error(
-        { rail: 'BRE_B', operation: 'open', count: refused.length, reason: refused[0]?.railCode ?? '' },
+        { ...about, count: refused.length, reason: refused[0]?.railCode ?? '' },
         'the network refused keys of ours',
       );
-    const unclear = answers.filter((answer) => answer.kind === 'unknown');
-    if (unclear.length > 0)
+    }
+    if (unclear.length > 0) {
       log.warn(
-        { rail: 'BRE_B', operation: 'open', count: unclear.length, reason: unclear[0]?.cause ?? '' },
+        { ...about, count: unclear.length, reason: unclear[0]?.cause ?? '' },
         'the rail gave no clear answer',
       );
+    }
   }
 }
 
-function errorCodeOf(answer: RailAnswer<Opened> | undefined): RailErrorCode | null {
-  return answer?.kind === 'no' ? answer.errorCode : null;
+interface Refused {
+  readonly key: string;
+  readonly errorCode: Extract<RailAnswer<Opened>, { kind: 'no' }>['errorCode'];
 }
 
-function resultOf(minted: Minted, answer: RailAnswer<Opened> | undefined): RegistrationResult {
-  const key = minted.order.reference;
-  if (answer?.kind === 'yes') return { key, refusal: null, retryAfterMs: null };
-  if (answer?.kind === 'no') return { key, refusal: answer.railCode, retryAfterMs: null };
-  return { key, refusal: null, retryAfterMs: backoffMs(minted.attempts + 1, 500, 10_000) };
+function orderOf(key: DueKey, secrets: (organizationId: string) => OrganizationSecrets): CollectOrder {
+  const { dataKey } = secrets(key.organizationId);
+  return {
+    reference: key.key,
+    payinId: key.payinId,
+    amount: key.amount,
+    expiresAt: key.expiresAt,
+    description: '',
+    payer: openCustomer(dataKey, key.sealedCustomer, key.organizationId, key.payinId),
+    bank: null,
+  };
+}
+
+function resultOf(
+  { order, claimToken, attempts }: Claimed,
+  answer: RailAnswer<Opened> | undefined,
+): RegistrationResult {
+  const key = order.reference;
+  if (answer?.kind === 'yes') return { key, claimToken, refusal: null, retryAfterMs: null };
+  if (answer?.kind === 'no') return { key, claimToken, refusal: answer.railCode, retryAfterMs: null };
+  return { key, claimToken, refusal: null, retryAfterMs: backoffMs(attempts + 1, 500, 10_000) };
 }

@@ -1,10 +1,13 @@
 import type { Deps } from '../deps.ts';
+import { monotonicMs } from '../kit/clock.ts';
 import { errorFields } from '../kit/log.ts';
-import { releaseClaims } from '../payins/payin-claim.store.ts';
+import { type ClaimedPayin, releaseClaims } from '../payins/payin-claim.store.ts';
 import type { CreatePayin } from './create-payins.ts';
 
-/** After each of these a try; the claim ends by itself after twenty seconds. */
-const TRIES_AFTER_MS = [250, 1000, 4000];
+const EVERY_MS = 500;
+/** By then the claim has ended by itself. */
+const KEPT_FOR_MS = 20_000;
+const MOST = 10_000;
 
 /**
  * A creation whose commit is not known may exist, claimed by this process, which will never work on it: it does not
@@ -13,53 +16,42 @@ const TRIES_AFTER_MS = [250, 1000, 4000];
  */
 export class UncertainCreations {
   readonly #deps: Deps;
-  #waiting: CreatePayin[] = [];
+  #waiting: (ClaimedPayin & { readonly since: number })[] = [];
   #timer: NodeJS.Timeout | null = null;
-  #tries = 0;
+  #closed = false;
 
   constructor(deps: Deps) {
     this.#deps = deps;
   }
 
-  add(command: CreatePayin): void {
-    this.#waiting.push(command);
-    this.#tries = 0;
+  add({ id, claimToken, organization, source }: CreatePayin): void {
+    if (this.#waiting.length >= MOST) return;
+    const key = source.rail === 'BRE_B' ? source.key : null;
+    this.#waiting.push({ id, claimToken, organizationId: organization.id, key, since: monotonicMs() });
     this.#schedule();
   }
 
   close(): void {
+    this.#closed = true;
     if (this.#timer) clearTimeout(this.#timer);
-    this.#waiting = [];
   }
 
   #schedule(): void {
-    const wait = TRIES_AFTER_MS[this.#tries];
-    if (this.#timer !== null || this.#waiting.length === 0) return;
-    if (wait === undefined) {
-      this.#waiting = [];
-      return;
-    }
-    this.#timer = setTimeout(() => {
-      this.#timer = null;
-      void this.#release();
-    }, wait);
+    if (this.#closed || this.#timer !== null || this.#waiting.length === 0) return;
+    this.#timer = setTimeout(() => void this.#release(), EVERY_MS);
   }
 
   async #release(): Promise<void> {
-    const commands = this.#waiting.splice(0);
-    const organizations = new Set(commands.map((command) => command.organization.id));
-    const payins = commands.map(({ id, organization, source }) => ({
-      organizationId: organization.id,
-      id,
-      key: source.rail === 'BRE_B' ? source.key : null,
-    }));
+    const payins = this.#waiting.filter(({ since }) => monotonicMs() - since < KEPT_FOR_MS);
+    this.#waiting = [];
     try {
-      await this.#deps.batch.write(organizations, (tx) => releaseClaims(tx, this.#deps.claimToken, payins));
+      const organizations = new Set(payins.map((payin) => payin.organizationId));
+      if (payins.length > 0) await this.#deps.batch.write(organizations, (tx) => releaseClaims(tx, payins));
     } catch (error) {
       this.#deps.log.warn(errorFields(error), 'claims of uncertain creations could not be given up');
-      this.#waiting.push(...commands);
-      this.#tries += 1;
-      this.#schedule();
+      this.#waiting.push(...payins);
     }
+    this.#timer = null;
+    this.#schedule();
   }
 }

@@ -13,7 +13,7 @@ export function rewrapDataKeys(deps: SystemDeps): Promise<number> {
     for (const stored of await listWrappedKeys(tx)) {
       const fresh = rewrap(stored.organizationId, stored, deps.masterKeys);
       if (fresh === null) continue;
-      await replaceWrappedKey(tx, stored.organizationId, stored.version, fresh);
+      await replaceWrappedKey(tx, stored.organizationId, fresh);
       count += 1;
     }
     return count;

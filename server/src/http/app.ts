@@ -121,21 +121,10 @@ function route(app: FastifyInstance, deps: ApiDeps, operation: Operation): void 
     method: operation.method,
     url,
     // Before the body is read: a stranger's megabytes are not parsed.
-    onRequest: (request, _reply, done) => {
-      if (!isMerchantOperation(operation)) return done();
-      const admit = (principal: Principal) => {
-        request.principal = principal;
-        requireScope(principal, operation.scope);
-      };
-      try {
-        // Nearly always known already, and then there is nothing to wait for.
-        const principal = authenticate(deps.authority, request);
-        if (principal instanceof Promise) return void principal.then(admit).then(() => done(), done);
-        admit(principal);
-        done();
-      } catch (error) {
-        done(error as Error);
-      }
+    onRequest: async (request) => {
+      if (!isMerchantOperation(operation)) return;
+      request.principal = await authenticate(deps.authority, request);
+      requireScope(request.principal, operation.scope);
     },
     handler: async (request, reply) => {
       const language = languageOf(request.headers['accept-language']);

@@ -130,12 +130,27 @@ export function freshBytes(count: number): Buffer {
   return Buffer.from(randomBytesFromPool(count));
 }
 
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Lower case, as the database writes them. */
+export function isUuid(text: string): boolean {
+  return UUID.test(text);
+}
+
+/** A random UUID that names one claim on due work and nothing else. */
+export function freshToken(): string {
+  const bytes = freshBytes(16);
+  bytes[6] = 0x40 | (at(bytes, 6) & 0x0f);
+  bytes[8] = 0x80 | (at(bytes, 8) & 0x3f);
+  return uuidFromBytes(bytes);
+}
+
 /** A random number in [0, 1), for jitter. Not for secrets. */
 export function randomFraction(): number {
   return randomBytesFromPool(4).readUInt32LE(0) / 0x1_0000_0000;
 }
 
-/** UUID as 26 base32 characters: the reference a rail gets (PSE allows 32). Its cell is read by `uuidCell`. */
+/** UUID as 26 base32 characters. */
 export function uuidToBase32(id: string): string {
   let value = BigInt(`0x${id.replaceAll('-', '')}`);
   let text = '';

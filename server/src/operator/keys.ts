@@ -1,11 +1,10 @@
 import type { SystemDeps } from '../deps.ts';
 import { createKey, endKey } from '../flows/manage-organizations.ts';
 import { listKeysOf } from '../flows/read-organizations.ts';
+import { isUuid } from '../kit/ids.ts';
 import type { StoredKey } from '../organizations/credential.store.ts';
 import { SCOPES } from '../organizations/organization.ts';
 import { type Options, type Output, UsageError } from './options.ts';
-
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 export async function keysCreate(deps: SystemDeps, options: Options): Promise<Output> {
   const days = options.matching('days', /^[1-9]\d{0,3}$/, 'a number of days, 1 to 9999', '');
@@ -48,7 +47,7 @@ function noSuchOrganization(): Error {
 
 function organizationOf(options: Options): string {
   const id = options.required('org');
-  if (!UUID.test(id)) throw new UsageError('--org must be the id of an organization (org list shows them)');
+  if (!isUuid(id)) throw new UsageError('--org must be the id of an organization (org list shows them)');
   return id;
 }
 

@@ -63,6 +63,11 @@ export class Authority {
     }
   }
 
+  forgetAll(): void {
+    this.#generation += 1;
+    this.#known.clear();
+  }
+
   /** Writes down which keys were used since the last call. */
   async recordUse(): Promise<void> {
     if (this.#used.size === 0) return;

@@ -25,10 +25,7 @@ interface CredentialRow extends OrganizationRow {
 
 const OWNER = `
   join caudal.organizations o on o.id = k.organization_id
-  join lateral (
-    select wrapped_key, master_key_id from caudal.organization_keys d
-    where d.organization_id = k.organization_id order by version desc limit 1
-  ) d on true`;
+  join caudal.organization_keys d on d.organization_id = k.organization_id`;
 
 const OWNER_COLUMNS =
   'o.id, o.number, o.name, o.accent, o.support_contact, o.rails, o.city, o.postal_code, o.merchant_category, d.wrapped_key, d.master_key_id';
@@ -188,12 +185,15 @@ export async function touchKeys(
 const PULSE = statement(
   'credential.pulse',
   `select (extract(epoch from caudal.now()) * 1000)::float8 as now_ms,
+     (extract(epoch from clock_timestamp()) * 1000)::float8 as real_ms,
      coalesce((select json_agg(json_build_array(c.id, c.organization_id))
        from caudal.credential_changes c where c.at > clock_timestamp() - interval '30 seconds'), '[]') as changes`,
 );
 
 export interface Pulse {
   readonly nowMs: number;
+  /** Real time by the database, whatever a test has shifted and whatever this machine slept through. */
+  readonly realMs: number;
   readonly changes: readonly { readonly id: number; readonly organizationId: string }[];
 }
 
@@ -202,9 +202,13 @@ export interface Pulse {
  * commits; the reader drops what it has seen.
  */
 export async function readPulse(tx: Pick<Tx, 'query'>): Promise<Pulse> {
-  const [row] = await tx.query<{ now_ms: number; changes: [number, string][] }>(PULSE);
+  const [row] = await tx.query<{ now_ms: number; real_ms: number; changes: [number, string][] }>(PULSE);
   if (!row) throw new Error('the database gave no time');
-  return { nowMs: row.now_ms, changes: row.changes.map(([id, organizationId]) => ({ id, organizationId })) };
+  return {
+    nowMs: row.now_ms,
+    realMs: row.real_ms,
+    changes: row.changes.map(([id, organizationId]) => ({ id, organizationId })),
+  };
 }
 
 const PURGE_TOKENS = statement(

@@ -5,6 +5,8 @@ import type { Authority } from './authority.ts';
 import { readPulse } from './credential.store.ts';
 
 const EVERY_MS = 400;
+/** The pulse lists the changes of thirty seconds; after a longer silence some may have been missed. */
+const LONGEST_GAP_MS = 20_000;
 const RECORD_USE_EVERY_MS = 30_000;
 
 interface HeartbeatOptions {
@@ -24,6 +26,7 @@ export class Heartbeat {
   #timer: NodeJS.Timeout | null = null;
   #useTimer: NodeJS.Timeout | null = null;
   #beating = 0;
+  #lastRealMs = 0;
 
   constructor(options: HeartbeatOptions) {
     this.#options = options;
@@ -54,8 +57,11 @@ export class Heartbeat {
       const takenAt = monotonicMs();
       const pulse = await readPulse(this.#options.db);
       const fresh = pulse.changes.filter((change) => !this.#seen.has(change.id));
-      if (fresh.length > 0)
+      if (pulse.realMs - this.#lastRealMs > LONGEST_GAP_MS) this.#options.authority.forgetAll();
+      else if (fresh.length > 0) {
         this.#options.authority.forget(new Set(fresh.map((change) => change.organizationId)));
+      }
+      this.#lastRealMs = Math.max(this.#lastRealMs, pulse.realMs);
       for (const { id } of fresh) this.#seen.add(id);
       const listed = new Set(pulse.changes.map((change) => change.id));
       for (const id of this.#seen) if (!listed.has(id)) this.#seen.delete(id);

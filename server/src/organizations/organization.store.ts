@@ -24,7 +24,7 @@ const INSERT = statement(
 
 const INSERT_KEY = statement(
   'organization.insert-key',
-  `insert into caudal.organization_keys (organization_id, version, wrapped_key, master_key_id) values ($1, 1, $2, $3)
+  `insert into caudal.organization_keys (organization_id, wrapped_key, master_key_id) values ($1, $2, $3)
    on conflict do nothing`,
 );
 
@@ -72,8 +72,7 @@ export async function listOrganizations(tx: Tx): Promise<Organization[]> {
 
 const WRAPPED_KEYS = statement(
   'organization.wrapped-keys',
-  `select distinct on (organization_id) organization_id, wrapped_key, master_key_id
-   from caudal.organization_keys where organization_id = any($1::uuid[]) order by organization_id, version desc`,
+  'select organization_id, wrapped_key, master_key_id from caudal.organization_keys where organization_id = any($1::uuid[])',
 );
 
 export async function wrappedKeysOf(
@@ -91,21 +90,17 @@ export async function wrappedKeysOf(
 
 const LIST_WRAPPED = statement(
   'organization.list-wrapped',
-  'select organization_id, version, wrapped_key, master_key_id from caudal.organization_keys order by organization_id, version for update',
+  'select organization_id, wrapped_key, master_key_id from caudal.organization_keys order by organization_id for update',
 );
 
-export async function listWrappedKeys(
-  tx: Tx,
-): Promise<(WrappedKey & { readonly organizationId: string; readonly version: number })[]> {
+export async function listWrappedKeys(tx: Tx): Promise<(WrappedKey & { readonly organizationId: string })[]> {
   const rows = await tx.query<{
     organization_id: string;
-    version: number;
     wrapped_key: Buffer;
     master_key_id: string;
   }>(LIST_WRAPPED);
   return rows.map((row) => ({
     organizationId: row.organization_id,
-    version: row.version,
     wrappedKey: row.wrapped_key,
     masterKeyId: row.master_key_id,
   }));
@@ -113,16 +108,11 @@ export async function listWrappedKeys(
 
 const REPLACE_WRAPPED = statement(
   'organization.replace-wrapped',
-  'update caudal.organization_keys set wrapped_key = $3, master_key_id = $4 where organization_id = $1 and version = $2',
+  'update caudal.organization_keys set wrapped_key = $2, master_key_id = $3 where organization_id = $1',
 );
 
-export async function replaceWrappedKey(
-  tx: Tx,
-  organizationId: string,
-  version: number,
-  key: WrappedKey,
-): Promise<void> {
-  await tx.query(REPLACE_WRAPPED, [organizationId, version, key.wrappedKey, key.masterKeyId]);
+export async function replaceWrappedKey(tx: Tx, organizationId: string, key: WrappedKey): Promise<void> {
+  await tx.query(REPLACE_WRAPPED, [organizationId, key.wrappedKey, key.masterKeyId]);
 }
 
 const EXISTS = statement(

@@ -1,5 +1,6 @@
 import { statement, type Tx } from '../db/tx.ts';
 import { type Cents, cents } from '../kit/money.ts';
+import { CLAIM } from './payin.store.ts';
 
 /** A key whose registration at the network is due, with what the network wants to know of it. */
 export interface DueKey {
@@ -12,15 +13,16 @@ export interface DueKey {
   readonly attempts: number;
 }
 
-const CLAIM = statement(
+const CLAIM_DUE = statement(
   'breb-key.claim',
   `with due as (
-     select key from caudal.breb_keys
-     where register_due_at <= caudal.now() and (claimed_until is null or claimed_until < clock_timestamp())
-     order by register_due_at limit $2 for update skip locked
+     select k.key from caudal.breb_keys k
+     join caudal.payins p on p.organization_id = k.organization_id and p.id = k.payin_id and p.expires_at > caudal.now()
+     where k.register_due_at <= caudal.now() and (k.claimed_until is null or k.claimed_until < clock_timestamp())
+     order by k.register_due_at limit $2 for update of k skip locked
    ),
    claimed as (
-     update caudal.breb_keys k set claimed_until = clock_timestamp() + interval '20 seconds', claim_token = $1
+     update caudal.breb_keys k set claimed_until = clock_timestamp() + ${CLAIM}, claim_token = $1
      from due where k.key = due.key
      returning k.key, k.organization_id, k.payin_id, k.attempts
    )
@@ -40,7 +42,7 @@ interface DueRow {
 
 /** Takes up to `most` due keys that nobody is at. Keys of a process that died come free when its claim ends. */
 export async function claimDueKeys(tx: Tx, claimToken: string, most: number): Promise<DueKey[]> {
-  const rows = await tx.query<DueRow>(CLAIM, [claimToken, most]);
+  const rows = await tx.query<DueRow>(CLAIM_DUE, [claimToken, most]);
   return rows.map((row) => ({
     key: row.key,
     organizationId: row.organization_id,
@@ -54,6 +56,7 @@ export async function claimDueKeys(tx: Tx, claimToken: string, most: number): Pr
 
 export interface RegistrationResult {
   readonly key: string;
+  readonly claimToken: string;
   /** The network's refusal; null when it has the key, or when it must be asked again after `retryAfterMs`. */
   readonly refusal: string | null;
   readonly retryAfterMs: number | null;
@@ -68,8 +71,8 @@ const RECORD = statement(
      register_due_at = case when r.retry_after_ms is not null then moment.at + make_interval(secs => r.retry_after_ms / 1000.0) end,
      attempts = least(k.attempts + 1, 32000),
      claimed_until = null, claim_token = null
-   from moment, unnest($2::text[], $3::text[], $4::float8[]) as r (key, refusal, retry_after_ms)
-   where k.key = r.key and k.claim_token = $1
+   from moment, unnest($1::uuid[], $2::text[], $3::text[], $4::float8[]) as r (claim_token, key, refusal, retry_after_ms)
+   where k.key = r.key and k.claim_token = r.claim_token
    returning k.key, k.organization_id, k.payin_id`,
 );
 
@@ -86,11 +89,10 @@ export interface RecordedKey {
  */
 export async function recordRegistrations(
   tx: Tx,
-  claimToken: string,
   results: readonly RegistrationResult[],
 ): Promise<RecordedKey[]> {
   const rows = await tx.query<{ key: string; organization_id: string; payin_id: string }>(RECORD, [
-    claimToken,
+    results.map((result) => result.claimToken),
     results.map((result) => result.key),
     results.map((result) => result.refusal),
     results.map((result) => result.retryAfterMs),

@@ -22,7 +22,7 @@ const DECLINE = statement(
    declined as (
      update caudal.payins p set
        status = 'DECLINED', error_code = r.error_code, result_at = caudal.now(), updated_at = caudal.now(),
-       rail_due_at = null, claimed_until = null, claim_token = null
+       rail_task = null, rail_due_at = null, claimed_until = null, claim_token = null
      from refusal r, open o
      where p.organization_id = o.organization_id and p.id = o.id and r.organization_id = o.organization_id and r.id = o.id
    )

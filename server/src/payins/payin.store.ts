@@ -8,6 +8,7 @@ import type { Payin, PayinSource } from './payin.ts';
 /** A payin about to be written. Its times are the database's. */
 export interface NewPayin {
   readonly id: string;
+  readonly claimToken: string;
   readonly organizationId: string;
   readonly amount: Cents;
   readonly status: 'PENDING' | 'PROCESSING';
@@ -21,15 +22,15 @@ export interface NewPayin {
 
 const LIFETIME = "interval '1 hour'";
 /** Long enough for a slow rail's answer; a process that died gives its work up after it. Real time, not business time. */
-const CLAIM = "interval '20 seconds'";
+export const CLAIM = "interval '20 seconds'";
 
 const INSERT = statement(
   'payin.insert',
   `with moment as materialized (select caudal.now() as at),
    new as (
      select * from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::bytea[], $8::text[],
-       $9::text[], $10::text[], $11::text[], $12::text[], $13::boolean[])
-       as new (organization_id, id, amount, rail, status, reference, customer, callback_url, key_type, key, bank, person_type, rail_due)
+       $9::text[], $10::text[], $11::text[], $12::text[], $13::boolean[], $14::uuid[])
+       as new (organization_id, id, amount, rail, status, reference, customer, callback_url, key_type, key, bank, person_type, rail_due, claim_token)
    ),
    history as (
      insert into caudal.payin_history (organization_id, payin_id, from_status, to_status, cause, at)
@@ -37,13 +38,13 @@ const INSERT = statement(
    ),
    keys as (
      insert into caudal.breb_keys (key, organization_id, payin_id, minted_at, register_due_at, claimed_until, claim_token)
-     select key, organization_id, id, at, at, clock_timestamp() + ${CLAIM}, $14 from new, moment where key is not null
+     select key, organization_id, id, at, at, clock_timestamp() + ${CLAIM}, claim_token from new, moment where key is not null
    )
    insert into caudal.payins (organization_id, id, amount_in_cents, currency, rail, status, reference, customer, callback_url,
-     breb_key_type, breb_key, pse_bank, pse_person_type, created_at, updated_at, expires_at, rail_due_at, claimed_until, claim_token)
+     breb_key_type, breb_key, pse_bank, pse_person_type, created_at, updated_at, expires_at, rail_task, rail_due_at, rail_sent_at, claimed_until, claim_token)
    select organization_id, id, amount, 'COP', rail, status, reference, customer, callback_url, key_type, key, bank, person_type,
-     at, at, at + ${LIFETIME}, case when rail_due then at end,
-     case when rail_due then clock_timestamp() + ${CLAIM} end, case when rail_due then $14::uuid end
+     at, at, at + ${LIFETIME}, case when rail_due then 'open' end, case when rail_due then at end, case when rail_due then at end,
+     case when rail_due then clock_timestamp() + ${CLAIM} end, case when rail_due then claim_token end
    from new, moment
    returning created_at, expires_at`,
 );
@@ -52,7 +53,6 @@ const INSERT = statement(
 export async function insertPayins(
   tx: Tx,
   payins: readonly NewPayin[],
-  claimToken: string,
 ): Promise<{ createdAt: Date; expiresAt: Date }> {
   const [row] = await tx.query<{ created_at: Date; expires_at: Date }>(INSERT, [
     payins.map((payin) => payin.organizationId),
@@ -68,7 +68,7 @@ export async function insertPayins(
     payins.map(({ source }) => (source.rail === 'PSE' ? source.bank : null)),
     payins.map(({ source }) => (source.rail === 'PSE' ? source.personType : null)),
     payins.map((payin) => payin.railDue),
-    claimToken,
+    payins.map((payin) => payin.claimToken),
   ]);
   if (!row) throw new Error('no payin was inserted');
   return { createdAt: row.created_at, expiresAt: row.expires_at };

@@ -1,36 +1,41 @@
 import { statement, type Tx } from '../db/tx.ts';
 import type { RailErrorCode } from '../rails/contract.ts';
 import { statesBefore } from './payin.states.ts';
-import { PAYIN_COLUMNS, type PayinRow } from './payin.store.ts';
+import { CLAIM, PAYIN_COLUMNS, type PayinRow } from './payin.store.ts';
 
-const CLAIM = statement(
+const CLAIM_DUE = statement(
   'pse-payin.claim',
   `with due as (
-     select organization_id, id from caudal.payins
-     where rail_due_at <= caudal.now() and (claimed_until is null or claimed_until < clock_timestamp())
-       and rail = 'PSE' and status = 'PENDING'
+     select organization_id, id, rail_sent_at from caudal.payins
+     where rail = 'PSE' and rail_task = 'open' and rail_due_at <= caudal.now()
+       and (claimed_until is null or claimed_until < clock_timestamp()) and expires_at > caudal.now()
      order by rail_due_at limit $2 for update skip locked
    )
-   update caudal.payins p set claimed_until = clock_timestamp() + interval '20 seconds', claim_token = $1
+   update caudal.payins p set
+     claimed_until = clock_timestamp() + ${CLAIM}, claim_token = $1, rail_sent_at = caudal.now()
    from due join caudal.organizations o on o.id = due.organization_id
    where p.organization_id = due.organization_id and p.id = due.id
-   returning ${PAYIN_COLUMNS}, p.rail_attempts, o.number as organization_number`,
+   returning ${PAYIN_COLUMNS}, p.rail_attempts, o.number as organization_number,
+     (extract(epoch from caudal.now() - due.rail_sent_at) * 1000)::float8 as sent_ms_ago`,
 );
 
 export interface DuePsePayin extends PayinRow {
   rail_attempts: number;
   organization_number: number;
+  /** Since an order may last have left for the rail; null when none has. */
+  sent_ms_ago: number | null;
 }
 
 /** Takes up to `most` PSE payins that still have no bank page and nobody at them. */
 export function claimDuePsePayins(tx: Tx, claimToken: string, most: number): Promise<DuePsePayin[]> {
-  return tx.query<DuePsePayin>(CLAIM, [claimToken, most]);
+  return tx.query<DuePsePayin>(CLAIM_DUE, [claimToken, most]);
 }
 
 /** What came of asking PSE for a bank page: it, a refusal, or neither and the wait before the next attempt. */
 export type PageResult = {
   readonly organizationId: string;
   readonly id: string;
+  readonly claimToken: string;
 } & (
   | {
       readonly kind: 'page';
@@ -45,12 +50,12 @@ export type PageResult = {
 const RECORD = statement(
   'pse-payin.record',
   `with result as (
-     select * from unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::float8[])
-       as r (organization_id, id, url, transaction_id, cus, error_code, retry_after_ms)
+     select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::float8[])
+       as r (claim_token, organization_id, id, url, transaction_id, cus, error_code, retry_after_ms)
    ),
    held as (
      select p.organization_id, p.id from caudal.payins p join result r on p.organization_id = r.organization_id and p.id = r.id
-     where p.status in (${statesBefore('PROCESSING')}) and p.claim_token = $1
+     where p.status in (${statesBefore('PROCESSING')}) and p.claim_token = r.claim_token
      order by p.organization_id, p.id for update of p
    ),
    moved as (
@@ -61,6 +66,7 @@ const RECORD = statement(
        pse_url = r.url, pse_url_at = case when r.url is not null then caudal.now() end,
        pse_transaction_id = r.transaction_id, pse_cus = r.cus,
        updated_at = case when r.retry_after_ms is null then caudal.now() else p.updated_at end,
+       rail_task = case when r.retry_after_ms is not null then 'open' end,
        rail_due_at = case when r.retry_after_ms is not null then caudal.now() + make_interval(secs => r.retry_after_ms / 1000.0) end,
        rail_attempts = least(p.rail_attempts + 1, 32000),
        claimed_until = null, claim_token = null
@@ -77,9 +83,9 @@ const RECORD = statement(
 );
 
 /** Records results whose claim still holds; answers the payins that were changed, as they are now. */
-export function recordPages(tx: Tx, claimToken: string, results: readonly PageResult[]): Promise<PayinRow[]> {
+export function recordPages(tx: Tx, results: readonly PageResult[]): Promise<PayinRow[]> {
   return tx.query<PayinRow>(RECORD, [
-    claimToken,
+    results.map((result) => result.claimToken),
     results.map((result) => result.organizationId),
     results.map((result) => result.id),
     results.map((result) => (result.kind === 'page' ? result.url : null)),

@@ -1,11 +1,11 @@
 import type { SystemDeps } from '../deps.ts';
+import { keepHouse } from '../flows/keep-house.ts';
 import type { PseOpener } from '../flows/open-pse-payins.ts';
 import type { KeyRegistrar } from '../flows/register-breb-keys.ts';
-import { keepHouse } from '../flows/retention.ts';
 import { sweepPsePayins } from '../flows/sweep-pse-payins.ts';
 import { watchWaitingKeys } from '../flows/watch-waiting-keys.ts';
 import { Loop } from '../jobs/loop.ts';
-import type { OrganizationKeys } from '../organizations/organization-keys.ts';
+import type { DataKeys } from '../organizations/data-keys.ts';
 
 const DUE_EVERY_MS = 200;
 const WATCH_EVERY_MS = 2000;
@@ -14,7 +14,7 @@ const HOUSE_EVERY_MS = 600_000;
 interface WorkerParts {
   readonly registrar: KeyRegistrar;
   readonly pse: PseOpener;
-  readonly keys: OrganizationKeys;
+  readonly keys: DataKeys;
 }
 
 /** Everything a worker process does, as loops over work that is due in the database. */
@@ -43,7 +43,7 @@ export function workerLoops(deps: SystemDeps, parts: WorkerParts): Loop[] {
       name: 'keep house',
       everyMs: HOUSE_EVERY_MS,
       log: deps.log,
-      round: once(() => keepHouse(deps)),
+      round: () => keepHouse(deps),
     }),
   ];
 }

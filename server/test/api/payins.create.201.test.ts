@@ -4,6 +4,7 @@ import { crc16, parseTlv } from '../../src/rails/breb/emvco.ts';
 import type { Answer } from '../harness/api-client.ts';
 import { createPayin, type PayinBody, readPayin } from '../harness/payin-answers.ts';
 import { brebPayin, CUSTOMER, newReference, psePayin, without } from '../harness/payin-requests.ts';
+import { pseReferenceOf } from '../harness/pse-reference.ts';
 import { readQr } from '../harness/read-qr.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
@@ -161,7 +162,9 @@ describe('POST /payins on PSE', () => {
         stack.api,
         psePayin({ amountInCents: 1_234_507, pse: { bank: 'CO_NEQUI', personType } }),
       );
-      const told = await railHas<object>(`/control/transactions/${uuidToBase32(payin.id)}`);
+      const told = await railHas<object>(
+        `/control/transactions/${await pseReferenceOf(stack.database, payin.id)}`,
+      );
       expect(told).toMatchObject({
         amount: '12345.07',
         bankCode: '1507',

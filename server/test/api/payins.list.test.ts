@@ -435,10 +435,16 @@ describe('filters', () => {
       made.unshift(await createPayin(api, (kinds[count % 2] ?? brebPayin)()));
     const move = (payin: PayinBody | undefined, changes: string) =>
       stack.database.query(`update caudal.payins set ${changes} where id = $1`, [payin?.id]);
-    await move(made[1], `status = 'CONFIRMED', confirmed_amount_in_cents = amount_in_cents`);
-    await move(made[3], `status = 'CONFIRMED', confirmed_amount_in_cents = 1`);
-    await move(made[4], `status = 'DECLINED', error_code = 'INSUFFICIENT_FUNDS'`);
-    await move(made[5], `status = 'CANCELED', error_code = 'EXPIRED', payment_link_id = '${LINK_ID}'`);
+    await move(
+      made[1],
+      `status = 'CONFIRMED', result_at = caudal.now(), confirmed_amount_in_cents = amount_in_cents`,
+    );
+    await move(made[3], `status = 'CONFIRMED', result_at = caudal.now(), confirmed_amount_in_cents = 1`);
+    await move(made[4], `status = 'DECLINED', result_at = caudal.now(), error_code = 'INSUFFICIENT_FUNDS'`);
+    await move(
+      made[5],
+      `status = 'CANCELED', result_at = caudal.now(), error_code = 'EXPIRED', payment_link_id = '${LINK_ID}'`,
+    );
     await move(made[7], `payment_link_id = '${LINK_ID}'`);
     mixed = { api, payins: await Promise.all(made.map(({ id }) => readPayin(api, id))) };
   });
@@ -570,9 +576,10 @@ describe('filters', () => {
     for (let count = 0; count < 3; count += 1) await createPayin(api, brebPayin());
     const filters = { status: 'PROCESSING', pageSize: 2 };
     const { nextCursor } = (await listPage(api, query(filters))).pageInfo;
-    await stack.database.query(`update caudal.payins set status = 'CANCELED' where organization_id = $1`, [
-      (await listPage(api)).data[0]?.organizationId,
-    ]);
+    await stack.database.query(
+      `update caudal.payins set status = 'CANCELED', result_at = caudal.now() where organization_id = $1`,
+      [(await listPage(api)).data[0]?.organizationId],
+    );
     expect(await listPage(api, query({ ...filters, cursor: nextCursor ?? '' }))).toEqual({
       data: [],
       pageInfo: { hasNext: false, hasPrevious: false, nextCursor: null, previousCursor: null },

@@ -11,7 +11,7 @@ import { PayinCreator, type PayinRequest } from '../../src/flows/payin-creator.t
 import { BusinessClock } from '../../src/kit/clock.ts';
 import { hmac } from '../../src/kit/crypto.ts';
 import { Fault } from '../../src/kit/errors.ts';
-import { uuidv7 } from '../../src/kit/ids.ts';
+import { freshToken, uuidv7 } from '../../src/kit/ids.ts';
 import { Metrics } from '../../src/kit/metrics.ts';
 import { cents } from '../../src/kit/money.ts';
 import type { Organization, OrganizationSecrets, Principal } from '../../src/organizations/organization.ts';
@@ -57,7 +57,7 @@ function request(changes: Partial<PayinRequest> = {}): PayinRequest {
 }
 
 function keyHash(secrets: OrganizationSecrets, key: string): Buffer {
-  return hmac(secrets.hashKey, key).subarray(0, 16);
+  return hmac(secrets.hashKey, `payins.create\n${key}`).subarray(0, 16);
 }
 
 /** A command as `PayinCreator` makes it; `key` and `body` stand for what the merchant sent. */
@@ -70,6 +70,7 @@ function command(
   const now = deps.clock.now();
   return {
     id: uuidv7(now, deps.cell),
+    claimToken: freshToken(),
     organization: owner.organization,
     secrets: owner.secrets,
     idempotency:
@@ -129,8 +130,8 @@ async function session(): Promise<Client> {
 async function holdKey(client: Client, key: string): Promise<void> {
   await client.query('begin');
   await client.query(
-    `insert into caudal.idempotency_keys (organization_id, operation, key_hash, body_hash, resource_id, created_at)
-     values ($1, 'payins.create', $2, $3, gen_random_uuid(), caudal.now())`,
+    `insert into caudal.idempotency_keys (organization_id, key_hash, body_hash, resource_id, created_at)
+     values ($1, $2, $3, gen_random_uuid(), caudal.now())`,
     [organizationId, keyHash(principal.secrets, key), keyHash(principal.secrets, 'another body')],
   );
 }
@@ -299,19 +300,15 @@ describe('a batch of several hundred organizations', () => {
     const smuggled = command({}, stranger);
     const attempt: unknown = await caudal.deps.batch
       .write(list, (tx) =>
-        insertPayins(
-          tx,
-          [
-            {
-              ...smuggled,
-              organizationId: stranger.organization.id,
-              status: 'PROCESSING',
-              sealedCustomer: null,
-              railDue: false,
-            },
-          ],
-          caudal.deps.claimToken,
-        ),
+        insertPayins(tx, [
+          {
+            ...smuggled,
+            organizationId: stranger.organization.id,
+            status: 'PROCESSING',
+            sealedCustomer: null,
+            railDue: false,
+          },
+        ]),
       )
       .catch((error: unknown) => error);
     expect(attempt).toMatchObject({ code: '42501' });
@@ -449,8 +446,8 @@ describe('a batch that PostgreSQL ends for the sake of another transaction', () 
       async () => (await waitingForALock()).length > 0,
     );
     const circle = other.query(
-      `insert into caudal.idempotency_keys (organization_id, operation, key_hash, body_hash, resource_id, created_at)
-       values ($1, 'payins.create', $2, $2, gen_random_uuid(), caudal.now())`,
+      `insert into caudal.idempotency_keys (organization_id, key_hash, body_hash, resource_id, created_at)
+       values ($1, $2, $2, gen_random_uuid(), caudal.now())`,
       [organizationId, keyHash(principal.secrets, 'mine')],
     );
     await circle;

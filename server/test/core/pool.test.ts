@@ -170,6 +170,17 @@ describe('a statement over its deadline', () => {
 });
 
 describe("a statement's own error", () => {
+  it('that the work hides does not let COMMIT pass for a commit', async () => {
+    const pool = poolOf(1);
+    const hidden = pool.transaction('begin', async (tx) => {
+      await tx.query(INSERT, [1, 'plain']);
+      await tx.query(DIVIDE, [0]).catch(() => undefined);
+      return 'done';
+    });
+    expect(await failureOf(hidden)).toMatchObject({ message: expect.stringContaining('ROLLBACK') });
+    expect(await notes()).toEqual([]);
+  });
+
   it('is passed on and keeps the connection, inside a transaction and outside', async () => {
     const pool = poolOf(1);
     const pid = await pidOf(pool);

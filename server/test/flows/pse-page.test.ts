@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { uuidToBase32 } from '../../src/kit/ids.ts';
 import type { Answer, ApiClient } from '../harness/api-client.ts';
 import { CUSTOMER, newReference, psePayin, without } from '../harness/payin-requests.ts';
+import { pseReferenceOf } from '../harness/pse-reference.ts';
 import { readMetric } from '../harness/read-metric.ts';
 import { SimulatorControl } from '../harness/simulator-control.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
@@ -65,7 +65,7 @@ const history = (id: string) =>
     [id],
   );
 
-const transactionOf = (id: string) => simulator.transaction(uuidToBase32(id));
+const transactionOf = async (id: string) => simulator.transaction(await pseReferenceOf(stack.database, id));
 const transactions = async () => (await simulator.stats()).transactions;
 const createCalls = async () => (await simulator.stats()).calls.PSE['create'] ?? 0;
 

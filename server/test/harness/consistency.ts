@@ -11,7 +11,7 @@ const CONTRADICTIONS = `
       where p.organization_id = r.organization_id and p.id = r.resource_id and p.reference = r.reference)
   union all
   select 'idempotency key without its payin', i.resource_id::text from caudal.idempotency_keys i
-    where i.operation = 'payins.create' and not exists (select from caudal.payins p
+    where not exists (select from caudal.payins p
       where p.organization_id = i.organization_id and p.id = i.resource_id)
   union all
   select 'payin of two idempotency keys', min(i.resource_id::text) from caudal.idempotency_keys i

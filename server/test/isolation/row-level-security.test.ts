@@ -279,7 +279,7 @@ describe.each(FOREIGN_SETTINGS)(
        values ('${idOfA()}', '${taken?.id.slice(0, -4)}0000', 1, 'COP', 'BRE_B', 'PROCESSING', 'x', 'SINGLE_USE', '@X', now(), now(), now())`,
         `insert into caudal.payin_history values ('${idOfA()}', '${taken?.id}', 'PROCESSING', 'CONFIRMED', 'smuggled', now())`,
         `insert into caudal.breb_keys (key, organization_id, payin_id, minted_at) values ('@SMUGGLED', '${idOfA()}', '${taken?.id}', now())`,
-        `insert into caudal.idempotency_keys values ('${idOfA()}', 'payins.create', decode(repeat('00', 16), 'hex'), decode(repeat('00', 16), 'hex'), '${taken?.id}', now())`,
+        `insert into caudal.idempotency_keys values ('${idOfA()}', decode(repeat('00', 16), 'hex'), decode(repeat('00', 16), 'hex'), '${taken?.id}', now())`,
         `insert into caudal.resource_references values ('${idOfA()}', 'payin', 'smuggled', '${taken?.id}')`,
         // Where the row is there already: neither its update nor a hint that it exists.
         `insert into caudal.resource_references values ('${idOfA()}', 'payin', '${String(taken?.body['reference'])}', '${taken?.id}')

@@ -122,6 +122,19 @@ describe('the batcher', () => {
     expect(batches).toHaveLength(1);
   });
 
+  it('turns away, unbegun, a command that has waited too long behind others', async () => {
+    const { batcher, gate, openGate, committed } = stage({ retryWithinMs: 30, maxBatch: 1 });
+    gate.open = false;
+    const first = batcher.submit(command(1));
+    await tick();
+    const second = batcher.submit(command(2));
+    await new Promise((resolve) => setTimeout(resolve, 40));
+    openGate();
+    await expect(first).resolves.toBe(10);
+    await expect(second).rejects.toMatchObject({ code: 'service_unavailable' });
+    expect(committed).toEqual([1]);
+  });
+
   it('refuses what does not fit its queue, with the time to come back', async () => {
     const { batcher, gate, openGate } = stage({ maxQueue: 3 });
     gate.open = false;

@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import { readPayin } from '../../flows/read-payins.ts';
 import { Fault } from '../../kit/errors.ts';
+import { isUuid } from '../../kit/ids.ts';
 import { payinView } from '../../payins/payin.view.ts';
 import { merchantOperation } from '../operation.ts';
 import { PAYIN_EXAMPLE, payinSchema } from './payin.schema.ts';
-
-const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export const getPayin = merchantOperation({
   method: 'GET',
@@ -23,8 +22,9 @@ export const getPayin = merchantOperation({
 
   async handle(deps, principal, { params }) {
     // What is no identifier names nothing: the same answer as an unknown one.
-    if (!UUID.test(params.id)) throw new Fault('not_found');
-    const payin = await readPayin(deps, principal, params.id.toLowerCase());
+    const id = params.id.toLowerCase();
+    if (!isUuid(id)) throw new Fault('not_found');
+    const payin = await readPayin(deps, principal, id);
     return { status: 200, body: payinView(deps, principal.organization, payin) };
   },
 });

@@ -100,7 +100,8 @@ export class Batcher<Command, Result> {
 
   #fillLanes(): void {
     while (this.#running < this.#options.lanes && this.#queue.size > 0) {
-      const batch = this.#queue.take(this.#options.maxBatch);
+      const batch = this.#queue.take(this.#options.maxBatch).filter((waiting) => this.#inTime(waiting));
+      if (batch.length === 0) continue;
       this.#running += 1;
       void this.#work(batch).finally(() => {
         this.#running -= 1;
@@ -110,10 +111,21 @@ export class Batcher<Command, Result> {
     }
   }
 
+  /** Turns away a command that has waited too long to be begun: nothing was done for it, and it may come again. */
+  #inTime(waiting: Waiting<Command, Result>): boolean {
+    if (performance.now() - waiting.since < this.#patienceMs) return true;
+    waiting.reject(new Fault('service_unavailable', { reason: 'waited too long for a batch' }));
+    return false;
+  }
+
+  get #patienceMs(): number {
+    return this.#options.retryWithinMs ?? 3000;
+  }
+
   /** Never rejects: every command of the batch gets its answer. */
   async #work(batch: readonly Waiting<Command, Result>[], patient = true): Promise<void> {
     const oldest = batch.reduce((least, waiting) => Math.min(least, waiting.since), Number.POSITIVE_INFINITY);
-    const giveUpAt = oldest + (this.#options.retryWithinMs ?? 3000);
+    const giveUpAt = oldest + this.#patienceMs;
     for (let attempt = 1; ; attempt += 1) {
       const failure = await this.#attempt(batch, patient);
       if (failure === null) return;

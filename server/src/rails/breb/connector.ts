@@ -32,36 +32,50 @@ export class BrebConnector implements RailConnector {
   }
 
   async open(orders: readonly CollectOrder[]): Promise<readonly RailAnswer<Opened>[]> {
-    return this.#call('/v1/keys/register', { keys: orders.map(registration) }, orders, openedAnswers);
+    return this.#call('/v1/keys/register', orders, registration, openedAnswers);
   }
 
   async ask(references: readonly string[]): Promise<readonly RailAnswer<Standing>[]> {
-    return this.#call('/v1/keys/query', { keys: references }, references, standingAnswers);
+    return this.#call('/v1/keys/query', references, asItIs, standingAnswers);
   }
 
   async close(references: readonly string[]): Promise<readonly RailAnswer<Standing>[]> {
-    return this.#call('/v1/keys/close', { keys: references }, references, standingAnswers);
+    return this.#call('/v1/keys/close', references, asItIs, standingAnswers);
   }
 
   disconnect(): Promise<void> {
     return this.#client.close();
   }
 
-  /** Whatever goes wrong on the way, in the status or in the reading of the answer: unknown for all of them. */
+  /**
+   * Whatever goes wrong on the way, in the status or in the reading of the answer: unknown for all of them. A call that
+   * the node will not read as a whole is sent again in halves, until only the item it dislikes is left unknown.
+   */
   async #call<Item, Value>(
     path: string,
-    body: unknown,
     items: readonly Item[],
+    toWire: (item: Item) => unknown,
     translate: (items: readonly Item[], body: unknown) => RailAnswer<Value>[],
   ): Promise<RailAnswer<Value>[]> {
     try {
-      const answer = await this.#client.post(path, body);
-      if (answer.status !== 200)
-        return items.map(() => ({ kind: 'unknown', cause: `the node answered ${answer.status}` }));
-      return translate(items, answer.body);
+      const answer = await this.#client.post(path, { keys: items.map(toWire) });
+      if (answer.status === 200) return translate(items, answer.body);
+      if (UNREADABLE.has(answer.status) && items.length > 1) {
+        const half = Math.ceil(items.length / 2);
+        const first = await this.#call(path, items.slice(0, half), toWire, translate);
+        return [...first, ...(await this.#call(path, items.slice(half), toWire, translate))];
+      }
+      return items.map(() => ({ kind: 'unknown', cause: `the node answered ${answer.status}` }));
     } catch (error) {
       const cause = error instanceof Error ? error.name : 'unreadable';
       return items.map(() => ({ kind: 'unknown', cause }));
     }
   }
+}
+
+/** The node says that the call itself is at fault. */
+const UNREADABLE: ReadonlySet<number> = new Set([400, 413, 422]);
+
+function asItIs(reference: string): string {
+  return reference;
 }

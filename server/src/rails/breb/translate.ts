@@ -52,15 +52,24 @@ function payerOf(payer: Payer): object {
   };
 }
 
+const answered = z.object({ results: z.array(z.unknown()) });
+
 const registered = z.object({
-  results: z.array(
-    z.object({ key: z.string(), status: z.enum(['REGISTERED', 'REJECTED']), code: z.string().optional() }),
-  ),
+  key: z.string(),
+  status: z.enum(['REGISTERED', 'REJECTED']),
+  code: z.string().optional(),
 });
 
+/** Each result is read by itself: one that is odd leaves its neighbours readable. */
+function readable<T extends { key: string }>(body: unknown, schema: z.ZodType<T>): Map<string, T> {
+  const results = answered.parse(body).results.map((result) => schema.safeParse(result));
+  return new Map(
+    results.flatMap((result) => (result.success ? [[result.data.key, result.data] as const] : [])),
+  );
+}
+
 export function openedAnswers(orders: readonly CollectOrder[], body: unknown): RailAnswer<Opened>[] {
-  const { results } = registered.parse(body);
-  const byKey = new Map(results.map((result) => [result.key, result]));
+  const byKey = readable(body, registered);
   return orders.map(({ reference }) => {
     const result = byKey.get(reference);
     if (!result) return { kind: 'unknown', cause: 'the node did not answer for this key' };
@@ -71,33 +80,44 @@ export function openedAnswers(orders: readonly CollectOrder[], body: unknown): R
 }
 
 /**
- * A code that we do not know is still a no: the node said it rejected. Its own time-outs (5000) are not, nor is
- * "duplicate in process" (5001): that may be our own earlier call, still under way.
+ * Only what the node has clearly decided about this key is a no. Its own time-outs, "duplicate in process" (5001: it may
+ * be our own earlier call) and codes we have never seen say nothing about it.
  */
+const REFUSALS: ReadonlySet<string> = new Set([
+  '0004',
+  '0005',
+  '0006',
+  '4000',
+  '4001',
+  '5005',
+  '4011',
+  '4012',
+  '4013',
+  '4014',
+  '4016',
+]);
+
 function refusal(code: string): RailAnswer<never> {
-  if (code === '5000' || code === '5001') return { kind: 'unknown', cause: `the node answered ${code}` };
-  return { kind: 'no', errorCode: ERROR_CODES.get(code) ?? 'RAIL_REJECTED', railCode: code };
+  const errorCode = ERROR_CODES.get(code);
+  if (!REFUSALS.has(code) || !errorCode)
+    return { kind: 'unknown', cause: `the node answered ${code || 'no code'}` };
+  return { kind: 'no', errorCode, railCode: code };
 }
 
 const standing = z.object({
-  results: z.array(
+  key: z.string(),
+  status: z.enum(['REGISTERED', 'CLOSED', 'NOT_FOUND']),
+  payments: z.array(
     z.object({
-      key: z.string(),
-      status: z.enum(['REGISTERED', 'CLOSED', 'NOT_FOUND']),
-      payments: z.array(
-        z.object({
-          executionId: z.string(),
-          amount: z.string().regex(/^\d+\.\d{2}$/),
-          at: z.iso.datetime().transform((at) => new Date(at)),
-        }),
-      ),
+      executionId: z.string(),
+      amount: z.string().regex(/^\d+\.\d{2}$/),
+      at: z.iso.datetime().transform((at) => new Date(at)),
     }),
   ),
 });
 
 export function standingAnswers(references: readonly string[], body: unknown): RailAnswer<Standing>[] {
-  const { results } = standing.parse(body);
-  const byKey = new Map(results.map((result) => [result.key, result]));
+  const byKey = readable(body, standing);
   return references.map((reference) => {
     const result = byKey.get(reference);
     if (!result) return { kind: 'unknown', cause: 'the node did not answer for this key' };

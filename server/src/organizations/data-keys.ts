@@ -5,7 +5,7 @@ import type { OrganizationSecrets } from './organization.ts';
 import { unwrap } from './secrets.ts';
 
 /** The data keys of organizations, for workers: read in sets, remembered for good (a data key never changes). */
-export class OrganizationKeys {
+export class DataKeys {
   readonly #db: SystemDb;
   readonly #masterKeys: readonly SecretKey[];
   readonly #known = new Map<string, OrganizationSecrets>();

@@ -1,0 +1,20 @@
+import { purgeIdempotencyKeys } from '../claims/idempotency.store.ts';
+import { makeMonths } from '../db/months.ts';
+import type { SystemDeps } from '../deps.ts';
+import { purgeAccessTokens, purgeCredentialChanges } from '../organizations/credential.store.ts';
+
+/**
+ * What must be there in time and what must leave: coming months are made, old idempotency keys and tokens go, in sets so
+ * that no delete holds its locks for long.
+ * @returns how many rows left in this round; call again while there are any
+ */
+export async function keepHouse(deps: SystemDeps): Promise<number> {
+  const made = await makeMonths(deps.system);
+  if (made > 0) deps.log.info({ count: made }, 'months made');
+  const left = [
+    await purgeIdempotencyKeys(deps.system),
+    await purgeAccessTokens(deps.system),
+    await purgeCredentialChanges(deps.system),
+  ];
+  return left.reduce((sum, count) => sum + count, 0);
+}

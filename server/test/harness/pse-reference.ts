@@ -1,0 +1,11 @@
+import { pseReference } from '../../src/flows/open-pse-payins.ts';
+import type { TestDatabase } from './database.ts';
+
+/** What PSE knows a payin by. */
+export async function pseReferenceOf(database: TestDatabase, payinId: string): Promise<string> {
+  const [row] = await database.query<{ number: number }>(
+    'select o.number from caudal.organizations o join caudal.payins p on p.organization_id = o.id where p.id = $1',
+    [payinId],
+  );
+  return pseReference(payinId, row?.number ?? 0);
+}
