@@ -5,6 +5,7 @@ import type { Deps } from '../deps.ts';
 import type { Cents } from '../kit/money.ts';
 import type { Organization, OrganizationSecrets } from '../organizations/organization.ts';
 import { sealCustomer } from '../payins/customer.seal.ts';
+import { FIRST_STATUS } from '../payins/payin.states.ts';
 import { findPayins, insertPayins, type NewPayin, payinOf } from '../payins/payin.store.ts';
 import type { Customer, Payin, PayinSource } from '../payins/payin.ts';
 
@@ -205,10 +206,6 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-function statusOf(command: CreatePayin): 'PENDING' | 'PROCESSING' {
-  return command.source.rail === 'PSE' ? 'PENDING' : 'PROCESSING';
-}
-
 function newPayin(command: CreatePayin): NewPayin {
   const { id, organization, amount, reference, callbackUrl, source } = command;
   return {
@@ -216,7 +213,7 @@ function newPayin(command: CreatePayin): NewPayin {
     claimToken: command.claimToken,
     organizationId: organization.id,
     amount,
-    status: statusOf(command),
+    status: FIRST_STATUS[command.source.rail],
     reference,
     sealedCustomer: sealCustomer(command.secrets.dataKey, command.customer, organization.id, id),
     callbackUrl,
@@ -233,7 +230,7 @@ function createdPayin(command: CreatePayin, createdAt: Date, expiresAt: Date): P
     organizationId: organization.id,
     amount,
     confirmedAmount: null,
-    status: statusOf(command),
+    status: FIRST_STATUS[command.source.rail],
     settlementStatus: null,
     errorCode: null,
     reference,

@@ -1,3 +1,5 @@
+import type { Rail } from '../rails/contract.ts';
+
 /**
  * The life of a payin on one screen. A state that leads nowhere is final and absorbs whatever comes later; each move
  * leaves a row in `payin_history`, whose key allows one move out of a state.
@@ -9,6 +11,9 @@ const PAYIN_STATES = {
   DECLINED: [],
   CANCELED: [],
 } as const;
+
+/** Where a payin begins: a Bre-B key can be paid at once, a PSE payin waits for its bank page. */
+export const FIRST_STATUS = { BRE_B: 'PROCESSING', PSE: 'PENDING' } as const satisfies Record<Rail, string>;
 
 export type PayinStatus = keyof typeof PAYIN_STATES;
 

@@ -1,6 +1,6 @@
 import type { Cents } from '../kit/money.ts';
 import type { RailErrorCode } from '../rails/contract.ts';
-import type { PayinStatus } from './payin.states.ts';
+import { FIRST_STATUS, type PayinStatus } from './payin.states.ts';
 
 export const ID_TYPES = ['CO_CC', 'CO_CE', 'CO_NIT', 'MXN_RFC', 'PASSPORT'] as const;
 export const KEY_TYPES = ['SINGLE_USE', 'QR_CODE'] as const;
@@ -51,16 +51,37 @@ export interface Payin {
  * it is known; a later state never is.
  */
 export function asCreated(payin: Payin): Payin {
-  const page = payin.source.rail === 'PSE' ? payin.source.page : null;
-  const processing = payin.source.rail === 'BRE_B' || page !== null;
+  const {
+    id,
+    organizationId,
+    amount,
+    reference,
+    paymentLinkId,
+    customer,
+    callbackUrl,
+    source,
+    createdAt,
+    expiresAt,
+  } = payin;
+  const page = source.rail === 'PSE' ? source.page : null;
+  // Member by member: a field that is added later must be thought about here, or a repeat would show a later state.
   return {
-    ...payin,
-    status: processing ? 'PROCESSING' : 'PENDING',
+    id,
+    organizationId,
+    amount,
+    reference,
+    paymentLinkId,
+    customer,
+    callbackUrl,
+    source,
+    createdAt,
+    expiresAt,
+    status: page ? 'PROCESSING' : FIRST_STATUS[source.rail],
     confirmedAmount: null,
     settlementStatus: null,
     errorCode: null,
     resultAt: null,
     chargebackAt: null,
-    updatedAt: page?.at ?? payin.createdAt,
+    updatedAt: page?.at ?? createdAt,
   };
 }
