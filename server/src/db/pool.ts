@@ -18,6 +18,24 @@ export interface PoolOptions {
  */
 const LOCK_TIMEOUT_MS = 1500;
 
+/** What every session of ours is set to, as libpq's `options`. */
+export function sessionOptions(deadlineMs: number): string {
+  const settings = [
+    `lock_timeout=${Math.min(LOCK_TIMEOUT_MS, deadlineMs / 2)}`,
+    // A transaction whose client is gone gives its rows back soon: whoever repeats is waiting for them.
+    `idle_in_transaction_session_timeout=${2 * deadlineMs}`,
+    // A statement whose client has given up stops, and with it what it locks.
+    'client_connection_check_interval=1000',
+    // Every statement of ours is a small set looked up by index. Left to its statistics, PostgreSQL plans for the empty
+    // table it once saw (a new database, the first hours of each month) and keeps reading it whole as it grows.
+    'enable_seqscan=off',
+    'enable_hashjoin=off',
+    'enable_mergejoin=off',
+    'timezone=UTC',
+  ];
+  return settings.map((setting) => `-c ${setting}`).join(' ');
+}
+
 const INT8 = 20;
 
 /** A pool of one login role. A client that failed in any way but by a statement's own error is destroyed, never reused. */
@@ -35,16 +53,7 @@ export class RolePool {
       connectionTimeoutMillis: options.deadlineMs,
       idleTimeoutMillis: 60_000,
       keepAlive: true,
-      options: [
-        `lock_timeout=${Math.min(LOCK_TIMEOUT_MS, options.deadlineMs / 2)}`,
-        // A transaction whose client is gone gives its rows back soon: whoever repeats is waiting for them.
-        `idle_in_transaction_session_timeout=${2 * options.deadlineMs}`,
-        // A statement whose client has given up stops, and with it what it locks.
-        'client_connection_check_interval=1000',
-        'timezone=UTC',
-      ]
-        .map((setting) => `-c ${setting}`)
-        .join(' '),
+      options: sessionOptions(options.deadlineMs),
       types: { getTypeParser: typeParser },
     });
     this.#pool.on('error', (error) =>

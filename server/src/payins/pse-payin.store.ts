@@ -13,9 +13,9 @@ const CLAIM_DUE = statement(
    )
    update caudal.payins p set
      claimed_until = clock_timestamp() + ${CLAIM}, claim_token = $1, rail_sent_at = caudal.now()
-   from due join caudal.organizations o on o.id = due.organization_id
-   where p.organization_id = due.organization_id and p.id = due.id
-   returning ${PAYIN_COLUMNS}, p.rail_attempts, o.number as organization_number,
+   from due where p.organization_id = due.organization_id and p.id = due.id
+   returning ${PAYIN_COLUMNS}, p.rail_attempts,
+     (select o.number from caudal.organizations o where o.id = p.organization_id) as organization_number,
      (extract(epoch from caudal.now() - due.rail_sent_at) * 1000)::float8 as sent_ms_ago`,
 );
 
