@@ -14,6 +14,7 @@ interface HeartbeatOptions {
   readonly clock: BusinessClock;
   readonly authority: Authority;
   readonly log: Log;
+  readonly longestGapMs?: number;
 }
 
 /**
@@ -57,7 +58,8 @@ export class Heartbeat {
       const takenAt = monotonicMs();
       const pulse = await readPulse(this.#options.db);
       const fresh = pulse.changes.filter((change) => !this.#seen.has(change.id));
-      if (pulse.realMs - this.#lastRealMs > LONGEST_GAP_MS) this.#options.authority.forgetAll();
+      if (pulse.realMs - this.#lastRealMs > (this.#options.longestGapMs ?? LONGEST_GAP_MS))
+        this.#options.authority.forgetAll();
       else if (fresh.length > 0) {
         this.#options.authority.forget(new Set(fresh.map((change) => change.organizationId)));
       }
