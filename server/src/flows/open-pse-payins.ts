@@ -14,6 +14,8 @@ import type { CollectOrder, Opened, RailAnswer } from '../rails/contract.ts';
 /** More than this wait for a slow rail already: a creation answers at once, and a worker goes on with it. */
 const MOST_AT_ONCE = 64;
 
+const PUT_ASIDE_MS = 3_600_000;
+
 const UNANSWERED: RailAnswer<never> = { kind: 'unknown', cause: 'the rail did not answer for this order' };
 
 /** A payin as PSE must know it. Everything in it is fixed by the payin, so every attempt sends the same order. */
@@ -83,6 +85,15 @@ export class PseOpener {
       });
     this.#opening.set(order.payin.id, opening);
     return opening;
+  }
+
+  /** For a payin that has expired and waits to be closed: out of the way of the others, and not forgotten. */
+  async putAside(row: {
+    readonly organizationId: string;
+    readonly id: string;
+    readonly claimToken: string;
+  }): Promise<void> {
+    await this.#recorder.submit({ ...row, kind: 'unknown', retryAfterMs: PUT_ASIDE_MS });
   }
 
   async #open(order: PseOrder): Promise<PayinRow | null> {

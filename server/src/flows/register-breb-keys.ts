@@ -24,8 +24,11 @@ const HELD_FOR_MS = 15_000;
 const CALLS_AT_ONCE = 2;
 /** A key alone goes at once; under load a call gathers what was minted since the last one began. */
 const BETWEEN_CALLS_MS = 50;
-/** For a row that cannot be read: an operator has to look at it, and its neighbours must not wait for that. */
-const UNREADABLE_RETRY_MS = 3_600_000;
+/**
+ * For what is not to be registered now: a payin that has expired and waits to be closed, or one that cannot be read and
+ * waits for an operator. Out of the way of the others, and not forgotten.
+ */
+const PUT_ASIDE_MS = 3_600_000;
 
 interface Claimed {
   readonly order: CollectOrder;
@@ -78,8 +81,14 @@ export class KeyRegistrar {
     if (due.length === 0) return 0;
     const secrets = await this.#keys.of(new Set(due.map((key) => key.organizationId)));
     const readable: Claimed[] = [];
-    const unreadable: RegistrationResult[] = [];
+    const aside: RegistrationResult[] = [];
+    const putAside = (key: DueKey) =>
+      aside.push({ key: key.key, claimToken, refusal: null, retryAfterMs: PUT_ASIDE_MS });
     for (const key of due) {
+      if (key.expired) {
+        putAside(key);
+        continue;
+      }
       try {
         readable.push({
           order: orderOf(key, secrets),
@@ -92,10 +101,10 @@ export class KeyRegistrar {
           { ...errorFields(error), payinId: key.payinId },
           'the customer of a payin does not open',
         );
-        unreadable.push({ key: key.key, claimToken, refusal: null, retryAfterMs: UNREADABLE_RETRY_MS });
+        putAside(key);
       }
     }
-    if (unreadable.length > 0) await this.#record(unreadable, []);
+    if (aside.length > 0) await this.#record(aside, []);
     if (readable.length > 0) await this.#register(readable);
     return due.length;
   }

@@ -24,6 +24,8 @@ export async function sweepPsePayins(deps: SystemDeps, opener: PseOpener, keys: 
   const secrets = await keys.of(new Set(due.map((row) => row.organization_id)));
   await Promise.all(
     due.map(async (row) => {
+      if (row.expired)
+        return opener.putAside({ organizationId: row.organization_id, id: row.id, claimToken });
       // One payin that cannot be read keeps its claim until it ends; its neighbours do not wait for it.
       const order = readable(
         deps,
@@ -31,6 +33,7 @@ export async function sweepPsePayins(deps: SystemDeps, opener: PseOpener, keys: 
         row.id,
       );
       if (order) await opener.open(order);
+      return undefined;
     }),
   );
   return due.length;

@@ -9,6 +9,8 @@ export interface DueKey {
   readonly payinId: string;
   readonly amount: Cents;
   readonly expiresAt: Date;
+  /** It can no longer be paid, so it is no longer to be registered. */
+  readonly expired: boolean;
   readonly sealedCustomer: Buffer | null;
   readonly attempts: number;
 }
@@ -17,16 +19,15 @@ const CLAIM_DUE = statement(
   'breb-key.claim',
   `with due as (
      select k.key from caudal.breb_keys k
-     join caudal.payins p on p.organization_id = k.organization_id and p.id = k.payin_id and p.expires_at > caudal.now()
      where k.register_due_at <= caudal.now() and (k.claimed_until is null or k.claimed_until < clock_timestamp())
-     order by k.register_due_at limit $2 for update of k skip locked
+     order by k.register_due_at limit $2 for update skip locked
    ),
    claimed as (
      update caudal.breb_keys k set claimed_until = clock_timestamp() + ${CLAIM}, claim_token = $1
      from due where k.key = due.key
      returning k.key, k.organization_id, k.payin_id, k.attempts
    )
-   select c.key, c.organization_id, c.payin_id, c.attempts, p.amount_in_cents, p.expires_at, p.customer
+   select c.key, c.organization_id, c.payin_id, c.attempts, p.amount_in_cents, p.expires_at, p.expires_at <= caudal.now() as expired, p.customer
    from claimed c join caudal.payins p on p.organization_id = c.organization_id and p.id = c.payin_id`,
 );
 
@@ -37,6 +38,7 @@ interface DueRow {
   attempts: number;
   amount_in_cents: bigint;
   expires_at: Date;
+  expired: boolean;
   customer: Buffer | null;
 }
 
@@ -49,6 +51,7 @@ export async function claimDueKeys(tx: Tx, claimToken: string, most: number): Pr
     payinId: row.payin_id,
     amount: cents(row.amount_in_cents),
     expiresAt: row.expires_at,
+    expired: row.expired,
     sealedCustomer: row.customer,
     attempts: row.attempts,
   }));

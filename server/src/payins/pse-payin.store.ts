@@ -8,19 +8,22 @@ const CLAIM_DUE = statement(
   `with due as (
      select organization_id, id, rail_sent_at from caudal.payins
      where rail = 'PSE' and rail_task = 'open' and rail_due_at <= caudal.now()
-       and (claimed_until is null or claimed_until < clock_timestamp()) and expires_at > caudal.now()
+       and (claimed_until is null or claimed_until < clock_timestamp())
      order by rail_due_at limit $2 for update skip locked
    )
    update caudal.payins p set
-     claimed_until = clock_timestamp() + ${CLAIM}, claim_token = $1, rail_sent_at = caudal.now()
+     claimed_until = clock_timestamp() + ${CLAIM}, claim_token = $1,
+     rail_sent_at = case when expires_at > caudal.now() then caudal.now() else p.rail_sent_at end
    from due where p.organization_id = due.organization_id and p.id = due.id
-   returning ${PAYIN_COLUMNS}, p.rail_attempts,
+   returning ${PAYIN_COLUMNS}, p.rail_attempts, p.expires_at <= caudal.now() as expired,
      (select o.number from caudal.organizations o where o.id = p.organization_id) as organization_number,
      (extract(epoch from caudal.now() - due.rail_sent_at) * 1000)::float8 as sent_ms_ago`,
 );
 
 export interface DuePsePayin extends PayinRow {
   rail_attempts: number;
+  /** It can no longer be paid, so it is no longer to be opened. */
+  expired: boolean;
   organization_number: number;
   /** Since an order may last have left for the rail; null when none has. */
   sent_ms_ago: number | null;

@@ -199,6 +199,26 @@ describe('a key that the network refuses', () => {
   });
 });
 
+describe('a payin that expired while the network was away', () => {
+  it('is not registered any more, and stands in nobody’s way', async () => {
+    const down = await simulator.addFault({ rail: 'BRE_B', operation: 'register', fault: 'down' });
+    const expired = await create();
+    const live = await create();
+    await stack.database.query(
+      "update caudal.payins set expires_at = caudal.now() - interval '1 second' where id = $1",
+      [expired.payin.id],
+    );
+    await until('the first attempts are over', async () => (await row(live.key)).attempts > 0);
+    await simulator.removeFault(down);
+    await registeredKey(live.key);
+    await until('it is put aside', async () => {
+      const { claim_token, register_due_at } = await row(expired.key);
+      return claim_token === null && (register_due_at?.getTime() ?? 0) > Date.now() + 1_800_000;
+    });
+    expect(await simulator.key(expired.key)).toBeNull();
+  });
+});
+
 describe('a payin whose customer does not open', () => {
   it('does not keep its neighbours from being registered', async () => {
     const down = await simulator.addFault({ rail: 'BRE_B', operation: 'register', fault: 'down' });

@@ -310,6 +310,26 @@ describe('when something is lost on the way', () => {
 });
 
 // API 1 is dead by now.
+describe('a payin that expired while PSE was away', () => {
+  it('is not opened any more, and is put aside', async () => {
+    const down = await simulator.addFault({ rail: 'PSE', operation: 'create', fault: 'down' });
+    const { body } = await create();
+    await stack.database.query(
+      "update caudal.payins set expires_at = caudal.now() - interval '1 second' where id = $1",
+      [body.id],
+    );
+    await simulator.removeFault(down);
+    await until('it is put aside', async () => {
+      const [row] = await stack.database.query<{ aside: boolean }>(
+        "select claim_token is null and rail_due_at > caudal.now() + interval '30 minutes' as aside from caudal.payins where id = $1",
+        [body.id],
+      );
+      return row?.aside;
+    });
+    expect(await transactionOf(body.id)).toBeNull();
+  });
+});
+
 describe('when PSE is away', () => {
   const circuitOpen = async (process: { opsUrl: string }) =>
     (await readMetric(process, 'caudal_rail_circuit_open')) === 1;
