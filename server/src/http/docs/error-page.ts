@@ -44,7 +44,7 @@ function exampleProblem(entry: ErrorPageEntry, language: DocsLanguage): Readonly
     detail: plainText(entry.cause[language]),
     instance: '/payins',
     code: entry.code,
-    requestId: '0198f3a2-6c1e-7b54-9d0a-3f5e8c21b7d4',
+    requestId: 'req_6GK10N6H3WRGWWPBP3ZQ',
     ...entry.exampleMembers,
   };
 }

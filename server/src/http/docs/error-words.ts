@@ -33,7 +33,8 @@ export const ERROR_WORDS: Readonly<Record<DocsLanguage, ErrorWords>> = {
     remedy: 'What to do',
     retryQuestion: 'May I send the request again?',
     example: 'Example response',
-    exampleLead: 'What the server answers. Your program should look at `status` and `code` only.',
+    exampleLead:
+      'What the server answers; `type` is the full address of this page. Your program should branch on `code` only.',
     chip: { safe: 'Safe to retry', after_change: 'Retry after a change', never: 'Do not retry' },
     advice: {
       safe: 'Yes. Repeat the same request; if it is a POST, with the same `Idempotency-Key`, so that it can take effect only once. Wait as long as `Retry-After` says, or a little longer each time.',
@@ -56,7 +57,8 @@ export const ERROR_WORDS: Readonly<Record<DocsLanguage, ErrorWords>> = {
     remedy: 'Qué hacer',
     retryQuestion: '¿Puedo enviar la solicitud de nuevo?',
     example: 'Respuesta de ejemplo',
-    exampleLead: 'Lo que responde el servidor. Su programa solo debe mirar `status` y `code`.',
+    exampleLead:
+      'Lo que responde el servidor; `type` es la dirección completa de esta página. Su programa debe decidir solo según `code`.',
     chip: {
       safe: 'Se puede reintentar',
       after_change: 'Reintente con un cambio',
