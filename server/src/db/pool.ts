@@ -1,6 +1,8 @@
 import { Pool, type PoolClient, type QueryConfig, type QueryResult, types } from 'pg';
+import { passFailpoint } from '../kit/failpoint.ts';
 import { errorFields, type Log } from '../kit/log.ts';
 import { CommitUnknown, ConnectionLost, isDatabaseError } from './failures.ts';
+import { commitFailpoints, type TransactionName } from './transactions.ts';
 import type { Statement, Tx } from './tx.ts';
 
 export interface PoolOptions {
@@ -73,7 +75,11 @@ export class RolePool {
    * database's own error when a statement was refused.
    * @param begin the text that opens it, settings included; built from checked values only
    */
-  async transaction<T>(begin: string, work: (tx: Tx) => Promise<T>): Promise<T> {
+  async transaction<T>(
+    begin: string,
+    work: (tx: Tx) => Promise<T>,
+    name: TransactionName = 'read',
+  ): Promise<T> {
     const client = await this.#connect();
     let result: T;
     try {
@@ -84,7 +90,10 @@ export class RolePool {
       await abandon(client, error);
       throw error;
     }
+    const failpoints = commitFailpoints(name);
+    passFailpoint(failpoints.before);
     await this.#commit(client);
+    passFailpoint(failpoints.after);
     return result;
   }
 

@@ -1,4 +1,5 @@
 import type { RolePool } from './pool.ts';
+import type { TransactionName } from './transactions.ts';
 import type { Statement, Tx } from './tx.ts';
 
 /**
@@ -6,13 +7,13 @@ import type { Statement, Tx } from './tx.ts';
  * cannot import this file (scripts/house-rules.ts).
  */
 export interface SystemDb {
-  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  transaction<T>(name: TransactionName, work: (tx: Tx) => Promise<T>): Promise<T>;
   query<Row extends object>(statement: Statement, values?: readonly unknown[]): Promise<Row[]>;
 }
 
 export function systemDb(pool: RolePool): SystemDb {
   return {
-    transaction: (work) => pool.transaction('begin', work),
+    transaction: (name, work) => pool.transaction('begin', work, name),
     query: (statement, values) => pool.query(statement, values),
   };
 }

@@ -1,6 +1,7 @@
 import { isUuid } from '../kit/ids.ts';
 import { readFailure, readMayBeRepeated } from './failures.ts';
 import type { RolePool } from './pool.ts';
+import type { TransactionName } from './transactions.ts';
 import type { Tx } from './tx.ts';
 
 /** Enough for a transaction that is about to end, not for one that hangs. */
@@ -14,7 +15,12 @@ export interface ReadDb {
 /** Writes for the organizations whose credentials are in the batch, and for no other. */
 export interface BatchDb {
   /** @param patient whether to wait for rows that another transaction holds */
-  write<T>(organizationIds: ReadonlySet<string>, work: (tx: Tx) => Promise<T>, patient?: boolean): Promise<T>;
+  write<T>(
+    name: TransactionName,
+    organizationIds: ReadonlySet<string>,
+    work: (tx: Tx) => Promise<T>,
+    patient?: boolean,
+  ): Promise<T>;
 }
 
 export function readDb(pool: RolePool): ReadDb {
@@ -36,10 +42,10 @@ export function readDb(pool: RolePool): ReadDb {
 
 export function batchDb(pool: RolePool): BatchDb {
   return {
-    write: (organizationIds, work, patient = true) => {
+    write: (name, organizationIds, work, patient = true) => {
       const list = [...organizationIds].map(checked).join(',');
       const briefly = patient ? '' : `; set local lock_timeout = ${BRIEFLY_MS}`;
-      return pool.transaction(`begin; set local caudal.organization_ids = '{${list}}'${briefly}`, work);
+      return pool.transaction(`begin; set local caudal.organization_ids = '{${list}}'${briefly}`, work, name);
     },
   };
 }

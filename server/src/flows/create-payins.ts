@@ -41,7 +41,7 @@ export async function createPayins(
   patient = true,
 ): Promise<CreatedPayin[]> {
   const organizations = new Set(commands.map((command) => command.organization.id));
-  return deps.batch.write(organizations, (tx) => createInOrder(tx, commands), patient);
+  return deps.batch.write('create payins', organizations, (tx) => createInOrder(tx, commands), patient);
 }
 
 /** Nearly always one round; see `createRound` for what may be left to the next. */

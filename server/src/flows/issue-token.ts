@@ -21,7 +21,7 @@ export async function issueToken(
   const credential = makeCredential('token', deps.environment, deps.cell);
   const [pepper] = deps.peppers;
   if (!pepper) throw new Error('there is no pepper');
-  const stored = deps.system.transaction((tx) =>
+  const stored = deps.system.transaction('issue token', (tx) =>
     insertToken(tx, {
       id: credential.id,
       organizationId: principal.organization.id,

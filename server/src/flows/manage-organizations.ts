@@ -30,7 +30,7 @@ export async function createOrganization(
   credential = makeCredential('key', deps.environment, deps.cell),
 ): Promise<{ id: string; credential: Credential }> {
   const id = uuidv7(deps.clock.now(), deps.cell);
-  await deps.system.transaction(async (tx) => {
+  await deps.system.transaction('manage organizations', async (tx) => {
     await insertOrganization(tx, { ...details, id, isHouse: false }, makeDataKey(id, deps.masterKeys));
     await insertKey(tx, {
       id: credential.id,
@@ -52,7 +52,7 @@ export async function createKey(
   key: KeyDetails,
 ): Promise<Credential | null> {
   const credential = makeCredential('key', deps.environment, deps.cell);
-  return deps.system.transaction(async (tx) => {
+  return deps.system.transaction('manage organizations', async (tx) => {
     if (!(await organizationExists(tx, organizationId))) return null;
     await insertKey(tx, {
       id: credential.id,
@@ -67,7 +67,7 @@ export async function createKey(
 
 /** Ends a key, and every token made from it, on every node within a second. @returns whether there was such a live key */
 export async function endKey(deps: ManageDeps, keyId: string): Promise<boolean> {
-  return deps.system.transaction(async (tx) => {
+  return deps.system.transaction('manage organizations', async (tx) => {
     const organizationId = await revokeKey(tx, keyId);
     if (organizationId === null) return false;
     await announceChange(tx, organizationId);
@@ -88,7 +88,7 @@ export async function ensureHouse(deps: Pick<SystemDeps, 'system' | 'masterKeys'
     merchantCategory: '0000',
     isHouse: true,
   };
-  await deps.system.transaction((tx) =>
+  await deps.system.transaction('manage organizations', (tx) =>
     insertOrganization(tx, house, makeDataKey(HOUSE_ID, deps.masterKeys)),
   );
 }

@@ -151,7 +151,7 @@ export class PseOpener {
 
 async function record(deps: Deps, results: readonly PageResult[]): Promise<(PayinRow | null)[]> {
   const organizations = new Set(results.map((result) => result.organizationId));
-  const rows = await deps.batch.write(organizations, (tx) => recordPages(tx, results));
+  const rows = await deps.batch.write('record pages', organizations, (tx) => recordPages(tx, results));
   const byId = new Map(rows.map((row) => [row.id, row]));
   return results.map((result) => byId.get(result.id) ?? null);
 }

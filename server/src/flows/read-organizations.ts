@@ -4,7 +4,7 @@ import * as store from '../organizations/organization.store.ts';
 import type { Organization } from '../organizations/organization.ts';
 
 export function listOrganizations(deps: Pick<SystemDeps, 'system'>): Promise<Organization[]> {
-  return deps.system.transaction((tx) => store.listOrganizations(tx));
+  return deps.system.transaction('read', (tx) => store.listOrganizations(tx));
 }
 
 /** @returns null when there is no such organization */
@@ -12,7 +12,7 @@ export function listKeysOf(
   deps: Pick<SystemDeps, 'system'>,
   organizationId: string,
 ): Promise<StoredKey[] | null> {
-  return deps.system.transaction(async (tx) =>
+  return deps.system.transaction('read', async (tx) =>
     (await store.organizationExists(tx, organizationId)) ? listKeys(tx, organizationId) : null,
   );
 }

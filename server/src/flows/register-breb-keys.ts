@@ -77,7 +77,7 @@ export class KeyRegistrar {
     if (this.#circuit.resting) return 0;
     const most = this.#circuit.open ? 1 : this.#deps.rails.BRE_B.abilities.openAtOnce;
     const claimToken = freshToken();
-    const due = await this.#deps.system.transaction((tx) => claimDueKeys(tx, claimToken, most));
+    const due = await this.#deps.system.transaction('claim keys', (tx) => claimDueKeys(tx, claimToken, most));
     if (due.length === 0) return 0;
     const secrets = await this.#keys.of(new Set(due.map((key) => key.organizationId)));
     const readable: Claimed[] = [];
@@ -174,7 +174,7 @@ export class KeyRegistrar {
   async #record(results: readonly RegistrationResult[], refused: readonly Refused[]): Promise<void> {
     const errorCodes = new Map(refused.map(({ key, errorCode }) => [key, errorCode]));
     const sorted = results.toSorted((a, b) => (a.key < b.key ? -1 : 1));
-    await this.#deps.system.transaction(async (tx) => {
+    await this.#deps.system.transaction('record keys', async (tx) => {
       const recorded = await recordRegistrations(tx, sorted);
       // A key that cannot be paid is no offer: its payin ends with it.
       const declined = recorded.flatMap(({ key, organizationId, payinId }) => {

@@ -46,7 +46,8 @@ export class UncertainCreations {
     this.#waiting = [];
     try {
       const organizations = new Set(payins.map((payin) => payin.organizationId));
-      if (payins.length > 0) await this.#deps.batch.write(organizations, (tx) => releaseClaims(tx, payins));
+      if (payins.length > 0)
+        await this.#deps.batch.write('release uncertain', organizations, (tx) => releaseClaims(tx, payins));
     } catch (error) {
       this.#deps.log.warn(errorFields(error), 'claims of uncertain creations could not be given up');
       this.#waiting.push(...payins);

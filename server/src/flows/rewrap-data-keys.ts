@@ -8,7 +8,7 @@ import { rewrap } from '../organizations/secrets.ts';
  * @returns how many were wrapped anew
  */
 export function rewrapDataKeys(deps: SystemDeps): Promise<number> {
-  return deps.system.transaction(async (tx) => {
+  return deps.system.transaction('rewrap keys', async (tx) => {
     let count = 0;
     for (const stored of await listWrappedKeys(tx)) {
       const fresh = rewrap(stored.organizationId, stored, deps.masterKeys);

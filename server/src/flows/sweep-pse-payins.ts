@@ -17,7 +17,7 @@ export async function sweepPsePayins(deps: SystemDeps, opener: PseOpener, keys: 
   const { allowance } = opener;
   if (allowance === 'none') return 0;
   const claimToken = freshToken();
-  const due = await deps.system.transaction((tx) =>
+  const due = await deps.system.transaction('claim pages', (tx) =>
     claimDuePsePayins(tx, claimToken, allowance === 'one' ? 1 : AT_ONCE),
   );
   if (due.length === 0) return 0;

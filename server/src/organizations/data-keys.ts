@@ -18,7 +18,7 @@ export class DataKeys {
   async of(organizationIds: ReadonlySet<string>): Promise<(organizationId: string) => OrganizationSecrets> {
     const missing = [...organizationIds].filter((id) => !this.#known.has(id));
     if (missing.length > 0) {
-      const wrapped = await this.#db.transaction((tx) => wrappedKeysOf(tx, missing));
+      const wrapped = await this.#db.transaction('read', (tx) => wrappedKeysOf(tx, missing));
       for (const [id, key] of wrapped) this.#known.set(id, unwrap(id, key, this.#masterKeys));
     }
     return (id) => {

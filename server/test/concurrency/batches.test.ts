@@ -299,7 +299,7 @@ describe('a batch of several hundred organizations', () => {
     const list = new Set(others.map((owner) => owner.organization.id));
     const smuggled = command({}, stranger);
     const attempt: unknown = await caudal.deps.batch
-      .write(list, (tx) =>
+      .write('create payins', list, (tx) =>
         insertPayins(tx, [
           {
             ...smuggled,
@@ -312,7 +312,7 @@ describe('a batch of several hundred organizations', () => {
       )
       .catch((error: unknown) => error);
     expect(attempt).toMatchObject({ code: '42501' });
-    const seen = await caudal.deps.batch.write(list, (tx) =>
+    const seen = await caudal.deps.batch.write('create payins', list, (tx) =>
       tx.query({
         name: 'test.theirs',
         text: `select id from caudal.payins where organization_id = '${stranger.organization.id}'`,
@@ -320,7 +320,7 @@ describe('a batch of several hundred organizations', () => {
     );
     expect(seen).toEqual([]);
     // The same question with the stranger in the list: the row is there to be seen.
-    const own = await caudal.deps.batch.write(new Set([stranger.organization.id]), (tx) =>
+    const own = await caudal.deps.batch.write('create payins', new Set([stranger.organization.id]), (tx) =>
       tx.query<{ organization_id: string; id: string }>({
         name: 'test.all',
         text: 'select organization_id, id from caudal.payins',
@@ -506,7 +506,7 @@ async function composedWith(setting: string): Promise<InProcess> {
   const composed = await composeInProcess(settingsFor(database.url));
   toClose.push(() => composed.close());
   // Connections are made on first use: one batch now, and the setting may go.
-  await composed.deps.batch.write(new Set([organizationId]), (tx) =>
+  await composed.deps.batch.write('create payins', new Set([organizationId]), (tx) =>
     tx.query({ name: 'test.one', text: 'select 1' }),
   );
   await database.query(`alter database ${database.name} reset ${setting.split(' ')[0] ?? ''}`);

@@ -60,7 +60,7 @@ export async function composeInProcess(settings: Readonly<Record<string, string>
     },
     manyOrganizations: async (count) => {
       const ids = new Set(Array.from({ length: count }, () => uuidv7(deps.clock.now(), deps.cell)));
-      const organizations = await deps.system.transaction(async (tx) => {
+      const organizations = await deps.system.transaction('manage organizations', async (tx) => {
         for (const id of ids)
           await insertOrganization(tx, { ...DETAILS, id, isHouse: false }, makeDataKey(id, deps.masterKeys));
         return (await listOrganizations(tx)).filter((organization) => ids.has(organization.id));

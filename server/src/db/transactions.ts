@@ -1,0 +1,32 @@
+/** Every transaction that writes, by name: what failpoints, and whoever reads about a failure, call it. */
+export const TRANSACTIONS = [
+  'create payins',
+  'release uncertain',
+  'record pages',
+  'claim pages',
+  'claim keys',
+  'record keys',
+  'store notices',
+  'apply notices',
+  'claim doubtful notices',
+  'apply checked notices',
+  'claim questions',
+  'apply answers',
+  'settle',
+  'deposit',
+  'resolve anomaly',
+  'pause rail',
+  'roll subtotals',
+  'refresh banks',
+  'manage organizations',
+  'issue token',
+  'rewrap keys',
+  'read',
+] as const;
+
+export type TransactionName = (typeof TRANSACTIONS)[number];
+
+/** The two sides of a commit: before it nothing has happened, after it everything has and nobody has been told. */
+export function commitFailpoints(name: TransactionName): { readonly before: string; readonly after: string } {
+  return { before: `${name}: before commit`, after: `${name}: after commit` };
+}
