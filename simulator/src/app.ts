@@ -5,6 +5,7 @@ import { releaseAllHung } from './control/fault.store.ts';
 import type { Deps } from './deps.ts';
 import { bankPage } from './pages/bank.page.ts';
 import { homePage } from './pages/home.page.ts';
+import { payPage } from './pages/pay.page.ts';
 import { pseRoutes } from './pse/pse.routes.ts';
 import { BadRequest, BODY_LIMIT_BYTES, keepBodiesAsText } from './request-body.ts';
 
@@ -29,7 +30,8 @@ export function buildApp(deps: Deps, publicUrl: () => string): FastifyInstance {
   pseRoutes(app, deps, publicUrl);
   controlRoutes(app, deps, publicUrl);
   bankPage(app, deps);
-  homePage(app);
+  payPage(app, deps);
+  homePage(app, deps);
   return app;
 }
 

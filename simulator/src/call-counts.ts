@@ -35,15 +35,15 @@ export function countEntry(counts: CallCounts, entry: JournalEntry): void {
       add(counts.refused, entry.rail, entry.operation);
       break;
     case 'fault.applied':
+      // A fault of a notice strikes no call.
+      if (entry.operation === 'notice') break;
       add(counts.faulted, entry.rail, entry.operation);
       // `slow` and `lost-answer` carry the call out, and its own line counts it.
       if (entry.fault !== 'slow' && entry.fault !== 'lost-answer') {
         add(counts.calls, entry.rail, entry.operation);
       }
       break;
-    case 'fault.added':
-    case 'fault.removed':
-    case 'time.shifted':
+    default:
       break;
   }
 }

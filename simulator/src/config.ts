@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { baseUrl } from './wire.ts';
 
 export type Config = {
   readonly host: string;
@@ -7,18 +8,23 @@ export type Config = {
   readonly dataDir: string;
   /** Where payers reach the bank pages, when that is not the address this process listens on. */
   readonly publicUrl: string | null;
-  readonly breb: { readonly clientId: string; readonly clientSecret: string };
-  readonly pse: { readonly entity: string; readonly secret: string };
+  /** Bases of the server that is told of payments; none, and the notices wait. */
+  readonly noticeUrls: readonly string[];
+  readonly breb: { readonly clientId: string; readonly clientSecret: string; readonly noticeSecret: string };
+  readonly pse: { readonly entity: string; readonly secret: string; readonly noticeSecret: string };
 };
 
 export const USAGE = `usage: node simulator/src/main.ts [--port N] [--host ADDRESS] [--data DIR] [--public-url URL]
+                                       [--notices URL[,URL…]]
 
   --port        TCP port, 0 for any free one      (SIM_PORT, default 4010)
   --host        address to listen on              (SIM_HOST, default 127.0.0.1)
   --data        directory of journal.jsonl        (SIM_DATA, default .data/simulator)
   --public-url  base of the bank page addresses   (SIM_PUBLIC_URL, default the listening address)
+  --notices     bases of the server to notify     (SIM_NOTICE_URLS, default none: notices wait)
 
-Accepted credentials: SIM_BREB_CLIENT_ID, SIM_BREB_CLIENT_SECRET, SIM_PSE_ENTITY, SIM_PSE_SECRET.`;
+Accepted credentials: SIM_BREB_CLIENT_ID, SIM_BREB_CLIENT_SECRET, SIM_PSE_ENTITY, SIM_PSE_SECRET.
+Notices are signed with SIM_BREB_NOTICE_SECRET and SIM_PSE_NOTICE_SECRET.`;
 
 export class ConfigError extends Error {}
 
@@ -30,14 +36,17 @@ export function readConfig(argv: readonly string[], env: NodeJS.ProcessEnv): Con
     host: flags.host ?? env['SIM_HOST'] ?? '127.0.0.1',
     port: readPort(flags.port ?? env['SIM_PORT'] ?? '4010'),
     dataDir: resolve(flags.data ?? env['SIM_DATA'] ?? '.data/simulator'),
-    publicUrl: publicUrl === undefined ? null : readPublicUrl(publicUrl),
+    publicUrl: publicUrl === undefined ? null : readUrl('--public-url', publicUrl),
+    noticeUrls: readNoticeUrls(flags.notices ?? env['SIM_NOTICE_URLS'] ?? ''),
     breb: {
       clientId: env['SIM_BREB_CLIENT_ID'] ?? 'caudal-dev',
       clientSecret: env['SIM_BREB_CLIENT_SECRET'] ?? 'dev-breb-secret',
+      noticeSecret: env['SIM_BREB_NOTICE_SECRET'] ?? 'dev-breb-notice-secret-of-one-machine',
     },
     pse: {
       entity: env['SIM_PSE_ENTITY'] ?? 'caudal-dev',
       secret: env['SIM_PSE_SECRET'] ?? 'dev-pse-secret',
+      noticeSecret: env['SIM_PSE_NOTICE_SECRET'] ?? 'dev-pse-notice-secret-of-one-machine',
     },
   };
 }
@@ -53,6 +62,7 @@ function readFlags(argv: readonly string[]) {
         host: { type: 'string' },
         data: { type: 'string' },
         'public-url': { type: 'string' },
+        notices: { type: 'string' },
       },
     }).values;
   } catch (error) {
@@ -68,10 +78,15 @@ function readPort(text: string): number {
   return port;
 }
 
-function readPublicUrl(text: string): string {
-  const url = URL.parse(text);
-  if (url === null || !['http:', 'https:'].includes(url.protocol)) {
-    throw new ConfigError(`--public-url must be an http or https address, not "${text}"`);
-  }
-  return url.href.replace(/\/+$/, '');
+function readNoticeUrls(text: string): string[] {
+  return text
+    .split(',')
+    .filter((url) => url.trim() !== '')
+    .map((url) => readUrl('--notices', url.trim()));
+}
+
+function readUrl(flag: string, text: string): string {
+  const url = baseUrl(text);
+  if (url === null) throw new ConfigError(`${flag} must be an http or https address, not "${text}"`);
+  return url;
 }

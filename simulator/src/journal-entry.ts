@@ -1,7 +1,8 @@
-import type { RegistrationRow } from './breb/key.store.ts';
+import type { KeyEnd, RegistrationRow } from './breb/key.store.ts';
 import type { Fault } from './control/fault.store.ts';
-import type { Operation, Rail } from './operations.ts';
-import type { CreateCode, Transaction } from './pse/transaction.store.ts';
+import type { QueuedNotice } from './notices/notice.ts';
+import type { FaultTarget, Operation, Rail } from './operations.ts';
+import type { CreateCode, DecidedState, Transaction } from './pse/transaction.store.ts';
 
 /**
  * One line of the journal: what changed and what was answered. A line states outcomes, never requests to be
@@ -19,6 +20,22 @@ export type JournalEntry = { readonly at: string } & (
       readonly resolutionId: string | null;
       readonly code: string | null;
     }
+  | {
+      readonly kind: 'breb.paid';
+      readonly key: string;
+      readonly executionId: string;
+      readonly endToEndId: string;
+      readonly amount: string;
+      readonly anyway: boolean;
+    }
+  | {
+      readonly kind: 'breb.ended';
+      readonly key: string;
+      readonly outcome: KeyEnd['outcome'];
+      readonly code: string | null;
+      /** Said against a standing that stays what it was. */
+      readonly contradicts: boolean;
+    }
   | { readonly kind: 'pse.banks' }
   | {
       readonly kind: 'pse.create';
@@ -28,6 +45,26 @@ export type JournalEntry = { readonly at: string } & (
       readonly created: Transaction | null;
     }
   | { readonly kind: 'pse.query'; readonly results: readonly (readonly [reference: string, state: string])[] }
+  | { readonly kind: 'pse.opened'; readonly reference: string }
+  | {
+      readonly kind: 'pse.ended';
+      readonly reference: string;
+      readonly transactionId: string;
+      readonly state: DecidedState;
+      readonly reason: string | null;
+      /** It was decided before. */
+      readonly contradicts: boolean;
+    }
+  | ({ readonly kind: 'notice.queued' } & QueuedNotice)
+  | { readonly kind: 'notice.acknowledged'; readonly rail: Rail; readonly noticeIds: readonly string[] }
+  | {
+      /** One that failed; `status` is null when no answer came. */
+      readonly kind: 'notice.attempt';
+      readonly rail: Rail;
+      readonly noticeIds: readonly string[];
+      readonly status: number | null;
+    }
+  | { readonly kind: 'notice.target'; readonly urls: readonly string[] }
   | {
       readonly kind: 'call.refused';
       readonly rail: Rail;
@@ -42,7 +79,7 @@ export type JournalEntry = { readonly at: string } & (
       readonly id: string;
       readonly fault: Fault['fault'];
       readonly rail: Rail;
-      readonly operation: Operation;
+      readonly operation: FaultTarget;
     }
   | { readonly kind: 'time.shifted'; readonly shiftMs: number }
 );

@@ -4,11 +4,15 @@ import type { JournalLine } from './journal-entry.ts';
 const CHUNK_BYTES = 1 << 20;
 const NEWLINE = 0x0a;
 
+/** Ends a line that is worth something only together with the next one. To a reader of JSON it is nothing. */
+export const MORE_FOLLOWS = ' ';
+
 class JournalDamaged extends Error {}
 
 /**
  * Hands every line to `each` in order and says how many leading bytes are sound and the last `seq`.
- * Only the end may be torn: it was being written when the process died, so nobody was answered from it.
+ * Only the end may be torn: it was being written when the process died, so nobody was answered from it. Lines
+ * that belong together are torn together.
  * A bad line with good ones after it, or a gap in `seq` (two processes on one directory), is damage: throws.
  */
 export async function readJournal(
@@ -18,21 +22,26 @@ export async function readJournal(
   let soundBytes = 0;
   let lastSeq = 0;
   let torn = false;
+  let together: { line: JournalLine; bytes: number }[] = [];
   for await (const text of linesOf(handle)) {
-    if (torn) throw new JournalDamaged(`the line after seq ${lastSeq} is unreadable and is not the last one`);
+    const seq = lastSeq + together.length;
+    if (torn) throw new JournalDamaged(`the line after seq ${seq} is unreadable and is not the last one`);
     const line = parseLine(text);
     if (line === null) {
       torn = true;
       continue;
     }
-    if (line.seq !== lastSeq + 1) {
-      throw new JournalDamaged(
-        `seq ${line.seq} follows seq ${lastSeq}; was the directory used twice at once?`,
-      );
+    if (line.seq !== seq + 1) {
+      throw new JournalDamaged(`seq ${line.seq} follows seq ${seq}; was the directory used twice at once?`);
     }
-    each(line);
+    together.push({ line, bytes: text.byteLength + 1 });
+    if (text.at(-1) === MORE_FOLLOWS.charCodeAt(0)) continue;
+    for (const whole of together) {
+      each(whole.line);
+      soundBytes += whole.bytes;
+    }
     lastSeq = line.seq;
-    soundBytes += text.byteLength + 1;
+    together = [];
   }
   return { soundBytes, lastSeq };
 }

@@ -1,7 +1,7 @@
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JournalEntry, JournalLine } from './journal-entry.ts';
-import { readJournal } from './journal-reader.ts';
+import { MORE_FOLLOWS, readJournal } from './journal-reader.ts';
 
 type Batch = { text: string; readonly flushed: PromiseWithResolvers<void> };
 
@@ -48,12 +48,16 @@ export class Journal {
     }
   }
 
-  append(entry: JournalEntry): Promise<void> {
+  /** What is appended together is read back together or not at all: a payment never without its notice. */
+  append(entries: readonly JournalEntry[]): Promise<void> {
     if (this.#failure !== null) return Promise.reject(this.#failure);
-    this.#seq += 1;
-    const line: JournalLine = { seq: this.#seq, ...entry };
     this.#gathering ??= { text: '', flushed: Promise.withResolvers<void>() };
-    this.#gathering.text += `${JSON.stringify(line)}\n`;
+    for (const [index, entry] of entries.entries()) {
+      this.#seq += 1;
+      const line: JournalLine = { seq: this.#seq, ...entry };
+      const more = index < entries.length - 1 ? MORE_FOLLOWS : '';
+      this.#gathering.text += `${JSON.stringify(line)}${more}\n`;
+    }
     const { promise } = this.#gathering.flushed;
     this.#writing ??= this.#writeGathered();
     return promise;

@@ -1,11 +1,17 @@
+import { setMaxListeners } from 'node:events';
 import { isIPv6 } from 'node:net';
 import { buildApp } from './app.ts';
 import { type Config, ConfigError, readConfig, USAGE } from './config.ts';
 import { Journal } from './journal.ts';
+import { NoticeSender } from './notices/notice-sender.ts';
+import { runDue } from './run-due.ts';
 import { emptyState, replayEntry } from './state.ts';
 
 /** Calls still running after this are cut off, for a stop must end. */
 const CLOSE_DEADLINE_MS = 2000;
+
+/** How late, at most, something happens that happens by itself. */
+const TICK_MS = 50;
 
 const log = (message: string): void => console.error(`simulator: ${message}`);
 
@@ -22,7 +28,12 @@ async function run(config: Config): Promise<void> {
   const closing = new AbortController();
   let listeningUrl = '';
   const publicUrl = (): string => config.publicUrl ?? listeningUrl;
-  const app = buildApp({ config, state, journal, closing: closing.signal, log }, publicUrl);
+  // Every post and every slow call listens to it.
+  setMaxListeners(0, closing.signal);
+  const parts = { config, state, journal, closing: closing.signal, log };
+  const sender = new NoticeSender(parts);
+  const deps = { ...parts, sender };
+  const app = buildApp(deps, publicUrl);
   await app.listen({ host: config.host, port: config.port });
   const address = app.server.address();
   listeningUrl = urlOf(
@@ -30,8 +41,15 @@ async function run(config: Config): Promise<void> {
     typeof address === 'object' && address !== null ? address.port : config.port,
   );
 
+  sender.offer(state.notices.waiting.values());
+  const ticking = setInterval(() => {
+    runDue(deps);
+    sender.pump();
+  }, TICK_MS);
+
   const stop = async (): Promise<void> => {
     closing.abort();
+    clearInterval(ticking);
     const deadline = setTimeout(() => app.server.closeAllConnections(), CLOSE_DEADLINE_MS);
     await app.close();
     clearTimeout(deadline);

@@ -7,3 +7,6 @@ export const OPERATIONS = {
 } as const satisfies Record<Rail, readonly string[]>;
 
 export type Operation = (typeof OPERATIONS)[Rail][number];
+
+/** What a fault may be aimed at: a call on a rail, or the notices that a rail sends. */
+export type FaultTarget = Operation | 'notice';

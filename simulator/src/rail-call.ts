@@ -1,16 +1,29 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { nowIso } from './clock.ts';
-import { cut, sufferFault } from './control/suffer-fault.ts';
+import { cut, slow, sufferFault } from './control/suffer-fault.ts';
 import { type Deps, record } from './deps.ts';
 import type { JournalEntry } from './journal-entry.ts';
+import { LATE_ANSWER_MS, type Magic } from './magic-documents.ts';
 import type { Operation, Rail } from './operations.ts';
 import { BadRequest, readBody } from './request-body.ts';
 
 /** `code` is what the journal keeps of a refusal. */
 export type Refusal = { readonly status: number; readonly code: string; readonly body: object };
 
-export type Answer = { readonly status?: number; readonly body: object; readonly entry: JournalEntry };
+/** What becomes of an answer whose call has been carried out. */
+export type AnswerFate = 'sent' | 'late' | 'lost';
+
+export type Answer = {
+  readonly status?: number;
+  readonly body: object;
+  readonly entry: JournalEntry;
+  readonly fate?: AnswerFate;
+};
+
+export function fateOf(magic: Magic | null): AnswerFate {
+  return magic?.answer ?? 'sent';
+}
 
 export type RailCall<Body> = {
   readonly rail: Rail;
@@ -28,9 +41,10 @@ export function railCall<Body>(deps: Deps, call: RailCall<Body>) {
     const next = await sufferFault(deps, call.rail, call.operation, reply);
     if (next === 'stop') return reply;
     if (next === 'unavailable') return reply.code(503).send({ code: 'SERVICE_UNAVAILABLE' });
-    const { status = 200, body, entry } = carryOut(deps, call, request);
+    const { status = 200, body, entry, fate = 'sent' } = carryOut(deps, call, request);
     await record(deps, entry);
-    if (next === 'lose-answer') {
+    if (fate === 'late' && (await slow(deps, LATE_ANSWER_MS, reply)) === 'stop') return reply;
+    if (next === 'lose-answer' || fate === 'lost') {
       cut(reply, (socket) => socket.destroy());
       return reply;
     }

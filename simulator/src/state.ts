@@ -1,24 +1,55 @@
-import { type KeyStore, noKeys, storeClosing, storeRegistration } from './breb/key.store.ts';
+import {
+  type KeyStore,
+  noKeys,
+  storeClosing,
+  storeEnd,
+  storePayment,
+  storeRegistration,
+} from './breb/key.store.ts';
 import { type CallCounts, countEntry, noCalls } from './call-counts.ts';
 import type { Clock } from './clock.ts';
 import { addFault, type FaultStore, noFaults, noteApplied, removeFaults } from './control/fault.store.ts';
+import { type Executions, noExecutions } from './executions.ts';
 import type { JournalEntry } from './journal-entry.ts';
-import { noTransactions, storeTransaction, type TransactionStore } from './pse/transaction.store.ts';
+import {
+  type NoticeStore,
+  noNotices,
+  storeAcknowledged,
+  storeAttempt,
+  storeNotice,
+} from './notices/notice.store.ts';
+import {
+  noTransactions,
+  storeDecision,
+  storeOpening,
+  storeTransaction,
+  type Transaction,
+  type TransactionStore,
+} from './pse/transaction.store.ts';
+import { emptySchedule, type Schedule } from './schedule.ts';
 
 /** Everything the simulator knows: maps in memory, rebuilt from the journal at start. */
 export type State = {
   readonly clock: Clock;
   readonly keys: KeyStore;
   readonly transactions: TransactionStore;
+  readonly executions: Executions;
+  readonly notices: NoticeStore;
+  readonly schedule: Schedule;
   readonly faults: FaultStore;
   readonly counts: CallCounts;
 };
 
 export function emptyState(): State {
+  const schedule = emptySchedule();
+  const executions = noExecutions();
   return {
     clock: { shiftMs: 0 },
-    keys: noKeys(),
-    transactions: noTransactions(),
+    keys: noKeys(schedule, executions),
+    transactions: noTransactions(schedule, executions),
+    executions,
+    notices: noNotices(),
+    schedule,
     faults: noFaults(),
     counts: noCalls(),
   };
@@ -34,8 +65,37 @@ export function replayEntry(state: State, entry: JournalEntry): void {
     case 'breb.close':
       for (const key of entry.keys) storeClosing(state.keys, key, entry.at);
       break;
+    case 'breb.paid': {
+      const { executionId, endToEndId, amount, at } = entry;
+      storePayment(state.keys, entry.key, { executionId, endToEndId, amount, at });
+      break;
+    }
+    case 'breb.ended':
+      if (!entry.contradicts) storeEnd(state.keys, entry.key, { outcome: entry.outcome, code: entry.code });
+      break;
     case 'pse.create':
-      if (entry.created !== null) storeTransaction(state.transactions, entry.created);
+      // Journals of the first simulator say nothing of the opening.
+      if (entry.created !== null) {
+        storeTransaction(state.transactions, { ...entry.created, openedAt: entry.created.openedAt ?? null });
+      }
+      break;
+    case 'pse.opened':
+      storeOpening(state.transactions, knownTransaction(state, entry.reference), entry.at);
+      break;
+    case 'pse.ended':
+      storeDecision(state.transactions, knownTransaction(state, entry.reference), entry);
+      break;
+    case 'notice.queued':
+      storeNotice(state.notices, { rail: entry.rail, notice: entry.notice, fault: entry.fault });
+      break;
+    case 'notice.acknowledged':
+      storeAcknowledged(state.notices, entry.noticeIds);
+      break;
+    case 'notice.attempt':
+      storeAttempt(state.notices, entry.noticeIds);
+      break;
+    case 'notice.target':
+      state.notices.urls = entry.urls;
       break;
     case 'fault.added':
       addFault(state.faults, { ...entry.fault });
@@ -61,4 +121,10 @@ export function replayEntry(state: State, entry: JournalEntry): void {
         `unknown journal kind ${JSON.stringify(entry satisfies never)}: written by a newer simulator?`,
       );
   }
+}
+
+function knownTransaction({ transactions }: State, reference: string): Transaction {
+  const found = transactions.byReference.get(reference);
+  if (found === undefined) throw new Error(`the journal decides ${reference} before it was created`);
+  return found;
 }

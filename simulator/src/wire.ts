@@ -14,3 +14,17 @@ export const isoTime = z.iso.datetime({ offset: true });
 export function toCents(amount: string): bigint {
   return BigInt(amount.replace('.', ''));
 }
+
+export function fromCents(cents: bigint): string {
+  const digits = String(cents).padStart(3, '0');
+  return `${digits.slice(0, -2)}.${digits.slice(-2)}`;
+}
+
+/** An address that a path can be put behind; null when it is none. */
+export function baseUrl(text: string): string | null {
+  const url = URL.parse(text);
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) return null;
+  return url.href.replace(/\/+$/, '');
+}
+
+export const paidAmount = decimalAmount.refine((amount) => /[1-9]/.test(amount), 'must be more than nothing');

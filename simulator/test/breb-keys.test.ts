@@ -23,6 +23,7 @@ test('registering the same key with the same internal id again is REGISTERED and
   expect(body).toEqual({
     key: first.key,
     status: 'REGISTERED',
+    code: null,
     internalId: first.internalId,
     amount: '49800.00',
     currency: 'COP',
@@ -76,7 +77,10 @@ test("the network's own test keys belong to somebody else and are rejected with 
 
 test('closing a key that was never registered closes it for ever: a late registration is rejected with 0004', async () => {
   const late = registration(freshKey());
-  const closed = { status: 200, body: { results: [{ key: late.key, status: 'CLOSED', payments: [] }] } };
+  const closed = {
+    status: 200,
+    body: { results: [{ key: late.key, status: 'CLOSED', code: null, expiresAt: null, payments: [] }] },
+  };
   expect(await breb('keys/close', { keys: [late.key] })).toEqual(closed);
   expect((await breb('keys/register', { keys: [late] })).body).toMatchObject({
     results: [{ key: late.key, status: 'REJECTED', code: '0004' }],
@@ -107,10 +111,10 @@ test('a query tells registered, closed and unknown keys apart, in the order aske
   const { body } = await breb('keys/query', { keys: [unknown, closed.key, open.key, tombstone] });
   expect(body).toEqual({
     results: [
-      { key: unknown, status: 'NOT_FOUND', expiresAt: null, payments: [] },
-      { key: closed.key, status: 'CLOSED', expiresAt: closed.expiresAt, payments: [] },
-      { key: open.key, status: 'REGISTERED', expiresAt: open.expiresAt, payments: [] },
-      { key: tombstone, status: 'CLOSED', expiresAt: null, payments: [] },
+      { key: unknown, status: 'NOT_FOUND', code: null, expiresAt: null, payments: [] },
+      { key: closed.key, status: 'CLOSED', code: null, expiresAt: closed.expiresAt, payments: [] },
+      { key: open.key, status: 'REGISTERED', code: null, expiresAt: open.expiresAt, payments: [] },
+      { key: tombstone, status: 'CLOSED', code: null, expiresAt: null, payments: [] },
     ],
   });
 });
@@ -123,7 +127,9 @@ test('five hundred keys are registered, queried and closed in one call each, ans
   const queried = await breb('keys/query', { keys });
   expect(queried.body).toMatchObject({ results: keys.map((key) => ({ key, status: 'REGISTERED' })) });
   const closed = await breb('keys/close', { keys });
-  expect(closed.body).toEqual({ results: keys.map((key) => ({ key, status: 'CLOSED', payments: [] })) });
+  expect(closed.body).toMatchObject({
+    results: keys.map((key) => ({ key, status: 'CLOSED', payments: [] })),
+  });
 });
 
 test('a call with no key, with more than five hundred or with a malformed item is 400 and changes nothing', async () => {

@@ -2,6 +2,7 @@ import { afterAll, expect, test } from 'vitest';
 import { buildApp } from '../src/app.ts';
 import { readConfig } from '../src/config.ts';
 import { Journal } from '../src/journal.ts';
+import { NoticeSender } from '../src/notices/notice-sender.ts';
 import { emptyState } from '../src/state.ts';
 import { cleanUp, temporaryDirectory } from './harness.ts';
 
@@ -12,7 +13,8 @@ test('the control interface answers this machine only, while the rails answer ev
   const ignore = (): void => undefined;
   const journal = await Journal.open(config.dataDir, ignore, ignore);
   const closing = new AbortController().signal;
-  const app = buildApp({ config, state: emptyState(), journal, closing, log: ignore }, () => 'http://x');
+  const parts = { config, state: emptyState(), journal, closing, log: ignore };
+  const app = buildApp({ ...parts, sender: new NoticeSender(parts) }, () => 'http://x');
   // Injected: a test sends nothing beyond loopback, so another machine's address can only be pretended.
   const status = async (remoteAddress: string, url: string) =>
     (await app.inject({ method: 'GET', url, remoteAddress })).statusCode;

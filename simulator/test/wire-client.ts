@@ -68,7 +68,7 @@ export function registration(key: string, changes: object = {}) {
     amount: '49800.00',
     currency: 'COP',
     expiresAt: new Date(Date.now() + 3_600_000).toISOString(),
-    payer: { documentType: 'CC', documentNumber: '1000000007', name: 'Ana Peña' },
+    payer: { documentType: 'CC', documentNumber: '1020304050', name: 'Ana Peña' },
     ...changes,
   };
 }
@@ -84,7 +84,7 @@ export function pseOrder(reference: string, changes: object = {}) {
     currency: 'COP',
     payer: {
       documentType: 'CC',
-      documentNumber: '1000000007',
+      documentNumber: '1020304050',
       name: 'Ana Peña',
       email: 'ana@example.com',
       phone: '+573001234567',

@@ -2,6 +2,7 @@ import type { RailCall } from '../rail-call.ts';
 import { refuseWithoutToken } from './access-token.ts';
 import { storeClosing } from './key.store.ts';
 import { type KeyList, keyListBody } from './key-list.ts';
+import { keyStanding } from './key-standing.ts';
 
 export const closeKeys: RailCall<KeyList> = {
   rail: 'BRE_B',
@@ -10,8 +11,8 @@ export const closeKeys: RailCall<KeyList> = {
   refuse: refuseWithoutToken,
   answer: ({ state }, { keys }, at) => {
     const results = keys.map((key) => {
-      const { payments } = storeClosing(state.keys, key, at);
-      return { key, status: 'CLOSED', payments };
+      storeClosing(state.keys, key, at);
+      return keyStanding(state.keys, key);
     });
     return { body: { results }, entry: { at, kind: 'breb.close', keys } };
   },

@@ -1,9 +1,11 @@
 import { z } from 'zod';
-import type { RailCall } from '../rail-call.ts';
+import { magicOf } from '../magic-documents.ts';
+import { type AnswerFate, fateOf, type RailCall } from '../rail-call.ts';
 import { BULK_LIMIT, currency, decimalAmount, isoTime } from '../wire.ts';
 import { refuseWithoutToken } from './access-token.ts';
 import { DIRECTORY_MESSAGES, TEST_KEYS } from './directory.ts';
 import { type KeyStore, type RefusalCode, type RegistrationRow, storeRegistration } from './key.store.ts';
+import { keyStatus } from './key-standing.ts';
 import { REGISTRABLE_KEY } from './key-type.ts';
 
 const registerBody = z.object({
@@ -29,6 +31,8 @@ const registerBody = z.object({
     .max(BULK_LIMIT),
 });
 
+type RegisterItem = z.infer<typeof registerBody>['keys'][number];
+
 export const registerKeys: RailCall<z.infer<typeof registerBody>> = {
   rail: 'BRE_B',
   operation: 'register',
@@ -36,8 +40,12 @@ export const registerKeys: RailCall<z.infer<typeof registerBody>> = {
   refuse: refuseWithoutToken,
   answer: ({ state }, body, at) => {
     const rows: RegistrationRow[] = [];
-    const results = body.keys.map(({ key, internalId, amount, expiresAt, payer }) => {
-      const code = judge(state.keys, key, internalId);
+    let fate: AnswerFate = 'sent';
+    const results = body.keys.map((item) => {
+      const { key, internalId, amount, expiresAt, payer } = item;
+      const code = judge(state.keys, item);
+      const isNew = code === null && keyStatus(state.keys.byKey.get(key)) === 'NOT_FOUND';
+      if (isNew) fate = worse(fate, fateOf(magicOf(payer)));
       const row: RegistrationRow = [key, internalId, amount, expiresAt, payer, code];
       rows.push(row);
       // Stored before the next one is judged: a key may stand twice in one call.
@@ -46,15 +54,22 @@ export const registerKeys: RailCall<z.infer<typeof registerBody>> = {
         ? { key, status: 'REGISTERED' }
         : { key, status: 'REJECTED', code, message: DIRECTORY_MESSAGES[code] };
     });
-    return { body: { results }, entry: { at, kind: 'breb.register', keys: rows } };
+    return { body: { results }, entry: { at, kind: 'breb.register', keys: rows }, fate };
   },
 };
 
-function judge(store: KeyStore, key: string, internalId: string): RefusalCode | null {
+/** One key's fate is the whole call's, and a lost answer cannot also come late. */
+function worse(a: AnswerFate, b: AnswerFate): AnswerFate {
+  if (a === 'lost' || b === 'lost') return 'lost';
+  return a === 'late' ? a : b;
+}
+
+function judge(store: KeyStore, { key, internalId, payer }: RegisterItem): RefusalCode | null {
   if (!REGISTRABLE_KEY.test(key)) return '4000';
   if (TEST_KEYS.has(key)) return '4016';
   const known = store.byKey.get(key);
-  if (known === undefined) return null;
-  if (known.closedAt !== null) return '0004';
-  return known.registration?.internalId === internalId ? null : '4016';
+  const status = keyStatus(known);
+  if (status === 'NOT_FOUND') return magicOf(payer)?.ends === 'refused' ? '4016' : null;
+  if (status !== 'REGISTERED') return '0004';
+  return known?.registration?.internalId === internalId ? null : '4016';
 }

@@ -5,6 +5,7 @@ import type { RailCall } from '../rail-call.ts';
 import type { State } from '../state.ts';
 import { refuseWithoutToken } from './access-token.ts';
 import { COLLECTOR, DIRECTORY_MESSAGES, type Resolution, TEST_KEYS } from './directory.ts';
+import { keyStatus } from './key-standing.ts';
 import { readKey } from './key-type.ts';
 
 const resolveBody = z.object({ key: z.string().max(200) });
@@ -40,6 +41,6 @@ function resolve(state: State, text: string): Resolution | '0004' | '0005' | '40
 /** An expired key stays REGISTERED until it is closed, but nobody can send money to it any more. */
 function isPayable({ keys, clock }: State, key: string): boolean {
   const known = keys.byKey.get(key);
-  if (known === undefined || known.registration === null || known.closedAt !== null) return false;
-  return nowMs(clock) < Date.parse(known.registration.expiresAt);
+  if (known === undefined || keyStatus(known) !== 'REGISTERED') return false;
+  return nowMs(clock) < Date.parse(known.registration?.expiresAt ?? '');
 }

@@ -2,6 +2,8 @@ import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../deps.ts';
 import { faultRoutes } from './faults.route.ts';
 import { inspectRoutes } from './inspect.route.ts';
+import { noticeRoutes } from './notices.route.ts';
+import { payerRoutes } from './payer.route.ts';
 import { timeRoutes } from './time.route.ts';
 
 const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/;
@@ -17,6 +19,8 @@ export function controlRoutes(app: FastifyInstance, deps: Deps, publicUrl: () =>
     });
     faultRoutes(scope, deps);
     timeRoutes(scope, deps);
+    payerRoutes(scope, deps);
+    noticeRoutes(scope, deps);
     inspectRoutes(scope, deps, publicUrl);
     done();
   });

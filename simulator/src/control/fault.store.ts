@@ -1,12 +1,26 @@
-import type { Operation, Rail } from '../operations.ts';
+import type { FaultTarget, Rail } from '../operations.ts';
 
-type FaultKind = 'down' | 'slow' | 'hang' | 'reset' | 'lost-answer';
+/** What can strike a call, and a notice as well. */
+export const CALL_FAULTS = ['down', 'slow', 'hang', 'reset', 'lost-answer'] as const;
+/** What can strike a notice alone. */
+export const NOTICE_FAULTS = [
+  'duplicate',
+  'reorder',
+  'wrong-amount',
+  'unknown-id',
+  'bad-signature',
+  'lost-notice',
+] as const;
+
+export type CallFault = (typeof CALL_FAULTS)[number];
+export type NoticeFault = CallFault | (typeof NOTICE_FAULTS)[number];
 
 export type Fault = {
   readonly id: string;
   readonly rail: Rail;
-  readonly operation: Operation | '*';
-  readonly fault: FaultKind;
+  /** `*` is every call, not the notices. */
+  readonly operation: FaultTarget | '*';
+  readonly fault: NoticeFault;
   /** How long `slow` waits. */
   readonly ms: number;
   /** How often it still strikes; null until removed. At 0 it stays listed, for a hung call may hang on it. */
@@ -29,12 +43,31 @@ export function addFault(store: FaultStore, fault: Fault): void {
 }
 
 /** The oldest that matches strikes, so faults with `times` can be lined up as a script. */
-export function nextFault(store: FaultStore, rail: Rail, operation: Operation): Fault | null {
+export function nextFault(
+  store: FaultStore,
+  rail: Rail,
+  target: FaultTarget,
+  canStrike: (fault: Fault) => boolean = () => true,
+): Fault | null {
   for (const fault of store.faults.values()) {
-    const aimed = fault.rail === rail && (fault.operation === '*' || fault.operation === operation);
-    if (aimed && fault.times !== 0) return fault;
+    if (isAimed(fault, rail, target) && fault.times !== 0 && canStrike(fault)) return fault;
   }
   return null;
+}
+
+function isAimed({ rail, operation }: Fault, aimedRail: Rail, target: FaultTarget): boolean {
+  return rail === aimedRail && (operation === target || (operation === '*' && target !== 'notice'));
+}
+
+/** How far a rail's notices are held back: those that the fault struck, or every one there is. */
+export function noticesHeld(store: FaultStore, rail: Rail): 'none' | 'struck' | 'all' {
+  let held: 'none' | 'struck' = 'none';
+  for (const fault of store.faults.values()) {
+    if (fault.fault !== 'down' || !isAimed(fault, rail, 'notice')) continue;
+    if (fault.times === null) return 'all';
+    held = 'struck';
+  }
+  return held;
 }
 
 export function noteApplied(store: FaultStore, id: string): void {

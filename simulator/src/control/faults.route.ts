@@ -5,21 +5,34 @@ import { nowIso } from '../clock.ts';
 import { type Deps, record } from '../deps.ts';
 import { OPERATIONS } from '../operations.ts';
 import { readBody } from '../request-body.ts';
-import { addFault, type Fault, removeFaults } from './fault.store.ts';
+import { addFault, CALL_FAULTS, type Fault, NOTICE_FAULTS, removeFaults } from './fault.store.ts';
 
 const DEFAULT_SLOW_MS = 4000;
 
 const common = {
-  fault: z.enum(['down', 'slow', 'hang', 'reset', 'lost-answer']),
+  fault: z.enum([...CALL_FAULTS, ...NOTICE_FAULTS]),
   ms: z.int().min(0).max(3_600_000).default(DEFAULT_SLOW_MS),
   times: z.int().min(1).optional(),
 };
 
 // Strict: a misspelt `times` would leave a fault on for ever and fail some other test.
-const faultBody = z.discriminatedUnion('rail', [
-  z.strictObject({ rail: z.literal('BRE_B'), operation: z.enum(['*', ...OPERATIONS.BRE_B]), ...common }),
-  z.strictObject({ rail: z.literal('PSE'), operation: z.enum(['*', ...OPERATIONS.PSE]), ...common }),
-]);
+const faultBody = z
+  .discriminatedUnion('rail', [
+    z.strictObject({
+      rail: z.literal('BRE_B'),
+      operation: z.enum(['*', 'notice', ...OPERATIONS.BRE_B]),
+      ...common,
+    }),
+    z.strictObject({
+      rail: z.literal('PSE'),
+      operation: z.enum(['*', 'notice', ...OPERATIONS.PSE]),
+      ...common,
+    }),
+  ])
+  .refine(({ operation, fault }) => operation === 'notice' || CALL_FAULTS.some((known) => known === fault), {
+    path: ['fault'],
+    message: 'strikes notices only: operation must be "notice"',
+  });
 
 export function faultRoutes(app: FastifyInstance, deps: Deps): void {
   const { faults, clock } = deps.state;

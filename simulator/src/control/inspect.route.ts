@@ -1,22 +1,23 @@
 import type { FastifyInstance } from 'fastify';
-import { keyStatus } from '../breb/key.store.ts';
+import { keyStatus } from '../breb/key-standing.ts';
 import type { Deps } from '../deps.ts';
 import { bankUrl } from '../pse/transaction.store.ts';
 
 /** What a test or a person may look at. Each waits for the disk: nothing shown here can be lost afterwards. */
 export function inspectRoutes(app: FastifyInstance, deps: Deps, publicUrl: () => string): void {
-  const { keys, transactions, counts } = deps.state;
+  const { keys, transactions, executions, notices, counts } = deps.state;
 
   app.get<{ Params: { key: string } }>('/control/keys/:key', async (request, reply) => {
     await deps.journal.settled();
     const { key } = request.params;
     const found = keys.byKey.get(key);
     if (found === undefined) return reply.code(404).send({ code: 'NOT_FOUND', message: `no key ${key}` });
-    const { registration, closedAt, payments } = found;
+    const { registration, closedAt, ended, payments } = found;
     const { internalId, amount, expiresAt, payer, registeredAt } = registration ?? {};
     return {
       key,
       status: keyStatus(found),
+      code: ended?.code ?? null,
       internalId: internalId ?? null,
       amount: amount ?? null,
       currency: registration === null ? null : 'COP',
@@ -38,11 +39,20 @@ export function inspectRoutes(app: FastifyInstance, deps: Deps, publicUrl: () =>
     return { ...found, bankUrl: bankUrl(publicUrl(), found) };
   });
 
+  app.get('/control/payments', async () => {
+    await deps.journal.settled();
+    return executions.all;
+  });
+
   app.get('/control/stats', async () => {
     await deps.journal.settled();
+    const { open, closed, ended, tombstones } = keys;
+    const { queued, acknowledged, attempts, waiting } = notices;
     return {
-      keys: { registered: keys.open, closed: keys.closed, closedUnregistered: keys.tombstones },
+      keys: { registered: open, closed, ended, closedUnregistered: tombstones },
       transactions: transactions.byReference.size,
+      payments: { count: executions.all.length, cents: String(executions.cents) },
+      notices: { queued, acknowledged, attempts, waiting: waiting.size },
       ...counts,
       journal: deps.journal.counts,
     };

@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import { nowIso } from '../clock.ts';
 import { type Deps, record } from '../deps.ts';
 import type { Operation, Rail } from '../operations.ts';
-import { holdHung, nextFault, noteApplied } from './fault.store.ts';
+import { type CallFault, holdHung, nextFault, noteApplied } from './fault.store.ts';
 
 /** `stop`: the fault has dealt with the call. Of a call that is stopped or unavailable nothing was done. */
 type Next = 'go-on' | 'lose-answer' | 'unavailable' | 'stop';
@@ -27,11 +27,12 @@ export async function sufferFault(
   await record(deps, { at: nowIso(clock), kind: 'fault.applied', id, fault: fault.fault, rail, operation });
   if (fault.fault === 'slow') return slow(deps, ms, reply);
   if (fault.fault === 'reset') cut(reply, (socket) => socket.resetAndDestroy());
-  return AFTER[fault.fault];
+  // Only what can strike a call is ever aimed at one.
+  return AFTER[fault.fault as Exclude<CallFault, 'slow'>];
 }
 
 /** Goes on even when the caller has left meanwhile: a client's timeout does not undo what it asked for. */
-async function slow(deps: Deps, ms: number, reply: FastifyReply): Promise<Next> {
+export async function slow(deps: Deps, ms: number, reply: FastifyReply): Promise<Next> {
   try {
     await sleep(ms, undefined, { signal: deps.closing });
     return 'go-on';

@@ -1,27 +1,103 @@
 import type { FastifyInstance } from 'fastify';
 import { TEST_KEYS } from '../breb/directory.ts';
-import { BANK_DOWN_DOCUMENT } from '../pse/create-transaction.route.ts';
-import { escapeHtml, sendPage } from './html.ts';
+import { keyStatus } from '../breb/key-standing.ts';
+import type { Deps } from '../deps.ts';
+import { MAGIC_DOCUMENTS } from '../magic-documents.ts';
+import { BANKS } from '../pse/banks.ts';
+import type { State } from '../state.ts';
+import { escapeHtml, formatPesos, sendPage } from './html.ts';
+
+const SHOWN = 10;
+
+const EMPTY = 'Nada por ahora.';
+const MAGIC_TEXT =
+  'Con uno de estos números como documento del pagador, el pago termina por sí solo unos 3 s después, en Bre-B y en PSE.';
 
 const TEST_KEY_TEXTS: Readonly<Record<string, string>> = {
   '@TESTSUSPENDED': '0005: suspendida por el cliente / suspended by its holder',
   '@TESTNOTFOUND': '0004: no existe / does not exist',
 };
 
-export function homePage(app: FastifyInstance): void {
-  const keys = [...TEST_KEYS.keys()].map((key) => {
-    const text = TEST_KEY_TEXTS[key] ?? 'titular ficticio / fictional holder';
-    return `<dt><code>${escapeHtml(key)}</code></dt><dd>${escapeHtml(text)}</dd>`;
+const CONTROL = [
+  'POST /control/keys/pay',
+  'POST /control/keys/end',
+  'POST /control/transactions/end',
+  'POST /control/notices/target',
+  'POST /control/time',
+  'GET /control/time',
+  'POST /control/faults',
+  'GET /control/faults',
+  'DELETE /control/faults/:id',
+  'DELETE /control/faults',
+  'GET /control/keys/:key',
+  'GET /control/transactions/:reference',
+  'GET /control/payments',
+  'GET /control/stats',
+];
+
+export function homePage(app: FastifyInstance, { state, journal }: Deps): void {
+  app.get('/', async (_request, reply) => {
+    await journal.settled();
+    return sendPage(reply, 200, 'Simulador de Caudal', page(state));
   });
-  const body = `<h1>Simulador de Caudal</h1>
-<p>Hace de nodo Bre-B y de PSE para desarrollo y pruebas. Aquí no se mueve dinero.</p>
-<p lang="en">Plays the Bre-B node and PSE for development and tests. No money moves here.</p>
-<h2>Llaves / Keys</h2>
-<dl>${keys.join('\n')}</dl>
-<h2>Documentos / Documents (PSE)</h2>
-<dl><dt><code>${BANK_DOWN_DOCUMENT}</code></dt><dd>FAIL_BANKUNREACHEABLE: banco caído / bank down</dd></dl>
-<h2>Control</h2>
-<p><code>/control/faults</code> · <code>/control/time</code> · <code>/control/keys/:key</code> ·
-<code>/control/transactions/:reference</code> · <code>/control/stats</code></p>`;
-  app.get('/', (_request, reply) => sendPage(reply, 200, 'Simulador de Caudal', body));
+}
+
+function page(state: State): string {
+  return `<h1>Simulador de Caudal</h1>
+<p>Hace de nodo Bre-B y de PSE para desarrollo y pruebas.
+<span lang="en" class="quiet">Plays the Bre-B node and PSE for development and tests.</span></p>
+<a class="button main" href="pagar">Pagar una llave Bre-B</a>
+${section('Llaves que esperan su pago', waitingKeys(state), EMPTY)}
+${section('Pagos PSE que esperan en el banco', waitingTransactions(state), EMPTY)}
+${section('Documentos mágicos', magicDocuments(), MAGIC_TEXT)}
+${section('Llaves de prueba', testKeys())}
+${section('Interfaz de control (solo en esta máquina)', CONTROL.map(code))}`;
+}
+
+/** `items` are HTML. */
+function section(title: string, items: readonly string[], text = ''): string {
+  const list = items.map((item) => `<li>${item}</li>`).join('\n');
+  const intro = text === '' || (text === EMPTY && items.length > 0) ? '' : `<p class="quiet">${text}</p>`;
+  return `<section><h2>${escapeHtml(title)}</h2>${intro}<ul class="list">${list}</ul></section>`;
+}
+
+const code = (text: string): string => `<code>${escapeHtml(text)}</code>`;
+
+const quiet = (text: string): string => `<span class="quiet">${escapeHtml(text)}</span>`;
+
+function waitingKeys({ keys }: State): string[] {
+  const items: string[] = [];
+  for (const key of keys.newest.toReversed()) {
+    const record = keys.byKey.get(key);
+    if (keyStatus(record) !== 'REGISTERED' || (record?.payments.length ?? 0) > 0) continue;
+    const amount = formatPesos(record?.registration?.amount ?? '0.00');
+    items.push(`<a href="pagar?key=${encodeURIComponent(key)}">${escapeHtml(key)}</a>${quiet(amount)}`);
+    if (items.length === SHOWN) break;
+  }
+  return items;
+}
+
+function waitingTransactions({ transactions }: State): string[] {
+  return transactions.newest
+    .toReversed()
+    .filter(({ state }) => state === 'PENDING')
+    .slice(0, SHOWN)
+    .map(({ transactionId, secret, bankCode, amount, description }) => {
+      const bank = BANKS.get(bankCode) ?? bankCode;
+      const text = `${formatPesos(amount)} · ${description}`;
+      return `<a href="bank/${transactionId}?t=${secret}">${escapeHtml(bank)}</a>${quiet(text)}`;
+    });
+}
+
+function magicDocuments(): string[] {
+  return MAGIC_DOCUMENTS.map(
+    ({ document, es, en }) =>
+      `${code(document)}<span>${escapeHtml(es)}</span><span lang="en" class="quiet">${escapeHtml(en)}</span>`,
+  );
+}
+
+function testKeys(): string[] {
+  return [...TEST_KEYS.keys()].map(
+    (key) => `${code(key)}${quiet(TEST_KEY_TEXTS[key] ?? 'titular ficticio / fictional holder')}`,
+  );
 }

@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify';
+import { STYLE } from './style.ts';
 
 const ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -12,15 +13,31 @@ export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
 }
 
+/** A list of names and values; both are escaped here. */
+export function facts(rows: readonly (readonly [name: string, value: string])[]): string {
+  const items = rows.map(
+    ([name, value]) => `<div><dt>${escapeHtml(name)}</dt><dd>${escapeHtml(value)}</dd></div>`,
+  );
+  return `<dl class="facts">${items.join('\n')}</dl>`;
+}
+
+/** Grouped on the text itself, for an amount is never turned into a float. */
+export function formatPesos(amount: string): string {
+  const [pesos = '0', cents = '00'] = amount.split('.');
+  return `COP $ ${pesos.replace(/\B(?=(\d{3})+$)/g, '.')},${cents}`;
+}
+
+// Forms post to this site alone. Chrome holds that against a redirect after the post as well, which is why the
+// way back to the merchant is a link and never a redirect.
+const POLICY =
+  "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
 /** `body` is HTML, its values already escaped. Nothing is loaded from anywhere, and the policy says so. */
 export function sendPage(reply: FastifyReply, status: number, title: string, body: string): FastifyReply {
   return reply
     .code(status)
     .header('content-type', 'text/html; charset=utf-8')
-    .header(
-      'content-security-policy',
-      "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
-    )
+    .header('content-security-policy', POLICY)
     .header('referrer-policy', 'no-referrer')
     .header('cache-control', 'no-store')
     .send(`<!doctype html>
@@ -29,14 +46,13 @@ export function sendPage(reply: FastifyReply, status: number, title: string, bod
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeHtml(title)}</title>
-<style>
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 40rem; margin: 0 auto; padding: 1rem; color: #1b1b1b; }
-code { overflow-wrap: anywhere; }
-dt { font-weight: 600; } dd { margin: 0 0 .5rem; }
-</style>
+<style>${STYLE}</style>
 </head>
 <body>
+<p class="banner">Simulador: aquí no se mueve dinero.</p>
+<main>
 ${body}
+</main>
 </body>
 </html>
 `);

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import type { RailCall } from '../rail-call.ts';
+import { magicOf } from '../magic-documents.ts';
+import { fateOf, type RailCall } from '../rail-call.ts';
 import { currency, decimalAmount, isoTime, toCents } from '../wire.ts';
 import { BANKS } from './banks.ts';
 import { refuseUnknownEntity } from './entity-access.ts';
@@ -16,8 +17,6 @@ import {
 /** Dated data of the network (2025): the smallest payment, and ten times the instant rail's 1,000 UVB. */
 const SMALLEST_CENTS = toCents('1500.00');
 const LARGEST_CENTS = toCents('11552000.00') * 10n;
-
-export const BANK_DOWN_DOCUMENT = '1000000021';
 
 const createBody = z.object({
   reference: z.string().min(1).max(32),
@@ -62,6 +61,7 @@ export function createTransaction(publicUrl: () => string): RailCall<CreateBody>
       return {
         body: { returnCode, transactionId, trazabilityCode, transactionCycle, bankUrl: url },
         entry: { at, kind: 'pse.create', reference, returnCode, created },
+        fate: created === null ? 'sent' : fateOf(magicOf(created.payer)),
       };
     },
   };
@@ -71,7 +71,7 @@ function judge({ bankCode, amount, payer }: CreateBody): CreateCode {
   if (!BANKS.has(bankCode)) return 'FAIL_BANKNOTEXISTSORDISABLED';
   if (toCents(amount) < SMALLEST_CENTS) return 'FAIL_INVALIDAMOUNT';
   if (toCents(amount) > LARGEST_CENTS) return 'FAIL_EXCEEDEDLIMIT';
-  if (payer.documentNumber === BANK_DOWN_DOCUMENT) return 'FAIL_BANKUNREACHEABLE';
+  if (magicOf(payer)?.ends === 'refused') return 'FAIL_BANKUNREACHEABLE';
   return 'SUCCESS';
 }
 
@@ -89,6 +89,7 @@ function make(store: TransactionStore, body: CreateBody, at: string): Transactio
     secret: randomBytes(16).toString('base64url'),
     expiresAt: body.expiresAt ?? null,
     createdAt: at,
+    openedAt: null,
     state: 'PENDING',
     reason: null,
   };

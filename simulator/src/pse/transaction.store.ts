@@ -1,4 +1,12 @@
 import { randomInt } from 'node:crypto';
+import { addExecution, type Executions } from '../executions.ts';
+import { LATE_APPROVAL_MS, MAGIC_AFTER_MS, magicOf } from '../magic-documents.ts';
+import { remember } from '../newest.ts';
+import type { Schedule } from '../schedule.ts';
+
+/** How long PSE waits for a payer who never comes to the bank, and for one who never finishes there. */
+const UNOPENED_MS = 10 * 60_000;
+const UNFINISHED_MS = 25 * 60_000;
 
 export type CreateCode =
   | 'SUCCESS'
@@ -8,7 +16,7 @@ export type CreateCode =
   | 'FAIL_INVALIDAMOUNT'
   | 'FAIL_TRANSACTIONNOTALLOWED';
 
-type TransactionState = 'PENDING' | 'OK' | 'NOT_AUTHORIZED' | 'FAILED';
+export type DecidedState = 'OK' | 'NOT_AUTHORIZED' | 'FAILED';
 
 export type Transaction = {
   readonly reference: string;
@@ -33,24 +41,76 @@ export type Transaction = {
     readonly phone: string;
   };
   readonly createdAt: string;
-  state: TransactionState;
+  /** When the bank page was first opened. */
+  openedAt: string | null;
+  state: 'PENDING' | DecidedState;
   reason: string | null;
 };
 
 export type TransactionStore = {
   readonly byReference: Map<string, Transaction>;
   readonly byTransactionId: Map<string, Transaction>;
+  /** The last ones created, for the home page. */
+  readonly newest: Transaction[];
+  readonly schedule: Schedule;
+  readonly executions: Executions;
   lastTrazabilityCode: number | null;
 };
 
-export function noTransactions(): TransactionStore {
-  return { byReference: new Map(), byTransactionId: new Map(), lastTrazabilityCode: null };
+export function noTransactions(schedule: Schedule, executions: Executions): TransactionStore {
+  return {
+    byReference: new Map(),
+    byTransactionId: new Map(),
+    newest: [],
+    schedule,
+    executions,
+    lastTrazabilityCode: null,
+  };
 }
 
 export function storeTransaction(store: TransactionStore, transaction: Transaction): void {
-  store.byReference.set(transaction.reference, transaction);
-  store.byTransactionId.set(transaction.transactionId, transaction);
-  store.lastTrazabilityCode = Number(transaction.trazabilityCode);
+  const { reference, transactionId, trazabilityCode, createdAt } = transaction;
+  store.byReference.set(reference, transaction);
+  store.byTransactionId.set(transactionId, transaction);
+  store.lastTrazabilityCode = Number(trazabilityCode);
+  remember(store.newest, transaction);
+  const magicMs = magicDueMs(transaction);
+  if (magicMs !== null) store.schedule.push({ dueMs: magicMs, act: 'end-transaction', reference });
+  const dueMs = Date.parse(createdAt) + UNOPENED_MS;
+  if (!isLate(transaction)) store.schedule.push({ dueMs, act: 'fail-unopened', reference });
+}
+
+export function storeOpening(store: TransactionStore, transaction: Transaction, at: string): void {
+  const { reference } = transaction;
+  transaction.openedAt = at;
+  const dueMs = Date.parse(at) + UNFINISHED_MS;
+  if (!isLate(transaction)) store.schedule.push({ dueMs, act: 'fail-unfinished', reference });
+}
+
+/** A transaction is paid once: a refusal after it is words, and a second approval moves nothing. */
+export function storeDecision(
+  store: TransactionStore,
+  transaction: Transaction,
+  decision: { readonly state: DecidedState; readonly reason: string | null; readonly at: string },
+): void {
+  if (transaction.state === 'OK') return;
+  transaction.state = decision.state;
+  transaction.reason = decision.reason;
+  if (decision.state !== 'OK') return;
+  const { reference, transactionId: executionId, amount } = transaction;
+  addExecution(store.executions, { rail: 'PSE', reference, executionId, amount, at: decision.at });
+}
+
+function magicDueMs({ payer, createdAt, expiresAt }: Transaction): number | null {
+  const magic = magicOf(payer);
+  if (magic === null) return null;
+  if (magic.late !== true) return Date.parse(createdAt) + MAGIC_AFTER_MS;
+  return Date.parse(expiresAt ?? createdAt) + LATE_APPROVAL_MS;
+}
+
+/** An approval that is under way: nobody gives it up before it arrives. */
+function isLate({ payer }: Transaction): boolean {
+  return magicOf(payer)?.late === true;
 }
 
 /** Counted on from a random start: unique here, and unlikely to repeat one of a thrown-away data directory. */

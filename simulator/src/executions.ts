@@ -1,0 +1,22 @@
+import type { Rail } from './operations.ts';
+import { toCents } from './wire.ts';
+
+/** Money that moved, on either rail. `reference` is the key or the transaction's reference. */
+export type Execution = {
+  readonly rail: Rail;
+  readonly reference: string;
+  readonly executionId: string;
+  readonly amount: string;
+  readonly at: string;
+};
+
+export type Executions = { readonly all: Execution[]; cents: bigint };
+
+export function noExecutions(): Executions {
+  return { all: [], cents: 0n };
+}
+
+export function addExecution(executions: Executions, execution: Execution): void {
+  executions.all.push(execution);
+  executions.cents += toCents(execution.amount);
+}

@@ -1,0 +1,43 @@
+import type { QueuedNotice } from './notice.ts';
+
+/**
+ * A notice until it is acknowledged. `attempts` are those that failed. `delayMs` is the fault `slow`'s, in real
+ * time, and is over after a restart.
+ */
+export type WaitingNotice = QueuedNotice & { attempts: number; readonly delayMs: number };
+
+export type NoticeStore = {
+  /** In the order they were queued. */
+  readonly waiting: Map<string, WaitingNotice>;
+  queued: number;
+  acknowledged: number;
+  /** Failed posts. */
+  attempts: number;
+  /** Where the control interface said to send them; null when it never did. */
+  urls: readonly string[] | null;
+};
+
+export function noNotices(): NoticeStore {
+  return { waiting: new Map(), queued: 0, acknowledged: 0, attempts: 0, urls: null };
+}
+
+export function storeNotice(store: NoticeStore, queued: QueuedNotice, delayMs = 0): WaitingNotice {
+  const waiting = { ...queued, attempts: 0, delayMs };
+  store.waiting.set(queued.notice.noticeId, waiting);
+  store.queued += 1;
+  return waiting;
+}
+
+export function storeAcknowledged(store: NoticeStore, noticeIds: readonly string[]): void {
+  for (const noticeId of noticeIds) {
+    if (store.waiting.delete(noticeId)) store.acknowledged += 1;
+  }
+}
+
+export function storeAttempt(store: NoticeStore, noticeIds: readonly string[]): void {
+  store.attempts += 1;
+  for (const noticeId of noticeIds) {
+    const waiting = store.waiting.get(noticeId);
+    if (waiting !== undefined) waiting.attempts += 1;
+  }
+}

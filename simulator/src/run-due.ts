@@ -1,0 +1,82 @@
+import { endKey } from './breb/end-key.ts';
+import { payKey } from './breb/pay-key.ts';
+import { nowMs } from './clock.ts';
+import type { Deps } from './deps.ts';
+import { type Magic, magicOf } from './magic-documents.ts';
+import type { Telling } from './notices/announce.ts';
+import { endTransaction } from './pse/end-transaction.ts';
+import { type Due, takeDue } from './schedule.ts';
+import { fromCents, toCents } from './wire.ts';
+
+/** A tick lets others have their turn: a shift of time may make a million things due at once. */
+const MOST_AT_ONCE = 1000;
+
+const REASONS = { rejected: '11', canceled: '1', unopened: '14', unfinished: '15' } as const;
+
+export function runDue(deps: Deps): void {
+  const { schedule, clock } = deps.state;
+  for (const due of takeDue(schedule, nowMs(clock), MOST_AT_ONCE)) {
+    perform(deps, due).catch((error: unknown) => deps.log(`${due.act} failed: ${String(error)}`));
+  }
+}
+
+async function perform(deps: Deps, due: Due): Promise<unknown> {
+  switch (due.act) {
+    case 'pay-key':
+      return payMagicKey(deps, due.key, due.nth);
+    case 'end-key':
+      return endMagicKey(deps, due.key);
+    case 'end-transaction':
+      return endMagicTransaction(deps, due.reference);
+    case 'fail-unopened':
+      return failTransaction(deps, due.reference, 'unopened');
+    case 'fail-unfinished':
+      return failTransaction(deps, due.reference, 'unfinished');
+  }
+}
+
+/** The nth payment, unless there are as many: paid by hand meanwhile, or before a restart. */
+async function payMagicKey(deps: Deps, key: string, nth: number): Promise<void> {
+  const record = deps.state.keys.byKey.get(key);
+  const registration = record?.registration ?? null;
+  const magic = magicOf(registration?.payer);
+  if (record === undefined || registration === null || magic === null) return;
+  if (record.ended !== null || record.payments.length >= nth) return;
+  const order = { key, amount: shareOf(magic, registration.amount), anyway: magic.late === true };
+  await payKey(deps, order, magic.silent === true ? 'silent' : 'once');
+}
+
+function shareOf({ share }: Magic, amount: string): string {
+  const cents = toCents(amount);
+  if (share === 'double') return fromCents(2n * cents);
+  if (share === 'half') return fromCents(cents < 2n ? 1n : cents / 2n);
+  return amount;
+}
+
+async function endMagicKey(deps: Deps, key: string): Promise<void> {
+  const magic = magicOf(deps.state.keys.byKey.get(key)?.registration?.payer);
+  if (magic?.ends !== 'rejected' && magic?.ends !== 'canceled') return;
+  await endKey(deps, { key, outcome: magic.ends === 'rejected' ? 'REJECTED' : 'CANCELED', anyway: false });
+}
+
+async function endMagicTransaction(deps: Deps, reference: string): Promise<void> {
+  const found = deps.state.transactions.byReference.get(reference);
+  const magic = magicOf(found?.payer);
+  if (found === undefined || magic === null || magic.ends === 'refused') return;
+  if (magic.ends === 'paid') {
+    await endTransaction(deps, found, { state: 'OK', anyway: false }, tellingOf(magic));
+    return;
+  }
+  await endTransaction(deps, found, { state: 'NOT_AUTHORIZED', reason: REASONS[magic.ends], anyway: false });
+}
+
+function tellingOf({ silent, twice }: Magic): Telling {
+  if (silent === true) return 'silent';
+  return twice === true ? 'twice' : 'once';
+}
+
+async function failTransaction(deps: Deps, reference: string, why: 'unopened' | 'unfinished'): Promise<void> {
+  const found = deps.state.transactions.byReference.get(reference);
+  if (found === undefined || (why === 'unopened' && found.openedAt !== null)) return;
+  await endTransaction(deps, found, { state: 'FAILED', reason: REASONS[why], anyway: false });
+}

@@ -1,0 +1,32 @@
+import { Heap } from './heap.ts';
+
+/**
+ * What happens by itself at a time of the simulator's clock. It is put here by the stores, on replay too, and
+ * judged against the state when its time comes: what has happened already is then seen to be done. So nothing
+ * of the schedule is journaled, and a restart repeats nothing.
+ */
+export type Due = { readonly dueMs: number } & (
+  | { readonly act: 'pay-key'; readonly key: string; readonly nth: number }
+  | { readonly act: 'end-key'; readonly key: string }
+  | { readonly act: 'end-transaction'; readonly reference: string }
+  | { readonly act: 'fail-unopened'; readonly reference: string }
+  | { readonly act: 'fail-unfinished'; readonly reference: string }
+);
+
+export type Schedule = Heap<Due>;
+
+export function emptySchedule(): Schedule {
+  return new Heap((a, b) => a.dueMs < b.dueMs);
+}
+
+/** Removes and hands back what is due, oldest first. */
+export function takeDue(schedule: Schedule, nowMs: number, limit: number): Due[] {
+  const taken: Due[] = [];
+  while (taken.length < limit) {
+    const first = schedule.peek();
+    if (first === undefined || first.dueMs > nowMs) break;
+    taken.push(first);
+    schedule.pop();
+  }
+  return taken;
+}

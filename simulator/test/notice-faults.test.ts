@@ -1,0 +1,244 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { cleanUp, eventually, type Simulator, startSimulator } from './harness.ts';
+import { acceptedOf, endReceivers, type Receiver, startReceiver, untilAccepted } from './notice-receiver.ts';
+import {
+  addFault,
+  createOrder,
+  endKey,
+  endTransaction,
+  journal,
+  keyOf,
+  pay,
+  stats,
+  untilDrained,
+} from './payer.ts';
+import { type BrebClient, brebClient, call, freshKey, registration } from './wire-client.ts';
+
+let simulator: Simulator;
+let receiver: Receiver;
+let breb: BrebClient;
+
+beforeAll(async () => {
+  receiver = await startReceiver();
+  simulator = await startSimulator({ args: ['--notices', receiver.url] });
+  breb = await brebClient(simulator);
+});
+afterEach(async () => {
+  receiver.answer = () => 200;
+  await call(simulator, 'DELETE', '/control/faults');
+  await untilDrained(simulator);
+});
+afterAll(async () => {
+  await cleanUp();
+  endReceivers();
+});
+
+const notice = (fault: string, more: object = {}) =>
+  addFault(simulator, { rail: 'BRE_B', operation: 'notice', fault, times: 1, ...more });
+
+async function registered(): Promise<string> {
+  const item = registration(freshKey());
+  await breb('keys/register', { keys: [item] });
+  return item.key;
+}
+
+const postsAbout = (key: string) =>
+  receiver.posts.filter(({ notices }) => notices.some((item) => item['key'] === key));
+
+const queuedAbout = async (key: string) =>
+  (await journal(simulator, 'notice.queued')).filter(
+    (line) => (line['notice'] as { key: string }).key === key,
+  );
+
+test('duplicate: the same notice comes in two posts, is queued once and acknowledged once', async () => {
+  const key = await registered();
+  await notice('duplicate');
+  await pay(simulator, { key });
+  const [first, second] = await untilAccepted(receiver, key, 2);
+  expect(second).toEqual(first);
+  expect(postsAbout(key)).toHaveLength(2);
+  expect(await queuedAbout(key)).toMatchObject([{ fault: 'duplicate' }]);
+  await untilDrained(simulator);
+  const acknowledged = (await journal(simulator, 'notice.acknowledged')).flatMap(
+    ({ noticeIds }) => noticeIds,
+  );
+  expect(acknowledged.filter((id) => id === first?.noticeId)).toHaveLength(1);
+});
+
+test('reorder: the notice comes after one that was queued later', async () => {
+  const [held, later] = [await registered(), await registered()];
+  await notice('reorder');
+  await pay(simulator, { key: held });
+  await pay(simulator, { key: later });
+  await untilAccepted(receiver, held);
+  const order = receiver.accepted.map((item) => item['key']).filter((key) => key === held || key === later);
+  expect(order).toEqual([later, held]);
+});
+
+test('reorder: with nothing after it the notice comes after two seconds', async () => {
+  const key = await registered();
+  await notice('reorder');
+  const from = performance.now();
+  await pay(simulator, { key });
+  await untilAccepted(receiver, key);
+  expect(performance.now() - from).toBeGreaterThanOrEqual(1990);
+});
+
+test('wrong-amount: the notice says a peso more, the standing is right and no correction follows', async () => {
+  const [ended, key] = [await registered(), await registered()];
+  await notice('wrong-amount');
+  // It has no amount: the fault waits for a notice that has one.
+  await endKey(simulator, { key: ended, outcome: 'CANCELED' });
+  await pay(simulator, { key, amount: '0.99' });
+  expect(await untilAccepted(receiver, key)).toMatchObject([{ amount: '1.99' }]);
+  expect(await untilAccepted(receiver, ended)).toMatchObject([{ amount: null }]);
+  expect((await keyOf(simulator, key)).payments).toMatchObject([{ amount: '0.99' }]);
+  expect(await queuedAbout(key)).toMatchObject([{ fault: 'wrong-amount', notice: { amount: '1.99' } }]);
+});
+
+test('unknown-id: a notice of a key that nobody ever heard of comes before the true one', async () => {
+  const key = await registered();
+  await notice('unknown-id');
+  await pay(simulator, { key });
+  const [truth] = await untilAccepted(receiver, key);
+  const stranger = receiver.accepted[receiver.accepted.indexOf(truth ?? { noticeId: '' }) - 1];
+  const strangeKey = String(stranger?.['key']);
+  expect(strangeKey).toMatch(/^@[A-Z0-9]{19}$/);
+  expect(stranger).toMatchObject({ type: 'SETTLED', amount: '49800.00' });
+  for (const id of ['noticeId', 'internalId', 'executionId', 'endToEndId']) {
+    expect(stranger?.[id]).not.toBe(truth?.[id]);
+  }
+  expect((await call(simulator, 'GET', `/control/keys/${strangeKey}`)).status).toBe(404);
+  expect(await queuedAbout(strangeKey)).toMatchObject([{ fault: 'unknown-id' }]);
+  expect(await queuedAbout(key)).toMatchObject([{ fault: null }]);
+});
+
+test('unknown-id on PSE: the stranger is a reference of 32 letters', async () => {
+  await createOrder(simulator, 'ref-stranger');
+  await addFault(simulator, { rail: 'PSE', operation: 'notice', fault: 'unknown-id', times: 1 });
+  await endTransaction(simulator, { reference: 'ref-stranger', state: 'OK' });
+  const [truth] = await untilAccepted(receiver, 'ref-stranger');
+  const stranger = receiver.accepted[receiver.accepted.indexOf(truth ?? { noticeId: '' }) - 1];
+  expect(stranger?.['reference']).toMatch(/^[0-9A-HJKMNP-TV-Z]{32}$/);
+  expect(stranger?.['transactionId']).not.toBe(truth?.['transactionId']);
+});
+
+test('bad-signature: the first attempt is signed wrong and alone, the next is right', async () => {
+  const [forged, other] = [await registered(), await registered()];
+  receiver.answer = ({ signed }) => (signed ? 200 : 401);
+  await notice('bad-signature');
+  await pay(simulator, { key: forged }, { key: other });
+  await untilAccepted(receiver, forged);
+  await untilAccepted(receiver, other);
+  expect(postsAbout(forged).map(({ signed }) => signed)).toEqual([false, true]);
+  expect(postsAbout(forged)[0]?.notices).toHaveLength(1);
+  expect(postsAbout(other).map(({ signed }) => signed)).toEqual([true]);
+});
+
+test('lost-notice: nothing is ever queued or sent, and the query tells', async () => {
+  const [lost, next] = [await registered(), await registered()];
+  await notice('lost-notice');
+  await pay(simulator, { key: lost });
+  await pay(simulator, { key: next });
+  await untilAccepted(receiver, next);
+  await untilDrained(simulator);
+  expect(postsAbout(lost)).toEqual([]);
+  expect(await queuedAbout(lost)).toEqual([]);
+  expect((await journal(simulator, 'fault.applied')).at(-1)).toMatchObject({
+    fault: 'lost-notice',
+    operation: 'notice',
+  });
+  expect((await breb('keys/query', { keys: [lost] })).body).toMatchObject({ results: [{ payments: [{}] }] });
+});
+
+test('lost-answer: the receiver has it, but it comes once more', async () => {
+  const key = await registered();
+  await notice('lost-answer');
+  await pay(simulator, { key });
+  const [first, second] = await untilAccepted(receiver, key, 2);
+  expect(second).toEqual(first);
+});
+
+test.each(['reset', 'hang'] as const)(
+  '%s: the first attempt breaks off in the middle of its body',
+  async (fault) => {
+    const key = await registered();
+    const before = receiver.broken.count;
+    await notice(fault);
+    await pay(simulator, { key });
+    await untilAccepted(receiver, key);
+    expect(receiver.broken.count).toBe(before + 1);
+    expect(postsAbout(key)).toHaveLength(1);
+  },
+);
+
+test('slow: the notice waits so long, and those behind it do not', async () => {
+  const [slow, next] = [await registered(), await registered()];
+  await notice('slow', { ms: 600 });
+  const from = performance.now();
+  await pay(simulator, { key: slow });
+  await pay(simulator, { key: next });
+  await untilAccepted(receiver, next);
+  expect(acceptedOf(receiver, slow)).toEqual([]);
+  await untilAccepted(receiver, slow);
+  expect(performance.now() - from).toBeGreaterThanOrEqual(590);
+});
+
+test('down: every notice of the rail is held, those that were retried too, and all go at once when it is removed', async () => {
+  const before = await registered();
+  receiver.answer = () => 503;
+  await pay(simulator, { key: before });
+  await eventually(
+    () => postsAbout(before).length > 0,
+    () => 'the first attempt failed',
+  );
+  const id = await addFault(simulator, { rail: 'BRE_B', operation: 'notice', fault: 'down' });
+  receiver.answer = () => 200;
+  const keys = await Promise.all(Array.from({ length: 20 }, registered));
+  for (const key of keys) await pay(simulator, { key });
+  // The other rail is not held: its notice has come and gone while these wait.
+  await createOrder(simulator, 'ref-while-down');
+  await endTransaction(simulator, { reference: 'ref-while-down', state: 'FAILED' });
+  await untilAccepted(receiver, 'ref-while-down');
+  expect((await stats(simulator)).notices.waiting).toBe(21);
+  const posts = receiver.posts.length;
+  await call(simulator, 'DELETE', `/control/faults/${id}`);
+  await untilDrained(simulator);
+  expect(acceptedOf(receiver, before)).toHaveLength(1);
+  expect(keys.map((key) => acceptedOf(receiver, key).length)).toEqual(keys.map(() => 1));
+  expect(receiver.posts.length - posts).toBeLessThanOrEqual(3);
+});
+
+test('down with times holds so many, and those behind them go', async () => {
+  const [held, free] = [await registered(), await registered()];
+  await notice('down');
+  await pay(simulator, { key: held });
+  await pay(simulator, { key: free });
+  await untilAccepted(receiver, free);
+  expect(acceptedOf(receiver, held)).toEqual([]);
+  await call(simulator, 'DELETE', '/control/faults');
+  await untilAccepted(receiver, held);
+});
+
+test('a fault on every call strikes no notice, and one of notices strikes no call and counts none', async () => {
+  const key = await registered();
+  await addFault(simulator, { rail: 'BRE_B', operation: '*', fault: 'down' });
+  await pay(simulator, { key });
+  await untilAccepted(receiver, key);
+  await call(simulator, 'DELETE', '/control/faults');
+  const calls = async () => (await stats(simulator)) as unknown as { calls: object; faulted: object };
+  const before = await calls();
+  await addFault(simulator, { rail: 'BRE_B', operation: 'notice', fault: 'duplicate', times: 1 });
+  await pay(simulator, { key });
+  await untilAccepted(receiver, key, 3);
+  const after = await calls();
+  expect([after.calls, after.faulted]).toEqual([before.calls, before.faulted]);
+});
+
+test('a fault that only notices know cannot be aimed at calls', async () => {
+  for (const operation of ['*', 'register']) {
+    const body = { rail: 'BRE_B', operation, fault: 'duplicate' };
+    const reply = await call(simulator, 'POST', '/control/faults', { body });
+    expect(reply).toMatchObject({ status: 400, body: { message: expect.stringContaining('notice') } });
+  }
+});

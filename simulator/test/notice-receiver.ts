@@ -1,0 +1,116 @@
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { eventually } from './harness.ts';
+
+export type Notice = Readonly<Record<string, unknown>> & { readonly noticeId: string };
+
+export type Post = {
+  readonly rail: 'breb' | 'pse';
+  readonly signed: boolean;
+  readonly notices: readonly Notice[];
+  readonly atMs: number;
+};
+
+/** A status, or what happens instead of an answer. */
+type Answer = number | 'reset' | 'hang';
+
+const SECRETS = {
+  breb: 'dev-breb-notice-secret-of-one-machine',
+  pse: 'dev-pse-notice-secret-of-one-machine',
+};
+
+/** Stands in for the server. Keeps every whole post, and answers as it is told to. */
+export type Receiver = {
+  readonly url: string;
+  readonly posts: Post[];
+  /** Posts that ended before their body did. */
+  readonly broken: { count: number };
+  /** Replaced by a test; 200 by default. */
+  answer: (post: Post) => Answer;
+  /** Every notice that was answered with 200, once for each time. */
+  readonly accepted: Notice[];
+  /** The most posts of one rail that were open at once. */
+  readonly mostAtOnce: () => number;
+};
+
+const servers: Server[] = [];
+
+export async function startReceiver(answerAfterMs = 0): Promise<Receiver> {
+  let open = 0;
+  let most = 0;
+  const receiver: Receiver = {
+    url: '',
+    posts: [],
+    broken: { count: 0 },
+    answer: () => 200,
+    accepted: [],
+    mostAtOnce: () => most,
+  };
+  const server = createServer((request, response) => {
+    open += 1;
+    most = Math.max(most, open);
+    response.on('close', () => (open -= 1));
+    receive(receiver, request, response, answerAfterMs).catch(() => (receiver.broken.count += 1));
+  });
+  servers.push(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return Object.assign(receiver, { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+}
+
+export function endReceivers(): void {
+  for (const server of servers) server.close().closeAllConnections();
+}
+
+async function receive(
+  receiver: Receiver,
+  request: IncomingMessage,
+  response: ServerResponse,
+  answerAfterMs: number,
+): Promise<void> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  const body = Buffer.concat(chunks);
+  const rail = request.url === '/rail-notices/breb' ? 'breb' : 'pse';
+  if (request.url !== `/rail-notices/${rail}`) throw new Error(`posted to ${request.url}`);
+  const post: Post = {
+    rail,
+    signed: isSigned(request, SECRETS[rail], body),
+    notices: (JSON.parse(body.toString('utf8')) as { notices: Notice[] }).notices,
+    atMs: performance.now(),
+  };
+  receiver.posts.push(post);
+  if (answerAfterMs > 0) await new Promise((resolve) => setTimeout(resolve, answerAfterMs));
+  const answer = receiver.answer(post);
+  if (answer === 'hang') return;
+  if (answer === 'reset') {
+    request.socket.resetAndDestroy();
+    return;
+  }
+  if (answer === 200) receiver.accepted.push(...post.notices);
+  response.writeHead(answer).end();
+}
+
+/** Written from the contract, not from the simulator's code. */
+function isSigned({ headers }: IncomingMessage, secret: string, body: Buffer): boolean {
+  const timestamp = String(headers['x-notice-timestamp']);
+  if (!/^\d{10}$/.test(timestamp) || Math.abs(Number(timestamp) - Date.now() / 1000) > 30) return false;
+  if (headers['content-type'] !== 'application/json') return false;
+  const signed = Buffer.concat([Buffer.from(`${timestamp}.`), body]);
+  return headers['x-notice-signature'] === `v1=${createHmac('sha256', secret).update(signed).digest('hex')}`;
+}
+
+export function acceptedOf({ accepted }: Receiver, thing: string): Notice[] {
+  return accepted.filter(({ key, reference }) => key === thing || reference === thing);
+}
+
+export async function untilAccepted(receiver: Receiver, thing: string, count = 1): Promise<Notice[]> {
+  await eventually(
+    () => acceptedOf(receiver, thing).length >= count,
+    () => `${count} notice(s) of ${thing} accepted, not ${acceptedOf(receiver, thing).length}`,
+    10_000,
+  );
+  return acceptedOf(receiver, thing);
+}

@@ -1,0 +1,82 @@
+import { readFile } from 'node:fs/promises';
+import { eventually, type Simulator } from './harness.ts';
+import { call, pseCall, pseOrder, type Reply, registration } from './wire-client.ts';
+
+type At = Pick<Simulator, 'url'>;
+
+export type Paid = { readonly key: string; readonly executionId: string; readonly endToEndId: string };
+
+export async function pay(simulator: At, ...payments: object[]): Promise<Paid[]> {
+  const { status, body } = await call(simulator, 'POST', '/control/keys/pay', { body: { payments } });
+  if (status !== 200) throw new Error(`keys/pay: ${status} ${JSON.stringify(body)}`);
+  return (body as { results: Paid[] }).results;
+}
+
+export const endKey = (simulator: At, body: object): Promise<Reply> =>
+  call(simulator, 'POST', '/control/keys/end', { body });
+
+export const endTransaction = (simulator: At, body: object): Promise<Reply> =>
+  call(simulator, 'POST', '/control/transactions/end', { body });
+
+export const shiftTime = (simulator: At, shiftMs: number): Promise<Reply> =>
+  call(simulator, 'POST', '/control/time', { body: { shiftMs } });
+
+export async function addFault(simulator: At, fault: object): Promise<string> {
+  const { status, body } = await call(simulator, 'POST', '/control/faults', { body: fault });
+  if (status !== 200) throw new Error(`faults: ${status} ${JSON.stringify(body)}`);
+  return (body as { id: string }).id;
+}
+
+export type Stats = {
+  readonly keys: Readonly<Record<string, number>>;
+  readonly payments: { readonly count: number; readonly cents: string };
+  readonly notices: {
+    readonly queued: number;
+    readonly acknowledged: number;
+    readonly attempts: number;
+    readonly waiting: number;
+  };
+};
+
+export async function stats(simulator: At): Promise<Stats> {
+  return (await call(simulator, 'GET', '/control/stats')).body as Stats;
+}
+
+/** Everything that was queued so far has been acknowledged, and that is on the disk. */
+export async function untilDrained(simulator: At): Promise<void> {
+  await eventually(
+    async () => (await stats(simulator)).notices.waiting === 0,
+    () => 'all notices are acknowledged',
+    15_000,
+  );
+}
+
+export const keyOf = async (simulator: At, key: string) =>
+  (await call(simulator, 'GET', `/control/keys/${key}`)).body as {
+    readonly status: string;
+    readonly code: string | null;
+    readonly payments: readonly { readonly amount: string; readonly executionId: string }[];
+  };
+
+export const transactionOf = async (simulator: At, reference: string) =>
+  (await call(simulator, 'GET', `/control/transactions/${reference}`)).body as {
+    readonly state: string;
+    readonly reason: string | null;
+    readonly bankUrl: string;
+  };
+
+export type JournalLine = Readonly<Record<string, unknown>> & { readonly kind: string };
+
+export async function journal({ journalFile }: Simulator, kind: string): Promise<JournalLine[]> {
+  const lines = (await readFile(journalFile, 'utf8')).trimEnd().split('\n');
+  return lines.map((line) => JSON.parse(line) as JournalLine).filter((line) => line.kind === kind);
+}
+
+export const withDocument = (key: string, documentNumber: string, changes: object = {}) =>
+  registration(key, { payer: { documentType: 'CC', documentNumber, name: 'Ana Peña' }, ...changes });
+
+export const orderWithDocument = (reference: string, documentNumber: string, changes: object = {}) =>
+  pseOrder(reference, { payer: { ...pseOrder(reference).payer, documentNumber }, ...changes });
+
+export const createOrder = (simulator: At, reference: string, changes: object = {}): Promise<Reply> =>
+  pseCall(simulator, 'transactions', pseOrder(reference, changes));
