@@ -108,12 +108,12 @@ async function start(say: (text: string) => void): Promise<Running> {
   await ensureDatabase(cluster);
   const port = await portNear(PORTS.api);
   const opsPort = await portNear(PORTS.ops);
+  const baseUrl = `http://127.0.0.1:${port}`;
   say('Starting the simulator …');
   const simulator = await begin(
     'simulator',
-    startSimulator(join(dataDir, 'simulator'), await portNear(PORTS.simulator)),
+    startSimulator(join(dataDir, 'simulator'), await portNear(PORTS.simulator), [baseUrl]),
   );
-  const baseUrl = `http://127.0.0.1:${port}`;
   const settings = serverSettings({
     databaseUrl: cluster.url(DATABASE),
     simulatorUrl: simulator.url,

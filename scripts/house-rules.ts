@@ -28,6 +28,8 @@ const ROOMS: Record<string, readonly string[]> = {
   events: ['kit', 'db'],
   webhooks: ['kit', 'db'],
   claims: ['kit', 'db'],
+  'rail-notices': ['kit', 'db', 'rails/contract.ts'],
+  anomalies: ['kit', 'db', 'rails/contract.ts'],
   organizations: ['kit', 'db', 'rails/contract.ts'],
   payins: ['kit', 'db', 'rails/contract.ts', 'rails/breb/emvco.ts'],
   payouts: ['kit', 'db', 'rails/contract.ts'],
@@ -38,6 +40,8 @@ const ROOMS: Record<string, readonly string[]> = {
     'db',
     'rails/contract.ts',
     'claims',
+    'rail-notices',
+    'anomalies',
     'ledger',
     'jobs',
     'events',
@@ -51,9 +55,11 @@ const ROOMS: Record<string, readonly string[]> = {
   workers: ['kit', 'db', 'rails/contract.ts', 'jobs', 'organizations', 'flows', 'deps.ts'],
   http: [
     'kit',
+    'anomalies',
     'rails/contract.ts',
     'rails/pse/banks.ts',
     'organizations',
+    'ledger',
     'payins',
     'payouts',
     'payment-links',
@@ -64,6 +70,8 @@ const ROOMS: Record<string, readonly string[]> = {
     'kit',
     'db',
     'rails/contract.ts',
+    'rails/with-failpoints.ts',
+    'anomalies',
     'organizations',
     'flows',
     'deps.ts',
@@ -106,23 +114,23 @@ const TRAPS: readonly Trap[] = [
   {
     pattern: /\bprocess\.env\b/,
     allowedIn:
-      /^(server\/src\/config\.ts|simulator\/src\/(?:config|main)\.ts|scripts\/|bench\/|server\/test\/|simulator\/test\/)/,
+      /^(server\/src\/config\.ts|simulator\/src\/(?:config|main)\.ts|scripts\/|bench\/|chaos\/|server\/test\/|simulator\/test\/)/,
     message: 'the environment is read in config.ts alone',
   },
   {
     pattern: /\bDate\.now\(|\bnew Date\(\)/,
-    allowedIn: /^(server\/src\/kit\/|simulator\/|scripts\/|bench\/|server\/test\/)/,
+    allowedIn: /^(server\/src\/kit\/|simulator\/|scripts\/|bench\/|chaos\/|server\/test\/)/,
     message: 'the time comes from the database or kit/clock.ts, never from the process',
   },
   {
     pattern: /\bMath\.random\(|\brandom(?:Bytes|UUID|FillSync|Int)\(/,
-    allowedIn: /^(server\/src\/kit\/|simulator\/|scripts\/|bench\/|server\/test\/)/,
+    allowedIn: /^(server\/src\/kit\/|simulator\/|scripts\/|bench\/|chaos\/|server\/test\/)/,
     message: 'randomness comes from kit',
   },
   {
     pattern: /\b(?:parseFloat|toFixed)\(/,
     allowedIn:
-      /^(server\/src\/kit\/(?:money|metrics)\.ts|server\/src\/http\/docs\/|simulator\/|scripts\/|bench\/|server\/test\/)/,
+      /^(server\/src\/kit\/(?:money|metrics)\.ts|server\/src\/http\/docs\/|simulator\/|scripts\/|bench\/|chaos\/|server\/test\/)/,
     message: 'money is bigint cents; no float arithmetic',
   },
   {
@@ -224,7 +232,7 @@ function trapViolations(file: SourceFile): Violation[] {
 }
 
 function sourceFiles(root: string): SourceFile[] {
-  const folders = ['server/src', 'server/migrations', 'simulator/src', 'bench/src'];
+  const folders = ['server/src', 'server/migrations', 'simulator/src', 'bench/src', 'chaos/src'];
   return folders.flatMap((folder) => {
     const entries = readdirSync(join(root, folder), {
       recursive: true,

@@ -4,14 +4,16 @@ import { type Child, startChild } from './child.ts';
 const SERVER = fileURLToPath(new URL('../../server/src/main.ts', import.meta.url));
 const SIMULATOR = fileURLToPath(new URL('../../simulator/src/main.ts', import.meta.url));
 
+/** @param entry `src/main.ts` of another copy of the server; this tree's without it */
 export function startServer(
   role: 'api' | 'worker' | 'all',
   settings: Record<string, string>,
   onLine?: (line: string) => void,
+  entry = SERVER,
 ): Promise<Child> {
   return startChild({
     name: `server (${role})`,
-    args: [SERVER, role],
+    args: [entry, role],
     env: settings,
     readiness: 'ipc',
     ...(onLine ? { onLine } : {}),
@@ -22,20 +24,33 @@ export function startServer(
 export async function runServerCommand(
   args: readonly string[],
   settings: Record<string, string>,
+  entry = SERVER,
 ): Promise<string> {
   const child = await startChild({
     name: `server ${args.join(' ')}`,
-    args: [SERVER, ...args],
+    args: [entry, ...args],
     env: settings,
     readiness: 'exit',
   });
   return child.output();
 }
 
-export async function startSimulator(dataDir: string, port = 0): Promise<Child & { readonly url: string }> {
+/** @param noticeUrls where it tells of payments; without any, its notices wait until it is told (control API) */
+export async function startSimulator(
+  dataDir: string,
+  port = 0,
+  noticeUrls: readonly string[] = [],
+): Promise<Child & { readonly url: string }> {
   const child = await startChild({
     name: 'simulator',
-    args: [SIMULATOR, '--port', String(port), '--data', dataDir],
+    args: [
+      SIMULATOR,
+      '--port',
+      String(port),
+      '--data',
+      dataDir,
+      ...(noticeUrls.length > 0 ? ['--notices', noticeUrls.join(',')] : []),
+    ],
     readiness: 'line',
   });
   return { ...child, url: String(child.ready['url']) };

@@ -1,14 +1,17 @@
 import { createHash } from 'node:crypto';
 import { compose } from '../../server/src/compose.ts';
 import { readConfig } from '../../server/src/config.ts';
+import { deposit } from '../../server/src/flows/deposit.ts';
 import { createOrganization } from '../../server/src/flows/manage-organizations.ts';
 import { listOrganizations } from '../../server/src/flows/read-organizations.ts';
 import { cellCode } from '../../server/src/kit/ids.ts';
 import { makeLog } from '../../server/src/kit/log.ts';
+import { cents } from '../../server/src/kit/money.ts';
 import { credentialOf } from '../../server/src/organizations/credential.ts';
 import { SCOPES } from '../../server/src/organizations/organization.ts';
 
 const NAME = 'Tienda Aurora';
+const OPENING_BALANCE = cents(1_000_000_000);
 
 /** The organization of a development stack, with a key that is the same on every machine and after every restart. */
 export async function seedOrganization(
@@ -25,8 +28,9 @@ export async function seedOrganization(
   try {
     await heartbeat.start();
     const organizations = await listOrganizations(deps);
-    if (!organizations.some((organization) => organization.name === NAME)) {
-      await createOrganization(
+    let organizationId = organizations.find((organization) => organization.name === NAME)?.id;
+    if (organizationId === undefined) {
+      ({ id: organizationId } = await createOrganization(
         deps,
         {
           name: NAME,
@@ -39,8 +43,9 @@ export async function seedOrganization(
         },
         { name: 'development', scopes: SCOPES, lifetimeSeconds: null },
         credential,
-      );
+      ));
     }
+    await deposit(deps, { organizationId, amount: OPENING_BALANCE, reference: 'opening balance' });
     return { name: NAME, apiKey: credential.text };
   } finally {
     await heartbeat.stop();

@@ -25,8 +25,10 @@ export function serverSettings(addresses: StackAddresses): Record<string, string
     BREB_URL: `${addresses.simulatorUrl}/breb`,
     BREB_CLIENT_ID: 'caudal-dev',
     BREB_CLIENT_SECRET: 'dev-breb-secret',
+    BREB_NOTICE_SECRET: 'dev-breb-notice-secret-of-one-machine',
     PSE_URL: `${addresses.simulatorUrl}/pse`,
     PSE_ENTITY: 'caudal-dev',
     PSE_SECRET: 'dev-pse-secret',
+    PSE_NOTICE_SECRET: 'dev-pse-notice-secret-of-one-machine',
   };
 }

@@ -110,6 +110,18 @@ create table caudal.ledger_subtotals (
   primary key (account, through)
 );
 
+-- A closed span takes no more transfers. In the moment after a shift of time an id may still be stamped with the time
+-- before it, so that no span is closed then.
+alter table caudal.deployment add column shifted_at timestamptz;
+create or replace function caudal.shift_time(by interval) returns timestamptz
+  language plpgsql security definer set search_path = pg_catalog, pg_temp
+as $$
+begin
+  update caudal.deployment set time_shift = time_shift + by, shifted_at = clock_timestamp();
+  perform caudal.make_months(caudal.now() + interval '3 months');
+  return caudal.now();
+end $$;
+
 create table caudal.settlements (
   organization_id uuid not null,
   id              uuid not null,

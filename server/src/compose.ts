@@ -1,18 +1,23 @@
 import type { Config } from './config.ts';
 import { RolePool } from './db/pool.ts';
+import { SNAPSHOT_DEADLINE_MS, snapshotDb } from './db/snapshot.ts';
 import { systemDb } from './db/system.ts';
 import { batchDb, readDb } from './db/tenant.ts';
 import type { Deps, SystemDeps } from './deps.ts';
 import { BusinessClock } from './kit/clock.ts';
 import { Cursors } from './kit/cursor.ts';
+import { armFailpoint } from './kit/failpoint.ts';
 import type { Log } from './kit/log.ts';
 import { Metrics } from './kit/metrics.ts';
 import { SealedTokens } from './kit/sealed-token.ts';
 import { Authority } from './organizations/authority.ts';
+import { Brakes } from './organizations/brakes.ts';
 import { DataKeys } from './organizations/data-keys.ts';
 import { Heartbeat } from './organizations/heartbeat.ts';
 import { BrebConnector } from './rails/breb/connector.ts';
+import { RAILS } from './rails/contract.ts';
 import { PseConnector } from './rails/pse/connector.ts';
+import { withFailpoints } from './rails/with-failpoints.ts';
 
 /** Shorter than the time after which a stale clock stops the process from answering. */
 const HEARTBEAT_DEADLINE_MS = 900;
@@ -30,6 +35,7 @@ interface Composed {
 
 /** Builds what every role works with. Nothing connects yet but on first use. */
 export function compose(config: Config, log: Log): Composed {
+  if (config.failpoint !== null) armFailpoint(config.failpoint);
   const { database } = config;
   const pool = (
     role: 'read' | 'batch' | 'system',
@@ -40,17 +46,25 @@ export function compose(config: Config, log: Log): Composed {
   const read = pool('read', database.readUrl, database.readConnections);
   // One lane for recording beside those of creation.
   const batch = pool('batch', database.batchUrl, database.batchLanes + 1);
-  const system = pool('system', database.systemUrl, 6);
+  // A worker's loops, each with one transaction at a time, and what the API needs of it.
+  const system = pool('system', database.systemUrl, 10);
   // A pulse must not wait behind work.
   const pulse = pool('system', database.systemUrl, 2, HEARTBEAT_DEADLINE_MS);
+  const snapshot = pool('system', database.systemUrl, 1, SNAPSHOT_DEADLINE_MS);
   const breb = new BrebConnector(config.breb);
   const pse = new PseConnector(config.pse);
   const clock = new BusinessClock();
+  const brakes = new Brakes();
   const metrics = new Metrics();
   metrics.gauge(
     'caudal_clock_age_seconds',
     'Time since the database was last heard; above one the process answers 503.',
     () => clock.ageMs / 1000,
+  );
+  metrics.gauge(
+    'caudal_rail_pauses',
+    'Pauses of a rail that this process knows of, for one organization or for all.',
+    () => new Map(RAILS.map((rail) => [`{rail="${rail}"}`, brakes.count(rail)])),
   );
 
   const merchantDeps: Deps = {
@@ -64,15 +78,18 @@ export function compose(config: Config, log: Log): Composed {
     read: readDb(read),
     batch: batchDb(batch),
     batchLanes: database.batchLanes,
-    rails: { BRE_B: breb, PSE: pse },
+    rails: { BRE_B: withFailpoints(breb), PSE: withFailpoints(pse) },
+    brakes,
     brebKeyPrefix: config.breb.keyPrefix,
     qrNetwork: { network: config.breb.network, networkId: config.breb.networkId },
     cursors: new Cursors(config.tokenKey),
     checkoutTokens: new SealedTokens(config.tokenKey, 'checkout'),
+    settlementDelayMinutes: config.settlementDelayMinutes,
   };
   const deps: SystemDeps = {
     ...merchantDeps,
     system: systemDb(system),
+    snapshot: snapshotDb(snapshot),
     masterKeys: config.masterKeys,
     peppers: config.peppers,
   };
@@ -83,7 +100,7 @@ export function compose(config: Config, log: Log): Composed {
     peppers: config.peppers,
     masterKeys: config.masterKeys,
   });
-  const heartbeat = new Heartbeat({ db: systemDb(pulse), clock, authority, log });
+  const heartbeat = new Heartbeat({ db: systemDb(pulse), clock, authority, brakes, log });
   return {
     deps,
     merchantDeps,
@@ -92,7 +109,7 @@ export function compose(config: Config, log: Log): Composed {
     keys: new DataKeys(deps.system, config.masterKeys),
     close: async () => {
       await Promise.all([breb.disconnect(), pse.disconnect()]);
-      await Promise.all([read.close(), batch.close(), system.close(), pulse.close()]);
+      await Promise.all([read.close(), batch.close(), system.close(), pulse.close(), snapshot.close()]);
     },
   };
 }

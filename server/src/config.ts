@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { deriveBytes, keyFromSecret, type SecretKey } from './kit/crypto.ts';
+import { deriveBytes, keyFromBytes, keyFromSecret, type SecretKey } from './kit/crypto.ts';
 import { ENVIRONMENTS, type Environment } from './kit/environment.ts';
 import { MAX_CELL } from './kit/ids.ts';
 
@@ -64,6 +64,11 @@ export const SETTINGS = {
   ).default(5000),
   CAUDAL_READ_CONNECTIONS: whole(1, 200, 'Connections for reading.').default(8),
   CAUDAL_BATCH_LANES: whole(1, 16, 'Batches of commands that may commit at the same time.').default(2),
+  CAUDAL_SETTLEMENT_DELAY_MINUTES: whole(
+    0,
+    43_200,
+    'How long after its confirmation the money of a payin becomes available.',
+  ).default(0),
   CAUDAL_MASTER_KEY: secret(
     "Wraps every organization's data key; also the source of the database roles' passwords when they are not given.",
   ),
@@ -78,6 +83,8 @@ export const SETTINGS = {
   BREB_URL: url('Address of the Bre-B node.'),
   BREB_CLIENT_ID: z.string().min(1).describe('OAuth2 client at the Bre-B node.'),
   BREB_CLIENT_SECRET: z.string().min(1).describe('Its secret.'),
+  BREB_NOTICE_SECRET: secret('Under it the node signs what it tells us at /rail-notices/breb.'),
+  BREB_NOTICE_SECRET_PREVIOUS: secret('The other one while a rotation lasts.').optional(),
   BREB_KEY_PREFIX: z
     .string()
     .regex(/^[A-Z0-9]{2,4}$/, 'two to four capital letters or digits')
@@ -96,6 +103,16 @@ export const SETTINGS = {
   PSE_URL: url('Address of the PSE service.'),
   PSE_ENTITY: z.string().min(1).describe('Our entity code at PSE.'),
   PSE_SECRET: z.string().min(1).describe('Its secret.'),
+  PSE_NOTICE_SECRET: secret('Under it PSE signs what it tells us at /rail-notices/pse.'),
+  PSE_NOTICE_SECRET_PREVIOUS: secret('The other one while a rotation lasts.').optional(),
+  CAUDAL_DUE_EVERY_MS: whole(10, 10_000, 'How often a worker looks for work that is due.').default(200),
+  CAUDAL_FAILPOINT: z
+    .string()
+    .regex(/^[A-Za-z_: ]{1,80}(?:#\d{1,6})?$/)
+    .optional()
+    .describe(
+      'For tests: the process ends itself at this named point (`caudal failpoints` lists them), as by kill -9.',
+    ),
 } as const;
 
 const SECRETS = [
@@ -105,7 +122,11 @@ const SECRETS = [
   'CAUDAL_KEY_PEPPER_PREVIOUS',
   'CAUDAL_TOKEN_KEY',
   'BREB_CLIENT_SECRET',
+  'BREB_NOTICE_SECRET',
+  'BREB_NOTICE_SECRET_PREVIOUS',
   'PSE_SECRET',
+  'PSE_NOTICE_SECRET',
+  'PSE_NOTICE_SECRET_PREVIOUS',
 ] as const;
 
 const schema = z.object(SETTINGS);
@@ -131,6 +152,7 @@ export interface Config {
     readonly readConnections: number;
     readonly batchLanes: number;
   };
+  readonly settlementDelayMinutes: number;
   readonly masterKeys: readonly SecretKey[];
   readonly peppers: readonly SecretKey[];
   readonly tokenKey: SecretKey;
@@ -143,6 +165,10 @@ export interface Config {
     readonly networkId: string;
   };
   readonly pse: { readonly url: string; readonly entity: string; readonly secret: string };
+  /** Under which the rails sign their notices: the present secret, and the previous one during a rotation. */
+  readonly noticeSecrets: Readonly<Record<'BRE_B' | 'PSE', readonly SecretKey[]>>;
+  readonly dueEveryMs: number;
+  readonly failpoint: string | null;
 }
 
 /** Thrown with every fault of the configuration at once: one restart mends them all. */
@@ -200,6 +226,8 @@ function productionFaults(given: Record<string, string | undefined>): string[] {
     else if (value !== undefined && new Set(value).size < 8)
       faults.push(`${name} is too simple to be a secret`);
   }
+  if (given['CAUDAL_FAILPOINT'] !== undefined)
+    faults.push('CAUDAL_FAILPOINT is for tests: production refuses it');
   for (const name of ['CAUDAL_BASE_URL', 'CAUDAL_CHECKOUT_URL', 'BREB_URL', 'PSE_URL']) {
     if (/^\s*http:/i.test(given[name] ?? '')) faults.push(`${name} must be https in production`);
   }
@@ -213,14 +241,15 @@ function productionFaults(given: Record<string, string | undefined>): string[] {
 }
 
 function configOf(settings: Settings): Config {
-  const masterKeys = [settings.CAUDAL_MASTER_KEY, settings.CAUDAL_MASTER_KEY_PREVIOUS]
-    .filter((value) => value !== undefined)
-    .map(keyFromSecret);
-  const peppers = [settings.CAUDAL_KEY_PEPPER, settings.CAUDAL_KEY_PEPPER_PREVIOUS]
-    .filter((value) => value !== undefined)
-    .map(keyFromSecret);
-  const roleUrl = (given: string | undefined, role: string) =>
-    given ??
+  const given = (...secrets: (string | undefined)[]) =>
+    secrets.filter((value) => value !== undefined).map(keyFromSecret);
+  // The rail uses its bytes as they are.
+  const shared = (...secrets: (string | undefined)[]) =>
+    secrets.filter((value) => value !== undefined).map((value) => keyFromBytes(Buffer.from(value)));
+  const masterKeys = given(settings.CAUDAL_MASTER_KEY, settings.CAUDAL_MASTER_KEY_PREVIOUS);
+  const peppers = given(settings.CAUDAL_KEY_PEPPER, settings.CAUDAL_KEY_PEPPER_PREVIOUS);
+  const roleUrl = (address: string | undefined, role: string) =>
+    address ??
     derivedUrl(
       settings.DATABASE_URL ?? '',
       role,
@@ -244,6 +273,7 @@ function configOf(settings: Settings): Config {
       readConnections: settings.CAUDAL_READ_CONNECTIONS,
       batchLanes: settings.CAUDAL_BATCH_LANES,
     },
+    settlementDelayMinutes: settings.CAUDAL_SETTLEMENT_DELAY_MINUTES,
     masterKeys,
     peppers,
     tokenKey: keyFromSecret(settings.CAUDAL_TOKEN_KEY),
@@ -256,6 +286,12 @@ function configOf(settings: Settings): Config {
       networkId: settings.BREB_NETWORK_ID,
     },
     pse: { url: settings.PSE_URL, entity: settings.PSE_ENTITY, secret: settings.PSE_SECRET },
+    noticeSecrets: {
+      BRE_B: shared(settings.BREB_NOTICE_SECRET, settings.BREB_NOTICE_SECRET_PREVIOUS),
+      PSE: shared(settings.PSE_NOTICE_SECRET, settings.PSE_NOTICE_SECRET_PREVIOUS),
+    },
+    dueEveryMs: settings.CAUDAL_DUE_EVERY_MS,
+    failpoint: settings.CAUDAL_FAILPOINT ?? null,
   };
 }
 

@@ -1,3 +1,4 @@
+import type { SnapshotDb } from './db/snapshot.ts';
 import type { SystemDb } from './db/system.ts';
 import type { BatchDb, ReadDb } from './db/tenant.ts';
 import type { BusinessClock } from './kit/clock.ts';
@@ -7,6 +8,7 @@ import type { Environment } from './kit/environment.ts';
 import type { Log } from './kit/log.ts';
 import type { Metrics } from './kit/metrics.ts';
 import type { SealedTokens } from './kit/sealed-token.ts';
+import type { Brakes } from './organizations/brakes.ts';
 import type { Rail, RailConnector } from './rails/contract.ts';
 
 /** What a flow on behalf of merchants receives. It cannot see other organizations: there is no system pool in it. */
@@ -22,15 +24,19 @@ export interface Deps {
   readonly batch: BatchDb;
   readonly batchLanes: number;
   readonly rails: Readonly<Record<Rail, RailConnector>>;
+  readonly brakes: Brakes;
   readonly brebKeyPrefix: string;
   readonly qrNetwork: { readonly network: string; readonly networkId: string };
   readonly cursors: Cursors;
   readonly checkoutTokens: SealedTokens;
+  /** Between a payin's confirmation and its money being available. */
+  readonly settlementDelayMinutes: number;
 }
 
 /** What workers, operators and authentication receive. */
 export interface SystemDeps extends Deps {
   readonly system: SystemDb;
+  readonly snapshot: SnapshotDb;
   readonly masterKeys: readonly SecretKey[];
   readonly peppers: readonly SecretKey[];
 }

@@ -2,6 +2,7 @@ import { compose } from './compose.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { migrate } from './db/migrate.ts';
 import { ensureHouse } from './flows/manage-organizations.ts';
+import { installSchedules } from './jobs/schedule-schema.ts';
 import { errorFields, type Log, makeLog } from './kit/log.ts';
 import { HELP, operatorCommand } from './operator/command.ts';
 import { serve } from './serve.ts';
@@ -47,6 +48,7 @@ async function runMigrate(config: Config, log: Log): Promise<number> {
     cell: config.cell,
     log,
   });
+  await installSchedules(config.database.ownerUrl ?? '');
   const { deps, close } = compose(config, log);
   try {
     await ensureHouse(deps);

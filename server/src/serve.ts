@@ -7,11 +7,16 @@ import { databaseFaults } from './db/startup-checks.ts';
 import { issueToken } from './flows/issue-token.ts';
 import { PseOpener } from './flows/open-pse-payins.ts';
 import { PayinCreator } from './flows/payin-creator.ts';
+import { BankList } from './flows/read-banks.ts';
 import { KeyRegistrar } from './flows/register-breb-keys.ts';
+import { NoticeIntake } from './flows/store-notices.ts';
 import { buildApp } from './http/app.ts';
 import { buildOps } from './http/ops/server.ts';
+import type { NoticeDoor } from './http/rail-notices/rail-notices.route.ts';
 import type { Log } from './kit/log.ts';
-import { workerLoops } from './workers/worker.ts';
+import { brebNotice } from './rails/breb/translate.ts';
+import { pseNotice } from './rails/pse/translate.ts';
+import { workerLoops, workerSchedules } from './workers/worker.ts';
 
 export interface Running {
   /** Null for a worker, which takes no requests. */
@@ -47,7 +52,10 @@ export async function serve(role: 'api' | 'worker' | 'all', config: Config, log:
   const payins = new PayinCreator(merchantDeps, pse, (order, claimToken) =>
     registrar.minted(order, claimToken),
   );
-  const loops = role === 'api' ? [] : workerLoops(deps, { registrar, pse, keys });
+  const notices = new NoticeIntake(deps, keys);
+  const schedules = role === 'api' ? null : workerSchedules(deps, config.database.systemUrl);
+  const loops =
+    role === 'api' ? [] : workerLoops(deps, { registrar, pse, keys, dueEveryMs: config.dueEveryMs });
   let stopping = false;
   const ops = buildOps({
     metrics: deps.metrics,
@@ -66,9 +74,13 @@ export async function serve(role: 'api' | 'worker' | 'all', config: Config, log:
           ...merchantDeps,
           authority,
           payins,
+          notices,
+          noticeDoors: noticeDoors(config),
+          banks: new BankList(merchantDeps),
           issueToken: (principal, scopes) => issueToken(deps, principal, scopes),
         });
   for (const loop of loops) loop.start();
+  schedules?.start();
   await ops.listen({ host: config.ops.host, port: config.ops.port });
   await app?.listen({ host: config.http.host, port: config.http.port });
   return {
@@ -79,8 +91,9 @@ export async function serve(role: 'api' | 'worker' | 'all', config: Config, log:
       // Whoever routes to us learns it from /readyz before the door is shut.
       await sleep(config.drainMs);
       if (app) await closeApp(app);
-      await Promise.all(loops.map((loop) => loop.stop()));
+      await Promise.all([...loops.map((loop) => loop.stop()), schedules?.stop()]);
       await payins.close();
+      await notices.close();
       await pse.close();
       await registrar.close();
       await heartbeat.stop();
@@ -88,6 +101,13 @@ export async function serve(role: 'api' | 'worker' | 'all', config: Config, log:
       await ops.close();
     },
   };
+}
+
+function noticeDoors({ noticeSecrets }: Config): NoticeDoor[] {
+  return [
+    { path: '/rail-notices/breb', rail: 'BRE_B', secrets: noticeSecrets.BRE_B, read: brebNotice },
+    { path: '/rail-notices/pse', rail: 'PSE', secrets: noticeSecrets.PSE, read: pseNotice },
+  ];
 }
 
 /** A connection whose request was under way when closing began turns idle only later; nobody else would end it. */

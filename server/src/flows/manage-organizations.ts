@@ -1,6 +1,7 @@
 import type { SystemDeps } from '../deps.ts';
 import type { SecretKey } from '../kit/crypto.ts';
 import { uuidv7 } from '../kit/ids.ts';
+import { openAccounts } from '../ledger/balance.store.ts';
 import { insertKey, revokeKey } from '../organizations/credential.store.ts';
 import { type Credential, credentialMac, makeCredential } from '../organizations/credential.ts';
 import {
@@ -32,6 +33,7 @@ export async function createOrganization(
   const id = uuidv7(deps.clock.now(), deps.cell);
   await deps.system.transaction('manage organizations', async (tx) => {
     await insertOrganization(tx, { ...details, id, isHouse: false }, makeDataKey(id, deps.masterKeys));
+    await openAccounts(tx, id);
     await insertKey(tx, {
       id: credential.id,
       organizationId: id,

@@ -3,18 +3,18 @@ import type { Deps } from '../deps.ts';
 import { backoffMs } from '../kit/backoff.ts';
 import { Batcher } from '../kit/batch/batcher.ts';
 import { Circuit } from '../kit/circuit.ts';
-import { base32Digits, uuidToBase32 } from '../kit/ids.ts';
+import { uuidv7 } from '../kit/ids.ts';
 import { errorFields } from '../kit/log.ts';
 import type { PayinRow } from '../payins/payin.store.ts';
 import type { Customer, Payin } from '../payins/payin.ts';
 import { checkoutUrl } from '../payins/payin.view.ts';
 import { type PageResult, recordPages } from '../payins/pse-payin.store.ts';
+import { pseReference } from '../payins/pse-reference.ts';
+import { insertNotices, type NewNotice } from '../rail-notices/notice.store.ts';
 import type { CollectOrder, Opened, RailAnswer } from '../rails/contract.ts';
 
 /** More than this wait for a slow rail already: a creation answers at once, and a worker goes on with it. */
 const MOST_AT_ONCE = 64;
-
-const PUT_ASIDE_MS = 3_600_000;
 
 const UNANSWERED: RailAnswer<never> = { kind: 'unknown', cause: 'the rail did not answer for this order' };
 
@@ -37,15 +37,15 @@ export interface PseOrder {
 export class PseOpener {
   readonly #deps: Deps;
   readonly #circuit = new Circuit({ failuresToOpen: 5, restMs: 2000 });
-  readonly #recorder: Batcher<PageResult, PayinRow | null>;
+  readonly #recorder: Batcher<Opening, PayinRow | null>;
   readonly #opening = new Map<string, Promise<PayinRow | null>>();
 
   constructor(deps: Deps) {
     this.#deps = deps;
     this.#recorder = new Batcher({
-      run: (results) => record(deps, results),
+      run: (openings) => record(deps, openings),
       verdict: verdictOf,
-      groupOf: (result) => result.organizationId,
+      groupOf: ({ result }) => result.organizationId,
       maxBatch: 200,
       maxQueue: 20_000,
       lanes: 1,
@@ -87,18 +87,18 @@ export class PseOpener {
     return opening;
   }
 
-  /** For a payin that has expired and waits to be closed: out of the way of the others, and not forgotten. */
-  async putAside(row: {
+  /** Its time is over before its page was known: nothing is sent any more, and the rail is asked how it stands. */
+  async giveUp(row: {
     readonly organizationId: string;
     readonly id: string;
     readonly claimToken: string;
   }): Promise<void> {
-    await this.#recorder.submit({ ...row, kind: 'unknown', retryAfterMs: PUT_ASIDE_MS });
+    await this.#recorder.submit({ result: { ...row, kind: 'expired' }, refusal: null });
   }
 
   async #open(order: PseOrder): Promise<PayinRow | null> {
     const answer = await this.#answer(order);
-    return this.#recorder.submit(resultOf(order, answer));
+    return this.#recorder.submit(openingOf(this.#deps, order, answer));
   }
 
   async #answer(order: PseOrder): Promise<RailAnswer<Opened>> {
@@ -149,16 +149,26 @@ export class PseOpener {
   }
 }
 
-async function record(deps: Deps, results: readonly PageResult[]): Promise<(PayinRow | null)[]> {
-  const organizations = new Set(results.map((result) => result.organizationId));
-  const rows = await deps.batch.write('record pages', organizations, (tx) => recordPages(tx, results));
-  const byId = new Map(rows.map((row) => [row.id, row]));
-  return results.map((result) => byId.get(result.id) ?? null);
+/** What came of an order, and the rail's refusal if that was it: kept as its word, to be applied with all the others. */
+interface Opening {
+  readonly result: PageResult;
+  readonly refusal: NewNotice | null;
 }
 
-/** Read back from a notice of PSE it names the cell, the payin and whose it is: 32 characters, all that PSE allows. */
-export function pseReference(payinId: string, organizationNumber: number): string {
-  return uuidToBase32(payinId) + base32Digits(organizationNumber, 6);
+async function record(deps: Deps, openings: readonly Opening[]): Promise<(PayinRow | null)[]> {
+  const results = openings.map((opening) => opening.result);
+  const organizations = new Set(results.map((result) => result.organizationId));
+  const rows = await deps.batch.write('record pages', organizations, async (tx) => {
+    const recorded = await recordPages(tx, results);
+    const ids = new Set(recorded.map((row) => row.id));
+    const refusals = openings.flatMap(({ result, refusal }) =>
+      refusal && ids.has(result.id) ? [refusal] : [],
+    );
+    await insertNotices(tx, refusals);
+    return recorded;
+  });
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return results.map((result) => byId.get(result.id) ?? null);
 }
 
 function collectOrder(deps: Deps, { payin, payer, organizationNumber }: PseOrder): CollectOrder {
@@ -178,13 +188,28 @@ function collectOrder(deps: Deps, { payin, payer, organizationNumber }: PseOrder
   };
 }
 
-function resultOf(order: PseOrder, answer: RailAnswer<Opened>): PageResult {
+function openingOf(deps: Deps, order: PseOrder, answer: RailAnswer<Opened>): Opening {
   const { organizationId, claimToken } = order;
-  const row = { organizationId, id: order.payin.id, claimToken };
+  const { id } = order.payin;
+  const row = { organizationId, id, claimToken };
   if (answer.kind === 'yes' && answer.value.pageUrl !== null) {
     const { pageUrl, transactionId, traceId } = answer.value;
-    return { ...row, kind: 'page', url: pageUrl, transactionId, cus: traceId };
+    return { result: { ...row, kind: 'page', url: pageUrl, transactionId, cus: traceId }, refusal: null };
   }
-  if (answer.kind === 'no') return { ...row, kind: 'refused', errorCode: answer.errorCode };
-  return { ...row, kind: 'unknown', retryAfterMs: backoffMs(order.attempts + 1, 1000, 30_000) };
+  if (answer.kind === 'no') {
+    return {
+      result: { ...row, kind: 'refused' },
+      refusal: {
+        id: uuidv7(deps.clock.now(), deps.cell),
+        organizationId,
+        rail: 'PSE',
+        noticeId: null,
+        reference: pseReference(id, order.organizationNumber),
+        word: { kind: 'refused', errorCode: answer.errorCode },
+        sealedRaw: null,
+      },
+    };
+  }
+  const retryAfterMs = backoffMs(order.attempts + 1, 1000, 30_000);
+  return { result: { ...row, kind: 'unknown', retryAfterMs }, refusal: null };
 }

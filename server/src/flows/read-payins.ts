@@ -1,3 +1,5 @@
+import { anomaliesOfPayin } from '../anomalies/anomaly.store.ts';
+import type { Anomaly } from '../anomalies/anomaly.ts';
 import type { Deps } from '../deps.ts';
 import type { Position } from '../kit/cursor.ts';
 import { Fault } from '../kit/errors.ts';
@@ -8,11 +10,23 @@ import { listPayins, type PayinFilters } from '../payins/payin-list.store.ts';
 
 /** @throws Fault `not_found` for an id that is unknown or another organization's: the two cannot be told apart */
 export async function readPayin(deps: Deps, principal: Principal, id: string): Promise<Payin> {
-  const row = await deps.read.read(principal.organization.id, (tx) =>
-    findPayin(tx, principal.organization.id, id),
-  );
-  if (!row) throw new Fault('not_found');
-  return payinOf(row, principal.secrets.dataKey);
+  return (await readPayinWithAnomalies(deps, principal, id)).payin;
+}
+
+/** @throws Fault `not_found`, as above */
+export async function readPayinWithAnomalies(
+  deps: Deps,
+  principal: Principal,
+  id: string,
+): Promise<{ readonly payin: Payin; readonly anomalies: readonly Anomaly[] }> {
+  const organizationId = principal.organization.id;
+  return deps.read.read(organizationId, async (tx) => {
+    const row = await findPayin(tx, organizationId, id);
+    if (!row) throw new Fault('not_found');
+    // A payment that was announced and never made may be told of an open payin too.
+    const anomalies = await anomaliesOfPayin(tx, organizationId, id);
+    return { payin: payinOf(row, principal.secrets.dataKey), anomalies };
+  });
 }
 
 export interface PayinPage {

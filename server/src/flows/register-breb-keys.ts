@@ -2,7 +2,7 @@ import type { SystemDeps } from '../deps.ts';
 import { backoffMs } from '../kit/backoff.ts';
 import { Circuit } from '../kit/circuit.ts';
 import { monotonicMs } from '../kit/clock.ts';
-import { freshToken } from '../kit/ids.ts';
+import { freshToken, uuidv7 } from '../kit/ids.ts';
 import { errorFields } from '../kit/log.ts';
 import type { Counter } from '../kit/metrics.ts';
 import type { DataKeys } from '../organizations/data-keys.ts';
@@ -14,7 +14,7 @@ import {
   recordRegistrations,
 } from '../payins/breb-key.store.ts';
 import { openCustomer } from '../payins/customer.seal.ts';
-import { declinePayins } from '../payins/payin-outcome.store.ts';
+import { insertNotices } from '../rail-notices/notice.store.ts';
 import type { CollectOrder, Opened, RailAnswer } from '../rails/contract.ts';
 
 /** Beyond this the freshly minted are left to the workers, who find them in the database: memory holds nothing that matters. */
@@ -74,10 +74,13 @@ export class KeyRegistrar {
   /** @returns how many due keys were found; call again at once while there are any */
   async sweep(): Promise<number> {
     // A network that is away is asked about one key now and then; claiming all that wait would only load the database.
-    if (this.#circuit.resting) return 0;
+    if (this.#circuit.resting || this.#deps.brakes.allPaused('BRE_B')) return 0;
     const most = this.#circuit.open ? 1 : this.#deps.rails.BRE_B.abilities.openAtOnce;
     const claimToken = freshToken();
-    const due = await this.#deps.system.transaction('claim keys', (tx) => claimDueKeys(tx, claimToken, most));
+    const leaveOut = this.#deps.brakes.pausedOrganizations('BRE_B');
+    const due = await this.#deps.system.transaction('claim keys', (tx) =>
+      claimDueKeys(tx, claimToken, most, leaveOut),
+    );
     if (due.length === 0) return 0;
     const secrets = await this.#keys.of(new Set(due.map((key) => key.organizationId)));
     const readable: Claimed[] = [];
@@ -176,12 +179,25 @@ export class KeyRegistrar {
     const sorted = results.toSorted((a, b) => (a.key < b.key ? -1 : 1));
     await this.#deps.system.transaction('record keys', async (tx) => {
       const recorded = await recordRegistrations(tx, sorted);
-      // A key that cannot be paid is no offer: its payin ends with it.
-      const declined = recorded.flatMap(({ key, organizationId, payinId }) => {
+      // A key that cannot be paid is no offer: the refusal is kept as the rail's word, and its payin ends with it.
+      const refusals = recorded.flatMap(({ key, organizationId }) => {
         const errorCode = errorCodes.get(key);
-        return errorCode ? [{ organizationId, id: payinId, errorCode }] : [];
+        if (!errorCode) return [];
+        const id = uuidv7(this.#deps.clock.now(), this.#deps.cell);
+        const word = { kind: 'refused' as const, errorCode };
+        return [
+          {
+            id,
+            organizationId,
+            rail: 'BRE_B' as const,
+            noticeId: null,
+            reference: key,
+            word,
+            sealedRaw: null,
+          },
+        ];
       });
-      await declinePayins(tx, declined);
+      await insertNotices(tx, refusals);
     });
   }
 

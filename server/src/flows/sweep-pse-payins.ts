@@ -15,17 +15,17 @@ const AT_ONCE = 32;
  */
 export async function sweepPsePayins(deps: SystemDeps, opener: PseOpener, keys: DataKeys): Promise<number> {
   const { allowance } = opener;
-  if (allowance === 'none') return 0;
+  if (allowance === 'none' || deps.brakes.allPaused('PSE')) return 0;
+  const leaveOut = deps.brakes.pausedOrganizations('PSE');
   const claimToken = freshToken();
   const due = await deps.system.transaction('claim pages', (tx) =>
-    claimDuePsePayins(tx, claimToken, allowance === 'one' ? 1 : AT_ONCE),
+    claimDuePsePayins(tx, claimToken, allowance === 'one' ? 1 : AT_ONCE, leaveOut),
   );
   if (due.length === 0) return 0;
   const secrets = await keys.of(new Set(due.map((row) => row.organization_id)));
   await Promise.all(
     due.map(async (row) => {
-      if (row.expired)
-        return opener.putAside({ organizationId: row.organization_id, id: row.id, claimToken });
+      if (row.expired) return opener.giveUp({ organizationId: row.organization_id, id: row.id, claimToken });
       // One payin that cannot be read keeps its claim until it ends; its neighbours do not wait for it.
       const order = readable(
         deps,

@@ -1,12 +1,18 @@
 import type { Deps } from '../deps.ts';
 import type { IssuedToken } from '../flows/issue-token.ts';
 import type { PayinCreator } from '../flows/payin-creator.ts';
+import type { BankList } from '../flows/read-banks.ts';
+import type { NoticeIntake } from '../flows/store-notices.ts';
 import type { Authority } from '../organizations/authority.ts';
 import type { Principal } from '../organizations/organization.ts';
+import type { NoticeDoor } from './rail-notices/rail-notices.route.ts';
 
 /** What the API is built from. Nothing in it reaches another organization's data. */
 export interface ApiDeps extends Deps {
+  readonly noticeDoors: readonly NoticeDoor[];
+  readonly notices: NoticeIntake;
   readonly authority: Authority;
   readonly payins: PayinCreator;
+  readonly banks: BankList;
   readonly issueToken: (principal: Principal, scopes: readonly string[]) => Promise<IssuedToken>;
 }

@@ -20,6 +20,7 @@ import { registerDocs } from './docs-routes.ts';
 import { languageOf } from './language.ts';
 import { isMerchantOperation, type Operation, type Reply } from './operation.ts';
 import { problemBody, sendProblem } from './problem.ts';
+import { railNoticeRoutes } from './rail-notices/rail-notices.route.ts';
 import { fieldError, invalidRequest, readPart } from './validation.ts';
 
 const BODY_LIMIT_BYTES = 64 * 1024;
@@ -57,6 +58,7 @@ export function buildApp(deps: ApiDeps): FastifyInstance {
   app.setErrorHandler((error, request, reply) => fail(deps, error, request, reply));
   app.setNotFoundHandler((request, reply) => fail(deps, nothingHere(app, request), request, reply));
   for (const operation of OPERATIONS) route(app, deps, operation);
+  railNoticeRoutes(app, deps.noticeDoors, (rail, received) => deps.notices.store(rail, received));
   registerDocs(app, deps.baseUrl);
   return app;
 }

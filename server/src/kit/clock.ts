@@ -47,3 +47,8 @@ export class BusinessClock {
 export function monotonicMs(): number {
   return performance.now();
 }
+
+/** The wall clock of this machine, for whoever reads metrics: nothing is decided by it. */
+export function realSeconds(): number {
+  return Date.now() / 1000;
+}

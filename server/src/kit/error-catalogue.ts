@@ -279,6 +279,19 @@ export const ERRORS = {
     },
     retry: 'safe',
   },
+  rail_paused: {
+    status: 503,
+    title: { en: 'Rail paused', es: 'Medio de pago en pausa' },
+    cause: {
+      en: 'The operator has paused this rail, for your organization or for all. This request created nothing, and repeats of earlier requests are not looked up meanwhile.',
+      es: 'El operador puso en pausa este medio de pago, para su organización o para todas. Esta solicitud no creó nada, y mientras tanto no se consultan las repeticiones de solicitudes anteriores.',
+    },
+    remedy: {
+      en: 'Offer the payer the other rail, or repeat the request after the time in `Retry-After`. Payins created before keep their course.',
+      es: 'Ofrezca al pagador el otro medio de pago, o repita la solicitud después del tiempo en `Retry-After`. Los cobros creados antes siguen su curso.',
+    },
+    retry: 'safe',
+  },
   service_unavailable: {
     status: 503,
     title: { en: 'Service unavailable', es: 'Servicio no disponible' },

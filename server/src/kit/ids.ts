@@ -161,6 +161,19 @@ export function uuidToBase32(id: string): string {
   return text;
 }
 
+/** @returns null for what no UUID of ours looks like */
+export function uuidFromBase32(text: string): string | null {
+  if (!/^[0-7][0-9A-HJKMNP-TV-Z]{25}$/.test(text)) return null;
+  let value = 0n;
+  for (const character of text) value = (value << 5n) | BigInt(BASE32.indexOf(character));
+  return uuidFromBytes(Buffer.from(value.toString(16).padStart(32, '0'), 'hex'));
+}
+
+export function fromBase32Digits(text: string): number | null {
+  if (!/^[0-9A-HJKMNP-TV-Z]{1,8}$/.test(text)) return null;
+  return [...text].reduce((value, character) => value * 32 + BASE32.indexOf(character), 0);
+}
+
 function hex(byte: number): string {
   return HEX[byte & 0xff] ?? '';
 }

@@ -38,6 +38,7 @@ const ALLOWED = [
   'ageMs',
   'circuit',
   'payinId',
+  'noticeId',
 ] as const;
 
 type Allowed = (typeof ALLOWED)[number];

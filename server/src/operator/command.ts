@@ -3,9 +3,14 @@ import { readConfig } from '../config.ts';
 import { databaseFaults } from '../db/startup-checks.ts';
 import type { SystemDeps } from '../deps.ts';
 import { makeLog } from '../kit/log.ts';
+import { anomaliesList, anomaliesResolve } from './anomalies.ts';
+import { failpointsList } from './failpoints.ts';
 import { keysCreate, keysList, keysRevoke } from './keys.ts';
+import { ledgerDeposit, ledgerVerify } from './ledger.ts';
 import { Options, type Output, UsageError } from './options.ts';
 import { orgCreate, orgList, secretsRewrap } from './organizations.ts';
+import { railsList, railsPause, railsResume } from './rails.ts';
+import { schedulesList, schedulesRun } from './schedules.ts';
 
 export const HELP = `caudal: payins, payouts and payment links on Bre-B and PSE
 
@@ -24,7 +29,25 @@ Commands for operators
                       create a further key and print it, once
   keys list --org ID  the keys of an organization: never their secrets
   keys revoke KEY_ID  end a key and every token made from it, within a second
+  ledger deposit --org ID --amount PESOS --reference TEXT
+                      book money that an organization paid in; the same reference is booked once
+  ledger verify       recompute every balance and name each row that does not add up
+  anomalies list [--all]
+                      what rails said that fits no payin, and the money it holds in suspense; oldest first
+  anomalies resolve ID --credit [--org ID] --by NAME [--note TEXT]
+                      give that money to the merchant (--org where it belongs to no payin)
+  anomalies resolve ID --dismiss --by NAME [--note TEXT]
+                      put away one that came without money
+  rails pause --rail BRE_B|PSE [--org ID] --reason TEXT --by NAME
+                      take no payins on a rail and send it no new orders, for one organization or for all;
+                      what was accepted within the last second may still be sent
+  rails resume --rail BRE_B|PSE [--org ID]
+                      go on, with what waited first
+  rails list          what is paused, since when, by whom and why
+  schedules list      what runs by the clock, and when it was last done
+  schedules run NAME  run it now, in this process
   secrets rewrap      after CAUDAL_MASTER_KEY has changed: wrap every data key by the new one
+  failpoints list     for tests: where CAUDAL_FAILPOINT can have a process die
   help                this text
 
 Every command takes --json to print one JSON document for programs.
@@ -32,13 +55,16 @@ Exit codes: 0 done, 1 failed, 2 not understood.
 `;
 
 interface Command {
+  /** Options that take a value. */
   readonly options: readonly string[];
+  /** Options that take none. */
+  readonly flags?: readonly string[];
   readonly words: number;
   readonly run: (deps: SystemDeps, options: Options) => Promise<Output>;
 }
 
 const COMMANDS: ReadonlyMap<string, Command> = new Map(
-  Object.entries({
+  Object.entries<Command>({
     'org create': {
       options: ['name', 'support', 'accent', 'rails', 'city', 'postal-code', 'category'],
       words: 0,
@@ -48,6 +74,21 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map(
     'keys create': { options: ['org', 'name', 'scopes', 'days'], words: 0, run: keysCreate },
     'keys list': { options: ['org'], words: 0, run: keysList },
     'keys revoke': { options: [], words: 1, run: keysRevoke },
+    'ledger deposit': { options: ['org', 'amount', 'reference'], words: 0, run: ledgerDeposit },
+    'ledger verify': { options: [], words: 0, run: ledgerVerify },
+    'anomalies list': { options: [], flags: ['all'], words: 0, run: anomaliesList },
+    'anomalies resolve': {
+      options: ['org', 'by', 'note'],
+      flags: ['credit', 'dismiss'],
+      words: 1,
+      run: anomaliesResolve,
+    },
+    'rails pause': { options: ['rail', 'org', 'reason', 'by'], words: 0, run: railsPause },
+    'rails resume': { options: ['rail', 'org'], words: 0, run: railsResume },
+    'rails list': { options: [], words: 0, run: railsList },
+    'schedules list': { options: [], words: 0, run: schedulesList },
+    'schedules run': { options: [], words: 1, run: schedulesRun },
+    'failpoints list': { options: [], words: 0, run: failpointsList },
     'secrets rewrap': { options: [], words: 0, run: secretsRewrap },
   }),
 );
@@ -58,10 +99,10 @@ export async function operatorCommand(argv: readonly string[]): Promise<number> 
   try {
     const command = COMMANDS.get(name);
     if (!command) throw new UsageError(`there is no command "${name}"`);
-    const options = new Options(argv.slice(2), command.options, command.words);
+    const options = new Options(argv.slice(2), command.options, command.words, command.flags);
     const output = await run(command, options);
     console.log(options.json ? JSON.stringify(output.json) : output.text);
-    return 0;
+    return output.bad ? 1 : 0;
   } catch (error) {
     const usage = error instanceof UsageError;
     const text = error instanceof Error ? error.message : String(error);

@@ -7,16 +7,26 @@ export class UsageError extends Error {}
 export interface Output {
   readonly json: unknown;
   readonly text: string;
+  /** It was done, and what it found is bad: exit code 1. */
+  readonly bad?: boolean;
 }
 
 /** The words of one call, already known to be words this command takes. */
 export class Options {
-  readonly #values: Readonly<Record<string, string | boolean | undefined>>;
+  readonly #values: Readonly<Record<string, unknown>>;
   readonly words: readonly string[];
 
   /** @throws UsageError for an option the command does not have, or more words than it takes */
-  constructor(args: readonly string[], names: readonly string[], mostWords: number) {
-    const options = Object.fromEntries(names.map((name) => [name, { type: 'string' as const }]));
+  constructor(
+    args: readonly string[],
+    names: readonly string[],
+    mostWords: number,
+    flags: readonly string[] = [],
+  ) {
+    const options = Object.fromEntries([
+      ...names.map((name) => [name, { type: 'string' as const }] as const),
+      ...flags.map((name) => [name, { type: 'boolean' as const }] as const),
+    ]);
     try {
       const { values, positionals } = parseArgs({
         args: [...args],
@@ -35,6 +45,11 @@ export class Options {
 
   get json(): boolean {
     return this.#values['json'] === true;
+  }
+
+  /** Whether a flag was set. */
+  given(name: string): boolean {
+    return this.#values[name] === true;
   }
 
   required(name: string): string {

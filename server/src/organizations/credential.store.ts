@@ -1,4 +1,5 @@
 import { statement, type Tx } from '../db/tx.ts';
+import type { Pause } from './brakes.ts';
 import { type OrganizationRow, organizationOf } from './organization.store.ts';
 import type { Organization } from './organization.ts';
 import type { WrappedKey } from './secrets.ts';
@@ -187,7 +188,9 @@ const PULSE = statement(
   `select (extract(epoch from caudal.now()) * 1000)::float8 as now_ms,
      (extract(epoch from clock_timestamp()) * 1000)::float8 as real_ms,
      coalesce((select json_agg(json_build_array(c.id, c.organization_id))
-       from caudal.credential_changes c where c.at > clock_timestamp() - interval '30 seconds'), '[]') as changes`,
+       from caudal.credential_changes c where c.at > clock_timestamp() - interval '30 seconds'), '[]') as changes,
+     coalesce((select json_agg(json_build_object('rail', p.rail, 'organizationId', p.organization_id))
+       from caudal.rail_pauses p), '[]') as pauses`,
 );
 
 export interface Pulse {
@@ -195,19 +198,26 @@ export interface Pulse {
   /** Real time by the database, whatever a test has shifted and whatever this machine slept through. */
   readonly realMs: number;
   readonly changes: readonly { readonly id: number; readonly organizationId: string }[];
+  readonly pauses: readonly Pause[];
 }
 
 /**
- * Business time and whose credentials changed lately. Thirty seconds of overlap, because a change is stamped before it
+ * Business time, whose credentials changed lately and which rails are paused. Thirty seconds of overlap, because a change is stamped before it
  * commits; the reader drops what it has seen.
  */
 export async function readPulse(tx: Pick<Tx, 'query'>): Promise<Pulse> {
-  const [row] = await tx.query<{ now_ms: number; real_ms: number; changes: [number, string][] }>(PULSE);
+  const [row] = await tx.query<{
+    now_ms: number;
+    real_ms: number;
+    changes: [number, string][];
+    pauses: Pause[];
+  }>(PULSE);
   if (!row) throw new Error('the database gave no time');
   return {
     nowMs: row.now_ms,
     realMs: row.real_ms,
     changes: row.changes.map(([id, organizationId]) => ({ id, organizationId })),
+    pauses: row.pauses,
   };
 }
 

@@ -1,8 +1,11 @@
 import type { SystemDb } from '../db/system.ts';
+import type { Tx } from '../db/tx.ts';
 import type { SecretKey } from '../kit/crypto.ts';
 import { wrappedKeysOf } from './organization.store.ts';
 import type { OrganizationSecrets } from './organization.ts';
 import { unwrap } from './secrets.ts';
+
+type SecretsOf = (organizationId: string) => OrganizationSecrets;
 
 /** The data keys of organizations, for workers: read in sets, remembered for good (a data key never changes). */
 export class DataKeys {
@@ -15,11 +18,24 @@ export class DataKeys {
     this.#masterKeys = masterKeys;
   }
 
-  async of(organizationIds: ReadonlySet<string>): Promise<(organizationId: string) => OrganizationSecrets> {
+  of(organizationIds: ReadonlySet<string>): Promise<SecretsOf> {
+    return this.#load(organizationIds, (missing) =>
+      this.#db.transaction('read', (tx) => wrappedKeysOf(tx, missing)),
+    );
+  }
+
+  /** Inside a transaction: a second connection would wait for one that waits for it, once all are taken. */
+  within(tx: Tx, organizationIds: ReadonlySet<string>): Promise<SecretsOf> {
+    return this.#load(organizationIds, (missing) => wrappedKeysOf(tx, missing));
+  }
+
+  async #load(
+    organizationIds: ReadonlySet<string>,
+    read: (missing: readonly string[]) => ReturnType<typeof wrappedKeysOf>,
+  ): Promise<SecretsOf> {
     const missing = [...organizationIds].filter((id) => !this.#known.has(id));
     if (missing.length > 0) {
-      const wrapped = await this.#db.transaction('read', (tx) => wrappedKeysOf(tx, missing));
-      for (const [id, key] of wrapped) this.#known.set(id, unwrap(id, key, this.#masterKeys));
+      for (const [id, key] of await read(missing)) this.#known.set(id, unwrap(id, key, this.#masterKeys));
     }
     return (id) => {
       const secrets = this.#known.get(id);

@@ -2,6 +2,7 @@ import type { SystemDb } from '../db/system.ts';
 import { type BusinessClock, monotonicMs } from '../kit/clock.ts';
 import { errorFields, type Log } from '../kit/log.ts';
 import type { Authority } from './authority.ts';
+import type { Brakes } from './brakes.ts';
 import { readPulse } from './credential.store.ts';
 
 const EVERY_MS = 400;
@@ -13,12 +14,13 @@ interface HeartbeatOptions {
   readonly db: SystemDb;
   readonly clock: BusinessClock;
   readonly authority: Authority;
+  readonly brakes: Brakes;
   readonly log: Log;
   readonly longestGapMs?: number;
 }
 
 /**
- * Brings business time and revocations to this process about twice a second. When it fails for a second the clock
+ * Brings business time, revocations and pauses of rails to this process about twice a second. When it fails for a second the clock
  * counts as stale and requests are answered 503: better no answer than one by a revoked key.
  */
 export class Heartbeat {
@@ -67,7 +69,8 @@ export class Heartbeat {
       for (const { id } of fresh) this.#seen.add(id);
       const listed = new Set(pulse.changes.map((change) => change.id));
       for (const id of this.#seen) if (!listed.has(id)) this.#seen.delete(id);
-      // Last, so that the time is never fresh while the revocations of its beat are not yet known.
+      this.#options.brakes.hear(pulse.pauses, takenAt);
+      // Last, so that the time is never fresh while the revocations and pauses of its beat are not yet known.
       this.#options.clock.sample(pulse.nowMs, takenAt);
     } finally {
       this.#beating -= 1;

@@ -70,6 +70,21 @@ export async function listOrganizations(tx: Tx): Promise<Organization[]> {
   return (await tx.query<OrganizationRow>(LIST)).map(organizationOf);
 }
 
+const BY_NUMBER = statement(
+  'organization.by-number',
+  'select number, id from caudal.organizations where number = any($1::int[])',
+);
+
+/** Ids by the short handle that references and tokens carry. */
+export async function organizationsByNumber(
+  tx: Tx,
+  numbers: readonly number[],
+): Promise<Map<number, string>> {
+  if (numbers.length === 0) return new Map();
+  const rows = await tx.query<{ number: number; id: string }>(BY_NUMBER, [numbers]);
+  return new Map(rows.map((row) => [row.number, row.id]));
+}
+
 const WRAPPED_KEYS = statement(
   'organization.wrapped-keys',
   'select organization_id, wrapped_key, master_key_id from caudal.organization_keys where organization_id = any($1::uuid[])',

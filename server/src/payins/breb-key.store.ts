@@ -20,6 +20,7 @@ const CLAIM_DUE = statement(
   `with due as (
      select k.key from caudal.breb_keys k
      where k.register_due_at <= caudal.now() and (k.claimed_until is null or k.claimed_until < clock_timestamp())
+       and k.organization_id <> all ($3::uuid[])
      order by k.register_due_at limit $2 for update skip locked
    ),
    claimed as (
@@ -42,9 +43,17 @@ interface DueRow {
   customer: Buffer | null;
 }
 
-/** Takes up to `most` due keys that nobody is at. Keys of a process that died come free when its claim ends. */
-export async function claimDueKeys(tx: Tx, claimToken: string, most: number): Promise<DueKey[]> {
-  const rows = await tx.query<DueRow>(CLAIM_DUE, [claimToken, most]);
+/**
+ * Takes up to `most` due keys that nobody is at. Keys of a process that died come free when its claim ends.
+ * @param leaveOut organizations for which the rail is paused: their keys stay due
+ */
+export async function claimDueKeys(
+  tx: Tx,
+  claimToken: string,
+  most: number,
+  leaveOut: readonly string[],
+): Promise<DueKey[]> {
+  const rows = await tx.query<DueRow>(CLAIM_DUE, [claimToken, most, leaveOut]);
   return rows.map((row) => ({
     key: row.key,
     organizationId: row.organization_id,

@@ -19,6 +19,11 @@ export type PayinStatus = keyof typeof PAYIN_STATES;
 
 export const PAYIN_STATUSES = Object.keys(PAYIN_STATES) as [PayinStatus, ...PayinStatus[]];
 
+/** A final state absorbs whatever comes later. */
+export function isFinal(status: PayinStatus): boolean {
+  return PAYIN_STATES[status].length === 0;
+}
+
 /** The states from which a move to this one is legal, as a list for SQL: `where status in (…)` is the guard of every move. */
 export function statesBefore(status: PayinStatus): string {
   const before = PAYIN_STATUSES.filter((each) => (PAYIN_STATES[each] as readonly string[]).includes(status));

@@ -2,6 +2,7 @@ import { statement, type Tx } from '../db/tx.ts';
 import type { SecretKey } from '../kit/crypto.ts';
 import { type Cents, cents } from '../kit/money.ts';
 import { openCustomer } from './customer.seal.ts';
+import { FIRST_QUESTION_SECONDS } from './payin.questions.ts';
 import { NOT_YET } from './payin.states.ts';
 import type { Payin, PayinSource } from './payin.ts';
 
@@ -16,11 +17,16 @@ export interface NewPayin {
   readonly sealedCustomer: Buffer | null;
   readonly callbackUrl: string | null;
   readonly source: PayinSource;
-  /** The rail must be spoken to about it; the process that creates it is at it already. */
+  /** The rail must be spoken to before the payer can pay; the process that creates it is at it already. */
   readonly railDue: boolean;
 }
 
 const LIFETIME = "interval '1 hour'";
+
+/** A Bre-B payin is asked about by and by; a PSE payin without its payer is only to be ended when its time is over. */
+const FIRST_TASK = "case when rail_due then 'open' when rail = 'BRE_B' then 'ask' else 'close' end";
+const FIRST_DUE = `case when rail_due then at when rail = 'BRE_B' then at + interval '${FIRST_QUESTION_SECONDS.BRE_B} seconds' else at + ${LIFETIME} end`;
+
 /** Long enough for a slow rail's answer; a process that died gives its work up after it. Real time, not business time. */
 export const CLAIM = "interval '20 seconds'";
 
@@ -43,7 +49,7 @@ const INSERT = statement(
    insert into caudal.payins (organization_id, id, amount_in_cents, currency, rail, status, reference, customer, callback_url,
      breb_key_type, breb_key, pse_bank, pse_person_type, created_at, updated_at, expires_at, rail_task, rail_due_at, rail_sent_at, claimed_until, claim_token)
    select organization_id, id, amount, 'COP', rail, status, reference, customer, callback_url, key_type, key, bank, person_type,
-     at, at, at + ${LIFETIME}, case when rail_due then 'open' end, case when rail_due then at end, case when rail_due then at end,
+     at, at, at + ${LIFETIME}, ${FIRST_TASK}, ${FIRST_DUE}, case when rail_due then at end,
      case when rail_due then clock_timestamp() + ${CLAIM} end, case when rail_due then claim_token end
    from new, moment
    returning created_at, expires_at`,
@@ -131,6 +137,14 @@ export async function findPayin(tx: Tx, organizationId: string, id: string): Pro
 
 export function payinOf(row: PayinRow, dataKey: SecretKey): Payin {
   return {
+    ...payinWithoutCustomer(row),
+    customer: openCustomer(dataKey, row.customer, row.organization_id, row.id),
+  };
+}
+
+/** For whoever needs no customer: it stays encrypted. */
+export function payinWithoutCustomer(row: PayinRow): Payin {
+  return {
     id: row.id,
     organizationId: row.organization_id,
     amount: cents(row.amount_in_cents),
@@ -140,7 +154,7 @@ export function payinOf(row: PayinRow, dataKey: SecretKey): Payin {
     errorCode: row.error_code,
     reference: row.reference,
     paymentLinkId: row.payment_link_id,
-    customer: openCustomer(dataKey, row.customer, row.organization_id, row.id),
+    customer: null,
     callbackUrl: row.callback_url,
     source: sourceOf(row),
     createdAt: row.created_at,

@@ -1,5 +1,5 @@
 import { statement, type Tx } from '../db/tx.ts';
-import type { RailErrorCode } from '../rails/contract.ts';
+import { FIRST_QUESTION_SECONDS } from './payin.questions.ts';
 import { statesBefore } from './payin.states.ts';
 import { CLAIM, PAYIN_COLUMNS, type PayinRow } from './payin.store.ts';
 
@@ -9,6 +9,7 @@ const CLAIM_DUE = statement(
      select organization_id, id, rail_sent_at from caudal.payins
      where rail = 'PSE' and rail_task = 'open' and rail_due_at <= caudal.now()
        and (claimed_until is null or claimed_until < clock_timestamp())
+       and organization_id <> all ($3::uuid[])
      order by rail_due_at limit $2 for update skip locked
    )
    update caudal.payins p set
@@ -29,12 +30,23 @@ export interface DuePsePayin extends PayinRow {
   sent_ms_ago: number | null;
 }
 
-/** Takes up to `most` PSE payins that still have no bank page and nobody at them. */
-export function claimDuePsePayins(tx: Tx, claimToken: string, most: number): Promise<DuePsePayin[]> {
-  return tx.query<DuePsePayin>(CLAIM_DUE, [claimToken, most]);
+/**
+ * Takes up to `most` PSE payins that still have no bank page and nobody at them.
+ * @param leaveOut organizations for which the rail is paused: their payins stay due
+ */
+export function claimDuePsePayins(
+  tx: Tx,
+  claimToken: string,
+  most: number,
+  leaveOut: readonly string[],
+): Promise<DuePsePayin[]> {
+  return tx.query<DuePsePayin>(CLAIM_DUE, [claimToken, most, leaveOut]);
 }
 
-/** What came of asking PSE for a bank page: it, a refusal, or neither and the wait before the next attempt. */
+/**
+ * What came of asking PSE for a bank page: it, a refusal (kept as the rail's word; what follows from it is applied with
+ * the others), neither and the wait before the next attempt, or that its time is over and only its end is to be asked for.
+ */
 export type PageResult = {
   readonly organizationId: string;
   readonly id: string;
@@ -46,43 +58,45 @@ export type PageResult = {
       readonly transactionId: string | null;
       readonly cus: string | null;
     }
-  | { readonly kind: 'refused'; readonly errorCode: RailErrorCode }
+  | { readonly kind: 'refused' }
   | { readonly kind: 'unknown'; readonly retryAfterMs: number }
+  | { readonly kind: 'expired' }
 );
 
 const RECORD = statement(
   'pse-payin.record',
-  `with result as (
+  `with moment as materialized (select caudal.now() as at),
+   result as (
      select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::float8[])
-       as r (claim_token, organization_id, id, url, transaction_id, cus, error_code, retry_after_ms)
+       as r (claim_token, organization_id, id, kind, url, transaction_id, cus, retry_after_ms)
    ),
    held as (
      select p.organization_id, p.id from caudal.payins p join result r on p.organization_id = r.organization_id and p.id = r.id
      where p.status in (${statesBefore('PROCESSING')}) and p.claim_token = r.claim_token
      order by p.organization_id, p.id for update of p
    ),
-   moved as (
+   recorded as (
      update caudal.payins p set
-       status = case when r.url is not null then 'PROCESSING' when r.error_code is not null then 'DECLINED' else p.status end,
-       error_code = r.error_code,
-       result_at = case when r.error_code is not null then caudal.now() end,
-       pse_url = r.url, pse_url_at = case when r.url is not null then caudal.now() end,
+       status = case r.kind when 'page' then 'PROCESSING' else p.status end,
+       updated_at = case r.kind when 'page' then moment.at else p.updated_at end,
+       pse_url = r.url, pse_url_at = case r.kind when 'page' then moment.at end,
        pse_transaction_id = r.transaction_id, pse_cus = r.cus,
-       updated_at = case when r.retry_after_ms is null then caudal.now() else p.updated_at end,
-       rail_task = case when r.retry_after_ms is not null then 'open' end,
-       rail_due_at = case when r.retry_after_ms is not null then caudal.now() + make_interval(secs => r.retry_after_ms / 1000.0) end,
-       rail_attempts = least(p.rail_attempts + 1, 32000),
+       rail_task = case r.kind when 'unknown' then 'open' else 'ask' end,
+       rail_due_at = case r.kind
+         when 'unknown' then moment.at + make_interval(secs => r.retry_after_ms / 1000.0)
+         when 'expired' then moment.at
+         else p.created_at + interval '${FIRST_QUESTION_SECONDS.PSE} seconds' end,
+       rail_attempts = case r.kind when 'unknown' then least(p.rail_attempts + 1, 32000) else 0 end,
        claimed_until = null, claim_token = null
-     from result r, held h
+     from moment, result r, held h
      where p.organization_id = h.organization_id and p.id = h.id and r.organization_id = h.organization_id and r.id = h.id
      returning ${PAYIN_COLUMNS}
    ),
    history as (
      insert into caudal.payin_history (organization_id, payin_id, from_status, to_status, cause, at)
-     select organization_id, id, 'PENDING', status, case status when 'PROCESSING' then 'bank page known' else 'refused by the rail' end, updated_at
-     from moved where status <> 'PENDING'
+     select organization_id, id, 'PENDING', 'PROCESSING', 'bank page known', updated_at from recorded where status = 'PROCESSING'
    )
-   select * from moved`,
+   select * from recorded`,
 );
 
 /** Records results whose claim still holds; answers the payins that were changed, as they are now. */
@@ -91,10 +105,10 @@ export function recordPages(tx: Tx, results: readonly PageResult[]): Promise<Pay
     results.map((result) => result.claimToken),
     results.map((result) => result.organizationId),
     results.map((result) => result.id),
+    results.map((result) => result.kind),
     results.map((result) => (result.kind === 'page' ? result.url : null)),
     results.map((result) => (result.kind === 'page' ? result.transactionId : null)),
     results.map((result) => (result.kind === 'page' ? result.cus : null)),
-    results.map((result) => (result.kind === 'refused' ? result.errorCode : null)),
     results.map((result) => (result.kind === 'unknown' ? result.retryAfterMs : null)),
   ]);
 }

@@ -66,7 +66,7 @@ export interface Opened {
   readonly traceId: string | null;
 }
 
-interface Payment {
+export interface Payment {
   readonly executionId: string;
   readonly amount: Cents;
   /** When the rail says it happened; not every rail says. */
@@ -80,6 +80,22 @@ export interface Standing {
   readonly payments: readonly Payment[];
   readonly opened: Opened | null;
   readonly errorCode: RailErrorCode | null;
+}
+
+/** What a rail tells us by itself about a collection. Its signature has been checked; whether it is right has not. */
+export interface RailNotice {
+  /** The rail's own number of it. */
+  readonly noticeId: string;
+  readonly reference: string;
+  readonly word:
+    | { readonly kind: 'paid'; readonly executionId: string; readonly amount: Cents }
+    | { readonly kind: 'declined'; readonly errorCode: RailErrorCode };
+}
+
+/** A bank the rail offers, as the rail calls it. */
+export interface RailBank {
+  readonly networkCode: string;
+  readonly name: string;
 }
 
 /** What a rail can do, as data: flows decide by it instead of by the rail's name. */
@@ -109,4 +125,6 @@ export interface RailConnector {
   ask(references: readonly string[]): Promise<readonly RailAnswer<Standing>[]>;
   /** Closes collections for ever, also those the rail has not heard of. Answers how each stands after closing. */
   close(references: readonly string[]): Promise<readonly RailAnswer<Standing>[]>;
+  /** The banks it offers today; null on a rail where the payer chooses none. */
+  readonly banks: (() => Promise<RailAnswer<readonly RailBank[]>>) | null;
 }

@@ -1,49 +1,60 @@
 import type { SystemDeps } from '../deps.ts';
-import { keepHouse } from '../flows/keep-house.ts';
+import { applyNotices } from '../flows/apply-notices.ts';
+import { RailQuestions } from '../flows/ask-rails.ts';
 import type { PseOpener } from '../flows/open-pse-payins.ts';
 import type { KeyRegistrar } from '../flows/register-breb-keys.ts';
+import { scheduleWork } from '../flows/run-schedules.ts';
 import { sweepPsePayins } from '../flows/sweep-pse-payins.ts';
+import { watchOutcomes } from '../flows/watch-outcomes.ts';
 import { watchWaitingKeys } from '../flows/watch-waiting-keys.ts';
 import { Loop } from '../jobs/loop.ts';
+import { SCHEDULES } from '../jobs/schedule-catalogue.ts';
+import { Schedules } from '../jobs/schedules.ts';
 import type { DataKeys } from '../organizations/data-keys.ts';
+import { RAILS } from '../rails/contract.ts';
 
-const DUE_EVERY_MS = 200;
 const WATCH_EVERY_MS = 2000;
-const HOUSE_EVERY_MS = 600_000;
 
 interface WorkerParts {
   readonly registrar: KeyRegistrar;
   readonly pse: PseOpener;
   readonly keys: DataKeys;
+  /** How often each loop looks for work when it found none. */
+  readonly dueEveryMs: number;
 }
 
 /** Everything a worker process does, as loops over work that is due in the database. */
 export function workerLoops(deps: SystemDeps, parts: WorkerParts): Loop[] {
-  const once = (work: () => Promise<void>) => () => work().then(() => 0);
+  const { keys, dueEveryMs } = parts;
+  const loop = (name: string, round: () => Promise<number>, everyMs = dueEveryMs) =>
+    new Loop({ name, everyMs, log: deps.log, round });
+  const watch = (name: string, work: () => Promise<void>) =>
+    loop(name, () => work().then(() => 0), WATCH_EVERY_MS);
   return [
-    new Loop({
-      name: 'register keys',
-      everyMs: DUE_EVERY_MS,
-      log: deps.log,
-      round: () => parts.registrar.sweep(),
-    }),
-    new Loop({
-      name: 'open PSE payins',
-      everyMs: DUE_EVERY_MS,
-      log: deps.log,
-      round: () => sweepPsePayins(deps, parts.pse, parts.keys),
-    }),
-    new Loop({
-      name: 'watch waiting keys',
-      everyMs: WATCH_EVERY_MS,
-      log: deps.log,
-      round: once(watchWaitingKeys(deps)),
-    }),
-    new Loop({
-      name: 'keep house',
-      everyMs: HOUSE_EVERY_MS,
-      log: deps.log,
-      round: () => keepHouse(deps),
-    }),
+    loop('register keys', () => parts.registrar.sweep()),
+    loop('open PSE payins', () => sweepPsePayins(deps, parts.pse, keys)),
+    loop('apply notices', () => applyNotices(deps, keys)),
+    ...RAILS.map((rail) => loop(`ask ${rail}`, questions(new RailQuestions(deps, keys, rail)))),
+    watch('watch waiting keys', watchWaitingKeys(deps)),
+    watch('watch outcomes', watchOutcomes(deps)),
   ];
+}
+
+/** Doubtful messages first: a merchant may be waiting for what they turn out to be. */
+function questions(rail: RailQuestions): () => Promise<number> {
+  return async () => (await rail.checkDoubtful()) + (await rail.askDue()) + (await rail.closeExpired());
+}
+
+/** What a worker does by the clock instead of by what is due. */
+export function workerSchedules(deps: SystemDeps, systemUrl: string): Schedules {
+  const { system, metrics, log } = deps;
+  // No line until the books were checked: a zero would say that they are whole.
+  const faults = new Map<string, number>();
+  metrics.gauge(
+    'caudal_ledger_faults',
+    'Rows that did not add up when this process last checked.',
+    () => faults,
+  );
+  const work = scheduleWork(deps, (count) => faults.set('', count));
+  return new Schedules({ systemUrl, db: system, schedules: SCHEDULES, work, metrics, log });
 }

@@ -19,7 +19,7 @@ let stack: Stack;
 let samples: Record<'singleUse' | 'qrCode' | 'pse' | 'pseWithoutCustomer', Answer<PayinBody>>;
 
 beforeAll(async () => {
-  stack = await startStack();
+  stack = await startStack({ workers: 1 });
   const post = (body: unknown) => stack.api.post<PayinBody>('/payins', body);
   const [singleUse, qrCode, pse, pseWithoutCustomer] = await Promise.all([
     post(brebPayin()),

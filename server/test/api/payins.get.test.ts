@@ -42,8 +42,8 @@ describe('GET /payins/{id}', () => {
     const answer = await stack.api.get<PayinBody>(`/payins/${created.id}`);
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
-    expect(answer.body).toEqual(created);
-    expect(Object.keys(answer.body)).toEqual(Object.keys(created));
+    expect(answer.body).toEqual({ ...created, anomalies: [] });
+    expect(Object.keys(answer.body)).toEqual([...Object.keys(created), 'anomalies']);
   });
 
   it('shows inlineCustomer as an object, unlike the list', async () => {
@@ -55,7 +55,7 @@ describe('GET /payins/{id}', () => {
     const { id } = await createPayin(stack.api, brebPayin({ amountInCents: 10_000 }));
     const linkId = '019b2c5e-8f3a-7c41-8001-3f9d2b7a6c10';
     await stack.database.query(
-      `update caudal.payins set status = 'CONFIRMED', confirmed_amount_in_cents = 9999, settlement_status = 'SETTLED',
+      `update caudal.payins set status = 'CONFIRMED', confirmed_amount_in_cents = 9999, settlement_status = 'SETTLED', settlement_id = id,
          result_at = '2026-11-14T15:04:05.006Z', chargeback_at = '2026-11-20T00:00:00Z', payment_link_id = $2 where id = $1`,
       [id, linkId],
     );

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { SystemDb } from '../../src/db/system.ts';
 import { BusinessClock } from '../../src/kit/clock.ts';
 import { Authority } from '../../src/organizations/authority.ts';
+import { Brakes } from '../../src/organizations/brakes.ts';
 import { Heartbeat } from '../../src/organizations/heartbeat.ts';
 import { cloneDatabase, type TestDatabase } from '../harness/database.ts';
 import { composeInProcess, type InProcess, settingsFor } from '../harness/in-process.ts';
@@ -33,7 +34,14 @@ it('a process that was cut off for longer than the pulse looks back honours no k
     query: (statement, values) =>
       cutOff ? Promise.reject(new Error('cut off')) : deps.system.query(statement, values),
   };
-  const heartbeat = new Heartbeat({ db, clock, authority, log: deps.log, longestGapMs: GAP_MS });
+  const heartbeat = new Heartbeat({
+    db,
+    clock,
+    authority,
+    brakes: new Brakes(),
+    log: deps.log,
+    longestGapMs: GAP_MS,
+  });
   await heartbeat.start();
   const ask = async () => authority.authenticate(apiKey, ['key']);
   await ask();

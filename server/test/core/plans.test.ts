@@ -1,5 +1,6 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { anomaliesOfPayin, insertAnomalies, openAnomalies } from '../../src/anomalies/anomaly.store.ts';
 import {
   claimIdempotencyKeys,
   purgeIdempotencyKeys,
@@ -8,14 +9,36 @@ import {
 import { claimReferences } from '../../src/claims/reference.store.ts';
 import { sessionOptions } from '../../src/db/pool.ts';
 import type { Statement, Tx } from '../../src/db/tx.ts';
+import { recordFinalEvents } from '../../src/events/event.store.ts';
+import { keyFromSecret } from '../../src/kit/crypto.ts';
 import { cents } from '../../src/kit/money.ts';
+import { lockBalance, readBalances } from '../../src/ledger/balance.store.ts';
+import { bookedDeposit } from '../../src/ledger/deposit.store.ts';
+import { listEntries } from '../../src/ledger/entry-list.store.ts';
+import { post, postedCauses } from '../../src/ledger/ledger.store.ts';
+import { closeSpan, sharedBalance } from '../../src/ledger/subtotal.store.ts';
 import { readPulse, touchKeys } from '../../src/organizations/credential.store.ts';
 import { claimDueKeys, recordRegistrations, waitingKeys } from '../../src/payins/breb-key.store.ts';
 import { findPayin, findPayins, insertPayins } from '../../src/payins/payin.store.ts';
 import { releaseClaims } from '../../src/payins/payin-claim.store.ts';
 import { listPayins } from '../../src/payins/payin-list.store.ts';
-import { declinePayins } from '../../src/payins/payin-outcome.store.ts';
+import {
+  claimTasks,
+  lockPayins,
+  movePayins,
+  payinsOfKeys,
+  postponeTasks,
+  reschedulePayins,
+} from '../../src/payins/payin-outcome.store.ts';
+import { lockSettlingPayins, settlePayins } from '../../src/payins/payin-settlement.store.ts';
 import { claimDuePsePayins, recordPages } from '../../src/payins/pse-payin.store.ts';
+import {
+  claimDoubtful,
+  concludeNotices,
+  insertNotices,
+  takeNotice,
+  takeNotices,
+} from '../../src/rail-notices/notice.store.ts';
 import { cloneDatabase, type TestDatabase } from '../harness/database.ts';
 
 const ID = '019b2c5e-8f3a-7c41-8001-3f9d2b7a6c10';
@@ -23,7 +46,7 @@ const HASH = Buffer.alloc(16);
 const KEY = '@CDL01301KR96NVZ4KX8';
 /** Tables that grow with every payin; one line may tell of a month's partition. */
 const GROWING =
-  /(?:payins|payin_history|breb_keys|idempotency_keys|resource_references|api_keys)(?:_\d{6})?\b/;
+  /(?:ledger_\w+?|payins|payin_history|breb_keys|idempotency_keys|resource_references|api_keys|rail_notices|anomalies|events|final_events)(?:_\d{6})?\b/;
 
 let database: TestDatabase;
 let client: Client;
@@ -69,6 +92,37 @@ async function planOf(use: (tx: Tx) => Promise<unknown>): Promise<string[]> {
 
 const PAYIN = { organizationId: ID, id: ID };
 const CLAIM = { organizationId: ID, keyHash: HASH, bodyHash: HASH, resourceId: ID };
+const MOVE = {
+  from: 'PROCESSING',
+  to: 'CANCELED',
+  confirmedAmount: null,
+  errorCode: 'EXPIRED',
+  cause: 'expired: closed and unpaid',
+} as const;
+const NOTICE = {
+  rail: 'PSE',
+  noticeId: null,
+  reference: 'r',
+  word: { kind: 'refused', errorCode: 'RAIL_REJECTED' },
+  sealedRaw: null,
+} as const;
+const ANOMALY = {
+  payinId: ID,
+  rail: 'PSE',
+  kind: 'unfounded',
+  reference: 'r',
+  executionId: null,
+  amount: null,
+  once: 'x',
+} as const;
+const EVENT = {
+  event: 'payin.canceled',
+  resource: 'payin',
+  resourceId: ID,
+  createdAt: new Date(),
+  data: {},
+} as const;
+const KEY_OBJECT = keyFromSecret('a key of a test');
 const POSITION = { direction: 'older', id: ID } as const;
 
 describe('the plan of each statement on the path of payins, made when all tables are empty', () => {
@@ -103,19 +157,58 @@ describe('the plan of each statement on the path of payins, made when all tables
     ['list payins from a cursor', (tx) => listPayins(tx, ID, {}, POSITION, 11)],
     ['list payins of a link', (tx) => listPayins(tx, ID, { paymentLinkId: ID }, null, 11)],
     ['list by reference', (tx) => listPayins(tx, ID, { reference: 'r' }, null, 11)],
-    ['claim due keys', (tx) => claimDueKeys(tx, ID, 500)],
+    ['claim due keys', (tx) => claimDueKeys(tx, ID, 500, [])],
     [
       'record registrations',
       (tx) => recordRegistrations(tx, [{ key: KEY, claimToken: ID, refusal: null, retryAfterMs: null }]),
     ],
     ['count waiting keys', (tx) => waitingKeys(tx)],
     ['release claims', (tx) => releaseClaims(tx, [{ ...PAYIN, claimToken: ID, key: KEY }])],
-    ['claim due PSE payins', (tx) => claimDuePsePayins(tx, ID, 32)],
+    ['claim due PSE payins', (tx) => claimDuePsePayins(tx, ID, 32, [])],
     [
       'record bank pages',
       (tx) => recordPages(tx, [{ ...PAYIN, claimToken: ID, kind: 'unknown', retryAfterMs: 1 }]),
     ],
-    ['decline payins', (tx) => declinePayins(tx, [{ ...PAYIN, errorCode: 'RAIL_REJECTED' }])],
+    ['find the payins of keys', (tx) => payinsOfKeys(tx, [KEY])],
+    ['lock payins', (tx) => lockPayins(tx, [PAYIN])],
+    ['move payins', (tx) => movePayins(tx, [{ ...PAYIN, ...MOVE }], 0)],
+    ['claim questions', (tx) => claimTasks(tx, ID, 'BRE_B', 'ask', 500)],
+    ['reschedule payins', (tx) => reschedulePayins(tx, [{ ...PAYIN, task: 'ask', at: new Date() }], ID)],
+    ['postpone questions', (tx) => postponeTasks(tx, [{ ...PAYIN, afterMs: 1 }], ID)],
+    ['insert notices', (tx) => insertNotices(tx, [{ ...PAYIN, ...NOTICE }])],
+    ['take notices', (tx) => takeNotices(tx, 500)],
+    ['take one notice', (tx) => takeNotice(tx, ID, ID)],
+    ['claim doubtful notices', (tx) => claimDoubtful(tx, ID, 'PSE', 500)],
+    ['conclude notices', (tx) => concludeNotices(tx, [{ ...PAYIN, outcome: 'known', next: null }], null)],
+    ['insert anomalies', (tx) => insertAnomalies(tx, [{ ...PAYIN, ...ANOMALY }])],
+    ['anomalies of a payin', (tx) => anomaliesOfPayin(tx, ID, ID)],
+    ['open anomalies', (tx) => openAnomalies(tx, 100)],
+    ['record events', (tx) => recordFinalEvents(tx, [{ ...PAYIN, ...EVENT }], () => KEY_OBJECT)],
+    [
+      'post transfers',
+      (tx) =>
+        post(tx, [
+          {
+            id: ID,
+            organizationId: ID,
+            debit: 'clearing_pse',
+            credit: 'pending',
+            amount: cents(1),
+            cause: { kind: 'payment', id: 'x' },
+            resourceId: ID,
+          },
+        ]),
+    ],
+    ['posted causes', (tx) => postedCauses(tx, 'payment', ['x'])],
+    ['find a deposit', (tx) => bookedDeposit(tx, { kind: 'deposit', id: 'x' })],
+    ['read balances', (tx) => readBalances(tx, ID)],
+    ['lock a balance', (tx) => lockBalance(tx, ID, 'available')],
+    ['list ledger entries', (tx) => listEntries(tx, ID, {}, null, 11)],
+    ['list ledger entries from a cursor', (tx) => listEntries(tx, ID, { account: 'held' }, POSITION, 11)],
+    ['close a span', (tx) => closeSpan(tx)],
+    ['sum a shared account', (tx) => sharedBalance(tx, 'suspense')],
+    ['lock settling payins', (tx) => lockSettlingPayins(tx, 1000)],
+    ['settle payins', (tx) => settlePayins(tx, [{ ...PAYIN, settlementId: ID }])],
     ['note the use of keys', (tx) => touchKeys(tx, new Map([['x', null]]))],
     ['the pulse', (tx) => readPulse(tx)],
   ])('reads no growing table whole: %s', async (_name, use) => {

@@ -5,6 +5,7 @@ import type { SystemDeps } from '../../src/deps.ts';
 import { createOrganization } from '../../src/flows/manage-organizations.ts';
 import { uuidv7 } from '../../src/kit/ids.ts';
 import { makeLog } from '../../src/kit/log.ts';
+import { openAccounts } from '../../src/ledger/balance.store.ts';
 import { insertOrganization, listOrganizations } from '../../src/organizations/organization.store.ts';
 import type { Organization, OrganizationSecrets, Principal } from '../../src/organizations/organization.ts';
 import { SCOPES } from '../../src/organizations/organization.ts';
@@ -61,8 +62,10 @@ export async function composeInProcess(settings: Readonly<Record<string, string>
     manyOrganizations: async (count) => {
       const ids = new Set(Array.from({ length: count }, () => uuidv7(deps.clock.now(), deps.cell)));
       const organizations = await deps.system.transaction('manage organizations', async (tx) => {
-        for (const id of ids)
+        for (const id of ids) {
           await insertOrganization(tx, { ...DETAILS, id, isHouse: false }, makeDataKey(id, deps.masterKeys));
+          await openAccounts(tx, id);
+        }
         return (await listOrganizations(tx)).filter((organization) => ids.has(organization.id));
       });
       const secretsOf = await keys.of(ids);

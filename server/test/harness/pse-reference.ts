@@ -1,4 +1,4 @@
-import { pseReference } from '../../src/flows/open-pse-payins.ts';
+import { pseReference } from '../../src/payins/pse-reference.ts';
 import type { TestDatabase } from './database.ts';
 
 /** What PSE knows a payin by. */

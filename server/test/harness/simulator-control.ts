@@ -1,14 +1,39 @@
 interface FaultRequest {
   readonly rail: 'BRE_B' | 'PSE';
   readonly operation: string;
-  readonly fault: 'down' | 'slow' | 'hang' | 'reset' | 'lost-answer';
+  readonly fault:
+    | 'down'
+    | 'slow'
+    | 'hang'
+    | 'reset'
+    | 'lost-answer'
+    | 'duplicate'
+    | 'reorder'
+    | 'wrong-amount'
+    | 'unknown-id'
+    | 'bad-signature'
+    | 'lost-notice';
   readonly ms?: number;
   /** Without it the fault strikes until it is removed. */
   readonly times?: number;
 }
 
+interface PaymentOrder {
+  readonly key: string;
+  /** Pesos with two decimals; the registered amount when left out. */
+  readonly amount?: string;
+  /** Also on a key that is closed or unknown: an order that was under way already. */
+  readonly anyway?: boolean;
+}
+
+interface PaymentResult {
+  readonly key: string;
+  readonly executionId?: string;
+  readonly code?: string;
+}
+
 interface SimulatorKey {
-  readonly status: 'REGISTERED' | 'CLOSED';
+  readonly status: 'REGISTERED' | 'CLOSED' | 'REJECTED' | 'CANCELED';
   readonly internalId: string | null;
   readonly amount: string | null;
   readonly expiresAt: string | null;
@@ -40,6 +65,8 @@ type Counts = Readonly<Record<'BRE_B' | 'PSE', Readonly<Record<string, number>>>
 export interface SimulatorStats {
   readonly keys: { readonly registered: number; readonly closed: number };
   readonly transactions: number;
+  readonly notices: { readonly queued: number; readonly acknowledged: number; readonly attempts: number };
+  readonly payments: { readonly count: number; readonly cents: string };
   readonly calls: Counts;
   readonly refused: Counts;
 }
@@ -50,6 +77,36 @@ export class SimulatorControl {
 
   constructor(simulatorUrl: string) {
     this.#url = `${simulatorUrl}/control`;
+  }
+
+  /** Where the rails send their notices. */
+  async tell(urls: readonly string[]): Promise<void> {
+    await this.#call('POST', '/notices/target', { urls });
+  }
+
+  /** @returns what the network made of each: an execution, or its refusal */
+  async pay(...payments: readonly PaymentOrder[]): Promise<PaymentResult[]> {
+    const { results } = await this.#call<{ results: PaymentResult[] }>('POST', '/keys/pay', { payments });
+    return results;
+  }
+
+  /** The payer's payment of a key ends without money. */
+  async endKey(end: {
+    readonly key: string;
+    readonly outcome: 'REJECTED' | 'CANCELED';
+    readonly code?: string;
+    readonly anyway?: boolean;
+  }): Promise<void> {
+    await this.#call('POST', '/keys/end', end);
+  }
+
+  async endTransaction(end: {
+    readonly reference: string;
+    readonly state: 'OK' | 'NOT_AUTHORIZED' | 'FAILED';
+    readonly reason?: string;
+    readonly anyway?: boolean;
+  }): Promise<void> {
+    await this.#call('POST', '/transactions/end', end);
   }
 
   async addFault(fault: FaultRequest): Promise<string> {

@@ -7,6 +7,7 @@ import { runServerCommand, startServer, startSimulator } from '../../../scripts/
 import { serverSettings } from '../../../scripts/stack/settings.ts';
 import { ApiClient } from './api-client.ts';
 import { cloneDatabase, type TestDatabase } from './database.ts';
+import { SimulatorControl } from './simulator-control.ts';
 
 interface TestOrganization {
   readonly organizationId: string;
@@ -19,6 +20,10 @@ export interface Stack {
   readonly database: TestDatabase;
   readonly simulatorUrl: string;
   readonly simulator: Child;
+  /** Folder of the simulator's journal. */
+  readonly simulatorData: string;
+  /** Business time goes on by this much, in the database and in the simulator. */
+  shiftTime(ms: number): Promise<void>;
   readonly apis: readonly (Child & { readonly url: string; readonly opsUrl: string })[];
   readonly workers: readonly (Child & { readonly opsUrl: string })[];
   readonly settings: Record<string, string>;
@@ -41,6 +46,7 @@ interface StackOptions {
 export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const database = await cloneDatabase();
   const folder = mkdtempSync(join(tmpdir(), 'caudal-stack-'));
+  let shiftedMs = 0;
   const simulator = await startSimulator(folder);
   const port = await freePort();
   const databaseUrl = options.databaseUrl?.(database.url) ?? database.url;
@@ -81,10 +87,18 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
       return { ...child, opsUrl: `http://127.0.0.1:${String(child.ready['opsPort'])}` };
     }),
   );
+  if (apis.length > 0) await new SimulatorControl(simulator.url).tell(apis.map((api) => api.url));
   return {
     database,
     simulatorUrl: simulator.url,
     simulator,
+    simulatorData: folder,
+    shiftTime: async (ms) => {
+      const control = new SimulatorControl(simulator.url);
+      // The rail first: a key that the server finds expired was payable until then by every clock.
+      await control.shiftTime((shiftedMs += ms));
+      await database.query(`select caudal.shift_time(make_interval(secs => $1))`, [ms / 1000]);
+    },
     apis,
     workers,
     settings,

@@ -1,10 +1,13 @@
 import { z } from 'zod';
+import type { Deps } from '../../deps.ts';
 import type { PayinRequest } from '../../flows/payin-creator.ts';
 import type { Environment } from '../../kit/environment.ts';
 import type { Language } from '../../kit/error-catalogue.ts';
+import { Fault } from '../../kit/errors.ts';
+import type { Principal } from '../../organizations/organization.ts';
 import { KEY_TYPES, PERSON_TYPES } from '../../payins/payin.ts';
 import { payinView } from '../../payins/payin.view.ts';
-import { RAILS } from '../../rails/contract.ts';
+import { RAILS, type Rail } from '../../rails/contract.ts';
 import { BANK_BY_CODE } from '../../rails/pse/banks.ts';
 import { parseCallbackUrl } from '../callback-url.ts';
 import { amountInCents, currency, customer, fieldIssue, reference } from '../fields.ts';
@@ -63,6 +66,9 @@ const body = z
   })
   .meta({ id: 'CreatePayin' });
 
+/** A person decides when a pause ends; asking every second would not hasten it. */
+const PAUSED_RETRY_SECONDS = 60;
+
 const EXAMPLE = {
   amountInCents: 4_980_000,
   currency: 'COP',
@@ -108,10 +114,12 @@ export const createPayin = merchantOperation({
     'idempotency_in_flight',
     'idempotency_mismatch',
     'outcome_unknown',
+    'rail_paused',
   ],
 
   async handle(deps, principal, call) {
     const request = requestOf(call.body, deps.environment, call.language);
+    refusePaused(deps, principal, request.rail.name);
     const idempotency =
       call.idempotencyKey === null ? null : { key: call.idempotencyKey, body: call.rawBody };
     const { payin, replayed } = await deps.payins.create(principal, request, idempotency);
@@ -122,6 +130,12 @@ export const createPayin = merchantOperation({
     };
   },
 });
+
+/** Repeats too: nothing is looked up, and the same request is answered as ever once the rail is resumed. */
+function refusePaused({ brakes }: Pick<Deps, 'brakes'>, { organization }: Principal, rail: Rail): void {
+  if (organization.rails.has(rail) && brakes.paused(rail, organization.id))
+    throw new Fault('rail_paused', { retryAfterSeconds: PAUSED_RETRY_SECONDS });
+}
 
 function requestOf(input: z.output<typeof body>, environment: Environment, language: Language): PayinRequest {
   const callbackUrl =

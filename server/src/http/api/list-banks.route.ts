@@ -8,7 +8,11 @@ const banks = z
       z.strictObject({
         code: z.string().describe('Goes into `pse.bank`.'),
         name: z.string(),
-        available: z.boolean(),
+        available: z
+          .boolean()
+          .describe(
+            'Whether PSE offers it today. A payin for a bank it does not offer is taken, and likely declined.',
+          ),
       }),
     ),
   })
@@ -31,10 +35,13 @@ export const listBanks = merchantOperation({
   },
   problems: [],
 
-  handle() {
-    return Promise.resolve({
-      status: 200,
-      body: { data: BANKS.map(({ code, name, available }) => ({ code, name, available })) },
-    });
+  async handle(deps, principal) {
+    const offered = await deps.banks.offered(principal);
+    const data = BANKS.map(({ code, name, networkCode, available }) => ({
+      code,
+      name,
+      available: available && offered(networkCode),
+    }));
+    return { status: 200, body: { data } };
   },
 });

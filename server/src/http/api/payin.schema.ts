@@ -45,6 +45,29 @@ export const payinSchema = z
   })
   .meta({ id: 'Payin' });
 
+export const payinWithAnomalies = payinSchema
+  .extend({
+    anomalies: z.array(
+      z.strictObject({
+        id: z.uuid(),
+        kind: z
+          .enum(['PAID_LATE', 'PAID_AGAIN', 'CONTRADICTION', 'UNFOUNDED'])
+          .describe(
+            '`PAID_LATE`: money came after it had ended without. `PAID_AGAIN`: more money came. `CONTRADICTION`: the rail told of an end without money, but it was paid. `UNFOUNDED`: a payment was announced that the rail knows nothing of.',
+          ),
+        amount: z.number().nullable().describe('Money held apart; null when none came.'),
+        amountInCents: z.int().nullable(),
+        noticedAt: timestamp,
+        resolvedAt: timestamp.nullable(),
+        resolution: z
+          .enum(['CREDIT', 'DISMISS'])
+          .nullable()
+          .describe('`CREDIT`: the money was added to your available balance.'),
+      }),
+    ),
+  })
+  .meta({ id: 'PayinWithAnomalies' });
+
 export const payinListSchema = z
   .strictObject({
     data: z.array(

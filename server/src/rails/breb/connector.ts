@@ -25,6 +25,7 @@ interface BrebOptions {
 /** Collections on Bre-B: single-use keys of ours, registered at the node; the reference is the key itself. */
 export class BrebConnector implements RailConnector {
   readonly abilities = ABILITIES;
+  readonly banks = null;
   readonly #client: BrebClient;
 
   constructor(options: BrebOptions) {

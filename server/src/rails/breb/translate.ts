@@ -1,6 +1,14 @@
 import { z } from 'zod';
 import { cents, decimalPesos } from '../../kit/money.ts';
-import type { CollectOrder, Opened, Payer, RailAnswer, RailErrorCode, Standing } from '../contract.ts';
+import type {
+  CollectOrder,
+  Opened,
+  Payer,
+  RailAnswer,
+  RailErrorCode,
+  RailNotice,
+  Standing,
+} from '../contract.ts';
 
 /** The node's document types for ours. */
 const DOCUMENT_TYPES: Readonly<Record<string, string>> = {
@@ -106,7 +114,8 @@ function refusal(code: string): RailAnswer<never> {
 
 const standing = z.object({
   key: z.string(),
-  status: z.enum(['REGISTERED', 'CLOSED', 'NOT_FOUND']),
+  status: z.enum(['REGISTERED', 'CLOSED', 'REJECTED', 'CANCELED', 'NOT_FOUND']),
+  code: z.string().nullish(),
   payments: z.array(
     z.object({
       executionId: z.string(),
@@ -133,13 +142,54 @@ export function standingAnswers(references: readonly string[], body: unknown): R
         state: stateOf(result.status, payments.length > 0),
         payments,
         opened: null,
-        errorCode: null,
+        errorCode: endCode(result.status, result.code ?? ''),
       },
     };
   });
 }
 
-function stateOf(status: 'REGISTERED' | 'CLOSED' | 'NOT_FOUND', paid: boolean): Standing['state'] {
-  if (paid) return 'paid';
-  return status === 'REGISTERED' ? 'open' : status === 'CLOSED' ? 'closed' : 'not_found';
+type KeyStatus = z.infer<typeof standing>['status'];
+
+const STATES: Readonly<Record<KeyStatus, Standing['state']>> = {
+  REGISTERED: 'open',
+  CLOSED: 'closed',
+  REJECTED: 'declined',
+  CANCELED: 'declined',
+  NOT_FOUND: 'not_found',
+};
+
+/** Money decides, whatever else the node says of the key. */
+function stateOf(status: KeyStatus, paid: boolean): Standing['state'] {
+  return paid ? 'paid' : STATES[status];
+}
+
+/** Why a payer's payment ended without money; null while it has not. */
+function endCode(status: KeyStatus, code: string): RailErrorCode | null {
+  if (status === 'CANCELED') return 'PAYER_CANCELED';
+  return status === 'REJECTED' ? (ERROR_CODES.get(code) ?? 'RAIL_REJECTED') : null;
+}
+
+const notice = z.object({
+  noticeId: z.string().min(1).max(100),
+  type: z.enum(['SETTLED', 'REJECTED', 'CANCELED']),
+  key: z.string().min(1).max(100),
+  executionId: z.string().min(1).max(100).nullable(),
+  amount: z
+    .string()
+    .regex(/^\d{1,15}\.\d{2}$/)
+    .nullable(),
+  code: z.string().max(20).nullable(),
+});
+
+/** Null when it cannot be read: it is kept, and a person looks at it. */
+export function brebNotice(message: unknown): RailNotice | null {
+  const read = notice.safeParse(message);
+  if (!read.success) return null;
+  const { noticeId, type, key, executionId, amount, code } = read.data;
+  const about = { noticeId, reference: key };
+  if (type !== 'SETTLED')
+    return { ...about, word: { kind: 'declined', errorCode: endCode(type, code ?? '') ?? 'RAIL_REJECTED' } };
+  const value = BigInt((amount ?? '0').replace('.', ''));
+  if (executionId === null || value <= 0n) return null;
+  return { ...about, word: { kind: 'paid', executionId, amount: cents(value) } };
 }

@@ -1,5 +1,14 @@
 import { JsonClient } from '../../kit/json-client.ts';
-import type { Abilities, CollectOrder, Opened, RailAnswer, RailConnector, Standing } from '../contract.ts';
+import type {
+  Abilities,
+  CollectOrder,
+  Opened,
+  RailAnswer,
+  RailBank,
+  RailConnector,
+  Standing,
+} from '../contract.ts';
+import { bankListAnswer } from './bank-list.ts';
 import { openedAnswer, standingAnswers, transaction } from './translate.ts';
 
 const ANSWER_WITHIN_MS = 10_000;
@@ -36,14 +45,14 @@ export class PseConnector implements RailConnector {
   open(orders: readonly CollectOrder[]): Promise<readonly RailAnswer<Opened>[]> {
     return Promise.all(
       orders.map(async (order) => {
-        const body = await this.#post('/v1/transactions', transaction(order));
+        const body = await this.#call('POST', '/v1/transactions', transaction(order));
         return body.kind === 'unknown' ? body : readable(() => openedAnswer(order, body.value));
       }),
     );
   }
 
   async ask(references: readonly string[]): Promise<readonly RailAnswer<Standing>[]> {
-    const body = await this.#post('/v1/transactions/query', { references });
+    const body = await this.#call('POST', '/v1/transactions/query', { references });
     if (body.kind === 'unknown') return references.map(() => body);
     try {
       return standingAnswers(references, body.value);
@@ -56,18 +65,24 @@ export class PseConnector implements RailConnector {
     return Promise.reject(new Error('PSE cannot close a transaction: abilities.closeAtOnce is 0'));
   }
 
+  readonly banks = async (): Promise<RailAnswer<readonly RailBank[]>> => {
+    const body = await this.#call('GET', '/v1/banks');
+    return body.kind === 'unknown' ? body : readable(() => bankListAnswer(body.value));
+  };
+
   disconnect(): Promise<void> {
     return this.#http.close();
   }
 
-  async #post(
+  async #call(
+    method: 'GET' | 'POST',
     path: string,
-    body: unknown,
+    body?: object,
   ): Promise<{ kind: 'answer'; value: unknown } | { kind: 'unknown'; cause: string }> {
     try {
       const headers = { authorization: this.#authorization };
       const answer = await this.#http.call({
-        method: 'POST',
+        method,
         path,
         headers,
         body,

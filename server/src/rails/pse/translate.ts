@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { cents, decimalPesos } from '../../kit/money.ts';
-import type { CollectOrder, Opened, RailAnswer, RailErrorCode, Standing } from '../contract.ts';
+import type { CollectOrder, Opened, RailAnswer, RailErrorCode, RailNotice, Standing } from '../contract.ts';
 import { BANK_BY_CODE } from './banks.ts';
 
 const DOCUMENT_TYPES: Readonly<Record<string, string>> = {
@@ -156,8 +156,33 @@ function standingOf(result: Information): RailAnswer<Standing> {
         transactionId === null
           ? null
           : { reference, pageUrl: bankUrl, transactionId, traceId: trazabilityCode },
-      errorCode:
-        state === 'declined' ? (DECLINE_REASONS.get(String(result.reason)) ?? 'RAIL_REJECTED') : null,
+      errorCode: state === 'declined' ? declineCode(result.reason) : null,
     },
   };
+}
+
+const notice = z.object({
+  noticeId: z.string().min(1).max(100),
+  reference: z.string().min(1).max(32),
+  transactionId: z.string().min(1).max(100),
+  state: z.enum(['OK', 'NOT_AUTHORIZED', 'FAILED']),
+  amount: z.string().regex(/^\d{1,15}\.\d{2}$/),
+  reason: z.union([z.string().max(20), z.number()]).nullable(),
+});
+
+/** Null when it cannot be read: it is kept, and a person looks at it. */
+export function pseNotice(message: unknown): RailNotice | null {
+  const read = notice.safeParse(message);
+  if (!read.success) return null;
+  const { noticeId, reference, transactionId, state, amount, reason } = read.data;
+  const about = { noticeId, reference };
+  if (state !== 'OK') return { ...about, word: { kind: 'declined', errorCode: declineCode(reason) } };
+  const value = BigInt(amount.replace('.', ''));
+  return value > 0n
+    ? { ...about, word: { kind: 'paid', executionId: transactionId, amount: cents(value) } }
+    : null;
+}
+
+function declineCode(reason: string | number | null): RailErrorCode {
+  return DECLINE_REASONS.get(String(reason)) ?? 'RAIL_REJECTED';
 }

@@ -1,0 +1,144 @@
+import { statement, type Tx } from '../db/tx.ts';
+import { cents } from '../kit/money.ts';
+import type { Anomaly } from './anomaly.ts';
+
+export interface NewAnomaly
+  extends Pick<
+    Anomaly,
+    'organizationId' | 'id' | 'payinId' | 'rail' | 'kind' | 'reference' | 'executionId' | 'amount'
+  > {
+  /** Names the odd thing itself: heard of twice, it stays one row. */
+  readonly once: string;
+}
+
+const INSERT = statement(
+  'anomaly.insert',
+  `insert into caudal.anomalies (organization_id, id, payin_id, rail, kind, reference, execution_id, amount_in_cents, once, noticed_at)
+   select a.organization_id, a.id, a.payin_id, a.rail, a.kind, a.reference, a.execution_id, a.amount, a.once, caudal.now()
+   from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::text[])
+     as a (organization_id, id, payin_id, rail, kind, reference, execution_id, amount, once)
+   order by a.organization_id, a.once
+   on conflict (organization_id, once) do nothing`,
+);
+
+export async function insertAnomalies(tx: Tx, anomalies: readonly NewAnomaly[]): Promise<void> {
+  if (anomalies.length === 0) return;
+  await tx.query(INSERT, [
+    anomalies.map((anomaly) => anomaly.organizationId),
+    anomalies.map((anomaly) => anomaly.id),
+    anomalies.map((anomaly) => anomaly.payinId),
+    anomalies.map((anomaly) => anomaly.rail),
+    anomalies.map((anomaly) => anomaly.kind),
+    anomalies.map((anomaly) => anomaly.reference),
+    anomalies.map((anomaly) => anomaly.executionId),
+    anomalies.map((anomaly) => anomaly.amount),
+    anomalies.map((anomaly) => anomaly.once),
+  ]);
+}
+
+interface AnomalyRow {
+  organization_id: string;
+  id: string;
+  payin_id: string | null;
+  rail: Anomaly['rail'];
+  kind: Anomaly['kind'];
+  reference: string;
+  execution_id: string | null;
+  amount_in_cents: bigint | null;
+  noticed_at: Date;
+  resolved_at: Date | null;
+  resolution: Anomaly['resolution'];
+  resolved_by: string | null;
+  note: string | null;
+}
+
+const COLUMNS =
+  'organization_id, id, payin_id, rail, kind, reference, execution_id, amount_in_cents, noticed_at, resolved_at, resolution, resolved_by, note';
+
+const OF_PAYIN = statement(
+  'anomaly.of-payin',
+  `select ${COLUMNS} from caudal.anomalies where organization_id = $1 and payin_id = $2 order by noticed_at, id`,
+);
+
+export async function anomaliesOfPayin(tx: Tx, organizationId: string, payinId: string): Promise<Anomaly[]> {
+  return (await tx.query<AnomalyRow>(OF_PAYIN, [organizationId, payinId])).map(anomalyOf);
+}
+
+const OPEN = statement(
+  'anomaly.open',
+  `select ${COLUMNS} from caudal.anomalies where resolved_at is null order by noticed_at, id limit $1`,
+);
+
+/** Those that wait for an operator, oldest first. */
+export async function openAnomalies(tx: Pick<Tx, 'query'>, most: number): Promise<Anomaly[]> {
+  return (await tx.query<AnomalyRow>(OPEN, [most])).map(anomalyOf);
+}
+
+const RECENT = statement(
+  'anomaly.recent',
+  `select ${COLUMNS} from caudal.anomalies order by noticed_at desc, id desc limit $1`,
+);
+
+/** All, resolved ones too, newest first. */
+export async function recentAnomalies(tx: Pick<Tx, 'query'>, most: number): Promise<Anomaly[]> {
+  return (await tx.query<AnomalyRow>(RECENT, [most])).map(anomalyOf);
+}
+
+const LOCK = statement(
+  'anomaly.lock',
+  `select ${COLUMNS} from caudal.anomalies where id = $1 order by organization_id for update`,
+);
+
+/** An operator knows it by its id alone. */
+export async function lockAnomaly(tx: Tx, id: string): Promise<Anomaly | null> {
+  const [row] = await tx.query<AnomalyRow>(LOCK, [id]);
+  return row ? anomalyOf(row) : null;
+}
+
+const RESOLVE = statement(
+  'anomaly.resolve',
+  `update caudal.anomalies set resolved_at = caudal.now(), resolution = $3, resolved_by = $4, note = $5
+   where organization_id = $1 and id = $2 and resolved_at is null`,
+);
+
+export async function resolveAnomaly(
+  tx: Tx,
+  anomaly: Anomaly,
+  resolution: { readonly by: string; readonly how: 'credit' | 'dismiss'; readonly note: string | null },
+): Promise<void> {
+  await tx.query(RESOLVE, [
+    anomaly.organizationId,
+    anomaly.id,
+    resolution.how,
+    resolution.by,
+    resolution.note,
+  ]);
+}
+
+const WAITING = statement(
+  'anomaly.waiting',
+  'select count(*)::int as count from caudal.anomalies where resolved_at is null',
+);
+
+export async function countOpenAnomalies(tx: Pick<Tx, 'query'>): Promise<number> {
+  const [row] = await tx.query<{ count: number }>(WAITING);
+  return row?.count ?? 0;
+}
+
+function anomalyOf(row: AnomalyRow): Anomaly {
+  return {
+    organizationId: row.organization_id,
+    id: row.id,
+    payinId: row.payin_id,
+    rail: row.rail,
+    kind: row.kind,
+    reference: row.reference,
+    executionId: row.execution_id,
+    amount: row.amount_in_cents === null ? null : cents(row.amount_in_cents),
+    noticedAt: row.noticed_at,
+    resolvedAt: row.resolved_at,
+    resolution: row.resolution,
+    resolvedBy: row.resolved_by,
+    note: row.note,
+  };
+}

@@ -1,0 +1,41 @@
+import { statement, type Tx } from '../db/tx.ts';
+import type { SecretKey } from '../kit/crypto.ts';
+import { sealPayload } from './event.seal.ts';
+import { eventBody, type NewEvent } from './event.ts';
+
+const INSERT = statement(
+  'event.insert',
+  `with new as (
+     select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::uuid[], $6::bytea[], $7::timestamptz[])
+       as new (organization_id, id, event, resource, resource_id, payload, created_at)
+   ),
+   final as (
+     insert into caudal.final_events (organization_id, resource_id, event_id, event)
+     select organization_id, resource_id, id, event from new
+   )
+   insert into caudal.events (organization_id, id, event, resource, resource_id, payload, created_at)
+   select organization_id, id, event, resource, resource_id, payload, created_at from new`,
+);
+
+/**
+ * Records the events of final states, in the transaction that reaches them: no state without its event, no event without
+ * its state, and by the key of `final_events` never a second one.
+ */
+export async function recordFinalEvents(
+  tx: Tx,
+  events: readonly NewEvent[],
+  dataKeyOf: (organizationId: string) => SecretKey,
+): Promise<void> {
+  if (events.length === 0) return;
+  await tx.query(INSERT, [
+    events.map((event) => event.organizationId),
+    events.map((event) => event.id),
+    events.map((event) => event.event),
+    events.map((event) => event.resource),
+    events.map((event) => event.resourceId),
+    events.map((event) =>
+      sealPayload(dataKeyOf(event.organizationId), eventBody(event), event.organizationId, event.id),
+    ),
+    events.map((event) => event.createdAt),
+  ]);
+}

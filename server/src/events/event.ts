@@ -1,0 +1,19 @@
+/** Every event a merchant can be told of (interface.md). */
+export const EVENTS = ['payin.confirmed', 'payin.canceled', 'payin.declined'] as const;
+export type EventName = (typeof EVENTS)[number];
+
+/** A fact, as it will be delivered: `data` is a snapshot taken in the transaction of the fact, never rendered later. */
+export interface NewEvent {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly event: EventName;
+  readonly resource: 'payin';
+  readonly resourceId: string;
+  readonly createdAt: Date;
+  readonly data: object;
+}
+
+/** The body of the delivery. */
+export function eventBody({ id, event, resource, createdAt, data }: NewEvent): string {
+  return JSON.stringify({ id, event, resource, createdAt: createdAt.toISOString(), data });
+}

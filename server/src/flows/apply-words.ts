@@ -1,0 +1,253 @@
+import { insertAnomalies, type NewAnomaly } from '../anomalies/anomaly.store.ts';
+import type { Tx } from '../db/tx.ts';
+import type { SystemDeps } from '../deps.ts';
+import { recordFinalEvents } from '../events/event.store.ts';
+import type { NewEvent } from '../events/event.ts';
+import { uuidv7 } from '../kit/ids.ts';
+import { cents } from '../kit/money.ts';
+import { post, postedCauses } from '../ledger/ledger.store.ts';
+import { CLEARING, type Transfer } from '../ledger/transfer.ts';
+import type { DataKeys } from '../organizations/data-keys.ts';
+import { organizationsByNumber } from '../organizations/organization.store.ts';
+import { HOUSE_ID } from '../organizations/organization.ts';
+import { payinEventData } from '../payins/payin.event.ts';
+import {
+  type Booking,
+  type Judged,
+  type Judgement,
+  judgeMessage,
+  judgeStanding,
+  type Move,
+  type Oddity,
+  type Told,
+} from '../payins/payin.outcome.ts';
+import { nextTask, type RailTask } from '../payins/payin.questions.ts';
+import { isFinal, type PayinStatus } from '../payins/payin.states.ts';
+import { payinWithoutCustomer } from '../payins/payin.store.ts';
+import {
+  type LockedPayin,
+  lockPayins,
+  type MovedPayin,
+  movePayins,
+  type PayinKey,
+  payinsOfKeys,
+  reschedulePayins,
+} from '../payins/payin-outcome.store.ts';
+import { readPseReference } from '../payins/pse-reference.ts';
+import type { Rail, Standing } from '../rails/contract.ts';
+
+/** What is heard of one collection: a message of the rail, or its answer when it was asked. */
+export interface Word {
+  readonly rail: Rail;
+  readonly reference: string;
+  /** The message; beside a standing, the one that led to asking. */
+  readonly told: Told | null;
+  readonly standing: Pick<Standing, 'state' | 'payments' | 'errorCode'> | null;
+}
+
+/** `known`: nothing new in it. `doubtful`: nothing was done, the rail must be asked first. */
+export type WordResult = 'applied' | 'known' | 'doubtful' | 'unfounded';
+
+interface ApplyOptions {
+  /** Under which the payins of these words are claimed: those that stay open get their next question. */
+  readonly claimToken: string | null;
+  /** The rest of the transaction, before the ledger: a balance is the one row that everybody needs, so it comes last. */
+  readonly conclude: (results: readonly WordResult[]) => Promise<void>;
+}
+
+/**
+ * Makes of words what follows from them, all in the caller's transaction: final states with their history and event,
+ * transfers, anomalies. Words of the same payin are taken in order. Payins are locked first and balances last, by every
+ * transaction alike.
+ */
+export async function applyWords(
+  deps: SystemDeps,
+  keys: DataKeys,
+  tx: Tx,
+  words: readonly Word[],
+  { claimToken, conclude }: ApplyOptions,
+): Promise<WordResult[]> {
+  const owners = await ownersOf(tx, words);
+  const payins = new Map((await lockPayins(tx, distinct([...owners.values()]))).map((row) => [row.id, row]));
+  const booked = await postedCauses(tx, 'payment', words.flatMap(executionsOf));
+  const outcome = new Outcome(deps, booked);
+  const results = words.map((word) => {
+    const owner = owners.get(word);
+    return outcome.hear(word, owner ? (payins.get(owner.id) ?? null) : null);
+  });
+
+  const moved = await movePayins(tx, outcome.moves, deps.settlementDelayMinutes);
+  const secrets = await keys.within(tx, new Set(moved.map((row) => row.organization_id)));
+  await recordFinalEvents(tx, eventsOf(deps, moved), (organizationId) => secrets(organizationId).dataKey);
+  await insertAnomalies(tx, outcome.anomalies);
+  if (claimToken !== null) {
+    const open = [...payins.values()].filter((payin) => !outcome.isFinal(payin));
+    await reschedulePayins(tx, open.map(nextTaskOf), claimToken);
+  }
+  await conclude(results);
+  await post(tx, outcome.transfers);
+  return results;
+}
+
+/** What a batch of words comes to, gathered while they are heard one after the other. */
+class Outcome {
+  readonly moves: (PayinKey & Move & { readonly from: PayinStatus })[] = [];
+  readonly transfers: Transfer[] = [];
+  readonly anomalies: NewAnomaly[] = [];
+  readonly #deps: SystemDeps;
+  readonly #booked: Set<string>;
+  readonly #status = new Map<string, PayinStatus>();
+
+  constructor(deps: SystemDeps, booked: ReadonlySet<string>) {
+    this.#deps = deps;
+    this.#booked = new Set(booked);
+  }
+
+  isFinal(payin: LockedPayin): boolean {
+    return isFinal(this.#statusOf(payin));
+  }
+
+  hear(word: Word, payin: LockedPayin | null): WordResult {
+    const judged = payin && this.#judged(word.rail, payin);
+    const isBooked = (executionId: string) => this.#booked.has(causeId(word.rail, executionId));
+    const judgement = word.standing
+      ? judgeStanding(judged, word.standing, isBooked, word.told)
+      : word.told
+        ? judgeMessage(judged, word.told, isBooked)
+        : 'known';
+    if (typeof judgement === 'string') return judgement;
+    this.#take(word, payin, judgement);
+    if (judgement.oddities.some((oddity) => oddity.kind === 'unfounded')) return 'unfounded';
+    return judgement.move === null && judgement.bookings.length + judgement.oddities.length === 0
+      ? 'known'
+      : 'applied';
+  }
+
+  #take(word: Word, payin: LockedPayin | null, { move, bookings, oddities }: Judgement): void {
+    const organizationId = payin?.organization_id ?? HOUSE_ID;
+    if (payin && move) {
+      this.moves.push({ organizationId, id: payin.id, from: this.#statusOf(payin), ...move });
+      this.#status.set(payin.id, move.to);
+    }
+    for (const booking of bookings) {
+      this.transfers.push(this.#transfer(word.rail, organizationId, payin?.id ?? null, booking));
+      this.#booked.add(causeId(word.rail, booking.executionId));
+    }
+    for (const oddity of oddities)
+      this.anomalies.push(this.#anomaly(word, organizationId, payin?.id ?? null, oddity));
+  }
+
+  #transfer(rail: Rail, organizationId: string, payinId: string | null, booking: Booking): Transfer {
+    return {
+      id: this.#freshId(),
+      organizationId,
+      debit: CLEARING[rail],
+      credit: booking.into,
+      amount: booking.amount,
+      cause: { kind: 'payment', id: causeId(rail, booking.executionId) },
+      resourceId: payinId,
+    };
+  }
+
+  #anomaly(word: Word, organizationId: string, payinId: string | null, oddity: Oddity): NewAnomaly {
+    const { rail, reference } = word;
+    return {
+      ...oddity,
+      organizationId,
+      id: this.#freshId(),
+      payinId,
+      rail,
+      reference,
+      once: `${oddity.kind}/${rail}/${oddity.executionId ?? reference}`,
+    };
+  }
+
+  #judged(rail: Rail, payin: LockedPayin): Judged {
+    const { abilities } = this.#deps.rails[rail];
+    return {
+      status: this.#statusOf(payin),
+      amount: cents(payin.amount_in_cents),
+      expired: payin.expired,
+      // Where we can close a collection, closing it is what makes sure; "not found" alone says too little.
+      nothingUnderWay:
+        abilities.closeAtOnce === 0 &&
+        (payin.sent_ms_ago === null || payin.sent_ms_ago >= abilities.longestProcessingMs),
+    };
+  }
+
+  #statusOf(payin: LockedPayin): PayinStatus {
+    return this.#status.get(payin.id) ?? payin.status;
+  }
+
+  #freshId(): string {
+    return uuidv7(this.#deps.clock.now(), this.#deps.cell);
+  }
+}
+
+function causeId(rail: Rail, executionId: string): string {
+  return `${rail}:${executionId}`;
+}
+
+function executionsOf({ rail, told, standing }: Word): string[] {
+  const standingIds = standing?.payments.map((payment) => payment.executionId) ?? [];
+  const toldIds = told?.kind === 'paid' ? [told.executionId] : [];
+  return [...standingIds, ...toldIds].map((id) => causeId(rail, id));
+}
+
+/** Whose collections these are: by the key, or by what our reference at PSE says of itself. */
+async function ownersOf(tx: Tx, words: readonly Word[]): Promise<Map<Word, PayinKey>> {
+  const byKey = await payinsOfKeys(
+    tx,
+    words.filter(({ rail }) => rail === 'BRE_B').map(({ reference }) => reference),
+  );
+  const read = new Map(
+    words.filter(({ rail }) => rail === 'PSE').map((word) => [word, readPseReference(word.reference)]),
+  );
+  const numbers = [...read.values()].flatMap((named) => (named ? [named.organizationNumber] : []));
+  const organizations = await organizationsByNumber(tx, numbers);
+  const owners = new Map<Word, PayinKey>();
+  for (const word of words) {
+    const named = read.get(word);
+    const organizationId = named ? organizations.get(named.organizationNumber) : undefined;
+    const owner =
+      named && organizationId !== undefined
+        ? { organizationId, id: named.payinId }
+        : byKey.get(word.rail === 'BRE_B' ? word.reference : '');
+    if (owner) owners.set(word, owner);
+  }
+  return owners;
+}
+
+function distinct(payins: readonly PayinKey[]): PayinKey[] {
+  return [...new Map(payins.map((payin) => [payin.id, payin])).values()];
+}
+
+function nextTaskOf(payin: LockedPayin): PayinKey & RailTask {
+  return {
+    organizationId: payin.organization_id,
+    id: payin.id,
+    ...nextTask(payin.rail, { createdAt: payin.created_at, expiresAt: payin.expires_at, now: payin.now }),
+  };
+}
+
+const EVENT_OF = {
+  CONFIRMED: 'payin.confirmed',
+  DECLINED: 'payin.declined',
+  CANCELED: 'payin.canceled',
+} as const;
+
+/** The payins of a link have none: the link's own event tells of them. */
+function eventsOf(deps: SystemDeps, moved: readonly MovedPayin[]): NewEvent[] {
+  return moved
+    .filter((row) => row.payment_link_id === null)
+    .map((row) => ({
+      id: uuidv7(deps.clock.now(), deps.cell),
+      organizationId: row.organization_id,
+      event: EVENT_OF[row.status as keyof typeof EVENT_OF],
+      resource: 'payin',
+      resourceId: row.id,
+      createdAt: row.updated_at,
+      // The customer is not part of it, so it stays closed.
+      data: payinEventData(deps, row.organization_number, payinWithoutCustomer(row)),
+    }));
+}

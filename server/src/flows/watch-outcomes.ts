@@ -1,0 +1,28 @@
+import { countOpenAnomalies } from '../anomalies/anomaly.store.ts';
+import type { SystemDeps } from '../deps.ts';
+import { waitingNotices } from '../rail-notices/notice.store.ts';
+
+/** What rails told us and nobody has made anything of yet, and what waits for an operator, as metrics. */
+export function watchOutcomes(deps: SystemDeps): () => Promise<void> {
+  const tasks = ['apply', 'ask'] as const;
+  const waiting = new Map<string, number>();
+  const oldest = new Map<string, number>();
+  let anomalies = 0;
+  const { metrics } = deps;
+  metrics.gauge(
+    'caudal_rail_notices_waiting',
+    'Messages of rails, stored and not yet dealt with.',
+    () => waiting,
+  );
+  metrics.gauge('caudal_rail_notices_waiting_oldest_seconds', 'Age of the oldest of them.', () => oldest);
+  metrics.gauge('caudal_anomalies_open', 'Anomalies that wait for an operator.', () => anomalies);
+  return async () => {
+    const rows = await waitingNotices(deps.system);
+    for (const task of tasks) {
+      const row = rows.find((each) => each.task === task);
+      waiting.set(`{task="${task}"}`, row?.count ?? 0);
+      oldest.set(`{task="${task}"}`, row?.oldest_seconds ?? 0);
+    }
+    anomalies = await countOpenAnomalies(deps.system);
+  };
+}

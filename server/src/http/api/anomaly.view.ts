@@ -1,0 +1,15 @@
+import type { Anomaly } from '../../anomalies/anomaly.ts';
+import { pesos } from '../../kit/money.ts';
+
+/** An anomaly as its merchant sees it. */
+export function anomalyView(anomaly: Anomaly) {
+  return {
+    id: anomaly.id,
+    kind: anomaly.kind.toUpperCase(),
+    amount: anomaly.amount === null ? null : pesos(anomaly.amount),
+    amountInCents: anomaly.amount === null ? null : Number(anomaly.amount),
+    noticedAt: anomaly.noticedAt.toISOString(),
+    resolvedAt: anomaly.resolvedAt?.toISOString() ?? null,
+    resolution: anomaly.resolution?.toUpperCase() ?? null,
+  };
+}

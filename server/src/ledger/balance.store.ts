@@ -1,0 +1,61 @@
+import { statement, type Tx } from '../db/tx.ts';
+import { type Cents, cents } from '../kit/money.ts';
+import { OWN_ACCOUNTS, type OwnAccount } from './transfer.ts';
+
+const OPEN = statement(
+  'balance.open',
+  `insert into caudal.ledger_balances (organization_id, account, updated_at)
+   select $1, account, caudal.now() from unnest($2::text[]) as own (account)`,
+);
+
+/** The accounts of a new organization, empty. Without them nothing can be booked for it. */
+export async function openAccounts(tx: Tx, organizationId: string): Promise<void> {
+  await tx.query(OPEN, [organizationId, OWN_ACCOUNTS]);
+}
+
+export interface Balances {
+  readonly amounts: Readonly<Record<OwnAccount, Cents>>;
+  /** When the last of them changed. */
+  readonly updatedAt: Date;
+}
+
+const READ = statement(
+  'balance.read',
+  `select account, balance_in_cents, updated_at from caudal.ledger_balances
+   where organization_id = $1 and account = any($2::text[])`,
+);
+
+interface BalanceRow {
+  account: OwnAccount;
+  balance_in_cents: bigint;
+  updated_at: Date;
+}
+
+export async function readBalances(tx: Tx, organizationId: string): Promise<Balances> {
+  const rows = await tx.query<BalanceRow>(READ, [organizationId, OWN_ACCOUNTS]);
+  const amountIn = (account: OwnAccount): Cents => {
+    const row = rows.find((each) => each.account === account);
+    // Absent is not empty: zero would be a claim about money that nobody has checked.
+    if (!row) throw new Error(`organization ${organizationId} has no account ${account}`);
+    return cents(row.balance_in_cents);
+  };
+  return {
+    amounts: { pending: amountIn('pending'), available: amountIn('available'), held: amountIn('held') },
+    updatedAt: new Date(Math.max(...rows.map((row) => row.updated_at.getTime()))),
+  };
+}
+
+const LOCK = statement(
+  'balance.lock',
+  'select balance_in_cents from caudal.ledger_balances where organization_id = $1 and account = $2 for update',
+);
+
+/**
+ * The balance as this transaction leaves it. Taking the lock is a write, and only a transaction that wrote waits for the
+ * standby: an answer from what is already booked is a promise too.
+ */
+export async function lockBalance(tx: Tx, organizationId: string, account: OwnAccount): Promise<Cents> {
+  const [row] = await tx.query<{ balance_in_cents: bigint }>(LOCK, [organizationId, account]);
+  if (!row) throw new Error(`organization ${organizationId} has no account ${account}`);
+  return cents(row.balance_in_cents);
+}

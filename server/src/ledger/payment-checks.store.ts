@@ -1,0 +1,102 @@
+import { check } from './broken-row.store.ts';
+
+// These read tables of payins and anomalies beside the ledger's own: to see whether the books tell the same story is
+// what they are for, and no other store does.
+
+const SETTLED_PAYINS = check(
+  'settled-payins',
+  `with settled as (
+     select organization_id, settlement_id, count(*) as payins, sum(confirmed_amount_in_cents) as amount
+     from caudal.payins where settlement_id is not null group by organization_id, settlement_id
+   )
+   select 'settlements' as "table", coalesce(s.organization_id, p.organization_id) as "organizationId",
+     coalesce(s.id, p.settlement_id)::text as id,
+     coalesce(p.amount || ' of ' || p.payins || ' payins', 'no payins') as expected,
+     coalesce(s.amount_in_cents || ' of ' || s.payins || ' payins', 'no row') as found
+   from caudal.settlements s
+   full join settled p on p.organization_id = s.organization_id and p.settlement_id = s.id
+   where (s.amount_in_cents, s.payins) is distinct from (p.amount, p.payins)`,
+);
+
+const SETTLEMENT_TRANSFERS = check(
+  'settlement-transfers',
+  `with moved as (
+     select organization_id, cause_id, sum(amount_in_cents) as amount,
+       count(*) filter (where debit_account <> 'pending' or credit_account <> 'available') as astray
+     from caudal.ledger_transfers where cause_kind = 'settlement' group by organization_id, cause_id
+   )
+   select 'settlements' as "table", coalesce(s.organization_id, m.organization_id) as "organizationId",
+     coalesce(s.id::text, m.cause_id) as id,
+     coalesce(m.amount || ' transferred', 'no transfer') || case when m.astray > 0 then ' between other accounts' else '' end as expected,
+     coalesce(s.amount_in_cents::text, 'no row') as found
+   from caudal.settlements s
+   full join moved m on m.organization_id = s.organization_id and m.cause_id = s.id::text
+   where s.amount_in_cents is distinct from m.amount or m.astray > 0`,
+);
+
+const PENDING = check(
+  'pending',
+  `with waiting as (
+     select organization_id, sum(confirmed_amount_in_cents) as amount
+     from caudal.payins where settlement_status = 'PENDING_SETTLEMENT' group by organization_id
+   )
+   select 'ledger_balances' as "table", coalesce(b.organization_id, w.organization_id) as "organizationId", 'pending' as id,
+     coalesce(w.amount, 0) || ' of payins not yet settled' as expected, coalesce(b.balance_in_cents::text, 'no row') as found
+   from (select organization_id, balance_in_cents from caudal.ledger_balances where account = 'pending') b
+   full join waiting w on w.organization_id = b.organization_id
+   where b.balance_in_cents is distinct from coalesce(w.amount, 0)`,
+);
+
+const PAYMENTS = check(
+  'payments',
+  // What a payin of a payment link brings may be split or stay in suspense: the link's own rules say how.
+  `with paid as (
+     select organization_id, resource_id, count(*) as transfers, sum(amount_in_cents) as amount,
+       min(id::text) as transfer_id, min(debit_account) as account
+     from caudal.ledger_transfers where cause_kind = 'payment' and credit_account = 'pending' group by organization_id, resource_id
+   ),
+   confirmed as (
+     select organization_id, id, rail, confirmed_amount_in_cents, payment_link_id from caudal.payins where status = 'CONFIRMED'
+   )
+   select case when c.id is null then 'ledger_transfers' else 'payins' end as "table",
+     coalesce(c.organization_id, p.organization_id) as "organizationId", coalesce(c.id::text, p.transfer_id) as id,
+     case when c.id is null then 'a confirmed payin ' || coalesce(p.resource_id::text, 'named by it')
+       else '1 payment of ' || c.confirmed_amount_in_cents || ' from clearing_' || lower(c.rail) end as expected,
+     case when c.id is null then 'none'
+       else coalesce(p.transfers || ' of ' || p.amount || ' from ' || p.account, 'none') end as found
+   from confirmed c
+   full join paid p on p.organization_id = c.organization_id and p.resource_id = c.id
+   where c.id is null or (c.payment_link_id is null
+     and (p.transfers, p.amount, p.account) is distinct from (1, c.confirmed_amount_in_cents, 'clearing_' || lower(c.rail)))`,
+);
+
+const UNSETTLED = check(
+  'unsettled',
+  `select 'payins' as "table", organization_id as "organizationId", id::text as id,
+     'a time to settle, or SETTLED' as expected, coalesce(settlement_status, 'no settlement status') as found
+   from caudal.payins
+   where status = 'CONFIRMED' and payment_link_id is null and settlement_status is distinct from 'SETTLED' and settles_at is null`,
+);
+
+const SUSPENSE = check(
+  'suspense',
+  // What was found out to be another organization's leaves suspense there: it is the anomaly that says whose it was.
+  `with moved as (
+     select organization_id, amount_in_cents as amount from caudal.ledger_transfers where credit_account = 'suspense'
+     union all
+     select coalesce(a.organization_id, t.organization_id), -t.amount_in_cents from caudal.ledger_transfers t
+     left join caudal.anomalies a on t.cause_kind = 'anomaly' and a.id::text = t.cause_id
+     where t.debit_account = 'suspense'
+   ),
+   held as (select organization_id, sum(amount) as amount from moved group by organization_id),
+   open as (
+     select organization_id, sum(amount_in_cents) as amount from caudal.anomalies where resolved_at is null group by organization_id
+   )
+   select 'anomalies' as "table", coalesce(h.organization_id, o.organization_id) as "organizationId", 'suspense' as id,
+     coalesce(h.amount, 0) || ' in suspense' as expected, coalesce(o.amount, 0) || ' of open anomalies' as found
+   from held h full join open o on o.organization_id = h.organization_id
+   where coalesce(h.amount, 0) <> coalesce(o.amount, 0)`,
+);
+
+/** Whether the books agree with what payins and anomalies say of the same money. */
+export const PAYMENT_CHECKS = [SETTLED_PAYINS, SETTLEMENT_TRANSFERS, PENDING, PAYMENTS, UNSETTLED, SUSPENSE];

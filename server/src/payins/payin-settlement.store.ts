@@ -1,0 +1,51 @@
+import { statement, type Tx } from '../db/tx.ts';
+import { type Cents, cents } from '../kit/money.ts';
+
+export interface SettlingPayin {
+  readonly organizationId: string;
+  readonly id: string;
+  /** What came in for it, and so what waits in the organization's pending account. */
+  readonly confirmedAmount: Cents;
+}
+
+const CLAIM = statement(
+  'payin-settlement.claim',
+  // Another run's payins are passed over, not waited for; what it leaves is found by the next round.
+  `select p.organization_id, p.id, p.confirmed_amount_in_cents from caudal.payins p
+   where p.settles_at <= caudal.now() and p.status = 'CONFIRMED' and p.settlement_status = 'PENDING_SETTLEMENT'
+   order by p.settles_at limit $1
+   for update skip locked`,
+);
+
+/** Up to `most` payins whose money may become available, longest due first. They are this transaction's until it ends. */
+export async function lockSettlingPayins(tx: Tx, most: number): Promise<SettlingPayin[]> {
+  const rows = await tx.query<{
+    organization_id: string;
+    id: string;
+    confirmed_amount_in_cents: bigint;
+  }>(CLAIM, [most]);
+  return rows.map((row) => ({
+    organizationId: row.organization_id,
+    id: row.id,
+    confirmedAmount: cents(row.confirmed_amount_in_cents),
+  }));
+}
+
+const SETTLE = statement(
+  'payin-settlement.settle',
+  `update caudal.payins p set
+     settlement_status = 'SETTLED', settlement_id = s.settlement_id, settles_at = null, updated_at = caudal.now()
+   from unnest($1::uuid[], $2::uuid[], $3::uuid[]) as s (organization_id, id, settlement_id)
+   where p.organization_id = s.organization_id and p.id = s.id`,
+);
+
+export async function settlePayins(
+  tx: Tx,
+  payins: readonly (Pick<SettlingPayin, 'organizationId' | 'id'> & { readonly settlementId: string })[],
+): Promise<void> {
+  await tx.query(SETTLE, [
+    payins.map((payin) => payin.organizationId),
+    payins.map((payin) => payin.id),
+    payins.map((payin) => payin.settlementId),
+  ]);
+}

@@ -1,0 +1,179 @@
+import type { Cents } from '../kit/money.ts';
+import type { Payment, RailErrorCode, Standing } from '../rails/contract.ts';
+import { isFinal, type PayinStatus } from './payin.states.ts';
+
+/** Why a payin changes, as its history says it. */
+export type MoveCause =
+  | 'paid, by notice'
+  | 'paid, when asked'
+  | 'declined by the rail'
+  | 'refused by the rail'
+  | 'ended by the payer'
+  | 'expired: closed and unpaid'
+  | 'expired: never sent';
+
+export interface Move {
+  readonly to: 'CONFIRMED' | 'DECLINED' | 'CANCELED';
+  readonly confirmedAmount: Cents | null;
+  readonly errorCode: RailErrorCode | null;
+  readonly cause: MoveCause;
+}
+
+/** Money that came, and where it goes: to the merchant, or to suspense because of an oddity an operator must see. */
+export interface Booking {
+  readonly executionId: string;
+  readonly amount: Cents;
+  readonly into: 'pending' | 'suspense';
+}
+
+export interface Oddity {
+  readonly kind: 'paid_late' | 'paid_again' | 'unmatched' | 'contradiction' | 'unfounded';
+  readonly executionId: string | null;
+  /** In suspense; null when no money came with it. */
+  readonly amount: Cents | null;
+}
+
+export interface Judgement {
+  readonly move: Move | null;
+  readonly bookings: readonly Booking[];
+  readonly oddities: readonly Oddity[];
+}
+
+/** A payin as far as its outcome depends on it. */
+export interface Judged {
+  readonly status: PayinStatus;
+  readonly amount: Cents;
+  /** By the database's clock. */
+  readonly expired: boolean;
+  /** Whether everything that was ever sent to its rail has had the longest time the rail takes. */
+  readonly nothingUnderWay: boolean;
+}
+
+/** What a rail told us by itself, or answered to an order of ours. */
+export type Told =
+  | { readonly kind: 'paid'; readonly executionId: string; readonly amount: Cents }
+  | { readonly kind: 'declined' | 'refused'; readonly errorCode: RailErrorCode };
+
+const NOTHING: Judgement = { move: null, bookings: [], oddities: [] };
+
+/**
+ * A message is believed when it says what was to be expected: the payment we asked for, of an open payin. Everything else
+ * (another amount, an end without money, money for what has ended or is unknown) is `doubtful`: the rail is asked
+ * about it, and its answer decides.
+ * @param isBooked whether the money of an execution is in the ledger already
+ */
+export function judgeMessage(
+  payin: Judged | null,
+  told: Told,
+  isBooked: (executionId: string) => boolean,
+): Judgement | 'known' | 'doubtful' {
+  if (told.kind === 'paid') {
+    if (isBooked(told.executionId)) return 'known';
+    if (payin === null || isFinal(payin.status) || told.amount !== payin.amount) return 'doubtful';
+    return confirmed(told, 'paid, by notice');
+  }
+  if (payin === null) return 'doubtful';
+  if (payin.status === 'CONFIRMED')
+    return told.kind === 'refused' ? 'known' : { ...NOTHING, oddities: [contradiction()] };
+  if (isFinal(payin.status)) return 'known';
+  return told.kind === 'refused'
+    ? { ...NOTHING, move: ended(told.errorCode, 'refused by the rail') }
+    : 'doubtful';
+}
+
+/**
+ * How a collection stands at its rail, by the rail's own answer: that is believed. Each payment is booked once; the first
+ * confirms an open payin, whatever it amounts to, the rest goes to suspense.
+ * @param told the message that led to asking, if one did
+ */
+export function judgeStanding(
+  payin: Judged | null,
+  standing: Pick<Standing, 'state' | 'payments' | 'errorCode'>,
+  isBooked: (executionId: string) => boolean,
+  told: Told | null,
+): Judgement {
+  const fresh = standing.payments.filter((payment) => !isBooked(payment.executionId));
+  const [first, ...rest] = payin !== null && !isFinal(payin.status) ? inOrder(fresh) : [];
+  const odd = first === undefined ? fresh : rest;
+  const base =
+    first !== undefined
+      ? confirmed(first, 'paid, when asked')
+      : { ...NOTHING, move: standing.payments.length > 0 ? null : endOf(payin, standing) };
+  const status = base.move?.to ?? payin?.status ?? null;
+  return {
+    move: base.move,
+    bookings: [...base.bookings, ...odd.map((payment) => booking(payment, 'suspense'))],
+    oddities: [...odd.map((payment) => tooMuch(payment, status)), ...unfit(status, standing, told)],
+  };
+}
+
+/** Only the rail's clear word ends an open payin without money. */
+function endOf(
+  payin: Judged | null,
+  { state, errorCode }: Pick<Standing, 'state' | 'errorCode'>,
+): Move | null {
+  if (payin === null || isFinal(payin.status)) return null;
+  if (state === 'declined') return ended(errorCode ?? 'RAIL_REJECTED', 'declined by the rail');
+  if (!payin.expired) return null;
+  if (state === 'closed') return ended('EXPIRED', 'expired: closed and unpaid');
+  return state === 'not_found' && payin.nothingUnderWay ? ended('EXPIRED', 'expired: never sent') : null;
+}
+
+const OF_THE_PAYER: ReadonlySet<RailErrorCode> = new Set(['PAYER_CANCELED', 'PAYER_ABANDONED', 'EXPIRED']);
+
+function ended(errorCode: RailErrorCode, cause: MoveCause): Move {
+  const canceled = OF_THE_PAYER.has(errorCode);
+  return {
+    to: canceled ? 'CANCELED' : 'DECLINED',
+    confirmedAmount: null,
+    errorCode,
+    cause: canceled && cause === 'declined by the rail' ? 'ended by the payer' : cause,
+  };
+}
+
+function confirmed(payment: { executionId: string; amount: Cents }, cause: MoveCause): Judgement {
+  return {
+    move: { to: 'CONFIRMED', confirmedAmount: payment.amount, errorCode: null, cause },
+    bookings: [booking(payment, 'pending')],
+    oddities: [],
+  };
+}
+
+function booking(
+  { executionId, amount }: { executionId: string; amount: Cents },
+  into: Booking['into'],
+): Booking {
+  return { executionId, amount, into };
+}
+
+function tooMuch({ executionId, amount }: Payment, status: PayinStatus | null): Oddity {
+  const kind = status === null ? 'unmatched' : status === 'CONFIRMED' ? 'paid_again' : 'paid_late';
+  return { kind, executionId, amount };
+}
+
+function contradiction(): Oddity {
+  return { kind: 'contradiction', executionId: null, amount: null };
+}
+
+/** A message that the rail, asked, does not stand by. */
+function unfit(
+  status: PayinStatus | null,
+  standing: Pick<Standing, 'payments'>,
+  told: Told | null,
+): Oddity[] {
+  if (told === null) return [];
+  if (told.kind !== 'paid') {
+    if (status === 'CONFIRMED') return [contradiction()];
+    return status === null && standing.payments.length === 0
+      ? [{ kind: 'unmatched', executionId: null, amount: null }]
+      : [];
+  }
+  const { executionId } = told;
+  if (standing.payments.some((payment) => payment.executionId === executionId)) return [];
+  return [{ kind: status === null ? 'unmatched' : 'unfounded', executionId, amount: null }];
+}
+
+/** The one that came first confirms; a rail that does not say when is taken in the order it lists them. */
+function inOrder(payments: readonly Payment[]): Payment[] {
+  return payments.toSorted((a, b) => (a.at?.getTime() ?? 0) - (b.at?.getTime() ?? 0));
+}

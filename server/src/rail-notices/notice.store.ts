@@ -1,0 +1,183 @@
+import { statement, type Tx } from '../db/tx.ts';
+import { type Cents, cents } from '../kit/money.ts';
+import type { Rail, RailErrorCode } from '../rails/contract.ts';
+
+/** What a rail said, as it is kept. `refused` is its answer to an order of ours; the others it sent by itself. */
+export type NoticeWord =
+  | { readonly kind: 'paid'; readonly executionId: string; readonly amount: Cents }
+  | { readonly kind: 'declined' | 'refused'; readonly errorCode: RailErrorCode }
+  | { readonly kind: 'unreadable' };
+
+export interface NewNotice {
+  readonly id: string;
+  /** The house's for what came from outside: whose it is comes out when it is applied. */
+  readonly organizationId: string;
+  readonly rail: Rail;
+  readonly noticeId: string | null;
+  readonly reference: string;
+  readonly word: NoticeWord;
+  readonly sealedRaw: Buffer | null;
+}
+
+const INSERT = statement(
+  'notice.insert',
+  `with moment as materialized (select caudal.now() as at)
+   insert into caudal.rail_notices (organization_id, id, rail, notice_id, reference, word, execution_id, amount_in_cents, error_code,
+     raw, received_at, task, due_at)
+   select organization_id, id, rail, notice_id, reference, word, execution_id, amount, error_code, raw, at,
+     case when word <> 'unreadable' then 'apply' end, case when word <> 'unreadable' then at end
+   from moment, unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::text[], $10::bytea[])
+     as n (organization_id, id, rail, notice_id, reference, word, execution_id, amount, error_code, raw)`,
+);
+
+/** Kept before anything is made of it; a worker applies it. */
+export async function insertNotices(tx: Tx, notices: readonly NewNotice[]): Promise<void> {
+  if (notices.length === 0) return;
+  await tx.query(INSERT, [
+    notices.map((notice) => notice.organizationId),
+    notices.map((notice) => notice.id),
+    notices.map((notice) => notice.rail),
+    notices.map((notice) => notice.noticeId),
+    notices.map((notice) => notice.reference),
+    notices.map(({ word }) => word.kind),
+    notices.map(({ word }) => (word.kind === 'paid' ? word.executionId : null)),
+    notices.map(({ word }) => (word.kind === 'paid' ? word.amount : null)),
+    notices.map(({ word }) => ('errorCode' in word ? word.errorCode : null)),
+    notices.map((notice) => notice.sealedRaw),
+  ]);
+}
+
+export interface DueNotice {
+  readonly organizationId: string;
+  readonly id: string;
+  readonly rail: Rail;
+  readonly reference: string;
+  readonly word: Exclude<NoticeWord, { kind: 'unreadable' }>;
+  readonly attempts: number;
+}
+
+const COLUMNS =
+  'n.organization_id, n.id, n.rail, n.reference, n.word, n.execution_id, n.amount_in_cents, n.error_code, n.attempts';
+
+const TAKE = statement(
+  'notice.take',
+  `select ${COLUMNS} from caudal.rail_notices n where n.task = 'apply' and n.due_at <= caudal.now()
+   order by n.due_at limit $1 for update skip locked`,
+);
+
+const TAKE_ONE = statement(
+  'notice.take-one',
+  `select ${COLUMNS} from caudal.rail_notices n where n.organization_id = $1 and n.id = $2 and n.task = 'apply' for update skip locked`,
+);
+
+/**
+ * Locks notices that are to be applied until the transaction ends: applying needs no rail, so the lock is the claim, and
+ * those of a process that dies are free at once.
+ */
+export async function takeNotices(tx: Tx, most: number): Promise<DueNotice[]> {
+  return (await tx.query<NoticeRow>(TAKE, [most])).map(dueNotice);
+}
+
+export async function takeNotice(tx: Tx, organizationId: string, id: string): Promise<DueNotice[]> {
+  return (await tx.query<NoticeRow>(TAKE_ONE, [organizationId, id])).map(dueNotice);
+}
+
+const CLAIM_DOUBTFUL = statement(
+  'notice.claim-doubtful',
+  `with due as (
+     select n.organization_id, n.id from caudal.rail_notices n
+     where n.task = 'ask' and n.rail = $3 and n.due_at <= caudal.now() and (n.claimed_until is null or n.claimed_until < clock_timestamp())
+     order by n.due_at limit $2 for update skip locked
+   )
+   update caudal.rail_notices n set claimed_until = clock_timestamp() + interval '20 seconds', claim_token = $1
+   from due where n.organization_id = due.organization_id and n.id = due.id
+   returning ${COLUMNS}`,
+);
+
+/** Takes up to `most` notices whose rail is to be asked about them. */
+export async function claimDoubtful(
+  tx: Tx,
+  claimToken: string,
+  rail: Rail,
+  most: number,
+): Promise<DueNotice[]> {
+  return (await tx.query<NoticeRow>(CLAIM_DOUBTFUL, [claimToken, most, rail])).map(dueNotice);
+}
+
+/** What becomes of a notice: done with, to be asked about, or to be taken up again later. */
+export interface NoticeResult {
+  readonly organizationId: string;
+  readonly id: string;
+  readonly outcome: 'applied' | 'known' | 'unfounded' | null;
+  readonly next: { readonly task: 'apply' | 'ask'; readonly afterMs: number } | null;
+}
+
+const CONCLUDE = statement(
+  'notice.conclude',
+  `with moment as materialized (select caudal.now() as at)
+   update caudal.rail_notices n set
+     outcome = r.outcome, task = r.task, due_at = moment.at + make_interval(secs => r.after_ms / 1000.0),
+     attempts = least(n.attempts + 1, 32000), claimed_until = null, claim_token = null
+   from moment, unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::float8[]) as r (organization_id, id, outcome, task, after_ms)
+   where n.organization_id = r.organization_id and n.id = r.id and n.task is not null and n.claim_token is not distinct from $6::uuid`,
+);
+
+/** @param claimToken of those that were claimed; null for those locked by this transaction */
+export async function concludeNotices(
+  tx: Tx,
+  results: readonly NoticeResult[],
+  claimToken: string | null,
+): Promise<void> {
+  if (results.length === 0) return;
+  await tx.query(CONCLUDE, [
+    results.map((result) => result.organizationId),
+    results.map((result) => result.id),
+    results.map((result) => result.outcome),
+    results.map((result) => result.next?.task ?? null),
+    results.map((result) => result.next?.afterMs ?? null),
+    claimToken,
+  ]);
+}
+
+const WAITING = statement(
+  'notice.waiting',
+  `select n.task, count(*)::int as count, coalesce(extract(epoch from caudal.now() - min(n.received_at)), 0)::float8 as oldest_seconds
+   from caudal.rail_notices n where n.due_at is not null and n.task in ('apply', 'ask') group by n.task`,
+);
+
+/** What has been stored and not yet applied, by what is to be done. */
+export function waitingNotices(
+  tx: Pick<Tx, 'query'>,
+): Promise<{ task: 'apply' | 'ask'; count: number; oldest_seconds: number }[]> {
+  return tx.query(WAITING);
+}
+
+interface NoticeRow {
+  organization_id: string;
+  id: string;
+  rail: Rail;
+  reference: string;
+  word: 'paid' | 'declined' | 'refused';
+  execution_id: string | null;
+  amount_in_cents: bigint | null;
+  error_code: RailErrorCode | null;
+  attempts: number;
+}
+
+function dueNotice(row: NoticeRow): DueNotice {
+  return {
+    organizationId: row.organization_id,
+    id: row.id,
+    rail: row.rail,
+    reference: row.reference,
+    word: wordOf(row),
+    attempts: row.attempts,
+  };
+}
+
+function wordOf({ word, execution_id, amount_in_cents, error_code }: NoticeRow): DueNotice['word'] {
+  if (word === 'paid' && execution_id !== null && amount_in_cents !== null)
+    return { kind: 'paid', executionId: execution_id, amount: cents(amount_in_cents) };
+  if (word !== 'paid' && error_code !== null) return { kind: word, errorCode: error_code };
+  throw new Error('a notice without what its word needs');
+}

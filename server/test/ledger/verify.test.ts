@@ -1,0 +1,339 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { deposit } from '../../src/flows/deposit.ts';
+import { rollSubtotals } from '../../src/flows/roll-subtotals.ts';
+import { settleBalances } from '../../src/flows/settle-balances.ts';
+import { verifyLedger } from '../../src/flows/verify-ledger.ts';
+import { cents } from '../../src/kit/money.ts';
+import type { BrokenRow } from '../../src/ledger/broken-row.store.ts';
+import { HOUSE_ID } from '../../src/organizations/organization.ts';
+import { settingsFor } from '../harness/in-process.ts';
+import { atTheDesk } from '../harness/operator-desk.ts';
+import { until } from '../harness/until.ts';
+import { type Books, openBooks } from './books.ts';
+
+const TABLES = [
+  'ledger_balances',
+  'ledger_transfers',
+  'ledger_causes',
+  'ledger_subtotals',
+  'settlements',
+  'anomalies',
+  'payins',
+];
+
+let books: Books;
+/** Of the shop whose books are damaged. */
+let shop: {
+  readonly id: string;
+  readonly settled: string;
+  readonly waiting: string;
+  readonly settlement: string;
+};
+
+beforeAll(async () => {
+  books = await openBooks();
+  const [id = '', other = ''] = await books.organizations(2);
+  const [settled = ''] = await books.confirm([
+    { organizationId: id, amount: 1000 },
+    { organizationId: id, amount: 500, rail: 'PSE' },
+    { organizationId: other, amount: 1 },
+  ]);
+  await settleBalances(books.caudal.deps);
+  await deposit(books.caudal.deps, { organizationId: id, amount: cents(20_000), reference: 'bank 1' });
+  await suspend(id, 77);
+  await credit(id, await suspend(id, 5), id);
+  // Money that belonged to nobody until an operator found out whose it is.
+  await credit(other, await suspend(HOUSE_ID, 9), HOUSE_ID);
+  await passThreeHours();
+  await rollSubtotals(books.caudal.deps);
+  const [waiting = ''] = await books.confirm([{ organizationId: id, amount: 30, settlesIn: '1 day' }]);
+  const [settlement] = await books.database.query<{ id: string }>(
+    'select id from caudal.settlements where organization_id = $1',
+    [id],
+  );
+  shop = { id, settled, waiting, settlement: settlement?.id ?? '' };
+  await books.database.query('create schema kept');
+  for (const table of TABLES)
+    await books.database.query(`create table kept.${table} as select * from caudal.${table}`);
+});
+afterAll(async () => {
+  await books?.close();
+});
+afterEach(async () => {
+  const restore = TABLES.map(
+    (table) => `delete from caudal.${table}; insert into caudal.${table} select * from kept.${table};`,
+  );
+  await books.database.query(restore.join('\n'));
+});
+
+/** Money that no payin takes up. @returns the anomaly's id */
+async function suspend(organizationId: string, amount: number): Promise<string> {
+  const id = books.newId();
+  await books.post({
+    organizationId,
+    debit: 'clearing_pse',
+    credit: 'suspense',
+    amount,
+    cause: { kind: 'payment', id: `PSE:${id}` },
+    resourceId: null,
+  });
+  await books.database.query(
+    `insert into caudal.anomalies (organization_id, id, rail, kind, reference, amount_in_cents, noticed_at, once)
+     values ($1, $2, 'PSE', 'unmatched', 'r', $3, caudal.now(), $4)`,
+    [organizationId, id, amount, id],
+  );
+  return id;
+}
+
+async function credit(organizationId: string, anomaly: string, owner: string): Promise<void> {
+  const [row] = await books.database.query<{ amount: number }>(
+    `update caudal.anomalies set resolved_at = caudal.now(), resolution = 'credit', resolved_by = 'test'
+     where organization_id = $1 and id = $2 returning amount_in_cents::int as amount`,
+    [owner, anomaly],
+  );
+  await books.post({
+    organizationId,
+    debit: 'suspense',
+    credit: 'available',
+    amount: row?.amount ?? 0,
+    cause: { kind: 'anomaly', id: anomaly },
+    resourceId: anomaly,
+  });
+}
+
+async function passThreeHours(): Promise<void> {
+  const [row] = await books.database.query<{ now: Date }>("select caudal.shift_time('3 hours') as now");
+  await books.database.query('update caudal.deployment set shifted_at = null');
+  await until('the process hears of it', () =>
+    Promise.resolve(books.caudal.deps.clock.now() >= (row?.now.getTime() ?? 0)),
+  );
+}
+
+/** Damages the shop's books as nobody but a superuser can. `$SHOP` and the like stand for ids. */
+async function damage(text: string): Promise<void> {
+  await books.database.query(
+    text
+      .replaceAll('$SHOP', `'${shop.id}'`)
+      .replaceAll('$SETTLED', `'${shop.settled}'`)
+      .replaceAll('$WAITING', `'${shop.waiting}'`)
+      .replaceAll('$SETTLEMENT', `'${shop.settlement}'`)
+      .replaceAll('$FRESH', `'${books.newId()}'`),
+  );
+}
+
+const PAYMENT_OF_SETTLED = `organization_id = $SHOP and resource_id = $SETTLED`;
+
+describe('ledger verify', () => {
+  it('finds nothing wrong with sound books, and tells what every account holds', async () => {
+    const { code, stdout } = await atTheDesk(settingsFor(books.database.url), 'ledger', 'verify');
+    expect(code).toBe(0);
+    const lines = stdout.split('\n').map((line) => line.replaceAll(/ {2,}/g, ' '));
+    expect(lines).toEqual([
+      'pending 0.30',
+      // Settled, deposited, and both corrections.
+      'available 215.15',
+      'held 0.00',
+      'clearing_bre_b -10.31',
+      'clearing_pse -5.91',
+      'fees 0.00',
+      'suspense 0.77',
+      'treasury -200.00',
+      '',
+      '12 transfers, 6 balances checked, all sums to zero',
+      '',
+    ]);
+  });
+
+  it.each<{ what: string; sql: string; named: () => Partial<BrokenRow> }>([
+    {
+      what: 'a balance that is not the sum of its transfers',
+      sql: `update caudal.ledger_balances set balance_in_cents = 1 where organization_id = $SHOP and account = 'available'`,
+      named: () => ({ table: 'ledger_balances', id: 'available', expected: '21505', found: '1' }),
+    },
+    {
+      what: 'books that do not sum to zero',
+      sql: `update caudal.ledger_balances set balance_in_cents = 3 where organization_id = $SHOP and account = 'held'`,
+      named: () => ({ organizationId: null, id: 'sum of all accounts', expected: '0', found: '3' }),
+    },
+    {
+      what: 'an account that is missing, though it held nothing',
+      sql: `delete from caudal.ledger_balances where organization_id = $SHOP and account = 'held'`,
+      named: () => ({ table: 'ledger_balances', id: 'held', expected: '0', found: 'no row' }),
+    },
+    {
+      what: 'a transfer whose amount was changed',
+      sql: `update caudal.ledger_transfers set amount_in_cents = 1001 where ${PAYMENT_OF_SETTLED}`,
+      named: () => ({
+        table: 'payins',
+        id: shop.settled,
+        expected: '1 payment of 1000 from clearing_bre_b',
+        found: '1 of 1001 from clearing_bre_b',
+      }),
+    },
+    {
+      what: 'a cause whose transfer is gone',
+      sql: `delete from caudal.ledger_transfers where cause_kind = 'deposit'`,
+      named: () => ({
+        table: 'ledger_causes',
+        expected: `the transfer of deposit ${shop.id}:bank 1`,
+        found: 'none',
+      }),
+    },
+    {
+      what: 'a transfer whose cause is gone',
+      sql: `delete from caudal.ledger_causes where kind = 'deposit'`,
+      named: () => ({
+        table: 'ledger_transfers',
+        expected: `its cause deposit ${shop.id}:bank 1`,
+        found: 'none',
+      }),
+    },
+    {
+      what: 'a cause of another organization',
+      sql: `update caudal.ledger_causes set organization_id = '${HOUSE_ID}' where kind = 'deposit'`,
+      named: () => ({ table: 'ledger_transfers', expected: `its cause deposit ${shop.id}:bank 1` }),
+    },
+    {
+      what: 'a second transfer of one cause',
+      sql: `insert into caudal.ledger_transfers select organization_id, $FRESH, debit_account, credit_account,
+        amount_in_cents, cause_kind, cause_id, resource_id, at from caudal.ledger_transfers where ${PAYMENT_OF_SETTLED}`,
+      named: () => ({ table: 'payins', id: shop.settled, found: '2 of 2000 from clearing_bre_b' }),
+    },
+    {
+      what: 'a settlement of another amount than its payins’',
+      sql: 'update caudal.settlements set amount_in_cents = 1499 where organization_id = $SHOP',
+      named: () => ({
+        table: 'settlements',
+        id: shop.settlement,
+        expected: '1500 of 2 payins',
+        found: '1499 of 2 payins',
+      }),
+    },
+    {
+      what: 'a settlement of another amount than its transfer’s',
+      sql: 'update caudal.settlements set amount_in_cents = 1499 where organization_id = $SHOP',
+      named: () => ({ table: 'settlements', expected: '1500 transferred', found: '1499' }),
+    },
+    {
+      what: 'a settlement that is gone',
+      sql: 'delete from caudal.settlements where organization_id = $SHOP',
+      named: () => ({ table: 'settlements', id: shop.settlement, found: 'no row' }),
+    },
+    {
+      what: 'a payin that names a settlement it is not part of',
+      sql: 'update caudal.payins set settlement_id = $FRESH where id = $SETTLED',
+      named: () => ({ table: 'settlements', expected: '1000 of 1 payins', found: 'no row' }),
+    },
+    {
+      what: 'a settlement between other accounts',
+      sql: `update caudal.ledger_transfers set debit_account = 'held' where organization_id = $SHOP and cause_kind = 'settlement'`,
+      named: () => ({ table: 'settlements', expected: '1500 transferred between other accounts' }),
+    },
+    {
+      what: 'pending money that no payin waits for',
+      sql: 'update caudal.payins set confirmed_amount_in_cents = 29 where id = $WAITING',
+      named: () => ({
+        table: 'ledger_balances',
+        id: 'pending',
+        expected: '29 of payins not yet settled',
+        found: '30',
+      }),
+    },
+    {
+      what: 'a confirmed payin without its payment',
+      sql: `update caudal.ledger_transfers set resource_id = null where ${PAYMENT_OF_SETTLED}`,
+      named: () => ({ table: 'payins', id: shop.settled, found: 'none' }),
+    },
+    {
+      what: 'a payment into the pending account that names no payin',
+      sql: `update caudal.ledger_transfers set resource_id = null where ${PAYMENT_OF_SETTLED}`,
+      named: () => ({ table: 'ledger_transfers', expected: 'a confirmed payin named by it', found: 'none' }),
+    },
+    {
+      what: 'a payin that was paid and is not confirmed',
+      sql: `update caudal.payins set status = 'DECLINED', settlement_status = null, settles_at = null where id = $WAITING`,
+      named: () => ({ table: 'ledger_transfers', expected: `a confirmed payin ${shop.waiting}` }),
+    },
+    {
+      what: 'a payment from the other rail',
+      sql: `update caudal.ledger_transfers set debit_account = 'clearing_pse' where ${PAYMENT_OF_SETTLED}`,
+      named: () => ({ table: 'payins', id: shop.settled, found: '1 of 1000 from clearing_pse' }),
+    },
+    {
+      what: 'a confirmed payin that nobody will settle',
+      sql: 'update caudal.payins set settles_at = null where id = $WAITING',
+      named: () => ({ table: 'payins', id: shop.waiting, found: 'PENDING_SETTLEMENT' }),
+    },
+    {
+      what: 'an anomaly that was closed while its money stayed in suspense',
+      sql: `update caudal.anomalies set resolved_at = caudal.now(), resolution = 'credit', resolved_by = 'test' where resolved_at is null`,
+      named: () => ({
+        table: 'anomalies',
+        id: 'suspense',
+        expected: '77 in suspense',
+        found: '0 of open anomalies',
+      }),
+    },
+    {
+      what: 'an open anomaly whose money is not in suspense',
+      sql: `insert into caudal.anomalies (organization_id, id, rail, kind, reference, amount_in_cents, noticed_at, once)
+        values ($SHOP, $FRESH, 'PSE', 'unmatched', 'r', 4, caudal.now(), 'x')`,
+      named: () => ({ table: 'anomalies', expected: '77 in suspense', found: '81 of open anomalies' }),
+    },
+    {
+      what: 'a subtotal that was changed',
+      sql: `update caudal.ledger_subtotals set credits_in_cents = 90 where account = 'suspense'`,
+      named: () => ({
+        table: 'ledger_subtotals',
+        organizationId: null,
+        expected: 'debits 14, credits 91',
+        found: 'debits 14, credits 90',
+      }),
+    },
+    {
+      what: 'a subtotal that is missing',
+      sql: `delete from caudal.ledger_subtotals where account = 'fees'`,
+      named: () => ({
+        table: 'ledger_subtotals',
+        organizationId: null,
+        expected: 'debits 0, credits 0',
+        found: 'no row',
+      }),
+    },
+    {
+      what: 'a transfer that came late to a closed span',
+      sql: `insert into caudal.ledger_transfers select organization_id, uuid_in(overlay(id::text placing 'ffff' from 33 for 4)::cstring),
+        debit_account, credit_account, 6, cause_kind, 'late', resource_id, at from caudal.ledger_transfers where cause_kind = 'deposit'`,
+      named: () => ({ table: 'ledger_subtotals', organizationId: null, expected: 'debits 20006, credits 0' }),
+    },
+  ])('names $what', async ({ sql, named }) => {
+    await damage(sql);
+    const { broken } = await verifyLedger(books.caudal.deps);
+    expect(broken).toContainEqual(expect.objectContaining({ organizationId: shop.id, ...named() }));
+  });
+
+  it('says which row it is, to people and to programs, and exits with 1', async () => {
+    await damage('update caudal.settlements set payins = 3 where organization_id = $SHOP');
+    const people = await atTheDesk(settingsFor(books.database.url), 'ledger', 'verify');
+    expect(people.code).toBe(1);
+    expect(people.stdout).toContain(
+      `12 transfers, 6 balances checked, 1 broken:\nsettlements  ${shop.id}  ${shop.settlement}: expected 1500 of 2 payins, found 1500 of 3 payins\n`,
+    );
+    const programs = await atTheDesk(settingsFor(books.database.url), 'ledger', 'verify', '--json');
+    expect(programs.code).toBe(1);
+    expect(JSON.parse(programs.stdout)).toMatchObject({
+      accountsInCents: { available: '21515', clearing_pse: '-591' },
+      transfers: '12',
+      more: false,
+      broken: [{ table: 'settlements', organizationId: shop.id, id: shop.settlement }],
+    });
+  });
+
+  it('names a hundred rows and says that there are more', async () => {
+    await damage(
+      `insert into caudal.ledger_causes select 'deposit', 'lost ' || n, $SHOP, $SETTLED from generate_series(1, 150) n`,
+    );
+    const { broken, more } = await verifyLedger(books.caudal.deps);
+    expect([broken.length, more]).toEqual([100, true]);
+  });
+});

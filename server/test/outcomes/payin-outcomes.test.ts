@@ -1,0 +1,130 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { OutcomeDesk, payer } from '../harness/outcome-desk.ts';
+import { type Stack, startStack } from '../harness/stack.ts';
+
+let stack: Stack;
+let desk: OutcomeDesk;
+beforeAll(async () => {
+  stack = await startStack({ apis: 2, workers: 2, settings: { CAUDAL_DUE_EVERY_MS: '20' } });
+  desk = new OutcomeDesk(stack);
+});
+afterAll(async () => {
+  await stack?.stop();
+});
+
+describe('the magic documents decide by themselves, within ten seconds', () => {
+  it.each([
+    ['1000000001', 'CONFIRMED', null, null],
+    ['1000000003', 'DECLINED', 'RAIL_REJECTED', 'INSUFFICIENT_FUNDS'],
+    ['1000000005', 'CANCELED', 'PAYER_CANCELED', 'PAYER_CANCELED'],
+  ])('%s ends %s on both rails', async (idNumber, status, brebCode, pseCode) => {
+    const [{ payin: breb }, { payin: pse }] = await Promise.all([
+      desk.breb(payer(idNumber)),
+      desk.pse(payer(idNumber)),
+    ]);
+    expect(await desk.reaches(breb.id, status)).toMatchObject({ errorCode: brebCode });
+    expect(await desk.reaches(pse.id, status)).toMatchObject({ errorCode: pseCode });
+  });
+});
+
+describe('a Bre-B payin', () => {
+  it('that is paid is CONFIRMED, with history, event and money in the same moment', async () => {
+    const { payin, key } = await desk.breb();
+    const [execution] = await desk.simulator.pay({ key });
+    const seen = await desk.reaches(payin.id, 'CONFIRMED');
+    expect(seen).toMatchObject({
+      confirmedAmountInCents: payin.amountInCents,
+      settlementStatus: 'PENDING_SETTLEMENT',
+      errorCode: null,
+    });
+    expect(await desk.transfers(payin.id)).toEqual([
+      { debit: 'clearing_bre_b', credit: 'pending', cents: String(payin.amountInCents) },
+    ]);
+    expect((await desk.events(payin.id)).map(({ event }) => event)).toEqual(['payin.confirmed']);
+    const [facts] = await desk.query<{
+      result_at: Date;
+      history: Date;
+      event: Date;
+      transfer: Date;
+      cause: string;
+    }>(
+      `select p.result_at, h.at as history, e.created_at as event, t.at as transfer, t.cause_id as cause from caudal.payins p
+       join caudal.payin_history h on h.payin_id = p.id and h.to_status = 'CONFIRMED'
+       join caudal.events e on e.resource_id = p.id join caudal.ledger_transfers t on t.resource_id = p.id where p.id = $1`,
+      [payin.id],
+    );
+    expect(facts?.cause).toBe(`BRE_B:${execution?.executionId}`);
+    expect(new Set([facts?.result_at, facts?.history, facts?.event, facts?.transfer].map(Number)).size).toBe(
+      1,
+    );
+  });
+
+  it('paid with another amount is confirmed with what arrived, after the rail was asked', async () => {
+    const { payin, key } = await desk.breb();
+    await desk.simulator.pay({ key, amount: '123.45' });
+    expect(await desk.reaches(payin.id, 'CONFIRMED')).toMatchObject({ confirmedAmountInCents: 12_345 });
+    expect(await desk.transfers(payin.id)).toEqual([
+      { debit: 'clearing_bre_b', credit: 'pending', cents: '12345' },
+    ]);
+  });
+
+  it('paid twice keeps its state; the second payment is in suspense and an anomaly tells of it', async () => {
+    const { payin, key } = await desk.breb();
+    await desk.simulator.pay({ key });
+    await desk.reaches(payin.id, 'CONFIRMED');
+    const [second] = await desk.simulator.pay({ key, amount: '10.00' });
+    await desk.quiet();
+    expect(await desk.get(payin.id)).toMatchObject({ confirmedAmountInCents: payin.amountInCents });
+    expect(await desk.anomalies(payin.id)).toEqual([
+      { kind: 'paid_again', cents: '1000', execution_id: second?.executionId },
+    ]);
+    expect(await desk.transfers(payin.id)).toHaveLength(2);
+    expect(await desk.events(payin.id)).toHaveLength(1);
+  });
+
+  it('nobody pays is closed at the rail when it expires, then CANCELED as EXPIRED', async () => {
+    const { payin, key } = await desk.breb();
+    await stack.shiftTime(61 * 60_000);
+    expect(await desk.reaches(payin.id, 'CANCELED')).toMatchObject({ errorCode: 'EXPIRED' });
+    expect(await desk.simulator.key(key)).toMatchObject({ status: 'CLOSED' });
+    expect((await desk.events(payin.id)).map(({ event }) => event)).toEqual(['payin.canceled']);
+  });
+
+  it('paid after it was closed stays CANCELED; the money is in suspense', async () => {
+    const { payin, key } = await desk.breb();
+    await stack.shiftTime(61 * 60_000);
+    await desk.reaches(payin.id, 'CANCELED');
+    await desk.simulator.pay({ key, anyway: true });
+    await desk.quiet();
+    expect((await desk.get(payin.id)).status).toBe('CANCELED');
+    expect(await desk.anomalies(payin.id)).toMatchObject([
+      { kind: 'paid_late', cents: String(payin.amountInCents) },
+    ]);
+    expect(await desk.transfers(payin.id)).toEqual([
+      { debit: 'clearing_bre_b', credit: 'suspense', cents: String(payin.amountInCents) },
+    ]);
+  });
+});
+
+describe('a PSE payin', () => {
+  it('approved is CONFIRMED', async () => {
+    const { payin, reference } = await desk.pse();
+    await desk.simulator.endTransaction({ reference, state: 'OK' });
+    expect(await desk.reaches(payin.id, 'CONFIRMED')).toMatchObject({
+      confirmedAmountInCents: payin.amountInCents,
+    });
+    expect(await desk.transfers(payin.id)).toEqual([
+      { debit: 'clearing_pse', credit: 'pending', cents: String(payin.amountInCents) },
+    ]);
+  });
+
+  it('refused and then paid after all stays DECLINED; the money is in suspense', async () => {
+    const { payin, reference } = await desk.pse();
+    await desk.simulator.endTransaction({ reference, state: 'NOT_AUTHORIZED', reason: '8' });
+    expect(await desk.reaches(payin.id, 'DECLINED')).toMatchObject({ errorCode: 'LIMIT_EXCEEDED' });
+    await desk.simulator.endTransaction({ reference, state: 'OK', anyway: true });
+    await desk.quiet();
+    expect((await desk.get(payin.id)).status).toBe('DECLINED');
+    expect(await desk.anomalies(payin.id)).toMatchObject([{ kind: 'paid_late' }]);
+  });
+});
