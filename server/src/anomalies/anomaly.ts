@@ -8,10 +8,7 @@ import type { Rail } from '../rails/contract.ts';
  * - `contradiction`: the rail tells of an end without money, but the money is here.
  * - `unfounded`: a payment was announced that the rail, asked, knows nothing of.
  */
-export const ANOMALY_KINDS = ['paid_late', 'paid_again', 'unmatched', 'contradiction', 'unfounded'] as const;
-export type AnomalyKind = (typeof ANOMALY_KINDS)[number];
-
-export const RESOLUTIONS = ['credit', 'dismiss'] as const;
+type AnomalyKind = 'paid_late' | 'paid_again' | 'unmatched' | 'contradiction' | 'unfounded';
 
 /** What a rail said that no state of ours can take up. Its money, if any, is in suspense. */
 export interface Anomaly {
@@ -25,7 +22,7 @@ export interface Anomaly {
   readonly amount: Cents | null;
   readonly noticedAt: Date;
   readonly resolvedAt: Date | null;
-  readonly resolution: (typeof RESOLUTIONS)[number] | null;
+  readonly resolution: 'credit' | 'dismiss' | null;
   readonly resolvedBy: string | null;
   readonly note: string | null;
 }

@@ -1,6 +1,5 @@
 /** Every event a merchant can be told of (interface.md). */
-export const EVENTS = ['payin.confirmed', 'payin.canceled', 'payin.declined'] as const;
-export type EventName = (typeof EVENTS)[number];
+type EventName = 'payin.confirmed' | 'payin.canceled' | 'payin.declined';
 
 /** A fact, as it will be delivered: `data` is a snapshot taken in the transaction of the fact, never rendered later. */
 export interface NewEvent {

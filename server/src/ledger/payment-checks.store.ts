@@ -47,27 +47,36 @@ const PENDING = check(
    where b.balance_in_cents is distinct from coalesce(w.amount, 0)`,
 );
 
+// What a payin of a payment link brings may be split or stay in suspense: the link's own rules say how.
 const PAYMENTS = check(
   'payments',
-  // What a payin of a payment link brings may be split or stay in suspense: the link's own rules say how.
-  `with paid as (
-     select organization_id, resource_id, count(*) as transfers, sum(amount_in_cents) as amount,
-       min(id::text) as transfer_id, min(debit_account) as account
-     from caudal.ledger_transfers where cause_kind = 'payment' and credit_account = 'pending' group by organization_id, resource_id
-   ),
-   confirmed as (
-     select organization_id, id, rail, confirmed_amount_in_cents, payment_link_id from caudal.payins where status = 'CONFIRMED'
+  `with confirmed as (
+     select organization_id, id, 'clearing_' || lower(rail) as account, confirmed_amount_in_cents as amount, payment_link_id
+     from caudal.payins where status = 'CONFIRMED'
    )
    select case when c.id is null then 'ledger_transfers' else 'payins' end as "table",
-     coalesce(c.organization_id, p.organization_id) as "organizationId", coalesce(c.id::text, p.transfer_id) as id,
-     case when c.id is null then 'a confirmed payin ' || coalesce(p.resource_id::text, 'named by it')
-       else '1 payment of ' || c.confirmed_amount_in_cents || ' from clearing_' || lower(c.rail) end as expected,
-     case when c.id is null then 'none'
-       else coalesce(p.transfers || ' of ' || p.amount || ' from ' || p.account, 'none') end as found
+     coalesce(c.organization_id, t.organization_id) as "organizationId", coalesce(c.id, t.id)::text as id,
+     case when c.id is null then 'a confirmed payin ' || coalesce(t.resource_id::text, 'named by it')
+       else 'a payment of ' || c.amount || ' from ' || c.account end as expected,
+     case when c.id is null or t.id is null then 'none' else t.amount_in_cents || ' from ' || t.debit_account end as found
    from confirmed c
-   full join paid p on p.organization_id = c.organization_id and p.resource_id = c.id
-   where c.id is null or (c.payment_link_id is null
-     and (p.transfers, p.amount, p.account) is distinct from (1, c.confirmed_amount_in_cents, 'clearing_' || lower(c.rail)))`,
+   full join (select * from caudal.ledger_transfers where cause_kind = 'payment' and credit_account = 'pending') t
+     on t.organization_id = c.organization_id and t.resource_id = c.id
+   where c.id is null
+     or (c.payment_link_id is null and (t.amount_in_cents, t.debit_account) is distinct from (c.amount, c.account))`,
+);
+
+const PAID_AGAIN = check(
+  'paid-again',
+  `with paid as (
+     select organization_id, resource_id, count(*) as payments from caudal.ledger_transfers
+     where cause_kind = 'payment' and credit_account = 'pending' and resource_id is not null
+     group by organization_id, resource_id having count(*) > 1
+   )
+   select 'payins' as "table", p.organization_id as "organizationId", p.id::text as id,
+     '1 payment' as expected, paid.payments::text as found
+   from paid join caudal.payins p on p.organization_id = paid.organization_id and p.id = paid.resource_id
+   where p.payment_link_id is null`,
 );
 
 const UNSETTLED = check(
@@ -99,4 +108,12 @@ const SUSPENSE = check(
 );
 
 /** Whether the books agree with what payins and anomalies say of the same money. */
-export const PAYMENT_CHECKS = [SETTLED_PAYINS, SETTLEMENT_TRANSFERS, PENDING, PAYMENTS, UNSETTLED, SUSPENSE];
+export const PAYMENT_CHECKS = [
+  SETTLED_PAYINS,
+  SETTLEMENT_TRANSFERS,
+  PENDING,
+  PAYMENTS,
+  PAID_AGAIN,
+  UNSETTLED,
+  SUSPENSE,
+];

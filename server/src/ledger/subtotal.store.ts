@@ -8,34 +8,44 @@ export async function lockSubtotals(tx: Tx): Promise<void> {
   await tx.query(LOCK);
 }
 
+const sumOf = (side: 'debit' | 'credit', account: SharedAccount) =>
+  `coalesce(sum(t.amount_in_cents) filter (where t.${side}_account = '${account}'), 0)`;
+const SUMS = SHARED_ACCOUNTS.map(
+  (account, index) => `${sumOf('debit', account)} as d${index}, ${sumOf('credit', account)} as c${index}`,
+).join(', ');
+const ROWS = SHARED_ACCOUNTS.map((account, index) => `('${account}', d${index}, c${index})`).join(', ');
+
 const CLOSE = statement(
   'subtotal.close',
   // An hour is far more than any transaction lives after its ids were stamped, so that nothing comes late to a closed
   // span; after a shift of time that margin is gone until every process has heard of it. All accounts are closed together:
-  // one tells how far.
-  `with span as materialized (
-     select coalesce((select max(through) from caudal.ledger_subtotals where account = ($1::text[])[1]), 'epoch') as since,
-       date_trunc('hour', caudal.now() - interval '1 hour', 'UTC') as through
+  // one tells how far. Their sums are filters over one pass: grouped by account, 700,000 transfers were sorted for longer
+  // than a statement has.
+  `with closed as materialized (select max(through) as through from caudal.ledger_subtotals where account = '${SHARED_ACCOUNTS[0]}'),
+   edge as materialized (
+     select date_trunc('hour', caudal.now() - interval '1 hour', 'UTC') as latest
      from caudal.deployment where shifted_at is null or shifted_at < clock_timestamp() - interval '1 minute'
    ),
-   moved as materialized (
-     select side.account, sum(side.debit) as debits, sum(side.credit) as credits
-     from caudal.ledger_transfers t
-     cross join lateral (values (t.debit_account, t.amount_in_cents, 0), (t.credit_account, 0, t.amount_in_cents))
-       as side (account, debit, credit)
+   span as materialized (
+     select coalesce(closed.through, 'epoch') as since, least(closed.through + interval '1 hour', edge.latest) as through
+     from closed, edge where closed.through is null or closed.through < edge.latest
+   ),
+   summed as materialized (
+     select ${SUMS} from caudal.ledger_transfers t
      where t.id >= (select caudal.uuid_floor(since) from span) and t.id < (select caudal.uuid_floor(through) from span)
-     group by side.account
    )
    insert into caudal.ledger_subtotals (account, through, debits_in_cents, credits_in_cents)
-   select shared.account, span.through, coalesce(moved.debits, 0), coalesce(moved.credits, 0)
-   from span cross join unnest($1::text[]) as shared (account) left join moved on moved.account = shared.account
-   where span.since < span.through
+   select shared.account, span.through, shared.debits, shared.credits
+   from span, summed cross join lateral (values ${ROWS}) as shared (account, debits, credits)
    returning account`,
 );
 
-/** Closes the span since the last one, until an hour ago. @returns how many subtotals that made: none or one an account */
+/**
+ * Closes an hour, or all that came before when none was closed yet.
+ * @returns how many subtotals that made: one an account, none when only the last hour is open
+ */
 export async function closeSpan(tx: Tx): Promise<number> {
-  return (await tx.query(CLOSE, [SHARED_ACCOUNTS])).length;
+  return (await tx.query(CLOSE)).length;
 }
 
 const SHARED_BALANCE = statement(

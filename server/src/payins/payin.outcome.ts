@@ -3,7 +3,7 @@ import type { Payment, RailErrorCode, Standing } from '../rails/contract.ts';
 import { isFinal, type PayinStatus } from './payin.states.ts';
 
 /** Why a payin changes, as its history says it. */
-export type MoveCause =
+type MoveCause =
   | 'paid, by notice'
   | 'paid, when asked'
   | 'declined by the rail'

@@ -3,7 +3,7 @@ import { type Cents, cents } from '../kit/money.ts';
 import type { Rail, RailErrorCode } from '../rails/contract.ts';
 
 /** What a rail said, as it is kept. `refused` is its answer to an order of ours; the others it sent by itself. */
-export type NoticeWord =
+type NoticeWord =
   | { readonly kind: 'paid'; readonly executionId: string; readonly amount: Cents }
   | { readonly kind: 'declined' | 'refused'; readonly errorCode: RailErrorCode }
   | { readonly kind: 'unreadable' };

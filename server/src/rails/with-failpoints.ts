@@ -5,10 +5,7 @@ const CALLS = ['open', 'ask', 'close'] as const;
 type Call = (typeof CALLS)[number];
 
 /** The two sides of a call: before it nothing was sent, after it the rail has acted and we have written nothing down. */
-export function callFailpoints(
-  rail: string,
-  call: Call,
-): { readonly before: string; readonly after: string } {
+function callFailpoints(rail: string, call: Call): { readonly before: string; readonly after: string } {
   return { before: `${rail} ${call}: before call`, after: `${rail} ${call}: after call` };
 }
 

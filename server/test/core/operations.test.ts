@@ -127,6 +127,8 @@ describe('the metrics', () => {
     'caudal_rail_circuit_open',
     'caudal_breb_key_registrations_total',
     'caudal_clock_age_seconds',
+    'caudal_rail_notices_total',
+    'caudal_rail_pauses',
   ];
 
   it('of an API tell what it did, by route and never by resource', async () => {

@@ -11,6 +11,8 @@ let organizationId: string;
 beforeAll(async () => {
   books = await openBooks();
   [organizationId = ''] = await books.organizations(1);
+  // Half past: no hour ends while these tests run.
+  await pass(await toHalfPast());
 });
 afterAll(async () => {
   await books?.close();
@@ -30,6 +32,13 @@ const move = (amount: number) =>
     cause: { kind: 'anomaly', id: books.newId() },
     resourceId: null,
   });
+
+async function toHalfPast(): Promise<string> {
+  const [row] = await books.database.query<{ wait: string }>(
+    "select (date_trunc('hour', caudal.now()) + interval '90 minutes' - caudal.now())::text as wait",
+  );
+  return row?.wait ?? '';
+}
 
 /** Time passes, and with it the minute in which nothing is closed. */
 async function pass(interval: string): Promise<void> {
@@ -69,7 +78,8 @@ describe('subtotals of shared accounts', () => {
   });
 
   it('are made once when two workers close the same span: the second waits and finds it closed', async () => {
-    await pass('3 hours');
+    await pass('2 hours');
+    expect(await roll()).toBe(SHARED_ACCOUNTS.length);
     const { system } = books.caudal.deps;
     // In an object: a promise returned from the transaction would be awaited before its commit.
     const { second } = await system.transaction('roll subtotals', async (tx) => {
@@ -90,6 +100,18 @@ describe('subtotals of shared accounts', () => {
     const through = (await subtotals()).at(-1)?.through.getTime() ?? 0;
     const [row] = await books.database.query<{ now: Date }>('select caudal.now() as now');
     expect((row?.now.getTime() ?? 0) - through).toBeGreaterThanOrEqual(3_600_000);
+  });
+
+  it('are made of an hour each, until the last one', async () => {
+    await pass('4 hours');
+    const before = await subtotals();
+    const made: number[] = [];
+    for (let count = await roll(); count > 0; count = await roll()) made.push(count);
+    expect(made).toEqual(Array.from({ length: 4 }, () => SHARED_ACCOUNTS.length));
+    const hours = new Set((await subtotals()).slice(before.length).map(({ through }) => through.getTime()));
+    const [last = 0] = before.map(({ through }) => through.getTime()).slice(-1);
+    expect([...hours]).toEqual([1, 2, 3, 4].map((hour) => last + hour * 3_600_000));
+    expect(await balanceOf('suspense')).toBe(108n);
   });
 
   it('are not made in the minute after a shift of time, when ids of the time before may still come', async () => {

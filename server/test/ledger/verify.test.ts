@@ -166,8 +166,8 @@ describe('ledger verify', () => {
       named: () => ({
         table: 'payins',
         id: shop.settled,
-        expected: '1 payment of 1000 from clearing_bre_b',
-        found: '1 of 1001 from clearing_bre_b',
+        expected: 'a payment of 1000 from clearing_bre_b',
+        found: '1001 from clearing_bre_b',
       }),
     },
     {
@@ -194,10 +194,16 @@ describe('ledger verify', () => {
       named: () => ({ table: 'ledger_transfers', expected: `its cause deposit ${shop.id}:bank 1` }),
     },
     {
-      what: 'a second transfer of one cause',
+      what: 'a payin that was booked twice',
       sql: `insert into caudal.ledger_transfers select organization_id, $FRESH, debit_account, credit_account,
         amount_in_cents, cause_kind, cause_id, resource_id, at from caudal.ledger_transfers where ${PAYMENT_OF_SETTLED}`,
-      named: () => ({ table: 'payins', id: shop.settled, found: '2 of 2000 from clearing_bre_b' }),
+      named: () => ({ table: 'payins', id: shop.settled, expected: '1 payment', found: '2' }),
+    },
+    {
+      what: 'a second transfer of one cause, as the one that its cause does not know',
+      sql: `insert into caudal.ledger_transfers select organization_id, $FRESH, debit_account, credit_account,
+        amount_in_cents, cause_kind, cause_id, resource_id, at from caudal.ledger_transfers where cause_kind = 'deposit'`,
+      named: () => ({ table: 'ledger_transfers', expected: `its cause deposit ${shop.id}:bank 1` }),
     },
     {
       what: 'a settlement of another amount than its payins’',
@@ -257,7 +263,7 @@ describe('ledger verify', () => {
     {
       what: 'a payment from the other rail',
       sql: `update caudal.ledger_transfers set debit_account = 'clearing_pse' where ${PAYMENT_OF_SETTLED}`,
-      named: () => ({ table: 'payins', id: shop.settled, found: '1 of 1000 from clearing_pse' }),
+      named: () => ({ table: 'payins', id: shop.settled, found: '1000 from clearing_pse' }),
     },
     {
       what: 'a confirmed payin that nobody will settle',

@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openPayload } from '../../src/events/event.seal.ts';
+import type { OrganizationSecrets } from '../../src/organizations/organization.ts';
+import { composeInProcess, type InProcess, settingsFor } from '../harness/in-process.ts';
+import { OutcomeDesk, payer } from '../harness/outcome-desk.ts';
+import { type Stack, startStack } from '../harness/stack.ts';
+
+let stack: Stack;
+let desk: OutcomeDesk;
+let inside: InProcess;
+let secrets: OrganizationSecrets;
+beforeAll(async () => {
+  stack = await startStack({ apis: 1, workers: 1, settings: { CAUDAL_DUE_EVERY_MS: '20' } });
+  desk = new OutcomeDesk(stack);
+  inside = await composeInProcess(settingsFor(stack.database.url));
+  ({ secrets } = await inside.principalOf(stack.organization.apiKey));
+});
+afterAll(async () => {
+  await inside?.close();
+  await stack?.stop();
+});
+
+async function bodyOfEvent(payinId: string): Promise<Record<string, unknown>> {
+  const [row] = await desk.query<{ id: string; organization_id: string; payload: Buffer }>(
+    'select id, organization_id, payload from caudal.events where resource_id = $1',
+    [payinId],
+  );
+  if (!row) throw new Error('no event');
+  return JSON.parse(openPayload(secrets.dataKey, row.payload, row.organization_id, row.id)) as Record<
+    string,
+    unknown
+  >;
+}
+
+it('a confirmed payin: the body as the contract says, taken at the moment of the fact', async () => {
+  const { payin, key } = await desk.breb({ breb: { keyType: 'QR_CODE' } });
+  await desk.simulator.pay({ key, amount: '60000.50' });
+  const seen = await desk.reaches(payin.id, 'CONFIRMED');
+  await stack.command('schedules', 'run', 'settlement');
+  expect((await desk.get(payin.id)).settlementStatus).toBe('SETTLED');
+  const { checkoutUrl } = seen.sourceData as { checkoutUrl?: string };
+  expect(await bodyOfEvent(payin.id)).toEqual({
+    id: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
+    event: 'payin.confirmed',
+    resource: 'payin',
+    createdAt: seen.resultAt,
+    data: {
+      id: payin.id,
+      reference: payin.reference,
+      amount: 49_800,
+      amountInCents: 4_980_000,
+      confirmedAmount: 60_000.5,
+      confirmedAmountInCents: 6_000_050,
+      currency: 'COP',
+      status: 'CONFIRMED',
+      rail: 'BRE_B',
+      // No picture: it can be made again at any time.
+      sourceData: {
+        keyType: 'QR_CODE',
+        keyString: key,
+        checkoutUrl: expect.stringContaining('/p/') as string,
+      },
+      errorCode: null,
+      createdAt: (seen as unknown as { createdAt: string }).createdAt,
+      updatedAt: seen.resultAt,
+      resultAt: seen.resultAt,
+      organizationId: stack.organization.organizationId,
+    },
+  });
+  expect(checkoutUrl).toBeDefined();
+});
+
+it('a declined PSE payin: errorCode and no amount', async () => {
+  const { payin, reference } = await desk.pse();
+  await desk.simulator.endTransaction({ reference, state: 'NOT_AUTHORIZED' });
+  const seen = await desk.reaches(payin.id, 'DECLINED');
+  expect(await bodyOfEvent(payin.id)).toMatchObject({
+    event: 'payin.declined',
+    data: {
+      status: 'DECLINED',
+      errorCode: 'INSUFFICIENT_FUNDS',
+      confirmedAmount: null,
+      confirmedAmountInCents: null,
+      sourceData: { pseUrl: seen.sourceData.pseUrl, bank: 'CO_BANCOLOMBIA' },
+    },
+  });
+});
+
+it('an order that PSE refused: DECLINED with its event, although no page was ever known', async () => {
+  const answer = await stack.api.post('/payins', {
+    amountInCents: 1,
+    currency: 'COP',
+    rail: 'PSE',
+    reference: 'too-little',
+    ...payer('1020304050'),
+    pse: { bank: 'CO_NEQUI', personType: 'INDIVIDUAL' },
+  });
+  const { id } = answer.body as { id: string };
+  await desk.reaches(id, 'DECLINED');
+  expect(await bodyOfEvent(id)).toMatchObject({
+    event: 'payin.declined',
+    data: { errorCode: 'LIMIT_EXCEEDED', sourceData: { pseUrl: null, bank: 'CO_NEQUI' } },
+  });
+});
+
+it('a payin of a payment link ends without an event of its own', async () => {
+  const { payin, key } = await desk.breb();
+  await desk.query('update caudal.payins set payment_link_id = id where id = $1', [payin.id]);
+  await desk.simulator.pay({ key });
+  await desk.reaches(payin.id, 'CONFIRMED');
+  expect(await desk.events(payin.id)).toEqual([]);
+});
