@@ -18,8 +18,8 @@ interface LoadOptions {
   readonly seconds: number;
   /** Not counted: prepared statements, just-in-time compilation and caches come to rest. */
   readonly warmUpSeconds: number;
-  /** The bytes of the n-th request, headers included. */
-  readonly request: (index: number) => string;
+  /** The bytes of the n-th request, headers included; null when there are no more, which ends the load early. */
+  readonly request: (index: number) => string | null;
 }
 
 /**
@@ -47,7 +47,7 @@ export async function runLoad(options: LoadOptions): Promise<LoadResult> {
   counting = true;
   const began = performance.now();
   const cpu = process.cpuUsage();
-  await delay(options.seconds);
+  await Promise.race([delay(options.seconds), Promise.all(users)]);
   const seconds = (performance.now() - began) / 1000;
   const spent = process.cpuUsage(cpu);
   counting = false;

@@ -2,15 +2,20 @@
 import { execFileSync } from 'node:child_process';
 import { cpus, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
+import { benchConfirmPayins } from './confirm-payins.ts';
 import { benchCreatePayins } from './create-payins.ts';
 import { buildStage } from './stage.ts';
+import { benchWaitingPayins } from './waiting-payins.ts';
+
+const CONFIRMATIONS = { steadySeconds: 60, flood: 10_000 };
+const QUICK_CONFIRMATIONS = { steadySeconds: 5, flood: 2000 };
 
 const HELP = `npm run bench [-- OPTIONS]
 
   --quick   under a minute
   --help    this text
 
-Prints P1 and P8. Needs pgbench (Debian: apt-get install postgresql).
+Prints P1, P8, C1 (confirmations) and, without --quick, W1 (a million waiting). Needs pgbench (Debian: apt-get install postgresql).
 `;
 
 const { values } = parseArgs({
@@ -32,6 +37,8 @@ if (values.help) {
         .join(' ')}`,
     );
     await benchCreatePayins(stage, values.quick ? { api: 12, pgbench: 5 } : { api: 30, pgbench: 15 });
+    await benchConfirmPayins(stage, values.quick ? QUICK_CONFIRMATIONS : CONFIRMATIONS);
+    if (!values.quick) await benchWaitingPayins(stage, 1_000_000);
   } finally {
     await stage.stop();
   }

@@ -24,10 +24,10 @@ key as (
   insert into caudal.breb_keys (key, organization_id, payin_id, minted_at, register_due_at, claimed_until, claim_token)
   select '@CDL01301' || upper(substr(replace(id::text, '-', ''), 20, 10)), :org, id, at, at, clock_timestamp() + interval '20 seconds', id from id)
 insert into caudal.payins (organization_id, id, amount_in_cents, currency, rail, status, reference, customer, callback_url,
-  breb_key_type, breb_key, created_at, updated_at, expires_at)
+  breb_key_type, breb_key, created_at, updated_at, expires_at, rail_task, rail_due_at)
 select :org, id, 4980000, 'COP', 'BRE_B', 'PROCESSING', 'order-' || :client_id || '-' || :n,
   decode(repeat('ab', 165), 'hex'), 'https://shop.example.com/thanks', 'SINGLE_USE',
-  '@CDL01301' || upper(substr(replace(id::text, '-', ''), 20, 10)), at, at, at + interval '1 hour'
+  '@CDL01301' || upper(substr(replace(id::text, '-', ''), 20, 10)), at, at, at + interval '1 hour', 'ask', at + interval '30 seconds'
 from id;
 `;
 

@@ -28,7 +28,12 @@ export interface Stage {
   readonly apiKey: string;
   /** One API process for each core, as a deployment has; connections are shared out between their ports. */
   readonly ports: readonly number[];
+  readonly simulatorUrl: string;
+  readonly settings: Record<string, string>;
   readonly postgresSettings: Readonly<Record<string, string>>;
+  newOrganization(): Promise<{ readonly organizationId: string; readonly apiKey: string }>;
+  /** For what a worker would do meanwhile and is to be measured alone. */
+  pauseWorkers(): Promise<void>;
   query<Row extends object>(text: string): Promise<Row[]>;
   stop(): Promise<void>;
 }
@@ -65,6 +70,12 @@ export async function buildStage(): Promise<Stage> {
       startServer('api', { ...settings, CAUDAL_PORT: String(index === 0 ? port : 0) }),
     ),
   );
+  const urls = apis.map((api) => `http://127.0.0.1:${String(api.ready['port'])}`);
+  await fetch(`${simulator.url}/control/notices/target`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ urls }),
+  });
   const worker = await startServer('worker', settings);
   return {
     folder,
@@ -73,7 +84,19 @@ export async function buildStage(): Promise<Stage> {
     organizationId: rows[0]?.id ?? '',
     apiKey,
     ports: apis.map((api) => Number(api.ready['port'])),
+    simulatorUrl: simulator.url,
+    settings,
     postgresSettings: POSTGRES_SETTINGS,
+    newOrganization: async () =>
+      JSON.parse(
+        await runServerCommand(
+          ['org', 'create', '--name', 'Bench', '--support', 'bench', '--json'],
+          settings,
+        ),
+      ) as { organizationId: string; apiKey: string },
+    pauseWorkers: async () => {
+      await worker.stop();
+    },
     query: async <Row extends object>(text: string) => (await client.query<Row>(text)).rows,
     stop: async () => {
       await Promise.all([...apis, worker].map((child) => child.stop()));

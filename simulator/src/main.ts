@@ -28,6 +28,8 @@ async function run(config: Config): Promise<void> {
   const closing = new AbortController();
   let listeningUrl = '';
   const publicUrl = (): string => config.publicUrl ?? listeningUrl;
+  // Taken before the first call can queue one that is not on the disk yet.
+  const unacknowledged = [...state.notices.waiting.values()];
   // Every post and every slow call listens to it.
   setMaxListeners(0, closing.signal);
   const parts = { config, state, journal, closing: closing.signal, log };
@@ -41,7 +43,7 @@ async function run(config: Config): Promise<void> {
     typeof address === 'object' && address !== null ? address.port : config.port,
   );
 
-  sender.offer(state.notices.waiting.values());
+  sender.offer(unacknowledged);
   const ticking = setInterval(() => {
     runDue(deps);
     sender.pump();

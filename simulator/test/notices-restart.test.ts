@@ -251,3 +251,17 @@ test.each(['SIGTERM', 'SIGINT'] as const)('%s ends it with 0 while posts hang', 
   expect(await simulator.end(signal)).toBe(0);
   expect(await journal(simulator, 'notice.attempt')).toEqual([]);
 });
+
+test('no notice leaves of a payment that could not be written down', async () => {
+  const receiver = await startReceiver();
+  const first = await startSimulator({ args: ['--notices', receiver.url], largestFileKb: 16 });
+  const [key = ''] = await registered(first, 1);
+  const orders = Array.from({ length: 200 }, () => ({ key }));
+  await expect(pay(first, ...orders)).rejects.toThrow('fetch failed');
+  expect(await first.end('SIGTERM')).toBe(1);
+  const second = await startSimulator({ dataDir: first.dataDir });
+  const written = (await keyOf(second, key)).payments.map(({ executionId }) => executionId);
+  expect(written.length).toBeLessThan(200);
+  const told = receiver.posts.flatMap(({ notices }) => notices.map(({ executionId }) => String(executionId)));
+  expect(told.filter((executionId) => !written.includes(executionId))).toEqual([]);
+});

@@ -2,7 +2,7 @@ import type { SystemDeps } from '../deps.ts';
 import { closeSpan, lockSubtotals } from '../ledger/subtotal.store.ts';
 
 /**
- * Closes the past of the shared accounts, an hour at a time, so that their sums read only what came since. Harmless to run at any time and
+ * Closes the past of the shared accounts, a span at a time, so that their sums read only what came since. Harmless to run at any time and
  * by several workers at once.
  * @returns how many subtotals it made; call again while there are any
  */

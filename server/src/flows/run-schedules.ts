@@ -15,7 +15,7 @@ export function scheduleWork(
 ): Readonly<Record<ScheduleName, ScheduleWork>> {
   return {
     settlement: { run: untilNothingIsLeft(() => settleBalances(deps)) },
-    subtotals: { run: () => rollSubtotals(deps).then(() => undefined) },
+    subtotals: { run: untilNothingIsLeft(() => rollSubtotals(deps)) },
     'bank-list': {
       run: () => refreshBanks(deps),
       dueAtStart: async () => !(await banksAreKnown(deps)),

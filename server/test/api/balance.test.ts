@@ -1,35 +1,22 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createKey } from '../../src/flows/manage-organizations.ts';
 import { settleBalances } from '../../src/flows/settle-balances.ts';
-import { makeLog } from '../../src/kit/log.ts';
-import { type Running, serve } from '../../src/serve.ts';
-import { ApiClient } from '../harness/api-client.ts';
 import { problemOf } from '../harness/payin-answers.ts';
-import { type Books, openBooks } from '../ledger/books.ts';
+import { type ServedBooks, serveBooks } from '../ledger/served-books.ts';
 
-let books: Books;
-let running: Running;
-let nobody: ApiClient;
+let books: ServedBooks;
 beforeAll(async () => {
-  books = await openBooks();
-  running = await serve('api', books.caudal.config, makeLog({ level: 'silent', base: {} }));
-  nobody = new ApiClient(`http://127.0.0.1:${running.port}`);
+  books = await serveBooks();
 });
 afterAll(async () => {
-  await running?.stop();
   await books?.close();
 });
-
-async function newShop(): Promise<{ readonly id: string; readonly api: ApiClient }> {
-  const { principal, apiKey } = await books.caudal.newOrganization();
-  return { id: principal.organization.id, api: nobody.as(apiKey) };
-}
 
 const anyTime = expect.any(String) as string;
 
 describe('GET /balance', () => {
   it('answers 200 with nothing for a new organization', async () => {
-    const { api } = await newShop();
+    const { api } = await books.newShop();
     const answer = await api.get('/balance');
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual({
@@ -55,7 +42,7 @@ describe('GET /balance', () => {
   });
 
   it('shows the money of a payin as pending, then as available, exactly to the cent', async () => {
-    const { id, api } = await newShop();
+    const { id, api } = await books.newShop();
     await books.confirm([{ organizationId: id, amount: 4_980_033 }]);
     const pending = await api.get<{ updatedAt: string }>('/balance');
     expect(pending.body).toMatchObject({
@@ -74,27 +61,27 @@ describe('GET /balance', () => {
   });
 
   it('shows an organization its own money alone', async () => {
-    const [rich, poor] = [await newShop(), await newShop()];
+    const [rich, poor] = [await books.newShop(), await books.newShop()];
     await books.confirm([{ organizationId: rich.id, amount: 100 }]);
     expect((await poor.api.get('/balance')).body).toMatchObject({ pendingInCents: 0, availableInCents: 0 });
   });
 
   it('answers 401 without a credential', async () => {
-    expect(problemOf(await nobody.get('/balance'))).toEqual({ status: 401, code: 'unauthorized' });
+    expect(problemOf(await books.nobody.get('/balance'))).toEqual({ status: 401, code: 'unauthorized' });
   });
 
   it('answers 403 to a key without the scope', async () => {
-    const { id } = await newShop();
+    const { id } = await books.newShop();
     const key = { name: 'test', scopes: ['payins:read'], lifetimeSeconds: null };
     const credential = await createKey(books.caudal.deps, id, key);
-    expect(problemOf(await nobody.as(credential?.text ?? '').get('/balance'))).toEqual({
+    expect(problemOf(await books.nobody.as(credential?.text ?? '').get('/balance'))).toEqual({
       status: 403,
       code: 'insufficient_scope',
     });
   });
 
   it('answers 500 rather than a balance that a number of JSON cannot hold exactly', async () => {
-    const { id, api } = await newShop();
+    const { id, api } = await books.newShop();
     const set = (amount: bigint) =>
       books.database.query(
         "update caudal.ledger_balances set balance_in_cents = $2 where organization_id = $1 and account = 'held'",
@@ -107,7 +94,7 @@ describe('GET /balance', () => {
   });
 
   it('answers 400 to a parameter it does not have', async () => {
-    const { api } = await newShop();
+    const { api } = await books.newShop();
     expect(problemOf(await api.get('/balance?account=HELD'))).toMatchObject({ status: 400 });
   });
 });

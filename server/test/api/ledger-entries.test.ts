@@ -2,12 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deposit } from '../../src/flows/deposit.ts';
 import { createKey } from '../../src/flows/manage-organizations.ts';
 import { settleBalances } from '../../src/flows/settle-balances.ts';
-import { makeLog } from '../../src/kit/log.ts';
 import { cents } from '../../src/kit/money.ts';
-import { type Running, serve } from '../../src/serve.ts';
-import { ApiClient } from '../harness/api-client.ts';
+import type { ApiClient } from '../harness/api-client.ts';
 import { problemOf } from '../harness/payin-answers.ts';
-import { type Books, openBooks } from '../ledger/books.ts';
+import { type ServedBooks, serveBooks } from '../ledger/served-books.ts';
 
 interface EntryBody {
   readonly id: string;
@@ -22,17 +20,13 @@ interface PageBody {
   readonly pageInfo: { readonly nextCursor: string | null; readonly previousCursor: string | null };
 }
 
-let books: Books;
-let running: Running;
-let nobody: ApiClient;
+let books: ServedBooks;
 /** An organization with one entry of each type, that no test adds to. */
 let shop: { readonly id: string; readonly api: ApiClient; readonly payin: string; readonly anomaly: string };
 
 beforeAll(async () => {
-  books = await openBooks();
-  running = await serve('api', books.caudal.config, makeLog({ level: 'silent', base: {} }));
-  nobody = new ApiClient(`http://127.0.0.1:${running.port}`);
-  const { id, api } = await newShop();
+  books = await serveBooks();
+  const { id, api } = await books.newShop();
   const anomaly = books.newId();
   const [payin = ''] = await books.confirm([{ organizationId: id, amount: 4_980_033, rail: 'PSE' }]);
   await settleBalances(books.caudal.deps);
@@ -53,14 +47,8 @@ beforeAll(async () => {
   shop = { id, api, payin, anomaly };
 });
 afterAll(async () => {
-  await running?.stop();
   await books?.close();
 });
-
-async function newShop(): Promise<{ readonly id: string; readonly api: ApiClient }> {
-  const { principal, apiKey } = await books.caudal.newOrganization();
-  return { id: principal.organization.id, api: nobody.as(apiKey) };
-}
 
 async function page(api: ApiClient, query = ''): Promise<PageBody> {
   const answer = await api.get<PageBody>(`/ledger/entries${query}`);
@@ -172,12 +160,12 @@ describe('GET /ledger/entries', () => {
     const cursor = `cursor=${pageInfo.nextCursor}`;
     expect(problemOf(await shop.api.get(`/ledger/entries?account=HELD&${cursor}`))).toEqual(invalid);
     expect(problemOf(await shop.api.get(`/payins?${cursor}`))).toEqual(invalid);
-    const { api } = await newShop();
+    const { api } = await books.newShop();
     expect(problemOf(await api.get(`/ledger/entries?${cursor}`))).toEqual(invalid);
   });
 
   it('is empty for an organization whose money never moved, whatever others did', async () => {
-    const { api } = await newShop();
+    const { api } = await books.newShop();
     expect((await page(api)).data).toEqual([]);
   });
 
@@ -195,7 +183,7 @@ describe('GET /ledger/entries', () => {
   it('answers 403 to a key without the scope', async () => {
     const key = { name: 'test', scopes: ['payins:read'], lifetimeSeconds: null };
     const credential = await createKey(books.caudal.deps, shop.id, key);
-    expect(problemOf(await nobody.as(credential?.text ?? '').get('/ledger/entries'))).toEqual({
+    expect(problemOf(await books.nobody.as(credential?.text ?? '').get('/ledger/entries'))).toEqual({
       status: 403,
       code: 'insufficient_scope',
     });

@@ -24,6 +24,8 @@ const PRODUCTION: Settings = {
   CAUDAL_TOKEN_KEY: 'Yt3rEw8qAs1dFg5hJk9lZm2xCv7bNn4p',
   BREB_CLIENT_SECRET: 'Pl0okmIj9nUhb8YgvTf7',
   PSE_SECRET: 'Wq2azSx3edCr4fvTg5bY',
+  BREB_NOTICE_SECRET: 'Zx9cvBn8mAs7dfGh6jkLq5weRt4yuIo3',
+  PSE_NOTICE_SECRET: 'Po3iuYt2reWq1asDf0ghJk9lzXc8vBn7',
 };
 
 const DURATION = 'CAUDAL_DATABASE_DEADLINE_MS';
@@ -150,7 +152,11 @@ describe('the configuration of production', () => {
       'CAUDAL_KEY_PEPPER_PREVIOUS',
       'CAUDAL_TOKEN_KEY',
       'BREB_CLIENT_SECRET',
+      'BREB_NOTICE_SECRET',
+      'BREB_NOTICE_SECRET_PREVIOUS',
       'PSE_SECRET',
+      'PSE_NOTICE_SECRET',
+      'PSE_NOTICE_SECRET_PREVIOUS',
     ];
     const copied = Object.fromEntries(
       secrets.map((name) => [name, `dev-${name.toLowerCase()}-of-a-single-machine-only`]),
@@ -159,6 +165,14 @@ describe('the configuration of production', () => {
       secrets.map((name) => `${name} is a development secret: production refuses it`),
     );
     expect(faultsOf({ ...DEVELOPMENT, ...copied })).toEqual([]);
+  });
+
+  it('refuses to be ended by a failpoint', () => {
+    const failpoint = { CAUDAL_FAILPOINT: 'apply notices: after commit' };
+    expect(faultsOf({ ...PRODUCTION, ...failpoint })).toEqual([
+      'CAUDAL_FAILPOINT is for tests: production refuses it',
+    ]);
+    expect(faultsOf({ ...DEVELOPMENT, ...failpoint })).toEqual([]);
   });
 
   it('refuses a plain http address, in every setting that holds one', () => {
@@ -303,7 +317,7 @@ describe('the process', () => {
   it('refuses to be a server in production with the settings of npm run dev', async () => {
     const { code, stderr } = await runToEnd(['api'], { ...DEVELOPMENT, CAUDAL_ENV: 'production' });
     expect(code).toBe(1);
-    expect(stderr.match(/is a development secret/g)).toHaveLength(5);
+    expect(stderr.match(/is a development secret/g)).toHaveLength(7);
     expect(stderr.match(/must be https/g)).toHaveLength(4);
   });
 

@@ -332,6 +332,8 @@ describe('time in production', () => {
       CAUDAL_TOKEN_KEY: 'Yt3rEw8qAs1dFg5hJk9lZm2xCv7bNn4p',
       BREB_CLIENT_SECRET: 'Pl0okmIj9nUhb8YgvTf7',
       PSE_SECRET: 'Wq2azSx3edCr4fvTg5bY',
+      BREB_NOTICE_SECRET: 'Zx9cvBn8mAs7dfGh6jkLq5weRt4yuIo3',
+      PSE_NOTICE_SECRET: 'Po3iuYt2reWq1asDf0ghJk9lzXc8vBn7',
       // The passwords every test of the cluster goes by: derived from this master key they would be others.
       DATABASE_READ_URL: roles.readUrl,
       DATABASE_BATCH_URL: roles.batchUrl,

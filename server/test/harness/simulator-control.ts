@@ -69,6 +69,7 @@ export interface SimulatorStats {
   readonly payments: { readonly count: number; readonly cents: string };
   readonly calls: Counts;
   readonly refused: Counts;
+  readonly faulted: Counts;
 }
 
 /** The simulator's own door for tests: what the rails know, and how they shall misbehave. */

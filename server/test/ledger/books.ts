@@ -7,7 +7,7 @@ import { cloneDatabase, type TestDatabase } from '../harness/database.ts';
 import { composeInProcess, type InProcess, settingsFor } from '../harness/in-process.ts';
 import { until } from '../harness/until.ts';
 
-export interface ConfirmedPayin {
+interface ConfirmedPayin {
   readonly organizationId: string;
   readonly amount: number;
   readonly rail?: 'BRE_B' | 'PSE';

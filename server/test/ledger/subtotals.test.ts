@@ -19,6 +19,12 @@ afterAll(async () => {
 });
 
 const roll = () => rollSubtotals(books.caudal.deps);
+/** @returns how many spans it closed */
+async function rollAll(): Promise<number> {
+  let spans = 0;
+  while ((await roll()) > 0) spans += 1;
+  return spans;
+}
 const balanceOf = (account: SharedAccount) =>
   books.caudal.deps.system.transaction('read', (tx) => sharedBalance(tx, account));
 
@@ -79,7 +85,8 @@ describe('subtotals of shared accounts', () => {
 
   it('are made once when two workers close the same span: the second waits and finds it closed', async () => {
     await pass('2 hours');
-    expect(await roll()).toBe(SHARED_ACCOUNTS.length);
+    // Twelve spans of ten minutes: the last of them is the one both want.
+    for (let span = 1; span < 12; span += 1) expect(await roll()).toBe(SHARED_ACCOUNTS.length);
     const { system } = books.caudal.deps;
     // In an object: a promise returned from the transaction would be awaited before its commit.
     const { second } = await system.transaction('roll subtotals', async (tx) => {
@@ -102,16 +109,22 @@ describe('subtotals of shared accounts', () => {
     expect((row?.now.getTime() ?? 0) - through).toBeGreaterThanOrEqual(3_600_000);
   });
 
-  it('are made of an hour each, until the last one', async () => {
-    await pass('4 hours');
-    const before = await subtotals();
-    const made: number[] = [];
-    for (let count = await roll(); count > 0; count = await roll()) made.push(count);
-    expect(made).toEqual(Array.from({ length: 4 }, () => SHARED_ACCOUNTS.length));
-    const hours = new Set((await subtotals()).slice(before.length).map(({ through }) => through.getTime()));
-    const [last = 0] = before.map(({ through }) => through.getTime()).slice(-1);
-    expect([...hours]).toEqual([1, 2, 3, 4].map((hour) => last + hour * 3_600_000));
+  it('are made of ten minutes each', async () => {
+    await pass('1 hour');
+    const last = (await subtotals()).at(-1)?.through.getTime() ?? 0;
+    expect(await rollAll()).toBe(6);
+    const edges = new Set((await subtotals()).map(({ through }) => through.getTime()));
+    expect([...edges].slice(-6)).toEqual([1, 2, 3, 4, 5, 6].map((span) => last + span * 600_000));
     expect(await balanceOf('suspense')).toBe(108n);
+  });
+
+  it('are fewer after a silence of days', async () => {
+    await pass('3 days');
+    await move(1);
+    const spans = await rollAll();
+    expect(spans).toBeGreaterThan(144);
+    expect(spans).toBeLessThan(3 * 144);
+    expect(await balanceOf('suspense')).toBe(109n);
   });
 
   it('are not made in the minute after a shift of time, when ids of the time before may still come', async () => {

@@ -28,22 +28,14 @@ export async function announce(
   const queued = noticesUnder(fault, told, telling);
   const delayMs = fault?.fault === 'slow' ? fault.ms : 0;
   const waiting = queued.map((notice) => storeNotice(state.notices, notice, delayMs));
-  const applied: JournalEntry[] =
-    fault === null
-      ? []
-      : [
-          {
-            at,
-            kind: 'fault.applied',
-            id: fault.id,
-            fault: fault.fault,
-            rail: told.rail,
-            operation: 'notice',
-          },
-        ];
+  const applied = fault === null ? [] : [appliedLine(at, fault)];
   const lines = queued.map((notice): JournalEntry => ({ at, kind: 'notice.queued', ...notice }));
   await record(deps, happened, ...applied, ...lines);
   sender.offer(waiting);
+}
+
+function appliedLine(at: string, { id, fault, rail }: Fault): JournalEntry {
+  return { at, kind: 'fault.applied', id, fault, rail, operation: 'notice' };
 }
 
 function strike({ state }: Deps, { rail, notice }: RailNotice): Fault | null {

@@ -23,7 +23,7 @@ export class NoticeSender {
   readonly #deps: SenderDeps;
   readonly #lanes: Readonly<Record<Rail, Lane>> = { BRE_B: emptyLane('BRE_B'), PSE: emptyLane('PSE') };
   #order = 0;
-  #base = 0;
+  #base = -1;
   #pumpIsComing = false;
 
   constructor(deps: SenderDeps) {

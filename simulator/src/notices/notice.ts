@@ -2,7 +2,7 @@ import type { NoticeFault } from '../control/fault.store.ts';
 import type { Rail } from '../operations.ts';
 import type { DecidedState } from '../pse/transaction.store.ts';
 
-export type BrebNotice = {
+type BrebNotice = {
   readonly noticeId: string;
   readonly type: 'SETTLED' | 'REJECTED' | 'CANCELED';
   readonly key: string;
@@ -15,7 +15,7 @@ export type BrebNotice = {
   readonly at: string;
 };
 
-export type PseNotice = {
+type PseNotice = {
   readonly noticeId: string;
   readonly reference: string;
   readonly transactionId: string;

@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { contradictions } from '../harness/consistency.ts';
+import { OutcomeDesk } from '../harness/outcome-desk.ts';
+import { type Stack, startStack } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+const MINUTE = 60_000;
+
+let stack: Stack;
+let desk: OutcomeDesk;
+beforeAll(async () => {
+  stack = await startStack({ apis: 2, workers: 2, settings: { CAUDAL_DUE_EVERY_MS: '20' } });
+  desk = new OutcomeDesk(stack);
+});
+afterAll(async () => {
+  await stack?.stop();
+});
+
+const everyone = <T>(count: number, make: (index: number) => Promise<T>) =>
+  Promise.all(Array.from({ length: count }, (_, index) => make(index)));
+
+describe('both rails are away for an hour: no calls answered, no notices sent', () => {
+  it('then everything drains, late notices in a flood, and the books are whole', async () => {
+    const breb = await everyone(60, () => desk.breb());
+    const pse = await everyone(12, () => desk.pse());
+    for (const rail of ['BRE_B', 'PSE'] as const) {
+      await desk.simulator.addFault({ rail, operation: '*', fault: 'down' });
+      await desk.simulator.addFault({ rail, operation: 'notice', fault: 'down' });
+    }
+    // Payers go on: half of them pay, some twice, and nobody tells us.
+    await desk.simulator.pay(...breb.slice(0, 30).map(({ key }) => ({ key })));
+    await desk.simulator.pay(...breb.slice(0, 5).map(({ key }) => ({ key, amount: '1.00' })));
+    for (const { reference } of pse.slice(0, 6))
+      await desk.simulator.endTransaction({ reference, state: 'OK' });
+    for (let minutes = 0; minutes < 65; minutes += 13) {
+      await stack.shiftTime(13 * MINUTE);
+      await until('a round was tried', async () => (await struckSince()) > 0);
+    }
+    const open = [...breb, ...pse].map(({ payin }) => payin.id);
+    for (const id of open) expect(['PENDING', 'PROCESSING']).toContain((await desk.get(id)).status);
+
+    await desk.simulator.clearFaults();
+    for (const { payin } of breb.slice(0, 30)) await desk.reaches(payin.id, 'CONFIRMED', 30_000);
+    for (const { payin } of breb.slice(30)) await desk.reaches(payin.id, 'CANCELED', 30_000);
+    for (const { payin } of pse.slice(0, 6)) await desk.reaches(payin.id, 'CONFIRMED', 30_000);
+    for (const { payin } of pse.slice(6)) await desk.reaches(payin.id, 'CANCELED', 30_000);
+    await desk.quiet(30_000);
+    expect(await stack.command('ledger', 'verify')).toContain('all sums to zero');
+    expect(await contradictions(stack.database)).toEqual([]);
+    const { payments } = await desk.simulator.stats();
+    const [booked] = await desk.query<{ count: number; cents: string }>(
+      "select count(*)::int as count, sum(amount_in_cents)::text as cents from caudal.ledger_transfers where cause_kind = 'payment'",
+    );
+    expect(booked).toEqual(payments);
+    const [suspense] = await desk.query<{ count: number }>(
+      "select count(*)::int as count from caudal.anomalies where kind = 'paid_again' and amount_in_cents = 100",
+    );
+    expect(suspense?.count).toBe(5);
+  }, 120_000);
+
+  let struck = 0;
+  async function struckSince(): Promise<number> {
+    const { faulted } = await desk.simulator.stats();
+    const now = Object.values(faulted)
+      .flatMap((of) => Object.values(of))
+      .reduce((a, b) => a + b, 0);
+    const since = now - struck;
+    struck = now;
+    return since;
+  }
+});
+
+describe('a worker that is killed in the middle of asking', () => {
+  it('has its work taken over within 30 seconds by the other one', async () => {
+    const { payin, key } = await desk.breb();
+    await desk.simulator.addFault({ rail: 'BRE_B', operation: 'notice', fault: 'lost-notice', times: 1 });
+    await desk.simulator.pay({ key });
+    const hang = await desk.simulator.addFault({
+      rail: 'BRE_B',
+      operation: 'query',
+      fault: 'hang',
+      times: 1,
+    });
+    await stack.shiftTime(31_000);
+    await until('a worker hangs on its question', async () => (await desk.simulator.struck(hang)) === 1);
+    const [held] = await desk.query<{ claim_token: string }>(
+      'select claim_token from caudal.payins where id = $1 and claim_token is not null',
+      [payin.id],
+    );
+    expect(held).toBeDefined();
+    // Which of the two asks is not known: the one whose death leaves the claim standing is the one.
+    const killedAt = performance.now();
+    const [first] = stack.workers;
+    first?.kill('SIGKILL');
+    await first?.exited;
+    await desk.reaches(payin.id, 'CONFIRMED', 30_000);
+    expect(performance.now() - killedAt).toBeLessThan(30_000);
+  }, 60_000);
+});
