@@ -3,6 +3,7 @@ import type { Anomaly } from '../anomalies/anomaly.ts';
 import type { Deps } from '../deps.ts';
 import type { Position } from '../kit/cursor.ts';
 import { Fault } from '../kit/errors.ts';
+import { type Page, pageOf } from '../kit/page.ts';
 import type { Principal } from '../organizations/organization.ts';
 import { findPayin, payinOf } from '../payins/payin.store.ts';
 import type { Payin } from '../payins/payin.ts';
@@ -29,31 +30,17 @@ export async function readPayinWithAnomalies(
   });
 }
 
-export interface PayinPage {
-  readonly payins: readonly Payin[];
-  readonly hasNext: boolean;
-  readonly hasPrevious: boolean;
-}
-
 export async function readPayinPage(
   deps: Deps,
   principal: Principal,
   filters: PayinFilters,
   position: Position | null,
   pageSize: number,
-): Promise<PayinPage> {
+): Promise<Page<Payin>> {
   const organizationId = principal.organization.id;
-  // One more than the page tells whether another follows in the direction of travel.
   const rows = await deps.read.read(organizationId, (tx) =>
     listPayins(tx, organizationId, filters, position, pageSize + 1),
   );
-  const more = rows.length > pageSize;
-  const backwards = position?.direction === 'newer';
-  const page = backwards ? rows.slice(-pageSize) : rows.slice(0, pageSize);
-  return {
-    payins: page.map((row) => payinOf(row, principal.secrets.dataKey)),
-    // An empty page (its payins have left the filter meanwhile) leads nowhere.
-    hasNext: page.length > 0 && (backwards || more),
-    hasPrevious: page.length > 0 && (backwards ? more : position !== null),
-  };
+  const payins = rows.map((row) => payinOf(row, principal.secrets.dataKey));
+  return pageOf(payins, position, pageSize);
 }

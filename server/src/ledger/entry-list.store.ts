@@ -1,17 +1,11 @@
-import { statement, type Tx } from '../db/tx.ts';
+import { Keyset } from '../db/keyset.ts';
+import type { Tx } from '../db/tx.ts';
 import type { Position } from '../kit/cursor.ts';
-import { uuidFloor } from '../kit/ids.ts';
 import { cents } from '../kit/money.ts';
 import type { Entry, EntryFilters } from './entry.ts';
 import { OWN_ACCOUNTS } from './transfer.ts';
 
-/** An id is stamped by a process that hears the database's time twice a second; a minute covers what they may differ. */
-const MARGIN_MS = 60_000;
-
-/**
- * Up to `most` entries beyond a position, newest first: those that touch the organization's own accounts. Keyset on the
- * id, as in the list of payins.
- */
+/** Up to `most` entries beyond a position, newest first: those that touch the organization's own accounts. */
 export async function listEntries(
   tx: Tx,
   organizationId: string,
@@ -19,40 +13,20 @@ export async function listEntries(
   position: Position | null,
   most: number,
 ): Promise<Entry[]> {
-  const accounts = filters.account === undefined ? OWN_ACCOUNTS : [filters.account];
-  const values: unknown[] = [organizationId, accounts];
-  const conditions = [
-    't.organization_id = $1',
-    '(t.debit_account = any($2::text[]) or t.credit_account = any($2::text[]))',
-  ];
-  const add = (condition: string, value: unknown) => {
-    values.push(value);
-    conditions.push(condition.replace('?', `$${values.length}`));
-  };
-  const newer = position?.direction === 'newer';
-  if (position) add(newer ? 't.id > ?' : 't.id < ?', position.id);
-  if (filters.createdFrom) {
-    add('t.at >= ?', filters.createdFrom);
-    add('t.id >= ?', uuidFloor(filters.createdFrom.getTime() - MARGIN_MS));
-  }
-  if (filters.createdTo) {
-    add('t.at < ?', filters.createdTo);
-    add('t.id < ?', uuidFloor(filters.createdTo.getTime() + MARGIN_MS));
-  }
-  values.push(most);
-  const text = `select t.id, t.debit_account, t.credit_account, t.amount_in_cents, t.cause_kind, t.resource_id, t.at
-    from caudal.ledger_transfers t where ${conditions.join(' and ')}
-    order by t.id ${newer ? 'asc' : 'desc'} limit $${values.length}`;
-  const rows = await tx.query<EntryRow>(statement(shapeName(filters, position), text), values);
-  return (newer ? rows.toReversed() : rows).map(entryOf);
+  const { account, createdFrom, createdTo } = filters;
+  const shape = [createdFrom, createdTo].map((filter) => (filter === undefined ? '0' : '1')).join('');
+  const rows = await new Keyset('t', organizationId, position)
+    .where(
+      '(t.debit_account = any(?::text[]) or t.credit_account = any(?::text[]))',
+      account === undefined ? OWN_ACCOUNTS : [account],
+    )
+    .between('at', createdFrom, createdTo)
+    .read<EntryRow>(tx, `ledger-entry.list:${shape}`, SELECT, most);
+  return rows.map(entryOf);
 }
 
-/** One prepared statement for each shape of the question. */
-function shapeName(filters: EntryFilters, position: Position | null): string {
-  const from = filters.createdFrom ? '1' : '0';
-  const to = filters.createdTo ? '1' : '0';
-  return `ledger-entry.list:${position?.direction ?? 'first'}:${from}${to}`;
-}
+const SELECT =
+  'select t.id, t.debit_account, t.credit_account, t.amount_in_cents, t.cause_kind, t.resource_id, t.at from caudal.ledger_transfers t';
 
 interface EntryRow {
   id: string;

@@ -420,9 +420,9 @@ describe('the wall of the application alone, over connections that row-level sec
     for (const question of questions) {
       for (const position of positions) {
         const page = await readPayinPage(deps, b.principal, question, position, 100);
-        expect(page).toEqual({ payins: [], hasNext: false, hasPrevious: false });
+        expect(page).toEqual({ items: [], hasNext: false, hasPrevious: false });
         const own = await readPayinPage(deps, a.principal, question, position, 100);
-        expect(own.payins.length).toBe(question.reference === undefined ? PAYINS_OF_A : 1);
+        expect(own.items.length).toBe(question.reference === undefined ? PAYINS_OF_A : 1);
       }
     }
   });

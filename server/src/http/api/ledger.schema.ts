@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ENTRY_ACCOUNTS, ENTRY_TYPES } from '../../ledger/entry.view.ts';
 import { timestamp } from '../fields.ts';
+import { pageInfo } from '../list.ts';
 
 const inPesos = (about: string) => z.number().describe(about);
 
@@ -40,12 +41,7 @@ const ledgerEntrySchema = z
 export const ledgerEntryListSchema = z
   .strictObject({
     data: z.array(ledgerEntrySchema),
-    pageInfo: z.strictObject({
-      hasNext: z.boolean(),
-      hasPrevious: z.boolean(),
-      nextCursor: z.string().nullable(),
-      previousCursor: z.string().nullable(),
-    }),
+    pageInfo,
   })
   .meta({ id: 'LedgerEntryList' });
 

@@ -3,6 +3,7 @@ import { PAYIN_STATUSES } from '../../payins/payin.states.ts';
 import { KEY_TYPES, SETTLEMENT_STATUSES } from '../../payins/payin.ts';
 import { ERROR_CODES, RAILS } from '../../rails/contract.ts';
 import { customer, timestamp } from '../fields.ts';
+import { pageInfo } from '../list.ts';
 
 const brebSource = z.strictObject({
   keyType: z.enum(KEY_TYPES),
@@ -75,12 +76,7 @@ export const payinListSchema = z
         .extend({ inlineCustomer: z.string().nullable().describe('The JSON text of the customer object.') })
         .meta({ id: 'PayinListItem' }),
     ),
-    pageInfo: z.strictObject({
-      hasNext: z.boolean(),
-      hasPrevious: z.boolean(),
-      nextCursor: z.string().nullable(),
-      previousCursor: z.string().nullable(),
-    }),
+    pageInfo,
   })
   .meta({ id: 'PayinList' });
 

@@ -1,0 +1,52 @@
+import type { Position } from '../kit/cursor.ts';
+import { uuidFloor } from '../kit/ids.ts';
+import { type Statement, statement, type Tx } from './tx.ts';
+
+/** An id is stamped by a process that hears the database's time twice a second; a minute covers what they may differ. */
+const MARGIN_MS = 60_000;
+
+/**
+ * The question for one page of an organization's rows, newest first. Keyset on the id: the primary key gives the order,
+ * months are read one after the other and the scan stops as soon as the page is full, however large the table is.
+ */
+export class Keyset {
+  readonly #alias: string;
+  readonly #position: Position | null;
+  readonly #values: unknown[];
+  readonly #conditions: string[];
+
+  constructor(alias: string, organizationId: string, position: Position | null) {
+    this.#alias = alias;
+    this.#position = position;
+    this.#values = [organizationId];
+    this.#conditions = [`${alias}.organization_id = $1`];
+    if (position) this.where(`${alias}.id ${position.direction === 'newer' ? '>' : '<'} ?`, position.id);
+  }
+
+  /** @param condition where every `?` stands for the value; left out when the value is undefined */
+  where(condition: string, value: unknown): this {
+    if (value === undefined) return this;
+    this.#values.push(value);
+    this.#conditions.push(condition.replaceAll('?', `$${this.#values.length}`));
+    return this;
+  }
+
+  /** Rows of a span of time, by their column and, so that other months are not read, by their id. */
+  between(column: string, from: Date | undefined, to: Date | undefined): this {
+    const { id, time } = { id: `${this.#alias}.id`, time: `${this.#alias}.${column}` };
+    if (from) this.where(`${time} >= ?`, from).where(`${id} >= ?`, uuidFloor(from.getTime() - MARGIN_MS));
+    if (to) this.where(`${time} < ?`, to).where(`${id} < ?`, uuidFloor(to.getTime() + MARGIN_MS));
+    return this;
+  }
+
+  /** @param name of this shape of the question: one prepared statement each, of which PostgreSQL reads 63 characters */
+  async read<Row extends object>(tx: Tx, name: string, select: string, most: number): Promise<Row[]> {
+    const newer = this.#position?.direction === 'newer';
+    const values = [...this.#values, most];
+    const text = `${select} where ${this.#conditions.join(' and ')}
+      order by ${this.#alias}.id ${newer ? 'asc' : 'desc'} limit $${values.length}`;
+    const shape: Statement = statement(`${name}:${this.#position?.direction ?? 'first'}`, text);
+    const rows = await tx.query<Row>(shape, values);
+    return newer ? rows.toReversed() : rows;
+  }
+}
