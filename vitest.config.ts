@@ -3,7 +3,12 @@ import { TestCounts } from './scripts/test-counts.ts';
 
 export default defineConfig({
   test: {
-    include: ['server/test/**/*.test.ts', 'simulator/test/**/*.test.ts', 'scripts/**/*.test.ts'],
+    include: [
+      'server/test/**/*.test.ts',
+      'simulator/test/**/*.test.ts',
+      'chaos/test/**/*.test.ts',
+      'scripts/**/*.test.ts',
+    ],
     globalSetup: ['server/test/harness/global-setup.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,

@@ -1,0 +1,64 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { OutcomeDesk } from '../server/test/harness/outcome-desk.ts';
+import { type Stack, startStack } from '../server/test/harness/stack.ts';
+import { DESKTOP, openBrowser, PHONE, screen } from './browser.ts';
+
+let stack: Stack;
+let desk: OutcomeDesk;
+let browser: Browser;
+beforeAll(async () => {
+  stack = await startStack({ apis: 1, workers: 1, settings: { CAUDAL_DUE_EVERY_MS: '20' } });
+  desk = new OutcomeDesk(stack);
+  browser = await openBrowser();
+});
+afterAll(async () => {
+  await browser?.close();
+  await stack?.stop();
+});
+
+async function atTheBank(viewport: typeof PHONE): Promise<{ page: Page; id: string }> {
+  const { payin } = await desk.pse();
+  const { sourceData } = await desk.get(payin.id);
+  const page = await browser.newPage({ viewport });
+  await page.goto(sourceData.pseUrl ?? '');
+  return { page, id: payin.id };
+}
+
+describe.each([
+  ['on a phone', PHONE],
+  ['on a desktop', DESKTOP],
+])('the simulated bank page %s', (_where, viewport) => {
+  it.each([
+    ['Aprobar el pago', 'CONFIRMED', null],
+    ['Rechazar', 'DECLINED', 'INSUFFICIENT_FUNDS'],
+    ['Cancelar', 'CANCELED', 'PAYER_CANCELED'],
+  ])('%s: the payin becomes %s', async (button, status, errorCode) => {
+    const { page, id } = await atTheBank(viewport);
+    expect(await page.getByText('COP $ 49.800,00').isVisible()).toBe(true);
+    await screen(page, 'bank-open');
+    await page.getByRole('button', { name: button }).click();
+    await page.getByRole('link', { name: 'Volver al comercio' }).waitFor();
+    await screen(page, `bank-${status.toLowerCase()}`);
+    expect(await desk.reaches(id, status)).toMatchObject({ errorCode });
+    // Nothing is wider than the screen.
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(viewport.width);
+    await page.close();
+  });
+
+  it('with a reason of its own a refusal says why', async () => {
+    const { page, id } = await atTheBank(viewport);
+    await page.getByLabel('Motivo del rechazo').selectOption('8');
+    await page.getByRole('button', { name: 'Rechazar' }).click();
+    expect(await desk.reaches(id, 'DECLINED')).toMatchObject({ errorCode: 'LIMIT_EXCEEDED' });
+    await page.close();
+  });
+
+  it('left without deciding, the payin waits', async () => {
+    const { page, id } = await atTheBank(viewport);
+    await page.getByRole('link', { name: 'Salir sin pagar' }).click();
+    await page.waitForURL(/\/checkout\/p\//);
+    expect((await desk.get(id)).status).toBe('PROCESSING');
+    await page.close();
+  });
+});

@@ -1,0 +1,29 @@
+/** npm run e2e: what a payer sees and does, in a real browser. */
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+
+const HELP = `npm run e2e [-- OPTIONS]: the pages in a real browser (Debian: apt-get install chromium)
+
+  --screens   keep a picture of every screen in e2e/screens
+  --help      this text
+
+CHROMIUM names another browser than /usr/bin/chromium.
+`;
+
+const { values } = parseArgs({
+  options: { screens: { type: 'boolean' }, help: { type: 'boolean' } },
+  strict: true,
+});
+const chromium = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
+if (values.help) process.stdout.write(HELP);
+else if (!existsSync(chromium)) {
+  console.error(`There is no browser at ${chromium}.\n\n${HELP}`);
+  process.exitCode = 1;
+} else {
+  const run = spawnSync('npx', ['vitest', 'run', '--config', 'e2e/vitest.config.ts'], {
+    stdio: 'inherit',
+    env: { ...process.env, CHROMIUM: chromium, ...(values.screens ? { E2E_SCREENS: 'e2e/screens' } : {}) },
+  });
+  process.exitCode = run.status ?? 1;
+}
