@@ -29,12 +29,14 @@ create table caudal.rail_notices (
   outcome         text,
   primary key (organization_id, id),
   constraint notice_word check (word in ('paid', 'declined', 'refused', 'unreadable')),
-  constraint notice_paid check (word <> 'paid' or (execution_id is not null and amount_in_cents > 0)),
+  constraint notice_paid check (word <> 'paid' or (execution_id is not null and amount_in_cents is not null and amount_in_cents > 0)),
   constraint notice_declined check (word not in ('declined', 'refused') or error_code is not null),
   constraint notice_due check ((task is null) = (due_at is null) and task in ('apply', 'ask')),
   constraint notice_claim check (num_nonnulls(claimed_until, claim_token) in (0, 2)),
   constraint notice_outcome check (outcome in ('applied', 'known', 'unfounded'))
 ) partition by range (id);
+-- The few that nobody understood.
+create index rail_notices_unreadable on caudal.rail_notices (received_at) where word = 'unreadable';
 create index rail_notices_due on caudal.rail_notices (task, due_at) where due_at is not null;
 
 -- ── Payins ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -91,6 +93,12 @@ create table caudal.ledger_transfers (
 ) partition by range (id);
 -- Sums over a span of time read only its pages; a B-tree would cost every transfer an entry for what runs once an hour.
 create index ledger_transfers_span on caudal.ledger_transfers using brin (id);
+
+-- The few among them that a merchant looks for among the many: without these a filter would walk all transfers.
+create index ledger_transfers_available on caudal.ledger_transfers (organization_id, id)
+  where debit_account = 'available' or credit_account = 'available';
+create index ledger_transfers_held on caudal.ledger_transfers (organization_id, id)
+  where debit_account = 'held' or credit_account = 'held';
 
 -- One transfer per cause, for ever: its own narrow table, for a partitioned one is unique only within a month.
 create table caudal.ledger_causes (
@@ -228,6 +236,21 @@ grant select, insert, update on caudal.rail_notices, caudal.ledger_balances, cau
 grant select, insert on caudal.ledger_transfers, caudal.ledger_causes, caudal.ledger_subtotals, caudal.settlements,
   caudal.events, caudal.final_events to caudal_system;
 grant select, insert, update, delete on caudal.rail_pauses to caudal_system;
+
+-- A payin's last event lies in the payin's own month: months that an earlier version has payins in need theirs too.
+do $$
+declare
+  month record;
+begin
+  for month in
+    select c.relname, pg_get_expr(c.relpartbound, c.oid) as bound, right(c.relname, 7) as suffix
+    from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = 'caudal.payins'::regclass
+  loop
+    execute format('create table if not exists caudal.%I partition of caudal.final_events %s', 'final_events' || month.suffix, month.bound);
+    execute format('alter table caudal.%I enable row level security', 'final_events' || month.suffix);
+    execute format('alter table caudal.%I force row level security', 'final_events' || month.suffix);
+  end loop;
+end $$;
 
 -- Organizations of an earlier version get their accounts.
 alter table caudal.ledger_balances no force row level security;

@@ -111,7 +111,7 @@ export const SETTINGS = {
     .regex(/^[A-Za-z_: ]{1,80}(?:#\d{1,6})?$/)
     .optional()
     .describe(
-      'For tests: the process ends itself at this named point (`caudal failpoints` lists them), as by kill -9.',
+      'For tests: the process ends itself at this named point (`caudal failpoints list` shows them), as by kill -9.',
     ),
 } as const;
 

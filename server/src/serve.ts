@@ -4,6 +4,7 @@ import { compose } from './compose.ts';
 import type { Config } from './config.ts';
 import { nextMonthExists } from './db/months.ts';
 import { databaseFaults } from './db/startup-checks.ts';
+import { RailQuestions } from './flows/ask-rails.ts';
 import { issueToken } from './flows/issue-token.ts';
 import { PseOpener } from './flows/open-pse-payins.ts';
 import { PayinCreator } from './flows/payin-creator.ts';
@@ -40,13 +41,19 @@ export async function serve(role: 'api' | 'worker' | 'all', config: Config, log:
   }
   const registrar = new KeyRegistrar(deps, keys);
   const pse = new PseOpener(merchantDeps);
+  const questions = {
+    BRE_B: new RailQuestions(deps, keys, 'BRE_B'),
+    PSE: new RailQuestions(deps, keys, 'PSE'),
+  };
   deps.metrics.gauge(
     'caudal_rail_circuit_open',
     'One when calls to the rail are held back.',
     () =>
       new Map([
-        ['{rail="BRE_B"}', Number(registrar.circuitOpen)],
-        ['{rail="PSE"}', Number(pse.circuitOpen)],
+        ['{rail="BRE_B",operation="open"}', Number(registrar.circuitOpen)],
+        ['{rail="PSE",operation="open"}', Number(pse.circuitOpen)],
+        ['{rail="BRE_B",operation="ask"}', Number(questions.BRE_B.circuitOpen)],
+        ['{rail="PSE",operation="ask"}', Number(questions.PSE.circuitOpen)],
       ]),
   );
   const payins = new PayinCreator(merchantDeps, pse, (order, claimToken) =>
@@ -55,7 +62,9 @@ export async function serve(role: 'api' | 'worker' | 'all', config: Config, log:
   const notices = new NoticeIntake(deps, keys);
   const schedules = role === 'api' ? null : workerSchedules(deps, config.database.systemUrl);
   const loops =
-    role === 'api' ? [] : workerLoops(deps, { registrar, pse, keys, dueEveryMs: config.dueEveryMs });
+    role === 'api'
+      ? []
+      : workerLoops(deps, { registrar, pse, questions, keys, dueEveryMs: config.dueEveryMs });
   let stopping = false;
   const ops = buildOps({
     metrics: deps.metrics,

@@ -42,7 +42,8 @@ async function payMagicKey(deps: Deps, key: string, nth: number): Promise<void> 
   const magic = magicOf(registration?.payer);
   if (record === undefined || registration === null || magic === null) return;
   if (record.ended !== null || record.payments.length >= nth) return;
-  const order = { key, amount: shareOf(magic, registration.amount), anyway: magic.late === true };
+  // A second payment was under way when the first one had the key closed.
+  const order = { key, amount: shareOf(magic, registration.amount), anyway: magic.late === true || nth > 1 };
   await payKey(deps, order, magic.silent === true ? 'silent' : 'once');
 }
 

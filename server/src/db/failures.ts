@@ -33,6 +33,8 @@ export function isDatabaseError(error: unknown): error is DatabaseError {
 export function verdictOf(error: unknown): Verdict {
   if (error instanceof CommitUnknown) return 'unknown';
   if (error instanceof ConnectionLost) return 'again';
+  // Ours, and passing: the database has not been heard for a second, so no id can be stamped.
+  if (error instanceof Fault && error.code === 'service_unavailable') return 'again';
   if (!isDatabaseError(error)) return 'fault';
   const state = error.code ?? '';
   // A row outside all partitions is reported in class 23, but the missing month is the server's fault.
@@ -59,6 +61,11 @@ const NOTHING_DONE: ReadonlySet<string> = new Set([
   '57014',
   '25P03',
 ]);
+
+/** The database is away, or somebody is in the way: nothing is wrong with what was to be written. */
+export function isPassing(error: unknown): boolean {
+  return ['again', 'unknown', 'held'].includes(verdictOf(error));
+}
 
 /** For a write on its own, outside any batch: the same meanings, told to the one who asked. */
 export function writeFailure(error: unknown): unknown {

@@ -31,6 +31,11 @@ export class Keyset {
     return this;
   }
 
+  and(condition: string): this {
+    this.#conditions.push(condition);
+    return this;
+  }
+
   /** Rows of a span of time, by their column and, so that other months are not read, by their id. */
   between(column: string, from: Date | undefined, to: Date | undefined): this {
     const { id, time } = { id: `${this.#alias}.id`, time: `${this.#alias}.${column}` };

@@ -1,4 +1,4 @@
-import { verdictOf } from '../db/failures.ts';
+import { isPassing } from '../db/failures.ts';
 import type { Tx } from '../db/tx.ts';
 import type { SystemDeps } from '../deps.ts';
 import { backoffMs } from '../kit/backoff.ts';
@@ -30,7 +30,7 @@ export async function applyNotices(deps: SystemDeps, keys: DataKeys): Promise<nu
     });
   } catch (error) {
     // The database is away, or in each other's way: nothing is wrong with the notices, and the next round goes on.
-    if (['again', 'unknown', 'held'].includes(verdictOf(error)) || taken.length === 0) throw error;
+    if (isPassing(error) || taken.length === 0) throw error;
     for (const notice of taken) await applyAlone(deps, keys, notice);
   }
   return taken.length;
@@ -46,7 +46,7 @@ async function applyAlone(
       apply(deps, keys, tx, await takeNotice(tx, organizationId, id)),
     );
   } catch (error) {
-    if (['again', 'unknown', 'held'].includes(verdictOf(error))) throw error;
+    if (isPassing(error)) throw error;
     deps.log.error({ ...errorFields(error), noticeId: id }, 'what a rail told us cannot be applied');
     const afterMs = backoffMs(attempts + 1, 1000, 600_000);
     await deps.system.transaction('apply notices', async (tx) => {
@@ -62,7 +62,13 @@ async function applyAlone(
 
 async function apply(deps: SystemDeps, keys: DataKeys, tx: Tx, notices: readonly DueNotice[]): Promise<void> {
   if (notices.length === 0) return;
-  const words = notices.map(({ rail, reference, word }) => ({ rail, reference, told: word, standing: null }));
+  const words = notices.map(({ rail, reference, word }) => ({
+    rail,
+    reference,
+    told: word,
+    standing: null,
+    toldLongAgo: false,
+  }));
   await applyWords(deps, keys, tx, words, {
     claimToken: null,
     conclude: (results) =>

@@ -19,6 +19,7 @@ import {
   judgeStanding,
   type Move,
   type Oddity,
+  standsBy,
   type Told,
 } from '../payins/payin.outcome.ts';
 import { nextTask, type RailTask } from '../payins/payin.questions.ts';
@@ -43,6 +44,8 @@ export interface Word {
   /** The message; beside a standing, the one that led to asking. */
   readonly told: Told | null;
   readonly standing: Pick<Standing, 'state' | 'payments' | 'errorCode'> | null;
+  /** Told so long ago that the rail, asked now, would know of it if it were so. */
+  readonly toldLongAgo: boolean;
 }
 
 /** `known`: nothing new in it. `doubtful`: nothing was done, the rail must be asked first. */
@@ -68,12 +71,13 @@ export async function applyWords(
   { claimToken, conclude }: ApplyOptions,
 ): Promise<WordResult[]> {
   const owners = await ownersOf(tx, words);
-  const payins = new Map((await lockPayins(tx, distinct([...owners.values()]))).map((row) => [row.id, row]));
+  const locked = await lockPayins(tx, distinct([...owners.values()]));
+  const payins = new Map(locked.map((row) => [nameOf(row.organization_id, row.id), row]));
   const booked = await postedCauses(tx, 'payment', words.flatMap(executionsOf));
   const outcome = new Outcome(deps, booked);
   const results = words.map((word) => {
     const owner = owners.get(word);
-    return outcome.hear(word, owner ? (payins.get(owner.id) ?? null) : null);
+    return outcome.hear(word, owner ? (payins.get(nameOf(owner.organizationId, owner.id)) ?? null) : null);
   });
 
   const moved = await movePayins(tx, outcome.moves, deps.settlementDelayMinutes);
@@ -81,8 +85,15 @@ export async function applyWords(
   await recordFinalEvents(tx, eventsOf(deps, moved), (organizationId) => secrets(organizationId).dataKey);
   await insertAnomalies(tx, outcome.anomalies);
   if (claimToken !== null) {
-    const open = [...payins.values()].filter((payin) => !outcome.isFinal(payin));
-    await reschedulePayins(tx, open.map(nextTaskOf), claimToken);
+    await reschedulePayins(
+      tx,
+      locked.map((payin) => ({
+        organizationId: payin.organization_id,
+        id: payin.id,
+        next: outcome.isFinal(payin) ? null : nextTaskOf(payin),
+      })),
+      claimToken,
+    );
   }
   await conclude(results);
   await post(tx, outcome.transfers);
@@ -110,13 +121,17 @@ class Outcome {
   hear(word: Word, payin: LockedPayin | null): WordResult {
     const judged = payin && this.#judged(word.rail, payin);
     const isBooked = (executionId: string) => this.#booked.has(causeId(word.rail, executionId));
-    const judgement = word.standing
-      ? judgeStanding(judged, word.standing, isBooked, word.told)
-      : word.told
-        ? judgeMessage(judged, word.told, isBooked)
+    const { told, standing, toldLongAgo } = word;
+    // The answer may be older than the message: what else it says holds, but the message is not done with yet.
+    const early = standing !== null && told !== null && !toldLongAgo && !standsBy(judged, standing, told);
+    const judgement = standing
+      ? judgeStanding(judged, standing, isBooked, early ? null : told)
+      : told
+        ? judgeMessage(judged, told, isBooked)
         : 'known';
     if (typeof judgement === 'string') return judgement;
     this.#take(word, payin, judgement);
+    if (early) return 'doubtful';
     if (judgement.oddities.some((oddity) => oddity.kind === 'unfounded')) return 'unfounded';
     return judgement.move === null && judgement.bookings.length + judgement.oddities.length === 0
       ? 'known'
@@ -158,7 +173,8 @@ class Outcome {
       payinId,
       rail,
       reference,
-      once: `${oddity.kind}/${rail}/${oddity.executionId ?? reference}`,
+      // With its money it is another thing than the rumour of it that came before.
+      once: `${oddity.kind}/${rail}/${oddity.executionId ?? reference}${oddity.amount === null ? '' : '/money'}`,
     };
   }
 
@@ -171,7 +187,9 @@ class Outcome {
       // Where we can close a collection, closing it is what makes sure; "not found" alone says too little.
       nothingUnderWay:
         abilities.closeAtOnce === 0 &&
+        payin.pse_url === null &&
         (payin.sent_ms_ago === null || payin.sent_ms_ago >= abilities.longestProcessingMs),
+      opened: payin.pse_url !== null,
     };
   }
 
@@ -219,15 +237,21 @@ async function ownersOf(tx: Tx, words: readonly Word[]): Promise<Map<Word, Payin
 }
 
 function distinct(payins: readonly PayinKey[]): PayinKey[] {
-  return [...new Map(payins.map((payin) => [payin.id, payin])).values()];
+  return [...new Map(payins.map((payin) => [nameOf(payin.organizationId, payin.id), payin])).values()];
 }
 
-function nextTaskOf(payin: LockedPayin): PayinKey & RailTask {
-  return {
-    organizationId: payin.organization_id,
-    id: payin.id,
-    ...nextTask(payin.rail, { createdAt: payin.created_at, expiresAt: payin.expires_at, now: payin.now }),
-  };
+/** A reference of ours may name a payin with somebody else's number: the two together say which row is meant. */
+function nameOf(organizationId: string, id: string): string {
+  return `${organizationId}/${id}`;
+}
+
+function nextTaskOf(payin: LockedPayin): RailTask {
+  return nextTask(payin.rail, {
+    createdAt: payin.created_at,
+    expiresAt: payin.expires_at,
+    now: payin.now,
+    closed: payin.rail_task === 'close',
+  });
 }
 
 const EVENT_OF = {

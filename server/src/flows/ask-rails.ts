@@ -1,28 +1,43 @@
+import { isPassing } from '../db/failures.ts';
 import type { SystemDeps } from '../deps.ts';
 import { backoffMs } from '../kit/backoff.ts';
 import { Circuit } from '../kit/circuit.ts';
 import { freshToken } from '../kit/ids.ts';
+import { errorFields } from '../kit/log.ts';
 import type { DataKeys } from '../organizations/data-keys.ts';
 import { claimTasks, type DueTask, postponeTasks } from '../payins/payin-outcome.store.ts';
 import { pseReference } from '../payins/pse-reference.ts';
-import { claimDoubtful, concludeNotices } from '../rail-notices/notice.store.ts';
+import {
+  claimDoubtful,
+  concludeNotices,
+  type DueNotice,
+  type NoticeResult,
+} from '../rail-notices/notice.store.ts';
 import type { Rail, RailAnswer, Standing } from '../rails/contract.ts';
-import { applyWords, type Word } from './apply-words.ts';
+import { applyWords, type Word, type WordResult } from './apply-words.ts';
 
 const UNANSWERED: RailAnswer<never> = {
   kind: 'unknown',
   cause: 'the rail did not answer for this reference',
 };
 
-/** Never asked, because nothing was ever sent: what the rail would say is known. */
+/** Nothing was ever sent, so what the rail would say is known without asking. */
 const NEVER_SENT: RailAnswer<Standing> = {
   kind: 'yes',
-  value: { reference: '', state: 'closed', payments: [], opened: null, errorCode: null },
+  value: { reference: '', state: 'not_found', payments: [], opened: null, errorCode: null },
 };
+
+/** What cannot be applied waits for somebody to look into it. */
+const PUT_OFF_MS = 600_000;
+
+interface Asked<Item> {
+  readonly item: Item;
+  readonly answer: RailAnswer<Standing>;
+}
 
 /**
  * Asks one rail, many in a call: about payins that have heard nothing, about messages that are doubtful, and to close
- * what has expired. What it answers is applied; what it does not answer is asked again later.
+ * what has expired or was paid. What it answers is applied; what it does not answer is asked again later.
  */
 export class RailQuestions {
   readonly #deps: SystemDeps;
@@ -36,18 +51,25 @@ export class RailQuestions {
     this.#rail = rail;
   }
 
+  get circuitOpen(): boolean {
+    return this.#circuit.open;
+  }
+
   /** @returns how many payins were due; call again at once while there are any */
   async askDue(): Promise<number> {
+    if (this.#circuit.resting) return 0;
     return this.#work('ask', (due) => this.#ask(due.map((task) => this.#referenceOf(task))));
   }
 
   /**
    * Ends what has expired. A collection is closed at the rail first and asked about then, so that no payment can come
-   * between the question and the end; only "closed and unpaid" ends the payin. What was never sent needs no asking.
+   * between the question and the end; only "closed and unpaid" ends the payin. What was never sent needs no asking, and
+   * so waits for no rail.
    */
-  async closeExpired(): Promise<number> {
+  async closeDue(): Promise<number> {
+    const canClose = this.#deps.rails[this.#rail].abilities.closeAtOnce > 0;
+    if (canClose && this.#circuit.resting) return 0;
     return this.#work('close', async (due) => {
-      const canClose = this.#deps.rails[this.#rail].abilities.closeAtOnce > 0;
       const toAsk = due.filter((task) => canClose || task.sent);
       const references = toAsk.map((task) => this.#referenceOf(task));
       const standings = canClose ? await this.#closeThenAsk(references) : await this.#ask(references);
@@ -65,76 +87,113 @@ export class RailQuestions {
     );
     if (notices.length === 0) return 0;
     const answers = await this.#ask(notices.map((notice) => notice.reference));
-    const answered = notices.flatMap((notice, index) => {
-      const answer = answers[index] ?? UNANSWERED;
-      return answer.kind === 'yes' ? [{ notice, standing: answer.value }] : [];
-    });
-    const silent = notices.filter((_, index) => answers[index]?.kind !== 'yes');
-    const words = answered.map(
-      ({ notice, standing }): Word => ({
-        rail: notice.rail,
-        reference: notice.reference,
-        told: notice.word,
-        standing,
-      }),
-    );
-    await this.#deps.system.transaction('apply checked notices', (tx) =>
-      applyWords(this.#deps, this.#keys, tx, words, {
-        claimToken: null,
-        conclude: (results) =>
-          concludeNotices(
-            tx,
-            [
-              ...answered.map(({ notice }, index) => ({
-                ...notice,
-                outcome: doneWith(results[index]),
-                next: null,
-              })),
-              ...silent.map((notice) => ({
-                ...notice,
-                outcome: null,
-                next: { task: 'ask' as const, afterMs: backoffMs(notice.attempts + 1, 1000, 60_000) },
-              })),
-            ],
-            claimToken,
-          ),
-      }),
+    const asked = notices.map((item, index) => ({ item, answer: answers[index] ?? UNANSWERED }));
+    await this.#applyApart(
+      asked,
+      (some) => this.#concludeChecked(some, claimToken),
+      ({ id }) => ({ noticeId: id }),
     );
     return notices.length;
   }
 
   async #work(
     kind: 'ask' | 'close',
-    answer: (due: readonly DueTask[]) => Promise<readonly RailAnswer<Standing>[]>,
+    ask: (due: readonly DueTask[]) => Promise<readonly RailAnswer<Standing>[]>,
   ): Promise<number> {
-    if (this.#circuit.resting) return 0;
     const claimToken = freshToken();
     const due = await this.#deps.system.transaction('claim questions', (tx) =>
       claimTasks(tx, claimToken, this.#rail, kind, this.#most),
     );
     if (due.length === 0) return 0;
-    const answers = await answer(due);
-    const words: Word[] = [];
-    const silent: DueTask[] = [];
-    for (const [index, task] of due.entries()) {
-      const given = answers[index] ?? UNANSWERED;
-      const reference = this.#referenceOf(task);
-      if (given.kind === 'yes')
-        words.push({ rail: this.#rail, reference, told: null, standing: given.value });
-      else silent.push(task);
+    const answers = await ask(due);
+    const asked = due.map((item, index) => ({ item, answer: answers[index] ?? UNANSWERED }));
+    await this.#applyApart(
+      asked,
+      (some) => this.#applyAnswers(some, claimToken),
+      ({ id }) => ({ payinId: id }),
+    );
+    return due.length;
+  }
+
+  /**
+   * All in one transaction; when that fails by what is in it, each alone, so that a row that cannot be applied does not
+   * hold up its neighbours. It keeps its claim, is found again when that ends, and is put off once it has failed alone.
+   */
+  async #applyApart<Item>(
+    asked: readonly Asked<Item>[],
+    apply: (some: readonly Asked<Item>[]) => Promise<unknown>,
+    nameOf: (item: Item) => { noticeId?: string; payinId?: string },
+  ): Promise<void> {
+    try {
+      await apply(asked);
+    } catch (error) {
+      if (isPassing(error)) throw error;
+      for (const each of asked) {
+        try {
+          await apply([each]);
+        } catch (alone) {
+          if (isPassing(alone)) throw alone;
+          this.#deps.log.error(
+            { ...errorFields(alone), ...nameOf(each.item), rail: this.#rail },
+            'what a rail answered cannot be applied',
+          );
+          await apply([{ ...each, answer: { kind: 'unknown', cause: UNAPPLICABLE } }]);
+        }
+      }
     }
-    await this.#deps.system.transaction('apply answers', (tx) =>
+  }
+
+  #applyAnswers(asked: readonly Asked<DueTask>[], claimToken: string): Promise<unknown> {
+    const words: Word[] = [];
+    const silent: { readonly task: DueTask; readonly afterMs: number }[] = [];
+    for (const { item: task, answer } of asked) {
+      const reference = this.#referenceOf(task);
+      if (answer.kind === 'yes')
+        words.push({ rail: this.#rail, reference, told: null, standing: answer.value, toldLongAgo: false });
+      else silent.push({ task, afterMs: waitAfter(answer, task.attempts, 2000) });
+    }
+    return this.#deps.system.transaction('apply answers', (tx) =>
       applyWords(this.#deps, this.#keys, tx, words, {
         claimToken,
         conclude: () =>
           postponeTasks(
             tx,
-            silent.map((task) => ({ ...task, afterMs: backoffMs(task.attempts + 1, 2000, 60_000) })),
+            silent.map(({ task, afterMs }) => ({ ...task, afterMs })),
             claimToken,
           ),
       }),
     );
-    return due.length;
+  }
+
+  #concludeChecked(asked: readonly Asked<DueNotice>[], claimToken: string): Promise<unknown> {
+    const { longestProcessingMs } = this.#deps.rails[this.#rail].abilities;
+    const answered = asked.flatMap(({ item, answer }) =>
+      answer.kind === 'yes' ? [{ notice: item, standing: answer.value }] : [],
+    );
+    const silent = asked.filter(({ answer }) => answer.kind !== 'yes');
+    const words = answered.map(
+      ({ notice, standing }): Word => ({
+        rail: notice.rail,
+        reference: notice.reference,
+        told: notice.word,
+        standing,
+        toldLongAgo: notice.ageMs >= longestProcessingMs,
+      }),
+    );
+    return this.#deps.system.transaction('apply checked notices', (tx) =>
+      applyWords(this.#deps, this.#keys, tx, words, {
+        claimToken: null,
+        conclude: (results) =>
+          concludeNotices(
+            tx,
+            [
+              ...answered.map(({ notice }, index) => resultOf(notice, results[index] ?? 'doubtful')),
+              ...silent.map(({ item, answer }) => askAgain(item, waitAfter(answer, item.attempts, 1000))),
+            ],
+            claimToken,
+          ),
+      }),
+    );
   }
 
   /** A rail that is away is asked about one now and then; claiming all that wait would only load the database. */
@@ -144,7 +203,7 @@ export class RailQuestions {
 
   async #closeThenAsk(references: readonly string[]): Promise<readonly RailAnswer<Standing>[]> {
     if (references.length === 0) return [];
-    const closed = await this.#call(() => this.#deps.rails[this.#rail].close(references), references);
+    const closed = await this.#call('close', references);
     const shut = references.filter((_, index) => closed[index]?.kind === 'yes');
     const standings = await this.#ask(shut);
     const byReference = new Map(shut.map((reference, index) => [reference, standings[index] ?? UNANSWERED]));
@@ -152,22 +211,27 @@ export class RailQuestions {
   }
 
   async #ask(references: readonly string[]): Promise<readonly RailAnswer<Standing>[]> {
-    if (references.length === 0) return [];
-    return this.#call(() => this.#deps.rails[this.#rail].ask(references), references);
+    return references.length === 0 ? [] : this.#call('ask', references);
   }
 
   async #call(
-    ask: () => Promise<readonly RailAnswer<Standing>[]>,
+    operation: 'ask' | 'close',
     references: readonly string[],
   ): Promise<readonly RailAnswer<Standing>[]> {
     if (!this.#circuit.allows()) return references.map(() => UNANSWERED);
-    const answers = await ask();
+    let answers: readonly RailAnswer<Standing>[];
+    try {
+      answers = await this.#deps.rails[this.#rail][operation](references);
+    } catch (error) {
+      this.#circuit.failed();
+      throw error;
+    }
     const unclear = answers.filter((answer) => answer.kind === 'unknown');
     if (unclear.length === answers.length) this.#circuit.failed();
     else this.#circuit.succeeded();
     if (unclear.length > 0)
       this.#deps.log.warn(
-        { rail: this.#rail, operation: 'ask', count: unclear.length, reason: unclear[0]?.cause ?? '' },
+        { rail: this.#rail, operation, count: unclear.length, reason: unclear[0]?.cause ?? '' },
         'the rail gave no clear answer',
       );
     return answers;
@@ -178,6 +242,18 @@ export class RailQuestions {
   }
 }
 
-function doneWith(result: string | undefined): 'applied' | 'known' | 'unfounded' {
-  return result === 'applied' || result === 'unfounded' ? result : 'known';
+const UNAPPLICABLE = 'it cannot be applied';
+
+function waitAfter(answer: RailAnswer<Standing>, attempts: number, firstMs: number): number {
+  const putOff = answer.kind === 'unknown' && answer.cause === UNAPPLICABLE;
+  return putOff ? PUT_OFF_MS : backoffMs(attempts + 1, firstMs, 60_000);
+}
+
+function askAgain({ organizationId, id }: DueNotice, afterMs: number): NoticeResult {
+  return { organizationId, id, outcome: null, next: { task: 'ask', afterMs } };
+}
+
+function resultOf(notice: DueNotice, result: WordResult): NoticeResult {
+  if (result === 'doubtful') return askAgain(notice, backoffMs(notice.attempts + 1, 1000, 10_000));
+  return { organizationId: notice.organizationId, id: notice.id, outcome: result, next: null };
 }

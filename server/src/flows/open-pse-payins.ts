@@ -97,19 +97,28 @@ export class PseOpener {
   }
 
   async #open(order: PseOrder): Promise<PayinRow | null> {
-    const answer = await this.#answer(order);
-    return this.#recorder.submit(openingOf(this.#deps, order, answer));
+    const { answer, retryAfterMs } = await this.#answer(order);
+    return this.#recorder.submit(openingOf(this.#deps, order, answer, retryAfterMs));
   }
 
-  async #answer(order: PseOrder): Promise<RailAnswer<Opened>> {
-    if (this.#opening.size > MOST_AT_ONCE) return { kind: 'unknown', cause: 'too many are being opened' };
-    if (!this.#circuit.allows()) return { kind: 'unknown', cause: 'the circuit is open' };
+  async #answer(order: PseOrder): Promise<Answered> {
+    const retryAfterMs = backoffMs(order.attempts + 1, 1000, 30_000);
+    const unsent = (cause: string): Answered => ({ answer: { kind: 'unknown', cause }, retryAfterMs });
+    if (this.#opening.size > MOST_AT_ONCE) return unsent('too many are being opened');
+    if (!this.#circuit.allows()) return unsent('the circuit is open');
     try {
       const answer = await this.#ask(order);
       if (answer.kind === 'unknown') this.#circuit.failed();
       else this.#circuit.succeeded();
+      const { longestProcessingMs } = this.#deps.rails.PSE.abilities;
+      if (answer.kind === 'no' && order.sentMsAgo !== null && order.sentMsAgo < longestProcessingMs) {
+        // A clear word, but not yet the last one: something sent before may still be on its way. Asked again when it cannot.
+        const early = { kind: 'unknown', cause: `${answer.railCode} to a repeat` } as const;
+        this.#report(order, early);
+        return { answer: early, retryAfterMs: longestProcessingMs + retryAfterMs };
+      }
       this.#report(order, answer);
-      return answer;
+      return { answer, retryAfterMs };
     } catch (error) {
       this.#circuit.failed();
       throw error;
@@ -118,8 +127,7 @@ export class PseOpener {
 
   /**
    * The first time the order is simply sent. Later an earlier sending may have arrived although its answer was lost:
-   * then the rail is asked by the same reference first, and its "no" to a repeat is believed only when nothing that was
-   * sent before can still be on its way.
+   * then the rail is asked by the same reference first.
    */
   async #ask(order: PseOrder): Promise<RailAnswer<Opened>> {
     const rail = this.#deps.rails.PSE;
@@ -130,8 +138,6 @@ export class PseOpener {
       if (known.value.opened) return { kind: 'yes', value: known.value.opened };
     }
     const [answer] = await rail.open([toSend]);
-    const early = order.sentMsAgo !== null && order.sentMsAgo < rail.abilities.longestProcessingMs;
-    if (answer?.kind === 'no' && early) return { kind: 'unknown', cause: `${answer.railCode} to a repeat` };
     return answer ?? UNANSWERED;
   }
 
@@ -147,6 +153,12 @@ export class PseOpener {
     await Promise.all(this.#opening.values());
     await this.#recorder.close();
   }
+}
+
+interface Answered {
+  readonly answer: RailAnswer<Opened>;
+  /** If it is unknown. */
+  readonly retryAfterMs: number;
 }
 
 /** What came of an order, and the rail's refusal if that was it: kept as its word, to be applied with all the others. */
@@ -188,7 +200,7 @@ function collectOrder(deps: Deps, { payin, payer, organizationNumber }: PseOrder
   };
 }
 
-function openingOf(deps: Deps, order: PseOrder, answer: RailAnswer<Opened>): Opening {
+function openingOf(deps: Deps, order: PseOrder, answer: RailAnswer<Opened>, retryAfterMs: number): Opening {
   const { organizationId, claimToken } = order;
   const { id } = order.payin;
   const row = { organizationId, id, claimToken };
@@ -210,6 +222,5 @@ function openingOf(deps: Deps, order: PseOrder, answer: RailAnswer<Opened>): Ope
       },
     };
   }
-  const retryAfterMs = backoffMs(order.attempts + 1, 1000, 30_000);
   return { result: { ...row, kind: 'unknown', retryAfterMs }, refusal: null };
 }

@@ -15,7 +15,7 @@ import {
 } from '../payins/breb-key.store.ts';
 import { openCustomer } from '../payins/customer.seal.ts';
 import { insertNotices } from '../rail-notices/notice.store.ts';
-import type { CollectOrder, Opened, RailAnswer } from '../rails/contract.ts';
+import type { CollectOrder, Opened, RailAnswer, Standing } from '../rails/contract.ts';
 
 /** Beyond this the freshly minted are left to the workers, who find them in the database: memory holds nothing that matters. */
 const MOST_WAITING = 20_000;
@@ -152,12 +152,22 @@ export class KeyRegistrar {
       const answer = answers[index];
       return answer?.kind === 'no' ? [{ key: order.reference, errorCode: answer.errorCode }] : [];
     });
-    // Its payin ends with it, so it must not be payable either; closing also holds for a key that was never taken.
-    if (refused.length > 0) await this.#deps.rails.BRE_B.close(refused.map(({ key }) => key));
+    const closings = await this.#close(refused.map(({ key }) => key));
     await this.#record(
-      batch.map((claimed, index) => resultOf(claimed, answers[index])),
-      refused,
+      batch.map((claimed, index) => resultOf(claimed, answers[index], closings.get(claimed.order.reference))),
+      refused.filter(({ key }) => neverTaken(closings.get(key))),
     );
+  }
+
+  /**
+   * A payin ends with the refusal of its key, so the key must not be payable either; closing also holds for a key that was
+   * never taken. And it tells whether it was: the refusal of a repeat may mean that an earlier call, whose answer was
+   * lost, had been carried out and the key paid or ended since.
+   */
+  async #close(keys: readonly string[]): Promise<Map<string, RailAnswer<Standing> | undefined>> {
+    if (keys.length === 0) return new Map();
+    const answers = await this.#deps.rails.BRE_B.close(keys);
+    return new Map(keys.map((key, index) => [key, answers[index]]));
   }
 
   async #ask(batch: readonly Claimed[]): Promise<readonly RailAnswer<Opened>[]> {
@@ -240,12 +250,22 @@ function orderOf(key: DueKey, secrets: (organizationId: string) => OrganizationS
   };
 }
 
+/** Closed, and nothing ever came of it. */
+function neverTaken(closing: RailAnswer<Standing> | undefined): boolean {
+  return closing?.kind === 'yes' && closing.value.state === 'closed';
+}
+
 function resultOf(
   { order, claimToken, attempts }: Claimed,
   answer: RailAnswer<Opened> | undefined,
+  closing: RailAnswer<Standing> | undefined,
 ): RegistrationResult {
   const key = order.reference;
   if (answer?.kind === 'yes') return { key, claimToken, refusal: null, retryAfterMs: null };
-  if (answer?.kind === 'no') return { key, claimToken, refusal: answer.railCode, retryAfterMs: null };
+  if (answer?.kind === 'no' && neverTaken(closing))
+    return { key, claimToken, refusal: answer.railCode, retryAfterMs: null };
+  // The network has had it, and something came of it: it is registered, and what came of it is asked about in its time.
+  if (answer?.kind === 'no' && closing?.kind === 'yes')
+    return { key, claimToken, refusal: null, retryAfterMs: null };
   return { key, claimToken, refusal: null, retryAfterMs: backoffMs(attempts + 1, 500, 10_000) };
 }

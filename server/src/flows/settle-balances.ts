@@ -1,34 +1,75 @@
+import { isPassing } from '../db/failures.ts';
+import type { Tx } from '../db/tx.ts';
 import type { SystemDeps } from '../deps.ts';
 import { uuidv7 } from '../kit/ids.ts';
+import { errorFields } from '../kit/log.ts';
 import { cents } from '../kit/money.ts';
 import { post } from '../ledger/ledger.store.ts';
 import { insertSettlements, type Settlement } from '../ledger/settlement.store.ts';
 import type { Transfer } from '../ledger/transfer.ts';
-import { lockSettlingPayins, type SettlingPayin, settlePayins } from '../payins/payin-settlement.store.ts';
+import {
+  lockSettlingPayins,
+  putOffSettling,
+  relockSettling,
+  type SettlingPayin,
+  settlePayins,
+} from '../payins/payin-settlement.store.ts';
 
 /** Few enough that the balances of a round are not locked for long, many enough that a backlog drains. */
 const MOST = 1000;
 
-type SettleDeps = Pick<SystemDeps, 'system' | 'clock' | 'cell'>;
+type SettleDeps = Pick<SystemDeps, 'system' | 'clock' | 'cell' | 'log'>;
 
 /**
  * One round of settlement: the money of payins that have waited long enough becomes available, by one settlement and one
- * transfer an organization. Payins are locked before balances, as everywhere.
- * @returns how many payins it settled; call again while there are any
+ * transfer an organization. An organization whose books do not bear it does not hold up the others: its payins are put
+ * off, loudly.
+ * @returns how many payins it took up; call again while there are any
  */
 export async function settleBalances(deps: SettleDeps): Promise<number> {
-  return deps.system.transaction('settle', async (tx) => {
-    const payins = await lockSettlingPayins(tx, MOST);
-    if (payins.length === 0) return 0;
-    const settlements = settlementsOf(deps, payins);
-    await insertSettlements(tx, [...settlements.values()]);
-    await settlePayins(
-      tx,
-      payins.map((payin) => ({ ...payin, settlementId: settlementFor(settlements, payin).id })),
+  let payins: readonly SettlingPayin[] = [];
+  try {
+    await deps.system.transaction('settle', async (tx) => {
+      payins = await lockSettlingPayins(tx, MOST);
+      await settle(deps, tx, payins);
+    });
+  } catch (error) {
+    if (isPassing(error) || payins.length === 0) throw error;
+    for (const [organizationId, own] of Map.groupBy(payins, (payin) => payin.organizationId))
+      await settleAlone(deps, organizationId, own);
+  }
+  return payins.length;
+}
+
+async function settleAlone(
+  deps: SettleDeps,
+  organizationId: string,
+  payins: readonly SettlingPayin[],
+): Promise<void> {
+  try {
+    await deps.system.transaction('settle', async (tx) => settle(deps, tx, await relockSettling(tx, payins)));
+  } catch (error) {
+    if (isPassing(error)) throw error;
+    deps.log.error(
+      { ...errorFields(error), organizationId, count: payins.length },
+      'THE BOOKS OF AN ORGANIZATION DO NOT BEAR ITS SETTLEMENT: run caudal ledger verify',
     );
-    await post(tx, [...settlements.values()].map(transferOf));
-    return payins.length;
-  });
+    await deps.system.transaction('settle', async (tx) =>
+      putOffSettling(tx, await relockSettling(tx, payins)),
+    );
+  }
+}
+
+/** Payins are locked before balances, as everywhere. */
+async function settle(deps: SettleDeps, tx: Tx, payins: readonly SettlingPayin[]): Promise<void> {
+  if (payins.length === 0) return;
+  const settlements = settlementsOf(deps, payins);
+  await insertSettlements(tx, [...settlements.values()]);
+  await settlePayins(
+    tx,
+    payins.map((payin) => ({ ...payin, settlementId: settlementFor(settlements, payin).id })),
+  );
+  await post(tx, [...settlements.values()].map(transferOf));
 }
 
 function settlementsOf(deps: SettleDeps, payins: readonly SettlingPayin[]): ReadonlyMap<string, Settlement> {

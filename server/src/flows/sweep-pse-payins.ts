@@ -15,11 +15,12 @@ const AT_ONCE = 32;
  */
 export async function sweepPsePayins(deps: SystemDeps, opener: PseOpener, keys: DataKeys): Promise<number> {
   const { allowance } = opener;
-  if (allowance === 'none' || deps.brakes.allPaused('PSE')) return 0;
+  // What has expired is given up whatever the rail or its brake does: that sends no order.
+  const onlyExpired = allowance === 'none' || deps.brakes.allPaused('PSE');
   const leaveOut = deps.brakes.pausedOrganizations('PSE');
   const claimToken = freshToken();
   const due = await deps.system.transaction('claim pages', (tx) =>
-    claimDuePsePayins(tx, claimToken, allowance === 'one' ? 1 : AT_ONCE, leaveOut),
+    claimDuePsePayins(tx, claimToken, allowance === 'one' ? 1 : AT_ONCE, leaveOut, onlyExpired),
   );
   if (due.length === 0) return 0;
   const secrets = await keys.of(new Set(due.map((row) => row.organization_id)));

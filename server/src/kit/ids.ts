@@ -171,7 +171,10 @@ export function uuidFromBase32(text: string): string | null {
 
 export function fromBase32Digits(text: string): number | null {
   if (!/^[0-9A-HJKMNP-TV-Z]{1,8}$/.test(text)) return null;
-  return [...text].reduce((value, character) => value * 32 + BASE32.indexOf(character), 0);
+  let value = 0;
+  for (let index = 0; index < text.length; index += 1)
+    value = value * 32 + BASE32.indexOf(text.charAt(index));
+  return value;
 }
 
 function hex(byte: number): string {

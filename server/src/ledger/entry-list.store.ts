@@ -15,13 +15,14 @@ export async function listEntries(
 ): Promise<Entry[]> {
   const { account, createdFrom, createdTo } = filters;
   const shape = [createdFrom, createdTo].map((filter) => (filter === undefined ? '0' : '1')).join('');
+  // The account is part of the text, not a value: only so does PostgreSQL know that the index of the few is enough.
+  const touches = (account === undefined ? OWN_ACCOUNTS : [account])
+    .map((each) => `t.debit_account = '${each}' or t.credit_account = '${each}'`)
+    .join(' or ');
   const rows = await new Keyset('t', organizationId, position)
-    .where(
-      '(t.debit_account = any(?::text[]) or t.credit_account = any(?::text[]))',
-      account === undefined ? OWN_ACCOUNTS : [account],
-    )
+    .and(`(${touches})`)
     .between('at', createdFrom, createdTo)
-    .read<EntryRow>(tx, `ledger-entry.list:${shape}`, SELECT, most);
+    .read<EntryRow>(tx, `ledger-entry.list:${account ?? 'all'}:${shape}`, SELECT, most);
   return rows.map(entryOf);
 }
 

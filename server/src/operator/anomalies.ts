@@ -15,7 +15,8 @@ export async function anomaliesList(deps: SystemDeps, options: Options): Promise
       amountInCents: amount === null ? null : Number(amount),
     })),
     text:
-      anomalies.map(line).join('\n') ||
+      anomalies.map(line).join('\n') +
+        (anomalies.length === MOST_LISTED ? `\n(and perhaps more: ${MOST_LISTED} are shown)` : '') ||
       (options.given('all') ? 'There has been no anomaly.' : 'Nothing waits for you.'),
   };
 }

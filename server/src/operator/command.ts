@@ -7,6 +7,7 @@ import { anomaliesList, anomaliesResolve } from './anomalies.ts';
 import { failpointsList } from './failpoints.ts';
 import { keysCreate, keysList, keysRevoke } from './keys.ts';
 import { ledgerDeposit, ledgerVerify } from './ledger.ts';
+import { noticesUnreadable } from './notices.ts';
 import { Options, type Output, UsageError } from './options.ts';
 import { orgCreate, orgList, secretsRewrap } from './organizations.ts';
 import { railsList, railsPause, railsResume } from './rails.ts';
@@ -38,6 +39,7 @@ Commands for operators
                       give that money to the merchant (--org where it belongs to no payin)
   anomalies resolve ID --dismiss --by NAME [--note TEXT]
                       put away one that came without money
+  notices unreadable  messages of rails that nobody understood, as they came
   rails pause --rail BRE_B|PSE [--org ID] --reason TEXT --by NAME
                       take no payins on a rail and send it no new orders, for one organization or for all;
                       what was accepted within the last second may still be sent
@@ -83,6 +85,7 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map(
       words: 1,
       run: anomaliesResolve,
     },
+    'notices unreadable': { options: [], words: 0, run: noticesUnreadable },
     'rails pause': { options: ['rail', 'org', 'reason', 'by'], words: 0, run: railsPause },
     'rails resume': { options: ['rail', 'org'], words: 0, run: railsResume },
     'rails list': { options: [], words: 0, run: railsList },

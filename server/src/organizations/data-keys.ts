@@ -3,7 +3,7 @@ import type { Tx } from '../db/tx.ts';
 import type { SecretKey } from '../kit/crypto.ts';
 import { wrappedKeysOf } from './organization.store.ts';
 import type { OrganizationSecrets } from './organization.ts';
-import { unwrap } from './secrets.ts';
+import { unwrap, type WrappedKey } from './secrets.ts';
 
 type SecretsOf = (organizationId: string) => OrganizationSecrets;
 
@@ -35,12 +35,24 @@ export class DataKeys {
   ): Promise<SecretsOf> {
     const missing = [...organizationIds].filter((id) => !this.#known.has(id));
     if (missing.length > 0) {
-      for (const [id, key] of await read(missing)) this.#known.set(id, unwrap(id, key, this.#masterKeys));
+      for (const [id, key] of await read(missing)) {
+        const secrets = this.#unwrapped(id, key);
+        if (secrets) this.#known.set(id, secrets);
+      }
     }
+    // Told only to whoever needs it: a key that does not open must not stop the work of other organizations.
     return (id) => {
       const secrets = this.#known.get(id);
-      if (!secrets) throw new Error(`organization ${id} has no data key`);
+      if (!secrets) throw new Error(`organization ${id} has no data key that opens`);
       return secrets;
     };
+  }
+
+  #unwrapped(id: string, key: WrappedKey): OrganizationSecrets | null {
+    try {
+      return unwrap(id, key, this.#masterKeys);
+    } catch {
+      return null;
+    }
   }
 }

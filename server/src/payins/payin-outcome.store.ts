@@ -26,7 +26,7 @@ export async function payinsOfKeys(tx: Tx, keys: readonly string[]): Promise<Map
 
 const LOCK = statement(
   'payin-outcome.lock',
-  `select ${PAYIN_COLUMNS}, p.expires_at <= m.at as expired, m.at as now,
+  `select ${PAYIN_COLUMNS}, p.rail_task, p.expires_at <= m.at as expired, m.at as now,
      (extract(epoch from m.at - p.rail_sent_at) * 1000)::float8 as sent_ms_ago
    from (select caudal.now() as at) m, caudal.payins p
    join unnest($1::uuid[], $2::uuid[]) as w (organization_id, id) on p.organization_id = w.organization_id and p.id = w.id
@@ -34,6 +34,7 @@ const LOCK = statement(
 );
 
 export interface LockedPayin extends PayinRow {
+  rail_task: 'open' | RailTask['task'] | null;
   expired: boolean;
   now: Date;
   /** Since an order may last have left for the rail; null when none has. */
@@ -62,7 +63,10 @@ const MOVE = statement(
        result_at = moment.at, updated_at = moment.at,
        settlement_status = case when m.to_status = 'CONFIRMED' then 'PENDING_SETTLEMENT' end,
        settles_at = case when m.to_status = 'CONFIRMED' then moment.at + make_interval(mins => $8) end,
-       rail_task = null, rail_due_at = null, claimed_until = null, claim_token = null
+       -- A key that was paid is closed: whoever pays it again is refused, and what came meanwhile is found.
+       rail_task = case when p.rail = 'BRE_B' and m.to_status = 'CONFIRMED' then 'close' end,
+       rail_due_at = case when p.rail = 'BRE_B' and m.to_status = 'CONFIRMED' then moment.at end,
+       claimed_until = null, claim_token = null
      from moment, move m
      where p.organization_id = m.organization_id and p.id = m.id and p.status = m.from_status and p.status in (${statesBefore('CONFIRMED')})
      returning ${PAYIN_COLUMNS}, (select o.number from caudal.organizations o where o.id = p.organization_id) as organization_number
@@ -163,18 +167,18 @@ const RESCHEDULE = statement(
    where p.organization_id = r.organization_id and p.id = r.id and p.claim_token = $5`,
 );
 
-/** What is to be done next about payins that stay open. Those whose claim was taken over meanwhile are left alone. */
+/** What is to be done next about payins, or that nothing is. Those whose claim was taken over meanwhile are left alone. */
 export async function reschedulePayins(
   tx: Tx,
-  tasks: readonly (PayinKey & RailTask)[],
+  tasks: readonly (PayinKey & { readonly next: RailTask | null })[],
   claimToken: string,
 ): Promise<void> {
   if (tasks.length === 0) return;
   await tx.query(RESCHEDULE, [
     tasks.map((each) => each.organizationId),
     tasks.map((each) => each.id),
-    tasks.map((each) => each.task),
-    tasks.map((each) => each.at),
+    tasks.map((each) => each.next?.task ?? null),
+    tasks.map((each) => each.next?.at ?? null),
     claimToken,
   ]);
 }

@@ -19,16 +19,50 @@ const CLAIM = statement(
 
 /** Up to `most` payins whose money may become available, longest due first. They are this transaction's until it ends. */
 export async function lockSettlingPayins(tx: Tx, most: number): Promise<SettlingPayin[]> {
-  const rows = await tx.query<{
-    organization_id: string;
-    id: string;
-    confirmed_amount_in_cents: bigint;
-  }>(CLAIM, [most]);
-  return rows.map((row) => ({
+  return (await tx.query<SettlingRow>(CLAIM, [most])).map(settlingPayin);
+}
+
+const RELOCK = statement(
+  'payin-settlement.relock',
+  `select p.organization_id, p.id, p.confirmed_amount_in_cents from caudal.payins p
+   join unnest($1::uuid[], $2::uuid[]) as w (organization_id, id) on p.organization_id = w.organization_id and p.id = w.id
+   where p.settles_at is not null and p.status = 'CONFIRMED' and p.settlement_status = 'PENDING_SETTLEMENT'
+   order by p.organization_id, p.id for update of p`,
+);
+
+/** Those of them that nobody has settled meanwhile. */
+export async function relockSettling(tx: Tx, payins: readonly SettlingPayin[]): Promise<SettlingPayin[]> {
+  const rows = await tx.query<SettlingRow>(RELOCK, [
+    payins.map((payin) => payin.organizationId),
+    payins.map((payin) => payin.id),
+  ]);
+  return rows.map(settlingPayin);
+}
+
+const PUT_OFF = statement(
+  'payin-settlement.put-off',
+  `update caudal.payins p set settles_at = caudal.now() + interval '1 hour'
+   from unnest($1::uuid[], $2::uuid[]) as w (organization_id, id)
+   where p.organization_id = w.organization_id and p.id = w.id and p.settles_at is not null`,
+);
+
+/** Out of the way of the others, and not forgotten. */
+export async function putOffSettling(tx: Tx, payins: readonly SettlingPayin[]): Promise<void> {
+  await tx.query(PUT_OFF, [payins.map((payin) => payin.organizationId), payins.map((payin) => payin.id)]);
+}
+
+interface SettlingRow {
+  organization_id: string;
+  id: string;
+  confirmed_amount_in_cents: bigint;
+}
+
+function settlingPayin(row: SettlingRow): SettlingPayin {
+  return {
     organizationId: row.organization_id,
     id: row.id,
     confirmedAmount: cents(row.confirmed_amount_in_cents),
-  }));
+  };
 }
 
 const SETTLE = statement(

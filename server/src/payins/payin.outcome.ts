@@ -45,8 +45,10 @@ export interface Judged {
   readonly amount: Cents;
   /** By the database's clock. */
   readonly expired: boolean;
-  /** Whether everything that was ever sent to its rail has had the longest time the rail takes. */
+  /** Whether everything that was ever sent to its rail has had the longest time the rail takes, and nothing came of it. */
   readonly nothingUnderWay: boolean;
+  /** Whether the rail once said that it has the collection. */
+  readonly opened: boolean;
 }
 
 /** What a rail told us by itself, or answered to an order of ours. */
@@ -76,9 +78,9 @@ export function judgeMessage(
   if (payin.status === 'CONFIRMED')
     return told.kind === 'refused' ? 'known' : { ...NOTHING, oddities: [contradiction()] };
   if (isFinal(payin.status)) return 'known';
-  return told.kind === 'refused'
-    ? { ...NOTHING, move: ended(told.errorCode, 'refused by the rail') }
-    : 'doubtful';
+  // Past its time a refusal may be the answer to our own closing: then the rail is asked, as for any end.
+  const refused = told.kind === 'refused' && !payin.expired;
+  return refused ? { ...NOTHING, move: ended(told.errorCode, 'refused by the rail') } : 'doubtful';
 }
 
 /**
@@ -92,7 +94,7 @@ export function judgeStanding(
   isBooked: (executionId: string) => boolean,
   told: Told | null,
 ): Judgement {
-  const fresh = standing.payments.filter((payment) => !isBooked(payment.executionId));
+  const fresh = distinct(standing.payments).filter((payment) => !isBooked(payment.executionId));
   const [first, ...rest] = payin !== null && !isFinal(payin.status) ? inOrder(fresh) : [];
   const odd = first === undefined ? fresh : rest;
   const base =
@@ -103,8 +105,38 @@ export function judgeStanding(
   return {
     move: base.move,
     bookings: [...base.bookings, ...odd.map((payment) => booking(payment, 'suspense'))],
-    oddities: [...odd.map((payment) => tooMuch(payment, status)), ...unfit(status, standing, told)],
+    oddities: [
+      ...odd.map((payment) => tooMuch(payment, status)),
+      ...unfit(status, standing, told),
+      ...(payin !== null && base.move === null ? stuck(payin, standing) : []),
+    ],
   };
+}
+
+/**
+ * Whether the rail's answer bears a message out. When not, the answer may simply be older: a rail's books follow its
+ * messages by a moment.
+ */
+export function standsBy(
+  payin: Judged | null,
+  { state, payments }: Pick<Standing, 'state' | 'payments'>,
+  told: Told,
+): boolean {
+  if (told.kind === 'paid') return payments.some((payment) => payment.executionId === told.executionId);
+  return payments.length > 0 || (payin !== null && (state !== 'open' || isFinal(payin.status)));
+}
+
+/** An answer that leaves an open payin open for ever: somebody must look, and the rail is asked on. */
+function stuck(payin: Judged, { state, payments }: Pick<Standing, 'state' | 'payments'>): Oddity[] {
+  if (isFinal(payin.status)) return [];
+  const [booked] = payments;
+  // Its money was booked for another: a message named the wrong collection.
+  if (booked) return [{ kind: 'contradiction', executionId: booked.executionId, amount: null }];
+  return state === 'not_found' && payin.opened && payin.expired ? [contradiction()] : [];
+}
+
+function distinct(payments: readonly Payment[]): Payment[] {
+  return [...new Map(payments.map((payment) => [payment.executionId, payment])).values()];
 }
 
 /** Only the rail's clear word ends an open payin without money. */

@@ -17,8 +17,11 @@ const ASK_AFTER_MS: Readonly<Record<Rail, readonly number[]>> = {
   PSE: [7 * MINUTE, 12 * MINUTE, 20 * MINUTE, 36 * MINUTE],
 };
 
-/** PSE's collections cannot be closed by us: after their time the rail is asked until it has decided. */
-const AFTER_EXPIRY_MS = 5 * MINUTE;
+/**
+ * After its time a rail is asked until it has decided. PSE's collections cannot be closed by us, so that takes a while; a
+ * Bre-B key that was closed and still does not stand as closed is a node whose books are behind.
+ */
+const AFTER_EXPIRY_MS: Readonly<Record<Rail, number>> = { BRE_B: 0.5 * MINUTE, PSE: 5 * MINUTE };
 
 /** As SQL, for the payins of a batch that all begin at one moment. */
 export const FIRST_QUESTION_SECONDS: Readonly<Record<Rail, number>> = {
@@ -26,15 +29,21 @@ export const FIRST_QUESTION_SECONDS: Readonly<Record<Rail, number>> = {
   PSE: (ASK_AFTER_MS.PSE[0] ?? 0) / 1000,
 };
 
-export function nextTask(
-  rail: Rail,
-  { createdAt, expiresAt, now }: { createdAt: Date; expiresAt: Date; now: Date },
-): RailTask {
+interface Moment {
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+  readonly now: Date;
+  /** Whether what was just done was closing it. */
+  readonly closed: boolean;
+}
+
+export function nextTask(rail: Rail, { createdAt, expiresAt, now, closed }: Moment): RailTask {
   const later = ASK_AFTER_MS[rail]
     .map((after) => createdAt.getTime() + after)
     .find((at) => at > now.getTime() && at < expiresAt.getTime());
   if (later !== undefined) return { task: 'ask', at: new Date(later) };
-  if (rail === 'BRE_B') return { task: 'close', at: expiresAt };
-  const afterwards = now < expiresAt ? expiresAt : new Date(now.getTime() + AFTER_EXPIRY_MS);
-  return { task: 'ask', at: afterwards };
+  const task = rail === 'BRE_B' ? 'close' : 'ask';
+  // Asked late, and its time is over: it is closed at once. Closed already, and still open by the rail's books: later.
+  const atOnce = now < expiresAt || (task === 'close' && !closed);
+  return { task, at: atOnce ? expiresAt : new Date(now.getTime() + AFTER_EXPIRY_MS[rail]) };
 }

@@ -9,7 +9,7 @@ const CLAIM_DUE = statement(
      select organization_id, id, rail_sent_at from caudal.payins
      where rail = 'PSE' and rail_task = 'open' and rail_due_at <= caudal.now()
        and (claimed_until is null or claimed_until < clock_timestamp())
-       and organization_id <> all ($3::uuid[])
+       and (expires_at <= caudal.now() or not $4 and organization_id <> all ($3::uuid[]))
      order by rail_due_at limit $2 for update skip locked
    )
    update caudal.payins p set
@@ -32,15 +32,17 @@ export interface DuePsePayin extends PayinRow {
 
 /**
  * Takes up to `most` PSE payins that still have no bank page and nobody at them.
- * @param leaveOut organizations for which the rail is paused: their payins stay due
+ * @param leaveOut organizations for which the rail is paused: their payins stay due, but for what has expired
+ * @param onlyExpired nothing can be opened now: only what is to be given up
  */
 export function claimDuePsePayins(
   tx: Tx,
   claimToken: string,
   most: number,
   leaveOut: readonly string[],
+  onlyExpired: boolean,
 ): Promise<DuePsePayin[]> {
-  return tx.query<DuePsePayin>(CLAIM_DUE, [claimToken, most, leaveOut]);
+  return tx.query<DuePsePayin>(CLAIM_DUE, [claimToken, most, leaveOut, onlyExpired]);
 }
 
 /**

@@ -54,10 +54,12 @@ export interface DueNotice {
   readonly reference: string;
   readonly word: Exclude<NoticeWord, { kind: 'unreadable' }>;
   readonly attempts: number;
+  /** Since it came, by the database's clock. */
+  readonly ageMs: number;
 }
 
-const COLUMNS =
-  'n.organization_id, n.id, n.rail, n.reference, n.word, n.execution_id, n.amount_in_cents, n.error_code, n.attempts';
+const COLUMNS = `n.organization_id, n.id, n.rail, n.reference, n.word, n.execution_id, n.amount_in_cents, n.error_code, n.attempts,
+  (extract(epoch from caudal.now() - n.received_at) * 1000)::float8 as age_ms`;
 
 const TAKE = statement(
   'notice.take',
@@ -139,10 +141,49 @@ export async function concludeNotices(
   ]);
 }
 
+const UNREADABLE = statement(
+  'notice.unreadable',
+  `select n.organization_id, n.id, n.rail, n.received_at, n.raw from caudal.rail_notices n
+   where n.word = 'unreadable' and n.raw is not null order by n.received_at desc limit $1`,
+);
+
+export interface UnreadableNotice {
+  readonly organizationId: string;
+  readonly id: string;
+  readonly rail: Rail;
+  readonly receivedAt: Date;
+  readonly sealedRaw: Buffer;
+}
+
+/** The newest of those that nobody understood. */
+export async function listUnreadable(tx: Tx, most: number): Promise<UnreadableNotice[]> {
+  const rows = await tx.query<{
+    organization_id: string;
+    id: string;
+    rail: Rail;
+    received_at: Date;
+    raw: Buffer;
+  }>(UNREADABLE, [most]);
+  return rows.map((row) => ({
+    organizationId: row.organization_id,
+    id: row.id,
+    rail: row.rail,
+    receivedAt: row.received_at,
+    sealedRaw: row.raw,
+  }));
+}
+
+/** A metric that says "at least so many" says enough. */
+const COUNTED = 100_000;
+
 const WAITING = statement(
   'notice.waiting',
-  `select n.task, count(*)::int as count, coalesce(extract(epoch from caudal.now() - min(n.received_at)), 0)::float8 as oldest_seconds
-   from caudal.rail_notices n where n.due_at is not null and n.task in ('apply', 'ask') group by n.task`,
+  // Counted up to a limit and the age read from the first in line: in an outage this must not read all that wait.
+  `select t.task, (select count(*)::int from (
+       select from caudal.rail_notices n where n.task = t.task and n.due_at is not null limit ${COUNTED}) as counted) as count,
+     coalesce((select extract(epoch from caudal.now() - n.received_at) from caudal.rail_notices n
+       where n.task = t.task and n.due_at is not null order by n.due_at limit 1), 0)::float8 as oldest_seconds
+   from (values ('apply'), ('ask')) as t (task)`,
 );
 
 /** What has been stored and not yet applied, by what is to be done. */
@@ -162,6 +203,7 @@ interface NoticeRow {
   amount_in_cents: bigint | null;
   error_code: RailErrorCode | null;
   attempts: number;
+  age_ms: number;
 }
 
 function dueNotice(row: NoticeRow): DueNotice {
@@ -172,6 +214,7 @@ function dueNotice(row: NoticeRow): DueNotice {
     reference: row.reference,
     word: wordOf(row),
     attempts: row.attempts,
+    ageMs: row.age_ms,
   };
 }
 

@@ -1,6 +1,6 @@
 import type { SystemDeps } from '../deps.ts';
 import { applyNotices } from '../flows/apply-notices.ts';
-import { RailQuestions } from '../flows/ask-rails.ts';
+import type { RailQuestions } from '../flows/ask-rails.ts';
 import type { PseOpener } from '../flows/open-pse-payins.ts';
 import type { KeyRegistrar } from '../flows/register-breb-keys.ts';
 import { scheduleWork } from '../flows/run-schedules.ts';
@@ -11,7 +11,7 @@ import { Loop } from '../jobs/loop.ts';
 import { SCHEDULES } from '../jobs/schedule-catalogue.ts';
 import { Schedules } from '../jobs/schedules.ts';
 import type { DataKeys } from '../organizations/data-keys.ts';
-import { RAILS } from '../rails/contract.ts';
+import { RAILS, type Rail } from '../rails/contract.ts';
 
 const WATCH_EVERY_MS = 2000;
 
@@ -19,6 +19,7 @@ interface WorkerParts {
   readonly registrar: KeyRegistrar;
   readonly pse: PseOpener;
   readonly keys: DataKeys;
+  readonly questions: Readonly<Record<Rail, RailQuestions>>;
   /** How often each loop looks for work when it found none. */
   readonly dueEveryMs: number;
 }
@@ -34,7 +35,7 @@ export function workerLoops(deps: SystemDeps, parts: WorkerParts): Loop[] {
     loop('register keys', () => parts.registrar.sweep()),
     loop('open PSE payins', () => sweepPsePayins(deps, parts.pse, keys)),
     loop('apply notices', () => applyNotices(deps, keys)),
-    ...RAILS.map((rail) => loop(`ask ${rail}`, questions(new RailQuestions(deps, keys, rail)))),
+    ...RAILS.map((rail) => loop(`ask ${rail}`, questions(parts.questions[rail]))),
     watch('watch waiting keys', watchWaitingKeys(deps)),
     watch('watch outcomes', watchOutcomes(deps)),
   ];
@@ -42,7 +43,7 @@ export function workerLoops(deps: SystemDeps, parts: WorkerParts): Loop[] {
 
 /** Doubtful messages first: a merchant may be waiting for what they turn out to be. */
 function questions(rail: RailQuestions): () => Promise<number> {
-  return async () => (await rail.checkDoubtful()) + (await rail.askDue()) + (await rail.closeExpired());
+  return async () => (await rail.checkDoubtful()) + (await rail.askDue()) + (await rail.closeDue());
 }
 
 /** What a worker does by the clock instead of by what is due. */

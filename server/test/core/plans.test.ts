@@ -164,7 +164,7 @@ describe('the plan of each statement on the path of payins, made when all tables
     ],
     ['count waiting keys', (tx) => waitingKeys(tx)],
     ['release claims', (tx) => releaseClaims(tx, [{ ...PAYIN, claimToken: ID, key: KEY }])],
-    ['claim due PSE payins', (tx) => claimDuePsePayins(tx, ID, 32, [])],
+    ['claim due PSE payins', (tx) => claimDuePsePayins(tx, ID, 32, [], false)],
     [
       'record bank pages',
       (tx) => recordPages(tx, [{ ...PAYIN, claimToken: ID, kind: 'unknown', retryAfterMs: 1 }]),
@@ -173,7 +173,7 @@ describe('the plan of each statement on the path of payins, made when all tables
     ['lock payins', (tx) => lockPayins(tx, [PAYIN])],
     ['move payins', (tx) => movePayins(tx, [{ ...PAYIN, ...MOVE }], 0)],
     ['claim questions', (tx) => claimTasks(tx, ID, 'BRE_B', 'ask', 500)],
-    ['reschedule payins', (tx) => reschedulePayins(tx, [{ ...PAYIN, task: 'ask', at: new Date() }], ID)],
+    ['reschedule payins', (tx) => reschedulePayins(tx, [{ ...PAYIN, next: null }], ID)],
     ['postpone questions', (tx) => postponeTasks(tx, [{ ...PAYIN, afterMs: 1 }], ID)],
     ['insert notices', (tx) => insertNotices(tx, [{ ...PAYIN, ...NOTICE }])],
     ['take notices', (tx) => takeNotices(tx, 500)],

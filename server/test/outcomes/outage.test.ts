@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startServer } from '../../../scripts/stack/processes.ts';
 import { contradictions } from '../harness/consistency.ts';
 import { OutcomeDesk } from '../harness/outcome-desk.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
@@ -71,29 +72,34 @@ describe('both rails are away for an hour: no calls answered, no notices sent', 
 });
 
 describe('a worker that is killed in the middle of asking', () => {
-  it('has its work taken over within 30 seconds by the other one', async () => {
-    const { payin, key } = await desk.breb();
-    await desk.simulator.addFault({ rail: 'BRE_B', operation: 'notice', fault: 'lost-notice', times: 1 });
-    await desk.simulator.pay({ key });
-    const hang = await desk.simulator.addFault({
-      rail: 'BRE_B',
-      operation: 'query',
-      fault: 'hang',
-      times: 1,
-    });
-    await stack.shiftTime(31_000);
-    await until('a worker hangs on its question', async () => (await desk.simulator.struck(hang)) === 1);
-    const [held] = await desk.query<{ claim_token: string }>(
-      'select claim_token from caudal.payins where id = $1 and claim_token is not null',
-      [payin.id],
-    );
-    expect(held).toBeDefined();
-    // Which of the two asks is not known: the one whose death leaves the claim standing is the one.
+  let alone: Stack;
+  let own: OutcomeDesk;
+  beforeAll(async () => {
+    alone = await startStack({ apis: 1, workers: 1, settings: { CAUDAL_DUE_EVERY_MS: '20' } });
+    own = new OutcomeDesk(alone);
+  });
+  afterAll(async () => {
+    await alone?.stop();
+  });
+
+  it('has its work taken over by another one within 30 seconds', async () => {
+    const { payin, key } = await own.breb();
+    await own.simulator.addFault({ rail: 'BRE_B', operation: 'notice', fault: 'lost-notice', times: 1 });
+    await own.simulator.pay({ key });
+    const hang = await own.simulator.addFault({ rail: 'BRE_B', operation: 'query', fault: 'hang', times: 1 });
+    await alone.shiftTime(31_000);
+    await until('the worker hangs on its question', async () => (await own.simulator.struck(hang)) === 1);
+    const [worker] = alone.workers;
+    worker?.kill('SIGKILL');
+    await worker?.exited;
     const killedAt = performance.now();
-    const [first] = stack.workers;
-    first?.kill('SIGKILL');
-    await first?.exited;
-    await desk.reaches(payin.id, 'CONFIRMED', 30_000);
+    const held = await own.query('select from caudal.payins where id = $1 and claim_token is not null', [
+      payin.id,
+    ]);
+    expect(held, 'the dead one holds the claim').toHaveLength(1);
+    const other = await startServer('worker', alone.settings);
+    await own.reaches(payin.id, 'CONFIRMED', 30_000);
     expect(performance.now() - killedAt).toBeLessThan(30_000);
+    await other.stop();
   }, 60_000);
 });

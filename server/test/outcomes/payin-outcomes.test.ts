@@ -1,11 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OutcomeDesk, payer } from '../harness/outcome-desk.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
 
 let stack: Stack;
 let desk: OutcomeDesk;
 beforeAll(async () => {
-  stack = await startStack({ apis: 2, workers: 2, settings: { CAUDAL_DUE_EVERY_MS: '20' } });
+  stack = await startStack({
+    apis: 2,
+    workers: 2,
+    // The settlement of every minute must not come in between.
+    settings: { CAUDAL_DUE_EVERY_MS: '20', CAUDAL_SETTLEMENT_DELAY_MINUTES: '600' },
+  });
   desk = new OutcomeDesk(stack);
 });
 afterAll(async () => {
@@ -68,11 +74,13 @@ describe('a Bre-B payin', () => {
     ]);
   });
 
-  it('paid twice keeps its state; the second payment is in suspense and an anomaly tells of it', async () => {
+  it('that was paid is closed; a second payment that was under way is in suspense, and an anomaly tells of it', async () => {
     const { payin, key } = await desk.breb();
     await desk.simulator.pay({ key });
     await desk.reaches(payin.id, 'CONFIRMED');
-    const [second] = await desk.simulator.pay({ key, amount: '10.00' });
+    await until('the key is closed', async () => (await desk.simulator.key(key))?.status === 'CLOSED');
+    expect(await desk.simulator.pay({ key })).toMatchObject([{ code: '0004' }]);
+    const [second] = await desk.simulator.pay({ key, amount: '10.00', anyway: true });
     await desk.quiet();
     expect(await desk.get(payin.id)).toMatchObject({ confirmedAmountInCents: payin.amountInCents });
     expect(await desk.anomalies(payin.id)).toEqual([

@@ -121,7 +121,7 @@ describe('what is accepted', () => {
   it('about a key that nobody knows is asked about, and becomes an anomaly without money', async () => {
     const notice = settled('@CDLNEVERREGISTERED');
     await send(JSON.stringify({ notices: [notice] }));
-    await desk.quiet();
+    await desk.nothingMoreToHear(stack);
     const rows = await desk.query<{ kind: string; amount_in_cents: string | null; payin_id: string | null }>(
       'select kind, amount_in_cents, payin_id from caudal.anomalies where execution_id = $1',
       [notice.executionId],
@@ -132,7 +132,7 @@ describe('what is accepted', () => {
   it('announcing a payment that the rail knows nothing of confirms nothing when the amount is odd', async () => {
     const { payin, key } = await desk.breb();
     await send(JSON.stringify({ notices: [settled(key, { amount: '1.00' })] }));
-    await desk.quiet();
+    await desk.nothingMoreToHear(stack);
     expect((await desk.get(payin.id)).status).toBe('PROCESSING');
     expect(await desk.anomalies(payin.id)).toMatchObject([{ kind: 'unfounded', cents: null }]);
     expect(await desk.transfers(payin.id)).toEqual([]);
@@ -157,6 +157,14 @@ describe('what is accepted', () => {
       "select count(*)::int as count from caudal.rail_notices where word = 'unreadable' and task is null",
     );
     expect(row?.count).toBe(4);
+    expect(await stack.command('notices', 'unreadable')).toContain('{"type":"SETTLED","surprise":true}');
+  });
+
+  it('with a character that no database takes is kept as unreadable, and its neighbours are stored', async () => {
+    const { payin, key } = await desk.breb();
+    const answer = await send(JSON.stringify({ notices: [settled('@A\u0000B'), settled(key)] }));
+    expect(answer.status).toBe(200);
+    await desk.reaches(payin.id, 'CONFIRMED');
   });
 
   it('a hundred times over is one payment', async () => {

@@ -53,6 +53,12 @@ export class PseConnector implements RailConnector {
 
   async ask(references: readonly string[]): Promise<readonly RailAnswer<Standing>[]> {
     const body = await this.#call('POST', '/v1/transactions/query', { references });
+    // It will not read the call as a whole: in halves, until only the reference it dislikes is left unknown.
+    if (body.kind === 'unknown' && body.disliked && references.length > 1) {
+      const half = Math.ceil(references.length / 2);
+      const first = await this.ask(references.slice(0, half));
+      return [...first, ...(await this.ask(references.slice(half)))];
+    }
     if (body.kind === 'unknown') return references.map(() => body);
     try {
       return standingAnswers(references, body.value);
@@ -78,7 +84,7 @@ export class PseConnector implements RailConnector {
     method: 'GET' | 'POST',
     path: string,
     body?: object,
-  ): Promise<{ kind: 'answer'; value: unknown } | { kind: 'unknown'; cause: string }> {
+  ): Promise<{ kind: 'answer'; value: unknown } | { kind: 'unknown'; cause: string; disliked: boolean }> {
     try {
       const headers = { authorization: this.#authorization };
       const answer = await this.#http.call({
@@ -88,13 +94,17 @@ export class PseConnector implements RailConnector {
         body,
         signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
       });
-      if (answer.status !== 200) return { kind: 'unknown', cause: `PSE answered ${answer.status}` };
+      const disliked = DISLIKED.has(answer.status);
+      if (answer.status !== 200) return { kind: 'unknown', cause: `PSE answered ${answer.status}`, disliked };
       return { kind: 'answer', value: answer.body };
     } catch (error) {
-      return { kind: 'unknown', cause: error instanceof Error ? error.name : 'unreadable' };
+      return { kind: 'unknown', cause: error instanceof Error ? error.name : 'unreadable', disliked: false };
     }
   }
 }
+
+/** PSE says that the call itself is at fault. */
+const DISLIKED: ReadonlySet<number> = new Set([400, 413, 422]);
 
 function readable<T>(read: () => RailAnswer<T>): RailAnswer<T> {
   try {

@@ -100,24 +100,29 @@ export function openedAnswer(order: CollectOrder, body: unknown): RailAnswer<Ope
   return { kind: 'no', errorCode, railCode: answer.returnCode };
 }
 
+/** Printable, as names of rails are: PostgreSQL would refuse a NUL, and with it all that came along. */
+const name = (most: number) =>
+  z
+    .string()
+    .regex(/^[\x21-\x7e]+$/)
+    .max(most);
+
+const answered = z.object({ results: z.array(z.unknown()) });
+
 const information = z.object({
-  results: z.array(
-    z.object({
-      reference: z.string(),
-      state: z.enum(['PENDING', 'OK', 'NOT_AUTHORIZED', 'FAILED', 'NOT_FOUND']),
-      transactionId: z.string().nullable(),
-      trazabilityCode: z.string().nullable(),
-      bankUrl: bankUrl.nullable(),
-      amount: z
-        .string()
-        .regex(/^\d+\.\d{2}$/)
-        .nullable(),
-      reason: z.union([z.string(), z.number()]).nullable(),
-    }),
-  ),
+  reference: z.string(),
+  state: z.enum(['PENDING', 'OK', 'NOT_AUTHORIZED', 'FAILED', 'NOT_FOUND']),
+  transactionId: name(100).nullable(),
+  trazabilityCode: z.string().nullable(),
+  bankUrl: bankUrl.nullable(),
+  amount: z
+    .string()
+    .regex(/^\d{1,15}\.\d{2}$/)
+    .nullable(),
+  reason: z.union([z.string(), z.number()]).nullable(),
 });
 
-type Information = z.infer<typeof information>['results'][number];
+type Information = z.infer<typeof information>;
 
 const STATES: Readonly<Record<Information['state'], Standing['state']>> = {
   PENDING: 'open',
@@ -128,7 +133,13 @@ const STATES: Readonly<Record<Information['state'], Standing['state']>> = {
 };
 
 export function standingAnswers(references: readonly string[], body: unknown): RailAnswer<Standing>[] {
-  const byReference = new Map(information.parse(body).results.map((result) => [result.reference, result]));
+  // Each by itself: one that is odd leaves its neighbours readable.
+  const byReference = new Map(
+    answered.parse(body).results.flatMap((each) => {
+      const result = information.safeParse(each);
+      return result.success ? [[result.data.reference, result.data] as const] : [];
+    }),
+  );
   return references.map((reference) => {
     const result = byReference.get(reference);
     if (!result) return { kind: 'unknown', cause: 'PSE did not answer for this reference' };
@@ -140,7 +151,7 @@ function standingOf(result: Information): RailAnswer<Standing> {
   const { reference, transactionId, trazabilityCode, bankUrl, amount } = result;
   const state = STATES[result.state];
   // Paid without saying how much or under which transaction cannot be booked.
-  if (state === 'paid' && (transactionId === null || amount === null))
+  if (state === 'paid' && (transactionId === null || amount === null || /^[0.]+$/.test(amount)))
     return { kind: 'unknown', cause: 'paid without amount' };
   const payment =
     state === 'paid' && transactionId !== null && amount !== null
@@ -162,9 +173,9 @@ function standingOf(result: Information): RailAnswer<Standing> {
 }
 
 const notice = z.object({
-  noticeId: z.string().min(1).max(100),
-  reference: z.string().min(1).max(32),
-  transactionId: z.string().min(1).max(100),
+  noticeId: name(100),
+  reference: name(32),
+  transactionId: name(100),
   state: z.enum(['OK', 'NOT_AUTHORIZED', 'FAILED']),
   amount: z.string().regex(/^\d{1,15}\.\d{2}$/),
   reason: z.union([z.string().max(20), z.number()]).nullable(),

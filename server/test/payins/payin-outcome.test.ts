@@ -1,0 +1,253 @@
+import { describe, expect, it } from 'vitest';
+import { cents } from '../../src/kit/money.ts';
+import {
+  type Judged,
+  judgeMessage,
+  judgeStanding,
+  standsBy,
+  type Told,
+} from '../../src/payins/payin.outcome.ts';
+import { nextTask } from '../../src/payins/payin.questions.ts';
+import type { Payment, RailErrorCode, Standing } from '../../src/rails/contract.ts';
+
+const AMOUNT = cents(5000n);
+const open: Judged = {
+  status: 'PROCESSING',
+  amount: AMOUNT,
+  expired: false,
+  nothingUnderWay: false,
+  opened: false,
+};
+const in_ = (status: Judged['status'], changes: Partial<Judged> = {}): Judged => ({
+  ...open,
+  status,
+  ...changes,
+});
+const none = () => false;
+const booked =
+  (...ids: string[]) =>
+  (id: string) =>
+    ids.includes(id);
+const paid = (executionId: string, amount = AMOUNT): Told => ({ kind: 'paid', executionId, amount });
+const declined = (errorCode: RailErrorCode = 'RAIL_REJECTED'): Told => ({ kind: 'declined', errorCode });
+const payment = (executionId: string, amount = AMOUNT, at: string | null = null): Payment => ({
+  executionId,
+  amount,
+  at: at === null ? null : new Date(at),
+});
+const stands = (
+  state: Standing['state'],
+  payments: Payment[] = [],
+  errorCode: RailErrorCode | null = null,
+) => ({ state, payments, errorCode });
+
+describe('a message', () => {
+  it.each<[string, Judged | null, Told, ReturnType<typeof judgeMessage>]>([
+    ['of what is booked already', in_('CONFIRMED'), paid('e1'), 'known'],
+    ['of a payment for what nobody knows', null, paid('e2'), 'doubtful'],
+    ['of another amount', open, paid('e2', cents(4999n)), 'doubtful'],
+    ['of a payment for what has ended', in_('CANCELED'), paid('e2'), 'doubtful'],
+    ['of a further payment', in_('CONFIRMED'), paid('e2'), 'doubtful'],
+    ['of a decline', open, declined(), 'doubtful'],
+    ['of a decline of what nobody knows', null, declined(), 'doubtful'],
+    ['of a decline of what has ended without money', in_('CANCELED'), declined(), 'known'],
+    [
+      'of a refusal of what was paid',
+      in_('CONFIRMED'),
+      { kind: 'refused', errorCode: 'KEY_INVALID' },
+      'known',
+    ],
+    [
+      'of a refusal past its time',
+      in_('PROCESSING', { expired: true }),
+      { kind: 'refused', errorCode: 'KEY_NOT_FOUND' },
+      'doubtful',
+    ],
+  ])('%s', (_what, payin, told, result) => {
+    expect(judgeMessage(payin, told, booked('e1'))).toEqual(result);
+  });
+
+  it('of the payment that was asked for confirms, also what is still PENDING or past its time', () => {
+    for (const payin of [open, in_('PENDING'), in_('PROCESSING', { expired: true })])
+      expect(judgeMessage(payin, paid('e1'), none)).toMatchObject({
+        move: { to: 'CONFIRMED', confirmedAmount: AMOUNT },
+        bookings: [{ executionId: 'e1', into: 'pending' }],
+        oddities: [],
+      });
+  });
+
+  it('of a decline of what was paid is a contradiction and nothing else', () => {
+    expect(judgeMessage(in_('CONFIRMED'), declined(), none)).toEqual({
+      move: null,
+      bookings: [],
+      oddities: [{ kind: 'contradiction', executionId: null, amount: null }],
+    });
+  });
+});
+
+describe('an answer', () => {
+  it('the first payment by time confirms with what it amounts to, the rest goes to suspense', () => {
+    const payments = [
+      payment('e2', cents(7n), '2026-01-01T00:00:02Z'),
+      payment('e1', cents(9n), '2026-01-01T00:00:01Z'),
+    ];
+    expect(judgeStanding(open, stands('paid', payments), none, null)).toMatchObject({
+      move: { to: 'CONFIRMED', confirmedAmount: 9n },
+      bookings: [
+        { executionId: 'e1', into: 'pending' },
+        { executionId: 'e2', into: 'suspense' },
+      ],
+      oddities: [{ kind: 'paid_again', executionId: 'e2', amount: 7n }],
+    });
+  });
+
+  it('that lists one execution twice books it once', () => {
+    const { bookings } = judgeStanding(open, stands('paid', [payment('e1'), payment('e1')]), none, null);
+    expect(bookings).toHaveLength(1);
+  });
+
+  it.each<[Judged | null, string]>([
+    [null, 'unmatched'],
+    [in_('CONFIRMED'), 'paid_again'],
+    [in_('DECLINED'), 'paid_late'],
+    [in_('CANCELED'), 'paid_late'],
+  ])('of money where there is no open payin: suspense', (payin, kind) => {
+    const judged = judgeStanding(payin, stands('paid', [payment('e9')]), none, null);
+    expect(judged.move).toBeNull();
+    expect(judged.bookings).toEqual([{ executionId: 'e9', amount: AMOUNT, into: 'suspense' }]);
+    expect(judged.oddities).toEqual([{ kind, executionId: 'e9', amount: AMOUNT }]);
+  });
+
+  it.each<[string, Judged, ReturnType<typeof stands>, object | null]>([
+    [
+      'declined',
+      open,
+      stands('declined', [], 'LIMIT_EXCEEDED'),
+      { to: 'DECLINED', errorCode: 'LIMIT_EXCEEDED' },
+    ],
+    [
+      'declined because the payer canceled',
+      open,
+      stands('declined', [], 'PAYER_CANCELED'),
+      { to: 'CANCELED', errorCode: 'PAYER_CANCELED' },
+    ],
+    [
+      'declined because the payer left',
+      in_('PENDING'),
+      stands('declined', [], 'PAYER_ABANDONED'),
+      { to: 'CANCELED' },
+    ],
+    [
+      'closed and unpaid, past its time',
+      in_('PROCESSING', { expired: true }),
+      stands('closed'),
+      { to: 'CANCELED', errorCode: 'EXPIRED' },
+    ],
+    ['closed and unpaid, in its time', open, stands('closed'), null],
+    ['open, past its time', in_('PROCESSING', { expired: true }), stands('open'), null],
+    [
+      'not found, past its time, something under way',
+      in_('PENDING', { expired: true }),
+      stands('not_found'),
+      null,
+    ],
+    [
+      'not found, past its time, nothing under way',
+      in_('PENDING', { expired: true, nothingUnderWay: true }),
+      stands('not_found'),
+      { to: 'CANCELED', errorCode: 'EXPIRED' },
+    ],
+    ['not found, in its time', in_('PENDING', { nothingUnderWay: true }), stands('not_found'), null],
+  ])('%s', (_what, payin, standing, move) => {
+    const judged = judgeStanding(payin, standing, none, null);
+    if (move === null) expect(judged.move).toBeNull();
+    else expect(judged.move).toMatchObject(move);
+    expect(judged.bookings).toEqual([]);
+  });
+
+  it('never changes what has ended, whatever it says', () => {
+    for (const status of ['CONFIRMED', 'DECLINED', 'CANCELED'] as const)
+      for (const state of ['open', 'closed', 'paid', 'declined', 'not_found'] as const)
+        for (const payments of [[], [payment('e1')]])
+          expect(
+            judgeStanding(
+              in_(status, { expired: true }),
+              stands(state, payments, 'RAIL_REJECTED'),
+              none,
+              null,
+            ).move,
+          ).toBeNull();
+  });
+
+  it('that knows nothing of an announced payment makes it unfounded, without money', () => {
+    expect(judgeStanding(open, stands('open'), none, paid('e1')).oddities).toEqual([
+      { kind: 'unfounded', executionId: 'e1', amount: null },
+    ]);
+    expect(judgeStanding(null, stands('not_found'), none, paid('e1')).oddities).toEqual([
+      { kind: 'unmatched', executionId: 'e1', amount: null },
+    ]);
+  });
+
+  it('of money that was booked for somebody else leaves an open payin open, and somebody must look', () => {
+    expect(judgeStanding(open, stands('paid', [payment('e1')]), booked('e1'), null)).toEqual({
+      move: null,
+      bookings: [],
+      oddities: [{ kind: 'contradiction', executionId: 'e1', amount: null }],
+    });
+  });
+
+  it('that a transaction is unknown which the rail itself made is a contradiction, not an end', () => {
+    const judged = judgeStanding(
+      in_('PROCESSING', { expired: true, opened: true }),
+      stands('not_found'),
+      none,
+      null,
+    );
+    expect(judged.move).toBeNull();
+    expect(judged.oddities).toMatchObject([{ kind: 'contradiction' }]);
+  });
+});
+
+describe('whether an answer bears a message out', () => {
+  it.each<[string, Judged | null, ReturnType<typeof stands>, Told, boolean]>([
+    ['a payment that it lists', open, stands('paid', [payment('e1')]), paid('e1'), true],
+    ['a payment that it does not list', in_('CANCELED'), stands('closed'), paid('e1'), false],
+    ['a payment of which it lists another', open, stands('paid', [payment('e2')]), paid('e1'), false],
+    ['a decline, and it says declined', open, stands('declined'), declined(), true],
+    ['a decline, and it still says open', open, stands('open'), declined(), false],
+    ['a decline, and there is money', open, stands('paid', [payment('e1')]), declined(), true],
+    ['a decline of what nobody knows', null, stands('not_found'), declined(), false],
+  ])('%s', (_what, payin, standing, told, result) => {
+    expect(standsBy(payin, standing, told)).toBe(result);
+  });
+});
+
+describe('when a rail is asked next', () => {
+  const createdAt = new Date('2026-03-01T12:00:00Z');
+  const expiresAt = new Date('2026-03-01T13:00:00Z');
+  const next = (rail: 'BRE_B' | 'PSE', minutes: number, closed = false) => {
+    const now = new Date(createdAt.getTime() + minutes * 60_000);
+    const { task, at } = nextTask(rail, { createdAt, expiresAt, now, closed });
+    return [task, (at.getTime() - createdAt.getTime()) / 60_000];
+  };
+
+  it.each([
+    ['BRE_B', 0, 'ask', 0.5],
+    ['BRE_B', 0.5, 'ask', 5],
+    ['BRE_B', 5, 'ask', 20],
+    ['BRE_B', 20, 'close', 60],
+    ['BRE_B', 90, 'close', 60],
+    ['PSE', 0, 'ask', 7],
+    ['PSE', 7, 'ask', 12],
+    ['PSE', 36, 'ask', 60],
+    ['PSE', 60, 'ask', 65],
+    ['PSE', 600, 'ask', 605],
+  ] as const)('%s after %d minutes: %s at %d', (rail, minutes, task, at) => {
+    expect(next(rail, minutes)).toEqual([task, at]);
+  });
+
+  it('a key that was closed and does not stand as closed is asked about half a minute later, not at once', () => {
+    expect(next('BRE_B', 60, true)).toEqual(['close', 60.5]);
+    expect(next('BRE_B', 90, true)).toEqual(['close', 90.5]);
+  });
+});
