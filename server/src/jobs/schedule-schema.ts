@@ -13,12 +13,25 @@ const LONGEST_RETRY_SECONDS = 600;
 
 /**
  * Makes pg-boss's tables, queues and schedules as their owner, so that workers need no right to change a table.
- * Forward only, like migrations; pg-boss's own advisory lock keeps two of these apart.
+ * Forward only, like migrations, and one at a time: two grants on one table at once fail in PostgreSQL.
  */
 export async function installSchedules(
   ownerUrl: string,
   schedules: readonly Schedule[] = SCHEDULES,
 ): Promise<void> {
+  const client = new Client({ connectionString: ownerUrl, application_name: 'caudal-migrate' });
+  await client.connect();
+  try {
+    // Held until the connection ends.
+    await client.query("select pg_advisory_lock(hashtext('caudal.schedules'))");
+    await installTables(ownerUrl, schedules);
+    await grantToWorkers(client);
+  } finally {
+    await client.end();
+  }
+}
+
+async function installTables(ownerUrl: string, schedules: readonly Schedule[]): Promise<void> {
   const boss = new PgBoss({
     connectionString: ownerUrl,
     application_name: 'caudal-migrate',
@@ -38,7 +51,6 @@ export async function installSchedules(
   } finally {
     await boss.stop({ graceful: false });
   }
-  await grantToWorkers(ownerUrl);
 }
 
 async function ensureSchedule(boss: PgBoss, schedule: Schedule): Promise<void> {
@@ -60,16 +72,10 @@ async function ensureSchedule(boss: PgBoss, schedule: Schedule): Promise<void> {
   });
 }
 
-async function grantToWorkers(ownerUrl: string): Promise<void> {
-  const client = new Client({ connectionString: ownerUrl, application_name: 'caudal-migrate' });
-  await client.connect();
-  try {
-    await client.query(
-      `grant usage on schema ${JOBS_SCHEMA} to caudal_system;
-       grant select, insert, update, delete on all tables in schema ${JOBS_SCHEMA} to caudal_system;
-       grant usage on all sequences in schema ${JOBS_SCHEMA} to caudal_system`,
-    );
-  } finally {
-    await client.end();
-  }
+async function grantToWorkers(client: Client): Promise<void> {
+  await client.query(
+    `grant usage on schema ${JOBS_SCHEMA} to caudal_system;
+     grant select, insert, update, delete on all tables in schema ${JOBS_SCHEMA} to caudal_system;
+     grant usage on all sequences in schema ${JOBS_SCHEMA} to caudal_system`,
+  );
 }

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { ApiClient } from '../harness/api-client.ts';
 import { createPayin, type PayinBody, problemOf, readPayin } from '../harness/payin-answers.ts';
 import { brebPayin, newReference, psePayin } from '../harness/payin-requests.ts';
@@ -7,6 +7,9 @@ import { runToEnd } from '../harness/run-server.ts';
 import { SimulatorControl } from '../harness/simulator-control.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
+
+// Each command is a process of its own.
+vi.setConfig({ testTimeout: 90_000 });
 
 let stack: Stack;
 let simulator: SimulatorControl;
