@@ -60,7 +60,8 @@ const MOVE = statement(
    moved as (
      update caudal.payins p set
        status = m.to_status, confirmed_amount_in_cents = m.confirmed, error_code = m.error_code,
-       result_at = moment.at, updated_at = moment.at,
+       -- Business time is that of the transaction's start, and this one may have waited for whoever moved the payin last.
+       result_at = greatest(moment.at, p.updated_at), updated_at = greatest(moment.at, p.updated_at),
        settlement_status = case when m.to_status = 'CONFIRMED' then 'PENDING_SETTLEMENT' end,
        settles_at = case when m.to_status = 'CONFIRMED' then moment.at + make_interval(mins => $8) end,
        -- A key that was paid is closed: whoever pays it again is refused, and what came meanwhile is found.
@@ -69,11 +70,12 @@ const MOVE = statement(
        claimed_until = null, claim_token = null
      from moment, move m
      where p.organization_id = m.organization_id and p.id = m.id and p.status = m.from_status and p.status in (${statesBefore('CONFIRMED')})
-     returning ${PAYIN_COLUMNS}, (select o.number from caudal.organizations o where o.id = p.organization_id) as organization_number
+     returning ${PAYIN_COLUMNS}, m.from_status, m.cause,
+       (select o.number from caudal.organizations o where o.id = p.organization_id) as organization_number
    ),
    history as (
      insert into caudal.payin_history (organization_id, payin_id, from_status, to_status, cause, at)
-     select m.organization_id, m.id, m.from_status, m.to_status, m.cause, moment.at from move m, moment
+     select organization_id, id, from_status, status, cause, updated_at from moved
    ),
    keys as (
      update caudal.breb_keys k set register_due_at = null, claimed_until = null, claim_token = null

@@ -119,6 +119,7 @@ describe('schedules', () => {
       return all.every(({ state }) => state === 'completed') && all;
     });
     // A minute may have begun meanwhile: one run for each.
+    expect(new Set(jobs.map(({ slot }) => slot)).size).toBe(jobs.length);
     expect(jobs.length).toBeLessThanOrEqual(2);
     expect(runs).toBe(jobs.length);
   });

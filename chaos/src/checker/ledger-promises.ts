@@ -1,0 +1,120 @@
+import type { TransferRow } from './rows.ts';
+import type { Violation, World } from './world.ts';
+
+/** Every transfer has its one cause, and every cause that is no payment is a known act. */
+export function ledgerViolations(world: World): Violation[] {
+  return [
+    ...causeViolations(world),
+    ...settlementViolations(world),
+    ...operatorViolations(world),
+    ...doneViolations(world),
+  ];
+}
+
+function causeViolations({ rows }: World): Violation[] {
+  const promise = 'one transfer per cause';
+  const name = (kind: string, id: string, transferId: string) => `${kind} ${id} ${transferId}`;
+  const causes = new Set(rows.causes.map((cause) => name(cause.kind, cause.id, cause.transferId)));
+  const transfers = new Set(rows.transfers.map((row) => name(row.causeKind, row.causeId, row.id)));
+  return [
+    ...rows.transfers
+      .filter((row) => !causes.has(name(row.causeKind, row.causeId, row.id)))
+      .map((row) => ({ promise, what: 'a transfer without its cause', row })),
+    ...rows.causes
+      .filter((cause) => !transfers.has(name(cause.kind, cause.id, cause.transferId)))
+      .map((row) => ({ promise, what: 'a cause without its transfer', row })),
+  ];
+}
+
+function settlementViolations({ rows }: World): Violation[] {
+  const promise = 'settlements add up';
+  const settled = Map.groupBy(
+    rows.payins.filter(({ settlementId }) => settlementId !== null),
+    ({ settlementId }) => settlementId ?? '',
+  );
+  const moved = new Map(
+    rows.transfers.filter(({ causeKind }) => causeKind === 'settlement').map((row) => [row.causeId, row]),
+  );
+  const known = new Set(rows.settlements.map(({ id }) => id));
+  const pending = new Map<string, bigint>();
+  for (const payin of rows.payins)
+    if (payin.settlement === 'PENDING_SETTLEMENT')
+      pending.set(payin.organizationId, (pending.get(payin.organizationId) ?? 0n) + (payin.confirmed ?? 0n));
+  return [
+    ...rows.settlements.flatMap((settlement) => {
+      const payins = settled.get(settlement.id) ?? [];
+      const sum = payins.reduce((total, { confirmed }) => total + (confirmed ?? 0n), 0n);
+      const transfer = moved.get(settlement.id);
+      const right =
+        sum === settlement.amount &&
+        payins.length === settlement.payins &&
+        isSettling(transfer, settlement.amount);
+      return right
+        ? []
+        : [
+            {
+              promise,
+              what: 'a settlement is not the sum of its payins',
+              row: { settlement, sum, transfer },
+            },
+          ];
+    }),
+    ...[...settled.keys(), ...moved.keys()]
+      .filter((id) => !known.has(id))
+      .map((id) => ({ promise, what: 'settled by no settlement', row: { id } })),
+    ...rows.payins
+      .filter(({ status, settlement }) => (status === 'CONFIRMED') !== (settlement !== null))
+      .map((row) => ({ promise, what: `${row.status} with settlement ${row.settlement}`, row })),
+    ...rows.balances
+      .filter(
+        ({ account, organizationId, balance }) =>
+          account === 'pending' && balance !== (pending.get(organizationId) ?? 0n),
+      )
+      .map((row) => ({ promise, what: 'pending is not what waits for settlement', row })),
+  ];
+}
+
+function isSettling(transfer: TransferRow | undefined, amount: bigint): boolean {
+  return transfer?.debit === 'pending' && transfer.credit === 'available' && transfer.amount === amount;
+}
+
+function operatorViolations({ rows, told }: World): Violation[] {
+  const promise = 'nothing from nowhere';
+  const deposits = new Map(
+    told.acts
+      .filter(({ act }) => act === 'deposit')
+      .map(({ organizationId, about, amountInCents }) => [
+        `${organizationId}:${about}`,
+        BigInt(amountInCents ?? 0),
+      ]),
+  );
+  const resolved = new Set(told.acts.filter(({ act }) => act === 'resolve').map(({ about }) => about));
+  const anomalies = new Map(rows.anomalies.map((anomaly) => [anomaly.id, anomaly]));
+  const credited = new Map(
+    rows.transfers.filter(({ causeKind }) => causeKind === 'anomaly').map((row) => [row.causeId, row]),
+  );
+  return [
+    ...rows.transfers
+      .filter(({ causeKind, causeId, amount }) => causeKind === 'deposit' && deposits.get(causeId) !== amount)
+      .map((row) => ({ promise, what: 'a deposit that no operator made', row })),
+    ...[...credited.values()]
+      .filter(({ causeId, amount }) => anomalies.get(causeId)?.amount !== amount)
+      .map((row) => ({ promise, what: 'money out of suspense for no anomaly', row })),
+    ...rows.anomalies
+      .filter(({ id, resolution }) => resolution !== null && !resolved.has(id))
+      .map((row) => ({ promise, what: 'an anomaly that no operator resolved', row })),
+    ...rows.anomalies
+      .filter(({ id, resolution }) => (resolution === 'credit') !== credited.has(id))
+      .map((row) => ({ promise, what: 'a credit and its transfer are not together', row })),
+  ];
+}
+
+function doneViolations({ rows, told }: World): Violation[] {
+  const booked = new Set(rows.transfers.map(({ causeKind, causeId }) => `${causeKind} ${causeId}`));
+  return told.acts
+    .filter(({ act, about, organizationId }) => {
+      const cause = act === 'deposit' ? `deposit ${organizationId}:${about}` : `anomaly ${about}`;
+      return told.done.has(about) && !booked.has(cause);
+    })
+    .map((row) => ({ promise: 'what an operator was told is done', what: 'it is not in the books', row }));
+}

@@ -1,0 +1,82 @@
+/**
+ * Compares what three witnesses say of one run: the client's journal, the rails' journal and the database. A program of its
+ * own that shares nothing with what it judges.
+ */
+import { parseArgs } from 'node:util';
+import { Client } from 'pg';
+import { summaryOf, violationsOf } from './check.ts';
+import { readRailFacts } from './rail-facts.ts';
+import { queryOn, readRows } from './rows.ts';
+import { readTold } from './told.ts';
+import { type World, worldOf } from './world.ts';
+
+const HELP = `node chaos/src/checker/main.ts --client FILE --simulator FILE --database URL [--open-ok]
+
+  --open-ok   the run goes on: what is still under way is no violation
+
+Exit codes: 0 whole, 1 violations, 2 not understood.
+`;
+
+const MOST_SHOWN = 20;
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: {
+      client: { type: 'string' },
+      simulator: { type: 'string' },
+      database: { type: 'string' },
+      'open-ok': { type: 'boolean', default: false },
+      help: { type: 'boolean' },
+    },
+    strict: true,
+  });
+  const { client, simulator, database } = values;
+  if (values.help || client === undefined || simulator === undefined || database === undefined) {
+    process.stdout.write(HELP);
+    return values.help ? 0 : 2;
+  }
+  const world = await lookAt(client, simulator, database, !values['open-ok']);
+  const violations = violationsOf(world);
+  for (const { promise, what, row } of violations.slice(0, MOST_SHOWN))
+    console.log(`VIOLATION  ${promise}: ${what}\n           ${JSON.stringify(row, plain)}`);
+  if (violations.length > MOST_SHOWN) console.log(`… and ${violations.length - MOST_SHOWN} more`);
+  console.log(
+    `${summaryOf(world)}: ${violations.length === 0 ? 'whole' : `${violations.length} violations`}`,
+  );
+  return violations.length === 0 ? 0 : 1;
+}
+
+/**
+ * The journals are read on both sides of the database: what had been promised or ordered before must be in it, and what
+ * is in it must have been asked for by now. So the run need not stand still.
+ */
+async function lookAt(clientPath: string, railPath: string, url: string, drained: boolean): Promise<World> {
+  const promised = readTold(clientPath);
+  const { acknowledged, orders } = readRailFacts(railPath);
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query('begin isolation level repeatable read read only');
+    const rows = await readRows(queryOn(client));
+    await client.query('commit');
+    const told = { ...readTold(clientPath), created: promised.created, done: promised.done };
+    const rail = { ...readRailFacts(railPath), acknowledged, orders };
+    return worldOf({ told, rail, rows, drained });
+  } finally {
+    await client.end();
+  }
+}
+
+function plain(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? Number(value) : value;
+}
+
+main().then(
+  (code) => {
+    process.exitCode = code;
+  },
+  (error: unknown) => {
+    console.error(error instanceof Error ? error.message : String(error));
+    process.exitCode = 2;
+  },
+);

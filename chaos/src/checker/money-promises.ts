@@ -1,0 +1,188 @@
+import type { Execution } from './rail-facts.ts';
+import type { AnomalyRow, PayinRow, TransferRow } from './rows.ts';
+import { FINAL, type Violation, type World } from './world.ts';
+
+const CLEARING: Readonly<Record<string, string>> = { BRE_B: 'clearing_bre_b', PSE: 'clearing_pse' };
+const OWN: ReadonlySet<string> = new Set(['pending', 'available', 'held']);
+const BOOKS = "the books equal the rail's";
+const SHARE = 'one payment to the merchant, the rest in suspense';
+
+/** Every peso that moved at a rail is in the books once, where it belongs, and no other is. */
+export function moneyViolations(world: World): Violation[] {
+  const { rows, ownerOf } = world;
+  const payments = rows.transfers.filter(({ causeKind }) => causeKind === 'payment');
+  const pending = Map.groupBy(
+    payments.filter(({ credit }) => credit === 'pending'),
+    ({ resourceId }) => resourceId ?? '',
+  );
+  const executions = new Map(world.rail.executions.map((e) => [`${e.rail}:${e.executionId}`, e]));
+  return [
+    ...payments.flatMap((payment) => bookingViolations(payment, executions.get(payment.causeId), ownerOf)),
+    ...bookedTwice(payments),
+    ...missingViolations(world, new Set(payments.map(({ causeId }) => causeId))),
+    ...rows.payins.flatMap((payin) => shareViolations(payin, pending.get(payin.id) ?? [])),
+    ...suspenseViolations(rows.anomalies, payments, world),
+    ...contradictionViolations(world),
+  ];
+}
+
+function bookingViolations(
+  payment: TransferRow,
+  execution: Execution | undefined,
+  ownerOf: World['ownerOf'],
+): Violation[] {
+  if (!execution)
+    return [{ promise: BOOKS, what: 'money in the books that never moved at a rail', row: payment }];
+  const row = { payment, execution };
+  if (payment.amount !== execution.cents)
+    return [{ promise: BOOKS, what: 'booked with another amount', row }];
+  if (payment.debit !== CLEARING[execution.rail])
+    return [{ promise: BOOKS, what: 'booked from another rail', row }];
+  const owner = ownerOf(execution.rail, execution.reference);
+  const right =
+    payment.resourceId === (owner?.id ?? null) && (!owner || owner.organizationId === payment.organizationId);
+  if (!right) return [{ promise: BOOKS, what: "booked to somebody else's payin", row }];
+  return payment.credit === 'pending' || payment.credit === 'suspense'
+    ? []
+    : [{ promise: SHARE, what: `a payment went to ${payment.credit}`, row }];
+}
+
+function bookedTwice(payments: readonly TransferRow[]): Violation[] {
+  return [...Map.groupBy(payments, ({ causeId }) => causeId).values()]
+    .filter((same) => same.length > 1)
+    .map((row) => ({ promise: BOOKS, what: 'an execution is booked twice', row }));
+}
+
+/**
+ * When all has come to its end every execution is booked, but for money that came to what had ended and that the rail
+ * never told of: nobody asks about what has ended and been closed.
+ */
+function missingViolations({ rail, drained, ownerOf }: World, booked: ReadonlySet<string>): Violation[] {
+  if (!drained) return [];
+  const toldOf = new Set([...rail.queued.values()].map(({ executionId }) => executionId));
+  const mustBeKnown = ({ executionId, rail: name, reference, seq }: Execution) => {
+    const owner = ownerOf(name, reference);
+    const closed = rail.closed.get(reference);
+    return (
+      toldOf.has(executionId) ||
+      (owner !== null && !FINAL.has(owner.status)) ||
+      // Closing a key is followed by a question, so what was paid before that is heard of.
+      (owner?.status === 'CONFIRMED' && closed !== undefined && seq < closed.seq)
+    );
+  };
+  return rail.executions
+    .filter(
+      (execution) => !booked.has(`${execution.rail}:${execution.executionId}`) && mustBeKnown(execution),
+    )
+    .map((row) => ({ promise: BOOKS, what: 'money that moved at a rail is not in the books', row }));
+}
+
+function shareViolations(payin: PayinRow, pending: readonly TransferRow[]): Violation[] {
+  const row = { payin, pending };
+  if (payin.status !== 'CONFIRMED') {
+    if (payin.confirmed !== null)
+      return [{ promise: SHARE, what: `${payin.status} with a confirmed amount`, row }];
+    return pending.length === 0
+      ? []
+      : [{ promise: SHARE, what: `${payin.status}, and money went to the merchant`, row }];
+  }
+  if (pending.length !== 1) return [{ promise: SHARE, what: `confirmed by ${pending.length} payments`, row }];
+  return pending[0]?.amount === payin.confirmed
+    ? []
+    : [{ promise: 'confirmed with what arrived', what: 'the confirmed amount is not what was booked', row }];
+}
+
+const KIND: Readonly<Record<string, string>> = {
+  CONFIRMED: 'paid_again',
+  DECLINED: 'paid_late',
+  CANCELED: 'paid_late',
+};
+
+function suspenseViolations(
+  anomalies: readonly AnomalyRow[],
+  payments: readonly TransferRow[],
+  { rows }: World,
+): Violation[] {
+  const promise = 'money in suspense has its anomaly';
+  const withMoney = anomalies.filter(({ amount }) => amount !== null);
+  const byCause = new Map(withMoney.map((anomaly) => [`${anomaly.rail}:${anomaly.executionId}`, anomaly]));
+  const suspended = payments.filter(({ credit }) => credit === 'suspense');
+  const causes = new Set(suspended.map(({ causeId }) => causeId));
+  return [
+    ...suspended.flatMap((payment) => {
+      const anomaly = byCause.get(payment.causeId);
+      const status = payment.resourceId === null ? null : rows.payinById.get(payment.resourceId)?.status;
+      const kind = status === null ? 'unmatched' : KIND[status ?? ''];
+      const fits =
+        anomaly?.amount === payment.amount && anomaly.payinId === payment.resourceId && anomaly.kind === kind;
+      return fits ? [] : [{ promise, what: `no anomaly ${kind} tells of it`, row: { payment, anomaly } }];
+    }),
+    ...withMoney
+      .filter(({ rail, executionId }) => !causes.has(`${rail}:${executionId}`))
+      .map((row) => ({ promise, what: 'an anomaly tells of money that is not there', row })),
+  ];
+}
+
+/** A word against money that was booked, and a word of what nobody knows, are kept for an operator. */
+function contradictionViolations({ rail, rows, drained, ownerOf }: World): Violation[] {
+  if (!drained) return [];
+  const promise = 'what fits nothing is kept as an anomaly';
+  const kept = new Set(
+    rows.anomalies.map(({ kind, reference, executionId }) => `${kind} ${executionId ?? reference}`),
+  );
+  const paidAt = new Map(rail.executions.toReversed().map(({ reference, seq }) => [reference, seq]));
+  // A notice can be lost at the rail: then there is nothing to keep.
+  const told = new Set(
+    [...rail.queued.values()]
+      .filter((notice) => notice.executionId === null)
+      .map(({ reference }) => reference),
+  );
+  const denied = rail.ends.filter(
+    ({ reference, seq, rail: name }) =>
+      ownerOf(name, reference)?.status === 'CONFIRMED' &&
+      seq > (paidAt.get(reference) ?? seq) &&
+      told.has(reference),
+  );
+  return [
+    ...denied
+      .filter(({ reference }) => !kept.has(`contradiction ${reference}`))
+      .map((row) => ({ promise, what: 'a denial of money that came', row })),
+    ...[...rail.queued.values()]
+      .filter(
+        ({ fault, reference, executionId }) =>
+          fault === 'unknown-id' && !kept.has(`unmatched ${executionId ?? reference}`),
+      )
+      .map((row) => ({ promise, what: 'a notice about nothing of ours', row })),
+  ];
+}
+
+/** Balances are the sum of their transfers, nothing is below zero, and all accounts together are zero. */
+export function balanceViolations({ rows }: World): Violation[] {
+  const promise = 'balances add up';
+  const sums = new Map<string, bigint>();
+  let shared = 0n;
+  const add = (organizationId: string, account: string, amount: bigint) => {
+    if (!OWN.has(account)) shared += amount;
+    else sums.set(`${organizationId} ${account}`, (sums.get(`${organizationId} ${account}`) ?? 0n) + amount);
+  };
+  for (const { organizationId, debit, credit, amount } of rows.transfers) {
+    add(organizationId, credit, amount);
+    add(organizationId, debit, -amount);
+  }
+  const balances = new Map(rows.balances.map((row) => [`${row.organizationId} ${row.account}`, row.balance]));
+  const accounts = new Set([...sums.keys(), ...balances.keys()]);
+  const total = rows.balances.reduce((sum, { balance }) => sum + balance, shared);
+  return [
+    ...[...accounts]
+      .filter((account) => (sums.get(account) ?? 0n) !== balances.get(account))
+      .map((account) => ({
+        promise,
+        what: 'a balance is not the sum of its transfers',
+        row: { account, expected: sums.get(account) ?? 0n, found: balances.get(account) },
+      })),
+    ...rows.balances
+      .filter(({ balance }) => balance < 0n)
+      .map((row) => ({ promise, what: 'below zero', row })),
+    ...(total === 0n ? [] : [{ promise, what: 'all accounts together are not zero', row: { total } }]),
+  ];
+}

@@ -1,0 +1,149 @@
+import { type Client, types } from 'pg';
+
+/** Runs a statement; the caller sees to it that all of them see the same moment. */
+type Query = <Row>(text: string) => Promise<Row[]>;
+
+/** PostgreSQL's number for bigint. */
+const INT8 = 20;
+
+/** Money comes as text from the driver, and is read as whole numbers of any size. */
+const MONEY = {
+  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+    oid === INT8 ? BigInt : types.getTypeParser(oid, format),
+} as typeof types;
+
+export function queryOn(client: Client): Query {
+  return async <Row>(text: string) => (await client.query({ text, types: MONEY })).rows as Row[];
+}
+
+export interface PayinRow {
+  readonly organizationId: string;
+  readonly id: string;
+  readonly amount: bigint;
+  readonly confirmed: bigint | null;
+  readonly rail: 'BRE_B' | 'PSE';
+  readonly status: string;
+  readonly settlement: string | null;
+  readonly settlementId: string | null;
+  readonly errorCode: string | null;
+  readonly reference: string;
+  readonly key: string | null;
+  readonly expiresAt: Date;
+  readonly resultAt: Date | null;
+  readonly expired: boolean;
+  readonly due: boolean;
+  readonly claimed: boolean;
+}
+
+export interface HistoryRow {
+  readonly payinId: string;
+  readonly from: string;
+  readonly to: string;
+  readonly at: Date;
+}
+
+export interface TransferRow {
+  readonly organizationId: string;
+  readonly id: string;
+  readonly debit: string;
+  readonly credit: string;
+  readonly amount: bigint;
+  readonly causeKind: string;
+  readonly causeId: string;
+  readonly resourceId: string | null;
+}
+
+export interface AnomalyRow {
+  readonly organizationId: string;
+  readonly id: string;
+  readonly payinId: string | null;
+  readonly rail: string;
+  readonly kind: string;
+  readonly reference: string;
+  readonly executionId: string | null;
+  readonly amount: bigint | null;
+  readonly resolution: string | null;
+}
+
+export interface NoticeRow {
+  readonly id: string;
+  readonly noticeId: string | null;
+  readonly reference: string;
+  readonly task: string | null;
+  readonly claimed: boolean;
+}
+
+const PAYINS = `
+  select organization_id as "organizationId", id, amount_in_cents as amount, confirmed_amount_in_cents as confirmed, rail, status,
+    settlement_status as settlement, settlement_id as "settlementId", error_code as "errorCode", reference, breb_key as key,
+    expires_at as "expiresAt", result_at as "resultAt", expires_at <= caudal.now() as expired,
+    coalesce(rail_due_at <= caudal.now(), false) as due, coalesce(claimed_until > clock_timestamp(), false) as claimed
+  from caudal.payins`;
+
+const HISTORY = `select payin_id as "payinId", from_status as "from", to_status as "to", at from caudal.payin_history order by at`;
+
+const KEYS = `
+  select key, payin_id as "payinId", coalesce(register_due_at <= caudal.now(), false) as due,
+    coalesce(claimed_until > clock_timestamp(), false) as claimed
+  from caudal.breb_keys`;
+
+const EVENTS = `select id, event, resource_id as "resourceId" from caudal.events where resource = 'payin'`;
+
+const FINAL_EVENTS = `select event_id as id, event, resource_id as "resourceId" from caudal.final_events`;
+
+const TRANSFERS = `
+  select organization_id as "organizationId", id, debit_account as debit, credit_account as credit, amount_in_cents as amount,
+    cause_kind as "causeKind", cause_id as "causeId", resource_id as "resourceId"
+  from caudal.ledger_transfers`;
+
+const CAUSES = `
+  select kind, id, organization_id as "organizationId", transfer_id as "transferId" from caudal.ledger_causes`;
+
+const BALANCES = `
+  select organization_id as "organizationId", account, balance_in_cents as balance from caudal.ledger_balances`;
+
+const SETTLEMENTS = `
+  select organization_id as "organizationId", id, amount_in_cents as amount, payins from caudal.settlements`;
+
+const ANOMALIES = `
+  select organization_id as "organizationId", id, payin_id as "payinId", rail, kind, reference, execution_id as "executionId",
+    amount_in_cents as amount, resolution
+  from caudal.anomalies`;
+
+const NOTICES = `
+  select id, notice_id as "noticeId", reference, task, coalesce(claimed_until > clock_timestamp(), false) as claimed
+  from caudal.rail_notices`;
+
+const REFERENCES = `
+  select organization_id as "organizationId", reference, resource_id as "resourceId"
+  from caudal.resource_references where kind = 'payin'`;
+
+const IDEMPOTENCY_KEYS = `select organization_id as "organizationId", resource_id as "resourceId" from caudal.idempotency_keys`;
+
+/** Everything the promises speak of, as the database has it. */
+export type Rows = Awaited<ReturnType<typeof readRows>>;
+
+export async function readRows(query: Query) {
+  const payins = await query<PayinRow>(PAYINS);
+  const history = await query<HistoryRow>(HISTORY);
+  const events = await query<{ id: string; event: string; resourceId: string }>(EVENTS);
+  const finalEvents = await query<{ id: string; event: string; resourceId: string }>(FINAL_EVENTS);
+  return {
+    payins,
+    payinById: new Map(payins.map((payin) => [payin.id, payin])),
+    historyOf: Map.groupBy(history, (row) => row.payinId),
+    eventsOf: Map.groupBy(events, (row) => row.resourceId),
+    finalEventsOf: Map.groupBy(finalEvents, (row) => row.resourceId),
+    keys: await query<{ key: string; payinId: string; due: boolean; claimed: boolean }>(KEYS),
+    transfers: await query<TransferRow>(TRANSFERS),
+    causes: await query<{ kind: string; id: string; organizationId: string; transferId: string }>(CAUSES),
+    balances: await query<{ organizationId: string; account: string; balance: bigint }>(BALANCES),
+    settlements: await query<{ organizationId: string; id: string; amount: bigint; payins: number }>(
+      SETTLEMENTS,
+    ),
+    anomalies: await query<AnomalyRow>(ANOMALIES),
+    notices: await query<NoticeRow>(NOTICES),
+    references: await query<{ organizationId: string; reference: string; resourceId: string }>(REFERENCES),
+    idempotencyKeys: await query<{ organizationId: string; resourceId: string }>(IDEMPOTENCY_KEYS),
+  };
+}

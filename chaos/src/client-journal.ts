@@ -1,0 +1,72 @@
+import { closeSync, openSync, writeSync } from 'node:fs';
+
+/** A request to create a payin, as it is about to leave. */
+interface SentLine {
+  readonly kind: 'sent';
+  readonly attempt: number;
+  readonly api: string;
+  readonly organizationId: string;
+  readonly idempotencyKey: string | null;
+  readonly reference: string;
+  readonly amountInCents: number;
+  readonly rail: 'BRE_B' | 'PSE';
+  readonly bodyHash: string;
+}
+
+/** What came back; the payin as the answer shows it, where it shows one. */
+export interface AnsweredLine {
+  readonly kind: 'answered';
+  readonly attempt: number;
+  readonly status: number;
+  readonly code: string | null;
+  readonly payin: {
+    readonly id: string;
+    readonly reference: string;
+    readonly amountInCents: number;
+    readonly rail: string;
+    readonly key: string | null;
+  } | null;
+}
+
+/** No answer came: it may have happened or not. */
+interface UnansweredLine {
+  readonly kind: 'unanswered';
+  readonly attempt: number;
+  readonly cause: string;
+}
+
+/** Something an operator did that leaves rows behind. */
+interface OperatorLine {
+  readonly kind: 'operator';
+  readonly act: 'deposit' | 'resolve';
+  /** A deposit's reference, or the anomaly's id. */
+  readonly about: string;
+  readonly organizationId: string | null;
+  readonly amountInCents: number | null;
+}
+
+/** The operator was told that it is done. */
+interface DoneLine {
+  readonly kind: 'done';
+  readonly about: string;
+}
+
+type ClientLine = SentLine | AnsweredLine | UnansweredLine | OperatorLine | DoneLine;
+
+/** What the client knows, one JSON line each. Written at once: the checker may read while the load goes on. */
+export interface ClientJournal {
+  readonly path: string;
+  write(line: ClientLine): void;
+  close(): void;
+}
+
+export function openClientJournal(path: string): ClientJournal {
+  const file = openSync(path, 'a');
+  return {
+    path,
+    write: (line) => {
+      writeSync(file, `${JSON.stringify({ at: new Date().toISOString(), ...line })}\n`);
+    },
+    close: () => closeSync(file),
+  };
+}

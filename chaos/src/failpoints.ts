@@ -1,0 +1,177 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Cluster } from './cluster.ts';
+import { type Passer, passerOf, passings } from './failpoint-plan.ts';
+import type { Member } from './member.ts';
+import { type Outcome, say, tally } from './outcome.ts';
+import { startTrial, type Trial } from './trial.ts';
+
+const DIES_WITHIN_MS = 30_000;
+
+/** Has a process die once at every failpoint there is, under load, and judges what is left. */
+export async function runFailpoints(cluster: Cluster, seed: number): Promise<Outcome> {
+  const began = performance.now();
+  say(`failpoints: seed ${seed}`);
+  const trial = await startTrial(cluster, seed, { gentle: true });
+  const outcome = tally();
+  try {
+    const names = JSON.parse(await trial.stage.command('failpoints', 'list', '--json')) as string[];
+    const by = Map.groupBy(names, trackOf);
+    const unreached = by.get('nobody') ?? [];
+    for (const name of unreached) outcome.fail(`${name}: chaos does not know who passes it`);
+    const pass = async (name: string, work: () => Promise<void>) => {
+      const started = performance.now();
+      try {
+        await work();
+        outcome.pass();
+        say(`  ok    ${name} (${((performance.now() - started) / 1000).toFixed(1)} s)`);
+      } catch (error) {
+        outcome.fail(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+      }
+    };
+    // One of each role is always untouched, so that the load goes on.
+    await Promise.all([
+      dieInTurn(trial, trial.stage.apis, by.get('api') ?? [], pass),
+      dieInTurn(trial, trial.stage.workers, by.get('worker') ?? [], pass),
+      inTurn(by.get('command') ?? [], (name) => pass(name, () => dieInCommand(trial, name))),
+    ]);
+    // These take the database down, which would fail the others' commands.
+    await inTurn(by.get('uncertain api') ?? [], (name) =>
+      pass(name, () => dieUncertain(cluster, trial, name)),
+    );
+    await trial.drain();
+    const { whole, text } = await trial.judge('drained');
+    say(text);
+    if (whole) outcome.pass();
+    else outcome.fail(`the checker found violations (seed ${seed}); journals: ${trial.keepJournals()}`);
+  } finally {
+    await trial.end();
+  }
+  const { payins, sent } = trial.load.counts;
+  say(
+    `failpoints: ${payins} payins by ${sent} requests, ${((performance.now() - began) / 1000).toFixed(0)} s`,
+  );
+  return outcome.done();
+}
+
+function trackOf(name: string): 'api' | 'worker' | 'uncertain api' | 'command' | 'nobody' {
+  const passer = passerOf(name);
+  if (passer === null) return 'nobody';
+  return passer === 'api' || passer === 'worker' || passer === 'uncertain api' ? passer : 'command';
+}
+
+async function inTurn(names: readonly string[], work: (name: string) => Promise<void>): Promise<void> {
+  for (const name of names) await work(name);
+}
+
+/** Dead of one failpoint it comes back armed with the next, and works as any other until it gets there. */
+async function dieInTurn(
+  { stage, random: chance }: Trial,
+  members: readonly Member[],
+  names: readonly string[],
+  pass: (name: string, work: () => Promise<void>) => Promise<void>,
+): Promise<void> {
+  const random = chance.branch();
+  const member = members[random.whole(0, members.length - 1)];
+  if (!member) throw new Error('there is no process of its role');
+  const letExpire = () => stage.shiftTime(3_660_000);
+  await inTurn(names, (name) =>
+    pass(name, async () => {
+      await arm(member, `${name}#${random.whole(1, passings(name))}`);
+      await goneInTime(member, name.includes(' close: ') ? letExpire : null);
+    }),
+  );
+  await member.restart();
+}
+
+/** It may die before it has said that it is ready: then it has died of it all the same. */
+async function arm(member: Member, failpoint: string): Promise<void> {
+  try {
+    await member.restart({ CAUDAL_FAILPOINT: failpoint });
+  } catch (error) {
+    if (!String(error).includes('ended with null before it was ready')) throw error;
+  }
+}
+
+/** @param hurry brings about, now and then, what the failpoint waits for */
+async function goneInTime(member: Member, hurry: (() => Promise<void>) | null): Promise<void> {
+  const deadline = performance.now() + DIES_WITHIN_MS;
+  while (member.alive && performance.now() < deadline) {
+    await Promise.race([member.gone(), sleep(3000, undefined, { ref: false })]);
+    if (member.alive) await hurry?.();
+  }
+  if (member.alive) throw new Error(`not reached within ${DIES_WITHIN_MS / 1000} s`);
+}
+
+/** Given to a process that dies of it, then once more: done once, whichever side of the commit it died on. */
+async function dieInCommand(trial: Trial, name: string): Promise<void> {
+  const command = await errand(trial, passerOf(name));
+  await trial.operator.dieOf(name, command);
+  await trial.operator.give(command);
+  if (passerOf(name) === 'pause') await trial.operator.give({ args: ['rails', 'resume', ...PAUSED] });
+}
+
+/** All organizations at once: what merchants are told meanwhile is to try again. */
+const PAUSED = ['--rail', 'PSE'];
+
+async function errand(
+  trial: Trial,
+  passer: Passer | null,
+): Promise<Parameters<Trial['operator']['give']>[0]> {
+  const { operator } = trial;
+  switch (passer) {
+    case 'deposit':
+      return operator.deposit();
+    case 'resolve':
+      return firstAnomaly(trial);
+    case 'settlement':
+    case 'subtotals':
+    case 'bank-list':
+      return operator.schedule(passer);
+    case 'pause':
+      return { args: ['rails', 'pause', ...PAUSED, '--reason', 'chaos', '--by', 'chaos'] };
+    case 'organization':
+      return { args: ['org', 'create', '--name', 'Otra', '--support', 'ayuda@otra.example'] };
+    case 'rewrap':
+      return { args: ['secrets', 'rewrap'] };
+    default:
+      throw new Error('no command passes it');
+  }
+}
+
+/** Somebody has paid twice before long. */
+async function firstAnomaly({ operator }: Trial): Promise<Parameters<Trial['operator']['give']>[0]> {
+  const deadline = performance.now() + DIES_WITHIN_MS;
+  for (;;) {
+    const command = await operator.resolve();
+    if (command) return command;
+    if (performance.now() > deadline) throw new Error('no anomaly holds money');
+    await sleep(200);
+  }
+}
+
+/**
+ * A commit whose outcome is not known: every commit is made to take a tenth of a second, and the database dies in the
+ * middle of some.
+ */
+async function dieUncertain(cluster: Cluster, { stage, random }: Trial, name: string): Promise<void> {
+  const slowly = async (delayUs: number) => {
+    await stage.query(`alter system set commit_siblings = 0`);
+    await stage.query(`alter system set commit_delay = ${delayUs}`);
+    await stage.query('select pg_reload_conf()');
+  };
+  const member = stage.apis[random.whole(0, stage.apis.length - 1)];
+  if (!member) throw new Error('there is no API');
+  try {
+    await slowly(100_000);
+    await arm(member, name);
+    for (let crashes = 0; member.alive && crashes < 8; crashes += 1) {
+      await sleep(300);
+      await cluster.crash();
+      await Promise.race([member.gone(), sleep(3000)]);
+    }
+    if (member.alive) throw new Error('not reached in 8 crashes of the database');
+  } finally {
+    await slowly(0);
+    await member.restart();
+  }
+}

@@ -1,0 +1,109 @@
+/** npm run chaos: proof that nothing is lost, whatever dies. */
+import { execFileSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { parseArgs } from 'node:util';
+import { type Cluster, startCluster } from './cluster.ts';
+import { runFailpoints } from './failpoints.ts';
+import { runKills } from './kills.ts';
+import { runHistories } from './model/run-histories.ts';
+import { close, type Outcome, say } from './outcome.ts';
+import { runPlanted } from './planted/run-planted.ts';
+
+const HELP = `npm run chaos [-- OPTIONS]
+
+  --histories N   N random histories against the model, kept ones first
+  --kills N       N kills of processes under load and faults
+  --failpoints    a process dies once at every failpoint
+  --planted       every planted bug is found by its saved history
+  --ci            300 histories, every failpoint, every planted bug
+  --seed S        repeats what chance decided in an earlier run
+  --path P        with --histories and --seed: the failed history alone, as its run told
+  --help          this text
+
+Without options: a short mix of all. Needs no database: it brings its own.
+`;
+
+const { values } = parseArgs({
+  options: {
+    histories: { type: 'string' },
+    kills: { type: 'string' },
+    failpoints: { type: 'boolean', default: false },
+    planted: { type: 'boolean', default: false },
+    ci: { type: 'boolean', default: false },
+    seed: { type: 'string' },
+    path: { type: 'string' },
+    help: { type: 'boolean', default: false },
+  },
+  strict: true,
+});
+
+type Part = (cluster: Cluster, seed: number) => Promise<Outcome>;
+
+const histories =
+  (count: number): Part =>
+  (cluster, seed) =>
+    runHistories(cluster, seed, count, values.path);
+const kills =
+  (count: number): Part =>
+  (cluster, seed) =>
+    runKills(cluster, seed, count);
+
+function parts(): Part[] {
+  if (values.ci) return [histories(300), runFailpoints, runPlanted];
+  const chosen = [
+    ...(values.histories === undefined ? [] : [histories(whole(values.histories))]),
+    ...(values.failpoints ? [runFailpoints] : []),
+    ...(values.kills === undefined ? [] : [kills(whole(values.kills))]),
+    ...(values.planted ? [runPlanted] : []),
+  ];
+  return chosen.length > 0 ? chosen : [histories(30), runFailpoints, kills(25), runPlanted];
+}
+
+function whole(text: string): number {
+  if (!/^[1-9]\d{0,9}$/.test(text)) throw new Error(`"${text}" is no whole number above zero`);
+  return Number(text);
+}
+
+async function main(): Promise<number> {
+  if (values.help) {
+    process.stdout.write(HELP);
+    return 0;
+  }
+  const chosen = parts();
+  const seed = values.seed === undefined ? randomInt(1, 2 ** 31) : whole(values.seed);
+  const began = performance.now();
+  say(`chaos: seed ${seed}, commit ${commit()}, Node ${process.version}`);
+  const cluster = await startCluster();
+  // The other processes end with us; PostgreSQL would outlive us.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.once(signal, () => void cluster.stop().finally(() => process.exit(1)));
+  const outcomes: Outcome[] = [];
+  try {
+    for (const part of chosen) outcomes.push(await part(cluster, seed));
+  } finally {
+    await cluster.stop();
+  }
+  say(`chaos: seed ${seed}, ${((performance.now() - began) / 1000).toFixed(0)} s`);
+  return close(outcomes);
+}
+
+function commit(): string {
+  try {
+    return execFileSync('git', ['describe', '--always', '--dirty'], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).trim();
+  } catch {
+    return 'unknown';
+  }
+}
+
+main().then(
+  (code) => {
+    process.exitCode = code;
+  },
+  (error: unknown) => {
+    console.error(error instanceof Error ? error.stack : String(error));
+    process.exitCode = close([{ passed: 0, failed: 1 }]);
+  },
+);

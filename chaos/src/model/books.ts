@@ -1,0 +1,160 @@
+import type { Rail } from './step.ts';
+import type { Witness } from './witness.ts';
+
+type Status = 'PENDING' | 'PROCESSING' | 'CONFIRMED' | 'DECLINED' | 'CANCELED';
+
+export interface PayinRow {
+  readonly id: string;
+  readonly rail: Rail;
+  readonly status: Status;
+  readonly cents: string;
+  readonly confirmed: string | null;
+  readonly settlement: string | null;
+  readonly error: string | null;
+  readonly reference: string;
+  readonly key: string | null;
+  readonly result_at: string | null;
+  readonly expires_at: string;
+  /** Whether its result came after its time was over. */
+  readonly after_expiry: boolean | null;
+}
+
+interface HistoryRow {
+  readonly payin: string;
+  readonly from: string;
+  readonly to: string;
+  readonly at: string;
+}
+
+interface EventRow {
+  readonly payin: string;
+  readonly event: string;
+  /** What `final_events` says of it. */
+  readonly final: string | null;
+}
+
+export interface TransferRow {
+  readonly id: string;
+  readonly organization: string;
+  readonly debit: string;
+  readonly credit: string;
+  readonly cents: string;
+  readonly kind: string;
+  readonly cause: string;
+  readonly resource: string | null;
+  /** The transfer that the row of its cause names. */
+  readonly caused: string | null;
+}
+
+export interface AnomalyRow {
+  readonly kind: string;
+  readonly payin: string | null;
+  readonly reference: string;
+  readonly execution: string | null;
+  readonly cents: string | null;
+}
+
+/** What the database says of a history, all in one moment. */
+export interface Books {
+  readonly payins: readonly PayinRow[];
+  /** Payins of the organization that no answer told us of. */
+  readonly strangers: readonly string[];
+  readonly history: readonly HistoryRow[];
+  readonly events: readonly EventRow[];
+  readonly transfers: readonly TransferRow[];
+  readonly anomalies: readonly AnomalyRow[];
+  /** Of the organization: what the balance row says, and what its transfers come to. */
+  readonly balances: readonly { readonly account: string; readonly says: string; readonly sum: string }[];
+  readonly confirmed: {
+    readonly pending: string;
+    readonly settled: string;
+    readonly settlements: string;
+  };
+  readonly notices: readonly string[];
+}
+
+export interface Scope {
+  readonly organizationId: string;
+  /** Business time at which the history began. */
+  readonly since: string;
+  readonly payinIds: readonly string[];
+}
+
+/** A list of objects, [] where there is none; everything in it is text, so that no amount becomes a float. */
+function rows(select: string): string {
+  return `(select coalesce(json_agg(r), '[]') from (${select}) r)`;
+}
+
+/**
+ * Ids carry the time of the process that made them, which may have missed the last shifts of an hour each: with a wide
+ * margin they keep the past of a long run from being read again and again.
+ */
+const FLOOR = `caudal.uuid_floor($2::timestamptz - interval '2 days')`;
+
+/**
+ * One statement, hence one snapshot: what is compared was true at the same moment, also while workers are at it. SQL of
+ * our own on the tables, nothing of the server's.
+ */
+const READ = `select json_build_object(
+  'payins', ${rows(`
+    select id, rail, status, amount_in_cents::text as cents, confirmed_amount_in_cents::text as confirmed,
+      settlement_status as settlement, error_code as error, reference, breb_key as key, result_at::text, expires_at::text,
+      result_at >= expires_at as after_expiry
+    from caudal.payins where organization_id = $1 and id = any ($3::uuid[])`)},
+  'strangers', (
+    select coalesce(json_agg(id), '[]') from caudal.payins
+    where organization_id = $1 and created_at >= $2 and id <> all ($3::uuid[])),
+  'history', ${rows(`
+    select payin_id as payin, from_status as "from", to_status as "to", at::text
+    from caudal.payin_history where organization_id = $1 and payin_id = any ($3::uuid[])`)},
+  'events', ${rows(`
+    select coalesce(e.resource_id, f.resource_id) as payin, e.event, f.event as final
+    from (select * from caudal.events where organization_id = $1 and resource_id = any ($3::uuid[])) e
+    full join (select * from caudal.final_events where organization_id = $1 and resource_id = any ($3::uuid[])) f
+      on f.event_id = e.id`)},
+  'transfers', ${rows(`
+    select t.id, t.organization_id as organization, t.debit_account as debit, t.credit_account as credit,
+      t.amount_in_cents::text as cents, t.cause_kind as kind, t.cause_id as cause, t.resource_id as resource,
+      c.transfer_id as caused
+    from caudal.ledger_transfers t left join caudal.ledger_causes c on c.kind = t.cause_kind and c.id = t.cause_id
+    where t.at >= $2 and t.id >= ${FLOOR}`)},
+  'anomalies', ${rows(`
+    select kind, payin_id as payin, reference, execution_id as execution, amount_in_cents::text as cents
+    from caudal.anomalies where noticed_at >= $2`)},
+  'balances', ${rows(`
+    select b.account, b.balance_in_cents::text as says, coalesce((
+        select sum(case when t.credit_account = b.account then t.amount_in_cents else -t.amount_in_cents end)
+        from caudal.ledger_transfers t
+        where t.organization_id = $1 and b.account in (t.credit_account, t.debit_account)), 0)::text as sum
+    from caudal.ledger_balances b where b.organization_id = $1`)},
+  'confirmed', (
+    select json_build_object(
+      'pending', coalesce(sum(confirmed_amount_in_cents) filter (where settlement_status = 'PENDING_SETTLEMENT'), 0)::text,
+      'settled', coalesce(sum(confirmed_amount_in_cents) filter (where settlement_status = 'SETTLED'), 0)::text,
+      'settlements', (select coalesce(sum(amount_in_cents), 0)::text from caudal.settlements where organization_id = $1))
+    from caudal.payins where organization_id = $1),
+  'notices', (
+    select coalesce(json_agg(notice_id), '[]') from caudal.rail_notices
+    where organization_id = (select id from caudal.organizations where is_house) and id >= ${FLOOR}
+      and received_at >= $2 and notice_id is not null)
+) as books`;
+
+export async function readBooks(witness: Witness, scope: Scope): Promise<Books> {
+  const [row] = await witness.ask<{ books: Books }>('books', READ, [
+    scope.organizationId,
+    scope.since,
+    scope.payinIds,
+  ]);
+  if (!row) throw new Error('the database answered nothing');
+  return row.books;
+}
+
+/** Costly when much has been booked, so asked at the end of a history alone. */
+export async function causesWithoutTransfer(witness: Witness): Promise<string[]> {
+  const found = await witness.ask<{ id: string }>(
+    'causes',
+    `select c.kind || '/' || c.id as id from caudal.ledger_causes c
+     where not exists (select from caudal.ledger_transfers t where t.organization_id = c.organization_id and t.id = c.transfer_id)`,
+  );
+  return found.map(({ id }) => id);
+}

@@ -1,0 +1,44 @@
+/** What Caudal promises, each by the name under which a run tells that it was broken. */
+export const PROMISES = {
+  onePayin: 'one request makes one payin',
+  answers: 'answers agree with the rows',
+  absorbs: 'a final state absorbs',
+  history: 'the history leads to the present state',
+  events: 'one event for each final state, none for others',
+  causes: 'every transfer has its cause, and every cause its transfer',
+  balances: 'balances equal their transfers',
+  settled: 'settled and unsettled sums equal their payins',
+  booked: 'the books say what the rail says',
+  bookedOnce: 'an execution is booked once',
+  confirms: 'one execution confirms a payin; the others are in suspense',
+  suspense: 'money in suspense has its anomaly',
+  oddities: 'anomalies tell what was odd, and nothing else',
+  railEnds: 'only the word of the rail ends a payin without money',
+  closedFirst: 'a payin expires when the rail has closed it unpaid',
+  stored: 'an acknowledged notice is stored',
+  heard: 'what was heard is applied',
+  ends: 'no payin stays open beyond its time',
+  rest: 'work comes to rest',
+} as const;
+
+export type PromiseName = keyof typeof PROMISES;
+
+export interface Breach {
+  readonly promise: PromiseName;
+  /** The row, or what else shows it. */
+  readonly about: unknown;
+}
+
+export class BrokenPromise extends Error {
+  readonly promise: PromiseName;
+
+  constructor({ promise, about }: Breach) {
+    super(`${PROMISES[promise]}: ${typeof about === 'string' ? about : JSON.stringify(about, asText)}`);
+    this.name = 'BrokenPromise';
+    this.promise = promise;
+  }
+}
+
+function asText(_name: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? String(value) : value;
+}

@@ -1,0 +1,119 @@
+import * as fc from 'fast-check';
+import { CALL_FAULTS, CALLS, ENDINGS, NOTICE_FAULTS, type Order, type Step } from './step.ts';
+
+const rail = fc.constantFrom('BRE_B' as const, 'PSE' as const);
+const nth = fc.nat({ max: 5 });
+const api = fc.constantFrom(0 as const, 1 as const);
+const how = fc.constantFrom(...ENDINGS);
+
+/** PSE refuses what is less than 1,500 pesos: some of these. */
+const cents = fc.oneof(
+  { weight: 7, arbitrary: fc.integer({ min: 150_000, max: 9_000_000 }) },
+  { weight: 1, arbitrary: fc.integer({ min: 1000, max: 149_999 }) },
+);
+
+const order: fc.Arbitrary<Order> = fc.record({
+  rail,
+  cents,
+  payer: fc.oneof(
+    { weight: 12, arbitrary: fc.constant('plain' as const) },
+    { weight: 1, arbitrary: fc.constant('none' as const) },
+    { weight: 1, arbitrary: fc.constant('refused' as const) },
+  ),
+  keyed: fc.boolean(),
+});
+
+function step<Do extends Step['do'], Rest extends object>(
+  name: Do,
+  rest: fc.Arbitrary<Rest>,
+): fc.Arbitrary<{ do: Do } & Rest> {
+  return rest.map((drawn) => ({ do: name, ...drawn }));
+}
+
+const nothing = fc.constant({});
+
+const noticeFault = fc.record({
+  rail,
+  on: fc.constant('notice' as const),
+  // One that is held back is waited for, two seconds long.
+  fault: fc.constantFrom(...NOTICE_FAULTS, ...NOTICE_FAULTS.filter((fault) => fault !== 'reorder')),
+  times: fc.integer({ min: 1, max: 2 }),
+});
+/** Bursts are short: after three failures in a row the server rests for a second, and so would every history. */
+const callFault = fc.record({
+  rail,
+  on: fc.constantFrom(...CALLS),
+  fault: fc.constantFrom(...CALL_FAULTS),
+  times: fc.integer({ min: 1, max: 2 }),
+});
+
+/** The moments at which the server asks, the banks give up and payins end, and those just before. */
+const seconds = fc.constantFrom(2, 31, 301, 480, 660, 1210, 3000, 3660);
+
+const weighted: readonly (readonly [number, fc.Arbitrary<Step>])[] = [
+  [
+    20,
+    step(
+      'create',
+      fc.tuple(order, api).map(([of, at]) => ({ ...of, api: at })),
+    ),
+  ],
+  [3, step('twins', order)],
+  [
+    4,
+    step(
+      'repeat',
+      fc.record({
+        nth,
+        how: fc.constantFrom('same' as const, 'other body' as const, 'other key' as const),
+        api,
+      }),
+    ),
+  ],
+  [
+    22,
+    step(
+      'pay',
+      fc.record({
+        nth,
+        share: fc.constantFrom('full' as const, 'full' as const, 'less' as const, 'more' as const),
+        times: fc.constantFrom(1 as const, 1 as const, 1 as const, 2 as const),
+        anyway: fc.boolean(),
+      }),
+    ),
+  ],
+  [1, step('stray', fc.record({ cents }))],
+  [9, step('end', fc.record({ nth, how, anyway: fc.boolean() }))],
+  [7, step('fault', noticeFault)],
+  [6, step('fault', callFault)],
+  [2, step('clear', nothing)],
+  [7, step('shift', fc.record({ seconds }))],
+  [2, step('near expiry', fc.record({ nth, leftMs: fc.constantFrom(50, 300) }))],
+  [
+    4,
+    step(
+      'race',
+      fc.record({ nth, with: fc.constantFrom('payment' as const, 'payment' as const, ...ENDINGS) }),
+    ),
+  ],
+  [2, step('contend', fc.record({ nth, other: nth }))],
+  [3, step('read', fc.record({ nth }))],
+  [2, step('balance', nothing)],
+];
+
+const action = fc.oneof(...weighted.map(([weight, arbitrary]) => ({ weight, arbitrary })));
+
+const anyStep: fc.Arbitrary<Step> = fc
+  .tuple(action, fc.constantFrom(true, true, false))
+  .map(([drawn, quiet]) => (quiet ? { ...drawn, quiet } : drawn));
+
+/** Settlement is a command, and starting one takes as long as a whole history: at the end of some. */
+const settling = fc.oneof(
+  { weight: 24, arbitrary: fc.constant([]) },
+  { weight: 1, arbitrary: fc.constant<Step[]>([{ do: 'settle' }, { do: 'balance' }]) },
+);
+
+/** Plain data: what a failing history shrinks to and prints is what can be kept as a test. */
+export const anyHistory: fc.Arbitrary<Step[]> = fc
+  .tuple(order, fc.array(anyStep, { minLength: 7, maxLength: 14 }), settling)
+  .map(([first, steps, last]) => [{ do: 'create', ...first, api: 0, quiet: true }, ...steps, ...last]);

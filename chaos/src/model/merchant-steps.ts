@@ -1,0 +1,128 @@
+import { BrokenPromise } from './broken-promise.ts';
+import type { History } from './history.ts';
+import { type KnownPayin, pseReference } from './known-payin.ts';
+import { type Answer, type PayinRequest, payinRequest } from './merchant.ts';
+import type { Order, Step } from './step.ts';
+
+type StepOf<Do extends Step['do']> = Extract<Step, { readonly do: Do }>;
+
+export async function create(history: History, step: StepOf<'create'>): Promise<void> {
+  const request = payinRequest(step, history.world.freshName());
+  const answer = await history.merchant(step.api).create(request);
+  expectStatus(answer, [201, ...(answer.repeated ? [409] : [])], request);
+  remember(history, step, request, answer);
+}
+
+/** One payin comes of the two, and both are told of it; without an idempotency key the second finds the name taken. */
+export async function twins(history: History, step: StepOf<'twins'>): Promise<void> {
+  const request = payinRequest(step, history.world.freshName());
+  const answers = await Promise.all([0, 1].map((api) => history.merchant(api).create(request)));
+  const made = answers.filter(({ status }) => status === 201);
+  const first = made.find(({ replayed }) => !replayed) ?? made[0];
+  if (!first) throw new BrokenPromise({ promise: 'onePayin', about: { request, answers } });
+  remember(history, step, request, first);
+  for (const answer of answers) {
+    expectStatus(answer, step.keyed ? [201] : [201, 409], request);
+    if (idIn(answer) !== idIn(first))
+      throw new BrokenPromise({ promise: 'onePayin', about: { request, answers } });
+  }
+  const unrepeated = answers.every(({ repeated }) => !repeated);
+  if (unrepeated && made.filter(({ replayed }) => !replayed).length !== 1)
+    throw new BrokenPromise({ promise: 'onePayin', about: { request, answers } });
+}
+
+/** A repeat is the first answer again; the same key for something else, and the same name under another key, are refused. */
+export async function repeat(history: History, step: StepOf<'repeat'>): Promise<void> {
+  const payin = history.payin(step.nth);
+  if (!payin) return;
+  const request = repeated(payin, step.how);
+  const answer = await history.merchant(step.api).create(request);
+  const keyed = request.idempotencyKey !== null;
+  const status = step.how === 'other key' || !keyed ? 409 : step.how === 'same' ? 201 : 422;
+  expectStatus(answer, [status], request);
+  const isFirst = status === 422 || idIn(answer) === payin.id;
+  const isReplay = status !== 201 || (answer.replayed && showsCreation(answer, payin));
+  if (!isFirst || !isReplay) throw new BrokenPromise({ promise: 'onePayin', about: { request, answer } });
+}
+
+function repeated({ request }: KnownPayin, how: StepOf<'repeat'>['how']): PayinRequest {
+  const { body, idempotencyKey } = request;
+  if (how === 'same') return request;
+  if (how === 'other key') return { body, idempotencyKey: `other-${body.reference}` };
+  return { body: { ...body, amountInCents: body.amountInCents + 1 }, idempotencyKey };
+}
+
+/** Never a later state: a merchant that repeats must not be told another outcome of its creation. */
+function showsCreation({ body }: Answer, { cents }: KnownPayin): boolean {
+  const open = body['status'] === 'PROCESSING' || body['status'] === 'PENDING';
+  return open && body['amountInCents'] === cents && body['confirmedAmountInCents'] === null;
+}
+
+/** What both APIs say between two looks at the row is one of the two, and both when they are alike. */
+export async function read(history: History, { nth }: StepOf<'read'>): Promise<void> {
+  const payin = history.payin(nth);
+  if (!payin) return;
+  const before = await history.row(payin.id);
+  const answers = await Promise.all(history.merchants.map((merchant) => merchant.get(`/payins/${payin.id}`)));
+  const after = await history.row(payin.id);
+  const rows = [before, after].map((row) => row && [row.status, row.confirmed, row.error].join());
+  for (const { status, body } of answers) {
+    const said = [body['status'], body['confirmedAmountInCents'], body['errorCode']].join();
+    const lawful = status === 200 && body['amountInCents'] === payin.cents;
+    const between = before?.status === 'PENDING' && body['status'] === 'PROCESSING';
+    if (!lawful || !(rows.includes(said) || between))
+      throw new BrokenPromise({ promise: 'answers', about: { body, before, after } });
+  }
+}
+
+const BALANCE = `select json_object_agg(account, balance_in_cents::text) as balance
+  from caudal.ledger_balances where organization_id = $1`;
+
+export async function balance(history: History): Promise<void> {
+  const look = async () => {
+    const [row] = await history.world.witness.ask<{ balance: Record<string, string> }>('balance', BALANCE, [
+      history.organizationId,
+    ]);
+    return JSON.stringify(
+      ['available', 'pending', 'held'].map((account) => Number(row?.balance[account] ?? Number.NaN)),
+    );
+  };
+  for (const merchant of history.merchants) {
+    const before = await look();
+    const { status, body } = await merchant.get('/balance');
+    const said = JSON.stringify([body['availableInCents'], body['pendingInCents'], body['heldInCents']]);
+    const after = await look();
+    // Between two different looks there may have been a third.
+    if (status !== 200 || (before === after && said !== before))
+      throw new BrokenPromise({ promise: 'answers', about: { status, body, before, after } });
+  }
+}
+
+function remember(history: History, { rail, cents }: Order, request: PayinRequest, answer: Answer): void {
+  const { body } = answer;
+  const id = idIn(answer);
+  if (answer.status === 409) throw new Error(`a creation that was answered 503 exists as ${id}: not judged`);
+  const { keyString } = body['sourceData'] as { readonly keyString?: string };
+  const open = body['status'] === 'PROCESSING' || (rail === 'PSE' && body['status'] === 'PENDING');
+  if (!open || body['amountInCents'] !== cents || body['reference'] !== request.body.reference)
+    throw new BrokenPromise({ promise: 'answers', about: { request, body } });
+  if (history.payins.some((payin) => payin.id === id))
+    throw new BrokenPromise({ promise: 'onePayin', about: { request, body } });
+  history.payins.push({
+    id,
+    rail,
+    cents,
+    request,
+    railReference: keyString ?? pseReference(id, history.organizationNumber),
+    expiresAtMs: Date.parse(String(body['expiresAt'])),
+  });
+}
+
+function idIn({ status, body }: Answer): string {
+  return String(status === 409 ? body['existingId'] : body['id']);
+}
+
+function expectStatus(answer: Answer, expected: readonly number[], request: PayinRequest): void {
+  if (!expected.includes(answer.status))
+    throw new BrokenPromise({ promise: 'onePayin', about: { expected, answer, request } });
+}

@@ -1,0 +1,103 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Order } from './step.ts';
+
+const PAYER = {
+  name: 'Ana Rojas',
+  idType: 'CO_CC',
+  phone: '+573001234567',
+  email: 'ana@example.com',
+};
+/** The simulator opens nothing for the second one. */
+const DOCUMENTS = { plain: '1020304050', refused: '1000000021' } as const;
+
+/** A server that has not heard its database for a second says so, and a merchant asks again. */
+const PATIENCE_MS = 20_000;
+
+interface PayinBody extends Readonly<Record<string, unknown>> {
+  readonly amountInCents: number;
+  readonly reference: string;
+  readonly rail: string;
+}
+
+/** A request as it was sent: what can be sent again, byte for byte. */
+export interface PayinRequest {
+  readonly body: PayinBody;
+  readonly idempotencyKey: string | null;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly replayed: boolean;
+  /** It was answered 503 before this: whether that request took effect is not known. */
+  readonly repeated: boolean;
+}
+
+export function payinRequest(order: Order, name: string): PayinRequest {
+  const { rail, cents, payer, keyed } = order;
+  const inlineCustomer = payer === 'none' ? undefined : { ...PAYER, idNumber: DOCUMENTS[payer] };
+  const ofRail =
+    rail === 'BRE_B'
+      ? { breb: { keyType: 'SINGLE_USE' } }
+      : { pse: { bank: 'CO_BANCOLOMBIA', personType: 'INDIVIDUAL' } };
+  return {
+    body: {
+      amountInCents: cents,
+      currency: 'COP',
+      rail,
+      reference: name,
+      ...(inlineCustomer ? { inlineCustomer } : {}),
+      ...ofRail,
+    },
+    idempotencyKey: keyed ? `key-${name}` : null,
+  };
+}
+
+/** A merchant's program at one API: it keeps asking while it is told 503. */
+export class Merchant {
+  readonly #url: string;
+  readonly #apiKey: string;
+
+  constructor(url: string, apiKey: string) {
+    this.#url = url;
+    this.#apiKey = apiKey;
+  }
+
+  create({ body, idempotencyKey }: PayinRequest): Promise<Answer> {
+    return this.#ask('POST', '/payins', {
+      headers: {
+        'content-type': 'application/json',
+        ...(idempotencyKey === null ? {} : { 'idempotency-key': idempotencyKey }),
+      },
+      body: JSON.stringify(body),
+    });
+  }
+
+  get(path: string): Promise<Answer> {
+    return this.#ask('GET', path, { headers: {} });
+  }
+
+  async #ask(
+    method: string,
+    path: string,
+    { headers, body }: { headers: Record<string, string>; body?: string },
+  ): Promise<Answer> {
+    const deadline = performance.now() + PATIENCE_MS;
+    for (let repeated = false; ; repeated = true) {
+      const response = await fetch(this.#url + path, {
+        method,
+        headers: { ...headers, 'x-api-key': this.#apiKey },
+        ...(body === undefined ? {} : { body }),
+      });
+      const read = (await response.json()) as Readonly<Record<string, unknown>>;
+      if (response.status !== 503 || performance.now() > deadline)
+        return {
+          status: response.status,
+          body: read,
+          replayed: response.headers.get('idempotent-replayed') === 'true',
+          repeated,
+        };
+      await sleep(50);
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import type { AnomalyRow, PayinRow } from '../books.ts';
+import type { Breach } from '../broken-promise.ts';
+import type { View } from '../view.ts';
+
+/** Of what is odd, at any moment: what an anomaly says is founded, and money in suspense has one. */
+export function anomalyBreaches(view: View): Breach[] {
+  const { anomalies, transfers, payins } = view.books;
+  const rows = new Map(payins.map((row) => [row.id, row]));
+  const suspended = transfers.filter(({ credit }) => credit === 'suspense');
+  const breaches: Breach[] = [];
+  for (const transfer of suspended) {
+    const executionId = transfer.cause.split(':')[1] ?? '';
+    const told = anomalies.filter(
+      ({ execution, cents, payin }) =>
+        execution === executionId && cents === transfer.cents && payin === transfer.resource,
+    );
+    if (told.length !== 1) breaches.push({ promise: 'suspense', about: { transfer, anomalies: told } });
+  }
+  const names = anomalies.map(({ kind, reference, execution }) => `${kind} ${execution ?? reference}`);
+  if (new Set(names).size !== names.length) breaches.push({ promise: 'oddities', about: { twice: names } });
+  for (const anomaly of anomalies) {
+    const row = anomaly.payin === null ? null : (rows.get(anomaly.payin) ?? null);
+    const inSuspense = suspended.some(({ cause }) => cause.split(':')[1] === anomaly.execution);
+    const founded =
+      anomaly.cents === null ? isFounded(view, anomaly, row) : inSuspense && kindFits(anomaly, row);
+    if (!founded) breaches.push({ promise: 'oddities', about: { anomaly, row } });
+  }
+  return breaches;
+}
+
+/** Money too much. */
+function kindFits({ kind }: AnomalyRow, row: PayinRow | null): boolean {
+  if (row === null) return kind === 'unmatched';
+  return kind === (row.status === 'CONFIRMED' ? 'paid_again' : 'paid_late');
+}
+
+/** Words without money: of nobody's payin, or against a payin that is paid. The rails here never take a payment back. */
+function isFounded({ facts }: View, { kind, reference }: AnomalyRow, row: PayinRow | null): boolean {
+  const words = facts.noticesAbout(reference);
+  if (kind === 'unmatched') return row === null && words.length > 0;
+  return (
+    kind === 'contradiction' &&
+    row?.status === 'CONFIRMED' &&
+    words.some(({ executionId }) => executionId === null)
+  );
+}

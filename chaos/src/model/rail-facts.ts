@@ -1,0 +1,166 @@
+import type { Rail } from './step.ts';
+
+export interface Execution {
+  readonly seq: number;
+  readonly rail: Rail;
+  readonly reference: string;
+  readonly executionId: string;
+  readonly cents: bigint;
+}
+
+/** What a rail did about one of its collections: a Bre-B key, or a PSE transaction under our reference. */
+export interface Collection {
+  /** When the rail first knew it. */
+  opened: number | null;
+  closed: number | null;
+  readonly refusals: { readonly seq: number; readonly code: string }[];
+  /** `stands`: the rail itself says so when asked; else it was only said, against what stands. */
+  readonly ends: { readonly seq: number; readonly code: string; readonly stands: boolean }[];
+  readonly executions: Execution[];
+  /** When it was asked about or closed. */
+  readonly asked: number[];
+}
+
+interface Notice {
+  readonly seq: number;
+  readonly noticeId: string;
+  readonly rail: Rail;
+  readonly reference: string;
+  /** Null for one that says that no money comes. */
+  readonly executionId: string | null;
+  readonly fault: string | null;
+  acknowledged: boolean;
+}
+
+/** A line of the simulator's journal, as far as it is read here. */
+export type JournalLine = { readonly seq: number; readonly kind: string } & Readonly<Record<string, unknown>>;
+
+/** What the rails did since a history began, told by their own journal: the other half of every comparison. */
+export class RailFacts {
+  readonly executions: Execution[] = [];
+  readonly notices = new Map<string, Notice>();
+  /** Rails of which a question was carried out and its answer lost: they were asked and nobody heard. */
+  readonly lostAnswers = new Set<Rail>();
+  /** Of PSE's transactions, whose end does not repeat it. */
+  readonly amounts = new Map<string, bigint>();
+  /** How often faults have struck. */
+  struck = 0;
+  lastSeq = 0;
+  readonly #collections = new Map<string, Collection>();
+
+  of(reference: string): Collection {
+    const known = this.#collections.get(reference);
+    if (known) return known;
+    const fresh: Collection = {
+      opened: null,
+      closed: null,
+      refusals: [],
+      ends: [],
+      executions: [],
+      asked: [],
+    };
+    this.#collections.set(reference, fresh);
+    return fresh;
+  }
+
+  noticesAbout(reference: string): Notice[] {
+    return [...this.notices.values()].filter((notice) => notice.reference === reference);
+  }
+
+  take(line: JournalLine): void {
+    this.lastSeq = line.seq;
+    READERS[line.kind]?.(this, line);
+  }
+}
+
+type Reader = (facts: RailFacts, line: JournalLine) => void;
+
+const READERS: Readonly<Record<string, Reader>> = {
+  'breb.register': (facts, { seq, keys }) => {
+    for (const row of keys as readonly (readonly unknown[])[]) {
+      const collection = facts.of(String(row[0]));
+      const refused = row[5] as string | null;
+      if (refused === null) collection.opened ??= seq;
+      else collection.refusals.push({ seq, code: refused });
+    }
+  },
+  'breb.close': (facts, { seq, keys }) => {
+    for (const key of keys as readonly string[]) {
+      const collection = facts.of(key);
+      collection.closed ??= seq;
+      collection.asked.push(seq);
+    }
+  },
+  'breb.query': asked,
+  'pse.query': asked,
+  'breb.paid': (facts, { seq, key, executionId, amount }) =>
+    paid(facts, {
+      seq,
+      rail: 'BRE_B',
+      reference: String(key),
+      executionId: String(executionId),
+      cents: toCents(String(amount)),
+    }),
+  'breb.ended': (facts, { seq, key, outcome, code, contradicts }) => {
+    const said = outcome === 'CANCELED' ? 'CANCELED' : String(code);
+    facts.of(String(key)).ends.push({ seq, code: said, stands: contradicts === false });
+  },
+  'pse.create': (facts, { seq, reference, returnCode, created }) => {
+    const collection = facts.of(String(reference));
+    if (returnCode !== 'SUCCESS') collection.refusals.push({ seq, code: String(returnCode) });
+    else collection.opened ??= seq;
+    const amount = (created as { readonly amount: string } | null)?.amount;
+    if (amount !== undefined) facts.amounts.set(String(reference), toCents(amount));
+  },
+  'pse.ended': (facts, { seq, reference, transactionId, state, reason }) => {
+    const name = String(reference);
+    const collection = facts.of(name);
+    const isPaid = collection.executions.length > 0;
+    if (state !== 'OK') {
+      collection.ends.push({ seq, code: String(reason), stands: !isPaid });
+    } else if (!isPaid) {
+      const cents = facts.amounts.get(name) ?? 0n;
+      paid(facts, { seq, rail: 'PSE', reference: name, executionId: String(transactionId), cents });
+    }
+  },
+  'notice.queued': (facts, { seq, rail, notice, fault }) => {
+    const { noticeId, key, reference, type, state, executionId, transactionId } = notice as Readonly<
+      Record<string, string>
+    >;
+    const pays = type === 'SETTLED' || state === 'OK';
+    facts.notices.set(noticeId ?? '', {
+      seq,
+      noticeId: noticeId ?? '',
+      rail: rail as Rail,
+      reference: key ?? reference ?? '',
+      executionId: pays ? (executionId ?? transactionId ?? null) : null,
+      fault: fault as string | null,
+      acknowledged: false,
+    });
+  },
+  'notice.acknowledged': (facts, { noticeIds }) => {
+    for (const noticeId of noticeIds as readonly string[]) {
+      const notice = facts.notices.get(noticeId);
+      if (notice) notice.acknowledged = true;
+    }
+  },
+  'fault.applied': (facts, { rail, operation, fault }) => {
+    facts.struck += 1;
+    if (fault === 'lost-answer' && (operation === 'query' || operation === 'close'))
+      facts.lostAnswers.add(rail as Rail);
+  },
+};
+
+function asked(facts: RailFacts, { seq, results }: JournalLine): void {
+  for (const [reference] of results as readonly (readonly [string, string])[])
+    facts.of(reference).asked.push(seq);
+}
+
+function paid(facts: RailFacts, execution: Execution): void {
+  facts.executions.push(execution);
+  facts.of(execution.reference).executions.push(execution);
+}
+
+function toCents(amount: string): bigint {
+  return BigInt(amount.replace('.', ''));
+}

@@ -1,0 +1,82 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { BrokenPromise } from './broken-promise.ts';
+import type { History } from './history.ts';
+
+const LOOK_EVERY_MS = 15;
+
+/** What is due now, and in how long the first notice is due that was put off. Put off in business time, which we move. */
+const LEFT = `select
+  (select count(*) from caudal.payins where organization_id = $1 and rail_due_at <= caudal.now())::int as questions,
+  (select count(*) from caudal.breb_keys where organization_id = $1 and register_due_at <= caudal.now())::int as keys,
+  (select count(*) from caudal.rail_notices where task is not null and received_at >= $2)::int as notices,
+  (select extract(epoch from min(due_at) - caudal.now()) * 1000 from caudal.rail_notices
+   where task is not null and received_at >= $2)::float8 as notice_in_ms`;
+
+interface Left {
+  readonly questions: number;
+  readonly keys: number;
+  readonly notices: number;
+  readonly notice_in_ms: number | null;
+}
+
+/**
+ * Waits until everything that was said has been heard, applied and asked about, judging all the while: a promise that
+ * does not hold in the middle of work does not hold.
+ */
+export async function comeToRest(history: History): Promise<void> {
+  const { world } = history;
+  const { stage, witness } = world;
+  const deadline = performance.now() + world.restsWithinMs;
+  await letHangingGo(history);
+  for (;;) {
+    // The rail's journal first: what it knows to be delivered is stored, and so among what is left in the database.
+    const { notices } = await world.journal.readOn();
+    const heard = [...notices.values()]
+      .filter((notice) => notice.acknowledged)
+      .map(({ noticeId }) => noticeId);
+    const underWay = [...notices.values()].filter(
+      (notice) => !notice.acknowledged && !history.heldRails.has(notice.rail),
+    ).length;
+    const [left] = await witness.ask<Left>('left', LEFT, [history.organizationId, history.since]);
+    if (!left) throw new Error('the database answered nothing');
+    const due = left.questions + left.keys;
+    if (underWay + due + left.notices === 0) {
+      history.heard = new Set(heard);
+      return;
+    }
+    if (performance.now() > deadline) {
+      const about = { withinMs: world.restsWithinMs, underWay, ...left };
+      throw new BrokenPromise({ promise: 'rest', about });
+    }
+    await history.judge('any');
+    if (underWay + due === 0 && (left.notice_in_ms ?? 0) > 0)
+      await stage.shiftTime(Math.ceil(left.notice_in_ms ?? 0));
+    else await sleep(LOOK_EVERY_MS);
+  }
+}
+
+export async function letHangingGo({ hanging, world }: History): Promise<void> {
+  for (const id of hanging.splice(0)) await world.control.removeFault(id);
+}
+
+const BEYOND_EXPIRY_MS = 61 * 60_000;
+const NEXT_QUESTION_MS = 6 * 60_000;
+const MOST_QUESTIONS = 10;
+
+/** The rails behave again, time goes on, and every payin finds its end. */
+export async function comeToAnEnd(history: History): Promise<void> {
+  const { world } = history;
+  for (const hold of history.holds.splice(0)) await hold.letGo();
+  await letHangingGo(history);
+  await world.control.clearFaults();
+  history.heldRails.clear();
+  await comeToRest(history);
+  let view = await history.judge('rest');
+  for (let round = 0; round < MOST_QUESTIONS; round += 1) {
+    if (view.books.payins.every(({ result_at }) => result_at !== null)) break;
+    await world.stage.shiftTime(round === 0 ? BEYOND_EXPIRY_MS : NEXT_QUESTION_MS);
+    await comeToRest(history);
+    view = await history.judge('rest');
+  }
+  await history.judge('end');
+}

@@ -1,0 +1,20 @@
+import type { Books } from './books.ts';
+import type { KnownPayin } from './known-payin.ts';
+import type { RailFacts } from './rail-facts.ts';
+
+/**
+ * All that a promise is judged by. The facts were read after the books: whatever the books say must be founded in them,
+ * while they may tell of something that the books could not know yet.
+ */
+export interface View {
+  readonly organizationId: string;
+  readonly payins: readonly KnownPayin[];
+  readonly books: Books;
+  readonly facts: RailFacts;
+  /** Numbers of the notices that had arrived when work last came to rest. */
+  readonly heard: ReadonlySet<string>;
+}
+
+export function isFinal(status: string): boolean {
+  return status === 'CONFIRMED' || status === 'DECLINED' || status === 'CANCELED';
+}

@@ -1,0 +1,98 @@
+import type { Cluster } from '../cluster.ts';
+import { BrokenPromise, PROMISES } from '../model/broken-promise.ts';
+import { runHistory } from '../model/run-history.ts';
+import { inWorld } from '../model/world.ts';
+import { type Outcome, say, tally } from '../outcome.ts';
+import { startStage } from '../stage.ts';
+import { BUGS_OF_JUDGEMENT } from './bugs-of-judgement.ts';
+import { BUGS_OF_WRITING } from './bugs-of-writing.ts';
+import { PatchedServer } from './patched-server.ts';
+import type { PlantedBug } from './planted-bug.ts';
+
+const BUGS = [...BUGS_OF_JUDGEMENT, ...BUGS_OF_WRITING];
+/** Where two have to meet they may miss each other on a machine that is busy. */
+const TRIES = 3;
+/** Some bugs show by work that never rests: on their server no longer than this. */
+const RESTS_WITHIN_MS = 5000;
+
+/** Every planted bug is found by its own history, which finds nothing in the server as it is. */
+export async function runPlanted(cluster: Cluster): Promise<Outcome> {
+  const began = performance.now();
+  say(`planted bugs: ${BUGS.length}`);
+  const outcome = tally();
+  await onSoundServer(cluster, outcome);
+  const server = new PatchedServer();
+  try {
+    for (const bug of BUGS) await find(cluster, server, bug, outcome);
+  } finally {
+    server.remove();
+  }
+  say(`planted bugs: ${Math.round((performance.now() - began) / 1000)} s`);
+  return outcome.done();
+}
+
+async function onSoundServer(cluster: Cluster, outcome: ReturnType<typeof tally>): Promise<void> {
+  const stage = await startStage(cluster);
+  try {
+    await inWorld(stage, {}, async (world) => {
+      for (const { name, steps } of BUGS) {
+        try {
+          await runHistory(world, steps);
+        } catch (error) {
+          outcome.fail(`the history of "${name}" fails on the server as it is: ${String(error)}`);
+        }
+      }
+    });
+  } finally {
+    await stage.stop();
+  }
+}
+
+async function find(
+  cluster: Cluster,
+  server: PatchedServer,
+  bug: PlantedBug,
+  outcome: ReturnType<typeof tally>,
+): Promise<void> {
+  const began = performance.now();
+  try {
+    server.plant(bug.patches);
+    const found = await breachOn(cluster, server.root, bug);
+    if (found === null) outcome.fail(`${bug.name}: not found`);
+    else if (!bug.breaks.includes(found.promise)) outcome.fail(`${bug.name}: found by "${found.message}"`);
+    else {
+      outcome.pass();
+      const seconds = Math.round((performance.now() - began) / 100) / 10;
+      say(`  ok    ${bug.name}: "${PROMISES[found.promise]}" is broken (${seconds} s)`);
+    }
+  } catch (error) {
+    outcome.fail(`${bug.name}: ${String(error)}`);
+  } finally {
+    server.weed(bug.patches);
+  }
+}
+
+async function breachOn(
+  cluster: Cluster,
+  serverRoot: string,
+  { steps, workers = 1 }: PlantedBug,
+): Promise<BrokenPromise | null> {
+  const stage = await startStage(cluster, { serverRoot, apis: 1, workers });
+  try {
+    return await inWorld(stage, { restsWithinMs: RESTS_WITHIN_MS }, async (world) => {
+      for (let attempt = 0; attempt < TRIES; attempt += 1) {
+        try {
+          await runHistory(world, steps);
+        } catch (error) {
+          if (error instanceof BrokenPromise) return error;
+          throw error;
+        }
+      }
+      return null;
+    });
+  } finally {
+    // Not asked to end: with its mistake it might not.
+    await Promise.all([...stage.apis, ...stage.workers].map((member) => member.kill()));
+    await stage.stop();
+  }
+}
