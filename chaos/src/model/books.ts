@@ -24,6 +24,8 @@ interface HistoryRow {
   readonly from: string;
   readonly to: string;
   readonly at: string;
+  /** The same as a number, to be compared. */
+  readonly seconds: number;
 }
 
 interface EventRow {
@@ -105,7 +107,7 @@ const READ = `select json_build_object(
     select coalesce(json_agg(id), '[]') from caudal.payins
     where organization_id = $1 and created_at >= $2 and id <> all ($3::uuid[])),
   'history', ${rows(`
-    select payin_id as payin, from_status as "from", to_status as "to", at::text
+    select payin_id as payin, from_status as "from", to_status as "to", at::text, extract(epoch from at)::float8 as seconds
     from caudal.payin_history where organization_id = $1 and payin_id = any ($3::uuid[])`)},
   'events', ${rows(`
     select coalesce(e.resource_id, f.resource_id) as payin, e.event, f.event as final

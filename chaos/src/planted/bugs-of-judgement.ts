@@ -67,8 +67,8 @@ export const BUGS_OF_JUDGEMENT: readonly PlantedBug[] = [
       },
       {
         file: MOVES,
-        find: 'm.cause, moment.at from move m, moment',
-        replace: `m.cause, moment.at from move m, moment where m.from_status in ('PENDING', 'PROCESSING')`,
+        find: 'status, cause, updated_at from moved',
+        replace: `status, cause, updated_at from moved where from_status in ('PENDING', 'PROCESSING')`,
       },
       {
         file: 'events/event.store.ts',

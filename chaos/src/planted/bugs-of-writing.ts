@@ -41,8 +41,8 @@ export const BUGS_OF_WRITING: readonly PlantedBug[] = [
       },
       {
         file: MOVES,
-        find: 'm.cause, moment.at from move m, moment',
-        replace: 'm.cause, moment.at from move m, moment on conflict do nothing',
+        find: 'status, cause, updated_at from moved',
+        replace: 'status, cause, updated_at from moved on conflict do nothing',
       },
       {
         file: EVENTS,
@@ -111,8 +111,8 @@ export const BUGS_OF_WRITING: readonly PlantedBug[] = [
     patches: [
       {
         file: MOVES,
-        find: 'm.cause, moment.at from move m, moment',
-        replace: `m.cause, moment.at from move m, moment where m.to_status <> 'CANCELED'`,
+        find: 'status, cause, updated_at from moved',
+        replace: `status, cause, updated_at from moved where status <> 'CANCELED'`,
       },
     ],
     steps: [BREB, { do: 'end', nth: 0, how: 'canceled', anyway: false, quiet: true }],

@@ -4,12 +4,10 @@ import { runHistory } from '../model/run-history.ts';
 import { inWorld } from '../model/world.ts';
 import { type Outcome, say, tally } from '../outcome.ts';
 import { startStage } from '../stage.ts';
-import { BUGS_OF_JUDGEMENT } from './bugs-of-judgement.ts';
-import { BUGS_OF_WRITING } from './bugs-of-writing.ts';
 import { PatchedServer } from './patched-server.ts';
 import type { PlantedBug } from './planted-bug.ts';
+import { PLANTED_BUGS } from './planted-bugs.ts';
 
-const BUGS = [...BUGS_OF_JUDGEMENT, ...BUGS_OF_WRITING];
 /** Where two have to meet they may miss each other on a machine that is busy. */
 const TRIES = 3;
 /** Some bugs show by work that never rests: on their server no longer than this. */
@@ -18,12 +16,12 @@ const RESTS_WITHIN_MS = 5000;
 /** Every planted bug is found by its own history, which finds nothing in the server as it is. */
 export async function runPlanted(cluster: Cluster): Promise<Outcome> {
   const began = performance.now();
-  say(`planted bugs: ${BUGS.length}`);
+  say(`planted bugs: ${PLANTED_BUGS.length}`);
   const outcome = tally();
   await onSoundServer(cluster, outcome);
   const server = new PatchedServer();
   try {
-    for (const bug of BUGS) await find(cluster, server, bug, outcome);
+    for (const bug of PLANTED_BUGS) await find(cluster, server, bug, outcome);
   } finally {
     server.remove();
   }
@@ -35,7 +33,7 @@ async function onSoundServer(cluster: Cluster, outcome: ReturnType<typeof tally>
   const stage = await startStage(cluster);
   try {
     await inWorld(stage, {}, async (world) => {
-      for (const { name, steps } of BUGS) {
+      for (const { name, steps } of PLANTED_BUGS) {
         try {
           await runHistory(world, steps);
         } catch (error) {

@@ -43,7 +43,7 @@ function historyBreaches(row: PayinRow, { books }: View): Breach[] {
   while (at && byFrom.has(at.to) && steps <= moves.length) {
     const next = byFrom.get(at.to);
     if (!next) break;
-    legal &&= MOVES[next.from]?.includes(next.to) ?? false;
+    legal &&= (MOVES[next.from]?.includes(next.to) ?? false) && next.seconds >= at.seconds;
     at = next;
     steps += 1;
   }
