@@ -150,7 +150,8 @@ describe('the metrics', () => {
     const labels = new Set([...text.matchAll(/[{,]([a-z]+)="/g)].map(([, name]) => name));
     expect(
       [...labels].filter(
-        (name) => !['method', 'route', 'status', 'verdict', 'answer', 'rail', 'le'].includes(name ?? ''),
+        (name) =>
+          !['method', 'route', 'status', 'verdict', 'answer', 'operation', 'rail', 'le'].includes(name ?? ''),
       ),
     ).toEqual([]);
   });
