@@ -22,7 +22,7 @@ import {
   standsBy,
   type Told,
 } from '../payins/payin.outcome.ts';
-import { nextTask, type RailTask } from '../payins/payin.questions.ts';
+import { lastTask, nextTask, type RailTask } from '../payins/payin.questions.ts';
 import { isFinal, type PayinStatus } from '../payins/payin.states.ts';
 import { payinWithoutCustomer } from '../payins/payin.store.ts';
 import {
@@ -90,7 +90,7 @@ export async function applyWords(
       locked.map((payin) => ({
         organizationId: payin.organization_id,
         id: payin.id,
-        next: outcome.isFinal(payin) ? null : nextTaskOf(payin),
+        next: outcome.isFinal(payin) ? lastTask(payin.rail_task, payin.now) : nextTaskOf(payin),
       })),
       claimToken,
     );

@@ -1,7 +1,7 @@
 import { statement, type Tx } from '../db/tx.ts';
 import type { Rail } from '../rails/contract.ts';
 import type { Move } from './payin.outcome.ts';
-import type { RailTask } from './payin.questions.ts';
+import { LAST_QUESTION_SECONDS, type RailTask } from './payin.questions.ts';
 import { statesBefore } from './payin.states.ts';
 import { PAYIN_COLUMNS, type PayinRow } from './payin.store.ts';
 
@@ -64,9 +64,10 @@ const MOVE = statement(
        result_at = greatest(moment.at, p.updated_at), updated_at = greatest(moment.at, p.updated_at),
        settlement_status = case when m.to_status = 'CONFIRMED' then 'PENDING_SETTLEMENT' end,
        settles_at = case when m.to_status = 'CONFIRMED' then moment.at + make_interval(mins => $8) end,
-       -- A key that was paid is closed: whoever pays it again is refused, and what came meanwhile is found.
-       rail_task = case when p.rail = 'BRE_B' and m.to_status = 'CONFIRMED' then 'close' end,
-       rail_due_at = case when p.rail = 'BRE_B' and m.to_status = 'CONFIRMED' then moment.at end,
+       -- A key that was paid is closed, so that whoever pays it again is refused; every key is asked about once more.
+       rail_task = case when p.rail = 'BRE_B' then case m.to_status when 'CONFIRMED' then 'close' else 'ask' end end,
+       rail_due_at = case when p.rail = 'BRE_B' then
+         moment.at + case m.to_status when 'CONFIRMED' then interval '0' else interval '${LAST_QUESTION_SECONDS} seconds' end end,
        claimed_until = null, claim_token = null
      from moment, move m
      where p.organization_id = m.organization_id and p.id = m.id and p.status = m.from_status and p.status in (${statesBefore('CONFIRMED')})

@@ -29,6 +29,19 @@ export const FIRST_QUESTION_SECONDS: Readonly<Record<Rail, number>> = {
   PSE: (ASK_AFTER_MS.PSE[0] ?? 0) / 1000,
 };
 
+/**
+ * A payment may have been under way when a key was closed or a payin ended, and the notice of it may be lost. By then
+ * the network has long carried it out or dropped it (twenty seconds at most), so this question is the last.
+ */
+export const LAST_QUESTION_SECONDS = 60;
+
+/** What is still to be done about a payin that has ended: a key that was closed is asked about once more. */
+export function lastTask(justDone: 'open' | RailTask['task'] | null, now: Date): RailTask | null {
+  return justDone === 'close'
+    ? { task: 'ask', at: new Date(now.getTime() + LAST_QUESTION_SECONDS * 1000) }
+    : null;
+}
+
 interface Moment {
   readonly createdAt: Date;
   readonly expiresAt: Date;

@@ -136,3 +136,26 @@ describe('a PSE payin', () => {
     expect(await desk.anomalies(payin.id)).toMatchObject([{ kind: 'paid_late' }]);
   });
 });
+
+describe('the last question about a Bre-B key', () => {
+  it.each([
+    ['CONFIRMED', 'paid_again'],
+    ['CANCELED', 'paid_late'],
+  ])('finds money that came after it was %s and of which no notice ever came', async (status, kind) => {
+    const { payin, key } = await desk.breb();
+    if (status === 'CONFIRMED') await desk.simulator.pay({ key });
+    else await stack.shiftTime(61 * 60_000);
+    await desk.reaches(payin.id, status);
+    await desk.quiet();
+    await desk.simulator.addFault({ rail: 'BRE_B', operation: 'notice', fault: 'lost-notice', times: 1 });
+    await desk.simulator.pay({ key, amount: '33.00', anyway: true });
+    await stack.shiftTime(61_000);
+    await desk.quiet();
+    expect(await desk.anomalies(payin.id)).toMatchObject([{ kind, cents: '3300' }]);
+    const [row] = await desk.query<{ rail_task: string | null }>(
+      'select rail_task from caudal.payins where id = $1',
+      [payin.id],
+    );
+    expect(row?.rail_task, 'and was the last').toBeNull();
+  });
+});
