@@ -23,7 +23,11 @@ export function countEntry(counts: CallCounts, entry: JournalEntry): void {
     case 'breb.close':
     case 'breb.query':
     case 'breb.resolve':
+    case 'breb.order-query':
       add(counts.calls, 'BRE_B', entry.kind.slice('breb.'.length) as Operation);
+      break;
+    case 'breb.orders':
+      add(counts.calls, 'BRE_B', 'order');
       break;
     case 'pse.banks':
     case 'pse.create':

@@ -10,6 +10,8 @@ export type Config = {
   readonly publicUrl: string | null;
   /** Bases of the server that is told of payments; none, and the notices wait. */
   readonly noticeUrls: readonly string[];
+  /** From an order's intake to its settlement, on the simulator's clock. */
+  readonly orderMs: number;
   readonly breb: { readonly clientId: string; readonly clientSecret: string; readonly noticeSecret: string };
   readonly pse: { readonly entity: string; readonly secret: string; readonly noticeSecret: string };
 };
@@ -24,7 +26,8 @@ export const USAGE = `usage: node simulator/src/main.ts [--port N] [--host ADDRE
   --notices     bases of the server to notify     (SIM_NOTICE_URLS, default none: notices wait)
 
 Accepted credentials: SIM_BREB_CLIENT_ID, SIM_BREB_CLIENT_SECRET, SIM_PSE_ENTITY, SIM_PSE_SECRET.
-Notices are signed with SIM_BREB_NOTICE_SECRET and SIM_PSE_NOTICE_SECRET.`;
+Notices are signed with SIM_BREB_NOTICE_SECRET and SIM_PSE_NOTICE_SECRET.
+An order settles SIM_ORDER_MS (default 1000) after it was received.`;
 
 export class ConfigError extends Error {}
 
@@ -38,6 +41,7 @@ export function readConfig(argv: readonly string[], env: NodeJS.ProcessEnv): Con
     dataDir: resolve(flags.data ?? env['SIM_DATA'] ?? '.data/simulator'),
     publicUrl: publicUrl === undefined ? null : readUrl('--public-url', publicUrl),
     noticeUrls: readNoticeUrls(flags.notices ?? env['SIM_NOTICE_URLS'] ?? ''),
+    orderMs: readOrderMs(env['SIM_ORDER_MS'] ?? '1000'),
     breb: {
       clientId: env['SIM_BREB_CLIENT_ID'] ?? 'caudal-dev',
       clientSecret: env['SIM_BREB_CLIENT_SECRET'] ?? 'dev-breb-secret',
@@ -76,6 +80,13 @@ function readPort(text: string): number {
     throw new ConfigError(`--port must be a number from 0 to 65535, not "${text}"`);
   }
   return port;
+}
+
+function readOrderMs(text: string): number {
+  if (!/^\d{1,8}$/.test(text)) {
+    throw new ConfigError(`SIM_ORDER_MS must be a number of milliseconds, not "${text}"`);
+  }
+  return Number(text);
 }
 
 function readNoticeUrls(text: string): string[] {

@@ -1,4 +1,7 @@
+import type { NoListing } from './breb/directory.store.ts';
+import type { Holder, Listing } from './breb/directory.ts';
 import type { KeyEnd, RegistrationRow } from './breb/key.store.ts';
+import type { Order, OrderRow } from './breb/order.store.ts';
 import type { Fault } from './control/fault.store.ts';
 import type { QueuedNotice } from './notices/notice.ts';
 import type { FaultTarget, Operation, Rail } from './operations.ts';
@@ -18,7 +21,36 @@ export type JournalEntry = { readonly at: string } & (
       readonly kind: 'breb.resolve';
       readonly key: string;
       readonly resolutionId: string | null;
+      /** Left out by the first simulator, whose resolutions no order can carry any more. */
+      readonly holder?: Holder | null;
       readonly code: string | null;
+    }
+  | ({ readonly kind: 'breb.directory'; readonly key: string } & (Listing | NoListing))
+  | { readonly kind: 'breb.orders'; readonly orders: readonly OrderRow[] }
+  | {
+      readonly kind: 'breb.executed';
+      readonly endToEndId: string;
+      readonly executionId: string;
+      readonly key: string;
+      readonly amount: string;
+      /** Though it had been rejected. */
+      readonly anyway: boolean;
+    }
+  | {
+      readonly kind: 'breb.order-ended';
+      readonly endToEndId: string;
+      readonly outcome: Exclude<Order['status'], 'PROCESSING'>;
+      readonly code: string | null;
+      /** It had ended before. */
+      readonly contradicts: boolean;
+    }
+  | {
+      readonly kind: 'breb.order-query';
+      readonly results: readonly (readonly [
+        endToEndId: string | null,
+        internalId: string | null,
+        status: string,
+      ])[];
     }
   | {
       readonly kind: 'breb.paid';

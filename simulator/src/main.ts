@@ -16,7 +16,7 @@ const TICK_MS = 50;
 const log = (message: string): void => console.error(`simulator: ${message}`);
 
 async function run(config: Config): Promise<void> {
-  const state = emptyState();
+  const state = emptyState(config);
   const journal = await Journal.open(
     config.dataDir,
     (line) => replayEntry(state, line),

@@ -2,7 +2,7 @@ export type Rail = 'BRE_B' | 'PSE';
 
 /** What each rail offers. Faults are aimed at these names and calls are counted by them. */
 export const OPERATIONS = {
-  BRE_B: ['token', 'register', 'close', 'query', 'resolve'],
+  BRE_B: ['token', 'register', 'close', 'query', 'resolve', 'order', 'order-query'],
   PSE: ['banks', 'create', 'query'],
 } as const satisfies Record<Rail, readonly string[]>;
 

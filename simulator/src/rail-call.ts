@@ -41,6 +41,7 @@ export function railCall<Body>(deps: Deps, call: RailCall<Body>) {
     const next = await sufferFault(deps, call.rail, call.operation, reply);
     if (next === 'stop') return reply;
     if (next === 'unavailable') return reply.code(503).send({ code: 'SERVICE_UNAVAILABLE' });
+    if (typeof next === 'object') return reply.code(422).send(next);
     const { status = 200, body, entry, fate = 'sent' } = carryOut(deps, call, request);
     await record(deps, entry);
     if (fate === 'late' && (await slow(deps, LATE_ANSWER_MS, reply)) === 'stop') return reply;

@@ -1,4 +1,5 @@
 import { endKey } from './breb/end-key.ts';
+import { settleOrder } from './breb/end-order.ts';
 import { payKey } from './breb/pay-key.ts';
 import { nowMs } from './clock.ts';
 import type { Deps } from './deps.ts';
@@ -26,6 +27,8 @@ async function perform(deps: Deps, due: Due): Promise<unknown> {
       return payMagicKey(deps, due.key, due.nth);
     case 'end-key':
       return endMagicKey(deps, due.key);
+    case 'settle-order':
+      return settleOrder(deps, due.endToEndId);
     case 'end-transaction':
       return endMagicTransaction(deps, due.reference);
     case 'fail-unopened':

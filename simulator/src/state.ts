@@ -1,3 +1,4 @@
+import { type Directory, emptyDirectory, storeListing, storeResolution } from './breb/directory.store.ts';
 import {
   type KeyStore,
   noKeys,
@@ -6,8 +7,17 @@ import {
   storePayment,
   storeRegistration,
 } from './breb/key.store.ts';
+import {
+  noOrders,
+  type Order,
+  type OrderStore,
+  storeExecution,
+  storeOrder,
+  storeRejection,
+} from './breb/order.store.ts';
 import { type CallCounts, countEntry, noCalls } from './call-counts.ts';
 import type { Clock } from './clock.ts';
+import type { Config } from './config.ts';
 import { addFault, type FaultStore, noFaults, noteApplied, removeFaults } from './control/fault.store.ts';
 import { type Executions, noExecutions } from './executions.ts';
 import type { JournalEntry } from './journal-entry.ts';
@@ -32,6 +42,8 @@ import { emptySchedule, type Schedule } from './schedule.ts';
 export type State = {
   readonly clock: Clock;
   readonly keys: KeyStore;
+  readonly directory: Directory;
+  readonly orders: OrderStore;
   readonly transactions: TransactionStore;
   readonly executions: Executions;
   readonly notices: NoticeStore;
@@ -40,12 +52,14 @@ export type State = {
   readonly counts: CallCounts;
 };
 
-export function emptyState(): State {
+export function emptyState({ orderMs }: Pick<Config, 'orderMs'>): State {
   const schedule = emptySchedule();
   const executions = noExecutions();
   return {
     clock: { shiftMs: 0 },
     keys: noKeys(schedule, executions),
+    directory: emptyDirectory(),
+    orders: noOrders(schedule, orderMs),
     transactions: noTransactions(schedule, executions),
     executions,
     notices: noNotices(),
@@ -72,6 +86,26 @@ export function replayEntry(state: State, entry: JournalEntry): void {
     }
     case 'breb.ended':
       if (!entry.contradicts) storeEnd(state.keys, entry.key, { outcome: entry.outcome, code: entry.code });
+      break;
+    case 'breb.resolve':
+      if (entry.resolutionId !== null && entry.holder) {
+        const { key, holder, at } = entry;
+        storeResolution(state.directory, entry.resolutionId, { key, holder, at });
+      }
+      break;
+    case 'breb.directory':
+      storeListing(state.directory, entry.key, entry);
+      break;
+    case 'breb.orders':
+      for (const row of entry.orders) storeOrder(state.orders, row, entry.at);
+      break;
+    case 'breb.executed':
+      storeExecution(state.orders, knownOrder(state, entry.endToEndId), entry.executionId, entry.at);
+      break;
+    case 'breb.order-ended':
+      if (entry.code !== null && !entry.contradicts) {
+        storeRejection(state.orders, knownOrder(state, entry.endToEndId), entry.code, entry.at);
+      }
       break;
     case 'pse.create':
       // Journals of the first simulator say nothing of the opening.
@@ -111,7 +145,7 @@ export function replayEntry(state: State, entry: JournalEntry): void {
       break;
     case 'breb.token':
     case 'breb.query':
-    case 'breb.resolve':
+    case 'breb.order-query':
     case 'pse.banks':
     case 'pse.query':
     case 'call.refused':
@@ -126,5 +160,11 @@ export function replayEntry(state: State, entry: JournalEntry): void {
 function knownTransaction({ transactions }: State, reference: string): Transaction {
   const found = transactions.byReference.get(reference);
   if (found === undefined) throw new Error(`the journal decides ${reference} before it was created`);
+  return found;
+}
+
+function knownOrder({ orders }: State, endToEndId: string): Order {
+  const found = orders.byEndToEndId.get(endToEndId);
+  if (found === undefined) throw new Error(`the journal ends ${endToEndId} before it was received`);
   return found;
 }

@@ -13,7 +13,7 @@ test('the control interface answers this machine only, while the rails answer ev
   const ignore = (): void => undefined;
   const journal = await Journal.open(config.dataDir, ignore, ignore);
   const closing = new AbortController().signal;
-  const parts = { config, state: emptyState(), journal, closing, log: ignore };
+  const parts = { config, state: emptyState(config), journal, closing, log: ignore };
   const app = buildApp({ ...parts, sender: new NoticeSender(parts) }, () => 'http://x');
   // Injected: a test sends nothing beyond loopback, so another machine's address can only be pretended.
   const status = async (remoteAddress: string, url: string) =>

@@ -76,11 +76,13 @@ test('a fault on every operation of a rail strikes each of them, the token inclu
     breb('keys/close', { keys: [freshKey()] }),
     breb('keys/query', { keys: [freshKey()] }),
     breb('directory/resolve', { key: '@TESTOK' }),
+    breb('orders', { orders: [] }),
+    breb('orders/query', {}),
     pseCall(simulator, 'banks'),
     pseCall(simulator, 'transactions', pseOrder('ref-down')),
     pseCall(simulator, 'transactions/query', { references: ['ref-down'] }),
   ]);
-  expect(statuses.map(({ status }) => status)).toEqual(Array(8).fill(503));
+  expect(statuses.map(({ status }) => status)).toEqual(Array(10).fill(503));
 });
 
 test('a fault with times strikes so often and no more, and faults strike in the order they were added', async () => {
@@ -192,6 +194,11 @@ test('a fault that cannot be, or a field misspelt, is 400, and removing an unkno
     { rail: 'PSE', operation: '*', fault: 'explode' },
     { rail: 'PSE', operation: '*', fault: 'down', times: 0 },
     { rail: 'PSE', operation: '*', fault: 'down', tmies: 1 },
+    { rail: 'BRE_B', operation: 'resolve', fault: 'rejected' },
+    { rail: 'BRE_B', operation: 'resolve', fault: 'rejected', code: '9999' },
+    { rail: 'BRE_B', operation: 'resolve', fault: 'down', code: '5000' },
+    { rail: 'BRE_B', operation: 'order', fault: 'rejected', code: '5000' },
+    { rail: 'BRE_B', operation: 'notice', fault: 'rejected', code: '5000' },
   ];
   for (const body of wrong) {
     const reply = await call(simulator, 'POST', '/control/faults', { body });

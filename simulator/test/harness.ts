@@ -60,8 +60,9 @@ export async function startSimulator(options: StartOptions = {}): Promise<Simula
 /** For a start that is expected to fail. */
 export async function runSimulator(
   args: string[],
+  env: Readonly<Record<string, string>> = {},
 ): Promise<{ code: number | null; out: string; err: string }> {
-  const child = spawnSimulator(args);
+  const child = spawnSimulator(args, { env });
   const output = collect(child);
   await once(child, 'close');
   return { code: child.exitCode, ...output };

@@ -103,7 +103,7 @@ function isSigned({ headers }: IncomingMessage, secret: string, body: Buffer): b
 }
 
 export function acceptedOf({ accepted }: Receiver, thing: string): Notice[] {
-  return accepted.filter(({ key, reference }) => key === thing || reference === thing);
+  return accepted.filter(({ key, reference, endToEndId }) => [key, reference, endToEndId].includes(thing));
 }
 
 export async function untilAccepted(receiver: Receiver, thing: string, count = 1): Promise<Notice[]> {

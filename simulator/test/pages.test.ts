@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { TEST_KEYS } from '../src/breb/test-keys.ts';
 import { MAGIC_DOCUMENTS } from '../src/magic-documents.ts';
 import { cleanUp, type Simulator, startSimulator } from './harness.ts';
 import { createOrder, endTransaction, journal, keyOf, pay, transactionOf } from './payer.ts';
@@ -132,20 +133,16 @@ test('what cannot be paid says why, and an order that was under way is paid anyw
   expect(strange.html).not.toContain('<script');
 });
 
-test('the home page lists magic values, control, and the ten newest that wait, with links that lead there', async () => {
+test('the home page lists magic values, how each test key ends, control, and the ten newest that wait, with links that lead there', async () => {
   const keys: string[] = [];
   for (let index = 0; index < 12; index += 1) keys.push(await registered());
   await pay(simulator, { key: keys.at(-1) ?? '' });
   const bank = await bankOf('ref-home', { description: 'Pedido de la casa' });
   const { html } = await opened(simulator.url);
   for (const { document } of MAGIC_DOCUMENTS) expect(html).toContain(document);
-  for (const text of [
-    '@TESTOK',
-    '@TESTSUSPENDED',
-    '@TESTNOTFOUND',
-    '/control/keys/pay',
-    'Pedido de la casa',
-  ]) {
+  for (const { key, es } of TEST_KEYS.values())
+    expect(html).toContain(`<code>${key}</code><span>${es}</span>`);
+  for (const text of ['/control/keys/pay', '/control/orders/end', 'Pedido de la casa']) {
     expect(html).toContain(text);
   }
   const listed = [...html.matchAll(/href="pagar\?key=([^"]+)"/g)].map(([, key]) =>

@@ -8,6 +8,7 @@ import {
   startSimulator,
   temporaryDirectory,
 } from './harness.ts';
+import { listKey, order, send } from './order-desk.ts';
 import { brebClient, call, freshKey, pseCall, pseOrder, registration, takeToken } from './wire-client.ts';
 
 afterAll(cleanUp);
@@ -159,6 +160,12 @@ test('every change and every answer is in the journal by the time its answer arr
   await expectLast('breb.resolve');
   await breb('directory/resolve', {});
   await expectLast('call.refused');
+  await listKey(simulator, { key: '@NEIGHBOUR' });
+  await expectLast('breb.directory');
+  await breb('orders/query', { endToEndIds: ['NOBODY'] });
+  await expectLast('breb.order-query');
+  await send(breb, order('@TESTTIMEOUT'));
+  await expectLast('breb.orders');
   await pseCall(simulator, 'transactions', pseOrder('ref-journal'));
   await expectLast('pse.create');
   await pseCall(simulator, 'transactions/query', { references: ['ref-journal'] });
@@ -230,4 +237,6 @@ test('an unknown flag or a bad value ends it with 2 and says which', async () =>
   expect(badPort).toMatchObject({ code: 2, out: '', err: expect.stringContaining('"70000"') });
   const badUrl = await runSimulator(['--public-url', 'ftp://x']);
   expect(badUrl).toMatchObject({ code: 2, out: '', err: expect.stringContaining('"ftp://x"') });
+  const badWait = await runSimulator([], { SIM_ORDER_MS: '1s' });
+  expect(badWait).toMatchObject({ code: 2, out: '', err: expect.stringContaining('"1s"') });
 });

@@ -1,6 +1,5 @@
-import type { KeyType } from './key-type.ts';
-
-type Holder = {
+/** Whom a key leads to. */
+export type Holder = {
   readonly participant: { readonly nit: string; readonly node: string };
   readonly account: { readonly type: string; readonly number: string };
   readonly person: {
@@ -11,11 +10,9 @@ type Holder = {
   };
 };
 
-export type Resolution = {
-  readonly resolutionId: string;
-  readonly key: string;
-  readonly keyType: KeyType;
-} & Holder;
+export const LISTING_STATUSES = ['ACTIVE', 'SUSPENDED_BY_CLIENT', 'SUSPENDED_BY_PARTICIPANT'] as const;
+
+export type Listing = { readonly status: (typeof LISTING_STATUSES)[number]; readonly holder: Holder };
 
 /** Where registered keys lead: the collecting account. No such company or number exists. */
 export const COLLECTOR: Holder = {
@@ -29,25 +26,26 @@ export const COLLECTOR: Holder = {
   },
 };
 
-const TEST_HOLDER: Holder = {
+/** Holds the test keys, and every key that is put into the directory without saying whose it is. */
+export const TEST_HOLDER: Holder = {
   participant: { nit: '900000002', node: 'TFY' },
   account: { type: 'CAHO', number: '000900816987' },
   person: { type: 'N', documentType: 'CC', documentNumber: '1000000099', names: 'JANETH SMITH PRUEBA' },
 };
 
-/** Keys that are always there. The payout ones differ only in how a payment to them will end. */
-export const TEST_KEYS: ReadonlyMap<string, { holder: Holder } | { code: '0004' | '0005' }> = new Map([
-  ['@TESTOK', { holder: TEST_HOLDER }],
-  ['@TESTDECLINED', { holder: TEST_HOLDER }],
-  ['@TESTTIMEOUT', { holder: TEST_HOLDER }],
-  ['@TESTLOSTANSWER', { holder: TEST_HOLDER }],
-  ['@TESTSUSPENDED', { code: '0005' }],
-  ['@TESTNOTFOUND', { code: '0004' }],
-]);
+/** What the directory may answer instead of a holder. Only a fault makes it say 4001, 5000, 5001 or 5005. */
+export const DIRECTORY_CODES = ['0004', '0005', '0006', '4000', '4001', '5000', '5001', '5005'] as const;
+
+export type DirectoryCode = (typeof DIRECTORY_CODES)[number];
 
 export const DIRECTORY_MESSAGES = {
   '0004': 'the key does not exist or was canceled',
   '0005': 'the key is suspended by its holder',
+  '0006': 'the key is suspended by its participant',
   '4000': 'the key has no valid format',
+  '4001': 'the key has no valid format for its type',
   '4016': 'the key belongs to somebody else',
-} as const;
+  '5000': 'the directory did not answer in time',
+  '5001': 'the same request is in process',
+  '5005': 'the request has no valid format',
+} as const satisfies Record<DirectoryCode | '4016', string>;

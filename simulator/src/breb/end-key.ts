@@ -37,6 +37,6 @@ export async function endKey(deps: Deps, { key, outcome, code: said, anyway }: E
     at,
   } as const;
   const happened = { at, kind: 'breb.ended', key, outcome, code, contradicts } as const;
-  await announce(deps, happened, { rail: 'BRE_B', notice });
+  await announce(deps, [happened], { rail: 'BRE_B', notice });
   return true;
 }

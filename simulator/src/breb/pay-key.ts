@@ -50,7 +50,7 @@ export async function payKey(
   } as const;
   await announce(
     deps,
-    { at, kind: 'breb.paid', key, executionId, endToEndId, amount, anyway },
+    [{ at, kind: 'breb.paid', key, executionId, endToEndId, amount, anyway }],
     { rail: 'BRE_B', notice },
     telling,
   );

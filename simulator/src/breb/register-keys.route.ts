@@ -1,12 +1,15 @@
 import { z } from 'zod';
 import { magicOf } from '../magic-documents.ts';
 import { type AnswerFate, fateOf, type RailCall } from '../rail-call.ts';
+import type { State } from '../state.ts';
 import { BULK_LIMIT, currency, decimalAmount, isoTime } from '../wire.ts';
 import { refuseWithoutToken } from './access-token.ts';
-import { DIRECTORY_MESSAGES, TEST_KEYS } from './directory.ts';
-import { type KeyStore, type RefusalCode, type RegistrationRow, storeRegistration } from './key.store.ts';
+import type { Directory } from './directory.store.ts';
+import { DIRECTORY_MESSAGES } from './directory.ts';
+import { type RefusalCode, type RegistrationRow, storeRegistration } from './key.store.ts';
 import { keyStatus } from './key-standing.ts';
 import { REGISTRABLE_KEY } from './key-type.ts';
+import { TEST_KEYS } from './test-keys.ts';
 
 const registerBody = z.object({
   keys: z
@@ -43,7 +46,7 @@ export const registerKeys: RailCall<z.infer<typeof registerBody>> = {
     let fate: AnswerFate = 'sent';
     const results = body.keys.map((item) => {
       const { key, internalId, amount, expiresAt, payer } = item;
-      const code = judge(state.keys, item);
+      const code = judge(state, item);
       const isNew = code === null && keyStatus(state.keys.byKey.get(key)) === 'NOT_FOUND';
       if (isNew) fate = worse(fate, fateOf(magicOf(payer)));
       const row: RegistrationRow = [key, internalId, amount, expiresAt, payer, code];
@@ -64,12 +67,16 @@ function worse(a: AnswerFate, b: AnswerFate): AnswerFate {
   return a === 'late' ? a : b;
 }
 
-function judge(store: KeyStore, { key, internalId, payer }: RegisterItem): RefusalCode | null {
+function judge({ keys, directory }: State, { key, internalId, payer }: RegisterItem): RefusalCode | null {
   if (!REGISTRABLE_KEY.test(key)) return '4000';
-  if (TEST_KEYS.has(key)) return '4016';
-  const known = store.byKey.get(key);
+  if (TEST_KEYS.has(key) || isListed(directory, key)) return '4016';
+  const known = keys.byKey.get(key);
   const status = keyStatus(known);
   if (status === 'NOT_FOUND') return magicOf(payer)?.ends === 'refused' ? '4016' : null;
   if (status !== 'REGISTERED') return '0004';
   return known?.registration?.internalId === internalId ? null : '4016';
+}
+
+function isListed({ listed }: Directory, key: string): boolean {
+  return (listed.get(key) ?? null) !== null;
 }

@@ -1,8 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../deps.ts';
+import { directoryRoutes } from './directory.route.ts';
 import { faultRoutes } from './faults.route.ts';
 import { inspectRoutes } from './inspect.route.ts';
 import { noticeRoutes } from './notices.route.ts';
+import { orderRoutes } from './orders.route.ts';
 import { payerRoutes } from './payer.route.ts';
 import { timeRoutes } from './time.route.ts';
 
@@ -20,6 +22,8 @@ export function controlRoutes(app: FastifyInstance, deps: Deps, publicUrl: () =>
     faultRoutes(scope, deps);
     timeRoutes(scope, deps);
     payerRoutes(scope, deps);
+    directoryRoutes(scope, deps);
+    orderRoutes(scope, deps);
     noticeRoutes(scope, deps);
     inspectRoutes(scope, deps, publicUrl);
     done();

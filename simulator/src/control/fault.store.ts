@@ -1,7 +1,8 @@
+import type { DirectoryCode } from '../breb/directory.ts';
 import type { FaultTarget, Rail } from '../operations.ts';
 
 /** What can strike a call, and a notice as well. */
-export const CALL_FAULTS = ['down', 'slow', 'hang', 'reset', 'lost-answer'] as const;
+const CALL_FAULTS = ['down', 'slow', 'hang', 'reset', 'lost-answer'] as const;
 /** What can strike a notice alone. */
 export const NOTICE_FAULTS = [
   'duplicate',
@@ -12,17 +13,24 @@ export const NOTICE_FAULTS = [
   'lost-notice',
 ] as const;
 
-export type CallFault = (typeof CALL_FAULTS)[number];
-export type NoticeFault = CallFault | (typeof NOTICE_FAULTS)[number];
+/** What can strike a lookup alone: the directory answers with the fault's code. */
+export const RESOLVE_FAULTS = ['rejected'] as const;
+
+export const FAULTS = [...CALL_FAULTS, ...NOTICE_FAULTS, ...RESOLVE_FAULTS] as const;
+
+export type CallFault = (typeof CALL_FAULTS | typeof RESOLVE_FAULTS)[number];
+export type FaultName = (typeof FAULTS)[number];
 
 export type Fault = {
   readonly id: string;
   readonly rail: Rail;
   /** `*` is every call, not the notices. */
   readonly operation: FaultTarget | '*';
-  readonly fault: NoticeFault;
+  readonly fault: FaultName;
   /** How long `slow` waits. */
   readonly ms: number;
+  /** What `rejected` says. */
+  readonly code?: DirectoryCode | undefined;
   /** How often it still strikes; null until removed. At 0 it stays listed, for a hung call may hang on it. */
   times: number | null;
   applied: number;

@@ -1,17 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { DIRECTORY_CODES } from '../breb/directory.ts';
 import { nowIso } from '../clock.ts';
 import { type Deps, record } from '../deps.ts';
 import { OPERATIONS } from '../operations.ts';
 import { readBody } from '../request-body.ts';
-import { addFault, CALL_FAULTS, type Fault, NOTICE_FAULTS, removeFaults } from './fault.store.ts';
+import { addFault, FAULTS, type Fault, NOTICE_FAULTS, RESOLVE_FAULTS, removeFaults } from './fault.store.ts';
 
 const DEFAULT_SLOW_MS = 4000;
 
 const common = {
-  fault: z.enum([...CALL_FAULTS, ...NOTICE_FAULTS]),
+  fault: z.enum(FAULTS),
   ms: z.int().min(0).max(3_600_000).default(DEFAULT_SLOW_MS),
+  code: z.enum(DIRECTORY_CODES).optional(),
   times: z.int().min(1).optional(),
 };
 
@@ -29,9 +31,23 @@ const faultBody = z
       ...common,
     }),
   ])
-  .refine(({ operation, fault }) => operation === 'notice' || CALL_FAULTS.some((known) => known === fault), {
-    path: ['fault'],
-    message: 'strikes notices only: operation must be "notice"',
+  .refine(
+    ({ operation, fault }) => operation === 'notice' || !NOTICE_FAULTS.some((known) => known === fault),
+    {
+      path: ['fault'],
+      message: 'strikes notices only: operation must be "notice"',
+    },
+  )
+  .refine(
+    ({ operation, fault }) => operation === 'resolve' || !RESOLVE_FAULTS.some((known) => known === fault),
+    {
+      path: ['fault'],
+      message: 'strikes lookups only: operation must be "resolve"',
+    },
+  )
+  .refine(({ fault, code }) => (fault === 'rejected') === (code !== undefined), {
+    path: ['code'],
+    message: 'is what "rejected" says, and no other fault',
   });
 
 export function faultRoutes(app: FastifyInstance, deps: Deps): void {

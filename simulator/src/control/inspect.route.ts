@@ -5,7 +5,7 @@ import { bankUrl } from '../pse/transaction.store.ts';
 
 /** What a test or a person may look at. Each waits for the disk: nothing shown here can be lost afterwards. */
 export function inspectRoutes(app: FastifyInstance, deps: Deps, publicUrl: () => string): void {
-  const { keys, transactions, executions, notices, counts } = deps.state;
+  const { keys, orders, transactions, executions, notices, counts } = deps.state;
 
   app.get<{ Params: { key: string } }>('/control/keys/:key', async (request, reply) => {
     await deps.journal.settled();
@@ -52,6 +52,8 @@ export function inspectRoutes(app: FastifyInstance, deps: Deps, publicUrl: () =>
       keys: { registered: open, closed, ended, closedUnregistered: tombstones },
       transactions: transactions.byReference.size,
       payments: { count: executions.all.length, cents: String(executions.cents) },
+      orders: orders.counts,
+      executions: { count: orders.executions.length, cents: String(orders.executedCents) },
       notices: { queued, acknowledged, attempts, waiting: waiting.size },
       ...counts,
       journal: deps.journal.counts,

@@ -1,13 +1,19 @@
 import type { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
+import { DIRECTORY_MESSAGES } from '../breb/directory.ts';
 import { nowIso } from '../clock.ts';
 import { type Deps, record } from '../deps.ts';
 import type { Operation, Rail } from '../operations.ts';
 import { type CallFault, holdHung, nextFault, noteApplied } from './fault.store.ts';
 
-/** `stop`: the fault has dealt with the call. Of a call that is stopped or unavailable nothing was done. */
-type Next = 'go-on' | 'lose-answer' | 'unavailable' | 'stop';
+/** `stop`: the fault has dealt with the call. Of a call that is stopped, unavailable or rejected nothing was done. */
+type Next =
+  | 'go-on'
+  | 'lose-answer'
+  | 'unavailable'
+  | 'stop'
+  | { readonly code: string; readonly message: string };
 
 const AFTER = { down: 'unavailable', hang: 'stop', reset: 'stop', 'lost-answer': 'lose-answer' } as const;
 
@@ -25,10 +31,11 @@ export async function sufferFault(
   // Held before the journal is awaited: a removal in between must find the call to let go of.
   if (fault.fault === 'hang') hang(deps, id, reply);
   await record(deps, { at: nowIso(clock), kind: 'fault.applied', id, fault: fault.fault, rail, operation });
+  if (fault.code !== undefined) return { code: fault.code, message: DIRECTORY_MESSAGES[fault.code] };
   if (fault.fault === 'slow') return slow(deps, ms, reply);
   if (fault.fault === 'reset') cut(reply, (socket) => socket.resetAndDestroy());
   // Only what can strike a call is ever aimed at one.
-  return AFTER[fault.fault as Exclude<CallFault, 'slow'>];
+  return AFTER[fault.fault as Exclude<CallFault, 'slow' | 'rejected'>];
 }
 
 /** Goes on even when the caller has left meanwhile: a client's timeout does not undo what it asked for. */

@@ -17,20 +17,20 @@ export type Telling = 'once' | 'twice' | 'silent';
  */
 export async function announce(
   deps: Deps,
-  happened: JournalEntry,
+  happened: readonly [JournalEntry, ...JournalEntry[]],
   told: RailNotice,
   telling: Telling = 'once',
 ): Promise<void> {
-  if (telling === 'silent') return record(deps, happened);
+  if (telling === 'silent') return record(deps, ...happened);
   const { state, sender } = deps;
-  const { at } = happened;
+  const [{ at }] = happened;
   const fault = strike(deps, told);
   const queued = noticesUnder(fault, told, telling);
   const delayMs = fault?.fault === 'slow' ? fault.ms : 0;
   const waiting = queued.map((notice) => storeNotice(state.notices, notice, delayMs));
   const applied = fault === null ? [] : [appliedLine(at, fault)];
   const lines = queued.map((notice): JournalEntry => ({ at, kind: 'notice.queued', ...notice }));
-  await record(deps, happened, ...applied, ...lines);
+  await record(deps, ...happened, ...applied, ...lines);
   sender.offer(waiting);
 }
 
@@ -72,7 +72,7 @@ function withMore({ rail, notice }: RailNotice): Omit<QueuedNotice, 'fault'> {
 
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
-/** The same story of a key or reference that was never seen. Every id is fresh: nothing may lead to the true one. */
+/** The same story of a key, order or reference that was never seen. Every id is fresh: nothing may lead to the true one. */
 function ofNobody(told: RailNotice): Omit<QueuedNotice, 'fault'> {
   const noticeId = randomUUID();
   if (told.rail === 'PSE') {
@@ -83,16 +83,17 @@ function ofNobody(told: RailNotice): Omit<QueuedNotice, 'fault'> {
       notice: { ...told.notice, noticeId, reference, transactionId: randomUUID(), trazabilityCode },
     };
   }
-  const { executionId, endToEndId } = told.notice;
+  const { notice } = told;
+  const internalId = randomUUID();
+  const executionId = notice.executionId === null ? null : randomUUID();
+  const endToEndId = newEndToEndId(notice.at);
+  if (!('key' in notice)) {
+    return { rail: 'BRE_B', notice: { ...notice, noticeId, internalId, executionId, endToEndId } };
+  }
+  const key = `@${randomText(KEY_LETTERS, 19)}`;
+  const ids = { noticeId, key, internalId, executionId };
   return {
     rail: 'BRE_B',
-    notice: {
-      ...told.notice,
-      noticeId,
-      key: `@${randomText(KEY_LETTERS, 19)}`,
-      internalId: randomUUID(),
-      executionId: executionId === null ? null : randomUUID(),
-      endToEndId: endToEndId === null ? null : newEndToEndId(told.notice.at),
-    },
+    notice: { ...notice, ...ids, endToEndId: notice.endToEndId === null ? null : endToEndId },
   };
 }

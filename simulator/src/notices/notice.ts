@@ -1,8 +1,9 @@
-import type { NoticeFault } from '../control/fault.store.ts';
+import type { FaultName } from '../control/fault.store.ts';
 import type { Rail } from '../operations.ts';
 import type { DecidedState } from '../pse/transaction.store.ts';
 
-type BrebNotice = {
+/** Of a key's payment: money that comes in. */
+type KeyNotice = {
   readonly noticeId: string;
   readonly type: 'SETTLED' | 'REJECTED' | 'CANCELED';
   readonly key: string;
@@ -10,6 +11,19 @@ type BrebNotice = {
   readonly executionId: string | null;
   readonly endToEndId: string | null;
   readonly amount: string | null;
+  readonly currency: 'COP';
+  readonly code: string | null;
+  readonly at: string;
+};
+
+/** Of an order: money that goes out. */
+type OrderNotice = {
+  readonly noticeId: string;
+  readonly type: 'ORDER_SETTLED' | 'ORDER_REJECTED';
+  readonly endToEndId: string;
+  readonly internalId: string;
+  readonly executionId: string | null;
+  readonly amount: string;
   readonly currency: 'COP';
   readonly code: string | null;
   readonly at: string;
@@ -29,12 +43,12 @@ type PseNotice = {
 
 /** A notice with the rail that says it. */
 export type RailNotice =
-  | { readonly rail: 'BRE_B'; readonly notice: BrebNotice }
+  | { readonly rail: 'BRE_B'; readonly notice: KeyNotice | OrderNotice }
   | { readonly rail: 'PSE'; readonly notice: PseNotice };
 
 /** `fault` is what struck it: it says something false, or is sent in a bad way. */
 export type QueuedNotice = {
   readonly rail: Rail;
-  readonly notice: BrebNotice | PseNotice;
-  readonly fault: NoticeFault | null;
+  readonly notice: RailNotice['notice'];
+  readonly fault: FaultName | null;
 };

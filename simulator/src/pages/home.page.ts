@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
-import { TEST_KEYS } from '../breb/directory.ts';
 import { keyStatus } from '../breb/key-standing.ts';
+import { TEST_KEYS } from '../breb/test-keys.ts';
 import type { Deps } from '../deps.ts';
 import { MAGIC_DOCUMENTS } from '../magic-documents.ts';
 import { BANKS } from '../pse/banks.ts';
@@ -13,15 +13,15 @@ const EMPTY = 'Nada por ahora.';
 const MAGIC_TEXT =
   'Con uno de estos números como documento del pagador, el pago termina por sí solo unos 3 s después, en Bre-B y en PSE.';
 
-const TEST_KEY_TEXTS: Readonly<Record<string, string>> = {
-  '@TESTSUSPENDED': '0005: suspendida por el cliente / suspended by its holder',
-  '@TESTNOTFOUND': '0004: no existe / does not exist',
-};
+const TEST_KEYS_TEXT =
+  'Así termina un pago enviado a cada una, alrededor de 1 s después de recibida la orden.';
 
 const CONTROL = [
   'POST /control/keys/pay',
   'POST /control/keys/end',
   'POST /control/transactions/end',
+  'POST /control/orders/end',
+  'POST /control/directory',
   'POST /control/notices/target',
   'POST /control/time',
   'GET /control/time',
@@ -31,7 +31,9 @@ const CONTROL = [
   'DELETE /control/faults',
   'GET /control/keys/:key',
   'GET /control/transactions/:reference',
+  'GET /control/orders/:endToEndId',
   'GET /control/payments',
+  'GET /control/executions',
   'GET /control/stats',
 ];
 
@@ -50,7 +52,7 @@ function page(state: State): string {
 ${section('Llaves que esperan su pago', waitingKeys(state), EMPTY)}
 ${section('Pagos PSE que esperan en el banco', waitingTransactions(state), EMPTY)}
 ${section('Documentos mágicos', magicDocuments(), MAGIC_TEXT)}
-${section('Llaves de prueba', testKeys())}
+${section('Llaves de prueba para pagos enviados', testKeys(), TEST_KEYS_TEXT)}
 ${section('Interfaz de control (solo en esta máquina)', CONTROL.map(code))}`;
 }
 
@@ -90,14 +92,13 @@ function waitingTransactions({ transactions }: State): string[] {
 }
 
 function magicDocuments(): string[] {
-  return MAGIC_DOCUMENTS.map(
-    ({ document, es, en }) =>
-      `${code(document)}<span>${escapeHtml(es)}</span><span lang="en" class="quiet">${escapeHtml(en)}</span>`,
-  );
+  return MAGIC_DOCUMENTS.map(({ document, es, en }) => explained(document, es, en));
 }
 
 function testKeys(): string[] {
-  return [...TEST_KEYS.keys()].map(
-    (key) => `${code(key)}${quiet(TEST_KEY_TEXTS[key] ?? 'titular ficticio / fictional holder')}`,
-  );
+  return [...TEST_KEYS.values()].map(({ key, es, en }) => explained(key, es, en));
+}
+
+function explained(value: string, es: string, en: string): string {
+  return `${code(value)}<span>${escapeHtml(es)}</span><span lang="en" class="quiet">${escapeHtml(en)}</span>`;
 }

@@ -29,6 +29,6 @@ export async function endTransaction(
   const noticeId = randomUUID();
   const notice = { noticeId, reference, transactionId, trazabilityCode, state, amount, currency, reason, at };
   const happened = { at, kind: 'pse.ended', reference, transactionId, state, reason, contradicts } as const;
-  await announce(deps, happened, { rail: 'PSE', notice }, telling);
+  await announce(deps, [happened], { rail: 'PSE', notice }, telling);
   return true;
 }

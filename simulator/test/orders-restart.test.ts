@@ -1,0 +1,153 @@
+import { afterAll, expect, test } from 'vitest';
+import { cleanUp, eventually } from './harness.ts';
+import {
+  endOrder,
+  executionsOf,
+  listKey,
+  order,
+  orderOf,
+  resolutionOf,
+  send,
+  startOrderSimulator,
+  untilEnded,
+  untilOver,
+} from './order-desk.ts';
+import { journal } from './payer.ts';
+import { type BrebClient, brebClient, call } from './wire-client.ts';
+
+afterAll(cleanUp);
+
+const LUIS = { type: 'N', documentType: 'CC', documentNumber: '5040302010', names: 'LUIS ROJAS' };
+
+test('kill -9 and a new start keep orders, endings, contradictions, executions and counts', async () => {
+  const first = await startOrderSimulator();
+  const breb = await brebClient(first);
+  const [settled, rejected, reversed, insisted, stuck, refused] = [
+    order('@TESTOK'),
+    order('@TESTDECLINED'),
+    order('@TESTTIMEOUT'),
+    order('@TESTTIMEOUT'),
+    order('@TESTTIMEOUT'),
+    order('no key'),
+  ];
+  const all = [settled, rejected, reversed, insisted, stuck, refused];
+  await send(breb, ...all, settled);
+  await untilEnded(first, settled.endToEndId);
+  await untilOver(first, rejected.endToEndId);
+  const said = [
+    { endToEndId: reversed.endToEndId, outcome: 'REJECTED' },
+    { endToEndId: reversed.endToEndId, outcome: 'SETTLED', anyway: true },
+    { endToEndId: insisted.endToEndId, outcome: 'SETTLED' },
+    { endToEndId: insisted.endToEndId, outcome: 'REJECTED', anyway: true },
+  ];
+  for (const end of said) expect((await endOrder(first, end)).status).toBe(200);
+  // One that is still waiting for its time.
+  await send(breb, order('@TESTOK'));
+  const paths = [
+    ...all.map(({ endToEndId }) => `/control/orders/${endToEndId}`),
+    '/control/executions',
+    '/control/stats',
+  ];
+  const seen = async (at: { url: string }) =>
+    Promise.all(paths.map(async (path) => (await call(at, 'GET', path)).body as object));
+  const before = await seen(first);
+  expect(before.at(-1)).toMatchObject({
+    orders: { received: 8, duplicates: 1, settled: 3, rejected: 2, processing: 2 },
+    executions: { count: 3 },
+  });
+  await first.end('SIGKILL');
+
+  const second = await startOrderSimulator([], first.dataDir);
+  const after = await seen(second);
+  const withoutJournal = (views: object[]) => views.map((view) => ({ ...view, journal: null }));
+  expect(withoutJournal(after)).toEqual(withoutJournal(before));
+});
+
+test('an end-to-end id is known after a restart, and what waited for its time ends once', async () => {
+  const first = await startOrderSimulator();
+  const [waiting, ended] = [order('@TESTOK'), order('@TESTOK')];
+  const ids = [waiting.endToEndId, ended.endToEndId];
+  const breb = await brebClient(first);
+  await send(breb, ended);
+  await untilEnded(first, ended.endToEndId);
+  await send(breb, waiting);
+  await first.end('SIGKILL');
+
+  const second = await startOrderSimulator([], first.dataDir);
+  const again = await brebClient(second);
+  expect(await orderOf(second, waiting.endToEndId)).toMatchObject({ status: 'PROCESSING' });
+  expect(await send(again, waiting, ended)).toMatchObject([{ status: 'DUPLICATE' }, { status: 'DUPLICATE' }]);
+  expect(await untilEnded(second, waiting.endToEndId)).toMatchObject({ status: 'SETTLED' });
+  expect(await executionsOf(second, ...ids)).toHaveLength(2);
+  expect(await journal(second, 'breb.executed')).toHaveLength(2);
+});
+
+test('what a lookup promised and what the directory says are known after a restart', async () => {
+  const first = await startOrderSimulator();
+  const breb = await brebClient(first);
+  for (const key of ['@STEADY', '@FICKLE', '@LEFT', '@ASLEEP']) await listKey(first, { key });
+  const keys = ['@STEADY', '@FICKLE', '@LEFT', '@ASLEEP', '@TESTOK'];
+  const orders = await Promise.all(
+    keys.map(async (key) => order(key, { resolutionId: await resolutionOf(breb, key) })),
+  );
+  await send(breb, ...orders);
+  await listKey(first, { key: '@FICKLE', holder: { person: LUIS } });
+  await listKey(first, { key: '@LEFT', holder: null });
+  await listKey(first, { key: '@ASLEEP', status: 'SUSPENDED_BY_PARTICIPANT' });
+  await first.end('SIGKILL');
+
+  const second = await startOrderSimulator([], first.dataDir);
+  const ends = [];
+  for (const { endToEndId } of orders) ends.push(await untilEnded(second, endToEndId));
+  expect(ends.map(({ status, code }) => [status, code])).toEqual([
+    ['SETTLED', null],
+    ['REJECTED', '4008'],
+    ['REJECTED', '0004'],
+    ['REJECTED', '0006'],
+    ['SETTLED', null],
+  ]);
+});
+
+test('whatever order was answered before a kill -9 in the middle of many is there, and is executed once', async () => {
+  const first = await startOrderSimulator();
+  const breb = await brebClient(first);
+  const [sent, answered]: [string[], string[]] = [[], []];
+  const sendUntilBroken = async (): Promise<never> => {
+    for (;;) {
+      const orders = Array.from({ length: 20 }, () => order('@TESTOK'));
+      const ids = orders.map(({ endToEndId }) => endToEndId);
+      sent.push(...ids);
+      await send(breb, ...orders);
+      answered.push(...ids);
+    }
+  };
+  const broken = Promise.allSettled(Array.from({ length: 4 }, sendUntilBroken));
+  await eventually(
+    () => answered.length > 500,
+    () => 'five hundred orders were answered',
+    20_000,
+  );
+  await first.end('SIGKILL');
+  await broken;
+
+  const second = await startOrderSimulator([], first.dataDir);
+  const statuses = await statusesOf(await brebClient(second), answered);
+  expect(statuses).toEqual(new Set(['PROCESSING']));
+  await untilEnded(second, answered.at(-1) ?? '');
+  await eventually(
+    async () => !(await statusesOf(await brebClient(second), answered)).has('PROCESSING'),
+    () => 'all of them have ended',
+  );
+  const executed = (await executionsOf(second, ...sent)).map(({ endToEndId }) => endToEndId);
+  expect(new Set(executed).size).toBe(executed.length);
+  expect(executed).toEqual(expect.arrayContaining(answered));
+});
+
+async function statusesOf(breb: BrebClient, ids: readonly string[]): Promise<Set<string>> {
+  const found = new Set<string>();
+  for (let from = 0; from < ids.length; from += 500) {
+    const { body } = await breb('orders/query', { endToEndIds: ids.slice(from, from + 500) });
+    for (const { status } of (body as { results: { status: string }[] }).results) found.add(status);
+  }
+  return found;
+}
