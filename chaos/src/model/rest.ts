@@ -62,6 +62,7 @@ export async function letHangingGo({ hanging, world }: History): Promise<void> {
 const BEYOND_EXPIRY_MS = 61 * 60_000;
 const NEXT_QUESTION_MS = 6 * 60_000;
 const MOST_QUESTIONS = 10;
+const LAST_QUESTION_MS = 61_000;
 
 /** The rails behave again, time goes on, and every payin finds its end. */
 export async function comeToAnEnd(history: History): Promise<void> {
@@ -78,5 +79,21 @@ export async function comeToAnEnd(history: History): Promise<void> {
     await comeToRest(history);
     view = await history.judge('rest');
   }
+  await lastQuestions(history);
   await history.judge('end');
+}
+
+const WAITING =
+  'select count(*)::int as count from caudal.payins where organization_id = $1 and rail_due_at is not null';
+
+/** What ended is asked about once more a minute later. Left undone, it would be done in the midst of a later history. */
+async function lastQuestions(history: History): Promise<void> {
+  const { stage, witness } = history.world;
+  for (let round = 0; round < MOST_QUESTIONS; round += 1) {
+    const [left] = await witness.ask<{ count: number }>('waiting', WAITING, [history.organizationId]);
+    if (left?.count === 0) return;
+    await stage.shiftTime(LAST_QUESTION_MS);
+    await comeToRest(history);
+  }
+  throw new BrokenPromise({ promise: 'rest', about: 'the last questions are asked' });
 }
