@@ -184,7 +184,7 @@ Caudal is running. Data is kept in ${relative(process.cwd(), dataDir)} (npm run 
   API        ${running.baseUrl}
   Docs       ${running.baseUrl}/docs
   Metrics    ${running.opsUrl}/metrics
-  Simulator  ${running.simulatorUrl}
+  Simulator  ${running.simulatorUrl}   (the rails: pay there, or with idNumber 1000000001 it is paid by itself)
   Database   ${running.databaseUrl}
   Log        ${relative(process.cwd(), join(dataDir, 'server.log'))}
   API key    ${running.apiKey}

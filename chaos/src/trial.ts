@@ -75,7 +75,7 @@ async function drain(stage: Stage, load: Load): Promise<void> {
     // Quiet for a while and not for a moment: what has just become due at a rail has told nobody yet.
     for (let polls = 1, quiet = 0; quiet < QUIET_POLLS && performance.now() < deadline; polls += 1) {
       quiet = (await isBusy(stage, load)) ? 0 : quiet + 1;
-      // Some questions come again minutes later.
+      // Some questions come again minutes later, and what ended is asked about once more.
       if (polls % 15 === 0 && quiet === 0) await stage.shiftTime(360_000);
       await sleep(200);
     }
@@ -87,7 +87,7 @@ async function isBusy(stage: Stage, load: Load): Promise<boolean> {
   const [row] = await stage.query<{ busy: boolean }>(
     `select exists (
          select from caudal.payins
-         where status in ('PENDING', 'PROCESSING') or rail_due_at <= caudal.now() or claimed_until > clock_timestamp()
+         where status in ('PENDING', 'PROCESSING') or rail_due_at is not null or claimed_until > clock_timestamp()
        )
        or exists (select from caudal.rail_notices where task is not null)
        or exists (select from caudal.breb_keys where register_due_at is not null or claimed_until > clock_timestamp()) as busy`,

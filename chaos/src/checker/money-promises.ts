@@ -54,8 +54,8 @@ function bookedTwice(payments: readonly TransferRow[]): Violation[] {
 }
 
 /**
- * When all has come to its end every execution is booked, but for money that came to what had ended and that the rail
- * never told of: nobody asks about what has ended and been closed.
+ * When all has come to its end every execution is booked, but for money that the rail never told of and that came after
+ * it was last asked.
  */
 function missingViolations({ rail, drained, ownerOf }: World, booked: ReadonlySet<string>): Violation[] {
   if (!drained) return [];
@@ -66,6 +66,7 @@ function missingViolations({ rail, drained, ownerOf }: World, booked: ReadonlySe
     return (
       toldOf.has(executionId) ||
       (owner !== null && !FINAL.has(owner.status)) ||
+      (rail.asked.get(reference) ?? 0) > seq ||
       // Closing a key is followed by a question, so what was paid before that is heard of.
       (owner?.status === 'CONFIRMED' && closed !== undefined && seq < closed.seq)
     );

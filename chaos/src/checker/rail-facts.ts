@@ -52,6 +52,8 @@ export interface RailFacts {
   readonly refusals: ReadonlySet<string>;
   /** The first closing of each key: its place in the journal and the real time of it. */
   readonly closed: ReadonlyMap<string, { readonly seq: number; readonly realMs: number }>;
+  /** When each reference was last asked about: its place in the journal. */
+  readonly asked: ReadonlyMap<string, number>;
   readonly queued: ReadonlyMap<string, QueuedNotice>;
   readonly acknowledged: ReadonlySet<string>;
   /** When the rails' time was shifted, in real time, and by how much in all from then on. */
@@ -80,6 +82,7 @@ class Facts implements RailFacts {
   readonly orders: Order[] = [];
   readonly refusals = new Set<string>();
   readonly closed = new Map<string, { seq: number; realMs: number }>();
+  readonly asked = new Map<string, number>();
   readonly queued = new Map<string, QueuedNotice>();
   readonly acknowledged = new Set<string>();
   readonly shifts: { realMs: number; shiftMs: number }[] = [];
@@ -96,6 +99,10 @@ class Facts implements RailFacts {
       case 'breb.close':
         for (const key of line['keys'] as string[])
           if (!this.closed.has(key)) this.closed.set(key, { seq: line.seq, realMs: this.#realMs(line) });
+        return undefined;
+      case 'breb.query':
+      case 'pse.query':
+        for (const [reference] of line['results'] as [string, string][]) this.asked.set(reference, line.seq);
         return undefined;
       case 'breb.paid':
         return this.#executed(

@@ -86,6 +86,19 @@ export const KEPT_HISTORIES: readonly KeptHistory[] = [
     ],
   },
   {
+    // Seed 20261115, history 1540: what an earlier history had left to be asked was found in the midst of this one.
+    name: 'paid again and paid late by orders under way, no notice of either: the last question finds both',
+    steps: [
+      BREB,
+      BREB,
+      { ...PAYS, quiet: true },
+      { do: 'shift', seconds: 3660, quiet: true },
+      { do: 'fault', rail: 'BRE_B', on: 'notice', fault: 'lost-notice', times: 2 },
+      { ...PAYS, anyway: true },
+      { ...PAYS, nth: 1, anyway: true, quiet: true },
+    ],
+  },
+  {
     name: 'two payments of one payin and one of another meet at the balance, then all is settled',
     steps: [
       BREB,

@@ -12,7 +12,7 @@ export const BUGS_OF_JUDGEMENT: readonly PlantedBug[] = [
     patches: [
       {
         file: ASKING,
-        find: 'else silent.push({ task, afterMs: waitAfter(answer, task.attempts, 2000) });',
+        find: 'else silent.push(task);',
         replace: `else words.push({ rail: this.#rail, reference, told: null, toldLongAgo: false, standing: { state: 'declined', payments: [], errorCode: 'RAIL_TIMEOUT' } });`,
       },
     ],

@@ -1,4 +1,3 @@
-import { isPassing } from '../db/failures.ts';
 import type { Tx } from '../db/tx.ts';
 import type { SystemDeps } from '../deps.ts';
 import { backoffMs } from '../kit/backoff.ts';
@@ -12,6 +11,7 @@ import {
   takeNotices,
 } from '../rail-notices/notice.store.ts';
 import { applyWords, type WordResult } from './apply-words.ts';
+import { oneByOne } from './one-by-one.ts';
 
 /** So many confirmations share one commit and one update of a balance. */
 const AT_ONCE = 500;
@@ -29,35 +29,35 @@ export async function applyNotices(deps: SystemDeps, keys: DataKeys): Promise<nu
       await apply(deps, keys, tx, taken);
     });
   } catch (error) {
-    // The database is away, or in each other's way: nothing is wrong with the notices, and the next round goes on.
-    if (isPassing(error) || taken.length === 0) throw error;
-    for (const notice of taken) await applyAlone(deps, keys, notice);
+    if (taken.length === 0) throw error;
+    await oneByOne(
+      error,
+      taken,
+      ({ organizationId, id }) =>
+        deps.system.transaction('apply notices', async (tx) =>
+          apply(deps, keys, tx, await takeNotice(tx, organizationId, id)),
+        ),
+      (notice, alone) => putOff(deps, notice, alone),
+    );
   }
   return taken.length;
 }
 
-async function applyAlone(
+async function putOff(
   deps: SystemDeps,
-  keys: DataKeys,
   { organizationId, id, attempts }: DueNotice,
+  error: unknown,
 ): Promise<void> {
-  try {
-    await deps.system.transaction('apply notices', async (tx) =>
-      apply(deps, keys, tx, await takeNotice(tx, organizationId, id)),
+  deps.log.error({ ...errorFields(error), noticeId: id }, 'what a rail told us cannot be applied');
+  const next = { task: 'apply', afterMs: backoffMs(attempts + 1, 1000, 600_000) } as const;
+  await deps.system.transaction('apply notices', async (tx) => {
+    const still = await takeNotice(tx, organizationId, id);
+    await concludeNotices(
+      tx,
+      still.map(() => ({ organizationId, id, outcome: null, next })),
+      null,
     );
-  } catch (error) {
-    if (isPassing(error)) throw error;
-    deps.log.error({ ...errorFields(error), noticeId: id }, 'what a rail told us cannot be applied');
-    const afterMs = backoffMs(attempts + 1, 1000, 600_000);
-    await deps.system.transaction('apply notices', async (tx) => {
-      if ((await takeNotice(tx, organizationId, id)).length === 0) return;
-      await concludeNotices(
-        tx,
-        [{ organizationId, id, outcome: null, next: { task: 'apply', afterMs } }],
-        null,
-      );
-    });
-  }
+  });
 }
 
 async function apply(deps: SystemDeps, keys: DataKeys, tx: Tx, notices: readonly DueNotice[]): Promise<void> {

@@ -1,4 +1,3 @@
-import { isPassing } from '../db/failures.ts';
 import type { SystemDeps } from '../deps.ts';
 import { backoffMs } from '../kit/backoff.ts';
 import { Circuit } from '../kit/circuit.ts';
@@ -15,6 +14,7 @@ import {
 } from '../rail-notices/notice.store.ts';
 import type { Rail, RailAnswer, Standing } from '../rails/contract.ts';
 import { applyWords, type Word, type WordResult } from './apply-words.ts';
+import { oneByOne } from './one-by-one.ts';
 
 const UNANSWERED: RailAnswer<never> = {
   kind: 'unknown',
@@ -88,10 +88,18 @@ export class RailQuestions {
     if (notices.length === 0) return 0;
     const answers = await this.#ask(notices.map((notice) => notice.reference));
     const asked = notices.map((item, index) => ({ item, answer: answers[index] ?? UNANSWERED }));
-    await this.#applyApart(
-      asked,
-      (some) => this.#concludeChecked(some, claimToken),
-      ({ id }) => ({ noticeId: id }),
+    await this.#concludeChecked(asked, claimToken).catch((error: unknown) =>
+      oneByOne(
+        error,
+        asked,
+        (each) => this.#concludeChecked([each], claimToken),
+        async ({ item }, alone) => {
+          this.#tell(alone, { noticeId: item.id });
+          await this.#deps.system.transaction('apply checked notices', (tx) =>
+            concludeNotices(tx, [askAgain(item, PUT_OFF_MS)], claimToken),
+          );
+        },
+      ),
     );
     return notices.length;
   }
@@ -107,50 +115,30 @@ export class RailQuestions {
     if (due.length === 0) return 0;
     const answers = await ask(due);
     const asked = due.map((item, index) => ({ item, answer: answers[index] ?? UNANSWERED }));
-    await this.#applyApart(
-      asked,
-      (some) => this.#applyAnswers(some, claimToken),
-      ({ id }) => ({ payinId: id }),
+    await this.#applyAnswers(asked, claimToken).catch((error: unknown) =>
+      oneByOne(
+        error,
+        asked,
+        (each) => this.#applyAnswers([each], claimToken),
+        async ({ item }, alone) => {
+          this.#tell(alone, { payinId: item.id });
+          await this.#deps.system.transaction('apply answers', (tx) =>
+            postponeTasks(tx, [{ ...item, afterMs: PUT_OFF_MS }], claimToken),
+          );
+        },
+      ),
     );
     return due.length;
   }
 
-  /**
-   * All in one transaction; when that fails by what is in it, each alone, so that a row that cannot be applied does not
-   * hold up its neighbours. It keeps its claim, is found again when that ends, and is put off once it has failed alone.
-   */
-  async #applyApart<Item>(
-    asked: readonly Asked<Item>[],
-    apply: (some: readonly Asked<Item>[]) => Promise<unknown>,
-    nameOf: (item: Item) => { noticeId?: string; payinId?: string },
-  ): Promise<void> {
-    try {
-      await apply(asked);
-    } catch (error) {
-      if (isPassing(error)) throw error;
-      for (const each of asked) {
-        try {
-          await apply([each]);
-        } catch (alone) {
-          if (isPassing(alone)) throw alone;
-          this.#deps.log.error(
-            { ...errorFields(alone), ...nameOf(each.item), rail: this.#rail },
-            'what a rail answered cannot be applied',
-          );
-          await apply([{ ...each, answer: { kind: 'unknown', cause: UNAPPLICABLE } }]);
-        }
-      }
-    }
-  }
-
   #applyAnswers(asked: readonly Asked<DueTask>[], claimToken: string): Promise<unknown> {
     const words: Word[] = [];
-    const silent: { readonly task: DueTask; readonly afterMs: number }[] = [];
+    const silent: DueTask[] = [];
     for (const { item: task, answer } of asked) {
       const reference = this.#referenceOf(task);
       if (answer.kind === 'yes')
         words.push({ rail: this.#rail, reference, told: null, standing: answer.value, toldLongAgo: false });
-      else silent.push({ task, afterMs: waitAfter(answer, task.attempts, 2000) });
+      else silent.push(task);
     }
     return this.#deps.system.transaction('apply answers', (tx) =>
       applyWords(this.#deps, this.#keys, tx, words, {
@@ -158,7 +146,7 @@ export class RailQuestions {
         conclude: () =>
           postponeTasks(
             tx,
-            silent.map(({ task, afterMs }) => ({ ...task, afterMs })),
+            silent.map((task) => ({ ...task, afterMs: backoffMs(task.attempts + 1, 2000, 60_000) })),
             claimToken,
           ),
       }),
@@ -188,7 +176,7 @@ export class RailQuestions {
             tx,
             [
               ...answered.map(({ notice }, index) => resultOf(notice, results[index] ?? 'doubtful')),
-              ...silent.map(({ item, answer }) => askAgain(item, waitAfter(answer, item.attempts, 1000))),
+              ...silent.map(({ item }) => askAgain(item, backoffMs(item.attempts + 1, 1000, 60_000))),
             ],
             claimToken,
           ),
@@ -237,16 +225,16 @@ export class RailQuestions {
     return answers;
   }
 
+  #tell(error: unknown, about: { readonly noticeId: string } | { readonly payinId: string }): void {
+    this.#deps.log.error(
+      { ...errorFields(error), ...about, rail: this.#rail },
+      'what a rail answered cannot be applied',
+    );
+  }
+
   #referenceOf(task: DueTask): string {
     return task.brebKey ?? pseReference(task.id, task.organizationNumber);
   }
-}
-
-const UNAPPLICABLE = 'it cannot be applied';
-
-function waitAfter(answer: RailAnswer<Standing>, attempts: number, firstMs: number): number {
-  const putOff = answer.kind === 'unknown' && answer.cause === UNAPPLICABLE;
-  return putOff ? PUT_OFF_MS : backoffMs(attempts + 1, firstMs, 60_000);
 }
 
 function askAgain({ organizationId, id }: DueNotice, afterMs: number): NoticeResult {

@@ -1,4 +1,3 @@
-import { isPassing } from '../db/failures.ts';
 import type { Tx } from '../db/tx.ts';
 import type { SystemDeps } from '../deps.ts';
 import { uuidv7 } from '../kit/ids.ts';
@@ -14,6 +13,7 @@ import {
   type SettlingPayin,
   settlePayins,
 } from '../payins/payin-settlement.store.ts';
+import { oneByOne } from './one-by-one.ts';
 
 /** Few enough that the balances of a round are not locked for long, many enough that a backlog drains. */
 const MOST = 1000;
@@ -34,30 +34,29 @@ export async function settleBalances(deps: SettleDeps): Promise<number> {
       await settle(deps, tx, payins);
     });
   } catch (error) {
-    if (isPassing(error) || payins.length === 0) throw error;
-    for (const [organizationId, own] of Map.groupBy(payins, (payin) => payin.organizationId))
-      await settleAlone(deps, organizationId, own);
+    if (payins.length === 0) throw error;
+    await oneByOne(
+      error,
+      Map.groupBy(payins, (payin) => payin.organizationId),
+      ([, own]) =>
+        deps.system.transaction('settle', async (tx) => settle(deps, tx, await relockSettling(tx, own))),
+      ([organizationId, own], alone) => putOff(deps, organizationId, own, alone),
+    );
   }
   return payins.length;
 }
 
-async function settleAlone(
+async function putOff(
   deps: SettleDeps,
   organizationId: string,
   payins: readonly SettlingPayin[],
+  error: unknown,
 ): Promise<void> {
-  try {
-    await deps.system.transaction('settle', async (tx) => settle(deps, tx, await relockSettling(tx, payins)));
-  } catch (error) {
-    if (isPassing(error)) throw error;
-    deps.log.error(
-      { ...errorFields(error), organizationId, count: payins.length },
-      'THE BOOKS OF AN ORGANIZATION DO NOT BEAR ITS SETTLEMENT: run caudal ledger verify',
-    );
-    await deps.system.transaction('settle', async (tx) =>
-      putOffSettling(tx, await relockSettling(tx, payins)),
-    );
-  }
+  deps.log.error(
+    { ...errorFields(error), organizationId, count: payins.length },
+    'THE BOOKS OF AN ORGANIZATION DO NOT BEAR ITS SETTLEMENT: run caudal ledger verify',
+  );
+  await deps.system.transaction('settle', async (tx) => putOffSettling(tx, await relockSettling(tx, payins)));
 }
 
 /** Payins are locked before balances, as everywhere. */

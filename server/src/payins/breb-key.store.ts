@@ -1,6 +1,6 @@
+import { CLAIM } from '../db/claim.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import { type Cents, cents } from '../kit/money.ts';
-import { CLAIM } from './payin.store.ts';
 
 /** A key whose registration at the network is due, with what the network wants to know of it. */
 export interface DueKey {

@@ -1,3 +1,4 @@
+import { CLAIM } from '../db/claim.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import type { Rail } from '../rails/contract.ts';
 import type { Move } from './payin.outcome.ts';
@@ -121,7 +122,7 @@ const CLAIM_TASKS = statement(
      where rail = $3 and rail_task = $4 and rail_due_at <= caudal.now() and (claimed_until is null or claimed_until < clock_timestamp())
      order by rail_due_at limit $2 for update skip locked
    )
-   update caudal.payins p set claimed_until = clock_timestamp() + interval '20 seconds', claim_token = $1
+   update caudal.payins p set claimed_until = clock_timestamp() + ${CLAIM}, claim_token = $1
    from due where p.organization_id = due.organization_id and p.id = due.id
    returning p.organization_id, p.id, p.breb_key, p.rail_attempts, p.rail_sent_at is not null as sent,
      (select o.number from caudal.organizations o where o.id = p.organization_id) as organization_number`,

@@ -1,3 +1,4 @@
+import { CLAIM } from '../db/claim.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import type { SecretKey } from '../kit/crypto.ts';
 import { type Cents, cents } from '../kit/money.ts';
@@ -26,9 +27,6 @@ const LIFETIME = "interval '1 hour'";
 /** A Bre-B payin is asked about by and by; a PSE payin without its payer is only to be ended when its time is over. */
 const FIRST_TASK = "case when rail_due then 'open' when rail = 'BRE_B' then 'ask' else 'close' end";
 const FIRST_DUE = `case when rail_due then at when rail = 'BRE_B' then at + interval '${FIRST_QUESTION_SECONDS.BRE_B} seconds' else at + ${LIFETIME} end`;
-
-/** Long enough for a slow rail's answer; a process that died gives its work up after it. Real time, not business time. */
-export const CLAIM = "interval '20 seconds'";
 
 const INSERT = statement(
   'payin.insert',

@@ -1,7 +1,8 @@
+import { CLAIM } from '../db/claim.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import { FIRST_QUESTION_SECONDS } from './payin.questions.ts';
 import { statesBefore } from './payin.states.ts';
-import { CLAIM, PAYIN_COLUMNS, type PayinRow } from './payin.store.ts';
+import { PAYIN_COLUMNS, type PayinRow } from './payin.store.ts';
 
 const CLAIM_DUE = statement(
   'pse-payin.claim',

@@ -1,3 +1,4 @@
+import { CLAIM } from '../db/claim.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import { type Cents, cents } from '../kit/money.ts';
 import type { Rail, RailErrorCode } from '../rails/contract.ts';
@@ -91,7 +92,7 @@ const CLAIM_DOUBTFUL = statement(
      where n.task = 'ask' and n.rail = $3 and n.due_at <= caudal.now() and (n.claimed_until is null or n.claimed_until < clock_timestamp())
      order by n.due_at limit $2 for update skip locked
    )
-   update caudal.rail_notices n set claimed_until = clock_timestamp() + interval '20 seconds', claim_token = $1
+   update caudal.rail_notices n set claimed_until = clock_timestamp() + ${CLAIM}, claim_token = $1
    from due where n.organization_id = due.organization_id and n.id = due.id
    returning ${COLUMNS}`,
 );

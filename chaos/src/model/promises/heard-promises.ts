@@ -79,8 +79,9 @@ function contradictionsHeard(view: View, confirmedSince: ReadonlyMap<string, num
 }
 
 /**
- * At the end of a history, when nothing is open: the books are the rail's. The one exception is money that came to an
- * ended payin and of which the rail told nobody: only a reconciliation with the rail's own list could find it.
+ * At the end of a history, when nothing is open and nothing left to be asked: the books are the rail's. The one exception
+ * is money of which the rail told nobody and that came after the last question: only a reconciliation with the rail's own
+ * list could find it.
  */
 export function lastBreaches(view: View): Breach[] {
   const booked = bookedExecutions(view);

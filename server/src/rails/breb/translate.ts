@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { cents, decimalPesos } from '../../kit/money.ts';
+import { printable } from '../../kit/printable.ts';
 import type {
   CollectOrder,
   Opened,
@@ -112,20 +113,13 @@ function refusal(code: string): RailAnswer<never> {
   return { kind: 'no', errorCode, railCode: code };
 }
 
-/** Printable, as names of rails are: PostgreSQL would refuse a NUL, and with it all that came along. */
-const name = (most: number) =>
-  z
-    .string()
-    .regex(/^[\x21-\x7e]+$/)
-    .max(most);
-
 const standing = z.object({
   key: z.string(),
   status: z.enum(['REGISTERED', 'CLOSED', 'REJECTED', 'CANCELED', 'NOT_FOUND']),
   code: z.string().nullish(),
   payments: z.array(
     z.object({
-      executionId: name(100),
+      executionId: printable(100),
       // More than nothing: nothing is no payment, and cannot be booked.
       amount: z.string().regex(/^(?=.*[1-9])\d{1,15}\.\d{2}$/),
       at: z.iso.datetime().transform((at) => new Date(at)),
@@ -178,10 +172,10 @@ function endCode(status: KeyStatus, code: string): RailErrorCode | null {
 }
 
 const notice = z.object({
-  noticeId: name(100),
+  noticeId: printable(100),
   type: z.enum(['SETTLED', 'REJECTED', 'CANCELED']),
-  key: name(100),
-  executionId: name(100).nullable(),
+  key: printable(100),
+  executionId: printable(100).nullable(),
   amount: z
     .string()
     .regex(/^\d{1,15}\.\d{2}$/)

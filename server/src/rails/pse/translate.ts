@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { cents, decimalPesos } from '../../kit/money.ts';
+import { printable } from '../../kit/printable.ts';
 import type { CollectOrder, Opened, RailAnswer, RailErrorCode, RailNotice, Standing } from '../contract.ts';
 import { BANK_BY_CODE } from './banks.ts';
 
@@ -100,19 +101,12 @@ export function openedAnswer(order: CollectOrder, body: unknown): RailAnswer<Ope
   return { kind: 'no', errorCode, railCode: answer.returnCode };
 }
 
-/** Printable, as names of rails are: PostgreSQL would refuse a NUL, and with it all that came along. */
-const name = (most: number) =>
-  z
-    .string()
-    .regex(/^[\x21-\x7e]+$/)
-    .max(most);
-
 const answered = z.object({ results: z.array(z.unknown()) });
 
 const information = z.object({
   reference: z.string(),
   state: z.enum(['PENDING', 'OK', 'NOT_AUTHORIZED', 'FAILED', 'NOT_FOUND']),
-  transactionId: name(100).nullable(),
+  transactionId: printable(100).nullable(),
   trazabilityCode: z.string().nullable(),
   bankUrl: bankUrl.nullable(),
   amount: z
@@ -173,9 +167,9 @@ function standingOf(result: Information): RailAnswer<Standing> {
 }
 
 const notice = z.object({
-  noticeId: name(100),
-  reference: name(32),
-  transactionId: name(100),
+  noticeId: printable(100),
+  reference: printable(32),
+  transactionId: printable(100),
   state: z.enum(['OK', 'NOT_AUTHORIZED', 'FAILED']),
   amount: z.string().regex(/^\d{1,15}\.\d{2}$/),
   reason: z.union([z.string().max(20), z.number()]).nullable(),
