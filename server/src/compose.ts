@@ -17,7 +17,7 @@ import { Heartbeat } from './organizations/heartbeat.ts';
 import { BrebConnector } from './rails/breb/connector.ts';
 import { RAILS } from './rails/contract.ts';
 import { PseConnector } from './rails/pse/connector.ts';
-import { withFailpoints } from './rails/with-failpoints.ts';
+import { withFailpoints, withPayFailpoints } from './rails/with-failpoints.ts';
 
 /** Shorter than the time after which a stale clock stops the process from answering. */
 const HEARTBEAT_DEADLINE_MS = 900;
@@ -44,10 +44,10 @@ export function compose(config: Config, log: Log): Composed {
     deadlineMs = database.deadlineMs,
   ) => new RolePool({ role, url, connections, deadlineMs, log });
   const read = pool('read', database.readUrl, database.readConnections);
-  // One lane for recording beside those of creation.
-  const batch = pool('batch', database.batchUrl, database.batchLanes + 1);
+  // Lanes for payins and for payouts, one for recording, and a few for cancellations and lookups.
+  const batch = pool('batch', database.batchUrl, 2 * database.batchLanes + 4);
   // A worker's loops, each with one transaction at a time, and what the API needs of it.
-  const system = pool('system', database.systemUrl, 10);
+  const system = pool('system', database.systemUrl, 12);
   // A pulse must not wait behind work.
   const pulse = pool('system', database.systemUrl, 2, HEARTBEAT_DEADLINE_MS);
   const snapshot = pool('system', database.systemUrl, 1, SNAPSHOT_DEADLINE_MS);
@@ -79,6 +79,7 @@ export function compose(config: Config, log: Log): Composed {
     batch: batchDb(batch),
     batchLanes: database.batchLanes,
     rails: { BRE_B: withFailpoints(breb), PSE: withFailpoints(pse) },
+    payoutRail: withPayFailpoints(breb),
     brakes,
     brebKeyPrefix: config.breb.keyPrefix,
     qrNetwork: { network: config.breb.network, networkId: config.breb.networkId },

@@ -90,6 +90,13 @@ export const SETTINGS = {
     .regex(/^[A-Z0-9]{2,4}$/, 'two to four capital letters or digits')
     .default('CDL')
     .describe('First letters of the single-use keys we mint.'),
+  BREB_PAYER_DOCUMENT: z
+    .string()
+    .regex(/^\d{6,12}$/, '6 to 12 digits')
+    .default('900000001')
+    .describe(
+      'The NIT in whose name payouts are ordered at the Bre-B node, whichever organization they are for.',
+    ),
   BREB_NETWORK: z
     .string()
     .regex(/^[A-Z0-9]{2,6}$/)
@@ -161,6 +168,7 @@ export interface Config {
     readonly clientId: string;
     readonly clientSecret: string;
     readonly keyPrefix: string;
+    readonly payerDocument: string;
     readonly network: string;
     readonly networkId: string;
   };
@@ -282,6 +290,7 @@ function configOf(settings: Settings): Config {
       clientId: settings.BREB_CLIENT_ID,
       clientSecret: settings.BREB_CLIENT_SECRET,
       keyPrefix: settings.BREB_KEY_PREFIX,
+      payerDocument: settings.BREB_PAYER_DOCUMENT,
       network: settings.BREB_NETWORK,
       networkId: settings.BREB_NETWORK_ID,
     },

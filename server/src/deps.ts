@@ -9,7 +9,7 @@ import type { Log } from './kit/log.ts';
 import type { Metrics } from './kit/metrics.ts';
 import type { SealedTokens } from './kit/sealed-token.ts';
 import type { Brakes } from './organizations/brakes.ts';
-import type { Rail, RailConnector } from './rails/contract.ts';
+import type { PayoutConnector, Rail, RailConnector } from './rails/contract.ts';
 
 /** What a flow on behalf of merchants receives. It cannot see other organizations: there is no system pool in it. */
 export interface Deps {
@@ -24,6 +24,8 @@ export interface Deps {
   readonly batch: BatchDb;
   readonly batchLanes: number;
   readonly rails: Readonly<Record<Rail, RailConnector>>;
+  /** The rail on which money is sent. */
+  readonly payoutRail: PayoutConnector;
   readonly brakes: Brakes;
   readonly brebKeyPrefix: string;
   readonly qrNetwork: { readonly network: string; readonly networkId: string };

@@ -4,12 +4,17 @@ import { compose } from './compose.ts';
 import type { Config } from './config.ts';
 import { nextMonthExists } from './db/months.ts';
 import { databaseFaults } from './db/startup-checks.ts';
+import { PayoutQuestions } from './flows/ask-payouts.ts';
 import { RailQuestions } from './flows/ask-rails.ts';
 import { issueToken } from './flows/issue-token.ts';
+import { KeyLookups } from './flows/look-up-key.ts';
 import { PseOpener } from './flows/open-pse-payins.ts';
 import { PayinCreator } from './flows/payin-creator.ts';
+import { PayoutCreator } from './flows/payout-creator.ts';
 import { BankList } from './flows/read-banks.ts';
 import { KeyRegistrar } from './flows/register-breb-keys.ts';
+import { PromiseRenewer } from './flows/renew-promises.ts';
+import { PayoutSender } from './flows/send-payouts.ts';
 import { NoticeIntake } from './flows/store-notices.ts';
 import { buildApp } from './http/app.ts';
 import { buildOps } from './http/ops/server.ts';
@@ -45,6 +50,9 @@ export async function serve(role: 'api' | 'worker' | 'all', config: Config, log:
     BRE_B: new RailQuestions(deps, keys, 'BRE_B'),
     PSE: new RailQuestions(deps, keys, 'PSE'),
   };
+  const sender = new PayoutSender(deps, keys);
+  const payoutQuestions = new PayoutQuestions(deps, keys);
+  const lookups = new KeyLookups(merchantDeps);
   deps.metrics.gauge(
     'caudal_rail_circuit_open',
     'One when calls to the rail are held back.',
@@ -54,17 +62,30 @@ export async function serve(role: 'api' | 'worker' | 'all', config: Config, log:
         ['{rail="PSE",operation="open"}', Number(pse.circuitOpen)],
         ['{rail="BRE_B",operation="ask"}', Number(questions.BRE_B.circuitOpen)],
         ['{rail="PSE",operation="ask"}', Number(questions.PSE.circuitOpen)],
+        ['{rail="BRE_B",operation="pay"}', Number(sender.circuitOpen)],
+        ['{rail="BRE_B",operation="ask payouts"}', Number(payoutQuestions.circuitOpen)],
+        ['{rail="BRE_B",operation="resolve"}', Number(lookups.circuitOpen)],
       ]),
   );
   const payins = new PayinCreator(merchantDeps, pse, (order, claimToken) =>
     registrar.minted(order, claimToken),
   );
+  const payouts = new PayoutCreator(merchantDeps);
   const notices = new NoticeIntake(deps, keys);
   const schedules = role === 'api' ? null : workerSchedules(deps, config.database.systemUrl);
   const loops =
     role === 'api'
       ? []
-      : workerLoops(deps, { registrar, pse, questions, keys, dueEveryMs: config.dueEveryMs });
+      : workerLoops(deps, {
+          registrar,
+          pse,
+          questions,
+          sender,
+          renewer: new PromiseRenewer(deps, keys),
+          payoutQuestions,
+          keys,
+          dueEveryMs: config.dueEveryMs,
+        });
   let stopping = false;
   const ops = buildOps({
     metrics: deps.metrics,
@@ -83,6 +104,8 @@ export async function serve(role: 'api' | 'worker' | 'all', config: Config, log:
           ...merchantDeps,
           authority,
           payins,
+          payouts,
+          lookups,
           notices,
           noticeDoors: noticeDoors(config),
           banks: new BankList(merchantDeps),
@@ -101,7 +124,7 @@ export async function serve(role: 'api' | 'worker' | 'all', config: Config, log:
       await sleep(config.drainMs);
       if (app) await closeApp(app);
       await Promise.all([...loops.map((loop) => loop.stop()), schedules?.stop()]);
-      await payins.close();
+      await Promise.all([payins.close(), payouts.close()]);
       await notices.close();
       await pse.close();
       await registrar.close();

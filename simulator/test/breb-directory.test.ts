@@ -24,7 +24,7 @@ test('the payout test keys resolve to one fictional holder, with a resolution id
         resolutionId: expect.stringMatching(/^[0-9a-f-]{36}$/),
         key: keys[index]?.toUpperCase(),
         keyType: 'ALPHANUMERIC',
-        participant: { nit: '900000002', node: 'TFY' },
+        participant: { nit: '900000002', node: 'TFY', name: 'BANCO DE PRUEBAS' },
         account: { type: 'CAHO', number: '000900816987' },
         person: { type: 'N', documentType: 'CC', documentNumber: '1000000099', names: 'JANETH SMITH PRUEBA' },
       },
@@ -61,7 +61,7 @@ test('a registered key resolves to the collecting participant until it is closed
     body: {
       key: item.key,
       keyType: 'ALPHANUMERIC',
-      participant: { nit: '900000001' },
+      participant: { nit: '900000001', name: 'BANCO RECAUDADOR SIMULADO' },
       person: { type: 'L' },
     },
   });

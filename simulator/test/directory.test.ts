@@ -62,6 +62,20 @@ test('a key that is put there resolves to its holder, is paid, and is nobody els
   });
 });
 
+test('a bank is named where the directory knows its name, and an e-mail address is one key in any case', async () => {
+  const participant = { nit: '900000003', node: 'ENT' };
+  await listKey(simulator, {
+    key: 'Named@Example.com',
+    holder: { participant: { ...participant, name: 'BANCO X' } },
+  });
+  await listKey(simulator, { key: 'unnamed@example.com', holder: { participant } });
+  expect((await resolve('named@EXAMPLE.com')).body).toMatchObject({
+    key: 'named@example.com',
+    participant: { ...participant, name: 'BANCO X' },
+  });
+  expect((await resolve('unnamed@example.com')).body).toHaveProperty('participant', participant);
+});
+
 test.each(['3009998877', 'ana.pena@example.com', '0012345678', '79123456'])(
   'a key of any type can be put there and paid: %s',
   async (key) => {

@@ -12,6 +12,12 @@ test('a key is read as the first type that fits, in the order merchant code, pho
   expect(readKey('ab123')).toEqual({ key: 'AB123', keyType: 'ID' });
 });
 
+test('an e-mail address is one key however it is capitalised', () => {
+  expect(readKey('Ana.Pena@Example.COM')).toEqual({ key: 'ana.pena@example.com', keyType: 'EMAIL' });
+  // Its small letter is a plain k, and that is another address.
+  expect(readKey('\u{212a}ARL@example.com')).toEqual({ key: '\u{212a}arl@example.com', keyType: 'EMAIL' });
+});
+
 test('a text that fits no type is no key', () => {
   const texts = [
     '',
@@ -21,6 +27,8 @@ test('a text that fits no type is no key', () => {
     `a@${'b'.repeat(62)}`,
     'a b',
     'ñandú',
+    'ma\u{131}a',
+    '@stra\u{df}e',
     '+57300',
     'A'.repeat(19),
   ];

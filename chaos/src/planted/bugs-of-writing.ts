@@ -161,7 +161,7 @@ export const BUGS_OF_WRITING: readonly PlantedBug[] = [
     name: 'an idempotency key is not looked at',
     patches: [
       {
-        file: 'flows/create-payins.ts',
+        file: 'flows/create-once.ts',
         find: 'if (!holder || holder.resourceId === leader.id) {',
         replace: 'if (leader !== undefined) {',
       },

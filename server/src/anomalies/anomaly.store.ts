@@ -1,11 +1,18 @@
 import { statement, type Tx } from '../db/tx.ts';
-import { cents } from '../kit/money.ts';
-import type { Anomaly } from './anomaly.ts';
+import type { Anomaly, Resolution } from './anomaly.ts';
 
 export interface NewAnomaly
   extends Pick<
     Anomaly,
-    'organizationId' | 'id' | 'payinId' | 'rail' | 'kind' | 'reference' | 'executionId' | 'amount'
+    | 'organizationId'
+    | 'id'
+    | 'payinId'
+    | 'payoutId'
+    | 'rail'
+    | 'kind'
+    | 'reference'
+    | 'executionId'
+    | 'amount'
   > {
   /** Names the odd thing itself: heard of twice, it stays one row. */
   readonly once: string;
@@ -13,10 +20,10 @@ export interface NewAnomaly
 
 const INSERT = statement(
   'anomaly.insert',
-  `insert into caudal.anomalies (organization_id, id, payin_id, rail, kind, reference, execution_id, amount_in_cents, once, noticed_at)
-   select a.organization_id, a.id, a.payin_id, a.rail, a.kind, a.reference, a.execution_id, a.amount, a.once, caudal.now()
-   from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::text[])
-     as a (organization_id, id, payin_id, rail, kind, reference, execution_id, amount, once)
+  `insert into caudal.anomalies (organization_id, id, payin_id, rail, kind, reference, execution_id, amount_in_cents, once, payout_id, noticed_at)
+   select a.organization_id, a.id, a.payin_id, a.rail, a.kind, a.reference, a.execution_id, a.amount, a.once, a.payout_id, caudal.now()
+   from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::text[], $10::uuid[])
+     as a (organization_id, id, payin_id, rail, kind, reference, execution_id, amount, once, payout_id)
    order by a.organization_id, a.once
    on conflict (organization_id, once) do nothing`,
 );
@@ -33,6 +40,7 @@ export async function insertAnomalies(tx: Tx, anomalies: readonly NewAnomaly[]):
     anomalies.map((anomaly) => anomaly.executionId),
     anomalies.map((anomaly) => anomaly.amount),
     anomalies.map((anomaly) => anomaly.once),
+    anomalies.map((anomaly) => anomaly.payoutId),
   ]);
 }
 
@@ -40,6 +48,7 @@ interface AnomalyRow {
   organization_id: string;
   id: string;
   payin_id: string | null;
+  payout_id: string | null;
   rail: Anomaly['rail'];
   kind: Anomaly['kind'];
   reference: string;
@@ -50,10 +59,11 @@ interface AnomalyRow {
   resolution: Anomaly['resolution'];
   resolved_by: string | null;
   note: string | null;
+  return_payout_id: string | null;
 }
 
 const COLUMNS =
-  'organization_id, id, payin_id, rail, kind, reference, execution_id, amount_in_cents, noticed_at, resolved_at, resolution, resolved_by, note';
+  'organization_id, id, payin_id, payout_id, rail, kind, reference, execution_id, amount_in_cents, noticed_at, resolved_at, resolution, resolved_by, note, return_payout_id';
 
 const OF_PAYIN = statement(
   'anomaly.of-payin',
@@ -97,14 +107,15 @@ export async function lockAnomaly(tx: Tx, id: string): Promise<Anomaly | null> {
 
 const RESOLVE = statement(
   'anomaly.resolve',
-  `update caudal.anomalies set resolved_at = caudal.now(), resolution = $3, resolved_by = $4, note = $5
+  `update caudal.anomalies set resolved_at = caudal.now(), resolution = $3, resolved_by = $4, note = $5, return_payout_id = $6
    where organization_id = $1 and id = $2 and resolved_at is null`,
 );
 
 export async function resolveAnomaly(
   tx: Tx,
   anomaly: Anomaly,
-  resolution: { readonly by: string; readonly how: 'credit' | 'dismiss'; readonly note: string | null },
+  resolution: { readonly by: string; readonly how: Resolution; readonly note: string | null },
+  returnPayoutId: string | null = null,
 ): Promise<void> {
   await tx.query(RESOLVE, [
     anomaly.organizationId,
@@ -112,7 +123,33 @@ export async function resolveAnomaly(
     resolution.how,
     resolution.by,
     resolution.note,
+    returnPayoutId,
   ]);
+}
+
+const OF_PAYOUT = statement(
+  'anomaly.of-payout',
+  `select ${COLUMNS} from caudal.anomalies where organization_id = $1 and payout_id = $2 order by noticed_at, id`,
+);
+
+export async function anomaliesOfPayout(
+  tx: Tx,
+  organizationId: string,
+  payoutId: string,
+): Promise<Anomaly[]> {
+  return (await tx.query<AnomalyRow>(OF_PAYOUT, [organizationId, payoutId])).map(anomalyOf);
+}
+
+const REOPEN = statement(
+  'anomaly.reopen',
+  `update caudal.anomalies set resolved_at = null, resolution = null, resolved_by = null, return_payout_id = null
+   where id = any ($1::uuid[]) and resolution = 'return'`,
+);
+
+/** Those whose money was to be returned and was not: they wait for an operator again. */
+export async function reopenReturned(tx: Tx, ids: readonly (string | null)[]): Promise<void> {
+  const named = ids.filter((id) => id !== null);
+  if (named.length > 0) await tx.query(REOPEN, [named]);
 }
 
 const WAITING = statement(
@@ -130,15 +167,17 @@ function anomalyOf(row: AnomalyRow): Anomaly {
     organizationId: row.organization_id,
     id: row.id,
     payinId: row.payin_id,
+    payoutId: row.payout_id,
     rail: row.rail,
     kind: row.kind,
     reference: row.reference,
     executionId: row.execution_id,
-    amount: row.amount_in_cents === null ? null : cents(row.amount_in_cents),
+    amount: row.amount_in_cents,
     noticedAt: row.noticed_at,
     resolvedAt: row.resolved_at,
     resolution: row.resolution,
     resolvedBy: row.resolved_by,
     note: row.note,
+    returnPayoutId: row.return_payout_id,
   };
 }

@@ -1,28 +1,45 @@
-import type { Cents } from '../kit/money.ts';
 import type { Rail } from '../rails/contract.ts';
 
 /**
  * - `paid_late`: money for a payin that had ended without.
  * - `paid_again`: more money for a payin that was paid.
  * - `unmatched`: about nothing we know; with money, if the rail stands by it.
- * - `contradiction`: the rail tells of an end without money, but the money is here.
+ * - `contradiction`: what the rail says cannot be true together with what it said before.
  * - `unfounded`: a payment was announced that the rail, asked, knows nothing of.
+ * - `sent_late`: money left for a payout that had ended without.
+ * - `sent_again`: money left once more for a payout that was confirmed.
  */
-type AnomalyKind = 'paid_late' | 'paid_again' | 'unmatched' | 'contradiction' | 'unfounded';
+type AnomalyKind =
+  | 'paid_late'
+  | 'paid_again'
+  | 'unmatched'
+  | 'contradiction'
+  | 'unfounded'
+  | 'sent_late'
+  | 'sent_again';
 
-/** What a rail said that no state of ours can take up. Its money, if any, is in suspense. */
+/**
+ * How an operator ended it. Money that came: credited to the merchant, or returned by a payout. Money that left: charged to
+ * the merchant, or written off. No money: put away.
+ */
+export type Resolution = 'credit' | 'return' | 'charge' | 'write_off' | 'dismiss';
+
+/** What a rail said that no state of ours can take up. Its money, if any, is in suspense; below zero, suspense owes it. */
 export interface Anomaly {
   readonly organizationId: string;
   readonly id: string;
   readonly payinId: string | null;
+  readonly payoutId: string | null;
   readonly rail: Rail;
   readonly kind: AnomalyKind;
   readonly reference: string;
   readonly executionId: string | null;
-  readonly amount: Cents | null;
+  readonly amount: bigint | null;
   readonly noticedAt: Date;
   readonly resolvedAt: Date | null;
-  readonly resolution: 'credit' | 'dismiss' | null;
+  readonly resolution: Resolution | null;
+  /** The payout that gives its money back. */
+  readonly returnPayoutId: string | null;
   readonly resolvedBy: string | null;
   readonly note: string | null;
 }

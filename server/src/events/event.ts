@@ -1,12 +1,18 @@
 /** Every event a merchant can be told of (interface.md). */
-type EventName = 'payin.confirmed' | 'payin.canceled' | 'payin.declined';
+type EventName =
+  | 'payin.confirmed'
+  | 'payin.canceled'
+  | 'payin.declined'
+  | 'payout.confirmed'
+  | 'payout.canceled'
+  | 'payout.declined';
 
 /** A fact, as it will be delivered: `data` is a snapshot taken in the transaction of the fact, never rendered later. */
 export interface NewEvent {
   readonly id: string;
   readonly organizationId: string;
   readonly event: EventName;
-  readonly resource: 'payin';
+  readonly resource: 'payin' | 'payout';
   readonly resourceId: string;
   readonly createdAt: Date;
   readonly data: object;

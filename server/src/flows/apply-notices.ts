@@ -2,16 +2,16 @@ import type { Tx } from '../db/tx.ts';
 import type { SystemDeps } from '../deps.ts';
 import { backoffMs } from '../kit/backoff.ts';
 import { errorFields } from '../kit/log.ts';
-import type { DataKeys } from '../organizations/data-keys.ts';
 import {
   concludeNotices,
   type DueNotice,
   type NoticeResult,
+  type NoticeSubject,
   takeNotice,
   takeNotices,
 } from '../rail-notices/notice.store.ts';
-import { applyWords, type WordResult } from './apply-words.ts';
 import { oneByOne } from './one-by-one.ts';
+import type { ApplyWords, WordResult } from './words.ts';
 
 /** So many confirmations share one commit and one update of a balance. */
 const AT_ONCE = 500;
@@ -21,12 +21,16 @@ const AT_ONCE = 500;
  * neighbours: it is put off, loudly.
  * @returns how many were taken; call again at once while there are any
  */
-export async function applyNotices(deps: SystemDeps, keys: DataKeys): Promise<number> {
+export async function applyNotices(
+  deps: SystemDeps,
+  about: NoticeSubject,
+  apply: ApplyWords<never>,
+): Promise<number> {
   let taken: readonly DueNotice[] = [];
   try {
     await deps.system.transaction('apply notices', async (tx) => {
-      taken = await takeNotices(tx, AT_ONCE);
-      await apply(deps, keys, tx, taken);
+      taken = await takeNotices(tx, about, AT_ONCE);
+      await applyTaken(tx, apply, taken);
     });
   } catch (error) {
     if (taken.length === 0) throw error;
@@ -35,7 +39,7 @@ export async function applyNotices(deps: SystemDeps, keys: DataKeys): Promise<nu
       taken,
       ({ organizationId, id }) =>
         deps.system.transaction('apply notices', async (tx) =>
-          apply(deps, keys, tx, await takeNotice(tx, organizationId, id)),
+          applyTaken(tx, apply, await takeNotice(tx, organizationId, id)),
         ),
       (notice, alone) => putOff(deps, notice, alone),
     );
@@ -60,7 +64,7 @@ async function putOff(
   });
 }
 
-async function apply(deps: SystemDeps, keys: DataKeys, tx: Tx, notices: readonly DueNotice[]): Promise<void> {
+async function applyTaken(tx: Tx, apply: ApplyWords<never>, notices: readonly DueNotice[]): Promise<void> {
   if (notices.length === 0) return;
   const words = notices.map(({ rail, reference, word }) => ({
     rail,
@@ -69,7 +73,7 @@ async function apply(deps: SystemDeps, keys: DataKeys, tx: Tx, notices: readonly
     standing: null,
     toldLongAgo: false,
   }));
-  await applyWords(deps, keys, tx, words, {
+  await apply(tx, words, {
     claimToken: null,
     conclude: (results) =>
       concludeNotices(

@@ -5,6 +5,7 @@ import { recordFinalEvents } from '../events/event.store.ts';
 import type { NewEvent } from '../events/event.ts';
 import { uuidv7 } from '../kit/ids.ts';
 import { cents } from '../kit/money.ts';
+import { readResourceReference } from '../kit/resource-reference.ts';
 import { post, postedCauses } from '../ledger/ledger.store.ts';
 import { CLEARING, type Transfer } from '../ledger/transfer.ts';
 import type { DataKeys } from '../organizations/data-keys.ts';
@@ -20,7 +21,6 @@ import {
   type Move,
   type Oddity,
   standsBy,
-  type Told,
 } from '../payins/payin.outcome.ts';
 import { lastTask, nextTask, type RailTask } from '../payins/payin.questions.ts';
 import { isFinal, type PayinStatus } from '../payins/payin.states.ts';
@@ -34,29 +34,10 @@ import {
   payinsOfKeys,
   reschedulePayins,
 } from '../payins/payin-outcome.store.ts';
-import { readPseReference } from '../payins/pse-reference.ts';
 import type { Rail, Standing } from '../rails/contract.ts';
+import type { ApplyOptions, Word, WordResult } from './words.ts';
 
-/** What is heard of one collection: a message of the rail, or its answer when it was asked. */
-export interface Word {
-  readonly rail: Rail;
-  readonly reference: string;
-  /** The message; beside a standing, the one that led to asking. */
-  readonly told: Told | null;
-  readonly standing: Pick<Standing, 'state' | 'payments' | 'errorCode'> | null;
-  /** Told so long ago that the rail, asked now, would know of it if it were so. */
-  readonly toldLongAgo: boolean;
-}
-
-/** `known`: nothing new in it. `doubtful`: nothing was done, the rail must be asked first. */
-export type WordResult = 'applied' | 'known' | 'doubtful' | 'unfounded';
-
-interface ApplyOptions {
-  /** Under which the payins of these words are claimed: those that stay open get their next question. */
-  readonly claimToken: string | null;
-  /** The rest of the transaction, before the ledger: a balance is the one row that everybody needs, so it comes last. */
-  readonly conclude: (results: readonly WordResult[]) => Promise<void>;
-}
+export type PayinWord = Word<Pick<Standing, 'state' | 'payments' | 'errorCode'>>;
 
 /**
  * Makes of words what follows from them, all in the caller's transaction: final states with their history and event,
@@ -67,7 +48,7 @@ export async function applyWords(
   deps: SystemDeps,
   keys: DataKeys,
   tx: Tx,
-  words: readonly Word[],
+  words: readonly PayinWord[],
   { claimToken, conclude }: ApplyOptions,
 ): Promise<WordResult[]> {
   const owners = await ownersOf(tx, words);
@@ -118,7 +99,7 @@ class Outcome {
     return isFinal(this.#statusOf(payin));
   }
 
-  hear(word: Word, payin: LockedPayin | null): WordResult {
+  hear(word: PayinWord, payin: LockedPayin | null): WordResult {
     const judged = payin && this.#judged(word.rail, payin);
     const isBooked = (executionId: string) => this.#booked.has(causeId(word.rail, executionId));
     const { told, standing, toldLongAgo } = word;
@@ -138,7 +119,7 @@ class Outcome {
       : 'applied';
   }
 
-  #take(word: Word, payin: LockedPayin | null, { move, bookings, oddities }: Judgement): void {
+  #take(word: PayinWord, payin: LockedPayin | null, { move, bookings, oddities }: Judgement): void {
     const organizationId = payin?.organization_id ?? HOUSE_ID;
     if (payin && move) {
       this.moves.push({ organizationId, id: payin.id, from: this.#statusOf(payin), ...move });
@@ -164,13 +145,14 @@ class Outcome {
     };
   }
 
-  #anomaly(word: Word, organizationId: string, payinId: string | null, oddity: Oddity): NewAnomaly {
+  #anomaly(word: PayinWord, organizationId: string, payinId: string | null, oddity: Oddity): NewAnomaly {
     const { rail, reference } = word;
     return {
       ...oddity,
       organizationId,
       id: this.#freshId(),
       payinId,
+      payoutId: null,
       rail,
       reference,
       // With its money it is another thing than the rumour of it that came before.
@@ -206,30 +188,30 @@ function causeId(rail: Rail, executionId: string): string {
   return `${rail}:${executionId}`;
 }
 
-function executionsOf({ rail, told, standing }: Word): string[] {
+function executionsOf({ rail, told, standing }: PayinWord): string[] {
   const standingIds = standing?.payments.map((payment) => payment.executionId) ?? [];
   const toldIds = told?.kind === 'paid' ? [told.executionId] : [];
   return [...standingIds, ...toldIds].map((id) => causeId(rail, id));
 }
 
 /** Whose collections these are: by the key, or by what our reference at PSE says of itself. */
-async function ownersOf(tx: Tx, words: readonly Word[]): Promise<Map<Word, PayinKey>> {
+async function ownersOf(tx: Tx, words: readonly PayinWord[]): Promise<Map<PayinWord, PayinKey>> {
   const byKey = await payinsOfKeys(
     tx,
     words.filter(({ rail }) => rail === 'BRE_B').map(({ reference }) => reference),
   );
   const read = new Map(
-    words.filter(({ rail }) => rail === 'PSE').map((word) => [word, readPseReference(word.reference)]),
+    words.filter(({ rail }) => rail === 'PSE').map((word) => [word, readResourceReference(word.reference)]),
   );
   const numbers = [...read.values()].flatMap((named) => (named ? [named.organizationNumber] : []));
   const organizations = await organizationsByNumber(tx, numbers);
-  const owners = new Map<Word, PayinKey>();
+  const owners = new Map<PayinWord, PayinKey>();
   for (const word of words) {
     const named = read.get(word);
     const organizationId = named ? organizations.get(named.organizationNumber) : undefined;
     const owner =
       named && organizationId !== undefined
-        ? { organizationId, id: named.payinId }
+        ? { organizationId, id: named.id }
         : byKey.get(word.rail === 'BRE_B' ? word.reference : '');
     if (owner) owners.set(word, owner);
   }

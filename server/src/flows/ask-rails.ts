@@ -1,25 +1,15 @@
 import type { SystemDeps } from '../deps.ts';
 import { backoffMs } from '../kit/backoff.ts';
-import { Circuit } from '../kit/circuit.ts';
 import { freshToken } from '../kit/ids.ts';
 import { errorFields } from '../kit/log.ts';
+import { resourceReference } from '../kit/resource-reference.ts';
 import type { DataKeys } from '../organizations/data-keys.ts';
 import { claimTasks, type DueTask, postponeTasks } from '../payins/payin-outcome.store.ts';
-import { pseReference } from '../payins/pse-reference.ts';
-import {
-  claimDoubtful,
-  concludeNotices,
-  type DueNotice,
-  type NoticeResult,
-} from '../rail-notices/notice.store.ts';
 import type { Rail, RailAnswer, Standing } from '../rails/contract.ts';
-import { applyWords, type Word, type WordResult } from './apply-words.ts';
+import { applyWords, type PayinWord } from './apply-words.ts';
+import { checkDoubtful, PUT_OFF_MS, UNANSWERED } from './check-doubtful.ts';
 import { oneByOne } from './one-by-one.ts';
-
-const UNANSWERED: RailAnswer<never> = {
-  kind: 'unknown',
-  cause: 'the rail did not answer for this reference',
-};
+import { RailCaller } from './rail-caller.ts';
 
 /** Nothing was ever sent, so what the rail would say is known without asking. */
 const NEVER_SENT: RailAnswer<Standing> = {
@@ -27,11 +17,8 @@ const NEVER_SENT: RailAnswer<Standing> = {
   value: { reference: '', state: 'not_found', payments: [], opened: null, errorCode: null },
 };
 
-/** What cannot be applied waits for somebody to look into it. */
-const PUT_OFF_MS = 600_000;
-
-interface Asked<Item> {
-  readonly item: Item;
+interface Asked {
+  readonly item: DueTask;
   readonly answer: RailAnswer<Standing>;
 }
 
@@ -43,21 +30,22 @@ export class RailQuestions {
   readonly #deps: SystemDeps;
   readonly #keys: DataKeys;
   readonly #rail: Rail;
-  readonly #circuit = new Circuit({ failuresToOpen: 3, restMs: 1000 });
+  readonly #caller: RailCaller;
 
   constructor(deps: SystemDeps, keys: DataKeys, rail: Rail) {
     this.#deps = deps;
     this.#keys = keys;
     this.#rail = rail;
+    this.#caller = new RailCaller(deps, rail, 3);
   }
 
   get circuitOpen(): boolean {
-    return this.#circuit.open;
+    return this.#caller.open;
   }
 
   /** @returns how many payins were due; call again at once while there are any */
   async askDue(): Promise<number> {
-    if (this.#circuit.resting) return 0;
+    if (this.#caller.resting) return 0;
     return this.#work('ask', (due) => this.#ask(due.map((task) => this.#referenceOf(task))));
   }
 
@@ -68,7 +56,7 @@ export class RailQuestions {
    */
   async closeDue(): Promise<number> {
     const canClose = this.#deps.rails[this.#rail].abilities.closeAtOnce > 0;
-    if (canClose && this.#circuit.resting) return 0;
+    if (canClose && this.#caller.resting) return 0;
     return this.#work('close', async (due) => {
       const toAsk = due.filter((task) => canClose || task.sent);
       const references = toAsk.map((task) => this.#referenceOf(task));
@@ -80,28 +68,15 @@ export class RailQuestions {
 
   /** Messages that were not to be expected: the rail is asked whether it stands by them. */
   async checkDoubtful(): Promise<number> {
-    if (this.#circuit.resting) return 0;
-    const claimToken = freshToken();
-    const notices = await this.#deps.system.transaction('claim doubtful notices', (tx) =>
-      claimDoubtful(tx, claimToken, this.#rail, this.#most),
-    );
-    if (notices.length === 0) return 0;
-    const answers = await this.#ask(notices.map((notice) => notice.reference));
-    const asked = notices.map((item, index) => ({ item, answer: answers[index] ?? UNANSWERED }));
-    await this.#concludeChecked(asked, claimToken).catch((error: unknown) =>
-      oneByOne(
-        error,
-        asked,
-        (each) => this.#concludeChecked([each], claimToken),
-        async ({ item }, alone) => {
-          this.#tell(alone, { noticeId: item.id });
-          await this.#deps.system.transaction('apply checked notices', (tx) =>
-            concludeNotices(tx, [askAgain(item, PUT_OFF_MS)], claimToken),
-          );
-        },
-      ),
-    );
-    return notices.length;
+    if (this.#caller.resting) return 0;
+    return checkDoubtful(this.#deps, {
+      about: 'payin',
+      rail: this.#rail,
+      most: this.#most,
+      longestProcessingMs: this.#deps.rails[this.#rail].abilities.longestProcessingMs,
+      ask: (references) => this.#ask(references),
+      apply: (tx, words, options) => applyWords(this.#deps, this.#keys, tx, words, options),
+    });
   }
 
   async #work(
@@ -121,7 +96,10 @@ export class RailQuestions {
         asked,
         (each) => this.#applyAnswers([each], claimToken),
         async ({ item }, alone) => {
-          this.#tell(alone, { payinId: item.id });
+          this.#deps.log.error(
+            { ...errorFields(alone), payinId: item.id, rail: this.#rail },
+            'what a rail answered cannot be applied',
+          );
           await this.#deps.system.transaction('apply answers', (tx) =>
             postponeTasks(tx, [{ ...item, afterMs: PUT_OFF_MS }], claimToken),
           );
@@ -131,8 +109,8 @@ export class RailQuestions {
     return due.length;
   }
 
-  #applyAnswers(asked: readonly Asked<DueTask>[], claimToken: string): Promise<unknown> {
-    const words: Word[] = [];
+  #applyAnswers(asked: readonly Asked[], claimToken: string): Promise<unknown> {
+    const words: PayinWord[] = [];
     const silent: DueTask[] = [];
     for (const { item: task, answer } of asked) {
       const reference = this.#referenceOf(task);
@@ -153,40 +131,8 @@ export class RailQuestions {
     );
   }
 
-  #concludeChecked(asked: readonly Asked<DueNotice>[], claimToken: string): Promise<unknown> {
-    const { longestProcessingMs } = this.#deps.rails[this.#rail].abilities;
-    const answered = asked.flatMap(({ item, answer }) =>
-      answer.kind === 'yes' ? [{ notice: item, standing: answer.value }] : [],
-    );
-    const silent = asked.filter(({ answer }) => answer.kind !== 'yes');
-    const words = answered.map(
-      ({ notice, standing }): Word => ({
-        rail: notice.rail,
-        reference: notice.reference,
-        told: notice.word,
-        standing,
-        toldLongAgo: notice.ageMs >= longestProcessingMs,
-      }),
-    );
-    return this.#deps.system.transaction('apply checked notices', (tx) =>
-      applyWords(this.#deps, this.#keys, tx, words, {
-        claimToken: null,
-        conclude: (results) =>
-          concludeNotices(
-            tx,
-            [
-              ...answered.map(({ notice }, index) => resultOf(notice, results[index] ?? 'doubtful')),
-              ...silent.map(({ item }) => askAgain(item, backoffMs(item.attempts + 1, 1000, 60_000))),
-            ],
-            claimToken,
-          ),
-      }),
-    );
-  }
-
-  /** A rail that is away is asked about one now and then; claiming all that wait would only load the database. */
   get #most(): number {
-    return this.#circuit.open ? 1 : this.#deps.rails[this.#rail].abilities.askAtOnce;
+    return this.#caller.atMost(this.#deps.rails[this.#rail].abilities.askAtOnce);
   }
 
   async #closeThenAsk(references: readonly string[]): Promise<readonly RailAnswer<Standing>[]> {
@@ -198,50 +144,17 @@ export class RailQuestions {
     return references.map((reference) => byReference.get(reference) ?? UNANSWERED);
   }
 
-  async #ask(references: readonly string[]): Promise<readonly RailAnswer<Standing>[]> {
-    return references.length === 0 ? [] : this.#call('ask', references);
+  #ask(references: readonly string[]): Promise<readonly RailAnswer<Standing>[]> {
+    return this.#call('ask', references);
   }
 
-  async #call(
-    operation: 'ask' | 'close',
-    references: readonly string[],
-  ): Promise<readonly RailAnswer<Standing>[]> {
-    if (!this.#circuit.allows()) return references.map(() => UNANSWERED);
-    let answers: readonly RailAnswer<Standing>[];
-    try {
-      answers = await this.#deps.rails[this.#rail][operation](references);
-    } catch (error) {
-      this.#circuit.failed();
-      throw error;
-    }
-    const unclear = answers.filter((answer) => answer.kind === 'unknown');
-    if (unclear.length === answers.length) this.#circuit.failed();
-    else this.#circuit.succeeded();
-    if (unclear.length > 0)
-      this.#deps.log.warn(
-        { rail: this.#rail, operation, count: unclear.length, reason: unclear[0]?.cause ?? '' },
-        'the rail gave no clear answer',
-      );
-    return answers;
-  }
-
-  #tell(error: unknown, about: { readonly noticeId: string } | { readonly payinId: string }): void {
-    this.#deps.log.error(
-      { ...errorFields(error), ...about, rail: this.#rail },
-      'what a rail answered cannot be applied',
+  #call(operation: 'ask' | 'close', references: readonly string[]): Promise<readonly RailAnswer<Standing>[]> {
+    return this.#caller.call(operation, references, (items) =>
+      this.#deps.rails[this.#rail][operation](items),
     );
   }
 
   #referenceOf(task: DueTask): string {
-    return task.brebKey ?? pseReference(task.id, task.organizationNumber);
+    return task.brebKey ?? resourceReference(task.id, task.organizationNumber);
   }
-}
-
-function askAgain({ organizationId, id }: DueNotice, afterMs: number): NoticeResult {
-  return { organizationId, id, outcome: null, next: { task: 'ask', afterMs } };
-}
-
-function resultOf(notice: DueNotice, result: WordResult): NoticeResult {
-  if (result === 'doubtful') return askAgain(notice, backoffMs(notice.attempts + 1, 1000, 10_000));
-  return { organizationId: notice.organizationId, id: notice.id, outcome: result, next: null };
 }

@@ -2,9 +2,10 @@ import { purgeIdempotencyKeys } from '../claims/idempotency.store.ts';
 import { makeMonths } from '../db/months.ts';
 import type { SystemDeps } from '../deps.ts';
 import { purgeAccessTokens, purgeCredentialChanges } from '../organizations/credential.store.ts';
+import { purgeLookups } from '../payouts/lookup.store.ts';
 
 /**
- * What must be there in time and what must leave: coming months are made, old idempotency keys and tokens go, in sets so
+ * What must be there in time and what must leave: coming months are made, old idempotency keys, tokens and lookups go, in sets so
  * that no delete holds its locks for long.
  * @returns how many rows left in this round; call again while there are any
  */
@@ -15,6 +16,7 @@ export async function keepHouse(deps: SystemDeps): Promise<number> {
     await purgeIdempotencyKeys(deps.system),
     await purgeAccessTokens(deps.system),
     await purgeCredentialChanges(deps.system),
+    await purgeLookups(deps.system),
   ];
   return left.reduce((sum, count) => sum + count, 0);
 }

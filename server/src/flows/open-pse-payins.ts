@@ -1,3 +1,4 @@
+import type { Customer } from '../customers/customer.ts';
 import { verdictOf } from '../db/failures.ts';
 import type { Deps } from '../deps.ts';
 import { backoffMs } from '../kit/backoff.ts';
@@ -5,11 +6,11 @@ import { Batcher } from '../kit/batch/batcher.ts';
 import { Circuit } from '../kit/circuit.ts';
 import { uuidv7 } from '../kit/ids.ts';
 import { errorFields } from '../kit/log.ts';
+import { resourceReference } from '../kit/resource-reference.ts';
 import type { PayinRow } from '../payins/payin.store.ts';
-import type { Customer, Payin } from '../payins/payin.ts';
+import type { Payin } from '../payins/payin.ts';
 import { checkoutUrl } from '../payins/payin.view.ts';
 import { type PageResult, recordPages } from '../payins/pse-payin.store.ts';
-import { pseReference } from '../payins/pse-reference.ts';
 import { insertNotices, type NewNotice } from '../rail-notices/notice.store.ts';
 import type { CollectOrder, Opened, RailAnswer } from '../rails/contract.ts';
 
@@ -186,7 +187,7 @@ async function record(deps: Deps, openings: readonly Opening[]): Promise<(PayinR
 function collectOrder(deps: Deps, { payin, payer, organizationNumber }: PseOrder): CollectOrder {
   if (payin.source.rail !== 'PSE') throw new Error('only PSE payins are opened at PSE');
   return {
-    reference: pseReference(payin.id, organizationNumber),
+    reference: resourceReference(payin.id, organizationNumber),
     payinId: payin.id,
     amount: payin.amount,
     expiresAt: payin.expiresAt,
@@ -215,8 +216,9 @@ function openingOf(deps: Deps, order: PseOrder, answer: RailAnswer<Opened>, retr
         id: uuidv7(deps.clock.now(), deps.cell),
         organizationId,
         rail: 'PSE',
+        about: 'payin',
         noticeId: null,
-        reference: pseReference(id, order.organizationNumber),
+        reference: resourceReference(id, order.organizationNumber),
         word: { kind: 'refused', errorCode: answer.errorCode },
         sealedRaw: null,
       },

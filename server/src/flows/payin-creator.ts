@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Customer } from '../customers/customer.ts';
 import { isDatabaseError, verdictOf } from '../db/failures.ts';
 import type { Deps } from '../deps.ts';
 import { Batcher } from '../kit/batch/batcher.ts';
-import { canonicalJson } from '../kit/canonical-json.ts';
 import { monotonicMs } from '../kit/clock.ts';
-import { hmac } from '../kit/crypto.ts';
 import { Fault } from '../kit/errors.ts';
 import { freshToken, uuidv7 } from '../kit/ids.ts';
 import { cents } from '../kit/money.ts';
 import type { Principal } from '../organizations/organization.ts';
 import { mintBrebKey } from '../payins/breb-key.ts';
 import { payinOf } from '../payins/payin.store.ts';
-import { asCreated, type Customer, type Payin, type PayinSource } from '../payins/payin.ts';
+import { asCreated, type Payin, type PayinSource } from '../payins/payin.ts';
 import type { CollectOrder } from '../rails/contract.ts';
 import { type CreatedPayin, type CreatePayin, createPayins } from './create-payins.ts';
+import { databaseRefusal, faultOf, type Idempotency, idempotencyClaim } from './creation-request.ts';
 import type { PseOpener } from './open-pse-payins.ts';
 import { readPayin } from './read-payins.ts';
 import { UncertainCreations } from './release-uncertain.ts';
@@ -27,12 +27,6 @@ export interface PayinRequest {
   readonly rail:
     | { readonly name: 'BRE_B'; readonly keyType: 'SINGLE_USE' | 'QR_CODE' }
     | { readonly name: 'PSE'; readonly bank: string; readonly personType: 'INDIVIDUAL' | 'BUSINESS' };
-}
-
-interface Idempotency {
-  readonly key: string;
-  /** The body as it was sent. */
-  readonly body: unknown;
 }
 
 /** How long a creation waits for the bank's page before it answers without one. */
@@ -95,13 +89,11 @@ export class PayinCreator {
     const answer = await this.#submit(command);
     switch (answer.kind) {
       case 'created':
-        return { payin: await this.#afterCommit(command, answer.payin), replayed: false };
+        return { payin: await this.#afterCommit(command, answer.resource), replayed: false };
       case 'replayed':
-        return { payin: asCreated(await this.#withPage(principal, answer.payin)), replayed: true };
-      case 'reference_taken':
-        throw new Fault('reference_taken', { members: { existingId: answer.existingId } });
-      case 'idempotency_mismatch':
-        throw new Fault('idempotency_mismatch');
+        return { payin: asCreated(await this.#withPage(principal, answer.resource)), replayed: true };
+      default:
+        throw faultOf(answer);
     }
   }
 
@@ -121,10 +113,7 @@ export class PayinCreator {
       claimToken: freshToken(),
       organization,
       secrets,
-      idempotency: idempotency && {
-        keyHash: hmac(secrets.hashKey, `${OPERATION}\n${idempotency.key}`).subarray(0, 16),
-        bodyHash: hmac(secrets.hashKey, canonicalJson(idempotency.body)).subarray(0, 16),
-      },
+      idempotency: idempotencyClaim(secrets, OPERATION, idempotency),
       amount: cents(request.amountInCents),
       reference: request.reference,
       customer: request.inlineCustomer ?? null,
@@ -152,7 +141,7 @@ export class PayinCreator {
         const key = mintBrebKey(this.#deps.brebKeyPrefix, this.#deps.cell, this.#deps.clock.now());
         return await this.#submit({ ...command, source: { ...command.source, key } }, triesLeft - 1);
       }
-      throw refusalOf(command, error.code);
+      throw databaseRefusal(command, error.code);
     }
   }
 
@@ -207,16 +196,6 @@ export class PayinCreator {
     }
     return now;
   }
-}
-
-/** A single command that the database refused by itself. */
-function refusalOf(command: CreatePayin, sqlState: string | undefined): Fault {
-  // Somebody has held this command's key or reference for longer than we wait.
-  if (sqlState === '55P03')
-    return new Fault(command.idempotency ? 'idempotency_in_flight' : 'service_unavailable', {
-      reason: 'lock not available',
-    });
-  return new Fault('internal_error', { reason: `a creation was refused by the database with ${sqlState}` });
 }
 
 async function within<T>(promise: Promise<T>, ms: number): Promise<T | null> {

@@ -1,3 +1,4 @@
+import { openCustomer } from '../customers/customer.seal.ts';
 import type { SystemDeps } from '../deps.ts';
 import { backoffMs } from '../kit/backoff.ts';
 import { Circuit } from '../kit/circuit.ts';
@@ -13,7 +14,6 @@ import {
   type RegistrationResult,
   recordRegistrations,
 } from '../payins/breb-key.store.ts';
-import { openCustomer } from '../payins/customer.seal.ts';
 import { insertNotices } from '../rail-notices/notice.store.ts';
 import type { CollectOrder, Opened, RailAnswer, Standing } from '../rails/contract.ts';
 
@@ -200,6 +200,7 @@ export class KeyRegistrar {
             id,
             organizationId,
             rail: 'BRE_B' as const,
+            about: 'payin' as const,
             noticeId: null,
             reference: key,
             word,
@@ -245,7 +246,11 @@ function orderOf(key: DueKey, secrets: (organizationId: string) => OrganizationS
     amount: key.amount,
     expiresAt: key.expiresAt,
     description: '',
-    payer: openCustomer(dataKey, key.sealedCustomer, key.organizationId, key.payinId),
+    payer: openCustomer(dataKey, key.sealedCustomer, {
+      table: 'payins',
+      organizationId: key.organizationId,
+      id: key.payinId,
+    }),
     bank: null,
   };
 }

@@ -52,6 +52,7 @@ export class NoticeIntake {
         id,
         organizationId: HOUSE_ID,
         rail,
+        about: notice?.about ?? 'payin',
         noticeId: notice?.noticeId ?? null,
         reference: notice?.reference ?? '',
         word: notice?.word ?? { kind: 'unreadable' },

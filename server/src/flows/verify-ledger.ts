@@ -2,6 +2,7 @@ import type { SystemDeps } from '../deps.ts';
 import { BOOK_CHECKS, type Totals, totals } from '../ledger/book-checks.store.ts';
 import { type BrokenRow, brokenRows, MOST_BROKEN_ROWS } from '../ledger/broken-row.store.ts';
 import { PAYMENT_CHECKS } from '../ledger/payment-checks.store.ts';
+import { PAYOUT_CHECKS } from '../ledger/payout-checks.store.ts';
 
 export interface Verification extends Totals {
   readonly broken: readonly BrokenRow[];
@@ -13,7 +14,10 @@ export interface Verification extends Totals {
 export async function verifyLedger(deps: Pick<SystemDeps, 'snapshot'>): Promise<Verification> {
   return deps.snapshot.read(async (tx) => {
     const sums = await totals(tx);
-    const found = [...imbalance(sums), ...(await brokenRows(tx, [...BOOK_CHECKS, ...PAYMENT_CHECKS]))];
+    const found = [
+      ...imbalance(sums),
+      ...(await brokenRows(tx, [...BOOK_CHECKS, ...PAYMENT_CHECKS, ...PAYOUT_CHECKS])),
+    ];
     return { ...sums, broken: found.slice(0, MOST_BROKEN_ROWS), more: found.length > MOST_BROKEN_ROWS };
   });
 }

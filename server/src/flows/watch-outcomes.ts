@@ -1,5 +1,6 @@
 import { countOpenAnomalies } from '../anomalies/anomaly.store.ts';
 import type { SystemDeps } from '../deps.ts';
+import { waitingPayouts } from '../payouts/payout-outcome.store.ts';
 import { waitingNotices } from '../rail-notices/notice.store.ts';
 
 /** What rails told us and nobody has made anything of yet, and what waits for an operator, as metrics. */
@@ -8,6 +9,7 @@ export function watchOutcomes(deps: SystemDeps): () => Promise<void> {
   const waiting = new Map<string, number>();
   const oldest = new Map<string, number>();
   let anomalies = 0;
+  let payouts = { sends: 0, unknown: 0, oldest_send_seconds: 0 };
   const { metrics } = deps;
   metrics.gauge(
     'caudal_rail_notices_waiting',
@@ -16,6 +18,17 @@ export function watchOutcomes(deps: SystemDeps): () => Promise<void> {
   );
   metrics.gauge('caudal_rail_notices_waiting_oldest_seconds', 'Age of the oldest of them.', () => oldest);
   metrics.gauge('caudal_anomalies_open', 'Anomalies that wait for an operator.', () => anomalies);
+  metrics.gauge('caudal_payouts_waiting', 'Payouts that wait to be sent.', () => payouts.sends);
+  metrics.gauge(
+    'caudal_payouts_waiting_oldest_seconds',
+    'How long the first of them has been due.',
+    () => payouts.oldest_send_seconds,
+  );
+  metrics.gauge(
+    'caudal_payouts_unknown',
+    'Payouts sent more than a minute ago whose outcome is not known: `payouts unknown` lists them.',
+    () => payouts.unknown,
+  );
   return async () => {
     const rows = await waitingNotices(deps.system);
     for (const task of tasks) {
@@ -24,5 +37,6 @@ export function watchOutcomes(deps: SystemDeps): () => Promise<void> {
       oldest.set(`{task="${task}"}`, row?.oldest_seconds ?? 0);
     }
     anomalies = await countOpenAnomalies(deps.system);
+    payouts = await waitingPayouts(deps.system);
   };
 }

@@ -1,6 +1,8 @@
 import type { Deps } from '../deps.ts';
 import type { IssuedToken } from '../flows/issue-token.ts';
+import type { KeyLookups } from '../flows/look-up-key.ts';
 import type { PayinCreator } from '../flows/payin-creator.ts';
+import type { PayoutCreator } from '../flows/payout-creator.ts';
 import type { BankList } from '../flows/read-banks.ts';
 import type { NoticeIntake } from '../flows/store-notices.ts';
 import type { Authority } from '../organizations/authority.ts';
@@ -13,6 +15,8 @@ export interface ApiDeps extends Deps {
   readonly notices: NoticeIntake;
   readonly authority: Authority;
   readonly payins: PayinCreator;
+  readonly payouts: PayoutCreator;
+  readonly lookups: KeyLookups;
   readonly banks: BankList;
   readonly issueToken: (principal: Principal, scopes: readonly string[]) => Promise<IssuedToken>;
 }

@@ -1,10 +1,11 @@
 import { z } from 'zod';
+import { ID_TYPES } from '../customers/customer.ts';
 import { MAX_AMOUNT_IN_CENTS } from '../kit/money.ts';
-import { ID_TYPES } from '../payins/payin.ts';
 
 /** Codes of field errors that are ours, carried by zod's custom issues. */
 export type FieldCode =
   | 'invalid_characters'
+  | 'invalid_breb_key'
   | 'invalid_document'
   | 'invalid_url'
   | 'not_for_this_rail'

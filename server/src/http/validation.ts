@@ -20,6 +20,10 @@ const MESSAGES: Readonly<Record<string, Readonly<Record<Language, string>>>> = {
     en: 'Contains characters that are not allowed.',
     es: 'Contiene caracteres no permitidos.',
   },
+  invalid_breb_key: {
+    en: 'Cannot be a Bre-B key of any type.',
+    es: 'No puede ser una llave Bre-B de ningún tipo.',
+  },
   invalid_document: {
     en: 'Cannot be a number of this document type.',
     es: 'No puede ser un número de este tipo de documento.',

@@ -83,6 +83,32 @@ export const ERRORS = {
     },
     retry: 'after_change',
   },
+  lookup_invalid: {
+    status: 400,
+    title: { en: 'Lookup does not hold', es: 'La consulta no es válida' },
+    cause: {
+      en: '`breb.lookupId` is unknown, has expired, or belongs to the lookup of another key.',
+      es: '`breb.lookupId` no existe, ya venció o corresponde a la consulta de otra llave.',
+    },
+    remedy: {
+      en: 'Look the key up again and send the new `lookupId` with the same `keyString`. Nothing was created.',
+      es: 'Consulte la llave de nuevo y envíe el nuevo `lookupId` con la misma `keyString`. No se creó nada.',
+    },
+    retry: 'after_change',
+  },
+  breb_key_invalid: {
+    status: 400,
+    title: { en: 'Not a Bre-B key', es: 'No es una llave Bre-B' },
+    cause: {
+      en: 'The text cannot be a key of any type, or the directory does not take it as one.',
+      es: 'El texto no puede ser una llave de ningún tipo, o el directorio no la acepta.',
+    },
+    remedy: {
+      en: 'A key is a mobile number, an e-mail address, an identification number, a merchant code or `@` with letters and digits. Ask the receiver for it again.',
+      es: 'Una llave es un número de celular, un correo, un número de identificación, un código de comercio o `@` con letras y números. Pídasela de nuevo a quien recibe.',
+    },
+    retry: 'after_change',
+  },
   cursor_invalid: {
     status: 400,
     title: { en: 'Invalid cursor', es: 'Cursor inválido' },
@@ -135,6 +161,19 @@ export const ERRORS = {
     },
     retry: 'after_change',
   },
+  breb_key_not_found: {
+    status: 404,
+    title: { en: 'No such Bre-B key', es: 'La llave Bre-B no existe' },
+    cause: {
+      en: 'The directory has no such key, or it was canceled.',
+      es: 'El directorio no tiene esa llave, o fue cancelada.',
+    },
+    remedy: {
+      en: 'Ask the receiver for the key again. Looking for keys that do not exist soon reaches a limit.',
+      es: 'Pida la llave de nuevo a quien recibe. Buscar llaves que no existen llega pronto a un límite.',
+    },
+    retry: 'after_change',
+  },
   method_not_allowed: {
     status: 405,
     title: { en: 'Method not allowed', es: 'Método no permitido' },
@@ -171,6 +210,29 @@ export const ERRORS = {
     },
     retry: 'safe',
   },
+  payout_already_sent: {
+    status: 409,
+    title: { en: 'Payout already sent', es: 'El pago ya fue enviado' },
+    cause: {
+      en: 'The order has left for the rail, or is about to: it can no longer be canceled.',
+      es: 'La orden ya salió hacia la red, o está por salir: ya no se puede cancelar.',
+    },
+    remedy: {
+      en: 'Wait for its event. If the money arrives and should not have, ask the receiver for it: the rail takes nothing back.',
+      es: 'Espere su evento. Si el dinero llega y no debía llegar, pídaselo a quien lo recibió: la red no devuelve pagos.',
+    },
+    retry: 'never',
+  },
+  payout_ended: {
+    status: 409,
+    title: { en: 'Payout has ended', es: 'El pago ya terminó' },
+    cause: {
+      en: 'The payout ended without being sent, so there is nothing to cancel; `errorCode` of the payout says why.',
+      es: 'El pago terminó sin ser enviado, así que no hay nada que cancelar; `errorCode` del pago dice por qué.',
+    },
+    remedy: { en: 'Nothing is to be done: no money left.', es: 'No hay que hacer nada: no salió dinero.' },
+    retry: 'never',
+  },
   payload_too_large: {
     status: 413,
     title: { en: 'Body too large', es: 'Cuerpo demasiado grande' },
@@ -186,6 +248,19 @@ export const ERRORS = {
       es: 'El `Content-Type` del cuerpo no es uno que esta operación lea.',
     },
     remedy: { en: 'Send `Content-Type: application/json`.', es: 'Envíe `Content-Type: application/json`.' },
+    retry: 'after_change',
+  },
+  breb_key_suspended: {
+    status: 422,
+    title: { en: 'Bre-B key suspended', es: 'Llave Bre-B suspendida' },
+    cause: {
+      en: 'The key exists, but its holder or its bank has suspended it: money cannot be sent to it.',
+      es: 'La llave existe, pero su titular o su banco la suspendió: no se le puede enviar dinero.',
+    },
+    remedy: {
+      en: 'Ask the receiver to reactivate it at the bank, or for another key.',
+      es: 'Pida a quien recibe que la reactive en su banco, o que le dé otra llave.',
+    },
     retry: 'after_change',
   },
   idempotency_mismatch: {
@@ -240,6 +315,19 @@ export const ERRORS = {
     },
     retry: 'after_change',
   },
+  too_many_lookups: {
+    status: 429,
+    title: { en: 'Too many lookups', es: 'Demasiadas consultas' },
+    cause: {
+      en: 'Your organization has looked up too many keys: above all keys that do not exist, or whose holder is not whom you named.',
+      es: 'Su organización consultó demasiadas llaves: sobre todo llaves que no existen o cuyo titular no es el que usted indicó.',
+    },
+    remedy: {
+      en: 'Wait for the time in `Retry-After`. A lookup that a payout follows costs nothing in the end.',
+      es: 'Espere el tiempo de `Retry-After`. Una consulta a la que le sigue un pago al final no cuenta.',
+    },
+    retry: 'safe',
+  },
   internal_error: {
     status: 500,
     title: { en: 'Something broke on our side', es: 'Algo falló de nuestro lado' },
@@ -289,6 +377,19 @@ export const ERRORS = {
     remedy: {
       en: 'Offer the payer the other rail, or repeat the request after the time in `Retry-After`. Payins created before keep their course.',
       es: 'Ofrezca al pagador el otro medio de pago, o repita la solicitud después del tiempo en `Retry-After`. Los cobros creados antes siguen su curso.',
+    },
+    retry: 'safe',
+  },
+  rail_unavailable: {
+    status: 503,
+    title: { en: 'The rail does not answer', es: 'La red no responde' },
+    cause: {
+      en: 'The network gave no clear answer in time, so nothing can be said about what you asked for.',
+      es: 'La red no dio una respuesta clara a tiempo, así que no se puede decir nada sobre lo que preguntó.',
+    },
+    remedy: {
+      en: 'Repeat the request after the time in `Retry-After`. It was not counted as a lookup.',
+      es: 'Repita la solicitud después del tiempo en `Retry-After`. No se contó como consulta.',
     },
     retry: 'safe',
   },

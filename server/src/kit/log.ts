@@ -38,6 +38,7 @@ const ALLOWED = [
   'ageMs',
   'circuit',
   'payinId',
+  'payoutId',
   'noticeId',
 ] as const;
 

@@ -13,12 +13,12 @@ export function cents(value: bigint | number): Cents {
 }
 
 /** `amount` of the interface: pesos with at most two decimals. Exact up to the largest amount we accept. */
-export function pesos(amount: Cents): number {
+export function pesos(amount: bigint): number {
   return Number(amount) / 100;
 }
 
 /** The form rails take: `49800.00`. */
-export function decimalPesos(amount: Cents): string {
-  const digits = amount.toString().padStart(3, '0');
-  return `${digits.slice(0, -2)}.${digits.slice(-2)}`;
+export function decimalPesos(amount: bigint): string {
+  const digits = (amount < 0n ? -amount : amount).toString().padStart(3, '0');
+  return `${amount < 0n ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`;
 }

@@ -45,6 +45,29 @@ export async function readBalances(tx: Tx, organizationId: string): Promise<Bala
   };
 }
 
+const LOCK_FOR_HOLDS = statement(
+  'balance.lock-for-holds',
+  // Both accounts that a hold moves, in the order in which every transaction locks them.
+  `select organization_id, account, balance_in_cents from caudal.ledger_balances
+   where organization_id = any ($1::uuid[]) and account in ('available', 'held') order by organization_id, account for update`,
+);
+
+/**
+ * What each organization has available, as it stays until this transaction ends: nobody else can set money of theirs
+ * aside meanwhile.
+ */
+export async function lockAvailable(
+  tx: Tx,
+  organizationIds: readonly string[],
+): Promise<Map<string, bigint>> {
+  const rows = await tx.query<BalanceRow & { organization_id: string }>(LOCK_FOR_HOLDS, [organizationIds]);
+  return new Map(
+    rows
+      .filter((row) => row.account === 'available')
+      .map((row) => [row.organization_id, row.balance_in_cents]),
+  );
+}
+
 const LOCK = statement(
   'balance.lock',
   'select balance_in_cents from caudal.ledger_balances where organization_id = $1 and account = $2 for update',

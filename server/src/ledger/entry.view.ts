@@ -7,6 +7,11 @@ const TYPES = {
   settlement: 'SETTLEMENT',
   deposit: 'DEPOSIT',
   anomaly: 'CORRECTION',
+  payout_hold: 'PAYOUT_HOLD',
+  payout_release: 'PAYOUT_RELEASE',
+  payout: 'PAYOUT',
+  // Between accounts of ours: no merchant sees it.
+  execution: 'CORRECTION',
 } as const satisfies Record<CauseKind, string>;
 
 /** A merchant has three accounts; of ours it sees what they are for, not how many there are. */

@@ -90,8 +90,11 @@ const UNSETTLED = check(
 const SUSPENSE = check(
   'suspense',
   // What was found out to be another organization's leaves suspense there: it is the anomaly that says whose it was.
+  // Money that is being returned stays in suspense until its payout is confirmed.
   `with moved as (
-     select organization_id, amount_in_cents as amount from caudal.ledger_transfers where credit_account = 'suspense'
+     select coalesce(a.organization_id, t.organization_id) as organization_id, t.amount_in_cents as amount
+     from caudal.ledger_transfers t left join caudal.anomalies a on t.cause_kind = 'anomaly' and a.id::text = t.cause_id
+     where t.credit_account = 'suspense'
      union all
      select coalesce(a.organization_id, t.organization_id), -t.amount_in_cents from caudal.ledger_transfers t
      left join caudal.anomalies a on t.cause_kind = 'anomaly' and a.id::text = t.cause_id
@@ -99,7 +102,10 @@ const SUSPENSE = check(
    ),
    held as (select organization_id, sum(amount) as amount from moved group by organization_id),
    open as (
-     select organization_id, sum(amount_in_cents) as amount from caudal.anomalies where resolved_at is null group by organization_id
+     select a.organization_id, sum(a.amount_in_cents) as amount from caudal.anomalies a
+     where a.resolved_at is null or exists (
+       select from caudal.payouts p where p.anomaly_id = a.id and p.id = a.return_payout_id and p.status = 'PROCESSING')
+     group by a.organization_id
    )
    select 'anomalies' as "table", coalesce(h.organization_id, o.organization_id) as "organizationId", 'suspense' as id,
      coalesce(h.amount, 0) || ' in suspense' as expected, coalesce(o.amount, 0) || ' of open anomalies' as found

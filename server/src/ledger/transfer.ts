@@ -10,7 +10,16 @@ export type SharedAccount = (typeof SHARED_ACCOUNTS)[number];
 export type Account = OwnAccount | SharedAccount;
 
 /** Why money moved. A cause moves money once, for ever. */
-export type CauseKind = 'payment' | 'settlement' | 'deposit' | 'anomaly';
+export type CauseKind =
+  | 'payment'
+  | 'settlement'
+  | 'deposit'
+  | 'anomaly'
+  | 'payout_hold'
+  | 'payout_release'
+  | 'payout'
+  /** Money that a rail sent and that no payout answers for. */
+  | 'execution';
 
 /** A credit raises an account and a debit lowers it. Never changed: a mistake is corrected by another transfer. */
 export interface Transfer {
@@ -22,11 +31,11 @@ export interface Transfer {
   readonly credit: Account;
   readonly amount: Cents;
   readonly cause: { readonly kind: CauseKind; readonly id: string };
-  /** The payin, settlement or anomaly it is about. */
+  /** The payin, payout, settlement or anomaly it is about. */
   readonly resourceId: string | null;
 }
 
-/** Where the money of each rail comes from. */
+/** Where the money of each rail comes from, and where it leaves. */
 export const CLEARING: Readonly<Record<'BRE_B' | 'PSE', SharedAccount>> = {
   BRE_B: 'clearing_bre_b',
   PSE: 'clearing_pse',

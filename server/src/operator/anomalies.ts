@@ -1,8 +1,10 @@
 import type { Anomaly } from '../anomalies/anomaly.ts';
 import type { SystemDeps } from '../deps.ts';
 import { listAnomalies, type ResolveOutcome, resolve } from '../flows/resolve-anomaly.ts';
+import { findReceiver, returnTo } from '../flows/return-money.ts';
 import { isUuid } from '../kit/ids.ts';
 import { decimalPesos } from '../kit/money.ts';
+import { readReceiverKey } from '../payouts/receiver-key.ts';
 import { type Options, type Output, UsageError } from './options.ts';
 
 const MOST_LISTED = 1000;
@@ -23,35 +25,81 @@ export async function anomaliesList(deps: SystemDeps, options: Options): Promise
 
 function line(anomaly: Anomaly): string {
   const money = anomaly.amount === null ? 'no money' : `COP ${decimalPesos(anomaly.amount)}`;
-  const about = anomaly.payinId === null ? anomaly.reference : `payin ${anomaly.payinId}`;
+  const about =
+    anomaly.payinId !== null
+      ? `payin ${anomaly.payinId}`
+      : anomaly.payoutId !== null
+        ? `payout ${anomaly.payoutId}`
+        : anomaly.reference;
   const end = anomaly.resolution === null ? '' : `  ${anomaly.resolution} by ${anomaly.resolvedBy}`;
   return `${anomaly.id}  ${anomaly.noticedAt.toISOString()}  ${anomaly.rail.padEnd(5)}  ${anomaly.kind.padEnd(13)}  ${money}  ${about}${end}`;
 }
+
+const WAYS = ['credit', 'return', 'charge', 'write-off', 'dismiss'] as const;
 
 export async function anomaliesResolve(deps: SystemDeps, options: Options): Promise<Output> {
   const [id] = options.words;
   if (id === undefined || !isUuid(id))
     throw new UsageError('anomalies resolve needs the id of an anomaly (anomalies list shows them)');
-  const credit = options.given('credit');
-  if (credit === options.given('dismiss')) throw new UsageError('say either --credit or --dismiss');
+  const [way, other] = WAYS.filter((each) => options.given(each));
+  if (way === undefined || other !== undefined)
+    throw new UsageError('say one of --credit, --return, --charge, --write-off and --dismiss');
   const organizationId = options.matching('org', /^[0-9a-f-]{36}$/, 'the id of an organization', '');
   if (organizationId !== '' && !isUuid(organizationId))
     throw new UsageError('--org must be the id of an organization');
+  const by = options.required('by');
+  const note = options.matching('note', /^.{1,500}$/, 'a note of at most 500 letters', '') || null;
+  const receiver = way === 'return' ? await receiverOf(deps, options) : null;
   const outcome = await resolve(deps, id, {
-    how: credit ? 'credit' : 'dismiss',
-    by: options.required('by'),
-    note: options.matching('note', /^.{1,500}$/, 'a note of at most 500 letters', '') || null,
+    how: way === 'write-off' ? 'write_off' : way,
+    by,
+    note,
     organizationId: organizationId || null,
+    makeReturn: receiver && returnTo(deps, receiver),
   });
   if (outcome.kind !== 'resolved') throw new Error(refusal(outcome));
-  const { anomaly } = outcome;
+  const { returnPayoutId } = outcome;
   return {
-    json: { id, resolution: credit ? 'credit' : 'dismiss', organizationId: outcome.organizationId },
-    text:
-      anomaly.amount === null
-        ? `Anomaly ${id} is put away.`
-        : `COP ${decimalPesos(anomaly.amount)} moved from suspense to the available balance of ${outcome.organizationId}.`,
+    json: {
+      id,
+      resolution: outcome.anomaly.amount === null ? 'dismiss' : way,
+      organizationId: outcome.organizationId,
+      ...(returnPayoutId === null ? {} : { returnPayoutId }),
+    },
+    text: told(outcome, way, receiver?.name ?? ''),
   };
+}
+
+/** Asked of the directory before anything is written: who would get the money. */
+async function receiverOf(deps: SystemDeps, options: Options) {
+  const read = readReceiverKey(options.required('key'));
+  if (!read) throw new UsageError('--key cannot be a Bre-B key');
+  const receiver = await findReceiver(deps, read.key);
+  if (!('kind' in receiver)) return receiver;
+  throw new Error(
+    receiver.kind === 'no'
+      ? `money cannot be sent to this key: ${receiver.errorCode}`
+      : 'the network gave no clear answer about this key; nothing was done, try again',
+  );
+}
+
+function told(
+  { anomaly, organizationId, returnPayoutId }: Extract<ResolveOutcome, { kind: 'resolved' }>,
+  way: (typeof WAYS)[number],
+  receiver: string,
+): string {
+  if (anomaly.amount === null) return `Anomaly ${anomaly.id} is put away.`;
+  const money = `COP ${decimalPesos(anomaly.amount < 0n ? -anomaly.amount : anomaly.amount)}`;
+  switch (way) {
+    case 'return':
+      return `${money} go to ${receiver}, by payout ${returnPayoutId}. Should it be declined, the anomaly is open again.`;
+    case 'charge':
+      return `${money} moved from the available balance of ${organizationId} to suspense, which owed it.`;
+    case 'write-off':
+      return `${money} moved from treasury to suspense, which owed it.`;
+    default:
+      return `${money} moved from suspense to the available balance of ${organizationId}.`;
+  }
 }
 
 function refusal(outcome: Exclude<ResolveOutcome, { kind: 'resolved' }>): string {
@@ -61,14 +109,20 @@ function refusal(outcome: Exclude<ResolveOutcome, { kind: 'resolved' }>): string
     case 'resolved before':
       return `it was resolved before: ${outcome.anomaly.resolution} by ${outcome.anomaly.resolvedBy} at ${outcome.anomaly.resolvedAt?.toISOString()}`;
     case 'no money':
-      return 'no money came with it, so there is nothing to credit; --dismiss puts it away';
+      return 'no money came with it, so there is none to move; --dismiss puts it away';
     case 'holds money':
-      return 'it holds money in suspense, which would stay there; --credit gives it to the merchant';
+      return 'it is about money, which must go somewhere: --credit or --return what came, --charge or --write-off what left';
+    case 'money came':
+      return 'money came with it: --credit gives it to the merchant, --return sends it back';
+    case 'money left':
+      return 'money left with it: --charge takes it from the merchant, --write-off bears it';
     case 'whose money':
-      return 'the money belongs to no payin of ours: say whose it is with --org ID';
+      return 'the money belongs to nothing of ours: say whose it is with --org ID';
     case 'other organization':
-      return 'it belongs to a payin of another organization: leave --org out';
+      return 'it belongs to another organization: leave --org out';
     case 'no such organization':
       return 'there is no such organization (org list shows them)';
+    case 'not covered':
+      return 'the available balance of the organization does not cover it; nothing was moved';
   }
 }

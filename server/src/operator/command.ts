@@ -4,12 +4,14 @@ import { databaseFaults } from '../db/startup-checks.ts';
 import type { SystemDeps } from '../deps.ts';
 import { makeLog } from '../kit/log.ts';
 import { anomaliesList, anomaliesResolve } from './anomalies.ts';
+import { auditList } from './audit.ts';
 import { failpointsList } from './failpoints.ts';
 import { keysCreate, keysList, keysRevoke } from './keys.ts';
 import { ledgerDeposit, ledgerVerify } from './ledger.ts';
 import { noticesUnreadable } from './notices.ts';
 import { Options, type Output, UsageError } from './options.ts';
 import { orgCreate, orgList, secretsRewrap } from './organizations.ts';
+import { payoutsResolve, payoutsShow, payoutsUnknown } from './payouts.ts';
 import { railsList, railsPause, railsResume } from './rails.ts';
 import { schedulesList, schedulesRun } from './schedules.ts';
 
@@ -34,11 +36,20 @@ Commands for operators
                       book money that an organization paid in; the same reference is booked once
   ledger verify       recompute every balance and name each row that does not add up
   anomalies list [--all]
-                      what rails said that fits no payin, and the money it holds in suspense; oldest first
+                      what rails said that fits no payin or payout, and the money it holds in suspense; oldest first
   anomalies resolve ID --credit [--org ID] --by NAME [--note TEXT]
                       give that money to the merchant (--org where it belongs to no payin)
+  anomalies resolve ID --return --key BREB_KEY --by NAME [--note TEXT]
+                      send that money back, by a payout out of suspense; declined, the anomaly is open again
+  anomalies resolve ID --charge [--org ID] | --write-off --by NAME [--note TEXT]
+                      for money that left (below zero): take it from the merchant, or bear it
   anomalies resolve ID --dismiss --by NAME [--note TEXT]
                       put away one that came without money
+  payouts unknown     payouts sent more than a minute ago whose outcome the rail has not told; oldest first
+  payouts show ID     a payout and every time it was sent
+  payouts resolve ID --confirm --execution NUMBER | --decline [--error-code CODE] --by NAME --note TEXT
+                      end one by what you know from elsewhere; the rail is asked once more first
+  audit list          what operators decided about money, newest first
   notices unreadable  messages of rails that nobody understood, as they came
   rails pause --rail BRE_B|PSE [--org ID] --reason TEXT --by NAME
                       take no payins on a rail and send it no new orders, for one organization or for all;
@@ -80,11 +91,20 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map(
     'ledger verify': { options: [], words: 0, run: ledgerVerify },
     'anomalies list': { options: [], flags: ['all'], words: 0, run: anomaliesList },
     'anomalies resolve': {
-      options: ['org', 'by', 'note'],
-      flags: ['credit', 'dismiss'],
+      options: ['org', 'key', 'by', 'note'],
+      flags: ['credit', 'return', 'charge', 'write-off', 'dismiss'],
       words: 1,
       run: anomaliesResolve,
     },
+    'payouts unknown': { options: [], words: 0, run: payoutsUnknown },
+    'payouts show': { options: [], words: 1, run: payoutsShow },
+    'payouts resolve': {
+      options: ['execution', 'error-code', 'by', 'note'],
+      flags: ['confirm', 'decline'],
+      words: 1,
+      run: payoutsResolve,
+    },
+    'audit list': { options: [], words: 0, run: auditList },
     'notices unreadable': { options: [], words: 0, run: noticesUnreadable },
     'rails pause': { options: ['rail', 'org', 'reason', 'by'], words: 0, run: railsPause },
     'rails resume': { options: ['rail', 'org'], words: 0, run: railsResume },

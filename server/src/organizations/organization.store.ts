@@ -85,6 +85,14 @@ export async function organizationsByNumber(
   return new Map(rows.map((row) => [row.number, row.id]));
 }
 
+const NUMBER = statement('organization.number', 'select number from caudal.organizations where id = $1');
+
+export async function numberOfOrganization(tx: Tx, id: string): Promise<number> {
+  const [row] = await tx.query<{ number: number }>(NUMBER, [id]);
+  if (!row) throw new Error(`there is no organization ${id}`);
+  return row.number;
+}
+
 const WRAPPED_KEYS = statement(
   'organization.wrapped-keys',
   'select organization_id, wrapped_key, master_key_id from caudal.organization_keys where organization_id = any($1::uuid[])',

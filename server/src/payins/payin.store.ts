@@ -1,8 +1,8 @@
+import { openCustomer } from '../customers/customer.seal.ts';
 import { CLAIM } from '../db/claim.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import type { SecretKey } from '../kit/crypto.ts';
 import { type Cents, cents } from '../kit/money.ts';
-import { openCustomer } from './customer.seal.ts';
 import { FIRST_QUESTION_SECONDS } from './payin.questions.ts';
 import { NOT_YET } from './payin.states.ts';
 import type { Payin, PayinSource } from './payin.ts';
@@ -136,7 +136,11 @@ export async function findPayin(tx: Tx, organizationId: string, id: string): Pro
 export function payinOf(row: PayinRow, dataKey: SecretKey): Payin {
   return {
     ...payinWithoutCustomer(row),
-    customer: openCustomer(dataKey, row.customer, row.organization_id, row.id),
+    customer: openCustomer(dataKey, row.customer, {
+      table: 'payins',
+      organizationId: row.organization_id,
+      id: row.id,
+    }),
   };
 }
 

@@ -1,19 +1,11 @@
+import type { Customer } from '../customers/customer.ts';
 import type { Cents } from '../kit/money.ts';
 import type { RailErrorCode } from '../rails/contract.ts';
 import { FIRST_STATUS, type PayinStatus } from './payin.states.ts';
 
-export const ID_TYPES = ['CO_CC', 'CO_CE', 'CO_NIT', 'MXN_RFC', 'PASSPORT'] as const;
 export const KEY_TYPES = ['SINGLE_USE', 'QR_CODE'] as const;
 export const PERSON_TYPES = ['INDIVIDUAL', 'BUSINESS'] as const;
 export const SETTLEMENT_STATUSES = ['PENDING_SETTLEMENT', 'SETTLED'] as const;
-
-export interface Customer {
-  readonly name: string;
-  readonly idType: (typeof ID_TYPES)[number];
-  readonly idNumber: string;
-  readonly phone: string;
-  readonly email: string;
-}
 
 /** What a payin says about its rail. */
 export type PayinSource =

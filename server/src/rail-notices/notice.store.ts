@@ -1,7 +1,10 @@
 import { CLAIM } from '../db/claim.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import { type Cents, cents } from '../kit/money.ts';
-import type { Rail, RailErrorCode } from '../rails/contract.ts';
+import type { Rail, RailErrorCode, RailNotice } from '../rails/contract.ts';
+
+/** What a notice is about: money that comes in, or money that goes out. */
+export type NoticeSubject = RailNotice['about'];
 
 /** What a rail said, as it is kept. `refused` is its answer to an order of ours; the others it sent by itself. */
 type NoticeWord =
@@ -14,6 +17,7 @@ export interface NewNotice {
   /** The house's for what came from outside: whose it is comes out when it is applied. */
   readonly organizationId: string;
   readonly rail: Rail;
+  readonly about: NoticeSubject;
   readonly noticeId: string | null;
   readonly reference: string;
   readonly word: NoticeWord;
@@ -24,11 +28,11 @@ const INSERT = statement(
   'notice.insert',
   `with moment as materialized (select caudal.now() as at)
    insert into caudal.rail_notices (organization_id, id, rail, notice_id, reference, word, execution_id, amount_in_cents, error_code,
-     raw, received_at, task, due_at)
-   select organization_id, id, rail, notice_id, reference, word, execution_id, amount, error_code, raw, at,
+     raw, about, received_at, task, due_at)
+   select organization_id, id, rail, notice_id, reference, word, execution_id, amount, error_code, raw, about, at,
      case when word <> 'unreadable' then 'apply' end, case when word <> 'unreadable' then at end
-   from moment, unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::text[], $10::bytea[])
-     as n (organization_id, id, rail, notice_id, reference, word, execution_id, amount, error_code, raw)`,
+   from moment, unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::text[], $10::bytea[], $11::text[])
+     as n (organization_id, id, rail, notice_id, reference, word, execution_id, amount, error_code, raw, about)`,
 );
 
 /** Kept before anything is made of it; a worker applies it. */
@@ -45,6 +49,7 @@ export async function insertNotices(tx: Tx, notices: readonly NewNotice[]): Prom
     notices.map(({ word }) => (word.kind === 'paid' ? word.amount : null)),
     notices.map(({ word }) => ('errorCode' in word ? word.errorCode : null)),
     notices.map((notice) => notice.sealedRaw),
+    notices.map((notice) => notice.about),
   ]);
 }
 
@@ -64,7 +69,7 @@ const COLUMNS = `n.organization_id, n.id, n.rail, n.reference, n.word, n.executi
 
 const TAKE = statement(
   'notice.take',
-  `select ${COLUMNS} from caudal.rail_notices n where n.task = 'apply' and n.due_at <= caudal.now()
+  `select ${COLUMNS} from caudal.rail_notices n where n.about = $2 and n.task = 'apply' and n.due_at <= caudal.now()
    order by n.due_at limit $1 for update skip locked`,
 );
 
@@ -77,8 +82,8 @@ const TAKE_ONE = statement(
  * Locks notices that are to be applied until the transaction ends: applying needs no rail, so the lock is the claim, and
  * those of a process that dies are free at once.
  */
-export async function takeNotices(tx: Tx, most: number): Promise<DueNotice[]> {
-  return (await tx.query<NoticeRow>(TAKE, [most])).map(dueNotice);
+export async function takeNotices(tx: Tx, about: NoticeSubject, most: number): Promise<DueNotice[]> {
+  return (await tx.query<NoticeRow>(TAKE, [most, about])).map(dueNotice);
 }
 
 export async function takeNotice(tx: Tx, organizationId: string, id: string): Promise<DueNotice[]> {
@@ -89,7 +94,7 @@ const CLAIM_DOUBTFUL = statement(
   'notice.claim-doubtful',
   `with due as (
      select n.organization_id, n.id from caudal.rail_notices n
-     where n.task = 'ask' and n.rail = $3 and n.due_at <= caudal.now() and (n.claimed_until is null or n.claimed_until < clock_timestamp())
+     where n.about = $4 and n.task = 'ask' and n.rail = $3 and n.due_at <= caudal.now() and (n.claimed_until is null or n.claimed_until < clock_timestamp())
      order by n.due_at limit $2 for update skip locked
    )
    update caudal.rail_notices n set claimed_until = clock_timestamp() + ${CLAIM}, claim_token = $1
@@ -101,10 +106,11 @@ const CLAIM_DOUBTFUL = statement(
 export async function claimDoubtful(
   tx: Tx,
   claimToken: string,
+  about: NoticeSubject,
   rail: Rail,
   most: number,
 ): Promise<DueNotice[]> {
-  return (await tx.query<NoticeRow>(CLAIM_DOUBTFUL, [claimToken, most, rail])).map(dueNotice);
+  return (await tx.query<NoticeRow>(CLAIM_DOUBTFUL, [claimToken, most, rail, about])).map(dueNotice);
 }
 
 /** What becomes of a notice: done with, to be asked about, or to be taken up again later. */
@@ -180,11 +186,11 @@ const COUNTED = 100_000;
 const WAITING = statement(
   'notice.waiting',
   // Counted up to a limit and the age read from the first in line: in an outage this must not read all that wait.
-  `select t.task, (select count(*)::int from (
-       select from caudal.rail_notices n where n.task = t.task and n.due_at is not null limit ${COUNTED}) as counted) as count,
-     coalesce((select extract(epoch from caudal.now() - n.received_at) from caudal.rail_notices n
-       where n.task = t.task and n.due_at is not null order by n.due_at limit 1), 0)::float8 as oldest_seconds
-   from (values ('apply'), ('ask')) as t (task)`,
+  `select t.task, sum((select count(*)::int from (
+       select from caudal.rail_notices n where n.about = s.about and n.task = t.task and n.due_at is not null limit ${COUNTED}) as counted))::int as count,
+     max(coalesce((select extract(epoch from caudal.now() - n.received_at) from caudal.rail_notices n
+       where n.about = s.about and n.task = t.task and n.due_at is not null order by n.due_at limit 1), 0))::float8 as oldest_seconds
+   from (values ('apply'), ('ask')) as t (task), (values ('payin'), ('payout')) as s (about) group by t.task`,
 );
 
 /** What has been stored and not yet applied, by what is to be done. */

@@ -82,14 +82,79 @@ export interface Standing {
   readonly errorCode: RailErrorCode | null;
 }
 
-/** What a rail tells us by itself about a collection. Its signature has been checked; whether it is right has not. */
+/** What a rail tells us by itself. Its signature has been checked; whether it is right has not. */
 export interface RailNotice {
   /** The rail's own number of it. */
   readonly noticeId: string;
+  readonly about: 'payin' | 'payout';
+  /** Of a payin its collection's; of a payout its end-to-end id. `paid` is then money that went out. */
   readonly reference: string;
   readonly word:
     | { readonly kind: 'paid'; readonly executionId: string; readonly amount: Cents }
     | { readonly kind: 'declined'; readonly errorCode: RailErrorCode };
+}
+
+/** Money to be sent. */
+export interface PayOrder {
+  /** The end-to-end id: committed before the first send and never changed. The rail executes one order by it. */
+  readonly endToEndId: string;
+  readonly payoutId: string;
+  readonly amount: Cents;
+  /** The receiver's key, as `readKey` writes it. */
+  readonly key: string;
+  /** What the directory promised about the key; the rail refuses the order when its holder has changed since. */
+  readonly resolutionId: string | null;
+  /** On whose behalf it is paid. */
+  readonly payerName: string;
+}
+
+/** How an order stands at the rail. */
+export interface OrderStanding {
+  readonly endToEndId: string;
+  readonly state: 'processing' | 'settled' | 'rejected' | 'not_found';
+  /** With `settled`. */
+  readonly executionId: string | null;
+  readonly amount: Cents | null;
+  /** With `rejected`. */
+  readonly errorCode: RailErrorCode | null;
+}
+
+export const RECEIVER_KEY_TYPES = ['ID', 'PHONE', 'EMAIL', 'ALPHANUMERIC', 'MERCHANT_CODE'] as const;
+export type ReceiverKeyType = (typeof RECEIVER_KEY_TYPES)[number];
+
+/** Whom a key leads to, by the directory. Personal data: it is masked before anybody outside sees it. */
+export interface Resolution {
+  readonly resolutionId: string;
+  readonly name: string;
+  readonly documentType: string;
+  readonly documentNumber: string;
+  readonly bankName: string;
+  readonly accountNumber: string;
+}
+
+/** What a rail that sends money can do, as data. */
+export interface PayAbilities {
+  readonly rail: Rail;
+  readonly payAtOnce: number;
+  readonly askAtOnce: number;
+  /** The rail refuses a second order under the same end-to-end id, so repeating one is safe. */
+  readonly refusesDuplicates: boolean;
+  /** After this, counted from the last moment an order can have left, "no such order" can be believed. */
+  readonly longestProcessingMs: number;
+  /** For how long what the directory promised about a key is honoured by an order. */
+  readonly resolutionMs: number;
+}
+
+export interface PayoutConnector {
+  readonly abilities: PayAbilities;
+  /**
+   * Sends orders; answers in their order. Yes: the rail has it (also when it had it before), and what comes of it is
+   * told later. No: it was refused and nothing was made of this call.
+   */
+  pay(orders: readonly PayOrder[]): Promise<readonly RailAnswer<'accepted' | 'known'>[]>;
+  askOrders(endToEndIds: readonly string[]): Promise<readonly RailAnswer<OrderStanding>[]>;
+  /** Whom a key leads to. No: the directory's clear word that money cannot be sent to it. */
+  resolve(key: string): Promise<RailAnswer<Resolution>>;
 }
 
 /** A bank the rail offers, as the rail calls it. */

@@ -1,9 +1,14 @@
 import type { SystemDeps } from '../deps.ts';
 import { applyNotices } from '../flows/apply-notices.ts';
+import { applyPayoutWords } from '../flows/apply-payout-words.ts';
+import { applyWords } from '../flows/apply-words.ts';
+import type { PayoutQuestions } from '../flows/ask-payouts.ts';
 import type { RailQuestions } from '../flows/ask-rails.ts';
 import type { PseOpener } from '../flows/open-pse-payins.ts';
 import type { KeyRegistrar } from '../flows/register-breb-keys.ts';
+import type { PromiseRenewer } from '../flows/renew-promises.ts';
 import { scheduleWork } from '../flows/run-schedules.ts';
+import type { PayoutSender } from '../flows/send-payouts.ts';
 import { sweepPsePayins } from '../flows/sweep-pse-payins.ts';
 import { watchOutcomes } from '../flows/watch-outcomes.ts';
 import { watchWaitingKeys } from '../flows/watch-waiting-keys.ts';
@@ -20,6 +25,9 @@ interface WorkerParts {
   readonly pse: PseOpener;
   readonly keys: DataKeys;
   readonly questions: Readonly<Record<Rail, RailQuestions>>;
+  readonly sender: PayoutSender;
+  readonly renewer: PromiseRenewer;
+  readonly payoutQuestions: PayoutQuestions;
   /** How often each loop looks for work when it found none. */
   readonly dueEveryMs: number;
 }
@@ -34,7 +42,15 @@ export function workerLoops(deps: SystemDeps, parts: WorkerParts): Loop[] {
   return [
     loop('register keys', () => parts.registrar.sweep()),
     loop('open PSE payins', () => sweepPsePayins(deps, parts.pse, keys)),
-    loop('apply notices', () => applyNotices(deps, keys)),
+    loop('apply notices', () =>
+      applyNotices(deps, 'payin', (tx, words, options) => applyWords(deps, keys, tx, words, options)),
+    ),
+    loop('apply payout notices', () =>
+      applyNotices(deps, 'payout', (tx, words, options) => applyPayoutWords(deps, keys, tx, words, options)),
+    ),
+    loop('renew promises', () => parts.renewer.renew()),
+    loop('send payouts', () => parts.sender.send()),
+    loop('ask payouts', payoutQuestions(parts.payoutQuestions)),
     ...RAILS.map((rail) => loop(`ask ${rail}`, questions(parts.questions[rail]))),
     watch('watch waiting keys', watchWaitingKeys(deps)),
     watch('watch outcomes', watchOutcomes(deps)),
@@ -44,6 +60,10 @@ export function workerLoops(deps: SystemDeps, parts: WorkerParts): Loop[] {
 /** Doubtful messages first: a merchant may be waiting for what they turn out to be. */
 function questions(rail: RailQuestions): () => Promise<number> {
   return async () => (await rail.checkDoubtful()) + (await rail.askDue()) + (await rail.closeDue());
+}
+
+function payoutQuestions(payouts: PayoutQuestions): () => Promise<number> {
+  return async () => (await payouts.checkDoubtful()) + (await payouts.askDue());
 }
 
 /** What a worker does by the clock instead of by what is due. */

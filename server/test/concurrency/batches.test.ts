@@ -161,7 +161,7 @@ describe('a batch of creations', () => {
       'reference_taken',
       'reference_taken',
     ]);
-    expect(answers[1]).toMatchObject({ payin: { id: first.id } });
+    expect(answers[1]).toMatchObject({ resource: { id: first.id } });
     for (const index of [3, 5, 6]) expect(answers[index]).toMatchObject({ existingId: earlier.id });
     expect(await rowCounts(database, organizationId)).toEqual({
       payins: 3,
@@ -186,7 +186,7 @@ describe('a batch of creations', () => {
       if (index === winner) continue;
       if (answer.kind === 'replayed') {
         expect(commands[index]?.idempotency?.keyHash).toEqual(commands[winner]?.idempotency?.keyHash);
-        expect(answer.payin.id).toBe(commands[winner]?.id);
+        expect(answer.resource.id).toBe(commands[winner]?.id);
       } else {
         expect(answer).toEqual({ kind: 'reference_taken', existingId: commands[winner]?.id });
       }
@@ -208,7 +208,7 @@ describe('a batch of creations', () => {
       command(),
     ]);
     expect(kinds(answers)).toEqual(['replayed', 'idempotency_mismatch', 'reference_taken', 'created']);
-    expect(answers[0]).toMatchObject({ payin: { id: earlier.id, customer } });
+    expect(answers[0]).toMatchObject({ resource: { id: earlier.id, customer } });
     expect(answers[2]).toMatchObject({ existingId: earlier.id });
   });
 });

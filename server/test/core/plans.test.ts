@@ -101,6 +101,7 @@ const MOVE = {
 } as const;
 const NOTICE = {
   rail: 'PSE',
+  about: 'payin',
   noticeId: null,
   reference: 'r',
   word: { kind: 'refused', errorCode: 'RAIL_REJECTED' },
@@ -108,6 +109,7 @@ const NOTICE = {
 } as const;
 const ANOMALY = {
   payinId: ID,
+  payoutId: null,
   rail: 'PSE',
   kind: 'unfounded',
   reference: 'r',
@@ -176,9 +178,9 @@ describe('the plan of each statement on the path of payins, made when all tables
     ['reschedule payins', (tx) => reschedulePayins(tx, [{ ...PAYIN, next: null }], ID)],
     ['postpone questions', (tx) => postponeTasks(tx, [{ ...PAYIN, afterMs: 1 }], ID)],
     ['insert notices', (tx) => insertNotices(tx, [{ ...PAYIN, ...NOTICE }])],
-    ['take notices', (tx) => takeNotices(tx, 500)],
+    ['take notices', (tx) => takeNotices(tx, 'payin', 500)],
     ['take one notice', (tx) => takeNotice(tx, ID, ID)],
-    ['claim doubtful notices', (tx) => claimDoubtful(tx, ID, 'PSE', 500)],
+    ['claim doubtful notices', (tx) => claimDoubtful(tx, ID, 'payin', 'PSE', 500)],
     ['conclude notices', (tx) => concludeNotices(tx, [{ ...PAYIN, outcome: 'known', next: null }], null)],
     ['insert anomalies', (tx) => insertAnomalies(tx, [{ ...PAYIN, ...ANOMALY }])],
     ['anomalies of a payin', (tx) => anomaliesOfPayin(tx, ID, ID)],

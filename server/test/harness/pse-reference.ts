@@ -1,4 +1,4 @@
-import { pseReference } from '../../src/payins/pse-reference.ts';
+import { resourceReference } from '../../src/kit/resource-reference.ts';
 import type { TestDatabase } from './database.ts';
 
 /** What PSE knows a payin by. */
@@ -7,5 +7,5 @@ export async function pseReferenceOf(database: TestDatabase, payinId: string): P
     'select o.number from caudal.organizations o join caudal.payins p on p.organization_id = o.id where p.id = $1',
     [payinId],
   );
-  return pseReference(payinId, row?.number ?? 0);
+  return resourceReference(payinId, row?.number ?? 0);
 }

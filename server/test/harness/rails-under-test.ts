@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { uuidToBase32 } from '../../src/kit/ids.ts';
 import { cents } from '../../src/kit/money.ts';
 import { BrebConnector } from '../../src/rails/breb/connector.ts';
-import type { CollectOrder, RailConnector } from '../../src/rails/contract.ts';
+import type { CollectOrder, PayOrder, RailConnector } from '../../src/rails/contract.ts';
 import { PseConnector } from '../../src/rails/pse/connector.ts';
 import { json, type PeerCall, type PeerReply } from './crooked-peer.ts';
 import { CUSTOMER } from './payin-requests.ts';
@@ -26,12 +26,13 @@ export interface RailUnderTest {
   standing(reference: string): object;
 }
 
+const PAYER_DOCUMENT = '900000001';
+
 const COMMON = { description: 'order-1', payer: CUSTOMER, amount: cents(4_980_000n) };
 
 export const BREB: RailUnderTest = {
   rail: 'BRE_B',
-  connect: (url, clientSecret = 'dev-breb-secret') =>
-    new BrebConnector({ url: `${url}/breb`, clientId: 'caudal-dev', clientSecret }),
+  connect: connectBreb,
   order: (changes = {}) => ({
     ...COMMON,
     reference: `@T${randomBytes(8).toString('hex').toUpperCase()}`,
@@ -74,6 +75,23 @@ export const PSE: RailUnderTest = {
     reason: null,
   }),
 };
+
+export function connectBreb(url: string, clientSecret = 'dev-breb-secret'): BrebConnector {
+  const client = { clientId: 'caudal-dev', clientSecret };
+  return new BrebConnector({ url: `${url}/breb`, ...client, payerDocument: PAYER_DOCUMENT });
+}
+
+export function payOrder(changes: Partial<PayOrder> = {}): PayOrder {
+  return {
+    endToEndId: `CDL${randomBytes(12).toString('hex').toUpperCase()}`,
+    payoutId: randomUUID(),
+    amount: cents(4_980_000n),
+    key: '@TESTOK',
+    resolutionId: null,
+    payerName: 'Comercio SAS',
+    ...changes,
+  };
+}
 
 /** For a crooked peer: the token is given as it should be, so that what is crooked is the call itself. */
 export function afterToken(

@@ -1,6 +1,6 @@
 /** Whom a key leads to. */
 export type Holder = {
-  readonly participant: { readonly nit: string; readonly node: string };
+  readonly participant: { readonly nit: string; readonly node: string; readonly name?: string | undefined };
   readonly account: { readonly type: string; readonly number: string };
   readonly person: {
     readonly type: 'N' | 'L';
@@ -16,7 +16,7 @@ export type Listing = { readonly status: (typeof LISTING_STATUSES)[number]; read
 
 /** Where registered keys lead: the collecting account. No such company or number exists. */
 export const COLLECTOR: Holder = {
-  participant: { nit: '900000001', node: 'CRB' },
+  participant: { nit: '900000001', node: 'CRB', name: 'BANCO RECAUDADOR SIMULADO' },
   account: { type: 'CCTE', number: '000100200300' },
   person: {
     type: 'L',
@@ -28,7 +28,7 @@ export const COLLECTOR: Holder = {
 
 /** Holds the test keys, and every key that is put into the directory without saying whose it is. */
 export const TEST_HOLDER: Holder = {
-  participant: { nit: '900000002', node: 'TFY' },
+  participant: { nit: '900000002', node: 'TFY', name: 'BANCO DE PRUEBAS' },
   account: { type: 'CAHO', number: '000900816987' },
   person: { type: 'N', documentType: 'CC', documentNumber: '1000000099', names: 'JANETH SMITH PRUEBA' },
 };

@@ -16,7 +16,7 @@ const directoryBody = z.strictObject({
   key: z.string().max(200),
   holder: z
     .strictObject({
-      participant: z.strictObject({ nit: text, node: text }).optional(),
+      participant: z.strictObject({ nit: text, node: text, name: text.optional() }).optional(),
       account: z.strictObject({ type: text, number: text }).optional(),
       person: z
         .strictObject({ type: z.enum(['N', 'L']), documentType: text, documentNumber: text, names: text })

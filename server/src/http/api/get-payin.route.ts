@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { readPayinWithAnomalies } from '../../flows/read-payins.ts';
-import { Fault } from '../../kit/errors.ts';
-import { isUuid } from '../../kit/ids.ts';
 import { payinView } from '../../payins/payin.view.ts';
 import { merchantOperation } from '../operation.ts';
+import { idIn } from '../path-id.ts';
 import { anomalyView } from './anomaly.view.ts';
 import { PAYIN_EXAMPLE, payinWithAnomalies } from './payin.schema.ts';
 
@@ -29,10 +28,7 @@ export const getPayin = merchantOperation({
   problems: ['not_found'],
 
   async handle(deps, principal, { params }) {
-    // What is no identifier names nothing: the same answer as an unknown one.
-    const id = params.id.toLowerCase();
-    if (!isUuid(id)) throw new Fault('not_found');
-    const { payin, anomalies } = await readPayinWithAnomalies(deps, principal, id);
+    const { payin, anomalies } = await readPayinWithAnomalies(deps, principal, idIn(params.id));
     return {
       status: 200,
       body: { ...payinView(deps, principal.organization, payin), anomalies: anomalies.map(anomalyView) },

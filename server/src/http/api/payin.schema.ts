@@ -61,9 +61,11 @@ export const payinWithAnomalies = payinSchema
         noticedAt: timestamp,
         resolvedAt: timestamp.nullable(),
         resolution: z
-          .enum(['CREDIT', 'DISMISS'])
+          .enum(['CREDIT', 'RETURN', 'DISMISS'])
           .nullable()
-          .describe('`CREDIT`: the money was added to your available balance.'),
+          .describe(
+            '`CREDIT`: the money was added to your available balance. `RETURN`: it was sent back to whoever paid it.',
+          ),
       }),
     ),
   })

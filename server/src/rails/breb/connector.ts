@@ -1,47 +1,99 @@
-import type { Abilities, CollectOrder, Opened, RailAnswer, RailConnector, Standing } from '../contract.ts';
+import type {
+  Abilities,
+  CollectOrder,
+  Opened,
+  OrderStanding,
+  PayAbilities,
+  PayOrder,
+  PayoutConnector,
+  RailAnswer,
+  RailConnector,
+  Resolution,
+  Standing,
+} from '../contract.ts';
 import { BrebClient } from './client.ts';
 import { openedAnswers, registration, standingAnswers } from './translate.ts';
+import { orderStandingAnswers, orderToPay, payAnswers, resolutionAnswer } from './translate-orders.ts';
 
 const ANSWER_WITHIN_MS = 5000;
 
-const ABILITIES: Abilities = {
+const ABILITIES: Abilities & PayAbilities = {
   rail: 'BRE_B',
   openAtOnce: 500,
   askAtOnce: 500,
   closeAtOnce: 500,
+  payAtOnce: 100,
   opensWhilePayerWaits: false,
   needsPayer: false,
   refusesDuplicates: true,
   answerWithinMs: ANSWER_WITHIN_MS,
   longestProcessingMs: 20_000,
+  resolutionMs: 600_000,
 };
 
 interface BrebOptions {
   readonly url: string;
   readonly clientId: string;
   readonly clientSecret: string;
+  /** The NIT under which orders are paid. */
+  readonly payerDocument: string;
 }
 
-/** Collections on Bre-B: single-use keys of ours, registered at the node; the reference is the key itself. */
-export class BrebConnector implements RailConnector {
+/** A call about many things at once. */
+interface BulkCall<Item, Value> {
+  readonly path: string;
+  readonly wrap: (items: readonly Item[]) => object;
+  readonly translate: (items: readonly Item[], body: unknown) => RailAnswer<Value>[];
+}
+
+/**
+ * Collections on Bre-B: single-use keys of ours, registered at the node; the reference is the key itself. Payouts: orders
+ * to other people's keys, under an end-to-end id of ours.
+ */
+export class BrebConnector implements RailConnector, PayoutConnector {
   readonly abilities = ABILITIES;
   readonly banks = null;
   readonly #client: BrebClient;
+  readonly #payerDocument: string;
 
-  constructor(options: BrebOptions) {
-    this.#client = new BrebClient({ ...options, deadlineMs: ANSWER_WITHIN_MS });
+  constructor({ payerDocument, ...options }: BrebOptions) {
+    this.#client = new BrebClient({ ...options, tokenDeadlineMs: ANSWER_WITHIN_MS });
+    this.#payerDocument = payerDocument;
   }
 
   async open(orders: readonly CollectOrder[]): Promise<readonly RailAnswer<Opened>[]> {
-    return this.#call('/v1/keys/register', orders, registration, openedAnswers);
+    const wrap = (some: readonly CollectOrder[]) => ({ keys: some.map(registration) });
+    return this.#call({ path: '/v1/keys/register', wrap, translate: openedAnswers }, orders);
   }
 
   async ask(references: readonly string[]): Promise<readonly RailAnswer<Standing>[]> {
-    return this.#call('/v1/keys/query', references, asItIs, standingAnswers);
+    return this.#call({ path: '/v1/keys/query', wrap: asKeys, translate: standingAnswers }, references);
   }
 
   async close(references: readonly string[]): Promise<readonly RailAnswer<Standing>[]> {
-    return this.#call('/v1/keys/close', references, asItIs, standingAnswers);
+    return this.#call({ path: '/v1/keys/close', wrap: asKeys, translate: standingAnswers }, references);
+  }
+
+  async pay(orders: readonly PayOrder[]): Promise<readonly RailAnswer<'accepted' | 'known'>[]> {
+    const wrap = (some: readonly PayOrder[]) => ({
+      orders: some.map((order) => orderToPay(order, this.#payerDocument)),
+    });
+    return this.#call({ path: '/v1/orders', wrap, translate: payAnswers }, orders);
+  }
+
+  async askOrders(endToEndIds: readonly string[]): Promise<readonly RailAnswer<OrderStanding>[]> {
+    const wrap = (some: readonly string[]) => ({ endToEndIds: some });
+    return this.#call({ path: '/v1/orders/query', wrap, translate: orderStandingAnswers }, endToEndIds);
+  }
+
+  async resolve(key: string): Promise<RailAnswer<Resolution>> {
+    try {
+      const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
+      const answer = await this.#client.consult('/v1/directory/resolve', { key }, signal);
+      return resolutionAnswer(key, answer.status, answer.body);
+    } catch (error) {
+      return { kind: 'unknown', cause: causeOf(error) };
+    }
   }
 
   disconnect(): Promise<void> {
@@ -50,25 +102,25 @@ export class BrebConnector implements RailConnector {
 
   /**
    * Whatever goes wrong on the way, in the status or in the reading of the answer: unknown for all of them. A call that
-   * the node will not read as a whole is sent again in halves, until only the item it dislikes is left unknown.
+   * the node will not read as a whole is sent again in halves, until only the item it dislikes is left unknown. All of
+   * it within one deadline: after it nothing of this call leaves us any more.
    */
   async #call<Item, Value>(
-    path: string,
+    call: BulkCall<Item, Value>,
     items: readonly Item[],
-    toWire: (item: Item) => unknown,
-    translate: (items: readonly Item[], body: unknown) => RailAnswer<Value>[],
+    signal: AbortSignal = AbortSignal.timeout(ANSWER_WITHIN_MS),
   ): Promise<RailAnswer<Value>[]> {
     try {
-      const answer = await this.#client.post(path, { keys: items.map(toWire) });
-      if (answer.status === 200) return translate(items, answer.body);
+      const answer = await this.#client.post(call.path, call.wrap(items), signal);
+      if (answer.status === 200) return call.translate(items, answer.body);
       if (UNREADABLE.has(answer.status) && items.length > 1) {
         const half = Math.ceil(items.length / 2);
-        const first = await this.#call(path, items.slice(0, half), toWire, translate);
-        return [...first, ...(await this.#call(path, items.slice(half), toWire, translate))];
+        const first = await this.#call(call, items.slice(0, half), signal);
+        return [...first, ...(await this.#call(call, items.slice(half), signal))];
       }
       return items.map(() => ({ kind: 'unknown', cause: `the node answered ${answer.status}` }));
     } catch (error) {
-      const cause = error instanceof Error ? error.name : 'unreadable';
+      const cause = causeOf(error);
       return items.map(() => ({ kind: 'unknown', cause }));
     }
   }
@@ -77,6 +129,11 @@ export class BrebConnector implements RailConnector {
 /** The node says that the call itself is at fault. */
 const UNREADABLE: ReadonlySet<number> = new Set([400, 413, 422]);
 
-function asItIs(reference: string): string {
-  return reference;
+function asKeys(references: readonly string[]): object {
+  return { keys: references };
+}
+
+/** The name alone: a message may repeat what was sent or read, a person's key among it. */
+function causeOf(error: unknown): string {
+  return error instanceof Error ? error.name : 'unreadable';
 }

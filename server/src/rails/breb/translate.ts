@@ -10,6 +10,9 @@ import type {
   RailNotice,
   Standing,
 } from '../contract.ts';
+import { ERROR_CODES } from './rejections.ts';
+import { resultsBy } from './results.ts';
+import { orderNotice } from './translate-orders.ts';
 
 /** The node's document types for ours. */
 const DOCUMENT_TYPES: Readonly<Record<string, string>> = {
@@ -19,28 +22,6 @@ const DOCUMENT_TYPES: Readonly<Record<string, string>> = {
   PASSPORT: 'PAS',
   MXN_RFC: 'PAS',
 };
-
-/** Rejections of the directory and of settlement (rails.md) as the merchant sees them. */
-const ERROR_CODES: ReadonlyMap<string, RailErrorCode> = new Map(
-  Object.entries({
-    '0004': 'KEY_NOT_FOUND',
-    '0005': 'KEY_SUSPENDED',
-    '0006': 'KEY_SUSPENDED',
-    '4000': 'KEY_INVALID',
-    '4001': 'KEY_INVALID',
-    '5005': 'KEY_INVALID',
-    '4007': 'INVALID_DATA',
-    '4008': 'INVALID_DATA',
-    '4010': 'ACCOUNT_NOT_FOUND',
-    '4011': 'SUSPECTED_FRAUD',
-    '4012': 'LIMIT_EXCEEDED',
-    '4013': 'NETWORK_LIMIT_EXCEEDED',
-    '4014': 'LIMIT_EXCEEDED',
-    '4016': 'RAIL_REJECTED',
-    '4017': 'RAIL_TIMEOUT',
-    '4019': 'RAIL_TIMEOUT',
-  }),
-);
 
 export function registration(order: CollectOrder): object {
   return {
@@ -61,24 +42,14 @@ function payerOf(payer: Payer): object {
   };
 }
 
-const answered = z.object({ results: z.array(z.unknown()) });
-
 const registered = z.object({
   key: z.string(),
   status: z.enum(['REGISTERED', 'REJECTED']),
   code: z.string().optional(),
 });
 
-/** Each result is read by itself: one that is odd leaves its neighbours readable. */
-function readable<T extends { key: string }>(body: unknown, schema: z.ZodType<T>): Map<string, T> {
-  const results = answered.parse(body).results.map((result) => schema.safeParse(result));
-  return new Map(
-    results.flatMap((result) => (result.success ? [[result.data.key, result.data] as const] : [])),
-  );
-}
-
 export function openedAnswers(orders: readonly CollectOrder[], body: unknown): RailAnswer<Opened>[] {
-  const byKey = readable(body, registered);
+  const byKey = resultsBy(body, registered, ({ key }) => key);
   return orders.map(({ reference }) => {
     const result = byKey.get(reference);
     if (!result) return { kind: 'unknown', cause: 'the node did not answer for this key' };
@@ -128,7 +99,7 @@ const standing = z.object({
 });
 
 export function standingAnswers(references: readonly string[], body: unknown): RailAnswer<Standing>[] {
-  const byKey = readable(body, standing);
+  const byKey = resultsBy(body, standing, ({ key }) => key);
   return references.map((reference) => {
     const result = byKey.get(reference);
     if (!result) return { kind: 'unknown', cause: 'the node did not answer for this key' };
@@ -171,7 +142,7 @@ function endCode(status: KeyStatus, code: string): RailErrorCode | null {
   return status === 'REJECTED' ? (ERROR_CODES.get(code) ?? 'RAIL_REJECTED') : null;
 }
 
-const notice = z.object({
+const keyNotice = z.object({
   noticeId: printable(100),
   type: z.enum(['SETTLED', 'REJECTED', 'CANCELED']),
   key: printable(100),
@@ -185,10 +156,11 @@ const notice = z.object({
 
 /** Null when it cannot be read: it is kept, and a person looks at it. */
 export function brebNotice(message: unknown): RailNotice | null {
-  const read = notice.safeParse(message);
-  if (!read.success) return null;
+  const read = keyNotice.safeParse(message);
+  // The types of the two are apart, so what one can read the other cannot.
+  if (!read.success) return orderNotice(message);
   const { noticeId, type, key, executionId, amount, code } = read.data;
-  const about = { noticeId, reference: key };
+  const about = { noticeId, about: 'payin', reference: key } as const;
   if (type !== 'SETTLED')
     return { ...about, word: { kind: 'declined', errorCode: endCode(type, code ?? '') ?? 'RAIL_REJECTED' } };
   const value = BigInt((amount ?? '0').replace('.', ''));

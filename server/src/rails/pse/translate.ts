@@ -180,7 +180,7 @@ export function pseNotice(message: unknown): RailNotice | null {
   const read = notice.safeParse(message);
   if (!read.success) return null;
   const { noticeId, reference, transactionId, state, amount, reason } = read.data;
-  const about = { noticeId, reference };
+  const about = { noticeId, about: 'payin', reference } as const;
   if (state !== 'OK') return { ...about, word: { kind: 'declined', errorCode: declineCode(reason) } };
   const value = BigInt(amount.replace('.', ''));
   return value > 0n

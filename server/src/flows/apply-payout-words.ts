@@ -1,0 +1,209 @@
+import { insertAnomalies, type NewAnomaly } from '../anomalies/anomaly.store.ts';
+import type { Tx } from '../db/tx.ts';
+import type { SystemDeps } from '../deps.ts';
+import { uuidv7 } from '../kit/ids.ts';
+import { cents } from '../kit/money.ts';
+import { readResourceReference } from '../kit/resource-reference.ts';
+import { post, postedCauses } from '../ledger/ledger.store.ts';
+import { CLEARING, type Transfer } from '../ledger/transfer.ts';
+import type { DataKeys } from '../organizations/data-keys.ts';
+import { organizationsByNumber } from '../organizations/organization.store.ts';
+import { HOUSE_ID } from '../organizations/organization.ts';
+import {
+  type Judged,
+  type Judgement,
+  judgeMessage,
+  judgeStanding,
+  type Move,
+  type Oddity,
+  standsBy,
+} from '../payouts/payout.outcome.ts';
+import { LEAVES_WITHIN_MS, nextQuestionMs } from '../payouts/payout.questions.ts';
+import type { PayoutStatus } from '../payouts/payout.states.ts';
+import type { PayoutKey } from '../payouts/payout.store.ts';
+import {
+  type LockedPayout,
+  lastRefusals,
+  lockPayouts,
+  reschedulePayouts,
+} from '../payouts/payout-outcome.store.ts';
+import type { OrderStanding, RailErrorCode } from '../rails/contract.ts';
+import { endPayouts } from './end-payouts.ts';
+import type { ApplyOptions, Word, WordResult } from './words.ts';
+
+export type PayoutWord = Word<OrderStanding>;
+
+/**
+ * Makes of words about payouts what follows from them, all in the caller's transaction: final states with their history
+ * and event, transfers, anomalies. Words of the same payout are taken in order. Payouts are locked first and balances
+ * last, by every transaction alike.
+ */
+export async function applyPayoutWords(
+  deps: SystemDeps,
+  keys: DataKeys,
+  tx: Tx,
+  words: readonly PayoutWord[],
+  { claimToken, conclude }: ApplyOptions,
+): Promise<WordResult[]> {
+  const owners = await ownersOf(tx, words);
+  const locked = await lockPayouts(tx, distinct([...owners.values()]));
+  // A reference that names a payout of ours under a number that is not its own is nobody's.
+  const payouts = new Map(locked.map((row) => [row.end_to_end_id, row]));
+  const outcome = new Outcome(
+    deps,
+    await postedCauses(tx, 'execution', words.flatMap(executionsOf)),
+    await lastRefusals(tx, locked),
+  );
+  const results = words.map((word) => outcome.hear(word, payouts.get(word.reference) ?? null));
+
+  const transfers = await endPayouts(deps, keys, tx, outcome.moves);
+  await insertAnomalies(tx, outcome.anomalies);
+  if (claimToken !== null) await reschedulePayouts(tx, outcome.tasks(locked), claimToken);
+  await conclude(results);
+  await post(tx, [...transfers, ...outcome.transfers]);
+  return results;
+}
+
+/** What a batch of words comes to, gathered while they are heard one after the other. */
+class Outcome {
+  readonly moves: (PayoutKey & Move)[] = [];
+  readonly transfers: Transfer[] = [];
+  readonly anomalies: NewAnomaly[] = [];
+  readonly #deps: SystemDeps;
+  readonly #booked: Set<string>;
+  readonly #refusals: ReadonlyMap<string, RailErrorCode>;
+  readonly #ended = new Map<string, { readonly status: PayoutStatus; readonly executionId: string | null }>();
+  readonly #toSendAgain = new Set<string>();
+
+  constructor(deps: SystemDeps, booked: ReadonlySet<string>, refusals: ReadonlyMap<string, RailErrorCode>) {
+    this.#deps = deps;
+    this.#booked = new Set(booked);
+    this.#refusals = refusals;
+  }
+
+  /** What is to be done next about those that stay open. */
+  tasks(locked: readonly LockedPayout[]) {
+    return locked
+      .filter((payout) => this.#standOf(payout).status === 'PROCESSING')
+      .map(({ organization_id: organizationId, id, sent_ms_ago }) =>
+        this.#toSendAgain.has(id)
+          ? { organizationId, id, task: 'send' as const, afterMs: 0 }
+          : { organizationId, id, task: 'ask' as const, afterMs: nextQuestionMs(sent_ms_ago ?? 0) },
+      );
+  }
+
+  hear(word: PayoutWord, payout: LockedPayout | null): WordResult {
+    const judged = payout && this.#judged(payout);
+    const { told, standing, toldLongAgo } = word;
+    // The answer may be older than the message: what else it says holds, but the message is not done with yet.
+    const early = standing !== null && told !== null && !toldLongAgo && !standsBy(standing, told);
+    const judgement = standing
+      ? judgeStanding(judged, standing, early ? null : told)
+      : told
+        ? judgeMessage(judged, told)
+        : 'known';
+    if (typeof judgement === 'string') return judgement;
+    const news = this.#take(word, payout, judgement);
+    if (early) return 'doubtful';
+    if (judgement.oddities.some((oddity) => oddity.kind === 'unfounded')) return 'unfounded';
+    return news ? 'applied' : 'known';
+  }
+
+  /** @returns whether there was anything new in it */
+  #take(word: PayoutWord, payout: LockedPayout | null, { move, oddities, sendAgain }: Judgement): boolean {
+    const organizationId = payout?.organization_id ?? HOUSE_ID;
+    if (payout && move) {
+      this.moves.push({ organizationId, id: payout.id, ...move });
+      this.#ended.set(payout.id, { status: move.to, executionId: move.executionId });
+    }
+    if (payout && sendAgain) this.#toSendAgain.add(payout.id);
+    const fresh = oddities.filter(
+      ({ executionId, amount }) => amount === null || !this.#booked.has(causeId(executionId ?? '')),
+    );
+    for (const oddity of fresh) this.#note(word, organizationId, payout?.id ?? null, oddity);
+    return move !== null || fresh.length > 0;
+  }
+
+  #note(
+    { rail, reference }: PayoutWord,
+    organizationId: string,
+    payoutId: string | null,
+    oddity: Oddity,
+  ): void {
+    const { kind, executionId, amount } = oddity;
+    const id = this.#freshId();
+    if (executionId !== null && amount !== null) {
+      // It left without anybody answering for it: suspense owes it until an operator says who does.
+      this.transfers.push({
+        id: this.#freshId(),
+        organizationId,
+        debit: 'suspense',
+        credit: CLEARING[rail],
+        amount,
+        cause: { kind: 'execution', id: causeId(executionId) },
+        resourceId: id,
+      });
+      this.#booked.add(causeId(executionId));
+    }
+    this.anomalies.push({
+      organizationId,
+      id,
+      payinId: null,
+      payoutId,
+      rail,
+      kind,
+      reference,
+      executionId,
+      amount: amount === null ? null : 0n - amount,
+      once: `payout/${kind}/${rail}/${executionId ?? reference}${amount === null ? '' : '/money'}`,
+    });
+  }
+
+  #judged(payout: LockedPayout): Judged {
+    const { longestProcessingMs, refusesDuplicates } = this.#deps.payoutRail.abilities;
+    return {
+      ...this.#standOf(payout),
+      amount: cents(payout.amount_in_cents),
+      attempts: payout.attempts,
+      refusal: this.#refusals.get(payout.id) ?? null,
+      nothingUnderWay:
+        payout.sent_ms_ago !== null && payout.sent_ms_ago >= LEAVES_WITHIN_MS + longestProcessingMs,
+      refusesDuplicates,
+    };
+  }
+
+  #standOf(payout: LockedPayout) {
+    return this.#ended.get(payout.id) ?? { status: payout.status, executionId: payout.execution_id };
+  }
+
+  #freshId(): string {
+    return uuidv7(this.#deps.clock.now(), this.#deps.cell);
+  }
+}
+
+function causeId(executionId: string): string {
+  return `BRE_B:${executionId}`;
+}
+
+function executionsOf({ standing }: PayoutWord): string[] {
+  return standing?.executionId ? [causeId(standing.executionId)] : [];
+}
+
+/** Whose payouts these are, by what our end-to-end id says of itself. */
+async function ownersOf(tx: Tx, words: readonly PayoutWord[]): Promise<Map<string, PayoutKey>> {
+  const named = words.map(({ reference }) => ({ reference, read: readResourceReference(reference) }));
+  const organizations = await organizationsByNumber(
+    tx,
+    named.flatMap(({ read }) => (read ? [read.organizationNumber] : [])),
+  );
+  const owners = new Map<string, PayoutKey>();
+  for (const { reference, read } of named) {
+    const organizationId = read ? organizations.get(read.organizationNumber) : undefined;
+    if (read && organizationId !== undefined) owners.set(reference, { organizationId, id: read.id });
+  }
+  return owners;
+}
+
+function distinct(payouts: readonly PayoutKey[]): PayoutKey[] {
+  return [...new Map(payouts.map((payout) => [`${payout.organizationId}/${payout.id}`, payout])).values()];
+}

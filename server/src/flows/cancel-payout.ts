@@ -1,0 +1,45 @@
+import { writeFailure } from '../db/failures.ts';
+import type { Deps } from '../deps.ts';
+import { recordFinalEvents } from '../events/event.store.ts';
+import { Fault } from '../kit/errors.ts';
+import { post } from '../ledger/ledger.store.ts';
+import type { Principal } from '../organizations/organization.ts';
+import { payoutOf } from '../payouts/payout.store.ts';
+import type { Payout } from '../payouts/payout.ts';
+import { cancelUnsent, lockPayouts } from '../payouts/payout-outcome.store.ts';
+import { payoutEvents, payoutTransfers } from './end-payouts.ts';
+
+/**
+ * Cancels a payout of which no attempt is committed; repeated, it answers the same. Its state, history, event and the
+ * money set aside for it change together.
+ * @throws Fault `not_found`, `payout_already_sent`, `payout_ended`, `outcome_unknown`, `service_unavailable`
+ */
+export async function cancelPayout(deps: Deps, principal: Principal, id: string): Promise<Payout> {
+  const organizationId = principal.organization.id;
+  const { dataKey } = principal.secrets;
+  const key = { organizationId, id };
+  const answer = await deps.batch
+    .write('cancel payout', new Set([organizationId]), async (tx): Promise<Payout | Fault> => {
+      const canceled = await cancelUnsent(tx, key);
+      if (canceled) {
+        await recordFinalEvents(
+          tx,
+          payoutEvents(deps, [canceled], () => dataKey),
+          () => dataKey,
+        );
+        await post(
+          tx,
+          payoutTransfers(deps, [{ ...canceled, anomaly_id: null, anomaly_organization_id: null }]),
+        );
+        return payoutOf(canceled, dataKey);
+      }
+      // The lock is a write, and the transaction commits: a refusal is a promise too, and must outlive a failover.
+      const [standing] = await lockPayouts(tx, [key]);
+      if (!standing) return new Fault('not_found');
+      if (standing.status === 'CANCELED') return payoutOf(standing, dataKey);
+      return new Fault(standing.attempts > 0 ? 'payout_already_sent' : 'payout_ended');
+    })
+    .catch((error: unknown) => Promise.reject(writeFailure(error)));
+  if (answer instanceof Fault) throw answer;
+  return answer;
+}

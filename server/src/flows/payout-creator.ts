@@ -1,0 +1,94 @@
+import type { Customer } from '../customers/customer.ts';
+import { isDatabaseError, verdictOf } from '../db/failures.ts';
+import type { Deps } from '../deps.ts';
+import { Batcher } from '../kit/batch/batcher.ts';
+import { Fault } from '../kit/errors.ts';
+import { uuidv7 } from '../kit/ids.ts';
+import { cents } from '../kit/money.ts';
+import type { Principal } from '../organizations/organization.ts';
+import { asCreated, type Payout } from '../payouts/payout.ts';
+import { type CreatedPayout, type CreatePayout, createPayouts } from './create-payouts.ts';
+import { databaseRefusal, faultOf, type Idempotency, idempotencyClaim } from './creation-request.ts';
+
+/** A valid request to create a payout. */
+export interface PayoutRequest {
+  readonly amountInCents: number;
+  readonly reference: string;
+  readonly inlineCustomer: Customer;
+  /** The receiver's key, normalised. */
+  readonly key: string;
+  readonly lookupId: string | null;
+}
+
+/** Idempotency keys are remembered per operation. */
+const OPERATION = 'payouts.create';
+const MOST_IN_A_BATCH = 500;
+const MOST_WAITING = 4096;
+
+/**
+ * Creates payouts for merchants: one batcher for all of them. Nothing is sent from here; workers find what is due in the
+ * database.
+ */
+export class PayoutCreator {
+  readonly #deps: Deps;
+  readonly #batcher: Batcher<CreatePayout, CreatedPayout>;
+
+  constructor(deps: Deps) {
+    this.#deps = deps;
+    this.#batcher = new Batcher({
+      run: (commands, patient) => createPayouts(deps, commands, patient),
+      verdict: verdictOf,
+      groupOf: (command) => command.organization.id,
+      maxBatch: MOST_IN_A_BATCH,
+      maxQueue: MOST_WAITING,
+      lanes: deps.batchLanes,
+    });
+    deps.metrics.gauge('caudal_payout_queue', 'Payouts waiting for a batch.', () => this.#batcher.waiting);
+  }
+
+  /**
+   * @throws Fault `rail_not_enabled`, `lookup_invalid`, `reference_taken`, `idempotency_mismatch`,
+   *   `idempotency_in_flight`, `overloaded`, `outcome_unknown`, `service_unavailable`
+   */
+  async create(
+    principal: Principal,
+    request: PayoutRequest,
+    idempotency: Idempotency | null,
+  ): Promise<{ payout: Payout; replayed: boolean }> {
+    if (!principal.organization.rails.has('BRE_B')) throw new Fault('rail_not_enabled');
+    const answer = await this.#submit(this.#command(principal, request, idempotency));
+    if (answer.kind === 'created') return { payout: answer.resource, replayed: false };
+    if (answer.kind === 'replayed') return { payout: asCreated(answer.resource), replayed: true };
+    throw faultOf(answer);
+  }
+
+  close(): Promise<void> {
+    return this.#batcher.close();
+  }
+
+  async #submit(command: CreatePayout): Promise<CreatedPayout> {
+    try {
+      return await this.#batcher.submit(command);
+    } catch (error) {
+      throw isDatabaseError(error) ? databaseRefusal(command, error.code) : error;
+    }
+  }
+
+  #command(
+    { organization, secrets }: Principal,
+    { amountInCents, reference, inlineCustomer, key, lookupId }: PayoutRequest,
+    idempotency: Idempotency | null,
+  ): CreatePayout {
+    return {
+      id: uuidv7(this.#deps.clock.now(), this.#deps.cell),
+      organization,
+      secrets,
+      idempotency: idempotencyClaim(secrets, OPERATION, idempotency),
+      amount: cents(amountInCents),
+      reference,
+      customer: inlineCustomer,
+      key,
+      lookupId,
+    };
+  }
+}

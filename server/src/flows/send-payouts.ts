@@ -1,0 +1,185 @@
+import type { SystemDeps } from '../deps.ts';
+import { backoffMs } from '../kit/backoff.ts';
+import { monotonicMs } from '../kit/clock.ts';
+import { freshToken } from '../kit/ids.ts';
+import { errorFields } from '../kit/log.ts';
+import type { Counter } from '../kit/metrics.ts';
+import type { DataKeys } from '../organizations/data-keys.ts';
+import { FIRST_QUESTION_MS, LEAVES_WITHIN_MS } from '../payouts/payout.questions.ts';
+import {
+  type AttemptAnswer,
+  commitAttempts,
+  type DueOrder,
+  recordAnswers,
+} from '../payouts/payout-send.store.ts';
+import { openReceiver } from '../payouts/receiver.seal.ts';
+import type { PayOrder, RailAnswer } from '../rails/contract.ts';
+import { applyPayoutWords, type PayoutWord } from './apply-payout-words.ts';
+import { oneByOne } from './one-by-one.ts';
+import { RailCaller } from './rail-caller.ts';
+
+/** So old a claim may be when its orders leave: the call itself must end before others may think it never began. */
+const SENT_WITHIN_MS = LEAVES_WITHIN_MS - 6000;
+/** An order that cannot be put together waits for somebody to look into it. */
+const PUT_OFF_MS = 600_000;
+/** What the directory promised about a key is renewed this long before the rail stops honouring it. */
+const PROMISE_MARGIN_MS = 60_000;
+
+interface Sent {
+  readonly due: DueOrder;
+  readonly answer: RailAnswer<'accepted' | 'known'>;
+  readonly askAfterMs: number;
+}
+
+/**
+ * Sends payouts, many in one call. That an order leaves is committed before it does; what became of it is written down
+ * after. Whatever dies in between leaves a payout whose outcome is unknown, and the rail is asked about it.
+ */
+export class PayoutSender {
+  readonly #deps: SystemDeps;
+  readonly #keys: DataKeys;
+  readonly #caller: RailCaller;
+  readonly #answers: Counter;
+
+  constructor(deps: SystemDeps, keys: DataKeys) {
+    this.#deps = deps;
+    this.#keys = keys;
+    this.#caller = new RailCaller(deps, 'BRE_B', 3);
+    this.#answers = deps.metrics.counter(
+      'caudal_payout_attempts_total',
+      'Orders that left for the rail, by what it answered.',
+    );
+  }
+
+  get circuitOpen(): boolean {
+    return this.#caller.open;
+  }
+
+  /** @returns how many were due; call again at once while there are any */
+  async send(): Promise<number> {
+    const { brakes, payoutRail, system } = this.#deps;
+    if (this.#caller.resting || brakes.allPaused('BRE_B')) return 0;
+    const { payAtOnce, resolutionMs } = payoutRail.abilities;
+    const claimToken = freshToken();
+    const since = monotonicMs();
+    const due = await system.transaction('commit attempts', (tx) =>
+      commitAttempts(
+        tx,
+        claimToken,
+        this.#caller.atMost(payAtOnce),
+        brakes.pausedOrganizations('BRE_B'),
+        resolutionMs - PROMISE_MARGIN_MS,
+      ),
+    );
+    if (due.length === 0) return 0;
+    const sent = await this.#pay(due, since);
+    await this.#record(sent, claimToken).catch((error: unknown) =>
+      oneByOne(
+        error,
+        sent,
+        (each) => this.#record([each], claimToken),
+        async ({ due: { id } }, alone) =>
+          this.#deps.log.error(
+            { ...errorFields(alone), payoutId: id },
+            'what a rail answered cannot be applied',
+          ),
+      ),
+    );
+    return due.length;
+  }
+
+  async #pay(due: readonly DueOrder[], since: number): Promise<Sent[]> {
+    const secrets = await this.#keys.of(new Set(due.map((order) => order.organizationId)));
+    const ready: { due: DueOrder; order: PayOrder }[] = [];
+    const aside: Sent[] = [];
+    for (const each of due) {
+      try {
+        const { dataKey } = secrets(each.organizationId);
+        const key = openReceiver(dataKey, each.sealedReceiver, each.organizationId, each.id);
+        ready.push({ due: each, order: orderOf(each, key) });
+      } catch (error) {
+        this.#deps.log.error(
+          { ...errorFields(error), payoutId: each.id },
+          'the receiver of a payout does not open',
+        );
+        aside.push({ due: each, answer: unsent('its receiver does not open'), askAfterMs: PUT_OFF_MS });
+      }
+    }
+    // A process that slept leaves them alone: by now somebody may have asked about them and sent them anew.
+    if (monotonicMs() - since > SENT_WITHIN_MS)
+      return [...aside, ...ready.map((each) => sentOf(each.due, unsent('it was too late to send it')))];
+    const answers = await this.#caller.call(
+      'pay',
+      ready.map(({ order }) => order),
+      (orders) => this.#deps.payoutRail.pay(orders),
+    );
+    for (const answer of answers) this.#answers.add({ answer: answer.kind });
+    return [
+      ...aside,
+      ...ready.map((each, index) =>
+        sentOf(each.due, answers[index] ?? unsent('the rail did not answer for it')),
+      ),
+    ];
+  }
+
+  #record(sent: readonly Sent[], claimToken: string): Promise<unknown> {
+    return this.#deps.system.transaction('record attempts', async (tx) => {
+      await recordAnswers(tx, sent.map(answerOf), claimToken);
+      const words = sent.flatMap(({ due, answer }): PayoutWord[] =>
+        answer.kind === 'no'
+          ? [
+              {
+                rail: 'BRE_B',
+                reference: due.endToEndId,
+                told: { kind: 'refused', errorCode: answer.errorCode },
+                standing: null,
+                toldLongAgo: false,
+              },
+            ]
+          : [],
+      );
+      await applyPayoutWords(this.#deps, this.#keys, tx, words, {
+        claimToken: null,
+        conclude: async () => undefined,
+      });
+    });
+  }
+}
+
+function orderOf(due: DueOrder, key: string): PayOrder {
+  return {
+    endToEndId: due.endToEndId,
+    payoutId: due.id,
+    amount: due.amount,
+    key,
+    resolutionId: due.resolutionId,
+    payerName: due.organizationName,
+  };
+}
+
+function unsent(cause: string): RailAnswer<never> {
+  return { kind: 'unknown', cause };
+}
+
+function sentOf(due: DueOrder, answer: RailAnswer<'accepted' | 'known'>): Sent {
+  return { due, answer, askAfterMs: askAfterMs(due, answer) };
+}
+
+function askAfterMs({ attempt }: DueOrder, answer: RailAnswer<'accepted' | 'known'>): number {
+  // Accepted: its notice is under way. Known: it may have ended before, and its notice been heard or lost.
+  if (answer.kind === 'yes') return answer.value === 'accepted' ? FIRST_QUESTION_MS : 1000;
+  return answer.kind === 'no' ? 0 : backoffMs(attempt, 2000, 60_000);
+}
+
+function answerOf({ due, answer, askAfterMs }: Sent): AttemptAnswer {
+  const { organizationId, id, attempt } = due;
+  return {
+    organizationId,
+    id,
+    attempt,
+    answer: answer.kind === 'yes' ? answer.value : answer.kind === 'no' ? 'refused' : 'unknown',
+    errorCode: answer.kind === 'no' ? answer.errorCode : null,
+    reason: answer.kind === 'no' ? answer.railCode : answer.kind === 'unknown' ? answer.cause : null,
+    askAfterMs,
+  };
+}

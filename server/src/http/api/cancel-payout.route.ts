@@ -1,0 +1,35 @@
+import { cancelPayout as cancel } from '../../flows/cancel-payout.ts';
+import { payoutView } from '../../payouts/payout.view.ts';
+import { merchantOperation } from '../operation.ts';
+import { idIn } from '../path-id.ts';
+import { payoutPath } from './get-payout.route.ts';
+import { PAYOUT_EXAMPLE, payoutSchema } from './payout.schema.ts';
+
+export const cancelPayout = merchantOperation({
+  method: 'POST',
+  path: '/payouts/{id}/cancel',
+  operationId: 'cancelPayout',
+  tag: 'Payouts',
+  summary: 'Cancel a payout',
+  description:
+    'While it has not been sent. Its amount is available again at once, and `payout.canceled` tells of it. Sent, or about to be: 409 `payout_already_sent`, and its event tells what became of it. Repeating the call is safe.',
+  scope: 'payouts:write',
+  params: payoutPath,
+  responses: {
+    200: {
+      description: 'The payout, canceled.',
+      schema: payoutSchema,
+      example: {
+        ...PAYOUT_EXAMPLE,
+        status: 'CANCELED',
+        updatedAt: '2026-11-14T15:04:06.120Z',
+        resultAt: '2026-11-14T15:04:06.120Z',
+      },
+    },
+  },
+  problems: ['not_found', 'payout_already_sent', 'payout_ended', 'outcome_unknown'],
+
+  async handle(deps, principal, { params }) {
+    return { status: 200, body: payoutView(await cancel(deps, principal, idIn(params.id))) };
+  },
+});

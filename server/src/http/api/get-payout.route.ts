@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { readPayout } from '../../flows/read-payouts.ts';
+import { payoutView } from '../../payouts/payout.view.ts';
+import { merchantOperation } from '../operation.ts';
+import { idIn } from '../path-id.ts';
+import { anomalyView } from './anomaly.view.ts';
+import { PAYOUT_EXAMPLE, payoutWithAnomalies } from './payout.schema.ts';
+
+export const payoutPath = z.strictObject({
+  id: z.string().describe('Identifier of the payout.').meta({ format: 'uuid', example: PAYOUT_EXAMPLE.id }),
+});
+
+export const getPayout = merchantOperation({
+  method: 'GET',
+  path: '/payouts/{id}',
+  operationId: 'getPayout',
+  tag: 'Payouts',
+  summary: 'Get a payout',
+  description:
+    'The payout as it is now. Prefer events over polling. `anomalies` lists what its rail said that its state could not take up: the state does not change, and an operator looks into it.',
+  scope: 'payouts:read',
+  params: payoutPath,
+  responses: {
+    200: {
+      description: 'The payout.',
+      schema: payoutWithAnomalies,
+      example: { ...PAYOUT_EXAMPLE, anomalies: [] },
+    },
+  },
+  problems: ['not_found'],
+
+  async handle(deps, principal, { params }) {
+    const { payout, anomalies } = await readPayout(deps, principal, idIn(params.id));
+    return { status: 200, body: { ...payoutView(payout), anomalies: anomalies.map(anomalyView) } };
+  },
+});

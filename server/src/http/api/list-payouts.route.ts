@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import { readPayoutPage } from '../../flows/read-payouts.ts';
+import { PAYOUT_STATUSES } from '../../payouts/payout.states.ts';
+import { payoutView } from '../../payouts/payout.view.ts';
+import { readReceiverKey } from '../../payouts/receiver-key.ts';
+import { fieldIssue, text } from '../fields.ts';
+import { listFields, listReply, PAGE_INFO_EXAMPLE } from '../list.ts';
+import { merchantOperation } from '../operation.ts';
+import { PAYOUT_EXAMPLE, payoutListSchema } from './payout.schema.ts';
+
+const { cursor, pageSize, ...span } = listFields('Payouts', 'Created');
+
+const query = z.strictObject({
+  cursor,
+  pageSize,
+  status: z.enum(PAYOUT_STATUSES).optional().describe('Only payouts in this state.'),
+  rail: z.literal('BRE_B').optional().describe('Only payouts on this rail.'),
+  reference: text(1, 255).optional().describe('Only the payout with this reference.'),
+  keyString: z
+    .string()
+    .max(200)
+    .refine((value) => readReceiverKey(value) !== null, fieldIssue('invalid_breb_key'))
+    .optional()
+    .describe('Only payouts to this key.'),
+  ...span,
+});
+
+export const listPayouts = merchantOperation({
+  method: 'GET',
+  path: '/payouts',
+  operationId: 'listPayouts',
+  tag: 'Payouts',
+  summary: 'List payouts',
+  description:
+    'Newest first. Follow `nextCursor` to older payouts and `previousCursor` to newer ones, with the same filters; payouts created meanwhile never shift a page.',
+  scope: 'payouts:read',
+  query,
+  responses: {
+    200: {
+      description: 'A page of payouts.',
+      schema: payoutListSchema,
+      example: { data: [PAYOUT_EXAMPLE], pageInfo: PAGE_INFO_EXAMPLE },
+    },
+  },
+  problems: ['cursor_invalid'],
+
+  handle(deps, principal, { query: { cursor, pageSize, keyString, ...others } }) {
+    const key = keyString === undefined ? undefined : readReceiverKey(keyString)?.key;
+    const filters = { ...others, key };
+    return listReply(deps, {
+      name: 'payouts',
+      organizationId: principal.organization.id,
+      filters,
+      cursor,
+      read: (position) => readPayoutPage(deps, principal, filters, position, pageSize),
+      view: payoutView,
+    });
+  },
+});

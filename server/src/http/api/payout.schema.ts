@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import { PAYOUT_STATUSES } from '../../payouts/payout.states.ts';
+import { ERROR_CODES } from '../../rails/contract.ts';
+import { customer, timestamp } from '../fields.ts';
+import { pageInfo } from '../list.ts';
+
+export const payoutSchema = z
+  .strictObject({
+    id: z.uuid(),
+    amount: z.number().describe('`amountInCents` / 100: pesos with at most two decimals.'),
+    amountInCents: z.int(),
+    currency: z.literal('COP'),
+    status: z.enum(PAYOUT_STATUSES).describe('`CONFIRMED`, `DECLINED` and `CANCELED` are final.'),
+    rail: z.literal('BRE_B'),
+    reference: z.string(),
+    inlineCustomer: customer.nullable(),
+    errorCode: z.enum(ERROR_CODES).nullable().describe('Why no money was sent.'),
+    createdAt: timestamp,
+    updatedAt: timestamp,
+    resultAt: timestamp.nullable(),
+    organizationId: z.uuid(),
+    sourceData: z.strictObject({ keyString: z.string().describe('The key that is paid to.') }),
+  })
+  .meta({ id: 'Payout' });
+
+export const payoutWithAnomalies = payoutSchema
+  .extend({
+    anomalies: z.array(
+      z.strictObject({
+        id: z.uuid(),
+        kind: z
+          .enum(['SENT_LATE', 'SENT_AGAIN', 'CONTRADICTION', 'UNFOUNDED'])
+          .describe(
+            '`SENT_LATE`: money left after it had ended without. `SENT_AGAIN`: money left once more. `CONTRADICTION`: the rail contradicts itself. `UNFOUNDED`: a settlement was announced that the rail knows nothing of.',
+          ),
+        amount: z.number().nullable().describe('Below zero: money that left. Null when none did.'),
+        amountInCents: z.int().nullable(),
+        noticedAt: timestamp,
+        resolvedAt: timestamp.nullable(),
+        resolution: z
+          .enum(['CHARGE', 'WRITE_OFF', 'DISMISS'])
+          .nullable()
+          .describe('`CHARGE`: it was taken from your available balance.'),
+      }),
+    ),
+  })
+  .meta({ id: 'PayoutWithAnomalies' });
+
+export const payoutListSchema = z
+  .strictObject({ data: z.array(payoutSchema), pageInfo })
+  .meta({ id: 'PayoutList' });
+
+export const PAYOUT_EXAMPLE = {
+  id: '019b2c5e-9a41-7d02-8001-5c1f0e7b2a33',
+  amount: 125000,
+  amountInCents: 12_500_000,
+  currency: 'COP',
+  status: 'PROCESSING',
+  rail: 'BRE_B',
+  reference: 'salary-2026-11-ana',
+  inlineCustomer: {
+    name: 'Ana María Rojas',
+    idType: 'CO_CC',
+    idNumber: '1020304050',
+    phone: '+573001234567',
+    email: 'ana@example.com',
+  },
+  errorCode: null,
+  createdAt: '2026-11-14T15:04:05.678Z',
+  updatedAt: '2026-11-14T15:04:05.678Z',
+  resultAt: null,
+  organizationId: '019b2c5e-0000-7000-8001-000000000001',
+  sourceData: { keyString: '3001234567' },
+} as const;

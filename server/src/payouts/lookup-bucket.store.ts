@@ -1,0 +1,97 @@
+import { statement, type Tx } from '../db/tx.ts';
+
+/**
+ * Two buckets an organization. A lookup costs one of `lookups`, which a payout that follows pays back; one that finds
+ * nobody, or whose holder is not whom the caller named, also costs one of `misses`, and of those there are few: going
+ * through phone numbers one by one ends after a hundred, a payroll of fifty thousand goes through.
+ */
+const CAPACITY = { lookups: 60_000, misses: 100 } as const;
+const REFILL_PER_SECOND = { lookups: 20, misses: 1 / 6 } as const;
+
+type Bucket = keyof typeof CAPACITY;
+
+/** What is in a bucket at a moment, as SQL. */
+function filled(bucket: Bucket, at: string): string {
+  return `least(${CAPACITY[bucket]}, b.${bucket} + ${REFILL_PER_SECOND[bucket]} * greatest(0, extract(epoch from ${at} - b.filled_at))::float8)`;
+}
+
+const NOW = 'excluded.filled_at';
+
+const TAKE = statement(
+  'lookup-bucket.take',
+  // One statement that also waits for whoever makes the bucket at the same time.
+  `insert into caudal.lookup_buckets as b (organization_id, lookups, misses, filled_at)
+   select $1, ${CAPACITY.lookups} - 1, ${CAPACITY.misses} - 1, caudal.now()
+   on conflict (organization_id) do update set
+     lookups = ${filled('lookups', NOW)} - 1, misses = ${filled('misses', NOW)} - 1, filled_at = greatest(b.filled_at, ${NOW})
+   where ${filled('lookups', NOW)} >= 1 and ${filled('misses', NOW)} >= 1
+   returning 1`,
+);
+
+const SHORTAGE = statement(
+  'lookup-bucket.shortage',
+  `select greatest((1 - ${filled('lookups', 'm.at')}) / ${REFILL_PER_SECOND.lookups}, (1 - ${filled('misses', 'm.at')}) / ${REFILL_PER_SECOND.misses}) as seconds
+   from (select caudal.now() as at) as m, caudal.lookup_buckets b where b.organization_id = $1`,
+);
+
+/**
+ * Takes one of each bucket, before the directory is asked.
+ * @returns null when it was taken; else after how many seconds there will be one
+ */
+export async function takeLookup(tx: Tx, organizationId: string): Promise<number | null> {
+  const taken = await tx.query(TAKE, [organizationId]);
+  if (taken.length > 0) return null;
+  const [row] = await tx.query<{ seconds: number }>(SHORTAGE, [organizationId]);
+  return Math.max(1, Math.ceil(row?.seconds ?? 1));
+}
+
+const GIVE_BACK = statement(
+  'lookup-bucket.give-back',
+  `update caudal.lookup_buckets b set
+     lookups = least(${CAPACITY.lookups}, b.lookups + g.lookups), misses = least(${CAPACITY.misses}, b.misses + g.misses)
+   from unnest($1::uuid[], $2::int[], $3::int[]) as g (organization_id, lookups, misses) where b.organization_id = g.organization_id`,
+);
+
+export async function giveBackLookups(
+  tx: Tx,
+  gifts: readonly { readonly organizationId: string; readonly lookups: number; readonly misses: number }[],
+): Promise<void> {
+  if (gifts.length === 0) return;
+  // In one order for all: two batches then wait for each other, never in a circle.
+  const sorted = gifts.toSorted((a, b) => (a.organizationId < b.organizationId ? -1 : 1));
+  await tx.query(GIVE_BACK, [
+    sorted.map((gift) => gift.organizationId),
+    sorted.map((gift) => gift.lookups),
+    sorted.map((gift) => gift.misses),
+  ]);
+}
+
+const USE = statement(
+  'lookup-bucket.use',
+  `update caudal.breb_lookups l set used_at = caudal.now()
+   from (
+     select u.organization_id, u.id from caudal.breb_lookups u
+     join unnest($1::uuid[], $2::uuid[]) as w (organization_id, id) on u.organization_id = w.organization_id and u.id = w.id
+     where u.used_at is null order by u.organization_id, u.id for update of u
+   ) as unused
+   where l.organization_id = unused.organization_id and l.id = unused.id and l.used_at is null
+   returning l.organization_id`,
+);
+
+/** Payouts follow lookups: each lookup is paid back once. */
+export async function payBackLookups(
+  tx: Tx,
+  used: readonly { readonly organizationId: string; readonly id: string }[],
+): Promise<void> {
+  if (used.length === 0) return;
+  const rows = await tx.query<{ organization_id: string }>(USE, [
+    used.map((each) => each.organizationId),
+    used.map((each) => each.id),
+  ]);
+  const counts = new Map<string, number>();
+  for (const row of rows) counts.set(row.organization_id, (counts.get(row.organization_id) ?? 0) + 1);
+  await giveBackLookups(
+    tx,
+    [...counts].map(([organizationId, lookups]) => ({ organizationId, lookups, misses: 0 })),
+  );
+}

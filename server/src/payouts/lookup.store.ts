@@ -1,0 +1,99 @@
+import { statement, type Tx } from '../db/tx.ts';
+import type { Resolved } from './payout.store.ts';
+
+/** A key that was looked up, as far as a later payout needs it. */
+export interface NewLookup {
+  readonly organizationId: string;
+  readonly id: string;
+  readonly receiverIndex: Buffer;
+  readonly resolutionId: string;
+  readonly holder: Buffer;
+  readonly validForMs: number;
+}
+
+const INSERT = statement(
+  'lookup.insert',
+  `insert into caudal.breb_lookups (organization_id, id, receiver_index, resolution_id, holder, resolved_at, expires_at)
+   select $1, $2, $3, $4, $5, at, at + make_interval(secs => $6 / 1000.0) from (select caudal.now() as at) as moment
+   returning expires_at`,
+);
+
+/** @returns until when it holds */
+export async function insertLookup(tx: Tx, lookup: NewLookup): Promise<Date> {
+  const [row] = await tx.query<{ expires_at: Date }>(INSERT, [
+    lookup.organizationId,
+    lookup.id,
+    lookup.receiverIndex,
+    lookup.resolutionId,
+    lookup.holder,
+    lookup.validForMs,
+  ]);
+  if (!row) throw new Error('no lookup was inserted');
+  return row.expires_at;
+}
+
+/** Which lookup a payout goes by: the one it names, or else the newest of the same key. */
+export interface WantedLookup {
+  readonly organizationId: string;
+  readonly receiverIndex: Buffer;
+  readonly lookupId: string | null;
+}
+
+const FIND = statement(
+  'lookup.find',
+  `select w.n::int as n, l.organization_id, l.id, l.resolution_id, l.resolved_at, l.holder
+   from unnest($1::uuid[], $2::bytea[], $3::uuid[]) with ordinality as w (organization_id, receiver_index, lookup_id, n)
+   cross join lateral (
+     select * from caudal.breb_lookups l
+     where l.organization_id = w.organization_id and l.receiver_index = w.receiver_index and l.expires_at > caudal.now()
+       and (w.lookup_id is null or l.id = w.lookup_id)
+     order by l.id desc limit 1
+   ) as l`,
+);
+
+export interface FoundLookup extends Resolved {
+  readonly organizationId: string;
+  readonly id: string;
+}
+
+/** @returns for each that is wanted, in order, the lookup that still holds; null when there is none */
+export async function findLookups(tx: Tx, wanted: readonly WantedLookup[]): Promise<(FoundLookup | null)[]> {
+  if (wanted.length === 0) return [];
+  const rows = await tx.query<{
+    n: number;
+    organization_id: string;
+    id: string;
+    resolution_id: string;
+    resolved_at: Date;
+    holder: Buffer;
+  }>(FIND, [
+    wanted.map((each) => each.organizationId),
+    wanted.map((each) => each.receiverIndex),
+    wanted.map((each) => each.lookupId),
+  ]);
+  const found = new Map(rows.map((row) => [row.n, row]));
+  return wanted.map((_, index) => {
+    const row = found.get(index + 1);
+    return row
+      ? {
+          organizationId: row.organization_id,
+          id: row.id,
+          resolutionId: row.resolution_id,
+          resolvedAt: row.resolved_at,
+          holder: row.holder,
+        }
+      : null;
+  });
+}
+
+const PURGE = statement(
+  'lookup.purge',
+  `delete from caudal.breb_lookups where ctid = any (array(
+     select ctid from caudal.breb_lookups where expires_at < caudal.now() - interval '1 day' order by expires_at limit 5000))
+   returning 1`,
+);
+
+/** @returns how many rows left; call again while it is not zero */
+export async function purgeLookups(tx: Pick<Tx, 'query'>): Promise<number> {
+  return (await tx.query(PURGE)).length;
+}

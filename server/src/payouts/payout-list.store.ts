@@ -1,0 +1,49 @@
+import { Keyset } from '../db/keyset.ts';
+import type { Tx } from '../db/tx.ts';
+import type { Position } from '../kit/cursor.ts';
+import type { PayoutStatus } from './payout.states.ts';
+import { PAYOUT_COLUMNS, type PayoutRow } from './payout.store.ts';
+
+export interface PayoutFilters {
+  readonly status?: PayoutStatus | undefined;
+  readonly rail?: 'BRE_B' | undefined;
+  readonly reference?: string | undefined;
+  /** The blind index of the receiver's key. */
+  readonly receiver?: Buffer | undefined;
+  /** Created at or after. */
+  readonly createdFrom?: Date | undefined;
+  /** Created before. */
+  readonly createdTo?: Date | undefined;
+}
+
+/** Up to `most` payouts beyond a position, newest first. */
+export function listPayouts(
+  tx: Tx,
+  organizationId: string,
+  filters: PayoutFilters,
+  position: Position | null,
+  most: number,
+): Promise<PayoutRow[]> {
+  return new Keyset('p', organizationId, position)
+    .where('p.status = ?', filters.status)
+    .where('p.rail = ?', filters.rail)
+    .where('p.receiver_index = ?', filters.receiver)
+    .where(
+      "p.id = (select r.resource_id from caudal.resource_references r where r.organization_id = $1 and r.kind = 'payout' and r.reference = ?)",
+      filters.reference,
+    )
+    .between('created_at', filters.createdFrom, filters.createdTo)
+    .read<PayoutRow>(
+      tx,
+      `payout.list:${shapeOf(filters)}`,
+      `select ${PAYOUT_COLUMNS} from caudal.payouts p`,
+      most,
+    );
+}
+
+const FILTER_NAMES = ['status', 'rail', 'reference', 'receiver', 'createdFrom', 'createdTo'] as const;
+
+/** Which filters are set. */
+function shapeOf(filters: PayoutFilters): string {
+  return FILTER_NAMES.map((name) => (filters[name] === undefined ? '0' : '1')).join('');
+}

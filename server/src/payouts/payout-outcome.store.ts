@@ -1,0 +1,273 @@
+import { CLAIM } from '../db/claim.ts';
+import { statement, type Tx } from '../db/tx.ts';
+import type { RailErrorCode } from '../rails/contract.ts';
+import type { Move } from './payout.outcome.ts';
+import { OVERDUE_SECONDS, type PayoutTask } from './payout.questions.ts';
+import { PAYOUT_COLUMNS, type PayoutKey, type PayoutRow } from './payout.store.ts';
+
+const LOCK = statement(
+  'payout-outcome.lock',
+  `select ${PAYOUT_COLUMNS}, p.rail_task, p.attempts, p.execution_id, p.end_to_end_id, p.anomaly_id, p.anomaly_organization_id,
+     (extract(epoch from caudal.now() - p.last_sent_at) * 1000)::float8 as sent_ms_ago
+   from caudal.payouts p
+   join unnest($1::uuid[], $2::uuid[]) as w (organization_id, id) on p.organization_id = w.organization_id and p.id = w.id
+   order by p.organization_id, p.id for update of p`,
+);
+
+export interface LockedPayout extends PayoutRow {
+  rail_task: 'send' | 'ask' | null;
+  attempts: number;
+  execution_id: string | null;
+  end_to_end_id: string;
+  anomaly_id: string | null;
+  anomaly_organization_id: string | null;
+  /** Since its last attempt was committed; null when there was none. */
+  sent_ms_ago: number | null;
+}
+
+/** Locks payouts until the transaction ends, in one order for all: nobody decides about them meanwhile. */
+export async function lockPayouts(tx: Tx, payouts: readonly PayoutKey[]): Promise<LockedPayout[]> {
+  if (payouts.length === 0) return [];
+  return tx.query<LockedPayout>(LOCK, [
+    payouts.map((payout) => payout.organizationId),
+    payouts.map((payout) => payout.id),
+  ]);
+}
+
+const REFUSALS = statement(
+  'payout-outcome.refusals',
+  `select a.payout_id, a.error_code from caudal.payout_attempts a
+   join unnest($1::uuid[], $2::uuid[], $3::smallint[]) as w (organization_id, id, number)
+     on a.organization_id = w.organization_id and a.payout_id = w.id and a.number = w.number
+   where a.answer = 'refused'`,
+);
+
+/** Those of the payouts whose last attempt the rail refused, and with what. */
+export async function lastRefusals(
+  tx: Tx,
+  payouts: readonly LockedPayout[],
+): Promise<Map<string, RailErrorCode>> {
+  const sent = payouts.filter((payout) => payout.attempts > 0);
+  if (sent.length === 0) return new Map();
+  const rows = await tx.query<{ payout_id: string; error_code: RailErrorCode }>(REFUSALS, [
+    sent.map((payout) => payout.organization_id),
+    sent.map((payout) => payout.id),
+    sent.map((payout) => payout.attempts),
+  ]);
+  return new Map(rows.map((row) => [row.payout_id, row.error_code]));
+}
+
+const MOVE = statement(
+  'payout-outcome.move',
+  `with moment as materialized (select caudal.now() as at),
+   move as (
+     select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[])
+       as m (organization_id, id, to_status, error_code, execution_id, cause)
+   ),
+   moved as (
+     update caudal.payouts p set
+       status = m.to_status, error_code = m.error_code, execution_id = m.execution_id,
+       -- Business time is that of the transaction's start, and this one may have waited for whoever held the payout.
+       result_at = greatest(moment.at, p.updated_at), updated_at = greatest(moment.at, p.updated_at),
+       rail_task = null, rail_due_at = null, claimed_until = null, claim_token = null
+     from moment, move m
+     where p.organization_id = m.organization_id and p.id = m.id and p.status = 'PROCESSING'
+     returning ${PAYOUT_COLUMNS}, p.anomaly_id, p.anomaly_organization_id, m.cause
+   ),
+   history as (
+     insert into caudal.payout_history (organization_id, payout_id, from_status, to_status, cause, at)
+     select organization_id, id, 'PROCESSING', status, cause, updated_at from moved
+   )
+   select * from moved`,
+);
+
+// A merchant's role may not write what only a rail's word brings.
+const CANCEL = statement(
+  'payout-outcome.cancel',
+  `with moment as materialized (select caudal.now() as at),
+   moved as (
+     update caudal.payouts p set
+       status = 'CANCELED', result_at = greatest(moment.at, p.updated_at), updated_at = greatest(moment.at, p.updated_at),
+       rail_task = null, rail_due_at = null, claimed_until = null, claim_token = null
+     from moment
+     where p.organization_id = $1 and p.id = $2 and p.status = 'PROCESSING' and p.rail_task = 'send' and p.attempts = 0
+     returning ${PAYOUT_COLUMNS}
+   ),
+   history as (
+     insert into caudal.payout_history (organization_id, payout_id, from_status, to_status, cause, at)
+     select organization_id, id, 'PROCESSING', status, 'canceled by the merchant', updated_at from moved
+   )
+   select * from moved`,
+);
+
+export interface MovedPayout extends PayoutRow {
+  anomaly_id: string | null;
+  anomaly_organization_id: string | null;
+}
+
+/**
+ * Brings locked payouts to their final state, with their history.
+ * @throws when one of them was not open: the whole transaction is wrong then
+ */
+export async function movePayouts(tx: Tx, moves: readonly (PayoutKey & Move)[]): Promise<MovedPayout[]> {
+  if (moves.length === 0) return [];
+  const moved = await tx.query<MovedPayout>(MOVE, [
+    moves.map((move) => move.organizationId),
+    moves.map((move) => move.id),
+    moves.map((move) => move.to),
+    moves.map((move) => move.errorCode),
+    moves.map((move) => move.executionId),
+    moves.map((move) => move.cause),
+  ]);
+  if (moved.length !== moves.length)
+    throw new Error(`${moves.length - moved.length} payouts were not as they were judged`);
+  return moved;
+}
+
+/**
+ * Cancels a payout of which no attempt is committed. The condition and the attempt's own update meet on the row: whichever
+ * commits first, the other finds it changed.
+ * @returns null when it is not to be canceled any more
+ */
+export async function cancelUnsent(tx: Tx, { organizationId, id }: PayoutKey): Promise<PayoutRow | null> {
+  const [row] = await tx.query<PayoutRow>(CANCEL, [organizationId, id]);
+  return row ?? null;
+}
+
+const CLAIM_QUESTIONS = statement(
+  'payout-outcome.claim',
+  `with due as (
+     select p.organization_id, p.id from caudal.payouts p
+     where p.rail_task = 'ask' and p.rail_due_at <= caudal.now() and (p.claimed_until is null or p.claimed_until < clock_timestamp())
+     order by p.rail_due_at limit $2 for update skip locked
+   )
+   update caudal.payouts p set claimed_until = clock_timestamp() + ${CLAIM}, claim_token = $1
+   from due where p.organization_id = due.organization_id and p.id = due.id
+   returning p.organization_id, p.id, p.end_to_end_id, p.questions`,
+);
+
+export interface DueQuestion extends PayoutKey {
+  readonly endToEndId: string;
+  readonly questions: number;
+}
+
+/** Takes up to `most` payouts that were sent and about which the rail is to be asked. */
+export async function claimQuestions(tx: Tx, claimToken: string, most: number): Promise<DueQuestion[]> {
+  const rows = await tx.query<{
+    organization_id: string;
+    id: string;
+    end_to_end_id: string;
+    questions: number;
+  }>(CLAIM_QUESTIONS, [claimToken, most]);
+  return rows.map((row) => ({
+    organizationId: row.organization_id,
+    id: row.id,
+    endToEndId: row.end_to_end_id,
+    questions: row.questions,
+  }));
+}
+
+const RESCHEDULE = statement(
+  'payout-outcome.reschedule',
+  `with moment as materialized (select caudal.now() as at)
+   update caudal.payouts p set
+     rail_task = r.task, rail_due_at = moment.at + make_interval(secs => r.after_ms / 1000.0),
+     questions = least(p.questions + 1, 32000), claimed_until = null, claim_token = null
+   from moment, unnest($1::uuid[], $2::uuid[], $3::text[], $4::float8[]) as r (organization_id, id, task, after_ms)
+   where p.organization_id = r.organization_id and p.id = r.id and p.claim_token = $5 and p.status = 'PROCESSING'`,
+);
+
+/** What is to be done next about payouts. Those whose claim was taken over meanwhile are left alone. */
+export async function reschedulePayouts(
+  tx: Tx,
+  tasks: readonly (PayoutKey & PayoutTask)[],
+  claimToken: string,
+): Promise<void> {
+  if (tasks.length === 0) return;
+  await tx.query(RESCHEDULE, [
+    tasks.map((each) => each.organizationId),
+    tasks.map((each) => each.id),
+    tasks.map((each) => each.task),
+    tasks.map((each) => each.afterMs),
+    claimToken,
+  ]);
+}
+
+/** A metric that says "at least so many" says enough. */
+const COUNTED = 100_000;
+
+const OVERDUE = `from caudal.payouts p where p.rail_task = 'ask' and p.rail_due_at is not null
+  and p.first_sent_at <= caudal.now() - interval '${OVERDUE_SECONDS} seconds'`;
+
+const WAITING = statement(
+  'payout-outcome.waiting',
+  `select (select count(*)::int from (select from caudal.payouts p where p.rail_task = 'send' and p.rail_due_at is not null limit ${COUNTED}) c) as sends,
+     (select count(*)::int from (select ${OVERDUE} limit ${COUNTED}) c) as unknown,
+     coalesce((select extract(epoch from caudal.now() - min(p.rail_due_at)) from (
+       select p.rail_due_at from caudal.payouts p where p.rail_task = 'send' and p.rail_due_at is not null order by p.rail_due_at limit 1) p), 0)::float8
+       as oldest_send_seconds`,
+);
+
+/** Payouts that wait to be sent, and those whose outcome should long be known. */
+export async function waitingPayouts(
+  tx: Pick<Tx, 'query'>,
+): Promise<{ sends: number; unknown: number; oldest_send_seconds: number }> {
+  const [row] = await tx.query<{ sends: number; unknown: number; oldest_send_seconds: number }>(WAITING);
+  return row ?? { sends: 0, unknown: 0, oldest_send_seconds: 0 };
+}
+
+const LIST_UNKNOWN = statement(
+  'payout-outcome.unknown',
+  `select p.organization_id, p.id, p.amount_in_cents, p.reference, p.end_to_end_id, p.attempts, p.questions, p.first_sent_at, p.last_sent_at,
+     p.rail_due_at,
+     (select a.answer from caudal.payout_attempts a where a.organization_id = p.organization_id and a.payout_id = p.id and a.number = p.attempts) as answer
+   ${OVERDUE} order by p.first_sent_at, p.id limit $1`,
+);
+
+export interface UnknownPayout {
+  readonly organization_id: string;
+  readonly id: string;
+  readonly amount_in_cents: bigint;
+  readonly reference: string;
+  readonly end_to_end_id: string;
+  readonly attempts: number;
+  readonly questions: number;
+  readonly first_sent_at: Date;
+  readonly last_sent_at: Date;
+  readonly rail_due_at: Date;
+  /** What the rail answered to the last send; null when nothing was written down. */
+  readonly answer: string | null;
+}
+
+/** The operator's queue: those whose outcome should long be known, oldest first. */
+export function listUnknown(tx: Pick<Tx, 'query'>, most: number): Promise<UnknownPayout[]> {
+  return tx.query(LIST_UNKNOWN, [most]);
+}
+
+const OWNER = statement('payout-outcome.owner', 'select organization_id from caudal.payouts where id = $1');
+
+/** An operator knows a payout by its id alone. */
+export async function ownerOfPayout(tx: Tx, id: string): Promise<PayoutKey | null> {
+  const [row] = await tx.query<{ organization_id: string }>(OWNER, [id]);
+  return row ? { organizationId: row.organization_id, id } : null;
+}
+
+const ATTEMPTS = statement(
+  'payout-outcome.attempts',
+  `select number, at, answer, answered_at, error_code, reason from caudal.payout_attempts
+   where organization_id = $1 and payout_id = $2 order by number`,
+);
+
+export interface AttemptRow {
+  readonly number: number;
+  readonly at: Date;
+  readonly answer: string | null;
+  readonly answered_at: Date | null;
+  readonly error_code: string | null;
+  readonly reason: string | null;
+}
+
+/** Every time a payout was sent, or was about to be. */
+export function attemptsOf(tx: Tx, { organizationId, id }: PayoutKey): Promise<AttemptRow[]> {
+  return tx.query(ATTEMPTS, [organizationId, id]);
+}

@@ -1,0 +1,190 @@
+import { CLAIM } from '../db/claim.ts';
+import { statement, type Tx } from '../db/tx.ts';
+import { type Cents, cents } from '../kit/money.ts';
+import type { RailErrorCode } from '../rails/contract.ts';
+import { FIRST_QUESTION_MS } from './payout.questions.ts';
+import type { PayoutKey } from './payout.store.ts';
+
+export interface DueOrder extends PayoutKey {
+  readonly attempt: number;
+  readonly amount: Cents;
+  readonly sealedReceiver: Buffer;
+  readonly resolutionId: string | null;
+  readonly endToEndId: string;
+  /** On whose behalf. */
+  readonly organizationName: string;
+}
+
+const COMMIT_ATTEMPTS = statement(
+  'payout-send.commit-attempts',
+  // What the directory promised must still hold when the order arrives: those whose promise is old are renewed first.
+  `with moment as materialized (select caudal.now() as at),
+   due as (
+     select p.organization_id, p.id from caudal.payouts p
+     where p.rail_task = 'send' and p.rail_due_at <= caudal.now() and (p.claimed_until is null or p.claimed_until < clock_timestamp())
+       and p.organization_id <> all ($3::uuid[])
+       and (p.resolved_at is null or p.resolved_at > caudal.now() - make_interval(secs => $4 / 1000.0))
+     order by p.rail_due_at limit $2 for update skip locked
+   ),
+   sent as (
+     update caudal.payouts p set
+       rail_task = 'ask', rail_due_at = moment.at + interval '${FIRST_QUESTION_MS} milliseconds', attempts = p.attempts + 1, questions = 0,
+       first_sent_at = coalesce(p.first_sent_at, moment.at), last_sent_at = moment.at,
+       claimed_until = clock_timestamp() + ${CLAIM}, claim_token = $1
+     from moment, due where p.organization_id = due.organization_id and p.id = due.id
+     returning p.organization_id, p.id, p.attempts, p.amount_in_cents, p.receiver, p.resolution_id, p.end_to_end_id, p.last_sent_at
+   ),
+   attempt as (
+     insert into caudal.payout_attempts (organization_id, payout_id, number, at)
+     select organization_id, id, attempts, last_sent_at from sent
+   )
+   select sent.*, o.name from sent join caudal.organizations o on o.id = sent.organization_id`,
+);
+
+/**
+ * Takes due payouts and writes down that their orders leave: once this is committed they may, and what becomes of them is
+ * the rail's to tell. Nobody can cancel them any more.
+ * @param leaveOut organizations whose orders may not leave
+ */
+export async function commitAttempts(
+  tx: Tx,
+  claimToken: string,
+  most: number,
+  leaveOut: readonly string[],
+  freshForMs: number,
+): Promise<DueOrder[]> {
+  const rows = await tx.query<{
+    organization_id: string;
+    id: string;
+    attempts: number;
+    amount_in_cents: bigint;
+    receiver: Buffer;
+    resolution_id: string | null;
+    end_to_end_id: string;
+    name: string;
+  }>(COMMIT_ATTEMPTS, [claimToken, most, leaveOut, freshForMs]);
+  return rows.map((row) => ({
+    organizationId: row.organization_id,
+    id: row.id,
+    attempt: row.attempts,
+    amount: cents(row.amount_in_cents),
+    sealedReceiver: row.receiver,
+    resolutionId: row.resolution_id,
+    endToEndId: row.end_to_end_id,
+    organizationName: row.name,
+  }));
+}
+
+/** What came of one send. */
+export interface AttemptAnswer extends PayoutKey {
+  readonly attempt: number;
+  readonly answer: 'accepted' | 'known' | 'refused' | 'unknown';
+  readonly errorCode: RailErrorCode | null;
+  readonly reason: string | null;
+  /** When to ask about it. */
+  readonly askAfterMs: number;
+}
+
+const RECORD = statement(
+  'payout-send.record',
+  `with moment as materialized (select caudal.now() as at),
+   told as (
+     select * from unnest($1::uuid[], $2::uuid[], $3::smallint[], $4::text[], $5::text[], $6::text[], $7::float8[])
+       as t (organization_id, id, number, answer, error_code, reason, ask_after_ms)
+   ),
+   attempt as (
+     update caudal.payout_attempts a set answer = t.answer, answered_at = moment.at, error_code = t.error_code, reason = t.reason
+     from told t, moment where a.organization_id = t.organization_id and a.payout_id = t.id and a.number = t.number and a.answer is null
+   )
+   update caudal.payouts p set
+     rail_due_at = moment.at + make_interval(secs => t.ask_after_ms / 1000.0), claimed_until = null, claim_token = null
+   from told t, moment
+   where p.organization_id = t.organization_id and p.id = t.id and p.claim_token = $8 and p.rail_task = 'ask'`,
+);
+
+/** A payout that ended meanwhile, or that somebody else has taken over, only gets the answer noted. */
+export async function recordAnswers(
+  tx: Tx,
+  answers: readonly AttemptAnswer[],
+  claimToken: string,
+): Promise<void> {
+  if (answers.length === 0) return;
+  await tx.query(RECORD, [
+    answers.map((each) => each.organizationId),
+    answers.map((each) => each.id),
+    answers.map((each) => each.attempt),
+    answers.map((each) => each.answer),
+    answers.map((each) => each.errorCode),
+    answers.map((each) => each.reason),
+    answers.map((each) => each.askAfterMs),
+    claimToken,
+  ]);
+}
+
+export interface StaleOrder extends PayoutKey {
+  readonly sealedReceiver: Buffer;
+  readonly holder: Buffer;
+}
+
+const CLAIM_STALE = statement(
+  'payout-send.claim-stale',
+  `with due as (
+     select p.organization_id, p.id from caudal.payouts p
+     where p.rail_task = 'send' and p.rail_due_at <= caudal.now() and (p.claimed_until is null or p.claimed_until < clock_timestamp())
+       and p.organization_id <> all ($3::uuid[]) and p.resolved_at <= caudal.now() - make_interval(secs => $4 / 1000.0)
+     order by p.rail_due_at limit $2 for update skip locked
+   )
+   update caudal.payouts p set claimed_until = clock_timestamp() + ${CLAIM}, claim_token = $1
+   from due where p.organization_id = due.organization_id and p.id = due.id
+   returning p.organization_id, p.id, p.receiver, p.holder`,
+);
+
+/** Payouts that are to be sent and whose promise of the directory is older than the rail honours. */
+export async function claimStale(
+  tx: Tx,
+  claimToken: string,
+  most: number,
+  leaveOut: readonly string[],
+  freshForMs: number,
+): Promise<StaleOrder[]> {
+  const rows = await tx.query<{ organization_id: string; id: string; receiver: Buffer; holder: Buffer }>(
+    CLAIM_STALE,
+    [claimToken, most, leaveOut, freshForMs],
+  );
+  return rows.map((row) => ({
+    organizationId: row.organization_id,
+    id: row.id,
+    sealedReceiver: row.receiver,
+    holder: row.holder,
+  }));
+}
+
+/** A promise made anew, or, where the directory gave no clear answer, when to try again. */
+export type Renewal = PayoutKey &
+  ({ readonly resolutionId: string } | { readonly resolutionId: null; readonly againAfterMs: number });
+
+const RENEW = statement(
+  'payout-send.renew',
+  `with moment as materialized (select caudal.now() as at)
+   update caudal.payouts p set
+     resolution_id = coalesce(r.resolution_id, p.resolution_id),
+     resolved_at = case when r.resolution_id is null then p.resolved_at else moment.at end,
+     rail_due_at = moment.at + make_interval(secs => r.again_after_ms / 1000.0), claimed_until = null, claim_token = null
+   from moment, unnest($1::uuid[], $2::uuid[], $3::text[], $4::float8[]) as r (organization_id, id, resolution_id, again_after_ms)
+   where p.organization_id = r.organization_id and p.id = r.id and p.claim_token = $5 and p.rail_task = 'send'`,
+);
+
+export async function recordRenewals(
+  tx: Tx,
+  renewals: readonly Renewal[],
+  claimToken: string,
+): Promise<void> {
+  if (renewals.length === 0) return;
+  await tx.query(RENEW, [
+    renewals.map((each) => each.organizationId),
+    renewals.map((each) => each.id),
+    renewals.map((each) => each.resolutionId),
+    renewals.map((each) => (each.resolutionId === null ? each.againAfterMs : 0)),
+    claimToken,
+  ]);
+}

@@ -1,0 +1,21 @@
+import { pesos } from '../kit/money.ts';
+import type { Payout } from './payout.ts';
+
+/** `data` of a payout's events. */
+export function payoutEventData(payout: Payout): object {
+  return {
+    id: payout.id,
+    reference: payout.reference,
+    amount: pesos(payout.amount),
+    amountInCents: Number(payout.amount),
+    currency: 'COP',
+    status: payout.status,
+    rail: 'BRE_B',
+    sourceData: { keyString: payout.key },
+    errorCode: payout.errorCode,
+    createdAt: payout.createdAt.toISOString(),
+    updatedAt: payout.updatedAt.toISOString(),
+    resultAt: payout.resultAt?.toISOString() ?? null,
+    organizationId: payout.organizationId,
+  };
+}

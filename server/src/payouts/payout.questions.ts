@@ -1,0 +1,23 @@
+/** What is to be done next about a payout at its rail, and when. */
+export interface PayoutTask {
+  readonly task: 'send' | 'ask';
+  readonly afterMs: number;
+}
+
+/** The rail's notice usually comes within seconds; connectors in production wait about this long before they ask. */
+export const FIRST_QUESTION_MS = 30_000;
+
+/**
+ * An order leaves no later than this after its attempt was committed: the claim has ended then, and a sender that slept so
+ * long leaves it alone.
+ */
+export const LEAVES_WITHIN_MS = 20_000;
+
+/** From here on an unknown outcome is for a person to see: the rail takes twenty seconds at most. */
+export const OVERDUE_SECONDS = 60;
+
+/** Soon at first, for the rail is about to decide; rarely later, for by then somebody there must. */
+export function nextQuestionMs(sentMsAgo: number): number {
+  if (sentMsAgo < 120_000) return 5000;
+  return sentMsAgo < 3_600_000 ? 30_000 : 300_000;
+}

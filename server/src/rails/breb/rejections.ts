@@ -1,0 +1,29 @@
+import type { RailErrorCode } from '../contract.ts';
+
+/** Rejections of the directory and of settlement (rails.md) as the merchant sees them. */
+export const ERROR_CODES: ReadonlyMap<string, RailErrorCode> = new Map(
+  Object.entries({
+    '0004': 'KEY_NOT_FOUND',
+    '0005': 'KEY_SUSPENDED',
+    '0006': 'KEY_SUSPENDED',
+    '4000': 'KEY_INVALID',
+    '4001': 'KEY_INVALID',
+    '5005': 'KEY_INVALID',
+    '4007': 'INVALID_DATA',
+    '4008': 'INVALID_DATA',
+    '4010': 'ACCOUNT_NOT_FOUND',
+    '4011': 'SUSPECTED_FRAUD',
+    '4012': 'LIMIT_EXCEEDED',
+    '4013': 'NETWORK_LIMIT_EXCEEDED',
+    '4014': 'LIMIT_EXCEEDED',
+    '4016': 'RAIL_REJECTED',
+    '4017': 'RAIL_TIMEOUT',
+    '4019': 'RAIL_TIMEOUT',
+  }),
+);
+
+/** Of an order, wrong identification means that the key's holder is no longer the one who was looked up. */
+export const ORDER_ERROR_CODES: ReadonlyMap<string, RailErrorCode> = new Map([
+  ...ERROR_CODES,
+  ['4008', 'RECEIVER_MISMATCH'],
+]);

@@ -1,0 +1,413 @@
+import { spawnSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Child } from '../../../scripts/stack/child.ts';
+import { freePort } from '../../../scripts/stack/postgres.ts';
+import { startSimulator } from '../../../scripts/stack/processes.ts';
+import { cents } from '../../src/kit/money.ts';
+import { readReceiverKey } from '../../src/payouts/receiver-key.ts';
+import { brebNotice } from '../../src/rails/breb/translate.ts';
+import { payFailpointsOf, withPayFailpoints } from '../../src/rails/with-failpoints.ts';
+import { type CrookedPeer, json, startCrookedPeer } from '../harness/crooked-peer.ts';
+import { afterToken, connectBreb, payOrder } from '../harness/rails-under-test.ts';
+import { SimulatorControl } from '../harness/simulator-control.ts';
+import { until } from '../harness/until.ts';
+
+let folder: string;
+let simulatorProcess: Child & { readonly url: string };
+let simulator: SimulatorControl;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'caudal-orders-'));
+  simulatorProcess = await startSimulator(folder);
+  simulator = new SimulatorControl(simulatorProcess.url);
+});
+afterAll(async () => {
+  await simulatorProcess?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+type Connector = ReturnType<typeof connectBreb>;
+const opened: Connector[] = [];
+const peers: CrookedPeer[] = [];
+afterEach(async () => {
+  await simulator.clearFaults();
+  await Promise.all(opened.splice(0).map((connector) => connector.disconnect()));
+  await Promise.all(peers.splice(0).map((peer) => peer.stop()));
+});
+
+function connect(url = simulatorProcess.url, secret?: string): Connector {
+  const connector = secret === undefined ? connectBreb(url) : connectBreb(url, secret);
+  opened.push(connector);
+  return connector;
+}
+
+async function node(reply: Parameters<typeof startCrookedPeer>[0]): Promise<CrookedPeer> {
+  const started = await startCrookedPeer(afterToken(reply));
+  peers.push(started);
+  return started;
+}
+
+/** What `SimulatorControl` has no words for. */
+async function control<T>(path: string, body?: object): Promise<T> {
+  const headers = { 'content-type': 'application/json' };
+  const post = body && { method: 'POST', headers, body: JSON.stringify(body) };
+  const response = await fetch(`${simulatorProcess.url}/control${path}`, post ?? {});
+  if (response.status !== 200) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+  return (await response.json()) as T;
+}
+
+const executionsOf = async (endToEndId: string) =>
+  (await control<{ endToEndId: string; executionId: string }[]>('/executions')).filter(
+    (execution) => execution.endToEndId === endToEndId,
+  );
+
+async function standingOf(connector: Connector, endToEndId: string) {
+  const [answer] = await connector.askOrders([endToEndId]);
+  if (answer?.kind !== 'yes') throw new Error(`${endToEndId} is ${JSON.stringify(answer)}`);
+  return answer.value;
+}
+
+async function ended(connector: Connector, endToEndId: string) {
+  await until('the order has ended', async () => {
+    return (await standingOf(connector, endToEndId)).state !== 'processing';
+  });
+  return standingOf(connector, endToEndId);
+}
+
+const accepted = { kind: 'yes', value: 'accepted' };
+const known = { kind: 'yes', value: 'known' };
+const unknown = expect.objectContaining({ kind: 'unknown', cause: expect.stringMatching(/./) as string });
+const bodiesOf = ({ calls }: CrookedPeer) =>
+  calls.filter(({ path }) => path !== '/breb/oauth/token').map(({ body }) => body);
+
+describe('the connector of Bre-B, sending money', () => {
+  it('declares what it can do as complete and sensible data', () => {
+    const { abilities } = connect();
+    expect(abilities).toMatchObject({ rail: 'BRE_B', payAtOnce: 100, askAtOnce: 500, resolutionMs: 600_000 });
+    // Repeating an order rests on it.
+    expect(abilities.refusesDuplicates).toBe(true);
+    expect(abilities.longestProcessingMs).toBeGreaterThanOrEqual(20_000);
+  });
+
+  it('sends an order that is accepted, then settled with the amount and its execution', async () => {
+    const connector = connect();
+    const order = payOrder({ amount: cents(4_980_005n) });
+    expect(await connector.pay([order])).toEqual([accepted]);
+    const standing = await ended(connector, order.endToEndId);
+    const [execution] = await executionsOf(order.endToEndId);
+    expect(standing).toEqual({
+      endToEndId: order.endToEndId,
+      state: 'settled',
+      executionId: execution?.executionId,
+      amount: 4_980_005n,
+      errorCode: null,
+    });
+  });
+
+  it('tells the node whom it pays, for whom and under which NIT', async () => {
+    const order = payOrder({ amount: cents(5n), resolutionId: 'R1', key: '3001234567' });
+    const peer = await node(() =>
+      json({ results: [{ endToEndId: order.endToEndId, status: 'PROCESSING' }] }),
+    );
+    expect(await connect(peer.url).pay([order])).toEqual([accepted]);
+    expect(peer.calls.at(-1)?.path).toBe('/breb/v1/orders');
+    expect(bodiesOf(peer)).toEqual([
+      {
+        orders: [
+          {
+            internalId: order.payoutId,
+            endToEndId: order.endToEndId,
+            resolutionId: 'R1',
+            initiation: 'KEY',
+            amount: '0.05',
+            currency: 'COP',
+            creditor: { key: '3001234567' },
+            payer: { documentType: 'NIT', documentNumber: '900000001', name: 'Comercio SAS' },
+          },
+        ],
+      },
+    ]);
+  });
+
+  it('pays and asks about as many in one call as it declares, and answers in their order', async () => {
+    const connector = connect();
+    const orders = Array.from({ length: connector.abilities.payAtOnce }, () => payOrder());
+    expect(await connector.pay(orders)).toEqual(orders.map(() => accepted));
+    const ids = Array.from({ length: connector.abilities.askAtOnce }, () => payOrder().endToEndId);
+    ids.splice(250, orders.length, ...orders.map(({ endToEndId }) => endToEndId));
+    const answers = await connector.askOrders(ids);
+    expect(answers.map((answer) => answer.kind === 'yes' && answer.value.endToEndId)).toEqual(ids);
+    expect(
+      answers.filter((answer) => answer.kind === 'yes' && answer.value.state === 'not_found'),
+    ).toHaveLength(ids.length - orders.length);
+  });
+
+  it('executes one order however often and from however many processes it is sent', async () => {
+    const connectors = [connect(), connect(), connect()];
+    const order = payOrder();
+    const answers = await Promise.all(
+      [...connectors, ...connectors].map((connector) => connector.pay([order])),
+    );
+    expect(
+      answers.flat().filter((answer) => answer.kind === 'yes' && answer.value === 'accepted'),
+    ).toHaveLength(1);
+    expect(answers.flat().filter((answer) => answer.kind === 'yes' && answer.value === 'known')).toHaveLength(
+      5,
+    );
+    await ended(connect(), order.endToEndId);
+    expect(await connect().pay([order])).toEqual([known]);
+    expect(await executionsOf(order.endToEndId)).toHaveLength(1);
+  });
+
+  it('says unknown of an order whose answer was lost; repeated it is known, and paid once', async () => {
+    const connector = connect();
+    const order = payOrder({ key: '@TESTLOSTANSWER' });
+    expect(await connector.pay([order])).toEqual([unknown]);
+    expect(await connector.pay([order])).toEqual([known]);
+    expect(await ended(connector, order.endToEndId)).toMatchObject({ state: 'settled' });
+    expect(await executionsOf(order.endToEndId)).toHaveLength(1);
+  });
+
+  it.each([
+    ['a key that is none', payOrder({ key: 'two words' }), 'KEY_INVALID', '4000'],
+    [
+      'more than the network carries',
+      payOrder({ amount: cents(1_155_200_001n) }),
+      'NETWORK_LIMIT_EXCEEDED',
+      '4013',
+    ],
+  ])(
+    'is refused %s at the door, alone, and nothing is made of it',
+    async (_what, bad, errorCode, railCode) => {
+      const connector = connect();
+      const [first, last] = [payOrder(), payOrder()];
+      expect(await connector.pay([first, bad, last])).toEqual([
+        accepted,
+        { kind: 'no', errorCode, railCode },
+        accepted,
+      ]);
+      expect(await standingOf(connector, bad.endToEndId)).toMatchObject({ state: 'not_found' });
+    },
+  );
+
+  it('finds what the node cannot read by halves, and the others are paid once', async () => {
+    const connector = connect();
+    const orders = Array.from({ length: 7 }, (_, at) => payOrder(at === 4 ? { payoutId: 'no uuid' } : {}));
+    const answers = await connector.pay(orders);
+    expect(answers).toEqual(orders.map((_, at) => (at === 4 ? unknown : accepted)));
+    await Promise.all(orders.toSpliced(4, 1).map(({ endToEndId }) => ended(connector, endToEndId)));
+    for (const { endToEndId } of orders.toSpliced(4, 1))
+      expect(await executionsOf(endToEndId)).toHaveLength(1);
+  });
+
+  it.each(['down', 'reset', 'lost-answer'] as const)(
+    'says unknown, never no, in fault "%s"',
+    async (fault) => {
+      const connector = connect();
+      for (const operation of ['order', 'order-query', 'resolve'])
+        await simulator.addFault({ rail: 'BRE_B', operation, fault });
+      expect(await connector.pay([payOrder(), payOrder()])).toEqual([unknown, unknown]);
+      expect(await connector.askOrders([payOrder().endToEndId])).toEqual([unknown]);
+      expect(await connector.resolve('@TESTOK')).toEqual(unknown);
+    },
+  );
+
+  it('says unknown where nobody listens, and where our credentials are not taken', async () => {
+    const away = connect(`http://127.0.0.1:${await freePort()}`);
+    for (const connector of [away, connect(simulatorProcess.url, 'not-the-secret')]) {
+      expect(await connector.pay([payOrder()])).toEqual([unknown]);
+      expect(await connector.askOrders([payOrder().endToEndId])).toEqual([unknown]);
+      expect(await connector.resolve('@TESTOK')).toEqual(unknown);
+    }
+  });
+
+  it('lets nothing leave after its deadline, though a call was being split', async () => {
+    let refusals = 0;
+    const peer = await node(async () => {
+      refusals += 1;
+      await new Promise((resolve) => setTimeout(resolve, 1500));
+      return json({ code: 'BAD_REQUEST' }, 400);
+    });
+    const connector = connect(peer.url);
+    const orders = Array.from({ length: 32 }, () => payOrder());
+    const start = performance.now();
+    expect(await connector.pay(orders)).toEqual(orders.map(() => unknown));
+    expect(performance.now() - start).toBeLessThan(connector.abilities.answerWithinMs + 1500);
+    expect(refusals).toBeLessThanOrEqual(4);
+  });
+});
+
+describe('what becomes of an order', () => {
+  it.each([
+    ['@TESTDECLINED', 'ACCOUNT_NOT_FOUND'],
+    ['@TESTSUSPENDED', 'KEY_SUSPENDED'],
+    ['@TESTNOTFOUND', 'KEY_NOT_FOUND'],
+  ])('to %s is a rejection told as %s', async (key, errorCode) => {
+    const connector = connect();
+    const order = payOrder({ key });
+    expect(await connector.pay([order])).toEqual([accepted]);
+    expect(await ended(connector, order.endToEndId)).toEqual({
+      endToEndId: order.endToEndId,
+      state: 'rejected',
+      executionId: null,
+      amount: null,
+      errorCode,
+    });
+    expect(await executionsOf(order.endToEndId)).toEqual([]);
+  });
+
+  it('whose receiver is no longer the one who was looked up is RECEIVER_MISMATCH', async () => {
+    const connector = connect();
+    const key = `@T${randomInt(1e9, 1e10)}`;
+    await control('/directory', { key });
+    const looked = await connector.resolve(key);
+    if (looked.kind !== 'yes') throw new Error('not found');
+    const { resolutionId } = looked.value;
+    const [before, after] = [payOrder({ key, resolutionId }), payOrder({ key, resolutionId })];
+    await connector.pay([before]);
+    expect(await ended(connector, before.endToEndId)).toMatchObject({ state: 'settled' });
+    await control('/directory', { key, holder: { account: { type: 'CAHO', number: '1' } } });
+    await connector.pay([after]);
+    expect(await ended(connector, after.endToEndId)).toMatchObject({ errorCode: 'RECEIVER_MISMATCH' });
+  });
+
+  it('is told by a notice that says the same as asking', async () => {
+    const receiver = await startCrookedPeer(() => json({ accepted: 1 }));
+    peers.push(receiver);
+    await simulator.tell([receiver.url]);
+    const connector = connect();
+    const [good, bad] = [payOrder(), payOrder({ key: '@TESTDECLINED' })];
+    await connector.pay([good, bad]);
+    const { executionId } = await ended(connector, good.endToEndId);
+    const noticeOf = (reference: string) =>
+      receiver.calls
+        .flatMap(({ body }) => (body as { notices: unknown[] }).notices.map(brebNotice))
+        .find((notice) => notice?.reference === reference);
+    await until('both are told', async () =>
+      [good, bad].every(({ endToEndId }) => noticeOf(endToEndId) !== undefined),
+    );
+    expect(noticeOf(good.endToEndId)).toMatchObject({
+      about: 'payout',
+      word: { kind: 'paid', executionId, amount: good.amount },
+    });
+    expect(noticeOf(bad.endToEndId)).toMatchObject({
+      about: 'payout',
+      word: { kind: 'declined', errorCode: 'ACCOUNT_NOT_FOUND' },
+    });
+    await simulator.tell([]);
+  });
+});
+
+describe('looking up a key', () => {
+  it('says whom it leads to', async () => {
+    expect(await connect().resolve('@TESTOK')).toEqual({
+      kind: 'yes',
+      value: {
+        resolutionId: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
+        name: 'JANETH SMITH PRUEBA',
+        documentType: 'CC',
+        documentNumber: '1000000099',
+        bankName: 'BANCO DE PRUEBAS',
+        accountNumber: '000900816987',
+      },
+    });
+  });
+
+  it('names the bank by its node and NIT where the directory gives no name', async () => {
+    const key = '79000111';
+    await control('/directory', { key, holder: { participant: { nit: '900000003', node: 'ENT' } } });
+    expect(await connect().resolve(key)).toMatchObject({ value: { bankName: 'ENT 900000003' } });
+  });
+
+  it.each(['Ana.Pena@Example.com', '+573009998877', '@anapena', '0012345678', 'ab79'])(
+    'finds %s in the form in which we read it, as the directory does',
+    async (text) => {
+      await control('/directory', { key: text });
+      expect(await connect().resolve(readReceiverKey(text)?.key ?? '')).toMatchObject({ kind: 'yes' });
+    },
+  );
+
+  it.each([
+    ['@TESTNOTFOUND', 'KEY_NOT_FOUND', '0004'],
+    ['@TESTSUSPENDED', 'KEY_SUSPENDED', '0005'],
+    ['two words', 'KEY_INVALID', '4000'],
+  ])('of %s is a no, %s', async (key, errorCode, railCode) => {
+    expect(await connect().resolve(key)).toEqual({ kind: 'no', errorCode, railCode });
+  });
+
+  it.each(['5000', '5001'])('is unknown when the directory fails with %s', async (code) => {
+    await control('/faults', { rail: 'BRE_B', operation: 'resolve', fault: 'rejected', code, times: 1 });
+    expect(await connect().resolve('@TESTOK')).toEqual({
+      kind: 'unknown',
+      cause: `the directory answered ${code}`,
+    });
+    expect(await connect().resolve('@TESTOK')).toMatchObject({ kind: 'yes' });
+  });
+
+  it.each([
+    ['an error with a good body', json({ code: '0004' }, 500)],
+    ['a 404', json({ code: '0004' }, 404)],
+    ['a 400', json({ code: '4000' }, 400)],
+    ['a page of HTML with 422', { status: 422, type: 'text/html', text: '<!doctype html>' }],
+    ['nothing with 422', { status: 422, text: '' }],
+    ['no JSON with 200', { text: 'hello' }],
+    ['more than a listing', { text: JSON.stringify({ names: 'x'.repeat(1 << 17) }) }],
+  ])('is unknown after %s', async (_what, reply) => {
+    const peer = await node(() => reply);
+    expect(await connect(peer.url).resolve('3001234567')).toEqual(unknown);
+    expect(bodiesOf(peer)).toEqual([{ key: '3001234567' }]);
+  });
+
+  it('renews its token like every call', async () => {
+    let refusals = 1;
+    const peer = await node(() => {
+      refusals -= 1;
+      return refusals === 0 ? { status: 401, text: '' } : json({ code: '0004' }, 422);
+    });
+    expect(await connect(peer.url).resolve('@NOBODY')).toMatchObject({ errorCode: 'KEY_NOT_FOUND' });
+  });
+});
+
+describe('the failpoints of payouts', () => {
+  it('are two of each call, and a wrapped connector answers as before', async () => {
+    const connector = connect();
+    expect(payFailpointsOf(connector)).toEqual([
+      'BRE_B pay: before call',
+      'BRE_B pay: after call',
+      'BRE_B askOrders: before call',
+      'BRE_B askOrders: after call',
+      'BRE_B resolve: before call',
+      'BRE_B resolve: after call',
+    ]);
+    const wrapped = withPayFailpoints(connector);
+    const order = payOrder();
+    expect(wrapped.abilities).toBe(connector.abilities);
+    expect(await wrapped.pay([order])).toEqual([accepted]);
+    expect(await wrapped.askOrders([order.endToEndId])).toMatchObject([{ kind: 'yes' }]);
+    expect(await wrapped.resolve('@TESTOK')).toMatchObject({ kind: 'yes' });
+  });
+
+  it.each([
+    ['before', 'not_found'],
+    ['after', 'processing'],
+  ])('end the process %s the call', async (side, state) => {
+    const order = payOrder({ key: '@TESTTIMEOUT' });
+    const source = new URL('../../src/', import.meta.url).href;
+    const script = `
+      import { armFailpoint } from '${source}kit/failpoint.ts';
+      import { BrebConnector } from '${source}rails/breb/connector.ts';
+      import { withPayFailpoints } from '${source}rails/with-failpoints.ts';
+      armFailpoint('BRE_B pay: ${side} call');
+      const options = { url: '${simulatorProcess.url}/breb', clientId: 'caudal-dev', clientSecret: 'dev-breb-secret', payerDocument: '900000001' };
+      const order = ${JSON.stringify({ ...order, amount: null })};
+      await withPayFailpoints(new BrebConnector(options)).pay([{ ...order, amount: 100n }]);`;
+    const { signal } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
+      timeout: 20_000,
+    });
+    expect(signal).toBe('SIGKILL');
+    expect(await standingOf(connect(), order.endToEndId)).toMatchObject({ state });
+  });
+});
