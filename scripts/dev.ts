@@ -2,7 +2,7 @@
  * npm run dev: a whole Caudal on one machine. PostgreSQL, migrations, simulator, server and an organization with a
  * key; data is kept in .data until `-- --fresh`.
  */
-import { appendFileSync, mkdirSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -121,6 +121,7 @@ async function start(say: (text: string) => void): Promise<Running> {
     port,
     opsPort,
   });
+  keepSettings(settings);
   say('Migrating the database …');
   await runServerCommand(['migrate'], settings);
   const { apiKey } = await seedOrganization(settings);
@@ -135,6 +136,16 @@ async function start(say: (text: string) => void): Promise<Running> {
     apiKey,
     children: [simulator, server],
   };
+}
+
+/** For operator commands against this stack: `node --env-file=… server/src/main.ts …`. */
+function keepSettings(settings: Readonly<Record<string, string>>): void {
+  const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}\n`);
+  writeFileSync(settingsFile(), lines.join(''), { mode: 0o600 });
+}
+
+function settingsFile(): string {
+  return join(dataDir, 'server.env');
 }
 
 /** Registers what is being started, so that an interruption in the middle of it ends it too. */
@@ -178,6 +189,8 @@ async function portNear(port: number): Promise<number> {
 function welcome(running: Running): string {
   const body =
     '{"amountInCents":4980000,"currency":"COP","rail":"BRE_B","reference":"order-\'$(date +%s)\'","breb":{"keyType":"SINGLE_USE"}}';
+  const payout =
+    '{"amountInCents":1000000,"currency":"COP","rail":"BRE_B","reference":"salary-\'$(date +%s)\'","inlineCustomer":{"name":"Janeth Smith","idType":"CO_CC","idNumber":"1000000099","phone":"+573001234567","email":"janeth@example.com"},"breb":{"keyString":"@TESTOK"}}';
   return `
 Caudal is running. Data is kept in ${relative(process.cwd(), dataDir)} (npm run dev -- --fresh forgets it); Ctrl-C stops everything.
 
@@ -189,12 +202,23 @@ Caudal is running. Data is kept in ${relative(process.cwd(), dataDir)} (npm run 
   Log        ${relative(process.cwd(), join(dataDir, 'server.log'))}
   API key    ${running.apiKey}
 
+Operator commands:
+
+  node --env-file=${relative(process.cwd(), settingsFile())} server/src/main.ts help
+
 Create a payin:
 
   curl -s ${running.baseUrl}/payins \\
     -H 'x-api-key: ${running.apiKey}' \\
     -H 'content-type: application/json' \\
     -d '${body}'
+
+Send money (README.md has more keys):
+
+  curl -s ${running.baseUrl}/payouts \\
+    -H 'x-api-key: ${running.apiKey}' \\
+    -H 'content-type: application/json' \\
+    -d '${payout}'
 `;
 }
 

@@ -4,6 +4,7 @@ import { cpus, totalmem } from 'node:os';
 import { parseArgs } from 'node:util';
 import { benchConfirmPayins } from './confirm-payins.ts';
 import { benchCreatePayins } from './create-payins.ts';
+import { benchPayroll } from './payroll.ts';
 import { buildStage } from './stage.ts';
 import { benchWaitingPayins } from './waiting-payins.ts';
 
@@ -15,7 +16,7 @@ const HELP = `npm run bench [-- OPTIONS]
   --quick   under a minute
   --help    this text
 
-Prints P1, P8, C1 (confirmations) and, without --quick, W1 (a million waiting). Needs pgbench (Debian: apt-get install postgresql).
+Prints P1, P8, C1 (confirmations), D1 (a payroll) and, without --quick, W1 (a million waiting). Needs pgbench (Debian: apt-get install postgresql).
 `;
 
 const { values } = parseArgs({
@@ -38,6 +39,7 @@ if (values.help) {
     );
     await benchCreatePayins(stage, values.quick ? { api: 12, pgbench: 5 } : { api: 30, pgbench: 15 });
     await benchConfirmPayins(stage, values.quick ? QUICK_CONFIRMATIONS : CONFIRMATIONS);
+    await benchPayroll(stage, values.quick ? 3000 : 50_000);
     if (!values.quick) await benchWaitingPayins(stage, 1_000_000);
   } finally {
     await stage.stop();

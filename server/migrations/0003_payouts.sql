@@ -26,6 +26,7 @@ create table caudal.payouts (
   -- A return of money that waited in suspense: for which anomaly, and whose it was.
   anomaly_id      uuid,
   anomaly_organization_id uuid,
+  -- The rail's number of what it executed; null in a confirmed one while only an operator's word stands for it.
   execution_id    text collate "C",
   created_at      timestamptz not null,
   updated_at      timestamptz not null,
@@ -46,7 +47,7 @@ create table caudal.payouts (
   constraint payout_rail check (rail = 'BRE_B'),
   constraint payout_status check (status in ('PROCESSING', 'CONFIRMED', 'DECLINED', 'CANCELED')),
   constraint payout_result check ((status <> 'PROCESSING') = (result_at is not null)),
-  constraint payout_confirmed check ((status = 'CONFIRMED') = (execution_id is not null)),
+  constraint payout_execution check (execution_id is null or status = 'CONFIRMED'),
   constraint payout_declined check ((status = 'DECLINED') = (error_code is not null)),
   constraint payout_canceled_unsent check (status <> 'CANCELED' or attempts = 0),
   constraint payout_attempts check ((attempts > 0) = (first_sent_at is not null) and (attempts > 0) = (last_sent_at is not null)),

@@ -22,6 +22,7 @@ import { LEAVES_WITHIN_MS, nextQuestionMs } from '../payouts/payout.questions.ts
 import type { PayoutStatus } from '../payouts/payout.states.ts';
 import type { PayoutKey } from '../payouts/payout.store.ts';
 import {
+  adoptExecutions,
   type LockedPayout,
   lastRefusals,
   lockPayouts,
@@ -57,6 +58,7 @@ export async function applyPayoutWords(
   const results = words.map((word) => outcome.hear(word, payouts.get(word.reference) ?? null));
 
   const transfers = await endPayouts(deps, keys, tx, outcome.moves);
+  await adoptExecutions(tx, outcome.adopted);
   await insertAnomalies(tx, outcome.anomalies);
   if (claimToken !== null) await reschedulePayouts(tx, outcome.tasks(locked), claimToken);
   await conclude(results);
@@ -67,6 +69,7 @@ export async function applyPayoutWords(
 /** What a batch of words comes to, gathered while they are heard one after the other. */
 class Outcome {
   readonly moves: (PayoutKey & Move)[] = [];
+  readonly adopted: (PayoutKey & { readonly executionId: string })[] = [];
   readonly transfers: Transfer[] = [];
   readonly anomalies: NewAnomaly[] = [];
   readonly #deps: SystemDeps;
@@ -110,18 +113,26 @@ class Outcome {
   }
 
   /** @returns whether there was anything new in it */
-  #take(word: PayoutWord, payout: LockedPayout | null, { move, oddities, sendAgain }: Judgement): boolean {
+  #take(
+    word: PayoutWord,
+    payout: LockedPayout | null,
+    { move, oddities, sendAgain, adopt }: Judgement,
+  ): boolean {
     const organizationId = payout?.organization_id ?? HOUSE_ID;
     if (payout && move) {
       this.moves.push({ organizationId, id: payout.id, ...move });
       this.#ended.set(payout.id, { status: move.to, executionId: move.executionId });
     }
     if (payout && sendAgain) this.#toSendAgain.add(payout.id);
+    if (payout && adopt !== null) {
+      this.adopted.push({ organizationId, id: payout.id, executionId: adopt });
+      this.#ended.set(payout.id, { status: 'CONFIRMED', executionId: adopt });
+    }
     const fresh = oddities.filter(
       ({ executionId, amount }) => amount === null || !this.#booked.has(causeId(executionId ?? '')),
     );
     for (const oddity of fresh) this.#note(word, organizationId, payout?.id ?? null, oddity);
-    return move !== null || fresh.length > 0;
+    return move !== null || adopt !== null || fresh.length > 0;
   }
 
   #note(

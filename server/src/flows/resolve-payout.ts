@@ -41,11 +41,12 @@ export async function payoutStory(deps: SystemDeps, id: string): Promise<PayoutS
 
 /** What an operator knows of a payout by other ways than the rail's interface: its bank's statement, a telephone call. */
 export type OperatorWord =
-  | { readonly kind: 'confirm'; readonly executionId: string }
-  | { readonly kind: 'decline'; readonly errorCode: RailErrorCode };
+  | { readonly kind: 'confirm' }
+  /** `anyway`: though the rail says that it has the order and is still at it. */
+  | { readonly kind: 'decline'; readonly errorCode: RailErrorCode; readonly anyway: boolean };
 
 export type PayoutRefusal =
-  | { readonly kind: 'no such payout' | 'never sent' | 'too early' }
+  | { readonly kind: 'no such payout' | 'never sent' | 'too early' | 'the rail is at it' }
   | { readonly kind: 'ended before'; readonly status: PayoutStatus };
 
 type PayoutResolution =
@@ -70,7 +71,10 @@ export async function resolvePayout(
   if (payout.attempts === 0) return { kind: 'never sent' };
   const [answer] = await deps.payoutRail.askOrders([payout.end_to_end_id]);
   const standing = decided(answer);
-  return standing ? applyStanding(deps, payout, standing) : applyWord(deps, payout, word, by);
+  if (standing) return applyStanding(deps, payout, standing);
+  const atIt = answer?.kind === 'yes' && answer.value.state === 'processing';
+  if (atIt && word.kind === 'decline' && !word.anyway) return { kind: 'the rail is at it' };
+  return applyWord(deps, payout, word, by);
 }
 
 function decided(answer: RailAnswer<OrderStanding> | undefined): OrderStanding | null {
@@ -115,7 +119,7 @@ async function applyWord(
         ? {
             to: 'CONFIRMED',
             errorCode: null,
-            executionId: word.executionId,
+            executionId: null,
             cause: 'confirmed by an operator',
           }
         : { to: 'DECLINED', errorCode: word.errorCode, executionId: null, cause: 'declined by an operator' };

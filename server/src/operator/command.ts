@@ -47,13 +47,14 @@ Commands for operators
                       put away one that came without money
   payouts unknown     payouts sent more than a minute ago whose outcome the rail has not told; oldest first
   payouts show ID     a payout and every time it was sent
-  payouts resolve ID --confirm --execution NUMBER | --decline [--error-code CODE] --by NAME --note TEXT
-                      end one by what you know from elsewhere; the rail is asked once more first
+  payouts resolve ID --confirm | --decline [--error-code CODE] [--anyway] --by NAME --note TEXT
+                      end one by what you know from elsewhere; the rail is asked once more first, and one that it
+                      says to be at is declined only with --anyway
   audit list          what operators decided about money, newest first
   notices unreadable  messages of rails that nobody understood, as they came
   rails pause --rail BRE_B|PSE [--org ID] --reason TEXT --by NAME
                       take no payins on a rail and send it no new orders, for one organization or for all;
-                      what was accepted within the last second may still be sent
+                      payouts are taken and wait; what was accepted within the last second may still be sent
   rails resume --rail BRE_B|PSE [--org ID]
                       go on, with what waited first
   rails list          what is paused, since when, by whom and why
@@ -99,8 +100,8 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map(
     'payouts unknown': { options: [], words: 0, run: payoutsUnknown },
     'payouts show': { options: [], words: 1, run: payoutsShow },
     'payouts resolve': {
-      options: ['execution', 'error-code', 'by', 'note'],
-      flags: ['confirm', 'decline'],
+      options: ['error-code', 'by', 'note'],
+      flags: ['confirm', 'decline', 'anyway'],
       words: 1,
       run: payoutsResolve,
     },

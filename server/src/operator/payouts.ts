@@ -100,22 +100,11 @@ export async function payoutsResolve(deps: SystemDeps, options: Options): Promis
 function wordOf(options: Options): OperatorWord {
   if (options.given('confirm') === options.given('decline'))
     throw new UsageError('say either --confirm or --decline');
-  if (options.given('confirm')) {
-    options.required('execution');
-    return {
-      kind: 'confirm',
-      executionId: options.matching(
-        'execution',
-        /^[\x21-\x7e]{1,100}$/,
-        "the rail's number of the execution",
-        '',
-      ),
-    };
-  }
+  if (options.given('confirm')) return { kind: 'confirm' };
   const errorCode = options.matching('error-code', /^[A-Z_]+$/, 'an errorCode', 'RAIL_REJECTED');
   const known = ERROR_CODES.find((each) => each === errorCode);
   if (!known) throw new UsageError(`--error-code: "${errorCode}" is none of ${ERROR_CODES.join(', ')}`);
-  return { kind: 'decline', errorCode: known };
+  return { kind: 'decline', errorCode: known, anyway: options.given('anyway') };
 }
 
 /** Money is decided by a person's word here: why is part of it. */
@@ -138,6 +127,8 @@ function refusal(outcome: PayoutRefusal): string {
       return 'it was never sent: its merchant can cancel it, and nothing about it is unknown';
     case 'too early':
       return 'it was sent less than a minute ago and may still arrive: look again in a minute';
+    case 'the rail is at it':
+      return 'the rail says that it has the order and is still at it: declined now, the money may leave all the same. If its operators have told you in writing that it never will, add --anyway';
     case 'ended before':
       return `it has ended before: ${outcome.status}`;
   }

@@ -20,7 +20,7 @@ export async function railsPause(deps: SystemDeps, options: Options): Promise<Ou
     throw new Error('there is no such organization (org list shows them)');
   return {
     json: { ...reach, ...cause, paused: true },
-    text: `${reach.rail} is paused for ${whom(reach.organizationId)} from a second on: payins are answered 503 rail_paused, and no new order leaves.
+    text: `${reach.rail} is paused for ${whom(reach.organizationId)} from a second on: payins are answered 503 rail_paused, payouts are taken and wait, and no new order leaves.
 What was accepted before may still be sent. Notices are taken, asking and closing go on. Waiting orders go on after: caudal rails resume`,
   };
 }

@@ -124,6 +124,26 @@ export async function movePayouts(tx: Tx, moves: readonly (PayoutKey & Move)[]):
   return moved;
 }
 
+const ADOPT = statement(
+  'payout-outcome.adopt',
+  `update caudal.payouts p set execution_id = a.execution_id
+   from unnest($1::uuid[], $2::uuid[], $3::text[]) as a (organization_id, id, execution_id)
+   where p.organization_id = a.organization_id and p.id = a.id and p.status = 'CONFIRMED' and p.execution_id is null`,
+);
+
+/** Payouts that an operator's word confirmed, and the execution that the rail has told of since. */
+export async function adoptExecutions(
+  tx: Tx,
+  adopted: readonly (PayoutKey & { readonly executionId: string })[],
+): Promise<void> {
+  if (adopted.length === 0) return;
+  await tx.query(ADOPT, [
+    adopted.map((each) => each.organizationId),
+    adopted.map((each) => each.id),
+    adopted.map((each) => each.executionId),
+  ]);
+}
+
 /**
  * Cancels a payout of which no attempt is committed. The condition and the attempt's own update meet on the row: whichever
  * commits first, the other finds it changed.

@@ -32,6 +32,8 @@ export interface Judgement {
   readonly oddities: readonly Oddity[];
   /** The rail has no such order and never will by itself: the same order may leave again. */
   readonly sendAgain: boolean;
+  /** The execution of a payout that an operator's word had confirmed, now that the rail tells of it. */
+  readonly adopt: string | null;
 }
 
 /** A payout as far as its outcome depends on it. */
@@ -53,7 +55,7 @@ export type Told =
   | { readonly kind: 'paid'; readonly executionId: string; readonly amount: Cents }
   | { readonly kind: 'declined' | 'refused'; readonly errorCode: RailErrorCode };
 
-const NOTHING: Judgement = { move: null, oddities: [], sendAgain: false };
+const NOTHING: Judgement = { move: null, oddities: [], sendAgain: false, adopt: null };
 
 /**
  * A message is believed when it says what was to be expected: that an order which was sent is settled, over its amount.
@@ -123,8 +125,11 @@ function settled(payout: Judged | null, { executionId, amount }: OrderStanding):
       return { ...NOTHING, oddities: [{ kind: 'contradiction', executionId, amount: null }] };
     return confirmed(executionId, 'settled, when asked');
   }
-  if (payout.status === 'CONFIRMED')
+  if (payout.status === 'CONFIRMED') {
+    // One order is executed once: what an operator confirmed is this.
+    if (payout.executionId === null && amount === payout.amount) return { ...NOTHING, adopt: executionId };
     return payout.executionId === executionId ? NOTHING : money('sent_again');
+  }
   return money('sent_late');
 }
 
