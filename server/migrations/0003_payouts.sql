@@ -18,6 +18,7 @@ create table caudal.payouts (
   receiver_index  bytea not null check (length(receiver_index) = 16),
   -- What the directory promised about the key when it was looked up, and whose it was (a keyed hash); null for a key
   -- that nobody looked up.
+  lookup_id       uuid,
   resolution_id   text,
   resolved_at     timestamptz,
   holder          bytea check (length(holder) = 16),
@@ -51,14 +52,21 @@ create table caudal.payouts (
   constraint payout_declined check ((status = 'DECLINED') = (error_code is not null)),
   constraint payout_canceled_unsent check (status <> 'CANCELED' or attempts = 0),
   constraint payout_attempts check ((attempts > 0) = (first_sent_at is not null) and (attempts > 0) = (last_sent_at is not null)),
-  constraint payout_resolution check (num_nonnulls(resolution_id, resolved_at, holder) in (0, 3)),
+  constraint payout_resolution check (num_nonnulls(resolution_id, resolved_at, holder) in (0, 3) and (lookup_id is null or holder is not null)),
   constraint payout_return check (num_nonnulls(anomaly_id, anomaly_organization_id) in (0, 2)),
+  -- A declined one that had been sent is asked about once more: its rejection may not have been the rail's last word.
   constraint payout_task check (
-    (rail_task is not null) = (status = 'PROCESSING') and (rail_task is null) = (rail_due_at is null) and rail_task in ('send', 'ask')
+    (status <> 'PROCESSING' or rail_task is not null) and (rail_task is null) = (rail_due_at is null) and rail_task in ('send', 'ask')
+    and (status = 'PROCESSING' or rail_task is null or (status = 'DECLINED' and rail_task = 'ask'))
   ),
   constraint payout_claim check (num_nonnulls(claimed_until, claim_token) in (0, 2))
 ) partition by range (id);
-create index payouts_rail_due on caudal.payouts (rail_task, rail_due_at) where rail_due_at is not null;
+-- Senders take some of each organization, so that nobody stands behind another's payroll.
+create index payouts_to_send on caudal.payouts (organization_id, rail_due_at) where rail_task = 'send';
+create index payouts_to_ask on caudal.payouts (rail_due_at) where rail_task = 'ask';
+-- The few among them: whose promise is old, and which have left before.
+create index payouts_to_renew on caudal.payouts (resolved_at) where rail_task = 'send' and resolved_at is not null;
+create index payouts_to_send_again on caudal.payouts (first_sent_at) where rail_task = 'send' and attempts > 0;
 create index payouts_of_receiver on caudal.payouts (organization_id, receiver_index, id);
 
 create table caudal.payout_history (
@@ -101,7 +109,7 @@ create table caudal.breb_lookups (
   holder          bytea not null check (length(holder) = 16),
   resolved_at     timestamptz not null,
   expires_at      timestamptz not null,
-  -- When a payout followed: it pays the lookup back, once.
+  -- When a payout that followed was sent: it pays the lookup back, once.
   used_at         timestamptz,
   primary key (organization_id, id)
 );
@@ -179,6 +187,12 @@ call caudal.protect('caudal.operator_actions');
 
 grant select on caudal.payouts to caudal_read;
 
+-- The merchants' role creates payouts and cancels those that were not sent; what a rail's word brings is not its to write.
+create policy merchants_create on caudal.payouts as restrictive for insert to caudal_batch
+  with check (attempts = 0 and status in ('PROCESSING', 'DECLINED'));
+create policy merchants_cancel on caudal.payouts as restrictive for update to caudal_batch
+  using (true) with check (attempts = 0 and status in ('PROCESSING', 'CANCELED'));
+
 -- Only what may change: amount, receiver and end-to-end id are what was committed, for ever.
 grant select, insert, update (status, error_code, updated_at, result_at, rail_task, rail_due_at, claimed_until, claim_token)
   on caudal.payouts to caudal_batch;
@@ -187,10 +201,10 @@ grant select, insert, update (status, error_code, execution_id, updated_at, resu
 grant insert on caudal.payout_history to caudal_batch;
 grant select, insert on caudal.payout_history to caudal_system;
 grant select, insert, update (answer, answered_at, error_code, reason) on caudal.payout_attempts to caudal_system;
-grant select, insert, update (used_at) on caudal.breb_lookups to caudal_batch;
-grant select, delete on caudal.breb_lookups to caudal_system;
+grant select, insert on caudal.breb_lookups to caudal_batch;
+grant select, update (used_at), delete on caudal.breb_lookups to caudal_system;
 grant select, insert, update on caudal.lookup_buckets to caudal_batch;
-grant select on caudal.lookup_buckets to caudal_system;
+grant select, update on caudal.lookup_buckets to caudal_system;
 grant select, insert on caudal.operator_actions to caudal_system;
 
 -- A payout's hold, and the event of one that is declined or canceled at once, are written with it.

@@ -40,3 +40,24 @@ export async function claimReferences(
     return row.resource_id;
   });
 }
+
+const RELEASE = statement(
+  'reference.release',
+  `delete from caudal.resource_references r using unnest($2::uuid[], $3::text[], $4::uuid[]) as claim (organization_id, reference, resource_id)
+   where r.organization_id = claim.organization_id and r.kind = $1 and r.reference = claim.reference and r.resource_id = claim.resource_id`,
+);
+
+/** Takes back claims of commands that came to nothing. */
+export async function releaseReferences(
+  tx: Tx,
+  kind: ReferenceKind,
+  claims: readonly ReferenceClaim[],
+): Promise<void> {
+  if (claims.length === 0) return;
+  await tx.query(RELEASE, [
+    kind,
+    claims.map((claim) => claim.organizationId),
+    claims.map((claim) => claim.reference),
+    claims.map((claim) => claim.resourceId),
+  ]);
+}

@@ -71,8 +71,8 @@ export function isPassing(error: unknown): boolean {
 export function writeFailure(error: unknown): unknown {
   const verdict = verdictOf(error);
   if (verdict === 'unknown') return new Fault('outcome_unknown', { cause: error });
-  return verdict === 'again'
-    ? new Fault('service_unavailable', { cause: error, reason: 'the database is away' })
+  return verdict === 'again' || verdict === 'held'
+    ? new Fault('service_unavailable', { cause: error, reason: 'the database is away or busy' })
     : error;
 }
 

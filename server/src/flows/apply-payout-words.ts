@@ -1,6 +1,8 @@
 import { insertAnomalies, type NewAnomaly } from '../anomalies/anomaly.store.ts';
 import type { Tx } from '../db/tx.ts';
 import type { SystemDeps } from '../deps.ts';
+import { backoffMs } from '../kit/backoff.ts';
+import { monotonicMs } from '../kit/clock.ts';
 import { uuidv7 } from '../kit/ids.ts';
 import { cents } from '../kit/money.ts';
 import { readResourceReference } from '../kit/resource-reference.ts';
@@ -18,7 +20,7 @@ import {
   type Oddity,
   standsBy,
 } from '../payouts/payout.outcome.ts';
-import { LEAVES_WITHIN_MS, nextQuestionMs } from '../payouts/payout.questions.ts';
+import { LEAVES_WITHIN_MS, nextQuestionMs, type PayoutTask } from '../payouts/payout.questions.ts';
 import type { PayoutStatus } from '../payouts/payout.states.ts';
 import type { PayoutKey } from '../payouts/payout.store.ts';
 import {
@@ -32,7 +34,8 @@ import type { OrderStanding, RailErrorCode } from '../rails/contract.ts';
 import { endPayouts } from './end-payouts.ts';
 import type { ApplyOptions, Word, WordResult } from './words.ts';
 
-export type PayoutWord = Word<OrderStanding>;
+/** @property askedAt monotonic time just before the rail was asked */
+export type PayoutWord = Word<OrderStanding> & { readonly askedAt?: number };
 
 /**
  * Makes of words about payouts what follows from them, all in the caller's transaction: final states with their history
@@ -77,6 +80,8 @@ class Outcome {
   readonly #refusals: ReadonlyMap<string, RailErrorCode>;
   readonly #ended = new Map<string, { readonly status: PayoutStatus; readonly executionId: string | null }>();
   readonly #toSendAgain = new Set<string>();
+  /** Those that the rail says to be at. */
+  readonly #underWay = new Set<string>();
 
   constructor(deps: SystemDeps, booked: ReadonlySet<string>, refusals: ReadonlyMap<string, RailErrorCode>) {
     this.#deps = deps;
@@ -84,19 +89,27 @@ class Outcome {
     this.#refusals = refusals;
   }
 
-  /** What is to be done next about those that stay open. */
+  /** What is to be done next about those that were asked about. */
   tasks(locked: readonly LockedPayout[]) {
-    return locked
-      .filter((payout) => this.#standOf(payout).status === 'PROCESSING')
-      .map(({ organization_id: organizationId, id, sent_ms_ago }) =>
-        this.#toSendAgain.has(id)
-          ? { organizationId, id, task: 'send' as const, afterMs: 0 }
-          : { organizationId, id, task: 'ask' as const, afterMs: nextQuestionMs(sent_ms_ago ?? 0) },
-      );
+    return locked.map((payout) => ({
+      organizationId: payout.organization_id,
+      id: payout.id,
+      next: this.#next(payout),
+    }));
+  }
+
+  #next({ id, status, attempts, sent_ms_ago }: LockedPayout): PayoutTask | null {
+    const again: PayoutTask = { task: 'ask', afterMs: nextQuestionMs(sent_ms_ago ?? 0) };
+    // It had ended before, and this was the last question about it, unless the rail is still at it.
+    if (status !== 'PROCESSING') return this.#underWay.has(id) ? again : null;
+    if (!this.#toSendAgain.has(id)) return again;
+    // The first repeat at once: it is a process that died. What never arrives leaves ever more rarely.
+    return { task: 'send', afterMs: attempts === 1 ? 0 : backoffMs(attempts - 1, 5000, 600_000) };
   }
 
   hear(word: PayoutWord, payout: LockedPayout | null): WordResult {
-    const judged = payout && this.#judged(payout);
+    const judged = payout && this.#judged(word, payout);
+    if (payout && word.standing?.state === 'processing') this.#underWay.add(payout.id);
     const { told, standing, toldLongAgo } = word;
     // The answer may be older than the message: what else it says holds, but the message is not done with yet.
     const early = standing !== null && told !== null && !toldLongAgo && !standsBy(standing, told);
@@ -170,15 +183,18 @@ class Outcome {
     });
   }
 
-  #judged(payout: LockedPayout): Judged {
+  #judged({ askedAt }: PayoutWord, payout: LockedPayout): Judged {
     const { longestProcessingMs, refusesDuplicates } = this.#deps.payoutRail.abilities;
     return {
       ...this.#standOf(payout),
       amount: cents(payout.amount_in_cents),
       attempts: payout.attempts,
       refusal: this.#refusals.get(payout.id) ?? null,
+      // As it was when the rail was asked: its answer says nothing about what came later.
       nothingUnderWay:
-        payout.sent_ms_ago !== null && payout.sent_ms_ago >= LEAVES_WITHIN_MS + longestProcessingMs,
+        payout.sent_ms_ago !== null &&
+        payout.sent_ms_ago - (askedAt === undefined ? 0 : monotonicMs() - askedAt) >=
+          LEAVES_WITHIN_MS + longestProcessingMs,
       refusesDuplicates,
     };
   }

@@ -1,5 +1,6 @@
 import type { SystemDeps } from '../deps.ts';
 import { backoffMs } from '../kit/backoff.ts';
+import { monotonicMs } from '../kit/clock.ts';
 import { freshToken } from '../kit/ids.ts';
 import { errorFields } from '../kit/log.ts';
 import type { DataKeys } from '../organizations/data-keys.ts';
@@ -13,6 +14,7 @@ import { RailCaller } from './rail-caller.ts';
 interface Asked {
   readonly question: DueQuestion;
   readonly answer: RailAnswer<OrderStanding>;
+  readonly askedAt: number;
 }
 
 /**
@@ -42,8 +44,13 @@ export class PayoutQuestions {
       claimQuestions(tx, claimToken, this.#most),
     );
     if (due.length === 0) return 0;
+    const askedAt = monotonicMs();
     const answers = await this.#ask(due.map((question) => question.endToEndId));
-    const asked = due.map((question, index) => ({ question, answer: answers[index] ?? UNANSWERED }));
+    const asked = due.map((question, index) => ({
+      question,
+      answer: answers[index] ?? UNANSWERED,
+      askedAt,
+    }));
     await this.#apply(asked, claimToken).catch((error: unknown) =>
       oneByOne(
         error,
@@ -55,7 +62,7 @@ export class PayoutQuestions {
             'what a rail answered cannot be applied',
           );
           await this.#deps.system.transaction('apply payout answers', (tx) =>
-            reschedulePayouts(tx, [{ ...question, task: 'ask', afterMs: PUT_OFF_MS }], claimToken),
+            reschedulePayouts(tx, [{ ...question, next: { task: 'ask', afterMs: PUT_OFF_MS } }], claimToken),
           );
         },
       ),
@@ -79,10 +86,17 @@ export class PayoutQuestions {
   #apply(asked: readonly Asked[], claimToken: string): Promise<unknown> {
     const words: PayoutWord[] = [];
     const silent: DueQuestion[] = [];
-    for (const { question, answer } of asked) {
+    for (const { question, answer, askedAt } of asked) {
       const { endToEndId: reference } = question;
       if (answer.kind === 'yes')
-        words.push({ rail: 'BRE_B', reference, told: null, standing: answer.value, toldLongAgo: false });
+        words.push({
+          rail: 'BRE_B',
+          reference,
+          told: null,
+          standing: answer.value,
+          toldLongAgo: false,
+          askedAt,
+        });
       else silent.push(question);
     }
     return this.#deps.system.transaction('apply payout answers', (tx) =>
@@ -93,8 +107,7 @@ export class PayoutQuestions {
             tx,
             silent.map((question) => ({
               ...question,
-              task: 'ask' as const,
-              afterMs: backoffMs(question.questions + 1, 2000, 60_000),
+              next: { task: 'ask' as const, afterMs: backoffMs(question.questions + 1, 2000, 60_000) },
             })),
             claimToken,
           ),

@@ -1,5 +1,5 @@
 import { claimIdempotencyKeys, releaseIdempotencyKeys } from '../claims/idempotency.store.ts';
-import { claimReferences, type ReferenceKind } from '../claims/reference.store.ts';
+import { claimReferences, type ReferenceKind, releaseReferences } from '../claims/reference.store.ts';
 import type { Tx } from '../db/tx.ts';
 import type { Fault } from '../kit/errors.ts';
 import type { Organization, OrganizationSecrets } from '../organizations/organization.ts';
@@ -79,8 +79,8 @@ class Round<Command extends Creation, Resource> {
     const leaders = await this.#claimKeys([...keyed.values()]);
     // In the order they came: the first of those that share a reference gets it.
     const fresh = commands.filter((command) => command.idempotency === null || leaders.has(command));
-    const possible = await this.#refuse(fresh);
-    const granted = await this.#claimNames([...grouped(possible, referenceName).values()]);
+    const named = await this.#claimNames([...grouped(fresh, referenceName).values()]);
+    const granted = await this.#refuse(commands.filter((command) => named.has(command)));
     if (granted.length > 0) {
       const resources = await this.#kind.insert(this.#tx, granted);
       for (const [index, command] of granted.entries())
@@ -140,33 +140,34 @@ class Round<Command extends Creation, Resource> {
     }
   }
 
-  /** After the keys: a repeat is answered as ever, also when by now it could no longer be carried out. */
+  /**
+   * After keys and references: a repeat is answered as ever, also when by now it could no longer be carried out; and
+   * "refused" is told only of what does not exist.
+   */
   async #refuse(commands: readonly Command[]): Promise<readonly Command[]> {
     const refusals = await this.#kind.refuse?.(this.#tx, commands);
     if (!refusals || refusals.size === 0) return commands;
     for (const [command, fault] of refusals) this.answers.set(command, { kind: 'refused', fault });
-    await this.#giveBack([...refusals.keys()]);
+    const refused = [...refusals.keys()];
+    await this.#giveBack(refused);
+    await releaseReferences(this.#tx, this.#kind.referenceKind, refused.map(nameOf));
     return commands.filter((command) => !refusals.has(command));
   }
 
   /** @returns the commands whose reference is theirs; the others are answered and their idempotency keys given back */
-  async #claimNames(groups: readonly Group<Command>[]): Promise<Command[]> {
+  async #claimNames(groups: readonly Group<Command>[]): Promise<Set<Command>> {
     const sorted = groups.toSorted(([a], [b]) => byReference(a, b));
     const holders = await claimReferences(
       this.#tx,
       this.#kind.referenceKind,
-      sorted.map(([leader]) => ({
-        organizationId: leader.organization.id,
-        reference: leader.reference,
-        resourceId: leader.id,
-      })),
+      sorted.map(([leader]) => nameOf(leader)),
     );
-    const granted: Command[] = [];
+    const granted = new Set<Command>();
     const refused: Command[] = [];
     for (const [index, group] of sorted.entries()) {
       const existingId = holders[index] ?? '';
       for (const command of group) {
-        if (existingId === command.id) granted.push(command);
+        if (existingId === command.id) granted.add(command);
         else {
           this.answers.set(command, { kind: 'reference_taken', existingId });
           refused.push(command);
@@ -205,6 +206,10 @@ function keyName(command: Creation): string {
 
 function referenceName(command: Creation): string {
   return `${command.organization.id}:${command.reference}`;
+}
+
+function nameOf({ organization, reference, id }: Creation) {
+  return { organizationId: organization.id, reference, resourceId: id };
 }
 
 function claimOf(command: Creation) {

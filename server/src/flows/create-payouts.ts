@@ -9,7 +9,6 @@ import { resourceReference } from '../kit/resource-reference.ts';
 import { lockAvailable } from '../ledger/balance.store.ts';
 import { post } from '../ledger/ledger.store.ts';
 import { type FoundLookup, findLookups } from '../payouts/lookup.store.ts';
-import { payBackLookups } from '../payouts/lookup-bucket.store.ts';
 import { findPayouts, insertPayouts, type NewPayout, payoutOf } from '../payouts/payout.store.ts';
 import type { Payout } from '../payouts/payout.ts';
 import { receiverIndex, sealReceiver } from '../payouts/receiver.seal.ts';
@@ -86,10 +85,6 @@ class Payouts implements CreationKind<CreatePayout, Payout> {
   }
 
   async insert(tx: Tx, commands: readonly CreatePayout[]): Promise<readonly Payout[]> {
-    await payBackLookups(
-      tx,
-      commands.flatMap((command) => this.#lookups.get(command) ?? []),
-    );
     const covered = await coveredOf(tx, commands);
     const createdAt = await insertPayouts(
       tx,

@@ -1,6 +1,7 @@
 import { writeFailure } from '../db/failures.ts';
 import type { Tx } from '../db/tx.ts';
 import type { Deps } from '../deps.ts';
+import { FairQueue } from '../kit/batch/fair-queue.ts';
 import { Fault } from '../kit/errors.ts';
 import { uuidv7 } from '../kit/ids.ts';
 import type { Counter } from '../kit/metrics.ts';
@@ -36,6 +37,11 @@ export interface KeyLookup {
   readonly match?: Match;
 }
 
+interface Waiting {
+  readonly go: () => void;
+  readonly giveUp: (fault: Fault) => void;
+}
+
 /** A lookup holds so much shorter than the directory's word, for the payout has to reach the rail in time. */
 const MARGIN_MS = 120_000;
 /** Each holds a token of the caller's bucket while it waits; more would only wait for the node's connections. */
@@ -50,7 +56,7 @@ export class KeyLookups {
   readonly #deps: Deps;
   readonly #caller: RailCaller;
   readonly #results: Counter;
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting = new FairQueue<Waiting>(MOST_WAITING);
   #underWay = 0;
 
   constructor(deps: Deps) {
@@ -74,7 +80,7 @@ export class KeyLookups {
     if (!principal.organization.rails.has('BRE_B')) throw new Fault('rail_not_enabled');
     const read = readReceiverKey(text);
     if (!read) throw new Fault('breb_key_invalid');
-    await this.#turn();
+    await this.#turn(principal.organization.id);
     try {
       await this.#take(principal.organization.id);
       const [answer] = await this.#caller.call('resolve', [read.key], async (keys) =>
@@ -83,15 +89,17 @@ export class KeyLookups {
       return await this.#conclude(principal, read, answer, expected);
     } finally {
       this.#underWay -= 1;
-      this.#waiting.shift()?.();
+      this.#waiting.take(1)[0]?.go();
     }
   }
 
-  /** Waits until fewer are under way. */
-  async #turn(): Promise<void> {
-    if (this.#waiting.length >= MOST_WAITING)
-      throw new Fault('overloaded', { reason: 'too many lookups wait' });
-    if (this.#underWay >= AT_ONCE) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  /** Waits until fewer are under way; organizations take turns. */
+  async #turn(organizationId: string): Promise<void> {
+    if (this.#underWay >= AT_ONCE)
+      await new Promise<void>((go, giveUp) => {
+        const refused = this.#waiting.push(organizationId, { go, giveUp });
+        refused?.giveUp(new Fault('overloaded', { reason: 'too many lookups wait' }));
+      });
     this.#underWay += 1;
   }
 
@@ -144,9 +152,9 @@ export class KeyLookups {
 
   async #refused(organizationId: string, answer: RailAnswer<Resolution> | undefined): Promise<Fault> {
     if (answer?.kind !== 'no') {
-      // Nothing was learnt, so nothing is charged.
+      // Nothing was learnt, so it is no miss; but asking costs, or somebody could keep the directory busy for nothing.
       await this.#write('record lookup', organizationId, (tx) =>
-        giveBackLookups(tx, [{ organizationId, lookups: 1, misses: 1 }]),
+        giveBackLookups(tx, [{ organizationId, lookups: 0, misses: 1 }]),
       );
       this.#results.add({ result: 'unanswered' });
       return new Fault('rail_unavailable');

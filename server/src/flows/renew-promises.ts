@@ -21,7 +21,8 @@ const PUT_OFF_MS = 600_000;
 /** As long before the rail stops honouring a promise as the sender stops using it. */
 const MARGIN_MS = 60_000;
 
-type Finding = PayoutKey & (Renewal | { readonly resolutionId: null; readonly decline: RailErrorCode });
+/** What is found of a payout that waits: a promise made anew, nothing yet, or that its money must stay. */
+type Finding = Renewal | (PayoutKey & { readonly resolutionId: null; readonly decline: RailErrorCode });
 
 /**
  * A payout that waited (for a rail that was away, or behind a pause) may hold a promise of the directory that is no longer
@@ -61,18 +62,17 @@ export class PromiseRenewer {
   }
 
   async #find(order: StaleOrder, secrets: (organizationId: string) => OrganizationSecrets): Promise<Finding> {
-    const { organizationId, id, sealedReceiver, holder } = order;
+    const { organizationId, id, sealedReceiver, holder, resolutionId, attempts } = order;
     try {
       const { dataKey, hashKey } = secrets(organizationId);
       const key = openReceiver(dataKey, sealedReceiver, organizationId, id);
       const answers = await this.#caller.call('resolve', [key], async (keys) =>
         Promise.all(keys.map((each) => this.#deps.payoutRail.resolve(each))),
       );
-      return {
-        organizationId,
-        id,
-        ...found(answers[0], (person) => holderMark(hashKey, person).equals(holder)),
-      };
+      const finding = found(answers[0], (person) => holderMark(hashKey, person).equals(holder));
+      // Once it has left, only the rail says no: it goes out under the promise it was made with, and the rail refuses it.
+      if ('decline' in finding && attempts > 0) return { organizationId, id, resolutionId };
+      return { organizationId, id, ...finding };
     } catch (error) {
       this.#deps.log.error({ ...errorFields(error), payoutId: id }, 'the receiver of a payout does not open');
       return { organizationId, id, resolutionId: null, againAfterMs: PUT_OFF_MS };
@@ -81,9 +81,13 @@ export class PromiseRenewer {
 
   async #write(findings: readonly Finding[], claimToken: string): Promise<void> {
     await this.#deps.system.transaction('renew promises', async (tx) => {
-      // Canceled meanwhile, or taken over by somebody who sent it: then there is nothing to decide here.
+      // Canceled meanwhile, or taken over by somebody who may have sent it: then there is nothing to decide here.
       const locked = await lockPayouts(tx, findings);
-      const waiting = new Set(locked.filter((row) => row.rail_task === 'send').map((row) => row.id));
+      const waiting = new Set(
+        locked
+          .filter((row) => row.claim_token === claimToken && row.rail_task === 'send' && row.attempts === 0)
+          .map((row) => row.id),
+      );
       const moves = findings.flatMap((finding): (PayoutKey & Move)[] =>
         'decline' in finding && waiting.has(finding.id)
           ? [

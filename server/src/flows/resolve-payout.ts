@@ -46,7 +46,14 @@ export type OperatorWord =
   | { readonly kind: 'decline'; readonly errorCode: RailErrorCode; readonly anyway: boolean };
 
 export type PayoutRefusal =
-  | { readonly kind: 'no such payout' | 'never sent' | 'too early' | 'the rail is at it' }
+  | {
+      readonly kind:
+        | 'no such payout'
+        | 'never sent'
+        | 'too early'
+        | 'the rail is at it'
+        | 'settled otherwise';
+    }
   | { readonly kind: 'ended before'; readonly status: PayoutStatus };
 
 type PayoutResolution =
@@ -71,7 +78,12 @@ export async function resolvePayout(
   if (payout.attempts === 0) return { kind: 'never sent' };
   const [answer] = await deps.payoutRail.askOrders([payout.end_to_end_id]);
   const standing = decided(answer);
-  if (standing) return applyStanding(deps, payout, standing);
+  if (standing) {
+    const applied = await applyStanding(deps, payout, standing);
+    // Settled over another amount than ours: nobody but a person can say what that means.
+    if (applied.kind !== 'the rail has decided' || applied.status !== 'PROCESSING') return applied;
+    return word.kind === 'confirm' ? applyWord(deps, payout, word, by) : { kind: 'settled otherwise' };
+  }
   const atIt = answer?.kind === 'yes' && answer.value.state === 'processing';
   if (atIt && word.kind === 'decline' && !word.anyway) return { kind: 'the rail is at it' };
   return applyWord(deps, payout, word, by);
@@ -101,18 +113,20 @@ async function applyStanding(
 
 async function applyWord(
   deps: SystemDeps,
-  { organization_id: organizationId, id }: LockedPayout,
+  asked: LockedPayout,
   word: OperatorWord,
   { operator, note }: { readonly operator: string; readonly note: string },
 ): Promise<PayoutResolution> {
   return deps.system.transaction('resolve payout', async (tx): Promise<PayoutResolution> => {
+    const { organization_id: organizationId, id } = asked;
     const key = { organizationId, id };
     const [payout] = await lockPayouts(tx, [key]);
     if (!payout) return { kind: 'no such payout' };
     if (payout.status !== 'PROCESSING') return { kind: 'ended before', status: payout.status };
     // What left a moment ago may still arrive: nobody can know yet that it never will.
     const { longestProcessingMs } = deps.payoutRail.abilities;
-    const settling = (payout.sent_ms_ago ?? 0) < LEAVES_WITHIN_MS + longestProcessingMs;
+    const sentAgain = payout.attempts !== asked.attempts;
+    const settling = sentAgain || (asked.sent_ms_ago ?? 0) < LEAVES_WITHIN_MS + longestProcessingMs;
     if (word.kind === 'decline' && settling) return { kind: 'too early' };
     const move: Move =
       word.kind === 'confirm'

@@ -9,21 +9,24 @@ import { numberOfOrganization } from '../organizations/organization.store.ts';
 import { HOUSE_ID, type OrganizationSecrets } from '../organizations/organization.ts';
 import { insertPayouts } from '../payouts/payout.store.ts';
 import { holderMark, receiverIndex, sealReceiver } from '../payouts/receiver.seal.ts';
-import { maskName } from '../payouts/receiver-view.ts';
+import { maskName, matchName } from '../payouts/receiver-view.ts';
 import type { RailAnswer, Resolution } from '../rails/contract.ts';
 
 interface Receiver {
   readonly key: string;
   readonly resolution: Resolution;
   readonly secrets: OrganizationSecrets;
-  /** For the operator's eyes. */
+  /** Masked, for the operator's eyes. */
   readonly name: string;
+  /** Whether the holder is whom the operator named; null when nobody was named. */
+  readonly isNamed: boolean | null;
 }
 
 /** Whom money would be returned to. The directory is asked first: a wrong letter in a key is another person. */
 export async function findReceiver(
   deps: SystemDeps,
   key: string,
+  expectedName: string | null,
 ): Promise<Receiver | Exclude<RailAnswer<Resolution>, { kind: 'yes' }>> {
   const answer = await deps.payoutRail.resolve(key);
   if (answer.kind !== 'yes') return answer;
@@ -34,6 +37,7 @@ export async function findReceiver(
     resolution,
     secrets: secrets(HOUSE_ID),
     name: `${maskName(resolution.name)}, ${resolution.bankName}`,
+    isNamed: expectedName === null ? null : matchName(expectedName, resolution.name) !== 'NONE',
   };
 }
 
@@ -54,6 +58,7 @@ export function returnTo(
         sealedReceiver: sealReceiver(secrets.dataKey, key, HOUSE_ID, id),
         receiverIndex: receiverIndex(secrets.hashKey, key),
         resolved: {
+          lookupId: null,
           resolutionId: resolution.resolutionId,
           resolvedAt: new Date(deps.clock.now()),
           holder: holderMark(secrets.hashKey, resolution),

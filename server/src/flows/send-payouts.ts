@@ -1,3 +1,4 @@
+import type { Tx } from '../db/tx.ts';
 import type { SystemDeps } from '../deps.ts';
 import { backoffMs } from '../kit/backoff.ts';
 import { monotonicMs } from '../kit/clock.ts';
@@ -5,12 +6,14 @@ import { freshToken } from '../kit/ids.ts';
 import { errorFields } from '../kit/log.ts';
 import type { Counter } from '../kit/metrics.ts';
 import type { DataKeys } from '../organizations/data-keys.ts';
+import { payBackLookups } from '../payouts/lookup-bucket.store.ts';
 import { FIRST_QUESTION_MS, LEAVES_WITHIN_MS } from '../payouts/payout.questions.ts';
 import {
   type AttemptAnswer,
   commitAttempts,
   type DueOrder,
   recordAnswers,
+  waitingOrganizations,
 } from '../payouts/payout-send.store.ts';
 import { openReceiver } from '../payouts/receiver.seal.ts';
 import type { PayOrder, RailAnswer } from '../rails/contract.ts';
@@ -24,6 +27,10 @@ const SENT_WITHIN_MS = LEAVES_WITHIN_MS - 6000;
 const PUT_OFF_MS = 600_000;
 /** What the directory promised about a key is renewed this long before the rail stops honouring it. */
 const PROMISE_MARGIN_MS = 60_000;
+
+const ORGANIZATIONS_AT_ONCE = 50;
+/** Before all organizations. */
+const FIRST = '00000000-0000-0000-0000-000000000000';
 
 interface Sent {
   readonly due: DueOrder;
@@ -40,6 +47,8 @@ export class PayoutSender {
   readonly #keys: DataKeys;
   readonly #caller: RailCaller;
   readonly #answers: Counter;
+  /** The organization that was last served. */
+  #after = FIRST;
 
   constructor(deps: SystemDeps, keys: DataKeys) {
     this.#deps = deps;
@@ -62,15 +71,26 @@ export class PayoutSender {
     const { payAtOnce, resolutionMs } = payoutRail.abilities;
     const claimToken = freshToken();
     const since = monotonicMs();
-    const due = await system.transaction('commit attempts', (tx) =>
-      commitAttempts(
+    const most = this.#caller.atMost(payAtOnce);
+    const due = await system.transaction('commit attempts', async (tx) => {
+      const organizations = await this.#nextOrganizations(tx, most);
+      const each = Math.ceil(most / Math.max(1, organizations.length));
+      const orders = await commitAttempts(
         tx,
         claimToken,
-        this.#caller.atMost(payAtOnce),
-        brakes.pausedOrganizations('BRE_B'),
+        organizations,
+        each,
         resolutionMs - PROMISE_MARGIN_MS,
-      ),
-    );
+      );
+      // A lookup that is followed by a payout costs nothing: now it is.
+      await payBackLookups(
+        tx,
+        orders.flatMap(({ organizationId, attempt, lookupId }) =>
+          attempt === 1 && lookupId !== null ? [{ organizationId, id: lookupId }] : [],
+        ),
+      );
+      return orders;
+    });
     if (due.length === 0) return 0;
     const sent = await this.#pay(due, since);
     await this.#record(sent, claimToken).catch((error: unknown) =>
@@ -86,6 +106,19 @@ export class PayoutSender {
       ),
     );
     return due.length;
+  }
+
+  /** In turn, so that nobody stands behind another's payroll. */
+  async #nextOrganizations(tx: Tx, most: number): Promise<string[]> {
+    const leaveOut = this.#deps.brakes.pausedOrganizations('BRE_B');
+    const count = Math.min(most, ORGANIZATIONS_AT_ONCE);
+    const next = await waitingOrganizations(tx, this.#after, leaveOut, count);
+    if (next.length < count && this.#after !== FIRST) {
+      const more = await waitingOrganizations(tx, FIRST, leaveOut, count - next.length);
+      next.push(...more.filter((id) => !next.includes(id)));
+    }
+    this.#after = next.at(-1) ?? FIRST;
+    return next;
   }
 
   async #pay(due: readonly DueOrder[], since: number): Promise<Sent[]> {
@@ -124,7 +157,8 @@ export class PayoutSender {
 
   #record(sent: readonly Sent[], claimToken: string): Promise<unknown> {
     return this.#deps.system.transaction('record attempts', async (tx) => {
-      await recordAnswers(tx, sent.map(answerOf), claimToken);
+      // In the order in which everybody locks payouts.
+      await recordAnswers(tx, sent.map(answerOf).toSorted(byRow), claimToken);
       const words = sent.flatMap(({ due, answer }): PayoutWord[] =>
         answer.kind === 'no'
           ? [
@@ -169,6 +203,11 @@ function askAfterMs({ attempt }: DueOrder, answer: RailAnswer<'accepted' | 'know
   // Accepted: its notice is under way. Known: it may have ended before, and its notice been heard or lost.
   if (answer.kind === 'yes') return answer.value === 'accepted' ? FIRST_QUESTION_MS : 1000;
   return answer.kind === 'no' ? 0 : backoffMs(attempt, 2000, 60_000);
+}
+
+function byRow(a: AttemptAnswer, b: AttemptAnswer): number {
+  const [one, other] = [a.organizationId + a.id, b.organizationId + b.id];
+  return one < other ? -1 : one > other ? 1 : 0;
 }
 
 function answerOf({ due, answer, askAfterMs }: Sent): AttemptAnswer {

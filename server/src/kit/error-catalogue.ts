@@ -388,8 +388,8 @@ export const ERRORS = {
       es: 'La red no dio una respuesta clara a tiempo, así que no se puede decir nada sobre lo que preguntó.',
     },
     remedy: {
-      en: 'Repeat the request after the time in `Retry-After`. It was not counted as a lookup.',
-      es: 'Repita la solicitud después del tiempo en `Retry-After`. No se contó como consulta.',
+      en: 'Repeat the request after the time in `Retry-After`.',
+      es: 'Repita la solicitud después del tiempo en `Retry-After`.',
     },
     retry: 'safe',
   },

@@ -74,8 +74,18 @@ export async function anomaliesResolve(deps: SystemDeps, options: Options): Prom
 async function receiverOf(deps: SystemDeps, options: Options) {
   const read = readReceiverKey(options.required('key'));
   if (!read) throw new UsageError('--key cannot be a Bre-B key');
-  const receiver = await findReceiver(deps, read.key);
-  if (!('kind' in receiver)) return receiver;
+  const name = options.matching('name', /^.{1,120}$/, 'a name of at most 120 letters', '') || null;
+  const receiver = await findReceiver(deps, read.key, name);
+  if (!('kind' in receiver)) {
+    // Money that went to a stranger does not come back: one letter of a key is another person.
+    if (receiver.isNamed === false)
+      throw new Error(`nothing was done: the key belongs to ${receiver.name}, which is not "${name}"`);
+    if (receiver.isNamed === null && !options.given('yes'))
+      throw new Error(
+        `nothing was done: the key belongs to ${receiver.name}. If that is whom you mean, add --yes; or name them with --name, and it is compared`,
+      );
+    return receiver;
+  }
   throw new Error(
     receiver.kind === 'no'
       ? `money cannot be sent to this key: ${receiver.errorCode}`

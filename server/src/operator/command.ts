@@ -39,8 +39,9 @@ Commands for operators
                       what rails said that fits no payin or payout, and the money it holds in suspense; oldest first
   anomalies resolve ID --credit [--org ID] --by NAME [--note TEXT]
                       give that money to the merchant (--org where it belongs to no payin)
-  anomalies resolve ID --return --key BREB_KEY --by NAME [--note TEXT]
-                      send that money back, by a payout out of suspense; declined, the anomaly is open again
+  anomalies resolve ID --return --key BREB_KEY [--name HOLDER | --yes] --by NAME [--note TEXT]
+                      send that money back, by a payout out of suspense; whose key it is is shown first and
+                      compared with --name; declined, the anomaly is open again
   anomalies resolve ID --charge [--org ID] | --write-off --by NAME [--note TEXT]
                       for money that left (below zero): take it from the merchant, or bear it
   anomalies resolve ID --dismiss --by NAME [--note TEXT]
@@ -92,8 +93,8 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map(
     'ledger verify': { options: [], words: 0, run: ledgerVerify },
     'anomalies list': { options: [], flags: ['all'], words: 0, run: anomaliesList },
     'anomalies resolve': {
-      options: ['org', 'key', 'by', 'note'],
-      flags: ['credit', 'return', 'charge', 'write-off', 'dismiss'],
+      options: ['org', 'key', 'name', 'by', 'note'],
+      flags: ['credit', 'return', 'yes', 'charge', 'write-off', 'dismiss'],
       words: 1,
       run: anomaliesResolve,
     },

@@ -129,6 +129,8 @@ function refusal(outcome: PayoutRefusal): string {
       return 'it was sent less than a minute ago and may still arrive: look again in a minute';
     case 'the rail is at it':
       return 'the rail says that it has the order and is still at it: declined now, the money may leave all the same. If its operators have told you in writing that it never will, add --anyway';
+    case 'settled otherwise':
+      return 'the rail has executed it, over another amount than ours (anomalies list shows it): it cannot be declined; --confirm ends it, and the difference is to be settled with the rail';
     case 'ended before':
       return `it has ended before: ${outcome.status}`;
   }

@@ -78,7 +78,7 @@ const USE = statement(
    returning l.organization_id`,
 );
 
-/** Payouts follow lookups: each lookup is paid back once. */
+/** Payouts that are sent follow lookups: each lookup is paid back once. */
 export async function payBackLookups(
   tx: Tx,
   used: readonly { readonly organizationId: string; readonly id: string }[],

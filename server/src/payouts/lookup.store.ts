@@ -41,7 +41,7 @@ export interface WantedLookup {
 
 const FIND = statement(
   'lookup.find',
-  `select w.n::int as n, l.organization_id, l.id, l.resolution_id, l.resolved_at, l.holder
+  `select w.n::int as n, l.id, l.resolution_id, l.resolved_at, l.holder
    from unnest($1::uuid[], $2::bytea[], $3::uuid[]) with ordinality as w (organization_id, receiver_index, lookup_id, n)
    cross join lateral (
      select * from caudal.breb_lookups l
@@ -52,8 +52,7 @@ const FIND = statement(
 );
 
 export interface FoundLookup extends Resolved {
-  readonly organizationId: string;
-  readonly id: string;
+  readonly lookupId: string;
 }
 
 /** @returns for each that is wanted, in order, the lookup that still holds; null when there is none */
@@ -61,7 +60,6 @@ export async function findLookups(tx: Tx, wanted: readonly WantedLookup[]): Prom
   if (wanted.length === 0) return [];
   const rows = await tx.query<{
     n: number;
-    organization_id: string;
     id: string;
     resolution_id: string;
     resolved_at: Date;
@@ -76,8 +74,7 @@ export async function findLookups(tx: Tx, wanted: readonly WantedLookup[]): Prom
     const row = found.get(index + 1);
     return row
       ? {
-          organizationId: row.organization_id,
-          id: row.id,
+          lookupId: row.id,
           resolutionId: row.resolution_id,
           resolvedAt: row.resolved_at,
           holder: row.holder,

@@ -2,12 +2,12 @@ import { CLAIM } from '../db/claim.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import type { RailErrorCode } from '../rails/contract.ts';
 import type { Move } from './payout.outcome.ts';
-import { OVERDUE_SECONDS, type PayoutTask } from './payout.questions.ts';
+import { LAST_QUESTION_SECONDS, OVERDUE_SECONDS, type PayoutTask } from './payout.questions.ts';
 import { PAYOUT_COLUMNS, type PayoutKey, type PayoutRow } from './payout.store.ts';
 
 const LOCK = statement(
   'payout-outcome.lock',
-  `select ${PAYOUT_COLUMNS}, p.rail_task, p.attempts, p.execution_id, p.end_to_end_id, p.anomaly_id, p.anomaly_organization_id,
+  `select ${PAYOUT_COLUMNS}, p.rail_task, p.claim_token, p.attempts, p.execution_id, p.end_to_end_id, p.anomaly_id, p.anomaly_organization_id,
      (extract(epoch from caudal.now() - p.last_sent_at) * 1000)::float8 as sent_ms_ago
    from caudal.payouts p
    join unnest($1::uuid[], $2::uuid[]) as w (organization_id, id) on p.organization_id = w.organization_id and p.id = w.id
@@ -16,6 +16,7 @@ const LOCK = statement(
 
 export interface LockedPayout extends PayoutRow {
   rail_task: 'send' | 'ask' | null;
+  claim_token: string | null;
   attempts: number;
   execution_id: string | null;
   end_to_end_id: string;
@@ -69,7 +70,10 @@ const MOVE = statement(
        status = m.to_status, error_code = m.error_code, execution_id = m.execution_id,
        -- Business time is that of the transaction's start, and this one may have waited for whoever held the payout.
        result_at = greatest(moment.at, p.updated_at), updated_at = greatest(moment.at, p.updated_at),
-       rail_task = null, rail_due_at = null, claimed_until = null, claim_token = null
+       -- Its rejection may not have been the rail's last word, and the notice of what followed may be lost.
+       rail_task = case when m.to_status = 'DECLINED' and p.attempts > 0 then 'ask' end,
+       rail_due_at = case when m.to_status = 'DECLINED' and p.attempts > 0 then moment.at + interval '${LAST_QUESTION_SECONDS} seconds' end,
+       claimed_until = null, claim_token = null
      from moment, move m
      where p.organization_id = m.organization_id and p.id = m.id and p.status = 'PROCESSING'
      returning ${PAYOUT_COLUMNS}, p.anomaly_id, p.anomaly_organization_id, m.cause
@@ -191,24 +195,24 @@ const RESCHEDULE = statement(
   'payout-outcome.reschedule',
   `with moment as materialized (select caudal.now() as at)
    update caudal.payouts p set
-     rail_task = r.task, rail_due_at = moment.at + make_interval(secs => r.after_ms / 1000.0),
+     rail_task = r.task, rail_due_at = case when r.task is not null then moment.at + make_interval(secs => r.after_ms / 1000.0) end,
      questions = least(p.questions + 1, 32000), claimed_until = null, claim_token = null
    from moment, unnest($1::uuid[], $2::uuid[], $3::text[], $4::float8[]) as r (organization_id, id, task, after_ms)
-   where p.organization_id = r.organization_id and p.id = r.id and p.claim_token = $5 and p.status = 'PROCESSING'`,
+   where p.organization_id = r.organization_id and p.id = r.id and p.claim_token = $5 and p.rail_task is not null`,
 );
 
-/** What is to be done next about payouts. Those whose claim was taken over meanwhile are left alone. */
+/** What is to be done next about payouts, or that nothing is. Those whose claim was taken over meanwhile are left alone. */
 export async function reschedulePayouts(
   tx: Tx,
-  tasks: readonly (PayoutKey & PayoutTask)[],
+  tasks: readonly (PayoutKey & { readonly next: PayoutTask | null })[],
   claimToken: string,
 ): Promise<void> {
   if (tasks.length === 0) return;
   await tx.query(RESCHEDULE, [
     tasks.map((each) => each.organizationId),
     tasks.map((each) => each.id),
-    tasks.map((each) => each.task),
-    tasks.map((each) => each.afterMs),
+    tasks.map(({ next }) => next?.task ?? null),
+    tasks.map(({ next }) => next?.afterMs ?? 0),
     claimToken,
   ]);
 }
@@ -216,16 +220,19 @@ export async function reschedulePayouts(
 /** A metric that says "at least so many" says enough. */
 const COUNTED = 100_000;
 
-const OVERDUE = `from caudal.payouts p where p.rail_task = 'ask' and p.rail_due_at is not null
-  and p.first_sent_at <= caudal.now() - interval '${OVERDUE_SECONDS} seconds'`;
+// Those that are to be sent again too: they have left before.
+const OVERDUE = `from (
+    select * from caudal.payouts where rail_task = 'ask' and status = 'PROCESSING'
+    union all
+    select * from caudal.payouts where rail_task = 'send' and attempts > 0
+  ) as p where p.first_sent_at <= caudal.now() - interval '${OVERDUE_SECONDS} seconds'`;
 
 const WAITING = statement(
   'payout-outcome.waiting',
-  `select (select count(*)::int from (select from caudal.payouts p where p.rail_task = 'send' and p.rail_due_at is not null limit ${COUNTED}) c) as sends,
+  `select (select count(*)::int from (select from caudal.payouts p where p.rail_task = 'send' limit ${COUNTED}) c) as sends,
      (select count(*)::int from (select ${OVERDUE} limit ${COUNTED}) c) as unknown,
      coalesce((select extract(epoch from caudal.now() - min(p.rail_due_at)) from (
-       select p.rail_due_at from caudal.payouts p where p.rail_task = 'send' and p.rail_due_at is not null order by p.rail_due_at limit 1) p), 0)::float8
-       as oldest_send_seconds`,
+       select p.rail_due_at from caudal.payouts p where p.rail_task = 'send' limit ${COUNTED}) p), 0)::float8 as oldest_send_seconds`,
 );
 
 /** Payouts that wait to be sent, and those whose outcome should long be known. */

@@ -9,10 +9,39 @@ export interface DueOrder extends PayoutKey {
   readonly attempt: number;
   readonly amount: Cents;
   readonly sealedReceiver: Buffer;
+  readonly lookupId: string | null;
   readonly resolutionId: string | null;
   readonly endToEndId: string;
   /** On whose behalf. */
   readonly organizationName: string;
+}
+
+/** An order that leaves so often and never arrives is for a person to look into: `payouts unknown` shows it. */
+const MOST_ATTEMPTS = 1000;
+
+const WAITING_ORGANIZATIONS = statement(
+  'payout-send.organizations',
+  // From one to the next by the index, however many payouts each of them has waiting.
+  `with recursive waiting as (
+     (select p.organization_id from caudal.payouts p where p.rail_task = 'send' and p.organization_id > $1
+      order by p.organization_id limit 1)
+     union all
+     select (select p.organization_id from caudal.payouts p where p.rail_task = 'send' and p.organization_id > w.organization_id
+       order by p.organization_id limit 1)
+     from waiting w where w.organization_id is not null
+   )
+   select organization_id from waiting where organization_id is not null and organization_id <> all ($2::uuid[]) limit $3`,
+);
+
+/** Some of the organizations that have payouts to send, in the order of their ids, after a given one. */
+export async function waitingOrganizations(
+  tx: Tx,
+  after: string,
+  leaveOut: readonly string[],
+  most: number,
+): Promise<string[]> {
+  const rows = await tx.query<{ organization_id: string }>(WAITING_ORGANIZATIONS, [after, leaveOut, most]);
+  return rows.map((row) => row.organization_id);
 }
 
 const COMMIT_ATTEMPTS = statement(
@@ -20,11 +49,13 @@ const COMMIT_ATTEMPTS = statement(
   // What the directory promised must still hold when the order arrives: those whose promise is old are renewed first.
   `with moment as materialized (select caudal.now() as at),
    due as (
-     select p.organization_id, p.id from caudal.payouts p
-     where p.rail_task = 'send' and p.rail_due_at <= caudal.now() and (p.claimed_until is null or p.claimed_until < clock_timestamp())
-       and p.organization_id <> all ($3::uuid[])
-       and (p.resolved_at is null or p.resolved_at > caudal.now() - make_interval(secs => $4 / 1000.0))
-     order by p.rail_due_at limit $2 for update skip locked
+     select d.organization_id, d.id from unnest($3::uuid[]) as o (id) cross join lateral (
+       select p.organization_id, p.id from caudal.payouts p
+       where p.organization_id = o.id and p.rail_task = 'send' and p.rail_due_at <= caudal.now()
+         and (p.claimed_until is null or p.claimed_until < clock_timestamp()) and p.attempts < ${MOST_ATTEMPTS}
+         and (p.resolved_at is null or p.resolved_at > caudal.now() - make_interval(secs => $4 / 1000.0))
+       order by p.rail_due_at limit $2 for update skip locked
+     ) as d
    ),
    sent as (
      update caudal.payouts p set
@@ -32,7 +63,7 @@ const COMMIT_ATTEMPTS = statement(
        first_sent_at = coalesce(p.first_sent_at, moment.at), last_sent_at = moment.at,
        claimed_until = clock_timestamp() + ${CLAIM}, claim_token = $1
      from moment, due where p.organization_id = due.organization_id and p.id = due.id
-     returning p.organization_id, p.id, p.attempts, p.amount_in_cents, p.receiver, p.resolution_id, p.end_to_end_id, p.last_sent_at
+     returning p.organization_id, p.id, p.attempts, p.amount_in_cents, p.receiver, p.lookup_id, p.resolution_id, p.end_to_end_id, p.last_sent_at
    ),
    attempt as (
      insert into caudal.payout_attempts (organization_id, payout_id, number, at)
@@ -44,31 +75,34 @@ const COMMIT_ATTEMPTS = statement(
 /**
  * Takes due payouts and writes down that their orders leave: once this is committed they may, and what becomes of them is
  * the rail's to tell. Nobody can cancel them any more.
- * @param leaveOut organizations whose orders may not leave
+ * @param mostEach of each organization
  */
 export async function commitAttempts(
   tx: Tx,
   claimToken: string,
-  most: number,
-  leaveOut: readonly string[],
+  organizationIds: readonly string[],
+  mostEach: number,
   freshForMs: number,
 ): Promise<DueOrder[]> {
+  if (organizationIds.length === 0) return [];
   const rows = await tx.query<{
     organization_id: string;
     id: string;
     attempts: number;
     amount_in_cents: bigint;
     receiver: Buffer;
+    lookup_id: string | null;
     resolution_id: string | null;
     end_to_end_id: string;
     name: string;
-  }>(COMMIT_ATTEMPTS, [claimToken, most, leaveOut, freshForMs]);
+  }>(COMMIT_ATTEMPTS, [claimToken, mostEach, organizationIds, freshForMs]);
   return rows.map((row) => ({
     organizationId: row.organization_id,
     id: row.id,
     attempt: row.attempts,
     amount: cents(row.amount_in_cents),
     sealedReceiver: row.receiver,
+    lookupId: row.lookup_id,
     resolutionId: row.resolution_id,
     endToEndId: row.end_to_end_id,
     organizationName: row.name,
@@ -122,6 +156,9 @@ export async function recordAnswers(
 }
 
 export interface StaleOrder extends PayoutKey {
+  readonly resolutionId: string;
+  /** How often it has been sent. */
+  readonly attempts: number;
   readonly sealedReceiver: Buffer;
   readonly holder: Buffer;
 }
@@ -132,11 +169,11 @@ const CLAIM_STALE = statement(
      select p.organization_id, p.id from caudal.payouts p
      where p.rail_task = 'send' and p.rail_due_at <= caudal.now() and (p.claimed_until is null or p.claimed_until < clock_timestamp())
        and p.organization_id <> all ($3::uuid[]) and p.resolved_at <= caudal.now() - make_interval(secs => $4 / 1000.0)
-     order by p.rail_due_at limit $2 for update skip locked
+     limit $2 for update skip locked
    )
    update caudal.payouts p set claimed_until = clock_timestamp() + ${CLAIM}, claim_token = $1
    from due where p.organization_id = due.organization_id and p.id = due.id
-   returning p.organization_id, p.id, p.receiver, p.holder`,
+   returning p.organization_id, p.id, p.receiver, p.holder, p.resolution_id, p.attempts`,
 );
 
 /** Payouts that are to be sent and whose promise of the directory is older than the rail honours. */
@@ -147,15 +184,21 @@ export async function claimStale(
   leaveOut: readonly string[],
   freshForMs: number,
 ): Promise<StaleOrder[]> {
-  const rows = await tx.query<{ organization_id: string; id: string; receiver: Buffer; holder: Buffer }>(
-    CLAIM_STALE,
-    [claimToken, most, leaveOut, freshForMs],
-  );
+  const rows = await tx.query<{
+    organization_id: string;
+    id: string;
+    receiver: Buffer;
+    holder: Buffer;
+    resolution_id: string;
+    attempts: number;
+  }>(CLAIM_STALE, [claimToken, most, leaveOut, freshForMs]);
   return rows.map((row) => ({
     organizationId: row.organization_id,
     id: row.id,
     sealedReceiver: row.receiver,
     holder: row.holder,
+    resolutionId: row.resolution_id,
+    attempts: row.attempts,
   }));
 }
 

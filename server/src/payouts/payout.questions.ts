@@ -16,6 +16,9 @@ export const LEAVES_WITHIN_MS = 20_000;
 /** From here on an unknown outcome is for a person to see: the rail takes twenty seconds at most. */
 export const OVERDUE_SECONDS = 60;
 
+/** A declined payout that had left is asked about once more, so long after its end. */
+export const LAST_QUESTION_SECONDS = 60;
+
 /** Soon at first, for the rail is about to decide; rarely later, for by then somebody there must. */
 export function nextQuestionMs(sentMsAgo: number): number {
   if (sentMsAgo < 120_000) return 5000;

@@ -8,6 +8,8 @@ import { openReceiver } from './receiver.seal.ts';
 
 /** What the directory said when the key was looked up. */
 export interface Resolved {
+  /** Null when it was not a merchant's lookup: nothing is to be paid back. */
+  readonly lookupId: string | null;
   readonly resolutionId: string;
   readonly resolvedAt: Date;
   readonly holder: Buffer;
@@ -35,9 +37,9 @@ const INSERT = statement(
   `with moment as materialized (select caudal.now() as at),
    new as (
      select * from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::bytea[], $6::bytea[], $7::bytea[], $8::text[],
-       $9::timestamptz[], $10::bytea[], $11::text[], $12::uuid[], $13::uuid[], $14::boolean[])
+       $9::timestamptz[], $10::bytea[], $11::text[], $12::uuid[], $13::uuid[], $14::boolean[], $15::uuid[])
        as new (organization_id, id, amount, reference, customer, receiver, receiver_index, resolution_id, resolved_at, holder,
-         end_to_end_id, anomaly_id, anomaly_organization_id, covered)
+         end_to_end_id, anomaly_id, anomaly_organization_id, covered, lookup_id)
    ),
    history as (
      insert into caudal.payout_history (organization_id, payout_id, from_status, to_status, cause, at)
@@ -46,10 +48,10 @@ const INSERT = statement(
      select organization_id, id, 'PROCESSING', 'DECLINED', 'the balance did not cover it', at from new, moment where not covered
    )
    insert into caudal.payouts (organization_id, id, amount_in_cents, currency, rail, status, error_code, reference, customer, receiver,
-     receiver_index, resolution_id, resolved_at, holder, end_to_end_id, anomaly_id, anomaly_organization_id, created_at, updated_at,
+     receiver_index, lookup_id, resolution_id, resolved_at, holder, end_to_end_id, anomaly_id, anomaly_organization_id, created_at, updated_at,
      result_at, rail_task, rail_due_at)
    select organization_id, id, amount, 'COP', 'BRE_B', case when covered then 'PROCESSING' else 'DECLINED' end,
-     case when not covered then 'INSUFFICIENT_FUNDS' end, reference, customer, receiver, receiver_index, resolution_id, resolved_at,
+     case when not covered then 'INSUFFICIENT_FUNDS' end, reference, customer, receiver, receiver_index, lookup_id, resolution_id, resolved_at,
      holder, end_to_end_id, anomaly_id, anomaly_organization_id, at, at, case when not covered then at end,
      case when covered then 'send' end, case when covered then at end
    from new, moment
@@ -73,6 +75,7 @@ export async function insertPayouts(tx: Tx, payouts: readonly NewPayout[]): Prom
     payouts.map(({ anomaly }) => anomaly?.id ?? null),
     payouts.map(({ anomaly }) => anomaly?.organizationId ?? null),
     payouts.map((payout) => payout.covered),
+    payouts.map(({ resolved }) => resolved?.lookupId ?? null),
   ]);
   if (!row) throw new Error('no payout was inserted');
   return row.created_at;

@@ -78,7 +78,19 @@ export class BrebConnector implements RailConnector, PayoutConnector {
     const wrap = (some: readonly PayOrder[]) => ({
       orders: some.map((order) => orderToPay(order, this.#payerDocument)),
     });
-    return this.#call({ path: '/v1/orders', wrap, translate: payAnswers }, orders);
+    // What the node would not read as a whole has left twice: a refusal then may be that of a repeat.
+    let calls = 0;
+    const translate = (some: readonly PayOrder[], body: unknown) =>
+      payAnswers(some, body).map((answer): typeof answer =>
+        answer.kind === 'no' && calls > 1
+          ? { kind: 'unknown', cause: `refused with ${answer.railCode} when it was sent in parts` }
+          : answer,
+      );
+    const counted = (some: readonly PayOrder[]) => {
+      calls += 1;
+      return wrap(some);
+    };
+    return this.#call({ path: '/v1/orders', wrap: counted, translate }, orders);
   }
 
   async askOrders(endToEndIds: readonly string[]): Promise<readonly RailAnswer<OrderStanding>[]> {
