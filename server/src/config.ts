@@ -234,6 +234,8 @@ function productionFaults(given: Record<string, string | undefined>): string[] {
     else if (value !== undefined && new Set(value).size < 8)
       faults.push(`${name} is too simple to be a secret`);
   }
+  if (given['BREB_PAYER_DOCUMENT'] === undefined)
+    faults.push('BREB_PAYER_DOCUMENT is not set: production pays under a NIT of its own');
   if (given['CAUDAL_FAILPOINT'] !== undefined)
     faults.push('CAUDAL_FAILPOINT is for tests: production refuses it');
   for (const name of ['CAUDAL_BASE_URL', 'CAUDAL_CHECKOUT_URL', 'BREB_URL', 'PSE_URL']) {

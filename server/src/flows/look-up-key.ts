@@ -168,9 +168,13 @@ export class KeyLookups {
     organizationId: string,
     work: (tx: Tx) => Promise<T>,
   ): Promise<T> {
-    return this.#deps.batch
-      .write(name, new Set([organizationId]), work)
-      .catch((error: unknown) => Promise.reject(writeFailure(error)));
+    return this.#deps.batch.write(name, new Set([organizationId]), work).catch((error: unknown) => {
+      const failure = writeFailure(error);
+      // Nothing that a caller could repeat in a safer way: whether a token was taken is no outcome of theirs.
+      throw failure instanceof Fault && failure.code === 'outcome_unknown'
+        ? new Fault('service_unavailable', { cause: error, reason: 'a commit is not known' })
+        : failure;
+    });
   }
 }
 

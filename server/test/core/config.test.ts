@@ -15,6 +15,7 @@ const DEVELOPMENT: Settings = serverSettings({
 const PRODUCTION: Settings = {
   ...DEVELOPMENT,
   CAUDAL_ENV: 'production',
+  BREB_PAYER_DOCUMENT: '900123456',
   CAUDAL_BASE_URL: 'https://api.example.com',
   CAUDAL_CHECKOUT_URL: 'https://pay.example.com',
   BREB_URL: 'https://breb.example.com',
@@ -144,6 +145,12 @@ describe('a configuration', () => {
 });
 
 describe('the configuration of production', () => {
+  it('wants the NIT under which money is sent: the one of the simulator is nobody’s', () => {
+    expect(faultsOf(omitting(PRODUCTION, 'BREB_PAYER_DOCUMENT'))).toEqual([
+      'BREB_PAYER_DOCUMENT is not set: production pays under a NIT of its own',
+    ]);
+  });
+
   it('refuses every development secret, by name', () => {
     const secrets = [
       'CAUDAL_MASTER_KEY',

@@ -1,0 +1,156 @@
+import { deposit } from '../../src/flows/deposit.ts';
+import { createKey } from '../../src/flows/manage-organizations.ts';
+import { cents } from '../../src/kit/money.ts';
+import type { Principal } from '../../src/organizations/organization.ts';
+import type { Answer, ApiClient } from './api-client.ts';
+import type { TestDatabase } from './database.ts';
+import type { InProcess } from './in-process.ts';
+import { CUSTOMER, newReference } from './payin-requests.ts';
+import { until } from './until.ts';
+
+/** A payout as a merchant's program would declare it, from interface.md and not from the server's own schema. */
+export interface PayoutBody {
+  readonly id: string;
+  readonly amount: number;
+  readonly amountInCents: number;
+  readonly currency: string;
+  readonly status: string;
+  readonly rail: string;
+  readonly reference: string;
+  readonly inlineCustomer: Readonly<Record<string, string>>;
+  readonly errorCode: string | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly resultAt: string | null;
+  readonly organizationId: string;
+  readonly sourceData: { readonly keyString: string };
+}
+
+interface LookupBody {
+  readonly details: Readonly<Record<string, string>>;
+  readonly lookupId: string;
+  readonly expiresAt: string;
+  readonly match?: { readonly name?: string; readonly documentNumber?: boolean };
+}
+
+export function payoutRequest(changes: Record<string, unknown> = {}): Record<string, unknown> {
+  return {
+    amountInCents: 12_500,
+    currency: 'COP',
+    rail: 'BRE_B',
+    reference: newReference(),
+    inlineCustomer: CUSTOMER,
+    breb: { keyString: '@TESTOK' },
+    ...changes,
+  };
+}
+
+/** Creates a payout and insists on the 201. */
+export async function createPayout(
+  api: ApiClient,
+  body: unknown = payoutRequest(),
+  headers: Readonly<Record<string, string>> = {},
+): Promise<PayoutBody> {
+  return bodyOf(await api.post<PayoutBody>('/payouts', body, headers), 201);
+}
+
+/** As a creation or a list shows it: `anomalies`, which GET adds, has tests of its own. */
+export async function readPayout(api: ApiClient, id: string): Promise<PayoutBody> {
+  const { anomalies: _, ...payout } = bodyOf(
+    await api.get<PayoutBody & { readonly anomalies: readonly object[] }>(`/payouts/${id}`),
+    200,
+  );
+  return payout;
+}
+
+export function payoutReaches(
+  api: ApiClient,
+  id: string,
+  status: string,
+  withinMs = 10_000,
+): Promise<PayoutBody> {
+  return until(
+    `${id} is ${status}`,
+    async () => {
+      const payout = await readPayout(api, id);
+      return payout.status === status ? payout : null;
+    },
+    withinMs,
+  );
+}
+
+export function cancelPayout(api: ApiClient, id: string): Promise<Answer<PayoutBody>> {
+  return api.request<PayoutBody>('POST', `/payouts/${id}/cancel`);
+}
+
+/** Looks a key up, whatever comes of it. */
+export function lookUp(
+  api: ApiClient,
+  key: string,
+  expected: Readonly<Record<string, string>> = {},
+): Promise<Answer<LookupBody>> {
+  const query = new URLSearchParams(expected).toString();
+  return api.get<LookupBody>(`/breb/keys/${encodeURIComponent(key)}${query === '' ? '' : `?${query}`}`);
+}
+
+/** Looks a key up and insists on finding it. */
+export async function foundKey(api: ApiClient, key: string): Promise<LookupBody> {
+  return bodyOf(await lookUp(api, key), 200);
+}
+
+export async function balanceOf(api: ApiClient): Promise<{ available: number; held: number }> {
+  const answer = await api.get<{ availableInCents: number; heldInCents: number }>('/balance');
+  const { availableInCents, heldInCents } = bodyOf(answer, 200);
+  return { available: availableInCents, held: heldInCents };
+}
+
+function bodyOf<Body>(answer: Answer<Body>, status: number): Body {
+  if (answer.status !== status)
+    throw new Error(`expected ${status}, the answer was ${answer.status}: ${answer.text}`);
+  return answer.body;
+}
+
+/** An organization of a test's own. */
+export interface Shop {
+  readonly id: string;
+  readonly principal: Principal;
+  readonly api: ApiClient;
+}
+
+/** @param funds in cents, available at once */
+export async function newShop(caudal: InProcess, api: ApiClient, funds = 1_000_000_000): Promise<Shop> {
+  const { principal, apiKey } = await caudal.newOrganization();
+  const { id } = principal.organization;
+  if (funds > 0)
+    await deposit(caudal.deps, { organizationId: id, amount: cents(funds), reference: newReference() });
+  return { id, principal, api: api.as(apiKey) };
+}
+
+/** The same organization by a key that may do only this much. */
+export async function withScopes(
+  caudal: InProcess,
+  shop: Shop,
+  ...scopes: readonly string[]
+): Promise<ApiClient> {
+  const credential = await createKey(caudal.deps, shop.id, { name: 'test', scopes, lifetimeSeconds: null });
+  return shop.api.as(credential?.text ?? '');
+}
+
+/** Names of the events of payouts, in their order. */
+export async function eventsOf(database: TestDatabase, payoutId: string): Promise<string[]> {
+  const rows = await database.query<{ event: string }>(
+    'select event from caudal.events where resource_id = $1 order by id',
+    [payoutId],
+  );
+  return rows.map(({ event }) => event);
+}
+
+/** By which the rail knows a payout. */
+export async function endToEndIdOf(database: TestDatabase, payoutId: string): Promise<string> {
+  const [row] = await database.query<{ end_to_end_id: string }>(
+    'select end_to_end_id from caudal.payouts where id = $1',
+    [payoutId],
+  );
+  if (!row) throw new Error(`there is no payout ${payoutId}`);
+  return row.end_to_end_id;
+}
