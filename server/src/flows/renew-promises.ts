@@ -11,6 +11,7 @@ import { claimStale, type Renewal, recordRenewals, type StaleOrder } from '../pa
 import { holderMark, openReceiver } from '../payouts/receiver.seal.ts';
 import type { RailAnswer, RailErrorCode, Resolution } from '../rails/contract.ts';
 import { endPayouts } from './end-payouts.ts';
+import { oneByOne } from './one-by-one.ts';
 import { RailCaller } from './rail-caller.ts';
 
 const AT_ONCE = 16;
@@ -57,7 +58,23 @@ export class PromiseRenewer {
     if (stale.length === 0) return 0;
     const secrets = await this.#keys.of(new Set(stale.map((order) => order.organizationId)));
     const findings = await Promise.all(stale.map((order) => this.#find(order, secrets)));
-    await this.#write(findings, claimToken);
+    await this.#write(findings, claimToken).catch((error: unknown) =>
+      oneByOne(
+        error,
+        findings,
+        (each) => this.#write([each], claimToken),
+        async ({ organizationId, id }, alone) => {
+          this.#deps.log.error(
+            { ...errorFields(alone), payoutId: id },
+            'what the directory answered cannot be applied',
+          );
+          await this.#write(
+            [{ organizationId, id, resolutionId: null, againAfterMs: PUT_OFF_MS }],
+            claimToken,
+          );
+        },
+      ),
+    );
     return stale.length;
   }
 

@@ -12,8 +12,11 @@ interface FaultRequest {
     | 'wrong-amount'
     | 'unknown-id'
     | 'bad-signature'
-    | 'lost-notice';
+    | 'lost-notice'
+    | 'rejected';
   readonly ms?: number;
+  /** What the directory answers under `rejected`. */
+  readonly code?: string;
   /** Without it the fault strikes until it is removed. */
   readonly times?: number;
 }
@@ -60,6 +63,25 @@ interface SimulatorTransaction {
   readonly bankUrl: string;
 }
 
+interface SimulatorOrder {
+  readonly endToEndId: string;
+  readonly internalId: string;
+  readonly resolutionId: string | null;
+  readonly key: string;
+  readonly amount: string;
+  readonly status: 'PROCESSING' | 'SETTLED' | 'REJECTED';
+  readonly code: string | null;
+  readonly executionId: string | null;
+}
+
+/** Money that went out. */
+interface SimulatorExecution {
+  readonly endToEndId: string;
+  readonly executionId: string;
+  readonly amount: string;
+  readonly key: string;
+}
+
 type Counts = Readonly<Record<'BRE_B' | 'PSE', Readonly<Record<string, number>>>>;
 
 export interface SimulatorStats {
@@ -67,6 +89,15 @@ export interface SimulatorStats {
   readonly transactions: number;
   readonly notices: { readonly queued: number; readonly acknowledged: number; readonly attempts: number };
   readonly payments: { readonly count: number; readonly cents: string };
+  /** Of payouts: `received` is the sum of the others. */
+  readonly orders: {
+    readonly received: number;
+    readonly duplicates: number;
+    readonly settled: number;
+    readonly rejected: number;
+    readonly processing: number;
+  };
+  readonly executions: { readonly count: number; readonly cents: string };
   readonly calls: Counts;
   readonly refused: Counts;
   readonly faulted: Counts;
@@ -108,6 +139,43 @@ export class SimulatorControl {
     readonly anyway?: boolean;
   }): Promise<void> {
     await this.#call('POST', '/transactions/end', end);
+  }
+
+  /** Whom a key leads to from now on: what is left out stays as it is, and without a holder the key is gone. */
+  async list(listing: {
+    readonly key: string;
+    readonly holder?: {
+      readonly participant?: { readonly nit: string; readonly node: string; readonly name?: string };
+      readonly account?: { readonly type: string; readonly number: string };
+      readonly person?: {
+        readonly type: 'N' | 'L';
+        readonly documentType: string;
+        readonly documentNumber: string;
+        readonly names: string;
+      };
+    } | null;
+    readonly status?: 'ACTIVE' | 'SUSPENDED_BY_CLIENT' | 'SUSPENDED_BY_PARTICIPANT';
+  }): Promise<void> {
+    await this.#call('POST', '/directory', listing);
+  }
+
+  /** The network decides about an order; `anyway` also about one that has ended. */
+  endOrder(end: {
+    readonly endToEndId: string;
+    readonly outcome: 'SETTLED' | 'REJECTED';
+    readonly code?: string;
+    readonly anyway?: boolean;
+  }): Promise<SimulatorOrder> {
+    return this.#call<SimulatorOrder>('POST', '/orders/end', end);
+  }
+
+  order(endToEndId: string): Promise<SimulatorOrder | null> {
+    return this.#find<SimulatorOrder>(`/orders/${encodeURIComponent(endToEndId)}`);
+  }
+
+  /** Every order that was executed, once for each time it was. */
+  executions(): Promise<SimulatorExecution[]> {
+    return this.#call<SimulatorExecution[]>('GET', '/executions');
   }
 
   async addFault(fault: FaultRequest): Promise<string> {

@@ -1,15 +1,25 @@
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { cents } from '../../src/kit/money.ts';
+import { HOUSE_ID } from '../../src/organizations/organization.ts';
 import { OutcomeDesk } from '../harness/outcome-desk.ts';
+import { PayoutDesk } from '../harness/payout-desk.ts';
+import { connectBreb, payOrder } from '../harness/rails-under-test.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
 
-// Each command is a process of its own.
-vi.setConfig({ testTimeout: 90_000 });
+vi.setConfig({ testTimeout: 60_000 });
 
 let stack: Stack;
 let desk: OutcomeDesk;
+let payouts: PayoutDesk;
 beforeAll(async () => {
-  stack = await startStack({ apis: 1, workers: 1, settings: { CAUDAL_DUE_EVERY_MS: '20' } });
+  stack = await startStack({
+    apis: 1,
+    workers: 1, // The settlement of every minute must not come in between.
+    settings: { CAUDAL_DUE_EVERY_MS: '20', CAUDAL_SETTLEMENT_DELAY_MINUTES: '600' },
+  });
   desk = new OutcomeDesk(stack);
+  payouts = new PayoutDesk(stack);
 });
 afterAll(async () => {
   await stack?.stop();
@@ -24,9 +34,9 @@ interface Listed {
 }
 
 const list = async (...flags: string[]) =>
-  JSON.parse(await stack.command('anomalies', 'list', '--json', ...flags)) as Listed[];
+  JSON.parse(await payouts.command('anomalies', 'list', '--json', ...flags)) as Listed[];
 const resolve = (id: string, ...rest: string[]) =>
-  stack.command('anomalies', 'resolve', id, '--by', 'Laura', ...rest);
+  payouts.command('anomalies', 'resolve', id, '--by', 'Laura', ...rest);
 const available = async () =>
   (await stack.api.get<{ availableInCents: number }>('/balance')).body.availableInCents;
 
@@ -39,10 +49,10 @@ it('money that came late is listed, credited once to its merchant, and the ledge
   const [anomaly] = await list();
   expect(anomaly).toMatchObject({ kind: 'paid_again', payinId: payin.id, amountInCents: 25_000 });
   const id = anomaly?.id ?? '';
-  expect(await stack.command('anomalies', 'list')).toContain(`COP 250.00  payin ${payin.id}`);
+  expect(await payouts.command('anomalies', 'list')).toContain(`COP 250.00  payin ${payin.id}`);
 
-  await expect(resolve(id, '--dismiss')).rejects.toThrow(/holds money in suspense/);
-  await expect(resolve(id)).rejects.toThrow(/either --credit or --dismiss/);
+  await expect(resolve(id, '--dismiss')).rejects.toThrow(/about money, which must go somewhere/);
+  await expect(resolve(id)).rejects.toThrow(/one of --credit, --return, --charge, --write-off and --dismiss/);
   const before = await available();
   expect(await resolve(id, '--credit', '--note', 'the payer asked to keep it')).toContain('COP 250.00 moved');
   expect(await available()).toBe(before + 25_000);
@@ -52,7 +62,7 @@ it('money that came late is listed, credited once to its merchant, and the ledge
   expect(await list('--all')).toMatchObject([{ id, resolution: 'credit', resolvedBy: 'Laura' }]);
   const { body } = await stack.api.get<{ anomalies: object[] }>(`/payins/${payin.id}`);
   expect(body.anomalies).toMatchObject([{ kind: 'PAID_AGAIN', amount: 250, resolution: 'CREDIT' }]);
-  expect(await stack.command('ledger', 'verify')).toContain('all sums to zero');
+  expect(await payouts.command('ledger', 'verify')).toContain('all sums to zero');
 });
 
 it('money for a key that was never ours needs a receiver', async () => {
@@ -65,7 +75,7 @@ it('money for a key that was never ours needs a receiver', async () => {
   const before = await available();
   await resolve(id, '--credit', '--org', stack.organization.organizationId);
   expect(await available()).toBe(before + 7700);
-  expect(await stack.command('ledger', 'verify')).toContain('all sums to zero');
+  expect(await payouts.command('ledger', 'verify')).toContain('all sums to zero');
 });
 
 it('what came without money is put away', async () => {
@@ -76,9 +86,97 @@ it('what came without money is put away', async () => {
   await desk.quiet();
   const [anomaly] = await list();
   const id = anomaly?.id ?? '';
-  await expect(resolve(id, '--credit')).rejects.toThrow(/nothing to credit/);
+  await expect(resolve(id, '--credit')).rejects.toThrow(/no money came with it/);
   expect(await resolve(id, '--dismiss')).toContain('put away');
-  expect(await stack.command('anomalies', 'list')).toContain('Nothing waits for you.');
+  expect(await payouts.command('anomalies', 'list')).toContain('Nothing waits for you.');
+});
+
+describe('money that left and that nobody answers for', () => {
+  beforeAll(() => payouts.fund(5000));
+
+  /** Declined, given back, and then sent by the rail all the same. */
+  async function sentLate(): Promise<string> {
+    const { id, endToEndId } = await payouts.create({ key: '@TESTDECLINED' });
+    await payouts.reaches(id, 'DECLINED');
+    await payouts.simulator.endOrder({ endToEndId, outcome: 'SETTLED', anyway: true });
+    const [anomaly] = await until('it is noticed', async () => {
+      const found = await payouts.anomalies(id);
+      return found.length > 0 && found;
+    });
+    return anomaly?.id ?? '';
+  }
+
+  it('is charged to its merchant, who had it back; not credited, returned or dismissed', async () => {
+    const id = await sentLate();
+    expect(await list()).toMatchObject([{ id, kind: 'sent_late', amountInCents: -120_050 }]);
+    expect(await payouts.command('anomalies', 'list')).toContain('COP -1200.50  payout ');
+    expect(await payouts.suspense()).toBe(-120_050);
+    for (const way of [['--credit'], ['--return', '--key', '@TESTOK', '--yes']])
+      await expect(resolve(id, ...way)).rejects.toThrow(/money left with it/);
+    await expect(resolve(id, '--dismiss')).rejects.toThrow(/must go somewhere/);
+    const before = await available();
+    expect(await resolve(id, '--charge', '--note', 'acordado con el comercio')).toContain(
+      'COP 1200.50 moved',
+    );
+    expect(await available()).toBe(before - 120_050);
+    expect(await payouts.suspense()).toBe(0);
+    await expect(resolve(id, '--charge')).rejects.toThrow(/resolved before: charge by Laura/);
+    expect(await available()).toBe(before - 120_050);
+    expect(JSON.parse(await payouts.command('audit', 'list', '--json'))).toContainEqual(
+      expect.objectContaining({ action: 'anomaly charge', resourceId: id, note: 'acordado con el comercio' }),
+    );
+    expect(await payouts.brokenBooks()).toEqual([]);
+  });
+
+  it('is not charged where the balance does not cover it, and nothing has moved then', async () => {
+    const id = await sentLate();
+    const rest = await available();
+    const { id: spent } = await payouts.create({ amountInCents: rest - 100 });
+    await payouts.reaches(spent, 'CONFIRMED');
+    await expect(resolve(id, '--charge')).rejects.toThrow(/does not cover it; nothing was moved/);
+    expect(await available()).toBe(100);
+    expect(await list()).toMatchObject([{ id }]);
+    expect(await resolve(id, '--write-off')).toContain('COP 1200.50 moved from treasury');
+    expect(await available()).toBe(100);
+    expect(await payouts.suspense()).toBe(0);
+    expect(await payouts.brokenBooks()).toEqual([]);
+  });
+
+  it('for no payout of ours is written off, or charged to whom the operator names', async () => {
+    await payouts.fund(5000);
+    const strange = connectBreb(stack.simulatorUrl);
+    await strange.pay([payOrder({ amount: cents(7_700n) }), payOrder({ amount: cents(8_800n) })]);
+    await strange.disconnect();
+    const found = await until('both are noticed', async () => {
+      const open = await list();
+      return open.length === 2 && open;
+    });
+    expect(found).toMatchObject([{ kind: 'unmatched' }, { kind: 'unmatched' }]);
+    expect(found.map(({ organizationId }) => organizationId)).toEqual([HOUSE_ID, HOUSE_ID]);
+    expect(await payouts.suspense()).toBe(-16_500);
+    expect(await payouts.brokenBooks()).toEqual([]);
+    const of = (amount: number) => found.find(({ amountInCents }) => amountInCents === amount)?.id ?? '';
+    await expect(resolve(of(-7700), '--charge')).rejects.toThrow(/say whose it is with --org/);
+    const before = await available();
+    await resolve(of(-7700), '--charge', '--org', stack.organization.organizationId);
+    expect(await available()).toBe(before - 7700);
+    await resolve(of(-8800), '--write-off');
+    expect(await available()).toBe(before - 7700);
+    expect(await payouts.suspense()).toBe(0);
+    expect(await payouts.brokenBooks()).toEqual([]);
+  });
+
+  it('is not what came: that is neither charged nor written off', async () => {
+    const { payin, key } = await desk.breb();
+    await desk.simulator.pay({ key });
+    await desk.reaches(payin.id, 'CONFIRMED');
+    await desk.simulator.pay({ key, amount: '1.00', anyway: true });
+    await desk.quiet();
+    const [anomaly] = await list();
+    for (const way of ['--charge', '--write-off'])
+      await expect(resolve(anomaly?.id ?? '', way)).rejects.toThrow(/money came with it/);
+    await resolve(anomaly?.id ?? '', '--credit');
+  });
 });
 
 it.each([
@@ -89,5 +187,5 @@ it.each([
   ],
   [['anomalies', 'resolve', '019b2c5e-8f3a-7c41-8001-3f9d2b7a6c10', '--credit'], /--by is missing/],
 ])('%j is refused in plain words', async (args, words) => {
-  await expect(stack.command(...args)).rejects.toThrow(words);
+  await expect(payouts.command(...args)).rejects.toThrow(words);
 });
