@@ -51,7 +51,62 @@ interface DoneLine {
   readonly about: string;
 }
 
-type ClientLine = SentLine | AnsweredLine | UnansweredLine | OperatorLine | DoneLine;
+/** A request to create a payout, as it is about to leave. */
+interface PayoutSentLine {
+  readonly kind: 'payout sent';
+  readonly attempt: number;
+  readonly organizationId: string;
+  readonly idempotencyKey: string | null;
+  readonly reference: string;
+  readonly amountInCents: number;
+  /** The receiver's, in its normal form. */
+  readonly key: string;
+  readonly lookupId: string | null;
+  readonly bodyHash: string;
+}
+
+export interface PayoutAnsweredLine {
+  readonly kind: 'payout answered';
+  readonly attempt: number;
+  readonly status: number;
+  readonly code: string | null;
+  readonly payout: {
+    readonly id: string;
+    readonly reference: string;
+    readonly amountInCents: number;
+    readonly key: string;
+    readonly status: string;
+  } | null;
+}
+
+interface CancelSentLine {
+  readonly kind: 'cancel sent';
+  readonly attempt: number;
+  readonly organizationId: string;
+  readonly payoutId: string;
+}
+
+export interface CancelAnsweredLine {
+  readonly kind: 'cancel answered';
+  readonly attempt: number;
+  readonly status: number;
+  readonly code: string | null;
+  /** Of the payout, where the answer shows one. */
+  readonly told: string | null;
+}
+
+/** Whom a lookup showed, masked as it came. */
+interface ShownLine {
+  readonly kind: 'shown';
+  readonly organizationId: string;
+  readonly lookupId: string;
+  readonly key: string;
+  readonly name: string;
+  readonly documentNumber: string;
+}
+
+type PayoutLine = PayoutSentLine | PayoutAnsweredLine | CancelSentLine | CancelAnsweredLine | ShownLine;
+type ClientLine = SentLine | AnsweredLine | UnansweredLine | OperatorLine | DoneLine | PayoutLine;
 
 /** What the client knows, one JSON line each. Written at once: the checker may read while the load goes on. */
 export interface ClientJournal {

@@ -21,9 +21,9 @@ export interface Answer {
   readonly payin: CreatedPayin | null;
 }
 
-const PATIENCE_MS = 8000;
+export const PATIENCE_MS = 8000;
 /** Longer than anything of the stage may be away; a merchant that gives up earlier proves less. */
-const REPEAT_FOR_MS = 60_000;
+export const REPEAT_FOR_MS = 60_000;
 
 /** A merchant's program: it writes down what it is about to ask, asks, and writes down what it was told. */
 export class Client {
@@ -114,7 +114,7 @@ export class Client {
 }
 
 /** 503 says "not known, repeat"; a key in flight says the same of an earlier sending. */
-function isClear({ status, code }: Answer): boolean {
+export function isClear({ status, code }: Pick<Answer, 'status' | 'code'>): boolean {
   return status < 500 && status !== 429 && code !== 'idempotency_in_flight';
 }
 
@@ -135,7 +135,7 @@ function answerOf(status: number, body: Record<string, unknown>): Answer {
   };
 }
 
-function causeOf(error: unknown): string {
+export function causeOf(error: unknown): string {
   const { cause, message } = error as { cause?: { code?: string }; message?: string };
   return cause?.code ?? message ?? String(error);
 }

@@ -6,6 +6,7 @@ type Errand =
   | 'bank-list'
   | 'deposit'
   | 'resolve'
+  | 'resolve payout'
   | 'pause'
   | 'organization'
   | 'rewrap';
@@ -23,6 +24,17 @@ export const PASSERS: Readonly<Record<string, Passer>> = {
   'apply checked notices': 'worker',
   'claim questions': 'worker',
   'apply answers': 'worker',
+  'create payouts': 'api',
+  'cancel payout': 'api',
+  'take lookup': 'api',
+  'record lookup': 'api',
+  'commit attempts': 'worker',
+  'record attempts': 'worker',
+  'claim promises': 'worker',
+  'renew promises': 'worker',
+  'claim payout questions': 'worker',
+  'apply payout answers': 'worker',
+  'resolve payout': 'resolve payout',
   settle: 'settlement',
   deposit: 'deposit',
   'resolve anomaly': 'resolve',
@@ -35,16 +47,42 @@ export const PASSERS: Readonly<Record<string, Passer>> = {
   'BRE_B open': 'api',
   'BRE_B ask': 'worker',
   'BRE_B close': 'worker',
+  'BRE_B pay': 'worker',
+  'BRE_B askOrders': 'worker',
+  'BRE_B resolve': 'api',
   'PSE open': 'api',
   'PSE ask': 'worker',
 };
 
 export function passerOf(failpoint: string): Passer | null {
-  return PASSERS[failpoint.split(':')[0] ?? ''] ?? null;
+  return PASSERS[placeOf(failpoint)] ?? null;
+}
+
+/** What has to be brought about for a failpoint to be passed in time; the load alone brings the others about. */
+export type Occasion = 'expiry' | 'cancellation' | 'lookup' | 'old promise' | 'question';
+
+const OCCASIONS: Readonly<Record<string, Occasion>> = {
+  'BRE_B close': 'expiry',
+  'cancel payout': 'cancellation',
+  'take lookup': 'lookup',
+  'record lookup': 'lookup',
+  'BRE_B resolve': 'lookup',
+  'renew promises': 'old promise',
+  'apply payout answers': 'question',
+  'BRE_B askOrders': 'question',
+};
+
+export function occasionOf(failpoint: string): Occasion | null {
+  return OCCASIONS[placeOf(failpoint)] ?? null;
+}
+
+/** Its transaction or call. */
+function placeOf(failpoint: string): string {
+  return failpoint.split(':')[0] ?? '';
 }
 
 /** Loops pass these every few milliseconds, mostly with nothing in hand: the passing is chosen out of many. */
 export function passings(failpoint: string): number {
-  if (failpoint.startsWith('claim ')) return 60;
-  return failpoint.includes(' close: ') ? 1 : 2;
+  if (failpoint.startsWith('claim ') || failpoint.startsWith('commit attempts')) return 60;
+  return occasionOf(failpoint) === null ? 2 : 1;
 }

@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cluster } from './cluster.ts';
-import { type Passer, passerOf, passings } from './failpoint-plan.ts';
+import { FailpointPayouts } from './failpoint-payouts.ts';
+import { type Occasion, occasionOf, type Passer, passerOf, passings } from './failpoint-plan.ts';
 import type { Member } from './member.ts';
 import { type Outcome, say, tally } from './outcome.ts';
+import { restPayouts } from './payout-rest.ts';
 import { startTrial, type Trial } from './trial.ts';
 
 const DIES_WITHIN_MS = 30_000;
@@ -11,7 +13,7 @@ const DIES_WITHIN_MS = 30_000;
 export async function runFailpoints(cluster: Cluster, seed: number): Promise<Outcome> {
   const began = performance.now();
   say(`failpoints: seed ${seed}`);
-  const trial = await startTrial(cluster, seed, { gentle: true });
+  const trial = await startTrial(cluster, seed, { gentle: true, payouts: true });
   const outcome = tally();
   try {
     const names = JSON.parse(await trial.stage.command('failpoints', 'list', '--json')) as string[];
@@ -28,17 +30,19 @@ export async function runFailpoints(cluster: Cluster, seed: number): Promise<Out
         outcome.fail(`${name}: ${error instanceof Error ? error.message : String(error)}`);
       }
     };
+    const payouts = new FailpointPayouts(trial);
     // One of each role is always untouched, so that the load goes on.
     await Promise.all([
-      dieInTurn(trial, trial.stage.apis, by.get('api') ?? [], pass),
-      dieInTurn(trial, trial.stage.workers, by.get('worker') ?? [], pass),
-      inTurn(by.get('command') ?? [], (name) => pass(name, () => dieInCommand(trial, name))),
+      dieInTurn(trial, payouts, trial.stage.apis, by.get('api') ?? [], pass),
+      dieInTurn(trial, payouts, trial.stage.workers, by.get('worker') ?? [], pass),
+      inTurn(by.get('command') ?? [], (name) => pass(name, () => dieInCommand(trial, payouts, name))),
     ]);
     // These take the database down, which would fail the others' commands.
     await inTurn(by.get('uncertain api') ?? [], (name) =>
       pass(name, () => dieUncertain(cluster, trial, name)),
     );
     await trial.drain();
+    await restPayouts(trial.stage, trial.load.rails);
     const { whole, text } = await trial.judge('drained');
     say(text);
     if (whole) outcome.pass();
@@ -46,9 +50,9 @@ export async function runFailpoints(cluster: Cluster, seed: number): Promise<Out
   } finally {
     await trial.end();
   }
-  const { payins, sent } = trial.load.counts;
+  const { payins, payouts, sent } = trial.load.counts;
   say(
-    `failpoints: ${payins} payins by ${sent} requests, ${((performance.now() - began) / 1000).toFixed(0)} s`,
+    `failpoints: ${payins} payins and ${payouts} payouts by ${sent} requests, ${((performance.now() - began) / 1000).toFixed(0)} s`,
   );
   return outcome.done();
 }
@@ -66,6 +70,7 @@ async function inTurn(names: readonly string[], work: (name: string) => Promise<
 /** Dead of one failpoint it comes back armed with the next, and works as any other until it gets there. */
 async function dieInTurn(
   { stage, random: chance }: Trial,
+  payouts: FailpointPayouts,
   members: readonly Member[],
   names: readonly string[],
   pass: (name: string, work: () => Promise<void>) => Promise<void>,
@@ -73,11 +78,18 @@ async function dieInTurn(
   const random = chance.branch();
   const member = members[random.whole(0, members.length - 1)];
   if (!member) throw new Error('there is no process of its role');
-  const letExpire = () => stage.shiftTime(3_660_000);
+  const bringAbout: Readonly<Record<Occasion, () => Promise<unknown>>> = {
+    expiry: () => stage.shiftTime(3_660_000),
+    cancellation: () => payouts.cancelOne(member.url),
+    lookup: () => payouts.lookUp(member.url),
+    'old promise': () => payouts.letPromisesGrowOld(),
+    question: () => payouts.loseAnswers(),
+  };
   await inTurn(names, (name) =>
     pass(name, async () => {
       await arm(member, `${name}#${random.whole(1, passings(name))}`);
-      await goneInTime(member, name.includes(' close: ') ? letExpire : null);
+      const occasion = occasionOf(name);
+      await goneInTime(member, occasion && bringAbout[occasion]);
     }),
   );
   await member.restart();
@@ -93,20 +105,21 @@ async function arm(member: Member, failpoint: string): Promise<void> {
 }
 
 /** @param hurry brings about, now and then, what the failpoint waits for */
-async function goneInTime(member: Member, hurry: (() => Promise<void>) | null): Promise<void> {
+async function goneInTime(member: Member, hurry: (() => Promise<unknown>) | null): Promise<void> {
   const deadline = performance.now() + DIES_WITHIN_MS;
   while (member.alive && performance.now() < deadline) {
+    await hurry?.();
     await Promise.race([member.gone(), sleep(3000, undefined, { ref: false })]);
-    if (member.alive) await hurry?.();
   }
   if (member.alive) throw new Error(`not reached within ${DIES_WITHIN_MS / 1000} s`);
 }
 
 /** Given to a process that dies of it, then once more: done once, whichever side of the commit it died on. */
-async function dieInCommand(trial: Trial, name: string): Promise<void> {
-  const command = await errand(trial, passerOf(name));
+async function dieInCommand(trial: Trial, payouts: FailpointPayouts, name: string): Promise<void> {
+  const command = await errand(trial, payouts, passerOf(name));
   await trial.operator.dieOf(name, command);
   await trial.operator.give(command);
+  if (passerOf(name) === 'resolve payout') await payouts.rejectUndecided();
   if (passerOf(name) === 'pause') await trial.operator.give({ args: ['rails', 'resume', ...PAUSED] });
 }
 
@@ -115,6 +128,7 @@ const PAUSED = ['--rail', 'PSE'];
 
 async function errand(
   trial: Trial,
+  payouts: FailpointPayouts,
   passer: Passer | null,
 ): Promise<Parameters<Trial['operator']['give']>[0]> {
   const { operator } = trial;
@@ -123,6 +137,8 @@ async function errand(
       return operator.deposit();
     case 'resolve':
       return firstAnomaly(trial);
+    case 'resolve payout':
+      return declining(await payouts.undecided());
     case 'settlement':
     case 'subtotals':
     case 'bank-list':
@@ -136,6 +152,12 @@ async function errand(
     default:
       throw new Error('no command passes it');
   }
+}
+
+/** By an operator's word, for want of the rail's. */
+function declining(payoutId: string): Parameters<Trial['operator']['give']>[0] {
+  const args = ['payouts', 'resolve', payoutId, '--decline', '--anyway', '--by', 'chaos', '--note', 'chaos'];
+  return { args, doneBefore: /ended before/ };
 }
 
 /** Somebody has paid twice before long. */

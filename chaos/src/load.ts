@@ -2,6 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, type PayinRequest } from './client.ts';
 import type { ClientJournal } from './client-journal.ts';
 import { actAsPayer, pseReferenceOf } from './payer.ts';
+import { PayoutClient } from './payout-client.ts';
+import { fillDirectory, fund, PayoutLoad } from './payout-load.ts';
+import { planPayout } from './payout-plan.ts';
 import { type RailControl, railControl } from './rail-control.ts';
 import type { Random } from './random.ts';
 import type { Stage } from './stage.ts';
@@ -9,7 +12,7 @@ import type { Stage } from './stage.ts';
 /** Merchants who create and repeat, payers who pay in every way there is, and time that goes by in jumps. */
 export interface Load {
   readonly rails: RailControl;
-  readonly counts: { payins: number; sent: number; repeats: number; shifts: number };
+  readonly counts: { payins: number; payouts: number; sent: number; repeats: number; shifts: number };
   /** Resolves when nothing is under way; `resume` goes on. */
   pause(): Promise<void>;
   resume(): void;
@@ -21,6 +24,8 @@ export interface LoadOptions {
   readonly pauseMs?: number;
   /** Leaves the magic documents out that answer late or get lost: a call of theirs takes everybody's time. */
   readonly gentle?: boolean;
+  /** Payouts beside the payins. */
+  readonly payouts?: boolean;
 }
 
 const MERCHANT_ACTS = {
@@ -31,7 +36,11 @@ const MERCHANT_ACTS = {
   'other key': 3,
   token: 4,
   stray: 2,
+  payout: 0,
 };
+const ACTS_WITH_PAYOUTS = { ...MERCHANT_ACTS, payout: 30 };
+/** More than a run can spend, and less than the largest payouts. */
+const FUNDS_IN_CENTS = 90_000_000_000;
 /** Weights; `none` leaves the payer to `actAsPayer`. */
 const DOCUMENTS = {
   none: 55,
@@ -63,7 +72,8 @@ export async function startLoad(
     'select number from caudal.organizations where id = $1',
     [stage.organization.organizationId],
   );
-  const load = new RunningLoad(stage, client, rails, row?.number ?? 0, options);
+  const payouts = options.payouts ? await startPayouts(stage, journal, rails) : null;
+  const load = new RunningLoad(stage, client, rails, row?.number ?? 0, options, payouts);
   load.resume(random);
   return {
     rails,
@@ -73,13 +83,23 @@ export async function startLoad(
   };
 }
 
+async function startPayouts(stage: Stage, journal: ClientJournal, rails: RailControl): Promise<PayoutLoad> {
+  const deposit = { about: 'funds', amountInCents: FUNDS_IN_CENTS };
+  const [payer] = await Promise.all([
+    fund(stage, journal, stage.organization, deposit),
+    fillDirectory(rails),
+  ]);
+  return new PayoutLoad({ client: new PayoutClient(journal, stage.apis), rails, payers: [payer] });
+}
+
 class RunningLoad {
-  readonly counts = { payins: 0, sent: 0, repeats: 0, shifts: 0 };
+  readonly counts = { payins: 0, payouts: 0, sent: 0, repeats: 0, shifts: 0 };
   readonly #stage: Stage;
   readonly #client: Client;
   readonly #rails: RailControl;
   readonly #organizationNumber: number;
   readonly #options: LoadOptions;
+  readonly #payouts: PayoutLoad | null;
   readonly #earlier: PayinRequest[] = [];
   readonly #underWay = new Set<Promise<unknown>>();
   #running = false;
@@ -91,7 +111,9 @@ class RunningLoad {
     rails: RailControl,
     organizationNumber: number,
     options: LoadOptions,
+    payouts: PayoutLoad | null,
   ) {
+    this.#payouts = payouts;
     this.#stage = stage;
     this.#client = client;
     this.#rails = rails;
@@ -129,7 +151,7 @@ class RunningLoad {
   async #act(random: Random): Promise<void> {
     const keepOn = () => this.#running;
     const old = this.#earlier[random.whole(0, Math.max(0, this.#earlier.length - 1))];
-    switch (random.weighted(MERCHANT_ACTS)) {
+    switch (random.weighted(this.#payouts ? ACTS_WITH_PAYOUTS : MERCHANT_ACTS)) {
       case 'create':
         return this.#create(random, (request) => this.#client.insist(request, keepOn));
       case 'create twice at once':
@@ -152,6 +174,13 @@ class RunningLoad {
         return void (old && (await this.#client.send({ ...old, idempotencyKey: this.#name('key') })));
       case 'token':
         return this.#client.takeToken();
+      case 'payout':
+        this.counts.payouts += 1;
+        // A lane goes on meanwhile: what is done about an order by hand takes seconds.
+        return this.#follow(
+          this.#payouts?.carryOut(planPayout(random.branch(), this.#name('p').replace('-', ''))) ??
+            Promise.resolve(),
+        );
       case 'stray':
         // Somebody pays a key that nobody ever gave out.
         return void (await this.#rails.pay({

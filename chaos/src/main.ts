@@ -7,17 +7,20 @@ import { runFailpoints } from './failpoints.ts';
 import { runKills } from './kills.ts';
 import { runHistories } from './model/run-histories.ts';
 import { close, type Outcome, say } from './outcome.ts';
+import { runPayouts } from './payouts.ts';
 import { runPlanted } from './planted/run-planted.ts';
 
 const HELP = `npm run chaos [-- OPTIONS]
 
   --histories N   N random histories against the model, kept ones first
   --kills N       N kills of processes under load and faults
+  --payouts N     N payouts under kills and faults: each is executed once or not at all
   --failpoints    a process dies once at every failpoint
   --planted       every planted bug is found by its saved history
-  --ci            300 histories, every failpoint, every planted bug
+  --ci            300 histories, every failpoint, every planted bug, 300 payouts
   --seed S        repeats what chance decided in an earlier run
   --path P        with --histories and --seed: the failed history alone, as its run told
+  --server DIR    with --payouts: judges the server in DIR, a changed copy of server/
   --help          this text
 
 Without options: a short mix of all. Needs no database: it brings its own.
@@ -27,11 +30,13 @@ const { values } = parseArgs({
   options: {
     histories: { type: 'string' },
     kills: { type: 'string' },
+    payouts: { type: 'string' },
     failpoints: { type: 'boolean', default: false },
     planted: { type: 'boolean', default: false },
     ci: { type: 'boolean', default: false },
     seed: { type: 'string' },
     path: { type: 'string' },
+    server: { type: 'string' },
     help: { type: 'boolean', default: false },
   },
   strict: true,
@@ -47,16 +52,21 @@ const kills =
   (count: number): Part =>
   (cluster, seed) =>
     runKills(cluster, seed, count);
+const payouts =
+  (count: number): Part =>
+  (cluster, seed) =>
+    runPayouts(cluster, seed, count, values.server === undefined ? {} : { serverRoot: values.server });
 
 function parts(): Part[] {
-  if (values.ci) return [histories(300), runFailpoints, runPlanted];
+  if (values.ci) return [histories(300), runFailpoints, runPlanted, payouts(300)];
   const chosen = [
     ...(values.histories === undefined ? [] : [histories(whole(values.histories))]),
     ...(values.failpoints ? [runFailpoints] : []),
     ...(values.kills === undefined ? [] : [kills(whole(values.kills))]),
+    ...(values.payouts === undefined ? [] : [payouts(whole(values.payouts))]),
     ...(values.planted ? [runPlanted] : []),
   ];
-  return chosen.length > 0 ? chosen : [histories(30), runFailpoints, kills(25), runPlanted];
+  return chosen.length > 0 ? chosen : [histories(30), runFailpoints, kills(25), payouts(200), runPlanted];
 }
 
 function whole(text: string): number {

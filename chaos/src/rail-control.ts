@@ -10,9 +10,17 @@ export interface RailControl {
     reason?: string;
     anyway?: boolean;
   }): Promise<boolean>;
+  /** Puts a key into the directory, changes it, or takes it out. */
+  list(listing: Listing): Promise<void>;
+  /** @returns false when there was nothing left to end */
+  endOrder(end: { endToEndId: string; outcome: 'SETTLED' | 'REJECTED'; anyway?: boolean }): Promise<boolean>;
+  /** Null when no such order arrived. */
+  orderStatus(endToEndId: string): Promise<'PROCESSING' | 'SETTLED' | 'REJECTED' | null>;
   addFault(fault: FaultOrder): Promise<string>;
   removeFault(id: string): Promise<void>;
   clearFaults(): Promise<void>;
+  /** Orders that arrived, and the money that went out by them. */
+  orders(): Promise<{ received: number; duplicates: number; executions: number }>;
   /** Notices not yet acknowledged. */
   noticesWaiting(): Promise<number>;
 }
@@ -23,6 +31,13 @@ export interface PaymentOrder {
   readonly amount?: string;
   /** Also on a key that is closed or unknown: an order that was under way already. */
   readonly anyway?: boolean;
+}
+
+export interface Listing {
+  readonly key: string;
+  /** The test holder's when left out; null takes the key out. */
+  readonly person?: { readonly documentNumber: string; readonly names: string } | null;
+  readonly status?: 'ACTIVE' | 'SUSPENDED_BY_CLIENT' | 'SUSPENDED_BY_PARTICIPANT';
 }
 
 export interface FaultOrder {
@@ -54,9 +69,27 @@ export function railControl(simulatorUrl: string): RailControl {
     },
     endKey: async (end) => (await call('POST', '/keys/end', end)).ok,
     endTransaction: async (end) => (await call('POST', '/transactions/end', end)).ok,
+    list: async ({ key, person, status }) => {
+      const holder = person && { person: { type: 'N', documentType: 'CC', ...person } };
+      await call('POST', '/directory', {
+        key,
+        ...(holder === undefined ? {} : { holder }),
+        ...(status === undefined ? {} : { status }),
+      });
+    },
+    endOrder: async (end) => (await call('POST', '/orders/end', end)).ok,
+    orderStatus: async (endToEndId) => {
+      const { ok, answer } = await call('GET', `/orders/${endToEndId}`);
+      return ok ? (answer['status'] as 'PROCESSING' | 'SETTLED' | 'REJECTED') : null;
+    },
     addFault: async (fault) => String((await call('POST', '/faults', fault)).answer['id']),
     removeFault: async (id) => void (await call('DELETE', `/faults/${id}`)),
     clearFaults: async () => void (await call('DELETE', '/faults')),
+    orders: async () => {
+      const { answer } = await call('GET', '/stats');
+      const { received, duplicates } = answer['orders'] as { received: number; duplicates: number };
+      return { received, duplicates, executions: (answer['executions'] as { count: number }).count };
+    },
     noticesWaiting: async () => {
       const { answer } = await call('GET', '/stats');
       return (answer['notices'] as { waiting: number }).waiting;

@@ -1,30 +1,25 @@
-import { spawn } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { openClientJournal } from './client-journal.ts';
+import { type ClientJournal, openClientJournal } from './client-journal.ts';
 import type { Cluster } from './cluster.ts';
 import { type Load, type LoadOptions, startLoad } from './load.ts';
 import { Operator } from './operator.ts';
 import { type Random, randomFrom } from './random.ts';
 import { type Stage, startStage } from './stage.ts';
+import { judge, keepJournals, type Verdict } from './verdict.ts';
 
-const CHECKER = fileURLToPath(new URL('checker/main.ts', import.meta.url));
 const DRAINS_WITHIN_MS = 120_000;
 const QUIET_POLLS = 5;
 const HOUR_MS = 3_600_000;
-
-interface Verdict {
-  readonly whole: boolean;
-  readonly text: string;
-}
 
 /** A stage under load whose journals are kept, so that a separate program can say whether all that was promised holds. */
 export interface Trial {
   readonly stage: Stage;
   readonly load: Load;
+  /** For whatever else asks for something beside the load. */
+  readonly journal: ClientJournal;
   readonly operator: Operator;
   readonly random: Random;
   /** Stops the load, clears faults, lets time pass beyond every expiry and waits until nothing is left to do. */
@@ -45,17 +40,12 @@ export async function startTrial(cluster: Cluster, seed: number, options: LoadOp
   return {
     stage,
     load,
+    journal,
     operator: new Operator(stage, journal),
     random,
     drain: () => drain(stage, load),
-    judge: (state) => judge(stage, journal.path, state === 'drained'),
-    keepJournals: () => {
-      const kept = join(tmpdir(), `caudal-chaos-kept-${seed}`);
-      mkdirSync(kept, { recursive: true });
-      copyFileSync(journal.path, join(kept, 'client.jsonl'));
-      copyFileSync(stage.simulatorJournal, join(kept, 'simulator.jsonl'));
-      return kept;
-    },
+    judge: (state) => judge(stage, journal.path, state === 'drained' ? 'at rest' : state),
+    keepJournals: () => keepJournals(stage, journal.path, String(seed)),
     end: async () => {
       await load.pause();
       journal.close();
@@ -93,26 +83,4 @@ async function isBusy(stage: Stage, load: Load): Promise<boolean> {
        or exists (select from caudal.breb_keys where register_due_at is not null or claimed_until > clock_timestamp()) as busy`,
   );
   return row?.busy ?? true;
-}
-
-function judge(stage: Stage, clientJournal: string, drained: boolean): Promise<Verdict> {
-  const { promise, resolve } = Promise.withResolvers<Verdict>();
-  const args = [
-    '--client',
-    clientJournal,
-    '--simulator',
-    stage.simulatorJournal,
-    '--database',
-    stage.databaseUrl,
-  ];
-  const child = spawn(process.execPath, [CHECKER, ...args, ...(drained ? [] : ['--open-ok'])], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let text = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream.setEncoding('utf8').on('data', (piece: string) => {
-      text += piece;
-    });
-  child.once('close', (code) => resolve({ whole: code === 0, text: text.trimEnd() }));
-  return promise;
 }

@@ -1,24 +1,17 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { violationsOf } from '../src/checker/check.ts';
-import { readRailFacts } from '../src/checker/rail-facts.ts';
-import { queryOn, readRows } from '../src/checker/rows.ts';
-import { readTold } from '../src/checker/told.ts';
-import { worldOf } from '../src/checker/world.ts';
 import { type Cluster, startCluster } from '../src/cluster.ts';
 import { startTrial, type Trial } from '../src/trial.ts';
-import { DAMAGES, type Damage, type Line, type Sample } from './damages.ts';
+import { violationsUnder } from './damage.ts';
+import { DAMAGES, type Sample } from './damages.ts';
 
 let cluster: Cluster;
 let trial: Trial;
 let database: Client;
 let sample: Sample;
 let journals: string;
-const scratch = mkdtempSync(join(tmpdir(), 'caudal-checker-'));
 
 /** What each damage needs to find something to spoil. */
 const ENOUGH = `
@@ -55,19 +48,18 @@ afterAll(async () => {
   await database.end();
   await trial.end();
   await cluster.stop();
-  rmSync(scratch, { recursive: true, force: true });
   rmSync(journals, { recursive: true, force: true });
 });
 
 describe('the checker', () => {
   it('finds a sound run whole', async () => {
     const { whole, text } = await trial.judge('drained');
-    expect(text).toMatch(/^checked \d+ payins, \d+ executions, \d+ events, \d+ notices: whole$/);
+    expect(text).toMatch(/^checked \d+ payins, 0 payouts, \d+ executions, \d+ events, \d+ notices: whole$/);
     expect(whole).toBe(true);
   });
 
   it.each(DAMAGES)('sees when $name', async (damage) => {
-    const violations = await violationsUnder(damage);
+    const violations = await violationsUnder(damage, { database, journals, sample });
     expect(violations.map(({ promise }) => promise)).toContain(damage.promise);
   });
 
@@ -84,41 +76,6 @@ describe('the checker', () => {
     expect(text).toContain(trial.stage.organization.organizationId);
   });
 });
-
-async function violationsUnder(damage: Damage) {
-  const clientPath = rewritten('client.jsonl', damage.client);
-  const railPath = rewritten(
-    'simulator.jsonl',
-    damage.rail && ((lines) => damage.rail?.(lines, sample) ?? lines),
-  );
-  await database.query('begin');
-  try {
-    if (damage.sql !== undefined) await database.query(damage.sql);
-    const rows = await readRows(queryOn(database));
-    return violationsOf(
-      worldOf({ told: readTold(clientPath), rail: readRailFacts(railPath), rows, drained: true }),
-    );
-  } finally {
-    await database.query('rollback');
-  }
-}
-
-function rewritten(name: string, rewrite: ((lines: readonly Line[]) => readonly Line[]) | undefined): string {
-  const path = join(journals, name);
-  if (!rewrite) return path;
-  const lines = readFileSync(path, 'utf8')
-    .trimEnd()
-    .split('\n')
-    .map((text) => JSON.parse(text) as Line);
-  const damaged = join(scratch, name);
-  writeFileSync(
-    damaged,
-    `${rewrite(lines)
-      .map((line) => JSON.stringify(line))
-      .join('\n')}\n`,
-  );
-  return damaged;
-}
 
 /** Payins of the run, each with the one fact that a damage takes away. */
 async function sampleOf({ stage }: Trial): Promise<Sample> {

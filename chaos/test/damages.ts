@@ -1,19 +1,4 @@
-/** One way each to spoil what a sound run left behind, and the promise that must be seen broken. */
-export interface Damage {
-  readonly name: string;
-  readonly promise: string;
-  /** Statements on the database, undone afterwards. */
-  readonly sql?: string;
-  /** Rewrites the rails' journal. */
-  readonly rail?: (lines: readonly Line[], rows: Sample) => readonly Line[];
-  /** Rewrites the client's journal. */
-  readonly client?: (lines: readonly Line[]) => readonly Line[];
-}
-
-export interface Line {
-  readonly kind: string;
-  readonly [field: string]: unknown;
-}
+import { copyRow, type Damage, type Line, TWIN } from './damage.ts';
 
 /** Rows of the run that a journal's damage is aimed at. */
 export interface Sample {
@@ -32,22 +17,13 @@ const BALANCES = 'balances add up';
 const CLOSED = 'closed before it expires';
 const END = 'everything comes to its end';
 
-/** Another id of the same moment. */
-const TWIN = (id: string) => `(left(${id}::text, 24) || 'ffffffffffff')::uuid`;
-
-/** A table's row once more, with some columns changed. */
-function copyRow(table: string, where: string, changes: Readonly<Record<string, string>>): string {
-  const json = Object.entries(changes).map(([column, value]) => `'${column}', ${value}`);
-  return `insert into caudal.${table} select (jsonb_populate_record(r, jsonb_build_object(${json.join(', ')}))).*
-    from caudal.${table} r where ${where} limit 1`;
-}
-
 const A_PAYMENT = `id = (select id from caudal.ledger_transfers where cause_kind = 'payment' and credit_account = 'pending' order by id limit 1)`;
 const A_SUSPENSE = `id = (select id from caudal.ledger_transfers where credit_account = 'suspense' and resource_id is not null order by id limit 1)`;
 const A_PAYIN = (status: string) =>
   `id = (select id from caudal.payins where status = '${status}' order by id limit 1)`;
 
-export const DAMAGES: readonly Damage[] = [
+/** One way each to spoil what a sound run with payins left behind. */
+export const DAMAGES: readonly Damage<Sample>[] = [
   {
     name: 'an event is gone',
     promise: EVENTS,

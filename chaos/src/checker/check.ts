@@ -3,6 +3,10 @@ import { ledgerViolations } from './ledger-promises.ts';
 import { balanceViolations, moneyViolations } from './money-promises.ts';
 import { noticeViolations } from './notice-promises.ts';
 import { outcomeViolations } from './outcome-promises.ts';
+import { payoutCreationViolations } from './payout-creation-promises.ts';
+import { payoutMoneyViolations } from './payout-money-promises.ts';
+import { payoutOrderViolations } from './payout-order-promises.ts';
+import { payoutOutcomeViolations, payoutRestViolations } from './payout-outcome-promises.ts';
 import type { Violation, World } from './world.ts';
 
 export function violationsOf(world: World): Violation[] {
@@ -13,12 +17,18 @@ export function violationsOf(world: World): Violation[] {
     ...balanceViolations(world),
     ...ledgerViolations(world),
     ...noticeViolations(world),
+    ...payoutCreationViolations(world),
+    ...payoutOrderViolations(world),
+    ...payoutOutcomeViolations(world),
+    ...payoutMoneyViolations(world),
     ...drainedViolations(world),
+    ...payoutRestViolations(world),
   ];
 }
 
 export function summaryOf({ rows, rail, drained }: World): string {
-  const events = [...rows.eventsOf.values()].flat().length;
-  const counts = `${rows.payins.length} payins, ${rail.executions.length} executions, ${events} events, ${rows.notices.length} notices`;
+  const events = [...rows.eventsOf.values(), ...rows.payouts.eventsOf.values()].flat().length;
+  const executions = rail.executions.length + rail.payouts.sentMoney.length;
+  const counts = `${rows.payins.length} payins, ${rows.payouts.all.length} payouts, ${executions} executions, ${events} events, ${rows.notices.length} notices`;
   return `checked ${counts}${drained ? '' : ' (some still open)'}`;
 }

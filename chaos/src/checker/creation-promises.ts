@@ -86,7 +86,10 @@ function everythingBelongsToAPayin({ rows }: World): Violation[] {
     ...orphans('a final event of no payin', named([...rows.finalEventsOf.values()].flat())),
     ...orphans('a payment of no payin', named(payments)),
     ...orphans('an anomaly of no payin', rows.anomalies),
-    ...orphans('an idempotency key of no payin', named(rows.idempotencyKeys)),
+    ...orphans(
+      'an idempotency key of no payin or payout',
+      named(rows.idempotencyKeys.filter(({ resourceId }) => !rows.payouts.byId.has(resourceId))),
+    ),
     ...keyless.map((row) => ({
       promise: 'nothing from nowhere',
       what: 'a payin whose key was never minted',

@@ -98,23 +98,38 @@ function operatorViolations({ rows, told }: World): Violation[] {
       .filter(({ causeKind, causeId, amount }) => causeKind === 'deposit' && deposits.get(causeId) !== amount)
       .map((row) => ({ promise, what: 'a deposit that no operator made', row })),
     ...[...credited.values()]
-      .filter(({ causeId, amount }) => anomalies.get(causeId)?.amount !== amount)
+      .filter(({ causeId, amount }) => magnitude(anomalies.get(causeId)?.amount) !== amount)
       .map((row) => ({ promise, what: 'money out of suspense for no anomaly', row })),
     ...rows.anomalies
       .filter(({ id, resolution }) => resolution !== null && !resolved.has(id))
       .map((row) => ({ promise, what: 'an anomaly that no operator resolved', row })),
     ...rows.anomalies
-      .filter(({ id, resolution }) => (resolution === 'credit') !== credited.has(id))
-      .map((row) => ({ promise, what: 'a credit and its transfer are not together', row })),
+      .filter(({ id, resolution }) => MOVES_MONEY.has(resolution) !== credited.has(id))
+      .map((row) => ({ promise, what: 'a resolution and its transfer are not together', row })),
   ];
 }
 
+/** A return moves its money by its payout, and a dismissal has none. */
+const MOVES_MONEY: ReadonlySet<string | null> = new Set(['credit', 'charge', 'write_off']);
+
+function magnitude(amount: bigint | null | undefined): bigint | null {
+  if (amount === null || amount === undefined) return null;
+  return amount < 0n ? -amount : amount;
+}
+
+/** A deposit is booked; a resolved anomaly is resolved, or its return was declined and it is open again. */
 function doneViolations({ rows, told }: World): Violation[] {
-  const booked = new Set(rows.transfers.map(({ causeKind, causeId }) => `${causeKind} ${causeId}`));
+  const deposits = new Set(
+    rows.transfers.filter(({ causeKind }) => causeKind === 'deposit').map(({ causeId }) => causeId),
+  );
+  const resolved = new Set([
+    ...rows.anomalies.filter(({ resolution }) => resolution !== null).map(({ id }) => id),
+    ...rows.payouts.all.map(({ anomalyId }) => anomalyId),
+  ]);
   return told.acts
-    .filter(({ act, about, organizationId }) => {
-      const cause = act === 'deposit' ? `deposit ${organizationId}:${about}` : `anomaly ${about}`;
-      return told.done.has(about) && !booked.has(cause);
-    })
+    .filter(({ about }) => told.done.has(about))
+    .filter(({ act, about, organizationId }) =>
+      act === 'deposit' ? !deposits.has(`${organizationId}:${about}`) : !resolved.has(about),
+    )
     .map((row) => ({ promise: 'what an operator was told is done', what: 'it is not in the books', row }));
 }

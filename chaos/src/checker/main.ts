@@ -17,7 +17,8 @@ const HELP = `node chaos/src/checker/main.ts --client FILE --simulator FILE --da
 Exit codes: 0 whole, 1 violations, 2 not understood.
 `;
 
-const MOST_SHOWN = 20;
+/** Of each kind. */
+const MOST_SHOWN = 3;
 
 async function main(): Promise<number> {
   const { values } = parseArgs({
@@ -37,9 +38,11 @@ async function main(): Promise<number> {
   }
   const world = await lookAt(client, simulator, database, !values['open-ok']);
   const violations = violationsOf(world);
-  for (const { promise, what, row } of violations.slice(0, MOST_SHOWN))
-    console.log(`VIOLATION  ${promise}: ${what}\n           ${JSON.stringify(row, plain)}`);
-  if (violations.length > MOST_SHOWN) console.log(`… and ${violations.length - MOST_SHOWN} more`);
+  for (const [kind, alike] of Map.groupBy(violations, ({ promise, what }) => `${promise}: ${what}`)) {
+    console.log(`VIOLATION  ${kind}`);
+    for (const { row } of alike.slice(0, MOST_SHOWN)) console.log(`           ${JSON.stringify(row, plain)}`);
+    if (alike.length > MOST_SHOWN) console.log(`           … and ${alike.length - MOST_SHOWN} more`);
+  }
   console.log(
     `${summaryOf(world)}: ${violations.length === 0 ? 'whole' : `${violations.length} violations`}`,
   );
@@ -52,16 +55,23 @@ async function main(): Promise<number> {
  */
 async function lookAt(clientPath: string, railPath: string, url: string, drained: boolean): Promise<World> {
   const promised = readTold(clientPath);
-  const { acknowledged, orders } = readRailFacts(railPath);
+  const { acknowledged, orders, lastSeq } = readRailFacts(railPath);
   const client = new Client({ connectionString: url });
   await client.connect();
   try {
     await client.query('begin isolation level repeatable read read only');
     const rows = await readRows(queryOn(client));
     await client.query('commit');
-    const told = { ...readTold(clientPath), created: promised.created, done: promised.done };
+    const now = readTold(clientPath);
+    const { created, cancels } = promised.payouts;
+    const told = {
+      ...now,
+      created: promised.created,
+      done: promised.done,
+      payouts: { ...now.payouts, created, cancels },
+    };
     const rail = { ...readRailFacts(railPath), acknowledged, orders };
-    return worldOf({ told, rail, rows, drained });
+    return worldOf({ told, rail, rows, drained }, lastSeq);
   } finally {
     await client.end();
   }

@@ -105,7 +105,7 @@ function suspenseViolations(
   { rows }: World,
 ): Violation[] {
   const promise = 'money in suspense has its anomaly';
-  const withMoney = anomalies.filter(({ amount }) => amount !== null);
+  const withMoney = anomalies.filter(({ amount }) => amount !== null && amount > 0n);
   const byCause = new Map(withMoney.map((anomaly) => [`${anomaly.rail}:${anomaly.executionId}`, anomaly]));
   const suspended = payments.filter(({ credit }) => credit === 'suspense');
   const causes = new Set(suspended.map(({ causeId }) => causeId));

@@ -1,4 +1,5 @@
 import { journalLines } from './journal-lines.ts';
+import { cents, OrderFacts, type PayoutFacts } from './rail-orders.ts';
 
 type RailName = 'BRE_B' | 'PSE';
 
@@ -58,6 +59,10 @@ export interface RailFacts {
   readonly acknowledged: ReadonlySet<string>;
   /** When the rails' time was shifted, in real time, and by how much in all from then on. */
   readonly shifts: readonly { readonly realMs: number; readonly shiftMs: number }[];
+  /** Money that goes out; all the others are about money that comes in, but for notices. */
+  readonly payouts: PayoutFacts;
+  /** The last line that was read. */
+  readonly lastSeq: number;
 }
 
 interface Line {
@@ -86,11 +91,14 @@ class Facts implements RailFacts {
   readonly queued = new Map<string, QueuedNotice>();
   readonly acknowledged = new Set<string>();
   readonly shifts: { realMs: number; shiftMs: number }[] = [];
+  readonly payouts = new OrderFacts();
+  lastSeq = 0;
   readonly #amountAtBank = new Map<string, bigint>();
   readonly #paidAtBank = new Set<string>();
   #shiftMs = 0;
 
   take(line: Line): void {
+    this.lastSeq = line.seq;
     switch (line.kind) {
       case 'breb.register':
         return this.#registered(line, line['keys'] as RegisteredRow[]);
@@ -127,7 +135,7 @@ class Facts implements RailFacts {
         this.#shiftMs = Number(line['shiftMs']);
         return undefined;
       default:
-        return undefined;
+        return this.payouts.take(line, this.#realMs(line));
     }
   }
 
@@ -192,7 +200,7 @@ class Facts implements RailFacts {
     this.queued.set(noticeId, {
       noticeId,
       rail,
-      reference: String(rail === 'BRE_B' ? notice['key'] : notice['reference']),
+      reference: String(rail === 'BRE_B' ? (notice['key'] ?? notice['endToEndId']) : notice['reference']),
       executionId: money ?? null,
       fault: line['fault'] as string | null,
     });
@@ -207,11 +215,3 @@ type RegisteredRow = readonly [
   payer: unknown,
   refused: string | null,
 ];
-
-/** Pesos with two decimals, as rails write them. */
-function cents(amount: unknown): bigint {
-  const [pesos = '', hundredths = ''] = String(amount).split('.');
-  if (!/^\d+$/.test(pesos) || !/^\d{2}$/.test(hundredths))
-    throw new Error(`"${String(amount)}" is no amount of a rail`);
-  return BigInt(pesos) * 100n + BigInt(hundredths);
-}

@@ -1,7 +1,8 @@
 import { type Client, types } from 'pg';
+import { readPayoutRows } from './payout-rows.ts';
 
 /** Runs a statement; the caller sees to it that all of them see the same moment. */
-type Query = <Row>(text: string) => Promise<Row[]>;
+export type Query = <Row>(text: string) => Promise<Row[]>;
 
 /** PostgreSQL's number for bigint. */
 const INT8 = 20;
@@ -57,10 +58,13 @@ export interface AnomalyRow {
   readonly organizationId: string;
   readonly id: string;
   readonly payinId: string | null;
+  readonly payoutId: string | null;
+  readonly returnPayoutId: string | null;
   readonly rail: string;
   readonly kind: string;
   readonly reference: string;
   readonly executionId: string | null;
+  /** Below zero: money that went out. */
   readonly amount: bigint | null;
   readonly resolution: string | null;
 }
@@ -89,7 +93,7 @@ const KEYS = `
 
 const EVENTS = `select id, event, resource_id as "resourceId" from caudal.events where resource = 'payin'`;
 
-const FINAL_EVENTS = `select event_id as id, event, resource_id as "resourceId" from caudal.final_events`;
+const FINAL_EVENTS = `select event_id as id, event, resource_id as "resourceId" from caudal.final_events where event like 'payin.%'`;
 
 const TRANSFERS = `
   select organization_id as "organizationId", id, debit_account as debit, credit_account as credit, amount_in_cents as amount,
@@ -106,8 +110,8 @@ const SETTLEMENTS = `
   select organization_id as "organizationId", id, amount_in_cents as amount, payins from caudal.settlements`;
 
 const ANOMALIES = `
-  select organization_id as "organizationId", id, payin_id as "payinId", rail, kind, reference, execution_id as "executionId",
-    amount_in_cents as amount, resolution
+  select organization_id as "organizationId", id, payin_id as "payinId", payout_id as "payoutId", return_payout_id as "returnPayoutId",
+    rail, kind, reference, execution_id as "executionId", amount_in_cents as amount, resolution
   from caudal.anomalies`;
 
 const NOTICES = `
@@ -144,6 +148,7 @@ export async function readRows(query: Query) {
     anomalies: await query<AnomalyRow>(ANOMALIES),
     notices: await query<NoticeRow>(NOTICES),
     references: await query<{ organizationId: string; reference: string; resourceId: string }>(REFERENCES),
+    payouts: await readPayoutRows(query),
     idempotencyKeys: await query<{ organizationId: string; resourceId: string }>(IDEMPOTENCY_KEYS),
   };
 }

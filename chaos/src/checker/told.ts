@@ -1,4 +1,5 @@
 import { journalLines } from './journal-lines.ts';
+import { type PayoutLine, type PayoutsTold, payoutsTold } from './payout-told.ts';
 
 interface Sent {
   readonly attempt: number;
@@ -36,8 +37,9 @@ export interface Told {
   readonly sent: readonly Sent[];
   readonly created: readonly Created[];
   readonly acts: readonly OperatorAct[];
-  /** What operators were told is done. */
-  readonly done: ReadonlySet<string>;
+  /** What operators were told is done, with the place in the journal of their being told. */
+  readonly done: ReadonlyMap<string, number>;
+  readonly payouts: PayoutsTold;
 }
 
 type Line =
@@ -50,7 +52,8 @@ type Line =
     }
   | { readonly kind: 'unanswered' }
   | ({ readonly kind: 'operator' } & OperatorAct)
-  | { readonly kind: 'done'; readonly about: string };
+  | { readonly kind: 'done'; readonly about: string }
+  | PayoutLine;
 
 export function readTold(path: string): Told {
   const lines = journalLines<Line>(path);
@@ -66,6 +69,9 @@ export function readTold(path: string): Told {
       return [{ sent: request, payin: line.payin }];
     }),
     acts: lines.flatMap((line) => (line.kind === 'operator' ? [line] : [])),
-    done: new Set(lines.flatMap((line) => (line.kind === 'done' ? [line.about] : []))),
+    done: new Map(
+      lines.flatMap((line, place) => (line.kind === 'done' ? [[line.about, place] as const] : [])),
+    ),
+    payouts: payoutsTold(lines),
   };
 }

@@ -1,4 +1,7 @@
+import type { PayoutRow } from './payout-rows.ts';
+import type { PayoutsTold } from './payout-told.ts';
 import type { RailFacts } from './rail-facts.ts';
+import type { PayoutFacts } from './rail-orders.ts';
 import type { PayinRow, Rows } from './rows.ts';
 import type { Told } from './told.ts';
 
@@ -13,10 +16,28 @@ export interface World {
   readonly drained: boolean;
   /** Whose a reference at a rail is: a key by the payin that shows it, a reference at PSE by the id it carries. */
   readonly ownerOf: OwnerOf;
+  /** Whatever the rails' journal has up to here had happened before the database was read. */
+  readonly knownSeq: number;
+  /** The first request for a payout; null for one that no merchant asked for. */
+  readonly askedFor: (payout: PayoutRow) => PayoutsTold['sent'][number] | null;
+  /** What the rail answered when it was asked about an order. */
+  readonly answersTo: (endToEndId: string) => PayoutFacts['orderAnswers'];
 }
 
-export function worldOf(parts: Omit<World, 'ownerOf'>): World {
-  return { ...parts, ownerOf: ownerFinder(parts.rows) };
+type Witnesses = Pick<World, 'told' | 'rail' | 'rows' | 'drained'>;
+
+export function worldOf(witnesses: Witnesses, knownSeq = Number.POSITIVE_INFINITY): World {
+  const { told, rail, rows } = witnesses;
+  const name = (of: { organizationId: string; reference: string }) => `${of.organizationId} ${of.reference}`;
+  const asked = new Map(told.payouts.sent.toReversed().map((sent) => [name(sent), sent]));
+  const answers = Map.groupBy(rail.payouts.orderAnswers, ({ endToEndId }) => endToEndId);
+  return {
+    ...witnesses,
+    ownerOf: ownerFinder(rows),
+    knownSeq,
+    askedFor: (payout) => asked.get(name(payout)) ?? null,
+    answersTo: (endToEndId) => answers.get(endToEndId) ?? [],
+  };
 }
 
 export interface Violation {
@@ -38,7 +59,8 @@ function ownerFinder(rows: Rows): OwnerOf {
   };
 }
 
-function uuidOf(letters: string): string | null {
+/** An id out of its 26 letters in Crockford's base32. */
+export function uuidOf(letters: string): string | null {
   let value = 0n;
   for (const letter of letters) value = value * 32n + BigInt(Math.max(0, CROCKFORD.indexOf(letter)));
   const digits = value.toString(16).padStart(32, '0');

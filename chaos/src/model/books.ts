@@ -19,8 +19,28 @@ export interface PayinRow {
   readonly after_expiry: boolean | null;
 }
 
+export interface PayoutRow {
+  readonly id: string;
+  readonly status: Exclude<Status, 'PENDING'>;
+  readonly cents: string;
+  readonly error: string | null;
+  readonly execution: string | null;
+  readonly end_to_end_id: string;
+  readonly resolution: string | null;
+  readonly attempts: number;
+  readonly result_at: string | null;
+}
+
+interface AttemptRow {
+  readonly payout: string;
+  readonly number: number;
+  /** Business time at which it was committed. */
+  readonly seconds: number;
+}
+
 interface HistoryRow {
-  readonly payin: string;
+  /** Of a payin or a payout. */
+  readonly resource: string;
   readonly from: string;
   readonly to: string;
   readonly at: string;
@@ -29,7 +49,7 @@ interface HistoryRow {
 }
 
 interface EventRow {
-  readonly payin: string;
+  readonly resource: string;
   readonly event: string;
   /** What `final_events` says of it. */
   readonly final: string | null;
@@ -51,16 +71,20 @@ export interface TransferRow {
 export interface AnomalyRow {
   readonly kind: string;
   readonly payin: string | null;
+  readonly payout: string | null;
   readonly reference: string;
   readonly execution: string | null;
+  /** Below zero: money that left. */
   readonly cents: string | null;
 }
 
 /** What the database says of a history, all in one moment. */
 export interface Books {
   readonly payins: readonly PayinRow[];
-  /** Payins of the organization that no answer told us of. */
-  readonly strangers: readonly string[];
+  readonly payouts: readonly PayoutRow[];
+  readonly attempts: readonly AttemptRow[];
+  /** Payins and payouts of the organization that no answer told us of. */
+  readonly strangers: { readonly payins: readonly string[]; readonly payouts: readonly string[] };
   readonly history: readonly HistoryRow[];
   readonly events: readonly EventRow[];
   readonly transfers: readonly TransferRow[];
@@ -72,6 +96,8 @@ export interface Books {
     readonly settled: string;
     readonly settlements: string;
   };
+  /** Of the organization, in all: what was paid in, and its payouts under way and paid out. */
+  readonly funds: { readonly deposits: string; readonly open: string; readonly paid: string };
   readonly notices: readonly string[];
 }
 
@@ -80,6 +106,7 @@ export interface Scope {
   /** Business time at which the history began. */
   readonly since: string;
   readonly payinIds: readonly string[];
+  readonly payoutIds: readonly string[];
 }
 
 /** A list of objects, [] where there is none; everything in it is text, so that no amount becomes a float. */
@@ -103,16 +130,33 @@ const READ = `select json_build_object(
       settlement_status as settlement, error_code as error, reference, breb_key as key, result_at::text, expires_at::text,
       result_at >= expires_at as after_expiry
     from caudal.payins where organization_id = $1 and id = any ($3::uuid[])`)},
-  'strangers', (
-    select coalesce(json_agg(id), '[]') from caudal.payins
-    where organization_id = $1 and created_at >= $2 and id <> all ($3::uuid[])),
+  'payouts', ${rows(`
+    select id, status, amount_in_cents::text as cents, error_code as error, execution_id as execution, end_to_end_id,
+      resolution_id as resolution, attempts, result_at::text
+    from caudal.payouts where organization_id = $1 and id = any ($4::uuid[])`)},
+  'attempts', ${rows(`
+    select payout_id as payout, number, extract(epoch from at)::float8 as seconds
+    from caudal.payout_attempts where organization_id = $1 and payout_id = any ($4::uuid[]) order by payout_id, number`)},
+  'strangers', json_build_object(
+    'payins', (
+      select coalesce(json_agg(id), '[]') from caudal.payins
+      where organization_id = $1 and created_at >= $2 and id <> all ($3::uuid[])),
+    'payouts', (
+      select coalesce(json_agg(id), '[]') from caudal.payouts
+      where organization_id = $1 and created_at >= $2 and id <> all ($4::uuid[]))),
   'history', ${rows(`
-    select payin_id as payin, from_status as "from", to_status as "to", at::text, extract(epoch from at)::float8 as seconds
-    from caudal.payin_history where organization_id = $1 and payin_id = any ($3::uuid[])`)},
+    select resource, "from", "to", at::text, extract(epoch from at)::float8 as seconds
+    from (
+      select payin_id as resource, from_status as "from", to_status as "to", at
+      from caudal.payin_history where organization_id = $1 and payin_id = any ($3::uuid[])
+      union all
+      select payout_id, from_status, to_status, at
+      from caudal.payout_history where organization_id = $1 and payout_id = any ($4::uuid[])
+    ) h`)},
   'events', ${rows(`
-    select coalesce(e.resource_id, f.resource_id) as payin, e.event, f.event as final
-    from (select * from caudal.events where organization_id = $1 and resource_id = any ($3::uuid[])) e
-    full join (select * from caudal.final_events where organization_id = $1 and resource_id = any ($3::uuid[])) f
+    select coalesce(e.resource_id, f.resource_id) as resource, e.event, f.event as final
+    from (select * from caudal.events where organization_id = $1 and resource_id = any ($3::uuid[] || $4::uuid[])) e
+    full join (select * from caudal.final_events where organization_id = $1 and resource_id = any ($3::uuid[] || $4::uuid[])) f
       on f.event_id = e.id`)},
   'transfers', ${rows(`
     select t.id, t.organization_id as organization, t.debit_account as debit, t.credit_account as credit,
@@ -121,7 +165,7 @@ const READ = `select json_build_object(
     from caudal.ledger_transfers t left join caudal.ledger_causes c on c.kind = t.cause_kind and c.id = t.cause_id
     where t.at >= $2 and t.id >= ${FLOOR}`)},
   'anomalies', ${rows(`
-    select kind, payin_id as payin, reference, execution_id as execution, amount_in_cents::text as cents
+    select kind, payin_id as payin, payout_id as payout, reference, execution_id as execution, amount_in_cents::text as cents
     from caudal.anomalies where noticed_at >= $2`)},
   'balances', ${rows(`
     select b.account, b.balance_in_cents::text as says, coalesce((
@@ -135,6 +179,14 @@ const READ = `select json_build_object(
       'settled', coalesce(sum(confirmed_amount_in_cents) filter (where settlement_status = 'SETTLED'), 0)::text,
       'settlements', (select coalesce(sum(amount_in_cents), 0)::text from caudal.settlements where organization_id = $1))
     from caudal.payins where organization_id = $1),
+  'funds', (
+    select json_build_object(
+      'deposits', (
+        select coalesce(sum(amount_in_cents), 0)::text from caudal.ledger_transfers
+        where organization_id = $1 and cause_kind = 'deposit'),
+      'open', coalesce(sum(amount_in_cents) filter (where status = 'PROCESSING'), 0)::text,
+      'paid', coalesce(sum(amount_in_cents) filter (where status = 'CONFIRMED'), 0)::text)
+    from caudal.payouts where organization_id = $1),
   'notices', (
     select coalesce(json_agg(notice_id), '[]') from caudal.rail_notices
     where organization_id = (select id from caudal.organizations where is_house) and id >= ${FLOOR}
@@ -146,6 +198,7 @@ export async function readBooks(witness: Witness, scope: Scope): Promise<Books> 
     scope.organizationId,
     scope.since,
     scope.payinIds,
+    scope.payoutIds,
   ]);
   if (!row) throw new Error('the database answered nothing');
   return row.books;

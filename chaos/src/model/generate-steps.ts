@@ -1,4 +1,5 @@
 import * as fc from 'fast-check';
+import { anyPayoutStep, anyPayoutStory, payoutOrder } from './generate-payout-steps.ts';
 import { CALL_FAULTS, CALLS, ENDINGS, NOTICE_FAULTS, type Order, type Step } from './step.ts';
 
 const rail = fc.constantFrom('BRE_B' as const, 'PSE' as const);
@@ -101,11 +102,19 @@ const weighted: readonly (readonly [number, fc.Arbitrary<Step>])[] = [
   [2, step('balance', nothing)],
 ];
 
-const action = fc.oneof(...weighted.map(([weight, arbitrary]) => ({ weight, arbitrary })));
+const payinStep = fc.oneof(...weighted.map(([weight, arbitrary]) => ({ weight, arbitrary })));
+
+/** Most histories have both, for they meet at one balance and one rail. */
+const action = fc.oneof({ weight: 11, arbitrary: payinStep }, { weight: 9, arbitrary: anyPayoutStep });
 
 const anyStep: fc.Arbitrary<Step> = fc
   .tuple(action, fc.constantFrom(true, true, false))
   .map(([drawn, quiet]) => (quiet ? { ...drawn, quiet } : drawn));
+
+const anyPart: fc.Arbitrary<Step[]> = fc.oneof(
+  { weight: 14, arbitrary: anyStep.map((drawn) => [drawn]) },
+  { weight: 1, arbitrary: anyPayoutStory },
+);
 
 /** Settlement is a command, and starting one takes as long as a whole history: at the end of some. */
 const settling = fc.oneof(
@@ -113,7 +122,12 @@ const settling = fc.oneof(
   { weight: 1, arbitrary: fc.constant<Step[]>([{ do: 'settle' }, { do: 'balance' }]) },
 );
 
+const first: fc.Arbitrary<Step> = fc.oneof(
+  order.map((drawn) => ({ do: 'create' as const, ...drawn, api: 0 as const, quiet: true })),
+  payoutOrder.map((drawn) => ({ do: 'payout' as const, ...drawn, api: 0 as const })),
+);
+
 /** Plain data: what a failing history shrinks to and prints is what can be kept as a test. */
 export const anyHistory: fc.Arbitrary<Step[]> = fc
-  .tuple(order, fc.array(anyStep, { minLength: 7, maxLength: 14 }), settling)
-  .map(([first, steps, last]) => [{ do: 'create', ...first, api: 0, quiet: true }, ...steps, ...last]);
+  .tuple(first, fc.array(anyPart, { minLength: 6, maxLength: 12 }), settling)
+  .map(([begun, parts, last]) => [begun, ...parts.flat(), ...last]);

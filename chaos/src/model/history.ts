@@ -1,12 +1,17 @@
-import { causesWithoutTransfer, type PayinRow, readBooks } from './books.ts';
+import { type Books, causesWithoutTransfer, type PayinRow, type PayoutRow, readBooks } from './books.ts';
 import { type Breach, BrokenPromise } from './broken-promise.ts';
 import type { Hold } from './holds.ts';
 import type { KnownPayin } from './known-payin.ts';
+import type { KnownPayout } from './known-payout.ts';
 import { Merchant } from './merchant.ts';
 import { anomalyBreaches } from './promises/anomaly-promises.ts';
 import { heardBreaches, lastBreaches } from './promises/heard-promises.ts';
 import { ledgerBreaches } from './promises/ledger-promises.ts';
+import { orderBreaches } from './promises/order-promises.ts';
 import { payinBreaches } from './promises/payin-promises.ts';
+import { heardPayoutBreaches, lastPayoutBreaches } from './promises/payout-heard-promises.ts';
+import { payoutMoneyBreaches } from './promises/payout-money-promises.ts';
+import { payoutBreaches } from './promises/payout-promises.ts';
 import type { Rail } from './step.ts';
 import { isFinal, type View } from './view.ts';
 import type { World } from './world.ts';
@@ -21,6 +26,11 @@ export class History {
   readonly merchants: readonly Merchant[];
   readonly since: string;
   readonly payins: KnownPayin[] = [];
+  readonly payouts: KnownPayout[] = [];
+  /** A key that nobody else uses; null until it is first needed. */
+  ownKey: string | null = null;
+  /** Whether the organization's orders are kept back. */
+  paused = false;
   readonly holds: Hold[] = [];
   /** Faults that keep a call hanging: let go before anything is waited for. */
   readonly hanging: string[] = [];
@@ -30,6 +40,7 @@ export class History {
   heard: ReadonlySet<string> = new Set();
   readonly #finals = new Map<string, string>();
   readonly #confirmedSince = new Map<string, number>();
+  readonly #promised = new Map<string, string>();
 
   private constructor(
     world: World,
@@ -42,8 +53,9 @@ export class History {
     this.since = parts.since;
   }
 
-  static async begin(world: World): Promise<History> {
+  static async begin(world: World, funded: boolean): Promise<History> {
     const { organizationId, apiKey, number } = await world.nextOrganization();
+    if (funded) await world.fund(organizationId);
     await world.control.clearFaults();
     await world.journal.begin();
     return new History(world, {
@@ -59,6 +71,10 @@ export class History {
     return this.payins[nth % Math.max(1, this.payins.length)] ?? null;
   }
 
+  payout(nth: number): KnownPayout | null {
+    return this.payouts.at(nth % Math.max(1, this.payouts.length)) ?? null;
+  }
+
   merchant(api: number): Merchant {
     const merchant = this.merchants[api % this.merchants.length];
     if (!merchant) throw new Error('the stage has no API');
@@ -66,9 +82,16 @@ export class History {
   }
 
   async row(payinId: string): Promise<PayinRow | null> {
+    return (await this.#read([payinId], [])).payins[0] ?? null;
+  }
+
+  async payoutRow(payoutId: string): Promise<PayoutRow | null> {
+    return (await this.#read([], [payoutId])).payouts[0] ?? null;
+  }
+
+  #read(payinIds: readonly string[], payoutIds: readonly string[]): Promise<Books> {
     const { organizationId, since } = this;
-    const books = await readBooks(this.world.witness, { organizationId, since, payinIds: [payinId] });
-    return books.payins[0] ?? null;
+    return readBooks(this.world.witness, { organizationId, since, payinIds, payoutIds });
   }
 
   /** @throws BrokenPromise with the first that is broken */
@@ -77,15 +100,20 @@ export class History {
     // say that the rail did is in it after.
     const before = await this.world.journal.readOn();
     const acknowledged = [...before.notices.values()].filter((notice) => notice.acknowledged);
-    const books = await readBooks(this.world.witness, {
-      organizationId: this.organizationId,
-      since: this.since,
-      payinIds: this.payins.map(({ id }) => id),
-    });
+    const arrived = new Map(this.payouts.map(({ id }) => [id, before.orders.arrivalsOf(id).length]));
+    const books = await this.#read(
+      this.payins.map(({ id }) => id),
+      this.payouts.map(({ id }) => id),
+    );
     const facts = await this.world.journal.readOn();
+    for (const { id, resolution } of books.payouts)
+      if (resolution !== null && !this.#promised.has(id)) this.#promised.set(id, resolution);
     const view = {
       organizationId: this.organizationId,
       payins: this.payins,
+      payouts: this.payouts,
+      arrived,
+      promised: this.#promised,
       books,
       facts,
       heard: this.heard,
@@ -93,17 +121,24 @@ export class History {
     const stored = new Set(books.notices);
     // The first that is told should be the one that says most.
     const breaches: Breach[] = [
-      ...this.#absorbed(books.payins),
+      ...this.#absorbed(books),
       ...payinBreaches(view),
+      ...orderBreaches(view),
+      ...payoutBreaches(view),
+      ...payoutMoneyBreaches(view),
       ...ledgerBreaches(view),
       ...anomalyBreaches(view),
       ...acknowledged
         .filter(({ noticeId }) => !stored.has(noticeId))
         .map((notice): Breach => ({ promise: 'stored', about: notice })),
     ];
-    if (moment !== 'any') breaches.push(...heardBreaches(view, this.#confirmedSince));
+    if (moment !== 'any')
+      breaches.push(
+        ...heardBreaches(view, this.#confirmedSince),
+        ...heardPayoutBreaches(view, this.#confirmedSince),
+      );
     if (moment === 'end') {
-      breaches.push(...lastBreaches(view));
+      breaches.push(...lastBreaches(view), ...lastPayoutBreaches(view));
       const causes = await causesWithoutTransfer(this.world.witness);
       breaches.push(...causes.map((about): Breach => ({ promise: 'causes', about })));
     }
@@ -114,18 +149,29 @@ export class History {
   }
 
   /** Every final state that was ever seen is still what it was. */
-  #absorbed(rows: readonly PayinRow[]): Breach[] {
-    return rows.flatMap((row): Breach[] => {
-      const { id, status, confirmed, error, result_at } = row;
+  #absorbed({ payins, payouts }: Books): Breach[] {
+    const ends = [
+      ...payins.map(({ id, status, confirmed, error, result_at }) => ({
+        id,
+        status,
+        says: { confirmed, error, result_at },
+      })),
+      ...payouts.map(({ id, status, execution, error, result_at }) => ({
+        id,
+        status,
+        says: { execution, error, result_at },
+      })),
+    ];
+    return ends.flatMap(({ id, status, says }): Breach[] => {
       const seen = this.#finals.get(id);
-      const now = JSON.stringify({ status, confirmed, error, result_at });
+      const now = JSON.stringify({ status, ...says });
       if (seen === undefined && isFinal(status)) this.#finals.set(id, now);
       return seen === undefined || seen === now ? [] : [{ promise: 'absorbs', about: { id, seen, now } }];
     });
   }
 
   #noteConfirmed({ books, facts }: View): void {
-    for (const { id, status } of books.payins)
+    for (const { id, status } of [...books.payins, ...books.payouts])
       if (status === 'CONFIRMED' && !this.#confirmedSince.has(id))
         this.#confirmedSince.set(id, facts.lastSeq);
   }

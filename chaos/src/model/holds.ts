@@ -27,6 +27,7 @@ export class Hold {
 
 export const HOLD_BALANCE = 'select from caudal.ledger_balances where organization_id = $1 for update';
 export const HOLD_PAYIN = 'select from caudal.payins where organization_id = $1 and id = $2 for update';
+export const HOLD_PAYOUT = 'select from caudal.payouts where organization_id = $1 and id = $2 for update';
 export const HOLD_NOTICES = 'lock table caudal.rail_notices in exclusive mode';
 
 export const WAITERS = `select count(*)::int as count from pg_stat_activity

@@ -14,9 +14,12 @@ export interface KnownPayin {
 
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
-/** Our reference at PSE: the id in 26 digits to the base of 32, then the organization's number in six. */
-export function pseReference(payinId: string, organizationNumber: number): string {
-  const id = digits(BigInt(`0x${payinId.replaceAll('-', '')}`), 26);
+/**
+ * Our reference at PSE, and the end-to-end id of a payout: the id in 26 digits to the base of 32, then the organization's
+ * number in six.
+ */
+export function resourceReference(resourceId: string, organizationNumber: number): string {
+  const id = digits(BigInt(`0x${resourceId.replaceAll('-', '')}`), 26);
   return id + digits(BigInt(organizationNumber), 6);
 }
 

@@ -1,6 +1,6 @@
 import { BrokenPromise } from './broken-promise.ts';
 import type { History } from './history.ts';
-import { type KnownPayin, pseReference } from './known-payin.ts';
+import { type KnownPayin, resourceReference } from './known-payin.ts';
 import { type Answer, type PayinRequest, payinRequest } from './merchant.ts';
 import type { Order, Step } from './step.ts';
 
@@ -117,12 +117,12 @@ function remember(history: History, { rail, cents }: Order, request: PayinReques
     rail,
     cents,
     request,
-    railReference: keyString ?? pseReference(id, history.organizationNumber),
+    railReference: keyString ?? resourceReference(id, history.organizationNumber),
     expiresAtMs: Date.parse(String(body['expiresAt'])),
   });
 }
 
-function idIn({ status, body }: Answer): string {
+export function idIn({ status, body }: Answer): string {
   return String(status === 409 ? body['existingId'] : body['id']);
 }
 

@@ -25,6 +25,16 @@ export interface PayinRequest {
   readonly idempotencyKey: string | null;
 }
 
+interface PayoutBody extends Readonly<Record<string, unknown>> {
+  readonly amountInCents: number;
+  readonly reference: string;
+}
+
+export interface PayoutRequest {
+  readonly body: PayoutBody;
+  readonly idempotencyKey: string | null;
+}
+
 export interface Answer {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;
@@ -53,6 +63,18 @@ export function payinRequest(order: Order, name: string): PayinRequest {
   };
 }
 
+export function payoutRequest(
+  { cents, keyed }: { readonly cents: number; readonly keyed: boolean },
+  name: string,
+  breb: { readonly keyString: string; readonly lookupId?: string },
+): PayoutRequest {
+  const inlineCustomer = { ...PAYER, idNumber: DOCUMENTS.plain };
+  return {
+    body: { amountInCents: cents, currency: 'COP', rail: 'BRE_B', reference: name, inlineCustomer, breb },
+    idempotencyKey: keyed ? `key-${name}` : null,
+  };
+}
+
 /** A merchant's program at one API: it keeps asking while it is told 503. */
 export class Merchant {
   readonly #url: string;
@@ -63,18 +85,34 @@ export class Merchant {
     this.#apiKey = apiKey;
   }
 
-  create({ body, idempotencyKey }: PayinRequest): Promise<Answer> {
-    return this.#ask('POST', '/payins', {
+  create(request: PayinRequest): Promise<Answer> {
+    return this.#post('/payins', request);
+  }
+
+  createPayout(request: PayoutRequest): Promise<Answer> {
+    return this.#post('/payouts', request);
+  }
+
+  cancel(payoutId: string): Promise<Answer> {
+    return this.#ask('POST', `/payouts/${payoutId}/cancel`, { headers: {} });
+  }
+
+  lookUp(key: string): Promise<Answer> {
+    return this.get(`/breb/keys/${encodeURIComponent(key)}`);
+  }
+
+  get(path: string): Promise<Answer> {
+    return this.#ask('GET', path, { headers: {} });
+  }
+
+  #post(path: string, { body, idempotencyKey }: PayinRequest | PayoutRequest): Promise<Answer> {
+    return this.#ask('POST', path, {
       headers: {
         'content-type': 'application/json',
         ...(idempotencyKey === null ? {} : { 'idempotency-key': idempotencyKey }),
       },
       body: JSON.stringify(body),
     });
-  }
-
-  get(path: string): Promise<Answer> {
-    return this.#ask('GET', path, { headers: {} });
   }
 
   async #ask(

@@ -1,3 +1,4 @@
+import { OrderFacts } from './order-facts.ts';
 import type { Rail } from './step.ts';
 
 export interface Execution {
@@ -21,10 +22,12 @@ export interface Collection {
   readonly asked: number[];
 }
 
-interface Notice {
+export interface Notice {
   readonly seq: number;
   readonly noticeId: string;
   readonly rail: Rail;
+  /** Of a payout the reference is the end-to-end id, and the execution money that went out. */
+  readonly about: 'payin' | 'payout';
   readonly reference: string;
   /** Null for one that says that no money comes. */
   readonly executionId: string | null;
@@ -39,6 +42,8 @@ export type JournalLine = { readonly seq: number; readonly kind: string } & Read
 export class RailFacts {
   readonly executions: Execution[] = [];
   readonly notices = new Map<string, Notice>();
+  /** The other way: money that goes out. */
+  readonly orders = new OrderFacts();
   /** Rails of which a question was carried out and its answer lost: they were asked and nobody heard. */
   readonly lostAnswers = new Set<Rail>();
   /** Of PSE's transactions, whose end does not repeat it. */
@@ -63,6 +68,10 @@ export class RailFacts {
     return fresh;
   }
 
+  noticesOf(about: Notice['about']): Notice[] {
+    return [...this.notices.values()].filter((notice) => notice.about === about);
+  }
+
   noticesAbout(reference: string): Notice[] {
     return [...this.notices.values()].filter((notice) => notice.reference === reference);
   }
@@ -70,6 +79,7 @@ export class RailFacts {
   take(line: JournalLine): void {
     this.lastSeq = line.seq;
     READERS[line.kind]?.(this, line);
+    this.orders.take(line);
   }
 }
 
@@ -124,15 +134,16 @@ const READERS: Readonly<Record<string, Reader>> = {
     }
   },
   'notice.queued': (facts, { seq, rail, notice, fault }) => {
-    const { noticeId, key, reference, type, state, executionId, transactionId } = notice as Readonly<
-      Record<string, string>
-    >;
-    const pays = type === 'SETTLED' || state === 'OK';
+    const told = notice as Readonly<Record<string, string>>;
+    const { noticeId, key, reference, type, state, executionId, transactionId, endToEndId } = told;
+    const pays = type === 'SETTLED' || type === 'ORDER_SETTLED' || state === 'OK';
+    const isOrder = type?.startsWith('ORDER_') === true;
     facts.notices.set(noticeId ?? '', {
       seq,
       noticeId: noticeId ?? '',
       rail: rail as Rail,
-      reference: key ?? reference ?? '',
+      about: isOrder ? 'payout' : 'payin',
+      reference: (isOrder ? endToEndId : (key ?? reference)) ?? '',
       executionId: pays ? (executionId ?? transactionId ?? null) : null,
       fault: fault as string | null,
       acknowledged: false,

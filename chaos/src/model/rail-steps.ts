@@ -1,5 +1,6 @@
 import type { History } from './history.ts';
 import type { KnownPayin } from './known-payin.ts';
+import type { PayCall } from './payout-step.ts';
 import type { Call, Ending, Rail, Step } from './step.ts';
 
 type StepOf<Do extends Step['do']> = Extract<Step, { readonly do: Do }>;
@@ -54,23 +55,24 @@ export async function end(history: History, { nth, how, anyway }: Omit<StepOf<'e
   else await control.endTransaction({ reference: payin.railReference, ...TRANSACTION_ENDS[how], anyway });
 }
 
-const OPERATIONS: Readonly<Record<Rail, Readonly<Record<Call, string>>>> = {
-  BRE_B: { open: 'register', ask: 'query', close: 'close' },
+const PAY_OPERATIONS = { order: 'order', 'order-query': 'order-query', resolve: 'resolve' } as const;
+const OPERATIONS: Readonly<Record<Rail, Readonly<Record<Call | PayCall | 'notice', string>>>> = {
+  BRE_B: { open: 'register', ask: 'query', close: 'close', notice: 'notice', ...PAY_OPERATIONS },
   // PSE closes by itself.
-  PSE: { open: 'create', ask: 'query', close: 'query' },
+  PSE: { open: 'create', ask: 'query', close: 'query', notice: 'notice', ...PAY_OPERATIONS },
 };
 const SLOW_MS = 150;
 
 export async function fault(history: History, step: StepOf<'fault'>): Promise<void> {
   const { control } = history.world;
   const { rail, on, times } = step;
-  const operation = on === 'notice' ? on : OPERATIONS[rail][on];
   const holdsNotices = on === 'notice' && step.fault === 'down';
   const id = await control.addFault({
     rail,
-    operation,
+    operation: OPERATIONS[rail][on],
     fault: step.fault,
     ms: SLOW_MS,
+    ...('code' in step ? { code: step.code } : {}),
     ...(holdsNotices ? {} : { times }),
   });
   if (step.fault === 'hang') history.hanging.push(id);

@@ -5,6 +5,7 @@ import { startStage } from '../stage.ts';
 import { BrokenPromise } from './broken-promise.ts';
 import { anyHistory } from './generate-steps.ts';
 import { KEPT_HISTORIES, type KeptHistory } from './kept-histories.ts';
+import { KEPT_PAYOUT_HISTORIES } from './kept-payout-histories.ts';
 import { runHistory } from './run-history.ts';
 import { shorten } from './shorten.ts';
 import type { Step } from './step.ts';
@@ -14,6 +15,7 @@ const ORGANIZATIONS = 8;
 /** A failing history is made shorter for so long, then told as it is. */
 const SHORTEN_FOR_MS = 60_000;
 const TELL_EVERY = 50;
+const KEPT = [...KEPT_HISTORIES, ...KEPT_PAYOUT_HISTORIES];
 
 /** The kept histories, then random ones by the seed, until one fails. */
 export async function runHistories(
@@ -23,12 +25,12 @@ export async function runHistories(
   path?: string,
 ): Promise<Outcome> {
   const began = performance.now();
-  say(`histories: seed ${seed}, ${KEPT_HISTORIES.length} kept and ${count} random`);
+  say(`histories: seed ${seed}, ${KEPT.length} kept and ${count} random`);
   const stage = await startStage(cluster);
   try {
     const organizations = Math.min(ORGANIZATIONS, Math.max(1, count));
     const [kept, random] = await inWorld(stage, { organizations }, async (world) => [
-      await runKept(world, KEPT_HISTORIES),
+      await runKept(world, KEPT),
       await runRandom(world, { seed, count, path }),
     ]);
     say(`histories: ${seconds(performance.now() - began)} s`);
@@ -55,13 +57,14 @@ async function runRandom(
   world: World,
   { seed, count, path }: { seed: number; count: number; path: string | undefined },
 ): Promise<Outcome> {
-  const told = { histories: 0, steps: 0, payins: 0 };
+  const told = { histories: 0, steps: 0, payins: 0, payouts: 0 };
   const began = performance.now();
   const property = fc.asyncProperty(anyHistory, async (steps) => {
-    const { steps: taken, payins } = await runHistory(world, steps);
+    const { steps: taken, payins, payouts } = await runHistory(world, steps);
     told.histories += 1;
     told.steps += taken;
     told.payins += payins;
+    told.payouts += payouts;
     if (told.histories % TELL_EVERY === 0) say(progress(told, performance.now() - began));
   });
   const details = await fc.check(property, {
@@ -88,9 +91,12 @@ async function tellShortest(world: World, steps: readonly Step[], error: unknown
   say(`  to keep it as a test (chaos/src/model/kept-histories.ts):\n${listOf(shortest.steps)}`);
 }
 
-function progress(told: { histories: number; steps: number; payins: number }, ms: number): string {
+function progress(
+  told: { histories: number; steps: number; payins: number; payouts: number },
+  ms: number,
+): string {
   const each = told.histories === 0 ? 0 : Math.round(ms / told.histories);
-  return `  ${told.histories} histories, ${told.steps} steps, ${told.payins} payins in ${seconds(ms)} s (${each} ms each)`;
+  return `  ${told.histories} histories, ${told.steps} steps, ${told.payins} payins, ${told.payouts} payouts in ${seconds(ms)} s (${each} ms each)`;
 }
 
 function listOf(steps: readonly Step[]): string {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { History } from './history.ts';
-import { HOLD_BALANCE, HOLD_NOTICES, HOLD_PAYIN, Hold, WAITERS } from './holds.ts';
+import { HOLD_BALANCE, HOLD_NOTICES, HOLD_PAYIN, HOLD_PAYOUT, Hold, WAITERS } from './holds.ts';
 import { end, pay } from './rail-steps.ts';
 import type { Step } from './step.ts';
 
@@ -11,6 +11,7 @@ const BEYOND_EXPIRY_MS = 61 * 60_000;
 const MEET_WITHIN_MS = 800;
 /** Drawn at random, the two have often nothing left to pay, and nobody comes. */
 const PERHAPS_WITHIN_MS = 120;
+const DIE_WITHIN_MS = 5000;
 
 export async function shift(history: History, { seconds }: StepOf<'shift'>): Promise<void> {
   await history.world.stage.shiftTime(seconds * 1000);
@@ -58,9 +59,11 @@ export async function hold(history: History, step: StepOf<'hold'>): Promise<void
   history.holds.push(
     step.what === 'payin'
       ? await Hold.on(databaseUrl, HOLD_PAYIN, [organizationId, history.payin(step.nth)?.id])
-      : step.what === 'balance'
-        ? await Hold.on(databaseUrl, HOLD_BALANCE, [organizationId])
-        : await Hold.on(databaseUrl, HOLD_NOTICES),
+      : step.what === 'payout'
+        ? await Hold.on(databaseUrl, HOLD_PAYOUT, [organizationId, history.payout(step.nth)?.id])
+        : step.what === 'balance'
+          ? await Hold.on(databaseUrl, HOLD_BALANCE, [organizationId])
+          : await Hold.on(databaseUrl, HOLD_NOTICES),
   );
 }
 
@@ -98,11 +101,56 @@ export async function killWorkers(history: History): Promise<void> {
   await Promise.all(workers.map((worker) => worker.restart()));
 }
 
-const CLAIMED = ['payins', 'breb_keys', 'rail_notices'] as const;
+const CLAIMED = ['payins', 'breb_keys', 'rail_notices', 'payouts'] as const;
 
 export async function ageClaims(history: History): Promise<void> {
   for (const table of CLAIMED)
     await history.world.stage.query(
       `update caudal.${table} set claimed_until = claimed_until - interval '20 seconds' where claimed_until is not null`,
     );
+}
+
+/** A process may start to work, and die of it, before it has said that it is ready. */
+export async function armWorkers(history: History, failpoint: string): Promise<void> {
+  const { workers } = history.world.stage;
+  await Promise.all(
+    workers.map((worker) =>
+      worker.restart({ CAUDAL_FAILPOINT: failpoint }).catch((error: unknown) => {
+        if (!String(error).includes('ended with null before it was ready')) throw error;
+      }),
+    ),
+  );
+}
+
+export async function death(history: History): Promise<void> {
+  const { workers } = history.world.stage;
+  await within(async () => workers.some((worker) => !worker.alive), DIE_WITHIN_MS);
+  await Promise.all(workers.map((worker) => worker.restart()));
+}
+
+/** A pause is heard of within a second (rails.md): what was created before may still leave. */
+const HEARD_WITHIN_MS = 1000;
+
+export async function pause(history: History): Promise<void> {
+  await history.world.stage.command(
+    'rails',
+    'pause',
+    ...reach(history),
+    '--reason',
+    'chaos',
+    '--by',
+    'chaos',
+  );
+  history.paused = true;
+  await sleep(HEARD_WITHIN_MS);
+}
+
+export async function resume(history: History): Promise<void> {
+  if (!history.paused) return;
+  await history.world.stage.command('rails', 'resume', ...reach(history));
+  history.paused = false;
+}
+
+function reach({ organizationId }: History): string[] {
+  return ['--rail', 'BRE_B', '--org', organizationId];
 }

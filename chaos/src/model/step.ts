@@ -1,3 +1,5 @@
+import type { PayCall, PayoutAction, ScriptedPayoutAction } from './payout-step.ts';
+
 export type Rail = 'BRE_B' | 'PSE';
 
 export const NOTICE_FAULTS = [
@@ -64,6 +66,22 @@ type Action =
       readonly fault: (typeof CALL_FAULTS)[number];
       readonly times: number;
     }
+  | {
+      readonly do: 'fault';
+      readonly rail: 'BRE_B';
+      readonly on: PayCall;
+      readonly fault: (typeof CALL_FAULTS)[number];
+      readonly times: number;
+    }
+  /** The directory says so of whatever key is looked up next. */
+  | {
+      readonly do: 'fault';
+      readonly rail: 'BRE_B';
+      readonly on: 'resolve';
+      readonly fault: 'rejected';
+      readonly code: '0004' | '0006' | '5000';
+      readonly times: number;
+    }
   | { readonly do: 'clear' }
   | { readonly do: 'shift'; readonly seconds: number }
   /** Until this much is left of the payin's time. */
@@ -75,12 +93,13 @@ type Action =
   | { readonly do: 'settle' }
   | { readonly do: 'read'; readonly nth: number }
   | { readonly do: 'balance' }
+  | PayoutAction
   | ScriptedAction;
 
 /** For kept histories and planted bugs, never drawn at random: they cost seconds, or mean nothing alone. */
 type ScriptedAction =
   | { readonly do: 'hold'; readonly what: 'balance' | 'notices' }
-  | { readonly do: 'hold'; readonly what: 'payin'; readonly nth: number }
+  | { readonly do: 'hold'; readonly what: 'payin' | 'payout'; readonly nth: number }
   /** Until so many transactions of the server wait for what is held. */
   | { readonly do: 'await waiters'; readonly count: number }
   /** Until faults have struck so often. */
@@ -90,7 +109,8 @@ type ScriptedAction =
   | { readonly do: 'let go' }
   | { readonly do: 'kill workers' }
   /** As if every claim were twenty seconds older. */
-  | { readonly do: 'age claims' };
+  | { readonly do: 'age claims' }
+  | ScriptedPayoutAction;
 
 /** `quiet`: everything that follows from it is waited for, and judged, before the next. */
 export type Step = Action & { readonly quiet?: boolean };

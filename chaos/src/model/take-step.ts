@@ -1,16 +1,30 @@
 import type { History } from './history.ts';
 import { balance, create, read, repeat, twins } from './merchant-steps.ts';
+import {
+  cancel,
+  fleetingPayout,
+  payout,
+  payoutTwins,
+  readPayout,
+  repeatPayout,
+  rivals,
+} from './payout-steps.ts';
 import { clear, end, fault, pay, stray } from './rail-steps.ts';
+import { directory, endOrder, lookUp } from './receiver-steps.ts';
 import { comeToRest, letHangingGo } from './rest.ts';
 import {
   acknowledged,
   ageClaims,
+  armWorkers,
   contend,
+  death,
   hold,
   killWorkers,
   letGo,
   nearExpiry,
+  pause,
   race,
+  resume,
   settle,
   shift,
   struck,
@@ -21,7 +35,15 @@ import type { Step } from './step.ts';
 /** Longer than a call needs to reach the rail, shorter than a merchant waits. */
 const HANGS_FOR_MS = 100;
 
-const MERCHANTS: ReadonlySet<Step['do']> = new Set(['create', 'twins', 'repeat']);
+const MERCHANTS: ReadonlySet<Step['do']> = new Set([
+  'create',
+  'twins',
+  'repeat',
+  'payout',
+  'fleeting payout',
+  'payout twins',
+  'look up',
+]);
 
 /** @throws BrokenPromise when one was broken by it, or is found broken after it */
 export async function takeStep(history: History, step: Step): Promise<void> {
@@ -74,6 +96,34 @@ function perform(history: History, step: Step): Promise<void> {
       return read(history, step);
     case 'balance':
       return balance(history);
+    case 'payout':
+      return payout(history, step);
+    case 'fleeting payout':
+      return fleetingPayout(history, step);
+    case 'payout twins':
+      return payoutTwins(history, step);
+    case 'rivals':
+      return rivals(history, step);
+    case 'repeat payout':
+      return repeatPayout(history, step);
+    case 'cancel':
+      return cancel(history, step);
+    case 'look up':
+      return lookUp(history, step);
+    case 'directory':
+      return directory(history, step);
+    case 'end order':
+      return endOrder(history, step);
+    case 'read payout':
+      return readPayout(history, step);
+    case 'pause':
+      return pause(history);
+    case 'resume':
+      return resume(history);
+    case 'arm workers':
+      return armWorkers(history, step.failpoint);
+    case 'await death':
+      return death(history);
     case 'hold':
       return hold(history, step);
     case 'await waiters':

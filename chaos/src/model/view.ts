@@ -1,5 +1,6 @@
 import type { Books } from './books.ts';
 import type { KnownPayin } from './known-payin.ts';
+import type { KnownPayout } from './known-payout.ts';
 import type { RailFacts } from './rail-facts.ts';
 
 /**
@@ -9,6 +10,11 @@ import type { RailFacts } from './rail-facts.ts';
 export interface View {
   readonly organizationId: string;
   readonly payins: readonly KnownPayin[];
+  readonly payouts: readonly KnownPayout[];
+  /** How often the orders of a payout had come to the rail before the books were read, by its id. */
+  readonly arrived: ReadonlyMap<string, number>;
+  /** By which promise of the directory a payout was created, by its id. */
+  readonly promised: ReadonlyMap<string, string>;
   readonly books: Books;
   readonly facts: RailFacts;
   /** Numbers of the notices that had arrived when work last came to rest. */

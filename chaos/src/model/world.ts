@@ -10,6 +10,12 @@ interface Organization {
   readonly number: number;
 }
 
+/** More than twice what the rail lets through in one order. */
+const ENOUGH_CENTS = 3_000_000_000n;
+const DEPOSITED_PESOS = '50000000.00';
+
+const FUNDS = `select account, balance_in_cents::text as cents from caudal.ledger_balances where organization_id = $1`;
+
 /**
  * A stage as histories use it, one after the other. Organizations are used round by round, for making one takes half a
  * second; one whose books were found wrong is never used again.
@@ -58,6 +64,20 @@ export class World {
     const next = this.#organizations[this.#turn % this.#organizations.length];
     if (!next) throw new Error('no organization is left');
     return next;
+  }
+
+  /** Sees to it that there is enough to pay out of. Starting a command takes half a second, so it is much at a time. */
+  async fund(organizationId: string): Promise<void> {
+    const { available } = await this.funds(organizationId);
+    if (available >= ENOUGH_CENTS) return;
+    const args = ['--org', organizationId, '--amount', DEPOSITED_PESOS, '--reference', this.freshName()];
+    await this.stage.command('ledger', 'deposit', ...args);
+  }
+
+  async funds(organizationId: string): Promise<{ readonly available: bigint; readonly held: bigint }> {
+    const rows = await this.witness.ask<{ account: string; cents: string }>('funds', FUNDS, [organizationId]);
+    const of = (account: string) => BigInt(rows.find((row) => row.account === account)?.cents ?? '0');
+    return { available: of('available'), held: of('held') };
   }
 
   discard(organizationId: string): void {

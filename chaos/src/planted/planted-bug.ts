@@ -18,6 +18,7 @@ export interface PlantedBug {
   readonly breaks: readonly PromiseName[];
   /** Where two have to meet; one is enough for the others, and a process less to start each time. */
   readonly workers?: 1 | 2;
+  readonly apis?: 1 | 2;
 }
 
 export const BREB: Step = {
@@ -36,4 +37,20 @@ export function pays(changes: {
   readonly quiet?: true;
 }): Step {
   return { do: 'pay', nth: 0, share: 'full', times: 1, anyway: false, ...changes };
+}
+
+export const PAYOUT: Extract<Step, { do: 'payout' }> & { readonly quiet: boolean } = {
+  do: 'payout',
+  to: 'ok',
+  cents: 150_000,
+  covered: true,
+  lookUp: 'no',
+  keyed: true,
+  api: 0,
+  quiet: true,
+};
+
+/** What becomes of the next one that is sent. */
+export function ordersAre(fault: 'down' | 'lost-answer'): Step {
+  return { do: 'fault', rail: 'BRE_B', on: 'order', fault, times: 1 };
 }

@@ -73,9 +73,9 @@ async function find(
 async function breachOn(
   cluster: Cluster,
   serverRoot: string,
-  { steps, workers = 1 }: PlantedBug,
+  { steps, workers = 1, apis = 1 }: PlantedBug,
 ): Promise<BrokenPromise | null> {
-  const stage = await startStage(cluster, { serverRoot, apis: 1, workers });
+  const stage = await startStage(cluster, { serverRoot, apis, workers });
   try {
     return await inWorld(stage, { restsWithinMs: RESTS_WITHIN_MS }, async (world) => {
       for (let attempt = 0; attempt < TRIES; attempt += 1) {

@@ -1,4 +1,4 @@
-import type { AnomalyRow, PayinRow } from '../books.ts';
+import type { AnomalyRow, PayinRow, PayoutRow } from '../books.ts';
 import type { Breach } from '../broken-promise.ts';
 import type { View } from '../view.ts';
 
@@ -18,7 +18,13 @@ export function anomalyBreaches(view: View): Breach[] {
   }
   const names = anomalies.map(({ kind, reference, execution }) => `${kind} ${execution ?? reference}`);
   if (new Set(names).size !== names.length) breaches.push({ promise: 'oddities', about: { twice: names } });
-  for (const anomaly of anomalies) {
+  const outgoing = new Set(view.facts.noticesOf('payout').map(({ reference }) => reference));
+  const isOutgoing = ({ payout, reference }: AnomalyRow) => payout !== null || outgoing.has(reference);
+  for (const anomaly of anomalies.filter(isOutgoing)) {
+    const row = view.books.payouts.find(({ id }) => id === anomaly.payout) ?? null;
+    if (!isFoundedOut(view, anomaly, row)) breaches.push({ promise: 'oddities', about: { anomaly, row } });
+  }
+  for (const anomaly of anomalies.filter((each) => !isOutgoing(each))) {
     const row = anomaly.payin === null ? null : (rows.get(anomaly.payin) ?? null);
     const inSuspense = suspended.some(({ cause }) => cause.split(':')[1] === anomaly.execution);
     const founded =
@@ -37,6 +43,31 @@ function kindFits({ kind }: AnomalyRow, row: PayinRow | null): boolean {
 /** Words without money: of nobody's payin, or against a payin that is paid. The rails here never take a payment back. */
 function isFounded({ facts }: View, { kind, reference }: AnomalyRow, row: PayinRow | null): boolean {
   const words = facts.noticesAbout(reference);
+  if (kind === 'unmatched') return row === null && words.length > 0;
+  return (
+    kind === 'contradiction' &&
+    row?.status === 'CONFIRMED' &&
+    words.some(({ executionId }) => executionId === null)
+  );
+}
+
+/**
+ * Money that left after its payout had ended without, words about nobody's payout, and a denial of what is paid. The rail
+ * here executes no order twice and settles nothing that it does not stand by: that is never said rightly.
+ */
+function isFoundedOut(
+  { facts, books }: View,
+  { kind, reference, execution, cents }: AnomalyRow,
+  row: PayoutRow | null,
+): boolean {
+  if (kind === 'sent_late') {
+    const booked = books.transfers.some(
+      (each) => each.kind === 'execution' && each.cause.endsWith(`:${execution}`),
+    );
+    return row !== null && row.status !== 'CONFIRMED' && cents === `-${row.cents}` && booked;
+  }
+  const words = facts.noticesAbout(reference);
+  if (cents !== null) return false;
   if (kind === 'unmatched') return row === null && words.length > 0;
   return (
     kind === 'contradiction' &&

@@ -19,9 +19,11 @@ function bookedExecutions({ books }: View): Set<string> {
 function executionsHeard(view: View): Breach[] {
   const booked = bookedExecutions(view);
   const told = new Set(
-    [...view.facts.notices.values()].flatMap(({ noticeId, executionId }) =>
-      view.heard.has(noticeId) && executionId !== null ? [executionId] : [],
-    ),
+    view.facts
+      .noticesOf('payin')
+      .flatMap(({ noticeId, executionId }) =>
+        view.heard.has(noticeId) && executionId !== null ? [executionId] : [],
+      ),
   );
   return view.facts.executions
     .filter(({ rail, executionId }) => told.has(executionId) && !booked.has(`${rail}:${executionId}`))
@@ -53,7 +55,10 @@ function payinsHeard(view: View): Breach[] {
 }
 
 function strangersHeard(view: View): Breach[] {
-  const ours = new Set(view.payins.map(({ railReference }) => railReference));
+  const ours = new Set([
+    ...view.payins.map(({ railReference }) => railReference),
+    ...view.payouts.map(({ endToEndId }) => endToEndId),
+  ]);
   return [...view.facts.notices.values()].flatMap((notice): Breach[] => {
     if (!view.heard.has(notice.noticeId) || ours.has(notice.reference)) return [];
     const rows = view.books.anomalies.filter(({ reference }) => reference === notice.reference);

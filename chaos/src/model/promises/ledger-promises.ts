@@ -70,8 +70,12 @@ function balanceBreaches({ books, organizationId }: View): Breach[] {
     .filter(({ says, sum }) => says !== sum || BigInt(says) < 0n)
     .map((balance) => ({ promise: 'balances', about: { organizationId, ...balance } }));
   const of = (account: string) => books.balances.find((balance) => balance.account === account)?.sum;
-  const { pending, settled, settlements } = books.confirmed;
-  if (of('pending') !== pending || of('available') !== settled || settlements !== settled)
-    breaches.push({ promise: 'settled', about: { payins: books.confirmed, accounts: books.balances } });
+  const { confirmed, funds } = books;
+  const { pending, settled, settlements } = confirmed;
+  const available = BigInt(settled) + BigInt(funds.deposits) - BigInt(funds.open) - BigInt(funds.paid);
+  if (of('pending') !== pending || of('available') !== String(available) || settlements !== settled)
+    breaches.push({ promise: 'settled', about: { payins: confirmed, funds, accounts: books.balances } });
+  if (of('held') !== funds.open)
+    breaches.push({ promise: 'held', about: { payouts: funds, accounts: books.balances } });
   return breaches;
 }

@@ -8,7 +8,7 @@ import { isFinal, type View } from '../view.ts';
 export function payinBreaches(view: View): Breach[] {
   const { books, payins, facts } = view;
   const rows = new Map(books.payins.map((row) => [row.id, row]));
-  const breaches: Breach[] = books.strangers.map((id) => ({
+  const breaches: Breach[] = books.strangers.payins.map((id) => ({
     promise: 'onePayin',
     about: { nobodyKnows: id },
   }));
@@ -34,7 +34,7 @@ const MOVES: Readonly<Record<string, readonly string[]>> = {
 };
 
 function historyBreaches(row: PayinRow, { books }: View): Breach[] {
-  const moves = books.history.filter(({ payin }) => payin === row.id);
+  const moves = books.history.filter(({ resource }) => resource === row.id);
   const byFrom = new Map(moves.map((move) => [move.from, move]));
   const first = byFrom.get('NONE');
   let at = first;
@@ -59,7 +59,7 @@ const EVENTS: Readonly<Record<string, string>> = {
 };
 
 function eventBreaches(row: PayinRow, { books }: View): Breach[] {
-  const events = books.events.filter(({ payin }) => payin === row.id);
+  const events = books.events.filter(({ resource }) => resource === row.id);
   const wanted = EVENTS[row.status];
   const [only] = events;
   const sound =

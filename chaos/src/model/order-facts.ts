@@ -1,0 +1,167 @@
+import type { JournalLine } from './rail-facts.ts';
+
+/** An order as it came to the rail, once for every time it came. */
+export interface Arrival {
+  readonly seq: number;
+  /** By the rail's clock. */
+  readonly atMs: number;
+  readonly endToEndId: string;
+  /** What we call it: the payout's id. */
+  readonly payoutId: string;
+  readonly resolutionId: string | null;
+  readonly key: string;
+  readonly cents: bigint;
+  readonly answered: 'PROCESSING' | 'DUPLICATE' | 'REJECTED';
+  readonly code: string | null;
+}
+
+export interface OrderExecution {
+  readonly seq: number;
+  readonly endToEndId: string;
+  readonly executionId: string;
+  readonly cents: bigint;
+  /** Though it had been rejected. */
+  readonly anyway: boolean;
+}
+
+interface OrderEnd {
+  readonly seq: number;
+  /** Null for a settlement. */
+  readonly code: string | null;
+  /** The rail itself says so when asked; else it was only said, against what stands. */
+  readonly stands: boolean;
+}
+
+/** What the rail made of an end-to-end id. */
+export interface RailOrder {
+  /** The arrival that it took up. */
+  taken: Arrival | null;
+  readonly ends: OrderEnd[];
+  /** What it answered when it was asked. */
+  readonly answers: { readonly seq: number; readonly status: string }[];
+}
+
+/** What the directory promised about a key. */
+interface Resolution {
+  readonly seq: number;
+  readonly atMs: number;
+  readonly key: string;
+  /** Type and number of the holder's document. */
+  readonly person: string;
+}
+
+/** Stays open at the rail until somebody ends it. */
+const NEVER_ENDS = '@TESTTIMEOUT';
+
+/** What the rail did about money that goes out since a history began. */
+export class OrderFacts {
+  readonly arrivals: Arrival[] = [];
+  readonly executions: OrderExecution[] = [];
+  readonly resolutions = new Map<string, Resolution>();
+  /** The directory's no to a lookup; a fault says it of any key. */
+  readonly refusedKeys: { readonly seq: number; readonly key: string | null; readonly code: string }[] = [];
+  /** Keys whose listing was changed. */
+  readonly changes: { readonly seq: number; readonly key: string }[] = [];
+  /** A question was carried out and its answer lost: the rail was asked and nobody heard. */
+  losesAnswers = false;
+  readonly #orders = new Map<string, RailOrder>();
+  readonly #codesOfFaults = new Map<string, string>();
+
+  of(endToEndId: string): RailOrder {
+    const known = this.#orders.get(endToEndId);
+    if (known) return known;
+    const fresh: RailOrder = { taken: null, ends: [], answers: [] };
+    this.#orders.set(endToEndId, fresh);
+    return fresh;
+  }
+
+  arrivalsOf(payoutId: string): Arrival[] {
+    return this.arrivals.filter((arrival) => arrival.payoutId === payoutId);
+  }
+
+  /** Those that will end by themselves, and those that will not. */
+  open(): { readonly ending: Arrival[]; readonly staying: Arrival[] } {
+    const open = [...this.#orders.values()].flatMap(({ taken, ends }) =>
+      taken && ends.length === 0 ? [taken] : [],
+    );
+    return {
+      ending: open.filter(({ key }) => key !== NEVER_ENDS),
+      staying: open.filter(({ key }) => key === NEVER_ENDS),
+    };
+  }
+
+  take(line: JournalLine): void {
+    READERS[line.kind]?.(this, line);
+  }
+
+  noteFault(id: string, code: string): void {
+    this.#codesOfFaults.set(id, code);
+  }
+
+  codeOfFault(id: string): string | null {
+    return this.#codesOfFaults.get(id) ?? null;
+  }
+}
+
+type Reader = (facts: OrderFacts, line: JournalLine) => void;
+type Row = readonly [string, string, string | null, string, string, Arrival['answered'], string | null];
+
+const READERS: Readonly<Record<string, Reader>> = {
+  'breb.orders': (facts, { seq, at, orders }) => {
+    for (const row of orders as readonly Row[]) {
+      const [endToEndId, payoutId, resolutionId, key, amount, answered, code] = row;
+      const sent = { endToEndId, payoutId, resolutionId, key, cents: toCents(amount) };
+      const arrival = { seq, atMs: Date.parse(String(at)), ...sent, answered, code };
+      facts.arrivals.push(arrival);
+      if (answered === 'PROCESSING') facts.of(endToEndId).taken = arrival;
+    }
+  },
+  'breb.executed': (facts, { seq, endToEndId, executionId, amount, anyway }) => {
+    facts.executions.push({
+      seq,
+      endToEndId: String(endToEndId),
+      executionId: String(executionId),
+      cents: toCents(String(amount)),
+      anyway: anyway === true,
+    });
+  },
+  'breb.order-ended': (facts, { seq, endToEndId, outcome, code, contradicts }) => {
+    const settled = outcome === 'SETTLED';
+    facts.of(String(endToEndId)).ends.push({
+      seq,
+      code: settled ? null : String(code),
+      stands: contradicts === false,
+    });
+  },
+  'breb.order-query': (facts, { seq, results }) => {
+    for (const [endToEndId, , status] of results as readonly (readonly [string, string, string])[])
+      facts.of(endToEndId).answers.push({ seq, status });
+  },
+  'breb.resolve': (facts, { seq, at, key, resolutionId, holder, code }) => {
+    if (code !== null) facts.refusedKeys.push({ seq, key: String(key), code: code as string });
+    const person = (holder as { readonly person: Readonly<Record<string, string>> } | null)?.person;
+    if (person)
+      facts.resolutions.set(String(resolutionId), {
+        seq,
+        atMs: Date.parse(String(at)),
+        key: String(key),
+        person: `${person['documentType']} ${person['documentNumber']}`,
+      });
+  },
+  'breb.directory': (facts, { seq, key }) => {
+    facts.changes.push({ seq, key: String(key) });
+  },
+  'fault.added': (facts, { fault }) => {
+    const { id, code } = fault as { readonly id: string; readonly code?: string };
+    if (code !== undefined) facts.noteFault(id, code);
+  },
+  'fault.applied': (facts, { seq, id, operation, fault }) => {
+    if (operation === 'order-query' && fault === 'lost-answer') facts.losesAnswers = true;
+    const code = facts.codeOfFault(String(id));
+    if (code !== null) facts.refusedKeys.push({ seq, key: null, code });
+  },
+};
+
+function toCents(amount: string): bigint {
+  return BigInt(amount.replace('.', ''));
+}
