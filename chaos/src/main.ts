@@ -17,7 +17,7 @@ const HELP = `npm run chaos [-- OPTIONS]
   --payouts N     N payouts under kills and faults: each is executed once or not at all
   --failpoints    a process dies once at every failpoint
   --planted       every planted bug is found by its saved history
-  --ci            300 histories, every failpoint, every planted bug, 300 payouts
+  --ci            80 histories, every failpoint, every planted bug, 300 payouts
   --seed S        repeats what chance decided in an earlier run
   --path P        with --histories and --seed: the failed history alone, as its run told
   --server DIR    with --payouts: judges the server in DIR, a changed copy of server/
@@ -58,7 +58,7 @@ const payouts =
     runPayouts(cluster, seed, count, values.server === undefined ? {} : { serverRoot: values.server });
 
 function parts(): Part[] {
-  if (values.ci) return [histories(300), runFailpoints, runPlanted, payouts(300)];
+  if (values.ci) return [histories(80), runFailpoints, runPlanted, payouts(300)];
   const chosen = [
     ...(values.histories === undefined ? [] : [histories(whole(values.histories))]),
     ...(values.failpoints ? [runFailpoints] : []),

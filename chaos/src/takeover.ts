@@ -11,6 +11,7 @@ const CLAIMS = `
     select claim_token, id, claimed_until from caudal.payins where claim_token is not null
     union all select claim_token, payin_id, claimed_until from caudal.breb_keys where claim_token is not null
     union all select claim_token, id, claimed_until from caudal.rail_notices where claim_token is not null
+    union all select claim_token, id, claimed_until from caudal.payouts where claim_token is not null
   ) as claim`;
 
 /**

@@ -2,7 +2,6 @@ import { insertAnomalies, type NewAnomaly } from '../anomalies/anomaly.store.ts'
 import type { Tx } from '../db/tx.ts';
 import type { SystemDeps } from '../deps.ts';
 import { backoffMs } from '../kit/backoff.ts';
-import { monotonicMs } from '../kit/clock.ts';
 import { uuidv7 } from '../kit/ids.ts';
 import { cents } from '../kit/money.ts';
 import { readResourceReference } from '../kit/resource-reference.ts';
@@ -34,8 +33,8 @@ import type { OrderStanding, RailErrorCode } from '../rails/contract.ts';
 import { endPayouts } from './end-payouts.ts';
 import type { ApplyOptions, Word, WordResult } from './words.ts';
 
-/** @property askedAt monotonic time just before the rail was asked */
-export type PayoutWord = Word<OrderStanding> & { readonly askedAt?: number };
+/** @property sentMsAgo how long ago the order had last left before the rail was asked: its answer says nothing about later */
+export type PayoutWord = Word<OrderStanding> & { readonly sentMsAgo?: number | null };
 
 /**
  * Makes of words about payouts what follows from them, all in the caller's transaction: final states with their history
@@ -183,18 +182,14 @@ class Outcome {
     });
   }
 
-  #judged({ askedAt }: PayoutWord, payout: LockedPayout): Judged {
+  #judged({ sentMsAgo = null }: PayoutWord, payout: LockedPayout): Judged {
     const { longestProcessingMs, refusesDuplicates } = this.#deps.payoutRail.abilities;
     return {
       ...this.#standOf(payout),
       amount: cents(payout.amount_in_cents),
       attempts: payout.attempts,
       refusal: this.#refusals.get(payout.id) ?? null,
-      // As it was when the rail was asked: its answer says nothing about what came later.
-      nothingUnderWay:
-        payout.sent_ms_ago !== null &&
-        payout.sent_ms_ago - (askedAt === undefined ? 0 : monotonicMs() - askedAt) >=
-          LEAVES_WITHIN_MS + longestProcessingMs,
+      nothingUnderWay: sentMsAgo !== null && sentMsAgo >= LEAVES_WITHIN_MS + longestProcessingMs,
       refusesDuplicates,
     };
   }

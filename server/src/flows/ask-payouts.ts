@@ -1,6 +1,5 @@
 import type { SystemDeps } from '../deps.ts';
 import { backoffMs } from '../kit/backoff.ts';
-import { monotonicMs } from '../kit/clock.ts';
 import { freshToken } from '../kit/ids.ts';
 import { errorFields } from '../kit/log.ts';
 import type { DataKeys } from '../organizations/data-keys.ts';
@@ -14,7 +13,6 @@ import { RailCaller } from './rail-caller.ts';
 interface Asked {
   readonly question: DueQuestion;
   readonly answer: RailAnswer<OrderStanding>;
-  readonly askedAt: number;
 }
 
 /**
@@ -44,13 +42,8 @@ export class PayoutQuestions {
       claimQuestions(tx, claimToken, this.#most),
     );
     if (due.length === 0) return 0;
-    const askedAt = monotonicMs();
     const answers = await this.#ask(due.map((question) => question.endToEndId));
-    const asked = due.map((question, index) => ({
-      question,
-      answer: answers[index] ?? UNANSWERED,
-      askedAt,
-    }));
+    const asked = due.map((question, index) => ({ question, answer: answers[index] ?? UNANSWERED }));
     await this.#apply(asked, claimToken).catch((error: unknown) =>
       oneByOne(
         error,
@@ -86,7 +79,7 @@ export class PayoutQuestions {
   #apply(asked: readonly Asked[], claimToken: string): Promise<unknown> {
     const words: PayoutWord[] = [];
     const silent: DueQuestion[] = [];
-    for (const { question, answer, askedAt } of asked) {
+    for (const { question, answer } of asked) {
       const { endToEndId: reference } = question;
       if (answer.kind === 'yes')
         words.push({
@@ -95,7 +88,7 @@ export class PayoutQuestions {
           told: null,
           standing: answer.value,
           toldLongAgo: false,
-          askedAt,
+          sentMsAgo: question.sentMsAgo,
         });
       else silent.push(question);
     }

@@ -73,6 +73,7 @@ export function openApiDocument(
     tags: [
       { name: 'Authentication', description: 'How a credential is obtained.' },
       { name: 'Payins', description: 'Collect money from a payer.' },
+      { name: 'Payouts', description: 'Send money to a Bre-B key, and see first whose it is.' },
       { name: 'Balance', description: 'The money we hold for you, and every movement of it.' },
       { name: 'PSE', description: 'Data of the PSE rail.' },
     ],

@@ -167,12 +167,15 @@ const CLAIM_QUESTIONS = statement(
    )
    update caudal.payouts p set claimed_until = clock_timestamp() + ${CLAIM}, claim_token = $1
    from due where p.organization_id = due.organization_id and p.id = due.id
-   returning p.organization_id, p.id, p.end_to_end_id, p.questions`,
+   returning p.organization_id, p.id, p.end_to_end_id, p.questions,
+     (extract(epoch from caudal.now() - p.last_sent_at) * 1000)::float8 as sent_ms_ago`,
 );
 
 export interface DueQuestion extends PayoutKey {
   readonly endToEndId: string;
   readonly questions: number;
+  /** Since its last attempt was committed, before the rail is asked. */
+  readonly sentMsAgo: number | null;
 }
 
 /** Takes up to `most` payouts that were sent and about which the rail is to be asked. */
@@ -182,12 +185,14 @@ export async function claimQuestions(tx: Tx, claimToken: string, most: number): 
     id: string;
     end_to_end_id: string;
     questions: number;
+    sent_ms_ago: number | null;
   }>(CLAIM_QUESTIONS, [claimToken, most]);
   return rows.map((row) => ({
     organizationId: row.organization_id,
     id: row.id,
     endToEndId: row.end_to_end_id,
     questions: row.questions,
+    sentMsAgo: row.sent_ms_ago,
   }));
 }
 

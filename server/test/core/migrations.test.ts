@@ -323,6 +323,7 @@ describe('time in production', () => {
     const { database: roles } = readConfig('migrate', settingsFor(database));
     const end = await migrate(database, {
       CAUDAL_ENV: 'production',
+      BREB_PAYER_DOCUMENT: '900123456',
       CAUDAL_BASE_URL: 'https://api.example.com',
       CAUDAL_CHECKOUT_URL: 'https://pay.example.com',
       BREB_URL: 'https://breb.example.com',
