@@ -139,6 +139,9 @@ export class PayoutRun {
   readonly #outages = new Outages();
   #faults: Faults | null = null;
   #paying = false;
+  /** A look reads the database, so it and a death, which may be the database's, wait for each other. */
+  #looking: Promise<unknown> = Promise.resolve();
+  #killing: Promise<unknown> = Promise.resolve();
 
   constructor(parts: PayoutRunParts) {
     const { cluster, stage, journal, rails, random, payers } = parts;
@@ -184,19 +187,19 @@ export class PayoutRun {
     const waiting = plans[Symbol.iterator]();
     const lookEvery = Math.min(LOOK_EVERY, Math.ceil(plans.length / 2));
     let done = 0;
-    let looking = Promise.resolve();
     const lane = async (random: Random) => {
       for (const plan of waiting) {
         await this.#load.carryOut(plan);
         done += 1;
         const now = done;
-        if (now % lookEvery === 0 && now < plans.length) looking = looking.then(() => onLook(now));
+        if (now % lookEvery === 0 && now < plans.length)
+          this.#looking = this.#looking.then(() => this.#killing).then(() => onLook(now));
         if (!calm) await sleep(random.whole(0, 2 * LANE_RESTS_MS));
       }
     };
     await Promise.all(Array.from({ length: LANES }, () => lane(pace.branch())));
     this.#paying = false;
-    await Promise.all([...beside, looking]);
+    await Promise.all([...beside, this.#looking]);
   }
 
   /** Everybody is back, no fault stands, and every payout is final. */
@@ -255,7 +258,19 @@ export class PayoutRun {
     while (this.#paying) {
       await sleep(random.whole(400, 1800));
       // On a busy machine they come back slowly, and where nobody is there nothing can go wrong.
-      if (this.#killer.away < MOST_AWAY) await this.#killer.kill();
+      if (this.#killer.away >= MOST_AWAY) continue;
+      await this.#nobodyLooks();
+      this.#killing = this.#killer.kill();
+      await this.#killing;
+    }
+  }
+
+  /** Another look may have begun while one was waited for. */
+  async #nobodyLooks(): Promise<void> {
+    let last: Promise<unknown> | null = null;
+    while (last !== this.#looking) {
+      last = this.#looking;
+      await last;
     }
   }
 
