@@ -14,20 +14,21 @@ export class Keyset {
   readonly #position: Position | null;
   readonly #values: unknown[];
   readonly #conditions: string[];
+  /** Which conditions are set: each set is a statement of its own. */
+  #shape = '';
 
   constructor(alias: string, organizationId: string, position: Position | null) {
     this.#alias = alias;
     this.#position = position;
     this.#values = [organizationId];
     this.#conditions = [`${alias}.organization_id = $1`];
-    if (position) this.where(`${alias}.id ${position.direction === 'newer' ? '>' : '<'} ?`, position.id);
+    if (position) this.#add(`${alias}.id ${position.direction === 'newer' ? '>' : '<'} ?`, position.id);
   }
 
   /** @param condition where every `?` stands for the value; left out when the value is undefined */
   where(condition: string, value: unknown): this {
-    if (value === undefined) return this;
-    this.#values.push(value);
-    this.#conditions.push(condition.replaceAll('?', `$${this.#values.length}`));
+    this.#shape += value === undefined ? '0' : '1';
+    if (value !== undefined) this.#add(condition, value);
     return this;
   }
 
@@ -39,18 +40,27 @@ export class Keyset {
   /** Rows of a span of time, by their column and, so that other months are not read, by their id. */
   between(column: string, from: Date | undefined, to: Date | undefined): this {
     const { id, time } = { id: `${this.#alias}.id`, time: `${this.#alias}.${column}` };
-    if (from) this.where(`${time} >= ?`, from).where(`${id} >= ?`, uuidFloor(from.getTime() - MARGIN_MS));
-    if (to) this.where(`${time} < ?`, to).where(`${id} < ?`, uuidFloor(to.getTime() + MARGIN_MS));
+    this.where(`${time} >= ?`, from).where(`${time} < ?`, to);
+    if (from) this.#add(`${id} >= ?`, uuidFloor(from.getTime() - MARGIN_MS));
+    if (to) this.#add(`${id} < ?`, uuidFloor(to.getTime() + MARGIN_MS));
     return this;
   }
 
-  /** @param name of this shape of the question: one prepared statement each, of which PostgreSQL reads 63 characters */
+  #add(condition: string, value: unknown): void {
+    this.#values.push(value);
+    this.#conditions.push(condition.replaceAll('?', `$${this.#values.length}`));
+  }
+
+  /** @param name of the question, with whatever `and` put into its text; PostgreSQL reads 63 characters of it all */
   async read<Row extends object>(tx: Tx, name: string, select: string, most: number): Promise<Row[]> {
     const newer = this.#position?.direction === 'newer';
     const values = [...this.#values, most];
     const text = `${select} where ${this.#conditions.join(' and ')}
       order by ${this.#alias}.id ${newer ? 'asc' : 'desc'} limit $${values.length}`;
-    const shape: Statement = statement(`${name}:${this.#position?.direction ?? 'first'}`, text);
+    const shape: Statement = statement(
+      `${name}:${this.#shape}:${this.#position?.direction ?? 'first'}`,
+      text,
+    );
     const rows = await tx.query<Row>(shape, values);
     return newer ? rows.toReversed() : rows;
   }

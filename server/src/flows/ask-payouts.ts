@@ -6,8 +6,8 @@ import type { DataKeys } from '../organizations/data-keys.ts';
 import { claimQuestions, type DueQuestion, reschedulePayouts } from '../payouts/payout-outcome.store.ts';
 import type { OrderStanding, RailAnswer } from '../rails/contract.ts';
 import { applyPayoutWords, type PayoutWord } from './apply-payout-words.ts';
-import { checkDoubtful, PUT_OFF_MS, UNANSWERED } from './check-doubtful.ts';
-import { oneByOne } from './one-by-one.ts';
+import { checkDoubtful, UNANSWERED } from './check-doubtful.ts';
+import { oneByOne, PUT_OFF_MS } from './one-by-one.ts';
 import { RailCaller } from './rail-caller.ts';
 
 interface Asked {

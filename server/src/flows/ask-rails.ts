@@ -7,8 +7,8 @@ import type { DataKeys } from '../organizations/data-keys.ts';
 import { claimTasks, type DueTask, postponeTasks } from '../payins/payin-outcome.store.ts';
 import type { Rail, RailAnswer, Standing } from '../rails/contract.ts';
 import { applyWords, type PayinWord } from './apply-words.ts';
-import { checkDoubtful, PUT_OFF_MS, UNANSWERED } from './check-doubtful.ts';
-import { oneByOne } from './one-by-one.ts';
+import { checkDoubtful, UNANSWERED } from './check-doubtful.ts';
+import { oneByOne, PUT_OFF_MS } from './one-by-one.ts';
 import { RailCaller } from './rail-caller.ts';
 
 /** Nothing was ever sent, so what the rail would say is known without asking. */

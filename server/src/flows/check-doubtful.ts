@@ -10,11 +10,8 @@ import {
   type NoticeSubject,
 } from '../rail-notices/notice.store.ts';
 import type { Rail, RailAnswer } from '../rails/contract.ts';
-import { oneByOne } from './one-by-one.ts';
+import { oneByOne, PUT_OFF_MS } from './one-by-one.ts';
 import type { ApplyWords, Word, WordResult } from './words.ts';
-
-/** What cannot be applied waits for somebody to look into it. */
-export const PUT_OFF_MS = 600_000;
 
 export const UNANSWERED: RailAnswer<never> = {
   kind: 'unknown',

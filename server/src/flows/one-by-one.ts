@@ -1,5 +1,8 @@
 import { isPassing } from '../db/failures.ts';
 
+/** So long what cannot be worked waits for somebody to look into it. */
+export const PUT_OFF_MS = 600_000;
+
 /**
  * After a batch has failed: each part of it alone, so that one that cannot be written does not hold up its neighbours.
  * @param failure of the batch

@@ -5,22 +5,19 @@ import { post } from '../ledger/ledger.store.ts';
 import type { DataKeys } from '../organizations/data-keys.ts';
 import type { OrganizationSecrets } from '../organizations/organization.ts';
 import type { Move } from '../payouts/payout.outcome.ts';
+import { PROMISE_MARGIN_MS } from '../payouts/payout.questions.ts';
 import type { PayoutKey } from '../payouts/payout.store.ts';
 import { lockPayouts } from '../payouts/payout-outcome.store.ts';
 import { claimStale, type Renewal, recordRenewals, type StaleOrder } from '../payouts/payout-send.store.ts';
 import { holderMark, openReceiver } from '../payouts/receiver.seal.ts';
 import type { RailAnswer, RailErrorCode, Resolution } from '../rails/contract.ts';
 import { endPayouts } from './end-payouts.ts';
-import { oneByOne } from './one-by-one.ts';
+import { oneByOne, PUT_OFF_MS } from './one-by-one.ts';
 import { RailCaller } from './rail-caller.ts';
 
 const AT_ONCE = 16;
 /** The directory gave no clear answer. */
 const AGAIN_AFTER_MS = 5000;
-/** A receiver that does not open waits for somebody to look into it. */
-const PUT_OFF_MS = 600_000;
-/** As long before the rail stops honouring a promise as the sender stops using it. */
-const MARGIN_MS = 60_000;
 
 /** What is found of a payout that waits: a promise made anew, nothing yet, or that its money must stay. */
 type Finding = Renewal | (PayoutKey & { readonly resolutionId: null; readonly decline: RailErrorCode });
@@ -52,7 +49,7 @@ export class PromiseRenewer {
         claimToken,
         this.#caller.atMost(AT_ONCE),
         brakes.pausedOrganizations('BRE_B'),
-        payoutRail.abilities.resolutionMs - MARGIN_MS,
+        payoutRail.abilities.resolutionMs - PROMISE_MARGIN_MS,
       ),
     );
     if (stale.length === 0) return 0;

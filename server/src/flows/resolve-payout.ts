@@ -13,6 +13,7 @@ import {
   listUnknown,
   lockPayouts,
   ownerOfPayout,
+  standingOf,
   type UnknownPayout,
 } from '../payouts/payout-outcome.store.ts';
 import type { OrderStanding, RailAnswer, RailErrorCode } from '../rails/contract.ts';
@@ -34,7 +35,7 @@ export async function payoutStory(deps: SystemDeps, id: string): Promise<PayoutS
   return deps.system.transaction('read', async (tx) => {
     const key = await ownerOfPayout(tx, id);
     if (!key) return null;
-    const [payout] = await lockPayouts(tx, [key]);
+    const payout = await standingOf(tx, key);
     return payout ? { payout, attempts: await attemptsOf(tx, key) } : null;
   });
 }

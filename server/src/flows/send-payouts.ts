@@ -7,7 +7,7 @@ import { errorFields } from '../kit/log.ts';
 import type { Counter } from '../kit/metrics.ts';
 import type { DataKeys } from '../organizations/data-keys.ts';
 import { payBackLookups } from '../payouts/lookup-bucket.store.ts';
-import { FIRST_QUESTION_MS, LEAVES_WITHIN_MS } from '../payouts/payout.questions.ts';
+import { FIRST_QUESTION_MS, LEAVES_WITHIN_MS, PROMISE_MARGIN_MS } from '../payouts/payout.questions.ts';
 import {
   type AttemptAnswer,
   commitAttempts,
@@ -18,15 +18,11 @@ import {
 import { openReceiver } from '../payouts/receiver.seal.ts';
 import type { PayOrder, RailAnswer } from '../rails/contract.ts';
 import { applyPayoutWords, type PayoutWord } from './apply-payout-words.ts';
-import { oneByOne } from './one-by-one.ts';
+import { oneByOne, PUT_OFF_MS } from './one-by-one.ts';
 import { RailCaller } from './rail-caller.ts';
 
 /** So old a claim may be when its orders leave: the call itself must end before others may think it never began. */
 const SENT_WITHIN_MS = LEAVES_WITHIN_MS - 6000;
-/** An order that cannot be put together waits for somebody to look into it. */
-const PUT_OFF_MS = 600_000;
-/** What the directory promised about a key is renewed this long before the rail stops honouring it. */
-const PROMISE_MARGIN_MS = 60_000;
 
 const ORGANIZATIONS_AT_ONCE = 50;
 /** Before all organizations. */

@@ -1,11 +1,5 @@
 import type { Tx } from '../db/tx.ts';
-import type { Cents } from '../kit/money.ts';
-import type { Rail, RailErrorCode } from '../rails/contract.ts';
-
-/** What a rail told us by itself, or answered to an order of ours. */
-type Told =
-  | { readonly kind: 'paid'; readonly executionId: string; readonly amount: Cents }
-  | { readonly kind: 'declined' | 'refused'; readonly errorCode: RailErrorCode };
+import type { Rail, Told } from '../rails/contract.ts';
 
 /** What is heard of one payin or payout: a message of the rail, or its answer when it was asked. */
 export interface Word<Standing> {

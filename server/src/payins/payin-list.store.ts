@@ -33,17 +33,5 @@ export function listPayins(
       filters.reference,
     )
     .between('created_at', filters.createdFrom, filters.createdTo)
-    .read<PayinRow>(
-      tx,
-      `payin.list:${shapeOf(filters)}`,
-      `select ${PAYIN_COLUMNS} from caudal.payins p`,
-      most,
-    );
-}
-
-const FILTER_NAMES = ['status', 'rail', 'reference', 'paymentLinkId', 'createdFrom', 'createdTo'] as const;
-
-/** Which filters are set. */
-function shapeOf(filters: PayinFilters): string {
-  return FILTER_NAMES.map((name) => (filters[name] === undefined ? '0' : '1')).join('');
+    .read<PayinRow>(tx, 'payin.list', `select ${PAYIN_COLUMNS} from caudal.payins p`, most);
 }

@@ -1,5 +1,5 @@
 import type { Cents } from '../kit/money.ts';
-import type { Payment, RailErrorCode, Standing } from '../rails/contract.ts';
+import type { Payment, RailErrorCode, Standing, Told } from '../rails/contract.ts';
 import { isFinal, type PayinStatus } from './payin.states.ts';
 
 /** Why a payin changes, as its history says it. */
@@ -50,11 +50,6 @@ export interface Judged {
   /** Whether the rail once said that it has the collection. */
   readonly opened: boolean;
 }
-
-/** What a rail told us by itself, or answered to an order of ours. */
-export type Told =
-  | { readonly kind: 'paid'; readonly executionId: string; readonly amount: Cents }
-  | { readonly kind: 'declined' | 'refused'; readonly errorCode: RailErrorCode };
 
 const NOTHING: Judgement = { move: null, bookings: [], oddities: [] };
 

@@ -33,17 +33,5 @@ export function listPayouts(
       filters.reference,
     )
     .between('created_at', filters.createdFrom, filters.createdTo)
-    .read<PayoutRow>(
-      tx,
-      `payout.list:${shapeOf(filters)}`,
-      `select ${PAYOUT_COLUMNS} from caudal.payouts p`,
-      most,
-    );
-}
-
-const FILTER_NAMES = ['status', 'rail', 'reference', 'receiver', 'createdFrom', 'createdTo'] as const;
-
-/** Which filters are set. */
-function shapeOf(filters: PayoutFilters): string {
-  return FILTER_NAMES.map((name) => (filters[name] === undefined ? '0' : '1')).join('');
+    .read<PayoutRow>(tx, 'payout.list', `select ${PAYOUT_COLUMNS} from caudal.payouts p`, most);
 }

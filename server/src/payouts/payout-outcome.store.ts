@@ -5,14 +5,14 @@ import type { Move } from './payout.outcome.ts';
 import { LAST_QUESTION_SECONDS, OVERDUE_SECONDS, type PayoutTask } from './payout.questions.ts';
 import { PAYOUT_COLUMNS, type PayoutKey, type PayoutRow } from './payout.store.ts';
 
-const LOCK = statement(
-  'payout-outcome.lock',
-  `select ${PAYOUT_COLUMNS}, p.rail_task, p.claim_token, p.attempts, p.execution_id, p.end_to_end_id, p.anomaly_id, p.anomaly_organization_id,
+const STANDING = `select ${PAYOUT_COLUMNS}, p.rail_task, p.claim_token, p.attempts, p.execution_id, p.end_to_end_id, p.anomaly_id, p.anomaly_organization_id,
      (extract(epoch from caudal.now() - p.last_sent_at) * 1000)::float8 as sent_ms_ago
    from caudal.payouts p
    join unnest($1::uuid[], $2::uuid[]) as w (organization_id, id) on p.organization_id = w.organization_id and p.id = w.id
-   order by p.organization_id, p.id for update of p`,
-);
+   order by p.organization_id, p.id`;
+
+const READ = statement('payout-outcome.read', STANDING);
+const LOCK = statement('payout-outcome.lock', `${STANDING} for update of p`);
 
 export interface LockedPayout extends PayoutRow {
   rail_task: 'send' | 'ask' | null;
@@ -24,6 +24,12 @@ export interface LockedPayout extends PayoutRow {
   anomaly_organization_id: string | null;
   /** Since its last attempt was committed; null when there was none. */
   sent_ms_ago: number | null;
+}
+
+/** A payout as it stands, for whoever only looks. */
+export async function standingOf(tx: Tx, { organizationId, id }: PayoutKey): Promise<LockedPayout | null> {
+  const [row] = await tx.query<LockedPayout>(READ, [[organizationId], [id]]);
+  return row ?? null;
 }
 
 /** Locks payouts until the transaction ends, in one order for all: nobody decides about them meanwhile. */

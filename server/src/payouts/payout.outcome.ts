@@ -1,5 +1,5 @@
 import type { Cents } from '../kit/money.ts';
-import type { OrderStanding, RailErrorCode } from '../rails/contract.ts';
+import type { OrderStanding, RailErrorCode, Told } from '../rails/contract.ts';
 import { isFinal, type PayoutStatus } from './payout.states.ts';
 
 /** Why a payout changes, as its history says it. */
@@ -49,11 +49,6 @@ export interface Judged {
   /** The rail refuses a second order under the same end-to-end id. */
   readonly refusesDuplicates: boolean;
 }
-
-/** What a rail told us by itself, or answered to an order of ours. */
-export type Told =
-  | { readonly kind: 'paid'; readonly executionId: string; readonly amount: Cents }
-  | { readonly kind: 'declined' | 'refused'; readonly errorCode: RailErrorCode };
 
 const NOTHING: Judgement = { move: null, oddities: [], sendAgain: false, adopt: null };
 

@@ -13,6 +13,12 @@ export const FIRST_QUESTION_MS = 30_000;
  */
 export const LEAVES_WITHIN_MS = 20_000;
 
+/**
+ * What the directory promised about a key is renewed this long before the rail stops honouring it, and no order leaves
+ * under an older one.
+ */
+export const PROMISE_MARGIN_MS = 60_000;
+
 /** From here on an unknown outcome is for a person to see: the rail takes twenty seconds at most. */
 export const OVERDUE_SECONDS = 60;
 

@@ -82,6 +82,11 @@ export interface Standing {
   readonly errorCode: RailErrorCode | null;
 }
 
+/** What is heard of a payin or payout: told by the rail itself, or, `refused`, its answer to an order of ours. */
+export type Told =
+  | { readonly kind: 'paid'; readonly executionId: string; readonly amount: Cents }
+  | { readonly kind: 'declined' | 'refused'; readonly errorCode: RailErrorCode };
+
 /** What a rail tells us by itself. Its signature has been checked; whether it is right has not. */
 export interface RailNotice {
   /** The rail's own number of it. */

@@ -1,14 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { cents } from '../../src/kit/money.ts';
-import {
-  type Judged,
-  judgeMessage,
-  judgeStanding,
-  standsBy,
-  type Told,
-} from '../../src/payins/payin.outcome.ts';
+import { type Judged, judgeMessage, judgeStanding, standsBy } from '../../src/payins/payin.outcome.ts';
 import { nextTask } from '../../src/payins/payin.questions.ts';
-import type { Payment, RailErrorCode, Standing } from '../../src/rails/contract.ts';
+import type { Payment, RailErrorCode, Standing, Told } from '../../src/rails/contract.ts';
 
 const AMOUNT = cents(5000n);
 const open: Judged = {

@@ -7,11 +7,10 @@ import {
   judgeMessage,
   judgeStanding,
   standsBy,
-  type Told,
 } from '../../src/payouts/payout.outcome.ts';
 import { nextQuestionMs } from '../../src/payouts/payout.questions.ts';
 import { isFinal, PAYOUT_STATUSES } from '../../src/payouts/payout.states.ts';
-import type { OrderStanding } from '../../src/rails/contract.ts';
+import type { OrderStanding, Told } from '../../src/rails/contract.ts';
 
 const OURS = cents(5000n);
 const OTHER = cents(4999n);

@@ -4,6 +4,7 @@ import { KEY_TYPES, SETTLEMENT_STATUSES } from '../../payins/payin.ts';
 import { ERROR_CODES, RAILS } from '../../rails/contract.ts';
 import { customer, timestamp } from '../fields.ts';
 import { pageInfo } from '../list.ts';
+import { anomalySchema } from './anomaly.schema.ts';
 
 const brebSource = z.strictObject({
   keyType: z.enum(KEY_TYPES),
@@ -49,23 +50,13 @@ export const payinSchema = z
 export const payinWithAnomalies = payinSchema
   .extend({
     anomalies: z.array(
-      z.strictObject({
-        id: z.uuid(),
-        kind: z
-          .enum(['PAID_LATE', 'PAID_AGAIN', 'CONTRADICTION', 'UNFOUNDED'])
-          .describe(
-            '`PAID_LATE`: money came after it had ended without. `PAID_AGAIN`: more money came. `CONTRADICTION`: the rail told of an end without money, but it was paid. `UNFOUNDED`: a payment was announced that the rail knows nothing of.',
-          ),
-        amount: z.number().nullable().describe('Money held apart; null when none came.'),
-        amountInCents: z.int().nullable(),
-        noticedAt: timestamp,
-        resolvedAt: timestamp.nullable(),
-        resolution: z
-          .enum(['CREDIT', 'RETURN', 'DISMISS'])
-          .nullable()
-          .describe(
-            '`CREDIT`: the money was added to your available balance. `RETURN`: it was sent back to whoever paid it.',
-          ),
+      anomalySchema({
+        kinds: ['PAID_LATE', 'PAID_AGAIN', 'CONTRADICTION', 'UNFOUNDED'],
+        kind: '`PAID_LATE`: money came after it had ended without. `PAID_AGAIN`: more money came. `CONTRADICTION`: the rail told of an end without money, but it was paid. `UNFOUNDED`: a payment was announced that the rail knows nothing of.',
+        amount: 'Money held apart; null when none came.',
+        resolutions: ['CREDIT', 'RETURN', 'DISMISS'],
+        resolution:
+          '`CREDIT`: the money was added to your available balance. `RETURN`: it was sent back to whoever paid it.',
       }),
     ),
   })

@@ -3,6 +3,7 @@ import { PAYOUT_STATUSES } from '../../payouts/payout.states.ts';
 import { ERROR_CODES } from '../../rails/contract.ts';
 import { customer, timestamp } from '../fields.ts';
 import { pageInfo } from '../list.ts';
+import { anomalySchema } from './anomaly.schema.ts';
 
 export const payoutSchema = z
   .strictObject({
@@ -26,21 +27,12 @@ export const payoutSchema = z
 export const payoutWithAnomalies = payoutSchema
   .extend({
     anomalies: z.array(
-      z.strictObject({
-        id: z.uuid(),
-        kind: z
-          .enum(['SENT_LATE', 'SENT_AGAIN', 'CONTRADICTION', 'UNFOUNDED'])
-          .describe(
-            '`SENT_LATE`: money left after it had ended without. `SENT_AGAIN`: money left once more. `CONTRADICTION`: the rail contradicts itself. `UNFOUNDED`: a settlement was announced that the rail knows nothing of.',
-          ),
-        amount: z.number().nullable().describe('Below zero: money that left. Null when none did.'),
-        amountInCents: z.int().nullable(),
-        noticedAt: timestamp,
-        resolvedAt: timestamp.nullable(),
-        resolution: z
-          .enum(['CHARGE', 'WRITE_OFF', 'DISMISS'])
-          .nullable()
-          .describe('`CHARGE`: it was taken from your available balance.'),
+      anomalySchema({
+        kinds: ['SENT_LATE', 'SENT_AGAIN', 'CONTRADICTION', 'UNFOUNDED'],
+        kind: '`SENT_LATE`: money left after it had ended without. `SENT_AGAIN`: money left once more. `CONTRADICTION`: the rail contradicts itself. `UNFOUNDED`: a settlement was announced that the rail knows nothing of.',
+        amount: 'Below zero: money that left. Null when none did.',
+        resolutions: ['CHARGE', 'WRITE_OFF', 'DISMISS'],
+        resolution: '`CHARGE`: it was taken from your available balance.',
       }),
     ),
   })
