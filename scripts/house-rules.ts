@@ -59,6 +59,8 @@ const ROOMS: Record<string, readonly string[]> = {
   workers: ['kit', 'db', 'rails/contract.ts', 'jobs', 'organizations', 'flows', 'deps.ts'],
   http: [
     'kit',
+    'events',
+    'webhooks',
     'customers',
     'anomalies',
     'rails/contract.ts',

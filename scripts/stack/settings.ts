@@ -30,5 +30,6 @@ export function serverSettings(addresses: StackAddresses): Record<string, string
     PSE_ENTITY: 'caudal-dev',
     PSE_SECRET: 'dev-pse-secret',
     PSE_NOTICE_SECRET: 'dev-pse-notice-secret-of-one-machine',
+    CAUDAL_WEBHOOKS_TO_LOOPBACK: 'yes',
   };
 }

@@ -47,7 +47,7 @@ export function compose(config: Config, log: Log): Composed {
   // Lanes for payins and for payouts, one for recording, and a few for cancellations and lookups.
   const batch = pool('batch', database.batchUrl, 2 * database.batchLanes + 4);
   // A worker's loops, each with one transaction at a time, and what the API needs of it.
-  const system = pool('system', database.systemUrl, 12);
+  const system = pool('system', database.systemUrl, 15);
   // A pulse must not wait behind work.
   const pulse = pool('system', database.systemUrl, 2, HEARTBEAT_DEADLINE_MS);
   const snapshot = pool('system', database.systemUrl, 1, SNAPSHOT_DEADLINE_MS);
@@ -85,6 +85,7 @@ export function compose(config: Config, log: Log): Composed {
     qrNetwork: { network: config.breb.network, networkId: config.breb.networkId },
     cursors: new Cursors(config.tokenKey),
     checkoutTokens: new SealedTokens(config.tokenKey, 'checkout'),
+    webhooksToLoopback: config.webhooksToLoopback,
     settlementDelayMinutes: config.settlementDelayMinutes,
   };
   const deps: SystemDeps = {

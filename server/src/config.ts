@@ -112,6 +112,12 @@ export const SETTINGS = {
   PSE_SECRET: z.string().min(1).describe('Its secret.'),
   PSE_NOTICE_SECRET: secret('Under it PSE signs what it tells us at /rail-notices/pse.'),
   PSE_NOTICE_SECRET_PREVIOUS: secret('The other one while a rotation lasts.').optional(),
+  CAUDAL_WEBHOOKS_TO_LOOPBACK: z
+    .enum(['yes', 'no'])
+    .default('no')
+    .describe(
+      'Whether webhooks may be sent to this machine, over http too: for development and staging. Production refuses it.',
+    ),
   CAUDAL_DUE_EVERY_MS: whole(10, 10_000, 'How often a worker looks for work that is due.').default(200),
   CAUDAL_FAILPOINT: z
     .string()
@@ -175,6 +181,7 @@ export interface Config {
   readonly pse: { readonly url: string; readonly entity: string; readonly secret: string };
   /** Under which the rails sign their notices: the present secret, and the previous one during a rotation. */
   readonly noticeSecrets: Readonly<Record<'BRE_B' | 'PSE', readonly SecretKey[]>>;
+  readonly webhooksToLoopback: boolean;
   readonly dueEveryMs: number;
   readonly failpoint: string | null;
 }
@@ -238,6 +245,8 @@ function productionFaults(given: Record<string, string | undefined>): string[] {
     faults.push('BREB_PAYER_DOCUMENT is not set: production pays under a NIT of its own');
   if (given['CAUDAL_FAILPOINT'] !== undefined)
     faults.push('CAUDAL_FAILPOINT is for tests: production refuses it');
+  if (given['CAUDAL_WEBHOOKS_TO_LOOPBACK'] === 'yes')
+    faults.push('CAUDAL_WEBHOOKS_TO_LOOPBACK is for development: production refuses it');
   for (const name of ['CAUDAL_BASE_URL', 'CAUDAL_CHECKOUT_URL', 'BREB_URL', 'PSE_URL']) {
     if (/^\s*http:/i.test(given[name] ?? '')) faults.push(`${name} must be https in production`);
   }
@@ -301,6 +310,7 @@ function configOf(settings: Settings): Config {
       BRE_B: shared(settings.BREB_NOTICE_SECRET, settings.BREB_NOTICE_SECRET_PREVIOUS),
       PSE: shared(settings.PSE_NOTICE_SECRET, settings.PSE_NOTICE_SECRET_PREVIOUS),
     },
+    webhooksToLoopback: settings.CAUDAL_WEBHOOKS_TO_LOOPBACK === 'yes',
     dueEveryMs: settings.CAUDAL_DUE_EVERY_MS,
     failpoint: settings.CAUDAL_FAILPOINT ?? null,
   };

@@ -6,6 +6,8 @@ import { nextMonthExists } from './db/months.ts';
 import { databaseFaults } from './db/startup-checks.ts';
 import { PayoutQuestions } from './flows/ask-payouts.ts';
 import { RailQuestions } from './flows/ask-rails.ts';
+import { WebhookDeliverer } from './flows/deliver-webhooks.ts';
+import { EventStreams } from './flows/follow-events.ts';
 import { issueToken } from './flows/issue-token.ts';
 import { KeyLookups } from './flows/look-up-key.ts';
 import { PseOpener } from './flows/open-pse-payins.ts';
@@ -22,6 +24,8 @@ import type { NoticeDoor } from './http/rail-notices/rail-notices.route.ts';
 import type { Log } from './kit/log.ts';
 import { brebNotice } from './rails/breb/translate.ts';
 import { pseNotice } from './rails/pse/translate.ts';
+import { isLoopbackAddress, isPublicAddress } from './webhooks/public-address.ts';
+import { WebhookSender } from './webhooks/webhook-sender.ts';
 import { workerLoops, workerSchedules } from './workers/worker.ts';
 
 export interface Running {
@@ -53,6 +57,7 @@ export async function serve(role: 'api' | 'worker' | 'all', config: Config, log:
   const sender = new PayoutSender(deps, keys);
   const payoutQuestions = new PayoutQuestions(deps, keys);
   const lookups = new KeyLookups(merchantDeps);
+  const deliverer = new WebhookDeliverer(deps, keys, webhookSender(config));
   deps.metrics.gauge(
     'caudal_rail_circuit_open',
     'One when calls to the rail are held back.',
@@ -72,6 +77,7 @@ export async function serve(role: 'api' | 'worker' | 'all', config: Config, log:
   );
   const payouts = new PayoutCreator(merchantDeps);
   const notices = new NoticeIntake(deps, keys);
+  const streams = new EventStreams(merchantDeps);
   const schedules = role === 'api' ? null : workerSchedules(deps, config.database.systemUrl);
   const loops =
     role === 'api'
@@ -83,6 +89,7 @@ export async function serve(role: 'api' | 'worker' | 'all', config: Config, log:
           sender,
           renewer: new PromiseRenewer(deps, keys),
           payoutQuestions,
+          deliverer,
           keys,
           dueEveryMs: config.dueEveryMs,
         });
@@ -107,6 +114,7 @@ export async function serve(role: 'api' | 'worker' | 'all', config: Config, log:
           payouts,
           lookups,
           notices,
+          streams,
           noticeDoors: noticeDoors(config),
           banks: new BankList(merchantDeps),
           issueToken: (principal, scopes) => issueToken(deps, principal, scopes),
@@ -122,9 +130,10 @@ export async function serve(role: 'api' | 'worker' | 'all', config: Config, log:
       stopping = true;
       // Whoever routes to us learns it from /readyz before the door is shut.
       await sleep(config.drainMs);
+      streams.close();
       if (app) await closeApp(app);
       await Promise.all([...loops.map((loop) => loop.stop()), schedules?.stop()]);
-      await Promise.all([payins.close(), payouts.close()]);
+      await Promise.all([payins.close(), payouts.close(), deliverer.close()]);
       await notices.close();
       await pse.close();
       await registrar.close();
@@ -133,6 +142,13 @@ export async function serve(role: 'api' | 'worker' | 'all', config: Config, log:
       await ops.close();
     },
   };
+}
+
+/** To the public internet alone, but for a deployment that says otherwise. */
+function webhookSender({ webhooksToLoopback }: Config): WebhookSender {
+  return webhooksToLoopback
+    ? new WebhookSender({ isAllowed: (address) => isPublicAddress(address) || isLoopbackAddress(address) })
+    : new WebhookSender();
 }
 
 function noticeDoors({ noticeSecrets }: Config): NoticeDoor[] {

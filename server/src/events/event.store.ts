@@ -1,7 +1,7 @@
 import { statement, type Tx } from '../db/tx.ts';
 import type { SecretKey } from '../kit/crypto.ts';
 import { sealPayload } from './event.seal.ts';
-import { eventBody, type NewEvent } from './event.ts';
+import { eventBody, type NewEvent, TEST_EVENT } from './event.ts';
 
 const INSERT = statement(
   'event.insert',
@@ -13,8 +13,8 @@ const INSERT = statement(
      insert into caudal.final_events (organization_id, resource_id, event_id, event)
      select organization_id, resource_id, id, event from new
    )
-   insert into caudal.events (organization_id, id, event, resource, resource_id, payload, created_at)
-   select organization_id, id, event, resource, resource_id, payload, created_at from new`,
+   insert into caudal.events (organization_id, id, event, resource, resource_id, payload, created_at, undispatched)
+   select organization_id, id, event, resource, resource_id, payload, created_at, true from new`,
 );
 
 /**
@@ -37,5 +37,39 @@ export async function recordFinalEvents(
       sealPayload(dataKeyOf(event.organizationId), eventBody(event), event.organizationId, event.id),
     ),
     events.map((event) => event.createdAt),
+  ]);
+}
+
+const INSERT_TEST = statement(
+  'event.insert-test',
+  `insert into caudal.events (organization_id, id, event, resource, resource_id, payload, created_at) values ($1, $2, $3, 'webhook', $4, $5, $6)`,
+);
+
+/** About nothing but an endpoint, and delivered to that one alone: nobody else is to dispatch it. */
+export async function recordTestEvent(
+  tx: Tx,
+  event: {
+    readonly organizationId: string;
+    readonly id: string;
+    readonly endpointId: string;
+    readonly createdAt: Date;
+  },
+  dataKey: SecretKey,
+): Promise<void> {
+  const { organizationId, id, endpointId, createdAt } = event;
+  const body = eventBody({
+    id,
+    event: TEST_EVENT,
+    resource: 'webhook',
+    createdAt,
+    data: { webhookEndpointId: endpointId },
+  });
+  await tx.query(INSERT_TEST, [
+    organizationId,
+    id,
+    TEST_EVENT,
+    endpointId,
+    sealPayload(dataKey, body, organizationId, id),
+    createdAt,
   ]);
 }

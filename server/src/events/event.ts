@@ -1,11 +1,16 @@
 /** Every event a merchant can be told of (interface.md). */
-type EventName =
-  | 'payin.confirmed'
-  | 'payin.canceled'
-  | 'payin.declined'
-  | 'payout.confirmed'
-  | 'payout.canceled'
-  | 'payout.declined';
+export const EVENT_NAMES = [
+  'payin.confirmed',
+  'payin.canceled',
+  'payin.declined',
+  'payout.confirmed',
+  'payout.canceled',
+  'payout.declined',
+] as const;
+type EventName = (typeof EVENT_NAMES)[number];
+
+/** What `…/test` sends, to one endpoint: about nothing. */
+export const TEST_EVENT = 'webhook.test';
 
 /** A fact, as it will be delivered: `data` is a snapshot taken in the transaction of the fact, never rendered later. */
 export interface NewEvent {
@@ -19,6 +24,15 @@ export interface NewEvent {
 }
 
 /** The body of the delivery. */
-export function eventBody({ id, event, resource, createdAt, data }: NewEvent): string {
+export function eventBody({
+  id,
+  event,
+  resource,
+  createdAt,
+  data,
+}: Pick<NewEvent, 'id' | 'createdAt' | 'data'> & {
+  readonly event: string;
+  readonly resource: string;
+}): string {
   return JSON.stringify({ id, event, resource, createdAt: createdAt.toISOString(), data });
 }

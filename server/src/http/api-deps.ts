@@ -1,4 +1,5 @@
 import type { Deps } from '../deps.ts';
+import type { EventStreams } from '../flows/follow-events.ts';
 import type { IssuedToken } from '../flows/issue-token.ts';
 import type { KeyLookups } from '../flows/look-up-key.ts';
 import type { PayinCreator } from '../flows/payin-creator.ts';
@@ -18,5 +19,6 @@ export interface ApiDeps extends Deps {
   readonly payouts: PayoutCreator;
   readonly lookups: KeyLookups;
   readonly banks: BankList;
+  readonly streams: EventStreams;
   readonly issueToken: (principal: Principal, scopes: readonly string[]) => Promise<IssuedToken>;
 }

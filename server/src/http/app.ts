@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { Socket } from 'node:net';
+import { Readable } from 'node:stream';
 import Fastify, {
   type ConnectionError,
   type FastifyError,
@@ -18,7 +19,7 @@ import type { ApiDeps } from './api-deps.ts';
 import { authenticate, requireScope } from './auth.ts';
 import { registerDocs } from './docs-routes.ts';
 import { languageOf } from './language.ts';
-import { isMerchantOperation, type Operation, type Reply } from './operation.ts';
+import { isMerchantOperation, type Operation, type Reply, type StreamReply } from './operation.ts';
 import { problemBody, sendProblem } from './problem.ts';
 import { railNoticeRoutes } from './rail-notices/rail-notices.route.ts';
 import { fieldError, invalidRequest, readPart } from './validation.ts';
@@ -26,6 +27,9 @@ import { fieldError, invalidRequest, readPart } from './validation.ts';
 const BODY_LIMIT_BYTES = 64 * 1024;
 /** A client that has not sent its whole request by then is cut off. */
 const RECEIVE_WITHIN_MS = 15_000;
+
+/** After the end of a stream. */
+const READ_WITHIN_MS = 2000;
 
 const NOTHING = z.strictObject({});
 
@@ -138,7 +142,9 @@ function route(app: FastifyInstance, deps: ApiDeps, operation: Operation): void 
         body: operation.body ? readPart(operation.body, request.body, '', language) : null,
         rawBody: request.body,
         idempotencyKey: idempotencyKey(operation, request),
+        lastEventId: operation.resumes ? (request.headers['last-event-id']?.toString() ?? null) : null,
         language,
+        stillAuthorized: () => stillAuthorized(deps, operation, request),
       };
       const answer = isMerchantOperation(operation)
         ? await operation.handle(deps, principalOf(request), call)
@@ -146,6 +152,21 @@ function route(app: FastifyInstance, deps: ApiDeps, operation: Operation): void 
       return send(reply, answer);
     },
   });
+}
+
+/** False too when nobody can say: what goes on is resumed where somebody can. */
+async function stillAuthorized(
+  { authority }: ApiDeps,
+  operation: Operation,
+  request: FastifyRequest,
+): Promise<boolean> {
+  if (!isMerchantOperation(operation)) return true;
+  try {
+    requireScope(await authenticate(authority, request), operation.scope);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function principalOf(request: FastifyRequest): Principal {
@@ -165,10 +186,22 @@ function idempotencyKey(operation: Operation, request: FastifyRequest): string |
   return key;
 }
 
-function send(reply: FastifyReply, answer: Reply): FastifyReply {
+function send(reply: FastifyReply, answer: Reply | StreamReply): FastifyReply {
+  if ('stream' in answer) return sendStream(reply, answer);
   reply.code(answer.status).header('content-type', 'application/json; charset=utf-8');
   if (answer.headers) reply.headers(answer.headers);
   return reply.send(JSON.stringify(answer.body));
+}
+
+function sendStream(reply: FastifyReply, { stream, ended, close }: StreamReply): FastifyReply {
+  const readable = Readable.from(stream, { objectMode: false }).once('close', close);
+  // The stream itself hears of a client that is gone only when it has something to say.
+  reply.raw.once('close', close);
+  ended.addEventListener('abort', () => setTimeout(() => readable.destroy(), READ_WITHIN_MS).unref());
+  return reply
+    .code(200)
+    .headers({ 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' })
+    .send(readable);
 }
 
 function nothingHere(app: FastifyInstance, request: FastifyRequest): Fault {

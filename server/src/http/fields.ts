@@ -8,7 +8,10 @@ export type FieldCode =
   | 'invalid_breb_key'
   | 'invalid_document'
   | 'invalid_url'
+  | 'invalid_webhook_url'
   | 'not_for_this_rail'
+  | 'reserved_header'
+  | 'one_or_the_other'
   | 'required'
   | 'unsupported_bank';
 

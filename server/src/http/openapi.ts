@@ -50,6 +50,16 @@ const IDEMPOTENCY_KEY: ParameterObject = {
   example: 'order-1001-attempt',
 };
 
+const LAST_EVENT_ID: ParameterObject = {
+  name: 'Last-Event-ID',
+  in: 'header',
+  required: false,
+  description:
+    'The last event you have. Browsers and libraries for server-sent events send it by themselves.',
+  schema: { type: 'string', format: 'uuid' },
+  example: '019b2c5e-b1c2-7d3e-8001-7a8b9c0d1e2f',
+};
+
 /** The OpenAPI 3.1 document, made from the operations themselves. */
 export function openApiDocument(
   baseUrl: string,
@@ -76,6 +86,8 @@ export function openApiDocument(
       { name: 'Payouts', description: 'Send money to a Bre-B key, and see first whose it is.' },
       { name: 'Balance', description: 'The money we hold for you, and every movement of it.' },
       { name: 'PSE', description: 'Data of the PSE rail.' },
+      { name: 'Webhooks', description: 'Where your events are sent, and what came of it.' },
+      { name: 'Events', description: 'Every final outcome, to read, to follow live and to have sent again.' },
     ],
     paths,
     components: {
@@ -113,6 +125,7 @@ function operationObject(operation: Operation, schemas: Record<string, JsonSchem
       ...parametersOf(operation.params, 'path', schemas),
       ...parametersOf(operation.query, 'query', schemas),
       ...(operation.idempotent ? [IDEMPOTENCY_KEY] : []),
+      ...(operation.resumes ? [LAST_EVENT_ID] : []),
     ],
     ...(operation.body
       ? {
@@ -159,14 +172,16 @@ function successes(
     },
   };
   return Object.fromEntries(
-    Object.entries(operation.responses).map(([status, { description, schema, example }]) => [
-      status,
-      {
-        description,
-        headers: operation.idempotent ? { ...requestId, ...replayed } : requestId,
-        content: { 'application/json': { schema: schemaOf(schema, 'output', schemas), example } },
-      },
-    ]),
+    Object.entries(operation.responses).map(
+      ([status, { description, schema, example, type = 'application/json' }]) => [
+        status,
+        {
+          description,
+          headers: operation.idempotent ? { ...requestId, ...replayed } : requestId,
+          content: { [type]: { schema: schemaOf(schema, 'output', schemas), example } },
+        },
+      ],
+    ),
   );
 }
 

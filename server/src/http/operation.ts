@@ -10,6 +10,10 @@ interface Call<Params, Query, Body> {
   readonly body: Body;
   readonly rawBody: unknown;
   readonly idempotencyKey: string | null;
+  /** Of a client that resumes a stream. */
+  readonly lastEventId: string | null;
+  /** Whether the credential is still good: for answers that go on. */
+  readonly stillAuthorized: () => Promise<boolean>;
   readonly language: Language;
 }
 
@@ -20,10 +24,21 @@ export interface Reply {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** An answer that goes on: server-sent events, as text. */
+export interface StreamReply {
+  readonly stream: AsyncIterable<string>;
+  /** Its end; a client that does not read until then is cut off. */
+  readonly ended: AbortSignal;
+  /** Called when the client is gone. */
+  readonly close: () => void;
+}
+
 interface ResponseSpec {
   readonly description: string;
   readonly schema: z.ZodType;
   readonly example: unknown;
+  /** `application/json` unless said otherwise. */
+  readonly type?: 'text/event-stream';
 }
 
 interface OperationShape<Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType> {
@@ -42,6 +57,8 @@ interface OperationShape<Params extends z.ZodType, Query extends z.ZodType, Body
   readonly bodyExamples?: Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;
   /** Takes `Idempotency-Key` and remembers it. */
   readonly idempotent?: boolean;
+  /** Takes `Last-Event-ID`. */
+  readonly resumes?: boolean;
   /** Which of the two schemes the guides show; both are accepted. */
   readonly shows?: 'apiKey' | 'bearer';
   readonly responses: Readonly<Record<number, ResponseSpec>>;
@@ -60,7 +77,7 @@ export interface MerchantOperation<
     deps: ApiDeps,
     principal: Principal,
     call: Call<z.output<Params>, z.output<Query>, z.output<Body>>,
-  ): Promise<Reply>;
+  ): Promise<Reply | StreamReply>;
 }
 
 /** An operation anyone may call; it looks after credentials itself. */

@@ -32,6 +32,18 @@ const MESSAGES: Readonly<Record<string, Readonly<Record<Language, string>>>> = {
     en: 'Must be an https address without user or password (in staging also http to this machine).',
     es: 'Debe ser una dirección https sin usuario ni contraseña (en pruebas también http a este equipo).',
   },
+  invalid_webhook_url: {
+    en: 'Must be a public https address without user or password (in staging perhaps also http to this machine).',
+    es: 'Debe ser una dirección https pública sin usuario ni contraseña (en pruebas quizá también http a este equipo).',
+  },
+  one_or_the_other: {
+    en: 'Cannot be sent together with `createdFrom` and `createdTo`.',
+    es: 'No se puede enviar junto con `createdFrom` y `createdTo`.',
+  },
+  reserved_header: {
+    en: 'This header is set by the service itself.',
+    es: 'Este encabezado lo pone el propio servicio.',
+  },
   not_for_this_rail: { en: 'Belongs to the other rail.', es: 'Es del otro medio de pago.' },
   unsupported_bank: {
     en: 'Is not a supported bank; GET /pse/banks lists them.',

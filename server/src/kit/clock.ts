@@ -52,3 +52,8 @@ export function monotonicMs(): number {
 export function realSeconds(): number {
   return Date.now() / 1000;
 }
+
+/** The time of this machine, where a receiver compares it with its own: `webhook-timestamp`. */
+export function realTime(): Date {
+  return new Date();
+}

@@ -210,6 +210,32 @@ export const ERRORS = {
     },
     retry: 'safe',
   },
+  endpoint_disabled: {
+    status: 409,
+    title: { en: 'Endpoint disabled', es: 'Destino deshabilitado' },
+    cause: {
+      en: 'The endpoint is disabled, so nothing is sent to it; `disabledReason` says why.',
+      es: 'El destino está deshabilitado, así que no se le envía nada; `disabledReason` dice por qué.',
+    },
+    remedy: {
+      en: 'Enable it first: `PATCH` with `status` `ENABLED`.',
+      es: 'Habilítelo primero: `PATCH` con `status` `ENABLED`.',
+    },
+    retry: 'after_change',
+  },
+  too_many_endpoints: {
+    status: 409,
+    title: { en: 'Too many endpoints', es: 'Demasiados destinos' },
+    cause: {
+      en: 'Your organization has fifty webhook endpoints already.',
+      es: 'Su organización ya tiene cincuenta destinos de webhooks.',
+    },
+    remedy: {
+      en: 'Delete one that is no longer needed, or change it.',
+      es: 'Elimine uno que ya no necesite, o cámbielo.',
+    },
+    retry: 'after_change',
+  },
   payout_already_sent: {
     status: 409,
     title: { en: 'Payout already sent', es: 'El pago ya fue enviado' },
@@ -325,6 +351,19 @@ export const ERRORS = {
     remedy: {
       en: 'Wait for the time in `Retry-After`. A lookup that a payout follows costs nothing in the end.',
       es: 'Espere el tiempo de `Retry-After`. Una consulta a la que le sigue un pago al final no cuenta.',
+    },
+    retry: 'safe',
+  },
+  too_many_streams: {
+    status: 429,
+    title: { en: 'Too many streams', es: 'Demasiadas transmisiones' },
+    cause: {
+      en: 'Your organization follows its events in as many streams as it may have open at once.',
+      es: 'Su organización ya sigue sus eventos en todas las transmisiones que puede tener abiertas a la vez.',
+    },
+    remedy: {
+      en: 'Close one, or wait: a stream ends by itself after ten minutes. Nothing is missed, for a stream resumes where you say.',
+      es: 'Cierre una o espere: una transmisión termina sola a los diez minutos. No se pierde nada, pues una transmisión sigue desde donde usted indique.',
     },
     retry: 'safe',
   },

@@ -40,6 +40,7 @@ const ALLOWED = [
   'payinId',
   'payoutId',
   'noticeId',
+  'webhookEndpointId',
 ] as const;
 
 type Allowed = (typeof ALLOWED)[number];

@@ -4,6 +4,8 @@ import { applyPayoutWords } from '../flows/apply-payout-words.ts';
 import { applyWords } from '../flows/apply-words.ts';
 import type { PayoutQuestions } from '../flows/ask-payouts.ts';
 import type { RailQuestions } from '../flows/ask-rails.ts';
+import type { WebhookDeliverer } from '../flows/deliver-webhooks.ts';
+import { dispatchNewEvents } from '../flows/dispatch-events.ts';
 import type { PseOpener } from '../flows/open-pse-payins.ts';
 import type { KeyRegistrar } from '../flows/register-breb-keys.ts';
 import type { PromiseRenewer } from '../flows/renew-promises.ts';
@@ -12,6 +14,7 @@ import type { PayoutSender } from '../flows/send-payouts.ts';
 import { sweepPsePayins } from '../flows/sweep-pse-payins.ts';
 import { watchOutcomes } from '../flows/watch-outcomes.ts';
 import { watchWaitingKeys } from '../flows/watch-waiting-keys.ts';
+import { watchWebhooks } from '../flows/watch-webhooks.ts';
 import { Loop } from '../jobs/loop.ts';
 import { SCHEDULES } from '../jobs/schedule-catalogue.ts';
 import { Schedules } from '../jobs/schedules.ts';
@@ -28,6 +31,7 @@ interface WorkerParts {
   readonly sender: PayoutSender;
   readonly renewer: PromiseRenewer;
   readonly payoutQuestions: PayoutQuestions;
+  readonly deliverer: WebhookDeliverer;
   /** How often each loop looks for work when it found none. */
   readonly dueEveryMs: number;
 }
@@ -51,9 +55,17 @@ export function workerLoops(deps: SystemDeps, parts: WorkerParts): Loop[] {
     loop('renew promises', () => parts.renewer.renew()),
     loop('send payouts', () => parts.sender.send()),
     loop('ask payouts', payoutQuestions(parts.payoutQuestions)),
+    loop('dispatch events', async () => {
+      const events = await dispatchNewEvents(deps);
+      // Whoever dispatched knows that there is something to deliver.
+      if (events > 0) await parts.deliverer.work();
+      return events;
+    }),
+    loop('deliver webhooks', () => parts.deliverer.work()),
     ...RAILS.map((rail) => loop(`ask ${rail}`, questions(parts.questions[rail]))),
     watch('watch waiting keys', watchWaitingKeys(deps)),
     watch('watch outcomes', watchOutcomes(deps)),
+    watch('watch webhooks', watchWebhooks(deps)),
   ];
 }
 

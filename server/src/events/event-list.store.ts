@@ -1,0 +1,80 @@
+import { Keyset } from '../db/keyset.ts';
+import { statement, type Tx } from '../db/tx.ts';
+import type { Position } from '../kit/cursor.ts';
+
+export interface EventRow {
+  organization_id: string;
+  id: string;
+  event: string;
+  resource_id: string;
+  payload: Buffer;
+  created_at: Date;
+}
+
+export interface EventFilters {
+  readonly event?: string | undefined;
+  readonly resourceId?: string | undefined;
+  /** Created at or after. */
+  readonly createdFrom?: Date | undefined;
+  /** Created before. */
+  readonly createdTo?: Date | undefined;
+}
+
+const SELECT =
+  'select e.organization_id, e.id, e.event, e.resource_id, e.payload, e.created_at from caudal.events e';
+
+/** Up to `most` events beyond a position, newest first. */
+export function listEvents(
+  tx: Tx,
+  organizationId: string,
+  filters: EventFilters,
+  position: Position | null,
+  most: number,
+): Promise<EventRow[]> {
+  return (
+    new Keyset('e', organizationId, position)
+      .where('e.event = ?', filters.event)
+      // By the key of its one final event: by the resource's own id it would be all events of the organization.
+      .where(
+        'e.id = (select f.event_id from caudal.final_events f where f.organization_id = $1 and f.resource_id = ?)',
+        filters.resourceId,
+      )
+      .between('created_at', filters.createdFrom, filters.createdTo)
+      .read<EventRow>(tx, 'event.list', SELECT, most)
+  );
+}
+
+const FIND = statement('event.find', `${SELECT} where e.organization_id = $1 and e.id = $2`);
+
+export async function findEvent(tx: Tx, organizationId: string, id: string): Promise<EventRow | null> {
+  const [row] = await tx.query<EventRow>(FIND, [organizationId, id]);
+  return row ?? null;
+}
+
+const IDS_SINCE = statement(
+  'event.ids-since',
+  `select e.id from caudal.events e
+   where e.organization_id = $1 and e.id > $2 and ($3::text is null or e.event = $3) order by e.id limit $4`,
+);
+
+/** Of those with a later id, oldest first. An id is stamped before its transaction commits: earlier ones may still appear. */
+export async function eventIdsSince(
+  tx: Tx,
+  organizationId: string,
+  afterId: string,
+  event: string | null,
+  most: number,
+): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>(IDS_SINCE, [organizationId, afterId, event, most]);
+  return rows.map(({ id }) => id);
+}
+
+const OF_IDS = statement(
+  'event.of-ids',
+  `select e.* from unnest($2::uuid[]) as w (id)
+   cross join lateral (${SELECT} where e.organization_id = $1 and e.id = w.id limit 1) as e order by e.id`,
+);
+
+export function eventsOfIds(tx: Tx, organizationId: string, ids: readonly string[]): Promise<EventRow[]> {
+  return tx.query<EventRow>(OF_IDS, [organizationId, ids]);
+}

@@ -1,0 +1,381 @@
+import { isPassing, verdictOf } from '../db/failures.ts';
+import type { Tx } from '../db/tx.ts';
+import type { SystemDeps } from '../deps.ts';
+import { openPayload } from '../events/event.seal.ts';
+import { Batcher } from '../kit/batch/batcher.ts';
+import { monotonicMs, realTime } from '../kit/clock.ts';
+import { keyFromBytes, type SecretKey } from '../kit/crypto.ts';
+import { freshToken } from '../kit/ids.ts';
+import { errorFields } from '../kit/log.ts';
+import type { Counter } from '../kit/metrics.ts';
+import type { DataKeys } from '../organizations/data-keys.ts';
+import type { OrganizationSecrets } from '../organizations/organization.ts';
+import {
+  type AttemptResult,
+  type DueDelivery,
+  recordAttempts,
+  takeDeliveries,
+} from '../webhooks/delivery.store.ts';
+import { openPart, sealPart } from '../webhooks/endpoint.seal.ts';
+import { type DisabledEndpoint, disableEndpoints } from '../webhooks/endpoint.store.ts';
+import type { StaticHeader } from '../webhooks/endpoint.ts';
+import { claimLines, type Line, type LineRelease, releaseLines, shutLines } from '../webhooks/line.store.ts';
+import { retryDelayMs } from '../webhooks/retry-schedule.ts';
+import { signatureHeaders } from '../webhooks/signature.ts';
+import type { SendResult, WebhookSender } from '../webhooks/webhook-sender.ts';
+
+/**
+ * Lines a process works at the same time. One that hangs takes one of them, for ten seconds at most; those known to fail
+ * have a share and no more, so that however many there are the others have places.
+ */
+const LINES_AT_ONCE = 1024;
+const FAILING_AT_ONCE = 256;
+const CLAIMED_AT_ONCE = 256;
+/** So many of one line in a turn, and so many of them at once: then the others have theirs. */
+const IN_A_TURN = 100;
+const SENDS_AT_ONCE = 10;
+/** After that a turn begins no more: with the longest answer and the writing down it must end within its claim. */
+const BEGIN_WITHIN_MS = 8000;
+/** A line that cannot be read waits for somebody to look into it. */
+const PUT_OFF_MS = 600_000;
+const LONGEST_REST_MS = 60_000;
+/** Without one success for so long an endpoint is disabled. */
+const GIVEN_UP_AFTER_SECONDS = 5 * 86_400;
+
+interface Turn {
+  readonly results: readonly AttemptResult[];
+  readonly release: LineRelease;
+  /** It said that it is there no more. */
+  readonly gone: boolean;
+  /** As many as a turn may take: there may be more. */
+  readonly full: boolean;
+}
+
+interface Sent {
+  readonly result: AttemptResult;
+  readonly received: boolean;
+  readonly test: boolean;
+}
+
+/** Where and how to send to an endpoint, opened. */
+interface Target {
+  readonly url: string;
+  readonly staticHeader: StaticHeader | null;
+  readonly secrets: readonly SecretKey[];
+}
+
+/**
+ * Delivers events. It takes lines, one for each endpoint, and works each by itself: an endpoint that hangs or fails delays
+ * only its own. That an event was received is written down after it was; whatever dies in between leaves it to be sent again,
+ * under the same id.
+ */
+export class WebhookDeliverer {
+  readonly #deps: SystemDeps;
+  readonly #keys: DataKeys;
+  readonly #sender: WebhookSender;
+  readonly #recorder: Batcher<Turn, null>;
+  readonly #attempts: Counter;
+  readonly #disabled: Counter;
+  readonly #turns = new Set<Promise<void>>();
+  #failingTurns = 0;
+  /** Lines wait for a place. */
+  #crowded = false;
+  #claiming: Promise<number> | null = null;
+  #closed = false;
+
+  constructor(deps: SystemDeps, keys: DataKeys, sender: WebhookSender) {
+    this.#deps = deps;
+    this.#keys = keys;
+    this.#sender = sender;
+    this.#recorder = new Batcher({
+      run: async (turns) => {
+        await this.#record(turns);
+        return turns.map(() => null);
+      },
+      verdict: verdictOf,
+      groupOf: ({ release }) => release.endpointId,
+      maxBatch: 100,
+      maxQueue: 10_000,
+      lanes: 1,
+      retryWithinMs: 10_000,
+    });
+    this.#attempts = deps.metrics.counter(
+      'caudal_webhook_attempts_total',
+      'Attempts to deliver an event, by what came of them.',
+    );
+    this.#disabled = deps.metrics.counter(
+      'caudal_webhook_endpoints_disabled_total',
+      'Endpoints that were disabled because nothing reached them.',
+    );
+    deps.metrics.gauge('caudal_webhook_lines_active', 'Lines that are being worked.', () => this.#turns.size);
+  }
+
+  /** @returns how many lines were taken; call again at once while there are any */
+  work(): Promise<number> {
+    this.#claiming ??= this.#claim().finally(() => {
+      this.#claiming = null;
+    });
+    return this.#claiming;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#claiming;
+    await Promise.all(this.#turns);
+    await this.#recorder.close();
+    this.#sender.close();
+  }
+
+  async #claim(): Promise<number> {
+    const free = Math.min(CLAIMED_AT_ONCE, LINES_AT_ONCE - this.#turns.size);
+    this.#crowded = free <= 0;
+    if (this.#closed || free <= 0) return 0;
+    const freeFailing = Math.min(free, FAILING_AT_ONCE - this.#failingTurns);
+    const claimToken = freshToken();
+    const { lines, deliveries } = await this.#deps.system.transaction('claim lines', async (tx) => {
+      const lines = await claimLines(tx, claimToken, free, Math.max(0, freeFailing));
+      return { lines, deliveries: await takeDeliveries(tx, lines.map(withMost)) };
+    });
+    if (lines.length === 0) return 0;
+    const secrets = await this.#keys.of(new Set(lines.map((line) => line.organizationId)));
+    const byLine = Map.groupBy(deliveries, ({ endpointId }) => endpointId);
+    for (const line of lines) this.#begin(line, byLine.get(line.endpointId) ?? [], claimToken, secrets);
+    return lines.length;
+  }
+
+  #begin(
+    line: Line,
+    deliveries: readonly DueDelivery[],
+    claimToken: string,
+    secrets: (organizationId: string) => OrganizationSecrets,
+  ): void {
+    const failing = line.failures > 0;
+    if (failing) this.#failingTurns += 1;
+    const turn = this.#take(line, deliveries, claimToken, secrets).then((full) => {
+      this.#turns.delete(turn);
+      if (failing) this.#failingTurns -= 1;
+      // Otherwise nobody waits, and the next round is soon enough.
+      if (!this.#closed && (full || this.#crowded)) void this.work().catch(() => undefined);
+    });
+    this.#turns.add(turn);
+  }
+
+  /** @returns whether the line may have more; never throws */
+  async #take(
+    line: Line,
+    deliveries: readonly DueDelivery[],
+    claimToken: string,
+    secrets: (organizationId: string) => OrganizationSecrets,
+  ): Promise<boolean> {
+    try {
+      const turn = await this.#turn(line, deliveries, claimToken, secrets);
+      await this.#recorder.submit(turn);
+      return turn.full;
+    } catch (error) {
+      // Its claim runs out, and all of it is sent again.
+      if (!isPassing(error))
+        this.#deps.log.error({ ...errorFields(error) }, 'what came of deliveries could not be written down');
+      return false;
+    }
+  }
+
+  async #turn(
+    line: Line,
+    deliveries: readonly DueDelivery[],
+    claimToken: string,
+    secrets: (organizationId: string) => OrganizationSecrets,
+  ): Promise<Turn> {
+    const { organizationId, endpointId } = line;
+    const released = (restMs: number, result: LineRelease['result']): LineRelease => ({
+      organizationId,
+      endpointId,
+      claimToken,
+      restMs,
+      result,
+    });
+    let target: Target;
+    try {
+      target = targetOf(line, secrets(organizationId));
+    } catch (error) {
+      this.#deps.log.error({ ...errorFields(error), organizationId }, 'a webhook endpoint does not open');
+      return { results: [], release: released(PUT_OFF_MS, 'none'), gone: false, full: false };
+    }
+    const over = deliveries.filter((delivery) => delivery.over).map(givenUp);
+    const due = deliveries.filter((delivery) => !delivery.over);
+    const sent = await this.#sendAll(due, target, secrets(organizationId));
+    const failed = sent.length > 0 && sent.every(({ received }) => !received);
+    return {
+      results: [...over, ...sent.map(({ result }) => result)],
+      release: released(
+        failed ? Math.min(LONGEST_REST_MS, 1000 * 2 ** Math.min(line.failures, 10)) : 0,
+        judged(sent),
+      ),
+      gone: sent.some(({ result }) => result.attempt?.statusCode === 410),
+      full: !failed && deliveries.length === mostOf(line),
+    };
+  }
+
+  /** A few at once, in order; after the first that fails no more are begun. */
+  async #sendAll(
+    due: readonly DueDelivery[],
+    target: Target,
+    secrets: OrganizationSecrets,
+  ): Promise<readonly Sent[]> {
+    const sent: Sent[] = [];
+    const queue = [...due];
+    const until = monotonicMs() + BEGIN_WITHIN_MS;
+    let failing = false;
+    const worker = async () => {
+      while (!failing && !this.#closed && monotonicMs() < until) {
+        const next = queue.shift();
+        if (!next) return;
+        const answer = await this.#send(next, target, secrets);
+        const received = isReceived(answer);
+        failing ||= !received;
+        sent.push({ result: resultOf(next, answer, secrets), received, test: next.test });
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(SENDS_AT_ONCE, due.length) }, worker));
+    return sent;
+  }
+
+  async #send(delivery: DueDelivery, target: Target, { dataKey }: OrganizationSecrets): Promise<SendResult> {
+    const body = openPayload(dataKey, delivery.sealedPayload, delivery.organizationId, delivery.eventId);
+    const signature = signatureHeaders({ id: delivery.eventId, timestamp: realTime(), body }, target.secrets);
+    const answer = await this.#sender.send({
+      url: target.url,
+      headers: {
+        ...(target.staticHeader ? { [target.staticHeader.name]: target.staticHeader.value } : {}),
+        'content-type': 'application/json; charset=utf-8',
+        'user-agent': 'Caudal-Webhooks/1.0',
+        ...signature,
+      },
+      body,
+    });
+    this.#attempts.add({
+      result: answer.kind === 'answered' ? `${Math.floor(answer.status / 100)}xx` : answer.reason,
+    });
+    return answer;
+  }
+
+  async #record(turns: readonly Turn[]): Promise<void> {
+    const disabled = await this.#deps.system.transaction('record deliveries', async (tx) => {
+      await recordAttempts(
+        tx,
+        turns.flatMap((turn) => turn.results),
+      );
+      const failing = await releaseLines(
+        tx,
+        turns.map((turn) => turn.release),
+      );
+      return disable(tx, [
+        ...turns
+          .filter((turn) => turn.gone)
+          .map(({ release }) => ({ ...idOf(release), reason: 'it answered 410 Gone' })),
+        ...failing
+          .filter(({ failingSeconds }) => failingSeconds >= GIVEN_UP_AFTER_SECONDS)
+          .map((line) => ({ ...idOf(line), reason: 'nothing reached it for five days' })),
+      ]);
+    });
+    for (const { organizationId, id, reason } of disabled) {
+      this.#disabled.add({});
+      this.#deps.log.error(
+        { organizationId, webhookEndpointId: id, reason },
+        'A WEBHOOK ENDPOINT WAS DISABLED: its events are held until it is enabled again',
+      );
+    }
+  }
+}
+
+async function disable(tx: Tx, endpoints: readonly DisabledEndpoint[]): Promise<DisabledEndpoint[]> {
+  const disabled = await disableEndpoints(tx, endpoints);
+  await shutLines(tx, disabled);
+  return disabled;
+}
+
+/** A line that fails is tried with one delivery at a time. */
+function mostOf({ failures }: Line): number {
+  return failures > 0 ? 1 : IN_A_TURN;
+}
+
+function withMost(line: Line) {
+  return { ...line, most: mostOf(line) };
+}
+
+/** What a turn says about its endpoint. A test that fails says nothing: nobody was to be told of anything. */
+function judged(sent: readonly Sent[]): LineRelease['result'] {
+  if (sent.some(({ received }) => received)) return 'success';
+  return sent.some(({ test }) => !test) ? 'failure' : 'none';
+}
+
+function idOf({ organizationId, endpointId }: { organizationId: string; endpointId: string }) {
+  return { organizationId, id: endpointId };
+}
+
+function targetOf(line: Line, { dataKey }: OrganizationSecrets): Target {
+  const { organizationId, endpointId } = line;
+  return {
+    url: openPart(dataKey, 'address', line.sealedAddress, organizationId, endpointId).toString('utf8'),
+    staticHeader:
+      line.sealedStaticHeader === null
+        ? null
+        : (JSON.parse(
+            openPart(dataKey, 'static_header', line.sealedStaticHeader, organizationId, endpointId).toString(
+              'utf8',
+            ),
+          ) as StaticHeader),
+    secrets: [line.sealedSecret, line.sealedPreviousSecret].flatMap((sealed) =>
+      sealed === null ? [] : [keyFromBytes(openPart(dataKey, 'secret', sealed, organizationId, endpointId))],
+    ),
+  };
+}
+
+/** Any 2xx. */
+function isReceived(answer: SendResult): boolean {
+  return answer.kind === 'answered' && answer.status >= 200 && answer.status < 300;
+}
+
+function givenUp({ organizationId, endpointId, eventId, replays }: DueDelivery): AttemptResult {
+  return {
+    organizationId,
+    endpointId,
+    eventId,
+    replays,
+    attempt: null,
+    status: 'FAILED',
+    againAfterMs: null,
+  };
+}
+
+function resultOf(
+  delivery: DueDelivery,
+  answer: SendResult,
+  { dataKey }: OrganizationSecrets,
+): AttemptResult {
+  const { organizationId, endpointId, eventId, replays } = delivery;
+  const number = delivery.attempts + 1;
+  const received = isReceived(answer);
+  return {
+    organizationId,
+    endpointId,
+    eventId,
+    replays,
+    attempt: {
+      number,
+      statusCode: answer.kind === 'answered' ? answer.status : null,
+      durationMs: answer.durationMs,
+      error: answer.kind === 'failed' ? answer.reason : null,
+      sealedAnswer:
+        answer.kind === 'answered' && answer.firstBytes !== ''
+          ? sealPart(dataKey, 'answer', answer.firstBytes, organizationId, endpointId)
+          : null,
+    },
+    status: received ? 'DELIVERED' : 'PENDING',
+    againAfterMs: received
+      ? null
+      : retryDelayMs(
+          number - delivery.attemptsBefore,
+          answer.kind === 'answered' ? answer.retryAfterSeconds : null,
+        ),
+  };
+}

@@ -1,0 +1,206 @@
+import { claimIdempotencyKeys } from '../claims/idempotency.store.ts';
+import { writeFailure } from '../db/failures.ts';
+import type { Tx } from '../db/tx.ts';
+import type { Deps } from '../deps.ts';
+import { Fault } from '../kit/errors.ts';
+import { uuidv7 } from '../kit/ids.ts';
+import type { OrganizationSecrets, Principal } from '../organizations/organization.ts';
+import { openPart, sealPart } from '../webhooks/endpoint.seal.ts';
+import {
+  changeEndpoint,
+  deleteEndpoint,
+  type EndpointRow,
+  endpointOf,
+  findEndpoint,
+  findSecret,
+  insertEndpoint,
+  listEndpoints,
+  rotateSecret,
+} from '../webhooks/endpoint.store.ts';
+import type { Endpoint, StaticHeader } from '../webhooks/endpoint.ts';
+import { lockLine, openLine, shutLines } from '../webhooks/line.store.ts';
+import { freshWebhookSecret, printWebhookSecret } from '../webhooks/signature.ts';
+import { type Idempotency, idempotencyClaim } from './creation-request.ts';
+
+/** More than any organization needs; each event goes to every one of them. */
+const MOST_ENDPOINTS = 50;
+const OPERATION = 'webhook-endpoints.create';
+/** For so long the secret that was signs too. */
+export const ROTATION_SECONDS = 86_400;
+
+export interface EndpointRequest {
+  readonly url: string;
+  readonly events: readonly string[] | null;
+  readonly description: string | null;
+  readonly staticHeader: StaticHeader | null;
+}
+
+export interface EndpointWithSecret {
+  readonly endpoint: Endpoint;
+  readonly secret: string;
+}
+
+/**
+ * Its secret is shown here, to a repeat of the same request, and never again.
+ * @throws Fault `too_many_endpoints`, `idempotency_mismatch`, `outcome_unknown`, `service_unavailable`
+ */
+export async function createEndpoint(
+  deps: Deps,
+  principal: Principal,
+  request: EndpointRequest,
+  idempotency: Idempotency | null,
+): Promise<EndpointWithSecret & { readonly replayed: boolean }> {
+  const { organization, secrets } = principal;
+  const id = uuidv7(deps.clock.now(), deps.cell);
+  const claim = idempotencyClaim(secrets, OPERATION, idempotency);
+  return write(deps, organization.id, async (tx) => {
+    if (claim !== null) {
+      const [holder] = await claimIdempotencyKeys(tx, [
+        { organizationId: organization.id, ...claim, resourceId: id },
+      ]);
+      if (holder && holder.resourceId !== id) {
+        if (!holder.bodyHash.equals(claim.bodyHash)) return new Fault('idempotency_mismatch');
+        return repeated(tx, organization.id, holder.resourceId, secrets);
+      }
+    }
+    // Together with the new one: two at the same time may both find a place, which does no harm.
+    if ((await listEndpoints(tx, organization.id, MOST_ENDPOINTS)).length >= MOST_ENDPOINTS)
+      return new Fault('too_many_endpoints');
+    const secret = freshWebhookSecret();
+    const row = await insertEndpoint(tx, {
+      organizationId: organization.id,
+      id,
+      sealedAddress: sealPart(secrets.dataKey, 'address', request.url, organization.id, id),
+      events: request.events,
+      description: request.description,
+      sealedStaticHeader: sealHeader(secrets, request.staticHeader, organization.id, id),
+      sealedSecret: sealPart(secrets.dataKey, 'secret', secret, organization.id, id),
+    });
+    return {
+      endpoint: endpointOf(row, secrets.dataKey),
+      secret: printWebhookSecret(secret),
+      replayed: false,
+    };
+  });
+}
+
+async function repeated(tx: Tx, organizationId: string, id: string, { dataKey }: OrganizationSecrets) {
+  const row = await findEndpoint(tx, organizationId, id);
+  const sealed = await findSecret(tx, organizationId, id);
+  if (!row || !sealed) return new Fault('not_found');
+  const secret = openPart(dataKey, 'secret', sealed, organizationId, id);
+  return { endpoint: endpointOf(row, dataKey), secret: printWebhookSecret(secret), replayed: true };
+}
+
+export async function readEndpoints(deps: Deps, { organization, secrets }: Principal): Promise<Endpoint[]> {
+  const rows = await deps.read.read(organization.id, (tx) =>
+    listEndpoints(tx, organization.id, MOST_ENDPOINTS),
+  );
+  return rows.map((row) => endpointOf(row, secrets.dataKey));
+}
+
+/** @throws Fault `not_found` */
+export async function readEndpoint(
+  deps: Deps,
+  { organization, secrets }: Principal,
+  id: string,
+): Promise<Endpoint> {
+  const row = await deps.read.read(organization.id, (tx) => findEndpoint(tx, organization.id, id));
+  if (!row) throw new Fault('not_found');
+  return endpointOf(row, secrets.dataKey);
+}
+
+/** Left out: stays as it is. */
+export type EndpointUpdate = {
+  readonly [name in keyof EndpointRequest]?: EndpointRequest[name] | undefined;
+} & {
+  readonly status?: 'ENABLED' | 'DISABLED' | undefined;
+};
+
+/** Enabled again, what was held for it goes on. @throws Fault `not_found`, `outcome_unknown`, `service_unavailable` */
+export async function updateEndpoint(
+  deps: Deps,
+  { organization, secrets }: Principal,
+  id: string,
+  update: EndpointUpdate,
+): Promise<Endpoint> {
+  const { dataKey } = secrets;
+  const row = await write(deps, organization.id, async (tx): Promise<EndpointRow | Fault> => {
+    if (!(await lockLine(tx, organization.id, id))) return new Fault('not_found');
+    const changed = await changeEndpoint(
+      tx,
+      organization.id,
+      id,
+      {
+        sealedAddress:
+          update.url === undefined
+            ? undefined
+            : sealPart(dataKey, 'address', update.url, organization.id, id),
+        events: update.events,
+        description: update.description,
+        sealedStaticHeader:
+          update.staticHeader === undefined
+            ? undefined
+            : sealHeader(secrets, update.staticHeader, organization.id, id),
+        status: update.status,
+      },
+      'disabled by you',
+    );
+    if (!changed) return new Fault('not_found');
+    if (changed.status === 'DISABLED') await shutLines(tx, [{ organizationId: organization.id, id }]);
+    else if (update.status !== undefined || update.url !== undefined) await openLine(tx, organization.id, id);
+    return changed;
+  });
+  return endpointOf(row, dataKey);
+}
+
+/** @throws Fault `not_found`, `outcome_unknown`, `service_unavailable` */
+export async function removeEndpoint(deps: Deps, { organization }: Principal, id: string): Promise<void> {
+  await write(deps, organization.id, async (tx): Promise<true | Fault> => {
+    const found = await lockLine(tx, organization.id, id);
+    if (!found || !(await deleteEndpoint(tx, organization.id, id))) return new Fault('not_found');
+    await shutLines(tx, [{ organizationId: organization.id, id }]);
+    return true;
+  });
+}
+
+/** Both sign for a day. @throws Fault `not_found`, `outcome_unknown`, `service_unavailable` */
+export async function rotateEndpointSecret(
+  deps: Deps,
+  { organization, secrets }: Principal,
+  id: string,
+): Promise<EndpointWithSecret> {
+  const secret = freshWebhookSecret();
+  const sealed = sealPart(secrets.dataKey, 'secret', secret, organization.id, id);
+  const row = await write(
+    deps,
+    organization.id,
+    async (tx): Promise<EndpointRow | Fault> =>
+      (await rotateSecret(tx, organization.id, id, sealed, ROTATION_SECONDS)) ?? new Fault('not_found'),
+  );
+  return { endpoint: endpointOf(row, secrets.dataKey), secret: printWebhookSecret(secret) };
+}
+
+function sealHeader(
+  { dataKey }: OrganizationSecrets,
+  header: StaticHeader | null,
+  organizationId: string,
+  id: string,
+): Buffer | null {
+  return header === null
+    ? null
+    : sealPart(dataKey, 'static_header', JSON.stringify(header), organizationId, id);
+}
+
+/** A refusal is thrown after the commit: it is a promise too. */
+async function write<T>(
+  deps: Deps,
+  organizationId: string,
+  work: (tx: Tx) => Promise<T | Fault>,
+): Promise<T> {
+  const answer = await deps.batch
+    .write('manage endpoints', new Set([organizationId]), work)
+    .catch((error: unknown) => Promise.reject(writeFailure(error)));
+  if (answer instanceof Fault) throw answer;
+  return answer;
+}

@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import type { Delivery } from '../../flows/read-events.ts';
+import { timestamp } from '../fields.ts';
+import { pageInfo } from '../list.ts';
+import { PAYIN_EXAMPLE } from './payin.schema.ts';
+
+const eventSchema = z
+  .strictObject({
+    id: z.uuid().describe('Also `webhook-id` of every delivery.'),
+    event: z.string(),
+    resource: z.string(),
+    createdAt: timestamp,
+    data: z.looseObject({}).describe('The resource as it was at that moment.'),
+  })
+  .meta({ id: 'Event' });
+
+const attemptSchema = z.strictObject({
+  at: timestamp,
+  statusCode: z.int().nullable(),
+  durationMs: z.int(),
+  error: z.string().nullable().describe('Why there was no answer.'),
+  answer: z.string().nullable().describe('The first bytes of the answer.'),
+});
+
+const delivery = {
+  id: z.uuid(),
+  eventId: z.uuid(),
+  event: z.string(),
+  status: z.enum(['PENDING', 'DELIVERED', 'FAILED']),
+  attempts: z.array(attemptSchema),
+  nextAttemptAt: timestamp.nullable(),
+};
+
+export const eventWithDeliveries = eventSchema
+  .extend({ deliveries: z.array(z.strictObject({ ...delivery, webhookEndpointId: z.uuid() })) })
+  .meta({ id: 'EventWithDeliveries' });
+
+export const eventListSchema = z
+  .strictObject({ data: z.array(eventSchema), pageInfo })
+  .meta({ id: 'EventList' });
+
+export const deliveryListSchema = z
+  .strictObject({ data: z.array(z.strictObject(delivery)), pageInfo })
+  .meta({ id: 'DeliveryList' });
+
+export const EVENT_EXAMPLE = {
+  id: '019b2c5e-b1c2-7d3e-8001-7a8b9c0d1e2f',
+  event: 'payin.confirmed',
+  resource: 'payin',
+  createdAt: '2026-11-14T15:06:07.890Z',
+  data: { id: PAYIN_EXAMPLE.id, reference: PAYIN_EXAMPLE.reference, status: 'CONFIRMED' },
+} as const;
+
+export const DELIVERY_EXAMPLE = {
+  id: '5b0f7c9e-3a51-4c0e-9a58-0a2f3c4d5e6f',
+  eventId: EVENT_EXAMPLE.id,
+  event: EVENT_EXAMPLE.event,
+  status: 'DELIVERED',
+  attempts: [{ at: '2026-11-14T15:06:08.010Z', statusCode: 200, durationMs: 84, error: null, answer: 'ok' }],
+  nextAttemptAt: null,
+} as const;
+
+export function deliveryView(each: Delivery) {
+  return {
+    id: each.deliveryId,
+    eventId: each.id,
+    event: each.event,
+    status: each.status,
+    attempts: each.attempts.map(({ at, ...rest }) => ({ at: at.toISOString(), ...rest })),
+    nextAttemptAt: each.nextAttemptAt?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import { readEvent } from '../../flows/read-events.ts';
+import { merchantOperation } from '../operation.ts';
+import { idIn } from '../path-id.ts';
+import { DELIVERY_EXAMPLE, deliveryView, EVENT_EXAMPLE, eventWithDeliveries } from './event.schema.ts';
+import { ENDPOINT_EXAMPLE } from './webhook-endpoint.schema.ts';
+
+export const eventPath = z.strictObject({
+  id: z.string().describe('Identifier of the event.').meta({ format: 'uuid', example: EVENT_EXAMPLE.id }),
+});
+
+export const getEvent = merchantOperation({
+  method: 'GET',
+  path: '/events/{id}',
+  operationId: 'getEvent',
+  tag: 'Events',
+  summary: 'Get an event',
+  description: 'The event and what came of its deliveries, attempt by attempt.',
+  scope: 'events:read',
+  params: eventPath,
+  responses: {
+    200: {
+      description: 'The event.',
+      schema: eventWithDeliveries,
+      example: {
+        ...EVENT_EXAMPLE,
+        deliveries: [{ ...DELIVERY_EXAMPLE, webhookEndpointId: ENDPOINT_EXAMPLE.id }],
+      },
+    },
+  },
+  problems: ['not_found'],
+
+  async handle(deps, principal, { params }) {
+    const { event, deliveries } = await readEvent(deps, principal, idIn(params.id));
+    const views = deliveries.map((each) => ({ ...deliveryView(each), webhookEndpointId: each.endpointId }));
+    return { status: 200, body: { ...event.body, deliveries: views } };
+  },
+});

@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { readEndpoint } from '../../flows/manage-endpoints.ts';
+import { merchantOperation } from '../operation.ts';
+import { idIn } from '../path-id.ts';
+import { ENDPOINT_EXAMPLE, endpointSchema, endpointView } from './webhook-endpoint.schema.ts';
+
+export const endpointPath = z.strictObject({
+  id: z
+    .string()
+    .describe('Identifier of the endpoint.')
+    .meta({ format: 'uuid', example: ENDPOINT_EXAMPLE.id }),
+});
+
+export const getWebhookEndpoint = merchantOperation({
+  method: 'GET',
+  path: '/webhook-endpoints/{id}',
+  operationId: 'getWebhookEndpoint',
+  tag: 'Webhooks',
+  summary: 'Get a webhook endpoint',
+  description: 'As it is now. Its secret is never shown again; rotate it if it is lost.',
+  scope: 'webhooks:read',
+  params: endpointPath,
+  responses: {
+    200: { description: 'The endpoint.', schema: endpointSchema, example: ENDPOINT_EXAMPLE },
+  },
+  problems: ['not_found'],
+
+  async handle(deps, principal, { params }) {
+    return { status: 200, body: endpointView(await readEndpoint(deps, principal, idIn(params.id))) };
+  },
+});

@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { EVENT_NAMES } from '../../events/event.ts';
+import { readEventPage } from '../../flows/read-events.ts';
+import { listFields, listReply, PAGE_INFO_EXAMPLE } from '../list.ts';
+import { merchantOperation } from '../operation.ts';
+import { EVENT_EXAMPLE, eventListSchema } from './event.schema.ts';
+
+const { cursor, pageSize, ...span } = listFields('Events', 'Created');
+
+export const listEvents = merchantOperation({
+  method: 'GET',
+  path: '/events',
+  operationId: 'listEvents',
+  tag: 'Events',
+  summary: 'List events',
+  description: 'Newest first, each with the body that its deliveries carry.',
+  scope: 'events:read',
+  query: z.strictObject({
+    cursor,
+    pageSize,
+    event: z.enum(EVENT_NAMES).optional().describe('Only events of this name.'),
+    resourceId: z.uuid().optional().describe('Only events of this payin or payout.'),
+    ...span,
+  }),
+  responses: {
+    200: {
+      description: 'A page of events.',
+      schema: eventListSchema,
+      example: { data: [EVENT_EXAMPLE], pageInfo: PAGE_INFO_EXAMPLE },
+    },
+  },
+  problems: ['cursor_invalid'],
+
+  handle(deps, principal, { query: { cursor, pageSize, ...filters } }) {
+    return listReply(deps, {
+      name: 'events',
+      organizationId: principal.organization.id,
+      filters,
+      cursor,
+      read: (position) => readEventPage(deps, principal, filters, position, pageSize),
+      view: ({ body }) => body,
+    });
+  },
+});

@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import { replay } from '../../flows/replay-events.ts';
+import { fieldIssue, timestamp } from '../fields.ts';
+import { merchantOperation } from '../operation.ts';
+import { replayedSchema } from './replay-event.route.ts';
+
+const moment = z.iso.datetime({ offset: true }).transform((value) => new Date(value));
+
+const body = z
+  .strictObject({
+    failedSince: moment
+      .optional()
+      .describe('All events created at or after this moment of which a delivery has failed or is failing.'),
+    createdFrom: moment.optional().describe('With `createdTo`: all events created at or after this moment …'),
+    createdTo: moment.optional().describe('… and before this one.'),
+  })
+  .superRefine(({ failedSince, createdFrom, createdTo }, context) => {
+    if (failedSince !== undefined && (createdFrom !== undefined || createdTo !== undefined))
+      context.addIssue({ code: 'custom', path: ['failedSince'], ...fieldIssue('one_or_the_other') });
+    if (failedSince !== undefined) return;
+    if (createdFrom === undefined)
+      context.addIssue({ code: 'custom', path: ['createdFrom'], ...fieldIssue('required') });
+    if (createdTo === undefined)
+      context.addIssue({ code: 'custom', path: ['createdTo'], ...fieldIssue('required') });
+  })
+  .meta({ id: 'ReplayEvents' });
+
+const replayedManySchema = replayedSchema
+  .extend({
+    nextFrom: timestamp
+      .nullable()
+      .describe('Set when there are more: replay again with this as `failedSince` or `createdFrom`.'),
+  })
+  .meta({ id: 'ReplayedMany' });
+
+export const replayEvents = merchantOperation({
+  method: 'POST',
+  path: '/events/replay',
+  operationId: 'replayEvents',
+  tag: 'Events',
+  summary: 'Replay events',
+  description:
+    'Delivers many events again, to all enabled endpoints that want them: those that failed since a moment, or all of a span of time. At most 50,000 deliveries at once, oldest events first: `nextFrom` says from where to go on.',
+  scope: 'events:write',
+  body,
+  bodyExamples: {
+    failed: { summary: 'What failed since noon', value: { failedSince: '2026-11-14T12:00:00.000Z' } },
+    range: {
+      summary: 'All of an hour',
+      value: { createdFrom: '2026-11-14T12:00:00.000Z', createdTo: '2026-11-14T13:00:00.000Z' },
+    },
+  },
+  responses: {
+    202: {
+      description: 'They are on their way.',
+      schema: replayedManySchema,
+      example: { events: 42, deliveries: 84, nextFrom: null },
+    },
+  },
+  problems: ['outcome_unknown'],
+
+  async handle(deps, principal, { body: { failedSince, createdFrom, createdTo } }) {
+    const wanted = failedSince
+      ? ({ kind: 'failed', from: failedSince } as const)
+      : ({ kind: 'range', ...span(createdFrom, createdTo) } as const);
+    const { nextFrom, ...counts } = await replay(deps, principal, wanted);
+    return { status: 202, body: { ...counts, nextFrom: nextFrom?.toISOString() ?? null } };
+  },
+});
+
+function span(from: Date | undefined, to: Date | undefined) {
+  if (!from || !to) throw new Error('the schema lets no half span through');
+  return { from, to };
+}

@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { sendTestEvent } from '../../flows/send-test-event.ts';
+import { merchantOperation } from '../operation.ts';
+import { idIn } from '../path-id.ts';
+import { endpointPath } from './get-webhook-endpoint.route.ts';
+
+export const testWebhookEndpoint = merchantOperation({
+  method: 'POST',
+  path: '/webhook-endpoints/{id}/test',
+  operationId: 'testWebhookEndpoint',
+  tag: 'Webhooks',
+  summary: 'Send a test event',
+  description:
+    'Sends `webhook.test` to this endpoint, signed and retried like every event. `GET /events/{eventId}` shows what came of it.',
+  scope: 'webhooks:write',
+  params: endpointPath,
+  responses: {
+    202: {
+      description: 'It is on its way.',
+      schema: z.strictObject({ eventId: z.uuid() }).meta({ id: 'TestEvent' }),
+      example: { eventId: '019b2c5e-a1b2-7c3d-8001-6f7e8d9c0b1b' },
+    },
+  },
+  problems: ['not_found', 'endpoint_disabled', 'outcome_unknown'],
+
+  async handle(deps, principal, { params }) {
+    return { status: 202, body: { eventId: await sendTestEvent(deps, principal, idIn(params.id)) } };
+  },
+});

@@ -1,0 +1,98 @@
+import { statement, type Tx } from '../db/tx.ts';
+import type { Position } from '../kit/cursor.ts';
+
+export interface DeliveryRow {
+  /** Of the event: deliveries of an endpoint are kept in the order of their events. */
+  event_id: string;
+  delivery_id: string;
+  endpoint_id: string;
+  event: string;
+  status: 'PENDING' | 'DELIVERED' | 'FAILED';
+  next_attempt_at: Date | null;
+  created_at: Date;
+  /** Counted with its state: an attempt that is recorded while somebody reads is not half shown. */
+  attempts: number;
+}
+
+export interface AttemptRow {
+  endpoint_id: string;
+  event_id: string;
+  number: number;
+  at: Date;
+  status_code: number | null;
+  duration_ms: number;
+  error: string | null;
+  answer: Buffer | null;
+}
+
+/** To an endpoint that is disabled nothing is due, and to one that is deleted nothing will come any more. */
+const SELECT = `select d.event_id, d.id as delivery_id, d.endpoint_id, e.event, d.created_at, d.attempts,
+    case when d.status = 'PENDING' and w.deleted_at is not null then 'FAILED' else d.status end as status,
+    case when d.status = 'PENDING' and w.deleted_at is null and w.status = 'ENABLED' then greatest(d.next_attempt_at, d.created_at) end as next_attempt_at
+  from caudal.webhook_deliveries d
+  join caudal.events e on e.organization_id = d.organization_id and e.id = d.event_id
+  join caudal.webhook_endpoints w on w.organization_id = d.organization_id and w.id = d.endpoint_id`;
+
+const NEWEST = statement(
+  'webhook-delivery.newest',
+  `${SELECT} where d.organization_id = $1 and d.endpoint_id = $2 order by d.event_id desc limit $3`,
+);
+const OLDER = statement(
+  'webhook-delivery.older',
+  `${SELECT} where d.organization_id = $1 and d.endpoint_id = $2 and d.event_id < $4 order by d.event_id desc limit $3`,
+);
+const NEWER = statement(
+  'webhook-delivery.newer',
+  `${SELECT} where d.organization_id = $1 and d.endpoint_id = $2 and d.event_id > $4 order by d.event_id limit $3`,
+);
+
+/** Up to `most` deliveries of an endpoint beyond a position, newest event first. */
+export async function listDeliveries(
+  tx: Tx,
+  organizationId: string,
+  endpointId: string,
+  position: Position | null,
+  most: number,
+): Promise<DeliveryRow[]> {
+  if (!position) return tx.query<DeliveryRow>(NEWEST, [organizationId, endpointId, most]);
+  const values = [organizationId, endpointId, most, position.id];
+  if (position.direction === 'older') return tx.query<DeliveryRow>(OLDER, values);
+  return (await tx.query<DeliveryRow>(NEWER, values)).toReversed();
+}
+
+const OF_EVENT = statement(
+  'webhook-delivery.of-event',
+  `${SELECT} where d.organization_id = $1 and d.event_id = $2 order by d.endpoint_id`,
+);
+
+export function deliveriesOfEvent(tx: Tx, organizationId: string, eventId: string): Promise<DeliveryRow[]> {
+  return tx.query<DeliveryRow>(OF_EVENT, [organizationId, eventId]);
+}
+
+/** Of one delivery; a month of retries has forty. */
+const MOST_ATTEMPTS = 1000;
+
+const ATTEMPTS = statement(
+  'webhook-delivery.attempts',
+  `select a.* from unnest($2::uuid[], $3::uuid[], $4::smallint[]) as w (endpoint_id, event_id, attempts)
+   cross join lateral (
+     select a.endpoint_id, a.event_id, a.number, a.at, a.status_code, a.duration_ms, a.error, a.answer from caudal.webhook_attempts a
+     where a.organization_id = $1 and a.endpoint_id = w.endpoint_id and a.event_id = w.event_id and a.number <= w.attempts order by a.number limit ${MOST_ATTEMPTS}
+   ) as a
+   order by a.event_id, a.endpoint_id, a.number`,
+);
+
+/** Of all of them, in order. */
+export async function attemptsOf(
+  tx: Tx,
+  organizationId: string,
+  deliveries: readonly DeliveryRow[],
+): Promise<AttemptRow[]> {
+  if (deliveries.length === 0) return [];
+  return tx.query<AttemptRow>(ATTEMPTS, [
+    organizationId,
+    deliveries.map((each) => each.endpoint_id),
+    deliveries.map((each) => each.event_id),
+    deliveries.map((each) => each.attempts),
+  ]);
+}

@@ -1,0 +1,303 @@
+import { statement, type Tx } from '../db/tx.ts';
+
+/** So long after the event its deliveries are tried. */
+const LIFETIME = "interval '30 days'";
+
+/**
+ * The lines of `made`, locked in order. What decides is read where it is set and not in a `where`: a line that somebody
+ * put to rest or opened since the statement began is judged as it is now, or an event would lie in it unseen.
+ */
+const WAKE_LINES = (rest: string) => `lines as (
+     select l.organization_id, l.endpoint_id from caudal.webhook_lines l
+     join (select distinct organization_id, endpoint_id from made) as d on d.organization_id = l.organization_id and d.endpoint_id = l.endpoint_id
+     order by l.organization_id, l.endpoint_id for update of l
+   ),
+   woken as (
+     update caudal.webhook_lines l set due_at = case when l.open then least(l.due_at, m.at + ${rest}) else l.due_at end
+     from moment m, lines where l.organization_id = lines.organization_id and l.endpoint_id = lines.endpoint_id
+   )`;
+
+const DISPATCH = statement(
+  'webhook-delivery.dispatch',
+  // Endpoints that came after the event get it only by a replay. What a disabled one gets is held.
+  `with moment as materialized (select caudal.now() as at),
+   taken as (
+     select e.organization_id, e.id, e.event, e.created_at from caudal.events e
+     where e.undispatched order by e.id limit $1 for update skip locked
+   ),
+   marked as (
+     update caudal.events e set undispatched = false from taken t where e.organization_id = t.organization_id and e.id = t.id
+   ),
+   made as (
+     insert into caudal.webhook_deliveries (organization_id, endpoint_id, event_id, id, status, next_attempt_at, give_up_at, created_at)
+     select t.organization_id, w.id, t.id, gen_random_uuid(), 'PENDING', m.at, t.created_at + ${LIFETIME}, m.at
+     from moment m, taken t join caudal.webhook_endpoints w on w.organization_id = t.organization_id
+     where w.deleted_at is null and w.created_at <= t.created_at and (w.events is null or t.event = any (w.events))
+     on conflict (organization_id, endpoint_id, event_id) do nothing
+     returning organization_id, endpoint_id
+   ),
+   ${WAKE_LINES(
+     // A line that fails is not woken at once by what is new, but rests no longer than after its last attempt.
+     "case when l.failures = 0 then interval '0' else make_interval(secs => least(60, power(2, least(l.failures - 1, 10)))) end",
+   )}
+   select (select count(*)::int from taken) as events, (select count(*)::int from made) as deliveries`,
+);
+
+/**
+ * Makes the deliveries of events that nobody has dispatched yet, and wakes the lines they stand in.
+ * @returns how many events were taken; call again at once while there are any
+ */
+export async function dispatchEvents(
+  tx: Tx,
+  most: number,
+): Promise<{ readonly events: number; readonly deliveries: number }> {
+  const [row] = await tx.query<{ events: number; deliveries: number }>(DISPATCH, [most]);
+  return row ?? { events: 0, deliveries: 0 };
+}
+
+const OLDEST = statement(
+  'webhook-delivery.oldest-undispatched',
+  'select extract(epoch from caudal.now() - e.created_at)::float8 as seconds from caudal.events e where e.undispatched order by e.id limit 1',
+);
+
+/** Seconds; zero when all are dispatched. */
+export async function oldestUndispatched(tx: Pick<Tx, 'query'>): Promise<number> {
+  const [row] = await tx.query<{ seconds: number }>(OLDEST);
+  return row?.seconds ?? 0;
+}
+
+const INSERT_ONE = statement(
+  'webhook-delivery.insert-one',
+  `with moment as materialized (select caudal.now() as at),
+   made as (
+     insert into caudal.webhook_deliveries (organization_id, endpoint_id, event_id, id, status, next_attempt_at, give_up_at, created_at)
+     -- Before all that is due in its line: one that fails is tried with a single delivery at a time.
+     select $1, $2, $3, gen_random_uuid(), 'PENDING', at - ${LIFETIME}, at + interval '1 hour', at from moment
+     returning organization_id, endpoint_id
+   ),
+   ${WAKE_LINES("interval '0'")}
+   select 1`,
+);
+
+/** Of a test: tried for an hour, for somebody is waiting to see it. */
+export async function insertTestDelivery(
+  tx: Tx,
+  organizationId: string,
+  endpointId: string,
+  eventId: string,
+): Promise<void> {
+  await tx.query(INSERT_ONE, [organizationId, endpointId, eventId]);
+}
+
+/** A delivery that is due, with what is to be sent. */
+export interface DueDelivery {
+  readonly organizationId: string;
+  readonly endpointId: string;
+  readonly eventId: string;
+  readonly attempts: number;
+  /** Of them, those made before it was last replayed. */
+  readonly attemptsBefore: number;
+  readonly replays: number;
+  /** Its time was over before it could be tried again. */
+  readonly over: boolean;
+  /** One that somebody asked for: that it fails says nothing about the events. */
+  readonly test: boolean;
+  readonly sealedPayload: Buffer;
+}
+
+const TAKE = statement(
+  'webhook-delivery.take',
+  `select d.organization_id, d.endpoint_id, d.event_id, d.attempts, d.attempts_before, d.replays, d.over, e.resource = 'webhook' as test, e.payload
+   from unnest($1::uuid[], $2::uuid[], $3::int[]) as w (organization_id, endpoint_id, most)
+   cross join lateral (
+     select d.organization_id, d.endpoint_id, d.event_id, d.attempts, d.attempts_before, d.replays, d.give_up_at <= caudal.now() as over
+     from caudal.webhook_deliveries d
+     -- By the endpoint alone: with the organization beside it the primary key would do, and read all it ever got.
+     where d.endpoint_id = w.endpoint_id and d.next_attempt_at <= caudal.now()
+     order by d.next_attempt_at limit w.most
+   ) as d
+   join caudal.events e on e.organization_id = d.organization_id and e.id = d.event_id`,
+);
+
+/** What is due in lines that are claimed: nobody else is at them, so nothing more is locked. */
+export async function takeDeliveries(
+  tx: Tx,
+  lines: readonly { readonly organizationId: string; readonly endpointId: string; readonly most: number }[],
+): Promise<DueDelivery[]> {
+  if (lines.length === 0) return [];
+  const rows = await tx.query<{
+    organization_id: string;
+    endpoint_id: string;
+    event_id: string;
+    attempts: number;
+    attempts_before: number;
+    replays: number;
+    over: boolean;
+    test: boolean;
+    payload: Buffer;
+  }>(TAKE, [
+    lines.map((line) => line.organizationId),
+    lines.map((line) => line.endpointId),
+    lines.map((line) => line.most),
+  ]);
+  return rows.map((row) => ({
+    organizationId: row.organization_id,
+    endpointId: row.endpoint_id,
+    eventId: row.event_id,
+    attempts: row.attempts,
+    attemptsBefore: row.attempts_before,
+    replays: row.replays,
+    over: row.over,
+    test: row.test,
+    sealedPayload: row.payload,
+  }));
+}
+
+/** What came of one attempt. */
+export interface AttemptResult {
+  readonly organizationId: string;
+  readonly endpointId: string;
+  readonly eventId: string;
+  /** Of the delivery as it was taken: one that was replayed since is not ended by this. */
+  readonly replays: number;
+  /** Null when its time was over and nothing was sent. */
+  readonly attempt: {
+    readonly number: number;
+    readonly statusCode: number | null;
+    readonly durationMs: number;
+    readonly error: string | null;
+    readonly sealedAnswer: Buffer | null;
+  } | null;
+  readonly status: 'PENDING' | 'DELIVERED' | 'FAILED';
+  /** With PENDING. */
+  readonly againAfterMs: number | null;
+}
+
+const RECORD = statement(
+  'webhook-delivery.record',
+  `with moment as materialized (select caudal.now() as at),
+   r as (
+     select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::smallint[], $5::smallint[], $6::int[], $7::text[], $8::bytea[], $9::text[], $10::float8[], $11::smallint[])
+       as r (organization_id, endpoint_id, event_id, number, status_code, duration_ms, error, answer, status, again_after_ms, replays)
+   ),
+   attempt as (
+     insert into caudal.webhook_attempts (organization_id, endpoint_id, event_id, number, at, status_code, duration_ms, error, answer)
+     select r.organization_id, r.endpoint_id, r.event_id, r.number, m.at, r.status_code, r.duration_ms, r.error, r.answer
+     from r, moment m where r.number is not null
+     -- A sender that slept may come with an attempt that another one has made since.
+     on conflict (organization_id, endpoint_id, event_id, number) do nothing
+   ),
+   next as (
+     -- What it comes to: tried again if that is in time, else given up.
+     select r.*, m.at, case when r.status = 'PENDING' then m.at + make_interval(secs => r.again_after_ms / 1000.0) end as again_at
+     from r, moment m
+   )
+   update caudal.webhook_deliveries d set
+     attempts = greatest(d.attempts, coalesce(n.number, d.attempts)),
+     status = case when n.replays <> d.replays then d.status when n.again_at >= d.give_up_at then 'FAILED' else n.status end,
+     next_attempt_at = case when n.replays <> d.replays then d.next_attempt_at when n.again_at < d.give_up_at then n.again_at end,
+     ended_at = case when n.replays <> d.replays or n.again_at < d.give_up_at then null else n.at end
+   from next n
+   where d.organization_id = n.organization_id and d.endpoint_id = n.endpoint_id and d.event_id = n.event_id and d.status = 'PENDING'`,
+);
+
+/** A delivery that somebody else ended meanwhile stays as it is; the attempt is noted all the same. */
+export async function recordAttempts(tx: Tx, results: readonly AttemptResult[]): Promise<void> {
+  if (results.length === 0) return;
+  await tx.query(RECORD, [
+    results.map((result) => result.organizationId),
+    results.map((result) => result.endpointId),
+    results.map((result) => result.eventId),
+    results.map(({ attempt }) => attempt?.number ?? null),
+    results.map(({ attempt }) => attempt?.statusCode ?? null),
+    results.map(({ attempt }) => attempt?.durationMs ?? null),
+    results.map(({ attempt }) => attempt?.error ?? null),
+    results.map(({ attempt }) => attempt?.sealedAnswer ?? null),
+    results.map((result) => result.status),
+    results.map((result) => result.againAfterMs),
+    results.map((result) => result.replays),
+  ]);
+}
+
+/** Which events are to be delivered again. */
+export type ReplayedEvents =
+  | { readonly kind: 'one'; readonly eventId: string }
+  /** Those of which some delivery failed or is still failing, and that were created at or after a moment. */
+  | { readonly kind: 'failed'; readonly from: Date }
+  | { readonly kind: 'range'; readonly from: Date; readonly to: Date };
+
+/** So many deliveries at once, which is well within a statement's deadline; whoever needs more goes on from where it ended. */
+const MOST_REPLAYED = 50_000;
+
+const WANTED: Readonly<Record<ReplayedEvents['kind'], string>> = {
+  one: 'e.id = $2::uuid',
+  failed: `e.id >= caudal.uuid_floor($2::timestamptz - interval '1 minute') and e.created_at >= $2::timestamptz and exists (
+    select from caudal.webhook_deliveries d
+    join caudal.webhook_endpoints w on w.organization_id = d.organization_id and w.id = d.endpoint_id and w.deleted_at is null
+    where d.organization_id = e.organization_id and d.event_id = e.id
+      and (d.status = 'FAILED' or (d.status = 'PENDING' and d.attempts > d.attempts_before)))`,
+  range: `e.id >= caudal.uuid_floor($2::timestamptz - interval '1 minute') and e.id < caudal.uuid_floor($3::timestamptz + interval '1 minute')
+    and e.created_at >= $2::timestamptz and e.created_at < $3::timestamptz`,
+};
+
+function replayStatement(kind: ReplayedEvents['kind']) {
+  return statement(
+    `webhook-delivery.replay-${kind}`,
+    // To all enabled endpoints that match, also those that came later; what is under way anyway only comes sooner.
+    `with moment as materialized (select caudal.now() as at),
+     places as materialized (
+       select ${MOST_REPLAYED} / greatest(1, count(*)) as most from caudal.webhook_endpoints w
+       where w.organization_id = $1 and w.deleted_at is null and w.status = 'ENABLED'
+     ),
+     wanted as (
+       select e.organization_id, e.id, e.event, e.created_at from caudal.events e
+       where e.organization_id = $1 and e.resource <> 'webhook' and ${WANTED[kind]} order by e.id limit (select most from places)
+     ),
+     made as (
+       insert into caudal.webhook_deliveries (organization_id, endpoint_id, event_id, id, status, next_attempt_at, give_up_at, created_at)
+       select t.organization_id, w.id, t.id, gen_random_uuid(), 'PENDING', m.at, greatest(t.created_at + ${LIFETIME}, m.at + interval '3 days'), m.at
+       from moment m, wanted t join caudal.webhook_endpoints w on w.organization_id = t.organization_id
+       where w.deleted_at is null and w.status = 'ENABLED' and (w.events is null or t.event = any (w.events))
+       order by w.id, t.id
+       on conflict (organization_id, endpoint_id, event_id) do update set
+         status = 'PENDING', next_attempt_at = excluded.next_attempt_at, give_up_at = greatest(webhook_deliveries.give_up_at, excluded.give_up_at),
+         replays = least(webhook_deliveries.replays + 1, 32000), attempts_before = webhook_deliveries.attempts, ended_at = null
+       returning organization_id, endpoint_id
+     ),
+     ${WAKE_LINES("interval '0'")}
+     select (select count(*)::int from wanted) as events, (select count(*)::int from made) as deliveries,
+       (select max(created_at) from wanted having count(*) = (select most from places)) as next_from`,
+  );
+}
+
+const REPLAYS = {
+  one: replayStatement('one'),
+  failed: replayStatement('failed'),
+  range: replayStatement('range'),
+};
+
+export interface Replayed {
+  readonly events: number;
+  readonly deliveries: number;
+  /** There may be more, created from here on. */
+  readonly nextFrom: Date | null;
+}
+
+export async function replayEvents(
+  tx: Tx,
+  organizationId: string,
+  wanted: ReplayedEvents,
+): Promise<Replayed> {
+  const values =
+    wanted.kind === 'one'
+      ? [organizationId, wanted.eventId]
+      : wanted.kind === 'failed'
+        ? [organizationId, wanted.from]
+        : [organizationId, wanted.from, wanted.to];
+  const [row] = await tx.query<{ events: number; deliveries: number; next_from: Date | null }>(
+    REPLAYS[wanted.kind],
+    values,
+  );
+  if (!row) throw new Error('a replay counts its events');
+  return { events: row.events, deliveries: row.deliveries, nextFrom: row.next_from };
+}

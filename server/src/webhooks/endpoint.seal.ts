@@ -1,0 +1,30 @@
+import { open, type SecretKey, seal } from '../kit/crypto.ts';
+
+type Part = 'address' | 'static_header' | 'secret' | 'previous_secret' | 'answer';
+
+/** Bound to its row and column: a ciphertext copied elsewhere does not open. */
+function identity(part: Part, organizationId: string, id: string): string {
+  // A secret keeps its seal when it becomes the previous one.
+  const column = part === 'previous_secret' ? 'secret' : part;
+  return `webhook_endpoints.${column}/${organizationId}/${id}`;
+}
+
+export function sealPart(
+  dataKey: SecretKey,
+  part: Part,
+  value: string | Buffer,
+  organizationId: string,
+  id: string,
+): Buffer {
+  return seal(dataKey, value, identity(part, organizationId, id));
+}
+
+export function openPart(
+  dataKey: SecretKey,
+  part: Part,
+  sealed: Buffer,
+  organizationId: string,
+  id: string,
+): Buffer {
+  return open(dataKey, sealed, identity(part, organizationId, id));
+}

@@ -1,0 +1,215 @@
+import { statement, type Tx } from '../db/tx.ts';
+
+/** A line is one process's for so long: longer than an answer may take, with what is written down after it. */
+const CLAIM = "interval '30 seconds'";
+
+/** A line in front of an endpoint, taken by a sender. */
+export interface Line {
+  readonly organizationId: string;
+  readonly endpointId: string;
+  /** Attempts that failed in a row before this. */
+  readonly failures: number;
+  readonly sealedAddress: Buffer;
+  readonly sealedStaticHeader: Buffer | null;
+  readonly sealedSecret: Buffer;
+  /** Signs beside the other one while a rotation lasts. */
+  readonly sealedPreviousSecret: Buffer | null;
+}
+
+const CLAIM_LINES = statement(
+  'webhook-line.claim',
+  // The due time is taken away with the claim: whoever puts something new into the line meanwhile sets it again, and the
+  // release keeps it. A line whose sender died has none and is found by its claim.
+  `with due as (
+     select l.organization_id, l.endpoint_id from caudal.webhook_lines l
+     where l.due_at <= caudal.now() and l.failures = 0 and l.open and (l.claimed_until is null or l.claimed_until < clock_timestamp())
+     order by l.due_at limit $2 for update skip locked
+   ),
+   failing as (
+     select l.organization_id, l.endpoint_id from caudal.webhook_lines l
+     where l.due_at <= caudal.now() and l.failures > 0 and l.open and (l.claimed_until is null or l.claimed_until < clock_timestamp())
+     order by l.due_at limit $3 for update skip locked
+   ),
+   left_behind as (
+     select l.organization_id, l.endpoint_id from caudal.webhook_lines l
+     where l.claimed_until < clock_timestamp() and l.open order by l.claimed_until limit $2 for update skip locked
+   ),
+   taken as (
+     update caudal.webhook_lines l set due_at = null, claimed_until = clock_timestamp() + ${CLAIM}, claim_token = $1
+     from (select * from due union select * from failing union select * from left_behind) as t
+     where l.organization_id = t.organization_id and l.endpoint_id = t.endpoint_id
+     returning l.organization_id, l.endpoint_id, l.failures
+   )
+   select t.organization_id, t.endpoint_id, t.failures, e.address, e.static_header, e.secret,
+     case when e.previous_until > caudal.now() then e.previous_secret end as previous_secret
+   from taken t join caudal.webhook_endpoints e on e.organization_id = t.organization_id and e.id = t.endpoint_id`,
+);
+
+/** @returns lines with something due, oldest first: up to `most` that work and up to `mostFailing` whose last attempt failed */
+export async function claimLines(
+  tx: Tx,
+  claimToken: string,
+  most: number,
+  mostFailing: number,
+): Promise<Line[]> {
+  const rows = await tx.query<{
+    organization_id: string;
+    endpoint_id: string;
+    failures: number;
+    address: Buffer;
+    static_header: Buffer | null;
+    secret: Buffer;
+    previous_secret: Buffer | null;
+  }>(CLAIM_LINES, [claimToken, most, mostFailing]);
+  return rows.map((row) => ({
+    organizationId: row.organization_id,
+    endpointId: row.endpoint_id,
+    failures: row.failures,
+    sealedAddress: row.address,
+    sealedStaticHeader: row.static_header,
+    sealedSecret: row.secret,
+    sealedPreviousSecret: row.previous_secret,
+  }));
+}
+
+export interface LineRelease {
+  readonly organizationId: string;
+  readonly endpointId: string;
+  readonly claimToken: string;
+  /** How long it is left alone. */
+  readonly restMs: number;
+  readonly result: 'success' | 'failure' | 'none';
+}
+
+const RELEASE = statement(
+  'webhook-line.release',
+  // What is due next is read from its deliveries; what was put into it meanwhile set `due_at`, and the earlier one counts.
+  `with moment as materialized (select caudal.now() as at),
+   r as (
+     select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::float8[], $5::text[]) as r (organization_id, endpoint_id, claim_token, rest_ms, result)
+   ),
+   next as (
+     select r.organization_id, r.endpoint_id, (
+       select d.next_attempt_at from caudal.webhook_deliveries d
+       where d.endpoint_id = r.endpoint_id and d.next_attempt_at is not null order by d.next_attempt_at limit 1) as at
+     from r
+   ),
+   -- In the order in which everybody locks lines.
+   locked as (
+     select l.endpoint_id from caudal.webhook_lines l join r on l.organization_id = r.organization_id and l.endpoint_id = r.endpoint_id
+     order by l.organization_id, l.endpoint_id for update of l
+   )
+   update caudal.webhook_lines l set
+     -- Greatest passes over nulls: a line in which nothing is left would be due again at once, for ever.
+     due_at = case when l.open and num_nonnulls(l.due_at, next.at) > 0
+       then greatest(least(l.due_at, next.at), moment.at + make_interval(secs => r.rest_ms / 1000.0)) end,
+     failures = case r.result when 'success' then 0 when 'failure' then least(l.failures + 1, 1000000) else l.failures end,
+     failing_since = case r.result when 'success' then null when 'failure' then coalesce(l.failing_since, moment.at) else l.failing_since end,
+     claimed_until = null, claim_token = null
+   from r, next, moment, locked
+   where locked.endpoint_id = l.endpoint_id and l.organization_id = r.organization_id and l.endpoint_id = r.endpoint_id and l.claim_token = r.claim_token
+     and next.organization_id = r.organization_id and next.endpoint_id = r.endpoint_id
+   returning l.organization_id, l.endpoint_id, (extract(epoch from moment.at - l.failing_since))::float8 as failing_seconds`,
+);
+
+/** @returns the lines that have seen no success for a while, and for how long */
+export async function releaseLines(
+  tx: Tx,
+  releases: readonly LineRelease[],
+): Promise<{ organizationId: string; endpointId: string; failingSeconds: number }[]> {
+  if (releases.length === 0) return [];
+  const rows = await tx.query<{
+    organization_id: string;
+    endpoint_id: string;
+    failing_seconds: number | null;
+  }>(RELEASE, [
+    releases.map((each) => each.organizationId),
+    releases.map((each) => each.endpointId),
+    releases.map((each) => each.claimToken),
+    releases.map((each) => each.restMs),
+    releases.map((each) => each.result),
+  ]);
+  return rows.flatMap((row) =>
+    row.failing_seconds === null
+      ? []
+      : [
+          {
+            organizationId: row.organization_id,
+            endpointId: row.endpoint_id,
+            failingSeconds: row.failing_seconds,
+          },
+        ],
+  );
+}
+
+const LOCK = statement(
+  'webhook-line.lock',
+  'select 1 from caudal.webhook_lines where organization_id = $1 and endpoint_id = $2 for update',
+);
+
+/**
+ * Before its endpoint is changed: whoever takes both takes the line first.
+ * @returns false when there is none
+ */
+export async function lockLine(tx: Tx, organizationId: string, endpointId: string): Promise<boolean> {
+  return (await tx.query(LOCK, [organizationId, endpointId])).length > 0;
+}
+
+const OPEN = statement(
+  'webhook-line.open',
+  `update caudal.webhook_lines l set open = true, due_at = least(l.due_at, caudal.now()), failures = 0, failing_since = null
+   where l.organization_id = $1 and l.endpoint_id = $2`,
+);
+
+/** Of an endpoint that was enabled again, or has a new address: what is held for it goes on at once. */
+export async function openLine(tx: Tx, organizationId: string, endpointId: string): Promise<void> {
+  await tx.query(OPEN, [organizationId, endpointId]);
+}
+
+const SHUT = statement(
+  'webhook-line.shut',
+  `update caudal.webhook_lines l set open = false, due_at = null
+   from unnest($1::uuid[], $2::uuid[]) as s (organization_id, endpoint_id)
+   where l.organization_id = s.organization_id and l.endpoint_id = s.endpoint_id`,
+);
+
+/** Of endpoints that were disabled or deleted: what comes into them is held. The lines are locked already. */
+export async function shutLines(
+  tx: Tx,
+  endpoints: readonly { readonly organizationId: string; readonly id: string }[],
+): Promise<void> {
+  if (endpoints.length === 0) return;
+  await tx.query(SHUT, [endpoints.map((each) => each.organizationId), endpoints.map((each) => each.id)]);
+}
+
+const WAKE_FORGOTTEN = statement(
+  'webhook-line.wake-forgotten',
+  `update caudal.webhook_lines l set due_at = caudal.now()
+   where l.open and l.due_at is null and l.claimed_until is null and exists (
+     select from caudal.webhook_deliveries d where d.endpoint_id = l.endpoint_id and d.next_attempt_at is not null)
+   returning 1`,
+);
+
+/** @returns how many lines held something and nobody would have looked; whoever sees more than none has found a fault */
+export async function wakeForgottenLines(tx: Pick<Tx, 'query'>): Promise<number> {
+  return (await tx.query(WAKE_FORGOTTEN)).length;
+}
+
+const WAITING = statement(
+  'webhook-line.waiting',
+  `select
+     (select count(*)::int from caudal.webhook_lines where due_at <= caudal.now() and failures = 0) as lines,
+     (select coalesce(extract(epoch from caudal.now() - min(due_at)), 0)::float8 from caudal.webhook_lines where due_at <= caudal.now() and failures = 0) as oldest_seconds,
+     (select count(*)::int from caudal.webhook_lines where due_at is not null and failures > 0 and open) as failing`,
+);
+
+export interface WaitingLines {
+  readonly lines: number;
+  readonly oldest_seconds: number;
+  readonly failing: number;
+}
+
+export async function waitingLines(tx: Pick<Tx, 'query'>): Promise<WaitingLines> {
+  const [row] = await tx.query<WaitingLines>(WAITING);
+  return row ?? { lines: 0, oldest_seconds: 0, failing: 0 };
+}
