@@ -16,6 +16,7 @@ const PRODUCTION: Settings = {
   ...DEVELOPMENT,
   CAUDAL_ENV: 'production',
   BREB_PAYER_DOCUMENT: '900123456',
+  CAUDAL_WEBHOOKS_TO_LOOPBACK: 'no',
   CAUDAL_BASE_URL: 'https://api.example.com',
   CAUDAL_CHECKOUT_URL: 'https://pay.example.com',
   BREB_URL: 'https://breb.example.com',
@@ -180,6 +181,14 @@ describe('the configuration of production', () => {
       'CAUDAL_FAILPOINT is for tests: production refuses it',
     ]);
     expect(faultsOf({ ...DEVELOPMENT, ...failpoint })).toEqual([]);
+  });
+
+  it('refuses to send webhooks to this machine', () => {
+    const loopback = { CAUDAL_WEBHOOKS_TO_LOOPBACK: 'yes' };
+    expect(faultsOf({ ...PRODUCTION, ...loopback })).toEqual([
+      'CAUDAL_WEBHOOKS_TO_LOOPBACK is for development: production refuses it',
+    ]);
+    expect(faultsOf({ ...DEVELOPMENT, ...loopback })).toEqual([]);
   });
 
   it('refuses a plain http address, in every setting that holds one', () => {

@@ -325,6 +325,7 @@ describe('time in production', () => {
       CAUDAL_ENV: 'production',
       BREB_PAYER_DOCUMENT: '900123456',
       CAUDAL_BASE_URL: 'https://api.example.com',
+      CAUDAL_WEBHOOKS_TO_LOOPBACK: 'no',
       CAUDAL_CHECKOUT_URL: 'https://pay.example.com',
       BREB_URL: 'https://breb.example.com',
       PSE_URL: 'https://pse.example.com',

@@ -132,6 +132,10 @@ describe('the metrics', () => {
     'caudal_clock_age_seconds',
     'caudal_rail_notices_total',
     'caudal_rail_pauses',
+    'caudal_event_streams',
+    'caudal_webhook_attempts_total',
+    'caudal_webhook_endpoints_disabled_total',
+    'caudal_webhook_lines_active',
   ];
 
   it('of an API tell what it did, by route and never by resource', async () => {
@@ -465,7 +469,8 @@ describe('openapi.json', () => {
   });
 
   it('documents only problems that exist, each under its status, and a success beside them', () => {
-    for (const { operation } of operations) {
+    for (const { path, operation } of operations) {
+      const success = path === '/events/stream' ? 'text/event-stream' : 'application/json';
       const responses = operation.responses ?? {};
       const codes = operation['x-problem-codes'] ?? [];
       expect(codes.length).toBeGreaterThan(0);
@@ -477,7 +482,7 @@ describe('openapi.json', () => {
       expect(Object.keys(responses).some((status) => status.startsWith('2'))).toBe(true);
       for (const [status, response] of Object.entries(responses)) {
         const types = Object.keys(response['content'] as Json);
-        expect(types).toEqual([status.startsWith('2') ? 'application/json' : 'application/problem+json']);
+        expect(types).toEqual([status.startsWith('2') ? success : 'application/problem+json']);
       }
     }
   });

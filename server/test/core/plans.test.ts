@@ -1,4 +1,3 @@
-import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   anomaliesOfPayin,
@@ -16,8 +15,7 @@ import {
   releaseIdempotencyKeys,
 } from '../../src/claims/idempotency.store.ts';
 import { claimReferences, releaseReferences } from '../../src/claims/reference.store.ts';
-import { sessionOptions } from '../../src/db/pool.ts';
-import type { Statement, Tx } from '../../src/db/tx.ts';
+import type { Tx } from '../../src/db/tx.ts';
 import { recordFinalEvents } from '../../src/events/event.store.ts';
 import { keyFromSecret } from '../../src/kit/crypto.ts';
 import { cents } from '../../src/kit/money.ts';
@@ -73,65 +71,16 @@ import {
   takeNotice,
   takeNotices,
 } from '../../src/rail-notices/notice.store.ts';
-import { cloneDatabase, type TestDatabase } from '../harness/database.ts';
+import { openPlans, type Plans, readByOrganization, readWhole } from '../harness/plans.ts';
 
 const ID = '019b2c5e-8f3a-7c41-8001-3f9d2b7a6c10';
 const HASH = Buffer.alloc(16);
 const KEY = '@CDL01301KR96NVZ4KX8';
-/** Tables that grow with every payin, payout or lookup; one line may tell of a month's partition. */
-const GROWING = new RegExp(
-  `(?:${[
-    'ledger_\\w+?|payins|payin_history|breb_keys|idempotency_keys|resource_references|api_keys|rail_notices|anomalies',
-    'events|final_events|payouts|payout_history|payout_attempts|breb_lookups|lookup_buckets|operator_actions',
-  ].join('|')})(?:_\\d{6})?\\b`,
-);
-
-let database: TestDatabase;
-let client: Client;
+let plans: Plans;
 beforeAll(async () => {
-  database = await cloneDatabase();
-  client = new Client({ connectionString: database.url, options: sessionOptions(5000) });
-  await client.connect();
-  // What a prepared statement ends up with after a few uses, here on tables that have never held a row.
-  await client.query('set plan_cache_mode = force_generic_plan');
+  plans = await openPlans();
 });
-afterAll(async () => {
-  await client?.end();
-  await database?.drop();
-});
-
-/** Stands in for a transaction: keeps the statements it is given instead of running them. */
-async function statementsOf(use: (tx: Tx) => Promise<unknown>): Promise<(Statement & { values: number })[]> {
-  const kept: (Statement & { values: number })[] = [];
-  const recorder = {
-    query: (statement: Statement, values: readonly unknown[] = []) => {
-      kept.push({ ...statement, values: values.length });
-      return Promise.resolve([]);
-    },
-  } as unknown as Tx;
-  await use(recorder).catch(() => undefined);
-  if (kept.length === 0) throw new Error('no statement was used');
-  return kept;
-}
-
-async function planOf(use: (tx: Tx) => Promise<unknown>): Promise<string[]> {
-  const plans: string[] = [];
-  for (const statement of await statementsOf(use)) plans.push(...(await explained(statement)));
-  return plans;
-}
-
-async function explained({ text, values }: Statement & { values: number }): Promise<string[]> {
-  await client.query(`prepare planned as ${text}`);
-  try {
-    const nulls = Array.from({ length: values }, () => 'null').join(', ');
-    const { rows } = await client.query<{ 'QUERY PLAN': string }>(
-      `explain execute planned${values > 0 ? `(${nulls})` : ''}`,
-    );
-    return rows.map((row) => row['QUERY PLAN']);
-  } finally {
-    await client.query('deallocate planned');
-  }
-}
+afterAll(() => plans.close());
 
 const PAYIN = { organizationId: ID, id: ID };
 const CLAIM = { organizationId: ID, keyHash: HASH, bodyHash: HASH, resourceId: ID };
@@ -350,16 +299,8 @@ describe('the plan of each statement on the paths of payins and payouts, made wh
     ['note the use of keys', (tx) => touchKeys(tx, new Map([['x', null]]))],
     ['the pulse', (tx) => readPulse(tx)],
   ])('reads no growing table whole: %s', async (_name, use) => {
-    const plan = await planOf(use);
-    expect(plan.filter((line) => line.includes('Seq Scan') && GROWING.test(line))).toEqual([]);
-    // A payin is found by organization and id together; by the organization alone it would be all of its payins. Of
-    // buckets there is one an organization.
-    const lists = /list/.test(_name);
-    const wide = plan.filter(
-      (line, index) =>
-        /Index Cond: \(organization_id = [\w.$]+\)$/.test(line.trim()) &&
-        !plan[index - 1]?.includes('lookup_buckets_pkey'),
-    );
-    expect(lists ? [] : wide).toEqual([]);
+    const plan = await plans.of(use);
+    expect(readWhole(plan)).toEqual([]);
+    expect(/list/.test(_name) ? [] : readByOrganization(plan)).toEqual([]);
   });
 });

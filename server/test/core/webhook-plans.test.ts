@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Tx } from '../../src/db/tx.ts';
+import { recordTestEvent } from '../../src/events/event.store.ts';
+import { eventIdsSince, eventsOfIds, findEvent, listEvents } from '../../src/events/event-list.store.ts';
+import { keyFromSecret } from '../../src/kit/crypto.ts';
+import {
+  dispatchEvents,
+  insertTestDelivery,
+  oldestUndispatched,
+  recordAttempts,
+  replayEvents,
+  takeDeliveries,
+} from '../../src/webhooks/delivery.store.ts';
+import { attemptsOf, deliveriesOfEvent, listDeliveries } from '../../src/webhooks/delivery-list.store.ts';
+import {
+  changeEndpoint,
+  deleteEndpoint,
+  disableEndpoints,
+  findEndpoint,
+  findSecret,
+  insertEndpoint,
+  listEndpoints,
+  rotateSecret,
+} from '../../src/webhooks/endpoint.store.ts';
+import {
+  claimLines,
+  lockLine,
+  openLine,
+  releaseLines,
+  shutLines,
+  waitingLines,
+} from '../../src/webhooks/line.store.ts';
+import { openPlans, type Plans, readByOrganization, readWhole } from '../harness/plans.ts';
+
+const ID = '019b2c5e-8f3a-7c41-8001-3f9d2b7a6c10';
+const BYTES = Buffer.alloc(16);
+const NOW = new Date();
+const LINE = { organizationId: ID, endpointId: ID } as const;
+const POSITION = { direction: 'older', id: ID } as const;
+
+let plans: Plans;
+beforeAll(async () => {
+  plans = await openPlans();
+});
+afterAll(() => plans.close());
+
+describe('the plan of each statement on the way of events, made when all tables are empty', () => {
+  it.each<[string, (tx: Tx) => Promise<unknown>]>([
+    ['dispatch', (tx) => dispatchEvents(tx, 500)],
+    ['oldest undispatched', (tx) => oldestUndispatched(tx)],
+    ['claim lines', (tx) => claimLines(tx, ID, 100, 100)],
+    ['take deliveries', (tx) => takeDeliveries(tx, [{ ...LINE, most: 100 }])],
+    [
+      'record attempts',
+      (tx) =>
+        recordAttempts(tx, [
+          { ...LINE, eventId: ID, replays: 0, attempt: null, status: 'FAILED', againAfterMs: null },
+        ]),
+    ],
+    ['release lines', (tx) => releaseLines(tx, [{ ...LINE, claimToken: ID, restMs: 0, result: 'success' }])],
+    ['lock a line', (tx) => lockLine(tx, ID, ID)],
+    ['open a line', (tx) => openLine(tx, ID, ID)],
+    ['shut lines', (tx) => shutLines(tx, [{ organizationId: ID, id: ID }])],
+    ['disable endpoints', (tx) => disableEndpoints(tx, [{ organizationId: ID, id: ID, reason: 'x' }])],
+    [
+      'insert an endpoint',
+      (tx) =>
+        insertEndpoint(tx, {
+          organizationId: ID,
+          id: ID,
+          sealedAddress: BYTES,
+          events: null,
+          description: null,
+          sealedStaticHeader: null,
+          sealedSecret: BYTES,
+        }),
+    ],
+    ['find an endpoint', (tx) => findEndpoint(tx, ID, ID)],
+    ['find a secret', (tx) => findSecret(tx, ID, ID)],
+    ['list endpoints', (tx) => listEndpoints(tx, ID, 50)],
+    ['change an endpoint', (tx) => changeEndpoint(tx, ID, ID, {}, 'x')],
+    ['rotate a secret', (tx) => rotateSecret(tx, ID, ID, BYTES, 1)],
+    ['delete an endpoint', (tx) => deleteEndpoint(tx, ID, ID)],
+    [
+      'record a test event',
+      (tx) =>
+        recordTestEvent(
+          tx,
+          { organizationId: ID, id: ID, endpointId: ID, createdAt: NOW },
+          keyFromSecret('a key of a test'),
+        ),
+    ],
+    ['insert a test delivery', (tx) => insertTestDelivery(tx, ID, ID, ID)],
+    ['replay one', (tx) => replayEvents(tx, ID, { kind: 'one', eventId: ID })],
+    ['replay failed', (tx) => replayEvents(tx, ID, { kind: 'failed', from: NOW })],
+    ['replay a range', (tx) => replayEvents(tx, ID, { kind: 'range', from: NOW, to: NOW })],
+    ['list events', (tx) => listEvents(tx, ID, {}, null, 11)],
+    ['list events from a cursor', (tx) => listEvents(tx, ID, {}, POSITION, 11)],
+    ['events of a resource', (tx) => listEvents(tx, ID, { resourceId: ID }, null, 11)],
+    ['find an event', (tx) => findEvent(tx, ID, ID)],
+    ['ids since', (tx) => eventIdsSince(tx, ID, ID, null, 100)],
+    ['events of ids', (tx) => eventsOfIds(tx, ID, [ID])],
+    ['list deliveries', (tx) => listDeliveries(tx, ID, ID, null, 11)],
+    ['list deliveries from a cursor', (tx) => listDeliveries(tx, ID, ID, POSITION, 11)],
+    ['deliveries of an event', (tx) => deliveriesOfEvent(tx, ID, ID)],
+    [
+      'attempts',
+      (tx) =>
+        attemptsOf(tx, ID, [
+          {
+            event_id: ID,
+            delivery_id: ID,
+            endpoint_id: ID,
+            event: 'x',
+            status: 'PENDING',
+            next_attempt_at: null,
+            created_at: NOW,
+            attempts: 1,
+          },
+        ]),
+    ],
+    ['what waits', (tx) => waitingLines(tx)],
+  ])('reads no growing table whole: %s', async (name, use) => {
+    const plan = await plans.of(use);
+    expect(readWhole(plan)).toEqual([]);
+    expect(/list/.test(name) ? [] : readByOrganization(plan)).toEqual([]);
+  });
+
+  it.each<[string, (tx: Tx) => Promise<unknown>]>([
+    ['take deliveries', (tx) => takeDeliveries(tx, [{ ...LINE, most: 100 }])],
+    ['release lines', (tx) => releaseLines(tx, [{ ...LINE, claimToken: ID, restMs: 0, result: 'success' }])],
+  ])('finds what is due among all that an endpoint ever got: %s', async (_name, use) => {
+    const scans = (await plans.of(use)).filter((line) => /Scan .*webhook_deliveries_\d{6}/.test(line));
+    expect(scans.length).toBeGreaterThan(0);
+    expect(scans.filter((line) => !/endpoint_id_next_attempt_at_idx/.test(line))).toEqual([]);
+  });
+});

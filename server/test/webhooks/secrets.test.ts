@@ -1,0 +1,94 @@
+import { Webhook } from 'standardwebhooks';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { SinkRequest } from '../harness/webhook-sink.ts';
+import {
+  type EndpointWithSecret,
+  expected,
+  type MadeEndpoint,
+  type Merchant,
+  WebhookStage,
+} from './webhook-stage.ts';
+
+const HOUR = 3_600_000;
+
+let stage: WebhookStage;
+beforeAll(async () => {
+  stage = await WebhookStage.open();
+});
+afterAll(() => stage?.close());
+
+async function rotate(merchant: Merchant, { id }: { readonly id: string }): Promise<string> {
+  const answer = await merchant.api.request<EndpointWithSecret>(
+    'POST',
+    `/webhook-endpoints/${id}/rotate-secret`,
+  );
+  return expected(answer, 200).secret;
+}
+
+/** Sends a test, and says which of these secrets its receiver may know. */
+async function signers(
+  merchant: Merchant,
+  endpoint: MadeEndpoint,
+  secrets: Readonly<Record<string, string>>,
+): Promise<string[]> {
+  const request = await stage.sink.receivesEvent(endpoint.path, await merchant.test(endpoint));
+  return Object.keys(secrets).filter((name) => accepts(secrets[name] ?? '', request));
+}
+
+function accepts(secret: string, { headers, body }: SinkRequest): boolean {
+  try {
+    new Webhook(secret).verify(body.toString('utf8'), headers as Record<string, string>);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe('a secret that was rotated', () => {
+  it('signs beside the new one for a day, and then no more', async () => {
+    const merchant = await stage.merchant();
+    const endpoint = await merchant.endpoint();
+    const secrets = { old: endpoint.secret, fresh: '' };
+    expect(await signers(merchant, endpoint, secrets)).toEqual(['old']);
+    secrets.fresh = await rotate(merchant, endpoint);
+    expect(secrets.fresh).not.toBe(secrets.old);
+    expect(await signers(merchant, endpoint, secrets)).toEqual(['old', 'fresh']);
+    await stage.stack.shiftTime(23.9 * HOUR);
+    expect(await signers(merchant, endpoint, secrets)).toEqual(['old', 'fresh']);
+    await stage.stack.shiftTime(0.2 * HOUR);
+    expect(await signers(merchant, endpoint, secrets)).toEqual(['fresh']);
+  });
+
+  it('rotated twice within the day: the last two sign, the first is out', async () => {
+    const merchant = await stage.merchant();
+    const endpoint = await merchant.endpoint();
+    const secrets = {
+      first: endpoint.secret,
+      second: await rotate(merchant, endpoint),
+      third: await rotate(merchant, endpoint),
+    };
+    expect(await signers(merchant, endpoint, secrets)).toEqual(['second', 'third']);
+  });
+
+  it('what waited for its next attempt is signed anew, with the secrets and the time of that attempt', async () => {
+    const merchant = await stage.merchant();
+    const endpoint = await merchant.endpoint({}, { status: 500 }, {});
+    const eventId = await merchant.declined();
+    await merchant.reaches(eventId, endpoint, 'PENDING', 1);
+    const secret = await rotate(merchant, endpoint);
+    await stage.stack.shiftTime(25 * HOUR);
+    await merchant.reaches(eventId, endpoint, 'DELIVERED', 2);
+    const [first, second] = stage.sink.at(endpoint.path);
+    if (!first || !second) throw new Error('two came');
+    expect([first.id, second.id]).toEqual([eventId, eventId]);
+    expect([accepts(endpoint.secret, first), accepts(secret, first)]).toEqual([true, false]);
+    expect([accepts(endpoint.secret, second), accepts(secret, second)]).toEqual([false, true]);
+    expect(second.body.equals(first.body)).toBe(true);
+  });
+
+  it("another endpoint's secret does not sign", async () => {
+    const merchant = await stage.merchant();
+    const [mine, other] = [await merchant.endpoint(), await merchant.endpoint()];
+    expect(await signers(merchant, mine, { mine: mine.secret, other: other.secret })).toEqual(['mine']);
+  });
+});

@@ -1,0 +1,93 @@
+import { createHmac } from 'node:crypto';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { keyFromBytes } from '../../src/kit/crypto.ts';
+import {
+  freshWebhookSecret,
+  parseWebhookSecret,
+  printWebhookSecret,
+  signatureHeaders,
+} from '../../src/webhooks/signature.ts';
+
+/** What a receiver does with the secret it was shown, in its own words. */
+function verified(headers: Readonly<Record<string, string>>, body: string, shownSecret: string): boolean {
+  const key = Buffer.from(shownSecret.replace(/^whsec_/, ''), 'base64');
+  const mac = createHmac('sha256', key);
+  mac.update(`${headers['webhook-id']}.${headers['webhook-timestamp']}.`).update(Buffer.from(body));
+  const expected = `v1,${mac.digest('base64')}`;
+  return (headers['webhook-signature'] ?? '').split(' ').includes(expected);
+}
+
+const message = fc.record({
+  id: fc.uuid(),
+  timestamp: fc.date({ min: new Date(0), max: new Date('2100-01-01'), noInvalidDate: true }),
+  body: fc.string({ unit: 'binary' }).filter((text) => text.isWellFormed()),
+});
+
+describe('the headers of a webhook', () => {
+  it('are those of the published example', () => {
+    const secret = parseWebhookSecret('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw');
+    const headers = signatureHeaders(
+      {
+        id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+        timestamp: new Date(1_614_265_330_999),
+        body: '{"test": 2432232314}',
+      },
+      [keyFromBytes(secret ?? Buffer.alloc(0))],
+    );
+    expect(headers).toEqual({
+      'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
+      'webhook-timestamp': '1614265330',
+      'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
+    });
+  });
+
+  it('convince whoever has the secret, of this message alone', () => {
+    fc.assert(
+      fc.property(message, (signed) => {
+        const secret = freshWebhookSecret();
+        const headers = { ...signatureHeaders(signed, [keyFromBytes(secret)]) };
+        const shown = printWebhookSecret(secret);
+        expect(verified(headers, signed.body, shown)).toBe(true);
+        expect(verified(headers, `${signed.body} `, shown)).toBe(false);
+        expect(verified({ ...headers, 'webhook-id': 'another' }, signed.body, shown)).toBe(false);
+        expect(verified({ ...headers, 'webhook-timestamp': '1' }, signed.body, shown)).toBe(false);
+        expect(verified(headers, signed.body, printWebhookSecret(freshWebhookSecret()))).toBe(false);
+      }),
+    );
+  });
+
+  it('carry one signature for each secret, so that during a rotation either convinces', () => {
+    const secrets = [freshWebhookSecret(), freshWebhookSecret()];
+    const signed = { id: 'a', timestamp: new Date(5000), body: 'ñ' };
+    const headers = { ...signatureHeaders(signed, secrets.map(keyFromBytes)) };
+    expect(headers['webhook-signature']).toMatch(/^v1,[A-Za-z0-9+/]{43}= v1,[A-Za-z0-9+/]{43}=$/);
+    for (const secret of secrets) expect(verified(headers, 'ñ', printWebhookSecret(secret))).toBe(true);
+  });
+});
+
+describe('a secret of a webhook', () => {
+  it('is whsec_ and 32 random bytes, and reads back the same', () => {
+    const secrets = Array.from({ length: 100 }, freshWebhookSecret);
+    expect(new Set(secrets.map(printWebhookSecret)).size).toBe(100);
+    for (const secret of secrets) {
+      expect(printWebhookSecret(secret)).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+      expect(parseWebhookSecret(printWebhookSecret(secret))).toEqual(secret);
+    }
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['no bytes', 'whsec_'],
+    ['another prefix', `whpk_${'A'.repeat(43)}=`],
+    ['too few bytes', `whsec_${Buffer.alloc(23).toString('base64')}`],
+    ['too many bytes', `whsec_${Buffer.alloc(65).toString('base64')}`],
+    ['base64 of URLs', `whsec_${Buffer.alloc(32, 0xff).toString('base64url')}`],
+    ['no padding', `whsec_${'A'.repeat(43)}`],
+    ['bits that do not count', `whsec_${'A'.repeat(42)}B=`],
+    ['a space in it', `whsec_${'A'.repeat(20)} ${'A'.repeat(23)}=`],
+    ['something after it', `whsec_${'A'.repeat(43)}=x`],
+  ])('is not %s', (_name, text) => {
+    expect(parseWebhookSecret(text)).toBeNull();
+  });
+});
