@@ -8,6 +8,7 @@ export default defineConfig({
       'simulator/test/**/*.test.ts',
       'chaos/test/**/*.test.ts',
       'scripts/**/*.test.ts',
+      'examples/**/*.test.ts',
     ],
     globalSetup: ['server/test/harness/global-setup.ts'],
     testTimeout: 30_000,
