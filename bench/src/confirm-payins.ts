@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { runLoad } from './load.ts';
+import { createPayins, finalEvents, pay, payableKeys } from './payable-keys.ts';
 import type { Stage } from './stage.ts';
 
-const CONNECTIONS = 64;
 const TARGET_PER_SECOND = 1000;
 const TICK_MS = 100;
 const ORGANIZATIONS = 8;
@@ -20,9 +19,9 @@ interface Durations {
  * the faster one.
  */
 export async function benchConfirmPayins(stage: Stage, { steadySeconds, flood }: Durations): Promise<void> {
-  const others = await Promise.all(Array.from({ length: ORGANIZATIONS }, () => stage.newOrganization()));
-  await create(stage, [stage.apiKey], TARGET_PER_SECOND * steadySeconds + 2 * flood);
-  await create(
+  const others = await stage.newOrganizations(ORGANIZATIONS);
+  await createPayins(stage, [stage.apiKey], TARGET_PER_SECOND * steadySeconds + 2 * flood);
+  await createPayins(
     stage,
     others.map(({ apiKey }) => apiKey),
     2 * flood,
@@ -50,60 +49,9 @@ export async function benchConfirmPayins(stage: Stage, { steadySeconds, flood }:
   await check(stage);
 }
 
-let made = 0;
-
-async function create(stage: Stage, apiKeys: readonly string[], count: number): Promise<void> {
-  const run = `${process.pid}-${made++}`;
-  let left = count;
-  await runLoad({
-    ports: stage.ports,
-    connections: CONNECTIONS,
-    seconds: 600,
-    warmUpSeconds: 0,
-    request: (index) => {
-      if (left <= 0) return null;
-      left -= 1;
-      const body = `{"amountInCents":4980000,"currency":"COP","rail":"BRE_B","reference":"confirm-${run}-${index}","breb":{"keyType":"SINGLE_USE"}}`;
-      return `POST /payins HTTP/1.1\r\nhost: 127.0.0.1\r\nx-api-key: ${apiKeys[index % apiKeys.length]}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
-    },
-  });
-  for (;;) {
-    const [row] = await stage.query<{ waiting: string }>(
-      'select count(*) as waiting from caudal.breb_keys where register_due_at is not null',
-    );
-    if (row?.waiting === '0') return;
-    await sleep(200);
-  }
-}
-
-async function payableKeys(stage: Stage, organizationIds: readonly string[]): Promise<string[]> {
-  const rows = await stage.query<{ breb_key: string }>(
-    `select breb_key from caudal.payins where status = 'PROCESSING' and reference like 'confirm-%'
-     and organization_id in (${organizationIds.map((id) => `'${id}'`).join(', ')}) order by id`,
-  );
-  return rows.map((row) => row.breb_key);
-}
-
-async function pay(stage: Stage, keys: readonly string[]): Promise<void> {
-  for (let from = 0; from < keys.length; from += 1000) {
-    const payments = keys.slice(from, from + 1000).map((key) => ({ key }));
-    const answer = await fetch(`${stage.simulatorUrl}/control/keys/pay`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ payments }),
-    });
-    if (answer.status !== 200) throw new Error(`the simulator answered ${answer.status}`);
-  }
-}
-
-async function confirmed(stage: Stage): Promise<number> {
-  const [row] = await stage.query<{ count: string }>('select count(*) as count from caudal.final_events');
-  return Number(row?.count);
-}
-
 async function holdRate(stage: Stage, keys: readonly string[]) {
   const perTick = (TARGET_PER_SECOND * TICK_MS) / 1000;
-  const before = await confirmed(stage);
+  const before = await finalEvents(stage);
   const began = performance.now();
   const paidAt = new Map<string, number>();
   let samples = 0;
@@ -121,7 +69,7 @@ async function holdRate(stage: Stage, keys: readonly string[]) {
     samples += 1;
     if (row?.waiting !== '0') waits += 1;
   }
-  while ((await confirmed(stage)) - before < keys.length) await sleep(20);
+  while ((await finalEvents(stage)) - before < keys.length) await sleep(20);
   const seconds = (performance.now() - began) / 1000;
   const rows = await stage.query<{ breb_key: string; at: string }>(
     `select breb_key, extract(epoch from result_at) * 1000 as at from caudal.payins where status = 'CONFIRMED' and reference like 'confirm-%'`,
@@ -142,10 +90,10 @@ async function holdRate(stage: Stage, keys: readonly string[]) {
 
 /** The rail has all of them at once: how fast do they become final? */
 async function drain(stage: Stage, keys: readonly string[]): Promise<number> {
-  const before = await confirmed(stage);
+  const before = await finalEvents(stage);
   const began = performance.now();
   await pay(stage, keys);
-  while ((await confirmed(stage)) - before < keys.length) await sleep(20);
+  while ((await finalEvents(stage)) - before < keys.length) await sleep(20);
   return keys.length / ((performance.now() - began) / 1000);
 }
 

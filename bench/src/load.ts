@@ -72,7 +72,7 @@ export async function runLoad(options: LoadOptions): Promise<LoadResult> {
   };
 }
 
-function quantile(sorted: readonly number[], q: number): number {
+export function quantile(sorted: readonly number[], q: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? Number.NaN;
 }
 

@@ -6,6 +6,11 @@ import { freePort, startPostgres } from '../../scripts/stack/postgres.ts';
 import { runServerCommand, startServer, startSimulator } from '../../scripts/stack/processes.ts';
 import { seedOrganization } from '../../scripts/stack/seed.ts';
 import { serverSettings } from '../../scripts/stack/settings.ts';
+import { compose } from '../../server/src/compose.ts';
+import { readConfig } from '../../server/src/config.ts';
+import { createOrganization } from '../../server/src/flows/manage-organizations.ts';
+import { makeLog } from '../../server/src/kit/log.ts';
+import { SCOPES } from '../../server/src/organizations/organization.ts';
 
 /** Durability as in production; only the sizes that a test machine's defaults make too small are set. */
 const POSTGRES_SETTINGS = {
@@ -19,6 +24,11 @@ const POSTGRES_SETTINGS = {
   wal_compression: 'off',
 };
 
+export interface Organization {
+  readonly organizationId: string;
+  readonly apiKey: string;
+}
+
 export interface Stage {
   readonly folder: string;
   readonly databaseUrl: string;
@@ -31,7 +41,9 @@ export interface Stage {
   readonly simulatorUrl: string;
   readonly settings: Record<string, string>;
   readonly postgresSettings: Readonly<Record<string, string>>;
-  newOrganization(): Promise<{ readonly organizationId: string; readonly apiKey: string }>;
+  /** The one worker process. */
+  readonly workerPid: number;
+  newOrganizations(count: number): Promise<Organization[]>;
   /** For what a worker would do meanwhile and is to be measured alone. */
   pauseWorkers(): Promise<void>;
   query<Row extends object>(text: string): Promise<Row[]>;
@@ -87,13 +99,8 @@ export async function buildStage(): Promise<Stage> {
     simulatorUrl: simulator.url,
     settings,
     postgresSettings: POSTGRES_SETTINGS,
-    newOrganization: async () =>
-      JSON.parse(
-        await runServerCommand(
-          ['org', 'create', '--name', 'Bench', '--support', 'bench', '--json'],
-          settings,
-        ),
-      ) as { organizationId: string; apiKey: string },
+    workerPid: worker.pid,
+    newOrganizations: (count) => newOrganizations(settings, count),
     pauseWorkers: async () => {
       await worker.stop();
     },
@@ -106,6 +113,40 @@ export async function buildStage(): Promise<Stage> {
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+const DETAILS = {
+  name: 'Bench',
+  accent: '#0f766e',
+  supportContact: 'bench',
+  rails: ['BRE_B', 'PSE'],
+  city: 'BOGOTA',
+  postalCode: '110111',
+  merchantCategory: '5999',
+} as const;
+
+/** In this process: a command of the server costs a second of a core to start, and some benches want dozens. */
+async function newOrganizations(settings: Record<string, string>, count: number): Promise<Organization[]> {
+  const { deps, heartbeat, close } = compose(
+    readConfig('operator', settings),
+    makeLog({ level: 'error', base: {} }),
+  );
+  try {
+    await heartbeat.start();
+    const made: Organization[] = [];
+    while (made.length < count) {
+      const { id, credential } = await createOrganization(deps, DETAILS, {
+        name: 'bench',
+        scopes: SCOPES,
+        lifetimeSeconds: null,
+      });
+      made.push({ organizationId: id, apiKey: credential.text });
+    }
+    return made;
+  } finally {
+    await heartbeat.stop();
+    await close();
+  }
 }
 
 /** BENCH_SERVER_X=Y in the environment becomes X=Y in the server's: for profiles and trials. */
