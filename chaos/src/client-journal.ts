@@ -105,8 +105,57 @@ interface ShownLine {
   readonly documentNumber: string;
 }
 
+/** An endpoint with its secret, as the answer told it. */
+interface EndpointCreatedLine {
+  readonly kind: 'endpoint created';
+  readonly organizationId: string;
+  readonly endpointId: string;
+  readonly sink: string;
+  /** Null: all. */
+  readonly events: readonly string[] | null;
+  readonly secret: string;
+  /** Business time at which its merchant surely knew of it. */
+  readonly knownSince: string;
+}
+
+interface EndpointStatusLine {
+  readonly kind: 'endpoint status asked' | 'endpoint status set';
+  readonly endpointId: string;
+  readonly status: 'ENABLED' | 'DISABLED';
+}
+
+interface RotationAskedLine {
+  readonly kind: 'rotation asked';
+  readonly endpointId: string;
+}
+
+interface RotatedLine {
+  readonly kind: 'rotated';
+  readonly endpointId: string;
+  readonly secret: string;
+}
+
+/** Before it is asked for: it may have happened without an answer. */
+interface ReplayAskedLine {
+  readonly kind: 'replay asked';
+  readonly eventId: string;
+}
+
+type WebhookLine =
+  | EndpointCreatedLine
+  | EndpointStatusLine
+  | RotationAskedLine
+  | RotatedLine
+  | ReplayAskedLine;
 type PayoutLine = PayoutSentLine | PayoutAnsweredLine | CancelSentLine | CancelAnsweredLine | ShownLine;
-type ClientLine = SentLine | AnsweredLine | UnansweredLine | OperatorLine | DoneLine | PayoutLine;
+type ClientLine =
+  | SentLine
+  | AnsweredLine
+  | UnansweredLine
+  | OperatorLine
+  | DoneLine
+  | PayoutLine
+  | WebhookLine;
 
 /** What the client knows, one JSON line each. Written at once: the checker may read while the load goes on. */
 export interface ClientJournal {

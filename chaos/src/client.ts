@@ -30,17 +30,20 @@ export class Client {
   readonly #journal: ClientJournal;
   readonly #organization: { readonly organizationId: string; readonly apiKey: string };
   readonly #apis: readonly { readonly url: string }[];
-  #attempts = 0;
+  #attempts: number;
   #turn = 0;
 
   constructor(
     journal: ClientJournal,
     organization: { readonly organizationId: string; readonly apiKey: string },
     apis: readonly { readonly url: string }[],
+    /** Requests of a journal are told apart by their number. */
+    firstAttempt = 0,
   ) {
     this.#journal = journal;
     this.#organization = organization;
     this.#apis = apis;
+    this.#attempts = firstAttempt;
   }
 
   get attempts(): number {

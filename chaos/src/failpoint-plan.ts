@@ -35,6 +35,11 @@ export const PASSERS: Readonly<Record<string, Passer>> = {
   'claim payout questions': 'worker',
   'apply payout answers': 'worker',
   'resolve payout': 'resolve payout',
+  'dispatch events': 'worker',
+  'claim lines': 'worker',
+  'record deliveries': 'worker',
+  'manage endpoints': 'api',
+  'replay events': 'api',
   settle: 'settlement',
   deposit: 'deposit',
   'resolve anomaly': 'resolve',
@@ -59,7 +64,15 @@ export function passerOf(failpoint: string): Passer | null {
 }
 
 /** What has to be brought about for a failpoint to be passed in time; the load alone brings the others about. */
-export type Occasion = 'expiry' | 'cancellation' | 'lookup' | 'old promise' | 'question';
+export type Occasion =
+  | 'expiry'
+  | 'cancellation'
+  | 'lookup'
+  | 'old promise'
+  | 'question'
+  | 'delivery'
+  | 'endpoint'
+  | 'replay';
 
 const OCCASIONS: Readonly<Record<string, Occasion>> = {
   'BRE_B close': 'expiry',
@@ -70,6 +83,9 @@ const OCCASIONS: Readonly<Record<string, Occasion>> = {
   'renew promises': 'old promise',
   'apply payout answers': 'question',
   'BRE_B askOrders': 'question',
+  'record deliveries': 'delivery',
+  'manage endpoints': 'endpoint',
+  'replay events': 'replay',
 };
 
 export function occasionOf(failpoint: string): Occasion | null {
@@ -83,6 +99,6 @@ function placeOf(failpoint: string): string {
 
 /** Loops pass these every few milliseconds, mostly with nothing in hand: the passing is chosen out of many. */
 export function passings(failpoint: string): number {
-  if (failpoint.startsWith('claim ') || failpoint.startsWith('commit attempts')) return 60;
+  if (/^(?:claim |commit attempts|dispatch events)/.test(failpoint)) return 60;
   return occasionOf(failpoint) === null ? 2 : 1;
 }

@@ -2,10 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cluster } from './cluster.ts';
 import { FailpointPayouts } from './failpoint-payouts.ts';
 import { type Occasion, occasionOf, type Passer, passerOf, passings } from './failpoint-plan.ts';
+import { FailpointWebhooks } from './failpoint-webhooks.ts';
 import type { Member } from './member.ts';
 import { type Outcome, say, tally } from './outcome.ts';
 import { restPayouts } from './payout-rest.ts';
 import { startTrial, type Trial } from './trial.ts';
+import { forgottenLines, restWebhooks } from './webhook-rest.ts';
 
 const DIES_WITHIN_MS = 30_000;
 
@@ -13,7 +15,7 @@ const DIES_WITHIN_MS = 30_000;
 export async function runFailpoints(cluster: Cluster, seed: number): Promise<Outcome> {
   const began = performance.now();
   say(`failpoints: seed ${seed}`);
-  const trial = await startTrial(cluster, seed, { gentle: true, payouts: true });
+  const trial = await startTrial(cluster, seed, { gentle: true, payouts: true, webhooks: true });
   const outcome = tally();
   try {
     const names = JSON.parse(await trial.stage.command('failpoints', 'list', '--json')) as string[];
@@ -31,10 +33,11 @@ export async function runFailpoints(cluster: Cluster, seed: number): Promise<Out
       }
     };
     const payouts = new FailpointPayouts(trial);
+    const occasions = occasionsOf(trial, payouts, await FailpointWebhooks.on(trial));
     // One of each role is always untouched, so that the load goes on.
     await Promise.all([
-      dieInTurn(trial, payouts, trial.stage.apis, by.get('api') ?? [], pass),
-      dieInTurn(trial, payouts, trial.stage.workers, by.get('worker') ?? [], pass),
+      dieInTurn(trial, occasions, trial.stage.apis, by.get('api') ?? [], pass),
+      dieInTurn(trial, occasions, trial.stage.workers, by.get('worker') ?? [], pass),
       inTurn(by.get('command') ?? [], (name) => pass(name, () => dieInCommand(trial, payouts, name))),
     ]);
     // These take the database down, which would fail the others' commands.
@@ -43,6 +46,9 @@ export async function runFailpoints(cluster: Cluster, seed: number): Promise<Out
     );
     await trial.drain();
     await restPayouts(trial.stage, trial.load.rails);
+    await restWebhooks(trial.stage);
+    const forgotten = await forgottenLines(trial.stage);
+    if (forgotten !== null) outcome.fail(`a server said: ${forgotten}`);
     const { whole, text } = await trial.judge('drained');
     say(text);
     if (whole) outcome.pass();
@@ -67,10 +73,25 @@ async function inTurn(names: readonly string[], work: (name: string) => Promise<
   for (const name of names) await work(name);
 }
 
+type Occasions = Readonly<Record<Occasion, (api: string) => Promise<unknown>>>;
+
+function occasionsOf({ stage }: Trial, payouts: FailpointPayouts, webhooks: FailpointWebhooks): Occasions {
+  return {
+    expiry: () => stage.shiftTime(3_660_000),
+    cancellation: (api) => payouts.cancelOne(api),
+    lookup: (api) => payouts.lookUp(api),
+    'old promise': () => payouts.letPromisesGrowOld(),
+    question: () => payouts.loseAnswers(),
+    delivery: () => webhooks.deliver(),
+    endpoint: (api) => webhooks.addOne(api),
+    replay: (api) => webhooks.replayOne(api),
+  };
+}
+
 /** Dead of one failpoint it comes back armed with the next, and works as any other until it gets there. */
 async function dieInTurn(
-  { stage, random: chance }: Trial,
-  payouts: FailpointPayouts,
+  { random: chance }: Trial,
+  bringAbout: Occasions,
   members: readonly Member[],
   names: readonly string[],
   pass: (name: string, work: () => Promise<void>) => Promise<void>,
@@ -78,18 +99,11 @@ async function dieInTurn(
   const random = chance.branch();
   const member = members[random.whole(0, members.length - 1)];
   if (!member) throw new Error('there is no process of its role');
-  const bringAbout: Readonly<Record<Occasion, () => Promise<unknown>>> = {
-    expiry: () => stage.shiftTime(3_660_000),
-    cancellation: () => payouts.cancelOne(member.url),
-    lookup: () => payouts.lookUp(member.url),
-    'old promise': () => payouts.letPromisesGrowOld(),
-    question: () => payouts.loseAnswers(),
-  };
   await inTurn(names, (name) =>
     pass(name, async () => {
       await arm(member, `${name}#${random.whole(1, passings(name))}`);
       const occasion = occasionOf(name);
-      await goneInTime(member, occasion && bringAbout[occasion]);
+      await goneInTime(member, occasion && (() => bringAbout[occasion](member.url)));
     }),
   );
   await member.restart();

@@ -10,6 +10,9 @@ import type { Random } from './random.ts';
 import { type TakeoverWatch, watchTakeovers } from './takeover.ts';
 import { startTrial, type Trial } from './trial.ts';
 
+/** Nobody passes them where no merchant has endpoints. */
+const OF_WEBHOOKS: ReadonlySet<string> = new Set(['record deliveries', 'manage endpoints', 'replay events']);
+
 const LOOK_EVERY = 25;
 const DRAIN_EVERY = 125;
 
@@ -72,7 +75,8 @@ class Hunt {
       random: this.#random,
       outages: this.#outages,
       weights: DEATHS,
-      failpointsOf: (role) => Object.keys(PASSERS).filter((name) => PASSERS[name] === role),
+      failpointsOf: (role) =>
+        Object.keys(PASSERS).filter((name) => PASSERS[name] === role && !OF_WEBHOOKS.has(name)),
       noteKill: () => this.takeovers.noteKill(),
     });
   }

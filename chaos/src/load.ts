@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, type PayinRequest } from './client.ts';
 import type { ClientJournal } from './client-journal.ts';
 import { actAsPayer, pseReferenceOf } from './payer.ts';
+import { planPayin } from './payin-plan.ts';
 import { PayoutClient } from './payout-client.ts';
 import { fillDirectory, fund, PayoutLoad } from './payout-load.ts';
 import { planPayout } from './payout-plan.ts';
@@ -41,22 +42,6 @@ const MERCHANT_ACTS = {
 const ACTS_WITH_PAYOUTS = { ...MERCHANT_ACTS, payout: 30 };
 /** More than a run can spend, and less than the largest payouts. */
 const FUNDS_IN_CENTS = 90_000_000_000;
-/** Weights; `none` leaves the payer to `actAsPayer`. */
-const DOCUMENTS = {
-  none: 55,
-  '1000000001': 8,
-  '1000000003': 5,
-  '1000000005': 5,
-  '1000000007': 5,
-  '1000000009': 5,
-  '1000000011': 4,
-  '1000000013': 4,
-  '1000000015': 1,
-  '1000000017': 1,
-  '1000000019': 4,
-  '1000000021': 3,
-};
-const GENTLE_DOCUMENTS = { ...DOCUMENTS, '1000000015': 0, '1000000017': 0 };
 /** Seconds: past the first question, the second, the third, the expiry. */
 const SHIFTS = { '4': 40, '31': 25, '360': 15, '1260': 10, '3660': 8 };
 
@@ -195,40 +180,22 @@ class RunningLoad {
     random: Random,
     how: (request: PayinRequest) => Promise<Awaited<ReturnType<Client['send']>>>,
   ): Promise<void> {
-    const document = random.weighted(this.#options.gentle ? GENTLE_DOCUMENTS : DOCUMENTS);
-    const request = this.#request(random, document);
+    const plan = planPayin(
+      random,
+      () => this.#name('key'),
+      () => this.#name('order'),
+      this.#options.gentle,
+    );
+    const { request } = plan;
     this.#earlier.push(request);
     if (this.#earlier.length > 400) this.#earlier.shift();
     const answer = await how(request);
     if (!answer?.payin) return;
     this.counts.payins += 1;
-    if (document !== 'none') return;
+    if (plan.magic) return;
     const { payin } = answer;
     const reference = pseReferenceOf(payin.id, this.#organizationNumber);
     this.#follow(actAsPayer(this.#rails, random.branch(), payin, reference));
-  }
-
-  #request(random: Random, document: string): PayinRequest {
-    const rail = random.chance(0.6) ? 'BRE_B' : 'PSE';
-    return {
-      idempotencyKey: random.chance(0.9) ? this.#name('key') : null,
-      body: {
-        amountInCents: random.whole(150_000, 90_000_000),
-        currency: 'COP',
-        rail,
-        reference: this.#name('order'),
-        inlineCustomer: {
-          name: 'Ana María Rojas',
-          idType: 'CO_CC',
-          idNumber: document === 'none' ? String(random.whole(10_000_000, 99_999_999)) : document,
-          phone: '+573001234567',
-          email: 'ana@example.com',
-        },
-        ...(rail === 'BRE_B'
-          ? { breb: { keyType: 'SINGLE_USE' } }
-          : { pse: { bank: 'CO_BANCOLOMBIA', personType: 'INDIVIDUAL' } }),
-      },
-    };
   }
 
   async #shiftTime(random: Random): Promise<void> {

@@ -9,18 +9,21 @@ import { runHistories } from './model/run-histories.ts';
 import { close, type Outcome, say } from './outcome.ts';
 import { runPayouts } from './payouts.ts';
 import { runPlanted } from './planted/run-planted.ts';
+import { runWebhooks } from './webhooks.ts';
 
 const HELP = `npm run chaos [-- OPTIONS]
 
   --histories N   N random histories against the model, kept ones first
   --kills N       N kills of processes under load and faults
   --payouts N     N payouts under kills and faults: each is executed once or not at all
+  --webhooks N    events of N payins and payouts under kills and faults of endpoints: each reaches whoever wants it (10000
+                  in a full run)
   --failpoints    a process dies once at every failpoint
   --planted       every planted bug is found by its saved history
-  --ci            80 histories, every failpoint, every planted bug, 300 payouts
+  --ci            80 histories, every failpoint, every planted bug, 300 payouts, webhooks of 300
   --seed S        repeats what chance decided in an earlier run
   --path P        with --histories and --seed: the failed history alone, as its run told
-  --server DIR    with --payouts: judges the server in DIR, a changed copy of server/
+  --server DIR    with --payouts and --webhooks: judges the server in DIR, a changed copy of server/
   --help          this text
 
 Without options: a short mix of all. Needs no database: it brings its own.
@@ -31,6 +34,7 @@ const { values } = parseArgs({
     histories: { type: 'string' },
     kills: { type: 'string' },
     payouts: { type: 'string' },
+    webhooks: { type: 'string' },
     failpoints: { type: 'boolean', default: false },
     planted: { type: 'boolean', default: false },
     ci: { type: 'boolean', default: false },
@@ -55,18 +59,29 @@ const kills =
 const payouts =
   (count: number): Part =>
   (cluster, seed) =>
-    runPayouts(cluster, seed, count, values.server === undefined ? {} : { serverRoot: values.server });
+    runPayouts(cluster, seed, count, judged());
+const webhooks =
+  (count: number): Part =>
+  (cluster, seed) =>
+    runWebhooks(cluster, seed, count, judged());
+
+function judged(): { serverRoot?: string } {
+  return values.server === undefined ? {} : { serverRoot: values.server };
+}
 
 function parts(): Part[] {
-  if (values.ci) return [histories(80), runFailpoints, runPlanted, payouts(300)];
+  if (values.ci) return [histories(80), runFailpoints, runPlanted, payouts(300), webhooks(300)];
   const chosen = [
     ...(values.histories === undefined ? [] : [histories(whole(values.histories))]),
     ...(values.failpoints ? [runFailpoints] : []),
     ...(values.kills === undefined ? [] : [kills(whole(values.kills))]),
     ...(values.payouts === undefined ? [] : [payouts(whole(values.payouts))]),
+    ...(values.webhooks === undefined ? [] : [webhooks(whole(values.webhooks))]),
     ...(values.planted ? [runPlanted] : []),
   ];
-  return chosen.length > 0 ? chosen : [histories(30), runFailpoints, kills(25), payouts(200), runPlanted];
+  return chosen.length > 0
+    ? chosen
+    : [histories(30), runFailpoints, kills(25), payouts(200), webhooks(200), runPlanted];
 }
 
 function whole(text: string): number {

@@ -41,6 +41,8 @@ export interface StageOptions {
   readonly apis?: number;
   readonly workers?: number;
   readonly settings?: Readonly<Record<string, string>>;
+  /** Gets every line that an API or a worker prints. */
+  readonly onLine?: (line: string) => void;
 }
 
 export async function startStage(cluster: Cluster, options: StageOptions = {}): Promise<Stage> {
@@ -103,14 +105,14 @@ export async function startStage(cluster: Cluster, options: StageOptions = {}): 
       Promise.all(
         apiPorts.map((port, index) =>
           begin({ name: `api ${index + 1}`, role: 'api', url: urlOf(port) }, (more) =>
-            startServer('api', { ...settings, CAUDAL_PORT: String(port), ...more }, undefined, entry),
+            startServer('api', { ...settings, CAUDAL_PORT: String(port), ...more }, options.onLine, entry),
           ),
         ),
       ),
       Promise.all(
         Array.from({ length: options.workers ?? 2 }, (_, index) =>
           begin({ name: `worker ${index + 1}`, role: 'worker', url: '' }, (more) =>
-            startServer('worker', { ...settings, ...more }, undefined, entry),
+            startServer('worker', { ...settings, ...more }, options.onLine, entry),
           ),
         ),
       ),

@@ -1,18 +1,16 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type ClientJournal, openClientJournal } from './client-journal.ts';
 import type { Cluster } from './cluster.ts';
 import { type Load, type LoadOptions, startLoad } from './load.ts';
 import { Operator } from './operator.ts';
+import { restPayins } from './payin-rest.ts';
 import { type Random, randomFrom } from './random.ts';
+import { startSinks } from './sinks.ts';
 import { type Stage, startStage } from './stage.ts';
 import { judge, keepJournals, type Verdict } from './verdict.ts';
-
-const DRAINS_WITHIN_MS = 120_000;
-const QUIET_POLLS = 5;
-const HOUR_MS = 3_600_000;
+import { WebhookClient } from './webhook-client.ts';
 
 /** A stage under load whose journals are kept, so that a separate program can say whether all that was promised holds. */
 export interface Trial {
@@ -22,6 +20,8 @@ export interface Trial {
   readonly journal: ClientJournal;
   readonly operator: Operator;
   readonly random: Random;
+  /** Null where no merchant has endpoints. */
+  readonly webhooks: WebhookClient | null;
   /** Stops the load, clears faults, lets time pass beyond every expiry and waits until nothing is left to do. */
   drain(): Promise<void>;
   /** The checker's word, of a run that goes on or of one that is drained. */
@@ -31,11 +31,17 @@ export interface Trial {
   end(): Promise<void>;
 }
 
-export async function startTrial(cluster: Cluster, seed: number, options: LoadOptions = {}): Promise<Trial> {
+interface TrialOptions extends LoadOptions {
+  /** With sinks for the endpoints that merchants make. */
+  readonly webhooks?: boolean;
+}
+
+export async function startTrial(cluster: Cluster, seed: number, options: TrialOptions = {}): Promise<Trial> {
   const random = randomFrom(seed);
   const stage = await startStage(cluster);
   const folder = mkdtempSync(join(tmpdir(), 'caudal-chaos-client-'));
   const journal = openClientJournal(join(folder, 'client.jsonl'));
+  const sinks = options.webhooks ? await startSinks(folder) : null;
   const load = await startLoad(stage, journal, random.branch(), options);
   return {
     stage,
@@ -43,13 +49,15 @@ export async function startTrial(cluster: Cluster, seed: number, options: LoadOp
     journal,
     operator: new Operator(stage, journal),
     random,
+    webhooks: sinks && new WebhookClient(stage, journal, sinks),
     drain: () => drain(stage, load),
-    judge: (state) => judge(stage, journal.path, state === 'drained' ? 'at rest' : state),
-    keepJournals: () => keepJournals(stage, journal.path, String(seed)),
+    judge: (state) => judge(stage, journal.path, state === 'drained' ? 'at rest' : state, sinks?.journal),
+    keepJournals: () => keepJournals(stage, journal.path, String(seed), sinks?.journal),
     end: async () => {
       await load.pause();
       journal.close();
       await stage.stop();
+      await sinks?.stop();
       rmSync(folder, { recursive: true, force: true });
     },
   };
@@ -58,29 +66,5 @@ export async function startTrial(cluster: Cluster, seed: number, options: LoadOp
 async function drain(stage: Stage, load: Load): Promise<void> {
   await load.pause();
   await load.rails.clearFaults();
-  const deadline = performance.now() + DRAINS_WITHIN_MS;
-  // Twice: a payment that was under way when its door shut comes after everything else has ended.
-  for (let round = 0; round < 2; round += 1) {
-    await stage.shiftTime(HOUR_MS + 60_000);
-    // Quiet for a while and not for a moment: what has just become due at a rail has told nobody yet.
-    for (let polls = 1, quiet = 0; quiet < QUIET_POLLS && performance.now() < deadline; polls += 1) {
-      quiet = (await isBusy(stage, load)) ? 0 : quiet + 1;
-      // Some questions come again minutes later, and what ended is asked about once more.
-      if (polls % 15 === 0 && quiet === 0) await stage.shiftTime(360_000);
-      await sleep(200);
-    }
-  }
-}
-
-async function isBusy(stage: Stage, load: Load): Promise<boolean> {
-  if ((await load.rails.noticesWaiting()) > 0) return true;
-  const [row] = await stage.query<{ busy: boolean }>(
-    `select exists (
-         select from caudal.payins
-         where status in ('PENDING', 'PROCESSING') or rail_due_at is not null or claimed_until > clock_timestamp()
-       )
-       or exists (select from caudal.rail_notices where task is not null)
-       or exists (select from caudal.breb_keys where register_due_at is not null or claimed_until > clock_timestamp()) as busy`,
-  );
-  return row?.busy ?? true;
+  await restPayins(stage, load.rails);
 }

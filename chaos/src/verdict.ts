@@ -13,13 +13,23 @@ export interface Verdict {
 }
 
 /** The checker's word, of a run that goes on or of one that has come to rest. */
-export function judge(stage: Stage, clientJournal: string, state: 'going on' | 'at rest'): Promise<Verdict> {
+export function judge(
+  stage: Stage,
+  clientJournal: string,
+  state: 'going on' | 'at rest',
+  sinksJournal?: string,
+): Promise<Verdict> {
   const { promise, resolve } = Promise.withResolvers<Verdict>();
   const args = ['--client', clientJournal, '--simulator', stage.simulatorJournal];
+  const sinks = sinksJournal === undefined ? [] : ['--sinks', sinksJournal];
   const open = state === 'going on' ? ['--open-ok'] : [];
-  const child = spawn(process.execPath, [CHECKER, ...args, '--database', stage.databaseUrl, ...open], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = spawn(
+    process.execPath,
+    [CHECKER, ...args, ...sinks, '--database', stage.databaseUrl, ...open],
+    {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
   let text = '';
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (piece: string) => {
@@ -30,10 +40,16 @@ export function judge(stage: Stage, clientJournal: string, state: 'going on' | '
 }
 
 /** Copies the journals to where they outlive the run. */
-export function keepJournals(stage: Stage, clientJournal: string, name: string): string {
+export function keepJournals(
+  stage: Stage,
+  clientJournal: string,
+  name: string,
+  sinksJournal?: string,
+): string {
   const kept = join(tmpdir(), `caudal-chaos-kept-${name}`);
   mkdirSync(kept, { recursive: true });
   copyFileSync(clientJournal, join(kept, 'client.jsonl'));
   copyFileSync(stage.simulatorJournal, join(kept, 'simulator.jsonl'));
+  if (sinksJournal !== undefined) copyFileSync(sinksJournal, join(kept, 'sinks.jsonl'));
   return kept;
 }

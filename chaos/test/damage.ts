@@ -1,10 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from 'pg';
 import { violationsOf } from '../src/checker/check.ts';
 import { readRailFacts } from '../src/checker/rail-facts.ts';
 import { queryOn, readRows } from '../src/checker/rows.ts';
+import { readSinks } from '../src/checker/sink-journal.ts';
 import { readTold } from '../src/checker/told.ts';
 import { type Violation, worldOf } from '../src/checker/world.ts';
 
@@ -18,6 +19,8 @@ export interface Damage<Sample> {
   readonly rail?: (lines: readonly Line[], sample: Sample) => readonly Line[];
   /** Rewrites the client's journal. */
   readonly client?: (lines: readonly Line[]) => readonly Line[];
+  /** Rewrites the journal of merchants' endpoints. */
+  readonly sinks?: (lines: readonly Line[], sample: Sample) => readonly Line[];
 }
 
 export interface Line {
@@ -37,7 +40,7 @@ export function copyRow(table: string, where: string, changes: Readonly<Record<s
 
 /** What the checker finds in the run's journals and database when they are damaged. */
 export async function violationsUnder<Sample>(
-  { sql, rail, client }: Damage<Sample>,
+  { sql, rail, client, sinks }: Damage<Sample>,
   run: { readonly database: Client; readonly journals: string; readonly sample: Sample },
 ): Promise<Violation[]> {
   const scratch = mkdtempSync(join(tmpdir(), 'caudal-checker-'));
@@ -48,12 +51,22 @@ export async function violationsUnder<Sample>(
     'simulator.jsonl',
     rail && ((lines) => rail(lines, run.sample)),
   );
+  const sinksPath = existsSync(join(run.journals, 'sinks.jsonl'))
+    ? rewritten(run.journals, scratch, 'sinks.jsonl', sinks && ((lines) => sinks(lines, run.sample)))
+    : undefined;
   await run.database.query('begin');
   try {
     if (sql !== undefined) await run.database.query(sql);
     const rows = await readRows(queryOn(run.database));
+    const { received, bodies } = readSinks(sinksPath);
     return violationsOf(
-      worldOf({ told: readTold(clientPath), rail: readRailFacts(railPath), rows, drained: true }),
+      worldOf({
+        told: readTold(clientPath),
+        rail: readRailFacts(railPath),
+        rows,
+        sinks: { before: received, after: received, bodies },
+        drained: true,
+      }),
     );
   } finally {
     await run.database.query('rollback');

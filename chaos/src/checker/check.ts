@@ -7,6 +7,7 @@ import { payoutCreationViolations } from './payout-creation-promises.ts';
 import { payoutMoneyViolations } from './payout-money-promises.ts';
 import { payoutOrderViolations } from './payout-order-promises.ts';
 import { payoutOutcomeViolations, payoutRestViolations } from './payout-outcome-promises.ts';
+import { webhookViolations } from './webhook-promises.ts';
 import type { Violation, World } from './world.ts';
 
 export function violationsOf(world: World): Violation[] {
@@ -21,14 +22,15 @@ export function violationsOf(world: World): Violation[] {
     ...payoutOrderViolations(world),
     ...payoutOutcomeViolations(world),
     ...payoutMoneyViolations(world),
+    ...webhookViolations(world),
     ...drainedViolations(world),
     ...payoutRestViolations(world),
   ];
 }
 
-export function summaryOf({ rows, rail, drained }: World): string {
+export function summaryOf({ rows, rail, sinks, drained }: World): string {
   const events = [...rows.eventsOf.values(), ...rows.payouts.eventsOf.values()].flat().length;
   const executions = rail.executions.length + rail.payouts.sentMoney.length;
-  const counts = `${rows.payins.length} payins, ${rows.payouts.all.length} payouts, ${executions} executions, ${events} events, ${rows.notices.length} notices`;
+  const counts = `${rows.payins.length} payins, ${rows.payouts.all.length} payouts, ${executions} executions, ${events} events, ${rows.notices.length} notices${sinks.after.length === 0 ? '' : `, ${sinks.after.length} requests to endpoints`}`;
   return `checked ${counts}${drained ? '' : ' (some still open)'}`;
 }

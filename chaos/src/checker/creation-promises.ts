@@ -87,8 +87,13 @@ function everythingBelongsToAPayin({ rows }: World): Violation[] {
     ...orphans('a payment of no payin', named(payments)),
     ...orphans('an anomaly of no payin', rows.anomalies),
     ...orphans(
-      'an idempotency key of no payin or payout',
-      named(rows.idempotencyKeys.filter(({ resourceId }) => !rows.payouts.byId.has(resourceId))),
+      'an idempotency key of nothing',
+      named(
+        rows.idempotencyKeys.filter(
+          ({ resourceId }) =>
+            !rows.payouts.byId.has(resourceId) && !rows.webhooks.endpointById.has(resourceId),
+        ),
+      ),
     ),
     ...keyless.map((row) => ({
       promise: 'nothing from nowhere',

@@ -1,5 +1,5 @@
 /**
- * Compares what three witnesses say of one run: the client's journal, the rails' journal and the database. A program of its
+ * Compares what the witnesses of one run say: the client's journal, the rails', that of merchants' endpoints and the database. A program of its
  * own that shares nothing with what it judges.
  */
 import { parseArgs } from 'node:util';
@@ -7,11 +7,13 @@ import { Client } from 'pg';
 import { summaryOf, violationsOf } from './check.ts';
 import { readRailFacts } from './rail-facts.ts';
 import { queryOn, readRows } from './rows.ts';
+import { readSinks } from './sink-journal.ts';
 import { readTold } from './told.ts';
 import { type World, worldOf } from './world.ts';
 
-const HELP = `node chaos/src/checker/main.ts --client FILE --simulator FILE --database URL [--open-ok]
+const HELP = `node chaos/src/checker/main.ts --client FILE --simulator FILE --database URL [--sinks FILE] [--open-ok]
 
+  --sinks     the journal of merchants' endpoints, where they have any
   --open-ok   the run goes on: what is still under way is no violation
 
 Exit codes: 0 whole, 1 violations, 2 not understood.
@@ -20,12 +22,19 @@ Exit codes: 0 whole, 1 violations, 2 not understood.
 /** Of each kind. */
 const MOST_SHOWN = 3;
 
+interface Journals {
+  readonly client: string;
+  readonly simulator: string;
+  readonly sinks: string | undefined;
+}
+
 async function main(): Promise<number> {
   const { values } = parseArgs({
     options: {
       client: { type: 'string' },
       simulator: { type: 'string' },
       database: { type: 'string' },
+      sinks: { type: 'string' },
       'open-ok': { type: 'boolean', default: false },
       help: { type: 'boolean' },
     },
@@ -36,7 +45,7 @@ async function main(): Promise<number> {
     process.stdout.write(HELP);
     return values.help ? 0 : 2;
   }
-  const world = await lookAt(client, simulator, database, !values['open-ok']);
+  const world = await lookAt({ client, simulator, sinks: values.sinks }, database, !values['open-ok']);
   const violations = violationsOf(world);
   for (const [kind, alike] of Map.groupBy(violations, ({ promise, what }) => `${promise}: ${what}`)) {
     console.log(`VIOLATION  ${kind}`);
@@ -53,9 +62,11 @@ async function main(): Promise<number> {
  * The journals are read on both sides of the database: what had been promised or ordered before must be in it, and what
  * is in it must have been asked for by now. So the run need not stand still.
  */
-async function lookAt(clientPath: string, railPath: string, url: string, drained: boolean): Promise<World> {
+async function lookAt(journals: Journals, url: string, drained: boolean): Promise<World> {
+  const { client: clientPath, simulator: railPath } = journals;
   const promised = readTold(clientPath);
   const { acknowledged, orders, lastSeq } = readRailFacts(railPath);
+  const { received: before } = readSinks(journals.sinks);
   const client = new Client({ connectionString: url });
   await client.connect();
   try {
@@ -71,7 +82,9 @@ async function lookAt(clientPath: string, railPath: string, url: string, drained
       payouts: { ...now.payouts, created, cancels },
     };
     const rail = { ...readRailFacts(railPath), acknowledged, orders };
-    return worldOf({ told, rail, rows, drained }, lastSeq);
+    const { received: after, bodies } = readSinks(journals.sinks);
+    const sinks = { before, after, bodies };
+    return worldOf({ told, rail, rows, sinks, drained }, lastSeq);
   } finally {
     await client.end();
   }

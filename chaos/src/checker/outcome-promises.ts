@@ -18,6 +18,8 @@ const EVENT: Readonly<Record<string, string>> = {
 
 /** How far the database's shift of time may be behind the rails', which is always made first. */
 const SHIFT_LAG_MS = 60_000;
+/** A transaction takes the time of its beginning and the shift that it finds later on. */
+const BEGUN_BEFORE_MS = 10_000;
 
 /** States moved as the contract allows, each end has the rail's word behind it and one event. */
 export function outcomeViolations(world: World): Violation[] {
@@ -117,7 +119,7 @@ function latestRealMs(shifts: World['rail']['shifts'], businessMs: number): numb
   const candidates = spans.flatMap(({ realMs, shiftMs }, index) => {
     const real = businessMs - shiftMs;
     const until = (spans[index + 1]?.realMs ?? Number.POSITIVE_INFINITY) + SHIFT_LAG_MS;
-    return real >= realMs && real <= until ? [real] : [];
+    return real >= realMs - BEGUN_BEFORE_MS && real <= until ? [real] : [];
   });
   return Math.max(...candidates, 0);
 }

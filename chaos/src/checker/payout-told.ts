@@ -1,3 +1,5 @@
+import type { WebhookLine } from './webhook-told.ts';
+
 /** A request to create a payout. */
 interface PayoutSent {
   readonly attempt: number;
@@ -58,7 +60,7 @@ export type PayoutLine =
   | ({ readonly kind: 'cancel answered' } & Pick<Canceled, 'attempt' | 'status' | 'code' | 'told'>)
   | ({ readonly kind: 'shown' } & Shown);
 
-type OtherKind = 'sent' | 'answered' | 'unanswered' | 'operator' | 'done';
+type OtherKind = 'sent' | 'answered' | 'unanswered' | 'operator' | 'done' | WebhookLine['kind'];
 
 export function payoutsTold(lines: readonly (PayoutLine | { readonly kind: OtherKind })[]): PayoutsTold {
   const sent = new Map<number, PayoutSent & { readonly place: number }>();

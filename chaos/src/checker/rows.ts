@@ -1,5 +1,6 @@
 import { type Client, types } from 'pg';
 import { readPayoutRows } from './payout-rows.ts';
+import { readWebhookRows } from './webhook-rows.ts';
 
 /** Runs a statement; the caller sees to it that all of them see the same moment. */
 export type Query = <Row>(text: string) => Promise<Row[]>;
@@ -149,6 +150,7 @@ export async function readRows(query: Query) {
     notices: await query<NoticeRow>(NOTICES),
     references: await query<{ organizationId: string; reference: string; resourceId: string }>(REFERENCES),
     payouts: await readPayoutRows(query),
+    webhooks: await readWebhookRows(query),
     idempotencyKeys: await query<{ organizationId: string; resourceId: string }>(IDEMPOTENCY_KEYS),
   };
 }

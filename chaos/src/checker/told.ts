@@ -1,5 +1,6 @@
 import { journalLines } from './journal-lines.ts';
 import { type PayoutLine, type PayoutsTold, payoutsTold } from './payout-told.ts';
+import { type WebhookLine, type WebhooksTold, webhooksTold } from './webhook-told.ts';
 
 interface Sent {
   readonly attempt: number;
@@ -40,6 +41,7 @@ export interface Told {
   /** What operators were told is done, with the place in the journal of their being told. */
   readonly done: ReadonlyMap<string, number>;
   readonly payouts: PayoutsTold;
+  readonly webhooks: WebhooksTold;
 }
 
 type Line =
@@ -53,7 +55,8 @@ type Line =
   | { readonly kind: 'unanswered' }
   | ({ readonly kind: 'operator' } & OperatorAct)
   | { readonly kind: 'done'; readonly about: string }
-  | PayoutLine;
+  | PayoutLine
+  | WebhookLine;
 
 export function readTold(path: string): Told {
   const lines = journalLines<Line>(path);
@@ -73,5 +76,6 @@ export function readTold(path: string): Told {
       lines.flatMap((line, place) => (line.kind === 'done' ? [[line.about, place] as const] : [])),
     ),
     payouts: payoutsTold(lines),
+    webhooks: webhooksTold(lines),
   };
 }

@@ -3,15 +3,22 @@ import type { PayoutsTold } from './payout-told.ts';
 import type { RailFacts } from './rail-facts.ts';
 import type { PayoutFacts } from './rail-orders.ts';
 import type { PayinRow, Rows } from './rows.ts';
+import type { Received, SinkFacts } from './sink-journal.ts';
 import type { Told } from './told.ts';
 
 type OwnerOf = (rail: string, reference: string) => PayinRow | null;
 
-/** What three witnesses say of the same run. */
+/** What four witnesses say of the same run. */
 export interface World {
   readonly told: Told;
   readonly rail: RailFacts;
   readonly rows: Rows;
+  /** What came to merchants' endpoints before the database was read, and after. */
+  readonly sinks: {
+    readonly before: readonly Received[];
+    readonly after: readonly Received[];
+    readonly bodies: SinkFacts['bodies'];
+  };
   /** Everything has come to its end, so nothing may be outstanding. */
   readonly drained: boolean;
   /** Whose a reference at a rail is: a key by the payin that shows it, a reference at PSE by the id it carries. */
@@ -24,7 +31,7 @@ export interface World {
   readonly answersTo: (endToEndId: string) => PayoutFacts['orderAnswers'];
 }
 
-type Witnesses = Pick<World, 'told' | 'rail' | 'rows' | 'drained'>;
+type Witnesses = Pick<World, 'told' | 'rail' | 'rows' | 'sinks' | 'drained'>;
 
 export function worldOf(witnesses: Witnesses, knownSeq = Number.POSITIVE_INFINITY): World {
   const { told, rail, rows } = witnesses;

@@ -4,19 +4,21 @@ import { runHistory } from '../model/run-history.ts';
 import { inWorld } from '../model/world.ts';
 import { type Outcome, say, tally } from '../outcome.ts';
 import { startStage } from '../stage.ts';
+import { WEBHOOK_BUGS } from './bugs-of-webhooks.ts';
 import { PatchedServer } from './patched-server.ts';
 import type { PlantedBug } from './planted-bug.ts';
 import { PLANTED_BUGS } from './planted-bugs.ts';
+import { findWebhookBugs } from './run-webhook-bugs.ts';
 
 /** Where two have to meet they may miss each other on a machine that is busy. */
 const TRIES = 3;
 /** Some bugs show by work that never rests: on their server no longer than this. */
 const RESTS_WITHIN_MS = 5000;
 
-/** Every planted bug is found by its own history, which finds nothing in the server as it is. */
+/** Every planted bug is found by its own history or drill, which finds nothing in the server as it is. */
 export async function runPlanted(cluster: Cluster): Promise<Outcome> {
   const began = performance.now();
-  say(`planted bugs: ${PLANTED_BUGS.length}`);
+  say(`planted bugs: ${PLANTED_BUGS.length + WEBHOOK_BUGS.length}`);
   const outcome = tally();
   await onSoundServer(cluster, outcome);
   const server = new PatchedServer();
@@ -25,6 +27,7 @@ export async function runPlanted(cluster: Cluster): Promise<Outcome> {
   } finally {
     server.remove();
   }
+  await findWebhookBugs(cluster, outcome);
   say(`planted bugs: ${Math.round((performance.now() - began) / 1000)} s`);
   return outcome.done();
 }

@@ -1,0 +1,72 @@
+import type { Query } from './rows.ts';
+
+export interface EventRow {
+  readonly organizationId: string;
+  readonly id: string;
+  readonly event: string;
+  readonly resource: string;
+  readonly resourceId: string;
+  readonly createdAt: Date;
+  readonly undispatched: boolean;
+}
+
+export interface DeliveryRow {
+  readonly endpointId: string;
+  readonly eventId: string;
+  readonly status: string;
+  readonly attempts: number;
+}
+
+interface EndpointRow {
+  readonly organizationId: string;
+  readonly id: string;
+  readonly status: string;
+  readonly createdAt: Date;
+}
+
+interface AttemptRow {
+  readonly endpointId: string;
+  readonly eventId: string;
+  readonly number: number;
+  readonly statusCode: number | null;
+}
+
+interface LineRow {
+  readonly endpointId: string;
+  readonly claimed: boolean;
+  /** Something waits in it, nobody has it, and nothing says when somebody is to look. */
+  readonly forgotten: boolean;
+}
+
+const EVENTS = `
+  select organization_id as "organizationId", id, event, resource, resource_id as "resourceId", created_at as "createdAt", undispatched
+  from caudal.events`;
+
+const ENDPOINTS = `
+  select organization_id as "organizationId", id, status, created_at as "createdAt" from caudal.webhook_endpoints`;
+
+const DELIVERIES = `
+  select endpoint_id as "endpointId", event_id as "eventId", status, attempts from caudal.webhook_deliveries`;
+
+const ATTEMPTS = `
+  select endpoint_id as "endpointId", event_id as "eventId", number, status_code as "statusCode" from caudal.webhook_attempts`;
+
+const LINES = `
+  select l.endpoint_id as "endpointId", coalesce(l.claimed_until > clock_timestamp(), false) as claimed,
+    l.open and l.due_at is null and l.claimed_until is null and exists (
+      select from caudal.webhook_deliveries d where d.endpoint_id = l.endpoint_id and d.next_attempt_at is not null) as forgotten
+  from caudal.webhook_lines l`;
+
+/** What the database says of events on their way to merchants. */
+export async function readWebhookRows(query: Query) {
+  const events = await query<EventRow>(EVENTS);
+  const endpoints = await query<EndpointRow>(ENDPOINTS);
+  return {
+    events,
+    eventById: new Map(events.map((event) => [event.id, event])),
+    endpointById: new Map(endpoints.map((endpoint) => [endpoint.id, endpoint])),
+    deliveries: await query<DeliveryRow>(DELIVERIES),
+    attempts: await query<AttemptRow>(ATTEMPTS),
+    lines: await query<LineRow>(LINES),
+  };
+}

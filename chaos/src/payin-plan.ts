@@ -1,0 +1,56 @@
+import type { PayinRequest } from './client.ts';
+import type { Random } from './random.ts';
+
+/** Weights; `none` leaves the payer to `actAsPayer`. */
+const DOCUMENTS = {
+  none: 55,
+  '1000000001': 8,
+  '1000000003': 5,
+  '1000000005': 5,
+  '1000000007': 5,
+  '1000000009': 5,
+  '1000000011': 4,
+  '1000000013': 4,
+  '1000000015': 1,
+  '1000000017': 1,
+  '1000000019': 4,
+  '1000000021': 3,
+};
+const GENTLE_DOCUMENTS = { ...DOCUMENTS, '1000000015': 0, '1000000017': 0 };
+
+/** A payin that somebody asks for, and whether a magic document plays its payer. */
+export interface PayinPlan {
+  readonly request: PayinRequest;
+  readonly magic: boolean;
+}
+
+/** @param gentle leaves the magic documents out that answer late or get lost: a call of theirs takes everybody's time */
+export function planPayin(
+  random: Random,
+  freshKey: () => string,
+  freshReference: () => string,
+  gentle = false,
+): PayinPlan {
+  const document = random.weighted(gentle ? GENTLE_DOCUMENTS : DOCUMENTS);
+  const rail = random.chance(0.6) ? 'BRE_B' : 'PSE';
+  const request = {
+    idempotencyKey: random.chance(0.9) ? freshKey() : null,
+    body: {
+      amountInCents: random.whole(150_000, 90_000_000),
+      currency: 'COP',
+      rail,
+      reference: freshReference(),
+      inlineCustomer: {
+        name: 'Ana María Rojas',
+        idType: 'CO_CC',
+        idNumber: document === 'none' ? String(random.whole(10_000_000, 99_999_999)) : document,
+        phone: '+573001234567',
+        email: 'ana@example.com',
+      },
+      ...(rail === 'BRE_B'
+        ? { breb: { keyType: 'SINGLE_USE' } }
+        : { pse: { bank: 'CO_BANCOLOMBIA', personType: 'INDIVIDUAL' } }),
+    },
+  } as const;
+  return { request, magic: document !== 'none' };
+}

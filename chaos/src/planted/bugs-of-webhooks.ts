@@ -1,0 +1,219 @@
+import type { Patch } from './planted-bug.ts';
+import type { WebhookDrill } from './webhook-drill.ts';
+
+/** A mistake on the way of events to merchants, what has to happen for it to show, and what the checker must then say. */
+export interface WebhookBug {
+  readonly name: string;
+  readonly patches: readonly Patch[];
+  readonly drill: (drill: WebhookDrill) => Promise<void>;
+  /** One of these. */
+  readonly breaks: readonly string[];
+}
+
+const DELIVERIES = 'webhooks/delivery.store.ts';
+const LINES = 'webhooks/line.store.ts';
+const DELIVERING = 'flows/deliver-webhooks.ts';
+const DISPATCHING = 'flows/dispatch-events.ts';
+
+const ARRIVES = 'every event reaches every endpoint that wants it';
+
+/** The first attempt fails, so there is a second. */
+async function fail(drill: WebhookDrill): Promise<void> {
+  await drill.strike(await drill.endpoint(), { fault: 'error' });
+  await drill.happen();
+}
+
+/** Longer than any drill takes: its request is let go when the faults are cleared. */
+const HELD_UP = { fault: 'slow', ms: 9000 } as const;
+
+export const WEBHOOK_BUGS: readonly WebhookBug[] = [
+  // First: claims of whatever else is on the stage would grow old with its own.
+  {
+    name: 'the line of a dead sender is never taken over',
+    patches: [
+      {
+        file: LINES,
+        find: 'where l.claimed_until < clock_timestamp() and l.open order by',
+        replace: 'where l.claimed_until < clock_timestamp() and not l.open order by',
+      },
+    ],
+    drill: async (drill) => {
+      const endpoint = await drill.endpoint();
+      await drill.strike(endpoint, { fault: 'hang' });
+      await drill.happen();
+      await drill.underWay(endpoint);
+      await drill.killWorkers();
+      await drill.clearFaults();
+      await drill.ageClaims();
+      await drill.restartWorkers();
+    },
+    breaks: [ARRIVES],
+  },
+  {
+    name: 'an event is dispatched to the first endpoint only',
+    patches: [
+      {
+        file: DELIVERIES,
+        find: 'where w.deleted_at is null and w.created_at <= t.created_at',
+        replace:
+          'where w.id = (select f.id from caudal.webhook_endpoints f where f.organization_id = t.organization_id order by f.id limit 1) and w.created_at <= t.created_at',
+      },
+    ],
+    drill: async (drill) => {
+      await drill.endpoint();
+      await drill.endpoint();
+      await drill.happen();
+    },
+    breaks: [ARRIVES],
+  },
+  {
+    name: 'an endpoint gets events that it did not ask for',
+    patches: [
+      {
+        file: DELIVERIES,
+        find: 'w.created_at <= t.created_at and (w.events is null or t.event = any (w.events))',
+        replace: 'w.created_at <= t.created_at',
+      },
+    ],
+    drill: async (drill) => {
+      await drill.endpoint(['payout.confirmed']);
+      await drill.happen();
+    },
+    breaks: ['an endpoint gets what it wants and nothing else'],
+  },
+  {
+    name: 'events are marked before their deliveries are committed',
+    patches: [
+      {
+        file: DISPATCHING,
+        find: `const { events } = await deps.system.transaction('dispatch events', (tx) => dispatchEvents(tx, AT_ONCE));`,
+        replace: `const marked = await deps.system.transaction('read', (tx) =>
+    tx.query<{ id: string }>({ name: 'planted.mark', text: 'update caudal.events set undispatched = false where undispatched returning id' }, []));
+  if (marked.length === 0) return 0;
+  const { events } = await deps.system.transaction('dispatch events', (tx) => dispatchEvents(tx, AT_ONCE, marked.map(({ id }) => id)));`,
+      },
+      {
+        file: DELIVERIES,
+        find: 'where e.undispatched order by e.id limit $1 for update skip locked',
+        replace: 'where e.id = any ($2::uuid[]) order by e.id limit $1 for update skip locked',
+      },
+      {
+        file: DELIVERIES,
+        find: '  most: number,\n): Promise<{',
+        replace: '  most: number, ids: readonly string[],\n): Promise<{',
+      },
+      { file: DELIVERIES, find: '(DISPATCH, [most])', replace: '(DISPATCH, [most, ids])' },
+    ],
+    drill: async (drill) => {
+      await drill.endpoint();
+      await drill.killWorkers();
+      await drill.happen();
+      await drill.dieAt('dispatch events: before commit');
+      await drill.restartWorkers();
+    },
+    breaks: [ARRIVES],
+  },
+  {
+    name: 'what was sent and not answered is taken for delivered',
+    patches: [
+      {
+        file: DELIVERING,
+        find: `return answer.kind === 'answered' && answer.status >= 200 && answer.status < 300;`,
+        replace: `return answer.kind === 'failed' || (answer.status >= 200 && answer.status < 300);`,
+      },
+    ],
+    drill: async (drill) => {
+      await drill.strike(await drill.endpoint(), { fault: 'reset' });
+      await drill.happen();
+    },
+    breaks: ['delivered means acknowledged'],
+  },
+  {
+    name: 'every attempt has an id of its own',
+    patches: [
+      {
+        file: DELIVERING,
+        find: 'signatureHeaders({ id: delivery.eventId,',
+        replace:
+          'signatureHeaders({ id: delivery.attempts === 0 ? delivery.eventId : `${delivery.eventId}-${delivery.attempts}`,',
+      },
+    ],
+    drill: fail,
+    breaks: ['what is sent is an event that was recorded'],
+  },
+  {
+    name: 'a body is rendered anew for every attempt',
+    patches: [
+      {
+        file: DELIVERING,
+        find: 'const body = openPayload(dataKey, delivery.sealedPayload, delivery.organizationId, delivery.eventId);',
+        replace:
+          'const body = JSON.stringify({ ...JSON.parse(openPayload(dataKey, delivery.sealedPayload, delivery.organizationId, delivery.eventId)), attempt: delivery.attempts + 1 });',
+      },
+    ],
+    drill: fail,
+    breaks: ['an event has one body'],
+  },
+  {
+    name: 'a line that somebody has is taken by another',
+    patches: [
+      {
+        file: LINES,
+        find: 'l.failures = 0 and l.open and (l.claimed_until is null or l.claimed_until < clock_timestamp())',
+        replace: 'l.failures = 0 and l.open',
+      },
+    ],
+    // When the other endpoint has both, whoever looks for lines has seen this one too.
+    drill: async (drill) => {
+      const [endpoint, other] = [await drill.endpoint(), await drill.endpoint()];
+      await drill.strike(endpoint, HELD_UP);
+      await drill.happen();
+      await drill.underWay(endpoint);
+      await drill.happen();
+      await drill.delivered(other, 2);
+      await drill.clearFaults();
+    },
+    breaks: ['a line is one sender’s at a time'],
+  },
+  {
+    name: 'what comes into a line is left to whoever has it',
+    patches: [
+      {
+        file: DELIVERIES,
+        find: 'set due_at = case when l.open and (',
+        replace: 'set due_at = case when l.open and l.claim_token is null and (',
+      },
+    ],
+    // Who has it looks for what is due before that is committed, and lets go of it afterwards.
+    drill: async (drill) => {
+      const endpoint = await drill.endpoint();
+      await drill.strike(endpoint, HELD_UP);
+      await drill.happen();
+      await drill.underWay(endpoint);
+      await drill.whileHeld(
+        endpoint,
+        () => drill.happen(),
+        () => drill.clearFaults(),
+      );
+    },
+    breaks: ['no line is forgotten'],
+  },
+  {
+    name: 'what was held for a disabled endpoint stays where it is',
+    patches: [
+      {
+        file: 'flows/manage-endpoints.ts',
+        find: 'else if (update.status !== undefined || update.url !== undefined) await openLine',
+        replace: 'else if (update.url !== undefined) await openLine',
+      },
+    ],
+    drill: async (drill) => {
+      const endpoint = await drill.endpoint();
+      await drill.merchants.setStatus(endpoint, 'DISABLED');
+      await drill.happen();
+      await drill.dispatched();
+      await drill.merchants.setStatus(endpoint, 'ENABLED');
+    },
+    breaks: [ARRIVES],
+  },
+];

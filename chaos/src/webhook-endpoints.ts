@@ -1,0 +1,74 @@
+import type { MerchantEndpoint, WebhookClient } from './webhook-client.ts';
+
+interface Organization {
+  readonly organizationId: string;
+  readonly apiKey: string;
+}
+
+const PAYINS = ['payin.confirmed', 'payin.declined', 'payin.canceled'] as const;
+const PAID_OUT = ['payout.confirmed'] as const;
+
+/**
+ * What a merchant has: an endpoint for everything, some for a part, and three that are meddled with on the way: one is
+ * disabled and enabled again, one gets another secret, one comes late.
+ */
+export class MerchantEndpoints {
+  readonly #client: WebhookClient;
+  readonly #organization: Organization;
+  readonly #name: string;
+  readonly #sinks: string[] = [];
+  #paused: MerchantEndpoint | null = null;
+  #rotated: MerchantEndpoint | null = null;
+
+  constructor(client: WebhookClient, organization: Organization, name: string) {
+    this.#client = client;
+    this.#organization = organization;
+    this.#name = name;
+  }
+
+  /** Names of its sinks. */
+  get sinks(): readonly string[] {
+    return this.#sinks;
+  }
+
+  async begin(): Promise<void> {
+    await Promise.all([this.#add('all', null), this.#add('payins', PAYINS), this.#add('paid-out', PAID_OUT)]);
+    [this.#paused, this.#rotated] = await Promise.all([
+      this.#add('paused', null),
+      this.#add('rotated', null),
+    ]);
+  }
+
+  pause(): Promise<void> {
+    return this.#client.setStatus(there(this.#paused), 'DISABLED');
+  }
+
+  resume(): Promise<void> {
+    return this.#client.setStatus(there(this.#paused), 'ENABLED');
+  }
+
+  rotate(): Promise<void> {
+    return this.#client.rotate(there(this.#rotated));
+  }
+
+  async addLate(): Promise<void> {
+    await this.#add('late', null);
+  }
+
+  /** Something a merchant does now and then about what it was sent. */
+  async meddle(): Promise<void> {
+    await this.#client.replayOne(this.#organization);
+    await this.#client.sendTest(there(this.#rotated));
+  }
+
+  async #add(what: string, events: readonly string[] | null): Promise<MerchantEndpoint> {
+    const endpoint = await this.#client.create(this.#organization, `${this.#name}-${what}`, events);
+    this.#sinks.push(endpoint.sink);
+    return endpoint;
+  }
+}
+
+function there(endpoint: MerchantEndpoint | null): MerchantEndpoint {
+  if (endpoint === null) throw new Error('it has no endpoints yet');
+  return endpoint;
+}
