@@ -180,8 +180,8 @@ export const WEBHOOK_BUGS: readonly WebhookBug[] = [
     patches: [
       {
         file: DELIVERIES,
-        find: 'set due_at = case when l.open and (',
-        replace: 'set due_at = case when l.open and l.claim_token is null and (',
+        find: 'set due_at = case when l.open then least(',
+        replace: 'set due_at = case when l.open and l.claim_token is null then least(',
       },
     ],
     // Who has it looks for what is due before that is committed, and lets go of it afterwards.
