@@ -146,9 +146,9 @@ export const WEBHOOK_BUGS: readonly WebhookBug[] = [
     patches: [
       {
         file: DELIVERING,
-        find: 'const body = openPayload(dataKey, delivery.sealedPayload, delivery.organizationId, delivery.eventId);',
+        find: 'const answer = await this.#send(next, body, target);',
         replace:
-          'const body = JSON.stringify({ ...JSON.parse(openPayload(dataKey, delivery.sealedPayload, delivery.organizationId, delivery.eventId)), attempt: delivery.attempts + 1 });',
+          'const answer = await this.#send(next, JSON.stringify({ ...JSON.parse(body), attempt: next.attempts + 1 }), target);',
       },
     ],
     drill: fail,

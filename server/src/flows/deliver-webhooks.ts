@@ -1,28 +1,24 @@
 import { isPassing, verdictOf } from '../db/failures.ts';
 import type { Tx } from '../db/tx.ts';
 import type { SystemDeps } from '../deps.ts';
-import { openPayload } from '../events/event.seal.ts';
 import { Batcher } from '../kit/batch/batcher.ts';
 import { monotonicMs, realTime } from '../kit/clock.ts';
-import { keyFromBytes, type SecretKey } from '../kit/crypto.ts';
 import { freshToken } from '../kit/ids.ts';
 import { errorFields } from '../kit/log.ts';
 import type { Counter } from '../kit/metrics.ts';
 import type { DataKeys } from '../organizations/data-keys.ts';
-import type { OrganizationSecrets } from '../organizations/organization.ts';
 import {
   type AttemptResult,
   type DueDelivery,
   recordAttempts,
   takeDeliveries,
 } from '../webhooks/delivery.store.ts';
-import { openPart, sealPart } from '../webhooks/endpoint.seal.ts';
 import { type DisabledEndpoint, disableEndpoints } from '../webhooks/endpoint.store.ts';
-import type { StaticHeader } from '../webhooks/endpoint.ts';
 import { claimLines, type Line, type LineRelease, releaseLines, shutLines } from '../webhooks/line.store.ts';
 import { retryDelayMs } from '../webhooks/retry-schedule.ts';
 import { signatureHeaders } from '../webhooks/signature.ts';
 import type { SendResult, WebhookSender } from '../webhooks/webhook-sender.ts';
+import { type Claim, onceOpened, type Target, targetOf } from './webhook-target.ts';
 
 /**
  * Lines a process works at the same time. One that hangs takes one of them, for ten seconds at most; those known to fail
@@ -55,13 +51,6 @@ interface Sent {
   readonly result: AttemptResult;
   readonly received: boolean;
   readonly test: boolean;
-}
-
-/** Where and how to send to an endpoint, opened. */
-interface Target {
-  readonly url: string;
-  readonly staticHeader: StaticHeader | null;
-  readonly secrets: readonly SecretKey[];
 }
 
 /**
@@ -139,19 +128,15 @@ export class WebhookDeliverer {
     if (lines.length === 0) return 0;
     const secrets = await this.#keys.of(new Set(lines.map((line) => line.organizationId)));
     const byLine = Map.groupBy(deliveries, ({ endpointId }) => endpointId);
-    for (const line of lines) this.#begin(line, byLine.get(line.endpointId) ?? [], claimToken, secrets);
+    const claim = { token: claimToken, secrets, bodyOf: onceOpened(secrets) };
+    for (const line of lines) this.#begin(line, byLine.get(line.endpointId) ?? [], claim);
     return lines.length;
   }
 
-  #begin(
-    line: Line,
-    deliveries: readonly DueDelivery[],
-    claimToken: string,
-    secrets: (organizationId: string) => OrganizationSecrets,
-  ): void {
+  #begin(line: Line, deliveries: readonly DueDelivery[], claim: Claim): void {
     const failing = line.failures > 0;
     if (failing) this.#failingTurns += 1;
-    const turn = this.#take(line, deliveries, claimToken, secrets).then((full) => {
+    const turn = this.#take(line, deliveries, claim).then((full) => {
       this.#turns.delete(turn);
       if (failing) this.#failingTurns -= 1;
       // Otherwise nobody waits, and the next round is soon enough.
@@ -161,14 +146,9 @@ export class WebhookDeliverer {
   }
 
   /** @returns whether the line may have more; never throws */
-  async #take(
-    line: Line,
-    deliveries: readonly DueDelivery[],
-    claimToken: string,
-    secrets: (organizationId: string) => OrganizationSecrets,
-  ): Promise<boolean> {
+  async #take(line: Line, deliveries: readonly DueDelivery[], claim: Claim): Promise<boolean> {
     try {
-      const turn = await this.#turn(line, deliveries, claimToken, secrets);
+      const turn = await this.#turn(line, deliveries, claim);
       await this.#recorder.submit(turn);
       return turn.full;
     } catch (error) {
@@ -179,33 +159,28 @@ export class WebhookDeliverer {
     }
   }
 
-  async #turn(
-    line: Line,
-    deliveries: readonly DueDelivery[],
-    claimToken: string,
-    secrets: (organizationId: string) => OrganizationSecrets,
-  ): Promise<Turn> {
+  async #turn(line: Line, deliveries: readonly DueDelivery[], claim: Claim): Promise<Turn> {
     const { organizationId, endpointId } = line;
     const released = (restMs: number, result: LineRelease['result']): LineRelease => ({
       organizationId,
       endpointId,
-      claimToken,
+      claimToken: claim.token,
       restMs,
       result,
     });
     let target: Target;
     try {
-      target = targetOf(line, secrets(organizationId));
+      target = targetOf(line, claim.secrets(organizationId));
     } catch (error) {
       this.#deps.log.error({ ...errorFields(error), organizationId }, 'a webhook endpoint does not open');
       return { results: [], release: released(PUT_OFF_MS, 'none'), gone: false, full: false };
     }
     const over = deliveries.filter((delivery) => delivery.over).map(givenUp);
     const due = deliveries.filter((delivery) => !delivery.over);
-    const sent = await this.#sendAll(due, target, secrets(organizationId));
+    const { sent, unreadable } = await this.#sendAll(due, target, claim);
     const failed = sent.length > 0 && sent.every(({ received }) => !received);
     return {
-      results: [...over, ...sent.map(({ result }) => result)],
+      results: [...over, ...unreadable, ...sent.map(({ result }) => result)],
       release: released(
         failed ? Math.min(LONGEST_REST_MS, 1000 * 2 ** Math.min(line.failures, 10)) : 0,
         judged(sent),
@@ -219,9 +194,10 @@ export class WebhookDeliverer {
   async #sendAll(
     due: readonly DueDelivery[],
     target: Target,
-    secrets: OrganizationSecrets,
-  ): Promise<readonly Sent[]> {
+    claim: Claim,
+  ): Promise<{ readonly sent: readonly Sent[]; readonly unreadable: readonly AttemptResult[] }> {
     const sent: Sent[] = [];
+    const unreadable: AttemptResult[] = [];
     const queue = [...due];
     const until = monotonicMs() + BEGIN_WITHIN_MS;
     let failing = false;
@@ -229,18 +205,36 @@ export class WebhookDeliverer {
       while (!failing && !this.#closed && monotonicMs() < until) {
         const next = queue.shift();
         if (!next) return;
-        const answer = await this.#send(next, target, secrets);
+        const body = this.#bodyOf(next, claim);
+        if (body === null) {
+          unreadable.push(putOff(next));
+          continue;
+        }
+        const answer = await this.#send(next, body, target);
         const received = isReceived(answer);
         failing ||= !received;
-        sent.push({ result: resultOf(next, answer, secrets), received, test: next.test });
+        sent.push({ result: resultOf(next, answer, target.sealAnswer), received, test: next.test });
       }
     };
     await Promise.all(Array.from({ length: Math.min(SENDS_AT_ONCE, due.length) }, worker));
-    return sent;
+    return { sent, unreadable };
   }
 
-  async #send(delivery: DueDelivery, target: Target, { dataKey }: OrganizationSecrets): Promise<SendResult> {
-    const body = openPayload(dataKey, delivery.sealedPayload, delivery.organizationId, delivery.eventId);
+  /** An event that does not open stops no other; somebody must look into it. */
+  #bodyOf(delivery: DueDelivery, claim: Claim): string | null {
+    try {
+      return claim.bodyOf(delivery);
+    } catch (error) {
+      const { organizationId, eventId } = delivery;
+      this.#deps.log.error(
+        { ...errorFields(error), organizationId, event: eventId },
+        'an event does not open, and cannot be delivered',
+      );
+      return null;
+    }
+  }
+
+  async #send(delivery: DueDelivery, body: string, target: Target): Promise<SendResult> {
     const signature = signatureHeaders({ id: delivery.eventId, timestamp: realTime(), body }, target.secrets);
     const answer = await this.#sender.send({
       url: target.url,
@@ -312,24 +306,6 @@ function idOf({ organizationId, endpointId }: { organizationId: string; endpoint
   return { organizationId, id: endpointId };
 }
 
-function targetOf(line: Line, { dataKey }: OrganizationSecrets): Target {
-  const { organizationId, endpointId } = line;
-  return {
-    url: openPart(dataKey, 'address', line.sealedAddress, organizationId, endpointId).toString('utf8'),
-    staticHeader:
-      line.sealedStaticHeader === null
-        ? null
-        : (JSON.parse(
-            openPart(dataKey, 'static_header', line.sealedStaticHeader, organizationId, endpointId).toString(
-              'utf8',
-            ),
-          ) as StaticHeader),
-    secrets: [line.sealedSecret, line.sealedPreviousSecret].flatMap((sealed) =>
-      sealed === null ? [] : [keyFromBytes(openPart(dataKey, 'secret', sealed, organizationId, endpointId))],
-    ),
-  };
-}
-
 /** Any 2xx. */
 function isReceived(answer: SendResult): boolean {
   return answer.kind === 'answered' && answer.status >= 200 && answer.status < 300;
@@ -347,10 +323,22 @@ function givenUp({ organizationId, endpointId, eventId, replays }: DueDelivery):
   };
 }
 
+function putOff({ organizationId, endpointId, eventId, replays }: DueDelivery): AttemptResult {
+  return {
+    organizationId,
+    endpointId,
+    eventId,
+    replays,
+    attempt: null,
+    status: 'PENDING',
+    againAfterMs: PUT_OFF_MS,
+  };
+}
+
 function resultOf(
   delivery: DueDelivery,
   answer: SendResult,
-  { dataKey }: OrganizationSecrets,
+  sealAnswer: Target['sealAnswer'],
 ): AttemptResult {
   const { organizationId, endpointId, eventId, replays } = delivery;
   const number = delivery.attempts + 1;
@@ -366,9 +354,7 @@ function resultOf(
       durationMs: answer.durationMs,
       error: answer.kind === 'failed' ? answer.reason : null,
       sealedAnswer:
-        answer.kind === 'answered' && answer.firstBytes !== ''
-          ? sealPart(dataKey, 'answer', answer.firstBytes, organizationId, endpointId)
-          : null,
+        answer.kind === 'answered' && answer.firstBytes !== '' ? sealAnswer(answer.firstBytes) : null,
     },
     status: received ? 'DELIVERED' : 'PENDING',
     againAfterMs: received

@@ -242,3 +242,22 @@ it('a receiver that is down for three days has everything once it is back, nothi
   expect(stage.sink.ids(endpoint.path)).toEqual([before, ...missed].sort());
   for (const eventId of missed) await merchant.reaches(eventId, endpoint, 'DELIVERED');
 }, 60_000);
+
+describe('an event that does not open', () => {
+  it('stops no other, and waits for somebody to look into it', async () => {
+    const merchant = await stage.merchant();
+    const endpoint = await merchant.endpoint();
+    await merchant.change(endpoint, { status: 'DISABLED' });
+    const [broken = '', sound = ''] = await merchant.record(2);
+    await stage.query("update caudal.events set payload = '\\x00' where id = $1", [broken]);
+    await merchant.change(endpoint, { status: 'ENABLED' });
+    await stage.sink.receivesEvent(endpoint.path, sound);
+    await merchant.reaches(sound, endpoint, 'DELIVERED');
+    const [row] = await stage.query<{ status: string; attempts: number; later: boolean }>(
+      "select status, attempts, next_attempt_at > caudal.now() + interval '5 minutes' as later from caudal.webhook_deliveries where event_id = $1",
+      [broken],
+    );
+    expect(row).toEqual({ status: 'PENDING', attempts: 0, later: true });
+    expect(stage.sink.at(endpoint.path).map(({ id }) => id)).toEqual([sound]);
+  });
+});

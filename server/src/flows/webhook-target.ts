@@ -1,0 +1,66 @@
+import { openPayload } from '../events/event.seal.ts';
+import { keyFromBytes, type SecretKey } from '../kit/crypto.ts';
+import type { OrganizationSecrets } from '../organizations/organization.ts';
+import type { DueDelivery } from '../webhooks/delivery.store.ts';
+import { openPart, sealPart } from '../webhooks/endpoint.seal.ts';
+import type { StaticHeader } from '../webhooks/endpoint.ts';
+import type { Line } from '../webhooks/line.store.ts';
+
+/** Where and how to send to an endpoint, opened. */
+export interface Target {
+  readonly url: string;
+  readonly staticHeader: StaticHeader | null;
+  readonly secrets: readonly SecretKey[];
+  readonly sealAnswer: (text: string) => Buffer;
+}
+
+/** Lines taken together. */
+export interface Claim {
+  readonly token: string;
+  readonly secrets: (organizationId: string) => OrganizationSecrets;
+  /** @throws when the event does not open */
+  readonly bodyOf: (delivery: DueDelivery) => string;
+}
+
+/** An event that goes to several endpoints is opened once for all of them. */
+export function onceOpened(secrets: Claim['secrets']): Claim['bodyOf'] {
+  const bodies = new Map<string, string>();
+  return ({ organizationId, eventId, sealedPayload }) => {
+    const known = bodies.get(eventId);
+    if (known !== undefined) return known;
+    const body = openPayload(secrets(organizationId).dataKey, sealedPayload, organizationId, eventId);
+    bodies.set(eventId, body);
+    return body;
+  };
+}
+
+/** Endpoints answer the same again and again: it is sealed once a turn. Bound to the endpoint, not to the delivery. */
+function onceSealed(dataKey: SecretKey, organizationId: string, endpointId: string): Target['sealAnswer'] {
+  const sealed = new Map<string, Buffer>();
+  return (text) => {
+    const known = sealed.get(text);
+    if (known) return known;
+    const fresh = sealPart(dataKey, 'answer', text, organizationId, endpointId);
+    sealed.set(text, fresh);
+    return fresh;
+  };
+}
+
+export function targetOf(line: Line, { dataKey }: OrganizationSecrets): Target {
+  const { organizationId, endpointId } = line;
+  return {
+    url: openPart(dataKey, 'address', line.sealedAddress, organizationId, endpointId).toString('utf8'),
+    staticHeader:
+      line.sealedStaticHeader === null
+        ? null
+        : (JSON.parse(
+            openPart(dataKey, 'static_header', line.sealedStaticHeader, organizationId, endpointId).toString(
+              'utf8',
+            ),
+          ) as StaticHeader),
+    secrets: [line.sealedSecret, line.sealedPreviousSecret].flatMap((sealed) =>
+      sealed === null ? [] : [keyFromBytes(openPart(dataKey, 'secret', sealed, organizationId, endpointId))],
+    ),
+    sealAnswer: onceSealed(dataKey, organizationId, endpointId),
+  };
+}
