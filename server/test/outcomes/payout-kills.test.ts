@@ -33,14 +33,17 @@ async function dieAt(failpoint: string): Promise<void> {
   expect(await worker.exited, `it was killed: ${worker.output()}`).toBeNull();
 }
 
-/** With two workers, while business time goes on as it must for an order that may still be under way. */
-async function recover(made: readonly MadePayout[]): Promise<void> {
+/**
+ * With two workers, while business time goes on as it must for an order that may still be under way.
+ * One that never left is sent by these, and time must not pass between it and its notice.
+ */
+async function recover(made: readonly MadePayout[], underWay = true): Promise<void> {
   const workers = await Promise.all([
     startServer('worker', stack.settings),
     startServer('worker', stack.settings),
   ]);
   try {
-    await stack.shiftTime(41_000);
+    if (underWay) await stack.shiftTime(41_000);
     await desk.allReach(made, 'CONFIRMED', 60_000);
     await desk.quiet();
   } finally {
@@ -66,7 +69,7 @@ describe('a worker killed on the way of an order', () => {
       if (left === 'sent' || left === 'recorded')
         await until('it is settled', async () => (await desk.executions(made)) === 1);
       // The next worker to die must find no other order to send.
-      if (left === 'never committed') await recover([made]);
+      if (left === 'never committed') await recover([made], false);
     }
   });
 
