@@ -17,6 +17,7 @@ import { PayoutWatch } from './payout-watch.ts';
 import { type RailControl, railControl } from './rail-control.ts';
 import { type Random, randomFrom } from './random.ts';
 import { type Stage, startStage } from './stage.ts';
+import { Turmoil } from './turmoil.ts';
 
 export interface PayoutRunOptions {
   /** Folder of a copy of the server that is to be judged instead of this tree's. */
@@ -31,7 +32,6 @@ const LANES = 64;
 const LANE_RESTS_MS = 2000;
 const LOOK_EVERY = 2500;
 const DEATHS = { one: 50, two: 14, failpoint: 22, simulator: 9, database: 5 };
-const MOST_AWAY = 2;
 /** Seconds: past the settlement, the first question, the time after which "no such order" counts, a directory's promise. */
 const SHIFTS = { '4': 40, '31': 25, '45': 22, '130': 9, '700': 4 };
 /** Whatever else a merchant is told about a valid request is a mistake. */
@@ -137,11 +137,8 @@ export class PayoutRun {
   readonly #watch: PayoutWatch;
   readonly #killer: Killer;
   readonly #outages = new Outages();
+  readonly #turmoil: Turmoil;
   #faults: Faults | null = null;
-  #paying = false;
-  /** A look reads the database, so it and a death, which may be the database's, wait for each other. */
-  #looking: Promise<unknown> = Promise.resolve();
-  #killing: Promise<unknown> = Promise.resolve();
 
   constructor(parts: PayoutRunParts) {
     const { cluster, stage, journal, rails, random, payers } = parts;
@@ -170,6 +167,7 @@ export class PayoutRun {
       failpointsOf: (role) =>
         Object.keys(PASSERS).filter((name) => PASSERS[name] === role && FAILPOINTS.has(name)),
     });
+    this.#turmoil = new Turmoil({ stage, killer: this.#killer, shifts: SHIFTS, calm: parts.calm });
   }
 
   /** Carries all plans out. @param onLook now and then, half way at the latest, while everything goes on */
@@ -182,8 +180,7 @@ export class PayoutRun {
       random.branch(),
     ];
     if (!calm) this.#faults = startFaults(rails, faults, this.#outages, PAYOUT_CALLS);
-    this.#paying = true;
-    const beside = [this.#shiftTime(shifts), ...(calm ? [] : [this.#kill(kills)])];
+    this.#turmoil.begin(shifts, kills);
     const waiting = plans[Symbol.iterator]();
     const lookEvery = Math.min(LOOK_EVERY, Math.ceil(plans.length / 2));
     let done = 0;
@@ -192,14 +189,12 @@ export class PayoutRun {
         await this.#load.carryOut(plan);
         done += 1;
         const now = done;
-        if (now % lookEvery === 0 && now < plans.length)
-          this.#looking = this.#looking.then(() => this.#killing).then(() => onLook(now));
+        if (now % lookEvery === 0 && now < plans.length) this.#turmoil.look(() => onLook(now));
         if (!calm) await sleep(random.whole(0, 2 * LANE_RESTS_MS));
       }
     };
     await Promise.all(Array.from({ length: LANES }, () => lane(pace.branch())));
-    this.#paying = false;
-    await Promise.all([...beside, this.#looking]);
+    await this.#turmoil.end();
   }
 
   /** Everybody is back, no fault stands, and every payout is final. */
@@ -252,34 +247,6 @@ export class PayoutRun {
     await this.#killer.allBack();
     await this.#watch.stop();
     await this.#parts.close();
-  }
-
-  async #kill(random: Random): Promise<void> {
-    while (this.#paying) {
-      await sleep(random.whole(400, 1800));
-      // On a busy machine they come back slowly, and where nobody is there nothing can go wrong.
-      if (this.#killer.away >= MOST_AWAY) continue;
-      await this.#nobodyLooks();
-      this.#killing = this.#killer.kill();
-      await this.#killing;
-    }
-  }
-
-  /** Another look may have begun while one was waited for. */
-  async #nobodyLooks(): Promise<void> {
-    let last: Promise<unknown> | null = null;
-    while (last !== this.#looking) {
-      last = this.#looking;
-      await last;
-    }
-  }
-
-  async #shiftTime(random: Random): Promise<void> {
-    while (this.#paying) {
-      await sleep(random.whole(500, 1500));
-      // When it fails half way, the next one brings both clocks to the same time.
-      await this.#parts.stage.shiftTime(Number(random.weighted(SHIFTS)) * 1000).catch(() => undefined);
-    }
   }
 }
 

@@ -15,6 +15,7 @@ import { type RailControl, railControl } from './rail-control.ts';
 import { type Random, randomFrom } from './random.ts';
 import { type Sinks, startSinks } from './sinks.ts';
 import { type Stage, startStage } from './stage.ts';
+import { Turmoil } from './turmoil.ts';
 import { WebhookClient } from './webhook-client.ts';
 import { webhookCounts } from './webhook-counts.ts';
 import { MerchantEndpoints } from './webhook-endpoints.ts';
@@ -36,7 +37,6 @@ const LANES = 64;
 const LANE_RESTS_MS = 1600;
 const LOOK_EVERY = 2500;
 const DEATHS = { one: 56, two: 12, failpoint: 22, simulator: 4, database: 6 };
-const MOST_AWAY = 2;
 /** Seconds: past the first question, the second, a payin's expiry, some delays between attempts. */
 const SHIFTS = { '4': 40, '31': 25, '360': 20, '1900': 10, '3660': 8 };
 
@@ -137,12 +137,9 @@ export class WebhookRun {
   readonly #load: WebhookLoad;
   readonly #killer: Killer;
   readonly #outages = new Outages();
+  readonly #turmoil: Turmoil;
   #faults: Faults | null = null;
   #sinkFaults: SinkFaults | null = null;
-  #living = false;
-  /** A look reads the database, so it and a death, which may be the database's, wait for each other. */
-  #looking: Promise<unknown> = Promise.resolve();
-  #killing: Promise<unknown> = Promise.resolve();
 
   constructor(parts: WebhookRunParts) {
     const { cluster, stage, journal, rails, sinks, random, payers } = parts;
@@ -160,6 +157,7 @@ export class WebhookRun {
       failpointsOf: (role) =>
         Object.keys(PASSERS).filter((name) => PASSERS[name] === role && FAILPOINTS.has(name)),
     });
+    this.#turmoil = new Turmoil({ stage, killer: this.#killer, shifts: SHIFTS, calm: parts.calm });
   }
 
   /** @param onLook now and then, half way at the latest, while everything goes on */
@@ -172,8 +170,7 @@ export class WebhookRun {
       const names = () => endpoints.flatMap((each) => each.sinks);
       this.#sinkFaults = startSinkFaults(sinks, sinkFaults, names);
     }
-    this.#living = true;
-    const beside = [this.#shiftTime(shifts), ...(calm ? [] : [this.#kill(kills)])];
+    this.#turmoil.begin(shifts, kills);
     const lookEvery = Math.min(LOOK_EVERY, Math.ceil(count / 2));
     let begun = 0;
     let done = 0;
@@ -184,14 +181,12 @@ export class WebhookRun {
         done += 1;
         this.#meddle(done);
         const now = done;
-        if (now % lookEvery === 0 && now < count)
-          this.#looking = this.#looking.then(() => this.#killing).then(() => onLook(now));
+        if (now % lookEvery === 0 && now < count) this.#turmoil.look(() => onLook(now));
         if (!calm) await sleep(random.whole(0, 2 * LANE_RESTS_MS));
       }
     };
     await Promise.all(Array.from({ length: Math.min(LANES, count) }, () => lane(lives.branch())));
-    this.#living = false;
-    await Promise.all([...beside, this.#looking]);
+    await this.#turmoil.end();
   }
 
   /** Everybody is back, no fault stands, everything has ended and everybody was told. */
@@ -239,33 +234,5 @@ export class WebhookRun {
     const { endpoints, count } = this.#parts;
     for (const [share, act] of MEDDLING)
       if (done === Math.ceil(share * count)) for (const each of endpoints) this.#killer.follow(act(each));
-  }
-
-  async #kill(random: Random): Promise<void> {
-    while (this.#living) {
-      await sleep(random.whole(400, 1800));
-      // On a busy machine they come back slowly, and where nobody is there nothing can go wrong.
-      if (this.#killer.away >= MOST_AWAY) continue;
-      await this.#nobodyLooks();
-      this.#killing = this.#killer.kill();
-      await this.#killing;
-    }
-  }
-
-  /** Another look may have begun while one was waited for. */
-  async #nobodyLooks(): Promise<void> {
-    let last: Promise<unknown> | null = null;
-    while (last !== this.#looking) {
-      last = this.#looking;
-      await last;
-    }
-  }
-
-  async #shiftTime(random: Random): Promise<void> {
-    while (this.#living) {
-      await sleep(random.whole(500, 1500));
-      // When it fails half way, the next one brings both clocks to the same time.
-      await this.#parts.stage.shiftTime(Number(random.weighted(SHIFTS)) * 1000).catch(() => undefined);
-    }
   }
 }

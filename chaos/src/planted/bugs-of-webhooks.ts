@@ -203,8 +203,8 @@ export const WEBHOOK_BUGS: readonly WebhookBug[] = [
     patches: [
       {
         file: 'flows/manage-endpoints.ts',
-        find: 'else if (update.status !== undefined || update.url !== undefined) await openLine',
-        replace: 'else if (update.url !== undefined) await openLine',
+        find: 'else if (update.status !== undefined || update.url !== undefined)',
+        replace: 'else if (update.url !== undefined)',
       },
     ],
     drill: async (drill) => {

@@ -1,4 +1,3 @@
-import { writeFailure } from '../db/failures.ts';
 import type { Deps } from '../deps.ts';
 import { recordFinalEvents } from '../events/event.store.ts';
 import { Fault } from '../kit/errors.ts';
@@ -8,6 +7,7 @@ import { payoutOf } from '../payouts/payout.store.ts';
 import type { Payout } from '../payouts/payout.ts';
 import { cancelUnsent, lockPayouts } from '../payouts/payout-outcome.store.ts';
 import { payoutEvents, payoutTransfers } from './end-payouts.ts';
+import { writeForMerchant } from './write-for-merchant.ts';
 
 /**
  * Cancels a payout of which no attempt is committed; repeated, it answers the same. Its state, history, event and the
@@ -18,28 +18,24 @@ export async function cancelPayout(deps: Deps, principal: Principal, id: string)
   const organizationId = principal.organization.id;
   const { dataKey } = principal.secrets;
   const key = { organizationId, id };
-  const answer = await deps.batch
-    .write('cancel payout', new Set([organizationId]), async (tx): Promise<Payout | Fault> => {
-      const canceled = await cancelUnsent(tx, key);
-      if (canceled) {
-        await recordFinalEvents(
-          tx,
-          payoutEvents(deps, [canceled], () => dataKey),
-          () => dataKey,
-        );
-        await post(
-          tx,
-          payoutTransfers(deps, [{ ...canceled, anomaly_id: null, anomaly_organization_id: null }]),
-        );
-        return payoutOf(canceled, dataKey);
-      }
-      // The lock is a write, and the transaction commits: a refusal is a promise too, and must outlive a failover.
-      const [standing] = await lockPayouts(tx, [key]);
-      if (!standing) return new Fault('not_found');
-      if (standing.status === 'CANCELED') return payoutOf(standing, dataKey);
-      return new Fault(standing.attempts > 0 ? 'payout_already_sent' : 'payout_ended');
-    })
-    .catch((error: unknown) => Promise.reject(writeFailure(error)));
-  if (answer instanceof Fault) throw answer;
-  return answer;
+  return writeForMerchant(deps, 'cancel payout', organizationId, async (tx): Promise<Payout | Fault> => {
+    const canceled = await cancelUnsent(tx, key);
+    if (canceled) {
+      await recordFinalEvents(
+        tx,
+        payoutEvents(deps, [canceled], () => dataKey),
+        () => dataKey,
+      );
+      await post(
+        tx,
+        payoutTransfers(deps, [{ ...canceled, anomaly_id: null, anomaly_organization_id: null }]),
+      );
+      return payoutOf(canceled, dataKey);
+    }
+    // The lock is a write, so that the refusal waits for the standby too.
+    const [standing] = await lockPayouts(tx, [key]);
+    if (!standing) return new Fault('not_found');
+    if (standing.status === 'CANCELED') return payoutOf(standing, dataKey);
+    return new Fault(standing.attempts > 0 ? 'payout_already_sent' : 'payout_ended');
+  });
 }

@@ -1,5 +1,4 @@
 import { claimIdempotencyKeys } from '../claims/idempotency.store.ts';
-import { writeFailure } from '../db/failures.ts';
 import type { Tx } from '../db/tx.ts';
 import type { Deps } from '../deps.ts';
 import { Fault } from '../kit/errors.ts';
@@ -21,10 +20,12 @@ import type { Endpoint, StaticHeader } from '../webhooks/endpoint.ts';
 import { lockLine, openLine, shutLines } from '../webhooks/line.store.ts';
 import { freshWebhookSecret, printWebhookSecret } from '../webhooks/signature.ts';
 import { type Idempotency, idempotencyClaim } from './creation-request.ts';
+import { writeForMerchant } from './write-for-merchant.ts';
 
 /** More than any organization needs; each event goes to every one of them. */
 const MOST_ENDPOINTS = 50;
 const OPERATION = 'webhook-endpoints.create';
+const TRANSACTION = 'manage endpoints';
 /** For so long the secret that was signs too. */
 export const ROTATION_SECONDS = 86_400;
 
@@ -53,7 +54,7 @@ export async function createEndpoint(
   const { organization, secrets } = principal;
   const id = uuidv7(deps.clock.now(), deps.cell);
   const claim = idempotencyClaim(secrets, OPERATION, idempotency);
-  return write(deps, organization.id, async (tx) => {
+  return writeForMerchant(deps, TRANSACTION, organization.id, async (tx) => {
     if (claim !== null) {
       const [holder] = await claimIdempotencyKeys(tx, [
         { organizationId: organization.id, ...claim, resourceId: id },
@@ -125,38 +126,44 @@ export async function updateEndpoint(
   update: EndpointUpdate,
 ): Promise<Endpoint> {
   const { dataKey } = secrets;
-  const row = await write(deps, organization.id, async (tx): Promise<EndpointRow | Fault> => {
-    if (!(await lockLine(tx, organization.id, id))) return new Fault('not_found');
-    const changed = await changeEndpoint(
-      tx,
-      organization.id,
-      id,
-      {
-        sealedAddress:
-          update.url === undefined
-            ? undefined
-            : sealPart(dataKey, 'address', update.url, organization.id, id),
-        events: update.events,
-        description: update.description,
-        sealedStaticHeader:
-          update.staticHeader === undefined
-            ? undefined
-            : sealHeader(secrets, update.staticHeader, organization.id, id),
-        status: update.status,
-      },
-      'disabled by you',
-    );
-    if (!changed) return new Fault('not_found');
-    if (changed.status === 'DISABLED') await shutLines(tx, [{ organizationId: organization.id, id }]);
-    else if (update.status !== undefined || update.url !== undefined) await openLine(tx, organization.id, id);
-    return changed;
-  });
+  const row = await writeForMerchant(
+    deps,
+    TRANSACTION,
+    organization.id,
+    async (tx): Promise<EndpointRow | Fault> => {
+      if (!(await lockLine(tx, organization.id, id))) return new Fault('not_found');
+      const changed = await changeEndpoint(
+        tx,
+        organization.id,
+        id,
+        {
+          sealedAddress:
+            update.url === undefined
+              ? undefined
+              : sealPart(dataKey, 'address', update.url, organization.id, id),
+          events: update.events,
+          description: update.description,
+          sealedStaticHeader:
+            update.staticHeader === undefined
+              ? undefined
+              : sealHeader(secrets, update.staticHeader, organization.id, id),
+          status: update.status,
+        },
+        'disabled by you',
+      );
+      if (!changed) return new Fault('not_found');
+      if (changed.status === 'DISABLED') await shutLines(tx, [{ organizationId: organization.id, id }]);
+      else if (update.status !== undefined || update.url !== undefined)
+        await openLine(tx, organization.id, id);
+      return changed;
+    },
+  );
   return endpointOf(row, dataKey);
 }
 
 /** @throws Fault `not_found`, `outcome_unknown`, `service_unavailable` */
 export async function removeEndpoint(deps: Deps, { organization }: Principal, id: string): Promise<void> {
-  await write(deps, organization.id, async (tx): Promise<true | Fault> => {
+  await writeForMerchant(deps, TRANSACTION, organization.id, async (tx): Promise<true | Fault> => {
     const found = await lockLine(tx, organization.id, id);
     if (!found || !(await deleteEndpoint(tx, organization.id, id))) return new Fault('not_found');
     await shutLines(tx, [{ organizationId: organization.id, id }]);
@@ -172,8 +179,9 @@ export async function rotateEndpointSecret(
 ): Promise<EndpointWithSecret> {
   const secret = freshWebhookSecret();
   const sealed = sealPart(secrets.dataKey, 'secret', secret, organization.id, id);
-  const row = await write(
+  const row = await writeForMerchant(
     deps,
+    TRANSACTION,
     organization.id,
     async (tx): Promise<EndpointRow | Fault> =>
       (await rotateSecret(tx, organization.id, id, sealed, ROTATION_SECONDS)) ?? new Fault('not_found'),
@@ -190,17 +198,4 @@ function sealHeader(
   return header === null
     ? null
     : sealPart(dataKey, 'static_header', JSON.stringify(header), organizationId, id);
-}
-
-/** A refusal is thrown after the commit: it is a promise too. */
-async function write<T>(
-  deps: Deps,
-  organizationId: string,
-  work: (tx: Tx) => Promise<T | Fault>,
-): Promise<T> {
-  const answer = await deps.batch
-    .write('manage endpoints', new Set([organizationId]), work)
-    .catch((error: unknown) => Promise.reject(writeFailure(error)));
-  if (answer instanceof Fault) throw answer;
-  return answer;
 }

@@ -1,9 +1,9 @@
-import { writeFailure } from '../db/failures.ts';
 import type { Deps } from '../deps.ts';
 import { findEvent } from '../events/event-list.store.ts';
 import { Fault } from '../kit/errors.ts';
 import type { Principal } from '../organizations/organization.ts';
 import { type Replayed, type ReplayedEvents, replayEvents } from '../webhooks/delivery.store.ts';
+import { writeForMerchant } from './write-for-merchant.ts';
 
 /**
  * Delivers events again, to all enabled endpoints that want them.
@@ -14,13 +14,9 @@ export async function replay(
   { organization }: Principal,
   wanted: ReplayedEvents,
 ): Promise<Replayed> {
-  const answer = await deps.batch
-    .write('replay events', new Set([organization.id]), async (tx): Promise<Replayed | Fault> => {
-      if (wanted.kind === 'one' && !(await findEvent(tx, organization.id, wanted.eventId)))
-        return new Fault('not_found');
-      return replayEvents(tx, organization.id, wanted);
-    })
-    .catch((error: unknown) => Promise.reject(writeFailure(error)));
-  if (answer instanceof Fault) throw answer;
-  return answer;
+  return writeForMerchant(deps, 'replay events', organization.id, async (tx): Promise<Replayed | Fault> => {
+    if (wanted.kind === 'one' && !(await findEvent(tx, organization.id, wanted.eventId)))
+      return new Fault('not_found');
+    return replayEvents(tx, organization.id, wanted);
+  });
 }

@@ -1,4 +1,3 @@
-import { writeFailure } from '../db/failures.ts';
 import type { Deps } from '../deps.ts';
 import { recordTestEvent } from '../events/event.store.ts';
 import { Fault } from '../kit/errors.ts';
@@ -6,6 +5,7 @@ import { uuidv7 } from '../kit/ids.ts';
 import type { Principal } from '../organizations/organization.ts';
 import { insertTestDelivery } from '../webhooks/delivery.store.ts';
 import { findEndpoint } from '../webhooks/endpoint.store.ts';
+import { writeForMerchant } from './write-for-merchant.ts';
 
 /**
  * Sends a test event to one endpoint, on the way of every event.
@@ -19,17 +19,13 @@ export async function sendTestEvent(
 ): Promise<string> {
   const now = deps.clock.now();
   const id = uuidv7(now, deps.cell);
-  const answer = await deps.batch
-    .write('manage endpoints', new Set([organization.id]), async (tx): Promise<string | Fault> => {
-      const endpoint = await findEndpoint(tx, organization.id, endpointId);
-      if (!endpoint) return new Fault('not_found');
-      if (endpoint.status === 'DISABLED') return new Fault('endpoint_disabled');
-      const event = { organizationId: organization.id, id, endpointId, createdAt: new Date(Math.floor(now)) };
-      await recordTestEvent(tx, event, secrets.dataKey);
-      await insertTestDelivery(tx, organization.id, endpointId, id);
-      return id;
-    })
-    .catch((error: unknown) => Promise.reject(writeFailure(error)));
-  if (answer instanceof Fault) throw answer;
-  return answer;
+  return writeForMerchant(deps, 'manage endpoints', organization.id, async (tx): Promise<string | Fault> => {
+    const endpoint = await findEndpoint(tx, organization.id, endpointId);
+    if (!endpoint) return new Fault('not_found');
+    if (endpoint.status === 'DISABLED') return new Fault('endpoint_disabled');
+    const event = { organizationId: organization.id, id, endpointId, createdAt: new Date(Math.floor(now)) };
+    await recordTestEvent(tx, event, secrets.dataKey);
+    await insertTestDelivery(tx, organization.id, endpointId, id);
+    return id;
+  });
 }

@@ -2,7 +2,7 @@ import { openPayload } from '../events/event.seal.ts';
 import { keyFromBytes, type SecretKey } from '../kit/crypto.ts';
 import type { OrganizationSecrets } from '../organizations/organization.ts';
 import type { DueDelivery } from '../webhooks/delivery.store.ts';
-import { openPart, sealPart } from '../webhooks/endpoint.seal.ts';
+import { openPart, openStaticHeader, sealPart } from '../webhooks/endpoint.seal.ts';
 import type { StaticHeader } from '../webhooks/endpoint.ts';
 import type { Line } from '../webhooks/line.store.ts';
 
@@ -50,14 +50,7 @@ export function targetOf(line: Line, { dataKey }: OrganizationSecrets): Target {
   const { organizationId, endpointId } = line;
   return {
     url: openPart(dataKey, 'address', line.sealedAddress, organizationId, endpointId).toString('utf8'),
-    staticHeader:
-      line.sealedStaticHeader === null
-        ? null
-        : (JSON.parse(
-            openPart(dataKey, 'static_header', line.sealedStaticHeader, organizationId, endpointId).toString(
-              'utf8',
-            ),
-          ) as StaticHeader),
+    staticHeader: openStaticHeader(dataKey, line.sealedStaticHeader, organizationId, endpointId),
     secrets: [line.sealedSecret, line.sealedPreviousSecret].flatMap((sealed) =>
       sealed === null ? [] : [keyFromBytes(openPart(dataKey, 'secret', sealed, organizationId, endpointId))],
     ),

@@ -1,4 +1,5 @@
 import { open, type SecretKey, seal } from '../kit/crypto.ts';
+import type { StaticHeader } from './endpoint.ts';
 
 type Part = 'address' | 'static_header' | 'secret' | 'previous_secret' | 'answer';
 
@@ -27,4 +28,16 @@ export function openPart(
   id: string,
 ): Buffer {
   return open(dataKey, sealed, identity(part, organizationId, id));
+}
+
+export function openStaticHeader(
+  dataKey: SecretKey,
+  sealed: Buffer | null,
+  organizationId: string,
+  id: string,
+): StaticHeader | null {
+  if (sealed === null) return null;
+  return JSON.parse(
+    openPart(dataKey, 'static_header', sealed, organizationId, id).toString('utf8'),
+  ) as StaticHeader;
 }

@@ -1,7 +1,7 @@
 import { statement, type Tx } from '../db/tx.ts';
 import type { SecretKey } from '../kit/crypto.ts';
-import { openPart } from './endpoint.seal.ts';
-import type { Endpoint, StaticHeader } from './endpoint.ts';
+import { openPart, openStaticHeader } from './endpoint.seal.ts';
+import type { Endpoint } from './endpoint.ts';
 
 export interface NewEndpoint {
   readonly organizationId: string;
@@ -197,12 +197,7 @@ export function endpointOf(row: EndpointRow, dataKey: SecretKey): Endpoint {
     url: openPart(dataKey, 'address', row.address, organizationId, id).toString('utf8'),
     events: row.events,
     description: row.description,
-    staticHeader:
-      row.static_header === null
-        ? null
-        : (JSON.parse(
-            openPart(dataKey, 'static_header', row.static_header, organizationId, id).toString('utf8'),
-          ) as StaticHeader),
+    staticHeader: openStaticHeader(dataKey, row.static_header, organizationId, id),
     status: row.status,
     disabledReason: row.disabled_reason,
     createdAt: row.created_at,
