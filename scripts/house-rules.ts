@@ -28,7 +28,7 @@ const ROOMS: Record<string, readonly string[]> = {
   events: ['kit', 'db'],
   webhooks: ['kit', 'db'],
   claims: ['kit', 'db'],
-  customers: ['kit'],
+  customers: ['kit', 'db'],
   audit: ['kit', 'db'],
   'rail-notices': ['kit', 'db', 'rails/contract.ts'],
   anomalies: ['kit', 'db', 'rails/contract.ts'],

@@ -85,6 +85,8 @@ export function compose(config: Config, log: Log): Composed {
     qrNetwork: { network: config.breb.network, networkId: config.breb.networkId },
     cursors: new Cursors(config.tokenKey),
     checkoutTokens: new SealedTokens(config.tokenKey, 'checkout'),
+    linkTokens: new SealedTokens(config.tokenKey, 'payment link'),
+    receiptTokens: new SealedTokens(config.tokenKey, 'receipt'),
     webhooksToLoopback: config.webhooksToLoopback,
     settlementDelayMinutes: config.settlementDelayMinutes,
   };

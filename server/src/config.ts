@@ -42,6 +42,19 @@ export const SETTINGS = {
   CAUDAL_CHECKOUT_URL: url(
     'Address under which payers reach the hosted pages. At most 180 characters: PSE takes return addresses of 255.',
   ).refine((value) => value.length <= 180, 'at most 180 characters'),
+  CAUDAL_OPERATOR_NAME: z
+    .string()
+    .min(1)
+    .max(60)
+    .default('Caudal')
+    .describe("Who runs this deployment, at the foot of payers' pages."),
+  CAUDAL_TRUSTED_PROXIES: z
+    .string()
+    .max(500)
+    .default('')
+    .describe(
+      'Addresses or ranges of the proxies in front, separated by commas: their X-Forwarded-For says where a payer is. Empty: nobody is believed.',
+    ),
   CAUDAL_DRAIN_MS: whole(
     0,
     20_000,
@@ -154,6 +167,8 @@ export interface Config {
   readonly ops: { readonly host: string; readonly port: number };
   readonly baseUrl: string;
   readonly checkoutUrl: string;
+  readonly operatorName: string;
+  readonly trustedProxies: readonly string[];
   readonly logLevel: string;
   readonly drainMs: number;
   readonly database: {
@@ -281,6 +296,8 @@ function configOf(settings: Settings): Config {
     ops: { host: settings.CAUDAL_OPS_HOST, port: settings.CAUDAL_OPS_PORT },
     baseUrl: settings.CAUDAL_BASE_URL,
     checkoutUrl: settings.CAUDAL_CHECKOUT_URL,
+    operatorName: settings.CAUDAL_OPERATOR_NAME,
+    trustedProxies: settings.CAUDAL_TRUSTED_PROXIES.split(',').flatMap((each) => each.trim() || []),
     logLevel: settings.CAUDAL_LOG_LEVEL,
     drainMs: settings.CAUDAL_DRAIN_MS,
     database: {

@@ -31,6 +31,8 @@ export interface Deps {
   readonly qrNetwork: { readonly network: string; readonly networkId: string };
   readonly cursors: Cursors;
   readonly checkoutTokens: SealedTokens;
+  readonly linkTokens: SealedTokens;
+  readonly receiptTokens: SealedTokens;
   /** Whether webhooks may go to this machine: never in production. */
   readonly webhooksToLoopback: boolean;
   /** Between a payin's confirmation and its money being available. */

@@ -6,9 +6,12 @@ import { nextMonthExists } from './db/months.ts';
 import { databaseFaults } from './db/startup-checks.ts';
 import { PayoutQuestions } from './flows/ask-payouts.ts';
 import { RailQuestions } from './flows/ask-rails.ts';
+import { Collecting } from './flows/begin-collecting.ts';
 import { WebhookDeliverer } from './flows/deliver-webhooks.ts';
 import { EventStreams } from './flows/follow-events.ts';
+import { Hastening } from './flows/hasten-payment.ts';
 import { issueToken } from './flows/issue-token.ts';
+import { LinkCreator } from './flows/link-creator.ts';
 import { KeyLookups } from './flows/look-up-key.ts';
 import { PseOpener } from './flows/open-pse-payins.ts';
 import { PayinCreator } from './flows/payin-creator.ts';
@@ -18,10 +21,13 @@ import { KeyRegistrar } from './flows/register-breb-keys.ts';
 import { PromiseRenewer } from './flows/renew-promises.ts';
 import { PayoutSender } from './flows/send-payouts.ts';
 import { NoticeIntake } from './flows/store-notices.ts';
+import { CheckoutWatch } from './flows/watch-checkouts.ts';
 import { buildApp } from './http/app.ts';
 import { buildOps } from './http/ops/server.ts';
 import type { NoticeDoor } from './http/rail-notices/rail-notices.route.ts';
+import { monotonicMs } from './kit/clock.ts';
 import type { Log } from './kit/log.ts';
+import { Shops } from './organizations/shops.ts';
 import { brebNotice } from './rails/breb/translate.ts';
 import { pseNotice } from './rails/pse/translate.ts';
 import { isLoopbackAddress, isPublicAddress } from './webhooks/public-address.ts';
@@ -72,12 +78,13 @@ export async function serve(role: 'api' | 'worker' | 'all', config: Config, log:
         ['{rail="BRE_B",operation="resolve"}', Number(lookups.circuitOpen)],
       ]),
   );
-  const payins = new PayinCreator(merchantDeps, pse, (order, claimToken) =>
-    registrar.minted(order, claimToken),
-  );
+  const collecting = new Collecting(pse, (order, claimToken) => registrar.minted(order, claimToken));
+  const payins = new PayinCreator(merchantDeps, pse, collecting);
   const payouts = new PayoutCreator(merchantDeps);
+  const links = new LinkCreator(merchantDeps);
   const notices = new NoticeIntake(deps, keys);
   const streams = new EventStreams(merchantDeps);
+  const watch = new CheckoutWatch(deps);
   const schedules = role === 'api' ? null : workerSchedules(deps, config.database.systemUrl);
   const loops =
     role === 'api'
@@ -112,10 +119,19 @@ export async function serve(role: 'api' | 'worker' | 'all', config: Config, log:
           authority,
           payins,
           payouts,
+          links,
           lookups,
           notices,
           streams,
+          checkout: {
+            collecting,
+            watch,
+            shops: new Shops(deps.system, keys, monotonicMs),
+            hastening: new Hastening(merchantDeps),
+          },
           noticeDoors: noticeDoors(config),
+          operatorName: config.operatorName,
+          trustedProxies: config.trustedProxies,
           banks: new BankList(merchantDeps),
           issueToken: (principal, scopes) => issueToken(deps, principal, scopes),
         });
@@ -131,9 +147,10 @@ export async function serve(role: 'api' | 'worker' | 'all', config: Config, log:
       // Whoever routes to us learns it from /readyz before the door is shut.
       await sleep(config.drainMs);
       streams.close();
+      watch.close();
       if (app) await closeApp(app);
       await Promise.all([...loops.map((loop) => loop.stop()), schedules?.stop()]);
-      await Promise.all([payins.close(), payouts.close(), deliverer.close()]);
+      await Promise.all([payins.close(), payouts.close(), links.close(), deliverer.close()]);
       await notices.close();
       await pse.close();
       await registrar.close();

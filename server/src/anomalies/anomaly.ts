@@ -3,6 +3,8 @@ import type { Rail } from '../rails/contract.ts';
 /**
  * - `paid_late`: money for a payin that had ended without.
  * - `paid_again`: more money for a payin that was paid.
+ * - `underpaid`: less money than its payment link asks for.
+ * - `overpaid`: what came beyond the amount of its payment link.
  * - `unmatched`: about nothing we know; with money, if the rail stands by it.
  * - `contradiction`: what the rail says cannot be true together with what it said before.
  * - `unfounded`: a payment was announced that the rail, asked, knows nothing of.
@@ -12,6 +14,8 @@ import type { Rail } from '../rails/contract.ts';
 type AnomalyKind =
   | 'paid_late'
   | 'paid_again'
+  | 'underpaid'
+  | 'overpaid'
   | 'unmatched'
   | 'contradiction'
   | 'unfounded'

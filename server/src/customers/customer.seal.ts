@@ -3,7 +3,7 @@ import type { Customer } from './customer.ts';
 
 /** The row a sealed customer belongs to: a ciphertext copied to another one does not open. */
 export interface CustomerRow {
-  readonly table: 'payins' | 'payouts';
+  readonly table: 'payins' | 'payouts' | 'payment_links';
   readonly organizationId: string;
   readonly id: string;
 }

@@ -6,6 +6,8 @@ export const EVENT_NAMES = [
   'payout.confirmed',
   'payout.canceled',
   'payout.declined',
+  'paymentlink.completed',
+  'paymentlink.expired',
 ] as const;
 type EventName = (typeof EVENT_NAMES)[number];
 
@@ -17,7 +19,7 @@ export interface NewEvent {
   readonly id: string;
   readonly organizationId: string;
   readonly event: EventName;
-  readonly resource: 'payin' | 'payout';
+  readonly resource: 'payin' | 'payout' | 'paymentlink';
   readonly resourceId: string;
   readonly createdAt: Date;
   readonly data: object;

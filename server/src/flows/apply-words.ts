@@ -34,7 +34,9 @@ import {
   payinsOfKeys,
   reschedulePayins,
 } from '../payins/payin-outcome.store.ts';
+import { type EndedAttempt, endAttempts, lockLinks } from '../payment-links/payment-link-outcome.store.ts';
 import type { Rail, Standing } from '../rails/contract.ts';
+import { linkEvents } from './link-events.ts';
 import type { ApplyOptions, Word, WordResult } from './words.ts';
 
 export type PayinWord = Word<Pick<Standing, 'state' | 'payments' | 'errorCode'>>;
@@ -54,8 +56,9 @@ export async function applyWords(
   const owners = await ownersOf(tx, words);
   const locked = await lockPayins(tx, distinct([...owners.values()]));
   const payins = new Map(locked.map((row) => [nameOf(row.organization_id, row.id), row]));
+  const waiting = await waitingLinks(tx, locked);
   const booked = await postedCauses(tx, 'payment', words.flatMap(executionsOf));
-  const outcome = new Outcome(deps, booked);
+  const outcome = new Outcome(deps, booked, waiting);
   const results = words.map((word) => {
     const owner = owners.get(word);
     return outcome.hear(word, owner ? (payins.get(nameOf(owner.organizationId, owner.id)) ?? null) : null);
@@ -63,7 +66,12 @@ export async function applyWords(
 
   const moved = await movePayins(tx, outcome.moves, deps.settlementDelayMinutes);
   const secrets = await keys.within(tx, new Set(moved.map((row) => row.organization_id)));
-  await recordFinalEvents(tx, eventsOf(deps, moved), (organizationId) => secrets(organizationId).dataKey);
+  const completed = await endAttempts(tx, moved.flatMap(endedAttempt));
+  await recordFinalEvents(
+    tx,
+    [...eventsOf(deps, moved), ...linkEvents(deps, completed)],
+    (organizationId) => secrets(organizationId).dataKey,
+  );
   await insertAnomalies(tx, outcome.anomalies);
   if (claimToken !== null) {
     await reschedulePayins(
@@ -88,11 +96,14 @@ class Outcome {
   readonly anomalies: NewAnomaly[] = [];
   readonly #deps: SystemDeps;
   readonly #booked: Set<string>;
+  readonly #waiting: ReadonlySet<string>;
   readonly #status = new Map<string, PayinStatus>();
 
-  constructor(deps: SystemDeps, booked: ReadonlySet<string>) {
+  /** @param waiting payment links that wait for their money */
+  constructor(deps: SystemDeps, booked: ReadonlySet<string>, waiting: ReadonlySet<string>) {
     this.#deps = deps;
     this.#booked = new Set(booked);
+    this.#waiting = waiting;
   }
 
   isFinal(payin: LockedPayin): boolean {
@@ -140,7 +151,10 @@ class Outcome {
       debit: CLEARING[rail],
       credit: booking.into,
       amount: booking.amount,
-      cause: { kind: 'payment', id: causeId(rail, booking.executionId) },
+      cause: {
+        kind: booking.excess ? 'payment_excess' : 'payment',
+        id: causeId(rail, booking.executionId),
+      },
       resourceId: payinId,
     };
   }
@@ -172,6 +186,12 @@ class Outcome {
         payin.pse_url === null &&
         (payin.sent_ms_ago === null || payin.sent_ms_ago >= abilities.longestProcessingMs),
       opened: payin.pse_url !== null,
+      link:
+        payin.payment_link_id === null
+          ? null
+          : this.#waiting.has(nameOf(payin.organization_id, payin.payment_link_id))
+            ? 'waiting'
+            : 'ended',
     };
   }
 
@@ -216,6 +236,24 @@ async function ownersOf(tx: Tx, words: readonly PayinWord[]): Promise<Map<PayinW
     if (owner) owners.set(word, owner);
   }
   return owners;
+}
+
+/** Links are locked after payins and before balances, by every transaction alike. */
+async function waitingLinks(tx: Tx, payins: readonly LockedPayin[]): Promise<Set<string>> {
+  const links = payins.flatMap(({ organization_id: organizationId, status, payment_link_id: id }) =>
+    id === null || isFinal(status) ? [] : [{ organizationId, id }],
+  );
+  const rows = await lockLinks(tx, links);
+  return new Set(
+    rows.filter((row) => row.status === 'PENDING').map((row) => nameOf(row.organization_id, row.id)),
+  );
+}
+
+/** A link is completed by its amount and by nothing less; the attempt is over either way. */
+function endedAttempt(row: MovedPayin): EndedAttempt[] {
+  if (row.payment_link_id === null) return [];
+  const completes = row.settlement_status === 'PENDING_SETTLEMENT';
+  return [{ organizationId: row.organization_id, id: row.payment_link_id, payinId: row.id, completes }];
 }
 
 function distinct(payins: readonly PayinKey[]): PayinKey[] {

@@ -66,6 +66,8 @@ function newPayin(command: CreatePayin): NewPayin {
     source,
     // Without its payer a PSE payin waits for the details; a Bre-B payin's due work is its key's.
     railDue: source.rail === 'PSE' && command.customer !== null,
+    paymentLinkId: null,
+    expiresAt: null,
   };
 }
 

@@ -9,9 +9,8 @@ import { freshToken, uuidv7 } from '../kit/ids.ts';
 import { cents } from '../kit/money.ts';
 import type { Principal } from '../organizations/organization.ts';
 import { mintBrebKey } from '../payins/breb-key.ts';
-import { payinOf } from '../payins/payin.store.ts';
 import { asCreated, type Payin, type PayinSource } from '../payins/payin.ts';
-import type { CollectOrder } from '../rails/contract.ts';
+import { BANK_PAGE_WITHIN_MS, type Collecting, within } from './begin-collecting.ts';
 import { type CreatedPayin, type CreatePayin, createPayins } from './create-payins.ts';
 import { databaseRefusal, faultOf, type Idempotency, idempotencyClaim } from './creation-request.ts';
 import type { PseOpener } from './open-pse-payins.ts';
@@ -29,8 +28,6 @@ export interface PayinRequest {
     | { readonly name: 'PSE'; readonly bank: string; readonly personType: 'INDIVIDUAL' | 'BUSINESS' };
 }
 
-/** How long a creation waits for the bank's page before it answers without one. */
-const BANK_PAGE_WITHIN_MS = 3000;
 const MOST_IN_A_BATCH = 500;
 /** Idempotency keys are remembered per operation. */
 const OPERATION = 'payins.create';
@@ -42,14 +39,14 @@ const MINTING_TRIES = 3;
 export class PayinCreator {
   readonly #deps: Deps;
   readonly #pse: PseOpener;
-  readonly #keyMinted: (order: CollectOrder, claimToken: string) => void;
+  readonly #collecting: Collecting;
   readonly #batcher: Batcher<CreatePayin, CreatedPayin>;
   readonly #uncertain: UncertainCreations;
 
-  constructor(deps: Deps, pse: PseOpener, keyMinted: (order: CollectOrder, claimToken: string) => void) {
+  constructor(deps: Deps, pse: PseOpener, collecting: Collecting) {
     this.#deps = deps;
     this.#pse = pse;
-    this.#keyMinted = keyMinted;
+    this.#collecting = collecting;
     this.#uncertain = new UncertainCreations(deps);
     const sizes = deps.metrics.histogram(
       'caudal_payin_batch_size',
@@ -89,7 +86,10 @@ export class PayinCreator {
     const answer = await this.#submit(command);
     switch (answer.kind) {
       case 'created':
-        return { payin: await this.#afterCommit(command, answer.resource), replayed: false };
+        return {
+          payin: await this.#collecting.begin({ ...command, payin: answer.resource }),
+          replayed: false,
+        };
       case 'replayed':
         return { payin: asCreated(await this.#withPage(principal, answer.resource)), replayed: true };
       default:
@@ -145,37 +145,6 @@ export class PayinCreator {
     }
   }
 
-  async #afterCommit(command: CreatePayin, payin: Payin): Promise<Payin> {
-    if (payin.source.rail === 'BRE_B') {
-      this.#keyMinted(
-        {
-          reference: payin.source.key,
-          payinId: payin.id,
-          amount: payin.amount,
-          expiresAt: payin.expiresAt,
-          description: payin.reference,
-          payer: payin.customer,
-          bank: null,
-        },
-        command.claimToken,
-      );
-      return payin;
-    }
-    if (payin.customer === null) return payin;
-    const opening = this.#pse.open({
-      organizationId: payin.organizationId,
-      organizationNumber: command.organization.number,
-      payin,
-      payer: payin.customer,
-      claimToken: command.claimToken,
-      attempts: 0,
-      sentMsAgo: null,
-    });
-    const row = await within(opening, BANK_PAGE_WITHIN_MS);
-    // A refusal is an outcome, and outcomes are told by events: the creation still answers PENDING.
-    return row?.pse_url ? payinOf(row, command.secrets.dataKey) : payin;
-  }
-
   /** A repeat of a PSE payin still without its page waits for it as the first request does. */
   async #withPage(principal: Principal, payin: Payin): Promise<Payin> {
     if (
@@ -195,14 +164,5 @@ export class PayinCreator {
       now = await readPayin(this.#deps, principal, payin.id);
     }
     return now;
-  }
-}
-
-async function within<T>(promise: Promise<T>, ms: number): Promise<T | null> {
-  const giveUp = new AbortController();
-  try {
-    return await Promise.race([promise, sleep(ms, null, { signal: giveUp.signal })]);
-  } finally {
-    giveUp.abort();
   }
 }

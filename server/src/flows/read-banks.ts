@@ -25,16 +25,18 @@ export class BankList {
    * @returns whether PSE offers the bank of a network code; every bank, until PSE has been asked for the first time
    * @throws Fault `service_unavailable` when the database is away and this process has never read the list
    */
-  async offered(principal: Principal): Promise<(networkCode: string) => boolean> {
-    const offered = await this.#known(principal);
+  async offered({
+    organization,
+  }: Pick<Principal, 'organization'>): Promise<(networkCode: string) => boolean> {
+    const offered = await this.#known({ organization });
     return (networkCode) => offered.size === 0 || offered.has(networkCode);
   }
 
-  async #known(principal: Principal): Promise<ReadonlySet<string>> {
+  async #known({ organization }: Pick<Principal, 'organization'>): Promise<ReadonlySet<string>> {
     if (this.#offered && this.#nowMs() - this.#readAt < KNOWN_FOR_MS) return this.#offered;
     try {
       // One read for all who wait for it.
-      this.#reading ??= this.#read(principal).finally(() => {
+      this.#reading ??= this.#read({ organization }).finally(() => {
         this.#reading = null;
       });
       return await this.#reading;
@@ -46,8 +48,8 @@ export class BankList {
     }
   }
 
-  async #read(principal: Principal): Promise<ReadonlySet<string>> {
-    const offered = await this.#deps.read.read(principal.organization.id, (tx) => newestBanks(tx));
+  async #read({ organization }: Pick<Principal, 'organization'>): Promise<ReadonlySet<string>> {
+    const offered = await this.#deps.read.read(organization.id, (tx) => newestBanks(tx));
     this.#offered = offered;
     this.#readAt = this.#nowMs();
     return offered;

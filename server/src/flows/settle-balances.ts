@@ -74,7 +74,7 @@ async function settle(deps: SettleDeps, tx: Tx, payins: readonly SettlingPayin[]
 function settlementsOf(deps: SettleDeps, payins: readonly SettlingPayin[]): ReadonlyMap<string, Settlement> {
   const settlements = new Map<string, Settlement>();
   for (const [organizationId, own] of Map.groupBy(payins, (payin) => payin.organizationId)) {
-    const amount = cents(own.reduce((sum, payin) => sum + payin.confirmedAmount, 0n));
+    const amount = cents(own.reduce((sum, payin) => sum + payin.amount, 0n));
     const id = uuidv7(deps.clock.now(), deps.cell);
     settlements.set(organizationId, { id, organizationId, amount, payins: own.length });
   }

@@ -3,13 +3,11 @@ import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import Fastify, {
   type ConnectionError,
-  type FastifyError,
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
 } from 'fastify';
 import { z } from 'zod';
-import type { ErrorCode } from '../kit/error-catalogue.ts';
 import { Fault } from '../kit/errors.ts';
 import { randomBase32 } from '../kit/ids.ts';
 import { errorFields } from '../kit/log.ts';
@@ -17,7 +15,9 @@ import type { Principal } from '../organizations/organization.ts';
 import { OPERATIONS } from './api/operations.ts';
 import type { ApiDeps } from './api-deps.ts';
 import { authenticate, requireScope } from './auth.ts';
+import { registerCheckout } from './checkout/checkout.routes.ts';
 import { registerDocs } from './docs-routes.ts';
+import { faultOf } from './framework-fault.ts';
 import { languageOf } from './language.ts';
 import { isMerchantOperation, type Operation, type Reply, type StreamReply } from './operation.ts';
 import { problemBody, sendProblem } from './problem.ts';
@@ -48,6 +48,7 @@ export function buildApp(deps: ApiDeps): FastifyInstance {
     requestTimeout: RECEIVE_WITHIN_MS,
     keepAliveTimeout: 72_000,
     forceCloseConnections: 'idle',
+    trustProxy: deps.trustedProxies.length > 0 ? [...deps.trustedProxies] : false,
     return503OnClosing: false,
     genReqId: () => `req_${randomBase32(20)}`,
     routerOptions: { maxParamLength: 200 },
@@ -63,6 +64,7 @@ export function buildApp(deps: ApiDeps): FastifyInstance {
   app.setNotFoundHandler((request, reply) => fail(deps, nothingHere(app, request), request, reply));
   for (const operation of OPERATIONS) route(app, deps, operation);
   railNoticeRoutes(app, deps.noticeDoors, (rail, received) => deps.notices.store(rail, received));
+  registerCheckout(app, { ...deps.checkout, deps, banks: deps.banks, operator: deps.operatorName });
   registerDocs(app, deps.baseUrl);
   return app;
 }
@@ -82,6 +84,7 @@ function readBodies(app: FastifyInstance): void {
     'application/x-www-form-urlencoded',
     { parseAs: 'buffer' },
     (_request, body, done) => {
+      if (!isUtf8(body as Buffer)) return done(new Fault('malformed_request'));
       done(null, Object.fromEntries(new URLSearchParams(body.toString('utf8'))));
     },
   );
@@ -259,20 +262,3 @@ function refuseBytes(deps: ApiDeps, error: ConnectionError, socket: Socket): voi
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
-
-/** Errors of the framework by their own names; whatever else has no name is ours to look into. */
-function faultOf(error: unknown): Fault {
-  if (error instanceof Fault) return error;
-  const { code = '', statusCode = 500 } = error as Partial<FastifyError>;
-  const known = FRAMEWORK_FAULTS[code];
-  if (known) return new Fault(known);
-  const theirs = statusCode >= 400 && statusCode < 500;
-  return new Fault(theirs ? 'malformed_request' : 'internal_error', { cause: error });
-}
-
-const FRAMEWORK_FAULTS: Readonly<Record<string, ErrorCode>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: 'payload_too_large',
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
-  FST_ERR_BAD_URL: 'not_found',
-  FST_ERR_MAX_PARAM_LENGTH: 'not_found',
-};

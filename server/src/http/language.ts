@@ -1,9 +1,9 @@
 import type { Language } from '../kit/error-catalogue.ts';
 
-/** English unless the reader prefers Spanish. */
-export function languageOf(acceptLanguage: string | undefined): Language {
-  if (!acceptLanguage) return 'en';
-  let best: Language = 'en';
+/** @param otherwise for a reader who names neither language */
+export function languageOf(acceptLanguage: string | undefined, otherwise: Language = 'en'): Language {
+  if (!acceptLanguage) return otherwise;
+  let best: Language = otherwise;
   let bestWeight = 0;
   for (const part of acceptLanguage.slice(0, 200).split(',')) {
     const [tag = '', ...parameters] = part.trim().toLowerCase().split(';');

@@ -84,6 +84,7 @@ export function openApiDocument(
       { name: 'Authentication', description: 'How a credential is obtained.' },
       { name: 'Payins', description: 'Collect money from a payer.' },
       { name: 'Payouts', description: 'Send money to a Bre-B key, and see first whose it is.' },
+      { name: 'Payment links', description: 'A page on which a payer pays, by the method of their choice.' },
       { name: 'Balance', description: 'The money we hold for you, and every movement of it.' },
       { name: 'PSE', description: 'Data of the PSE rail.' },
       { name: 'Webhooks', description: 'Where your events are sent, and what came of it.' },

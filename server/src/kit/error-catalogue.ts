@@ -354,6 +354,19 @@ export const ERRORS = {
     },
     retry: 'safe',
   },
+  payment_link_completed: {
+    status: 409,
+    title: { en: 'The link was paid', es: 'El enlace ya fue pagado' },
+    cause: {
+      en: 'The payment link is completed: its payer paid before you closed it.',
+      es: 'El enlace de pago está completado: el pagador pagó antes de que usted lo cerrara.',
+    },
+    remedy: {
+      en: 'Treat it as paid: `paymentlink.completed` tells of it, and `payinId` names the payin.',
+      es: 'Trátelo como pagado: `paymentlink.completed` lo informa y `payinId` indica el cobro.',
+    },
+    retry: 'after_change',
+  },
   too_many_streams: {
     status: 429,
     title: { en: 'Too many streams', es: 'Demasiadas transmisiones' },

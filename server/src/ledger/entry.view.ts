@@ -4,6 +4,7 @@ import type { Account, CauseKind } from './transfer.ts';
 
 const TYPES = {
   payment: 'PAYIN',
+  payment_excess: 'CORRECTION',
   settlement: 'SETTLEMENT',
   deposit: 'DEPOSIT',
   anomaly: 'CORRECTION',

@@ -3,10 +3,13 @@ import { check } from './broken-row.store.ts';
 // These read tables of payins and anomalies beside the ledger's own: to see whether the books tell the same story is
 // what they are for, and no other store does.
 
+/** Of a confirmed payin: beyond the amount of a payment link nothing is the merchant's. */
+const THE_MERCHANTS = `case when payment_link_id is null then confirmed_amount_in_cents else least(confirmed_amount_in_cents, amount_in_cents) end`;
+
 const SETTLED_PAYINS = check(
   'settled-payins',
   `with settled as (
-     select organization_id, settlement_id, count(*) as payins, sum(confirmed_amount_in_cents) as amount
+     select organization_id, settlement_id, count(*) as payins, sum(${THE_MERCHANTS}) as amount
      from caudal.payins where settlement_id is not null group by organization_id, settlement_id
    )
    select 'settlements' as "table", coalesce(s.organization_id, p.organization_id) as "organizationId",
@@ -37,7 +40,7 @@ const SETTLEMENT_TRANSFERS = check(
 const PENDING = check(
   'pending',
   `with waiting as (
-     select organization_id, sum(confirmed_amount_in_cents) as amount
+     select organization_id, sum(${THE_MERCHANTS}) as amount
      from caudal.payins where settlement_status = 'PENDING_SETTLEMENT' group by organization_id
    )
    select 'ledger_balances' as "table", coalesce(b.organization_id, w.organization_id) as "organizationId", 'pending' as id,
@@ -47,12 +50,12 @@ const PENDING = check(
    where b.balance_in_cents is distinct from coalesce(w.amount, 0)`,
 );
 
-// What a payin of a payment link brings may be split or stay in suspense: the link's own rules say how.
+// Of a payin of a payment link: its amount, or, where less came, nothing; the rest is in suspense.
 const PAYMENTS = check(
   'payments',
   `with confirmed as (
-     select organization_id, id, 'clearing_' || lower(rail) as account, confirmed_amount_in_cents as amount, payment_link_id
-     from caudal.payins where status = 'CONFIRMED'
+     select organization_id, id, 'clearing_' || lower(rail) as account, ${THE_MERCHANTS} as amount
+     from caudal.payins where status = 'CONFIRMED' and (payment_link_id is null or settlement_status is not null)
    )
    select case when c.id is null then 'ledger_transfers' else 'payins' end as "table",
      coalesce(c.organization_id, t.organization_id) as "organizationId", coalesce(c.id, t.id)::text as id,
@@ -62,8 +65,7 @@ const PAYMENTS = check(
    from confirmed c
    full join (select * from caudal.ledger_transfers where cause_kind = 'payment' and credit_account = 'pending') t
      on t.organization_id = c.organization_id and t.resource_id = c.id
-   where c.id is null
-     or (c.payment_link_id is null and (t.amount_in_cents, t.debit_account) is distinct from (c.amount, c.account))`,
+   where c.id is null or (t.amount_in_cents, t.debit_account) is distinct from (c.amount, c.account)`,
 );
 
 const PAID_AGAIN = check(
@@ -75,8 +77,7 @@ const PAID_AGAIN = check(
    )
    select 'payins' as "table", p.organization_id as "organizationId", p.id::text as id,
      '1 payment' as expected, paid.payments::text as found
-   from paid join caudal.payins p on p.organization_id = paid.organization_id and p.id = paid.resource_id
-   where p.payment_link_id is null`,
+   from paid join caudal.payins p on p.organization_id = paid.organization_id and p.id = paid.resource_id`,
 );
 
 const UNSETTLED = check(
@@ -84,7 +85,8 @@ const UNSETTLED = check(
   `select 'payins' as "table", organization_id as "organizationId", id::text as id,
      'a time to settle, or SETTLED' as expected, coalesce(settlement_status, 'no settlement status') as found
    from caudal.payins
-   where status = 'CONFIRMED' and payment_link_id is null and settlement_status is distinct from 'SETTLED' and settles_at is null`,
+   where status = 'CONFIRMED' and settlement_status is distinct from 'SETTLED' and settles_at is null
+     and not (payment_link_id is not null and settlement_status is null)`,
 );
 
 const SUSPENSE = check(

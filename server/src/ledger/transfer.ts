@@ -12,6 +12,8 @@ export type Account = OwnAccount | SharedAccount;
 /** Why money moved. A cause moves money once, for ever. */
 export type CauseKind =
   | 'payment'
+  /** What came beyond a payment link's amount, in the same execution. */
+  | 'payment_excess'
   | 'settlement'
   | 'deposit'
   | 'anomaly'

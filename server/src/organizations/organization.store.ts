@@ -85,6 +85,17 @@ export async function organizationsByNumber(
   return new Map(rows.map((row) => [row.number, row.id]));
 }
 
+const FIND_BY_NUMBER = statement(
+  'organization.find-by-number',
+  `select id, number, name, accent, support_contact, rails, city, postal_code, merchant_category
+   from caudal.organizations where number = $1 and not is_house`,
+);
+
+export async function findOrganizationByNumber(tx: Tx, number: number): Promise<Organization | null> {
+  const [row] = await tx.query<OrganizationRow>(FIND_BY_NUMBER, [number]);
+  return row ? organizationOf(row) : null;
+}
+
 const NUMBER = statement('organization.number', 'select number from caudal.organizations where id = $1');
 
 export async function numberOfOrganization(tx: Tx, id: string): Promise<number> {

@@ -55,16 +55,16 @@ const MOVE = statement(
   'payin-outcome.move',
   `with moment as materialized (select caudal.now() as at),
    move as (
-     select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[])
-       as m (organization_id, id, from_status, to_status, confirmed, error_code, cause)
+     select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[], $9::boolean[])
+       as m (organization_id, id, from_status, to_status, confirmed, error_code, cause, settles)
    ),
    moved as (
      update caudal.payins p set
        status = m.to_status, confirmed_amount_in_cents = m.confirmed, error_code = m.error_code,
        -- Business time is that of the transaction's start, and this one may have waited for whoever moved the payin last.
        result_at = greatest(moment.at, p.updated_at), updated_at = greatest(moment.at, p.updated_at),
-       settlement_status = case when m.to_status = 'CONFIRMED' then 'PENDING_SETTLEMENT' end,
-       settles_at = case when m.to_status = 'CONFIRMED' then moment.at + make_interval(mins => $8) end,
+       settlement_status = case when m.settles then 'PENDING_SETTLEMENT' end,
+       settles_at = case when m.settles then moment.at + make_interval(mins => $8) end,
        -- A key that was paid is closed, so that whoever pays it again is refused; every key is asked about once more.
        rail_task = case when p.rail = 'BRE_B' then case m.to_status when 'CONFIRMED' then 'close' else 'ask' end end,
        rail_due_at = case when p.rail = 'BRE_B' then
@@ -109,6 +109,7 @@ export async function movePayins(
     moves.map((move) => move.errorCode),
     moves.map((move) => move.cause),
     settlementDelayMinutes,
+    moves.map((move) => move.settles),
   ]);
   if (moved.length !== moves.length)
     throw new Error(`${moves.length} payins were to move and ${moved.length} did`);

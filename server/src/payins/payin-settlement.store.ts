@@ -4,14 +4,17 @@ import { type Cents, cents } from '../kit/money.ts';
 export interface SettlingPayin {
   readonly organizationId: string;
   readonly id: string;
-  /** What came in for it, and so what waits in the organization's pending account. */
-  readonly confirmedAmount: Cents;
+  /** What waits for it in the organization's pending account: what came in, of a link's payin no more than its amount. */
+  readonly amount: Cents;
 }
+
+/** Beyond the amount of a payment link nothing is the merchant's. */
+const SETTLING = `case when p.payment_link_id is null then p.confirmed_amount_in_cents else least(p.confirmed_amount_in_cents, p.amount_in_cents) end as settling_in_cents`;
 
 const CLAIM = statement(
   'payin-settlement.claim',
   // Another run's payins are passed over, not waited for; what it leaves is found by the next round.
-  `select p.organization_id, p.id, p.confirmed_amount_in_cents from caudal.payins p
+  `select p.organization_id, p.id, ${SETTLING} from caudal.payins p
    where p.settles_at <= caudal.now() and p.status = 'CONFIRMED' and p.settlement_status = 'PENDING_SETTLEMENT'
    order by p.settles_at limit $1
    for update skip locked`,
@@ -24,7 +27,7 @@ export async function lockSettlingPayins(tx: Tx, most: number): Promise<Settling
 
 const RELOCK = statement(
   'payin-settlement.relock',
-  `select p.organization_id, p.id, p.confirmed_amount_in_cents from caudal.payins p
+  `select p.organization_id, p.id, ${SETTLING} from caudal.payins p
    join unnest($1::uuid[], $2::uuid[]) as w (organization_id, id) on p.organization_id = w.organization_id and p.id = w.id
    where p.settles_at is not null and p.status = 'CONFIRMED' and p.settlement_status = 'PENDING_SETTLEMENT'
    order by p.organization_id, p.id for update of p`,
@@ -54,14 +57,14 @@ export async function putOffSettling(tx: Tx, payins: readonly SettlingPayin[]): 
 interface SettlingRow {
   organization_id: string;
   id: string;
-  confirmed_amount_in_cents: bigint;
+  settling_in_cents: bigint;
 }
 
 function settlingPayin(row: SettlingRow): SettlingPayin {
   return {
     organizationId: row.organization_id,
     id: row.id,
-    confirmedAmount: cents(row.confirmed_amount_in_cents),
+    amount: cents(row.settling_in_cents),
   };
 }
 

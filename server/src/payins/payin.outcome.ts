@@ -1,4 +1,4 @@
-import type { Cents } from '../kit/money.ts';
+import { type Cents, cents } from '../kit/money.ts';
 import type { Payment, RailErrorCode, Standing, Told } from '../rails/contract.ts';
 import { isFinal, type PayinStatus } from './payin.states.ts';
 
@@ -16,6 +16,8 @@ export interface Move {
   readonly to: 'CONFIRMED' | 'DECLINED' | 'CANCELED';
   readonly confirmedAmount: Cents | null;
   readonly errorCode: RailErrorCode | null;
+  /** Whether what came becomes the merchant's by and by. */
+  readonly settles: boolean;
   readonly cause: MoveCause;
 }
 
@@ -24,10 +26,19 @@ export interface Booking {
   readonly executionId: string;
   readonly amount: Cents;
   readonly into: 'pending' | 'suspense';
+  /** What came in the same execution beyond the amount. */
+  readonly excess?: true;
 }
 
 export interface Oddity {
-  readonly kind: 'paid_late' | 'paid_again' | 'unmatched' | 'contradiction' | 'unfounded';
+  readonly kind:
+    | 'paid_late'
+    | 'paid_again'
+    | 'underpaid'
+    | 'overpaid'
+    | 'unmatched'
+    | 'contradiction'
+    | 'unfounded';
   readonly executionId: string | null;
   /** In suspense; null when no money came with it. */
   readonly amount: Cents | null;
@@ -49,6 +60,8 @@ export interface Judged {
   readonly nothingUnderWay: boolean;
   /** Whether the rail once said that it has the collection. */
   readonly opened: boolean;
+  /** Of the payment link it is an attempt of: whether that still waits for its money. */
+  readonly link: 'waiting' | 'ended' | null;
 }
 
 const NOTHING: Judgement = { move: null, bookings: [], oddities: [] };
@@ -67,7 +80,7 @@ export function judgeMessage(
   if (told.kind === 'paid') {
     if (isBooked(told.executionId)) return 'known';
     if (payin === null || isFinal(payin.status) || told.amount !== payin.amount) return 'doubtful';
-    return confirmed(told, 'paid, by notice');
+    return received(payin, told, 'paid, by notice');
   }
   if (payin === null) return 'doubtful';
   if (payin.status === 'CONFIRMED')
@@ -93,14 +106,15 @@ export function judgeStanding(
   const [first, ...rest] = payin !== null && !isFinal(payin.status) ? inOrder(fresh) : [];
   const odd = first === undefined ? fresh : rest;
   const base =
-    first !== undefined
-      ? confirmed(first, 'paid, when asked')
+    payin !== null && first !== undefined
+      ? received(payin, first, 'paid, when asked')
       : { ...NOTHING, move: standing.payments.length > 0 ? null : endOf(payin, standing) };
   const status = base.move?.to ?? payin?.status ?? null;
   return {
     move: base.move,
     bookings: [...base.bookings, ...odd.map((payment) => booking(payment, 'suspense'))],
     oddities: [
+      ...base.oddities,
       ...odd.map((payment) => tooMuch(payment, status)),
       ...unfit(status, standing, told),
       ...(payin !== null && base.move === null ? stuck(payin, standing) : []),
@@ -154,15 +168,38 @@ function ended(errorCode: RailErrorCode, cause: MoveCause): Move {
     to: canceled ? 'CANCELED' : 'DECLINED',
     confirmedAmount: null,
     errorCode,
+    settles: false,
     cause: canceled && cause === 'declined by the rail' ? 'ended by the payer' : cause,
   };
 }
 
-function confirmed(payment: { executionId: string; amount: Cents }, cause: MoveCause): Judgement {
+/**
+ * The money that confirms an open payin. Of a direct payin all of it is the merchant's. A payment link asks for its amount:
+ * less, or money for a link that has ended, waits in suspense, and so does what is beyond it.
+ */
+function received(
+  payin: Judged,
+  payment: { readonly executionId: string; readonly amount: Cents },
+  cause: MoveCause,
+): Judgement {
+  const { executionId, amount } = payment;
+  const move = { to: 'CONFIRMED', confirmedAmount: amount, errorCode: null, settles: true, cause } as const;
+  if (payin.link === null || (payin.link === 'waiting' && amount === payin.amount))
+    return { move, bookings: [booking(payment, 'pending')], oddities: [] };
+  if (payin.link === 'ended' || amount < payin.amount)
+    return {
+      move: { ...move, settles: false },
+      bookings: [booking(payment, 'suspense')],
+      oddities: [{ kind: payin.link === 'ended' ? 'paid_again' : 'underpaid', executionId, amount }],
+    };
+  const excess = cents(amount - payin.amount);
   return {
-    move: { to: 'CONFIRMED', confirmedAmount: payment.amount, errorCode: null, cause },
-    bookings: [booking(payment, 'pending')],
-    oddities: [],
+    move,
+    bookings: [
+      { executionId, amount: payin.amount, into: 'pending' },
+      { executionId, amount: excess, into: 'suspense', excess: true },
+    ],
+    oddities: [{ kind: 'overpaid', executionId, amount: excess }],
   };
 }
 

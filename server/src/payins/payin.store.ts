@@ -20,21 +20,26 @@ export interface NewPayin {
   readonly source: PayinSource;
   /** The rail must be spoken to before the payer can pay; the process that creates it is at it already. */
   readonly railDue: boolean;
+  /** The payment link it is an attempt of. */
+  readonly paymentLinkId: string | null;
+  /** Null: an hour. */
+  readonly expiresAt: Date | null;
 }
 
 const LIFETIME = "interval '1 hour'";
 
 /** A Bre-B payin is asked about by and by; a PSE payin without its payer is only to be ended when its time is over. */
 const FIRST_TASK = "case when rail_due then 'open' when rail = 'BRE_B' then 'ask' else 'close' end";
-const FIRST_DUE = `case when rail_due then at when rail = 'BRE_B' then at + interval '${FIRST_QUESTION_SECONDS.BRE_B} seconds' else at + ${LIFETIME} end`;
+const FIRST_DUE = `case when rail_due then at when rail = 'BRE_B' then at + interval '${FIRST_QUESTION_SECONDS.BRE_B} seconds' else coalesce(expires_at, at + ${LIFETIME}) end`;
 
 const INSERT = statement(
   'payin.insert',
   `with moment as materialized (select caudal.now() as at),
    new as (
      select * from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::bytea[], $8::text[],
-       $9::text[], $10::text[], $11::text[], $12::text[], $13::boolean[], $14::uuid[])
-       as new (organization_id, id, amount, rail, status, reference, customer, callback_url, key_type, key, bank, person_type, rail_due, claim_token)
+       $9::text[], $10::text[], $11::text[], $12::text[], $13::boolean[], $14::uuid[], $15::uuid[], $16::timestamptz[])
+       as new (organization_id, id, amount, rail, status, reference, customer, callback_url, key_type, key, bank, person_type, rail_due, claim_token,
+         payment_link_id, expires_at)
    ),
    history as (
      insert into caudal.payin_history (organization_id, payin_id, from_status, to_status, cause, at)
@@ -45,15 +50,16 @@ const INSERT = statement(
      select key, organization_id, id, at, at, clock_timestamp() + ${CLAIM}, claim_token from new, moment where key is not null
    )
    insert into caudal.payins (organization_id, id, amount_in_cents, currency, rail, status, reference, customer, callback_url,
-     breb_key_type, breb_key, pse_bank, pse_person_type, created_at, updated_at, expires_at, rail_task, rail_due_at, rail_sent_at, claimed_until, claim_token)
+     breb_key_type, breb_key, pse_bank, pse_person_type, payment_link_id, created_at, updated_at, expires_at, rail_task, rail_due_at, rail_sent_at,
+     claimed_until, claim_token)
    select organization_id, id, amount, 'COP', rail, status, reference, customer, callback_url, key_type, key, bank, person_type,
-     at, at, at + ${LIFETIME}, ${FIRST_TASK}, ${FIRST_DUE}, case when rail_due then at end,
+     payment_link_id, at, at, coalesce(expires_at, at + ${LIFETIME}), ${FIRST_TASK}, ${FIRST_DUE}, case when rail_due then at end,
      case when rail_due then clock_timestamp() + ${CLAIM} end, case when rail_due then claim_token end
    from new, moment
    returning created_at, expires_at`,
 );
 
-/** @returns when they were created and when they expire: one moment for all */
+/** @returns when they were created and when they expire: one moment for all that do not say otherwise */
 export async function insertPayins(
   tx: Tx,
   payins: readonly NewPayin[],
@@ -73,6 +79,8 @@ export async function insertPayins(
     payins.map(({ source }) => (source.rail === 'PSE' ? source.personType : null)),
     payins.map((payin) => payin.railDue),
     payins.map((payin) => payin.claimToken),
+    payins.map((payin) => payin.paymentLinkId),
+    payins.map((payin) => payin.expiresAt),
   ]);
   if (!row) throw new Error('no payin was inserted');
   return { createdAt: row.created_at, expiresAt: row.expires_at };

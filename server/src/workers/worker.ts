@@ -6,6 +6,7 @@ import type { PayoutQuestions } from '../flows/ask-payouts.ts';
 import type { RailQuestions } from '../flows/ask-rails.ts';
 import type { WebhookDeliverer } from '../flows/deliver-webhooks.ts';
 import { dispatchNewEvents } from '../flows/dispatch-events.ts';
+import { expireDueLinks } from '../flows/expire-links.ts';
 import type { PseOpener } from '../flows/open-pse-payins.ts';
 import type { KeyRegistrar } from '../flows/register-breb-keys.ts';
 import type { PromiseRenewer } from '../flows/renew-promises.ts';
@@ -55,6 +56,7 @@ export function workerLoops(deps: SystemDeps, parts: WorkerParts): Loop[] {
     loop('renew promises', () => parts.renewer.renew()),
     loop('send payouts', () => parts.sender.send()),
     loop('ask payouts', payoutQuestions(parts.payoutQuestions)),
+    loop('expire links', () => expireDueLinks(deps, keys)),
     loop('dispatch events', async () => {
       const events = await dispatchNewEvents(deps);
       // Whoever dispatched knows that there is something to deliver.

@@ -19,7 +19,7 @@ export const listEvents = merchantOperation({
     cursor,
     pageSize,
     event: z.enum(EVENT_NAMES).optional().describe('Only events of this name.'),
-    resourceId: z.uuid().optional().describe('Only events of this payin or payout.'),
+    resourceId: z.uuid().optional().describe('Only events of this payin, payout or payment link.'),
     ...span,
   }),
   responses: {

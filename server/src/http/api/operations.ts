@@ -1,12 +1,15 @@
 import type { Operation } from '../operation.ts';
 import { cancelPayout } from './cancel-payout.route.ts';
 import { createPayin } from './create-payin.route.ts';
+import { createPaymentLink } from './create-payment-link.route.ts';
 import { createPayout } from './create-payout.route.ts';
 import { createWebhookEndpoint } from './create-webhook-endpoint.route.ts';
 import { deleteWebhookEndpoint } from './delete-webhook-endpoint.route.ts';
+import { expirePaymentLink } from './expire-payment-link.route.ts';
 import { getBalance } from './get-balance.route.ts';
 import { getEvent } from './get-event.route.ts';
 import { getPayin } from './get-payin.route.ts';
+import { getPaymentLink } from './get-payment-link.route.ts';
 import { getPayout } from './get-payout.route.ts';
 import { getWebhookEndpoint } from './get-webhook-endpoint.route.ts';
 import { issueAccessToken } from './issue-token.route.ts';
@@ -14,6 +17,7 @@ import { listBanks } from './list-banks.route.ts';
 import { listEvents } from './list-events.route.ts';
 import { listLedgerEntries } from './list-ledger-entries.route.ts';
 import { listPayins } from './list-payins.route.ts';
+import { listPaymentLinks } from './list-payment-links.route.ts';
 import { listPayouts } from './list-payouts.route.ts';
 import { listWebhookDeliveries } from './list-webhook-deliveries.route.ts';
 import { listWebhookEndpoints } from './list-webhook-endpoints.route.ts';
@@ -36,6 +40,10 @@ export const OPERATIONS: readonly Operation[] = [
   listPayouts,
   getPayout,
   cancelPayout,
+  createPaymentLink,
+  listPaymentLinks,
+  getPaymentLink,
+  expirePaymentLink,
   getBalance,
   listLedgerEntries,
   listBanks,

@@ -51,8 +51,8 @@ export const payinWithAnomalies = payinSchema
   .extend({
     anomalies: z.array(
       anomalySchema({
-        kinds: ['PAID_LATE', 'PAID_AGAIN', 'CONTRADICTION', 'UNFOUNDED'],
-        kind: '`PAID_LATE`: money came after it had ended without. `PAID_AGAIN`: more money came. `CONTRADICTION`: the rail told of an end without money, but it was paid. `UNFOUNDED`: a payment was announced that the rail knows nothing of.',
+        kinds: ['PAID_LATE', 'PAID_AGAIN', 'UNDERPAID', 'OVERPAID', 'CONTRADICTION', 'UNFOUNDED'],
+        kind: '`PAID_LATE`: money came after it had ended without. `PAID_AGAIN`: more money came. `UNDERPAID`: less came than its payment link asks for. `OVERPAID`: what came beyond the amount of its payment link. `CONTRADICTION`: the rail told of an end without money, but it was paid. `UNFOUNDED`: a payment was announced that the rail knows nothing of.',
         amount: 'Money held apart; null when none came.',
         resolutions: ['CREDIT', 'RETURN', 'DISMISS'],
         resolution:

@@ -1,4 +1,4 @@
-import { type HtmlValue, html, type SafeHtml } from './html.ts';
+import { type HtmlValue, html, type SafeHtml } from '../html.ts';
 
 interface CodeBlock {
   readonly label: string;

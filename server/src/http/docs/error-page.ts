@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
+import { html, type SafeHtml } from '../html.ts';
 import { codeBlock, jsonMarkup } from './code-block.ts';
 import { ERROR_WORDS, type RetryAdvice } from './error-words.ts';
-import { html, type SafeHtml } from './html.ts';
 import { type DocsLanguage, docsAddress, docsPage } from './layout.ts';
 import { inlineProse, prose } from './prose.ts';
 

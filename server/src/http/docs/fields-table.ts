@@ -1,4 +1,4 @@
-import { type HtmlValue, html, type SafeHtml } from './html.ts';
+import { type HtmlValue, html, type SafeHtml } from '../html.ts';
 import { inlineProse } from './prose.ts';
 import type { FieldRow, VariantRow } from './schema-fields.ts';
 import type { Rule } from './schema-rules.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import { html, type SafeHtml, trustedMarkup } from '../html.ts';
 import { DOCS_CSS } from './docs-css.ts';
-import { html, type SafeHtml, trustedMarkup } from './html.ts';
 
 export { DOCS_CSS };
 

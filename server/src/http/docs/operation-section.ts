@@ -1,7 +1,7 @@
+import { html, type SafeHtml } from '../html.ts';
 import { codeBlock } from './code-block.ts';
 import { curlExample, examplesOf, preferredMedia } from './curl-example.ts';
 import { fieldsTable } from './fields-table.ts';
-import { html, type SafeHtml } from './html.ts';
 import type { HttpMethod, OpenApiDocument, RequestBodyObject } from './openapi-types.ts';
 import type { Operation } from './operations.ts';
 import { parametersSection } from './parameters-section.ts';

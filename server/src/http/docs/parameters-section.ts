@@ -1,5 +1,5 @@
+import { html, type SafeHtml } from '../html.ts';
 import { fieldsTable } from './fields-table.ts';
-import { html, type SafeHtml } from './html.ts';
 import type { HeaderObject, OpenApiDocument, ParameterObject } from './openapi-types.ts';
 import type { Operation } from './operations.ts';
 import type { FieldRow } from './schema-fields.ts';

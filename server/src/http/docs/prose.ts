@@ -1,4 +1,4 @@
-import { type HtmlValue, html, type SafeHtml } from './html.ts';
+import { type HtmlValue, html, type SafeHtml } from '../html.ts';
 
 // The little of Markdown that our descriptions use: paragraphs, "- " lists, `code`, **strong** and links.
 // Anything else stays as the plain text it is.

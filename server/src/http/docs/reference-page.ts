@@ -1,5 +1,5 @@
+import { html, type SafeHtml } from '../html.ts';
 import { fieldsTable } from './fields-table.ts';
-import { html, type SafeHtml } from './html.ts';
 import { docsPage } from './layout.ts';
 import type { OpenApiDocument, SecuritySchemeObject } from './openapi-types.ts';
 import { methodBadge, operationSection } from './operation-section.ts';

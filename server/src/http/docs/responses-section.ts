@@ -1,8 +1,8 @@
 import { STATUS_CODES } from 'node:http';
+import { html, type SafeHtml } from '../html.ts';
 import { codeBlock, jsonMarkup } from './code-block.ts';
 import { examplesOf, preferredMedia } from './curl-example.ts';
 import { fieldsTable } from './fields-table.ts';
-import { html, type SafeHtml } from './html.ts';
 import type { MediaTypeObject, OpenApiDocument, ResponseObject } from './openapi-types.ts';
 import { type Operation, slug } from './operations.ts';
 import { parameterRow } from './parameters-section.ts';

@@ -1,4 +1,4 @@
-import { html, type SafeHtml } from './html.ts';
+import { html, type SafeHtml } from '../html.ts';
 import type { OpenApiDocument, OperationObject, SecuritySchemeObject } from './openapi-types.ts';
 
 function schemeNamed(document: OpenApiDocument, name: string): SecuritySchemeObject {

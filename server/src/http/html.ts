@@ -1,4 +1,4 @@
-// The only way to make markup on the documentation pages. A value put into html`…` is escaped unless it was
+// The only way to make markup on our pages. A value put into html`…` is escaped unless it was
 // itself made by html`…` or trustedMarkup(), so forgetting to escape is not possible. Escaping covers text and
 // quoted attributes; an attribute must therefore always stand in double quotes.
 

@@ -1,0 +1,93 @@
+import type { Customer } from '../customers/customer.ts';
+import { isDatabaseError, verdictOf } from '../db/failures.ts';
+import type { Deps } from '../deps.ts';
+import { Batcher } from '../kit/batch/batcher.ts';
+import { Fault } from '../kit/errors.ts';
+import { uuidv7 } from '../kit/ids.ts';
+import { cents } from '../kit/money.ts';
+import type { Principal } from '../organizations/organization.ts';
+import { asCreated, type PaymentLink } from '../payment-links/payment-link.ts';
+import type { Rail } from '../rails/contract.ts';
+import { type CreatedLink, type CreateLink, createLinks } from './create-links.ts';
+import { databaseRefusal, faultOf, type Idempotency, idempotencyClaim } from './creation-request.ts';
+
+/** A valid request to create a payment link. */
+export interface LinkRequest {
+  readonly amountInCents: number;
+  readonly reference: string;
+  readonly description: string | null;
+  readonly callbackUrl: string;
+  readonly rail: Rail | null;
+  readonly bank: string | null;
+  readonly inlineCustomer: Customer | null;
+}
+
+/** Idempotency keys are remembered per operation. */
+const OPERATION = 'payment-links.create';
+const MOST_IN_A_BATCH = 500;
+const MOST_WAITING = 4096;
+
+/** Creates payment links for merchants: one batcher for all of them. */
+export class LinkCreator {
+  readonly #deps: Deps;
+  readonly #batcher: Batcher<CreateLink, CreatedLink>;
+
+  constructor(deps: Deps) {
+    this.#deps = deps;
+    this.#batcher = new Batcher({
+      run: (commands, patient) => createLinks(deps, commands, patient),
+      verdict: verdictOf,
+      groupOf: (command) => command.organization.id,
+      maxBatch: MOST_IN_A_BATCH,
+      maxQueue: MOST_WAITING,
+      lanes: 1,
+    });
+    deps.metrics.gauge('caudal_link_queue', 'Links waiting for a batch.', () => this.#batcher.waiting);
+  }
+
+  /**
+   * @throws Fault `rail_not_enabled`, `reference_taken`, `idempotency_mismatch`, `idempotency_in_flight`, `overloaded`,
+   *   `outcome_unknown`, `service_unavailable`
+   */
+  async create(
+    principal: Principal,
+    request: LinkRequest,
+    idempotency: Idempotency | null,
+  ): Promise<{ link: PaymentLink; replayed: boolean }> {
+    const { rails } = principal.organization;
+    if (request.rail === null ? rails.size === 0 : !rails.has(request.rail))
+      throw new Fault('rail_not_enabled');
+    const answer = await this.#submit(this.#command(principal, request, idempotency));
+    if (answer.kind === 'created') return { link: answer.resource, replayed: false };
+    if (answer.kind === 'replayed') return { link: asCreated(answer.resource), replayed: true };
+    throw faultOf(answer);
+  }
+
+  close(): Promise<void> {
+    return this.#batcher.close();
+  }
+
+  async #submit(command: CreateLink): Promise<CreatedLink> {
+    try {
+      return await this.#batcher.submit(command);
+    } catch (error) {
+      throw isDatabaseError(error) ? databaseRefusal(command, error.code) : error;
+    }
+  }
+
+  #command(
+    { organization, secrets }: Principal,
+    { amountInCents, inlineCustomer, ...rest }: LinkRequest,
+    idempotency: Idempotency | null,
+  ): CreateLink {
+    return {
+      ...rest,
+      id: uuidv7(this.#deps.clock.now(), this.#deps.cell),
+      organization,
+      secrets,
+      idempotency: idempotencyClaim(secrets, OPERATION, idempotency),
+      amount: cents(amountInCents),
+      customer: inlineCustomer,
+    };
+  }
+}

@@ -1,0 +1,132 @@
+import { z } from 'zod';
+import type { LinkRequest } from '../../flows/link-creator.ts';
+import type { Environment } from '../../kit/environment.ts';
+import type { Language } from '../../kit/error-catalogue.ts';
+import { linkView } from '../../payment-links/payment-link.view.ts';
+import { RAILS } from '../../rails/contract.ts';
+import { BANK_BY_CODE } from '../../rails/pse/banks.ts';
+import { parseCallbackUrl } from '../callback-url.ts';
+import { amountInCents, currency, customer, fieldIssue, reference, text } from '../fields.ts';
+import { merchantOperation } from '../operation.ts';
+import { fieldError, invalidRequest } from '../validation.ts';
+import { LINK_EXAMPLE, linkSchema } from './payment-link.schema.ts';
+
+const pse = z.strictObject({
+  bank: z
+    .string()
+    .refine((code) => BANK_BY_CODE.has(code), fieldIssue('unsupported_bank'))
+    .describe('Bank code of `GET /pse/banks`, preselected on the page.')
+    .meta({ example: 'CO_BANCOLOMBIA' }),
+  personType: z.string().max(20).optional().describe('May be sent; the payer says it on the page.'),
+});
+
+const body = z
+  .strictObject({
+    amountType: z.literal('FIXED').describe('The payer is charged exactly `amountInCents`.'),
+    amountInCents,
+    currency: currency.optional(),
+    reference,
+    callbackUrl: z
+      .string()
+      .max(2048)
+      .refine((value) => parseCallbackUrl(value, 'development') !== null, fieldIssue('invalid_url'))
+      .describe(
+        'Where the payer goes when the flow has ended, paid or not. The result comes by events, never by this.',
+      )
+      .meta({ format: 'uri', example: 'https://shop.example.com/thanks' }),
+    description: text(1, 200).optional().describe('Shown to the payer.'),
+    rail: z.enum(RAILS).optional().describe('The only method. Left out: the payer chooses.'),
+    inlineCustomer: customer
+      .optional()
+      .describe('Who pays. Without it the payer is asked, where the method needs it.'),
+    pse: pse.optional().describe('Only with `rail` `PSE`.'),
+  })
+  .superRefine(
+    (value: unknown, context) => {
+      const { rail, pse } = value as { rail?: unknown; pse?: unknown };
+      if (pse !== undefined && rail !== 'PSE')
+        context.addIssue({ code: 'custom', path: ['pse'], ...fieldIssue('not_for_this_rail') });
+    },
+    // Also when other fields are wrong: one answer names them all.
+    { when: ({ value }) => typeof value === 'object' && value !== null && !Array.isArray(value) },
+  )
+  .meta({ id: 'CreatePaymentLink' });
+
+const EXAMPLE = {
+  amountType: 'FIXED',
+  amountInCents: 4_980_000,
+  reference: 'order-1001',
+  callbackUrl: 'https://shop.example.com/thanks',
+};
+
+const CUSTOMER = {
+  name: 'Ana María Rojas',
+  idType: 'CO_CC',
+  idNumber: '1020304050',
+  phone: '+573001234567',
+  email: 'ana@example.com',
+};
+
+export const createPaymentLink = merchantOperation({
+  method: 'POST',
+  path: '/payment-links',
+  operationId: 'createPaymentLink',
+  tag: 'Payment links',
+  summary: 'Create a payment link',
+  description:
+    'A page on which a payer pays one amount, by the method of their choice. Send the payer to `paymentLinkUrl`. It lives for an hour; an expired link is not used again, make a new one. `paymentlink.completed` is the only signal that it was paid: its payins have no events of their own.',
+  scope: 'payment_links:write',
+  idempotent: true,
+  shows: 'bearer',
+  body,
+  bodyExamples: {
+    open: { summary: 'The payer chooses', value: EXAMPLE },
+    restricted: { summary: 'One method', value: { ...EXAMPLE, reference: 'order-1002', rail: 'BRE_B' } },
+    bank: {
+      summary: 'PSE with a bank preselected',
+      value: { ...EXAMPLE, reference: 'order-1003', rail: 'PSE', pse: { bank: 'CO_BANCOLOMBIA' } },
+    },
+    customer: {
+      summary: 'Pre-filled customer',
+      value: { ...EXAMPLE, reference: 'order-1004', inlineCustomer: CUSTOMER },
+    },
+    both: {
+      summary: 'One method and pre-filled customer',
+      value: { ...EXAMPLE, reference: 'order-1005', rail: 'PSE', inlineCustomer: CUSTOMER },
+    },
+  },
+  responses: { 201: { description: 'The payment link.', schema: linkSchema, example: LINK_EXAMPLE } },
+  problems: [
+    'rail_not_enabled',
+    'reference_taken',
+    'idempotency_in_flight',
+    'idempotency_mismatch',
+    'outcome_unknown',
+  ],
+
+  async handle(deps, principal, call) {
+    const request = requestOf(call.body, deps.environment, call.language);
+    const idempotency =
+      call.idempotencyKey === null ? null : { key: call.idempotencyKey, body: call.rawBody };
+    const { link, replayed } = await deps.links.create(principal, request, idempotency);
+    return {
+      status: 201,
+      body: linkView(deps, principal.organization.number, link),
+      ...(replayed ? { headers: { 'idempotent-replayed': 'true' } } : {}),
+    };
+  },
+});
+
+function requestOf(input: z.output<typeof body>, environment: Environment, language: Language): LinkRequest {
+  const callbackUrl = parseCallbackUrl(input.callbackUrl, environment);
+  if (callbackUrl === null) throw invalidRequest([fieldError('callbackUrl', 'invalid_url', language)]);
+  return {
+    amountInCents: input.amountInCents,
+    reference: input.reference,
+    description: input.description ?? null,
+    callbackUrl,
+    rail: input.rail ?? null,
+    bank: input.pse?.bank ?? null,
+    inlineCustomer: input.inlineCustomer ?? null,
+  };
+}

@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { readLinkPage } from '../../flows/read-links.ts';
+import { LINK_STATUSES } from '../../payment-links/payment-link.ts';
+import { wholeLinkView } from '../../payment-links/payment-link.view.ts';
+import { RAILS } from '../../rails/contract.ts';
+import { text } from '../fields.ts';
+import { listFields, listReply, PAGE_INFO_EXAMPLE } from '../list.ts';
+import { merchantOperation } from '../operation.ts';
+import { linkListSchema, WHOLE_LINK_EXAMPLE } from './payment-link.schema.ts';
+
+const { cursor, pageSize, ...span } = listFields('Links', 'Created');
+
+export const listPaymentLinks = merchantOperation({
+  method: 'GET',
+  path: '/payment-links',
+  operationId: 'listPaymentLinks',
+  tag: 'Payment links',
+  summary: 'List payment links',
+  description:
+    'Newest first. Follow `nextCursor` to older links and `previousCursor` to newer ones, with the same filters; links created meanwhile never shift a page.',
+  scope: 'payment_links:read',
+  shows: 'bearer',
+  query: z.strictObject({
+    cursor,
+    pageSize,
+    status: z.enum(LINK_STATUSES).optional().describe('Only links in this state.'),
+    rail: z.enum(RAILS).optional().describe('Only links restricted to this rail.'),
+    reference: text(1, 255).optional().describe('Only the link with this reference.'),
+    ...span,
+  }),
+  responses: {
+    200: {
+      description: 'A page of payment links.',
+      schema: linkListSchema,
+      example: { data: [WHOLE_LINK_EXAMPLE], pageInfo: PAGE_INFO_EXAMPLE },
+    },
+  },
+  problems: ['cursor_invalid'],
+
+  handle(deps, principal, { query: { cursor, pageSize, ...filters } }) {
+    return listReply(deps, {
+      name: 'payment-links',
+      organizationId: principal.organization.id,
+      filters,
+      cursor,
+      read: (position) => readLinkPage(deps, principal, filters, position, pageSize),
+      view: (link) => wholeLinkView(deps, principal.organization.number, link),
+    });
+  },
+});

@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import { LINK_STATUSES } from '../../payment-links/payment-link.ts';
+import { RAILS } from '../../rails/contract.ts';
+import { customer, timestamp } from '../fields.ts';
+import { pageInfo } from '../list.ts';
+
+const link = {
+  paymentLinkId: z.uuid(),
+  paymentLinkUrl: z
+    .url()
+    .describe('The page to send the payer to. Its address is the secret: whoever has it may pay.'),
+  status: z.enum(LINK_STATUSES),
+  createdAt: timestamp,
+  expiresAt: timestamp.nullable().describe('One hour after creation.'),
+  rail: z.enum(RAILS).nullable().describe('Null: the payer chooses.'),
+  inlineCustomer: customer.nullable(),
+};
+
+export const linkSchema = z.strictObject(link).meta({ id: 'PaymentLink' });
+
+export const wholeLinkSchema = z
+  .strictObject({
+    ...link,
+    reference: z.string(),
+    amount: z.number().describe('In pesos.'),
+    amountInCents: z.int(),
+    currency: z.literal('COP'),
+    description: z.string().nullable(),
+    callbackUrl: z.string(),
+    completedAt: timestamp.nullable(),
+    payinId: z.uuid().nullable().describe('The payin that completed it.'),
+  })
+  .meta({ id: 'PaymentLinkWithDetails' });
+
+export const linkListSchema = z
+  .strictObject({ data: z.array(wholeLinkSchema), pageInfo })
+  .meta({ id: 'PaymentLinkList' });
+
+export const LINK_EXAMPLE = {
+  paymentLinkId: '019b2c5e-c1d2-7e3f-8001-8b9c0d1e2f3a',
+  paymentLinkUrl: 'https://pay.example.com/l/0143hXcS0bPq…',
+  status: 'PENDING',
+  createdAt: '2026-11-14T15:04:05.678Z',
+  expiresAt: '2026-11-14T16:04:05.678Z',
+  rail: null,
+  inlineCustomer: null,
+} as const;
+
+export const WHOLE_LINK_EXAMPLE = {
+  ...LINK_EXAMPLE,
+  reference: 'order-1001',
+  amount: 49_800,
+  amountInCents: 4_980_000,
+  currency: 'COP',
+  description: 'Order 1001, two pairs of shoes',
+  callbackUrl: 'https://shop.example.com/thanks',
+  completedAt: null,
+  payinId: null,
+} as const;

@@ -1,0 +1,70 @@
+/**
+ * What a page does beyond links and forms: live status, countdown, copying, the search for a bank, on to the bank and back to
+ * the shop. Plain text served as it stands: it must run on old phones and stay below four kilobytes.
+ */
+export const CHECKOUT_SCRIPT = `(function(){
+var d=document,live,poll,timer,busy=false;
+function q(s){return d.querySelector(s)}
+function first(){return [].filter.call(d.querySelectorAll('#main h1'),function(h){return h.offsetParent})[0]}
+function say(t){var e=q('#said');if(e){e.textContent='';setTimeout(function(){e.textContent=t},50)}}
+function refresh(){
+if(busy)return;busy=true;
+fetch(location.href,{headers:{'x-part':'main'},cache:'no-store'}).then(function(r){return r.text()}).then(function(t){
+var n=new DOMParser().parseFromString(t,'text/html'),m=n.querySelector('#main');busy=false;
+if(!m)return;
+var before=first(),old=before?before.textContent:'';
+var same=m.innerHTML===q('#main').innerHTML;
+['data-live','data-stamp'].forEach(function(k){var a=n.body.getAttribute(k);if(a)d.body.setAttribute(k,a);else d.body.removeAttribute(k)});
+if(same)return;q('#main').replaceWith(m);d.title=n.title;begin();var h=first();if(h&&h.textContent!==old)say(h.textContent);
+}).catch(function(){busy=false})}
+function heard(s){if(s&&s!==d.body.getAttribute('data-stamp'))refresh()}
+function watch(){
+var u=d.body.getAttribute('data-live');
+if(live&&live.u!==u){live.close();live=null}
+clearInterval(poll);
+if(!u)return;
+poll=setInterval(function(){if(!live||live.readyState!==1)fetch(u+'?once=1',{cache:'no-store'}).then(function(r){return r.ok?r.text():''}).then(heard).catch(function(){})},3000);
+if(window.EventSource&&!live){live=new EventSource(u);live.u=u;live.onmessage=function(e){heard(e.data)}}
+}
+function count(){
+clearInterval(timer);
+var p=q('[data-left]');if(!p)return;
+var end=performance.now()+1000*p.getAttribute('data-left'),t=p.querySelector('.time'),told={};
+timer=setInterval(function(){
+var s=Math.max(0,Math.round((end-performance.now())/1000));
+t.textContent=Math.floor(s/60)+':'+('0'+s%60).slice(-2);
+if(s===300&&!told[5]){told[5]=1;say(p.getAttribute('data-minutes').replace('{minutes}','5'))}
+if(s===60&&!told[1]){told[1]=1;say(p.getAttribute('data-minute'))}
+if(s===0){clearInterval(timer);say(p.getAttribute('data-over'));setTimeout(refresh,500)}
+},500)}
+function copy(){
+[].forEach.call(d.querySelectorAll('[data-copy]'),function(b){b.hidden=false;
+b.onclick=function(){
+var k=b.getAttribute('data-copy'),w=b.getAttribute('data-word')||b.textContent;b.setAttribute('data-word',w);
+function done(){b.textContent=b.getAttribute('data-copied');say(b.textContent);setTimeout(function(){b.textContent=w},3000)}
+function old(){var r=d.createRange();r.selectNodeContents(b.parentNode.parentNode.querySelector('.key'));var s=getSelection();s.removeAllRanges();s.addRange(r);
+var a=d.createElement('textarea');a.value=k;d.body.appendChild(a);a.select();try{d.execCommand('copy')&&done()}catch(e){}a.remove()}
+if(navigator.clipboard)navigator.clipboard.writeText(k).then(done,old);else old()}})}
+function plain(s){return s.toLowerCase().normalize('NFD').replace(/[\\u0300-\\u036f]/g,'')}
+function banks(){
+var f=q('[data-banks]');if(!f)return;
+var i=f.querySelector('#search'),b=f.querySelector('.button');
+i.parentNode.hidden=false;
+i.oninput=function(){var v=plain(i.value.trim()),n=0;
+[].forEach.call(f.querySelectorAll('.banks .choice'),function(c){var ok=plain(c.textContent).indexOf(v)>=0;c.hidden=!ok;c.style.display=ok?'':'none';n+=ok});
+[].forEach.call(f.querySelectorAll('.banks'),function(s){s.hidden=!s.querySelector('.choice:not([hidden])')});
+if(!n)say(i.getAttribute('data-none'))};
+i.onkeydown=function(e){if(e.key==='Enter')e.preventDefault()};
+f.onchange=function(){var c=f.querySelector('[name=bank]:checked');if(c)b.textContent=b.getAttribute('data-go-to').replace('{bank}',c.parentNode.textContent.trim())}}
+function leave(){
+var g=q('[data-go]');if(g&&!sessionStorage.getItem(g.href)){sessionStorage.setItem(g.href,1);setTimeout(function(){location.href=g.href},600)}
+var r=q('[data-return]');if(r){var s=q('[data-soon]');if(s)s.hidden=false;setTimeout(function(){if(d.contains(r))location.href=r.href},5000)}
+var w=q('[data-focus]');if(w)w.focus();
+var p=q('[data-print]');if(p){p.hidden=false;p.onclick=function(){print()}}}
+function once(){[].forEach.call(d.querySelectorAll('form'),function(f){f.addEventListener('submit',function(){setTimeout(function(){var b=f.querySelector('.button');if(b)b.disabled=true},0)})})}
+function begin(){watch();count();copy();banks();leave();once()}
+begin();
+addEventListener('pageshow',function(e){if(e.persisted||d.body.getAttribute('data-live'))refresh()});
+d.addEventListener('visibilitychange',function(){if(!d.hidden&&d.body.getAttribute('data-live'))refresh()});
+})();
+`;

@@ -1,0 +1,358 @@
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { Deps } from '../../deps.ts';
+import type { Collecting } from '../../flows/begin-collecting.ts';
+import { takePayer } from '../../flows/give-payer.ts';
+import type { Hastening } from '../../flows/hasten-payment.ts';
+import { openAttempt } from '../../flows/open-attempt.ts';
+import type { BankList } from '../../flows/read-banks.ts';
+import {
+  type PagePayin,
+  type Visit,
+  visitLink,
+  visitPayin,
+  visitReceipt,
+} from '../../flows/visit-checkout.ts';
+import { type CheckoutWatch, stampOf } from '../../flows/watch-checkouts.ts';
+import { freshBytes } from '../../kit/ids.ts';
+import { errorFields } from '../../kit/log.ts';
+import type { Shop, Shops } from '../../organizations/shops.ts';
+import { paymentLinkUrl } from '../../payment-links/payment-link.view.ts';
+import type { Rail } from '../../rails/contract.ts';
+import { BANKS } from '../../rails/pse/banks.ts';
+import { faultOf } from '../framework-fault.ts';
+import { html } from '../html.ts';
+import { languageOf } from '../language.ts';
+import { registerAssets } from './asset.ts';
+import { DETAIL_FIELDS, type Typed } from './drawing.ts';
+import { document, type Frame, fragment, type Page } from './layout.ts';
+import { Limit } from './limit.ts';
+import { liveText } from './live.ts';
+import { pageHeaders } from './page-headers.ts';
+import {
+  askedOf,
+  authorizationOf,
+  cookieOf,
+  inLanguage,
+  methodOf,
+  type PageRequest,
+  pagePath,
+} from './page-request.ts';
+import { readPayer, valuesOf } from './payer-form.ts';
+import { receiptPage } from './receipt.ts';
+import { type Screen, screenOf } from './screen.ts';
+import { draw } from './screens.ts';
+import { WORDS, type Words } from './words.ts';
+
+export interface CheckoutParts {
+  readonly deps: Deps;
+  readonly shops: Shops;
+  readonly collecting: Collecting;
+  readonly hastening: Hastening;
+  readonly watch: CheckoutWatch;
+  readonly banks: BankList;
+  /** Who runs this deployment. */
+  readonly operator: string;
+}
+
+/** Screens on which nothing will change by itself. */
+const STILL: ReadonlySet<Screen['kind']> = new Set([
+  'method',
+  'start',
+  'bank',
+  'details',
+  'confirmed',
+  'declined',
+  'canceled',
+  'key_expired',
+  'already_paid',
+  'link_expired',
+  'payin_expired',
+  'underpaid',
+  'unavailable',
+]);
+
+/** Attempts of one address and of one link: more than any payer needs, too few to hurt anybody. */
+const OF_ADDRESS = { most: 60, withinMs: 60_000 };
+const OF_LINK = { most: 20, withinMs: 600_000 };
+
+/** The pages of payers: behind a link, behind a payin, and receipts. Server-rendered, and complete without script. */
+export function registerCheckout(app: FastifyInstance, parts: CheckoutParts): void {
+  const prefix = new URL(parts.deps.checkoutUrl).pathname.replace(/\/$/, '');
+  void app.register((scope, _options, done) => {
+    const pages = new Checkout(parts, prefix, registerAssets(scope, prefix));
+    scope.setErrorHandler((error, request, reply) => pages.broken(error, request as PageRequest, reply));
+    const link = `${prefix}/l/:token`;
+    const payin = `${prefix}/p/:token`;
+    scope.get(link, (request, reply) => pages.link(request as PageRequest, reply));
+    scope.post(`${link}/begin`, (request, reply) => pages.begin(request as PageRequest, reply));
+    scope.post(`${link}/change`, (request, reply) => pages.change(request as PageRequest, reply));
+    scope.get(`${link}/live`, (request, reply) => pages.live(request as PageRequest, reply, 'link'));
+    scope.get(payin, (request, reply) => pages.payin(request as PageRequest, reply));
+    scope.post(`${payin}/payer`, (request, reply) => pages.payer(request as PageRequest, reply));
+    scope.get(`${payin}/live`, (request, reply) => pages.live(request as PageRequest, reply, 'payin'));
+    scope.get(`${prefix}/r/:token`, (request, reply) => pages.receipt(request as PageRequest, reply));
+    done();
+  });
+}
+
+class Checkout {
+  readonly #parts: CheckoutParts;
+  readonly #prefix: string;
+  readonly #assets: { readonly styleUrl: string; readonly scriptUrl: string };
+  readonly #ofAddress = new Limit(OF_ADDRESS.most, OF_ADDRESS.withinMs);
+  readonly #ofLink = new Limit(OF_LINK.most, OF_LINK.withinMs);
+
+  constructor(
+    parts: CheckoutParts,
+    prefix: string,
+    assets: { readonly styleUrl: string; readonly scriptUrl: string },
+  ) {
+    this.#parts = parts;
+    this.#prefix = prefix;
+    this.#assets = assets;
+  }
+
+  async link(request: PageRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const visit = await visitLink(this.#parts.deps, this.#parts.shops, request.params.token);
+    if (!visit) return this.#unknown(request, reply);
+    return this.#show(request, reply, visit, null);
+  }
+
+  /** A payin's own page, and where a bank sends the payer back to. */
+  async payin(request: PageRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const { deps, shops, hastening } = this.#parts;
+    const visit = await visitPayin(deps, shops, request.params.token);
+    if (!visit?.attempt) return this.#unknown(request, reply);
+    // Who was just sent to the bank has not come back from it.
+    if (request.query['go'] === undefined) await hastening.ask(visit);
+    const { paymentLinkId } = visit.attempt.payin;
+    if (paymentLinkId === null) return this.#show(request, reply, visit, null);
+    // Only the payer and the bank know this address: whoever comes by it is the one who began.
+    const url = new URL(paymentLinkUrl(deps, visit.shop.organization.number, { id: paymentLinkId }));
+    this.#remember(reply, visit.attempt.payin.id);
+    return reply.redirect(this.#local(url), 303);
+  }
+
+  async begin(request: PageRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const { deps, shops, collecting } = this.#parts;
+    const { token } = request.params;
+    const visit = await visitLink(deps, shops, token);
+    if (!visit?.link) return this.#unknown(request, reply);
+    const path = `${this.#prefix}/l/${token}`;
+    if (this.#foreign(request)) return reply.redirect(path, 303);
+    if (!this.#ofAddress.take(request.ip) || !this.#ofLink.take(visit.link.id))
+      return this.#busy(request, reply, visit.shop);
+    const values = valuesOf(request.body, [...DETAIL_FIELDS, 'method', 'bank', 'personType']);
+    const method = methodOf(values);
+    if (
+      !method ||
+      (visit.link.rail ?? method.rail) !== method.rail ||
+      !visit.shop.organization.rails.has(method.rail) ||
+      deps.brakes.paused(method.rail, visit.shop.organization.id)
+    )
+      return reply.redirect(path, 303);
+    const read = visit.link.customer ? { customer: visit.link.customer } : readPayer(values);
+    if ('wrong' in read) return this.#show(request, reply.code(422), visit, { values, wrong: read.wrong });
+    const payin = await openAttempt(deps, collecting, {
+      ...visit.shop,
+      linkId: visit.link.id,
+      method,
+      customer: read.customer,
+      authorization: visit.link.customer ? null : authorizationOf(request),
+    });
+    // Another attempt was first, or the link has ended: the page shows it.
+    if (payin) this.#remember(reply, payin.id);
+    return reply.redirect(payin ? `${path}?go=1` : path, 303);
+  }
+
+  /** Another method: the key is closed first, so that nobody pays twice. */
+  async change(request: PageRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const visit = await visitLink(this.#parts.deps, this.#parts.shops, request.params.token);
+    if (!visit) return this.#unknown(request, reply);
+    const path = `${this.#prefix}/l/${request.params.token}`;
+    if (this.#foreign(request)) return reply.redirect(path, 303);
+    if (!this.#ofAddress.take(request.ip)) return this.#busy(request, reply, visit.shop);
+    if (visit.link?.openPayinId === visit.attempt?.payin.id) await this.#parts.hastening.giveUp(visit);
+    return reply.redirect(`${path}?again=1`, 303);
+  }
+
+  async payer(request: PageRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const { deps, shops, collecting } = this.#parts;
+    const visit = await visitPayin(deps, shops, request.params.token);
+    if (!visit?.attempt) return this.#unknown(request, reply);
+    const path = `${this.#prefix}/p/${request.params.token}`;
+    if (this.#foreign(request)) return reply.redirect(path, 303);
+    if (!this.#ofAddress.take(request.ip)) return this.#busy(request, reply, visit.shop);
+    const values = valuesOf(request.body, DETAIL_FIELDS);
+    const read = readPayer(values);
+    if ('wrong' in read) return this.#show(request, reply.code(422), visit, { values, wrong: read.wrong });
+    await takePayer(
+      deps,
+      collecting,
+      visit.shop,
+      visit.attempt.payin.id,
+      read.customer,
+      authorizationOf(request),
+    );
+    return reply.redirect(`${path}?go=1`, 303);
+  }
+
+  async live(request: PageRequest, reply: FastifyReply, kind: 'link' | 'payin'): Promise<FastifyReply> {
+    const { deps, shops, watch } = this.#parts;
+    const find = kind === 'link' ? visitLink : visitPayin;
+    const visit = await find(deps, shops, request.params.token);
+    if (!visit?.attempt) return reply.code(404).send();
+    return liveText(reply, watch, visit.attempt.payin, request.query['once'] !== undefined);
+  }
+
+  async receipt(request: PageRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const found = await visitReceipt(this.#parts.deps, this.#parts.shops, request.params.token);
+    if (!found?.attempt || found.attempt.payin.status !== 'CONFIRMED') return this.#unknown(request, reply);
+    const words = this.#words(request);
+    return this.#send(request, reply, words, {
+      ...receiptPage(words, found.shop, found.attempt),
+      live: null,
+      refreshSeconds: null,
+    });
+  }
+
+  /** What went wrong is said honestly: a payment may have begun where the answer of the database was lost. */
+  broken(error: unknown, request: PageRequest, reply: FastifyReply): FastifyReply {
+    const fault = faultOf(error);
+    request.problemCode = fault.code;
+    const words = this.#words(request);
+    if (fault.entry.status >= 500)
+      this.#parts.deps.log.error(
+        { requestId: request.id, code: fault.code, ...errorFields(fault.cause ?? error) },
+        'a page failed',
+      );
+    const moved = request.method === 'POST' && fault.entry.status >= 500 && fault.code !== 'overloaded';
+    const { broken } = words;
+    const main = html`<h1>${broken.title}</h1><p>${moved ? broken.moved : broken.notMoved}</p>
+<p class="support">${request.id}</p><p><a class="button" href="${pagePath(request)}">${broken.again}</a></p>`;
+    return this.#send(request, reply.code(fault.entry.status), words, bare(broken.title, main));
+  }
+
+  async #show(
+    request: PageRequest,
+    reply: FastifyReply,
+    visit: Visit,
+    typed: Typed | null,
+  ): Promise<FastifyReply> {
+    const { deps, banks } = this.#parts;
+    const words = this.#words(request);
+    const { token } = request.params;
+    const path = `${this.#prefix}/${visit.link ? 'l' : 'p'}/${token}`;
+    const paused = (rail: Rail) => deps.brakes.paused(rail, visit.shop.organization.id);
+    const screen = screenOf(visit, askedOf(request, (visit.link && typed?.values) || {}, paused));
+    const offered = screen.kind === 'bank' ? await banks.offered(visit.shop) : () => true;
+    const main = draw(screen, {
+      words,
+      shop: visit.shop,
+      visit,
+      path,
+      banks: BANKS.filter((bank) => bank.available && offered(bank.networkCode)),
+      typed,
+      receiptUrl: ({ payin }: PagePayin) => this.#receiptUrl(visit.shop, payin.id),
+      qrNetwork: deps.qrNetwork,
+    });
+    const subject = visit.link ?? visit.attempt.payin;
+    const still = STILL.has(screen.kind);
+    return this.#send(request, reply, words, {
+      title: titleOf(main.toString()),
+      shop: visit.shop,
+      amount: subject.amount,
+      reference: subject.reference,
+      description: visit.link?.description ?? null,
+      main,
+      live: still || !visit.attempt ? null : { url: `${path}/live`, stamp: stampOf(visit.attempt.payin) },
+      refreshSeconds: still ? null : 5,
+    });
+  }
+
+  #unknown(request: PageRequest, reply: FastifyReply): FastifyReply {
+    const words = this.#words(request);
+    const { title, about } = words.unknown;
+    return this.#send(request, reply.code(404), words, bare(title, html`<h1>${title}</h1><p>${about}</p>`));
+  }
+
+  #busy(request: PageRequest, reply: FastifyReply, shop: Shop): FastifyReply {
+    const words = this.#words(request);
+    const { title, about } = words.busy;
+    return this.#send(request, reply.code(429).header('retry-after', '60'), words, {
+      ...bare(title, html`<h1>${title}</h1><p>${about}</p>`),
+      shop,
+    });
+  }
+
+  #send(request: PageRequest, reply: FastifyReply, words: Words, page: Page): FastifyReply {
+    const { environment } = this.#parts.deps;
+    const nonce = freshBytes(16).toString('base64url');
+    const frame: Frame = {
+      ...this.#assets,
+      words,
+      nonce,
+      otherLanguageUrl: inLanguage(request, words.language === 'en' ? 'es' : 'en'),
+      staging: environment !== 'production',
+      operator: this.#parts.operator,
+    };
+    const { lang } = request.query;
+    if (lang === 'es' || lang === 'en') this.#cookie(reply, `lang=${lang}`);
+    return reply
+      .type('text/html; charset=utf-8')
+      .headers(pageHeaders(nonce))
+      .send(request.headers['x-part'] === 'main' ? fragment(page) : document(frame, page));
+  }
+
+  #words(request: PageRequest): Words {
+    const chosen = request.query['lang'] ?? cookieOf(request, 'lang');
+    if (chosen === 'es' || chosen === 'en') return WORDS[chosen];
+    // Spanish unless the reader says that they prefer English.
+    return WORDS[languageOf(request.headers['accept-language'], 'es')];
+  }
+
+  #receiptUrl({ organization }: Shop, payinId: string): string {
+    const { receiptTokens, cell } = this.#parts.deps;
+    return `${this.#prefix}/r/${receiptTokens.make({ organizationNumber: organization.number, id: payinId }, cell)}`;
+  }
+
+  #remember(reply: FastifyReply, payinId: string): void {
+    this.#cookie(reply, `attempt=${payinId}`);
+  }
+
+  #cookie(reply: FastifyReply, pair: string): void {
+    const secure = this.#parts.deps.checkoutUrl.startsWith('https:') ? '; Secure' : '';
+    void reply.header(
+      'set-cookie',
+      `${pair}; Path=${this.#prefix}/; Max-Age=86400; HttpOnly; SameSite=Lax${secure}`,
+    );
+  }
+
+  /** The same host the request came to, whatever the configured one is. */
+  #local(url: URL): string {
+    return url.pathname + url.search;
+  }
+
+  /** A form on somebody else's page. Old browsers do not say where a form stands; the address is a secret anyway. */
+  #foreign(request: PageRequest): boolean {
+    const site = request.headers['sec-fetch-site'];
+    return site !== undefined && site !== 'same-origin' && site !== 'none';
+  }
+}
+
+function bare(title: string, main: Page['main']): Page {
+  return {
+    title,
+    main,
+    shop: null,
+    amount: null,
+    reference: null,
+    description: null,
+    live: null,
+    refreshSeconds: null,
+  };
+}
+
+function titleOf(main: string): string {
+  return /<h1>([^<]*)/.exec(main)?.[1] ?? '';
+}

@@ -1,0 +1,107 @@
+import { CLAIM } from '../db/claim.ts';
+import { statement, type Tx } from '../db/tx.ts';
+import { statesBefore } from './payin.states.ts';
+import { PAYIN_COLUMNS, type PayinRow } from './payin.store.ts';
+
+/** A payin with what only its payer's page shows. */
+export interface PageRow extends PayinRow {
+  /** PSE's number of the transaction, which banks and people quote. */
+  pse_cus: string | null;
+  now: Date;
+}
+
+const PAGE = `select ${PAYIN_COLUMNS}, p.pse_cus, caudal.now() as now from caudal.payins p`;
+
+const FIND = statement('payin-page.find', `${PAGE} where p.organization_id = $1 and p.id = $2`);
+
+export async function findPagePayin(tx: Tx, organizationId: string, id: string): Promise<PageRow | null> {
+  const [row] = await tx.query<PageRow>(FIND, [organizationId, id]);
+  return row ?? null;
+}
+
+const LATEST = statement(
+  'payin-page.latest-of-link',
+  `${PAGE} where p.organization_id = $1 and p.payment_link_id = $2 order by p.id desc limit 1`,
+);
+
+/** The last attempt to pay a link. */
+export async function latestAttempt(
+  tx: Tx,
+  organizationId: string,
+  paymentLinkId: string,
+): Promise<PageRow | null> {
+  const [row] = await tx.query<PageRow>(LATEST, [organizationId, paymentLinkId]);
+  return row ?? null;
+}
+
+const GIVE_PAYER = statement(
+  'payin-page.give-payer',
+  `with moment as materialized (select caudal.now() as at)
+   update caudal.payins p set
+     customer = $3, rail_task = 'open', rail_due_at = m.at, rail_sent_at = m.at,
+     claimed_until = clock_timestamp() + ${CLAIM}, claim_token = $4
+   from moment m
+   where p.organization_id = $1 and p.id = $2 and p.rail = 'PSE' and p.customer is null and p.expires_at > m.at
+     and p.status in (${statesBefore('PROCESSING')})
+   returning ${PAYIN_COLUMNS}`,
+);
+
+/**
+ * The payer of a PSE payin that was created without one. Whoever gives it opens the bank's page.
+ * @returns null when it has its payer already, has ended, or its time is over
+ */
+export async function givePayer(
+  tx: Tx,
+  { organizationId, id }: { readonly organizationId: string; readonly id: string },
+  sealedCustomer: Buffer,
+  claimToken: string,
+): Promise<PayinRow | null> {
+  const [row] = await tx.query<PayinRow>(GIVE_PAYER, [organizationId, id, sealedCustomer, claimToken]);
+  return row ?? null;
+}
+
+const ASK_SOON = statement(
+  'payin-page.ask-soon',
+  `update caudal.payins p set rail_due_at = caudal.now()
+   where p.organization_id = $1 and p.id = $2 and p.rail = 'PSE' and p.status = 'PROCESSING' and p.rail_task = 'ask'
+     and p.rail_due_at > caudal.now()`,
+);
+
+/** The payer came back from the bank: its rail is asked at once instead of by and by. */
+export async function askSoon(
+  tx: Tx,
+  { organizationId, id }: { readonly organizationId: string; readonly id: string },
+): Promise<void> {
+  await tx.query(ASK_SOON, [organizationId, id]);
+}
+
+/** A payment that somebody looks at: a payin, or whatever attempt its link has. */
+export interface WatchedPayin {
+  readonly organizationId: string;
+  readonly id: string;
+}
+
+const WATCHED = statement(
+  'payin-page.watched',
+  `select p.status, p.pse_url is not null as opened, p.expires_at
+   from unnest($1::uuid[], $2::uuid[]) with ordinality as w (organization_id, id, place)
+   left join lateral (
+     select p.status, p.pse_url, p.expires_at from caudal.payins p where p.organization_id = w.organization_id and p.id = w.id limit 1
+   ) as p on true
+   order by w.place`,
+);
+
+/** How each stands, in their order; null for what is not there. */
+export async function watchedPayins(
+  tx: Tx,
+  payins: readonly WatchedPayin[],
+): Promise<({ readonly status: string; readonly opened: boolean; readonly expiresAt: Date } | null)[]> {
+  if (payins.length === 0) return [];
+  const rows = await tx.query<{ status: string | null; opened: boolean; expires_at: Date }>(WATCHED, [
+    payins.map((payin) => payin.organizationId),
+    payins.map((payin) => payin.id),
+  ]);
+  return rows.map(({ status, opened, expires_at: expiresAt }) =>
+    status === null ? null : { status, opened, expiresAt },
+  );
+}

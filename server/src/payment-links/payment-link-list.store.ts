@@ -1,0 +1,35 @@
+import { Keyset } from '../db/keyset.ts';
+import type { Tx } from '../db/tx.ts';
+import type { Position } from '../kit/cursor.ts';
+import type { Rail } from '../rails/contract.ts';
+import { LINK_COLUMNS, type LinkRow } from './payment-link.store.ts';
+import type { LinkStatus } from './payment-link.ts';
+
+export interface LinkFilters {
+  readonly status?: LinkStatus | undefined;
+  readonly rail?: Rail | undefined;
+  readonly reference?: string | undefined;
+  /** Created at or after. */
+  readonly createdFrom?: Date | undefined;
+  /** Created before. */
+  readonly createdTo?: Date | undefined;
+}
+
+/** Up to `most` links beyond a position, newest first. */
+export function listLinks(
+  tx: Tx,
+  organizationId: string,
+  filters: LinkFilters,
+  position: Position | null,
+  most: number,
+): Promise<LinkRow[]> {
+  return new Keyset('l', organizationId, position)
+    .where('l.status = ?', filters.status)
+    .where('l.rail = ?', filters.rail)
+    .where(
+      "l.id = (select r.resource_id from caudal.resource_references r where r.organization_id = $1 and r.kind = 'payment_link' and r.reference = ?)",
+      filters.reference,
+    )
+    .between('created_at', filters.createdFrom, filters.createdTo)
+    .read<LinkRow>(tx, 'payment-link.list', `select ${LINK_COLUMNS} from caudal.payment_links l`, most);
+}

@@ -1,0 +1,46 @@
+import { pesos } from '../kit/money.ts';
+import type { SealedTokens } from '../kit/sealed-token.ts';
+import type { PaymentLink } from './payment-link.ts';
+
+export interface LinkViewDeps {
+  readonly cell: number;
+  readonly checkoutUrl: string;
+  readonly linkTokens: SealedTokens;
+}
+
+/** The payer's page. Its address carries a secret of its own, not the id. */
+export function paymentLinkUrl(
+  deps: LinkViewDeps,
+  organizationNumber: number,
+  { id }: Pick<PaymentLink, 'id'>,
+): string {
+  return `${deps.checkoutUrl}/l/${deps.linkTokens.make({ organizationNumber, id }, deps.cell)}`;
+}
+
+/** The payment link object of the interface, members in its order. */
+export function linkView(deps: LinkViewDeps, organizationNumber: number, link: PaymentLink) {
+  return {
+    paymentLinkId: link.id,
+    paymentLinkUrl: paymentLinkUrl(deps, organizationNumber, link),
+    status: link.status,
+    createdAt: link.createdAt.toISOString(),
+    expiresAt: link.expiresAt.toISOString(),
+    rail: link.rail,
+    inlineCustomer: link.customer,
+  };
+}
+
+/** With all that was sent and what became of it. */
+export function wholeLinkView(deps: LinkViewDeps, organizationNumber: number, link: PaymentLink) {
+  return {
+    ...linkView(deps, organizationNumber, link),
+    reference: link.reference,
+    amount: pesos(link.amount),
+    amountInCents: Number(link.amount),
+    currency: 'COP' as const,
+    description: link.description,
+    callbackUrl: link.callbackUrl,
+    completedAt: link.completedAt?.toISOString() ?? null,
+    payinId: link.payinId,
+  };
+}
