@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { verdictOf } from '../../src/db/failures.ts';
 import { RolePool } from '../../src/db/pool.ts';
 import { batchDb } from '../../src/db/tenant.ts';
+import { Collecting } from '../../src/flows/begin-collecting.ts';
 import { type CreatedPayin, type CreatePayin, createPayins } from '../../src/flows/create-payins.ts';
 import { PseOpener } from '../../src/flows/open-pse-payins.ts';
 import { PayinCreator, type PayinRequest } from '../../src/flows/payin-creator.ts';
@@ -93,7 +94,8 @@ function command(
 /** A creator with figures of its own, over the pools of the file or others. */
 function creator(over: InProcess['deps'] = caudal.deps) {
   const deps = { ...over, metrics: new Metrics() };
-  const payins = new PayinCreator(deps, new PseOpener(deps), () => undefined);
+  const pse = new PseOpener(deps);
+  const payins = new PayinCreator(deps, pse, new Collecting(pse, () => undefined));
   toClose.push(() => payins.close());
   return {
     create: (wanted: PayinRequest, key?: string) =>
@@ -307,6 +309,8 @@ describe('a batch of several hundred organizations', () => {
             status: 'PROCESSING',
             sealedCustomer: null,
             railDue: false,
+            paymentLinkId: null,
+            expiresAt: null,
           },
         ]),
       )

@@ -133,6 +133,8 @@ describe('the metrics', () => {
     'caudal_rail_notices_total',
     'caudal_rail_pauses',
     'caudal_event_streams',
+    'caudal_link_queue',
+    'caudal_checkout_pages',
     'caudal_webhook_attempts_total',
     'caudal_webhook_endpoints_disabled_total',
     'caudal_webhook_lines_active',

@@ -89,6 +89,7 @@ const MOVE = {
   to: 'CANCELED',
   confirmedAmount: null,
   errorCode: 'EXPIRED',
+  settles: false,
   cause: 'expired: closed and unpaid',
 } as const;
 const NOTICE = {
@@ -158,6 +159,8 @@ describe('the plan of each statement on the paths of payins and payouts, made wh
             callbackUrl: null,
             source: { rail: 'BRE_B', keyType: 'SINGLE_USE', key: KEY },
             railDue: false,
+            paymentLinkId: null,
+            expiresAt: null,
           },
         ]),
     ],

@@ -11,6 +11,7 @@ const open: Judged = {
   expired: false,
   nothingUnderWay: false,
   opened: false,
+  link: null,
 };
 const in_ = (status: Judged['status'], changes: Partial<Judged> = {}): Judged => ({
   ...open,
@@ -199,6 +200,114 @@ describe('an answer', () => {
     );
     expect(judged.move).toBeNull();
     expect(judged.oddities).toMatchObject([{ kind: 'contradiction' }]);
+  });
+});
+
+describe('an attempt to pay a link', () => {
+  const waiting = in_('PROCESSING', { link: 'waiting' });
+  const ended = in_('PROCESSING', { link: 'ended' });
+  const sum = (bookings: readonly { readonly amount: bigint }[]) =>
+    bookings.reduce((total, { amount }) => total + amount, 0n);
+
+  it.each<[string, Judged]>([
+    ['by notice', waiting],
+    ['past its time', { ...waiting, expired: true }],
+    ['before its bank page was known', { ...waiting, status: 'PENDING' }],
+  ])('with its amount settles, %s', (_how, payin) => {
+    const judgement = {
+      move: { to: 'CONFIRMED', confirmedAmount: AMOUNT, settles: true },
+      bookings: [{ executionId: 'e1', amount: AMOUNT, into: 'pending' }],
+      oddities: [],
+    };
+    expect(judgeMessage(payin, paid('e1'), none)).toMatchObject(judgement);
+    expect(judgeStanding(payin, stands('paid', [payment('e1')]), none, null)).toMatchObject(judgement);
+  });
+
+  it('with another amount is not believed before the rail was asked', () => {
+    for (const amount of [4999n, 5001n])
+      expect(judgeMessage(waiting, paid('e1', cents(amount)), none)).toBe('doubtful');
+  });
+
+  it('with less is CONFIRMED with it, settles nothing, and an anomaly tells of the money in suspense', () => {
+    const short = cents(4999n);
+    expect(judgeStanding(waiting, stands('paid', [payment('e1', short)]), none, paid('e1', short))).toEqual({
+      move: {
+        to: 'CONFIRMED',
+        confirmedAmount: short,
+        errorCode: null,
+        settles: false,
+        cause: 'paid, when asked',
+      },
+      bookings: [{ executionId: 'e1', amount: short, into: 'suspense' }],
+      oddities: [{ kind: 'underpaid', executionId: 'e1', amount: short }],
+    });
+  });
+
+  it('with more settles its amount; what is beyond it is in suspense, and an anomaly tells of that', () => {
+    const over = cents(5001n);
+    const judged = judgeStanding(waiting, stands('paid', [payment('e1', over)]), none, null);
+    expect(judged).toEqual({
+      move: {
+        to: 'CONFIRMED',
+        confirmedAmount: over,
+        errorCode: null,
+        settles: true,
+        cause: 'paid, when asked',
+      },
+      bookings: [
+        { executionId: 'e1', amount: AMOUNT, into: 'pending' },
+        { executionId: 'e1', amount: 1n, into: 'suspense', excess: true },
+      ],
+      oddities: [{ kind: 'overpaid', executionId: 'e1', amount: 1n }],
+    });
+  });
+
+  it('paid twice at once: the first decides, and neither oddity hides the other', () => {
+    const payments = [payment('e1', cents(10n)), payment('e2', AMOUNT)];
+    const judged = judgeStanding(waiting, stands('paid', payments), none, null);
+    expect(judged.move).toMatchObject({ confirmedAmount: 10n, settles: false });
+    expect(judged.oddities.map(({ kind, amount }) => [kind, amount])).toEqual([
+      ['underpaid', 10n],
+      ['paid_again', AMOUNT],
+    ]);
+  });
+
+  it('of a link that has ended is nobody’s, whatever it amounts to', () => {
+    expect(judgeMessage(ended, paid('e1'), none)).toMatchObject({
+      move: { to: 'CONFIRMED', settles: false },
+      bookings: [{ into: 'suspense', amount: AMOUNT }],
+      oddities: [{ kind: 'paid_again', amount: AMOUNT }],
+    });
+    for (const amount of [1n, 9999n])
+      expect(judgeStanding(ended, stands('paid', [payment('e1', cents(amount))]), none, null)).toMatchObject({
+        move: { to: 'CONFIRMED', settles: false },
+        bookings: [{ into: 'suspense', amount }],
+        oddities: [{ kind: 'paid_again', amount }],
+      });
+  });
+
+  it('every cent that comes is booked once, and every cent in suspense has its oddity', () => {
+    for (const link of ['waiting', 'ended', null] as const)
+      for (const status of ['PENDING', 'PROCESSING', 'CONFIRMED', 'DECLINED', 'CANCELED'] as const)
+        for (const first of [1n, 4999n, 5000n, 5001n, 10_000n])
+          for (const rest of [[], [payment('e2', cents(7n))]]) {
+            const payments = [payment('e1', cents(first)), ...rest];
+            const judged = judgeStanding(in_(status, { link }), stands('paid', payments), none, null);
+            expect(sum(judged.bookings)).toBe(sum(payments));
+            const suspended = sum(judged.bookings.filter(({ into }) => into === 'suspense'));
+            const told = judged.oddities.reduce((total, { amount }) => total + (amount ?? 0n), 0n);
+            expect([link, status, first, told]).toEqual([link, status, first, suspended]);
+          }
+  });
+
+  it('that ends without money ends as any other', () => {
+    expect(judgeStanding(waiting, stands('declined', [], 'LIMIT_EXCEEDED'), none, null)).toMatchObject({
+      move: { to: 'DECLINED', settles: false, confirmedAmount: null },
+      bookings: [],
+    });
+    expect(judgeStanding({ ...waiting, expired: true }, stands('closed'), none, null)).toMatchObject({
+      move: { to: 'CANCELED', errorCode: 'EXPIRED', settles: false },
+    });
   });
 });
 

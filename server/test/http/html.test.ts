@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type HtmlValue, html, trustedMarkup } from '../../../src/http/docs/html.ts';
+import { type HtmlValue, html, trustedMarkup } from '../../src/http/html.ts';
 
 describe('html', () => {
   it('escapes every character that could leave a text or a quoted attribute', () => {

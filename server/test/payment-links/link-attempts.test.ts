@@ -1,0 +1,120 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { CheckoutDesk, DETAILS, LINK_AMOUNT } from '../harness/checkout-desk.ts';
+import { PayerBrowser } from '../harness/payer-browser.ts';
+import { CUSTOMER } from '../harness/payin-requests.ts';
+import { type Stack, startStack } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+let stack: Stack;
+let desk: CheckoutDesk;
+beforeAll(async () => {
+  stack = await startStack({
+    apis: 2,
+    workers: 2,
+    settings: { CAUDAL_DUE_EVERY_MS: '20', CAUDAL_SETTLEMENT_DELAY_MINUTES: '600' },
+  });
+  desk = new CheckoutDesk(stack);
+});
+afterAll(async () => {
+  await stack?.stop();
+});
+afterEach(() => desk.allIsWell());
+
+describe('attempts', () => {
+  it('fifty begun at once over two processes are one, and everybody sees the same key', async () => {
+    const link = await desk.link();
+    const before = await desk.simulator.stats();
+    const urls = stack.apis.map(({ url }) => url + new URL(link.paymentLinkUrl).pathname);
+    const pages = await Promise.all(
+      Array.from({ length: 50 }, (_, index) =>
+        new PayerBrowser().post(`${urls[index % 2]}/begin`, { ...DETAILS, method: 'BRE_B' }),
+      ),
+    );
+    const busy = pages.filter(({ status }) => status === 429);
+    const others = pages.filter(({ status }) => status === 200);
+    // Each process lets a link be tried twenty times.
+    expect([busy.length, others.length]).toEqual([10, 40]);
+    expect(new Set(others.map(({ key }) => key)).size).toBe(1);
+    expect(await desk.attempts(link)).toHaveLength(1);
+    const [key = ''] = others.map((page) => page.key);
+    await until('the key is registered', async () => (await desk.simulator.key(key)) !== null);
+    const { keys } = await desk.simulator.stats();
+    expect(keys.registered - before.keys.registered).toBe(1);
+    await desk.simulator.pay({ key });
+    await desk.reaches(link, 'COMPLETED');
+  });
+
+  it('a page fetched a hundred times, as chat apps do, begins nothing', async () => {
+    const link = await desk.link();
+    const prefilled = await desk.link({ rail: 'BRE_B', inlineCustomer: CUSTOMER });
+    const counts = () =>
+      stack.database.query(
+        `select (select count(*)::int from caudal.payins) as payins, (select count(*)::int from caudal.payin_history) as history,
+           (select count(*)::int from caudal.breb_keys) as keys, (select count(*)::int from caudal.events) as events,
+           (select count(*)::int from caudal.payer_authorizations) as authorizations,
+           (select count(*)::int from caudal.payment_links where open_payin_id is not null) as open`,
+      );
+    const [before, rails] = [await counts(), await desk.simulator.stats()];
+    const payer = new PayerBrowser();
+    const bank = 'm=PSE&bank=CO_NEQUI&personType=INDIVIDUAL';
+    for (const url of [link.paymentLinkUrl, prefilled.paymentLinkUrl])
+      for (const question of ['', '?m=BRE_B', `?${bank}`, '?go=1', '?again=1'])
+        await Promise.all(Array.from({ length: 10 }, () => payer.open(url + question)));
+    expect((await fetch(link.paymentLinkUrl, { method: 'HEAD' })).status).toBe(200);
+    expect((await payer.open(`${link.paymentLinkUrl}/live?once`)).status).toBe(404);
+    expect((await payer.open(`${link.paymentLinkUrl}/begin?method=BRE_B`)).status).toBe(405);
+    expect(await counts()).toEqual(before);
+    const after = await desk.simulator.stats();
+    expect(after.keys).toEqual(rails.keys);
+    expect(after.transactions).toBe(rails.transactions);
+  });
+
+  it('another method: the key is closed at the network before anything else is offered', async () => {
+    const link = await desk.link();
+    const { key, payin, payer, page } = await desk.breb(link);
+    expect(page.form.action).toBe(`${link.paymentLinkUrl}/change`);
+    // While the network does not answer nobody is let on.
+    const fault = await desk.simulator.addFault({ rail: 'BRE_B', operation: 'close', fault: 'down' });
+    const waiting = await payer.submit(page);
+    expect([waiting.h1, waiting.refreshes]).toEqual(['Un momento…', true]);
+    await until('closing was tried', async () => (await desk.simulator.struck(fault)) > 0);
+    const forced = await payer.post(`${link.paymentLinkUrl}/begin`, { ...DETAILS, method: 'BRE_B' });
+    expect(forced.h1).toBe('Un momento…');
+    expect(await desk.attempts(link)).toHaveLength(1);
+    await desk.simulator.removeFault(fault);
+    const method = await until(
+      'the key is closed',
+      async () => {
+        const next = await payer.open(`${link.paymentLinkUrl}?again=1`);
+        return next.h1 === '¿Cómo quiere pagar?' && next;
+      },
+      20_000,
+    );
+    expect(method.status).toBe(200);
+    expect(await desk.simulator.key(key)).toMatchObject({ status: 'CLOSED' });
+    expect(await desk.outcomes.get(payin.id)).toMatchObject({ status: 'CANCELED' });
+    const { reference, payin: second } = await desk.pse(link, new PayerBrowser());
+    await desk.simulator.endTransaction({ reference, state: 'OK' });
+    expect(await desk.reaches(link, 'COMPLETED')).toMatchObject({ payinId: second.id });
+    // Whoever still paid the old key: in suspense, and nobody is told.
+    await desk.simulator.pay({ key, anyway: true });
+    await desk.outcomes.quiet();
+    expect(await desk.outcomes.anomalies(payin.id)).toMatchObject([
+      { kind: 'paid_late', cents: String(LINK_AMOUNT) },
+    ]);
+    expect(await desk.events(link.paymentLinkId)).toMatchObject([{ event: 'paymentlink.completed' }]);
+  });
+
+  it('whoever is at the bank cannot change the method', async () => {
+    const link = await desk.link();
+    const { payer, payin, reference } = await desk.pse(link);
+    const page = await payer.post(`${link.paymentLinkUrl}/change`, {});
+    expect(page.h1).toBe('Su banco está confirmando el pago');
+    expect((await payer.post(`${link.paymentLinkUrl}/begin`, { ...DETAILS, method: 'BRE_B' })).h1).toBe(
+      page.h1,
+    );
+    expect((await desk.attempts(link)).map(({ id }) => id)).toEqual([payin.id]);
+    await desk.simulator.endTransaction({ reference, state: 'OK' });
+    await desk.reaches(link, 'COMPLETED');
+  });
+});

@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createLinks } from '../../src/flows/create-links.ts';
+import { uuidv7 } from '../../src/kit/ids.ts';
+import { cents } from '../../src/kit/money.ts';
+import { CheckoutDesk } from '../harness/checkout-desk.ts';
+import { composeInProcess, type InProcess } from '../harness/in-process.ts';
+import { newReference } from '../harness/payin-requests.ts';
+import { type Stack, startStack } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+const LINKS = 10_000;
+const AT_ONCE = 500;
+
+let stack: Stack;
+let caudal: InProcess;
+beforeAll(async () => {
+  // One worker, as it runs by default.
+  stack = await startStack({ workers: 1 });
+  caudal = await composeInProcess(stack.settings);
+});
+afterAll(async () => {
+  await caudal?.close();
+  await stack?.stop();
+});
+
+async function create(count: number): Promise<void> {
+  const { organization, secrets } = await caudal.principalOf(stack.organization.apiKey);
+  const { clock, cell } = caudal.deps;
+  for (let made = 0; made < count; made += AT_ONCE)
+    await createLinks(
+      caudal.deps,
+      Array.from({ length: AT_ONCE }, () => ({
+        id: uuidv7(clock.now(), cell),
+        organization,
+        secrets,
+        idempotency: null,
+        amount: cents(100),
+        reference: newReference(),
+        description: null,
+        callbackUrl: 'https://shop.example.com/thanks',
+        rail: null,
+        bank: null,
+        customer: null,
+      })),
+    );
+}
+
+async function expired(): Promise<number> {
+  const [row] = await stack.database.query<{ count: number }>(
+    "select count(*)::int as count from caudal.payment_links where status = 'EXPIRED'",
+  );
+  return row?.count ?? 0;
+}
+
+describe('ten thousand links that expire in the same second', () => {
+  it('are all EXPIRED within five seconds by one worker, each with exactly one event', async () => {
+    await create(LINKS);
+    // All at once: they become due in one moment, whenever they were made.
+    const [moment] = await stack.database.query<{ at: Date }>(
+      `with moment as (select caudal.now() + interval '1 hour' as at)
+       update caudal.payment_links set expires_at = at, shuts_at = at from moment returning at`,
+    );
+    // A link of the next hour must outlive them.
+    await create(AT_ONCE);
+    await stack.database.query(
+      "update caudal.payment_links set shuts_at = $1::timestamptz + interval '1 hour', expires_at = $1::timestamptz + interval '1 hour' where expires_at <> $1",
+      [moment?.at],
+    );
+    expect(await expired()).toBe(0);
+
+    await stack.shiftTime(3_600_000);
+    const began = performance.now();
+    await until('all are EXPIRED', async () => (await expired()) >= LINKS, 60_000);
+    const seconds = (performance.now() - began) / 1000;
+    process.stdout.write(`${LINKS} links expired in ${seconds.toFixed(2)} s\n`);
+    expect(await expired()).toBe(LINKS);
+    expect(seconds).toBeLessThan(5);
+
+    const events = await stack.database.query<{ event: string; links: number; events: number }>(
+      `select event, count(distinct resource_id)::int as links, count(*)::int as events from caudal.events
+       where resource = 'paymentlink' group by event`,
+    );
+    expect(events).toEqual([{ event: 'paymentlink.expired', links: LINKS, events: LINKS }]);
+    await new CheckoutDesk(stack).allIsWell();
+  }, 120_000);
+});

@@ -1,0 +1,333 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { CheckoutDesk, DETAILS, LINK_AMOUNT, type LinkBody } from '../harness/checkout-desk.ts';
+import { atTheDesk } from '../harness/operator-desk.ts';
+import { PayerBrowser } from '../harness/payer-browser.ts';
+import { pseReferenceOf } from '../harness/pse-reference.ts';
+import { type Stack, startStack } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+const MINUTE = 60_000;
+const FULL = String(LINK_AMOUNT);
+
+let stack: Stack;
+let desk: CheckoutDesk;
+beforeAll(async () => {
+  stack = await startStack({
+    apis: 2,
+    workers: 2,
+    // The settlement of every minute must not come in between.
+    settings: { CAUDAL_DUE_EVERY_MS: '20', CAUDAL_SETTLEMENT_DELAY_MINUTES: '600' },
+  });
+  desk = new CheckoutDesk(stack);
+});
+afterAll(async () => {
+  await stack?.stop();
+});
+afterEach(() => desk.allIsWell());
+
+async function told(link: LinkBody): Promise<string[]> {
+  return (await desk.events(link.paymentLinkId)).map(({ event }) => event);
+}
+
+describe('a link that is paid', () => {
+  it('on Bre-B is COMPLETED with its payin, event and money in one transaction', async () => {
+    const link = await desk.link();
+    const { key, payin, payer } = await desk.breb(link);
+    expect(payin).toMatchObject({
+      status: 'PROCESSING',
+      rail: 'BRE_B',
+      amountInCents: LINK_AMOUNT,
+      paymentLinkId: link.paymentLinkId,
+      reference: (await desk.get(link)).reference,
+      inlineCustomer: { name: DETAILS.name, idNumber: '52123456', phone: '+573105550199' },
+      sourceData: { keyType: 'QR_CODE', keyString: key },
+    });
+    await desk.simulator.pay({ key });
+    const completed = await desk.reaches(link, 'COMPLETED');
+    const seen = await desk.outcomes.get(payin.id);
+    expect(seen).toMatchObject({
+      status: 'CONFIRMED',
+      confirmedAmountInCents: LINK_AMOUNT,
+      settlementStatus: 'PENDING_SETTLEMENT',
+    });
+    expect(completed).toMatchObject({ payinId: payin.id, completedAt: seen.resultAt });
+    expect(await desk.outcomes.transfers(payin.id)).toEqual([
+      { debit: 'clearing_bre_b', credit: 'pending', cents: FULL },
+    ]);
+    const transactions = await stack.database.query<{ xmin: string }>(
+      `select xmin::text from caudal.payment_links where id = $1
+       union select xmin::text from caudal.final_events where resource_id = $1
+       union select xmin::text from caudal.payin_history where payin_id = $2 and to_status = 'CONFIRMED'
+       union select xmin::text from caudal.ledger_transfers where resource_id = $2`,
+      [link.paymentLinkId, payin.id],
+    );
+    expect(transactions).toHaveLength(1);
+    expect((await payer.open(link.paymentLinkUrl)).h1).toBe('Pago recibido');
+    expect((await new PayerBrowser().open(link.paymentLinkUrl)).h1).toBe('Este pago ya se hizo');
+  });
+
+  it('tells of it by the payload of the interface, members in their order', async () => {
+    const link = await desk.link();
+    const { key } = await desk.breb(link);
+    await desk.simulator.pay({ key });
+    const { reference, completedAt } = await desk.reaches(link, 'COMPLETED');
+    const [event, ...more] = await desk.events(link.paymentLinkId);
+    expect(more).toEqual([]);
+    expect(Object.keys(event ?? {})).toEqual(['id', 'event', 'resource', 'createdAt', 'data']);
+    expect(event).toMatchObject({
+      event: 'paymentlink.completed',
+      resource: 'paymentlink',
+      createdAt: completedAt,
+    });
+    expect(Object.entries(event?.data ?? {})).toEqual(
+      Object.entries({
+        paymentLinkId: link.paymentLinkId,
+        reference,
+        amount: LINK_AMOUNT / 100,
+        currency: 'COP',
+        status: 'COMPLETED',
+        createdAt: link.createdAt,
+        updatedAt: completedAt,
+        expiresAt: null,
+        completedAt,
+      }),
+    );
+  });
+
+  it('on PSE after a bank said no and the payer tried again', async () => {
+    const link = await desk.link();
+    const { payer, payin: first, reference } = await desk.pse(link);
+    await desk.simulator.endTransaction({ reference, state: 'NOT_AUTHORIZED', reason: '8' });
+    await desk.outcomes.reaches(first.id, 'DECLINED');
+    expect((await desk.get(link)).status).toBe('PENDING');
+    const no = await payer.open(link.paymentLinkUrl);
+    expect(no.h1).toBe('Su banco no aprobó el pago');
+    expect(no.text).toContain('El valor supera el límite de su banco');
+    expect(no.text).toContain('No se hizo ningún cobro.');
+    const bank = await payer.click(no, 'Intentar de nuevo');
+    expect(bank.h1).toBe('Elija su banco');
+    await payer.submit(await payer.submit(bank, { bank: 'CO_NEQUI' }), DETAILS);
+    const second = await desk.latest(link);
+    expect(second.id).not.toBe(first.id);
+    expect(second.sourceData.bank).toBe('CO_NEQUI');
+    const again = await until('the second is at its bank', async () => {
+      const [transaction] = await stack.database.query<{ pse_url: string }>(
+        'select pse_url from caudal.payins where id = $1 and pse_url is not null',
+        [second.id],
+      );
+      return transaction;
+    });
+    expect(again.pse_url).toContain(stack.simulatorUrl);
+    await desk.simulator.endTransaction({
+      reference: await pseReferenceOf(stack.database, second.id),
+      state: 'OK',
+    });
+    expect(await desk.reaches(link, 'COMPLETED')).toMatchObject({ payinId: second.id });
+    expect(await desk.outcomes.get(first.id)).toMatchObject({ status: 'DECLINED' });
+    expect(await told(link)).toEqual(['paymentlink.completed']);
+  });
+});
+
+describe('another amount', () => {
+  it('too little: the payin is CONFIRMED with it, the money is in suspense, the link waits on; then it is paid', async () => {
+    const link = await desk.link();
+    const { key, payin, payer } = await desk.breb(link);
+    const [execution] = await desk.simulator.pay({ key, amount: '30000.00' });
+    expect(await desk.outcomes.reaches(payin.id, 'CONFIRMED')).toMatchObject({
+      confirmedAmountInCents: 3_000_000,
+      settlementStatus: null,
+      errorCode: null,
+    });
+    expect(await desk.outcomes.transfers(payin.id)).toEqual([
+      { debit: 'clearing_bre_b', credit: 'suspense', cents: '3000000' },
+    ]);
+    expect(await desk.outcomes.anomalies(payin.id)).toEqual([
+      { kind: 'underpaid', cents: '3000000', execution_id: execution?.executionId },
+    ]);
+    expect(await desk.get(link)).toMatchObject({ status: 'PENDING', payinId: null, completedAt: null });
+    expect(await told(link)).toEqual([]);
+    const page = await payer.open(link.paymentLinkUrl);
+    expect(page.h1).toBe('Recibimos $ 30.000 de $ 49.800');
+    expect(page.text).toContain('ayuda@aurora.example');
+    await desk.booksAreWhole();
+
+    const next = await payer.post(`${link.paymentLinkUrl}/begin`, { ...DETAILS, method: 'BRE_B' });
+    expect(next.key).not.toBe(key);
+    await until('it is registered', async () => (await desk.simulator.key(next.key)) !== null);
+    await desk.simulator.pay({ key: next.key });
+    const second = await desk.reaches(link, 'COMPLETED');
+    expect(second.payinId).not.toBe(payin.id);
+    expect(await desk.outcomes.get(payin.id)).toMatchObject({ settlementStatus: null });
+    expect(await told(link)).toEqual(['paymentlink.completed']);
+  });
+
+  it('too little and nothing more: the link expires', async () => {
+    const link = await desk.link();
+    const { key, payin } = await desk.breb(link);
+    await desk.simulator.pay({ key, amount: '0.01' });
+    await desk.outcomes.reaches(payin.id, 'CONFIRMED');
+    await stack.shiftTime(61 * MINUTE);
+    expect(await desk.reaches(link, 'EXPIRED')).toMatchObject({ payinId: null });
+    expect(await desk.outcomes.get(payin.id)).toMatchObject({ status: 'CONFIRMED', settlementStatus: null });
+    expect(await told(link)).toEqual(['paymentlink.expired']);
+  });
+
+  it('too much: COMPLETED, what is beyond the amount is in suspense', async () => {
+    const link = await desk.link();
+    const { key, payin } = await desk.breb(link);
+    const [execution] = await desk.simulator.pay({ key, amount: '50000.00' });
+    expect(await desk.reaches(link, 'COMPLETED')).toMatchObject({ payinId: payin.id });
+    expect(await desk.outcomes.get(payin.id)).toMatchObject({
+      status: 'CONFIRMED',
+      amountInCents: LINK_AMOUNT,
+      confirmedAmountInCents: 5_000_000,
+      settlementStatus: 'PENDING_SETTLEMENT',
+    });
+    expect(await desk.outcomes.transfers(payin.id)).toEqual([
+      { debit: 'clearing_bre_b', credit: 'pending', cents: FULL },
+      { debit: 'clearing_bre_b', credit: 'suspense', cents: '20000' },
+    ]);
+    expect(await desk.outcomes.anomalies(payin.id)).toEqual([
+      { kind: 'overpaid', cents: '20000', execution_id: execution?.executionId },
+    ]);
+    const [event] = await desk.events(link.paymentLinkId);
+    expect(event?.data['amount']).toBe(LINK_AMOUNT / 100);
+  });
+
+  it('twice: the second payment is in suspense, and nobody is told', async () => {
+    const link = await desk.link();
+    const { key, payin } = await desk.breb(link);
+    await desk.simulator.pay({ key });
+    const completed = await desk.reaches(link, 'COMPLETED');
+    const [second] = await desk.simulator.pay({ key, anyway: true });
+    await until('it is noticed', async () => (await desk.outcomes.anomalies(payin.id)).length > 0);
+    expect(await desk.outcomes.anomalies(payin.id)).toEqual([
+      { kind: 'paid_again', cents: FULL, execution_id: second?.executionId },
+    ]);
+    expect((await desk.outcomes.transfers(payin.id)).map(({ credit }) => credit)).toEqual([
+      'pending',
+      'suspense',
+    ]);
+    expect(await desk.get(link)).toEqual(completed);
+    expect(await told(link)).toEqual(['paymentlink.completed']);
+  });
+});
+
+describe('the end of its time', () => {
+  it('a key lives a quarter of an hour; then the payer makes a new one', async () => {
+    const link = await desk.link();
+    const { key, payin, payer } = await desk.breb(link);
+    expect(Date.parse(payin.expiresAt) - Date.parse(payin.createdAt)).toBe(15 * MINUTE);
+    await stack.shiftTime(15 * MINUTE + 1000);
+    await desk.outcomes.reaches(payin.id, 'CANCELED');
+    expect(await desk.simulator.key(key)).toMatchObject({ status: 'CLOSED' });
+    const page = await payer.open(link.paymentLinkUrl);
+    expect(page.h1).toBe('La llave venció');
+    const details = await payer.click(page, 'Generar una llave nueva');
+    const fresh = await payer.submit(details, DETAILS);
+    expect(fresh.key).not.toBe(key);
+    await until('it is registered', async () => (await desk.simulator.key(fresh.key)) !== null);
+    await desk.simulator.pay({ key: fresh.key });
+    await desk.reaches(link, 'COMPLETED');
+  });
+
+  it('while a key waits: the key ends with the link, is closed, and then EXPIRED', async () => {
+    const link = await desk.link();
+    await stack.shiftTime(50 * MINUTE);
+    const { key, payin, payer } = await desk.breb(link);
+    expect(payin.expiresAt).toBe(link.expiresAt);
+    await stack.shiftTime(10 * MINUTE + 1000);
+    const expired = await desk.reaches(link, 'EXPIRED');
+    expect(await desk.simulator.key(key)).toMatchObject({ status: 'CLOSED' });
+    expect(await desk.outcomes.get(payin.id)).toMatchObject({ status: 'CANCELED', errorCode: 'EXPIRED' });
+    expect((await payer.open(link.paymentLinkUrl)).h1).toBe('Este enlace de pago venció');
+    const [event, ...more] = await desk.events(link.paymentLinkId);
+    expect(more).toEqual([]);
+    const updatedAt = event?.data['updatedAt'];
+    expect(Object.entries(event?.data ?? {})).toEqual(
+      Object.entries({
+        paymentLinkId: link.paymentLinkId,
+        reference: expired.reference,
+        amount: LINK_AMOUNT / 100,
+        currency: 'COP',
+        status: 'EXPIRED',
+        createdAt: link.createdAt,
+        updatedAt,
+        expiresAt: link.expiresAt,
+        completedAt: null,
+      }),
+    );
+    expect(event).toMatchObject({ event: 'paymentlink.expired', createdAt: updatedAt });
+    expect(Date.parse(String(updatedAt))).toBeGreaterThanOrEqual(Date.parse(link.expiresAt ?? ''));
+
+    // Paid late on the closed key: suspense and an anomaly, no event, still EXPIRED.
+    await desk.simulator.pay({ key, anyway: true });
+    await until('it is noticed', async () => (await desk.outcomes.anomalies(payin.id)).length > 0);
+    expect(await desk.outcomes.anomalies(payin.id)).toMatchObject([{ kind: 'paid_late', cents: FULL }]);
+    expect(await desk.outcomes.transfers(payin.id)).toEqual([
+      { debit: 'clearing_bre_b', credit: 'suspense', cents: FULL },
+    ]);
+    expect(await desk.get(link)).toEqual(expired);
+    expect(await told(link)).toEqual(['paymentlink.expired']);
+  });
+
+  it('paid at the last second, of which no notice came: COMPLETED', async () => {
+    const link = await desk.link();
+    await stack.shiftTime(59 * MINUTE);
+    const { key } = await desk.breb(link);
+    await desk.simulator.addFault({ rail: 'BRE_B', operation: 'notice', fault: 'lost-notice', times: 1 });
+    await desk.simulator.pay({ key });
+    expect((await desk.get(link)).status).toBe('PENDING');
+    await stack.shiftTime(MINUTE + 1000);
+    await desk.reaches(link, 'COMPLETED');
+    expect(await told(link)).toEqual(['paymentlink.completed']);
+  });
+
+  it('with a payer at the bank: awaited, and COMPLETED when the bank confirms', async () => {
+    const link = await desk.link();
+    await stack.shiftTime(58 * MINUTE);
+    const { reference, payer } = await desk.pse(link);
+    await stack.shiftTime(5 * MINUTE);
+    // Another link of the same hour, so that expiry has come by.
+    const witness = await desk.link();
+    await desk.close(witness);
+    await desk.reaches(witness, 'EXPIRED');
+    expect((await desk.get(link)).status).toBe('PENDING');
+    expect((await payer.open(link.paymentLinkUrl)).h1).toBe('Su banco está confirmando el pago');
+    await desk.simulator.endTransaction({ reference, state: 'OK' });
+    await desk.reaches(link, 'COMPLETED');
+    expect(await told(link)).toEqual(['paymentlink.completed']);
+    await stack.shiftTime(60 * MINUTE);
+    const late = await desk.link();
+    await desk.close(late);
+    await desk.reaches(late, 'EXPIRED');
+    expect(await told(link)).toEqual(['paymentlink.completed']);
+  });
+
+  it('with a payer at the bank who never comes back: EXPIRED once the bank gives up', async () => {
+    const link = await desk.link();
+    await stack.shiftTime(58 * MINUTE);
+    const { payin } = await desk.pse(link);
+    await stack.shiftTime(11 * MINUTE);
+    await desk.outcomes.reaches(payin.id, 'CANCELED');
+    await desk.reaches(link, 'EXPIRED');
+    expect(await told(link)).toEqual(['paymentlink.expired']);
+  });
+});
+
+describe('settlement', () => {
+  it('makes available the amount of every completed link and not a cent more', async () => {
+    await stack.shiftTime(601 * MINUTE);
+    const run = await atTheDesk(stack.settings, 'schedules', 'run', 'settlement');
+    expect(run).toMatchObject({ code: 0 });
+    const [sums] = await stack.database.query<{ completed: number; settled: string; open: number }>(
+      `select (select count(*)::int from caudal.payment_links where status = 'COMPLETED') as completed,
+         (select sum(amount_in_cents)::text from caudal.settlements) as settled,
+         (select count(*)::int from caudal.payins where settlement_status = 'PENDING_SETTLEMENT') as open`,
+    );
+    expect(sums?.completed).toBeGreaterThan(5);
+    expect(sums).toMatchObject({ settled: String((sums?.completed ?? 0) * LINK_AMOUNT), open: 0 });
+    const { body } = await stack.api.get('/balance');
+    expect(body).toMatchObject({ availableInCents: (sums?.completed ?? 0) * LINK_AMOUNT });
+  });
+});

@@ -1,0 +1,243 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CheckoutDesk, DETAILS, type LinkBody } from '../harness/checkout-desk.ts';
+import { PayerBrowser } from '../harness/payer-browser.ts';
+import { createPayin } from '../harness/payin-answers.ts';
+import { psePayin, without } from '../harness/payin-requests.ts';
+import { type Stack, startStack } from '../harness/stack.ts';
+
+let stack: Stack;
+let desk: CheckoutDesk;
+beforeAll(async () => {
+  // No worker: links whose time is over stay PENDING, and the door must be shut all the same.
+  stack = await startStack({ apis: 2 });
+  desk = new CheckoutDesk(stack);
+});
+afterAll(async () => {
+  await stack?.stop();
+});
+
+const HOSTILE = '"><img src=x onerror=alert(1)><script>alert(1)</script>';
+
+describe('every page', () => {
+  it('is kept by nobody, framed by nobody, tells nobody where one was, and runs only its own script', async () => {
+    const link = await desk.link();
+    const payer = new PayerBrowser();
+    const method = await payer.open(link.paymentLinkUrl);
+    const wrong = await payer.post(`${link.paymentLinkUrl}/begin`, { method: 'BRE_B' });
+    const unknown = await payer.open(`${link.paymentLinkUrl}x`);
+    expect([method.status, wrong.status, unknown.status]).toEqual([200, 422, 404]);
+    const nonces = new Set<string>();
+    for (const { headers, html } of [method, wrong, unknown]) {
+      expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
+      expect(headers.get('cache-control')).toBe('no-store');
+      expect(headers.get('referrer-policy')).toBe('no-referrer');
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+      expect(headers.get('x-frame-options')).toBe('DENY');
+      const policy = headers.get('content-security-policy') ?? '';
+      const nonce = /script-src 'nonce-([\w-]{22})'(?:;|$)/.exec(policy)?.[1] ?? '';
+      expect(policy.split('; ')).toEqual([
+        "default-src 'none'",
+        `script-src 'nonce-${nonce}'`,
+        `style-src 'self' 'nonce-${nonce}'`,
+        'img-src data:',
+        "connect-src 'self'",
+        "form-action 'self'",
+        "base-uri 'none'",
+        "frame-ancestors 'none'",
+      ]);
+      nonces.add(nonce);
+      for (const [tag] of html.matchAll(/<(?:script|style)\b[^>]*>/g))
+        expect(tag).toContain(`nonce="${nonce}"`);
+      expect(html).not.toMatch(/\son\w+=|\sstyle="|javascript:/);
+      for (const [, host] of html.matchAll(/(?:src|href)="https?:\/\/([^/"]*)/g))
+        expect(host).toBe('shop.example.com');
+    }
+    expect(nonces.size, 'a nonce is used once').toBe(3);
+  });
+
+  it('shows what merchants wrote as text', async () => {
+    const link = await desk.link({
+      description: HOSTILE,
+      reference: `${HOSTILE}${process.pid}`,
+      rail: 'BRE_B',
+    });
+    const payer = new PayerBrowser();
+    const first = await payer.open(link.paymentLinkUrl);
+    const key = await payer.submit(first, { ...DETAILS, name: HOSTILE });
+    for (const page of [first, key]) {
+      expect(page.status).toBe(200);
+      expect(page.text).toContain(HOSTILE);
+      expect(page.html).not.toContain('<img src=x');
+      expect(page.html).not.toContain('<script>');
+    }
+  });
+
+  it('for an address that nobody was given says so, and no more', async () => {
+    const link = await desk.link();
+    const payer = new PayerBrowser();
+    const wrong = `${link.paymentLinkUrl.slice(0, -4)}AAAA`;
+    for (const [path, kind] of [
+      ['', 'l'],
+      ['', 'p'],
+      ['', 'r'],
+    ] as const) {
+      const page = await payer.open(wrong.replace('/l/', `/${kind}/`) + path);
+      expect([page.status, page.h1]).toEqual([404, 'No encontramos este enlace']);
+      expect(page.html).not.toContain('Tienda Aurora');
+    }
+    for (const path of ['/begin', '/change'])
+      expect((await payer.post(wrong + path, { ...DETAILS, method: 'BRE_B' })).status).toBe(404);
+    expect((await payer.post(`${wrong.replace('/l/', '/p/')}/payer`, DETAILS)).status).toBe(404);
+  });
+
+  it('gives the part that changes alone to its own script', async () => {
+    const link = await desk.link();
+    const part = await new PayerBrowser().open(link.paymentLinkUrl, { 'x-part': 'main' });
+    expect(part.html).toMatch(/^<!doctype html><title>.*<main id="main".*<\/main><\/body>$/s);
+    expect(part.html).not.toMatch(/<script|<link|<style/);
+  });
+});
+
+describe('a form on somebody else’s page', () => {
+  it.each(['cross-site', 'same-site'])('%s begins nothing', async (site) => {
+    const link = await desk.link();
+    const payer = new PayerBrowser();
+    const headers = { 'sec-fetch-site': site };
+    const begin = await payer.post(`${link.paymentLinkUrl}/begin`, { ...DETAILS, method: 'BRE_B' }, headers);
+    expect(begin.h1).toBe('¿Cómo quiere pagar?');
+    expect(await desk.attempts(link)).toEqual([]);
+    const payin = await createPayin(stack.api, without(psePayin(), 'inlineCustomer'));
+    const details = await payer.post(`${payin.sourceData.pseUrl}/payer`, DETAILS, headers);
+    expect(details.h1).toBe('Sus datos');
+  });
+
+  it('ends nothing either; our own does', async () => {
+    const link = await desk.link();
+    const payer = new PayerBrowser();
+    const own = { 'sec-fetch-site': 'same-origin' };
+    const { key } = await payer.post(`${link.paymentLinkUrl}/begin`, { ...DETAILS, method: 'BRE_B' }, own);
+    const foreign = await payer.post(`${link.paymentLinkUrl}/change`, {}, { 'sec-fetch-site': 'cross-site' });
+    expect(foreign.key).toBe(key);
+    expect((await payer.post(`${link.paymentLinkUrl}/change`, {}, own)).h1).toBe('Un momento…');
+  });
+
+  it('finds a cookie that only our own pages send, and no script reads', async () => {
+    const link = await desk.link();
+    const response = await fetch(`${link.paymentLinkUrl}/begin`, {
+      method: 'POST',
+      redirect: 'manual',
+      body: new URLSearchParams({ ...DETAILS, method: 'BRE_B' }),
+    });
+    expect(response.status).toBe(303);
+    expect(response.headers.getSetCookie()).toEqual([
+      expect.stringMatching(/^attempt=[\w-]+; Path=\/checkout\/; Max-Age=86400; HttpOnly; SameSite=Lax$/),
+    ]);
+  });
+});
+
+describe('what is not a form', () => {
+  it.each<[string, Record<string, string>, string, number]>([
+    ['another kind of content', { 'content-type': 'text/plain' }, 'x', 415],
+    [
+      'a form of a hundred kilobytes',
+      { 'content-type': 'application/x-www-form-urlencoded' },
+      `name=${'x'.repeat(100_000)}`,
+      413,
+    ],
+    ['broken JSON', { 'content-type': 'application/json' }, '{', 400],
+  ])(
+    '%s is refused as such, without a word of a payment that may have begun',
+    async (_what, headers, body, status) => {
+      const link = await desk.link();
+      const payin = await createPayin(stack.api, without(psePayin(), 'inlineCustomer'));
+      for (const [page, form] of [
+        [link.paymentLinkUrl, 'begin'],
+        [payin.sourceData.pseUrl ?? '', 'payer'],
+      ] as const) {
+        const response = await fetch(`${page}/${form}`, { method: 'POST', headers, body });
+        const html = await response.text();
+        expect(response.status).toBe(status);
+        expect(html).toContain('No se movió dinero.');
+        // The way back leads to the page, not to where the form was sent.
+        expect(html).toContain(`href="${new URL(page).pathname}"`);
+      }
+    },
+  );
+});
+
+describe('a link whose time is over, before anybody has expired it', () => {
+  it.each<[string, (link: LinkBody) => Promise<unknown>]>([
+    ['closed by the merchant', (link) => desk.close(link)],
+    ['an hour old', () => stack.shiftTime(3_600_000)],
+  ])('%s, begins nothing', async (_how, end) => {
+    const link = await desk.link({ rail: 'BRE_B' });
+    const payer = new PayerBrowser();
+    const page = await payer.open(link.paymentLinkUrl);
+    await end(link);
+    expect((await payer.submit(page, DETAILS)).h1).toBe('Este enlace de pago venció');
+    expect((await desk.get(link)).status).toBe('PENDING');
+    expect(await desk.attempts(link)).toEqual([]);
+  });
+});
+
+describe('too many attempts', () => {
+  it('of one link, then of one address: 429, and pages can still be read', async () => {
+    const payer = new PayerBrowser();
+    const at = stack.apis[1]?.url ?? '';
+    const pathOf = async () => at + new URL((await desk.link()).paymentLinkUrl).pathname;
+    const [first, second, third, fresh] = [await pathOf(), await pathOf(), await pathOf(), await pathOf()];
+    const wrong = { method: 'BRE_B', name: '' };
+    for (const path of [first, second])
+      for (let attempt = 0; attempt < 20; attempt += 1)
+        expect((await payer.post(`${path}/begin`, wrong)).status).toBe(422);
+    const busy = await payer.post(`${first}/begin`, { ...DETAILS, method: 'BRE_B' });
+    expect([busy.status, busy.h1, busy.headers.get('retry-after')]).toEqual([
+      429,
+      'Demasiados intentos',
+      '60',
+    ]);
+    for (let attempt = 0; attempt < 19; attempt += 1)
+      expect((await payer.post(`${third}/begin`, wrong)).status).toBe(422);
+    expect((await payer.post(`${fresh}/begin`, { ...DETAILS, method: 'BRE_B' })).status).toBe(429);
+    const payin = await createPayin(stack.api, without(psePayin(), 'inlineCustomer'));
+    const own = at + new URL(payin.sourceData.pseUrl ?? '').pathname;
+    expect((await payer.post(`${own}/payer`, DETAILS)).status).toBe(429);
+    for (const path of [first, fresh, own]) expect((await payer.open(path)).status).toBe(200);
+    const [row] = await stack.database.query<{ begun: number }>(
+      'select count(*)::int as begun from caudal.payment_links where open_payin_id is not null and id in (select id from caudal.payment_links order by id desc limit 4)',
+    );
+    expect(row?.begun).toBe(0);
+  });
+});
+
+describe('the language', () => {
+  it.each([
+    [undefined, 'es-CO', '¿Cómo quiere pagar?'],
+    ['*', 'es-CO', '¿Cómo quiere pagar?'],
+    ['es-CO,es;q=0.9,en;q=0.8', 'es-CO', '¿Cómo quiere pagar?'],
+    ['en-US,en;q=0.9', 'en', 'How do you want to pay?'],
+    ['es;q=0.3,en;q=0.7', 'en', 'How do you want to pay?'],
+    ['pt-BR,pt;q=0.9', 'es-CO', '¿Cómo quiere pagar?'],
+    ['fr-FR,en;q=0.5', 'en', 'How do you want to pay?'],
+  ])('of "%s" is %s', async (header, language, h1) => {
+    const link = await desk.link();
+    const page = await new PayerBrowser(header === undefined ? {} : { 'accept-language': header }).open(
+      link.paymentLinkUrl,
+    );
+    expect([page.language, page.h1]).toEqual([language, h1]);
+  });
+
+  it('is what the payer switched to, from then on', async () => {
+    const link = await desk.link();
+    const payer = new PayerBrowser({ 'accept-language': 'es-CO' });
+    const spanish = await payer.open(`${link.paymentLinkUrl}?m=PSE`);
+    expect(spanish.h1).toBe('Elija su banco');
+    const english = await payer.click(spanish, 'English');
+    expect([english.language, english.h1]).toEqual(['en', 'Choose your bank']);
+    expect((await payer.open(link.paymentLinkUrl)).h1).toBe('How do you want to pay?');
+    expect((await payer.click(await payer.open(link.paymentLinkUrl), 'Español')).h1).toBe(
+      '¿Cómo quiere pagar?',
+    );
+    expect((await new PayerBrowser().open(link.paymentLinkUrl)).language).toBe('es-CO');
+  });
+});
