@@ -1,0 +1,249 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { DESKTOP, PHONE, screen } from './browser.ts';
+import { CheckoutStage, customer, heading, SHOWN, typeDetails } from './checkout-stage.ts';
+
+let stage: CheckoutStage;
+beforeAll(async () => {
+  stage = await CheckoutStage.open();
+});
+afterAll(() => stage?.close());
+
+async function atTheBank(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Aprobar el pago' }).waitFor({ timeout: 15_000 });
+}
+
+async function backAtTheShop(page: Page): Promise<void> {
+  await page.waitForURL(stage.shopUrl, { timeout: 15_000 });
+}
+
+describe.each([
+  ['on a phone', PHONE],
+  ['on a desktop', DESKTOP],
+])('a payer %s', (_where, viewport) => {
+  it('pays an open link with Bre-B, sees it arrive and returns to the shop', async () => {
+    const { id, url } = await stage.link({ description: 'Dos pares de zapatos' });
+    const page = await stage.payer({ viewport });
+    await page.goto(url);
+    await heading(page, '¿Cómo quiere pagar?');
+    await page.getByText(SHOWN).first().waitFor();
+    await screen(page, 'method');
+    await page.getByRole('link', { name: /Bre-B/ }).click();
+    await heading(page, 'Sus datos');
+    await screen(page, 'details');
+    await typeDetails(page);
+    await page.getByRole('button', { name: 'Continuar' }).click();
+    await heading(page, viewport === PHONE ? 'Pague con esta llave' : 'Escanee con la app de su banco');
+    await screen(page, 'key');
+    await stage.payKey(page);
+    await heading(page, 'Pago recibido');
+    await screen(page, 'confirmed');
+    expect(await stage.linkStatus(id)).toBe('COMPLETED');
+    await backAtTheShop(page);
+  });
+
+  it('pays an open link with PSE at the bank, and comes back by itself', async () => {
+    const { id, url } = await stage.link();
+    const page = await stage.payer({ viewport });
+    await page.goto(url);
+    await page.getByRole('link', { name: /PSE/ }).click();
+    await heading(page, 'Elija su banco');
+    await screen(page, 'bank');
+    await page.getByLabel('Busque su banco').fill('bogotá');
+    await page.getByText('Banco de Bogotá').click();
+    await page.getByRole('button', { name: 'Continuar a Banco de Bogotá' }).click();
+    await typeDetails(page);
+    await page.getByRole('button', { name: 'Continuar a Banco de Bogotá' }).click();
+    await atTheBank(page);
+    await page.getByRole('button', { name: 'Aprobar el pago' }).click();
+    await page.getByRole('link', { name: 'Volver al comercio' }).click();
+    await heading(page, 'Pago recibido');
+    expect(await stage.linkStatus(id)).toBe('COMPLETED');
+    await page.getByRole('link', { name: 'Ver comprobante' }).click();
+    await heading(page, 'Comprobante de pago');
+    await screen(page, 'receipt');
+    expect(await page.content()).not.toMatch(/Luisa|52123456|correo\.example/);
+  });
+});
+
+describe('a link', () => {
+  it('restricted to Bre-B with its customer needs one tap', async () => {
+    const { url } = await stage.link({ rail: 'BRE_B', ...customer() });
+    const page = await stage.payer();
+    await page.goto(url);
+    await heading(page, 'Pague con Bre-B');
+    await screen(page, 'start');
+    await page.getByRole('button', { name: 'Pagar con Bre-B' }).click();
+    await heading(page, 'Pague con esta llave');
+    expect(await page.getByRole('button', { name: 'Copiar llave' }).isVisible()).toBe(true);
+  });
+
+  it('with a preselected bank and its customer goes to the bank with one tap', async () => {
+    const { url } = await stage.link({ rail: 'PSE', pse: { bank: 'CO_BANCOLOMBIA' }, ...customer() });
+    const page = await stage.payer();
+    await page.goto(url);
+    await page.getByRole('button', { name: 'Continuar a Bancolombia' }).click();
+    await atTheBank(page);
+    expect(page.url()).toMatch(/\/bank\//);
+  });
+
+  it('pre-filled shows the customer masked, and only so', async () => {
+    const { url } = await stage.link({ rail: 'BRE_B', ...customer() });
+    const page = await stage.payer();
+    await page.goto(url);
+    expect(await page.locator('.who').textContent()).toMatch(/•••/);
+    expect(await page.content()).not.toMatch(/@example|3001234567/);
+  });
+
+  it('whose payment was declined can be tried again, with the same or another method', async () => {
+    const { id, url } = await stage.link({ ...customer('1000000003') });
+    const page = await stage.payer();
+    await page.goto(url);
+    await page.getByRole('link', { name: /Bre-B/ }).click();
+    await page.getByRole('button', { name: 'Pagar con Bre-B' }).click();
+    await heading(page, 'Su banco no aprobó el pago');
+    await screen(page, 'declined');
+    expect(await page.getByText('No se hizo ningún cobro.').isVisible()).toBe(true);
+    await page.getByRole('link', { name: 'Usar otro medio' }).click();
+    await heading(page, '¿Cómo quiere pagar?');
+    await page.getByRole('link', { name: /PSE/ }).click();
+    await page.getByText('Nequi').click();
+    await page.getByRole('button', { name: 'Continuar a Nequi' }).click();
+    // The bank has refused by the time somebody looks: its page only leads back.
+    await page.waitForURL(/\/bank\//);
+    await page.getByRole('link', { name: /Volver al comercio|Salir sin pagar/ }).click();
+    await heading(page, 'Su banco no aprobó el pago');
+    await page.getByRole('link', { name: 'Intentar de nuevo' }).click();
+    await heading(page, 'Elija su banco');
+    expect(await stage.attempts(id)).toHaveLength(2);
+    expect(await stage.linkStatus(id)).toBe('PENDING');
+  });
+
+  it('canceled at the bank says so', async () => {
+    const { url } = await stage.link({ rail: 'PSE', ...customer() });
+    const page = await stage.payer();
+    await page.goto(url);
+    await page.getByText('Nequi').click();
+    await page.getByRole('button', { name: 'Continuar a Nequi' }).click();
+    await atTheBank(page);
+    await page.getByRole('button', { name: 'Cancelar' }).click();
+    await page.getByRole('link', { name: 'Volver al comercio' }).click();
+    expect(await heading(page, 'El pago se canceló')).toBe(true);
+    await screen(page, 'canceled');
+  });
+
+  it('whose payer left the bank waits for what the bank says', async () => {
+    const { url } = await stage.link({ rail: 'PSE', ...customer() });
+    const page = await stage.payer();
+    await page.goto(url);
+    await page.getByText('Nequi').click();
+    await page.getByRole('button', { name: 'Continuar a Nequi' }).click();
+    await atTheBank(page);
+    await page.getByRole('link', { name: 'Salir sin pagar' }).click();
+    expect(await heading(page, 'Su banco está confirmando el pago')).toBe(true);
+    await screen(page, 'pending');
+  });
+
+  it('lets the payer change the method: the key is closed first', async () => {
+    const { id, url } = await stage.link({ ...customer() });
+    const page = await stage.payer();
+    await page.goto(url);
+    await page.getByRole('link', { name: /Bre-B/ }).click();
+    await page.getByRole('button', { name: 'Pagar con Bre-B' }).click();
+    const key = (await page.locator('[data-key]').first().getAttribute('data-key')) ?? '';
+    await stage.registered(key);
+    await page.getByRole('button', { name: 'Usar otro medio' }).click();
+    await heading(page, '¿Cómo quiere pagar?');
+    expect(await stage.desk.simulator.key(key)).toMatchObject({ status: 'CLOSED' });
+    expect((await stage.attempts(id)).map(({ status }) => status)).toEqual(['CANCELED']);
+  });
+
+  it('paid too little says what came and whom to ask', async () => {
+    const { id, url } = await stage.link({ rail: 'BRE_B', ...customer() });
+    const page = await stage.payer();
+    await page.goto(url);
+    await page.getByRole('button', { name: 'Pagar con Bre-B' }).click();
+    await page.locator('[data-key]').first().waitFor();
+    await stage.payKey(page, '30000.00');
+    await heading(page, 'Recibimos $ 30.000 de $ 49.800');
+    await screen(page, 'underpaid');
+    expect(await stage.linkStatus(id)).toBe('PENDING');
+  });
+
+  it('that was paid tells who opens it later, without what the payer typed', async () => {
+    const { url } = await stage.link({ rail: 'BRE_B', ...customer('1000000001') });
+    const page = await stage.payer();
+    await page.goto(url);
+    await page.getByRole('button', { name: 'Pagar con Bre-B' }).click();
+    await heading(page, 'Pago recibido');
+    const stranger = await stage.payer();
+    await stranger.goto(url);
+    expect(await heading(stranger, 'Este pago ya se hizo')).toBe(true);
+    await screen(stranger, 'already-paid');
+    await backAtTheShop(stranger);
+  });
+
+  it('unknown says so', async () => {
+    const { url } = await stage.link();
+    const page = await stage.payer();
+    await page.goto(`${url.slice(0, -1)}${url.endsWith('A') ? 'B' : 'A'}`);
+    expect(await heading(page, 'No encontramos este enlace')).toBe(true);
+    await screen(page, 'unknown');
+  });
+
+  it('keeps its state over a reload, in the same browser', async () => {
+    const { url } = await stage.link({ rail: 'BRE_B', ...customer() });
+    const page = await stage.payer();
+    await page.goto(url);
+    await page.getByRole('button', { name: 'Pagar con Bre-B' }).click();
+    const key = await page.locator('[data-key]').first().getAttribute('data-key');
+    await page.goto(url);
+    await page.reload();
+    expect(await page.locator('[data-key]').first().getAttribute('data-key')).toBe(key);
+  });
+});
+
+describe('a payin', () => {
+  it('of its own shows its key, and its end', async () => {
+    const { payin } = await stage.desk.breb({ callbackUrl: stage.shopUrl });
+    const page = await stage.payer();
+    await page.goto((payin.sourceData as { checkoutUrl: string }).checkoutUrl);
+    await heading(page, 'Pague con esta llave');
+    await stage.payKey(page);
+    expect(await heading(page, 'Pago recibido')).toBe(true);
+    await backAtTheShop(page);
+  });
+
+  it('on PSE without its customer asks for the details, loses nothing of them, and goes to the bank', async () => {
+    const { body } = await stage.stack.api.post('/payins', {
+      amountInCents: 4_980_000,
+      currency: 'COP',
+      rail: 'PSE',
+      reference: `e2e-${Date.now()}`,
+      pse: { bank: 'CO_NEQUI', personType: 'INDIVIDUAL' },
+      callbackUrl: stage.shopUrl,
+    });
+    const page = await stage.payer();
+    await page.goto((body['sourceData'] as { pseUrl: string }).pseUrl);
+    await heading(page, 'Sus datos');
+    await typeDetails(page);
+    await page.locator('#email').fill('luisa');
+    await page.getByRole('button', { name: 'Continuar a Nequi' }).click();
+    await page.locator('.wrong').waitFor();
+    await screen(page, 'wrong');
+    expect(await page.locator('#name').inputValue()).toBe('Luisa Fernanda Pardo');
+    expect(await page.locator('#authorize').isChecked()).toBe(true);
+    await page.locator('#email').fill('luisa@correo.example');
+    await page.getByRole('button', { name: 'Continuar a Nequi' }).click();
+    await atTheBank(page);
+    await page.getByRole('button', { name: 'Aprobar el pago' }).click();
+    await page.getByRole('link', { name: 'Volver al comercio' }).click();
+    await heading(page, 'Pago recibido');
+  });
+});
+
+describe('all of that', () => {
+  it('made no browser complain: no script failed, and the policy refused nothing', () => {
+    expect(stage.complaints).toEqual([]);
+  });
+});

@@ -1,0 +1,139 @@
+import type { Page } from 'playwright-core';
+import { type CheckoutStage, customer, heading } from './checkout-stage.ts';
+
+/** Every screen a payer can meet, and how to get there. */
+export interface ScreenCase {
+  readonly name: string;
+  readonly open: (stage: CheckoutStage, page: Page) => Promise<void>;
+}
+
+/** One tap on a link that needs nothing else. */
+async function pay(stage: CheckoutStage, page: Page, idNumber?: string): Promise<void> {
+  const { url } = await stage.link({ rail: 'BRE_B', ...customer(idNumber) });
+  await page.goto(url);
+  await page.locator('form .button').click();
+}
+
+async function toTheBank(stage: CheckoutStage, page: Page): Promise<string> {
+  const { url } = await stage.link({ rail: 'PSE', pse: { bank: 'CO_NEQUI' }, ...customer() });
+  await page.goto(url);
+  await page.locator('form .last .button').click();
+  await page.waitForURL(/\/bank\//);
+  return url;
+}
+
+export const SCREENS: readonly ScreenCase[] = [
+  { name: 'method', open: async (stage, page) => void (await page.goto((await stage.link()).url)) },
+  {
+    name: 'details',
+    open: async (stage, page) => void (await page.goto(`${(await stage.link()).url}?m=BRE_B`)),
+  },
+  {
+    name: 'details-wrong',
+    open: async (stage, page) => {
+      await page.goto(`${(await stage.link()).url}?m=BRE_B`);
+      await page.locator('form .button').click();
+      await page.locator('.wrong').waitFor();
+    },
+  },
+  { name: 'bank', open: async (stage, page) => void (await page.goto(`${(await stage.link()).url}?m=PSE`)) },
+  {
+    name: 'start',
+    open: async (stage, page) =>
+      void (await page.goto((await stage.link({ rail: 'BRE_B', ...customer() })).url)),
+  },
+  {
+    name: 'key',
+    open: async (stage, page) => {
+      await pay(stage, page);
+      await page.locator('.waiting').waitFor();
+    },
+  },
+  {
+    name: 'pending',
+    open: async (stage, page) => {
+      const url = await toTheBank(stage, page);
+      await page.goto(url);
+      await heading(page, /Su banco está confirmando|Your bank is confirming/);
+    },
+  },
+  {
+    name: 'to-bank',
+    open: async (stage, page) => {
+      const url = await toTheBank(stage, page);
+      // The script goes on to the bank once: who comes back is not sent there again.
+      await page.goto(`${url}?go=1`);
+      await page.locator('[data-go]').waitFor();
+    },
+  },
+  {
+    name: 'declined',
+    open: async (stage, page) => {
+      await pay(stage, page, '1000000003');
+      await heading(page, /no aprobó|did not approve/);
+    },
+  },
+  {
+    name: 'canceled',
+    open: async (stage, page) => {
+      const url = await toTheBank(stage, page);
+      await page.getByRole('button', { name: 'Cancelar' }).click();
+      await page.getByRole('link', { name: 'Volver al comercio' }).waitFor();
+      await page.goto(url);
+      await heading(page, /El pago se canceló|was canceled/);
+    },
+  },
+  {
+    name: 'underpaid',
+    open: async (stage, page) => {
+      await pay(stage, page);
+      await page.locator('[data-key]').first().waitFor({ state: 'attached' });
+      await stage.payKey(page, '30000.00');
+      await heading(page, /Recibimos|We received/);
+    },
+  },
+  {
+    name: 'confirmed',
+    open: async (stage, page) => {
+      await pay(stage, page, '1000000001');
+      await heading(page, /Pago recibido|Payment received/);
+    },
+  },
+  {
+    name: 'receipt',
+    open: async (stage, page) => {
+      await pay(stage, page, '1000000001');
+      await heading(page, /Pago recibido|Payment received/);
+      const receipt = await page.locator('a.quiet').getAttribute('href');
+      await page.goto(new URL(receipt ?? '', page.url()).href);
+      await heading(page, /Comprobante|receipt/);
+    },
+  },
+  {
+    name: 'already-paid',
+    open: async (stage, page) => {
+      await pay(stage, page, '1000000001');
+      await heading(page, /Pago recibido|Payment received/);
+      const url = page.url();
+      await page.context().clearCookies({ name: 'attempt' });
+      await page.goto(url);
+      await heading(page, /ya se hizo|already made/);
+    },
+  },
+  {
+    name: 'link-expired',
+    open: async (stage, page) => {
+      const { id, url } = await stage.link();
+      await stage.stack.api.post(`/payment-links/${id}/expire`, {});
+      await page.goto(url);
+      await heading(page, /venció|has expired/);
+    },
+  },
+  {
+    name: 'unknown',
+    open: async (stage, page) => {
+      await page.goto((await stage.link()).url.replace(/.$/, '-'));
+      await heading(page, /No encontramos|cannot find/);
+    },
+  },
+];

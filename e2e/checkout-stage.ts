@@ -1,0 +1,120 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { OutcomeDesk, type SeenPayin } from '../server/test/harness/outcome-desk.ts';
+import { CUSTOMER, newReference } from '../server/test/harness/payin-requests.ts';
+import { type Stack, startStack } from '../server/test/harness/stack.ts';
+import { openBrowser, PHONE } from './browser.ts';
+
+const AMOUNT = 4_980_000;
+export const SHOWN = '$ 49.800';
+
+/** A shop, its payers' browsers, the rails, and the shop's own page to which payers return. */
+export class CheckoutStage {
+  readonly stack: Stack;
+  readonly desk: OutcomeDesk;
+  readonly browser: Browser;
+  readonly #shop: Server;
+  readonly #contexts: BrowserContext[] = [];
+  /** What browsers complained about: errors of scripts, and what the page's policy refused. */
+  readonly complaints: string[] = [];
+
+  private constructor(stack: Stack, browser: Browser, shop: Server) {
+    this.stack = stack;
+    this.desk = new OutcomeDesk(stack);
+    this.browser = browser;
+    this.#shop = shop;
+  }
+
+  static async open(settings: Record<string, string> = {}): Promise<CheckoutStage> {
+    const shop = createServer((_request, response) => response.end('<h1>Gracias por su compra</h1>'));
+    await new Promise<void>((resolve) => shop.listen(0, '127.0.0.1', resolve));
+    const [stack, browser] = await Promise.all([
+      startStack({ apis: 1, workers: 1, settings: { CAUDAL_DUE_EVERY_MS: '50', ...settings } }),
+      openBrowser(),
+    ]);
+    return new CheckoutStage(stack, browser, shop);
+  }
+
+  async close(): Promise<void> {
+    await this.browser.close();
+    this.#shop.close();
+    await this.stack.stop();
+  }
+
+  get shopUrl(): string {
+    return `http://127.0.0.1:${(this.#shop.address() as AddressInfo).port}/gracias?pedido=7`;
+  }
+
+  async link(changes: Record<string, unknown> = {}): Promise<{ id: string; url: string }> {
+    const { status, body } = await this.stack.api.post('/payment-links', {
+      amountType: 'FIXED',
+      amountInCents: AMOUNT,
+      reference: newReference(),
+      callbackUrl: this.shopUrl,
+      ...changes,
+    });
+    if (status !== 201) throw new Error(`POST /payment-links: ${status} ${JSON.stringify(body)}`);
+    return { id: String(body['paymentLinkId']), url: String(body['paymentLinkUrl']) };
+  }
+
+  async linkStatus(id: string): Promise<string> {
+    return String((await this.stack.api.get(`/payment-links/${id}`)).body['status']);
+  }
+
+  /** The attempts of a link, newest first. */
+  async attempts(id: string): Promise<SeenPayin[]> {
+    const { body } = await this.stack.api.get(`/payins?paymentLinkId=${id}`);
+    return body['data'] as SeenPayin[];
+  }
+
+  /** A payer with a browser of their own. */
+  async payer(options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
+    const context = await this.browser.newContext({ viewport: PHONE, locale: 'es-CO', ...options });
+    this.#contexts.push(context);
+    const page = await context.newPage();
+    page.on('pageerror', (error) => this.complaints.push(error.message));
+    page.on('console', (message) => {
+      // That a form was not taken is answered 422, which a browser notes as well.
+      if (message.type() === 'error' && !/status of 4(?:04|22|29)/.test(message.text()))
+        this.complaints.push(message.text());
+    });
+    return page;
+  }
+
+  /** Where the key of the waiting attempt is paid. */
+  async payKey(page: Page, amount?: string): Promise<void> {
+    const key = (await page.locator('[data-key]').first().getAttribute('data-key')) ?? '';
+    const { simulator } = this.desk;
+    await this.registered(key);
+    await simulator.pay({ key, ...(amount === undefined ? {} : { amount }) });
+  }
+
+  async registered(key: string): Promise<void> {
+    const end = Date.now() + 10_000;
+    while ((await this.desk.simulator.key(key)) === null) {
+      if (Date.now() > end) throw new Error(`${key} was not registered`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+}
+
+export function customer(idNumber = CUSTOMER.idNumber): Record<string, unknown> {
+  return { inlineCustomer: { ...CUSTOMER, idNumber } };
+}
+
+/** What somebody types who is asked for their details. */
+export async function typeDetails(page: Page, idNumber = '52123456'): Promise<void> {
+  await page.locator('#name').fill('Luisa Fernanda Pardo');
+  await page.locator('#idType').selectOption('CO_CC');
+  await page.locator('#idNumber').fill(idNumber);
+  await page.locator('#phone').fill('310 555 0199');
+  await page.locator('#email').fill('luisa@correo.example');
+  await page.locator('#authorize').check();
+}
+
+/** Waits for the heading that can be seen: a page may hold one for a phone and one for a desktop. */
+export async function heading(page: Page, text: string | RegExp): Promise<boolean> {
+  await page.getByRole('heading', { level: 1, name: text }).waitFor({ timeout: 15_000 });
+  return true;
+}
