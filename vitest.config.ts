@@ -1,5 +1,41 @@
 import { defineConfig } from 'vitest/config';
+import { inSample } from './scripts/sample.ts';
 import { TestCounts } from './scripts/test-counts.ts';
+
+/**
+ * What takes longer than fifteen seconds, mostly waiting for real time to pass. `npm test` runs them all; CI, which has
+ * minutes for everything, runs the half that TEST_SAMPLE chooses (`.ci/run`).
+ */
+const LONG = [
+  'server/test/api/breb-keys.test.ts',
+  'server/test/api/payouts.cancel.test.ts',
+  'server/test/api/payouts.create.test.ts',
+  'server/test/concurrency/cut-commit.test.ts',
+  'server/test/concurrency/idempotency.test.ts',
+  'server/test/core/credentials.test.ts',
+  'server/test/core/migrations.test.ts',
+  'server/test/flows/key-registration.test.ts',
+  'server/test/flows/pse-page.test.ts',
+  'server/test/flows/rail-brake.test.ts',
+  'server/test/isolation/personal-data.test.ts',
+  'server/test/jobs/schedules.test.ts',
+  'server/test/outcomes/payout-commands.test.ts',
+  'server/test/outcomes/payout-faults.test.ts',
+  'server/test/outcomes/payout-kills.test.ts',
+  'server/test/outcomes/payout-notices.test.ts',
+  'server/test/outcomes/payout-returns.test.ts',
+  'server/test/payment-links/link-outcomes.test.ts',
+  'server/test/payment-links/links.test.ts',
+  'server/test/rails/orders.test.ts',
+  'server/test/webhooks/endpoints.test.ts',
+  'server/test/webhooks/holding.test.ts',
+  'server/test/webhooks/replays.test.ts',
+  'server/test/webhooks/stream.test.ts',
+  'simulator/test/notices-restart.test.ts',
+  'simulator/test/restart.test.ts',
+];
+const seed = process.env['TEST_SAMPLE'];
+const leftOut = seed === undefined ? [] : LONG.filter((file) => !inSample(seed, file));
 
 export default defineConfig({
   test: {
@@ -10,6 +46,7 @@ export default defineConfig({
       'scripts/**/*.test.ts',
       'examples/**/*.test.ts',
     ],
+    exclude: ['**/node_modules/**', ...leftOut],
     globalSetup: ['server/test/harness/global-setup.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,

@@ -141,6 +141,35 @@ interface ReplayAskedLine {
   readonly eventId: string;
 }
 
+/** A request to create a link, before it is first sent. */
+interface LinkSentLine {
+  readonly kind: 'link sent';
+  readonly organizationId: string;
+  readonly idempotencyKey: string;
+  readonly reference: string;
+  readonly amountInCents: number;
+  readonly hasCustomer: boolean;
+}
+
+interface LinkCreatedLine extends Omit<LinkSentLine, 'kind'> {
+  readonly kind: 'link created';
+  readonly linkId: string;
+}
+
+/** A payer was told that this attempt is theirs. */
+interface AttemptBegunLine {
+  readonly kind: 'attempt begun';
+  readonly linkId: string;
+  readonly payinId: string;
+}
+
+/** The merchant was told that it is closed. */
+interface LinkClosedLine {
+  readonly kind: 'link closed';
+  readonly linkId: string;
+}
+
+type LinkLine = LinkSentLine | LinkCreatedLine | AttemptBegunLine | LinkClosedLine;
 type WebhookLine =
   | EndpointCreatedLine
   | EndpointStatusLine
@@ -155,7 +184,8 @@ type ClientLine =
   | OperatorLine
   | DoneLine
   | PayoutLine
-  | WebhookLine;
+  | WebhookLine
+  | LinkLine;
 
 /** What the client knows, one JSON line each. Written at once: the checker may read while the load goes on. */
 export interface ClientJournal {

@@ -24,6 +24,12 @@ export const PASSERS: Readonly<Record<string, Passer>> = {
   'apply checked notices': 'worker',
   'claim questions': 'worker',
   'apply answers': 'worker',
+  'create links': 'api',
+  'open attempt': 'api',
+  'take payer': 'api',
+  'hasten payment': 'api',
+  'close link': 'api',
+  'expire links': 'worker',
   'create payouts': 'api',
   'cancel payout': 'api',
   'take lookup': 'api',
@@ -72,7 +78,13 @@ export type Occasion =
   | 'question'
   | 'delivery'
   | 'endpoint'
-  | 'replay';
+  | 'replay'
+  | 'link'
+  | 'attempt'
+  | 'payer'
+  | 'change of method'
+  | 'closing'
+  | 'link expiry';
 
 const OCCASIONS: Readonly<Record<string, Occasion>> = {
   'BRE_B close': 'expiry',
@@ -86,6 +98,12 @@ const OCCASIONS: Readonly<Record<string, Occasion>> = {
   'record deliveries': 'delivery',
   'manage endpoints': 'endpoint',
   'replay events': 'replay',
+  'create links': 'link',
+  'open attempt': 'attempt',
+  'take payer': 'payer',
+  'hasten payment': 'change of method',
+  'close link': 'closing',
+  'expire links': 'link expiry',
 };
 
 export function occasionOf(failpoint: string): Occasion | null {
@@ -99,6 +117,6 @@ function placeOf(failpoint: string): string {
 
 /** Loops pass these every few milliseconds, mostly with nothing in hand: the passing is chosen out of many. */
 export function passings(failpoint: string): number {
-  if (/^(?:claim |commit attempts|dispatch events)/.test(failpoint)) return 60;
+  if (/^(?:claim |commit attempts|dispatch events|expire links)/.test(failpoint)) return 60;
   return occasionOf(failpoint) === null ? 2 : 1;
 }

@@ -10,8 +10,17 @@ import type { Random } from './random.ts';
 import { type TakeoverWatch, watchTakeovers } from './takeover.ts';
 import { startTrial, type Trial } from './trial.ts';
 
-/** Nobody passes them where no merchant has endpoints. */
-const OF_WEBHOOKS: ReadonlySet<string> = new Set(['record deliveries', 'manage endpoints', 'replay events']);
+/** Nobody passes them where no merchant has endpoints or links. */
+const OF_OTHERS: ReadonlySet<string> = new Set([
+  'record deliveries',
+  'manage endpoints',
+  'replay events',
+  'create links',
+  'open attempt',
+  'take payer',
+  'hasten payment',
+  'close link',
+]);
 
 const LOOK_EVERY = 25;
 const DRAIN_EVERY = 125;
@@ -76,7 +85,7 @@ class Hunt {
       outages: this.#outages,
       weights: DEATHS,
       failpointsOf: (role) =>
-        Object.keys(PASSERS).filter((name) => PASSERS[name] === role && !OF_WEBHOOKS.has(name)),
+        Object.keys(PASSERS).filter((name) => PASSERS[name] === role && !OF_OTHERS.has(name)),
       noteKill: () => this.takeovers.noteKill(),
     });
   }

@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
+import { inSample } from '../../scripts/sample.ts';
 import { type Cluster, startCluster } from './cluster.ts';
 import { runFailpoints } from './failpoints.ts';
 import { runKills } from './kills.ts';
@@ -16,11 +17,13 @@ const HELP = `npm run chaos [-- OPTIONS]
   --histories N   N random histories against the model, kept ones first
   --kills N       N kills of processes under load and faults
   --payouts N     N payouts under kills and faults: each is executed once or not at all
-  --webhooks N    events of N payins and payouts under kills and faults of endpoints: each reaches whoever wants it (10000
+  --webhooks N    events of N payins, payouts and links under kills and faults of endpoints: each reaches whoever wants it (10000
                   in a full run)
   --failpoints    a process dies once at every failpoint
   --planted       every planted bug is found by its saved history
-  --ci            80 histories, every failpoint, every planted bug, 300 payouts, webhooks of 300
+  --ci            what CI has time for: 60 histories, half of the failpoints and of the planted bugs (the seed
+                  chooses), 300 payouts, webhooks of 300
+  --only WORDS    with --failpoints and --planted: those whose name has one of the words (separated by |)
   --seed S        repeats what chance decided in an earlier run
   --path P        with --histories and --seed: the failed history alone, as its run told
   --server DIR    with --payouts and --webhooks: judges the server in DIR, a changed copy of server/
@@ -38,6 +41,7 @@ const { values } = parseArgs({
     failpoints: { type: 'boolean', default: false },
     planted: { type: 'boolean', default: false },
     ci: { type: 'boolean', default: false },
+    only: { type: 'string' },
     seed: { type: 'string' },
     path: { type: 'string' },
     server: { type: 'string' },
@@ -65,23 +69,31 @@ const webhooks =
   (cluster, seed) =>
     runWebhooks(cluster, seed, count, judged());
 
+const failpoints: Part = (cluster, seed) => runFailpoints(cluster, seed, chosenBy(seed));
+const planted: Part = (cluster, seed) => runPlanted(cluster, chosenBy(seed));
+
+function chosenBy(seed: number): (name: string) => boolean {
+  const only = new RegExp(values.only ?? '', 'u');
+  return (name) => only.test(name) && (!values.ci || inSample(seed, name));
+}
+
 function judged(): { serverRoot?: string } {
   return values.server === undefined ? {} : { serverRoot: values.server };
 }
 
 function parts(): Part[] {
-  if (values.ci) return [histories(80), runFailpoints, runPlanted, payouts(300), webhooks(300)];
+  if (values.ci) return [histories(60), failpoints, planted, payouts(300), webhooks(300)];
   const chosen = [
     ...(values.histories === undefined ? [] : [histories(whole(values.histories))]),
-    ...(values.failpoints ? [runFailpoints] : []),
+    ...(values.failpoints ? [failpoints] : []),
     ...(values.kills === undefined ? [] : [kills(whole(values.kills))]),
     ...(values.payouts === undefined ? [] : [payouts(whole(values.payouts))]),
     ...(values.webhooks === undefined ? [] : [webhooks(whole(values.webhooks))]),
-    ...(values.planted ? [runPlanted] : []),
+    ...(values.planted ? [planted] : []),
   ];
   return chosen.length > 0
     ? chosen
-    : [histories(30), runFailpoints, kills(25), payouts(200), webhooks(200), runPlanted];
+    : [histories(30), failpoints, kills(25), payouts(200), webhooks(200), planted];
 }
 
 function whole(text: string): number {

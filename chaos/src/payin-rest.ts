@@ -11,12 +11,17 @@ const BUSY = `
       select from caudal.payins
       where status in ('PENDING', 'PROCESSING') or rail_due_at is not null or claimed_until > clock_timestamp()
     )
+    or exists (select from caudal.payment_links where status = 'PENDING')
     or exists (select from caudal.rail_notices where task is not null)
     or exists (select from caudal.breb_keys where register_due_at is not null or claimed_until > clock_timestamp()) as busy`;
 
-/** Lets time pass beyond every expiry and waits until nothing is left to do about any payin. */
-export async function restPayins(stage: Stage, rails: RailControl): Promise<void> {
-  const deadline = performance.now() + RESTS_WITHIN_MS;
+/** Lets time pass beyond every expiry and waits until nothing is left to do about any payin or link. */
+export async function restPayins(
+  stage: Stage,
+  rails: RailControl,
+  withinMs = RESTS_WITHIN_MS,
+): Promise<void> {
+  const deadline = performance.now() + withinMs;
   // Twice: a payment that was under way when its door shut comes after everything else has ended.
   for (let round = 0; round < 2; round += 1) {
     await stage.shiftTime(HOUR_MS + 60_000);

@@ -77,6 +77,8 @@ export async function startStage(cluster: Cluster, options: StageOptions = {}): 
       ...serverSettings({ databaseUrl, simulatorUrl, baseUrl: urlOf(apiPorts[0] ?? 1) }),
       CAUDAL_LOG_LEVEL: 'warn',
       CAUDAL_DUE_EVERY_MS: '20',
+      // Each payer comes from an address of their own.
+      CAUDAL_TRUSTED_PROXIES: '127.0.0.1',
       // Most of what this costs is starting processes, and this halves it.
       NODE_COMPILE_CACHE: join(tmpdir(), 'caudal-compile-cache'),
       ...options.settings,

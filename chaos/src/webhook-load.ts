@@ -1,5 +1,6 @@
 import { Client } from './client.ts';
 import type { ClientJournal } from './client-journal.ts';
+import { LinkLoad } from './link-load.ts';
 import { actAsPayer, pseReferenceOf } from './payer.ts';
 import { planPayin } from './payin-plan.ts';
 import { PayoutClient } from './payout-client.ts';
@@ -11,15 +12,16 @@ import type { Stage } from './stage.ts';
 
 /** Requests of a journal are told apart by their number, and each merchant's client counts from its own. */
 const ATTEMPTS_OF_A_CLIENT = 10_000_000;
-const PAYINS = 0.5;
+const LIVES = { payin: 42, payout: 42, link: 16 };
 
-/** Lives that end, each with an event: payins and payouts of several merchants, mixed. */
+/** Lives that end, each with an event: payins, payouts and links of several merchants, mixed. */
 export class WebhookLoad {
-  readonly counts = { payins: 0, payouts: 0 };
+  readonly counts = { payins: 0, payouts: 0, links: 0 };
   readonly #rails: RailControl;
   readonly #payers: readonly [Payer, ...Payer[]];
   readonly #clients: readonly Client[];
   readonly #payouts: PayoutLoad;
+  readonly #links: LinkLoad;
 
   constructor(
     stage: Stage,
@@ -32,13 +34,21 @@ export class WebhookLoad {
     this.#clients = payers.map(
       (payer, index) => new Client(journal, payer, stage.apis, index * ATTEMPTS_OF_A_CLIENT),
     );
+    this.#links = new LinkLoad(stage, journal, rails);
     this.#payouts = new PayoutLoad({ client: new PayoutClient(journal, stage.apis), rails, payers });
   }
 
   async live(random: Random, name: string): Promise<void> {
-    if (random.chance(PAYINS)) return this.#payin(random, name);
-    this.counts.payouts += 1;
-    await this.#payouts.carryOut(planPayout(random, name));
+    switch (random.weighted(LIVES)) {
+      case 'payin':
+        return this.#payin(random, name);
+      case 'link':
+        this.counts.links += 1;
+        return this.#links.live(random, random.pick(this.#payers), name);
+      case 'payout':
+        this.counts.payouts += 1;
+        return this.#payouts.carryOut(planPayout(random, name));
+    }
   }
 
   async #payin(random: Random, name: string): Promise<void> {

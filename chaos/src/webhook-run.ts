@@ -43,6 +43,10 @@ const SHIFTS = { '4': 40, '31': 25, '360': 20, '1900': 10, '3660': 8 };
 /** Where events pass on their way. */
 const FAILPOINTS: ReadonlySet<string> = new Set([
   'create payouts',
+  'create links',
+  'open attempt',
+  'close link',
+  'expire links',
   'apply notices',
   'apply answers',
   'record attempts',
@@ -214,11 +218,11 @@ export class WebhookRun {
 
   async told(): Promise<string[]> {
     const { stage, sinks } = this.#parts;
-    const { payins, payouts } = this.#load.counts;
+    const { payins, payouts, links } = this.#load.counts;
     const kills = [...this.#killer.counts.values()].reduce((sum, times) => sum + times, 0);
     const atRails = [...(this.#faults?.struck.values() ?? [])].reduce((sum, times) => sum + times, 0);
     return [
-      `${payins} payins and ${payouts} payouts`,
+      `${payins} payins, ${payouts} payouts and ${links} links`,
       ...(await webhookCounts(stage, sinks)),
       `${kills} kills (${this.#killer.told() || 'none'}), ${atRails} faults of rails`,
     ];

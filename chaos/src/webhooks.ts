@@ -11,7 +11,7 @@ export async function runWebhooks(
   options: WebhookRunOptions = {},
 ): Promise<Outcome> {
   const began = performance.now();
-  say(`webhooks: of ${count} payins and payouts, seed ${seed}`);
+  say(`webhooks: of ${count} payins, payouts and links, seed ${seed}`);
   const outcome = tally();
   const run = await startWebhooks(cluster, seed, count, options);
   try {

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
+import { LINK_BUGS } from '../src/planted/bugs-of-links.ts';
 import { WEBHOOK_BUGS } from '../src/planted/bugs-of-webhooks.ts';
 import { PatchedServer } from '../src/planted/patched-server.ts';
 import { PLANTED_BUGS } from '../src/planted/planted-bugs.ts';
@@ -8,7 +9,7 @@ afterAll(() => server.remove());
 
 /** `npm run chaos -- --planted` would tell too, minutes later: whoever changes a text that a patch needs is told here. */
 describe('every planted bug can be planted into the server as it is', () => {
-  it.each([...PLANTED_BUGS, ...WEBHOOK_BUGS].map((bug) => [bug.name, bug] as const))(
+  it.each([...PLANTED_BUGS, ...WEBHOOK_BUGS, ...LINK_BUGS].map((bug) => [bug.name, bug] as const))(
     '%s',
     (_name, { patches }) => {
       try {

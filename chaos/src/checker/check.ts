@@ -1,5 +1,6 @@
 import { creationViolations, drainedViolations } from './creation-promises.ts';
 import { ledgerViolations } from './ledger-promises.ts';
+import { linkViolations } from './link-promises.ts';
 import { balanceViolations, moneyViolations } from './money-promises.ts';
 import { noticeViolations } from './notice-promises.ts';
 import { outcomeViolations } from './outcome-promises.ts';
@@ -22,6 +23,7 @@ export function violationsOf(world: World): Violation[] {
     ...payoutOrderViolations(world),
     ...payoutOutcomeViolations(world),
     ...payoutMoneyViolations(world),
+    ...linkViolations(world),
     ...webhookViolations(world),
     ...drainedViolations(world),
     ...payoutRestViolations(world),
@@ -29,8 +31,11 @@ export function violationsOf(world: World): Violation[] {
 }
 
 export function summaryOf({ rows, rail, sinks, drained }: World): string {
-  const events = [...rows.eventsOf.values(), ...rows.payouts.eventsOf.values()].flat().length;
+  const { links } = rows;
+  const events = [rows.eventsOf, rows.payouts.eventsOf, links.eventsOf].flatMap((of) =>
+    [...of.values()].flat(),
+  ).length;
   const executions = rail.executions.length + rail.payouts.sentMoney.length;
-  const counts = `${rows.payins.length} payins, ${rows.payouts.all.length} payouts, ${executions} executions, ${events} events, ${rows.notices.length} notices${sinks.after.length === 0 ? '' : `, ${sinks.after.length} requests to endpoints`}`;
+  const counts = `${rows.payins.length} payins, ${rows.payouts.all.length} payouts, ${links.all.length === 0 ? '' : `${links.all.length} links, `}${executions} executions, ${events} events, ${rows.notices.length} notices${sinks.after.length === 0 ? '' : `, ${sinks.after.length} requests to endpoints`}`;
   return `checked ${counts}${drained ? '' : ' (some still open)'}`;
 }

@@ -46,8 +46,10 @@ function oneReference({ rows }: World): Violation[] {
   const name = (row: { organizationId: string; reference: string }) =>
     `${row.organizationId} ${row.reference}`;
   const holders = new Map(rows.references.map((row) => [name(row), row.resourceId]));
-  const twice = [...Map.groupBy(rows.payins, name)].filter(([, payins]) => payins.length > 1);
-  const unheld = rows.payins.filter((payin) => holders.get(name(payin)) !== payin.id);
+  // An attempt at a link carries the link's, which may be tried again.
+  const own = rows.payins.filter(({ linkId }) => linkId === null);
+  const twice = [...Map.groupBy(own, name)].filter(([, payins]) => payins.length > 1);
+  const unheld = own.filter((payin) => holders.get(name(payin)) !== payin.id);
   const empty = rows.references.filter((row) => !rows.payinById.has(row.resourceId));
   return [
     ...twice.map(([, payins]) => ({
@@ -65,6 +67,7 @@ function everyPayinWasSent({ told, rows }: World): Violation[] {
     told.sent.map((s) => `${s.organizationId} ${s.reference} ${s.amountInCents} ${s.rail}`),
   );
   return rows.payins
+    .filter((row) => row.linkId === null)
     .filter((row) => !asked.has(`${row.organizationId} ${row.reference} ${row.amount} ${row.rail}`))
     .map((row) => ({ promise: 'nothing from nowhere', what: 'a payin that nobody asked for', row }));
 }
@@ -76,7 +79,7 @@ function everythingBelongsToAPayin({ rows }: World): Violation[] {
       .map((row) => ({ promise: 'nothing from nowhere', what, row }));
   const named = (list: readonly { readonly resourceId: string | null }[]) =>
     list.map((row) => ({ ...row, payinId: row.resourceId }));
-  const payments = rows.transfers.filter(({ causeKind }) => causeKind === 'payment');
+  const payments = rows.transfers.filter(({ causeKind }) => causeKind.startsWith('payment'));
   const minted = new Map(rows.keys.map(({ payinId, key }) => [payinId, key]));
   const keyless = rows.payins.filter(({ rail, id, key }) => rail === 'BRE_B' && minted.get(id) !== key);
   return [
@@ -91,7 +94,9 @@ function everythingBelongsToAPayin({ rows }: World): Violation[] {
       named(
         rows.idempotencyKeys.filter(
           ({ resourceId }) =>
-            !rows.payouts.byId.has(resourceId) && !rows.webhooks.endpointById.has(resourceId),
+            !rows.payouts.byId.has(resourceId) &&
+            !rows.links.byId.has(resourceId) &&
+            !rows.webhooks.endpointById.has(resourceId),
         ),
       ),
     ),

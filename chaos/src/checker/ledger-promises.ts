@@ -1,4 +1,4 @@
-import type { TransferRow } from './rows.ts';
+import type { PayinRow, TransferRow } from './rows.ts';
 import type { Violation, World } from './world.ts';
 
 /** Every transfer has its one cause, and every cause that is no payment is a known act. */
@@ -39,11 +39,11 @@ function settlementViolations({ rows }: World): Violation[] {
   const pending = new Map<string, bigint>();
   for (const payin of rows.payins)
     if (payin.settlement === 'PENDING_SETTLEMENT')
-      pending.set(payin.organizationId, (pending.get(payin.organizationId) ?? 0n) + (payin.confirmed ?? 0n));
+      pending.set(payin.organizationId, (pending.get(payin.organizationId) ?? 0n) + settling(payin));
   return [
     ...rows.settlements.flatMap((settlement) => {
       const payins = settled.get(settlement.id) ?? [];
-      const sum = payins.reduce((total, { confirmed }) => total + (confirmed ?? 0n), 0n);
+      const sum = payins.reduce((total, payin) => total + settling(payin), 0n);
       const transfer = moved.get(settlement.id);
       const right =
         sum === settlement.amount &&
@@ -63,7 +63,7 @@ function settlementViolations({ rows }: World): Violation[] {
       .filter((id) => !known.has(id))
       .map((id) => ({ promise, what: 'settled by no settlement', row: { id } })),
     ...rows.payins
-      .filter(({ status, settlement }) => (status === 'CONFIRMED') !== (settlement !== null))
+      .filter((payin) => (payin.status === 'CONFIRMED' && !isShort(payin)) !== (payin.settlement !== null))
       .map((row) => ({ promise, what: `${row.status} with settlement ${row.settlement}`, row })),
     ...rows.balances
       .filter(
@@ -72,6 +72,16 @@ function settlementViolations({ rows }: World): Violation[] {
       )
       .map((row) => ({ promise, what: 'pending is not what waits for settlement', row })),
   ];
+}
+
+/** A link asks for its amount: what is beyond it is in suspense. */
+function settling({ linkId, amount, confirmed }: PayinRow): bigint {
+  return linkId !== null && (confirmed ?? 0n) > amount ? amount : (confirmed ?? 0n);
+}
+
+/** Less than a link asks for is in suspense as a whole. */
+export function isShort({ linkId, amount, confirmed }: PayinRow): boolean {
+  return linkId !== null && confirmed !== null && confirmed < amount;
 }
 
 function isSettling(transfer: TransferRow | undefined, amount: bigint): boolean {

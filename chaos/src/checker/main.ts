@@ -80,6 +80,7 @@ async function lookAt(journals: Journals, url: string, drained: boolean): Promis
       created: promised.created,
       done: promised.done,
       payouts: { ...now.payouts, created, cancels },
+      links: { ...promised.links, sent: now.links.sent },
     };
     const rail = { ...readRailFacts(railPath), acknowledged, orders };
     const { received: after, bodies } = readSinks(journals.sinks);

@@ -1,3 +1,4 @@
+import { isShort } from './ledger-promises.ts';
 import type { Execution } from './rail-facts.ts';
 import type { AnomalyRow, PayinRow, TransferRow } from './rows.ts';
 import { FINAL, type Violation, type World } from './world.ts';
@@ -5,12 +6,14 @@ import { FINAL, type Violation, type World } from './world.ts';
 const CLEARING: Readonly<Record<string, string>> = { BRE_B: 'clearing_bre_b', PSE: 'clearing_pse' };
 const OWN: ReadonlySet<string> = new Set(['pending', 'available', 'held']);
 const BOOKS = "the books equal the rail's";
+/** What came beyond the amount of a link, apart from the amount itself. */
+const EXCESS = 'payment_excess';
 const SHARE = 'one payment to the merchant, the rest in suspense';
 
 /** Every peso that moved at a rail is in the books once, where it belongs, and no other is. */
 export function moneyViolations(world: World): Violation[] {
   const { rows, ownerOf } = world;
-  const payments = rows.transfers.filter(({ causeKind }) => causeKind === 'payment');
+  const payments = rows.transfers.filter(({ causeKind }) => causeKind === 'payment' || causeKind === EXCESS);
   const pending = Map.groupBy(
     payments.filter(({ credit }) => credit === 'pending'),
     ({ resourceId }) => resourceId ?? '',
@@ -18,9 +21,11 @@ export function moneyViolations(world: World): Violation[] {
   const executions = new Map(world.rail.executions.map((e) => [`${e.rail}:${e.executionId}`, e]));
   return [
     ...payments.flatMap((payment) => bookingViolations(payment, executions.get(payment.causeId), ownerOf)),
+    ...amountViolations(payments, executions),
     ...bookedTwice(payments),
     ...missingViolations(world, new Set(payments.map(({ causeId }) => causeId))),
     ...rows.payins.flatMap((payin) => shareViolations(payin, pending.get(payin.id) ?? [])),
+    ...shortViolations(world),
     ...suspenseViolations(rows.anomalies, payments, world),
     ...contradictionViolations(world),
   ];
@@ -34,21 +39,34 @@ function bookingViolations(
   if (!execution)
     return [{ promise: BOOKS, what: 'money in the books that never moved at a rail', row: payment }];
   const row = { payment, execution };
-  if (payment.amount !== execution.cents)
-    return [{ promise: BOOKS, what: 'booked with another amount', row }];
   if (payment.debit !== CLEARING[execution.rail])
     return [{ promise: BOOKS, what: 'booked from another rail', row }];
   const owner = ownerOf(execution.rail, execution.reference);
   const right =
     payment.resourceId === (owner?.id ?? null) && (!owner || owner.organizationId === payment.organizationId);
   if (!right) return [{ promise: BOOKS, what: "booked to somebody else's payin", row }];
+  if (payment.causeKind === EXCESS && (payment.credit !== 'suspense' || (owner?.linkId ?? null) === null))
+    return [{ promise: SHARE, what: `an excess went to ${payment.credit}`, row }];
   return payment.credit === 'pending' || payment.credit === 'suspense'
     ? []
     : [{ promise: SHARE, what: `a payment went to ${payment.credit}`, row }];
 }
 
+/** Booked in one piece, or as the amount of a link and what is beyond it: together it is what moved. */
+function amountViolations(
+  payments: readonly TransferRow[],
+  executions: ReadonlyMap<string, Execution>,
+): Violation[] {
+  return [...Map.groupBy(payments, ({ causeId }) => causeId)]
+    .filter(([causeId, pieces]) => {
+      const execution = executions.get(causeId);
+      return execution && pieces.reduce((sum, { amount }) => sum + amount, 0n) !== execution.cents;
+    })
+    .map(([, row]) => ({ promise: BOOKS, what: 'booked with another amount', row }));
+}
+
 function bookedTwice(payments: readonly TransferRow[]): Violation[] {
-  return [...Map.groupBy(payments, ({ causeId }) => causeId).values()]
+  return [...Map.groupBy(payments, ({ causeKind, causeId }) => `${causeKind} ${causeId}`).values()]
     .filter((same) => same.length > 1)
     .map((row) => ({ promise: BOOKS, what: 'an execution is booked twice', row }));
 }
@@ -87,10 +105,31 @@ function shareViolations(payin: PayinRow, pending: readonly TransferRow[]): Viol
       ? []
       : [{ promise: SHARE, what: `${payin.status}, and money went to the merchant`, row }];
   }
+  if (isShort(payin))
+    return pending.length === 0
+      ? []
+      : [{ promise: SHARE, what: 'less than its link asks for went to the merchant', row }];
   if (pending.length !== 1) return [{ promise: SHARE, what: `confirmed by ${pending.length} payments`, row }];
-  return pending[0]?.amount === payin.confirmed
+  const over = payin.linkId !== null && (payin.confirmed ?? 0n) > payin.amount;
+  return pending[0]?.amount === (over ? payin.amount : payin.confirmed)
     ? []
     : [{ promise: 'confirmed with what arrived', what: 'the confirmed amount is not what was booked', row }];
+}
+
+/** Of a link's payin that is short of the amount an operator is told once, with what came. */
+function shortViolations({ rows }: World): Violation[] {
+  const promise = 'money in suspense has its anomaly';
+  const underpaid = Map.groupBy(
+    rows.anomalies.filter(({ kind }) => kind === 'underpaid'),
+    ({ payinId }) => payinId ?? '',
+  );
+  return rows.payins.flatMap((payin) => {
+    const told = underpaid.get(payin.id) ?? [];
+    const right = isShort(payin)
+      ? told.length === 1 && told[0]?.amount === payin.confirmed
+      : told.length === 0;
+    return right ? [] : [{ promise, what: 'underpaid is not told as it is', row: { payin, told } }];
+  });
 }
 
 const KIND: Readonly<Record<string, string>> = {
@@ -112,16 +151,30 @@ function suspenseViolations(
   return [
     ...suspended.flatMap((payment) => {
       const anomaly = byCause.get(payment.causeId);
-      const status = payment.resourceId === null ? null : rows.payinById.get(payment.resourceId)?.status;
-      const kind = status === null ? 'unmatched' : KIND[status ?? ''];
+      const kinds = kindsOf(payment, rows.payinById);
       const fits =
-        anomaly?.amount === payment.amount && anomaly.payinId === payment.resourceId && anomaly.kind === kind;
-      return fits ? [] : [{ promise, what: `no anomaly ${kind} tells of it`, row: { payment, anomaly } }];
+        anomaly?.amount === payment.amount &&
+        anomaly.payinId === payment.resourceId &&
+        kinds.includes(anomaly.kind);
+      const what = `no anomaly ${kinds.join(' or ')} tells of it`;
+      return fits ? [] : [{ promise, what, row: { payment, anomaly } }];
     }),
     ...withMoney
       .filter(({ rail, executionId }) => !causes.has(`${rail}:${executionId}`))
       .map((row) => ({ promise, what: 'an anomaly tells of money that is not there', row })),
   ];
+}
+
+function kindsOf(
+  { resourceId, causeKind }: TransferRow,
+  payins: ReadonlyMap<string, PayinRow>,
+): readonly (string | undefined)[] {
+  if (resourceId === null) return ['unmatched'];
+  if (causeKind === EXCESS) return ['overpaid'];
+  const payin = payins.get(resourceId);
+  const kind = KIND[payin?.status ?? ''];
+  // Which of several payments came first the rail knows; that one of them is told as such is looked at apart.
+  return payin && isShort(payin) ? ['underpaid', kind] : [kind];
 }
 
 /** A word against money that was booked, and a word of what nobody knows, are kept for an operator. */

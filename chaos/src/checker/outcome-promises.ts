@@ -29,7 +29,8 @@ export function outcomeViolations(world: World): Violation[] {
     [...rail.refusals].map((reference) => (ownerOf('BRE_B', reference) ?? ownerOf('PSE', reference))?.id),
   );
   return world.rows.payins.flatMap((payin) => [
-    ...eventViolations(world, payin),
+    // Of a payin of a link the link tells.
+    ...(payin.linkId === null ? eventViolations(world, payin) : []),
     ...historyViolations(world, payin),
     ...endViolations(world, payin, ends.get(payin.id) ?? [], refused.has(payin.id)),
   ]);
@@ -94,13 +95,15 @@ function endViolations(
   return refused || ends.some(({ by }) => by === 'rail') ? [] : wrong('declined, and no rail declined it');
 }
 
-function expiryViolations({ rail }: World, payin: PayinRow): Violation[] {
+function expiryViolations({ rail, ownerOf }: World, payin: PayinRow): Violation[] {
   const promise = 'closed before it expires';
   const wrong = (what: string, more: object = {}) => [{ promise, what, row: { payin, ...more } }];
   const resultAt = payin.resultAt?.getTime() ?? 0;
   if (resultAt < payin.expiresAt.getTime()) return wrong('expired before its time');
   if (payin.key === null) {
-    const ordered = rail.orders.some(({ rail: name, about }) => name === 'PSE' && about === payin.reference);
+    const ordered = rail.orders.some(
+      ({ rail: name, reference }) => name === 'PSE' && ownerOf(name, reference)?.id === payin.id,
+    );
     return ordered ? wrong('expired, though the bank has its transaction') : [];
   }
   const closed = rail.closed.get(payin.key);

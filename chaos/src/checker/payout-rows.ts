@@ -54,7 +54,7 @@ const ATTEMPTS = `select payout_id as "payoutId", number, at from caudal.payout_
 const EVENTS = `select id, event, resource_id as "resourceId" from caudal.events where resource = 'payout'`;
 
 const FINAL_EVENTS = `
-  select event_id as id, event, resource_id as "resourceId" from caudal.final_events where event not like 'payin.%'`;
+  select event_id as id, event, resource_id as "resourceId" from caudal.final_events where event not like 'payin.%' and event not like 'paymentlink.%'`;
 
 const REFERENCES = `
   select organization_id as "organizationId", reference, resource_id as "resourceId"

@@ -1,3 +1,4 @@
+import type { LinkLine } from './link-told.ts';
 import type { WebhookLine } from './webhook-told.ts';
 
 /** A request to create a payout. */
@@ -60,7 +61,14 @@ export type PayoutLine =
   | ({ readonly kind: 'cancel answered' } & Pick<Canceled, 'attempt' | 'status' | 'code' | 'told'>)
   | ({ readonly kind: 'shown' } & Shown);
 
-type OtherKind = 'sent' | 'answered' | 'unanswered' | 'operator' | 'done' | WebhookLine['kind'];
+type OtherKind =
+  | 'sent'
+  | 'answered'
+  | 'unanswered'
+  | 'operator'
+  | 'done'
+  | WebhookLine['kind']
+  | LinkLine['kind'];
 
 export function payoutsTold(lines: readonly (PayoutLine | { readonly kind: OtherKind })[]): PayoutsTold {
   const sent = new Map<number, PayoutSent & { readonly place: number }>();

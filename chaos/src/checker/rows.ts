@@ -1,4 +1,5 @@
 import { type Client, types } from 'pg';
+import { readLinkRows } from './link-rows.ts';
 import { readPayoutRows } from './payout-rows.ts';
 import { readWebhookRows } from './webhook-rows.ts';
 
@@ -29,6 +30,8 @@ export interface PayinRow {
   readonly settlementId: string | null;
   readonly errorCode: string | null;
   readonly reference: string;
+  /** Of the payment link it is an attempt of. */
+  readonly linkId: string | null;
   readonly key: string | null;
   readonly expiresAt: Date;
   readonly resultAt: Date | null;
@@ -80,7 +83,7 @@ export interface NoticeRow {
 
 const PAYINS = `
   select organization_id as "organizationId", id, amount_in_cents as amount, confirmed_amount_in_cents as confirmed, rail, status,
-    settlement_status as settlement, settlement_id as "settlementId", error_code as "errorCode", reference, breb_key as key,
+    settlement_status as settlement, settlement_id as "settlementId", error_code as "errorCode", reference, payment_link_id as "linkId", breb_key as key,
     expires_at as "expiresAt", result_at as "resultAt", expires_at <= caudal.now() as expired,
     coalesce(rail_due_at <= caudal.now(), false) as due, coalesce(claimed_until > clock_timestamp(), false) as claimed
   from caudal.payins`;
@@ -150,6 +153,7 @@ export async function readRows(query: Query) {
     notices: await query<NoticeRow>(NOTICES),
     references: await query<{ organizationId: string; reference: string; resourceId: string }>(REFERENCES),
     payouts: await readPayoutRows(query),
+    links: await readLinkRows(query),
     webhooks: await readWebhookRows(query),
     idempotencyKeys: await query<{ organizationId: string; resourceId: string }>(IDEMPOTENCY_KEYS),
   };

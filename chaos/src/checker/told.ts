@@ -1,4 +1,5 @@
 import { journalLines } from './journal-lines.ts';
+import { type LinkLine, type LinksTold, linksTold } from './link-told.ts';
 import { type PayoutLine, type PayoutsTold, payoutsTold } from './payout-told.ts';
 import { type WebhookLine, type WebhooksTold, webhooksTold } from './webhook-told.ts';
 
@@ -42,6 +43,7 @@ export interface Told {
   readonly done: ReadonlyMap<string, number>;
   readonly payouts: PayoutsTold;
   readonly webhooks: WebhooksTold;
+  readonly links: LinksTold;
 }
 
 type Line =
@@ -56,7 +58,8 @@ type Line =
   | ({ readonly kind: 'operator' } & OperatorAct)
   | { readonly kind: 'done'; readonly about: string }
   | PayoutLine
-  | WebhookLine;
+  | WebhookLine
+  | LinkLine;
 
 export function readTold(path: string): Told {
   const lines = journalLines<Line>(path);
@@ -77,5 +80,6 @@ export function readTold(path: string): Told {
     ),
     payouts: payoutsTold(lines),
     webhooks: webhooksTold(lines),
+    links: linksTold(lines),
   };
 }

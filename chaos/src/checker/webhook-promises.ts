@@ -120,18 +120,25 @@ function bodyViolations({ sinks, rows }: World): Violation[] {
   return found;
 }
 
+/** What names the thing in `data`, where it is not `id`. */
+const ID_OF: Readonly<Record<string, string>> = {
+  webhook: 'webhookEndpointId',
+  paymentlink: 'paymentLinkId',
+};
+
 function tellsOf(text: string, event: EventRow): boolean {
   try {
     const body = JSON.parse(text) as Readonly<Record<string, unknown>>;
     const data = body['data'] as Readonly<Record<string, unknown>>;
-    const about = event.event === TEST ? data['webhookEndpointId'] : data['id'];
+    const about = data[ID_OF[event.resource] ?? 'id'];
     const status = event.event === TEST ? '' : `${event.resource}.${String(data['status']).toLowerCase()}`;
     return (
       body['id'] === event.id &&
       body['event'] === event.event &&
       body['createdAt'] === event.createdAt.toISOString() &&
       about === event.resourceId &&
-      (event.event === TEST || (status === event.event && data['organizationId'] === event.organizationId))
+      (event.event === TEST || status === event.event) &&
+      (event.resource in ID_OF || data['organizationId'] === event.organizationId)
     );
   } catch {
     return false;

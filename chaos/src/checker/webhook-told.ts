@@ -1,3 +1,5 @@
+import type { LinkLine } from './link-told.ts';
+
 /** An endpoint, as its merchant was told. */
 export interface ToldEndpoint {
   readonly organizationId: string;
@@ -75,7 +77,8 @@ type OtherKind =
   | 'payout answered'
   | 'cancel sent'
   | 'cancel answered'
-  | 'shown';
+  | 'shown'
+  | LinkLine['kind'];
 
 /** From the answer that it is disabled until somebody asks for it to be enabled. */
 function disabledSpans(said: readonly WebhookLine[]): ToldEndpoint['disabled'] {

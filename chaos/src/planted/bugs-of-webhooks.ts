@@ -1,14 +1,5 @@
-import type { Patch } from './planted-bug.ts';
+import type { DrilledBug } from './run-drilled-bugs.ts';
 import type { WebhookDrill } from './webhook-drill.ts';
-
-/** A mistake on the way of events to merchants, what has to happen for it to show, and what the checker must then say. */
-export interface WebhookBug {
-  readonly name: string;
-  readonly patches: readonly Patch[];
-  readonly drill: (drill: WebhookDrill) => Promise<void>;
-  /** One of these. */
-  readonly breaks: readonly string[];
-}
 
 const DELIVERIES = 'webhooks/delivery.store.ts';
 const LINES = 'webhooks/line.store.ts';
@@ -26,7 +17,8 @@ async function fail(drill: WebhookDrill): Promise<void> {
 /** Longer than any drill takes: its request is let go when the faults are cleared. */
 const HELD_UP = { fault: 'slow', ms: 9000 } as const;
 
-export const WEBHOOK_BUGS: readonly WebhookBug[] = [
+/** Mistakes on the way of events to merchants. */
+export const WEBHOOK_BUGS: readonly DrilledBug<WebhookDrill>[] = [
   // First: claims of whatever else is on the stage would grow old with its own.
   {
     name: 'the line of a dead sender is never taken over',

@@ -12,9 +12,13 @@ export const BUGS_OF_WRITING: readonly PlantedBug[] = [
     patches: [
       {
         file: 'flows/apply-words.ts',
-        find: 'await recordFinalEvents(tx, eventsOf(deps, moved), (organizationId) => secrets(organizationId).dataKey);',
+        find: `await recordFinalEvents(
+    tx,
+    [...eventsOf(deps, moved), ...linkEvents(deps, completed)],
+    (organizationId) => secrets(organizationId).dataKey,
+  );`,
         replace: `await deps.system.transaction('read', (own) =>
-          recordFinalEvents(own, eventsOf(deps, moved), (organizationId) => secrets(organizationId).dataKey));`,
+          recordFinalEvents(own, [...eventsOf(deps, moved), ...linkEvents(deps, completed)], (organizationId) => secrets(organizationId).dataKey));`,
       },
     ],
     steps: [

@@ -3,40 +3,67 @@ import { BrokenPromise, PROMISES } from '../model/broken-promise.ts';
 import { runHistory } from '../model/run-history.ts';
 import { inWorld } from '../model/world.ts';
 import { type Outcome, say, tally } from '../outcome.ts';
-import { startStage } from '../stage.ts';
+import { type Stage, startStage } from '../stage.ts';
+import { LINK_BUGS } from './bugs-of-links.ts';
 import { WEBHOOK_BUGS } from './bugs-of-webhooks.ts';
+import { LinkDrill } from './link-drill.ts';
 import { PatchedServer } from './patched-server.ts';
 import type { PlantedBug } from './planted-bug.ts';
 import { PLANTED_BUGS } from './planted-bugs.ts';
-import { findWebhookBugs } from './run-webhook-bugs.ts';
+import { findDrilledBugs } from './run-drilled-bugs.ts';
+import { WebhookDrill } from './webhook-drill.ts';
 
 /** Where two have to meet they may miss each other on a machine that is busy. */
 const TRIES = 3;
 /** Some bugs show by work that never rests: on their server no longer than this. */
 const RESTS_WITHIN_MS = 5000;
 
-/** Every planted bug is found by its own history or drill, which finds nothing in the server as it is. */
-export async function runPlanted(cluster: Cluster): Promise<Outcome> {
+/**
+ * Every planted bug is found by its own history or drill, which finds nothing in the server as it is.
+ * @param isChosen by name
+ */
+export async function runPlanted(cluster: Cluster, isChosen: (name: string) => boolean): Promise<Outcome> {
   const began = performance.now();
-  say(`planted bugs: ${PLANTED_BUGS.length + WEBHOOK_BUGS.length}`);
+  const chosen = <Bug extends { readonly name: string }>(bugs: readonly Bug[]) =>
+    bugs.filter(({ name }) => isChosen(name));
+  const [ofHistories, ofWebhooks, ofLinks] = [chosen(PLANTED_BUGS), chosen(WEBHOOK_BUGS), chosen(LINK_BUGS)];
+  say(`planted bugs: ${ofHistories.length + ofWebhooks.length + ofLinks.length}`);
   const outcome = tally();
-  await onSoundServer(cluster, outcome);
-  const server = new PatchedServer();
-  try {
-    for (const bug of PLANTED_BUGS) await find(cluster, server, bug, outcome);
-  } finally {
-    server.remove();
-  }
-  await findWebhookBugs(cluster, outcome);
+  if (ofHistories.length > 0) await findByHistories(cluster, ofHistories, outcome);
+  const drillOn = (stage: Stage) => WebhookDrill.on(stage);
+  await findDrilledBugs(cluster, outcome, { of: 'webhooks', bugs: ofWebhooks, drillOn });
+  await findDrilledBugs(cluster, outcome, {
+    of: 'links',
+    bugs: ofLinks,
+    drillOn: (stage) => LinkDrill.on(stage),
+  });
   say(`planted bugs: ${Math.round((performance.now() - began) / 1000)} s`);
   return outcome.done();
 }
 
-async function onSoundServer(cluster: Cluster, outcome: ReturnType<typeof tally>): Promise<void> {
+async function findByHistories(
+  cluster: Cluster,
+  bugs: readonly PlantedBug[],
+  outcome: ReturnType<typeof tally>,
+): Promise<void> {
+  await onSoundServer(cluster, bugs, outcome);
+  const server = new PatchedServer();
+  try {
+    for (const bug of bugs) await find(cluster, server, bug, outcome);
+  } finally {
+    server.remove();
+  }
+}
+
+async function onSoundServer(
+  cluster: Cluster,
+  bugs: readonly PlantedBug[],
+  outcome: ReturnType<typeof tally>,
+): Promise<void> {
   const stage = await startStage(cluster);
   try {
     await inWorld(stage, {}, async (world) => {
-      for (const { name, steps } of PLANTED_BUGS) {
+      for (const { name, steps } of bugs) {
         try {
           await runHistory(world, steps);
         } catch (error) {
