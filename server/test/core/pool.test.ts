@@ -9,7 +9,7 @@ import { makeLog } from '../../src/kit/log.ts';
 import { cloneDatabase, type TestDatabase } from '../harness/database.ts';
 import { until } from '../harness/until.ts';
 
-const DEADLINE_MS = 600;
+const DEADLINE_MS = 1500;
 
 const PID = statement('test.pid', 'select pg_backend_pid() as pid');
 const SLEEP = statement('test.sleep', 'select pg_sleep($1)');
@@ -100,14 +100,14 @@ describe('a statement over its deadline', () => {
       pool.transaction('begin', async (tx) => {
         lost = await pidOf(tx);
         await tx.query(INSERT, [1, 'plain']);
-        await tx.query(SLEEP, [1.2]);
+        await tx.query(SLEEP, [3]);
       }),
     );
     const took = performance.now() - started;
     expect(failure).toBeInstanceOf(ConnectionLost);
     expect(verdictOf(failure)).toBe('again');
     expect(took).toBeGreaterThan(DEADLINE_MS * 0.9);
-    expect(took).toBeLessThan(1200);
+    expect(took).toBeLessThan(3000);
     const pids = await Promise.all(Array.from({ length: 20 }, () => pidOf(pool)));
     expect(pids).not.toContain(lost);
     await until('its backend has ended', async () => !(await lives(lost)));
@@ -117,7 +117,7 @@ describe('a statement over its deadline', () => {
   it('on its own is a lost connection as well, and its backend goes', async () => {
     const pool = poolOf(1);
     const lost = await pidOf(pool);
-    const failure = await failureOf(pool.query(SLEEP, [1.2]));
+    const failure = await failureOf(pool.query(SLEEP, [3]));
     expect(failure).toBeInstanceOf(ConnectionLost);
     expect(await pidOf(pool)).not.toBe(lost);
     await until('its backend has ended', async () => !(await lives(lost)));
@@ -125,7 +125,7 @@ describe('a statement over its deadline', () => {
 
   it('does not hinder the others', async () => {
     const pool = poolOf(2);
-    const slow = failureOf(pool.query(SLEEP, [1.2]));
+    const slow = failureOf(pool.query(SLEEP, [3]));
     const others = await Promise.all(
       Array.from({ length: 30 }, (_, id) =>
         pool.transaction('begin', (tx) => tx.query(INSERT, [id, 'plain'])),
@@ -139,7 +139,7 @@ describe('a statement over its deadline', () => {
   it('leaves every place in the pool free again, however often it happens', async () => {
     const pool = poolOf(2);
     for (let round = 0; round < 2; round += 1) {
-      const failures = await Promise.all([1, 2].map(() => failureOf(pool.query(SLEEP, [1]))));
+      const failures = await Promise.all([1, 2].map(() => failureOf(pool.query(SLEEP, [3]))));
       for (const failure of failures) expect(failure).toBeInstanceOf(ConnectionLost);
     }
     const pids = await Promise.all([pidOf(pool), pidOf(pool), pidOf(pool)]);
