@@ -214,8 +214,8 @@ export const ERRORS = {
     status: 409,
     title: { en: 'Endpoint disabled', es: 'Destino deshabilitado' },
     cause: {
-      en: 'The endpoint is disabled, so nothing is sent to it; `disabledReason` says why.',
-      es: 'El destino está deshabilitado, así que no se le envía nada; `disabledReason` dice por qué.',
+      en: 'The endpoint is disabled, so nothing is sent to it; its `disabledReason` says why.',
+      es: 'El destino está deshabilitado, así que no se le envía nada; su `disabledReason` dice por qué.',
     },
     remedy: {
       en: 'Enable it first: `PATCH` with `status` `ENABLED`.',

@@ -180,6 +180,20 @@ describe('POST /events/replay', () => {
     await merchant.reaches(eventId, endpoint, 'DELIVERED');
   });
 
+  it('all there is, for who begins in 1970', async () => {
+    const merchant = await stage.merchant();
+    const eventId = await merchant.declined();
+    await merchant.dispatched();
+    const endpoint = await merchant.endpoint();
+    const { createdAt } = await merchant.event(eventId);
+    const createdTo = new Date(Date.parse(createdAt) + 1).toISOString();
+    expect(await replayMany(merchant, { createdFrom: new Date(0).toISOString(), createdTo })).toEqual({
+      events: 1,
+      deliveries: 1,
+    });
+    await merchant.reaches(eventId, endpoint, 'DELIVERED');
+  });
+
   it('all of a span: from its beginning to before its end, received or not, to all that want them', async () => {
     const merchant = await stage.merchant();
     const outside = await merchant.declined();

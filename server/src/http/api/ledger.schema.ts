@@ -24,7 +24,7 @@ const ledgerEntrySchema = z
     type: z
       .enum(ENTRY_TYPES)
       .describe(
-        'Why it moved: a payin was confirmed, pending money was settled, a deposit of yours was booked, or an operator put something right.',
+        'Why it moved: a payin was confirmed, pending money was settled, money was set aside for a payout, sent or given back, a deposit of yours was booked, or an operator put something right.',
       ),
     debitAccount: z
       .enum(ENTRY_ACCOUNTS)
@@ -33,7 +33,7 @@ const ledgerEntrySchema = z
     amount: inPesos('`amountInCents` / 100: pesos with at most two decimals.'),
     amountInCents: z.int(),
     currency: z.literal('COP'),
-    resourceId: z.uuid().nullable().describe('The payin, settlement or correction it belongs to.'),
+    resourceId: z.uuid().nullable().describe('The payin, payout, settlement or correction it belongs to.'),
     createdAt: timestamp,
   })
   .meta({ id: 'LedgerEntry' });
