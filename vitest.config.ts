@@ -42,6 +42,9 @@ export default defineConfig({
     include: [
       'server/test/**/*.test.ts',
       'simulator/test/**/*.test.ts',
+      'sdk/test/**/*.test.ts',
+      'cli/test/**/*.test.ts',
+      'docs/test/**/*.test.ts',
       'chaos/test/**/*.test.ts',
       'scripts/**/*.test.ts',
       'examples/**/*.test.ts',

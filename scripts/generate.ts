@@ -1,36 +1,40 @@
 /**
- * npm run generate: writes docs/reference from the code it describes. `npm run check` runs it with --check, which fails
+ * npm run generate: writes docs/reference and sdk/src/generated from the code they describe. `npm run check` runs it with --check, which fails
  * when a file is out of step.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { ApiDocument } from '../sdk/generate/document.ts';
+import { sdkFiles } from '../sdk/generate/files.ts';
 import { SETTINGS } from '../server/src/config.ts';
 import { openApiDocument } from '../server/src/http/openapi.ts';
 import { ERRORS, type ErrorEntry } from '../server/src/kit/error-catalogue.ts';
 
-const FOLDER = new URL('../docs/reference/', import.meta.url);
+const ROOT = new URL('../', import.meta.url);
 
+const document = openApiDocument('https://api.example.com');
 const files: Record<string, string> = {
-  'openapi.json': `${JSON.stringify(openApiDocument('https://api.example.com'), null, 2)}\n`,
-  'errors.md': errorsPage(),
-  'configuration.md': configurationPage(),
+  'docs/reference/openapi.json': `${JSON.stringify(document, null, 2)}\n`,
+  'docs/reference/errors.md': errorsPage(),
+  'docs/reference/configuration.md': configurationPage(),
+  // Through JSON: the SDK is made from what is published, not from objects of the server.
+  ...sdkFiles(JSON.parse(JSON.stringify(document)) as ApiDocument),
 };
 
 const stale: string[] = [];
 for (const [name, text] of Object.entries(files)) {
-  const path = fileURLToPath(new URL(name, FOLDER));
+  const path = fileURLToPath(new URL(name, ROOT));
   if (process.argv.includes('--check')) {
     if (currentText(path) !== text) stale.push(name);
   } else {
-    mkdirSync(FOLDER, { recursive: true });
+    mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text);
-    console.log(`wrote docs/reference/${name}`);
+    console.log(`wrote ${name}`);
   }
 }
 if (stale.length > 0) {
-  console.error(
-    `out of step with the code: ${stale.map((name) => `docs/reference/${name}`).join(', ')}. Run: npm run generate`,
-  );
+  console.error(`out of step with the code: ${stale.join(', ')}. Run: npm run generate`);
   process.exitCode = 1;
 }
 

@@ -51,6 +51,14 @@ describe('the import rule', () => {
       "import { x } from '../../server/src/kit/ids.ts';",
     ],
     ['a room nobody declared', 'server/src/misc/x.ts', "import { x } from '../kit/ids.ts';"],
+    ['an SDK with a dependency', 'sdk/src/client.ts', "import { x } from 'undici';"],
+    ['an SDK that only runs on Node', 'sdk/src/client.ts', "import { x } from 'node:crypto';"],
+    [
+      'a command line that goes around the API',
+      'cli/src/run.ts',
+      "import { x } from '../../server/src/deps.ts';",
+    ],
+    ['a command line with a dependency', 'cli/src/run.ts', "import { x } from 'commander';"],
     ['a way out of the house', 'server/src/kit/ids.ts', "import { x } from '../../../simulator/src/app.ts';"],
   ])('refuses %s', (_name, path, text) => {
     expect(messages(path, text)).toHaveLength(1);

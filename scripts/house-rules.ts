@@ -122,23 +122,23 @@ const TRAPS: readonly Trap[] = [
   {
     pattern: /\bprocess\.env\b/,
     allowedIn:
-      /^(server\/src\/config\.ts|simulator\/src\/(?:config|main)\.ts|scripts\/|bench\/|chaos\/|server\/test\/|simulator\/test\/)/,
+      /^(server\/src\/config\.ts|cli\/src\/environment\.ts|simulator\/src\/(?:config|main)\.ts|scripts\/|bench\/|chaos\/|server\/test\/|simulator\/test\/)/,
     message: 'the environment is read in config.ts alone',
   },
   {
     pattern: /\bDate\.now\(|\bnew Date\(\)/,
-    allowedIn: /^(server\/src\/kit\/|simulator\/|scripts\/|bench\/|chaos\/|server\/test\/)/,
+    allowedIn: /^(server\/src\/kit\/|sdk\/|cli\/|simulator\/|scripts\/|bench\/|chaos\/|server\/test\/)/,
     message: 'the time comes from the database or kit/clock.ts, never from the process',
   },
   {
     pattern: /\bMath\.random\(|\brandom(?:Bytes|UUID|FillSync|Int)\(/,
-    allowedIn: /^(server\/src\/kit\/|simulator\/|scripts\/|bench\/|chaos\/|server\/test\/)/,
+    allowedIn: /^(server\/src\/kit\/|sdk\/|cli\/|simulator\/|scripts\/|bench\/|chaos\/|server\/test\/)/,
     message: 'randomness comes from kit',
   },
   {
     pattern: /\b(?:parseFloat|toFixed)\(/,
     allowedIn:
-      /^(server\/src\/kit\/(?:money|metrics)\.ts|server\/src\/http\/docs\/|simulator\/|scripts\/|bench\/|chaos\/|server\/test\/)/,
+      /^(server\/src\/kit\/(?:money|metrics)\.ts|cli\/|simulator\/|scripts\/|bench\/|chaos\/|server\/test\/)/,
     message: 'money is bigint cents; no float arithmetic',
   },
   {
@@ -167,6 +167,8 @@ function importFault(path: string, specifier: string): string | null {
       ? `${path.split('/')[0]} is an independent witness and imports nothing from server/`
       : null;
   }
+  if (path.startsWith('sdk/')) return sdkFault(path, specifier);
+  if (path.startsWith('cli/')) return cliFault(path, specifier);
   if (!path.startsWith('server/src/')) return null;
   if (!specifier.startsWith('.')) return null;
   const target = normalize(join(dirname(path), specifier))
@@ -176,6 +178,22 @@ function importFault(path: string, specifier: string): string | null {
   const from = path.slice('server/src/'.length);
   const to = target.slice('server/src/'.length);
   return roomFault(from, to) ?? systemFault(from, to) ?? storeFault(from, to) ?? railFault(from, to);
+}
+
+/** It runs on Node, Bun, Deno and workers, and whoever installs it installs nothing else. */
+function sdkFault(path: string, specifier: string): string | null {
+  return resolvesInto(path, specifier, 'sdk/src/')
+    ? null
+    : 'the SDK imports nothing but itself: no package, nothing of Node';
+}
+
+/** It goes through the API as its users do; what operators' commands are called is all it knows of the server. */
+function cliFault(path: string, specifier: string): string | null {
+  const allowed =
+    specifier.startsWith('node:') ||
+    ['@caudal/sdk', '@caudal/server/operator-commands'].includes(specifier) ||
+    resolvesInto(path, specifier, 'cli/src/');
+  return allowed ? null : 'the command line imports itself, Node and the SDK';
 }
 
 function roomFault(from: string, to: string): string | null {
@@ -240,7 +258,15 @@ function trapViolations(file: SourceFile): Violation[] {
 }
 
 function sourceFiles(root: string): SourceFile[] {
-  const folders = ['server/src', 'server/migrations', 'simulator/src', 'bench/src', 'chaos/src'];
+  const folders = [
+    'server/src',
+    'server/migrations',
+    'simulator/src',
+    'sdk/src',
+    'cli/src',
+    'bench/src',
+    'chaos/src',
+  ];
   return folders.flatMap((folder) => {
     const entries = readdirSync(join(root, folder), {
       recursive: true,

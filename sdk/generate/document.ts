@@ -1,0 +1,91 @@
+// The part of docs/reference/openapi.json that the SDK is made from.
+
+export interface Schema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly description?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: unknown;
+  readonly items?: Schema;
+  readonly anyOf?: readonly Schema[];
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly example?: unknown;
+  readonly format?: string;
+  readonly pattern?: string;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+}
+
+interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly required?: boolean;
+  readonly description?: string;
+  readonly schema: Schema;
+}
+
+interface Content {
+  readonly schema: Schema;
+  readonly example?: unknown;
+}
+
+interface OperationObject {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly 'x-scope'?: string;
+  readonly 'x-problem-codes': readonly string[];
+  readonly parameters: readonly Parameter[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, Content>> };
+  readonly responses: Readonly<Record<string, { readonly content: Readonly<Record<string, Content>> }>>;
+}
+
+export interface ApiDocument {
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OperationObject>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+}
+
+/** An operation with where it is. */
+export interface Operation extends OperationObject {
+  readonly method: string;
+  readonly path: string;
+}
+
+export function operationsOf(document: ApiDocument): Operation[] {
+  return Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({
+      ...operation,
+      method: method.toUpperCase(),
+      path,
+    })),
+  );
+}
+
+export function operationNamed(document: ApiDocument, operationId: string): Operation {
+  const found = operationsOf(document).find((each) => each.operationId === operationId);
+  if (!found) throw new Error(`openapi.json has no operation ${operationId}: mend sdk/generate/surface.ts`);
+  return found;
+}
+
+export function refName(schema: Schema | undefined): string | null {
+  return schema?.$ref?.split('/').at(-1) ?? null;
+}
+
+/** What an operation answers when it succeeds. */
+export function successOf(operation: Operation): { readonly type: string; readonly content: Content } {
+  const [, response] = Object.entries(operation.responses).find(([status]) => status.startsWith('2')) ?? [];
+  const [type, content] = Object.entries(response?.content ?? {})[0] ?? [];
+  if (!type || !content) throw new Error(`${operation.operationId} answers nothing`);
+  return { type, content };
+}
+
+export function schemaNamed(document: ApiDocument, name: string): Schema {
+  const schema = document.components.schemas[name];
+  if (!schema) throw new Error(`openapi.json has no schema ${name}: mend sdk/generate`);
+  return schema;
+}

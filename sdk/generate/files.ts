@@ -1,0 +1,54 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { ApiDocument } from './document.ts';
+import { operationsFile, propertyName, queriesFile } from './operations-file.ts';
+import { resourceFile } from './resources-file.ts';
+import { samplesFile } from './samples-file.ts';
+import { schemasFile } from './schemas-file.ts';
+import { SURFACE } from './surface.ts';
+
+const BIOME = fileURLToPath(import.meta.resolve('@biomejs/biome/bin/biome'));
+
+/** The generated part of the SDK: path from the repository's root to text. */
+export function sdkFiles(document: ApiDocument): Record<string, string> {
+  const texts: Record<string, string> = {
+    'operations.ts': operationsFile(document),
+    'queries.ts': queriesFile(document),
+    'samples.ts': samplesFile(document),
+    'schemas.ts': schemasFile(document),
+    'version.ts': versionFile(),
+  };
+  for (const resource of SURFACE)
+    if (Object.keys(resource.methods).length > 0)
+      texts[`${fileName(resource.name)}.ts`] = resourceFile(document, resource);
+  return Object.fromEntries(
+    Object.entries(texts).map(([name, text]) => {
+      const path = `sdk/src/generated/${name}`;
+      return [path, formatted(path, `// Made by \`npm run generate\`.\n\n${text}\n`)];
+    }),
+  );
+}
+
+function versionFile(): string {
+  const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+    readonly version: string;
+  };
+  return `export const VERSION = '${manifest.version}';`;
+}
+
+/** `webhook-endpoints` */
+function fileName(resource: string): string {
+  return propertyName(resource).replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+/** As `npm run check` wants it. */
+function formatted(path: string, text: string): string {
+  const run = spawnSync(process.execPath, [BIOME, 'check', '--write', `--stdin-file-path=${path}`], {
+    input: text,
+    encoding: 'utf8',
+    cwd: fileURLToPath(new URL('../..', import.meta.url)),
+  });
+  if (run.status !== 0) throw new Error(`biome refuses ${path}:\n${run.stderr}\n${text}`);
+  return run.stdout;
+}

@@ -1,0 +1,72 @@
+import { type ApiDocument, operationsOf, refName, type Schema } from './document.ts';
+import { BY_HAND, BY_RAIL, NAMED } from './surface.ts';
+import { comment, type Direction, schemaAt, TypeWriter } from './type-text.ts';
+
+/** Of each rail: its name in `rail`, in type names, and the member of a request that belongs to it. */
+const RAILS = [
+  { rail: 'BRE_B', prefix: 'Breb', member: 'breb', source: 'keyString' },
+  { rail: 'PSE', prefix: 'Pse', member: 'pse', source: 'pseUrl' },
+] as const;
+
+/** Every schema of the API as a type. Lists are left out: the SDK has pages of its own. */
+export function schemasFile(document: ApiDocument): string {
+  const writer = new TypeWriter(document);
+  const sent = schemasSent(document);
+  const written = Object.entries(document.components.schemas)
+    .filter(([name]) => !(name in BY_HAND) && !name.endsWith('List'))
+    .map(([name, schema]) => schemaText(writer, name, schema, sent.has(name) ? 'sent' : 'read'));
+  const named = Object.entries(NAMED).map(([name, place]) => namedText(document, writer, name, place));
+  return [...named, ...written].join('\n\n');
+}
+
+function schemaText(writer: TypeWriter, name: string, schema: Schema, direction: Direction): string {
+  const about = comment([schema.description ?? '']);
+  if (!BY_RAIL.includes(name))
+    return `${about}export interface ${name} {\n${writer.fields(schema, direction)} }`;
+  const shapes = RAILS.map(({ prefix }) => name.replace('Payin', `${prefix}Payin`));
+  return [
+    `${about}export type ${name} = ${shapes.join(' | ')};`,
+    ...RAILS.map(
+      (rail, index) =>
+        `export interface ${shapes[index]} {\n${writer.fields(onRail(schema, rail), direction)}${others(schema, rail)} }`,
+    ),
+  ].join('\n\n');
+}
+
+/** The schema as it is when `rail` is this one. */
+function onRail(schema: Schema, { rail, member, source }: (typeof RAILS)[number]): Schema {
+  const { sourceData, ...properties } = { ...schema.properties };
+  for (const { member: each } of RAILS) if (each !== member) delete properties[each];
+  const own = sourceData?.anyOf?.find((each) => each.properties?.[source]);
+  return {
+    ...schema,
+    properties: {
+      ...properties,
+      rail: { ...properties['rail'], const: rail },
+      ...(own ? { sourceData: { ...own, description: sourceData?.description ?? '' } } : {}),
+    },
+    required: [...(schema.required ?? []), ...(member in properties ? [member] : [])],
+  };
+}
+
+/** The other rail's object is refused by the API. */
+function others(schema: Schema, { member }: (typeof RAILS)[number]): string {
+  return RAILS.filter((each) => each.member !== member && schema.properties?.[each.member])
+    .map((each) => `\n${each.member}?: never;`)
+    .join('');
+}
+
+function namedText(document: ApiDocument, writer: TypeWriter, name: string, place: string): string {
+  const schema = schemaAt(document, place);
+  return schema.type === 'object'
+    ? `export interface ${name} {\n${writer.fields(schema, 'read')} }`
+    : `export type ${name} = ${writer.type(schema, 'read', name)};`;
+}
+
+function schemasSent(document: ApiDocument): ReadonlySet<string> {
+  const sent = new Set(['Customer']);
+  for (const operation of operationsOf(document))
+    for (const { schema } of Object.values(operation.requestBody?.content ?? {}))
+      sent.add(refName(schema) ?? '');
+  return sent;
+}

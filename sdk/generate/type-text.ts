@@ -1,0 +1,104 @@
+import { type ApiDocument, refName, type Schema, schemaNamed } from './document.ts';
+import { NAMED } from './surface.ts';
+
+/** What is read comes from the server; what is sent is written by people, who may leave out or pass `undefined`. */
+export type Direction = 'read' | 'sent';
+
+/** Writes JSON schemas as TypeScript. */
+export class TypeWriter {
+  readonly #named = new Map<string, string>();
+
+  constructor(document: ApiDocument) {
+    for (const [name, place] of Object.entries(NAMED))
+      this.#named.set(shapeOf(schemaAt(document, place)), name);
+  }
+
+  /** @param own the name whose own definition is being written, so that it is not written as itself */
+  type(schema: Schema, direction: Direction, own?: string): string {
+    const named = this.#named.get(shapeOf(schema));
+    if (named !== undefined && named !== own) return named;
+    const ref = refName(schema);
+    if (ref !== null) return ref;
+    if (schema.const !== undefined) return JSON.stringify(schema.const);
+    if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(' | ');
+    if (schema.anyOf) return schema.anyOf.map((each) => this.type(each, direction, own)).join(' | ');
+    if (Array.isArray(schema.type))
+      return schema.type.map((type: string) => this.type({ ...schema, type }, direction, own)).join(' | ');
+    return this.#plain(schema, direction);
+  }
+
+  #plain(schema: Schema, direction: Direction): string {
+    switch (schema.type) {
+      case 'object':
+        return schema.properties && Object.keys(schema.properties).length > 0
+          ? `{\n${this.fields(schema, direction)} }`
+          : 'Record<string, unknown>';
+      case 'array':
+        return `${direction === 'sent' ? 'readonly ' : ''}(${this.type(schema.items ?? {}, direction)})[]`;
+      case 'string':
+        if (schema.pattern === '^\\d{1,9}$') return 'number';
+        return direction === 'sent' && schema.format === 'date-time' ? 'string | Date' : 'string';
+      case 'number':
+      case 'integer':
+        return 'number';
+      case 'boolean':
+        return 'boolean';
+      case 'null':
+        return 'null';
+      default:
+        throw new Error(`a schema that sdk/generate cannot write as TypeScript: ${JSON.stringify(schema)}`);
+    }
+  }
+
+  fields(schema: Schema, direction: Direction): string {
+    return Object.entries(schema.properties ?? {})
+      .map(([name, property]) =>
+        this.field(name, property, schema.required?.includes(name) ?? false, direction),
+      )
+      .join('\n');
+  }
+
+  field(name: string, property: Schema, required: boolean, direction: Direction): string {
+    const type = this.type(property, direction);
+    const text = required
+      ? `${name}: ${type};`
+      : `${name}?: ${type}${direction === 'sent' ? ' | undefined' : ''};`;
+    return `${comment([property.description ?? '', direction === 'sent' ? rules(property) : ''])}${text}`;
+  }
+}
+
+/** A schema by a path such as `Payin.status` or `DeliveryList.data[].attempts[]`; null is looked through. */
+export function schemaAt(document: ApiDocument, place: string): Schema {
+  const [root = '', ...steps] = place.replaceAll('[]', '.[]').split('.');
+  let schema = schemaNamed(document, root);
+  for (const step of steps) {
+    const next = step === '[]' ? schema.items : schema.properties?.[step];
+    if (!next) throw new Error(`openapi.json has no ${place}: mend sdk/generate/surface.ts`);
+    schema = next.anyOf?.find((each) => each.type !== 'null') ?? next;
+  }
+  return schema;
+}
+
+/** Equal for schemas that admit the same, whatever is said about them. */
+function shapeOf(schema: Schema): string {
+  return JSON.stringify(schema, (key, value: unknown) =>
+    key === 'description' || key === 'example' ? undefined : value,
+  );
+}
+
+function rules({ type, minimum, maximum, minLength, maxLength, format }: Schema): string {
+  if (type === 'integer' && minimum !== undefined && maximum !== undefined)
+    return `${minimum.toLocaleString('en')} to ${maximum.toLocaleString('en')}.`;
+  if (type !== 'string' || format === 'date-time' || maxLength === undefined) return '';
+  return `${minLength === undefined ? 'At most' : `${minLength} to`} ${maxLength.toLocaleString('en')} characters.`;
+}
+
+/** A doc comment of paragraphs; nothing when there is nothing to say. */
+export function comment(paragraphs: readonly string[]): string {
+  const said = paragraphs.filter((each) => each !== '');
+  if (said.length === 0) return '';
+  const lines = said.join('\n').replaceAll('*/', '*\\/').split('\n');
+  return lines.length === 1
+    ? `/** ${lines[0]} */\n`
+    : `/**\n${lines.map((line) => ` * ${line}`.trimEnd()).join('\n')}\n */\n`;
+}

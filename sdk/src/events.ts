@@ -1,0 +1,31 @@
+import type { Calls } from './calls.ts';
+import type { CaudalEvent, EventNamed } from './event.ts';
+import { eventStream, type StreamOptions } from './event-stream.ts';
+import { EventsOperations } from './generated/events.ts';
+import type { EventName } from './generated/schemas.ts';
+
+export class Events extends EventsOperations {
+  readonly #calls: Calls;
+
+  constructor(calls: Calls) {
+    super(calls);
+    this.#calls = calls;
+  }
+
+  /**
+   * Follow events live: `GET /events/stream`. Needs the scope `events:read`.
+   *
+   * Connects again by itself and goes on where it was: nothing is missed and, within this stream, nothing comes twice.
+   * Ends when `signal` aborts.
+   * @throws ApiError when the credential is not accepted, of its own with the code `too_many_streams`
+   * @example
+   * for await (const event of caudal.events.stream()) console.log(event.event, event.data.reference);
+   */
+  stream(options?: StreamOptions & { event?: undefined }): AsyncGenerator<CaudalEvent, void, undefined>;
+  stream<Name extends EventName>(
+    options: StreamOptions<Name>,
+  ): AsyncGenerator<EventNamed<Name>, void, undefined>;
+  stream(options: StreamOptions = {}): AsyncGenerator<CaudalEvent, void, undefined> {
+    return eventStream(this.#calls, options);
+  }
+}

@@ -1,0 +1,143 @@
+// Made by `npm run generate`.
+
+import type { EventName, PayinStatus, PaymentLinkStatus, PayoutStatus, Rail } from './schemas.ts';
+
+export interface ListPayinsQuery {
+  /**
+   * `nextCursor` or `previousCursor` of an earlier page of the same list.
+   * At most 200 characters.
+   */
+  cursor?: string | undefined;
+  /** Payins per page, 1 to 100. */
+  pageSize?: number | undefined;
+  /** Only payins in this state. */
+  status?: PayinStatus | undefined;
+  /** Only payins on this rail. */
+  rail?: Rail | undefined;
+  /**
+   * Only the payin with this reference.
+   * 1 to 255 characters.
+   */
+  reference?: string | undefined;
+  /** Only payins of this payment link. */
+  paymentLinkId?: string | undefined;
+  /** Created at or after this moment. */
+  createdFrom?: string | Date | undefined;
+  /** Created before this moment. */
+  createdTo?: string | Date | undefined;
+}
+
+export interface LookUpBrebKeyQuery {
+  /**
+   * The name you expect the holder to have.
+   * 1 to 120 characters.
+   */
+  name?: string | undefined;
+  /**
+   * The document number you expect the holder to have.
+   * 1 to 40 characters.
+   */
+  documentNumber?: string | undefined;
+}
+
+export interface ListPayoutsQuery {
+  /**
+   * `nextCursor` or `previousCursor` of an earlier page of the same list.
+   * At most 200 characters.
+   */
+  cursor?: string | undefined;
+  /** Payouts per page, 1 to 100. */
+  pageSize?: number | undefined;
+  /** Only payouts in this state. */
+  status?: PayoutStatus | undefined;
+  /** Only payouts on this rail. */
+  rail?: 'BRE_B' | undefined;
+  /**
+   * Only the payout with this reference.
+   * 1 to 255 characters.
+   */
+  reference?: string | undefined;
+  /**
+   * Only payouts to this key.
+   * At most 200 characters.
+   */
+  keyString?: string | undefined;
+  /** Created at or after this moment. */
+  createdFrom?: string | Date | undefined;
+  /** Created before this moment. */
+  createdTo?: string | Date | undefined;
+}
+
+export interface ListPaymentLinksQuery {
+  /**
+   * `nextCursor` or `previousCursor` of an earlier page of the same list.
+   * At most 200 characters.
+   */
+  cursor?: string | undefined;
+  /** Links per page, 1 to 100. */
+  pageSize?: number | undefined;
+  /** Only links in this state. */
+  status?: PaymentLinkStatus | undefined;
+  /** Only links restricted to this rail. */
+  rail?: Rail | undefined;
+  /**
+   * Only the link with this reference.
+   * 1 to 255 characters.
+   */
+  reference?: string | undefined;
+  /** Created at or after this moment. */
+  createdFrom?: string | Date | undefined;
+  /** Created before this moment. */
+  createdTo?: string | Date | undefined;
+}
+
+export interface ListLedgerEntriesQuery {
+  /**
+   * `nextCursor` or `previousCursor` of an earlier page of the same list.
+   * At most 200 characters.
+   */
+  cursor?: string | undefined;
+  /** Entries per page, 1 to 100. */
+  pageSize?: number | undefined;
+  /** Only entries that left or reached this account. */
+  account?: 'AVAILABLE' | 'PENDING' | 'HELD' | undefined;
+  /** Booked at or after this moment. */
+  createdFrom?: string | Date | undefined;
+  /** Booked before this moment. */
+  createdTo?: string | Date | undefined;
+}
+
+export interface ListWebhookDeliveriesQuery {
+  /**
+   * `nextCursor` or `previousCursor` of an earlier page of the same list.
+   * At most 200 characters.
+   */
+  cursor?: string | undefined;
+  /** Deliveries per page, 1 to 100. */
+  pageSize?: number | undefined;
+}
+
+export interface ListEventsQuery {
+  /**
+   * `nextCursor` or `previousCursor` of an earlier page of the same list.
+   * At most 200 characters.
+   */
+  cursor?: string | undefined;
+  /** Events per page, 1 to 100. */
+  pageSize?: number | undefined;
+  /** Only events of this name. */
+  event?: EventName | undefined;
+  /** Only events of this payin, payout or payment link. */
+  resourceId?: string | undefined;
+  /** Created at or after this moment. */
+  createdFrom?: string | Date | undefined;
+  /** Created before this moment. */
+  createdTo?: string | Date | undefined;
+}
+
+export interface StreamEventsQuery {
+  /** Only events of this name. */
+  event?: EventName | undefined;
+  /** The last event you have, where you cannot send `Last-Event-ID`. */
+  after?: string | undefined;
+}

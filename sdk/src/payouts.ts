@@ -1,0 +1,19 @@
+import { PayoutsOperations } from './generated/payouts.ts';
+import type { PayoutStatus, PayoutWithAnomalies } from './generated/schemas.ts';
+import { type WaitOptions, waitForFinal } from './wait-for.ts';
+
+const FINAL = ['CONFIRMED', 'DECLINED', 'CANCELED'] as const satisfies readonly PayoutStatus[];
+
+export class Payouts extends PayoutsOperations {
+  /**
+   * Reads the payout until it is `CONFIRMED`, `DECLINED` or `CANCELED`. For tests and scripts: a program waits for the event.
+   * @throws TimeoutError when it takes longer: the money may still arrive
+   */
+  async waitFor(
+    id: string,
+    options: WaitOptions = {},
+  ): Promise<PayoutWithAnomalies & { status: (typeof FINAL)[number] }> {
+    const payout = await waitForFinal('payouts', id, FINAL, (...read) => this.get(...read), options);
+    return payout as PayoutWithAnomalies & { status: (typeof FINAL)[number] };
+  }
+}

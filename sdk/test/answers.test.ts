@@ -1,0 +1,194 @@
+import { inspect } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { ApiError, Caudal, UnexpectedAnswerError } from '../src/index.ts';
+import { API_KEY, crookedServer, cut, json, PAYIN, problem, thrownBy } from './crooked-server.ts';
+
+describe('a problem', () => {
+  it('becomes an ApiError with all of it, and narrows by its code', async () => {
+    const server = await crookedServer(problem(409, 'reference_taken', {}, { existingId: 'p0' }));
+    const error = await thrownBy(server.client().payins.create(PAYIN));
+    if (!(error instanceof ApiError) || error.code !== 'reference_taken') throw error;
+    const existingId: string = error.existingId;
+    expect(existingId).toBe('p0');
+    expect(error).toMatchObject({
+      name: 'ApiError',
+      operation: 'payins.create',
+      status: 409,
+      title: 'Title of reference_taken',
+      detail: 'Detail of reference_taken.',
+      requestId: 'req_1',
+      type: 'https://api.example.com/docs/errors/reference_taken',
+      errors: [],
+    });
+    expect(error.problem['instance']).toBe('/somewhere');
+    expect(error.message).toBe(
+      'payins.create: Title of reference_taken (409 reference_taken). Detail of reference_taken. [request req_1]',
+    );
+  });
+
+  it('about fields says each of them in its message', async () => {
+    const errors = [
+      { path: 'inlineCustomer.phone', code: 'invalid_format', message: 'Is not a phone number.' },
+    ];
+    const server = await crookedServer(problem(400, 'invalid_request', {}, { errors }));
+    const error = await thrownBy(server.client().payins.create(PAYIN));
+    expect(error).toMatchObject({ errors });
+    expect((error as Error).message).toContain('\n  inlineCustomer.phone: Is not a phone number.');
+  });
+
+  it('with members named like those of an error does not overwrite them', async () => {
+    const server = await crookedServer(
+      problem(400, 'invalid_request', {}, { message: 'x', stack: 'y', attempts: 9 }),
+    );
+    const error = await thrownBy(server.client().payins.create(PAYIN));
+    expect(error).toMatchObject({ attempts: 1 });
+    expect((error as Error).message).toContain('Title of invalid_request');
+  });
+});
+
+describe('an answer that is not of the API', () => {
+  it('such as the page of a proxy says so, with its status and how it begins', async () => {
+    const server = await crookedServer((response) => {
+      response.writeHead(404, { 'content-type': 'text/html; charset=utf-8' }).end('<html>nginx</html>');
+    });
+    const error = await thrownBy(server.client().balance.get());
+    expect(error).toBeInstanceOf(UnexpectedAnswerError);
+    expect(error).toMatchObject({ status: 404, excerpt: '<html>nginx</html>', attempts: 1 });
+    expect((error as Error).message).toContain('check baseUrl');
+  });
+
+  it('with status 502 leaves a write unknown', async () => {
+    const server = await crookedServer((response) => void response.writeHead(502).end('Bad Gateway'));
+    const error = await thrownBy(server.client({ maxRetries: 0 }).payouts.cancel('o1'));
+    expect(error).toMatchObject({ name: 'UnexpectedAnswerError', status: 502, outcomeUnknown: true });
+  });
+
+  it('that redirects is not followed: the key would go with it', async () => {
+    const elsewhere = await crookedServer(json({}));
+    const server = await crookedServer((response) => {
+      response.writeHead(307, { location: `${elsewhere.url}/balance` }).end();
+    });
+    const error = await thrownBy(server.client({ maxRetries: 0 }).balance.get());
+    expect((error as Error).message).toContain(`redirected (307) to ${elsewhere.url}/balance`);
+    expect(elsewhere.requests).toHaveLength(0);
+  });
+
+  it('that goes on and on is given up, not read to its end', async () => {
+    let written = 0;
+    const server = await crookedServer((response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      const megabyte = 'a'.repeat(1_048_576);
+      const more = () => {
+        while (!response.destroyed && written < 500) {
+          written += 1;
+          if (!response.write(megabyte)) return void response.once('drain', more);
+        }
+      };
+      more();
+    });
+    const error = await thrownBy(server.client({ maxRetries: 0 }).balance.get());
+    expect(error).toBeInstanceOf(UnexpectedAnswerError);
+    expect((error as Error).message).toContain('longer than any of this API');
+    expect(written).toBeLessThan(200);
+  });
+});
+
+describe('the request', () => {
+  it('goes to its path with its query, dates and numbers as the API reads them', async () => {
+    const server = await crookedServer(json({ data: [], pageInfo: {} }));
+    await server.client().payins.list({
+      pageSize: 5,
+      reference: 'a&b=c',
+      createdFrom: new Date(0),
+      status: undefined,
+    });
+    expect(server.requests[0]?.path).toBe(
+      '/payins?pageSize=5&reference=a%26b%3Dc&createdFrom=1970-01-01T00%3A00%3A00.000Z',
+    );
+    await server.client({ baseUrl: `${server.url}/caudal/` }).breb.lookUp('@TEST/OK?');
+    expect(server.requests[1]?.path).toBe('/caudal/breb/keys/%40TEST%2FOK%3F');
+  });
+
+  it('carries key, language, client and the headers of the caller, who cannot replace the key', async () => {
+    const server = await crookedServer(json({}));
+    await server
+      .client({ language: 'es' })
+      .balance.get({ headers: { 'x-trace': 't1', 'X-Api-Key': 'other' } });
+    expect(server.requests[0]?.headers).toMatchObject({
+      'x-api-key': API_KEY,
+      'accept-language': 'es',
+      'x-trace': 't1',
+      'x-caudal-client': expect.stringMatching(/^sdk-js\/\d+\.\d+\.\d+ Node\.js\/\d+/) as string,
+    });
+  });
+
+  it('carries an access token as a bearer', async () => {
+    const server = await crookedServer(json({}));
+    await new Caudal({ accessToken: 'cdl_test_at_x', baseUrl: server.url }).balance.get();
+    expect(server.requests[0]?.headers).toMatchObject({ authorization: 'Bearer cdl_test_at_x' });
+    expect(server.requests[0]?.headers['x-api-key']).toBeUndefined();
+  });
+
+  it.each(['', '.', '..', undefined])('is not made for the id %o, which would lead elsewhere', async (id) => {
+    const server = await crookedServer(json({}));
+    expect(await thrownBy(server.client().payins.get(id as string))).toBeInstanceOf(TypeError);
+    expect(server.requests).toHaveLength(0);
+  });
+
+  it.each(['', 'a\nb', 'ñ', 'x'.repeat(256), ' a'])(
+    'is not made with the idempotency key %o',
+    async (key) => {
+      const server = await crookedServer(json({}, 201));
+      const error = await thrownBy(server.client().payins.create(PAYIN, { idempotencyKey: key }));
+      expect(error).toBeInstanceOf(TypeError);
+      expect(server.requests).toHaveLength(0);
+    },
+  );
+
+  it('is made by the fetch that was given', async () => {
+    const urls: string[] = [];
+    const caudal = new Caudal({
+      apiKey: API_KEY,
+      baseUrl: 'https://payments.example.com',
+      fetch: (url, request) => {
+        urls.push(`${request.method} ${url}`);
+        return Promise.resolve(new Response('{"currency":"COP"}', { status: 200 }));
+      },
+    });
+    expect((await caudal.balance.get()).currency).toBe('COP');
+    expect(urls).toEqual(['GET https://payments.example.com/balance']);
+  });
+});
+
+describe('the API key', () => {
+  it('is not in the client as printed, nor in its JSON, nor in any error', async () => {
+    const server = await crookedServer(cut, problem(401, 'unauthorized'));
+    const caudal = server.client({ maxRetries: 0 });
+    const printed = [
+      inspect(caudal, { depth: 10, showHidden: true }),
+      JSON.stringify(caudal),
+      inspect(await thrownBy(caudal.balance.get()), { depth: 10, showHidden: true }),
+      inspect(await thrownBy(caudal.balance.get()), { depth: 10, showHidden: true }),
+      inspect(await thrownBy(caudal.accessTokens.create()), { depth: 10, showHidden: true }),
+    ];
+    for (const text of printed) expect(text).not.toContain('kept-secret');
+  });
+
+  it.each(['cdl_test_kept-secret\n', 'cdl_test_kept-secret ñ', '', undefined])(
+    'that cannot be one (%o) is refused without being printed',
+    (apiKey) => {
+      const make = () => new Caudal({ apiKey, baseUrl: 'http://127.0.0.1:1' });
+      expect(make).toThrow(TypeError);
+      expect(make).not.toThrow(/kept-secret/);
+    },
+  );
+
+  it('of production does not go to the development server by default', () => {
+    expect(() => new Caudal({ apiKey: 'cdl_live_x' })).toThrow(/baseUrl/);
+  });
+
+  it.each(['payments.example.com', 'ftp://x', 'https://x?y=1', 'https://user@x'])(
+    'goes to no such address: %s',
+    (baseUrl) => expect(() => new Caudal({ apiKey: API_KEY, baseUrl })).toThrow(/baseUrl/),
+  );
+});

@@ -1,0 +1,214 @@
+import type { ServerResponse } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { type Caudal, type CaudalError, UnexpectedAnswerError } from '../src/index.ts';
+import { idAt, SeenEvents, timeOf } from '../src/seen-events.ts';
+import {
+  type CrookedServer,
+  crookedServer,
+  cut,
+  type Got,
+  json,
+  problem,
+  thrownBy,
+} from './crooked-server.ts';
+
+const NOW = Date.now();
+/** An id so many milliseconds from now. */
+const id = (ms: number) => idAt(NOW + ms);
+
+function frame(eventId: string): string {
+  return `id: ${eventId}\nevent: payin.confirmed\ndata: ${JSON.stringify({ id: eventId, event: 'payin.confirmed' })}\n\n`;
+}
+
+/** Sends these, then does that with the connection. */
+function stream(ids: readonly string[], then: 'cut' | 'end' | 'stay' = 'stay') {
+  return (response: ServerResponse) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(`retry: 2000\n\n:\n\n${ids.map(frame).join('')}`, () => {
+      if (then === 'cut') response.destroy();
+      if (then === 'end') response.end();
+    });
+  };
+}
+
+type Answer = (response: ServerResponse, request: Got) => void;
+
+/** A server whose list of events holds these, newest first, and whose stream answers thus. */
+async function events(
+  listed: readonly string[],
+  ...answers: readonly [Answer, ...Answer[]]
+): Promise<Streams> {
+  let asked = 0;
+  const server = await crookedServer((response, request) => {
+    if (request.path.startsWith('/events/stream')) {
+      asked += 1;
+      return answers[Math.min(asked, answers.length) - 1]?.(response, request);
+    }
+    const data = listed.map((each) => ({ id: each, event: 'payin.confirmed' }));
+    json({ data, pageInfo: { nextCursor: null } })(response, request);
+  });
+  return {
+    ...server,
+    streams: () => server.requests.filter(({ path }) => path.startsWith('/events/stream')),
+  };
+}
+
+interface Streams extends CrookedServer {
+  streams(): Got[];
+}
+
+/** Follows until so many have come. */
+async function follow(caudal: Caudal, count: number, options: object = {}): Promise<string[]> {
+  const got: string[] = [];
+  for await (const event of caudal.events.stream(options)) if (got.push(event.id) >= count) break;
+  return got;
+}
+
+describe('a stream of events', () => {
+  it('goes on after a break where it was, and hands on each event once', async () => {
+    const server = await events(
+      [],
+      stream([id(1), id(2)], 'cut'),
+      stream([id(1), id(2), id(3)], 'end'),
+      cut,
+      stream([id(2), id(3), id(4)]),
+    );
+    expect(await follow(server.client(), 4)).toEqual([id(1), id(2), id(3), id(4)]);
+    expect(server.streams().map(({ headers }) => headers['last-event-id'])).toEqual([
+      undefined,
+      id(2),
+      id(3),
+      id(3),
+    ]);
+  });
+
+  it('broken before its first event goes on from where it began', async () => {
+    const server = await events([], stream([], 'cut'), stream([id(10)]));
+    expect(await follow(server.client(), 1)).toEqual([id(10)]);
+    const [first, resumed] = server.streams().map(({ headers }) => headers['last-event-id']);
+    expect(first).toBeUndefined();
+    expect(resumed).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7000-8000-0{12}$/);
+    expect(Math.abs(timeOf(String(resumed)) - NOW)).toBeLessThan(60_000);
+  });
+
+  it('begins now: what a resumed stream sends again from before is not handed on, and what was recorded late is', async () => {
+    const before = [id(-10), id(-2_000), id(-50_000), id(-90_000)];
+    // Numbered before it began, and recorded after.
+    const late = id(-5);
+    const server = await events(
+      before,
+      stream([], 'cut'),
+      stream([id(-50_000), id(-2_000), id(-10), late, id(5)]),
+    );
+    expect(await follow(server.client(), 2)).toEqual([late, id(5)]);
+    expect(server.streams().map(({ headers }) => headers['last-event-id'])).toEqual([id(-10), id(-10)]);
+  });
+
+  it('begins now also where more happens in a minute than can be looked through', async () => {
+    const before = Array.from({ length: 1_200 }, (_, index) => id(-index));
+    const server = await events(before, stream([...before, id(1)]));
+    expect(await follow(server.client(), 1)).toEqual([id(1)]);
+  });
+
+  it('resumes after the event that the caller has, and does not hand that one on again', async () => {
+    const server = await events([], stream([id(-90_000), id(-80_000), id(-70_000)]));
+    const got = await follow(server.client(), 2, { lastEventId: id(-80_000) });
+    expect(got).toEqual([id(-90_000), id(-70_000)]);
+    expect(server.streams()[0]?.headers['last-event-id']).toBe(id(-80_000));
+  });
+
+  it('goes on from the newest event, not from the last that came', async () => {
+    const server = await events([], stream([id(5), id(3)], 'cut'), stream([id(6)]));
+    expect(await follow(server.client(), 3)).toEqual([id(5), id(3), id(6)]);
+    expect(server.streams()[1]?.headers['last-event-id']).toBe(id(5));
+  });
+
+  it('asks for one name only when told so', async () => {
+    const server = await events([], stream([id(1)]));
+    await follow(server.client(), 1, { event: 'payin.confirmed' });
+    expect(server.streams()[0]?.path).toBe('/events/stream?event=payin.confirmed');
+  });
+
+  it('tells of each connection and each break', async () => {
+    const said: string[] = [];
+    const server = await events([], stream([id(1)], 'end'), problem(503, 'overloaded'), stream([id(2)]));
+    await follow(server.client(), 2, {
+      onConnect: () => said.push('connected'),
+      onBreak: (error: CaudalError | null) => said.push(error === null ? 'ended' : error.name),
+    });
+    expect(said).toEqual(['connected', 'ended', 'ApiError', 'connected']);
+  });
+
+  it.each([401, 403, 400])(
+    'ends with the problem when it is answered %i, also after a break',
+    async (status) => {
+      const server = await events([], stream([id(1)], 'cut'), problem(status, 'unauthorized'));
+      expect(await thrownBy(follow(server.client(), 2))).toMatchObject({ name: 'ApiError', status });
+      expect(server.streams()).toHaveLength(2);
+    },
+  );
+
+  it('of a server that does not answer at all gives up like any call', async () => {
+    const server = await crookedServer(cut);
+    expect(await thrownBy(follow(server.client({ maxRetries: 1 }), 1))).toMatchObject({
+      name: 'ConnectionError',
+      operation: 'events.stream',
+      attempts: 2,
+    });
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it('that never connects gives up like any call', async () => {
+    const server = await events([], cut);
+    expect(await thrownBy(follow(server.client({ maxRetries: 1 }), 1))).toMatchObject({
+      name: 'ConnectionError',
+      attempts: 2,
+      outcomeUnknown: false,
+    });
+    expect(server.streams()).toHaveLength(2);
+  });
+
+  it('answered by something that is no stream says so', async () => {
+    const server = await events([], json({ hello: 1 }));
+    expect(await thrownBy(follow(server.client(), 1))).toBeInstanceOf(UnexpectedAnswerError);
+  });
+
+  it('waits as long as it is asked to when there are too many', async () => {
+    const server = await events(
+      [],
+      problem(429, 'too_many_streams', { 'retry-after': '1' }),
+      stream([id(1)]),
+    );
+    const began = performance.now();
+    await follow(server.client(), 1);
+    expect(performance.now() - began).toBeGreaterThan(950);
+  });
+
+  it('ends quietly when the caller aborts, while it reads and while it waits', async () => {
+    const server = await events([], stream([id(1)]), problem(503, 'overloaded', { 'retry-after': '20' }));
+    for (const count of [1, 2]) {
+      const ending = new AbortController();
+      const ended = follow(server.client(), 9, { signal: ending.signal });
+      await expect.poll(() => server.streams().length).toBe(count);
+      ending.abort();
+      expect((await ended).length).toBeLessThan(2);
+    }
+  });
+
+  it('lets go of the connection when the loop is left', async () => {
+    let closed = false;
+    const server = await events([], (response) => {
+      response.once('close', () => (closed = true));
+      stream([id(1)])(response);
+    });
+    await follow(server.client(), 1);
+    await expect.poll(() => closed).toBe(true);
+  });
+
+  it('remembers a bounded number of events, and drops repeats of the last minute all the same', () => {
+    const seen = new SeenEvents();
+    for (let ms = 0; ms < 600_000; ms += 100) expect(seen.add(id(ms))).toBe(true);
+    for (let ms = 540_000; ms < 600_000; ms += 100) expect(seen.add(id(ms))).toBe(false);
+    expect(seen.size).toBeLessThan(1_300);
+  });
+});

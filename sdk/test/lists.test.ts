@@ -1,0 +1,74 @@
+import type { ServerResponse } from 'node:http';
+import { expect, it } from 'vitest';
+import { crookedServer, type Got, json, problem, thrownBy } from './crooked-server.ts';
+
+/** Seven items in pages of three. */
+function pages(response: ServerResponse, { path }: Got): void {
+  const { searchParams } = new URL(path, 'http://x');
+  const at = Number(searchParams.get('cursor') ?? 0);
+  const data = [0, 1, 2].map((each) => ({ id: String(at + each) })).filter(({ id }) => Number(id) < 7);
+  const pageInfo = {
+    hasNext: at + 3 < 7,
+    hasPrevious: at > 0,
+    nextCursor: at + 3 < 7 ? String(at + 3) : null,
+    previousCursor: at > 0 ? String(at - 3) : null,
+  };
+  json({ data, pageInfo })(response, { method: '', path, headers: {}, body: '' });
+}
+
+it('A list is asked for nothing until it is awaited or iterated, and then once', async () => {
+  const server = await crookedServer(pages);
+  const list = server.client().payins.list({ status: 'CONFIRMED' });
+  expect(server.requests).toHaveLength(0);
+  const page = await list;
+  expect(page.data.map(({ id }) => id)).toEqual(['0', '1', '2']);
+  expect((await list).data).toBe(page.data);
+  expect(server.requests).toHaveLength(1);
+});
+
+it('Iterating gives every item of every page, with the same filters, in order', async () => {
+  const server = await crookedServer(pages);
+  const ids: string[] = [];
+  for await (const { id } of server.client().payins.list({ status: 'CONFIRMED', pageSize: 3 })) ids.push(id);
+  expect(ids).toEqual(['0', '1', '2', '3', '4', '5', '6']);
+  expect(server.requests.map(({ path }) => path)).toEqual([
+    '/payins?status=CONFIRMED&pageSize=3',
+    '/payins?status=CONFIRMED&pageSize=3&cursor=3',
+    '/payins?status=CONFIRMED&pageSize=3&cursor=6',
+  ]);
+});
+
+it('Leaving the loop early asks for no further page', async () => {
+  const server = await crookedServer(pages);
+  for await (const { id } of server.client().payins.list()) if (id === '1') break;
+  expect(await server.client().payins.list().toArray({ limit: 2 })).toHaveLength(2);
+  expect(server.requests).toHaveLength(2);
+});
+
+it('A page leads to the next and the previous one, and to null at the ends', async () => {
+  const server = await crookedServer(pages);
+  const first = await server.client().payins.list();
+  const second = await first.nextPage();
+  const third = await second?.nextPage();
+  expect(third?.data.map(({ id }) => id)).toEqual(['6']);
+  expect(await third?.nextPage()).toBeNull();
+  expect((await second?.previousPage())?.data).toEqual(first.data);
+  expect(await first.previousPage()).toBeNull();
+  expect(JSON.parse(JSON.stringify(first))).toEqual({ data: first.data, pageInfo: first.pageInfo });
+});
+
+it('A list that is always whole is a list like any other', async () => {
+  const server = await crookedServer(json({ data: [{ id: 'e1' }] }));
+  const page = await server.client().webhookEndpoints.list();
+  expect(page.pageInfo).toMatchObject({ hasNext: false, nextCursor: null });
+  const ids: string[] = [];
+  for await (const { id } of server.client().webhookEndpoints.list()) ids.push(id);
+  expect(ids).toEqual(['e1']);
+});
+
+it('What goes wrong is thrown by whichever way the list is used', async () => {
+  const server = await crookedServer(problem(400, 'cursor_invalid'));
+  const list = server.client().payins.list({ cursor: 'x' });
+  expect(await thrownBy(list)).toMatchObject({ code: 'cursor_invalid' });
+  expect(await thrownBy(list.toArray({ limit: 1 }))).toMatchObject({ code: 'cursor_invalid' });
+});

@@ -1,0 +1,172 @@
+import { Webhook } from 'standardwebhooks';
+import { describe, expect, it } from 'vitest';
+import { EVENT_FIELDS } from '../src/event.ts';
+import { type CaudalEvent, type EventName, WebhookVerificationError, webhooks } from '../src/index.ts';
+import { thrownBy } from './crooked-server.ts';
+
+const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+const OTHER = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
+const NAMES = [
+  'payin.confirmed',
+  'payin.canceled',
+  'payin.declined',
+  'payout.confirmed',
+  'payout.canceled',
+  'payout.declined',
+  'paymentlink.completed',
+  'paymentlink.expired',
+] as const satisfies readonly EventName[];
+
+describe('with the published library of Standard Webhooks', () => {
+  it('what the SDK signs is verified', async () => {
+    const { body, headers } = await webhooks.testDelivery({ event: 'payin.confirmed', secret: SECRET });
+    expect(new Webhook(SECRET).verify(body, headers)).toMatchObject({ event: 'payin.confirmed' });
+    expect(() => new Webhook(OTHER).verify(body, headers)).toThrow(/No matching signature/);
+  });
+
+  it('what it signs is verified by the SDK', async () => {
+    const { body } = await webhooks.testDelivery({ event: 'payout.declined', secret: OTHER });
+    const { id } = JSON.parse(body) as { id: string };
+    const now = new Date();
+    const headers = {
+      'webhook-id': id,
+      'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
+      'webhook-signature': new Webhook(SECRET).sign(id, now, body),
+    };
+    expect((await webhooks.unwrap(body, headers, SECRET)).event).toBe('payout.declined');
+  });
+
+  it('both make the same signature, letters beyond ASCII included', async () => {
+    const at = new Date(1_800_000_000_000);
+    const headers = await webhooks.sign({ body: '{"n":"Muñoz ✓"}', secret: SECRET, id: 'm1', timestamp: at });
+    expect(headers['webhook-signature']).toBe(new Webhook(SECRET).sign('m1', at, '{"n":"Muñoz ✓"}'));
+  });
+});
+
+describe('a delivery', () => {
+  it('is taken as text and as bytes, with headers in every shape that servers give', async () => {
+    const { body, headers } = await webhooks.testDelivery({ event: 'payin.confirmed', secret: SECRET });
+    const bytes = new TextEncoder().encode(body);
+    const upper = Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value]),
+    );
+    const lists = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value]]));
+    const given: [Parameters<typeof webhooks.unwrap>[0], Parameters<typeof webhooks.unwrap>[1]][] = [
+      [body, headers],
+      [bytes, new Headers(headers)],
+      [Buffer.from(body), upper],
+      [bytes.buffer, lists],
+    ];
+    for (const [raw, shape] of given)
+      expect((await webhooks.unwrap(raw, shape, SECRET)).event).toBe('payin.confirmed');
+  });
+
+  it('is verified by any of several secrets, and by any of several signatures', async () => {
+    const { body, headers } = await webhooks.testDelivery({
+      event: 'payin.confirmed',
+      secret: [OTHER, SECRET],
+    });
+    const single = await webhooks.testDelivery({ event: 'payin.confirmed', secret: SECRET });
+    const newer = `v2,abc v1a,def ${single.headers['webhook-signature']}`;
+    const taken = await Promise.all([
+      webhooks.unwrap(body, headers, SECRET),
+      webhooks.unwrap(body, headers, OTHER),
+      webhooks.unwrap(single.body, single.headers, [OTHER, SECRET]),
+      webhooks.unwrap(single.body, { ...single.headers, 'webhook-signature': newer }, SECRET),
+    ]);
+    expect(taken.map(({ event }) => event)).toEqual(taken.map(() => 'payin.confirmed'));
+  });
+
+  it.each([
+    ['signature_mismatch', 'another secret', (): Change => ({ secret: OTHER })],
+    [
+      'signature_mismatch',
+      'another body',
+      (): Change => ({ body: (text) => text.replace('order', 'Order') }),
+    ],
+    ['signature_mismatch', 'another id', (): Change => ({ headers: { 'webhook-id': 'x' } })],
+    [
+      'signature_mismatch',
+      'a signature cut short',
+      (): Change => ({ headers: { 'webhook-signature': 'v1,AAAA' } }),
+    ],
+    ['signature_mismatch', 'no base64', (): Change => ({ headers: { 'webhook-signature': 'v1,*' } })],
+    ['signature_mismatch', 'no secrets', (): Change => ({ secret: [] })],
+    ['timestamp_too_old', 'six minutes', (): Change => ({ agoSeconds: 301 })],
+    ['timestamp_too_new', 'six minutes ahead', (): Change => ({ agoSeconds: -302 })],
+    ['headers_missing', 'no id', (): Change => ({ headers: { 'webhook-id': undefined } })],
+    ['headers_missing', 'no signature', (): Change => ({ headers: { 'webhook-signature': undefined } })],
+    ['headers_missing', 'a time that is none', (): Change => ({ headers: { 'webhook-timestamp': 'soon' } })],
+    ['body_not_raw', 'a parsed body', (): Change => ({ body: (text) => JSON.parse(text) as string })],
+  ] as const)('is refused for %s: %s', async (reason, _, change) => {
+    const error = await thrownBy(changed(change()));
+    expect(error).toBeInstanceOf(WebhookVerificationError);
+    expect(error).toMatchObject({ reason, outcomeUnknown: false });
+    expect(String(error)).not.toContain(SECRET);
+  });
+
+  it('is taken up to five minutes early or late', async () => {
+    expect((await changed({ agoSeconds: 299 })).event).toBe('payin.confirmed');
+    expect((await changed({ agoSeconds: -299 })).event).toBe('payin.confirmed');
+  });
+
+  it.each(['not json', '[]', 'null', '{"event":"x"}', '{"id":"m2","event":"x","data":{}}'])(
+    'signed but no event is refused: %s',
+    async (body) => {
+      const headers = await webhooks.sign({ body, secret: SECRET, id: 'm1' });
+      expect(await thrownBy(webhooks.unwrap(body, headers, SECRET))).toMatchObject({
+        reason: 'body_not_an_event',
+      });
+    },
+  );
+
+  it('checked with something that is no secret is a mistake of the program', async () => {
+    expect(await thrownBy(changed({ secret: 'whsec_' }))).toBeInstanceOf(TypeError);
+    expect(await thrownBy(changed({ secret: 'whsec_***' }))).toBeInstanceOf(TypeError);
+  });
+});
+
+interface Change {
+  readonly secret?: string | readonly string[];
+  readonly body?: (text: string) => string;
+  readonly headers?: Readonly<Record<string, string | undefined>>;
+  readonly agoSeconds?: number;
+}
+
+async function changed(change: Change): Promise<CaudalEvent> {
+  const at = new Date(Date.now() - (change.agoSeconds ?? 0) * 1000);
+  const { body, headers } = await webhooks.testDelivery({ event: 'payin.confirmed', secret: SECRET, at });
+  const given = change.body ? change.body(body) : body;
+  return webhooks.unwrap(given, { ...headers, ...change.headers }, change.secret ?? SECRET);
+}
+
+describe('a test delivery', () => {
+  it.each(NAMES)('of %s has the fields that the real one has, and the final status', async (event) => {
+    const { body, headers } = await webhooks.testDelivery({ event, secret: SECRET });
+    const unwrapped = await webhooks.unwrap(body, headers, SECRET);
+    const [resource = '', outcome = ''] = event.split('.');
+    expect(unwrapped).toMatchObject({ event, resource, data: { status: outcome.toUpperCase() } });
+    expect(Object.keys(unwrapped.data)).toEqual(EVENT_FIELDS[resource as keyof typeof EVENT_FIELDS]);
+    expect(headers['webhook-id']).toBe(unwrapped.id);
+    expect(unwrapped.id.charAt(14)).toBe('7');
+  });
+
+  it('tells of what the test says', async () => {
+    const { body } = await webhooks.testDelivery({
+      event: 'payin.confirmed',
+      secret: SECRET,
+      data: { reference: 'order-7', confirmedAmountInCents: 5 },
+    });
+    expect(JSON.parse(body)).toMatchObject({ data: { reference: 'order-7', confirmedAmountInCents: 5 } });
+  });
+});
+
+it('The types know each event by its name', () => {
+  const paid = (event: CaudalEvent): number | null =>
+    event.event === 'payin.confirmed' ? event.data.confirmedAmountInCents : null;
+  // Do not compile when openapi.json names an event without a type, or a type an event that the API does not have.
+  const named: Record<Exclude<CaudalEvent['event'], 'webhook.test'>, true> = {} as Record<EventName, true>;
+  const typed: Record<EventName, true> = named;
+  expect(paid).toBeTypeOf('function');
+  expect(typed).toEqual({});
+});
