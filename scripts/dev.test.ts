@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -18,6 +18,8 @@ interface Ready {
   readonly simulatorUrl: string;
   readonly apiKey: string;
 }
+
+const STACK = join(folder, 'data', 'stack.json');
 
 /** Starts the command as a person would and reads what it prints. */
 async function startDev(...flags: readonly string[]) {
@@ -73,6 +75,14 @@ describe('npm run dev', () => {
       simulatorUrl: expect.stringMatching(/^http:/),
       apiKey: expect.stringMatching(/^cdl_test_/),
     });
+    const { ready: _up, ...addresses } = ready;
+    expect(JSON.parse(readFileSync(STACK, 'utf8'))).toEqual({
+      ...addresses,
+      opsUrl: expect.stringMatching(/^http:/),
+      pid: first.child.pid,
+    });
+    // It holds a key.
+    expect(statSync(STACK).mode & 0o777).toBe(0o600);
     const headers = { 'x-api-key': ready.apiKey, 'content-type': 'application/json' };
     const created = await fetch(`${ready.baseUrl}/payins`, {
       method: 'POST',
@@ -83,13 +93,19 @@ describe('npm run dev', () => {
     const { id } = (await created.json()) as { id: string };
     expect((await fetch(`${ready.baseUrl}/docs`)).status).toBe(200);
     expect((await fetch(ready.simulatorUrl)).status).toBe(200);
+    // A second run in the same folder gives up, and leaves the file of the first alone.
+    await expect(startDev('--json')).rejects.toThrow('another process is using');
+    expect(existsSync(STACK)).toBe(true);
     first.child.kill('SIGINT');
     expect(await first.exited).toBe(0);
+    expect(existsSync(STACK)).toBe(false);
     expect(first.output().trim().split('\n')).toHaveLength(1);
     expect(leftBehind()).toEqual([]);
 
     const second = await startDev();
     expect(second.output()).toContain(ready.apiKey);
+    for (const next of ['caudal listen', 'caudal trigger payin.confirmed', 'caudal doctor'])
+      expect(second.output()).toContain(`npx ${next}`);
     const baseUrl = /API\s+(http\S+)/.exec(second.output())?.[1] ?? '';
     const kept = await fetch(`${baseUrl}/payins/${id}`, { headers });
     expect(kept.status).toBe(200);

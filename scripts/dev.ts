@@ -2,13 +2,14 @@
  * npm run dev: a whole Caudal on one machine. PostgreSQL, migrations, simulator, server and an organization with a
  * key; data is kept in .data until `-- --fresh`.
  */
-import { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Client } from 'pg';
 import type { Child } from './stack/child.ts';
+import { buildDocs, docsAreStale } from './stack/docs-site.ts';
 import { freePort, type PostgresCluster, startPostgres } from './stack/postgres.ts';
 import { runServerCommand, startServer, startSimulator } from './stack/processes.ts';
 import { seedOrganization } from './stack/seed.ts';
@@ -21,6 +22,7 @@ const HELP = `npm run dev [-- OPTIONS]: a whole Caudal on this machine
 
   --fresh      forget everything kept from earlier runs
   --json       print one JSON line when all is up, nothing else
+  --any-ports  take any free ports instead of the usual ones: for programs that start several at once
   --data DIR   keep data and logs there instead of in .data/dev
   --help       this text
 
@@ -37,8 +39,15 @@ interface Running {
   readonly children: readonly Child[];
 }
 
-/** Where this run keeps its data. */
-let dataDir = fileURLToPath(new URL('../.data/dev', import.meta.url));
+/** Where this run keeps its data; `caudal` looks for a stack in the usual place alone. */
+const USUAL_DATA = fileURLToPath(new URL('../.data/dev', import.meta.url));
+let dataDir = USUAL_DATA;
+
+/** Not before we have written it: it may be that of another run, which holds the folder. */
+let addressesKept = false;
+
+/** Whether the usual ports are left to others. */
+let anyPorts = false;
 
 /** What has been started, in order; ended in the opposite one. */
 const started: { name: string; stop: () => Promise<unknown>; kill: () => void }[] = [];
@@ -50,6 +59,7 @@ async function main(): Promise<number> {
       json: { type: 'boolean' },
       help: { type: 'boolean' },
       data: { type: 'string' },
+      'any-ports': { type: 'boolean' },
     },
     strict: true,
   });
@@ -70,11 +80,13 @@ async function main(): Promise<number> {
     }
   });
   if (values.data !== undefined) dataDir = resolve(values.data);
+  anyPorts = values['any-ports'] === true;
   if (values.fresh) rmSync(dataDir, { recursive: true, force: true });
   mkdirSync(dataDir, { recursive: true });
   try {
     const running = await Promise.race([start(say), interrupted]);
     if (running === 'interrupted') return 0;
+    keepAddresses(running);
     if (values.json)
       console.log(
         JSON.stringify({
@@ -85,7 +97,10 @@ async function main(): Promise<number> {
           apiKey: running.apiKey,
         }),
       );
-    else console.log(welcome(running));
+    else {
+      console.log(welcome(running));
+      offerDocs(say);
+    }
     const crashed = running.children.map((child) =>
       child.exited.then((code) => ({ code, output: child.output() })),
     );
@@ -94,9 +109,23 @@ async function main(): Promise<number> {
     console.error(`A process ended by itself with ${end.code}. Its last words:\n${end.output.slice(-3000)}`);
     return 1;
   } finally {
+    // First: whoever finds it takes the stack to be up.
+    if (addressesKept) rmSync(addressesFile(), { force: true });
     say('\nStopping …');
     for (const { stop } of started.toReversed()) await stop();
   }
+}
+
+/** The site is built beside the running stack: nobody has to wait for it to make a payment. */
+function offerDocs(say: (text: string) => void): void {
+  if (!docsAreStale()) return;
+  say('Building the docs …');
+  const build = buildDocs();
+  started.push({ name: 'docs', stop: build.stop, kill: build.kill });
+  void build.done.then((end) => {
+    if (end === 'built') say('The docs are built.');
+    if (end === 'failed') say('The docs could not be built: npm run docs says why.');
+  });
 }
 
 async function start(say: (text: string) => void): Promise<Running> {
@@ -105,6 +134,8 @@ async function start(say: (text: string) => void): Promise<Running> {
     'postgres',
     startPostgres({ dataDir: join(dataDir, 'postgres'), port: await portNear(PORTS.postgres) }),
   );
+  // The database is ours alone now, so what is written there is of a stack that was killed.
+  rmSync(addressesFile(), { force: true });
   await ensureDatabase(cluster);
   const port = await portNear(PORTS.api);
   const opsPort = await portNear(PORTS.ops);
@@ -148,6 +179,21 @@ function settingsFile(): string {
   return join(dataDir, 'server.env');
 }
 
+/** For `caudal`, which finds the stack of the clone it is called in by this file. */
+function keepAddresses({ baseUrl, checkoutUrl, simulatorUrl, opsUrl, apiKey }: Running): void {
+  const stack = { baseUrl, checkoutUrl, simulatorUrl, opsUrl, apiKey, pid: process.pid };
+  // Under another name first: whoever reads it meanwhile finds all of it or nothing.
+  const draft = `${addressesFile()}.new`;
+  rmSync(draft, { force: true });
+  writeFileSync(draft, `${JSON.stringify(stack, null, 2)}\n`, { mode: 0o600 });
+  renameSync(draft, addressesFile());
+  addressesKept = true;
+}
+
+function addressesFile(): string {
+  return join(dataDir, 'stack.json');
+}
+
 /** Registers what is being started, so that an interruption in the middle of it ends it too. */
 async function begin<T extends PostgresCluster | Child>(name: string, starting: Promise<T>): Promise<T> {
   started.push({
@@ -178,6 +224,7 @@ function keepLog(line: string): void {
 
 /** The usual port when it is free, else any: two clones can run side by side. */
 async function portNear(port: number): Promise<number> {
+  if (anyPorts) return freePort();
   const free = await new Promise<boolean>((resolve) => {
     const server = createServer();
     server.once('error', () => resolve(false));
@@ -202,10 +249,7 @@ Caudal is running. Data is kept in ${relative(process.cwd(), dataDir)} (npm run 
   Log        ${relative(process.cwd(), join(dataDir, 'server.log'))}
   API key    ${running.apiKey}
 
-Operator commands:
-
-  node --env-file=${relative(process.cwd(), settingsFile())} server/src/main.ts help
-
+${commands(running)}
 Create a payin:
 
   curl -s ${running.baseUrl}/payins \\
@@ -219,6 +263,20 @@ Send money (README.md has more keys):
     -H 'x-api-key: ${running.apiKey}' \\
     -H 'content-type: application/json' \\
     -d '${payout}'
+`;
+}
+
+/** What to type next, in another terminal. */
+function commands(running: Running): string {
+  const usual = dataDir === USUAL_DATA;
+  const merchant = usual ? '' : ` --base-url ${running.baseUrl} --api-key ${running.apiKey}`;
+  const operator = usual ? '' : ` --env-file ${relative(process.cwd(), settingsFile())}`;
+  return `In another terminal:
+
+  events as they happen    npx caudal listen${merchant}
+  a payment, paid at once  npx caudal trigger payin.confirmed${merchant}
+  is everything well?      npx caudal doctor${operator}
+  all commands             npx caudal help
 `;
 }
 

@@ -15,8 +15,10 @@ import { Brakes } from './organizations/brakes.ts';
 import { DataKeys } from './organizations/data-keys.ts';
 import { Heartbeat } from './organizations/heartbeat.ts';
 import { BrebConnector } from './rails/breb/connector.ts';
-import { RAILS } from './rails/contract.ts';
+import { probeBreb } from './rails/breb/probe.ts';
+import { RAILS, type Rail, type RailProbe } from './rails/contract.ts';
 import { PseConnector } from './rails/pse/connector.ts';
+import { probePse } from './rails/pse/probe.ts';
 import { withFailpoints, withPayFailpoints } from './rails/with-failpoints.ts';
 
 /** Shorter than the time after which a stale clock stops the process from answering. */
@@ -115,5 +117,15 @@ export function compose(config: Config, log: Log): Composed {
       await Promise.all([breb.disconnect(), pse.disconnect()]);
       await Promise.all([read.close(), batch.close(), system.close(), pulse.close(), snapshot.close()]);
     },
+  };
+}
+
+/** Whether each rail is there and knows us, by one harmless question; needs no database. */
+export function railProbes(
+  config: Config,
+): Readonly<Record<Rail, (signal: AbortSignal) => Promise<RailProbe>>> {
+  return {
+    BRE_B: (signal) => probeBreb(config.breb, signal),
+    PSE: (signal) => probePse(config.pse, signal),
   };
 }

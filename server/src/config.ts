@@ -4,7 +4,7 @@ import { ENVIRONMENTS, type Environment } from './kit/environment.ts';
 import { MAX_CELL } from './kit/ids.ts';
 
 /** Secrets of `npm run dev` start with this; production refuses them, so that a copied file cannot guard money. */
-const DEVELOPMENT_SECRET = 'dev-';
+export const DEVELOPMENT_SECRET = 'dev-';
 
 const secret = (about: string) => z.string().min(32, 'at least 32 characters').describe(about);
 const whole = (least: number, most: number, about: string) =>
@@ -141,7 +141,7 @@ export const SETTINGS = {
     ),
 } as const;
 
-const SECRETS = [
+export const SECRETS = [
   'CAUDAL_MASTER_KEY',
   'CAUDAL_MASTER_KEY_PREVIOUS',
   'CAUDAL_KEY_PEPPER',
@@ -214,11 +214,28 @@ export class ConfigError extends Error {
   }
 }
 
-export function readConfig(
-  role: Role,
-  environment: Readonly<Record<string, string | undefined>> = process.env,
-): Config {
-  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+type Given = Readonly<Record<string, string | undefined>>;
+
+/** What is set, as text and not yet judged: for whoever looks for weaknesses. It holds secrets. */
+export function givenSettings(environment: Given = process.env): Given {
+  return Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+}
+
+/**
+ * Settings from a file, where the environment does not say otherwise.
+ * @throws ConfigError when it cannot be read
+ */
+export function loadSettings(file: string): void {
+  try {
+    process.loadEnvFile(file);
+  } catch (error) {
+    const missing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    throw new ConfigError([`${file} ${missing ? 'does not exist' : 'cannot be read'} (--env-file)`]);
+  }
+}
+
+export function readConfig(role: Role, environment: Given = process.env): Config {
+  const given = givenSettings(environment);
   const parsed = schema.safeParse(given);
   const faults = parsed.success ? [] : parsed.error.issues.map((issue) => faultText(issue, given));
   faults.push(...databaseFaults(role, given), ...unknownSettings(given));
@@ -227,12 +244,12 @@ export function readConfig(
   return configOf(parsed.data);
 }
 
-function faultText(issue: z.core.$ZodIssue, given: Record<string, string | undefined>): string {
+function faultText(issue: z.core.$ZodIssue, given: Given): string {
   const name = String(issue.path[0]);
   return given[name] === undefined ? `${name} is not set` : `${name}: ${issue.message}`;
 }
 
-function databaseFaults(role: Role, given: Record<string, string | undefined>): string[] {
+function databaseFaults(role: Role, given: Given): string[] {
   if (given['DATABASE_URL'] !== undefined) return [];
   if (role === 'migrate') return ['DATABASE_URL is not set (migrate connects as the owner of the schema)'];
   return ['DATABASE_READ_URL', 'DATABASE_BATCH_URL', 'DATABASE_SYSTEM_URL']
@@ -240,14 +257,17 @@ function databaseFaults(role: Role, given: Record<string, string | undefined>): 
     .map((name) => `${name} is not set, nor DATABASE_URL`);
 }
 
+/** Of the command line for merchants, which may share a shell with us. */
+const NOT_OURS: ReadonlySet<string> = new Set(['CAUDAL_API_KEY', 'CAUDAL_PROFILE', 'CAUDAL_SIMULATOR_URL']);
+
 /** A misspelt setting would silently leave its default in force. */
-function unknownSettings(given: Record<string, string | undefined>): string[] {
+function unknownSettings(given: Given): string[] {
   return Object.keys(given)
-    .filter((name) => /^(?:CAUDAL|BREB|PSE)_/.test(name) && !(name in SETTINGS))
+    .filter((name) => /^(?:CAUDAL|BREB|PSE)_/.test(name) && !(name in SETTINGS) && !NOT_OURS.has(name))
     .map((name) => `${name} is not a setting`);
 }
 
-function productionFaults(given: Record<string, string | undefined>): string[] {
+function productionFaults(given: Given): string[] {
   const faults: string[] = [];
   for (const name of SECRETS) {
     const value = given[name];

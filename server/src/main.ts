@@ -1,10 +1,10 @@
 import { compose } from './compose.ts';
-import { type Config, ConfigError, readConfig } from './config.ts';
+import { type Config, ConfigError, loadSettings, readConfig } from './config.ts';
 import { migrate } from './db/migrate.ts';
 import { ensureHouse } from './flows/manage-organizations.ts';
 import { installSchedules } from './jobs/schedule-schema.ts';
 import { errorFields, type Log, makeLog } from './kit/log.ts';
-import { HELP, operatorCommand } from './operator/command.ts';
+import { operatorCommand } from './operator/command.ts';
 import { serve } from './serve.ts';
 
 const ROLES = ['api', 'worker', 'all', 'migrate'] as const;
@@ -13,17 +13,20 @@ type ServerRole = (typeof ROLES)[number];
 /** Longer than any request or round may take; after it the process ends whatever is left. */
 const STOP_WITHIN_MS = 25_000;
 
-async function main(argv: readonly string[]): Promise<number> {
-  const [first = 'help', ...rest] = argv;
-  if (first === 'help' || first === '--help' || first === '-h') {
-    process.stdout.write(HELP);
-    return 0;
+async function main(given: readonly string[]): Promise<number> {
+  const { argv, file } = withoutEnvFile(given);
+  if (file === '') {
+    process.stderr.write('caudal: --env-file needs the name of a file. Try: caudal help\n');
+    return 2;
   }
+  if (file !== null) loadSettings(file);
+  const [first, ...rest] = argv;
   const role = ROLES.find((name) => name === first);
   if (!role) return operatorCommand(argv);
+  if (rest.some((word) => word === '--help' || word === '-h')) return operatorCommand(['help', role]);
   if (rest.length > 0) {
     process.stderr.write(
-      `caudal ${role} takes no arguments: it is configured by the environment (docs/reference/configuration.md)\n`,
+      `caudal ${role} takes no arguments but --env-file FILE: it is configured by the environment (docs/reference/configuration.md)\n`,
     );
     return 2;
   }
@@ -33,6 +36,18 @@ async function main(argv: readonly string[]): Promise<number> {
     return role === 'migrate' ? await runMigrate(config, log) : await runServer(role, config, log);
   } finally {
     log.flush();
+  }
+}
+
+/** `--env-file FILE` stands anywhere: before the command's words or after them. */
+function withoutEnvFile(given: readonly string[]): { argv: string[]; file: string | null } {
+  const argv = [...given];
+  let file: string | null = null;
+  for (;;) {
+    const at = argv.findIndex((word) => word === '--env-file' || word.startsWith('--env-file='));
+    if (at === -1) return { argv, file };
+    const [word = '', next = ''] = argv.splice(at, argv[at] === '--env-file' ? 2 : 1);
+    file = word === '--env-file' ? next : word.slice('--env-file='.length);
   }
 }
 

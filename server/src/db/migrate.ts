@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { Client } from 'pg';
 import { sha256 } from '../kit/crypto.ts';
 import type { Log } from '../kit/log.ts';
+import { statement, type Tx } from './tx.ts';
 
 const FOLDER = new URL('../../migrations/', import.meta.url);
 const NAME = /^\d{4}_[a-z0-9_]+\.sql$/;
@@ -72,6 +73,32 @@ async function pending(client: Client): Promise<Migration[]> {
       throw new Error(`migration ${name} was changed after it was applied; write a new one instead`);
   }
   return all.filter((migration) => !applied.has(migration.name));
+}
+
+export interface MigrationStanding {
+  /** This version has it, the database has not. */
+  readonly pending: readonly string[];
+  /** Made by a newer version. */
+  readonly unknown: readonly string[];
+  /** Another text than was applied. */
+  readonly changed: readonly string[];
+}
+
+const APPLIED = statement('migrations.applied', 'select name, checksum from caudal_meta.migrations');
+
+/** How the database stands to this version; changes nothing. */
+export async function migrationStanding(db: Pick<Tx, 'query'>): Promise<MigrationStanding> {
+  const rows = await db.query<{ name: string; checksum: string }>(APPLIED);
+  const applied = new Map(rows.map(({ name, checksum }) => [name, checksum]));
+  const files = await migrationFiles();
+  const names = new Set(files.map(({ name }) => name));
+  return {
+    pending: files.flatMap(({ name }) => (applied.has(name) ? [] : [name])),
+    unknown: [...applied.keys()].filter((name) => !names.has(name)).sort(),
+    changed: files.flatMap(({ name, checksum }) =>
+      applied.has(name) && applied.get(name) !== checksum ? [name] : [],
+    ),
+  };
 }
 
 async function migrationFiles(): Promise<Migration[]> {

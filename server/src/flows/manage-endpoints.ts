@@ -16,7 +16,7 @@ import {
   listEndpoints,
   rotateSecret,
 } from '../webhooks/endpoint.store.ts';
-import type { Endpoint, StaticHeader } from '../webhooks/endpoint.ts';
+import { DISABLED_BY_OWNER, type Endpoint, type StaticHeader } from '../webhooks/endpoint.ts';
 import { lockLine, openLine, shutLines } from '../webhooks/line.store.ts';
 import { freshWebhookSecret, printWebhookSecret } from '../webhooks/signature.ts';
 import { type Idempotency, idempotencyClaim } from './creation-request.ts';
@@ -149,7 +149,7 @@ export async function updateEndpoint(
               : sealHeader(secrets, update.staticHeader, organization.id, id),
           status: update.status,
         },
-        'disabled by you',
+        DISABLED_BY_OWNER,
       );
       if (!changed) return new Fault('not_found');
       if (changed.status === 'DISABLED') await shutLines(tx, [{ organizationId: organization.id, id }]);

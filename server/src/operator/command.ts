@@ -1,13 +1,19 @@
 import { compose } from '../compose.ts';
 import { readConfig } from '../config.ts';
+import { ConnectionLost } from '../db/failures.ts';
 import { databaseFaults } from '../db/startup-checks.ts';
 import type { SystemDeps } from '../deps.ts';
 import { makeLog } from '../kit/log.ts';
 import { anomaliesList, anomaliesResolve } from './anomalies.ts';
 import { auditList } from './audit.ts';
+import { COMMAND_WORDS, type CommandName, type ServerRoleName } from './catalogue.ts';
+import { configCheck } from './config-check.ts';
+import { doctor } from './doctor.ts';
 import { failpointsList } from './failpoints.ts';
+import { commandHelp, commandsOf, groupHelp, overallHelp } from './help.ts';
 import { keysCreate, keysList, keysRevoke } from './keys.ts';
 import { ledgerDeposit, ledgerVerify } from './ledger.ts';
+import { nearestWord } from './nearest-word.ts';
 import { noticesUnreadable } from './notices.ts';
 import { Options, type Output, UsageError } from './options.ts';
 import { orgCreate, orgList, secretsRewrap } from './organizations.ts';
@@ -15,128 +21,109 @@ import { payoutsResolve, payoutsShow, payoutsUnknown } from './payouts.ts';
 import { railsList, railsPause, railsResume } from './rails.ts';
 import { schedulesList, schedulesRun } from './schedules.ts';
 
-export const HELP = `caudal: payins, payouts and payment links on Bre-B and PSE
+type Run = (deps: SystemDeps, options: Options) => Promise<Output>;
+/** Prints more than once, or must work where nothing else does. */
+type RunAlone = (options: Options, print: (output: Output) => void) => Promise<Output>;
 
-Roles of the server (configured by the environment, see docs/reference/configuration.md)
-  api                 answer merchants
-  worker              do the work that is due
-  all                 both in one process
-  migrate             bring the database to this version
+/** They work without a database: what is wrong with it may be the very question. */
+const ALONE = { doctor, 'config check': configCheck } as const satisfies Partial<
+  Record<CommandName, RunAlone>
+>;
 
-Commands for operators
-  org create --name NAME --support CONTACT [--accent '#0f766e'] [--rails BRE_B,PSE]
-             [--city BOGOTA] [--postal-code 110111] [--category 5999]
-                      create an organization and print its first API key, once
-  org list            the organizations
-  keys create --org ID --name NAME [--scopes payins:read,payins:write] [--days N]
-                      create a further key and print it, once
-  keys list --org ID  the keys of an organization: never their secrets
-  keys revoke KEY_ID  end a key and every token made from it, within a second
-  ledger deposit --org ID --amount PESOS --reference TEXT
-                      book money that an organization paid in; the same reference is booked once
-  ledger verify       recompute every balance and name each row that does not add up
-  anomalies list [--all]
-                      what rails said that fits no payin or payout, and the money it holds in suspense; oldest first
-  anomalies resolve ID --credit [--org ID] --by NAME [--note TEXT]
-                      give that money to the merchant (--org where it belongs to no payin)
-  anomalies resolve ID --return --key BREB_KEY [--name HOLDER | --yes] --by NAME [--note TEXT]
-                      send that money back, by a payout out of suspense; whose key it is is shown first and
-                      compared with --name; declined, the anomaly is open again
-  anomalies resolve ID --charge [--org ID] | --write-off --by NAME [--note TEXT]
-                      for money that left (below zero): take it from the merchant, or bear it
-  anomalies resolve ID --dismiss --by NAME [--note TEXT]
-                      put away one that came without money
-  payouts unknown     payouts sent more than a minute ago whose outcome the rail has not told; oldest first
-  payouts show ID     a payout and every time it was sent
-  payouts resolve ID --confirm | --decline [--error-code CODE] [--anyway] --by NAME --note TEXT
-                      end one by what you know from elsewhere; the rail is asked once more first, and one that it
-                      says to be at is declined only with --anyway
-  audit list          what operators decided about money, newest first
-  notices unreadable  messages of rails that nobody understood, as they came
-  rails pause --rail BRE_B|PSE [--org ID] --reason TEXT --by NAME
-                      take no payins on a rail and send it no new orders, for one organization or for all;
-                      payouts are taken and wait; what was accepted within the last second may still be sent
-  rails resume --rail BRE_B|PSE [--org ID]
-                      go on, with what waited first
-  rails list          what is paused, since when, by whom and why
-  schedules list      what runs by the clock, and when it was last done
-  schedules run NAME  run it now, in this process
-  secrets rewrap      after CAUDAL_MASTER_KEY has changed: wrap every data key by the new one
-  failpoints list     for tests: where CAUDAL_FAILPOINT can have a process die
-  help                this text
-
-Every command takes --json to print one JSON document for programs.
-Exit codes: 0 done, 1 failed, 2 not understood.
-`;
-
-interface Command {
-  /** Options that take a value. */
-  readonly options: readonly string[];
-  /** Options that take none. */
-  readonly flags?: readonly string[];
-  readonly words: number;
-  readonly run: (deps: SystemDeps, options: Options) => Promise<Output>;
-}
-
-const COMMANDS: ReadonlyMap<string, Command> = new Map(
-  Object.entries<Command>({
-    'org create': {
-      options: ['name', 'support', 'accent', 'rails', 'city', 'postal-code', 'category'],
-      words: 0,
-      run: orgCreate,
-    },
-    'org list': { options: [], words: 0, run: orgList },
-    'keys create': { options: ['org', 'name', 'scopes', 'days'], words: 0, run: keysCreate },
-    'keys list': { options: ['org'], words: 0, run: keysList },
-    'keys revoke': { options: [], words: 1, run: keysRevoke },
-    'ledger deposit': { options: ['org', 'amount', 'reference'], words: 0, run: ledgerDeposit },
-    'ledger verify': { options: [], words: 0, run: ledgerVerify },
-    'anomalies list': { options: [], flags: ['all'], words: 0, run: anomaliesList },
-    'anomalies resolve': {
-      options: ['org', 'key', 'name', 'by', 'note'],
-      flags: ['credit', 'return', 'yes', 'charge', 'write-off', 'dismiss'],
-      words: 1,
-      run: anomaliesResolve,
-    },
-    'payouts unknown': { options: [], words: 0, run: payoutsUnknown },
-    'payouts show': { options: [], words: 1, run: payoutsShow },
-    'payouts resolve': {
-      options: ['error-code', 'by', 'note'],
-      flags: ['confirm', 'decline', 'anyway'],
-      words: 1,
-      run: payoutsResolve,
-    },
-    'audit list': { options: [], words: 0, run: auditList },
-    'notices unreadable': { options: [], words: 0, run: noticesUnreadable },
-    'rails pause': { options: ['rail', 'org', 'reason', 'by'], words: 0, run: railsPause },
-    'rails resume': { options: ['rail', 'org'], words: 0, run: railsResume },
-    'rails list': { options: [], words: 0, run: railsList },
-    'schedules list': { options: [], words: 0, run: schedulesList },
-    'schedules run': { options: [], words: 1, run: schedulesRun },
-    'failpoints list': { options: [], words: 0, run: failpointsList },
-    'secrets rewrap': { options: [], words: 0, run: secretsRewrap },
-  }),
-);
+const RUNS: Readonly<Record<Exclude<CommandName, ServerRoleName | keyof typeof ALONE>, Run>> = {
+  'org create': orgCreate,
+  'org list': orgList,
+  'keys create': keysCreate,
+  'keys list': keysList,
+  'keys revoke': keysRevoke,
+  'ledger deposit': ledgerDeposit,
+  'ledger verify': ledgerVerify,
+  'anomalies list': anomaliesList,
+  'anomalies resolve': anomaliesResolve,
+  'payouts unknown': payoutsUnknown,
+  'payouts show': payoutsShow,
+  'payouts resolve': payoutsResolve,
+  'audit list': auditList,
+  'notices unreadable': noticesUnreadable,
+  'rails pause': railsPause,
+  'rails resume': railsResume,
+  'rails list': railsList,
+  'schedules list': schedulesList,
+  'schedules run': schedulesRun,
+  'secrets rewrap': secretsRewrap,
+  'failpoints list': failpointsList,
+};
 
 /** @returns the exit code: 0 done, 1 failed, 2 not understood */
 export async function operatorCommand(argv: readonly string[]): Promise<number> {
-  const name = argv.slice(0, 2).join(' ');
+  const helped = helpFor(argv);
+  if (helped !== null) {
+    console.log(helped.trimEnd());
+    return 0;
+  }
+  let command: (typeof COMMAND_WORDS)[number] | undefined;
   try {
-    const command = COMMANDS.get(name);
-    if (!command) throw new UsageError(`there is no command "${name}"`);
-    const options = new Options(argv.slice(2), command.options, command.words, command.flags);
-    const output = await run(command, options);
-    console.log(options.json ? JSON.stringify(output.json) : output.text);
+    command = commandOf(argv);
+    const options = new Options(argv.slice(command.name.split(' ').length), command);
+    if (options.help) {
+      console.log(commandHelp(command).trimEnd());
+      return 0;
+    }
+    const print = (output: Output) => console.log(options.json ? JSON.stringify(output.json) : output.text);
+    const output = await run(command.name, options, print);
+    print(output);
     return output.bad ? 1 : 0;
   } catch (error) {
-    const usage = error instanceof UsageError;
     const text = error instanceof Error ? error.message : String(error);
-    console.error(`caudal: ${text}${usage ? '. Try: caudal help' : ''}`);
-    return usage ? 2 : 1;
+    console.error(`caudal: ${text}${advice(error, command?.name)}`);
+    return error instanceof UsageError ? 2 : 1;
   }
 }
 
-async function run(command: Command, options: Options): Promise<Output> {
+function advice(error: unknown, command: string | undefined): string {
+  if (error instanceof UsageError) return `. Try: caudal help${command === undefined ? '' : ` ${command}`}`;
+  return error instanceof ConnectionLost ? '. Try: caudal doctor, which looks for the cause' : '';
+}
+
+/** `help …`, `--help`, nothing at all, or the first word of a group alone; null when something is to be done. */
+function helpFor(argv: readonly string[]): string | null {
+  const [first, second] = argv;
+  if (first === undefined) return overallHelp();
+  const asked = first === 'help' || first === '--help' || first === '-h';
+  const words = asked ? argv.slice(1) : argv;
+  if (asked && words.length === 0) return overallHelp();
+  const group = words[0] ?? '';
+  if (words.length === 1 || (!asked && /^(?:-h|--help)$/.test(second ?? ''))) {
+    const text = groupHelp(group);
+    if (text !== null) return text;
+  }
+  const command = asked ? COMMAND_WORDS.find(({ name }) => name === words.join(' ')) : undefined;
+  return command ? commandHelp(command) : null;
+}
+
+/** @throws UsageError when there is none */
+function commandOf(argv: readonly string[]): (typeof COMMAND_WORDS)[number] {
+  const words = argv[0] === 'help' ? argv.slice(1) : argv;
+  const [one = '', two = ''] = words;
+  const pair = `${one} ${two}`;
+  const command = COMMAND_WORDS.find(({ name }) => name === pair || name === one);
+  if (command && command.group === 'operator' && argv[0] !== 'help') return command;
+  const siblings = commandsOf(one).map(({ name }) => name);
+  const typed = /^-|^$/.test(two) ? one : pair;
+  const near = nearestWord(
+    typed,
+    COMMAND_WORDS.map(({ name }) => name),
+  );
+  const offer = near === null ? siblings.join(', ') : `did you mean "${near}"?`;
+  throw new UsageError(`there is no command "${typed}"${offer === '' ? '' : ` (${offer})`}`);
+}
+
+function run(name: CommandName, options: Options, print: (output: Output) => void): Promise<Output> {
+  if (name in ALONE) return ALONE[name as keyof typeof ALONE](options, print);
+  return withDatabase(RUNS[name as keyof typeof RUNS], options);
+}
+
+async function withDatabase(work: Run, options: Options): Promise<Output> {
   const config = readConfig('operator');
   const log = makeLog({ level: 'error', base: { role: 'operator' } });
   const { deps, heartbeat, close } = compose(config, log);
@@ -144,7 +131,7 @@ async function run(command: Command, options: Options): Promise<Output> {
     const faults = await databaseFaults(deps.system, config);
     if (faults.length > 0) throw new Error(faults.join('; '));
     await heartbeat.start();
-    return await command.run(deps, options);
+    return await work(deps, options);
   } finally {
     await heartbeat.stop();
     await close();

@@ -1,4 +1,7 @@
 import { parseArgs } from 'node:util';
+import type { CommandWords, OptionWords } from './catalogue.ts';
+import { commonOptions } from './help.ts';
+import { nearestWord } from './nearest-word.ts';
 
 /** The command was not understood: exit code 2. */
 export class UsageError extends Error {}
@@ -13,53 +16,46 @@ export interface Output {
 
 /** The words of one call, already known to be words this command takes. */
 export class Options {
+  readonly #command: CommandWords;
   readonly #values: Readonly<Record<string, unknown>>;
   readonly words: readonly string[];
 
-  /** @throws UsageError for an option the command does not have, or more words than it takes */
-  constructor(
-    args: readonly string[],
-    names: readonly string[],
-    mostWords: number,
-    flags: readonly string[] = [],
-  ) {
-    const options = Object.fromEntries([
-      ...names.map((name) => [name, { type: 'string' as const }] as const),
-      ...flags.map((name) => [name, { type: 'boolean' as const }] as const),
-    ]);
-    try {
-      const { values, positionals } = parseArgs({
-        args: [...args],
-        options: { ...options, json: { type: 'boolean' as const } },
-        allowPositionals: true,
-        strict: true,
-      });
-      this.#values = values;
-      this.words = positionals;
-    } catch (error) {
-      throw new UsageError(error instanceof Error ? error.message : String(error), { cause: error });
-    }
-    const surplus = this.words[mostWords];
+  /** @throws UsageError for what the catalogue does not have, and for what it requires and was not given */
+  constructor(args: readonly string[], command: CommandWords) {
+    this.#command = command;
+    const { values, words } = parsed(args, [...command.options, ...commonOptions(command)]);
+    this.#values = values;
+    this.words = words;
+    if (this.help) return;
+    const surplus = words[command.words.length];
     if (surplus !== undefined) throw new UsageError(`"${surplus}" is one word too many`);
+    const missing = command.words[words.length];
+    if (missing) throw new UsageError(`${command.name} needs ${missing.summary}`);
+    for (const option of command.options) this.#check(option);
   }
 
   get json(): boolean {
     return this.#values['json'] === true;
   }
 
+  /** Asked how the command is used, whatever else was said. */
+  get help(): boolean {
+    return this.#values['help'] === true;
+  }
+
   /** Whether a flag was set. */
   given(name: string): boolean {
-    return this.#values[name] === true;
+    return this.#value(name) === true;
   }
 
   required(name: string): string {
-    const value = this.#values[name];
+    const value = this.#value(name);
     if (typeof value !== 'string' || value.trim() === '') throw new UsageError(`--${name} is missing`);
     return value;
   }
 
   matching(name: string, pattern: RegExp, wanted: string, fallback: string): string {
-    const value = this.#values[name];
+    const value = this.#value(name);
     if (value === undefined) return fallback;
     if (typeof value !== 'string' || !pattern.test(value))
       throw new UsageError(`--${name} must be ${wanted}`);
@@ -68,7 +64,7 @@ export class Options {
 
   /** Comma-separated words out of a known set; all of them when the option is left out. */
   listed<T extends string>(name: string, all: readonly T[]): T[] {
-    const value = this.#values[name];
+    const value = this.#value(name);
     if (typeof value !== 'string') return [...all];
     return value.split(',').map((item) => {
       const known = all.find((each) => each === item.trim());
@@ -76,4 +72,56 @@ export class Options {
       return known;
     });
   }
+
+  #check({ name, required, choices }: OptionWords): void {
+    if (required) this.required(name);
+    const value = this.#value(name);
+    if (choices && typeof value === 'string' && !choices.includes(value))
+      throw new UsageError(`--${name}: "${value}" is none of ${choices.join(', ')}`);
+  }
+
+  #value(name: string): unknown {
+    // A command that asks for what the catalogue does not offer could never be given it.
+    if (!this.#command.options.some((option) => option.name === name))
+      throw new Error(`"${this.#command.name}" has no option --${name} in the catalogue`);
+    return this.#values[name];
+  }
+}
+
+function parsed(
+  args: readonly string[],
+  offered: readonly OptionWords[],
+): { values: Readonly<Record<string, unknown>>; words: readonly string[] } {
+  const options = Object.fromEntries(
+    offered.map(({ name, value }) => [
+      name,
+      {
+        type: value === null ? ('boolean' as const) : ('string' as const),
+        ...(name === 'help' ? { short: 'h' } : {}),
+      },
+    ]),
+  );
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      options,
+      allowPositionals: true,
+      strict: true,
+    });
+    return { values, words: positionals };
+  } catch (error) {
+    throw new UsageError(refusal(error, offered), { cause: error });
+  }
+}
+
+/** Node's message speaks of positional arguments to whoever mistyped a letter. */
+function refusal(error: unknown, offered: readonly OptionWords[]): string {
+  const text = error instanceof Error ? error.message : String(error);
+  const unknown = /^Unknown option '(-[^']*)'/.exec(text)?.[1];
+  if (unknown === undefined) return text.replaceAll('\n', ' ').replace(/\.$/, '');
+  const near = nearestWord(
+    unknown,
+    offered.map(({ name }) => `--${name}`),
+  );
+  return `there is no option ${unknown}${near === null ? '' : ` (did you mean ${near}?)`}`;
 }

@@ -124,3 +124,18 @@ export async function waitingKeys(tx: Pick<Tx, 'query'>): Promise<{ count: numbe
   const [row] = await tx.query<{ count: number; oldest_seconds: number }>(WAITING);
   return { count: row?.count ?? 0, oldestSeconds: row?.oldest_seconds ?? 0 };
 }
+
+const WAITING_LONGEST = statement(
+  'breb-key.waiting-longest',
+  // First in line is who is due next; who was put off by failures has waited longest.
+  `select count(*)::int as count, coalesce(extract(epoch from caudal.now() - min(minted_at)), 0)::float8 as oldest_seconds
+   from (select k.minted_at from caudal.breb_keys k where k.register_due_at is not null limit 100000) as counted`,
+);
+
+/** The same with the age of the very oldest: for a look once, not for every few seconds. */
+export async function longestWaitingKeys(
+  tx: Pick<Tx, 'query'>,
+): Promise<{ count: number; oldestSeconds: number }> {
+  const [row] = await tx.query<{ count: number; oldest_seconds: number }>(WAITING_LONGEST);
+  return { count: row?.count ?? 0, oldestSeconds: row?.oldest_seconds ?? 0 };
+}

@@ -1,3 +1,4 @@
+import type { ClockDifference } from '../kit/http-question.ts';
 import type { Cents } from '../kit/money.ts';
 
 /** Rails we know. A rail is added here, in its own folder, and in the check constraint of `payins`. */
@@ -198,3 +199,9 @@ export interface RailConnector {
   /** The banks it offers today; null on a rail where the payer chooses none. */
   readonly banks: (() => Promise<RailAnswer<readonly RailBank[]>>) | null;
 }
+
+/** What one harmless question with our credentials shows of a rail: for whoever looks whether it is there. */
+export type RailProbe =
+  | { readonly kind: 'answers'; readonly ms: number; readonly ahead: ClockDifference | null }
+  | { readonly kind: 'refuses us'; readonly status: number; readonly ahead: ClockDifference | null }
+  | { readonly kind: 'in trouble'; readonly cause: string; readonly ahead: ClockDifference | null };

@@ -18,3 +18,6 @@ export interface Endpoint {
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
+
+/** The reason where its owner disabled it; all others are the service's. */
+export const DISABLED_BY_OWNER = 'disabled by you';

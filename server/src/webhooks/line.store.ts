@@ -1,4 +1,5 @@
 import { statement, type Tx } from '../db/tx.ts';
+import { DISABLED_BY_OWNER } from './endpoint.ts';
 
 /** A line is one process's for so long: longer than an answer may take, with what is written down after it. */
 const CLAIM = "interval '30 seconds'";
@@ -212,4 +213,55 @@ export interface WaitingLines {
 export async function waitingLines(tx: Pick<Tx, 'query'>): Promise<WaitingLines> {
   const [row] = await tx.query<WaitingLines>(WAITING);
   return row ?? { lines: 0, oldest_seconds: 0, failing: 0 };
+}
+
+/** An endpoint that gets nothing, for a reason its owner did not choose or may not know. */
+export interface TroubledEndpoint {
+  readonly organizationId: string;
+  readonly endpointId: string;
+  readonly status: 'ENABLED' | 'DISABLED';
+  readonly disabledReason: string | null;
+  /** Attempts that failed in a row. */
+  readonly failures: number;
+  readonly failingSince: Date | null;
+  /** Of the newest event that was tried there. */
+  readonly lastStatusCode: number | null;
+  readonly lastError: string | null;
+}
+
+const TROUBLED = statement(
+  'webhook-line.troubled',
+  `select l.organization_id, l.endpoint_id, e.status, e.disabled_reason, l.failures, l.failing_since, a.status_code, a.error
+   from caudal.webhook_lines l
+   join caudal.webhook_endpoints e on e.organization_id = l.organization_id and e.id = l.endpoint_id
+   left join lateral (
+     select a.status_code, a.error from caudal.webhook_attempts a
+     where a.organization_id = l.organization_id and a.endpoint_id = l.endpoint_id
+     order by a.event_id desc, a.number desc limit 1) as a on true
+   where e.deleted_at is null and ((e.status = 'ENABLED' and l.failures > 0) or (e.status = 'DISABLED' and e.disabled_reason <> $2))
+   order by l.failing_since nulls last, l.endpoint_id limit $1`,
+);
+
+/** Those that fail or were disabled by the service, longest first. What their owner disabled is no trouble. */
+export async function troubledEndpoints(tx: Pick<Tx, 'query'>, most: number): Promise<TroubledEndpoint[]> {
+  const rows = await tx.query<{
+    organization_id: string;
+    endpoint_id: string;
+    status: 'ENABLED' | 'DISABLED';
+    disabled_reason: string | null;
+    failures: number;
+    failing_since: Date | null;
+    status_code: number | null;
+    error: string | null;
+  }>(TROUBLED, [most, DISABLED_BY_OWNER]);
+  return rows.map((row) => ({
+    organizationId: row.organization_id,
+    endpointId: row.endpoint_id,
+    status: row.status,
+    disabledReason: row.disabled_reason,
+    failures: row.failures,
+    failingSince: row.failing_since,
+    lastStatusCode: row.status_code,
+    lastError: row.error,
+  }));
 }

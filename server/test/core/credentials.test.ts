@@ -394,7 +394,7 @@ describe('wrong usage', () => {
     const key = ['keys', 'create', '--org', org, '--name', 'k'];
     const create = ['org', 'create', '--name', 'X', '--support', 'y'];
     const cases: readonly (readonly [readonly string[], RegExp])[] = [
-      [['org'], /no command "org".*caudal help/],
+      [['orgs'], /no command "orgs".*caudal help/],
       [['keys', 'destroy'], /no command "keys destroy".*caudal help/],
       [['org', 'create', '--support', 'y'], /--name is missing.*caudal help/],
       [['org', 'create', '--name', 'X'], /--support is missing/],

@@ -1,0 +1,89 @@
+import { realTime } from '../kit/clock.ts';
+import type { ClockDifference } from '../kit/http-question.ts';
+import { statement, type Tx } from './tx.ts';
+
+type Db = Pick<Tx, 'query'>;
+
+const FACTS = statement(
+  'examine.facts',
+  `select d.environment, d.cell, extract(epoch from d.time_shift)::float8 as shift_seconds,
+     current_setting('fsync') as fsync, current_setting('full_page_writes') as full_page_writes,
+     current_setting('synchronous_commit') as synchronous_commit, current_setting('lc_messages') as lc_messages,
+     pg_is_in_recovery() as standby, current_setting('server_version') as version,
+     current_setting('max_connections')::int as max_connections,
+     (select count(*)::int from pg_stat_activity where backend_type = 'client backend') as connections,
+     pg_database_size(current_database())::float8 as bytes,
+     (select extract(epoch from min(applied_at))::float8 from caudal_meta.migrations) as migrated_at
+   from caudal.deployment d`,
+);
+
+export interface DatabaseFacts {
+  readonly environment: string;
+  readonly cell: number;
+  /** How far business time has been shifted. */
+  readonly shift_seconds: number;
+  readonly fsync: string;
+  readonly full_page_writes: string;
+  readonly synchronous_commit: string;
+  readonly lc_messages: string;
+  readonly standby: boolean;
+  readonly version: string;
+  readonly max_connections: number;
+  readonly connections: number;
+  readonly bytes: number;
+  /** When the first migration was applied, in seconds of real time. */
+  readonly migrated_at: number;
+}
+
+export async function databaseFacts(db: Db): Promise<DatabaseFacts> {
+  const [facts] = await db.query<DatabaseFacts>(FACTS);
+  if (!facts) throw new Error('the database says of no environment that it belongs to it');
+  return facts;
+}
+
+const CLOCK = statement('examine.clock', 'select extract(epoch from clock_timestamp())::float8 * 1000 as ms');
+
+/** How far the database's clock is ahead of this machine's. */
+export async function databaseClock(db: Db): Promise<ClockDifference> {
+  // The first question opens a connection, which takes longer than a clock should wait.
+  await db.query(CLOCK);
+  const before = realTime().getTime();
+  const [row] = await db.query<{ ms: number }>(CLOCK);
+  const after = realTime().getTime();
+  return { ms: (row?.ms ?? 0) - (before + after) / 2, withinMs: (after - before) / 2 + 1 };
+}
+
+const ROLES = statement(
+  'examine.roles',
+  `select r.rolname as name,
+     array_remove(array[case when r.rolsuper then 'is a superuser' end, case when r.rolbypassrls then 'passes row-level security' end,
+       case when r.rolcreaterole then 'may create roles' end, case when r.rolcreatedb then 'may create databases' end,
+       case when r.rolreplication then 'may replicate' end,
+       case when exists (select from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = 'caudal' and c.relowner = r.oid)
+         then 'owns tables' end,
+       case when exists (select from pg_auth_members m where m.member = r.oid) then 'is a member of another role' end,
+       case when r.rolname = $1 and exists (select from pg_class c join pg_namespace n on n.oid = c.relnamespace
+           where n.nspname = 'caudal' and c.relkind in ('r', 'p') and has_table_privilege(r.oid, c.oid, 'insert, update, delete, truncate'))
+         then 'may write, though it is for reading' end], null) as surplus
+   from pg_roles r where r.rolname = any ($2::name[])`,
+);
+
+/** @returns rights that a login role of ours has and must not have, in words */
+export async function surplusRights(db: Db, reader: string, roles: readonly string[]): Promise<string[]> {
+  const rows = await db.query<{ name: string; surplus: string[] }>(ROLES, [reader, roles]);
+  return rows.flatMap(({ name, surplus }) => surplus.map((right) => `${name} ${right}`));
+}
+
+const UNWALLED = statement(
+  'examine.unwalled',
+  `select c.relname::text as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+   where n.nspname = 'caudal' and c.relkind in ('r', 'p') and not (c.relrowsecurity and c.relforcerowsecurity)
+     and (c.relname = 'organizations' or exists (
+       select from pg_attribute t where t.attrelid = c.oid and t.attname = 'organization_id' and not t.attisdropped))
+   order by 1`,
+);
+
+/** @returns tables of organizations without forced row-level security: one merchant could be shown another's rows */
+export async function unwalledTables(db: Db): Promise<string[]> {
+  return (await db.query<{ name: string }>(UNWALLED)).map(({ name }) => name);
+}

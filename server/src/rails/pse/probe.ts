@@ -1,0 +1,27 @@
+import { askOnce } from '../../kit/http-question.ts';
+import { networkFailure } from '../../kit/network-failure.ts';
+import type { RailProbe } from '../contract.ts';
+
+interface PseAccess {
+  readonly url: string;
+  readonly entity: string;
+  readonly secret: string;
+}
+
+/** Asks for the list of banks: nothing changes at PSE. */
+export async function probePse(access: PseAccess, signal: AbortSignal): Promise<RailProbe> {
+  const authorization = `Basic ${Buffer.from(`${access.entity}:${access.secret}`).toString('base64')}`;
+  try {
+    const { status, ms, ahead } = await askOnce({
+      url: `${access.url}/v1/banks`,
+      headers: { authorization },
+      signal,
+    });
+    if (status === 401 || status === 403) return { kind: 'refuses us', status, ahead };
+    if (status !== 200)
+      return { kind: 'in trouble', cause: `it answered ${status} to a question about its banks`, ahead };
+    return { kind: 'answers', ms, ahead };
+  } catch (error) {
+    return { kind: 'in trouble', cause: networkFailure(error), ahead: null };
+  }
+}
