@@ -1,0 +1,273 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Caudal } from '@caudal/sdk';
+import { apiOf } from '../client.ts';
+import type { Command, Context } from '../command.ts';
+import { newIdempotencyKey } from '../creation.ts';
+import { EVENT_NAMES } from '../event-names.ts';
+import { EXIT, type ExitCode } from '../exit-codes.ts';
+import { Fault, UsageFault } from '../faults.ts';
+import type { Given } from '../given.ts';
+import { gather, howMany, LIST_OPTIONS, pageSize } from '../listing.ts';
+import { showMoment } from '../moments.ts';
+import { nearest } from '../nearest.ts';
+import { withProgress } from '../progress.ts';
+import { defined } from '../request-body.ts';
+import { isId } from '../resource-id.ts';
+import type { Screen } from '../screen.ts';
+
+type CreateBody = Parameters<Caudal['webhookEndpoints']['create']>[0];
+type Endpoint = Awaited<ReturnType<Caudal['webhookEndpoints']['get']>>;
+type Event = Awaited<ReturnType<Caudal['events']['get']>>;
+type Delivery = Omit<Event['deliveries'][number], 'webhookEndpointId'>;
+
+const NAMED = [{ name: 'ENDPOINT', summary: 'its id, or its address' }];
+const TEST_WITHIN_MS = 15_000;
+const LOOK_EVERY_MS = 200;
+
+export const ENDPOINT_COMMANDS: readonly Command[] = [
+  {
+    name: 'endpoints create',
+    section: 'events',
+    summary: 'have events sent to an address of yours; prints its secret, once',
+    options: [
+      { name: 'events', value: 'EVENTS', summary: 'which, parted by commas; all when left out' },
+      { name: 'description', value: 'TEXT', summary: 'what it is for' },
+      { name: 'header', value: 'NAME:VALUE', summary: 'a header of your own on every delivery' },
+    ],
+    words: [{ name: 'URL', summary: 'https; on a development server also http to this machine' }],
+    examples: [
+      'caudal endpoints create http://127.0.0.1:3000/webhooks',
+      'caudal endpoints create https://shop.example.com/webhooks --events payin.confirmed,payout.confirmed',
+    ],
+    run: create,
+  },
+  {
+    name: 'endpoints list',
+    section: 'events',
+    summary: 'your endpoints and how they are',
+    options: [],
+    words: [],
+    examples: ['caudal endpoints list'],
+    run: list,
+  },
+  {
+    name: 'endpoints test',
+    section: 'events',
+    summary: 'send webhook.test to one and see what it answers',
+    options: [],
+    words: NAMED,
+    examples: ['caudal endpoints test http://127.0.0.1:3000/webhooks'],
+    run: test,
+  },
+  {
+    name: 'endpoints deliveries',
+    section: 'events',
+    summary: 'what was sent to one, attempt by attempt',
+    options: LIST_OPTIONS,
+    words: NAMED,
+    examples: ['caudal endpoints deliveries http://127.0.0.1:3000/webhooks --limit 5'],
+    run: deliveries,
+  },
+  {
+    name: 'endpoints enable',
+    section: 'events',
+    summary: 'go on sending to one that was disabled, with what was held',
+    options: [],
+    words: NAMED,
+    examples: ['caudal endpoints enable http://127.0.0.1:3000/webhooks'],
+    run: (context, given) => setStatus(context, given, 'ENABLED'),
+  },
+  {
+    name: 'endpoints disable',
+    section: 'events',
+    summary: 'hold what would be sent to one',
+    options: [],
+    words: NAMED,
+    examples: ['caudal endpoints disable http://127.0.0.1:3000/webhooks'],
+    run: (context, given) => setStatus(context, given, 'DISABLED'),
+  },
+  {
+    name: 'endpoints rotate',
+    section: 'events',
+    summary: 'give one a new secret; both sign for a while',
+    options: [],
+    words: NAMED,
+    examples: ['caudal endpoints rotate http://127.0.0.1:3000/webhooks'],
+    run: rotate,
+  },
+  {
+    name: 'endpoints delete',
+    section: 'events',
+    summary: 'send nothing to it any more',
+    options: [],
+    words: NAMED,
+    examples: ['caudal endpoints delete http://127.0.0.1:3000/webhooks'],
+    run: remove,
+  },
+];
+
+/** @throws UsageFault for a name that no event has */
+export function readEventNames(given: Given): string[] | undefined {
+  const names = given.list('events');
+  for (const name of names ?? []) {
+    if (EVENT_NAMES.some((known) => known === name)) continue;
+    const meant = nearest(name, EVENT_NAMES);
+    throw new UsageFault(`--events: there is no event "${name}"`, [
+      meant ? `Did you mean ${meant}?` : `There are: ${EVENT_NAMES.join(', ')}`,
+    ]);
+  }
+  return names;
+}
+
+async function create(context: Context, given: Given): Promise<undefined> {
+  const { screen, signal } = context;
+  const [, name, value] = /^([^:]+):\s*(.*)$/.exec(given.text('header') ?? '') ?? [];
+  if (given.text('header') !== undefined && name === undefined)
+    throw new UsageFault('--header is NAME:VALUE');
+  const body = defined({
+    url: given.word(0),
+    events: readEventNames(given),
+    description: given.text('description'),
+    staticHeader: name === undefined ? undefined : { name, value },
+  }) as unknown as CreateBody;
+  const endpoint = await apiOf(context, given).webhookEndpoints.create(body, {
+    idempotencyKey: newIdempotencyKey(),
+    signal,
+  });
+  screen.answer(endpoint, () => endpointText(screen, endpoint, endpoint.secret));
+  screen.note('The secret is shown this once.');
+  return undefined;
+}
+
+function endpointText(screen: Screen, endpoint: Endpoint, secret: string | null): string {
+  return screen.facts([
+    ['id', endpoint.id],
+    ['url', endpoint.url],
+    [
+      'status',
+      screen.status(endpoint.status) + (endpoint.disabledReason ? `: ${endpoint.disabledReason}` : ''),
+    ],
+    ['events', endpoint.events?.join(', ') ?? 'all'],
+    ['description', endpoint.description],
+    ['header', endpoint.staticHeader?.name],
+    ['secret', secret],
+    ['created', showMoment(endpoint.createdAt)],
+  ]);
+}
+
+async function list(context: Context, given: Given): Promise<undefined> {
+  const { screen, signal } = context;
+  const { data } = await apiOf(context, given).webhookEndpoints.list({ signal });
+  screen.answer({ data }, () =>
+    screen.table(
+      [
+        { title: 'ID', text: ({ id }) => id },
+        { title: 'STATUS', text: ({ status }) => status, style: ({ status }) => screen.status(status) },
+        { title: 'URL', text: ({ url }) => url, least: 20 },
+        { title: 'EVENTS', text: ({ events }) => events?.join(',') ?? 'all', least: 12, spare: 2 },
+        { title: 'REASON', text: ({ disabledReason }) => disabledReason ?? '', least: 12, spare: 1 },
+      ],
+      data,
+      'No endpoints. Make one: caudal endpoints create URL. Without any: caudal listen',
+    ),
+  );
+  return undefined;
+}
+
+async function test(context: Context, given: Given): Promise<ExitCode | undefined> {
+  const { screen, signal } = context;
+  const caudal = apiOf(context, given);
+  const { eventId } = await caudal.webhookEndpoints.test(await endpointIdOf(caudal, given.word(0)), {
+    signal,
+  });
+  const deadline = performance.now() + TEST_WITHIN_MS;
+  const event = await withProgress(screen, 'Sending webhook.test', async () => {
+    for (;;) {
+      const seen = await caudal.events.get(eventId, { signal });
+      if (seen.deliveries.some(({ attempts }) => attempts.length > 0) || performance.now() > deadline)
+        return seen;
+      await sleep(LOOK_EVERY_MS, undefined, { signal });
+    }
+  });
+  screen.answer(event, () => event.deliveries.flatMap((each) => deliveryText(screen, each, null)).join('\n'));
+  return event.deliveries.some(({ status }) => status === 'DELIVERED') ? undefined : EXIT.failed;
+}
+
+async function deliveries(context: Context, given: Given): Promise<undefined> {
+  const { screen } = context;
+  const most = howMany(given);
+  const query = { pageSize: pageSize(most) };
+  const caudal = apiOf(context, given);
+  const id = await endpointIdOf(caudal, given.word(0));
+  const { rows, more } = await gather(caudal.webhookEndpoints.listDeliveries(id, query), most);
+  screen.answer({ data: rows, more }, () =>
+    rows.length === 0
+      ? 'Nothing was sent to it yet.'
+      : rows.flatMap((row) => deliveryText(screen, row, null)).join('\n'),
+  );
+  if (more) screen.note(screen.styleNote('dim', 'There are more: --limit N or --all'));
+  return undefined;
+}
+
+/** A delivery and, under it, each time it was tried. */
+export function deliveryText(screen: Screen, delivery: Delivery, endpointId: string | null): string[] {
+  const next = delivery.nextAttemptAt === null ? '' : `, again at ${showMoment(delivery.nextAttemptAt)}`;
+  const where = endpointId === null ? '' : ` to endpoint ${endpointId}`;
+  return [
+    `${screen.status(delivery.status)} ${delivery.event} ${delivery.eventId}${where}${next}`,
+    ...delivery.attempts.map(({ at, statusCode, durationMs, error }) => {
+      const answer =
+        error === null ? String(statusCode) : `failed (${[error, statusCode].filter(Boolean).join(', ')})`;
+      return `  ${showMoment(at)}  ${answer} in ${durationMs} ms`;
+    }),
+  ];
+}
+
+async function setStatus(context: Context, given: Given, status: 'ENABLED' | 'DISABLED'): Promise<undefined> {
+  const { screen, signal } = context;
+  const caudal = apiOf(context, given);
+  const endpoint = await caudal.webhookEndpoints.update(
+    await endpointIdOf(caudal, given.word(0)),
+    { status },
+    { signal },
+  );
+  screen.answer(endpoint, () => endpointText(screen, endpoint, null));
+  return undefined;
+}
+
+async function rotate(context: Context, given: Given): Promise<undefined> {
+  const { screen, signal } = context;
+  const caudal = apiOf(context, given);
+  const endpoint = await caudal.webhookEndpoints.rotateSecret(await endpointIdOf(caudal, given.word(0)), {
+    signal,
+  });
+  screen.answer(endpoint, () => endpointText(screen, endpoint, endpoint.secret));
+  screen.note(
+    'The secret is shown this once. The old one signs too for a while: change your program meanwhile.',
+  );
+  return undefined;
+}
+
+async function remove(context: Context, given: Given): Promise<undefined> {
+  const { screen, signal } = context;
+  const caudal = apiOf(context, given);
+  const deleted = await caudal.webhookEndpoints.delete(await endpointIdOf(caudal, given.word(0)), { signal });
+  screen.answer(deleted, () => `Deleted ${deleted.id}.`);
+  return undefined;
+}
+
+/** People know an endpoint by its address. */
+async function endpointIdOf(caudal: Caudal, text: string): Promise<string> {
+  if (isId(text)) return text;
+  const { data } = await caudal.webhookEndpoints.list();
+  const found = data.filter(({ url }) => url === (URL.canParse(text) ? new URL(text).href : text));
+  if (found.length > 1)
+    throw new Fault(
+      `${found.length} endpoints have the address ${text}`,
+      found.map(({ id }) => id),
+    );
+  const [endpoint] = found;
+  if (!endpoint)
+    throw new Fault(`there is no endpoint with the id or address "${text}"`, ['See: caudal endpoints list']);
+  return endpoint.id;
+}

@@ -1,0 +1,147 @@
+import type { Caudal } from '@caudal/sdk';
+import { apiOf } from '../client.ts';
+import type { Command, Context } from '../command.ts';
+import { eventFacts } from '../event-line.ts';
+import { EVENT_NAMES } from '../event-names.ts';
+import { Fault, UsageFault } from '../faults.ts';
+import type { Given } from '../given.ts';
+import {
+  CREATED_OPTIONS,
+  createdRange,
+  gather,
+  howMany,
+  LIST_OPTIONS,
+  pageSize,
+  showList,
+} from '../listing.ts';
+import { readMoment, showMoment } from '../moments.ts';
+import { defined } from '../request-body.ts';
+import { deliveryText } from './endpoints.ts';
+
+type ListQuery = NonNullable<Parameters<Caudal['events']['list']>[0]>;
+
+export const EVENT_COMMANDS: readonly Command[] = [
+  {
+    name: 'events list',
+    section: 'events',
+    summary: 'what happened, newest first',
+    options: [
+      { name: 'event', value: 'EVENT', summary: 'only those of this name', choices: EVENT_NAMES },
+      { name: 'of', value: 'ID', summary: 'only those of this payin, payout or link' },
+      ...CREATED_OPTIONS,
+      ...LIST_OPTIONS,
+    ],
+    words: [],
+    examples: ['caudal events list', 'caudal events list --event payin.confirmed --since 1h'],
+    run: list,
+  },
+  {
+    name: 'events get',
+    section: 'events',
+    summary: 'an event with its body and every delivery of it',
+    options: [],
+    words: [{ name: 'ID', summary: 'id of the event, or latest' }],
+    examples: ['caudal events get latest'],
+    run: get,
+  },
+  {
+    name: 'events replay',
+    section: 'events',
+    summary: 'deliver again to your endpoints: one event, those that failed, or all of a span of time',
+    options: [
+      { name: 'failed-since', value: 'WHEN', summary: 'every delivery that failed since: 2h, 1d, a time' },
+      ...CREATED_OPTIONS,
+    ],
+    words: [{ name: 'ID', summary: 'id of the event, or latest', optional: true }],
+    details: 'Goes to all enabled endpoints that want the event, also those made later, under the same id.',
+    examples: ['caudal events replay latest', 'caudal events replay --failed-since 2h'],
+    run: replay,
+  },
+];
+
+async function list(context: Context, given: Given): Promise<undefined> {
+  const { screen } = context;
+  const most = howMany(given);
+  const query = defined({
+    event: given.text('event'),
+    resourceId: given.text('of'),
+    ...createdRange(given),
+    pageSize: pageSize(most),
+  }) as ListQuery;
+  const found = await gather(apiOf(context, given).events.list(query), most);
+  showList(
+    screen,
+    found,
+    [
+      { title: 'ID', text: ({ id }) => id },
+      { title: 'EVENT', text: ({ event }) => event },
+      { title: 'REFERENCE', text: (event) => eventFacts(event).reference, least: 12 },
+      { title: 'AMOUNT', text: (event) => eventFacts(event).amount, align: 'right', spare: 2 },
+      { title: 'CREATED', text: ({ createdAt }) => showMoment(createdAt), spare: 1 },
+    ],
+    'No events yet. Make one: caudal trigger payin.confirmed',
+  );
+  return undefined;
+}
+
+async function get(context: Context, given: Given): Promise<undefined> {
+  const { screen, signal } = context;
+  const caudal = apiOf(context, given);
+  const event = await caudal.events.get(await eventIdOf(caudal, given.word(0)), { signal });
+  screen.answer(event, () => {
+    const { deliveries, ...body } = event;
+    const told = deliveries.flatMap((delivery) => deliveryText(screen, delivery, delivery.webhookEndpointId));
+    return [
+      JSON.stringify(body, null, 2),
+      '',
+      ...(told.length > 0 ? told : ['Not delivered to anybody: there was no endpoint that wanted it.']),
+    ].join('\n');
+  });
+  return undefined;
+}
+
+async function replay(context: Context, given: Given): Promise<undefined> {
+  const { screen, signal } = context;
+  const caudal = apiOf(context, given);
+  const failed = given.text('failed-since');
+  const told = createdRange(given);
+  // The API wants both ends of a span.
+  const range = told.createdFrom === undefined ? told : { createdTo: new Date().toISOString(), ...told };
+  const id = given.words[0];
+  const many = failed !== undefined || Object.keys(range).length > 0;
+  if ((id === undefined) === !many)
+    throw new UsageFault('events replay takes an ID, or --failed-since, or --since', [
+      'See: caudal help events replay',
+    ]);
+  const replayed =
+    id === undefined
+      ? await caudal.events.replayMany(
+          {
+            ...range,
+            ...(failed === undefined
+              ? {}
+              : { failedSince: readMoment('failed-since', failed, Date.now()).toISOString() }),
+          },
+          { signal },
+        )
+      : await caudal.events.replay(await eventIdOf(caudal, id), { signal });
+  screen.answer(
+    replayed,
+    () => `${replayed.deliveries} deliveries of ${replayed.events} events are on their way.`,
+  );
+  if (replayed.deliveries === 0) screen.note('No enabled endpoint wants them. See: caudal endpoints list');
+  if ('nextFrom' in replayed && typeof replayed.nextFrom === 'string')
+    screen.note(
+      `There are more: caudal events replay --since ${replayed.nextFrom} --until ${range.createdTo ?? 'NOW'}`,
+    );
+  return undefined;
+}
+
+/** People seldom know an id; what happened last is what they look for. */
+async function eventIdOf(caudal: Caudal, text: string): Promise<string> {
+  if (text !== 'latest') return text;
+  const { data } = await caudal.events.list({ pageSize: 1 });
+  const [event] = data;
+  if (!event) throw new Fault('there are no events yet', ['Make one: caudal trigger payin.confirmed']);
+  return event.id;
+}

@@ -1,0 +1,269 @@
+import { writeFileSync } from 'node:fs';
+import type { Caudal } from '@caudal/sdk';
+import { apiOf } from '../client.ts';
+import type { Command, Context } from '../command.ts';
+import { createOnce, newIdempotencyKey, newReference } from '../creation.ts';
+import type { ExitCode } from '../exit-codes.ts';
+import { Fault } from '../faults.ts';
+import type { Given } from '../given.ts';
+import {
+  CREATED_OPTIONS,
+  createdRange,
+  gather,
+  howMany,
+  LIST_OPTIONS,
+  pageSize,
+  showList,
+} from '../listing.ts';
+import { showMoment } from '../moments.ts';
+import { exitCodeOf, followToEnd, WAIT_OPTIONS } from '../outcome.ts';
+import { showCents } from '../pesos.ts';
+import { pngOf, qrLines } from '../qr-picture.ts';
+import {
+  AMOUNT_OPTIONS,
+  type Body,
+  CREATION_OPTIONS,
+  CUSTOMER_OPTIONS,
+  defined,
+  demandAmount,
+  readAmount,
+  readCustomer,
+  readData,
+  within,
+} from '../request-body.ts';
+import { idOrReference } from '../resource-id.ts';
+import type { Screen } from '../screen.ts';
+
+export type Payin = Awaited<ReturnType<Caudal['payins']['get']>>;
+type CreateBody = Parameters<Caudal['payins']['create']>[0];
+type ListQuery = NonNullable<Parameters<Caudal['payins']['list']>[0]>;
+
+const RAILS = ['BRE_B', 'PSE'];
+const STATUSES = ['PENDING', 'PROCESSING', 'CONFIRMED', 'DECLINED', 'CANCELED'];
+
+export const PAYIN_COMMANDS: readonly Command[] = [
+  {
+    name: 'payins create',
+    section: 'payments',
+    summary: 'ask a payer for money',
+    options: [
+      ...AMOUNT_OPTIONS,
+      { name: 'rail', value: 'RAIL', summary: 'BRE_B when left out, PSE with --bank', choices: RAILS },
+      {
+        name: 'key-type',
+        value: 'TYPE',
+        summary: 'Bre-B: a key alone, or with a QR; SINGLE_USE when left out',
+        choices: ['SINGLE_USE', 'QR_CODE'],
+      },
+      { name: 'qr', value: null, summary: 'draw the QR here (means --key-type QR_CODE)' },
+      { name: 'save-qr', value: 'FILE', summary: 'write the QR as a PNG (means --key-type QR_CODE)' },
+      { name: 'bank', value: 'BANK', summary: "PSE: the payer's bank; caudal banks lists them" },
+      {
+        name: 'person-type',
+        value: 'TYPE',
+        summary: 'PSE: who pays; INDIVIDUAL when left out',
+        choices: ['INDIVIDUAL', 'BUSINESS'],
+      },
+      ...CUSTOMER_OPTIONS,
+      { name: 'callback-url', value: 'URL', summary: 'where the payer returns to' },
+      ...CREATION_OPTIONS,
+      ...WAIT_OPTIONS,
+    ],
+    words: [],
+    details:
+      "On staging the payer's document decides the outcome: 1000000001 pays, 1000000003 is declined, 1000000005 cancels. Any other waits until somebody pays: caudal simulate pay ID.",
+    examples: [
+      'caudal payins create --amount 49800 --qr --reference order-1001',
+      "caudal payins create --amount 49800 --name 'Ana Rojas' --id-number 1000000001 --phone +573001234567 --email ana@example.com --wait",
+      "caudal payins create --amount 49.800 --bank CO_NEQUI --name 'Ana Rojas' --id-number 1020304050 --phone +573001234567 --email ana@example.com",
+    ],
+    run: create,
+  },
+  {
+    name: 'payins get',
+    section: 'payments',
+    summary: 'a payin as it is now',
+    options: WAIT_OPTIONS,
+    words: [{ name: 'ID', summary: 'its id, or its reference' }],
+    examples: ['caudal payins get order-1001'],
+    run: get,
+  },
+  {
+    name: 'payins list',
+    section: 'payments',
+    summary: 'the newest first',
+    options: [
+      { name: 'status', value: 'STATUS', summary: 'only those in this state', choices: STATUSES },
+      { name: 'rail', value: 'RAIL', summary: 'only those on this rail', choices: RAILS },
+      { name: 'reference', value: 'TEXT', summary: 'only the one with this reference' },
+      { name: 'link', value: 'ID', summary: 'only those of this payment link' },
+      ...CREATED_OPTIONS,
+      ...LIST_OPTIONS,
+    ],
+    words: [],
+    examples: ['caudal payins list', 'caudal payins list --status CONFIRMED --since 1d --all --json'],
+    run: list,
+  },
+];
+
+async function create(context: Context, given: Given): Promise<ExitCode | undefined> {
+  const { screen, signal } = context;
+  const data = await readData(given);
+  const body = bodyOf(given, data);
+  demandAmount(body, 'payins create');
+  const caudal = apiOf(context, given);
+  const idempotencyKey = given.text('idempotency-key') ?? newIdempotencyKey();
+  const created = await createOnce({ reference: String(body['reference']), idempotencyKey }, () =>
+    caudal.payins.create(body as unknown as CreateBody, { idempotencyKey, signal }),
+  );
+  saveQr(context, given, created);
+  showQr(context, given, created);
+  if (!given.flag('wait')) {
+    screen.answer(created, () => payinText(screen, { ...created, anomalies: [] }));
+    return undefined;
+  }
+  screen.note(
+    `Created ${created.reference}: COP ${showCents(created.amountInCents)}, ${whereToPay(created)}`,
+  );
+  const ended = await follow(context, given, caudal, created.id);
+  screen.answer(ended, () => payinText(screen, ended));
+  return exitCodeOf(ended.status);
+}
+
+function bodyOf(given: Given, data: Body): Body {
+  const wantsQr = given.flag('qr') || given.text('save-qr') !== undefined;
+  const known = { ...data, ...defined({ amountInCents: readAmount(given), rail: given.text('rail') }) };
+  const rail =
+    known['rail'] ?? (given.text('bank') === undefined && data['pse'] === undefined ? 'BRE_B' : 'PSE');
+  const customer = readCustomer(given, data['inlineCustomer']);
+  return {
+    currency: 'COP',
+    reference: newReference('order'),
+    ...known,
+    rail,
+    ...defined({
+      reference: given.text('reference'),
+      callbackUrl: given.text('callback-url'),
+      inlineCustomer: customer,
+    }),
+    ...(rail === 'PSE'
+      ? within({ pse: { personType: 'INDIVIDUAL', ...(data['pse'] as Body | undefined) } }, 'pse', {
+          bank: given.text('bank'),
+          personType: given.text('person-type'),
+        })
+      : within({ breb: { keyType: 'SINGLE_USE', ...(data['breb'] as Body | undefined) } }, 'breb', {
+          keyType: wantsQr ? 'QR_CODE' : given.text('key-type'),
+        })),
+  };
+}
+
+function whereToPay({ sourceData }: Pick<Payin, 'sourceData'>): string {
+  if (sourceData && 'keyString' in sourceData) return `to the key ${sourceData.keyString}`;
+  return sourceData?.pseUrl ? `at the bank ${sourceData.pseUrl}` : 'the bank page is being opened';
+}
+
+/** Drawn where it can be scanned from, or told why not. */
+function showQr({ screen }: Context, given: Given, { sourceData }: Pick<Payin, 'sourceData'>): void {
+  if (!given.flag('qr') || !sourceData || !('qrString' in sourceData) || !sourceData.qrString) return;
+  const coloured = screen.styleNote('black', ' ') !== ' ';
+  const drawn = qrLines(pngOf(sourceData.qrString), screen.width, coloured ? 'dark' : 'light');
+  if (typeof drawn === 'number')
+    screen.note(`The QR needs ${drawn} columns: make the terminal wider, or use --save-qr FILE`);
+  else for (const line of drawn ?? []) screen.note(screen.styleNote(['black', 'bgWhiteBright'], line));
+}
+
+function saveQr({ screen }: Context, given: Given, payin: Pick<Payin, 'sourceData'>): void {
+  const file = given.text('save-qr');
+  if (file === undefined) return;
+  const { sourceData } = payin;
+  if (!sourceData || !('qrString' in sourceData) || !sourceData.qrString)
+    throw new Fault('this payin has no QR');
+  writeFileSync(file, pngOf(sourceData.qrString));
+  screen.note(`QR written to ${file}`);
+}
+
+export function payinText(screen: Screen, payin: Payin): string {
+  const source: Readonly<Record<string, unknown>> = payin.sourceData ?? {};
+  const text = (name: string) => (typeof source[name] === 'string' ? source[name] : null);
+  const confirmed = payin.confirmedAmountInCents;
+  return screen.facts([
+    ['id', payin.id],
+    ['reference', payin.reference],
+    ['status', screen.status(payin.status) + (payin.errorCode ? ` ${payin.errorCode}` : '')],
+    ['amount', `COP ${showCents(payin.amountInCents)}`],
+    ['paid', confirmed === null || confirmed === payin.amountInCents ? null : `COP ${showCents(confirmed)}`],
+    ['rail', [payin.rail, text('bank')].filter((part) => part !== null).join(' ')],
+    ['key', text('keyString')],
+    ['bank page', text('pseUrl')],
+    ['checkout', text('checkoutUrl')],
+    ['link', payin.paymentLinkId],
+    ['created', showMoment(payin.createdAt)],
+    ['expires', payin.resultAt === null ? showMoment(payin.expiresAt) : null],
+    ['ended', showMoment(payin.resultAt)],
+    ['settlement', payin.settlementStatus],
+    ...payin.anomalies.map(
+      ({ kind, amountInCents }) =>
+        [
+          'anomaly',
+          `${kind}${amountInCents === null ? '' : ` COP ${showCents(amountInCents)}`}, with the operator`,
+        ] as const,
+    ),
+  ]);
+}
+
+async function get(context: Context, given: Given): Promise<ExitCode | undefined> {
+  const { screen } = context;
+  const caudal = apiOf(context, given);
+  const id = await payinIdOf(caudal, given.word(0));
+  const payin = given.flag('wait') ? await follow(context, given, caudal, id) : await caudal.payins.get(id);
+  screen.answer(payin, () => payinText(screen, payin));
+  return given.flag('wait') ? exitCodeOf(payin.status) : undefined;
+}
+
+export function payinIdOf(caudal: Caudal, text: string): Promise<string> {
+  return idOrReference(
+    text,
+    'payin',
+    (reference) => caudal.payins.list({ reference, pageSize: 1 }),
+    ({ id }: Payin) => id,
+  );
+}
+
+function follow({ screen, signal }: Context, given: Given, caudal: Caudal, id: string): Promise<Payin> {
+  return followToEnd({ screen, signal, given, what: `payin ${id}`, id }, () =>
+    caudal.payins.get(id, { signal }),
+  );
+}
+
+async function list(context: Context, given: Given): Promise<undefined> {
+  const { screen } = context;
+  const most = howMany(given);
+  const query = defined({
+    status: given.text('status'),
+    rail: given.text('rail'),
+    reference: given.text('reference'),
+    paymentLinkId: given.text('link'),
+    ...createdRange(given),
+    pageSize: pageSize(most),
+  }) as ListQuery;
+  const found = await gather(apiOf(context, given).payins.list(query), most);
+  showList(
+    screen,
+    found,
+    [
+      { title: 'ID', text: ({ id }) => id },
+      { title: 'STATUS', text: ({ status }) => status, style: ({ status }) => screen.status(status) },
+      {
+        title: 'COP',
+        text: (row) => showCents(row.confirmedAmountInCents ?? row.amountInCents),
+        align: 'right',
+      },
+      { title: 'REFERENCE', text: ({ reference }) => reference, least: 12 },
+      { title: 'RAIL', text: ({ rail }) => rail, spare: 1 },
+      { title: 'ERROR', text: ({ errorCode }) => errorCode ?? '', spare: 3 },
+      { title: 'CREATED', text: ({ createdAt }) => showMoment(createdAt), spare: 2 },
+    ],
+    'No payins. Make one: caudal payins create --amount 49800',
+  );
+  return undefined;
+}

@@ -1,0 +1,153 @@
+import type { CommandWords } from './command.ts';
+import { GLOBAL_OPTIONS } from './global-options.ts';
+
+/** A script that completes commands, options and their choices without starting this program again. */
+export function completionScript(shell: 'bash' | 'zsh', commands: readonly CommandWords[]): string {
+  return shell === 'bash' ? bash(commands) : zsh(commands);
+}
+
+/** What can follow what: after nothing, after a first word, after `help`. */
+function followers(commands: readonly CommandWords[]): Map<string, string[]> {
+  const names = commands.map(({ name }) => name.split(' '));
+  const firsts = [...new Set([...names.map(([first = '']) => first), 'help'])].sort();
+  const after = new Map<string, string[]>([['', firsts]]);
+  for (const first of firsts) {
+    const seconds = names.flatMap(([own, second]) => (own === first && second !== undefined ? [second] : []));
+    if (seconds.length > 0) after.set(first, [...new Set(seconds)].sort());
+  }
+  for (const { name, words } of commands)
+    for (const word of words.slice(0, 1)) if (word.choices) after.set(name, [...word.choices]);
+  return after;
+}
+
+/** What can stand behind an option, by the command and the option. */
+function choicesOf(commands: readonly CommandWords[]): Map<string, readonly string[]> {
+  return new Map(
+    commands.flatMap(({ name, options }) =>
+      options.flatMap((option) =>
+        option.choices ? [[`${name} --${option.name}`, option.choices] as const] : [],
+      ),
+    ),
+  );
+}
+
+/** Options that take a value: the word behind one is not a command. */
+function takingValues(commands: readonly CommandWords[]): string[] {
+  const all = [...GLOBAL_OPTIONS, ...commands.flatMap(({ options }) => options)];
+  return [...new Set(all.filter(({ value }) => value !== null).map(({ name }) => `--${name}`))].sort();
+}
+
+function optionsOf(command: CommandWords): string[] {
+  return [...new Set([...command.options, ...GLOBAL_OPTIONS].map(({ name }) => `--${name}`))];
+}
+
+const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
+
+const cases = (entries: Iterable<readonly [string, readonly string[]]>) =>
+  [...entries].map(([on, words]) => `    ${quoted(on)}) echo ${quoted(words.join(' '))} ;;`).join('\n');
+
+/** Shared by both shells: three lookups, all plain words. */
+function lookups(commands: readonly CommandWords[]): string {
+  return `_caudal_words() {
+  case "$1" in
+${cases(followers(commands))}
+  esac
+}
+_caudal_options() {
+  case "$1" in
+${cases(commands.map((command) => [command.name, optionsOf(command)] as const))}
+    *) echo ${quoted(GLOBAL_OPTIONS.map(({ name }) => `--${name}`).join(' '))} ;;
+  esac
+}
+_caudal_choices() {
+  case "$1" in
+${cases(choicesOf(commands))}
+  esac
+}
+_caudal_takes_value() {
+  case " ${takingValues(commands).join(' ')} " in
+    *" $1 "*) return 0 ;;
+  esac
+  return 1
+}`;
+}
+
+/** The command's words among those typed: at most two, those behind a value's option left out, \`help\` skipped. */
+const PATH = `  local path='' count=0 skip='' word
+  for word in "$@"; do
+    if [ -n "$skip" ]; then skip=''; continue; fi
+    case "$word" in
+      --*=*) ;;
+      -*) if _caudal_takes_value "$word"; then skip=1; fi ;;
+      help) if [ "$count" -gt 0 ]; then count=$((count + 1)); fi ;;
+      *) count=$((count + 1)); if [ "$count" -le 2 ]; then if [ -n "$path" ]; then path="$path $word"; else path="$word"; fi; fi ;;
+    esac
+  done
+  if [ "$count" -gt 2 ]; then echo "$path"; echo more; else echo "$path"; echo; fi`;
+
+function bash(commands: readonly CommandWords[]): string {
+  return `# Completion of caudal for bash: source <(caudal completion bash)
+${lookups(commands)}
+_caudal_path() {
+${PATH}
+}
+_caudal() {
+  local current="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" path more words
+  { read -r path; read -r more; } < <(_caudal_path "\${COMP_WORDS[@]:1:COMP_CWORD-1}")
+  COMPREPLY=()
+  case "$before" in
+    -*)
+      if _caudal_takes_value "$before"; then
+        words="$(_caudal_choices "$path $before")"
+        if [ -n "$words" ]; then COMPREPLY=($(compgen -W "$words" -- "$current")); else COMPREPLY=($(compgen -f -- "$current")); fi
+        return
+      fi ;;
+  esac
+  case "$current" in
+    -*) words="$(_caudal_options "$path")" ;;
+    *) if [ -z "$more" ]; then words="$(_caudal_words "$path")"; fi ;;
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "$current"))
+}
+complete -F _caudal caudal`;
+}
+
+function zsh(commands: readonly CommandWords[]): string {
+  const described = commands
+    .map(({ name, summary }) => `    ${quoted(name)}) echo ${quoted(summary)} ;;`)
+    .join('\n');
+  return `#compdef caudal
+# Completion of caudal for zsh: source <(caudal completion zsh)
+${lookups(commands)}
+_caudal_summary() {
+  case "$1" in
+${described}
+  esac
+}
+_caudal_path() {
+${PATH}
+}
+_caudal() {
+  local current="\${words[CURRENT]}" before="\${words[CURRENT-1]}" path_words more candidates word name
+  local -a lines described
+  lines=("\${(@f)$(_caudal_path "\${(@)words[2,CURRENT-1]}")}")
+  path_words="\${lines[1]}" more="\${lines[2]}"
+  if [[ "$before" == -* ]] && _caudal_takes_value "$before"; then
+    candidates="$(_caudal_choices "$path_words $before")"
+    if [[ -n "$candidates" ]]; then compadd -- \${=candidates}; else _files; fi
+    return
+  fi
+  if [[ "$current" == -* ]]; then
+    compadd -- \${=$(_caudal_options "$path_words")}
+    return
+  fi
+  [[ -n "$more" ]] && return
+  for word in \${=$(_caudal_words "$path_words")}; do
+    name="\${path_words:+$path_words }$word"
+    described+=("\${word}:$(_caudal_summary "$name")")
+  done
+  _describe 'command' described
+}
+if (( ! \${+functions[compdef]} )); then autoload -Uz compinit && compinit; fi
+compdef _caudal caudal`;
+}

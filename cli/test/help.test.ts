@@ -1,0 +1,170 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { ALL_COMMANDS } from '../src/all-commands.ts';
+import type { CommandWords } from '../src/command.ts';
+import { CommandLine } from './command-line.ts';
+
+const shell = new CommandLine();
+
+test('caudal alone shows every command in 80 columns, those of operators under their own heading', async () => {
+  const { code, stdout } = await shell.run();
+  expect(code).toBe(0);
+  for (const { name } of ALL_COMMANDS) expect(stdout).toContain(name.split(' ')[1] ?? name);
+  expect(stdout).toMatch(
+    /For operators[\s\S]*\n {2}org .*create, list[\s\S]*\n {2}doctor|For operators[\s\S]*\n {2}doctor[\s\S]*\n {2}org/,
+  );
+  expect(stdout).toMatch(/Exit codes\n {2}0 +done\n {2}1 +failed/);
+  for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+});
+
+test('help for a command says its usage, options, choices and an example', async () => {
+  const asked = await Promise.all([
+    shell.run('help', 'payins', 'create'),
+    shell.run('payins', 'create', '--help'),
+    shell.run('payins', 'create', '-h'),
+  ]);
+  expect(new Set(asked.map(({ stdout }) => stdout)).size).toBe(1);
+  expect(asked[0]?.stdout).toMatch(/Usage\n {2}caudal payins create \[OPTIONS\]/);
+  expect(asked[0]?.stdout).toMatch(/--amount PESOS .*49\.800/);
+  expect(asked[0]?.stdout).toMatch(/\(BRE_B, PSE\)/);
+  expect(asked[0]?.stdout).toContain('  caudal payins create --amount 49800 --qr --reference order-1001');
+});
+
+test('a first word alone lists what can follow it, and exits 2 unless help was asked for', async () => {
+  const [half, asked, help] = await Promise.all([
+    shell.run('payouts'),
+    shell.run('payouts', '--help'),
+    shell.run('help', 'payouts'),
+  ]);
+  for (const { stdout } of [half, asked, help]) {
+    expect(stdout).toContain('payouts cancel');
+    expect(stdout).toContain('payouts unknown');
+  }
+  expect([half.code, asked.code, help.code]).toEqual([2, 0, 0]);
+});
+
+test("a command of the server is explained here and carried out by the server's program", async () => {
+  const [explained, ran] = await Promise.all([
+    shell.run('help', 'org', 'create'),
+    shell.run('org', 'create'),
+  ]);
+  expect(explained.stdout).toMatch(/Usage\n {2}caudal org create --name/);
+  // Without a name the server's own parser refuses, before it looks for a database.
+  expect(ran.code).toBe(2);
+  expect(ran.stderr).toContain('--name');
+});
+
+test.each([
+  [['payin', 'list'], 'Did you mean: caudal payins list'],
+  [['payins', 'lst'], 'Did you mean: caudal payins list'],
+  [['lisen'], 'Did you mean: caudal listen'],
+  [['ledger', 'verfy'], 'Did you mean: caudal ledger verify'],
+  [['help', 'trigge'], 'Did you mean: caudal trigger'],
+  [['payins', 'list', '--limt', '3'], 'Did you mean --limit?'],
+  [['trigger', 'payin.confirmd'], 'Did you mean payin.confirmed?'],
+  [['payins', 'list', '--status', 'confirmd'], 'Did you mean CONFIRMED?'],
+  [['listen', '--events', 'payin.confirm'], 'Did you mean payin.confirmed?'],
+  [['payins', 'get'], 'payins get needs ID'],
+  [['payins', 'get', 'a', 'b'], '"b" is one word too many'],
+  [['payins', 'list', '--limit'], '--limit needs a value'],
+  [['payins', 'list', '--limit', '--json'], '--limit needs a value'],
+  [['payins', 'list', '--all=yes'], '--all takes no value'],
+  [['payins', 'create', '--amount', '12x'], 'no amount of pesos'],
+  [['payins', 'create', '--amount', '1', '--amount-in-cents', '1'], 'give one of them'],
+  [['payins', 'create', '--amount', '1', '--name', 'Ana'], '--id-number, --phone, --email'],
+  [['payins', 'create', '--data', '{'], '--data is not JSON'],
+  [['completion', 'fish'], 'none of bash, zsh'],
+])('caudal %j is not understood: exit 2, nothing on stdout', async (args, hint) => {
+  const { code, stdout, stderr } = await new CommandLine({
+    CAUDAL_API_KEY: 'cdl_test_x',
+    CAUDAL_BASE_URL: 'http://127.0.0.1:1',
+  }).run(...args);
+  expect(stderr).toContain(hint);
+  expect([code, stdout]).toEqual([2, '']);
+});
+
+test('every command has a summary, an example that is this command, and no option twice', () => {
+  expect(new Set(ALL_COMMANDS.map(({ name }) => name)).size).toBe(ALL_COMMANDS.length);
+  for (const { name, summary, examples, options } of ALL_COMMANDS) {
+    expect(summary).not.toBe('');
+    expect(examples.length).toBeGreaterThan(0);
+    expect(`${examples.at(-1)} `).toContain(`caudal ${name} `);
+    expect(new Set(options.map((option) => option.name)).size).toBe(options.length);
+  }
+});
+
+/** What bash would offer for this line, by the script that it really sourced. */
+function completed(...words: readonly string[]): string[] {
+  const script = join(shell.folder, 'completion.bash');
+  const asking = `source "$1"; shift; COMP_WORDS=(caudal "$@"); COMP_CWORD=$#; _caudal; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  return execFileSync('bash', ['-uc', asking, 'bash', script, ...words], { encoding: 'utf8' })
+    .trim()
+    .split('\n');
+}
+
+test('bash completes commands, options, choices and what follows help', async () => {
+  const { stdout } = await shell.run('completion', 'bash');
+  writeFileSync(join(shell.folder, 'completion.bash'), stdout);
+  expect(completed('pay')).toEqual(['payins', 'payouts']);
+  expect(completed('payins', '')).toEqual(['create', 'get', 'list']);
+  expect(completed('payouts', 'u')).toEqual(['unknown']);
+  expect(completed('help', 'links', 'e')).toEqual(['expire']);
+  expect(completed('payins', 'create', '--am')).toEqual(['--amount', '--amount-in-cents']);
+  expect(completed('payins', 'list', '--status', 'C')).toEqual(['CONFIRMED', 'CANCELED']);
+  expect(completed('--profile', 'staging', 'payins', 'l')).toEqual(['list']);
+  expect(completed('trigger', 'payout.')).toEqual(['payout.confirmed', 'payout.canceled', 'payout.declined']);
+  expect(completed('completion', '')).toEqual(['bash', 'zsh']);
+  expect(completed('rails', 'pause', '--ra')).toEqual(['--rail']);
+  expect(
+    execFileSync(
+      'bash',
+      ['-c', `source "$1"; complete -p caudal`, 'bash', join(shell.folder, 'completion.bash')],
+      { encoding: 'utf8' },
+    ),
+  ).toContain('-F _caudal');
+});
+
+test('the script for zsh names every command; where zsh is installed it is also read by it', async () => {
+  const { stdout } = await shell.run('completion', 'zsh');
+  expect(stdout.startsWith('#compdef caudal')).toBe(true);
+  for (const { name } of ALL_COMMANDS) expect(stdout).toContain(`'${name}')`);
+  const file = join(shell.folder, 'completion.zsh');
+  writeFileSync(file, stdout);
+  const found = execFileSync('bash', ['-c', 'command -v zsh || true'], { encoding: 'utf8' }).trim();
+  if (found !== '') execFileSync(found, ['-n', file]);
+});
+
+/** The program where it is installed alone: no clone around it, no server beside it. */
+function alone(): CommandLine {
+  const { folder } = new CommandLine();
+  const beside = join(folder, 'node_modules', '@caudal');
+  mkdirSync(beside, { recursive: true });
+  symlinkSync(fileURLToPath(new URL('../../sdk', import.meta.url)), join(beside, 'sdk'));
+  cpSync(fileURLToPath(new URL('../src', import.meta.url)), join(folder, 'program', 'src'), {
+    recursive: true,
+  });
+  writeFileSync(join(folder, 'program', 'package.json'), '{"type":"module"}');
+  return new CommandLine({}, join(folder, 'program', 'src', 'main.ts'));
+}
+
+test('away from a clone it says what it needs: for dev a clone, for operators the server, for the rest credentials', async () => {
+  const shop = alone();
+  const [dev, org, list, overview] = await Promise.all([
+    shop.run('dev'),
+    shop.run('org', 'list'),
+    shop.run('payins', 'list'),
+    shop.run(),
+  ]);
+  expect([dev.code, dev.stderr]).toEqual([1, expect.stringContaining('not a clone')]);
+  expect(org.code).toBe(2);
+  expect([list.code, list.stderr]).toEqual([1, expect.stringMatching(/no credentials[\s\S]*caudal login/)]);
+  expect(overview.stdout).toContain('they run beside the server');
+});
+
+test('with --json help is a document too', async () => {
+  const { commands } = await shell.json<{ commands: CommandWords[] }>('help');
+  expect(commands.map(({ name }) => name)).toContain('payins create');
+});

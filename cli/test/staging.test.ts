@@ -1,0 +1,193 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Stack, startStack } from '../../server/test/harness/stack.ts';
+import { EVENT_NAMES } from '../src/event-names.ts';
+import { addressOf, CommandLine } from './command-line.ts';
+
+interface Seen {
+  readonly payin: {
+    readonly status: string;
+    readonly errorCode: string | null;
+    readonly confirmedAmountInCents: number | null;
+    readonly anomalies: { readonly kind: string }[];
+  };
+}
+
+let stack: Stack;
+let shop: CommandLine;
+
+beforeAll(async () => {
+  stack = await startStack({ workers: 1 });
+  const { organizationId, apiKey } = stack.organization;
+  await stack.command(
+    'ledger',
+    'deposit',
+    '--org',
+    organizationId,
+    '--amount',
+    '1000000',
+    '--reference',
+    'opening',
+  );
+  shop = new CommandLine({
+    CAUDAL_API_KEY: apiKey,
+    CAUDAL_BASE_URL: addressOf(stack),
+    CAUDAL_SIMULATOR_URL: stack.simulatorUrl,
+  });
+});
+afterAll(() => stack.stop());
+
+test.concurrent.each(EVENT_NAMES)('trigger %s makes that event really happen', async (name) => {
+  // Most of it is waiting for the payer to decide.
+  const event = await shop.json('trigger', name);
+  expect(event).toMatchObject({ event: name, data: { reference: expect.stringMatching(/^trigger-/) } });
+});
+
+test('payins and links are triggered on PSE too, with the amount one wishes', async () => {
+  const [payin, link] = await Promise.all([
+    shop.json('trigger', 'payin.declined', '--rail', 'PSE', '--amount', '20.000'),
+    shop.json('trigger', 'paymentlink.completed', '--rail', 'PSE'),
+  ]);
+  expect(payin).toMatchObject({ event: 'payin.declined', data: { rail: 'PSE', amountInCents: 2_000_000 } });
+  expect(link).toMatchObject({ event: 'paymentlink.completed' });
+});
+
+test('with a live key nothing is triggered or simulated, and nobody is asked', async () => {
+  const live = new CommandLine({
+    CAUDAL_API_KEY: `cdl_live_01KE2265M7YPHEEX_${'a'.repeat(49)}`,
+    CAUDAL_BASE_URL: 'http://127.0.0.1:1',
+    CAUDAL_SIMULATOR_URL: stack.simulatorUrl,
+  });
+  const ran = await Promise.all([
+    live.run('trigger', 'payin.confirmed'),
+    live.run('listen', '--trigger', 'payin.confirmed'),
+    live.run('simulate', 'pay', 'order-1'),
+  ]);
+  for (const { code, stderr } of ran)
+    expect([code, stderr]).toEqual([1, expect.stringContaining('live key')]);
+});
+
+async function waiting(...args: readonly string[]): Promise<string> {
+  const { id } = await shop.json<{ id: string }>('payins', 'create', '--amount', '10000', ...args);
+  return id;
+}
+
+const AT_BANK = [
+  '--bank',
+  'CO_NEQUI',
+  '--name',
+  'Ana Rojas',
+  '--id-number',
+  '1020304050',
+  '--phone',
+  '+573001234567',
+  '--email',
+  'ana@example.com',
+];
+
+test('a payer on Bre-B pays, pays less, is refused, cancels, pays late and pays twice', async () => {
+  const act = async (...args: readonly string[]) => {
+    const [what = '', ...rest] = args;
+    return (await shop.json<Seen>('simulate', what, await waiting(), ...rest)).payin;
+  };
+  const [paid, less, declined] = await Promise.all([
+    act('pay'),
+    act('pay', '--amount', '4.000'),
+    act('decline', '--code', '4010'),
+  ]);
+  const [canceled, late, twice] = await Promise.all([act('cancel'), act('late'), act('twice')]);
+  expect(paid).toMatchObject({ status: 'CONFIRMED', confirmedAmountInCents: 1_000_000 });
+  expect(less).toMatchObject({ status: 'CONFIRMED', confirmedAmountInCents: 400_000 });
+  expect(declined).toMatchObject({ status: 'DECLINED', errorCode: 'ACCOUNT_NOT_FOUND' });
+  expect(canceled).toMatchObject({ status: 'CANCELED', errorCode: 'PAYER_CANCELED' });
+  expect(late).toMatchObject({ status: 'CANCELED', anomalies: [{ kind: 'PAID_LATE' }] });
+  expect(twice).toMatchObject({ status: 'CONFIRMED', anomalies: [{ kind: 'PAID_AGAIN' }] });
+});
+
+test('a payer at the bank of PSE pays, is refused for a reason, and pays late', async () => {
+  const [one, two, three] = await Promise.all([
+    waiting(...AT_BANK),
+    waiting(...AT_BANK),
+    waiting(...AT_BANK),
+  ]);
+  const [paid, declined, late] = await Promise.all([
+    shop.json<Seen>('simulate', 'pay', one),
+    shop.json<Seen>('simulate', 'decline', two, '--code', '8'),
+    shop.json<Seen>('simulate', 'late', three),
+  ]);
+  expect(paid.payin.status).toBe('CONFIRMED');
+  expect(declined.payin).toMatchObject({ status: 'DECLINED', errorCode: 'LIMIT_EXCEEDED' });
+  expect(late.payin).toMatchObject({ status: 'CANCELED', anomalies: [{ kind: 'PAID_LATE' }] });
+  const again = await shop.run('simulate', 'pay', one);
+  expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('is CONFIRMED already')]);
+});
+
+test('a payout that the network left open is settled or rejected by hand', async () => {
+  const receiver = [
+    '--name',
+    'Janeth',
+    '--id-number',
+    '1000000099',
+    '--phone',
+    '+573001234567',
+    '--email',
+    'j@example.com',
+  ];
+  const payout = (reference: string) =>
+    [
+      'payouts',
+      'create',
+      '--amount',
+      '1000',
+      '--key',
+      '@TESTTIMEOUT',
+      '--yes',
+      '--reference',
+      reference,
+    ].concat(receiver);
+  const open = await Promise.all([
+    shop.run(...payout('open-1'), '--wait', '--timeout', '2s'),
+    shop.run(...payout('open-2'), '--wait', '--timeout', '2s'),
+  ]);
+  expect(open.map(({ code }) => code)).toEqual([3, 3]);
+  const [settled, rejected] = await Promise.all([
+    shop.json('simulate', 'settle', 'open-1'),
+    shop.json('simulate', 'reject', 'open-2', '--code', '4010'),
+  ]);
+  expect(settled).toMatchObject({ payout: { status: 'CONFIRMED' } });
+  expect(rejected).toMatchObject({ payout: { status: 'DECLINED', errorCode: 'ACCOUNT_NOT_FOUND' } });
+});
+
+test('a rail misbehaves as told, is listed in our words, and behaves again', async () => {
+  const added = await shop.json<{ id: string }>('simulate', 'fault', 'bre_b', 'down', '--on', 'lookups');
+  const [listed, looked] = await Promise.all([
+    shop.run('simulate', 'faults'),
+    shop.run('breb', 'lookup', '@TESTOK'),
+  ]);
+  expect(listed.stdout).toMatch(new RegExp(`${added.id} +BRE_B +down +lookups +always`));
+  expect([looked.code, looked.stderr]).toEqual([1, expect.stringContaining('503 rail_unavailable')]);
+  expect(await shop.json('simulate', 'clear', added.id)).toEqual({ removed: 1 });
+  const [none, wrong] = await Promise.all([
+    shop.run('simulate', 'faults'),
+    shop.run('simulate', 'fault', 'PSE', 'down', '--on', 'lookups'),
+  ]);
+  expect(none.stdout).toContain('The rails behave.');
+  expect(wrong.code).toBe(2);
+});
+
+test('a key is put into the directory, found, suspended and removed', async () => {
+  const key = '3001234567';
+  await shop.json('simulate', 'key', key, '--name', 'Ana Maria Rojas', '--id-number', '1020304050');
+  expect(await shop.json('breb', 'lookup', key, '--name', 'Ana Maria Rojas')).toMatchObject({
+    match: { name: 'FULL' },
+  });
+  await shop.json('simulate', 'key', key, '--suspend');
+  expect((await shop.run('breb', 'lookup', key)).stderr).toContain('breb_key_suspended');
+  await shop.json('simulate', 'key', key, '--remove');
+  expect((await shop.run('breb', 'lookup', key)).stderr).toContain('breb_key_not_found');
+});
+
+test('without a simulator it says where one is named', async () => {
+  const away = new CommandLine({ CAUDAL_SIMULATOR_URL: 'http://127.0.0.1:1' });
+  const { code, stderr } = await away.run('simulate', 'faults');
+  expect([code, stderr]).toEqual([1, expect.stringContaining('no simulator answers at http://127.0.0.1:1')]);
+});
