@@ -1,54 +1,75 @@
-import type { FastifyInstance, FastifyReply } from 'fastify';
-import { ERRORS, type ErrorCode, type Language } from '../kit/error-catalogue.ts';
-import { type ErrorPageEntry, errorIndexPage, errorPage, notFoundPage } from './docs/error-page.ts';
-import { docsContentSecurityPolicy } from './docs/layout.ts';
-import { referencePage } from './docs/reference-page.ts';
+import { fileURLToPath } from 'node:url';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Language } from '../kit/error-catalogue.ts';
+import { NOT_BUILT, problemListText, problemText } from './docs/problem-text.ts';
+import { sendFile, vary } from './docs/send-file.ts';
+import { type SiteFile, siteIn } from './docs/site.ts';
 import { languageOf } from './language.ts';
 import { openApiDocument } from './openapi.ts';
 
-/** Members a problem carries beyond the common ones, as an example on its page. */
-const EXAMPLE_MEMBERS: Partial<Record<ErrorCode, Record<string, unknown>>> = {
-  reference_taken: { existingId: '019b2c5e-8f3a-7c41-8001-3f9d2b7a6c10' },
-  insufficient_scope: { requiredScope: 'payins:write' },
-  invalid_request: { errors: [{ path: 'amountInCents', code: 'too_small', message: 'Must be at least 1.' }] },
-  unknown_field: {
-    errors: [{ path: 'amountInCent', code: 'unknown_field', message: 'There is no such field here.' }],
-  },
-};
+/** Where `npm run docs` puts the site. */
+const BUILT = fileURLToPath(new URL('../../../docs/dist', import.meta.url));
 
-/** `/openapi.json`, `/docs` and a page for every problem. Rendered once: a defect in them stops the start. */
-export function registerDocs(app: FastifyInstance, baseUrl: string): void {
-  const document = openApiDocument(baseUrl);
-  const openapi = JSON.stringify(document, null, 2);
-  const reference = referencePage(document, { baseUrl });
-  const policy = docsContentSecurityPolicy();
-  const entries = (Object.keys(ERRORS) as ErrorCode[]).map(entryOf);
+/** Problems are explained in the reader's language; all else is in English. */
+const PROBLEM = /^errors(?:\/([^/]+))?$/;
 
-  const asked = (query: unknown, header: string | undefined): Language => {
-    const { lang } = query as { lang?: unknown };
-    return lang === 'es' || lang === 'en' ? lang : languageOf(header);
+/** `/openapi.json`, and the site at `/docs`. A problem's `type` resolves even where the site is not built. */
+export function registerDocs(app: FastifyInstance, baseUrl: string, folder = BUILT): void {
+  const openapi = JSON.stringify(openApiDocument(baseUrl), null, 2);
+  const site = siteIn(folder);
+
+  const page = async (request: FastifyRequest, reply: FastifyReply) => {
+    const asked = addressOf(request);
+    const problem = PROBLEM.exec(asked);
+    const language = languageAsked(request);
+    if (problem) {
+      vary(reply, 'Accept-Language');
+      reply.header('content-language', language);
+    }
+    const built = await site();
+    if (!built) return plainAnswer(reply, asked, problem, language);
+    const find = (address: string): SiteFile | undefined => built.files.get(address);
+    const file = (problem && language === 'es' ? find(`es/${asked}`) : undefined) ?? find(asked);
+    if (file) return sendFile(request, reply, built, file);
+    const missing = find('404');
+    reply.code(404);
+    return missing ? sendFile(request, reply, built, missing) : text(reply, 'Not found.\n');
   };
-  const page = (reply: FastifyReply, html: string) =>
-    reply
-      .type('text/html; charset=utf-8')
-      .header('content-security-policy', policy)
-      .header('x-content-type-options', 'nosniff')
-      .header('referrer-policy', 'no-referrer')
-      .send(html);
+
   app.get('/openapi.json', (_request, reply) => reply.type('application/json; charset=utf-8').send(openapi));
-  app.get('/docs', (_request, reply) => page(reply, reference));
-  app.get('/docs/errors', (request, reply) =>
-    page(reply, errorIndexPage(entries, asked(request.query, request.headers['accept-language']))),
-  );
-  app.get('/docs/errors/:code', (request, reply) => {
-    const language = asked(request.query, request.headers['accept-language']);
-    const entry = entries.find(({ code }) => code === (request.params as { code: string }).code);
-    return entry ? page(reply, errorPage(entry, language)) : page(reply.code(404), notFoundPage(language));
-  });
+  for (const url of ['/docs', '/docs/*', '/llms.txt', '/llms-full.txt']) app.get(url, page);
 }
 
-function entryOf(code: ErrorCode): ErrorPageEntry {
-  const { status, title, cause, remedy, retry } = ERRORS[code];
-  const exampleMembers = EXAMPLE_MEMBERS[code];
-  return { code, status, title, cause, remedy, retry, ...(exampleMembers ? { exampleMembers } : {}) };
+/** What was asked for, below /docs; a slash at the end changes nothing. */
+function addressOf({ url }: FastifyRequest): string {
+  const [path = ''] = url.split('?');
+  return path
+    .replace(/^\/docs(?=\/|$)/, '')
+    .replace(/^\//, '')
+    .replace(/\/$/, '');
+}
+
+function languageAsked({ query, headers }: FastifyRequest): Language {
+  const { lang } = query as { lang?: unknown };
+  return lang === 'es' || lang === 'en' ? lang : languageOf(headers['accept-language']);
+}
+
+function plainAnswer(
+  reply: FastifyReply,
+  asked: string,
+  problem: RegExpExecArray | null,
+  language: Language,
+): FastifyReply {
+  if (!problem) return text(reply.code(asked === '' ? 200 : 404), NOT_BUILT);
+  const [, code] = problem;
+  if (code === undefined) return text(reply, problemListText(language));
+  const found = problemText(code.replace(/\.md$/, ''), language);
+  return found === null ? text(reply.code(404), problemListText(language)) : text(reply, found);
+}
+
+function text(reply: FastifyReply, body: string): FastifyReply {
+  return reply
+    .headers({ 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' })
+    .type('text/plain; charset=utf-8')
+    .send(body);
 }

@@ -1,0 +1,16 @@
+import { resolveLink, siteAddress } from './page-links.ts';
+
+/** What Astro's page still lacks: addresses of this site, and tables that a keyboard can scroll. */
+export function finishHtml(slug: string, html: string): string {
+  const word = slug.startsWith('es/') ? 'Tabla' : 'Table';
+  let tables = 0;
+  return html
+    .replaceAll(/(<a\b[^>]*?\shref=")([^"]+)"/g, (whole, before: string, href: string) => {
+      const target = href.startsWith('/') ? null : resolveLink(slug, href);
+      return target ? `${before}${siteAddress(target.slug)}${target.rest}"` : whole;
+    })
+    .replaceAll(/<table>([\s\S]*?)<\/table>/g, (whole) => {
+      tables += 1;
+      return `<div class="scroll" tabindex="0" role="region" aria-label="${word} ${tables}">${whole}</div>`;
+    });
+}

@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import type { SiteFile } from '../../server/src/http/docs/site.ts';
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.md': 'text/markdown; charset=utf-8',
+  '.txt': 'text/plain; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.wasm': 'application/wasm',
+  '.pagefind': 'application/octet-stream',
+  '.pf_meta': 'application/octet-stream',
+  '.pf_index': 'application/octet-stream',
+  '.pf_fragment': 'application/octet-stream',
+};
+
+/** Pagefind compresses its own files, and a picture is compressed. */
+const WORTH_COMPRESSING = /\.(?:html|md|txt|css|js|json|svg)$/;
+const LEAST_BYTES = 1024;
+
+/** Describes every file for the server, and lays its compressed forms beside it. */
+export function listFiles(folder: string, paths: readonly string[]): Record<string, SiteFile> {
+  return Object.fromEntries(paths.map((path) => [addressOf(path), fileOf(folder, path)]));
+}
+
+/** Pages have no suffix in their address; other files keep theirs. */
+export function addressOf(path: string): string {
+  return path.replace(/(?:^|\/)index\.html$|\.html$/, '');
+}
+
+function fileOf(folder: string, path: string): SiteFile {
+  const type = TYPES[extname(path)];
+  if (type === undefined) throw new Error(`docs/finish/site-list.ts does not know the type of ${path}`);
+  const bytes = readFileSync(join(folder, path));
+  const encodings: ('br' | 'gzip')[] = [];
+  if (WORTH_COMPRESSING.test(path) && bytes.length >= LEAST_BYTES) {
+    const quality = { [constants.BROTLI_PARAM_QUALITY]: 6 };
+    writeFileSync(join(folder, `${path}.br`), brotliCompressSync(bytes, { params: quality }));
+    writeFileSync(join(folder, `${path}.gz`), gzipSync(bytes));
+    encodings.push('br', 'gzip');
+  }
+  const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
+  return { path, type, hash, encodings, forever: /^(?:_astro|pagefind\/(?:fragment|index))\//.test(path) };
+}

@@ -1,0 +1,153 @@
+import { EVENT_NAMES, eventBody, TEST_EVENT } from '../../server/src/events/event.ts';
+import { cents } from '../../server/src/kit/money.ts';
+import { payinEventData } from '../../server/src/payins/payin.event.ts';
+import type { Payin } from '../../server/src/payins/payin.ts';
+import { linkEventData } from '../../server/src/payment-links/payment-link.event.ts';
+import type { PaymentLink } from '../../server/src/payment-links/payment-link.ts';
+import { payoutEventData } from '../../server/src/payouts/payout.event.ts';
+import type { Payout } from '../../server/src/payouts/payout.ts';
+import { block, code, parts, table } from './markdown.ts';
+import type { Page } from './page.ts';
+
+type EventName = (typeof EVENT_NAMES)[number];
+
+const CREATED = new Date('2026-11-14T15:04:05.678Z');
+const ENDED = new Date('2026-11-14T15:06:07.890Z');
+const ORGANIZATION = '019b2c5e-0000-7a10-8001-9d2b7a6c1033';
+
+const PAYIN: Payin = {
+  id: '019b2c5e-8f3a-7c41-8001-3f9d2b7a6c10',
+  organizationId: ORGANIZATION,
+  amount: cents(4_980_000),
+  confirmedAmount: null,
+  status: 'CONFIRMED',
+  settlementStatus: null,
+  errorCode: null,
+  reference: 'order-1001',
+  paymentLinkId: null,
+  customer: null,
+  callbackUrl: null,
+  source: { rail: 'BRE_B', keyType: 'SINGLE_USE', key: '@CDL0102H3K9M2X7QWER' },
+  createdAt: CREATED,
+  updatedAt: ENDED,
+  expiresAt: new Date('2026-11-14T16:04:05.678Z'),
+  resultAt: ENDED,
+  chargebackAt: null,
+};
+
+const PAYOUT: Payout = {
+  id: '019b2c5f-1b20-7f02-8001-5c1d0e9f8a7b',
+  organizationId: ORGANIZATION,
+  amount: cents(12_500_000),
+  status: 'CONFIRMED',
+  errorCode: null,
+  reference: 'salary-1001',
+  customer: null,
+  key: '@TESTOK',
+  createdAt: CREATED,
+  updatedAt: ENDED,
+  resultAt: ENDED,
+};
+
+const LINK: PaymentLink = {
+  id: '019b2c60-44aa-7d15-8001-0b9c8d7e6f5a',
+  organizationId: ORGANIZATION,
+  amount: cents(4_980_000),
+  reference: 'order-2001',
+  description: null,
+  callbackUrl: 'https://shop.example.com/thanks',
+  rail: null,
+  bank: null,
+  customer: null,
+  status: 'COMPLETED',
+  createdAt: CREATED,
+  updatedAt: ENDED,
+  expiresAt: new Date('2026-11-14T16:04:05.678Z'),
+  shutsAt: new Date('2026-11-14T16:04:05.678Z'),
+  openPayinId: null,
+  completedAt: ENDED,
+  payinId: PAYIN.id,
+};
+
+const TOKENS = {
+  cell: 0,
+  checkoutUrl: 'https://pay.example.com',
+  checkoutTokens: { make: () => 'AQ3kN0c' } as unknown as Parameters<
+    typeof payinEventData
+  >[0]['checkoutTokens'],
+};
+
+const payin = (changes: Partial<Payin>) => payinEventData(TOKENS, 1, { ...PAYIN, ...changes });
+const payout = (changes: Partial<Payout>) => payoutEventData({ ...PAYOUT, ...changes });
+
+/** What each event means, and its `data` as the server itself makes it. One that is missing does not compile. */
+const EVENTS: Readonly<Record<EventName, { readonly when: string; readonly data: object }>> = {
+  'payin.confirmed': {
+    when: 'The payer paid. `confirmedAmountInCents` is what arrived, which on Bre-B may differ from `amountInCents`: compare before you ship.',
+    data: payin({ confirmedAmount: cents(4_980_000) }),
+  },
+  'payin.canceled': {
+    when: 'It ended unpaid: the payer canceled or left, or it expired. `errorCode` says which.',
+    data: payin({ status: 'CANCELED', errorCode: 'EXPIRED' }),
+  },
+  'payin.declined': {
+    when: 'The bank or the network refused it. `errorCode` says why.',
+    data: payin({
+      status: 'DECLINED',
+      errorCode: 'INSUFFICIENT_FUNDS',
+      source: {
+        rail: 'PSE',
+        bank: 'CO_NEQUI',
+        personType: 'INDIVIDUAL',
+        page: { url: 'https://bank.example.com/pse/7Q2M9', at: CREATED },
+      },
+    }),
+  },
+  'payout.confirmed': { when: 'The money reached the receiver.', data: payout({}) },
+  'payout.canceled': {
+    when: 'You canceled it before it left. The money is available again.',
+    data: payout({ status: 'CANCELED' }),
+  },
+  'payout.declined': {
+    when: 'It was refused, or your balance did not cover it. The money is available again; `errorCode` says why.',
+    data: payout({ status: 'DECLINED', errorCode: 'ACCOUNT_NOT_FOUND', key: '@TESTDECLINED' }),
+  },
+  'paymentlink.completed': {
+    when: 'A payer paid the link. This is the only signal of it: the payins of a link send no `payin.*`.',
+    data: linkEventData(LINK),
+  },
+  'paymentlink.expired': {
+    when: 'The link ended unpaid: its hour passed, or you closed it.',
+    data: linkEventData({ ...LINK, status: 'EXPIRED', completedAt: null, payinId: null }),
+  },
+};
+
+function example(event: EventName): string {
+  const [resource = ''] = event.split('.');
+  const body = eventBody({
+    id: '019b2c5e-b1c2-7d3e-8001-7a8b9c0d1e2f',
+    event,
+    resource,
+    createdAt: ENDED,
+    data: EVENTS[event].data,
+  });
+  return block('json', JSON.stringify(JSON.parse(body), null, 2));
+}
+
+export function eventsPage(): Page {
+  return {
+    slug: 'reference/events',
+    title: 'Events',
+    description: 'Every event, when it is sent and exactly what it carries.',
+    body: parts(
+      'Exactly one event tells the final outcome of a payin, a payout or a payment link. Its body is the same in a webhook, in `GET /events` and in the live stream; `data` is a snapshot taken in the transaction of the fact. How to receive them: [webhooks](/docs/guides/webhooks). In which order they come: [events](/docs/concepts/events).',
+      table(
+        ['Event', 'When'],
+        EVENT_NAMES.map((name) => [`[${code(name)}](#${name.replaceAll('.', '')})`, EVENTS[name].when]),
+      ),
+      ...EVENT_NAMES.map((name) => parts(`## ${name}`, EVENTS[name].when, example(name))),
+      `## ${TEST_EVENT}`,
+      `\`POST /webhook-endpoints/{id}/test\` sends \`${TEST_EVENT}\` to that one endpoint. It is about nothing, and is in no list: acknowledge it and do nothing else.`,
+    ),
+  };
+}

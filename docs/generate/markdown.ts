@@ -1,0 +1,34 @@
+/** Text that Markdown would read as markup is kept from it. */
+export function plain(text: string): string {
+  return text.replaceAll(/[\\*_[\]<>|#]/g, String.raw`\$&`).replaceAll('\n', ' ');
+}
+
+/** Our descriptions are Markdown already: `code`, **strong**, links. Only HTML is kept out. */
+export function prose(text: string | undefined): string {
+  return (text ?? '').replaceAll(/`[^`]*`|</g, (found) => (found === '<' ? '&lt;' : found));
+}
+
+export function code(text: string): string {
+  const longest = Math.max(0, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  const pad = /^`|`$/.test(text) ? ' ' : '';
+  return `${fence}${pad}${text}${pad}${fence}`;
+}
+
+export function block(language: string, text: string): string {
+  const longest = Math.max(2, ...[...text.matchAll(/^`{3,}/gm)].map(([run]) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}${language}\n${text}\n${fence}`;
+}
+
+/** Cells are Markdown; a bar in one would begin the next. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell) => cell.replaceAll('\n', ' ').replaceAll(/(?<!\\)\|/g, String.raw`\|`)).join(' | ')} |`;
+  return [line(head), `|${head.map(() => '---|').join('')}`, ...rows.map(line)].join('\n');
+}
+
+/** Parts of a page, each apart from the next. */
+export function parts(...texts: readonly (string | false | undefined)[]): string {
+  return texts.filter((text) => text !== false && text !== undefined && text !== '').join('\n\n');
+}

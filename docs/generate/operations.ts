@@ -1,0 +1,89 @@
+import {
+  HTTP_METHODS,
+  type HttpMethod,
+  type OpenApiDocument,
+  type OperationObject,
+  type ParameterObject,
+} from '../../server/src/http/docs/openapi-types.ts';
+import { dereference } from './references.ts';
+
+export interface Operation {
+  readonly anchor: string;
+  readonly method: HttpMethod;
+  readonly path: string;
+  readonly title: string;
+  readonly parameters: readonly ParameterObject[];
+  readonly definition: OperationObject;
+}
+
+export interface OperationGroup {
+  readonly anchor: string;
+  readonly name: string;
+  readonly description: string | undefined;
+  readonly operations: readonly Operation[];
+}
+
+const WITHOUT_TAG = 'Other';
+
+function slug(text: string): string {
+  return text.replace(/[^A-Za-z0-9_]+/g, '-').replace(/^-+|-+$/g, '');
+}
+
+/** Operations by their first tag: declared tags in their order, then the others as they are met. */
+export function operationGroups(document: OpenApiDocument): readonly OperationGroup[] {
+  const byTag = new Map<string, Operation[]>((document.tags ?? []).map((tag) => [tag.name, []]));
+  for (const operation of operationsOf(document)) {
+    const tag = operation.definition.tags?.[0] ?? WITHOUT_TAG;
+    const group = byTag.get(tag) ?? [];
+    group.push(operation);
+    byTag.set(tag, group);
+  }
+  const descriptions = new Map((document.tags ?? []).map((tag) => [tag.name, tag.description]));
+  return [...byTag]
+    .filter(([, operations]) => operations.length > 0)
+    .map(([name, operations]) => ({
+      anchor: `tag-${slug(name)}`,
+      name,
+      description: descriptions.get(name),
+      operations,
+    }));
+}
+
+function operationsOf(document: OpenApiDocument): readonly Operation[] {
+  return Object.entries(document.paths).flatMap(([path, item]) =>
+    (Object.keys(item) as HttpMethod[])
+      .filter((key) => HTTP_METHODS.includes(key))
+      .flatMap((method) => {
+        const definition = item[method];
+        if (definition === undefined) return [];
+        const parameters = [...(item.parameters ?? []), ...(definition.parameters ?? [])].map((parameter) =>
+          dereference(document, parameter),
+        );
+        return [
+          {
+            anchor: anchorOf(method, path, definition),
+            method,
+            path,
+            title: titleOf(method, path, definition),
+            parameters: nearest(parameters),
+            definition,
+          },
+        ];
+      }),
+  );
+}
+
+function anchorOf(method: HttpMethod, path: string, definition: OperationObject): string {
+  return `op-${slug(definition.operationId ?? `${method} ${path}`)}`;
+}
+
+function titleOf(method: HttpMethod, path: string, definition: OperationObject): string {
+  return definition.summary ?? definition.operationId ?? `${method.toUpperCase()} ${path}`;
+}
+
+// A parameter of the operation replaces the one of its path with the same name and place.
+function nearest(parameters: readonly ParameterObject[]): readonly ParameterObject[] {
+  return [
+    ...new Map(parameters.map((parameter) => [`${parameter.in} ${parameter.name}`, parameter])).values(),
+  ];
+}

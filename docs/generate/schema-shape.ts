@@ -1,0 +1,122 @@
+import type {
+  JsonSchema,
+  JsonSchemaOrBoolean,
+  JsonSchemaType,
+  OpenApiDocument,
+} from '../../server/src/http/docs/openapi-types.ts';
+import { lookUpSchema, referenceName } from './references.ts';
+
+/** The references followed to get here. Meeting one of them again is a cycle; a sibling may use it freely. */
+type Trail = ReadonlySet<string>;
+
+const NO_TRAIL: Trail = new Set();
+
+/**
+ * A schema as the page shows it: references followed, `allOf` merged, and "or null" (however it was written)
+ * turned into a flag. `schema` then carries neither `$ref` nor `allOf`; real alternatives are in `variants`.
+ */
+export interface Shape {
+  readonly schema: JsonSchema;
+  readonly nullable: boolean;
+  readonly variants: readonly Shape[];
+  /** Component name, when the schema came from `#/components/schemas`. */
+  readonly name: string | undefined;
+  /** True where the schema repeats one of its own ancestors: its fields are already on the page. */
+  readonly cyclic: boolean;
+  readonly trail: Trail;
+}
+
+export function shapeOf(
+  document: OpenApiDocument,
+  source: JsonSchemaOrBoolean,
+  startTrail: Trail = NO_TRAIL,
+): Shape {
+  let schema: JsonSchema = typeof source === 'boolean' ? {} : source;
+  let trail = startTrail;
+  let name: string | undefined;
+  while (schema.$ref !== undefined) {
+    const { $ref, ...siblings } = schema;
+    name ??= referenceName($ref);
+    if (trail.has($ref)) {
+      return { schema: siblings, nullable: false, variants: [], name, cyclic: true, trail };
+    }
+    trail = new Set(trail).add($ref);
+    // 2020-12 allows keywords beside $ref; the nearer word, usually a description, wins.
+    schema = { ...lookUpSchema(document, $ref), ...siblings };
+  }
+  return alternatives(document, mergeAllOf(document, schema, trail), name, trail);
+}
+
+function mergeAllOf(document: OpenApiDocument, schema: JsonSchema, trail: Trail): JsonSchema {
+  const { allOf, ...own } = schema;
+  if (allOf === undefined) return schema;
+  const parts = [...allOf.map((part) => shapeOf(document, part, trail).schema), own];
+  const merged: JsonSchema = Object.assign({}, ...parts);
+  return {
+    ...merged,
+    properties: Object.assign({}, ...parts.map((part) => part.properties ?? {})),
+    required: parts.flatMap((part) => part.required ?? []),
+  };
+}
+
+function alternatives(
+  document: OpenApiDocument,
+  schema: JsonSchema,
+  name: string | undefined,
+  trail: Trail,
+): Shape {
+  const { anyOf, oneOf, ...rest } = schema;
+  const types = typeof rest.type === 'string' ? [rest.type] : (rest.type ?? []);
+  const nullInside = types.includes('null') || rest.enum?.includes(null) === true;
+  const own = nullInside ? withoutNull(rest, types) : rest;
+  const offered = [...(anyOf ?? []), ...(oneOf ?? [])].map((part) => shapeOf(document, part, trail));
+  const variants = offered.filter((shape) => !isOnlyNull(shape));
+  const nullable = nullInside || offered.some((shape) => shape.nullable || isOnlyNull(shape));
+  const [only] = variants;
+  if (only === undefined || variants.length > 1) {
+    return { schema: own, nullable, variants, name, cyclic: false, trail };
+  }
+  // "X or null" is X with the flag; what is said beside the anyOf (a description, a default) wins over X's own.
+  return { ...only, schema: { ...only.schema, ...own }, nullable, name: name ?? only.name };
+}
+
+function withoutNull(schema: JsonSchema, types: readonly JsonSchemaType[]): JsonSchema {
+  const left: JsonSchema = { ...schema, type: types.filter((type) => type !== 'null') };
+  return left.enum === undefined ? left : { ...left, enum: left.enum.filter((value) => value !== null) };
+}
+
+function isOnlyNull(shape: Shape): boolean {
+  const { type, const: constant } = shape.schema;
+  if (shape.cyclic || shape.variants.length > 0) return false;
+  if (constant === null && 'const' in shape.schema) return true;
+  return shape.nullable && Array.isArray(type) && type.length === 0;
+}
+
+export function itemsOf(document: OpenApiDocument, shape: Shape): Shape | undefined {
+  const { items } = shape.schema;
+  if (items === undefined || Array.isArray(items)) return undefined;
+  return shapeOf(document, items as JsonSchemaOrBoolean, shape.trail);
+}
+
+/** `string`, `integer | null`, `object[]`: the way a TypeScript developer would write it. */
+export function typeName(document: OpenApiDocument, shape: Shape): string {
+  const names = shape.nullable ? [...bareTypeNames(document, shape), 'null'] : bareTypeNames(document, shape);
+  return [...new Set(names)].join(' | ');
+}
+
+function bareTypeNames(document: OpenApiDocument, shape: Shape): readonly string[] {
+  const { schema } = shape;
+  if (shape.cyclic) return [shape.name ?? 'object'];
+  if (shape.variants.length > 0) return shape.variants.flatMap((variant) => bareTypeNames(document, variant));
+  const items = itemsOf(document, shape);
+  if (items !== undefined) {
+    const inner = typeName(document, items);
+    return [inner.includes(' ') ? `(${inner})[]` : `${inner}[]`];
+  }
+  if (typeof schema.type === 'string') return [schema.type];
+  if (schema.type !== undefined && schema.type.length > 0) return schema.type;
+  if (schema.properties !== undefined) return ['object'];
+  const values = 'const' in schema ? [schema.const] : (schema.enum ?? []);
+  if (values.length > 0) return values.map((value) => (value === null ? 'null' : typeof value));
+  return shape.nullable ? [] : ['any'];
+}

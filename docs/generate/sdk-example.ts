@@ -1,0 +1,90 @@
+import type { OpenApiDocument } from '../../server/src/http/docs/openapi-types.ts';
+import type { Operation } from './operations.ts';
+import { shapeOf } from './schema-shape.ts';
+
+interface Call {
+  /** After `caudal.`. */
+  readonly method: string;
+  /** What the parameters in the path become, in order, then the body or the query. */
+  readonly takes?: 'body' | 'query';
+  /** The answer is gone through, not awaited. */
+  readonly loop?: string;
+}
+
+/** How each operation is called with `@caudal/sdk`. docs/test/sdk-examples.test.ts compiles them all. */
+const CALLS: Readonly<Record<string, Call>> = {
+  // The form is made from the client's own key.
+  issueAccessToken: { method: 'accessTokens.create' },
+  createPayin: { method: 'payins.create', takes: 'body' },
+  listPayins: { method: 'payins.list', takes: 'query', loop: 'payin' },
+  getPayin: { method: 'payins.get' },
+  lookUpBrebKey: { method: 'breb.lookUp', takes: 'query' },
+  createPayout: { method: 'payouts.create', takes: 'body' },
+  listPayouts: { method: 'payouts.list', takes: 'query', loop: 'payout' },
+  getPayout: { method: 'payouts.get' },
+  cancelPayout: { method: 'payouts.cancel' },
+  createPaymentLink: { method: 'paymentLinks.create', takes: 'body' },
+  listPaymentLinks: { method: 'paymentLinks.list', takes: 'query', loop: 'link' },
+  getPaymentLink: { method: 'paymentLinks.get' },
+  expirePaymentLink: { method: 'paymentLinks.expire' },
+  getBalance: { method: 'balance.get' },
+  listLedgerEntries: { method: 'ledger.listEntries', takes: 'query', loop: 'entry' },
+  listPseBanks: { method: 'pse.listBanks' },
+  createWebhookEndpoint: { method: 'webhookEndpoints.create', takes: 'body' },
+  listWebhookEndpoints: { method: 'webhookEndpoints.list', takes: 'query', loop: 'endpoint' },
+  getWebhookEndpoint: { method: 'webhookEndpoints.get' },
+  updateWebhookEndpoint: { method: 'webhookEndpoints.update', takes: 'body' },
+  deleteWebhookEndpoint: { method: 'webhookEndpoints.delete' },
+  rotateWebhookSecret: { method: 'webhookEndpoints.rotateSecret' },
+  testWebhookEndpoint: { method: 'webhookEndpoints.test' },
+  listWebhookDeliveries: { method: 'webhookEndpoints.listDeliveries', takes: 'query', loop: 'delivery' },
+  listEvents: { method: 'events.list', takes: 'query', loop: 'event' },
+  streamEvents: { method: 'events.stream', loop: 'event' },
+  getEvent: { method: 'events.get' },
+  replayEvent: { method: 'events.replay' },
+  replayEvents: { method: 'events.replayMany', takes: 'body' },
+};
+
+/** The statement that makes this call. */
+export function sdkExample(document: OpenApiDocument, operation: Operation, body?: unknown): string {
+  const id = operation.definition.operationId ?? '';
+  const call = CALLS[id];
+  if (!call) throw new Error(`docs/generate/sdk-example.ts does not say how ${id} is called with the SDK`);
+  const inPath = operation.parameters.filter((parameter) => parameter.in === 'path');
+  const args = inPath.map((parameter) => {
+    const { schema } = shapeOf(document, parameter.schema ?? true);
+    return literal(parameter.example ?? schema.example ?? schema.examples?.[0] ?? '');
+  });
+  if (call.takes === 'body' && body !== undefined) args.push(literal(body));
+  if (call.takes === 'query') args.push(...queryOf(operation));
+  const expression = `caudal.${call.method}(${args.join(', ')})`;
+  return call.loop === undefined
+    ? `const ${nameOf(call.method)} = await ${expression};`
+    : `for await (const ${call.loop} of ${expression}) {\n  console.log(${call.loop}.${call.loop === 'link' ? 'paymentLinkId' : 'id'});\n}`;
+}
+
+function queryOf({ parameters }: Operation): string[] {
+  const given = parameters.filter(({ in: place, example }) => place === 'query' && example !== undefined);
+  return given.length === 0
+    ? []
+    : [literal(Object.fromEntries(given.map(({ name, example }) => [name, example])))];
+}
+
+function nameOf(method: string): string {
+  if (method === 'pse.listBanks') return 'banks';
+  if (method.startsWith('webhookEndpoints.')) return 'endpoint';
+  const [resource = ''] = method.split('.');
+  if (method === 'events.replay' || method === 'events.replayMany') return 'replayed';
+  return resource === 'breb' ? 'lookup' : resource === 'paymentLinks' ? 'link' : resource.replace(/s$/, '');
+}
+
+/** JSON as one writes it in TypeScript. */
+function literal(value: unknown): string {
+  return JSON.stringify(value, null, 2)
+    .replaceAll(/^(\s*)"([A-Za-z_]\w*)":/gm, '$1$2:')
+    .replaceAll(/"((?:[^"\\]|\\.)*)"/g, (_, text: string) => quoted(JSON.parse(`"${text}"`) as string));
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", String.raw`\'`).replaceAll('\n', String.raw`\n`)}'`;
+}

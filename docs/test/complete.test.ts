@@ -1,0 +1,195 @@
+import { createHash } from 'node:crypto';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { GLOBAL_OPTIONS } from '../../cli/src/global-options.ts';
+import { COMMANDS } from '../../cli/src/tree.ts';
+import { SETTINGS } from '../../server/src/config.ts';
+import { EVENT_NAMES, TEST_EVENT } from '../../server/src/events/event.ts';
+import { ERRORS } from '../../server/src/kit/error-catalogue.ts';
+import { COMMAND_WORDS } from '../../server/src/operator/catalogue.ts';
+import { PAYIN_STATUSES } from '../../server/src/payins/payin.states.ts';
+import { LINK_STATUSES } from '../../server/src/payment-links/payment-link.ts';
+import { PAYOUT_STATUSES } from '../../server/src/payouts/payout.states.ts';
+import { ERROR_CODES } from '../../server/src/rails/contract.ts';
+import { TEST_KEYS } from '../../simulator/src/breb/test-keys.ts';
+import { MAGIC_DOCUMENTS } from '../../simulator/src/magic-documents.ts';
+import { brokenLinks } from '../finish/broken-links.ts';
+import { textAddress } from '../finish/page-links.ts';
+import { type BuiltSite, buildSite, contentOf, fieldNames, firstCells, headings } from './built-site.ts';
+import { OPERATIONS, PROBLEM_NAMES } from './openapi-names.ts';
+
+let site: BuiltSite;
+beforeAll(() => {
+  site = buildSite();
+}, 120_000);
+
+const page = (slug: string): string => {
+  const html = site.pages.get(slug);
+  if (html === undefined) throw new Error(`the site has no page ${slug}`);
+  return html;
+};
+const sorted = (values: Iterable<string>): readonly string[] => [...new Set(values)].sort();
+const addresses = (pattern: RegExp) =>
+  [...site.pages.keys()].flatMap((slug) => pattern.exec(slug)?.[1] ?? []);
+const apiPages = () => addresses(/^(api\/.+)$/);
+
+describe('the API reference', () => {
+  it('has every operation once, and none that the API does not have', () => {
+    const shown = apiPages().flatMap((slug) =>
+      [...contentOf(page(slug)).matchAll(/<p><strong><code[^>]*>([A-Z]+ \/[^<]*)<\/code><\/strong>/g)].map(
+        (match) => match[1] ?? '',
+      ),
+    );
+    expect([...shown].sort()).toEqual(OPERATIONS.map(({ request }) => request).sort());
+    const listed = firstCells(page('api')).filter((cell) => /^[A-Z]+ \//.test(cell));
+    expect([...listed].sort()).toEqual([...shown].sort());
+  });
+
+  it('has every parameter, header and field of each operation, and no other', () => {
+    for (const slug of apiPages()) {
+      const html = page(slug);
+      const here = OPERATIONS.filter(({ request }) => html.includes(`${request}</code></strong>`));
+      expect(here).not.toEqual([]);
+      const names = sorted(here.flatMap((operation) => [...operation.names]));
+      expect({ slug, names: sorted(fieldNames(html)) }).toEqual({ slug, names });
+    }
+    expect(sorted(fieldNames(page('api')))).toEqual(sorted(PROBLEM_NAMES));
+  });
+
+  it('has every problem that each operation can answer, with a link to it', () => {
+    for (const slug of apiPages()) {
+      const html = page(slug);
+      const codes = OPERATIONS.filter(({ request }) => html.includes(`${request}</code></strong>`)).flatMap(
+        ({ problems }) => problems,
+      );
+      const linked = [...contentOf(html).matchAll(/href="\/docs\/errors\/([a-z_]+)"/g)].map(
+        (match) => match[1] ?? '',
+      );
+      expect({ slug, codes: sorted(linked) }).toEqual({ slug, codes: sorted(codes) });
+    }
+  });
+});
+
+describe('the other tables', () => {
+  it('have a page for every problem in both languages, and none for another', () => {
+    for (const pattern of [/^errors\/(.+)$/, /^es\/errors\/(.+)$/])
+      expect(sorted(addresses(pattern))).toEqual(sorted(Object.keys(ERRORS)));
+    for (const [code, entry] of Object.entries(ERRORS)) {
+      expect(page(`errors/${code}`)).toContain('<html lang="en"');
+      expect(page(`es/errors/${code}`)).toContain('<html lang="es"');
+      expect(site.text(`errors/${code}.md`)).toContain(entry.remedy.en);
+      expect(site.text(`es/errors/${code}.md`)).toContain(entry.remedy.es);
+      expect(page(`es/errors/${code}`)).toContain(`href="/docs/errors/${code}?lang=en"`);
+    }
+    for (const slug of ['errors', 'es/errors'])
+      expect(sorted(firstCells(page(slug)))).toEqual(sorted(Object.keys(ERRORS)));
+  });
+
+  it('have every event, and every errorCode in both languages', () => {
+    expect(headings(page('reference/events'), 2)).toEqual([...EVENT_NAMES, TEST_EVENT]);
+    expect(headings(page('reference/error-codes'), 2)).toEqual([...ERROR_CODES]);
+    expect([...page('reference/error-codes').matchAll(/<p lang="es">/g)]).toHaveLength(ERROR_CODES.length);
+  });
+
+  it('have every setting, every magic value, and no other', () => {
+    expect(sorted(fieldNames(page('operating/configuration')))).toEqual(sorted(Object.keys(SETTINGS)));
+    const documents = MAGIC_DOCUMENTS.map(({ document }) => document);
+    expect(firstCells(page('reference/test-values'))).toEqual([...documents, ...TEST_KEYS.keys()]);
+  });
+
+  it('have every command with its options, and no other', () => {
+    const html = page('reference/commands');
+    const all = [...COMMANDS, ...COMMAND_WORDS];
+    expect(headings(html, 3)).toEqual(all.map(({ name }) => `caudal ${name}`));
+    const option = ({ name, value }: { name: string; value: string | null }) =>
+      `--${name}${value === null ? '' : ` ${value}`}`;
+    const known = [
+      ...GLOBAL_OPTIONS.map(option),
+      ...all.flatMap(({ options, words }) => [...options.map(option), ...words.map(({ name }) => name)]),
+    ];
+    expect(sorted(fieldNames(html))).toEqual(sorted(known));
+  });
+
+  it('draw every state', () => {
+    const drawn = [...page('concepts/states').matchAll(/<text[^>]*>([A-Z]+)<\/text>/g)].map(
+      (match) => match[1],
+    );
+    expect(drawn).toEqual(expect.arrayContaining([...PAYIN_STATUSES, ...PAYOUT_STATUSES, ...LINK_STATUSES]));
+    expect(drawn).toHaveLength(PAYIN_STATUSES.length + PAYOUT_STATUSES.length + LINK_STATUSES.length);
+  });
+});
+
+describe('the site', () => {
+  const slugs = () => [...site.pages.keys()].filter((slug) => slug !== '404');
+
+  it('has a plain-text twin of each page, and llms.txt lists them all', () => {
+    const list = site.text('llms.txt');
+    const whole = site.text('llms-full.txt');
+    for (const slug of slugs()) {
+      const twin = textAddress(slug).replace('/docs/', '');
+      const text = site.text(twin);
+      expect({
+        slug,
+        type: site.files.get(twin)?.type,
+        begins: /^# \S/.test(text),
+        markup: /<(?:div|svg|figure|br)\b/.exec(text.replaceAll(/```[\s\S]*?```/g, ''))?.[0],
+        listed: list.includes(`](${textAddress(slug)})`),
+        whole: slug.startsWith('es/') || whole.includes(text.trim()),
+      }).toEqual({
+        slug,
+        type: 'text/markdown; charset=utf-8',
+        begins: true,
+        markup: undefined,
+        listed: true,
+        whole: true,
+      });
+    }
+    const listed = [...list.matchAll(/\]\((\/docs\/[^)]+)\)/g)].map((match) =>
+      (match[1] ?? '').replace('/docs/', ''),
+    );
+    expect(listed.filter((address) => !site.files.has(address))).toEqual([]);
+    expect(listed).toHaveLength(slugs().length);
+  });
+
+  it('leads every link of every page and twin somewhere', () => {
+    expect(brokenLinks(site.pages, site.files)).toEqual([]);
+    const lost = slugs().flatMap((slug) => {
+      const text = site.text(textAddress(slug).replace('/docs/', '')).replaceAll(/```[\s\S]*?```/g, '');
+      return [...text.matchAll(/\]\((\/docs\/[^)#?]+)/g)]
+        .map((match) => match[1] ?? '')
+        .filter((link) => !site.files.has(link.replace('/docs/', '')))
+        .map((link) => `${slug}: ${link}`);
+    });
+    expect(lost).toEqual([]);
+  });
+
+  it('notices a link that leads nowhere, and an anchor', () => {
+    const pages = new Map([
+      ['', '<a href="/docs/gone"></a><a href="#there"></a><a href="/docs#here"></a><p id="here"></p>'],
+    ]);
+    expect(brokenLinks(pages, new Set(['']))).toEqual([
+      '/docs/ links to /docs/gone',
+      '/docs/ links to #there',
+    ]);
+  });
+
+  it('has a policy that admits its scripts by their hashes, and nothing from outside', () => {
+    expect(site.policy).toMatch(/^default-src 'none'; script-src 'self' 'wasm-unsafe-eval' 'sha256-/);
+    expect(site.policy.replace("style-src-attr 'unsafe-inline'", '')).not.toContain('unsafe-inline');
+    expect(site.policy).toContain("frame-ancestors 'none'");
+    const hashOf = (text: string) => createHash('sha256').update(text).digest('base64');
+    for (const [slug, html] of site.pages) {
+      const scripts = [...html.matchAll(/<script\b([^>]*)>([\s\S]*?)<\/script>/g)].map(
+        ([, attributes = '', text = '']) => ({ source: /\ssrc="([^"]+)"/.exec(attributes)?.[1], text }),
+      );
+      const refused = scripts.filter(({ source, text }) =>
+        source === undefined ? !site.policy.includes(hashOf(text)) : !source.startsWith('/docs/'),
+      );
+      const outside = [
+        /<(?:img|iframe|object|embed|video|audio|source)\b[^>]*\ssrc="(?!\/docs\/|data:)[^>]*/,
+        /<link\b[^>]*\shref="(?!\/docs\/|\/openapi)[^>]*/,
+        /<[a-z][^>]*\son[a-z]+="[^>]*/,
+      ].flatMap((pattern) => pattern.exec(html)?.[0] ?? []);
+      expect({ slug, refused, outside }).toEqual({ slug, refused: [], outside: [] });
+    }
+  });
+});

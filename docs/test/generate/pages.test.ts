@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import type { OpenApiDocument } from '../../../server/src/http/docs/openapi-types.ts';
+import { finishHtml } from '../../finish/html.ts';
+import { plainText, sourcePage } from '../../finish/plain-text.ts';
+import { contentSecurityPolicy } from '../../finish/policy.ts';
+import { fieldsList } from '../../generate/fields-list.ts';
+import { block, code, plain, prose, table } from '../../generate/markdown.ts';
+import { operationSection } from '../../generate/operation-section.ts';
+import { operationGroups } from '../../generate/operations.ts';
+import { pageText } from '../../generate/page.ts';
+import { fieldsOf } from '../../generate/schema-fields.ts';
+import { stateDiagram } from '../../generate/state-diagram.ts';
+import { referenceDocument } from './reference-fixture.ts';
+
+function section(operationId: string): string {
+  const operation = operationGroups(referenceDocument)
+    .flatMap((group) => group.operations)
+    .find(({ definition }) => definition.operationId === operationId);
+  if (!operation) throw new Error(`the fixture has no ${operationId}`);
+  return operationSection(referenceDocument, operation, 'https://api.example.com');
+}
+
+describe('the section of an operation', () => {
+  it('says what it takes to call it: address, credential, scope, a command for each example, the SDK', () => {
+    const text = section('createPayin');
+    expect(text).toContain('**`POST /payins`**');
+    expect(text).toContain(
+      'Credential: `x-api-key` header or `Authorization: Bearer` header. Scope: `payins:write`.',
+    );
+    expect(text).toContain('### Example: Bre-B with a key');
+    expect(text).toContain('### Example: PSE');
+    expect(text).toContain("curl -X POST 'https://api.example.com/payins'");
+    expect(text).toContain('const payin = await caudal.payins.create({');
+  });
+
+  it('shows fields behind references with their rules, nested below their parent', () => {
+    const text = section('createPayin');
+    expect(text).toMatch(/^- \*\*`amountInCents`\*\* \*integer, required, 1 to 999,999,999,999\*/m);
+    expect(text).toMatch(/^ {2}- \*\*`idType`\*\* \*string, required, one of `CO_CC` `CO_CE`/m);
+  });
+
+  it('links every problem to its page', () => {
+    expect(section('getPayin')).toContain('[`not_found`](/docs/errors/not_found)');
+  });
+
+  it('does not invent a call that the SDK may not have', () => {
+    expect(() => section('createToken')).toThrow('does not say how createToken is called');
+  });
+});
+
+describe('text from the code', () => {
+  const evil = '<script>alert(1)</script>';
+
+  it('never becomes markup of the page', () => {
+    expect(prose(`${evil} \`a<b\``)).toBe('&lt;script>alert(1)&lt;/script> `a<b`');
+    expect(plain('*a* [b](c) <d> |')).toBe(String.raw`\*a\* \[b\](c) \<d\> \|`);
+    expect(code('a`b')).toBe('``a`b``');
+    expect(block('txt', '```\nx')).toBe('````txt\n```\nx\n````');
+    expect(table(['a'], [['x|y\nz']])).toBe('| a |\n|---|\n| x\\|y z |');
+    const document: OpenApiDocument = { openapi: '3.1.1', info: { title: evil, version: '1' }, paths: {} };
+    const rows = fieldsOf(document, {
+      type: 'object',
+      properties: { [evil]: { enum: [evil, 'a*b'], description: evil } },
+    });
+    expect(fieldsList(rows, 'request').replaceAll(/`[^`]*`/g, '')).not.toContain('<script');
+  });
+
+  it('stays in its line of the front matter', () => {
+    const text = pageText({ slug: 'x', title: 'a: "b"\n---', description: 'c', body: 'd' });
+    expect(sourcePage('x', text)).toEqual({ slug: 'x', title: 'a: "b"\n---', description: 'c', body: 'd' });
+  });
+});
+
+describe('a finished page', () => {
+  it('leads relative links to pages of the site, and lets a keyboard scroll each table', () => {
+    const html =
+      '<a href="../concepts/money.md#x">m</a><a href="https://a.example/b.md">e</a><table><tr></tr></table>';
+    expect(finishHtml('guides/payouts', html)).toBe(
+      '<a href="/docs/concepts/money#x">m</a><a href="https://a.example/b.md">e</a><div class="scroll" tabindex="0" role="region" aria-label="Table 1"><table><tr></tr></table></div>',
+    );
+  });
+
+  it('has a twin without markup, whose links lead to twins', () => {
+    const body =
+      '<div class="fields">\n\n- **`a`** *string*<br>What it is.\n\n</div>\n\n[m](../concepts/money.md#x) [p](/docs/api/payins)\n\n```sh norun why\necho "<br>"\n```';
+    expect(plainText({ slug: 'guides/payouts', title: 'T', description: '', body })).toBe(
+      '# T\n\n- **`a`** *string*: What it is.\n\n[m](/docs/concepts/money.md#x) [p](/docs/api/payins.md)\n\n```sh\necho "<br>"\n```\n',
+    );
+  });
+
+  it('has a policy with the hash of each script in it, once', () => {
+    const page = '<script>a()</script><script type="module">b()</script><script src="/docs/x.js"></script>';
+    const hashes = contentSecurityPolicy([page, page]).match(/'sha256-[^']+'/g);
+    expect(hashes).toHaveLength(2);
+  });
+});
+
+describe('a diagram of states', () => {
+  it('shows each state and each move, and says them to who cannot see it', () => {
+    const moves = [
+      { from: null, to: 'OPEN', why: '' },
+      { from: 'OPEN', to: 'DONE', why: '' },
+    ];
+    const svg = stateDiagram('A thing', ['OPEN', 'DONE'], moves);
+    expect(svg).toContain('aria-label="A thing: created to OPEN; OPEN to DONE"');
+    expect(svg.match(/<rect/g)).toHaveLength(2);
+    expect(svg.match(/marker-end/g)).toHaveLength(2);
+    expect(svg).not.toContain('\n');
+  });
+});

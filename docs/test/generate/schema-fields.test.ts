@@ -1,0 +1,196 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonSchema, OpenApiDocument } from '../../../server/src/http/docs/openapi-types.ts';
+import { openApiDocument } from '../../../server/src/http/openapi.ts';
+import { type FieldRow, fieldsOf, type VariantRow } from '../../generate/schema-fields.ts';
+import { shapeOf, typeName } from '../../generate/schema-shape.ts';
+
+function documentWith(schemas: Readonly<Record<string, JsonSchema>>): OpenApiDocument {
+  return { openapi: '3.1.1', info: { title: 'Test', version: '1' }, paths: {}, components: { schemas } };
+}
+
+const empty = documentWith({});
+
+function typeOf(schema: JsonSchema, document: OpenApiDocument = empty): string {
+  return typeName(document, shapeOf(document, schema));
+}
+
+function named(rows: readonly (FieldRow | VariantRow)[]): readonly string[] {
+  return rows.map((row) =>
+    row.kind === 'field' ? `${row.parent}${row.name}: ${row.type}` : `(${row.label})`,
+  );
+}
+
+function rulesFor(schema: JsonSchema): readonly string[] {
+  const [row] = fieldsOf(empty, { type: 'object', properties: { it: schema } });
+  return row?.kind === 'field' ? row.rules.map((rule) => [rule.words, ...rule.literals].join(' ')) : [];
+}
+
+describe('the type of a field', () => {
+  it.each<[string, JsonSchema]>([
+    ['string | null', { type: ['string', 'null'] }],
+    ['string | null', { anyOf: [{ type: 'string' }, { type: 'null' }] }],
+    ['string | null', { oneOf: [{ type: 'string' }, { const: null }] }],
+    ['string | null', { type: ['string', 'null'], enum: ['A', null] }],
+    ['object | null', { anyOf: [{ type: 'object', properties: {} }, { type: 'null' }] }],
+    ['string | integer | null', { anyOf: [{ type: 'string' }, { type: 'integer' }, { type: 'null' }] }],
+    ['null', { type: 'null' }],
+    ['string[]', { type: 'array', items: { type: 'string' } }],
+    ['(string | null)[] | null', { type: ['array', 'null'], items: { type: ['string', 'null'] } }],
+    ['string', { const: 'COP' }],
+    ['string', { enum: ['A', 'B'] }],
+    ['any', {}],
+  ])('is %s', (expected, schema) => {
+    expect(typeOf(schema)).toBe(expected);
+  });
+
+  it('is read from what the server publishes, which zod writes', () => {
+    const document = openApiDocument('https://api.example.com');
+    const rows = named(fieldsOf(document, { $ref: '#/components/schemas/Payin' }));
+    expect(rows).toEqual(
+      expect.arrayContaining([
+        'confirmedAmountInCents: integer | null',
+        'createdAt: string',
+        'inlineCustomer: object | null',
+        'inlineCustomer.idType: string',
+      ]),
+    );
+  });
+});
+
+describe('references', () => {
+  it('are followed, and what stands beside one wins over what it names', () => {
+    const document = documentWith({
+      Alias: { $ref: '#/components/schemas/Name' },
+      Name: { type: 'string', maxLength: 5, description: 'general' },
+    });
+    const schema: JsonSchema = {
+      type: 'object',
+      properties: { first: { $ref: '#/components/schemas/Alias', description: 'given name' } },
+    };
+    expect(fieldsOf(document, schema)).toMatchObject([
+      {
+        name: 'first',
+        type: 'string',
+        description: 'given name',
+        rules: [{ words: 'at most 5 characters' }],
+      },
+    ]);
+  });
+
+  it('to oneself end after one round', () => {
+    const document = documentWith({
+      Node: {
+        type: 'object',
+        properties: {
+          name: { type: 'string' },
+          parent: { anyOf: [{ $ref: '#/components/schemas/Node' }, { type: 'null' }] },
+          children: { type: 'array', items: { $ref: '#/components/schemas/Node' } },
+        },
+      },
+    });
+    const rows = fieldsOf(document, { $ref: '#/components/schemas/Node' });
+    expect(named(rows)).toEqual(['name: string', 'parent: Node | null', 'children: Node[]']);
+    expect(rows[1]).toMatchObject({ description: 'The same fields as Node above.' });
+  });
+
+  it('between two schemas, and aliases of each other, end as well', () => {
+    const document = documentWith({
+      A: { type: 'object', properties: { b: { $ref: '#/components/schemas/B' } } },
+      B: { type: 'object', properties: { a: { $ref: '#/components/schemas/A' } } },
+      Left: { $ref: '#/components/schemas/Right' },
+      Right: { $ref: '#/components/schemas/Left' },
+    });
+    expect(named(fieldsOf(document, { $ref: '#/components/schemas/A' }))).toEqual(['b: object', 'b.a: A']);
+    expect(fieldsOf(document, { $ref: '#/components/schemas/Left' })).toEqual([]);
+  });
+
+  it('used by two siblings are shown for both', () => {
+    const document = documentWith({ Money: { type: 'object', properties: { cents: { type: 'integer' } } } });
+    const money: JsonSchema = { $ref: '#/components/schemas/Money' };
+    expect(named(fieldsOf(document, { type: 'object', properties: { asked: money, paid: money } }))).toEqual([
+      'asked: object',
+      'asked.cents: integer',
+      'paid: object',
+      'paid.cents: integer',
+    ]);
+  });
+
+  it('that name nothing are refused, also when the name is that of a built-in property', () => {
+    expect(() => fieldsOf(empty, { $ref: '#/components/schemas/Missing' })).toThrow('names nothing');
+    expect(() => fieldsOf(empty, { $ref: '#/components/schemas/constructor' })).toThrow('names nothing');
+    expect(() => fieldsOf(empty, { $ref: 'https://example.com/x.json' })).toThrow('only local references');
+  });
+});
+
+describe('the fields of an object', () => {
+  it('carry the dotted name of where they hang, through arrays and free keys', () => {
+    const schema: JsonSchema = {
+      type: 'object',
+      properties: {
+        data: { type: 'array', items: { type: 'object', properties: { id: { type: 'string' } } } },
+        labels: { type: 'object', additionalProperties: { type: 'string' } },
+      },
+    };
+    expect(named(fieldsOf(empty, schema))).toEqual([
+      'data: object[]',
+      'data[].id: string',
+      'labels: object',
+      'labels.*: string',
+    ]);
+    expect(
+      named(fieldsOf(empty, { type: 'array', items: { type: 'object', properties: { id: {} } } })),
+    ).toEqual(['[].id: any']);
+  });
+
+  it('are merged from allOf', () => {
+    const document = documentWith({
+      Base: { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] },
+    });
+    const rows = fieldsOf(document, {
+      allOf: [{ $ref: '#/components/schemas/Base' }, { properties: { name: { type: 'string' } } }],
+    });
+    expect(rows).toMatchObject([
+      { name: 'id', required: true },
+      { name: 'name', required: false },
+    ]);
+  });
+
+  it('show what alternatives share once, then where they differ', () => {
+    const rail = (name: string, own: string): JsonSchema => ({
+      type: 'object',
+      properties: {
+        amount: { type: 'integer' },
+        rail: { type: 'string', const: name },
+        [own]: { type: 'string' },
+      },
+      required: ['amount', 'rail'],
+    });
+    expect(named(fieldsOf(empty, { oneOf: [rail('PSE', 'bank'), rail('BRE_B', 'key')] }))).toEqual([
+      'amount: integer',
+      '(When rail is PSE)',
+      'rail: string',
+      'bank: string',
+      '(When rail is BRE_B)',
+      'rail: string',
+      'key: string',
+    ]);
+  });
+});
+
+describe('the rules of a field', () => {
+  it.each<[string, JsonSchema]>([
+    ['1 to 999,999,999,999', { type: 'integer', minimum: 1, maximum: 999_999_999_999 }],
+    ['at least 1', { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER }],
+    ['greater than 0', { type: 'number', exclusiveMinimum: 0 }],
+    ['exactly 4 characters', { type: 'string', minLength: 4, maxLength: 4 }],
+    ['always COP', { const: 'COP' }],
+    ['one of A B', { enum: ['A', 'B', null] }],
+    ['one of A B', { anyOf: [{ const: 'A' }, { const: 'B' }, { type: 'null' }] }],
+    ['format uuid', { type: 'string', format: 'uuid', pattern: '^long$' }],
+    ['pattern ^[A-Z]+$', { type: 'string', pattern: '^[A-Z]+$' }],
+    ['each item one of A', { type: 'array', items: { enum: ['A'] } }],
+    ['default 10', { type: 'integer', default: 10 }],
+  ])('say %s', (expected, schema) => {
+    expect(rulesFor(schema)).toEqual([expected]);
+  });
+});

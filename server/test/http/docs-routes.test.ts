@@ -1,0 +1,242 @@
+import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { request as httpRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
+import Fastify, { type FastifyInstance } from 'fastify';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { registerDocs } from '../../src/http/docs-routes.ts';
+import { ERRORS } from '../../src/kit/error-catalogue.ts';
+
+const POLICY = "default-src 'none'; script-src 'self' 'sha256-x'";
+const PAGE = `<h1>${'Home '.repeat(400)}</h1>`;
+
+let folder: string;
+let app: FastifyInstance;
+let address: string;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'caudal-site-'));
+  app = Fastify();
+  registerDocs(app, 'https://api.example.com', join(folder, 'dist'));
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  address = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+});
+afterEach(async () => {
+  await app.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface File {
+  readonly text: string;
+  readonly type?: string;
+  readonly compressed?: boolean;
+}
+
+/** A site as docs/build.ts leaves it. */
+function build(files: Readonly<Record<string, File>>, at = new Date()): void {
+  const dist = join(folder, 'dist');
+  const list = Object.entries(files).map(
+    ([name, { text, type = 'text/html; charset=utf-8', compressed = false }]) => {
+      const path = `${name === '' ? 'index' : name}.file`;
+      mkdirSync(join(dist, path, '..'), { recursive: true });
+      writeFileSync(join(dist, path), text);
+      if (compressed) {
+        writeFileSync(join(dist, `${path}.br`), brotliCompressSync(text));
+        writeFileSync(join(dist, `${path}.gz`), gzipSync(text));
+      }
+      const encodings = compressed ? ['br', 'gzip'] : [];
+      return [
+        name,
+        { path, type, hash: `hash-${text.length}`, encodings, forever: name.startsWith('_astro/') },
+      ];
+    },
+  );
+  writeFileSync(join(dist, 'site.json'), JSON.stringify({ policy: POLICY, files: Object.fromEntries(list) }));
+  utimesSync(join(dist, 'site.json'), at, at);
+}
+
+const SITE = {
+  '': { text: PAGE, compressed: true },
+  '404': { text: 'no such page' },
+  'guides/quickstart.md': { text: '# Quickstart', type: 'text/markdown; charset=utf-8' },
+  'errors/not_found': { text: 'Not found' },
+  'es/errors/not_found': { text: 'No encontrado' },
+  '_astro/a.css': { text: 'a{}', type: 'text/css; charset=utf-8' },
+  'llms.txt': { text: '# Caudal', type: 'text/plain; charset=utf-8' },
+} as const;
+
+/** As it stands, without the client's tidying of the path. */
+function rawGet(path: string, method = 'GET'): Promise<{ status: number; body: string; headers: object }> {
+  const { hostname, port } = new URL(address);
+  return new Promise((resolve, reject) => {
+    httpRequest({ hostname, port, path, method }, (response) => {
+      let body = '';
+      response.setEncoding('utf8').on('data', (text: string) => (body += text));
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, body, headers: response.headers }),
+      );
+    })
+      .on('error', reject)
+      .end();
+  });
+}
+
+describe('the site', () => {
+  beforeEach(() => build(SITE));
+
+  it('is served with its policy, type and tag, and a slash at the end changes nothing', async () => {
+    for (const path of ['/docs', '/docs/']) {
+      const answer = await fetch(`${address}${path}`);
+      expect(answer.status).toBe(200);
+      expect(await answer.text()).toBe(PAGE);
+      expect(Object.fromEntries(answer.headers)).toMatchObject({
+        'content-type': 'text/html; charset=utf-8',
+        'content-security-policy': POLICY,
+        'x-content-type-options': 'nosniff',
+        'cache-control': 'no-cache',
+        vary: 'Accept-Encoding',
+      });
+    }
+  });
+
+  it.each([
+    ['br', 'br'],
+    ['gzip', 'gzip'],
+    ['br;q=0, gzip', 'gzip'],
+    ['identity', null],
+  ])('comes as %s where the reader takes it', async (accepted, got) => {
+    const answer = await fetch(`${address}/docs`, { headers: { 'accept-encoding': accepted } });
+    expect(answer.headers.get('content-encoding')).toBe(got);
+    expect(await answer.text()).toBe(PAGE);
+  });
+
+  it('says 304 to a reader who has it, in the same form only', async () => {
+    const headers = { 'accept-encoding': 'br' };
+    const tag = (await fetch(`${address}/docs`, { headers })).headers.get('etag') ?? '';
+    const again = await fetch(`${address}/docs`, { headers: { ...headers, 'if-none-match': tag } });
+    expect(again.status).toBe(304);
+    expect(await again.text()).toBe('');
+    const plain = await fetch(`${address}/docs`, {
+      headers: { 'accept-encoding': 'identity', 'if-none-match': tag },
+    });
+    expect(plain.status).toBe(200);
+  });
+
+  it('lets files whose name changes with their content be kept for ever', async () => {
+    const answer = await fetch(`${address}/docs/_astro/a.css`);
+    expect(answer.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+    expect(answer.headers.get('content-type')).toBe('text/css; charset=utf-8');
+  });
+
+  it('answers HEAD without a body, and takes no other method', async () => {
+    const head = await fetch(`${address}/docs`, {
+      method: 'HEAD',
+      headers: { 'accept-encoding': 'identity' },
+    });
+    expect([head.status, head.headers.get('content-length')]).toEqual([200, String(PAGE.length)]);
+    expect((await fetch(`${address}/docs`, { method: 'POST' })).status).toBe(404);
+    expect((await fetch(`${address}/docs/errors/not_found`, { method: 'DELETE' })).status).toBe(404);
+  });
+
+  it('serves only what the build listed, however a path is written', async () => {
+    writeFileSync(join(folder, 'secret.txt'), 'secret');
+    for (const path of [
+      '/docs/../secret.txt',
+      '/docs/%2e%2e/secret.txt',
+      '/docs/..%2fsecret.txt',
+      '/docs/..%5csecret.txt',
+      '/docs/%2e%2e%2fsecret.txt%00.md',
+      '/docs//etc/passwd',
+      '/docs/site.json',
+      '/docs/index.file',
+      '/docs/index.file.br',
+      '/docs/__proto__',
+      '/docs/constructor',
+    ]) {
+      const { status, body } = await rawGet(path);
+      expect({ path, refused: status === 404 || status === 400 }).toEqual({ path, refused: true });
+      expect(body).not.toContain('secret');
+    }
+  });
+
+  it('shows its own page for what does not exist', async () => {
+    const answer = await fetch(`${address}/docs/guides/nothing`);
+    expect([answer.status, await answer.text()]).toEqual([404, 'no such page']);
+  });
+
+  it('gives plain text to programs, at the root too', async () => {
+    const twin = await fetch(`${address}/docs/guides/quickstart.md`);
+    expect(twin.headers.get('content-type')).toBe('text/markdown; charset=utf-8');
+    for (const path of ['/llms.txt', '/docs/llms.txt'])
+      expect(await (await fetch(`${address}${path}`)).text()).toBe('# Caudal');
+  });
+
+  it('is read again when it was built again, without a restart', async () => {
+    expect(await (await fetch(`${address}/docs/errors/not_found`)).text()).toBe('Not found');
+    build(
+      { ...SITE, 'errors/not_found': { text: 'Not found, in other words' } },
+      new Date(Date.now() + 60_000),
+    );
+    expect(await (await fetch(`${address}/docs/errors/not_found`)).text()).toBe('Not found, in other words');
+  });
+});
+
+describe('a problem’s page', () => {
+  const ask = async (path: string, language?: string) => {
+    const headers: Record<string, string> = language === undefined ? {} : { 'accept-language': language };
+    const answer = await fetch(`${address}${path}`, { headers });
+    return { status: answer.status, text: await answer.text(), headers: answer.headers };
+  };
+
+  it('is in the reader’s language; what the address says wins', async () => {
+    build(SITE);
+    expect((await ask('/docs/errors/not_found')).text).toBe('Not found');
+    const spanish = await ask('/docs/errors/not_found', 'es-CO,es;q=0.9,en;q=0.5');
+    expect(spanish.text).toBe('No encontrado');
+    expect(spanish.headers.get('vary')).toBe('Accept-Language');
+    expect(spanish.headers.get('content-language')).toBe('es');
+    expect((await ask('/docs/errors/not_found?lang=en', 'es')).text).toBe('Not found');
+    expect((await ask('/docs/errors/not_found?lang=es', 'en')).text).toBe('No encontrado');
+    expect((await ask('/docs/es/errors/not_found', 'en')).text).toBe('No encontrado');
+    expect((await ask('/docs/errors/no_such_code')).status).toBe(404);
+  });
+
+  it.each(Object.entries(ERRORS))(
+    '%s resolves where no site was built, in both languages',
+    async (code, entry) => {
+      const english = await ask(`/docs/errors/${code}`, 'en');
+      expect([english.status, english.headers.get('content-type')]).toEqual([
+        200,
+        'text/plain; charset=utf-8',
+      ]);
+      expect(english.text).toContain(entry.title.en);
+      expect(english.text).toContain(entry.remedy.en.replaceAll('`', ''));
+      const spanish = await ask(`/docs/errors/${code}`, 'es');
+      expect(spanish.text).toContain(entry.title.es);
+      expect(spanish.text).toContain(entry.cause.es.replaceAll('`', ''));
+    },
+  );
+
+  it('is 404 for a code that does not exist, also where no site was built', async () => {
+    for (const code of ['no_such_code', 'constructor', '__proto__', '%'])
+      expect([400, 404]).toContain((await rawGet(`/docs/errors/${code}`)).status);
+    expect((await ask('/docs/errors', 'es')).text).toContain('reference_taken');
+  });
+});
+
+describe('a server whose site was not built', () => {
+  it('says how to build it', async () => {
+    const answer = await fetch(`${address}/docs`);
+    expect(answer.status).toBe(200);
+    expect(await answer.text()).toContain('npm run docs');
+    expect((await fetch(`${address}/docs/guides/quickstart`)).status).toBe(404);
+    expect((await fetch(`${address}/llms.txt`)).status).toBe(404);
+  });
+
+  it('describes the API all the same', async () => {
+    const document = (await (await fetch(`${address}/openapi.json`)).json()) as { servers: unknown };
+    expect(document.servers).toEqual([{ url: 'https://api.example.com' }]);
+  });
+});
