@@ -6,6 +6,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export interface Dev {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly simulatorUrl: string;
   get<T>(path: string): Promise<T>;
   post<T>(path: string, body: object): Promise<T>;
   stop(): Promise<void>;
@@ -16,7 +19,7 @@ export async function startDev(): Promise<Dev> {
   // PostgreSQL runs as another user when we are root, and must be able to enter.
   chmodSync(folder, 0o755);
   const script = fileURLToPath(new URL('../scripts/dev.ts', import.meta.url));
-  const child = spawn(process.execPath, [script, '--json', '--data', join(folder, 'data')], {
+  const child = spawn(process.execPath, [script, '--json', '--any-ports', '--data', join(folder, 'data')], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
@@ -28,7 +31,10 @@ export async function startDev(): Promise<Dev> {
     });
     void exited.then(() => reject(new Error('npm run dev ended')));
   });
-  const { baseUrl, apiKey } = JSON.parse(line) as { baseUrl: string; apiKey: string };
+  const { baseUrl, apiKey, simulatorUrl } = JSON.parse(line) as Pick<
+    Dev,
+    'baseUrl' | 'apiKey' | 'simulatorUrl'
+  >;
   const call = async <T>(path: string, init: RequestInit): Promise<T> => {
     const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' };
     const response = await fetch(baseUrl + path, { ...init, headers });
@@ -36,6 +42,9 @@ export async function startDev(): Promise<Dev> {
     return (await response.json()) as T;
   };
   return {
+    baseUrl,
+    apiKey,
+    simulatorUrl,
     get: (path) => call(path, {}),
     post: (path, body) => call(path, { method: 'POST', body: JSON.stringify(body) }),
     stop: async () => {

@@ -1,51 +1,28 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Dev, startDev } from '../dev.ts';
+import { type Program, startProgram } from '../program.ts';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 
 let dev: Dev;
-let receiver: Started | null = null;
+let receiver: Program | null = null;
 beforeAll(async () => {
   dev = await startDev();
 });
 afterAll(async () => {
-  receiver?.child.kill();
+  await receiver?.stop();
   await dev.stop();
 });
 
-interface Started {
-  readonly child: ChildProcess;
-  readonly output: () => string;
-  /** Waits until a line says it. */
-  says(what: RegExp): Promise<string>;
-}
-
-function start(environment: Record<string, string>): Started {
-  const child = spawn(process.execPath, ['receiver.ts'], {
-    cwd: HERE,
-    env: { PATH: process.env['PATH'] ?? '', ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let output = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (output += text));
-  return {
-    child,
-    output: () => output,
-    says: async (what) => {
-      await expect.poll(() => output, { timeout: 20_000 }).toMatch(what);
-      return what.exec(output)?.[1] ?? '';
-    },
-  };
+function start(environment: Record<string, string>): Program {
+  return startProgram(HERE, 'receiver.ts', environment);
 }
 
 describe('examples/webhook-receiver', () => {
   it('says what it needs', async () => {
-    const { child, output } = start({});
-    await new Promise((resolve) => child.once('exit', resolve));
-    expect(child.exitCode).toBe(1);
+    const { exited, output } = start({});
+    expect(await exited).toBe(1);
     expect(output()).toMatch(/WEBHOOK_SECRET/);
   });
 
@@ -53,8 +30,7 @@ describe('examples/webhook-receiver', () => {
     // The secret is known only once the endpoint is, and the endpoint needs the port: the first start finds a free one.
     const first = start({ WEBHOOK_SECRET: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', PORT: '0' });
     const url = await first.says(/listening on (http:\S+)/);
-    first.child.kill();
-    await new Promise((resolve) => first.child.once('exit', resolve));
+    await first.stop();
     const { secret } = await dev.post<{ secret: string }>('/webhook-endpoints', { url });
     receiver = start({ WEBHOOK_SECRET: secret, PORT: new URL(url).port });
     await receiver.says(/listening on/);

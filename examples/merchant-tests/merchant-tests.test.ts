@@ -1,0 +1,47 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Dev, startDev } from '../dev.ts';
+
+const HERE = fileURLToPath(new URL('.', import.meta.url));
+
+let dev: Dev;
+beforeAll(async () => {
+  dev = await startDev();
+});
+afterAll(() => dev.stop());
+
+function runSuite(environment: Readonly<Record<string, string>>) {
+  // Node tells its own test runner that it is inside another by this variable, and then prints for a machine.
+  const { NODE_TEST_CONTEXT: _, ...inherited } = process.env;
+  return spawnSync(process.execPath, ['--test', 'payments.spec.ts'], {
+    cwd: HERE,
+    env: { ...inherited, ...environment },
+    encoding: 'utf8',
+  });
+}
+
+describe('examples/merchant-tests', () => {
+  it('passes against npm run dev', () => {
+    const { status, stdout } = runSuite({ CAUDAL_API_KEY: dev.apiKey, CAUDAL_BASE_URL: dev.baseUrl });
+    expect(stdout).toMatch(/an order is paid/);
+    expect(stdout).toMatch(/a supplier is paid/);
+    expect(status, `it says ${stdout}`).toBe(0);
+  });
+
+  it('fails where there is no server', () => {
+    const { status, stdout } = runSuite({
+      CAUDAL_API_KEY: dev.apiKey,
+      CAUDAL_BASE_URL: 'http://127.0.0.1:9',
+    });
+    expect(status).toBe(1);
+    expect(stdout).toMatch(/127\.0\.0\.1:9/);
+  });
+
+  it('has ten lines between its imports and its end', () => {
+    const text = readFileSync(`${HERE}/payments.spec.ts`, 'utf8');
+    const lines = text.split('\n').filter((line) => !/^import |^$|^\}\);$/.test(line));
+    expect(lines.length).toBeLessThanOrEqual(10);
+  });
+});

@@ -1,0 +1,106 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PayerBrowser, type PayerPage } from '../../server/test/harness/payer-browser.ts';
+import { SimulatorControl } from '../../server/test/harness/simulator-control.ts';
+import { until } from '../../server/test/harness/until.ts';
+import { type Dev, startDev } from '../dev.ts';
+import { type Program, startProgram } from '../program.ts';
+
+const HERE = fileURLToPath(new URL('.', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'caudal-shop-'));
+const PAYER = {
+  name: 'Luisa Fernanda Pardo',
+  idType: 'CO_CC',
+  idNumber: '52123456',
+  phone: '310 555 0199',
+  email: 'luisa@correo.example',
+  authorize: 'yes',
+};
+
+let dev: Dev;
+let shop: Program;
+let shopUrl: string;
+beforeAll(async () => {
+  dev = await startDev();
+  // The secret is known only once the endpoint is, and the endpoint needs the port: the first start finds a free one.
+  const first = open({ WEBHOOK_SECRET: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', PORT: '0' });
+  shopUrl = await first.says(/shop at (\S+)/);
+  await first.stop();
+  const { secret } = await dev.post<{ secret: string }>('/webhook-endpoints', { url: `${shopUrl}/webhooks` });
+  shop = open({ WEBHOOK_SECRET: secret, PORT: new URL(shopUrl).port });
+  await shop.says(/shop at/);
+});
+afterAll(async () => {
+  await shop?.stop();
+  await dev?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function open(environment: Record<string, string>): Program {
+  return startProgram(HERE, 'shop.ts', {
+    CAUDAL_API_KEY: dev.apiKey,
+    CAUDAL_BASE_URL: dev.baseUrl,
+    SHOP_FILE: join(folder, 'shop.sqlite'),
+    ...environment,
+  });
+}
+
+/** Its callbackUrl is the page of the order. */
+async function newestLink(): Promise<{ paymentLinkId: string; callbackUrl: string }> {
+  const { data } = await dev.get<{ data: { paymentLinkId: string }[] }>('/payment-links?pageSize=1');
+  return dev.get(`/payment-links/${data[0]?.paymentLinkId}`);
+}
+
+/** From the shelf to Caudal's page. */
+async function buy(payer: PayerBrowser): Promise<PayerPage> {
+  return payer.submit(await payer.open(shopUrl));
+}
+
+async function payByKey(payer: PayerBrowser, link: PayerPage): Promise<void> {
+  const begun = await payer.submit(await payer.click(link, 'Bre-B'), {});
+  const page = begun.h1 === 'Sus datos' ? await payer.submit(begun, PAYER) : begun;
+  const network = new SimulatorControl(dev.simulatorUrl);
+  await until('the network has the key, and it is paid', async () => {
+    const [result] = await network.pay({ key: page.key });
+    return result?.executionId;
+  });
+}
+
+describe('examples/shop', () => {
+  it('sells: from the shelf to the payment page, and paid when the event says so', async () => {
+    const payer = new PayerBrowser();
+    const link = await buy(payer);
+    expect(link.url).toMatch(/\/checkout\//);
+    expect(link.text).toContain('49.800');
+    const { callbackUrl: order } = await newestLink();
+    expect((await payer.open(order)).h1).toBe('Esperando su pago');
+    await payByKey(payer, link);
+    await expect.poll(async () => (await payer.open(order)).h1, { timeout: 20_000 }).toBe('Pago recibido');
+    expect(shop.output()).toMatch(/event paymentlink\.completed/);
+  });
+
+  it('offers to pay again when the link has expired', async () => {
+    const payer = new PayerBrowser();
+    const link = await buy(payer);
+    const { paymentLinkId, callbackUrl: order } = await newestLink();
+    await dev.post(`/payment-links/${paymentLinkId}/expire`, {});
+    await expect
+      .poll(async () => (await payer.open(order)).h1, { timeout: 20_000 })
+      .toBe('El plazo para pagar venció');
+    const anew = await payer.submit(await payer.open(order));
+    expect(anew.url).toMatch(/\/checkout\//);
+    expect(anew.url).not.toBe(link.url);
+    expect((await payer.open(order)).h1).toBe('Esperando su pago');
+  });
+
+  it('does not believe an event that nobody signed', async () => {
+    const forged = await fetch(`${shopUrl}/webhooks`, {
+      method: 'POST',
+      body: '{"event":"paymentlink.completed"}',
+    });
+    expect(forged.status).toBe(401);
+  });
+});
