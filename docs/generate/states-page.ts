@@ -1,7 +1,7 @@
-import { FIRST_STATUS, isFinal, PAYIN_STATUSES, statesBefore } from '../../server/src/payins/payin.states.ts';
+import { FIRST_STATUS, isFinal, PAYIN_STATES, PAYIN_STATUSES } from '../../server/src/payins/payin.states.ts';
 import { SETTLEMENT_STATUSES } from '../../server/src/payins/payin.ts';
-import { LINK_STATUSES } from '../../server/src/payment-links/payment-link.ts';
-import { PAYOUT_STATUSES, isFinal as payoutIsFinal } from '../../server/src/payouts/payout.states.ts';
+import { LINK_STATES, LINK_STATUSES } from '../../server/src/payment-links/payment-link.states.ts';
+import { PAYOUT_STATES, PAYOUT_STATUSES } from '../../server/src/payouts/payout.states.ts';
 import { code, parts, table } from './markdown.ts';
 import type { Page } from './page.ts';
 import { type Move, stateDiagram } from './state-diagram.ts';
@@ -48,18 +48,15 @@ function explained(pairs: readonly (readonly [string | null, string])[], reasons
   return pairs.map(([from, to]) => ({ from, to, why: reasons[`${from ?? 'created'} ${to}`] ?? '' }));
 }
 
-function payinMoves(): readonly Move[] {
-  const created = [...new Set(Object.values(FIRST_STATUS))].map((to) => [null, to] as const);
-  const others = PAYIN_STATUSES.flatMap((to) =>
-    [...statesBefore(to).matchAll(/'(\w+)'/g)].map((match) => [match[1] ?? '', to] as const),
-  );
-  return explained([...created, ...others], OF_PAYINS);
-}
-
-/** From whatever is not final to whatever is. */
-function simpleMoves(open: readonly string[], ends: readonly string[], reasons: Reasons): readonly Move[] {
-  const created = open.map((to) => [null, to] as const);
-  return explained([...created, ...open.flatMap((from) => ends.map((to) => [from, to] as const))], reasons);
+/** @param first where it begins */
+function movesOf(
+  states: Readonly<Record<string, readonly string[]>>,
+  first: readonly string[],
+  reasons: Reasons,
+): readonly Move[] {
+  const created = first.map((to) => [null, to] as const);
+  const others = Object.entries(states).flatMap(([from, ends]) => ends.map((to) => [from, to] as const));
+  return explained([...created, ...others], reasons);
 }
 
 function section(title: string, about: string, states: readonly string[], moves: readonly Move[]): string {
@@ -68,8 +65,6 @@ function section(title: string, about: string, states: readonly string[], moves:
 }
 
 export function statesPage(): Page {
-  const open = PAYOUT_STATUSES.filter((status) => !payoutIsFinal(status));
-  const [pending, ...linkEnds] = LINK_STATUSES;
   const finals = PAYIN_STATUSES.filter(isFinal).map((status) => code(status));
   return {
     slug: 'concepts/states',
@@ -81,20 +76,20 @@ export function statesPage(): Page {
         'Payin',
         'A Bre-B payin begins in `PROCESSING`, a PSE payin in `PENDING`.',
         PAYIN_STATUSES,
-        payinMoves(),
+        movesOf(PAYIN_STATES, [...new Set(Object.values(FIRST_STATUS))], OF_PAYINS),
       ),
       `Beside it, \`settlementStatus\` says where confirmed money stands: null before, then ${SETTLEMENT_STATUSES.map((each) => code(each)).join(', then ')}, which is when it becomes available. On the simulator of \`npm run dev\` that takes up to a minute.`,
       section(
         'Payout',
         'A payout whose answer got lost stays `PROCESSING` until the rail has said what became of it: [unknown is not no](/docs/concepts/unknown-outcomes).',
         PAYOUT_STATUSES,
-        simpleMoves(open, PAYOUT_STATUSES.filter(payoutIsFinal), OF_PAYOUTS),
+        movesOf(PAYOUT_STATES, ['PROCESSING'], OF_PAYOUTS),
       ),
       section(
         'Payment link',
         'A link outlives its hour while a payer is at the bank: a payment begun in time is never lost.',
         LINK_STATUSES,
-        simpleMoves([pending], linkEnds, OF_LINKS),
+        movesOf(LINK_STATES, ['PENDING'], OF_LINKS),
       ),
     ),
   };

@@ -7,7 +7,7 @@ import { EVENT_NAMES, TEST_EVENT } from '../../server/src/events/event.ts';
 import { ERRORS } from '../../server/src/kit/error-catalogue.ts';
 import { COMMAND_WORDS } from '../../server/src/operator/catalogue.ts';
 import { PAYIN_STATUSES } from '../../server/src/payins/payin.states.ts';
-import { LINK_STATUSES } from '../../server/src/payment-links/payment-link.ts';
+import { LINK_STATUSES } from '../../server/src/payment-links/payment-link.states.ts';
 import { PAYOUT_STATUSES } from '../../server/src/payouts/payout.states.ts';
 import { ERROR_CODES } from '../../server/src/rails/contract.ts';
 import { TEST_KEYS } from '../../simulator/src/breb/test-keys.ts';

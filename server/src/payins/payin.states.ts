@@ -4,7 +4,7 @@ import type { Rail } from '../rails/contract.ts';
  * The life of a payin on one screen. A state that leads nowhere is final and absorbs whatever comes later; each move
  * leaves a row in `payin_history`, whose key allows one move out of a state.
  */
-const PAYIN_STATES = {
+export const PAYIN_STATES = {
   PENDING: ['PROCESSING', 'CONFIRMED', 'DECLINED', 'CANCELED'],
   PROCESSING: ['CONFIRMED', 'DECLINED', 'CANCELED'],
   CONFIRMED: [],

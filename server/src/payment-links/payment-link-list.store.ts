@@ -2,8 +2,8 @@ import { Keyset } from '../db/keyset.ts';
 import type { Tx } from '../db/tx.ts';
 import type { Position } from '../kit/cursor.ts';
 import type { Rail } from '../rails/contract.ts';
+import type { LinkStatus } from './payment-link.states.ts';
 import { LINK_COLUMNS, type LinkRow } from './payment-link.store.ts';
-import type { LinkStatus } from './payment-link.ts';
 
 export interface LinkFilters {
   readonly status?: LinkStatus | undefined;

@@ -3,7 +3,8 @@ import { statement, type Tx } from '../db/tx.ts';
 import type { SecretKey } from '../kit/crypto.ts';
 import { type Cents, cents } from '../kit/money.ts';
 import type { Rail } from '../rails/contract.ts';
-import type { LinkStatus, PaymentLink } from './payment-link.ts';
+import type { LinkStatus } from './payment-link.states.ts';
+import type { PaymentLink } from './payment-link.ts';
 
 /** A link about to be written. Its times are the database's. */
 export interface NewLink {

@@ -1,9 +1,7 @@
 import type { Customer } from '../customers/customer.ts';
 import type { Cents } from '../kit/money.ts';
 import type { Rail } from '../rails/contract.ts';
-
-export const LINK_STATUSES = ['PENDING', 'COMPLETED', 'EXPIRED'] as const;
-export type LinkStatus = (typeof LINK_STATUSES)[number];
+import type { LinkStatus } from './payment-link.states.ts';
 
 /** A page on which a payer pays one amount, by the method of their choice unless the merchant chose it. */
 export interface PaymentLink {

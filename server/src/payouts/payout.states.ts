@@ -2,7 +2,7 @@
  * The life of a payout on one screen. A state that leads nowhere is final and absorbs whatever comes later; each move
  * leaves a row in `payout_history`, whose key allows one move out of a state.
  */
-const PAYOUT_STATES = {
+export const PAYOUT_STATES = {
   PROCESSING: ['CONFIRMED', 'DECLINED', 'CANCELED'],
   CONFIRMED: [],
   DECLINED: [],

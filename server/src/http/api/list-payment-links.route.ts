@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { readLinkPage } from '../../flows/read-links.ts';
-import { LINK_STATUSES } from '../../payment-links/payment-link.ts';
+import { LINK_STATUSES } from '../../payment-links/payment-link.states.ts';
 import { wholeLinkView } from '../../payment-links/payment-link.view.ts';
 import { RAILS } from '../../rails/contract.ts';
 import { text } from '../fields.ts';

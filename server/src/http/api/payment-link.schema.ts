@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { LINK_STATUSES } from '../../payment-links/payment-link.ts';
+import { LINK_STATUSES } from '../../payment-links/payment-link.states.ts';
 import { RAILS } from '../../rails/contract.ts';
 import { customer, timestamp } from '../fields.ts';
 import { pageInfo } from '../list.ts';
