@@ -635,7 +635,6 @@ describe('the problem itself', () => {
     for (const { body } of answers) {
       const page = await fetch(String(body['type']));
       expect(page.status).toBe(200);
-      expect(page.headers.get('content-type')).toMatch(/^text\/html/);
       expect(await page.text()).toContain(String(body['code']));
     }
     expect(new Set(answers.map(({ body }) => body['type'])).size).toBe(answers.length);
