@@ -1,13 +1,18 @@
-/** Every event a merchant hears of. */
-export const EVENT_NAMES = [
-  'payin.confirmed',
-  'payin.canceled',
-  'payin.declined',
-  'payout.confirmed',
-  'payout.canceled',
-  'payout.declined',
-  'paymentlink.completed',
-  'paymentlink.expired',
-] as const;
+import type { EventName } from '@caudal/sdk';
 
-export type EventName = (typeof EVENT_NAMES)[number];
+/** A record, so that the compiler misses one that was added to the API. */
+const NAMES: Readonly<Record<EventName, true>> = {
+  'payin.confirmed': true,
+  'payin.canceled': true,
+  'payin.declined': true,
+  'payout.confirmed': true,
+  'payout.canceled': true,
+  'payout.declined': true,
+  'paymentlink.completed': true,
+  'paymentlink.expired': true,
+};
+
+/** Every event a merchant hears of. */
+export const EVENT_NAMES = Object.keys(NAMES) as EventName[];
+
+export type { EventName };

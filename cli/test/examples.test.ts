@@ -3,9 +3,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Stack, startStack } from '../../server/test/harness/stack.ts';
+import type { Stack } from '../../server/test/harness/stack.ts';
 import { ALL_COMMANDS } from '../src/all-commands.ts';
 import { addressOf, CommandLine, MAIN } from './command-line.ts';
+import { fundedStack } from './funded-stack.ts';
 
 /** They run until somebody ends them, ask on a terminal, or name a server of yours; other tests run them. */
 const NOT_ALONE = /^caudal (?:dev|login|logout|profiles use)\b|^caudal listen(?!.*--exit-after)/;
@@ -16,18 +17,8 @@ let stack: Stack;
 let shop: CommandLine;
 
 beforeAll(async () => {
-  stack = await startStack({ workers: 1 });
-  const { organizationId, apiKey } = stack.organization;
-  await stack.command(
-    'ledger',
-    'deposit',
-    '--org',
-    organizationId,
-    '--amount',
-    '1000000',
-    '--reference',
-    'opening',
-  );
+  stack = await fundedStack();
+  const { apiKey } = stack.organization;
   shop = new CommandLine({
     CAUDAL_API_KEY: apiKey,
     CAUDAL_BASE_URL: addressOf(stack),

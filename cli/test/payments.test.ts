@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readQr } from '../../server/test/harness/read-qr.ts';
-import { type Stack, startStack } from '../../server/test/harness/stack.ts';
+import type { Stack } from '../../server/test/harness/stack.ts';
 import { addressOf, CommandLine } from './command-line.ts';
+import { fundedStack } from './funded-stack.ts';
 
 interface Payin {
   readonly id: string;
@@ -39,18 +40,8 @@ let stack: Stack;
 let shop: CommandLine;
 
 beforeAll(async () => {
-  stack = await startStack({ workers: 1 });
-  const { organizationId, apiKey } = stack.organization;
-  await stack.command(
-    'ledger',
-    'deposit',
-    '--org',
-    organizationId,
-    '--amount',
-    '1000000',
-    '--reference',
-    'opening',
-  );
+  stack = await fundedStack();
+  const { apiKey } = stack.organization;
   shop = new CommandLine({ CAUDAL_API_KEY: apiKey, CAUDAL_BASE_URL: addressOf(stack) });
 });
 afterAll(() => stack.stop());

@@ -1,0 +1,11 @@
+import { type Stack, startStack } from '../../server/test/harness/stack.ts';
+
+/** A server whose organization has a million pesos to send. */
+export async function fundedStack(): Promise<Stack> {
+  const stack = await startStack({ workers: 1 });
+  const { organizationId } = stack.organization;
+  await stack.command(
+    ...['ledger', 'deposit', '--org', organizationId, '--amount', '1000000', '--reference', 'opening'],
+  );
+  return stack;
+}
