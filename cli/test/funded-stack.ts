@@ -5,7 +5,14 @@ export async function fundedStack(): Promise<Stack> {
   const stack = await startStack({ workers: 1 });
   const { organizationId } = stack.organization;
   await stack.command(
-    ...['ledger', 'deposit', '--org', organizationId, '--amount', '1000000', '--reference', 'opening'],
+    'ledger',
+    'deposit',
+    '--org',
+    organizationId,
+    '--amount',
+    '1000000',
+    '--reference',
+    'x',
   );
   return stack;
 }
