@@ -28,6 +28,8 @@ export interface CaudalOptions {
   fetch?: Fetch | undefined;
 }
 
+/** A tunnel or a proxy on the same machine. */
+const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 const DEV_SERVER = 'http://127.0.0.1:8080';
 
 /**
@@ -84,14 +86,21 @@ function credentialOf({ apiKey, accessToken }: CaudalOptions): readonly [string,
 
 function baseUrlOf({ baseUrl, apiKey, accessToken }: CaudalOptions): string {
   if (baseUrl === undefined) {
-    if ((apiKey ?? accessToken ?? '').startsWith('cdl_live_'))
+    if (isLive({ apiKey, accessToken }))
       throw new TypeError('new Caudal needs the baseUrl of your server: only a cdl_test_… key goes without');
     return DEV_SERVER;
   }
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
   if (!url || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '' || url.username !== '')
     throw new TypeError(`baseUrl is no http address: ${JSON.stringify(baseUrl)}`);
+  if (url.protocol === 'http:' && isLive({ apiKey, accessToken }) && !LOOPBACK.test(url.hostname))
+    throw new TypeError(`a live credential goes over https alone, not to ${url.origin}`);
   return url.href.replace(/\/+$/, '');
+}
+
+/** Real money moves by it. */
+function isLive({ apiKey, accessToken }: Pick<CaudalOptions, 'apiKey' | 'accessToken'>): boolean {
+  return (apiKey ?? accessToken ?? '').startsWith('cdl_live_');
 }
 
 function countOf(name: string, value: number): number {

@@ -187,6 +187,14 @@ describe('the API key', () => {
     expect(() => new Caudal({ apiKey: 'cdl_live_x' })).toThrow(/baseUrl/);
   });
 
+  it('of production goes over https alone, but for this very machine', () => {
+    const at = (baseUrl: string) => () => new Caudal({ apiKey: 'cdl_live_x', baseUrl });
+    expect(at('http://payments.example.com')).toThrow(/https/);
+    expect(at('http://127.0.0.1.example.com')).toThrow(/https/);
+    for (const baseUrl of ['https://payments.example.com', 'http://127.0.0.1:8080', 'http://localhost'])
+      expect(at(baseUrl)).not.toThrow();
+  });
+
   it.each(['payments.example.com', 'ftp://x', 'https://x?y=1', 'https://user@x'])(
     'goes to no such address: %s',
     (baseUrl) => expect(() => new Caudal({ apiKey: API_KEY, baseUrl })).toThrow(/baseUrl/),
