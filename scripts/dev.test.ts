@@ -23,7 +23,7 @@ const STACK = join(folder, 'data', 'stack.json');
 
 /** Starts the command as a person would and reads what it prints. */
 async function startDev(...flags: readonly string[]) {
-  const child = spawn(process.execPath, [DEV, '--data', join(folder, 'data'), ...flags], {
+  const child = spawn(process.execPath, [DEV, '--any-ports', '--data', join(folder, 'data'), ...flags], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';

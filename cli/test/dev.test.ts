@@ -7,7 +7,7 @@ test('caudal dev runs a whole stack, which commands beside it find by themselves
   const clone = new CommandLine();
   // Where the tests run as root, PostgreSQL runs as somebody who must be able to enter.
   chmodSync(clone.folder, 0o755);
-  const running = clone.start(['dev', '--json', '--data', join(clone.folder, '.data', 'dev')]);
+  const running = clone.start(['dev', '--json', '--any-ports', '--data', join(clone.folder, '.data', 'dev')]);
   await running.says('"ready":true', 60_000);
   const { baseUrl } = JSON.parse(running.stdout()) as { baseUrl: string };
   expect(await clone.json('whoami')).toMatchObject({ baseUrl, source: 'the stack that caudal dev runs' });

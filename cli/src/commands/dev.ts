@@ -14,6 +14,7 @@ export const DEV_COMMANDS: readonly Command[] = [
     options: [
       { name: 'fresh', value: null, summary: 'forget everything kept from earlier runs' },
       { name: 'data', value: 'DIR', summary: 'keep data and logs there instead of in .data/dev' },
+      { name: 'any-ports', value: null, summary: 'take any free ports instead of the usual ones' },
     ],
     words: [],
     details:
@@ -35,6 +36,7 @@ async function dev({ screen }: Context, given: Given): Promise<ExitCode | undefi
   const args = [
     ...(given.flag('fresh') ? ['--fresh'] : []),
     ...(screen.json ? ['--json'] : []),
+    ...(given.flag('any-ports') ? ['--any-ports'] : []),
     ...(data === undefined ? [] : ['--data', data]),
   ];
   return runInOurPlace([join(clone, 'scripts', 'dev.ts'), ...args]);

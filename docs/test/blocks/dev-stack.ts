@@ -25,7 +25,7 @@ export async function startDevStack(): Promise<DevStack> {
   const folder = mkdtempSync(join(tmpdir(), 'caudal-docs-'));
   // As root, PostgreSQL runs as another user, who must reach it.
   chmodSync(folder, 0o755);
-  const child = spawn(process.execPath, [DEV, '--json', '--data', folder], {
+  const child = spawn(process.execPath, [DEV, '--json', '--any-ports', '--data', folder], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const line = await firstLine(child);
