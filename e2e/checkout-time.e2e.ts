@@ -34,6 +34,40 @@ describe('time on screen', () => {
     expect(p95).toBeLessThan(1500);
   }, 120_000);
 
+  it('news that comes while the page is being fetched is not lost', async () => {
+    const { id, url } = await stage.link({ rail: 'BRE_B', ...customer() });
+    const page = await stage.payer();
+    await page.addInitScript(
+      `let told = 0; const Source = EventSource; EventSource = function (url) { const source = new Source(url);
+      source.addEventListener('message', () => (document.documentElement.dataset.told = ++told)); return source }`,
+    );
+    await page.goto(url);
+    await page.getByRole('button', { name: 'Pagar con Bre-B' }).click();
+    const key = (await page.locator('[data-key]').first().getAttribute('data-key')) ?? '';
+    await stage.registered(key);
+    await page.locator('[data-told="1"]').waitFor();
+    const { promise: older, resolve: fetched } = Promise.withResolvers<void>();
+    const { promise: newsCame, resolve: deliver } = Promise.withResolvers<void>();
+    await page.route(
+      page.url(),
+      async (route) => {
+        const response = await route.fetch();
+        fetched();
+        await newsCame;
+        await route.fulfill({ response });
+      },
+      { times: 1 },
+    );
+    // As a phone does that comes back from the bank's app.
+    await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
+    await older;
+    await stage.desk.simulator.pay({ key });
+    await page.locator('[data-told="2"]').waitFor();
+    deliver();
+    await heading(page, 'Pago recibido');
+    expect(await stage.linkStatus(id)).toBe('COMPLETED');
+  });
+
   it('a key that expires offers a new one, and a link that expires sends the payer back', async () => {
     const { id, url } = await stage.link({ rail: 'BRE_B', ...customer() });
     const page = await stage.payer();

@@ -1,26 +1,27 @@
 /**
  * What a page does beyond links and forms: live status, countdown, copying, the search for a bank, on to the bank and back to
- * the shop. Plain text served as it stands: it must run on old phones and stay below four kilobytes.
+ * the shop. News that comes while the page is being fetched is kept: the answer under way may be older than it. Plain text served as it stands: it must run on old phones and stay below four kilobytes.
  */
 export const CHECKOUT_SCRIPT = `(function(){
-var d=document,live,poll,timer,busy=false;
+var d=document,live,poll,timer,busy=false,latest='';
 function q(s){return d.querySelector(s)}
 function first(){return [].filter.call(d.querySelectorAll('#main h1'),function(h){return h.offsetParent})[0]}
 function say(t){var e=q('#said');if(e){e.textContent='';setTimeout(function(){e.textContent=t},50)}}
 function refresh(){
 if(busy)return;busy=true;
 fetch(location.href,{headers:{'x-part':'main'},cache:'no-store'}).then(function(r){return r.text()}).then(function(t){
-var n=new DOMParser().parseFromString(t,'text/html'),m=n.querySelector('#main');busy=false;
+var n=new DOMParser().parseFromString(t,'text/html'),m=n.querySelector('#main');
 if(!m)return;
 var before=first(),old=before?before.textContent:'';
 var same=m.innerHTML===q('#main').innerHTML;
 ['data-live','data-stamp'].forEach(function(k){var a=n.body.getAttribute(k);if(a)d.body.setAttribute(k,a);else d.body.removeAttribute(k)});
 if(same)return;q('#main').replaceWith(m);d.title=n.title;begin();var h=first();if(h&&h.textContent!==old)say(h.textContent);
-}).catch(function(){busy=false})}
-function heard(s){if(s&&s!==d.body.getAttribute('data-stamp'))refresh()}
+}).catch(function(){}).then(function(){busy=false;setTimeout(behind,200)})}
+function behind(){if(latest&&d.body.getAttribute('data-live')&&latest!==d.body.getAttribute('data-stamp'))refresh()}
+function heard(s){if(s){latest=s;behind()}}
 function watch(){
 var u=d.body.getAttribute('data-live');
-if(live&&live.u!==u){live.close();live=null}
+if(live&&live.u!==u){live.close();live=null;latest=''}
 clearInterval(poll);
 if(!u)return;
 poll=setInterval(function(){if(!live||live.readyState!==1)fetch(u+'?once=1',{cache:'no-store'}).then(function(r){return r.ok?r.text():''}).then(heard).catch(function(){})},3000);
