@@ -1,8 +1,9 @@
-import type { Option } from './command.ts';
+import type { Caudal } from '@caudal/sdk';
+import { apiOf } from './client.ts';
+import type { Context, Option } from './command.ts';
 import type { Given } from './given.ts';
 import { readMoment } from './moments.ts';
-import type { Screen } from './screen.ts';
-import type { Column } from './table.ts';
+import { defined } from './request-body.ts';
 
 export const LIST_OPTIONS: readonly Option[] = [
   { name: 'limit', value: 'N', summary: 'at most so many, 20 when left out' },
@@ -26,31 +27,35 @@ export function createdRange(given: Given): { createdFrom?: string; createdTo?: 
   };
 }
 
-export function howMany(given: Given): number {
-  return given.flag('all') ? Number.POSITIVE_INFINITY : (given.whole('limit', 1, 100_000) ?? USUAL);
+interface Listing<Query, Row> {
+  readonly filters: Readonly<Record<string, unknown>>;
+  readonly read: (caudal: Caudal, query: Query) => AsyncIterable<Row>;
+  /** For people. */
+  readonly text: (rows: readonly Row[]) => string;
 }
 
-/** What a page should hold, so that no more is asked for than is shown. */
-export function pageSize(most: number): number {
-  return Math.min(most, MOST_IN_A_PAGE);
+/** Runs a command that lists: so many, or all, for people or as one document. */
+export async function showListing<Query, Row>(
+  context: Context,
+  given: Given,
+  { filters, read, text }: Listing<Query, Row>,
+): Promise<undefined> {
+  const { screen } = context;
+  const most = given.flag('all') ? Number.POSITIVE_INFINITY : (given.whole('limit', 1, 100_000) ?? USUAL);
+  // No more is asked for than is shown.
+  const query = defined({ ...filters, pageSize: Math.min(most, MOST_IN_A_PAGE) }) as Query;
+  const { rows, more } = await gather(read(apiOf(context, given), query), most);
+  screen.answer({ data: rows, more }, () => text(rows));
+  if (more) screen.note(screen.styleNote('dim', 'There are more: --limit N or --all'));
+  return undefined;
 }
 
 /** So many of a list, and whether there are more. */
-export async function gather<T>(list: AsyncIterable<T>, most: number): Promise<{ rows: T[]; more: boolean }> {
+async function gather<T>(list: AsyncIterable<T>, most: number): Promise<{ rows: T[]; more: boolean }> {
   const rows: T[] = [];
   for await (const row of list) {
     if (rows.length === most) return { rows, more: true };
     rows.push(row);
   }
   return { rows, more: false };
-}
-
-export function showList<T>(
-  screen: Screen,
-  { rows, more }: { rows: readonly T[]; more: boolean },
-  columns: readonly Column<T>[],
-  none: string,
-): void {
-  screen.answer({ data: rows, more }, () => screen.table(columns, rows, none));
-  if (more) screen.note(screen.styleNote('dim', 'There are more: --limit N or --all'));
 }

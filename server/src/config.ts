@@ -267,14 +267,25 @@ function unknownSettings(given: Given): string[] {
     .map((name) => `${name} is not a setting`);
 }
 
+/** Names of secrets that have one value. */
+export function equalSecrets(given: Given): string[][] {
+  return [...Map.groupBy(SECRETS, (name) => given[name])].flatMap(([value, names]) =>
+    value !== undefined && names.length > 1 ? [names] : [],
+  );
+}
+
+/** Whether it has too few different characters to have come out of a generator. */
+export function isSimple(secret: string): boolean {
+  return new Set(secret).size < 8;
+}
+
 function productionFaults(given: Given): string[] {
   const faults: string[] = [];
   for (const name of SECRETS) {
     const value = given[name];
     if (value?.startsWith(DEVELOPMENT_SECRET))
       faults.push(`${name} is a development secret: production refuses it`);
-    else if (value !== undefined && new Set(value).size < 8)
-      faults.push(`${name} is too simple to be a secret`);
+    else if (value !== undefined && isSimple(value)) faults.push(`${name} is too simple to be a secret`);
   }
   if (given['BREB_PAYER_DOCUMENT'] === undefined)
     faults.push('BREB_PAYER_DOCUMENT is not set: production pays under a NIT of its own');
@@ -285,12 +296,8 @@ function productionFaults(given: Given): string[] {
   for (const name of ['CAUDAL_BASE_URL', 'CAUDAL_CHECKOUT_URL', 'BREB_URL', 'PSE_URL']) {
     if (/^\s*http:/i.test(given[name] ?? '')) faults.push(`${name} must be https in production`);
   }
-  const byValue = Map.groupBy(SECRETS, (name) => given[name]);
-  for (const [value, names] of byValue) {
-    if (value !== undefined && names.length > 1) {
-      faults.push(`${names.join(' and ')} are equal: each has its own purpose and its own value`);
-    }
-  }
+  for (const names of equalSecrets(given))
+    faults.push(`${names.join(' and ')} are equal: each has its own purpose and its own value`);
   return faults;
 }
 

@@ -7,7 +7,7 @@ import { EVENT_NAMES } from '../event-names.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
 import { Fault, UsageFault } from '../faults.ts';
 import type { Given } from '../given.ts';
-import { gather, howMany, LIST_OPTIONS, pageSize } from '../listing.ts';
+import { LIST_OPTIONS, showListing } from '../listing.ts';
 import { showMoment } from '../moments.ts';
 import { nearest } from '../nearest.ts';
 import { withProgress } from '../progress.ts';
@@ -195,18 +195,15 @@ async function test(context: Context, given: Given): Promise<ExitCode | undefine
 
 async function deliveries(context: Context, given: Given): Promise<undefined> {
   const { screen } = context;
-  const most = howMany(given);
-  const query = { pageSize: pageSize(most) };
-  const caudal = apiOf(context, given);
-  const id = await endpointIdOf(caudal, given.word(0));
-  const { rows, more } = await gather(caudal.webhookEndpoints.listDeliveries(id, query), most);
-  screen.answer({ data: rows, more }, () =>
-    rows.length === 0
-      ? 'Nothing was sent to it yet.'
-      : rows.flatMap((row) => deliveryText(screen, row, null)).join('\n'),
-  );
-  if (more) screen.note(screen.styleNote('dim', 'There are more: --limit N or --all'));
-  return undefined;
+  const id = await endpointIdOf(apiOf(context, given), given.word(0));
+  return showListing(context, given, {
+    filters: {},
+    read: (caudal, query: { pageSize: number }) => caudal.webhookEndpoints.listDeliveries(id, query),
+    text: (rows) =>
+      rows.length === 0
+        ? 'Nothing was sent to it yet.'
+        : rows.flatMap((row) => deliveryText(screen, row, null)).join('\n'),
+  });
 }
 
 /** A delivery and, under it, each time it was tried. */

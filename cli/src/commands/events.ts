@@ -5,17 +5,8 @@ import { eventFacts } from '../event-line.ts';
 import { EVENT_NAMES } from '../event-names.ts';
 import { Fault, UsageFault } from '../faults.ts';
 import type { Given } from '../given.ts';
-import {
-  CREATED_OPTIONS,
-  createdRange,
-  gather,
-  howMany,
-  LIST_OPTIONS,
-  pageSize,
-  showList,
-} from '../listing.ts';
+import { CREATED_OPTIONS, createdRange, LIST_OPTIONS, showListing } from '../listing.ts';
 import { readMoment, showMoment } from '../moments.ts';
-import { defined } from '../request-body.ts';
 import { deliveryText } from './endpoints.ts';
 
 type ListQuery = NonNullable<Parameters<Caudal['events']['list']>[0]>;
@@ -59,29 +50,28 @@ export const EVENT_COMMANDS: readonly Command[] = [
   },
 ];
 
-async function list(context: Context, given: Given): Promise<undefined> {
+function list(context: Context, given: Given): Promise<undefined> {
   const { screen } = context;
-  const most = howMany(given);
-  const query = defined({
-    event: given.text('event'),
-    resourceId: given.text('of'),
-    ...createdRange(given),
-    pageSize: pageSize(most),
-  }) as ListQuery;
-  const found = await gather(apiOf(context, given).events.list(query), most);
-  showList(
-    screen,
-    found,
-    [
-      { title: 'ID', text: ({ id }) => id },
-      { title: 'EVENT', text: ({ event }) => event },
-      { title: 'REFERENCE', text: (event) => eventFacts(event).reference, least: 12 },
-      { title: 'AMOUNT', text: (event) => eventFacts(event).amount, align: 'right', spare: 2 },
-      { title: 'CREATED', text: ({ createdAt }) => showMoment(createdAt), spare: 1 },
-    ],
-    'No events yet. Make one: caudal trigger payin.confirmed',
-  );
-  return undefined;
+  return showListing(context, given, {
+    filters: {
+      event: given.text('event'),
+      resourceId: given.text('of'),
+      ...createdRange(given),
+    },
+    read: (caudal, query: ListQuery) => caudal.events.list(query),
+    text: (rows) =>
+      screen.table(
+        [
+          { title: 'ID', text: ({ id }) => id },
+          { title: 'EVENT', text: ({ event }) => event },
+          { title: 'REFERENCE', text: (event) => eventFacts(event).reference, least: 12 },
+          { title: 'AMOUNT', text: (event) => eventFacts(event).amount, align: 'right', spare: 2 },
+          { title: 'CREATED', text: ({ createdAt }) => showMoment(createdAt), spare: 1 },
+        ],
+        rows,
+        'No events yet. Make one: caudal trigger payin.confirmed',
+      ),
+  });
 }
 
 async function get(context: Context, given: Given): Promise<undefined> {

@@ -5,15 +5,7 @@ import type { Command, Context } from '../command.ts';
 import { createOnce, newIdempotencyKey, newReference } from '../creation.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import type { Given } from '../given.ts';
-import {
-  CREATED_OPTIONS,
-  createdRange,
-  gather,
-  howMany,
-  LIST_OPTIONS,
-  pageSize,
-  showList,
-} from '../listing.ts';
+import { CREATED_OPTIONS, createdRange, LIST_OPTIONS, showListing } from '../listing.ts';
 import { showMoment } from '../moments.ts';
 import { exitCodeOf, followToEnd, WAIT_OPTIONS } from '../outcome.ts';
 import { showCents } from '../pesos.ts';
@@ -213,29 +205,28 @@ async function expire(context: Context, given: Given): Promise<undefined> {
   return undefined;
 }
 
-async function list(context: Context, given: Given): Promise<undefined> {
+function list(context: Context, given: Given): Promise<undefined> {
   const { screen } = context;
-  const most = howMany(given);
-  const query = defined({
-    status: given.text('status'),
-    rail: given.text('rail'),
-    reference: given.text('reference'),
-    ...createdRange(given),
-    pageSize: pageSize(most),
-  }) as ListQuery;
-  const found = await gather(apiOf(context, given).paymentLinks.list(query), most);
-  showList(
-    screen,
-    found,
-    [
-      { title: 'ID', text: ({ paymentLinkId }) => paymentLinkId },
-      { title: 'STATUS', text: ({ status }) => status, style: ({ status }) => screen.status(status) },
-      { title: 'COP', text: (row) => showCents(row.amountInCents), align: 'right' },
-      { title: 'REFERENCE', text: ({ reference }) => reference, least: 12 },
-      { title: 'DESCRIPTION', text: ({ description }) => description ?? '', least: 12, spare: 2 },
-      { title: 'CREATED', text: ({ createdAt }) => showMoment(createdAt), spare: 1 },
-    ],
-    'No payment links. See: caudal help links create',
-  );
-  return undefined;
+  return showListing(context, given, {
+    filters: {
+      status: given.text('status'),
+      rail: given.text('rail'),
+      reference: given.text('reference'),
+      ...createdRange(given),
+    },
+    read: (caudal, query: ListQuery) => caudal.paymentLinks.list(query),
+    text: (rows) =>
+      screen.table(
+        [
+          { title: 'ID', text: ({ paymentLinkId }) => paymentLinkId },
+          { title: 'STATUS', text: ({ status }) => status, style: ({ status }) => screen.status(status) },
+          { title: 'COP', text: (row) => showCents(row.amountInCents), align: 'right' },
+          { title: 'REFERENCE', text: ({ reference }) => reference, least: 12 },
+          { title: 'DESCRIPTION', text: ({ description }) => description ?? '', least: 12, spare: 2 },
+          { title: 'CREATED', text: ({ createdAt }) => showMoment(createdAt), spare: 1 },
+        ],
+        rows,
+        'No payment links. See: caudal help links create',
+      ),
+  });
 }

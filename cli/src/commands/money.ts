@@ -2,18 +2,9 @@ import type { Caudal } from '@caudal/sdk';
 import { apiOf } from '../client.ts';
 import type { Command, Context } from '../command.ts';
 import type { Given } from '../given.ts';
-import {
-  CREATED_OPTIONS,
-  createdRange,
-  gather,
-  howMany,
-  LIST_OPTIONS,
-  pageSize,
-  showList,
-} from '../listing.ts';
+import { CREATED_OPTIONS, createdRange, LIST_OPTIONS, showListing } from '../listing.ts';
 import { showMoment } from '../moments.ts';
 import { showCents } from '../pesos.ts';
-import { defined } from '../request-body.ts';
 
 type EntryQuery = NonNullable<Parameters<Caudal['ledger']['listEntries']>[0]>;
 
@@ -70,29 +61,28 @@ async function balance(context: Context, given: Given): Promise<undefined> {
   return undefined;
 }
 
-async function entries(context: Context, given: Given): Promise<undefined> {
+function entries(context: Context, given: Given): Promise<undefined> {
   const { screen } = context;
-  const most = howMany(given);
-  const query = defined({
-    account: given.text('account'),
-    ...createdRange(given),
-    pageSize: pageSize(most),
-  }) as EntryQuery;
-  const found = await gather(apiOf(context, given).ledger.listEntries(query), most);
-  showList(
-    screen,
-    found,
-    [
-      { title: 'WHEN', text: ({ createdAt }) => showMoment(createdAt) },
-      { title: 'TYPE', text: ({ type }) => type },
-      { title: 'COP', text: (row) => showCents(row.amountInCents), align: 'right' },
-      { title: 'FROM', text: ({ debitAccount }) => debitAccount },
-      { title: 'TO', text: ({ creditAccount }) => creditAccount },
-      { title: 'OF', text: ({ resourceId }) => resourceId ?? '', spare: 1 },
-    ],
-    'No movements yet.',
-  );
-  return undefined;
+  return showListing(context, given, {
+    filters: {
+      account: given.text('account'),
+      ...createdRange(given),
+    },
+    read: (caudal, query: EntryQuery) => caudal.ledger.listEntries(query),
+    text: (rows) =>
+      screen.table(
+        [
+          { title: 'WHEN', text: ({ createdAt }) => showMoment(createdAt) },
+          { title: 'TYPE', text: ({ type }) => type },
+          { title: 'COP', text: (row) => showCents(row.amountInCents), align: 'right' },
+          { title: 'FROM', text: ({ debitAccount }) => debitAccount },
+          { title: 'TO', text: ({ creditAccount }) => creditAccount },
+          { title: 'OF', text: ({ resourceId }) => resourceId ?? '', spare: 1 },
+        ],
+        rows,
+        'No movements yet.',
+      ),
+  });
 }
 
 async function banks(context: Context, given: Given): Promise<undefined> {

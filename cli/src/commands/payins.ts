@@ -6,15 +6,7 @@ import { createOnce, newIdempotencyKey, newReference } from '../creation.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import { Fault } from '../faults.ts';
 import type { Given } from '../given.ts';
-import {
-  CREATED_OPTIONS,
-  createdRange,
-  gather,
-  howMany,
-  LIST_OPTIONS,
-  pageSize,
-  showList,
-} from '../listing.ts';
+import { CREATED_OPTIONS, createdRange, LIST_OPTIONS, showListing } from '../listing.ts';
 import { showMoment } from '../moments.ts';
 import { exitCodeOf, followToEnd, WAIT_OPTIONS } from '../outcome.ts';
 import { showCents } from '../pesos.ts';
@@ -235,35 +227,34 @@ function follow({ screen, signal }: Context, given: Given, caudal: Caudal, id: s
   );
 }
 
-async function list(context: Context, given: Given): Promise<undefined> {
+function list(context: Context, given: Given): Promise<undefined> {
   const { screen } = context;
-  const most = howMany(given);
-  const query = defined({
-    status: given.text('status'),
-    rail: given.text('rail'),
-    reference: given.text('reference'),
-    paymentLinkId: given.text('link'),
-    ...createdRange(given),
-    pageSize: pageSize(most),
-  }) as ListQuery;
-  const found = await gather(apiOf(context, given).payins.list(query), most);
-  showList(
-    screen,
-    found,
-    [
-      { title: 'ID', text: ({ id }) => id },
-      { title: 'STATUS', text: ({ status }) => status, style: ({ status }) => screen.status(status) },
-      {
-        title: 'COP',
-        text: (row) => showCents(row.confirmedAmountInCents ?? row.amountInCents),
-        align: 'right',
-      },
-      { title: 'REFERENCE', text: ({ reference }) => reference, least: 12 },
-      { title: 'RAIL', text: ({ rail }) => rail, spare: 1 },
-      { title: 'ERROR', text: ({ errorCode }) => errorCode ?? '', spare: 3 },
-      { title: 'CREATED', text: ({ createdAt }) => showMoment(createdAt), spare: 2 },
-    ],
-    'No payins. Make one: caudal payins create --amount 49800',
-  );
-  return undefined;
+  return showListing(context, given, {
+    filters: {
+      status: given.text('status'),
+      rail: given.text('rail'),
+      reference: given.text('reference'),
+      paymentLinkId: given.text('link'),
+      ...createdRange(given),
+    },
+    read: (caudal, query: ListQuery) => caudal.payins.list(query),
+    text: (rows) =>
+      screen.table(
+        [
+          { title: 'ID', text: ({ id }) => id },
+          { title: 'STATUS', text: ({ status }) => status, style: ({ status }) => screen.status(status) },
+          {
+            title: 'COP',
+            text: (row) => showCents(row.confirmedAmountInCents ?? row.amountInCents),
+            align: 'right',
+          },
+          { title: 'REFERENCE', text: ({ reference }) => reference, least: 12 },
+          { title: 'RAIL', text: ({ rail }) => rail, spare: 1 },
+          { title: 'ERROR', text: ({ errorCode }) => errorCode ?? '', spare: 3 },
+          { title: 'CREATED', text: ({ createdAt }) => showMoment(createdAt), spare: 2 },
+        ],
+        rows,
+        'No payins. Make one: caudal payins create --amount 49800',
+      ),
+  });
 }

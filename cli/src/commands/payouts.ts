@@ -5,15 +5,7 @@ import { createOnce, newIdempotencyKey, newReference } from '../creation.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import { Fault, UsageFault } from '../faults.ts';
 import type { Given } from '../given.ts';
-import {
-  CREATED_OPTIONS,
-  createdRange,
-  gather,
-  howMany,
-  LIST_OPTIONS,
-  pageSize,
-  showList,
-} from '../listing.ts';
+import { CREATED_OPTIONS, createdRange, LIST_OPTIONS, showListing } from '../listing.ts';
 import { showMoment } from '../moments.ts';
 import { exitCodeOf, followToEnd, WAIT_OPTIONS } from '../outcome.ts';
 import { showCents } from '../pesos.ts';
@@ -213,30 +205,29 @@ async function cancel(context: Context, given: Given): Promise<undefined> {
   return undefined;
 }
 
-async function list(context: Context, given: Given): Promise<undefined> {
+function list(context: Context, given: Given): Promise<undefined> {
   const { screen } = context;
-  const most = howMany(given);
-  const query = defined({
-    status: given.text('status'),
-    reference: given.text('reference'),
-    keyString: given.text('key'),
-    ...createdRange(given),
-    pageSize: pageSize(most),
-  }) as ListQuery;
-  const found = await gather(apiOf(context, given).payouts.list(query), most);
-  showList(
-    screen,
-    found,
-    [
-      { title: 'ID', text: ({ id }) => id },
-      { title: 'STATUS', text: ({ status }) => status, style: ({ status }) => screen.status(status) },
-      { title: 'COP', text: (row) => showCents(row.amountInCents), align: 'right' },
-      { title: 'REFERENCE', text: ({ reference }) => reference, least: 12 },
-      { title: 'KEY', text: ({ sourceData }) => sourceData.keyString, least: 10, spare: 1 },
-      { title: 'ERROR', text: ({ errorCode }) => errorCode ?? '', spare: 3 },
-      { title: 'CREATED', text: ({ createdAt }) => showMoment(createdAt), spare: 2 },
-    ],
-    'No payouts. See: caudal help payouts create',
-  );
-  return undefined;
+  return showListing(context, given, {
+    filters: {
+      status: given.text('status'),
+      reference: given.text('reference'),
+      keyString: given.text('key'),
+      ...createdRange(given),
+    },
+    read: (caudal, query: ListQuery) => caudal.payouts.list(query),
+    text: (rows) =>
+      screen.table(
+        [
+          { title: 'ID', text: ({ id }) => id },
+          { title: 'STATUS', text: ({ status }) => status, style: ({ status }) => screen.status(status) },
+          { title: 'COP', text: (row) => showCents(row.amountInCents), align: 'right' },
+          { title: 'REFERENCE', text: ({ reference }) => reference, least: 12 },
+          { title: 'KEY', text: ({ sourceData }) => sourceData.keyString, least: 10, spare: 1 },
+          { title: 'ERROR', text: ({ errorCode }) => errorCode ?? '', spare: 3 },
+          { title: 'CREATED', text: ({ createdAt }) => showMoment(createdAt), spare: 2 },
+        ],
+        rows,
+        'No payouts. See: caudal help payouts create',
+      ),
+  });
 }

@@ -1,7 +1,6 @@
 import type { Customer } from '../customers/customer.ts';
-import { isDatabaseError, verdictOf } from '../db/failures.ts';
 import type { Deps } from '../deps.ts';
-import { Batcher } from '../kit/batch/batcher.ts';
+import type { Batcher } from '../kit/batch/batcher.ts';
 import { Fault } from '../kit/errors.ts';
 import { uuidv7 } from '../kit/ids.ts';
 import { cents } from '../kit/money.ts';
@@ -9,7 +8,8 @@ import type { Principal } from '../organizations/organization.ts';
 import { asCreated, type PaymentLink } from '../payment-links/payment-link.ts';
 import type { Rail } from '../rails/contract.ts';
 import { type CreatedLink, type CreateLink, createLinks } from './create-links.ts';
-import { databaseRefusal, faultOf, type Idempotency, idempotencyClaim } from './creation-request.ts';
+import { creationBatcher, submitCreation } from './creation-batcher.ts';
+import { faultOf, type Idempotency, idempotencyClaim } from './creation-request.ts';
 
 /** A valid request to create a payment link. */
 export interface LinkRequest {
@@ -24,8 +24,6 @@ export interface LinkRequest {
 
 /** Idempotency keys are remembered per operation. */
 const OPERATION = 'payment-links.create';
-const MOST_IN_A_BATCH = 500;
-const MOST_WAITING = 4096;
 
 /** Creates payment links for merchants: one batcher for all of them. */
 export class LinkCreator {
@@ -34,15 +32,12 @@ export class LinkCreator {
 
   constructor(deps: Deps) {
     this.#deps = deps;
-    this.#batcher = new Batcher({
+    this.#batcher = creationBatcher(deps, {
       run: (commands, patient) => createLinks(deps, commands, patient),
-      verdict: verdictOf,
-      groupOf: (command) => command.organization.id,
-      maxBatch: MOST_IN_A_BATCH,
-      maxQueue: MOST_WAITING,
       lanes: 1,
+      gauge: 'caudal_link_queue',
+      about: 'Links waiting for a batch.',
     });
-    deps.metrics.gauge('caudal_link_queue', 'Links waiting for a batch.', () => this.#batcher.waiting);
   }
 
   /**
@@ -57,7 +52,7 @@ export class LinkCreator {
     const { rails } = principal.organization;
     if (request.rail === null ? rails.size === 0 : !rails.has(request.rail))
       throw new Fault('rail_not_enabled');
-    const answer = await this.#submit(this.#command(principal, request, idempotency));
+    const answer = await submitCreation(this.#batcher, this.#command(principal, request, idempotency));
     if (answer.kind === 'created') return { link: answer.resource, replayed: false };
     if (answer.kind === 'replayed') return { link: asCreated(answer.resource), replayed: true };
     throw faultOf(answer);
@@ -65,14 +60,6 @@ export class LinkCreator {
 
   close(): Promise<void> {
     return this.#batcher.close();
-  }
-
-  async #submit(command: CreateLink): Promise<CreatedLink> {
-    try {
-      return await this.#batcher.submit(command);
-    } catch (error) {
-      throw isDatabaseError(error) ? databaseRefusal(command, error.code) : error;
-    }
   }
 
   #command(

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Customer } from '../customers/customer.ts';
-import { isDatabaseError, verdictOf } from '../db/failures.ts';
+import { isDatabaseError } from '../db/failures.ts';
 import type { Deps } from '../deps.ts';
-import { Batcher } from '../kit/batch/batcher.ts';
+import type { Batcher } from '../kit/batch/batcher.ts';
 import { monotonicMs } from '../kit/clock.ts';
 import { Fault } from '../kit/errors.ts';
 import { freshToken, uuidv7 } from '../kit/ids.ts';
@@ -12,6 +12,7 @@ import { mintBrebKey } from '../payins/breb-key.ts';
 import { asCreated, type Payin, type PayinSource } from '../payins/payin.ts';
 import { BANK_PAGE_WITHIN_MS, type Collecting, within } from './begin-collecting.ts';
 import { type CreatedPayin, type CreatePayin, createPayins } from './create-payins.ts';
+import { creationBatcher } from './creation-batcher.ts';
 import { databaseRefusal, faultOf, type Idempotency, idempotencyClaim } from './creation-request.ts';
 import type { PseOpener } from './open-pse-payins.ts';
 import { readPayin } from './read-payins.ts';
@@ -28,10 +29,8 @@ export interface PayinRequest {
     | { readonly name: 'PSE'; readonly bank: string; readonly personType: 'INDIVIDUAL' | 'BUSINESS' };
 }
 
-const MOST_IN_A_BATCH = 500;
 /** Idempotency keys are remembered per operation. */
 const OPERATION = 'payins.create';
-const MOST_WAITING = 4096;
 /** Two keys alike within ten minutes: one in a quadrillion pairs. Three tries are plenty. */
 const MINTING_TRIES = 3;
 
@@ -57,19 +56,16 @@ export class PayinCreator {
       'caudal_payin_batch_seconds',
       'Time of one batch, commit included.',
     );
-    this.#batcher = new Batcher({
+    this.#batcher = creationBatcher(deps, {
       run: (commands, patient) => createPayins(deps, commands, patient),
-      verdict: verdictOf,
-      groupOf: (command) => command.organization.id,
-      maxBatch: MOST_IN_A_BATCH,
-      maxQueue: MOST_WAITING,
       lanes: deps.batchLanes,
       observe: (batch) => {
         sizes.observe(batch.size);
         seconds.observe(batch.seconds, { verdict: batch.verdict });
       },
+      gauge: 'caudal_payin_queue',
+      about: 'Creations waiting for a batch.',
     });
-    deps.metrics.gauge('caudal_payin_queue', 'Creations waiting for a batch.', () => this.#batcher.waiting);
   }
 
   /**

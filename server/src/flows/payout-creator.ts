@@ -1,14 +1,14 @@
 import type { Customer } from '../customers/customer.ts';
-import { isDatabaseError, verdictOf } from '../db/failures.ts';
 import type { Deps } from '../deps.ts';
-import { Batcher } from '../kit/batch/batcher.ts';
+import type { Batcher } from '../kit/batch/batcher.ts';
 import { Fault } from '../kit/errors.ts';
 import { uuidv7 } from '../kit/ids.ts';
 import { cents } from '../kit/money.ts';
 import type { Principal } from '../organizations/organization.ts';
 import { asCreated, type Payout } from '../payouts/payout.ts';
 import { type CreatedPayout, type CreatePayout, createPayouts } from './create-payouts.ts';
-import { databaseRefusal, faultOf, type Idempotency, idempotencyClaim } from './creation-request.ts';
+import { creationBatcher, submitCreation } from './creation-batcher.ts';
+import { faultOf, type Idempotency, idempotencyClaim } from './creation-request.ts';
 
 /** A valid request to create a payout. */
 export interface PayoutRequest {
@@ -22,8 +22,6 @@ export interface PayoutRequest {
 
 /** Idempotency keys are remembered per operation. */
 const OPERATION = 'payouts.create';
-const MOST_IN_A_BATCH = 500;
-const MOST_WAITING = 4096;
 
 /**
  * Creates payouts for merchants: one batcher for all of them. Nothing is sent from here; workers find what is due in the
@@ -35,15 +33,12 @@ export class PayoutCreator {
 
   constructor(deps: Deps) {
     this.#deps = deps;
-    this.#batcher = new Batcher({
+    this.#batcher = creationBatcher(deps, {
       run: (commands, patient) => createPayouts(deps, commands, patient),
-      verdict: verdictOf,
-      groupOf: (command) => command.organization.id,
-      maxBatch: MOST_IN_A_BATCH,
-      maxQueue: MOST_WAITING,
       lanes: deps.batchLanes,
+      gauge: 'caudal_payout_queue',
+      about: 'Payouts waiting for a batch.',
     });
-    deps.metrics.gauge('caudal_payout_queue', 'Payouts waiting for a batch.', () => this.#batcher.waiting);
   }
 
   /**
@@ -56,7 +51,7 @@ export class PayoutCreator {
     idempotency: Idempotency | null,
   ): Promise<{ payout: Payout; replayed: boolean }> {
     if (!principal.organization.rails.has('BRE_B')) throw new Fault('rail_not_enabled');
-    const answer = await this.#submit(this.#command(principal, request, idempotency));
+    const answer = await submitCreation(this.#batcher, this.#command(principal, request, idempotency));
     if (answer.kind === 'created') return { payout: answer.resource, replayed: false };
     if (answer.kind === 'replayed') return { payout: asCreated(answer.resource), replayed: true };
     throw faultOf(answer);
@@ -64,14 +59,6 @@ export class PayoutCreator {
 
   close(): Promise<void> {
     return this.#batcher.close();
-  }
-
-  async #submit(command: CreatePayout): Promise<CreatedPayout> {
-    try {
-      return await this.#batcher.submit(command);
-    } catch (error) {
-      throw isDatabaseError(error) ? databaseRefusal(command, error.code) : error;
-    }
   }
 
   #command(

@@ -1,4 +1,4 @@
-import { DEVELOPMENT_SECRET, SECRETS } from '../config.ts';
+import { DEVELOPMENT_SECRET, equalSecrets, isSimple, SECRETS } from '../config.ts';
 
 type Given = Readonly<Record<string, string | undefined>>;
 
@@ -20,7 +20,9 @@ export function weakSecrets(given: Given): string[] {
   return [
     ...published.map((name) => `${name} is a development secret, which everybody can read in the source`),
     ...weak,
-    ...equalSecrets(given),
+    ...equalSecrets(given).map(
+      (names) => `${names.join(' and ')} are equal: whoever learns one has the other`,
+    ),
   ];
 }
 
@@ -31,7 +33,7 @@ export function developmentSecrets(given: Given): string[] {
 
 function weaknessOf(value: string): string | null {
   if (value.length < SHORT) return `has ${value.length} characters: short enough to be tried out`;
-  if (new Set(value).size < 8) return 'is made of very few different characters';
+  if (isSimple(value)) return 'is made of very few different characters';
   if (repeats(value)) return 'repeats itself';
   if (runs(value)) return 'goes through the alphabet or the keyboard in order';
   // Random text has these by chance about once in a billion secrets.
@@ -49,12 +51,4 @@ function runs(value: string): boolean {
   for (let index = 1; index < value.length; index++)
     if (Math.abs(value.charCodeAt(index) - value.charCodeAt(index - 1)) <= 1) steps += 1;
   return steps > value.length / 2;
-}
-
-function equalSecrets(given: Given): string[] {
-  return [...Map.groupBy(SECRETS, (name) => given[name])].flatMap(([value, names]) =>
-    value !== undefined && names.length > 1
-      ? [`${names.join(' and ')} are equal: whoever learns one has the other`]
-      : [],
-  );
 }

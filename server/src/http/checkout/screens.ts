@@ -6,7 +6,7 @@ import { detailsScreen } from './details-screen.ts';
 import { bankName, type Drawing } from './drawing.ts';
 import { bogotaTime, groupedKey, masked, moneyText } from './format.ts';
 import type { Screen } from './screen.ts';
-import { reasonFor, say, type Words } from './words.ts';
+import { say, type Words } from './words.ts';
 
 const CHECK = trustedMarkup(
   '<svg class="mark good" viewBox="0 0 48 48" aria-hidden="true"><circle cx="24" cy="24" r="21"/><path d="m15 25 6 6 12-13"/></svg>',
@@ -47,7 +47,7 @@ export function draw(screen: Screen, drawing: Drawing): SafeHtml {
     case 'confirmed':
       return confirmed(drawing, screen.attempt);
     case 'declined':
-      return ended(drawing, words.declined, reasonFor(words, screen.attempt.payin.errorCode), screen.attempt);
+      return ended(drawing, words.declined, reasonOf(words, screen.attempt), screen.attempt);
     case 'canceled':
       return ended(drawing, words.canceled, null, screen.attempt);
     case 'key_expired':
@@ -155,6 +155,11 @@ function confirmed(drawing: Drawing, attempt: PagePayin): SafeHtml {
   const { words } = drawing;
   return html`${CHECK}<h1>${words.confirmed.title}</h1>${facts(drawing, attempt)}${back(drawing, true)}
 <p><a class="button quiet" href="${drawing.receiptUrl(attempt)}">${words.confirmed.receipt}</a></p>`;
+}
+
+/** Without a code nobody said why. */
+function reasonOf(words: Words, { payin }: PagePayin): string {
+  return words.reasons[payin.errorCode ?? 'RAIL_REJECTED'];
 }
 
 function ended(

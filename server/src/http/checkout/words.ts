@@ -1,4 +1,4 @@
-import type { RailErrorCode } from '../../rails/contract.ts';
+import { type Reasons, reasonsIn } from './reasons.ts';
 
 /** Every word a payer reads, in both languages. `{…}` is put in where a word stands for it. */
 const ES = {
@@ -171,23 +171,14 @@ const ES = {
     title: 'Demasiados intentos',
     about: 'Espere un minuto y vuelva a intentarlo. No se movió dinero.',
   },
-  reasons: {
-    INSUFFICIENT_FUNDS: 'La cuenta no tenía saldo suficiente.',
-    LIMIT_EXCEEDED: 'El valor supera el límite de su banco para estos pagos.',
-    NETWORK_LIMIT_EXCEEDED: 'El valor supera el límite de la red para estos pagos.',
-    ACCOUNT_BLOCKED: 'La cuenta está bloqueada. Hable con su banco.',
-    BANK_UNAVAILABLE: 'Su banco no está disponible en este momento.',
-    RAIL_TIMEOUT: 'Su banco no respondió a tiempo.',
-    SUSPECTED_FRAUD: 'Su banco detuvo el pago por seguridad. Hable con su banco.',
-    INVALID_DATA: 'El banco no reconoció los datos. Revíselos e intente de nuevo.',
-    other: 'El banco no dio una razón.',
-  },
 } as const;
 
 type Widen<T> = T extends string ? string : { readonly [name in keyof T]: Widen<T[name]> };
-export type Words = Widen<typeof ES>;
+type OwnWords = Widen<typeof ES>;
+/** With why a payment was declined, by its errorCode. */
+export type Words = OwnWords & { readonly reasons: Reasons };
 
-const EN: Words = {
+const EN: OwnWords = {
   language: 'en',
   otherLanguage: 'Español',
   staging: 'Test environment: no real money moves.',
@@ -354,20 +345,12 @@ const EN: Words = {
     again: 'Try again',
   },
   busy: { title: 'Too many attempts', about: 'Wait a minute and try again. No money moved.' },
-  reasons: {
-    INSUFFICIENT_FUNDS: 'The account did not have enough money.',
-    LIMIT_EXCEEDED: 'The amount is above your bank’s limit for these payments.',
-    NETWORK_LIMIT_EXCEEDED: 'The amount is above the network’s limit for these payments.',
-    ACCOUNT_BLOCKED: 'The account is blocked. Talk to your bank.',
-    BANK_UNAVAILABLE: 'Your bank is not available right now.',
-    RAIL_TIMEOUT: 'Your bank did not answer in time.',
-    SUSPECTED_FRAUD: 'Your bank stopped the payment for safety. Talk to your bank.',
-    INVALID_DATA: 'The bank did not recognise the details. Check them and try again.',
-    other: 'The bank gave no reason.',
-  },
 };
 
-export const WORDS: Readonly<Record<'es' | 'en', Words>> = { es: ES, en: EN };
+export const WORDS: Readonly<Record<'es' | 'en', Words>> = {
+  es: { ...ES, reasons: reasonsIn('es') },
+  en: { ...EN, reasons: reasonsIn('en') },
+};
 
 /** Which authorisation a payer saw: a changed text gets another name. */
 export const AUTHORIZATION_TEXT = 'datos-2026-11';
@@ -375,10 +358,4 @@ export const AUTHORIZATION_TEXT = 'datos-2026-11';
 /** Puts values in the place of `{name}`. */
 export function say(text: string, values: Readonly<Record<string, string>>): string {
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
-}
-
-/** Why a bank said no, for who pays. */
-export function reasonFor(words: Words, code: RailErrorCode | null): string {
-  const reasons: Readonly<Record<string, string>> = words.reasons;
-  return (code !== null && reasons[code]) || words.reasons.other;
 }
