@@ -2,6 +2,10 @@ import starlight from '@astrojs/starlight';
 import { defineConfig, passthroughImageService } from 'astro/config';
 import { SIDEBAR } from './src/sidebar.ts';
 
+/** The search is made when the browser is idle, which on a busy machine can be never: a second is enough to wait for that. */
+const IDLE_SOON =
+  'const idle=window.requestIdleCallback;if(idle)window.requestIdleCallback=(run)=>idle(run,{timeout:1000})';
+
 // oxlint-disable-next-line import/no-default-export -- Astro demands one
 export default defineConfig({
   base: '/docs',
@@ -17,6 +21,7 @@ export default defineConfig({
       title: 'Caudal',
       description: 'Collect and send money on Colombia’s Bre-B and PSE rails.',
       favicon: '/favicon.svg',
+      head: [{ tag: 'script', content: IDLE_SOON }],
       customCss: ['./src/styles/caudal.css'],
       sidebar: SIDEBAR.map(({ label, items }) => ({ label, items: [...items] })),
       routeMiddleware: './src/spanish-pages.ts',
