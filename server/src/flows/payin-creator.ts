@@ -56,10 +56,15 @@ export class PayinCreator {
       'caudal_payin_batch_seconds',
       'Time of one batch, commit included.',
     );
+    const waits = deps.metrics.histogram(
+      'caudal_payin_queue_seconds',
+      'How long the oldest creation of a batch had waited for it.',
+    );
     this.#batcher = creationBatcher(deps, {
       run: (commands, patient) => createPayins(deps, commands, patient),
       lanes: deps.batchLanes,
       observe: (batch) => {
+        waits.observe(batch.waitedSeconds);
         sizes.observe(batch.size);
         seconds.observe(batch.seconds, { verdict: batch.verdict });
       },
@@ -71,15 +76,18 @@ export class PayinCreator {
   /**
    * @throws Fault `rail_not_enabled`, `reference_taken`, `idempotency_mismatch`, `idempotency_in_flight`, `overloaded`,
    *   `outcome_unknown`, `service_unavailable`
+   * @param committed called when the database has answered: what follows may wait for a bank
    */
   async create(
     principal: Principal,
     request: PayinRequest,
     idempotency: Idempotency | null,
+    committed: () => void = () => {},
   ): Promise<{ payin: Payin; replayed: boolean }> {
     if (!principal.organization.rails.has(request.rail.name)) throw new Fault('rail_not_enabled');
     const command = this.#command(principal, request, idempotency);
     const answer = await this.#submit(command);
+    committed();
     switch (answer.kind) {
       case 'created':
         return {

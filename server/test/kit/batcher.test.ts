@@ -1,6 +1,6 @@
 import { setImmediate as tick } from 'node:timers/promises';
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { Batcher, type Verdict } from '../../src/kit/batch/batcher.ts';
 import { FairQueue } from '../../src/kit/batch/fair-queue.ts';
 import type { Fault } from '../../src/kit/errors.ts';
@@ -79,6 +79,23 @@ describe('the batcher', () => {
     const rest = Array.from({ length: 20 }, (_, index) => batcher.submit(command(index + 1)));
     await Promise.all([first, ...rest]);
     expect(batches.map((batch) => batch.length)).toEqual([1, 20]);
+  });
+
+  it('gathers while a batch is quick, and goes on beside one that takes long', async () => {
+    const { batcher, batches, gate, openGate } = stage({ lanes: 2 });
+    gate.open = false;
+    const began = performance.now();
+    const held = batcher.submit(command(0));
+    await tick();
+    const rest = Array.from({ length: 20 }, (_, index) => batcher.submit(command(index + 1)));
+    await tick();
+    expect(batches.map((batch) => batch.length)).toEqual([1]);
+    await vi.waitFor(() => expect(batches.map((batch) => batch.length)).toEqual([1, 20]), { interval: 2 });
+    expect(performance.now() - began).toBeGreaterThan(15);
+    const third = batcher.submit(command(21));
+    openGate();
+    await Promise.all([held, ...rest, third]);
+    expect(batches.map((batch) => batch.length)).toEqual([1, 20, 1]);
   });
 
   it('lets only the poisoned command of fifty fail', async () => {

@@ -24,14 +24,20 @@ export interface BatcherOptions<Command, Result> {
   readonly groupOf: (command: Command) => string;
   readonly maxBatch: number;
   readonly maxQueue: number;
-  /** How many batches may be under way at once. */
+  /** How many batches may be under way at once: a further one is begun when those before it take long. */
   readonly lanes: number;
   /**
    * No new attempt is begun later than this after the oldest command came: clients have a deadline too, and those
    * who queue behind a database that is away must not wait for every batch in front of them.
    */
   readonly retryWithinMs?: number;
-  readonly observe?: (batch: { size: number; seconds: number; verdict: Verdict | 'done' }) => void;
+  readonly observe?: (batch: {
+    size: number;
+    /** How long its oldest command had waited when this attempt began. */
+    waitedSeconds: number;
+    seconds: number;
+    verdict: Verdict | 'done';
+  }) => void;
 }
 
 interface Waiting<Command, Result> {
@@ -42,13 +48,22 @@ interface Waiting<Command, Result> {
 }
 
 /**
- * Natural batching: a lane that has finished takes whatever has gathered meanwhile. There is no timer, so a request
- * alone waits for nobody, and under load many requests share one commit.
+ * What a batch takes when nothing holds it up, generously. While the one before is within it, waiting for its end and
+ * sharing a commit with all that came meanwhile is quicker for everybody than many small batches side by side. One that
+ * takes longer waits for somebody, and does not hold up the others.
+ */
+const USUAL_MS = 20;
+
+/**
+ * Natural batching: a lane that has finished takes whatever has gathered meanwhile. A request alone waits for nobody, and
+ * under load many requests share one commit.
  */
 export class Batcher<Command, Result> {
   readonly #options: BatcherOptions<Command, Result>;
   readonly #queue: FairQueue<Waiting<Command, Result>>;
   #running = 0;
+  #begunAt = 0;
+  #nextLook: NodeJS.Timeout | null = null;
   #scheduled = false;
   #closed = false;
   #whenIdle: (() => void)[] = [];
@@ -100,15 +115,26 @@ export class Batcher<Command, Result> {
 
   #fillLanes(): void {
     while (this.#running < this.#options.lanes && this.#queue.size > 0) {
+      const waitMs = this.#running === 0 ? 0 : this.#begunAt + USUAL_MS - performance.now();
+      if (waitMs > 0) return this.#lookAgainIn(waitMs);
       const batch = this.#queue.take(this.#options.maxBatch).filter((waiting) => this.#inTime(waiting));
       if (batch.length === 0) continue;
       this.#running += 1;
+      this.#begunAt = performance.now();
       void this.#work(batch).finally(() => {
         this.#running -= 1;
         this.#fillLanes();
         if (this.#idle) for (const done of this.#whenIdle.splice(0)) done();
       });
     }
+  }
+
+  #lookAgainIn(ms: number): void {
+    if (this.#nextLook !== null) return;
+    this.#nextLook = setTimeout(() => {
+      this.#nextLook = null;
+      this.#fillLanes();
+    }, ms);
   }
 
   /** Turns away a command that has waited too long to be begun: nothing was done for it, and it may come again. */
@@ -124,7 +150,7 @@ export class Batcher<Command, Result> {
 
   /** Never rejects: every command of the batch gets its answer. */
   async #work(batch: readonly Waiting<Command, Result>[], patient = true): Promise<void> {
-    const oldest = batch.reduce((least, waiting) => Math.min(least, waiting.since), Number.POSITIVE_INFINITY);
+    const oldest = oldestOf(batch);
     const giveUpAt = oldest + this.#patienceMs;
     for (let attempt = 1; ; attempt += 1) {
       const failure = await this.#attempt(batch, patient);
@@ -151,7 +177,12 @@ export class Batcher<Command, Result> {
   ): Promise<{ verdict: Verdict; error: unknown } | null> {
     const started = performance.now();
     const report = (verdict: Verdict | 'done') =>
-      this.#options.observe?.({ size: batch.length, seconds: (performance.now() - started) / 1000, verdict });
+      this.#options.observe?.({
+        size: batch.length,
+        waitedSeconds: (started - oldestOf(batch)) / 1000,
+        seconds: (performance.now() - started) / 1000,
+        verdict,
+      });
     try {
       const commands = batch.map((waiting) => waiting.command);
       const results = await this.#options.run(commands, patient);
@@ -165,6 +196,10 @@ export class Batcher<Command, Result> {
       return { verdict, error };
     }
   }
+}
+
+function oldestOf(batch: readonly { readonly since: number }[]): number {
+  return batch.reduce((least, { since }) => Math.min(least, since), Number.POSITIVE_INFINITY);
 }
 
 function answerTo(failure: { verdict: Verdict; error: unknown }): unknown {
