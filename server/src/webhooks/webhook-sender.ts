@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { Dispatcher } from 'undici';
 import { monotonicMs } from '../kit/clock.ts';
 import { type Connection, KeptConnections } from './kept-connections.ts';
@@ -47,6 +48,8 @@ const DEFAULTS = {
 
 const LARGEST_BODY = 64 * 1024;
 const FIRST_BYTES = 512;
+/** Endpoints are few and their deliveries many: to take an address apart costs as much as to write its request. */
+const KNOWN_DESTINATIONS = 1000;
 
 /**
  * Posts to addresses that strangers chose, from inside our network. It connects only where vetted-connection.ts lets
@@ -56,6 +59,7 @@ const FIRST_BYTES = 512;
 export class WebhookSender {
   readonly #connections: KeptConnections;
   readonly #totalMs: number;
+  readonly #destinations = new Map<string, Destination>();
 
   constructor(options: SenderOptions = {}) {
     const rules = { ...DEFAULTS, ...options };
@@ -85,9 +89,8 @@ export class WebhookSender {
   }
 
   async #exchange(request: WebhookRequest) {
-    const url = URL.canParse(request.url) ? new URL(request.url) : null;
-    if (url?.protocol !== 'https:' && url?.protocol !== 'http:') throw new SendFailure('malformed');
-    const connection = this.#connections.take(url.origin);
+    const destination = this.#destinationOf(request.url);
+    const connection = this.#connections.take(destination.origin);
     let late = false;
     // An aborted request would wait for its connection first; to drop the connection ends it at once.
     const deadline = setTimeout(() => {
@@ -95,7 +98,7 @@ export class WebhookSender {
       this.#connections.drop(connection);
     }, this.#totalMs);
     try {
-      return await this.#post(connection, url, request);
+      return await this.#post(connection, destination, request);
     } catch (error) {
       this.#connections.drop(connection);
       throw late ? new SendFailure('timeout') : error;
@@ -104,11 +107,22 @@ export class WebhookSender {
     }
   }
 
-  async #post(connection: Connection, url: URL, request: WebhookRequest) {
+  #destinationOf(text: string): Destination {
+    const known = this.#destinations.get(text);
+    if (known) return known;
+    const url = URL.parse(text);
+    if (url?.protocol !== 'https:' && url?.protocol !== 'http:') throw new SendFailure('malformed');
+    const destination = { origin: url.origin, host: url.host, path: url.pathname + url.search };
+    if (this.#destinations.size >= KNOWN_DESTINATIONS) this.#destinations.clear();
+    this.#destinations.set(text, destination);
+    return destination;
+  }
+
+  async #post(connection: Connection, { host, path }: Destination, request: WebhookRequest) {
     const { status, headers, firstBytes, complete } = await exchange(connection.client, {
       method: 'POST',
-      path: url.pathname + url.search,
-      headers: requestHeaders(request.headers, url),
+      path,
+      headers: requestHeaders(request.headers, host),
       body: request.body,
     });
     if (complete) this.#connections.giveBack(connection);
@@ -123,12 +137,20 @@ export class WebhookSender {
 }
 
 /** Ours win: a header of the merchant's choice must not say for which host the request is, or invite compression. */
-function requestHeaders(given: Readonly<Record<string, string>>, url: URL): Record<string, string> {
+function requestHeaders(given: Readonly<Record<string, string>>, host: string): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(given)) headers[name.toLowerCase()] = value;
-  headers['host'] = url.host;
+  headers['host'] = host;
   headers['accept-encoding'] = 'identity';
   return headers;
+}
+
+/** An address taken apart. */
+interface Destination {
+  readonly origin: string;
+  readonly host: string;
+  /** With its query. */
+  readonly path: string;
 }
 
 interface Answer {
@@ -174,9 +196,11 @@ function exchange(client: Dispatcher, options: Dispatcher.DispatchOptions): Prom
 
 /** Without half a character at the end, and without NUL, which no text of PostgreSQL holds. */
 function textOf(bytes: Buffer): string {
-  return new TextDecoder('utf-8', { ignoreBOM: true })
-    .decode(bytes, { stream: true })
-    .replaceAll('\0', '\uFFFD');
+  // Nearly always it is whole and well formed, and a decoder costs more to make than to use.
+  const text = isUtf8(bytes)
+    ? bytes.toString('utf8')
+    : new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, { stream: true });
+  return text.replaceAll('\0', '\uFFFD');
 }
 
 function one(header: string | string[] | undefined): string | undefined {
