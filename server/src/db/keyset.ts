@@ -14,6 +14,7 @@ export class Keyset {
   readonly #position: Position | null;
   readonly #values: unknown[];
   readonly #conditions: string[];
+  #kinds: readonly string[] = [];
   /** Which conditions are set: each set is a statement of its own. */
   #shape = '';
 
@@ -46,6 +47,16 @@ export class Keyset {
     return this;
   }
 
+  /**
+   * Rows of any of these kinds, each kind being a stretch of an index in the order of the page: a page of each is read and
+   * they are merged. For an index that has the kind before the id; `any (…)` would have all rows of all kinds read and sorted.
+   * @param conditions constant text, the same wherever the same values are left undefined; none leaves the question as it is
+   */
+  ofKinds(conditions: readonly string[]): this {
+    this.#kinds = conditions;
+    return this;
+  }
+
   #add(condition: string, value: unknown): void {
     this.#values.push(value);
     this.#conditions.push(condition.replaceAll('?', `$${this.#values.length}`));
@@ -55,8 +66,11 @@ export class Keyset {
   async read<Row extends object>(tx: Tx, name: string, select: string, most: number): Promise<Row[]> {
     const newer = this.#position?.direction === 'newer';
     const values = [...this.#values, most];
-    const text = `${select} where ${this.#conditions.join(' and ')}
-      order by ${this.#alias}.id ${newer ? 'asc' : 'desc'} limit $${values.length}`;
+    const order = (id: string) => `order by ${id} ${newer ? 'asc' : 'desc'} limit $${values.length}`;
+    const page = (conditions: readonly string[]) =>
+      `${select} where ${conditions.join(' and ')} ${order(`${this.#alias}.id`)}`;
+    const pages = this.#kinds.map((kind) => `(${page([...this.#conditions, kind])})`);
+    const text = pages.length === 0 ? page(this.#conditions) : `${pages.join(' union all ')} ${order('id')}`;
     const shape: Statement = statement(
       `${name}:${this.#shape}:${this.#position?.direction ?? 'first'}`,
       text,

@@ -394,6 +394,24 @@ const WORDS = [
     examples: ['caudal schedules run keep-house'],
   },
   {
+    name: 'months detach',
+    group: 'operator',
+    summary: 'let old months of events, deliveries, notices and histories leave, with everybody at work',
+    usage: 'months detach --before YYYY-MM',
+    options: [
+      {
+        name: 'before',
+        value: 'YYYY-MM',
+        summary: 'months before this one leave; the last six whole ones never do',
+        required: true,
+      },
+    ],
+    words: [],
+    details:
+      'Payins, payouts, payment links and the ledger stay: the books are checked against them. Refuses, and detaches nothing, while something of those months is still open. What is detached is a table of its own, which no API reads: events of those months are no longer listed or replayed. Needs DATABASE_URL as the owner of the schema, as migrate does. Harmless to repeat; what an interrupted run left half done is finished.',
+    examples: ['caudal months detach --before 2026-01 --env-file production.env'],
+  },
+  {
     name: 'secrets rewrap',
     group: 'operator',
     summary: 'after CAUDAL_MASTER_KEY has changed: wrap every data key by the new one',

@@ -13,6 +13,7 @@ import { failpointsList } from './failpoints.ts';
 import { commandHelp, commandsOf, groupHelp, overallHelp } from './help.ts';
 import { keysCreate, keysList, keysRevoke } from './keys.ts';
 import { ledgerDeposit, ledgerVerify } from './ledger.ts';
+import { monthsDetach } from './months.ts';
 import { nearestWord } from './nearest-word.ts';
 import { noticesUnreadable } from './notices.ts';
 import { Options, type Output, UsageError } from './options.ts';
@@ -50,6 +51,7 @@ const RUNS: Readonly<Record<Exclude<CommandName, ServerRoleName | keyof typeof A
   'rails list': railsList,
   'schedules list': schedulesList,
   'schedules run': schedulesRun,
+  'months detach': monthsDetach,
   'secrets rewrap': secretsRewrap,
   'failpoints list': failpointsList,
 };

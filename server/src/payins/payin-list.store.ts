@@ -1,8 +1,8 @@
 import { Keyset } from '../db/keyset.ts';
 import type { Tx } from '../db/tx.ts';
 import type { Position } from '../kit/cursor.ts';
-import type { Rail } from '../rails/contract.ts';
-import type { PayinStatus } from './payin.states.ts';
+import { RAILS, type Rail } from '../rails/contract.ts';
+import { PAYIN_STATUSES, type PayinStatus } from './payin.states.ts';
 import { PAYIN_COLUMNS, type PayinRow } from './payin.store.ts';
 
 export interface PayinFilters {
@@ -32,6 +32,15 @@ export function listPayins(
       "p.id = (select r.resource_id from caudal.resource_references r where r.organization_id = $1 and r.kind = 'payin' and r.reference = ?)",
       filters.reference,
     )
+    .ofKinds(kindsOf(filters))
     .between('created_at', filters.createdFrom, filters.createdTo)
     .read<PayinRow>(tx, 'payin.list', `select ${PAYIN_COLUMNS} from caudal.payins p`, most);
+}
+
+/** The index of states has the status before the rail: what is not asked for is spelled out. A few rows need none of it. */
+function kindsOf({ status, rail, reference, paymentLinkId }: PayinFilters): string[] {
+  if (reference !== undefined || paymentLinkId !== undefined) return [];
+  if (status !== undefined && rail === undefined) return RAILS.map((each) => `p.rail = '${each}'`);
+  if (rail !== undefined && status === undefined) return PAYIN_STATUSES.map((each) => `p.status = '${each}'`);
+  return [];
 }
