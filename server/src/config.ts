@@ -76,7 +76,22 @@ export const SETTINGS = {
     'Longest a single statement may take before its connection is given up.',
   ).default(5000),
   CAUDAL_READ_CONNECTIONS: whole(1, 200, 'Connections for reading.').default(8),
-  CAUDAL_BATCH_LANES: whole(1, 16, 'Batches of commands that may commit at the same time.').default(2),
+  CAUDAL_BATCH_LANES: whole(
+    1,
+    16,
+    'Most batches of commands under way at the same time; the next is begun when the one before takes long.',
+  ).default(2),
+  CAUDAL_WRITES_PER_SECOND: whole(
+    0,
+    1_000_000,
+    'Requests a second by which one organization may change something, as each API process counts: two processes let twice as many through. Five seconds of it may come at once. 0: no limit. `caudal org limits` sets it for one organization.',
+  ).default(100),
+  CAUDAL_READS_PER_SECOND: whole(0, 1_000_000, 'The same for requests that only read.').default(200),
+  CAUDAL_MOST_AT_ONCE: whole(
+    1,
+    10_000,
+    'Most requests of merchants of one kind (writes, reads) that an API process works on at once; others get 503. When they take long it lowers this by itself.',
+  ).default(256),
   CAUDAL_SETTLEMENT_DELAY_MINUTES: whole(
     0,
     43_200,
@@ -179,6 +194,11 @@ export interface Config {
     readonly deadlineMs: number;
     readonly readConnections: number;
     readonly batchLanes: number;
+  };
+  readonly limits: {
+    readonly writesPerSecond: number;
+    readonly readsPerSecond: number;
+    readonly mostAtOnce: number;
   };
   readonly settlementDelayMinutes: number;
   readonly masterKeys: readonly SecretKey[];
@@ -335,6 +355,11 @@ function configOf(settings: Settings): Config {
       deadlineMs: settings.CAUDAL_DATABASE_DEADLINE_MS,
       readConnections: settings.CAUDAL_READ_CONNECTIONS,
       batchLanes: settings.CAUDAL_BATCH_LANES,
+    },
+    limits: {
+      writesPerSecond: settings.CAUDAL_WRITES_PER_SECOND,
+      readsPerSecond: settings.CAUDAL_READS_PER_SECOND,
+      mostAtOnce: settings.CAUDAL_MOST_AT_ONCE,
     },
     settlementDelayMinutes: settings.CAUDAL_SETTLEMENT_DELAY_MINUTES,
     masterKeys,

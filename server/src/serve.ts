@@ -4,6 +4,7 @@ import { compose } from './compose.ts';
 import type { Config } from './config.ts';
 import { nextMonthExists } from './db/months.ts';
 import { databaseFaults } from './db/startup-checks.ts';
+import type { Deps } from './deps.ts';
 import { PayoutQuestions } from './flows/ask-payouts.ts';
 import { RailQuestions } from './flows/ask-rails.ts';
 import { Collecting } from './flows/begin-collecting.ts';
@@ -23,10 +24,13 @@ import { PayoutSender } from './flows/send-payouts.ts';
 import { NoticeIntake } from './flows/store-notices.ts';
 import { CheckoutWatch } from './flows/watch-checkouts.ts';
 import { buildApp } from './http/app.ts';
+import { Gate } from './http/gate.ts';
 import { buildOps } from './http/ops/server.ts';
 import type { NoticeDoor } from './http/rail-notices/rail-notices.route.ts';
 import { monotonicMs } from './kit/clock.ts';
+import { watchEventLoop } from './kit/event-loop-delay.ts';
 import type { Log } from './kit/log.ts';
+import type { Authority } from './organizations/authority.ts';
 import { Shops } from './organizations/shops.ts';
 import { brebNotice } from './rails/breb/translate.ts';
 import { pseNotice } from './rails/pse/translate.ts';
@@ -100,6 +104,7 @@ export async function serve(role: 'api' | 'worker' | 'all', config: Config, log:
           keys,
           dueEveryMs: config.dueEveryMs,
         });
+  watchEventLoop(deps.metrics);
   let stopping = false;
   const ops = buildOps({
     metrics: deps.metrics,
@@ -117,6 +122,7 @@ export async function serve(role: 'api' | 'worker' | 'all', config: Config, log:
       : buildApp({
           ...merchantDeps,
           authority,
+          gate: gateOf(config, merchantDeps, authority),
           payins,
           payouts,
           links,
@@ -159,6 +165,17 @@ export async function serve(role: 'api' | 'worker' | 'all', config: Config, log:
       await ops.close();
     },
   };
+}
+
+function gateOf({ limits }: Config, { baseUrl, metrics, log }: Deps, authority: Authority): Gate {
+  return new Gate({
+    authority,
+    baseUrl,
+    metrics,
+    log,
+    perSecond: { write: limits.writesPerSecond, read: limits.readsPerSecond },
+    mostAtOnce: limits.mostAtOnce,
+  });
 }
 
 /** To the public internet alone, but for a deployment that says otherwise. */

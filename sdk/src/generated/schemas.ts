@@ -71,6 +71,7 @@ export type ProblemCode =
   | 'invalid_client'
   | 'unsupported_grant_type'
   | 'invalid_scope'
+  | 'rate_limited'
   | 'too_many_lookups'
   | 'payment_link_completed'
   | 'too_many_streams'

@@ -7,10 +7,12 @@ import { type Credential, credentialMac, makeCredential } from '../organizations
 import {
   announceChange,
   insertOrganization,
+  lockLimits,
   type NewOrganization,
   organizationExists,
+  setLimits,
 } from '../organizations/organization.store.ts';
-import { HOUSE_ID } from '../organizations/organization.ts';
+import { HOUSE_ID, type Limits } from '../organizations/organization.ts';
 import { makeDataKey } from '../organizations/secrets.ts';
 
 export type OrganizationDetails = Omit<NewOrganization, 'id' | 'isHouse'>;
@@ -74,6 +76,25 @@ export async function endKey(deps: ManageDeps, keyId: string): Promise<boolean> 
     if (organizationId === null) return false;
     await announceChange(tx, organizationId);
     return true;
+  });
+}
+
+/**
+ * Sets the limits that are given and leaves the others; every process knows within a second.
+ * @returns all of them as they are now, or null when there is no such organization
+ */
+export async function changeLimits(
+  deps: ManageDeps,
+  organizationId: string,
+  given: Partial<Limits>,
+): Promise<Limits | null> {
+  return deps.system.transaction('manage organizations', async (tx) => {
+    const before = await lockLimits(tx, organizationId);
+    if (before === null || Object.keys(given).length === 0) return before;
+    const limits = { ...before, ...given };
+    await setLimits(tx, organizationId, limits);
+    await announceChange(tx, organizationId);
+    return limits;
   });
 }
 

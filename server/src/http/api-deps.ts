@@ -10,6 +10,7 @@ import type { NoticeIntake } from '../flows/store-notices.ts';
 import type { Authority } from '../organizations/authority.ts';
 import type { Principal } from '../organizations/organization.ts';
 import type { CheckoutParts } from './checkout/checkout.routes.ts';
+import type { Gate } from './gate.ts';
 import type { NoticeDoor } from './rail-notices/rail-notices.route.ts';
 
 /** What the API is built from. Nothing in it reaches another organization's data. */
@@ -19,6 +20,7 @@ export interface ApiDeps extends Deps {
   readonly noticeDoors: readonly NoticeDoor[];
   readonly notices: NoticeIntake;
   readonly authority: Authority;
+  readonly gate: Gate;
   readonly payins: PayinCreator;
   readonly payouts: PayoutCreator;
   readonly links: LinkCreator;

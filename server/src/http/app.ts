@@ -8,6 +8,7 @@ import Fastify, {
   type FastifyRequest,
 } from 'fastify';
 import { z } from 'zod';
+import type { Place } from '../kit/admission.ts';
 import { Fault } from '../kit/errors.ts';
 import { randomBase32 } from '../kit/ids.ts';
 import { errorFields } from '../kit/log.ts';
@@ -36,6 +37,7 @@ const NOTHING = z.strictObject({});
 declare module 'fastify' {
   interface FastifyRequest {
     principal: Principal | null;
+    place: Place | null;
     problemCode: string | null;
   }
 }
@@ -57,6 +59,7 @@ export function buildApp(deps: ApiDeps): FastifyInstance {
       void fail(deps, error, request as FastifyRequest, reply as unknown as FastifyReply),
   });
   app.decorateRequest('principal', null);
+  app.decorateRequest('place', null);
   app.decorateRequest('problemCode', null);
   readBodies(app);
   observe(app, deps);
@@ -66,6 +69,7 @@ export function buildApp(deps: ApiDeps): FastifyInstance {
   railNoticeRoutes(app, deps.noticeDoors, (rail, received) => deps.notices.store(rail, received));
   registerCheckout(app, { ...deps.checkout, deps, banks: deps.banks, operator: deps.operatorName });
   registerDocs(app, deps.baseUrl);
+  deps.gate.guard(app.server);
   return app;
 }
 
@@ -122,39 +126,62 @@ function observe(app: FastifyInstance, deps: ApiDeps): void {
 
 function route(app: FastifyInstance, deps: ApiDeps, operation: Operation): void {
   const url = operation.path.replaceAll(/\{(\w+)\}/g, ':$1');
-  const query = operation.query ?? NOTHING;
-  const params = operation.params ?? NOTHING;
-  const bodyType = operation.bodyType ?? 'application/json';
-
   app.route({
     method: operation.method,
     url,
     // Before the body is read: a stranger's megabytes are not parsed.
-    onRequest: async (request) => {
+    onRequest: async (request, reply) => {
       if (!isMerchantOperation(operation)) return;
-      request.principal = await authenticate(deps.authority, request);
-      requireScope(request.principal, operation.scope);
+      const { principal, headers, place, fault } =
+        deps.gate.judgementOf(request.raw) ??
+        deps.gate.judge(request.raw, reply.raw, await authenticate(deps.authority, request.headers));
+      request.principal = principal;
+      request.place = place;
+      reply.headers(headers);
+      if (fault) throw fault;
+      requireScope(principal, operation.scope);
     },
-    handler: async (request, reply) => {
-      const language = languageOf(request.headers['accept-language']);
-      if (operation.body && !request.headers['content-type']?.toLowerCase().startsWith(bodyType))
-        throw new Fault('unsupported_media_type');
-      const call = {
-        params: readPart(params, request.params, '', language),
-        query: readPart(query, request.query, 'query.', language),
-        body: operation.body ? readPart(operation.body, request.body, '', language) : null,
-        rawBody: request.body,
-        idempotencyKey: idempotencyKey(operation, request),
-        lastEventId: operation.resumes ? (request.headers['last-event-id']?.toString() ?? null) : null,
-        language,
-        stillAuthorized: () => stillAuthorized(deps, operation, request),
-      };
-      const answer = isMerchantOperation(operation)
-        ? await operation.handle(deps, principalOf(request), call)
-        : await operation.handle(deps, { body: call.body, headers: request.headers });
-      return send(reply, answer);
-    },
+    handler: async (request, reply) => send(reply, await work(deps, operation, request)),
   });
+}
+
+/** Its place is left when the answer is known: a stream, or a client that reads slowly, holds none. */
+async function work(
+  deps: ApiDeps,
+  operation: Operation,
+  request: FastifyRequest,
+): Promise<Reply | StreamReply> {
+  request.place?.begin();
+  try {
+    return await answerTo(deps, operation, request);
+  } finally {
+    request.place?.leave();
+  }
+}
+
+async function answerTo(
+  deps: ApiDeps,
+  operation: Operation,
+  request: FastifyRequest,
+): Promise<Reply | StreamReply> {
+  const language = languageOf(request.headers['accept-language']);
+  const bodyType = operation.bodyType ?? 'application/json';
+  if (operation.body && !request.headers['content-type']?.toLowerCase().startsWith(bodyType))
+    throw new Fault('unsupported_media_type');
+  const call = {
+    params: readPart(operation.params ?? NOTHING, request.params, '', language),
+    query: readPart(operation.query ?? NOTHING, request.query, 'query.', language),
+    body: operation.body ? readPart(operation.body, request.body, '', language) : null,
+    rawBody: request.body,
+    idempotencyKey: idempotencyKey(operation, request),
+    lastEventId: operation.resumes ? (request.headers['last-event-id']?.toString() ?? null) : null,
+    language,
+    stillAuthorized: () => stillAuthorized(deps, operation, request),
+    othersTurn: () => request.place?.leave(),
+  };
+  return isMerchantOperation(operation)
+    ? operation.handle(deps, principalOf(request), call)
+    : operation.handle(deps, { body: call.body, headers: request.headers });
 }
 
 /** False too when nobody can say: what goes on is resumed where somebody can. */
@@ -165,7 +192,7 @@ async function stillAuthorized(
 ): Promise<boolean> {
   if (!isMerchantOperation(operation)) return true;
   try {
-    requireScope(await authenticate(authority, request), operation.scope);
+    requireScope(await authenticate(authority, request.headers), operation.scope);
     return true;
   } catch {
     return false;

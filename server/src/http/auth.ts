@@ -1,21 +1,33 @@
-import type { FastifyRequest } from 'fastify';
+import type { IncomingHttpHeaders } from 'node:http';
 import { Fault } from '../kit/errors.ts';
 import type { Authority } from '../organizations/authority.ts';
+import type { Credential } from '../organizations/credential.ts';
 import type { Principal, Scope } from '../organizations/organization.ts';
 
 /**
  * Either scheme names the organization: `x-api-key` with a key, `Authorization: Bearer` with a token. Both at once is
  * refused, because it would not be clear whose payment this is.
  */
-export function authenticate(authority: Authority, request: FastifyRequest): Principal | Promise<Principal> {
-  const key = request.headers['x-api-key'];
-  const { authorization } = request.headers;
+export function credentialIn(headers: IncomingHttpHeaders): {
+  readonly text: string;
+  readonly kinds: readonly Credential['kind'][];
+} {
+  const key = headers['x-api-key'];
+  const { authorization } = headers;
   if (key !== undefined && authorization !== undefined)
     throw new Fault('unauthorized', { reason: 'two credentials' });
-  if (typeof key === 'string') return authority.authenticate(key, ['key']);
+  if (typeof key === 'string') return { text: key, kinds: ['key'] };
   const bearer = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
   if (bearer === undefined) throw new Fault('unauthorized', { reason: 'no credential' });
-  return authority.authenticate(bearer, ['token']);
+  return { text: bearer, kinds: ['token'] };
+}
+
+export function authenticate(
+  authority: Authority,
+  headers: IncomingHttpHeaders,
+): Principal | Promise<Principal> {
+  const { text, kinds } = credentialIn(headers);
+  return authority.authenticate(text, kinds);
 }
 
 export function requireScope(principal: Principal, scope: Scope): void {

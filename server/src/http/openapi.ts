@@ -19,7 +19,7 @@ const COMMON: readonly ErrorCode[] = [
   'service_unavailable',
   'internal_error',
 ];
-const OF_MERCHANTS: readonly ErrorCode[] = ['unauthorized', 'insufficient_scope'];
+const OF_MERCHANTS: readonly ErrorCode[] = ['unauthorized', 'insufficient_scope', 'rate_limited'];
 const OF_BODIES: readonly ErrorCode[] = ['malformed_json', 'payload_too_large', 'unsupported_media_type'];
 
 export const problemSchema = z
@@ -166,6 +166,17 @@ function successes(
       schema: { type: 'string' as const },
     },
   };
+  const limits = {
+    'RateLimit-Policy': {
+      description:
+        'Your limit: `q` requests in `w` seconds, for `"writes"` or `"reads"`. Absent where there is none.',
+      schema: { type: 'string' as const },
+    },
+    RateLimit: {
+      description: 'What is left of it: `r` requests in the next `t` seconds.',
+      schema: { type: 'string' as const },
+    },
+  };
   const replayed = {
     'Idempotent-Replayed': {
       description: '`true` when the answer is a repeat.',
@@ -178,7 +189,11 @@ function successes(
         status,
         {
           description,
-          headers: operation.idempotent ? { ...requestId, ...replayed } : requestId,
+          headers: {
+            ...requestId,
+            ...(isMerchantOperation(operation) ? limits : {}),
+            ...(operation.idempotent ? replayed : {}),
+          },
           content: { [type]: { schema: schemaOf(schema, 'output', schemas), example } },
         },
       ],

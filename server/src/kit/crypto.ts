@@ -4,6 +4,7 @@ import {
   createHash,
   createHmac,
   createSecretKey,
+  hash,
   hkdfSync,
   type KeyObject,
   timingSafeEqual,
@@ -58,6 +59,11 @@ export function hmac(key: SecretKey, text: string | Buffer): Buffer {
 
 export function sha256(text: string | Buffer): Buffer {
   return createHash('sha256').update(text).digest();
+}
+
+/** SHA-256 as text, to find something again by: in one call, a fifth of what an HMAC costs. */
+export function fingerprint(text: string): string {
+  return hash('sha256', text, 'base64');
 }
 
 /** A key for one purpose out of a key for many. */

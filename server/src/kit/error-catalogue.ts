@@ -341,6 +341,19 @@ export const ERRORS = {
     },
     retry: 'after_change',
   },
+  rate_limited: {
+    status: 429,
+    title: { en: 'Too many requests', es: 'Demasiadas solicitudes' },
+    cause: {
+      en: 'Your organization sends more requests than its limit allows. This one was refused before anything was done.',
+      es: 'Su organización envía más solicitudes de las que permite su límite. Esta se rechazó antes de hacer nada.',
+    },
+    remedy: {
+      en: 'Wait for the time in `Retry-After` and send the same request again. `RateLimit` says what is left before you are refused; if the limit is too low for you, ask the operator of this service.',
+      es: 'Espere el tiempo de `Retry-After` y envíe la misma solicitud de nuevo. `RateLimit` indica cuánto le queda antes de un rechazo; si el límite es bajo para usted, hable con el operador del servicio.',
+    },
+    retry: 'safe',
+  },
   too_many_lookups: {
     status: 429,
     title: { en: 'Too many lookups', es: 'Demasiadas consultas' },

@@ -141,6 +141,23 @@ const WORDS = [
     examples: ['caudal org list'],
   },
   {
+    name: 'org limits',
+    group: 'operator',
+    summary: 'how many requests a second an organization may send: shows them, or sets its own',
+    usage: 'org limits ID [--writes N|default] [--reads N|default]',
+    options: [
+      { name: 'writes', value: 'N', summary: 'requests that change something; 0 is no limit' },
+      { name: 'reads', value: 'N', summary: 'requests that only read; 0 is no limit' },
+    ],
+    words: [{ name: 'ID', summary: 'the id of an organization (org list shows them)' }],
+    details:
+      'As each API process counts, and it holds within a second. "default" goes back to what the deployment allows anyone (CAUDAL_WRITES_PER_SECOND, CAUDAL_READS_PER_SECOND).',
+    examples: [
+      'caudal org limits 01990000-0000-7000-8000-000000000000',
+      'caudal org limits 01990000-0000-7000-8000-000000000000 --writes 500 --reads default',
+    ],
+  },
+  {
     name: 'keys create',
     group: 'operator',
     summary: 'create a further API key and print it, once',

@@ -17,7 +17,7 @@ import { monthsDetach } from './months.ts';
 import { nearestWord } from './nearest-word.ts';
 import { noticesUnreadable } from './notices.ts';
 import { Options, type Output, UsageError } from './options.ts';
-import { orgCreate, orgList, secretsRewrap } from './organizations.ts';
+import { orgCreate, orgLimits, orgList, secretsRewrap } from './organizations.ts';
 import { payoutsResolve, payoutsShow, payoutsUnknown } from './payouts.ts';
 import { railsList, railsPause, railsResume } from './rails.ts';
 import { schedulesList, schedulesRun } from './schedules.ts';
@@ -34,6 +34,7 @@ const ALONE = { doctor, 'config check': configCheck } as const satisfies Partial
 const RUNS: Readonly<Record<Exclude<CommandName, ServerRoleName | keyof typeof ALONE>, Run>> = {
   'org create': orgCreate,
   'org list': orgList,
+  'org limits': orgLimits,
   'keys create': keysCreate,
   'keys list': keysList,
   'keys revoke': keysRevoke,

@@ -1,10 +1,11 @@
 import type { SystemDeps } from '../deps.ts';
-import { createOrganization } from '../flows/manage-organizations.ts';
+import { changeLimits, createOrganization } from '../flows/manage-organizations.ts';
 import { listOrganizations } from '../flows/read-organizations.ts';
 import { rewrapDataKeys } from '../flows/rewrap-data-keys.ts';
-import { SCOPES } from '../organizations/organization.ts';
+import { isUuid } from '../kit/ids.ts';
+import { type Limits, SCOPES } from '../organizations/organization.ts';
 import { RAILS } from '../rails/contract.ts';
-import type { Options, Output } from './options.ts';
+import { type Options, type Output, UsageError } from './options.ts';
 
 export async function orgCreate(deps: SystemDeps, options: Options): Promise<Output> {
   const details = {
@@ -38,6 +39,36 @@ export async function orgList(deps: SystemDeps): Promise<Output> {
     json: organizations.map(({ rails, ...rest }) => ({ ...rest, rails: [...rails] })),
     text: lines.join('\n') || 'There are no organizations yet. Create one: caudal org create',
   };
+}
+
+/** Without options it changes nothing and shows them. */
+export async function orgLimits(deps: SystemDeps, options: Options): Promise<Output> {
+  const [id = ''] = options.words;
+  if (!isUuid(id)) throw new UsageError(`"${id}" is not the id of an organization (org list shows them)`);
+  const limits = await changeLimits(deps, id, {
+    ...givenLimit(options, 'writes', 'writesPerSecond'),
+    ...givenLimit(options, 'reads', 'readsPerSecond'),
+  });
+  if (!limits) throw new Error('there is no such organization (org list shows them)');
+  return {
+    json: { organizationId: id, ...limits },
+    text: `Writes  ${limitText(limits.writesPerSecond)}\nReads   ${limitText(limits.readsPerSecond)}`,
+  };
+}
+
+function givenLimit(options: Options, option: 'writes' | 'reads', field: keyof Limits): Partial<Limits> {
+  const text = options.matching(
+    option,
+    /^(?:default|\d{1,6}|1000000)$/,
+    'a number of requests a second, 0 for no limit, or "default"',
+    '',
+  );
+  return text === '' ? {} : { [field]: text === 'default' ? null : Number(text) };
+}
+
+function limitText(perSecond: number | null): string {
+  if (perSecond === null) return "the deployment's";
+  return perSecond === 0 ? 'no limit' : `${perSecond} a second in each process`;
 }
 
 export async function secretsRewrap(deps: SystemDeps): Promise<Output> {

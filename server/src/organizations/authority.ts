@@ -1,9 +1,10 @@
 import { readFailure } from '../db/failures.ts';
 import type { SystemDb } from '../db/system.ts';
 import type { BusinessClock } from '../kit/clock.ts';
-import { equalBytes, type SecretKey } from '../kit/crypto.ts';
+import { equalBytes, fingerprint, type SecretKey } from '../kit/crypto.ts';
 import type { Environment } from '../kit/environment.ts';
 import { Fault } from '../kit/errors.ts';
+import { randomBase32 } from '../kit/ids.ts';
 import { findCredential, type StoredCredential, touchKeys } from './credential.store.ts';
 import { type Credential, credentialMac, macMatches, readCredential } from './credential.ts';
 import type { Principal } from './organization.ts';
@@ -18,6 +19,7 @@ interface AuthorityOptions {
 }
 
 interface Known {
+  readonly kind: Credential['kind'];
   readonly stored: StoredCredential;
   readonly principal: Principal;
 }
@@ -34,6 +36,12 @@ const MOST_LOOKUPS = 64;
 export class Authority {
   readonly #options: AuthorityOptions;
   readonly #known = new Map<string, Known>();
+  /**
+   * The same by a fingerprint of the whole text, for credentials that have been judged: reading a text and making its MAC
+   * costs as much as all else that a refused request costs us.
+   */
+  readonly #byFingerprint = new Map<string, Known>();
+  readonly #fingerprintSalt = randomBase32(26);
   readonly #lookups = new Map<string, Promise<Known | null>>();
   /** Keys used since the last note of it, with a new MAC where an earlier pepper made the stored one. */
   readonly #used = new Map<string, Buffer | null>();
@@ -56,16 +64,43 @@ export class Authority {
     });
   }
 
+  /**
+   * As `authenticate`, but only what is remembered as good: null when it must be looked at more closely.
+   * @throws Fault as `authenticate`
+   */
+  recall(text: string, kinds: readonly Credential['kind'][]): Principal | null {
+    const fingerprint = this.#fingerprint(text);
+    const familiar = this.#byFingerprint.get(fingerprint);
+    if (familiar) {
+      if (!kinds.includes(familiar.kind)) throw new Fault('unauthorized');
+      this.#refuseExpired(familiar.stored);
+      if (!this.#used.has(familiar.stored.keyId)) this.#used.set(familiar.stored.keyId, null);
+      return familiar.principal;
+    }
+    const credential = readCredential(text, this.#options.environment);
+    if (!credential || !kinds.includes(credential.kind)) throw new Fault('unauthorized');
+    const known = this.#known.get(nameOf(credential));
+    if (!known) return null;
+    const principal = this.#judge(credential, known);
+    // One that an earlier pepper made is judged each time, until its new MAC is written down.
+    if (equalBytes(this.#presentMac(credential), known.stored.mac)) this.#remember(fingerprint, known);
+    return principal;
+  }
+
   forget(organizationIds: ReadonlySet<string>): void {
     this.#generation += 1;
     for (const [name, { stored }] of this.#known) {
       if (organizationIds.has(stored.organization.id)) this.#known.delete(name);
+    }
+    for (const [fingerprint, { stored }] of this.#byFingerprint) {
+      if (organizationIds.has(stored.organization.id)) this.#byFingerprint.delete(fingerprint);
     }
   }
 
   forgetAll(): void {
     this.#generation += 1;
     this.#known.clear();
+    this.#byFingerprint.clear();
   }
 
   /** Writes down which keys were used since the last call. */
@@ -77,17 +112,35 @@ export class Authority {
   }
 
   #judge(credential: Credential, { stored, principal }: Known): Principal {
-    const [present, ...previous] = this.#options.peppers;
-    const mac = present ? credentialMac(credential, present) : Buffer.alloc(0);
+    const [, ...previous] = this.#options.peppers;
+    const mac = this.#presentMac(credential);
     const current = equalBytes(mac, stored.mac);
     if (!current && !macMatches(credential, stored.mac, previous)) throw new Fault('unauthorized');
-    // Also refuses when the pulse is stale: a key that may have been revoked is not honoured.
-    const now = this.#options.clock.now();
-    if (stored.expiresAtMs !== null && stored.expiresAtMs <= now) throw new Fault('unauthorized');
+    this.#refuseExpired(stored);
     if (!this.#used.has(stored.keyId) || !current) {
       this.#used.set(stored.keyId, credential.kind === 'key' && !current ? mac : null);
     }
     return principal;
+  }
+
+  /** Also refuses when the pulse is stale: a key that may have been revoked is not honoured. */
+  #refuseExpired({ expiresAtMs }: StoredCredential): void {
+    const now = this.#options.clock.now();
+    if (expiresAtMs !== null && expiresAtMs <= now) throw new Fault('unauthorized');
+  }
+
+  #presentMac(credential: Credential): Buffer {
+    const [present] = this.#options.peppers;
+    return present ? credentialMac(credential, present) : Buffer.alloc(0);
+  }
+
+  #fingerprint(text: string): string {
+    return fingerprint(this.#fingerprintSalt + text);
+  }
+
+  #remember(fingerprint: string, known: Known): void {
+    if (this.#byFingerprint.size >= MOST_KNOWN) this.#byFingerprint.clear();
+    this.#byFingerprint.set(fingerprint, known);
   }
 
   #lookUp(credential: Credential): Promise<Known | null> {
@@ -108,11 +161,13 @@ export class Authority {
     );
     if (!stored) return null;
     const known: Known = {
+      kind: credential.kind,
       stored,
       principal: {
         organization: stored.organization,
         keyId: stored.keyId,
         scopes: new Set(stored.scopes),
+        limits: stored.limits,
         secrets: unwrap(stored.organization.id, stored.wrapped, this.#options.masterKeys),
       },
     };

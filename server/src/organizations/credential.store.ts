@@ -1,7 +1,7 @@
 import { statement, type Tx } from '../db/tx.ts';
 import type { Pause } from './brakes.ts';
 import { type OrganizationRow, organizationOf } from './organization.store.ts';
-import type { Organization } from './organization.ts';
+import type { Limits, Organization } from './organization.ts';
 import type { WrappedKey } from './secrets.ts';
 
 /** A credential as the database knows it: everything a request needs, in one read. */
@@ -11,6 +11,7 @@ export interface StoredCredential {
   readonly keyId: string;
   readonly mac: Buffer;
   readonly scopes: readonly string[];
+  readonly limits: Limits;
   /** Business time in milliseconds; null = never. A token ends with its key at the latest. */
   readonly expiresAtMs: number | null;
 }
@@ -19,6 +20,8 @@ interface CredentialRow extends OrganizationRow {
   key_id: string;
   mac: Buffer;
   scopes: string[];
+  writes_per_second: number | null;
+  reads_per_second: number | null;
   expires_at_ms: number | null;
   wrapped_key: Buffer;
   master_key_id: string;
@@ -29,7 +32,7 @@ const OWNER = `
   join caudal.organization_keys d on d.organization_id = k.organization_id`;
 
 const OWNER_COLUMNS =
-  'o.id, o.number, o.name, o.accent, o.support_contact, o.rails, o.city, o.postal_code, o.merchant_category, d.wrapped_key, d.master_key_id';
+  'o.id, o.number, o.name, o.accent, o.support_contact, o.rails, o.city, o.postal_code, o.merchant_category, o.writes_per_second, o.reads_per_second, d.wrapped_key, d.master_key_id';
 
 const FIND_KEY = statement(
   'credential.find-key',
@@ -58,6 +61,7 @@ export async function findCredential(
     keyId: row.key_id,
     mac: row.mac,
     scopes: row.scopes,
+    limits: { writesPerSecond: row.writes_per_second, readsPerSecond: row.reads_per_second },
     expiresAtMs: row.expires_at_ms,
   };
 }

@@ -1,6 +1,6 @@
 import { statement, type Tx } from '../db/tx.ts';
 import type { Rail } from '../rails/contract.ts';
-import type { Organization } from './organization.ts';
+import type { Limits, Organization } from './organization.ts';
 import type { WrappedKey } from './secrets.ts';
 
 export interface NewOrganization {
@@ -68,6 +68,29 @@ const LIST = statement(
 
 export async function listOrganizations(tx: Tx): Promise<Organization[]> {
   return (await tx.query<OrganizationRow>(LIST)).map(organizationOf);
+}
+
+const LIMITS = statement(
+  'organization.limits',
+  'select writes_per_second, reads_per_second from caudal.organizations where id = $1 and not is_house for update',
+);
+
+/** Locked, so that what is changed is what was read. @returns null when there is no such organization */
+export async function lockLimits(tx: Tx, organizationId: string): Promise<Limits | null> {
+  const [row] = await tx.query<{ writes_per_second: number | null; reads_per_second: number | null }>(
+    LIMITS,
+    [organizationId],
+  );
+  return row ? { writesPerSecond: row.writes_per_second, readsPerSecond: row.reads_per_second } : null;
+}
+
+const SET_LIMITS = statement(
+  'organization.set-limits',
+  'update caudal.organizations set writes_per_second = $2, reads_per_second = $3, updated_at = caudal.now() where id = $1',
+);
+
+export async function setLimits(tx: Tx, organizationId: string, limits: Limits): Promise<void> {
+  await tx.query(SET_LIMITS, [organizationId, limits.writesPerSecond, limits.readsPerSecond]);
 }
 
 const BY_NUMBER = statement(

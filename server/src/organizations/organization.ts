@@ -31,11 +31,18 @@ export interface Organization {
   readonly merchantCategory: string;
 }
 
+/** How much an organization may ask for: null is what the deployment allows anyone, 0 no limit. */
+export interface Limits {
+  readonly writesPerSecond: number | null;
+  readonly readsPerSecond: number | null;
+}
+
 /** Who is calling: an organization by one of its credentials. */
 export interface Principal {
   readonly organization: Organization;
   readonly keyId: string;
   readonly scopes: ReadonlySet<string>;
+  readonly limits: Limits;
   readonly secrets: OrganizationSecrets;
 }
 

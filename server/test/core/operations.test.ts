@@ -124,6 +124,11 @@ describe('the metrics', () => {
     'caudal_payin_batch_size',
     'caudal_payin_batch_seconds',
     'caudal_payin_queue',
+    'caudal_payin_queue_seconds',
+    'caudal_refused_total',
+    'caudal_requests_inside',
+    'caudal_requests_inside_limit',
+    'caudal_event_loop_delay_seconds',
     'caudal_payout_queue',
     'caudal_payout_attempts_total',
     'caudal_breb_lookups_total',
@@ -160,7 +165,18 @@ describe('the metrics', () => {
     expect(
       [...labels].filter(
         (name) =>
-          !['method', 'route', 'status', 'verdict', 'answer', 'operation', 'rail', 'le'].includes(name ?? ''),
+          ![
+            'method',
+            'route',
+            'status',
+            'verdict',
+            'answer',
+            'operation',
+            'rail',
+            'reason',
+            'kind',
+            'le',
+          ].includes(name ?? ''),
       ),
     ).toEqual([]);
   });

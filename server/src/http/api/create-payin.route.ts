@@ -122,7 +122,7 @@ export const createPayin = merchantOperation({
     refusePaused(deps, principal, request.rail.name);
     const idempotency =
       call.idempotencyKey === null ? null : { key: call.idempotencyKey, body: call.rawBody };
-    const { payin, replayed } = await deps.payins.create(principal, request, idempotency);
+    const { payin, replayed } = await deps.payins.create(principal, request, idempotency, call.othersTurn);
     return {
       status: 201,
       body: payinView(deps, principal.organization, payin),

@@ -44,7 +44,7 @@ export const issueAccessToken = publicOperation({
       },
     },
   },
-  problems: ['invalid_client', 'unsupported_grant_type', 'invalid_scope'],
+  problems: ['invalid_client', 'unsupported_grant_type', 'invalid_scope', 'rate_limited'],
 
   async handle(deps, { body: form, headers }) {
     if (form.grant_type !== 'client_credentials') throw oauthFault('unsupported_grant_type');
@@ -53,6 +53,7 @@ export const issueAccessToken = publicOperation({
       secret: form.client_secret,
     };
     const principal = await clientOf(deps, id, secret);
+    deps.gate.charge(principal);
     const asked = new Set(form.scope?.split(' ').filter((scope) => scope !== ''));
     const wanted = asked.size > 0 ? [...asked] : [...principal.scopes];
     if (wanted.some((scope) => !principal.scopes.has(scope))) throw oauthFault('invalid_scope');

@@ -71,7 +71,8 @@ export const lookUpKey = merchantOperation({
     'rail_not_enabled',
   ],
 
-  async handle(deps, principal, { params, query }) {
+  async handle(deps, principal, { params, query, othersTurn }) {
+    othersTurn();
     const found = await deps.lookups.lookUp(principal, params.keyString, query);
     return { status: 200, body: { ...found, expiresAt: found.expiresAt.toISOString() } };
   },
