@@ -72,6 +72,7 @@ export default defineConfig({
       'cli/test/**/*.test.ts',
       'docs/test/**/*.test.ts',
       'chaos/test/**/*.test.ts',
+      'bench/test/**/*.test.ts',
       'scripts/**/*.test.ts',
       'examples/**/*.test.ts',
     ],

@@ -1,67 +1,83 @@
 /** npm run bench: the numbers of the scoreboard, each beside its bare twin, measured in one run. */
-import { execFileSync } from 'node:child_process';
-import { cpus, totalmem } from 'node:os';
-import { parseArgs } from 'node:util';
-import { benchConfirmPayins } from './confirm-payins.ts';
-import { benchCreatePayins } from './create-payins.ts';
-import { benchDeliverWebhooks } from './deliver-webhooks.ts';
-import { benchHangingEndpoints } from './hanging-endpoints.ts';
-import { benchPayroll } from './payroll.ts';
-import { buildStage } from './stage.ts';
-import { benchWaitingPayins } from './waiting-payins.ts';
+import { BENCHES, type Bench } from './benches.ts';
+import { drawFlames } from './flames/flames.ts';
+import { type Line, lineText } from './line.ts';
+import { HELP, type Options, readOptions } from './options.ts';
+import { writeCapacityPage } from './report/capacity-page.ts';
+import { type Conditions, conditionsOf, conditionsText, loadAverage } from './report/conditions.ts';
+import { earlierLines, type Measured, writeReport } from './report/report.ts';
+import { tableRows, tableText } from './report/table.ts';
+import { buildStage } from './stage/stage.ts';
 
-const CONFIRMATIONS = { steadySeconds: 60, flood: 10_000 };
-const QUICK_CONFIRMATIONS = { steadySeconds: 5, flood: 2000 };
-const DELIVERIES = { events: 1000, rounds: 5, alone: true };
-const QUICK_DELIVERIES = { events: 250, rounds: 1, alone: false };
-/** Over few organizations an event has ten deliveries; over many it has one, and there are more lines for fewer of them. */
-const HANGING = { seconds: 30, organizations: [20, 200], withoutToo: true };
-const QUICK_HANGING = { seconds: 5, organizations: [20], withoutToo: false };
+const options = wishes();
+switch (options.task) {
+  case 'help':
+    process.stdout.write(HELP);
+    break;
+  case 'capacity':
+    console.log(`written: ${writeCapacityPage()}`);
+    break;
+  case 'flame':
+    await drawFlames();
+    break;
+  case 'measure':
+    await measure();
+}
 
-const HELP = `npm run bench [-- OPTIONS]
-
-  --quick      under a minute
-  --webhooks   P6 and R5 only
-  --help       this text
-
-Prints P1, P8, C1 (confirmations), D1 (a payroll), P6 (webhooks), R5 (endpoints that hang) and, without --quick, W1 (a million waiting). Needs pgbench (Debian: apt-get install postgresql).
-`;
-
-const { values } = parseArgs({
-  options: { quick: { type: 'boolean' }, webhooks: { type: 'boolean' }, help: { type: 'boolean' } },
-  strict: true,
-});
-if (values.help) {
-  process.stdout.write(HELP);
-} else {
-  console.log(
-    `commit ${commit()}, Node ${process.version}, ${cpus().length} cores of ${cpus()[0]?.model ?? 'unknown'}, ${Math.round(totalmem() / 2 ** 30)} GiB`,
-  );
-  const stage = await buildStage();
+function wishes(): Options {
   try {
-    const [version] = await stage.query<{ server_version: string }>('show server_version');
-    console.log(
-      `PostgreSQL ${version?.server_version}, ${Object.entries(stage.postgresSettings)
-        .map(([name, value]) => `${name}=${value}`)
-        .join(' ')}`,
-    );
-    if (!values.webhooks) {
-      await benchCreatePayins(stage, values.quick ? { api: 12, pgbench: 5 } : { api: 30, pgbench: 15 });
-      await benchConfirmPayins(stage, values.quick ? QUICK_CONFIRMATIONS : CONFIRMATIONS);
-      await benchPayroll(stage, values.quick ? 3000 : 50_000);
-    }
-    await benchDeliverWebhooks(stage, values.quick ? QUICK_DELIVERIES : DELIVERIES);
-    await benchHangingEndpoints(stage, values.quick ? QUICK_HANGING : HANGING);
-    if (!values.quick && !values.webhooks) await benchWaitingPayins(stage, 1_000_000);
-  } finally {
-    await stage.stop();
+    return readOptions(process.argv.slice(2));
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    process.exit(2);
   }
 }
 
-function commit(): string {
+async function measure(): Promise<void> {
+  const began = performance.now();
+  const chosen = BENCHES.filter(({ ids, slow }) =>
+    options.only === null ? !(options.quick && slow) : ids.some((id) => options.only?.includes(id)),
+  );
+  const measured = await measureOnStage(chosen);
+  const earlier = earlierLines();
+  const rows = tableRows(measured.lines, measured.failures, earlier);
+  console.log(`\n${conditionsText(measured.conditions)}\n\n${tableText(rows)}\n`);
+  const path = writeReport(measured, earlier);
+  const took = Object.entries(measured.seconds).map(([what, seconds]) => `${what} ${seconds.toFixed(0)}`);
+  console.log(
+    `${((performance.now() - began) / 1000).toFixed(0)} s (${took.join('; ')}); the report: ${path}`,
+  );
+  // A missed target is a figure; a bench that fails has found that something is not true.
+  if (measured.failures.size > 0) process.exitCode = 1;
+}
+
+async function measureOnStage(chosen: readonly Bench[]): Promise<Measured> {
+  const loadBefore = loadAverage();
+  const began = performance.now();
+  const stage = await buildStage();
+  const lines: Line[] = [];
+  const failures = new Map<string, string>();
+  const seconds: Record<string, number> = { 'the stage': (performance.now() - began) / 1000 };
+  let conditions: Conditions;
   try {
-    return execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
-  } catch {
-    return 'unknown';
+    conditions = await conditionsOf(stage, { ...options, loadAverage: loadBefore });
+    console.log(conditionsText(conditions));
+    for (const bench of chosen) {
+      const from = performance.now();
+      try {
+        const found = await bench.run(stage, options);
+        if (!bench.tells) for (const line of found) console.log(lineText(line));
+        lines.push(...found);
+      } catch (error) {
+        const message = error instanceof Error ? error.message : String(error);
+        console.error(`${bench.ids.join(', ')} failed: ${message}`);
+        for (const id of bench.ids) failures.set(id, message.split('\n')[0] ?? '');
+      }
+      await stage.leaveUnpaid();
+      seconds[bench.ids.join(', ')] = (performance.now() - from) / 1000;
+    }
+  } finally {
+    await stage.stop();
   }
+  return { conditions, lines, failures, seconds };
 }

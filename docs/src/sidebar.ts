@@ -62,6 +62,9 @@ export const SIDEBAR = [
       'operating/payouts',
       'operating/payment-links',
       'operating/webhooks',
+      'operating/capacity',
+      'operating/overload',
+      'operating/growth',
     ],
   },
 ] as const;

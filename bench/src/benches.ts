@@ -1,0 +1,130 @@
+import { benchGrowth, type GrowthPart } from './growth/growth.ts';
+import type { Line } from './line.ts';
+import { benchOverload } from './overload/overload.ts';
+import { benchConfirmPayins } from './payins/confirm-payins.ts';
+import { benchCreatePayins } from './payins/create-payins.ts';
+import { benchPayroll } from './payins/payroll.ts';
+import { benchQrPayins } from './payins/qr-payins.ts';
+import { benchWaitingPayins } from './payins/waiting-payins.ts';
+import { benchWholeLives } from './payins/whole-lives.ts';
+import type { Stage } from './stage/stage.ts';
+import { benchDeliverWebhooks } from './webhooks/deliver-webhooks.ts';
+import { benchHangingEndpoints } from './webhooks/hanging-endpoints.ts';
+
+export interface BenchOptions {
+  readonly quick: boolean;
+  readonly seed: number;
+  /** These lines only; null: all of them. */
+  readonly only: readonly string[] | null;
+  /** Payins of the large database. */
+  readonly rows: number;
+  /** Of churn. */
+  readonly minutes: number;
+}
+
+export interface Bench {
+  /** The lines it measures. */
+  readonly ids: readonly string[];
+  /** Left out of a quick run. */
+  readonly slow?: true;
+  /** It prints its lines as it finds them. */
+  readonly tells?: true;
+  run(stage: Stage, options: BenchOptions): Promise<readonly Line[]>;
+}
+
+const GROWTH: Readonly<Record<string, GrowthPart>> = {
+  P3: 'pages',
+  P4: 'creates',
+  G1: 'detach',
+  G2: 'churn',
+};
+
+/** In this order. Whatever pauses the workers or fills the tables comes last. */
+export const BENCHES: readonly Bench[] = [
+  {
+    ids: ['P1', 'P8'],
+    run: (stage, { quick, seed }) =>
+      benchCreatePayins(
+        stage,
+        quick
+          ? { warmUp: 3, closed: 4, open: 1.5, pgbench: 1, bareServer: 1 }
+          : { warmUp: 6, closed: 20, open: 15, pgbench: 10, bareServer: 8 },
+        seed,
+      ),
+  },
+  {
+    ids: ['P5'],
+    run: (stage, { quick, seed }) =>
+      benchQrPayins(
+        stage,
+        quick ? { seconds: 1.5, turns: 1, warmUp: 0.5 } : { seconds: 8, turns: 2, warmUp: 2 },
+        seed,
+      ),
+  },
+  {
+    ids: ['P2'],
+    run: (stage, { quick, seed }) =>
+      benchWholeLives(
+        stage,
+        quick
+          ? { warmUp: 1.5, ours: 3, pgbench: 1, clients: [8, 16, 32] }
+          : { warmUp: 5, ours: 25, pgbench: 8, clients: [8, 16, 32, 64] },
+        seed,
+      ),
+  },
+  {
+    ids: ['C1'],
+    run: (stage, { quick }) =>
+      benchConfirmPayins(
+        stage,
+        quick ? { steadySeconds: 2, flood: 500 } : { steadySeconds: 60, flood: 10_000 },
+      ),
+  },
+  { ids: ['D1'], run: (stage, { quick }) => benchPayroll(stage, quick ? 1000 : 50_000) },
+  {
+    ids: ['P6'],
+    run: (stage, { quick }) =>
+      benchDeliverWebhooks(
+        stage,
+        quick
+          ? { events: 150, rounds: 1, warmUp: 6000, alone: false }
+          : { events: 1000, rounds: 5, warmUp: 20_000, alone: true },
+      ),
+  },
+  {
+    ids: ['R5'],
+    run: (stage, { quick }) =>
+      benchHangingEndpoints(
+        stage,
+        // Over few organizations an event has ten deliveries; over many it has one, and there are more lines for fewer of them.
+        quick
+          ? { seconds: 3, organizations: [20], withoutToo: false }
+          : { seconds: 30, organizations: [20, 200], withoutToo: true },
+      ),
+  },
+  {
+    ids: ['O1', 'O2', 'O3', 'O4', 'O5'],
+    slow: true,
+    run: (stage) =>
+      benchOverload(stage, {
+        warmUpSeconds: 35,
+        capacitySeconds: 10,
+        overloadSeconds: 30,
+        calmSeconds: 8,
+        neighbourSeconds: 8,
+        neighbourRounds: 3,
+      }),
+  },
+  { ids: ['W1'], slow: true, run: (stage) => benchWaitingPayins(stage, 1_000_000) },
+  {
+    ids: Object.keys(GROWTH),
+    slow: true,
+    tells: true,
+    run: (stage, { only, rows, minutes }) =>
+      benchGrowth(stage, {
+        rows,
+        churnMinutes: minutes,
+        only: Object.entries(GROWTH).flatMap(([id, part]) => (only?.includes(id) === false ? [] : [part])),
+      }),
+  },
+];

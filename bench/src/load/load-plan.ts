@@ -1,0 +1,48 @@
+/** What a generator in a process of its own is to do. */
+export interface LoadPlan {
+  /** Arrivals a second: the open model. Null: the closed one, as fast as the answers come. */
+  readonly perSecond: number | null;
+  readonly ports: readonly number[];
+  readonly connections: number;
+  readonly seconds: number;
+  readonly warmUpSeconds: number;
+  /** Of requests, in the closed model: after them it ends early. */
+  readonly count?: number;
+  readonly request: RequestPlan;
+}
+
+export interface RequestPlan {
+  readonly path: string;
+  /** In turn. */
+  readonly apiKeys: readonly string[];
+  /** With `%n` for the number of the request. */
+  readonly body: string;
+  /** The same; none when null. */
+  readonly idempotencyKey: string | null;
+}
+
+export function requestMaker(plan: RequestPlan): (index: number) => string {
+  const { path, apiKeys } = plan;
+  return (index) => {
+    const body = plan.body.replaceAll('%n', String(index));
+    const key =
+      plan.idempotencyKey === null
+        ? ''
+        : `idempotency-key: ${plan.idempotencyKey.replaceAll('%n', String(index))}\r\n`;
+    return `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\nx-api-key: ${apiKeys[index % apiKeys.length]}\r\n${key}content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+  };
+}
+
+/** A payin as merchants send it: with who pays, and where they return to. */
+export function payinRequest(
+  apiKeys: readonly string[],
+  run: string,
+  keyType: 'SINGLE_USE' | 'QR_CODE' = 'SINGLE_USE',
+): RequestPlan {
+  return {
+    path: '/payins',
+    apiKeys,
+    idempotencyKey: `key-${run}-%n`,
+    body: `{"amountInCents":4980000,"currency":"COP","rail":"BRE_B","reference":"order-${run}-%n","inlineCustomer":{"name":"Ana María Rojas","idType":"CO_CC","idNumber":"1020304050","phone":"+573001234567","email":"ana.rojas@example.com"},"breb":{"keyType":"${keyType}"},"callbackUrl":"https://shop.example.com/thanks"}`,
+  };
+}

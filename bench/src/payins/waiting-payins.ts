@@ -1,0 +1,89 @@
+import { compose } from '../../../server/src/compose.ts';
+import { readConfig } from '../../../server/src/config.ts';
+import { RailQuestions } from '../../../server/src/flows/ask-rails.ts';
+import { makeLog } from '../../../server/src/kit/log.ts';
+import { atMost, type Line } from '../line.ts';
+import type { Stage } from '../stage/stage.ts';
+
+const FEW = 10_000;
+const ROUNDS = 8;
+const DUE_A_ROUND = 500;
+
+/**
+ * W1: what one round of asking costs with a million payins waiting, against ten thousand. The round is the real one:
+ * claim 500 that are due, ask the rail about them in one call, write down when to ask next.
+ */
+export async function benchWaitingPayins(stage: Stage, many: number): Promise<Line[]> {
+  await stage.pauseWorkers();
+  await stage.query(
+    'update caudal.payins set rail_due_at = null, rail_task = null where rail_due_at is not null',
+  );
+  const few = await roundAt(stage, FEW);
+  const lots = await roundAt(stage, many);
+  return [
+    atMost(10, {
+      id: 'W1',
+      says: `cost of a round of asking about ${DUE_A_ROUND} payins with ${many} waiting ÷ with ${FEW}`,
+      value: lots / few,
+      details: `${lots.toFixed(1)} ms ÷ ${few.toFixed(1)} ms, median of ${ROUNDS}`,
+      samples: {
+        bars: [
+          { name: `${many} waiting, ms`, value: lots },
+          { name: `${FEW} waiting, ms`, value: few },
+        ],
+      },
+    }),
+  ];
+}
+
+async function roundAt(stage: Stage, waiting: number): Promise<number> {
+  await fill(stage, waiting);
+  const { deps, keys, heartbeat, close } = compose(
+    readConfig('worker', stage.settings),
+    makeLog({ level: 'silent', base: {} }),
+  );
+  await heartbeat.start();
+  try {
+    const questions = new RailQuestions(deps, keys, 'BRE_B');
+    const took: number[] = [];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      await stage.query(
+        `update caudal.payins p set rail_due_at = caudal.now() from (
+           select organization_id, id from caudal.payins where rail = 'BRE_B' and rail_task = 'ask' and rail_due_at > caudal.now() limit ${DUE_A_ROUND}
+         ) as w where p.organization_id = w.organization_id and p.id = w.id`,
+      );
+      const began = performance.now();
+      const asked = await questions.askDue();
+      took.push(performance.now() - began);
+      if (asked !== DUE_A_ROUND) throw new Error(`${asked} were asked about instead of ${DUE_A_ROUND}`);
+    }
+    return took.toSorted((a, b) => a - b)[Math.floor(ROUNDS / 2)] ?? Number.NaN;
+  } finally {
+    await heartbeat.stop();
+    await close();
+  }
+}
+
+/** Up to so many payins that wait to be asked about within the hour, written by set. */
+async function fill(stage: Stage, waiting: number): Promise<void> {
+  const [row] = await stage.query<{ count: string }>(
+    "select count(*) as count from caudal.payins where rail_task = 'ask'",
+  );
+  const missing = waiting - Number(row?.count);
+  await stage.query(
+    `with new as (
+       select overlay(caudal.uuid_floor(caudal.now())::text placing substr(gen_random_uuid()::text, 15) from 15)::uuid as id,
+         '@' || upper(substr(replace(gen_random_uuid()::text, '-', ''), 1, 19)) as key, n
+       from generate_series(1, ${missing}) as n
+     ),
+     keys as (
+       insert into caudal.breb_keys (key, organization_id, payin_id, minted_at, registered_at)
+       select key, '${stage.organizationId}', id, caudal.now(), caudal.now() from new
+     )
+     insert into caudal.payins (organization_id, id, amount_in_cents, currency, rail, status, reference, breb_key_type, breb_key,
+       created_at, updated_at, expires_at, rail_task, rail_due_at)
+     select '${stage.organizationId}', id, 4980000, 'COP', 'BRE_B', 'PROCESSING', 'waiting-' || n, 'SINGLE_USE', key,
+       caudal.now(), caudal.now(), caudal.now() + interval '1 hour', 'ask', caudal.now() + interval '10 minutes' + n * interval '1 millisecond'
+     from new`,
+  );
+}

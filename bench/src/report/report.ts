@@ -1,0 +1,78 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { detailsText, type Line } from '../line.ts';
+import { type Conditions, conditionsText } from './conditions.ts';
+import { barPlot, latencyPlot, overTimePlot } from './plots.ts';
+import { escaped } from './svg.ts';
+import { tableRows } from './table.ts';
+
+export const REPORT_FOLDER = fileURLToPath(new URL('../../report', import.meta.url));
+const EARLIER = join(REPORT_FOLDER, 'at-length.json');
+
+export interface Measured {
+  readonly conditions: Conditions;
+  readonly lines: readonly Line[];
+  /** By line: why there is no figure. */
+  readonly failures: ReadonlyMap<string, string>;
+  /** What each bench took. */
+  readonly seconds: Readonly<Record<string, number>>;
+}
+
+/** A line as the newest run at length found it. All of them together take hours, so they are measured by parts too. */
+export interface Earlier {
+  readonly conditions: Conditions;
+  readonly lines: readonly Line[];
+}
+
+/** By line. */
+export function earlierLines(): ReadonlyMap<string, Earlier> {
+  if (!existsSync(EARLIER)) return new Map();
+  return new Map(Object.entries(JSON.parse(readFileSync(EARLIER, 'utf8')) as Record<string, Earlier>));
+}
+
+/** @returns the path of the page */
+export function writeReport(measured: Measured, earlier: ReadonlyMap<string, Earlier>): string {
+  mkdirSync(REPORT_FOLDER, { recursive: true });
+  const json = JSON.stringify({ ...measured, failures: Object.fromEntries(measured.failures) }, null, 1);
+  writeFileSync(join(REPORT_FOLDER, 'report.json'), json);
+  if (!measured.conditions.quick) {
+    const { conditions, lines } = measured;
+    const found = [...Map.groupBy(lines, ({ id }) => id)].map(
+      ([id, own]) => [id, { conditions, lines: own }] as const,
+    );
+    writeFileSync(EARLIER, JSON.stringify(Object.fromEntries([...earlier, ...found]), null, 1));
+  }
+  const page = join(REPORT_FOLDER, 'report.html');
+  writeFileSync(page, html(measured, earlier));
+  return page;
+}
+
+const STYLE = `body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#0f172a;background:#fff}
+table{border-collapse:collapse;width:100%}td,th{text-align:left;padding:.3rem .6rem;border-bottom:1px solid #e2e8f0;vertical-align:top}
+.MISSED{color:#b91c1c;font-weight:600}.held{color:#0f766e}pre{white-space:pre-wrap;background:#f1f5f9;padding:.8rem}svg{max-width:100%;height:auto}
+h2{margin-top:2.5rem}`;
+
+function html(measured: Measured, earlier: ReadonlyMap<string, Earlier>): string {
+  const rows = tableRows(measured.lines, measured.failures, earlier).map(
+    (row) =>
+      `<tr><td>${row.id}</td><td>${escaped(row.value)}</td><td>${escaped(row.target)}</td><td class="${row.verdict}">${row.verdict}</td><td>${escaped(row.says)}</td></tr>`,
+  );
+  const took = Object.entries(measured.seconds).map(([ids, seconds]) => `${ids} ${seconds.toFixed(0)} s`);
+  return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Caudal: measured</title><style>${STYLE}</style>
+<h1>Measured</h1><pre>${escaped(conditionsText(measured.conditions))}</pre>
+<table><tr><th>Line</th><th>Value</th><th>Target</th><th></th><th>What it is</th></tr>${rows.join('\n')}</table>
+${measured.lines.map(section).join('\n')}
+<p>Time taken: ${took.join(', ')}.</p></html>`;
+}
+
+function section(line: Line): string {
+  const { latency, perSecond, bars } = line.samples ?? {};
+  const plots = [
+    bars ? barPlot(line.says, bars) : '',
+    latency ? latencyPlot('Latency by quantile', latency) : '',
+    perSecond ? overTimePlot('Throughput over time', perSecond) : '',
+  ];
+  const title = `${line.id}: ${line.says}`;
+  return `<h2>${escaped(title)}</h2><p>${escaped(detailsText(line.details))}</p>${plots.join('\n')}`;
+}

@@ -1,0 +1,24 @@
+import type { Stage } from './stage.ts';
+
+/** What the database has written so far. */
+export interface Totals {
+  readonly commits: number;
+  readonly walBytes: number;
+  readonly diskBytes: number;
+  readonly payins: number;
+}
+
+export async function totals(stage: Stage): Promise<Totals> {
+  // Counters of a backend reach the statistics a moment after its transaction.
+  const [row] = await stage.query<{ commits: string; wal: string; disk: string; payins: string }>(
+    `select (select xact_commit from pg_stat_database where datname = current_database()) as commits,
+       pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0') as wal, pg_database_size(current_database()) as disk,
+       (select count(*) from caudal.payins) as payins`,
+  );
+  return {
+    commits: Number(row?.commits),
+    walBytes: Number(row?.wal),
+    diskBytes: Number(row?.disk),
+    payins: Number(row?.payins),
+  };
+}

@@ -1,0 +1,47 @@
+import { compose } from '../../../server/src/compose.ts';
+import { readConfig } from '../../../server/src/config.ts';
+import { createOrganization } from '../../../server/src/flows/manage-organizations.ts';
+import { makeLog } from '../../../server/src/kit/log.ts';
+import { SCOPES } from '../../../server/src/organizations/organization.ts';
+
+export interface Organization {
+  readonly organizationId: string;
+  readonly apiKey: string;
+}
+
+const DETAILS = {
+  name: 'Bench',
+  accent: '#0f766e',
+  supportContact: 'bench',
+  rails: ['BRE_B', 'PSE'],
+  city: 'BOGOTA',
+  postalCode: '110111',
+  merchantCategory: '5999',
+} as const;
+
+/** In this process: a command of the server costs a second of a core to start, and some benches want dozens. */
+export async function newOrganizations(
+  settings: Record<string, string>,
+  count: number,
+): Promise<Organization[]> {
+  const { deps, heartbeat, close } = compose(
+    readConfig('operator', settings),
+    makeLog({ level: 'error', base: {} }),
+  );
+  try {
+    await heartbeat.start();
+    const made: Organization[] = [];
+    while (made.length < count) {
+      const { id, credential } = await createOrganization(deps, DETAILS, {
+        name: 'bench',
+        scopes: SCOPES,
+        lifetimeSeconds: null,
+      });
+      made.push({ organizationId: id, apiKey: credential.text });
+    }
+    return made;
+  } finally {
+    await heartbeat.stop();
+    await close();
+  }
+}

@@ -1,0 +1,48 @@
+import type { Stage } from '../stage/stage.ts';
+
+export interface Endpoint {
+  readonly apiKey: string;
+  readonly id: string;
+}
+
+/** Endpoints of one organization, one for each port. */
+export async function createEndpoints(
+  stage: Stage,
+  apiKey: string,
+  ports: readonly number[],
+): Promise<Endpoint[]> {
+  return Promise.all(
+    ports.map(async (port) => {
+      const answer = await call(stage, apiKey, 'POST', '/webhook-endpoints', {
+        url: `http://127.0.0.1:${port}/hook`,
+      });
+      return { apiKey, id: ((await answer.json()) as { id: string }).id };
+    }),
+  );
+}
+
+export async function deleteEndpoints(stage: Stage, endpoints: readonly Endpoint[]): Promise<void> {
+  for (const { apiKey, id } of endpoints) await call(stage, apiKey, 'DELETE', `/webhook-endpoints/${id}`);
+}
+
+/** All events of a span of time again, to every endpoint of the organization. */
+export async function replay(stage: Stage, apiKey: string, from: string, to: string): Promise<number> {
+  const answer = await call(stage, apiKey, 'POST', '/events/replay', { createdFrom: from, createdTo: to });
+  return ((await answer.json()) as { deliveries: number }).deliveries;
+}
+
+async function call(
+  stage: Stage,
+  apiKey: string,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<Response> {
+  const answer = await fetch(`http://127.0.0.1:${stage.ports[0]}${path}`, {
+    method,
+    headers: { 'x-api-key': apiKey, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  if (!answer.ok) throw new Error(`${method} ${path} was answered ${answer.status}: ${await answer.text()}`);
+  return answer;
+}

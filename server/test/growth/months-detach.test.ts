@@ -1,0 +1,154 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadHistory, type Month } from '../../../bench/src/growth/load.ts';
+import { atTheDesk } from '../harness/operator-desk.ts';
+import { listPage } from '../harness/payin-answers.ts';
+import { brebPayin } from '../harness/payin-requests.ts';
+import { type Stack, startStack } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+const LEAVE = [
+  'events',
+  'final_events',
+  'payin_history',
+  'payout_attempts',
+  'payout_history',
+  'rail_notices',
+  'webhook_attempts',
+  'webhook_deliveries',
+];
+
+let stack: Stack;
+let months: readonly Month[];
+beforeAll(async () => {
+  stack = await startStack({ workers: 1 });
+  const organizationIds = [stack.organization.organizationId];
+  months = await loadHistory(stack.settings, { rows: 1800, months: 9, organizationIds });
+});
+afterAll(() => stack.stop());
+
+/** As typed: the month so many before the last that was loaded. */
+function month(before: number): string {
+  const name = months.at(-1 - before)?.name ?? '';
+  return `${name.slice(0, 4)}-${name.slice(4)}`;
+}
+
+const detach = (before: string) => atTheDesk(stack.settings, 'months', 'detach', '--before', before);
+
+async function attached(name: string): Promise<string[]> {
+  const rows = await stack.database.query<{ table: string }>(
+    `select left(c.relname, -7) as "table" from pg_inherits i join pg_class c on c.oid = i.inhrelid
+     where c.relkind = 'r' and c.relname like '%\\_' || $1 order by 1`,
+    [name.replace('-', '')],
+  );
+  return rows.map(({ table }) => table);
+}
+
+describe('months detach', () => {
+  it('keeps six whole months, and says which is the latest that may be asked for', async () => {
+    expect(await detach(month(4))).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`--before can be ${month(5)} at the latest`) as string,
+    });
+    expect(await detach('2026-13')).toMatchObject({ code: 2 });
+    expect(await attached(month(6))).toEqual(expect.arrayContaining(LEAVE));
+  });
+
+  it.each([
+    [
+      'a payin that has not ended',
+      "update caudal.payins set status = 'PROCESSING', result_at = null, settlement_status = null, settlement_id = null where id = $1",
+      "update caudal.payins set status = 'CANCELED', result_at = updated_at where id = $1",
+      'payins',
+    ],
+    [
+      'a delivery that is still tried',
+      "update caudal.webhook_deliveries set status = 'PENDING', ended_at = null, next_attempt_at = created_at + interval '10 years' where event_id = (select event_id from caudal.final_events where resource_id = $1)",
+      "update caudal.webhook_deliveries set status = 'FAILED', ended_at = created_at, next_attempt_at = null where event_id = (select event_id from caudal.final_events where resource_id = $1)",
+      'deliveries',
+    ],
+  ])('lets nothing go while there is %s', async (_, open, close, word) => {
+    const [payin] = await stack.database.query<{ id: string }>(
+      `select id from caudal.payins where status = 'CANCELED' and created_at >= $1 order by id limit 1`,
+      [new Date(months[1]?.startMs ?? 0)],
+    );
+    await stack.database.query(open, [payin?.id]);
+    const refused = await detach(month(5));
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(`${month(7)} is not over: 1 ${word}`) as string,
+    });
+    expect(await attached(month(8))).toEqual(expect.arrayContaining(LEAVE));
+    await stack.database.query(close, [payin?.id]);
+  });
+
+  it('waits for who reads for long and keeps nobody waiting; ended half way, it is finished by the next run', async () => {
+    const reader = new Client({ connectionString: stack.database.url });
+    await reader.connect();
+    await reader.query('begin');
+    await reader.query('select from caudal.events limit 1');
+    const first = detach(month(7));
+    const pid = await until('the command waits for the reader', async () => {
+      const [row] = await stack.database.query<{ pid: number }>(
+        "select pid from pg_stat_activity where application_name = 'caudal-months' and wait_event_type = 'Lock'",
+      );
+      return row?.pid;
+    });
+    expect((await stack.api.get('/events')).status).toBe(200);
+    await stack.database.query('select pg_terminate_backend($1)', [pid]);
+    expect((await first).code).toBe(1);
+    await reader.query('rollback');
+    await reader.end();
+    expect(await detach(month(7))).toMatchObject({ code: 0 });
+    expect(await attached(month(8))).toEqual([
+      'ledger_transfers',
+      'payer_authorizations',
+      'payins',
+      'payment_links',
+      'payouts',
+    ]);
+  });
+
+  it('lets months go under load without a request that fails, and the books stay whole', async () => {
+    const answers: number[] = [];
+    const enough = new AbortController();
+    const spans = months.map(
+      ({ startMs, endMs }) =>
+        `createdFrom=${new Date(startMs).toISOString()}&createdTo=${new Date(endMs).toISOString()}`,
+    );
+    const users = Array.from({ length: 6 }, async (_, user) => {
+      for (let index = 0; !enough.signal.aborted; index += 1) {
+        const span = spans[index % spans.length] ?? '';
+        const answer = await [
+          () => stack.api.post('/payins', brebPayin()),
+          () => stack.api.get(`/payins?${span}`),
+          () => stack.api.get(`/events?${span}`),
+        ][(index + user) % 3]?.();
+        answers.push(answer?.status ?? 0);
+      }
+    });
+    await until('the load has begun', () => Promise.resolve(answers.length > 50));
+    const { code, stdout } = await detach(month(5));
+    await sleep(200);
+    enough.abort();
+    await Promise.all(users);
+    expect({ code, detached: /Detached (\d+)/.exec(stdout)?.[1] }).toEqual({
+      code: 0,
+      detached: String(2 * LEAVE.length),
+    });
+    expect(answers.filter((status) => status >= 300)).toEqual([]);
+    expect(await attached(month(6))).not.toContain('events');
+    expect(await attached(month(5))).toEqual(expect.arrayContaining(LEAVE));
+
+    const [first] = spans;
+    const { body } = await stack.api.get<{ data: object[] }>(`/events?${first}`);
+    expect(body.data).toEqual([]);
+    expect((await listPage(stack.api, `?${first}`)).data.length).toBeGreaterThan(0);
+    expect(await atTheDesk(stack.settings, 'ledger', 'verify')).toMatchObject({ code: 0 });
+    expect(await detach(month(5))).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('Nothing') as string,
+    });
+  });
+});
