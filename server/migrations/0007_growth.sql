@@ -8,8 +8,9 @@
 create index payins_by_status on caudal.payins (organization_id, status, rail, id);
 
 -- Whether a month of this table may be detached once all in it is over. What the books are made of, or are checked against
--- (`ledger verify`), stays, and with it the payer's authorization; what tells how something came about leaves.
+-- (`ledger verify`), stays, and with it the payer's authorization; what tells how something came about leaves. `final_events`
+-- stays too: it is narrow, it keeps a second event from ever being made, and its months are those of what ended, not of events.
 alter table caudal.monthly_tables add column leaves boolean not null default false;
 update caudal.monthly_tables set leaves = true where name in (
-  'events', 'final_events', 'webhook_deliveries', 'webhook_attempts', 'rail_notices', 'payin_history', 'payout_history', 'payout_attempts'
+  'events', 'webhook_deliveries', 'webhook_attempts', 'rail_notices', 'payin_history', 'payout_history', 'payout_attempts'
 );

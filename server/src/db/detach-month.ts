@@ -25,6 +25,10 @@ export async function detachMonths(
       await client.query(
         `alter table caudal.${table} detach partition caudal.${table}_${name} ${pending ? 'finalize' : 'concurrently'}`,
       );
+      // Nobody but its owner has a right to it now; with the wall left standing the owner's own dump would be empty.
+      await client.query(
+        `alter table caudal.${table}_${name} no force row level security, disable row level security`,
+      );
       done(month);
     }
   } finally {

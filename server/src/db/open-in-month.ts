@@ -21,7 +21,7 @@ const OPEN = statement(
      union all
      select 'events that were not dispatched', count(*)::integer from caudal.events where id ${SPAN} and undispatched
      union all
-     select 'deliveries that are still tried', count(*)::integer from caudal.webhook_deliveries where event_id ${SPAN} and status = 'PENDING'
+     select 'deliveries that are still tried', count(*)::integer from caudal.webhook_deliveries where event_id ${SPAN} and status = 'PENDING' and give_up_at > caudal.now()
    ) as open where count > 0`,
 );
 

@@ -17,9 +17,9 @@ export type Detaching =
 
 /**
  * Detaches what may leave of the months before one (`202601`), with everybody at work. All of them are looked at before
- * the first leaves; a month in which something is still open keeps them all.
- * Nothing can open again meanwhile: what has ended stays so, and a replay makes deliveries only of events that it sees,
- * which is why events leave first.
+ * the first leaves; a month in which something is still open keeps them all. Each is looked at once more when its turn
+ * comes, for a replay may have made deliveries meanwhile. After that it makes none: events leave first, and it makes
+ * deliveries only of events that it sees.
  */
 export async function detachMonths(
   deps: Pick<SystemDeps, 'snapshot' | 'system' | 'log'>,
@@ -29,13 +29,20 @@ export async function detachMonths(
   const kept = await keptFrom(deps.system, KEPT_MONTHS);
   if (before > kept) return { kind: 'too young', keptFrom: kept };
   const leaving = await leavingMonths(deps.system, before);
-  for (const month of new Set(leaving.map((each) => each.month))) {
-    const open = await deps.snapshot.read((tx) => openInMonth(tx, ...idsOf(month)));
+  const byMonth = [...Map.groupBy(leaving, ({ month }) => month)];
+  const openOf = (month: string) => deps.snapshot.read((tx) => openInMonth(tx, ...idsOf(month)));
+  for (const [month] of byMonth) {
+    const open = await openOf(month);
     if (open.length > 0) return { kind: 'open', month, open };
   }
-  await detach(ownerUrl, leaving, ({ table, month }) =>
-    deps.log.info({ table: `${table}_${month}` }, 'month detached'),
-  );
+  for (const [month, tables] of byMonth) {
+    // One that was interrupted has let its events go already, and must be finished.
+    const open = tables.some(({ pending }) => pending) ? [] : await openOf(month);
+    if (open.length > 0) return { kind: 'open', month, open };
+    await detach(ownerUrl, tables, ({ table }) =>
+      deps.log.info({ table: `${table}_${month}` }, 'month detached'),
+    );
+  }
   return { kind: 'detached', months: leaving };
 }
 

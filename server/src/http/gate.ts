@@ -116,7 +116,9 @@ export class Gate {
       this.#limits[kind].giveBack(principal.organization.id);
       return this.#refused(principal, kind, headers, anyOf(OVERLOADED));
     }
-    response.once('close', () => place.hungUp());
+    // Who had to be looked up may have hung up meanwhile, and is not heard of again.
+    if (response.closed || response.destroyed) place.hungUp();
+    else response.once('close', () => place.hungUp());
     return { principal, headers, place, fault: null };
   }
 

@@ -14,6 +14,7 @@ function house(most: number) {
   const rounds = (times: number, tookMs: number, come = 2 * most) => {
     for (let round = 0; round < times; round += 1) {
       const places = enter('shop', come);
+      for (const place of places) place.begin();
       clock.ms += tookMs;
       for (const place of places) place.leave();
     }
@@ -69,7 +70,7 @@ describe('a house with so many places', () => {
     rounds(3, 400);
     expect(admission.limit).toBeLessThan(400);
     rounds(60, 400);
-    expect(admission.limit).toBe(16);
+    expect(admission.limit).toBe(64);
     rounds(400, 30);
     expect(admission.limit).toBeGreaterThan(400);
   });
@@ -79,6 +80,29 @@ describe('a house with so many places', () => {
     clock.unreadMs = 300;
     rounds(60, 30);
     expect(admission.limit).toBeLessThan(200);
+  });
+
+  it('does not take a client that sends its body slowly for work that takes long', () => {
+    const { clock, admission, enter } = house(100);
+    for (let round = 0; round < 50; round += 1) {
+      const slow = enter('slow', 100);
+      clock.ms += 20_000;
+      const quick = enter('quick', 10);
+      for (const place of quick) place.begin();
+      clock.ms += 10;
+      for (const place of quick) place.leave();
+      for (const place of slow) place.hungUp();
+    }
+    expect(admission.limit).toBe(100);
+    expect(enter('slow', 100)).toHaveLength(100);
+    expect(enter('quick', 10)).toHaveLength(10);
+  });
+
+  it('keeps its places where everything takes long, busy or not', () => {
+    const { admission, rounds } = house(512);
+    rounds(30, 230, 20);
+    rounds(60, 240);
+    expect(admission.limit).toBe(512);
   });
 
   it('is not made smaller by slow requests that never filled it', () => {

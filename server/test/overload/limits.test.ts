@@ -31,6 +31,15 @@ async function untilRefused(
   throw new Error('nothing was refused');
 }
 
+/** What comes back to the bucket meanwhile, one a second, is used up first. */
+async function refusedOf(send: () => Promise<Answer>): Promise<Answer> {
+  for (let tries = 0; tries < 20; tries += 1) {
+    const answer = await send();
+    if (answer.status === 429) return answer;
+  }
+  throw new Error('nothing was refused');
+}
+
 describe('an organization beyond its limit', () => {
   it('is told of its limit by every answer, and refused with 429 and when to come again', async () => {
     const { apiKey } = await desk.newOrganization();
@@ -79,18 +88,29 @@ describe('an organization beyond its limit', () => {
     const { apiKey, keyId, organizationId } = await desk.newOrganization();
     const { apiKey: second } = await desk.newKey(organizationId);
     await untilRefused(apiKey);
-    const token = await stack.api.with({ 'x-api-key': '' }).request('POST', '/oauth/token', {
-      raw: `grant_type=client_credentials&client_id=${keyId}&client_secret=${apiKey}`,
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    const token = await refusedOf(() =>
+      stack.api.with({ 'x-api-key': '' }).request('POST', '/oauth/token', {
+        raw: `grant_type=client_credentials&client_id=${keyId}&client_secret=${apiKey}`,
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      }),
+    );
+    expect(token.body['code']).toBe('rate_limited');
+    // Of its own it would have five at once.
+    let created = 0;
+    await refusedOf(async () => {
+      const answer = await stack.api.as(second).post('/payins', brebPayin());
+      if (answer.status === 201) created += 1;
+      return answer;
     });
-    expect([token.status, token.body['code']]).toEqual([429, 'rate_limited']);
-    expect((await stack.api.as(second).post('/payins', brebPayin())).status).toBe(429);
+    expect(created).toBeLessThan(5);
   });
 
   it('is answered in Spanish when it asks for it', async () => {
     const { apiKey } = await desk.newOrganization();
     await untilRefused(apiKey);
-    const answer = await stack.api.as(apiKey).post('/payins', brebPayin(), { 'accept-language': 'es-CO' });
+    const answer = await refusedOf(() =>
+      stack.api.as(apiKey).post('/payins', brebPayin(), { 'accept-language': 'es-CO' }),
+    );
     expect(answer.body['title']).toBe('Demasiadas solicitudes');
     expect(answer.headers.get('content-language')).toBe('es');
   });
@@ -100,7 +120,7 @@ describe('an organization beyond its limit', () => {
     await untilRefused(apiKey);
     const large = brebPayin({ reference: 'x'.repeat(60_000) });
     for (let index = 0; index < 3; index += 1)
-      expect((await stack.api.as(apiKey).post('/payins', large)).status).toBe(429);
+      await refusedOf(() => stack.api.as(apiKey).post('/payins', large));
     expect((await stack.api.as(apiKey).get('/payins')).status).toBe(200);
   });
 

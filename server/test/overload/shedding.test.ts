@@ -1,4 +1,5 @@
 import { connect } from 'node:net';
+import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Answer } from '../harness/api-client.ts';
 import { openLink } from '../harness/checkout-desk.ts';
@@ -152,6 +153,35 @@ describe('a process that is full', () => {
     for (const socket of sockets) socket.destroy();
     await until('the places are left', async () => (await inside()) === 0);
     expect((await create().answer).status).toBe(201);
+  });
+
+  it('is left by a client that hung up while it was being looked up who it is', async () => {
+    const stranger = await stack.newOrganization();
+    const { port } = new URL(stack.apis[0]?.url ?? '');
+    const holder = new Client({ connectionString: stack.database.url });
+    await holder.connect();
+    await holder.query('begin; lock table caudal.api_keys in access exclusive mode');
+    const body = JSON.stringify(brebPayin());
+    const sockets = Array.from({ length: PLACES }, () => {
+      const socket = connect({ port: Number(port), host: '127.0.0.1' });
+      socket.write(
+        `POST /payins HTTP/1.1\r\nhost: x\r\nx-api-key: ${stranger.apiKey}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+      );
+      return socket;
+    });
+    await until('they are being looked up', async () => {
+      const [row] = await stack.database.query<{ count: number }>(
+        "select count(*)::int as count from pg_stat_activity where wait_event_type = 'Lock' and query like '%caudal.api_keys%'",
+      );
+      return (row?.count ?? 0) > 0;
+    });
+    for (const socket of sockets) socket.destroy();
+    // Asked after them, the process answers after it has heard of them.
+    for (let index = 0; index < 3; index += 1) expect(await inside()).toBe(0);
+    await holder.query('rollback');
+    await holder.end();
+    expect((await create(stack.api.as(stranger.apiKey)).answer).status).toBe(201);
+    expect(await inside()).toBe(0);
   });
 
   it('is not filled by those who wait for a bank', async () => {
