@@ -16,7 +16,8 @@ function samplesOf(text: string): Sample[] {
     .split('\n')
     .filter((line) => !/^# (?:HELP [a-z_]+ .+|TYPE [a-z_]+ (?:counter|gauge|histogram))$/.test(line))
     .map((line) => {
-      const match = /^([a-z_]+)(?:\{(.*)\})? (\S+)$/.exec(line);
+      // With `s`: a label may hold what JavaScript takes for the end of a line, U+2028.
+      const match = /^([a-z_]+)(?:\{(.*)\})? (\S+)$/s.exec(line);
       if (!match) throw new Error(`not a sample: ${line}`);
       const [, name = '', labels = '', value = ''] = match;
       return { name, labels: labelsOf(labels), value: Number(value) };
@@ -27,10 +28,10 @@ function labelsOf(text: string): Record<string, string> {
   const labels: Record<string, string> = {};
   let rest = text;
   while (rest !== '') {
-    const match = /^([a-z_]+)="((?:[^"\\]|\\.)*)"(?:,|$)/.exec(rest);
+    const match = /^([a-z_]+)="((?:[^"\\]|\\.)*)"(?:,|$)/s.exec(rest);
     if (!match) throw new Error(`not labels: ${text}`);
     const [whole, name = '', value = ''] = match;
-    labels[name] = value.replaceAll(/\\(.)/g, (_, escaped: string) => (escaped === 'n' ? '\n' : escaped));
+    labels[name] = value.replaceAll(/\\(.)/gs, (_, escaped: string) => (escaped === 'n' ? '\n' : escaped));
     rest = rest.slice(whole.length);
   }
   return labels;
