@@ -50,7 +50,7 @@ Your machine has other figures. Run it there: \`npm run bench\`.
 
 ## What a payin costs
 
-| | created | its whole life |
+| What it takes | created | its whole life |
 |---|---:|---:|
 | processor, API | ${ms(create.apiMs)} | ${ms(life.apiMs)} |
 | processor, worker | ${ms(create.workerMs)} | ${ms(life.workerMs)} |
@@ -66,7 +66,7 @@ A million whole lives take ${gib(1e6 * life.diskBytes)} of disk and write ${gib(
 
 ## What one core carries
 
-| | a second, on one core | measured on this machine, all parts on it |
+| Done | a second, on one core | measured on this machine, all parts on it |
 |---|---:|---:|
 | payins created | ${perCore(create)} | ${creations.toFixed(0)} a second |
 | whole lives | ${perCore(life)} | ${lives.toFixed(0)} a second |
@@ -77,7 +77,7 @@ The first column is a core's second divided by the cost above: ours and the data
 
 Planned at ${(100 * PLANNED_SHARE).toFixed(0)} % of each core, whole lives, one endpoint each. A cell is one PostgreSQL with its API and worker processes, ${CORES_OF_A_CELL} cores together here; organizations are shared out between cells, so that each cell stays within one database.
 
-| | payins a second | cores | cells of ${CORES_OF_A_CELL} cores |
+| Demand | payins a second | cores | cells of ${CORES_OF_A_CELL} cores |
 |---|---:|---:|---:|
 ${DEMANDS.map((demand) => demandRow(demand, life)).join('\n')}
 
