@@ -22,15 +22,17 @@ export interface RequestPlan {
 }
 
 export function requestMaker(plan: RequestPlan): (index: number) => string {
-  const { path, apiKeys } = plan;
-  return (index) => {
-    const body = plan.body.replaceAll('%n', String(index));
-    const key =
-      plan.idempotencyKey === null
-        ? ''
-        : `idempotency-key: ${plan.idempotencyKey.replaceAll('%n', String(index))}\r\n`;
-    return `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\nx-api-key: ${apiKeys[index % apiKeys.length]}\r\n${key}content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
-  };
+  return (index) => requestText(plan, plan.apiKeys[index % plan.apiKeys.length] ?? '', String(index));
+}
+
+/** One request whole, `number` standing for `%n`. */
+export function requestText(plan: RequestPlan, apiKey: string, number: string): string {
+  const body = plan.body.replaceAll('%n', number);
+  const key =
+    plan.idempotencyKey === null
+      ? ''
+      : `idempotency-key: ${plan.idempotencyKey.replaceAll('%n', number)}\r\n`;
+  return `POST ${plan.path} HTTP/1.1\r\nhost: 127.0.0.1\r\nx-api-key: ${apiKey}\r\n${key}content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 }
 
 /** A payin as merchants send it: with who pays, and where they return to. */

@@ -2,13 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep, setImmediate as soon } from 'node:timers/promises';
 import { BareConnection } from './connection.ts';
-import {
-  type OverloadPlan,
-  type OverloadResult,
-  PHASE_BEGINS,
-  SERIAL_DIGITS,
-  type StreamResult,
-} from './plan.ts';
+import { type OverloadPlan, type OverloadResult, PHASE_BEGINS, SERIAL, type StreamResult } from './plan.ts';
 
 interface Counting {
   sent: number;
@@ -20,7 +14,7 @@ interface Counting {
 const file = process.argv[2] ?? '';
 const plan = JSON.parse(readFileSync(file, 'utf8')) as OverloadPlan;
 const serials = plan.streams.map(() => 0);
-const templates = plan.streams.map(({ requests }) => requests.map((request) => request.split('%n')));
+const templates = plan.streams.map(({ requests }) => requests.map((request) => request.split(SERIAL)));
 const all: BareConnection[] = [];
 const pools = new Map<string, BareConnection[]>();
 /** Of each stream; those that ask the same servers share theirs. */
@@ -94,7 +88,7 @@ function nextRequest(stream: number): string {
   const serial = serials[stream] ?? 0;
   serials[stream] = serial + 1;
   const requests = templates[stream] ?? [];
-  return (requests[serial % requests.length] ?? []).join(String(serial).padStart(SERIAL_DIGITS, '0'));
+  return (requests[serial % requests.length] ?? []).join(String(serial).padStart(SERIAL.length, '0'));
 }
 
 function lost(error: Error): void {

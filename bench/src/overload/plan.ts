@@ -1,3 +1,5 @@
+import { payinRequest, requestText } from '../load/load-plan.ts';
+
 /** What the generator of the overload bench is to do: streams of arrivals side by side, in phases one after the other. */
 export interface OverloadPlan {
   readonly ports: readonly number[];
@@ -16,7 +18,7 @@ interface Phase {
 interface Stream {
   /** Of servers other than the plan's. */
   readonly ports?: readonly number[];
-  /** Whole requests, in turn, each with `%n` (nine digits) for the number of the arrival. */
+  /** Whole requests, in turn, each with `SERIAL` for the number of the arrival. */
   readonly requests: readonly string[];
 }
 
@@ -37,17 +39,14 @@ export interface OverloadResult {
   readonly generatorCpuSeconds: readonly number[];
 }
 
-export const SERIAL_DIGITS = 9;
+/** Stands in a request for the number of its arrival, and is as long. */
+export const SERIAL = '#########';
 
 /** What the generator prints when a phase begins, and when the last has ended. */
 export const PHASE_BEGINS = 'a phase begins';
 
-/** A creation as merchants send it; its length does not depend on its number. */
 export function creation(apiKey: string, run: string): string {
-  const serial = '0'.repeat(SERIAL_DIGITS);
-  const body = `{"amountInCents":4980000,"currency":"COP","rail":"BRE_B","reference":"order-${run}-%n","inlineCustomer":{"name":"Ana María Rojas","idType":"CO_CC","idNumber":"1020304050","phone":"+573001234567","email":"ana.rojas@example.com"},"breb":{"keyType":"SINGLE_USE"},"callbackUrl":"https://shop.example.com/thanks"}`;
-  const length = Buffer.byteLength(body.replaceAll('%n', serial));
-  return `POST /payins HTTP/1.1\r\nhost: 127.0.0.1\r\nx-api-key: ${apiKey}\r\nidempotency-key: key-${run}-%n\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n${body}`;
+  return requestText(payinRequest([apiKey], run), apiKey, SERIAL);
 }
 
 export function page(path: string): string {

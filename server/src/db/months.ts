@@ -1,5 +1,5 @@
 import type { SystemDb } from './system.ts';
-import { statement, type Tx } from './tx.ts';
+import { type Statement, statement, type Tx } from './tx.ts';
 
 const MONTHS = statement('months.ready', 'select caudal.months_ready() as ready');
 
@@ -52,4 +52,18 @@ export async function keptFrom(tx: Pick<Tx, 'query'>, months: number): Promise<s
   const [row] = await tx.query<{ month: string }>(AGE, [months]);
   if (!row) throw new Error('the database gave no time');
   return row.month;
+}
+
+/** The ids of a month, both included. */
+export interface IdSpan {
+  readonly first: string;
+  readonly last: string;
+}
+
+/** For statements that `countWithin` asks. */
+export const WITHIN = 'between $1::uuid and $2::uuid';
+
+export async function countWithin(tx: Tx, counting: Statement, { first, last }: IdSpan): Promise<number> {
+  const [row] = await tx.query<{ count: number }>(counting, [first, last]);
+  return row?.count ?? 0;
 }

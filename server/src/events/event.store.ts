@@ -1,3 +1,4 @@
+import { countWithin, type IdSpan, WITHIN } from '../db/months.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import type { SecretKey } from '../kit/crypto.ts';
 import { sealPayload } from './event.seal.ts';
@@ -72,4 +73,14 @@ export async function recordTestEvent(
     sealPayload(dataKey, body, organizationId, id),
     createdAt,
   ]);
+}
+
+const UNDISPATCHED = statement(
+  'event.undispatched',
+  `select count(*)::integer as count from caudal.events where id ${WITHIN} and undispatched`,
+);
+
+/** Those of which no deliveries were made yet. */
+export function countUndispatched(tx: Tx, span: IdSpan): Promise<number> {
+  return countWithin(tx, UNDISPATCHED, span);
 }

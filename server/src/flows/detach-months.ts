@@ -1,14 +1,38 @@
 import { detachMonths as detach } from '../db/detach-month.ts';
-import { keptFrom, type LeavingMonth, leavingMonths } from '../db/months.ts';
-import { type OpenInMonth, openInMonth } from '../db/open-in-month.ts';
+import { type IdSpan, keptFrom, type LeavingMonth, leavingMonths } from '../db/months.ts';
+import type { Tx } from '../db/tx.ts';
 import type { SystemDeps } from '../deps.ts';
+import { countUndispatched } from '../events/event.store.ts';
 import { uuidFloor } from '../kit/ids.ts';
+import { countOpenPayins } from '../payins/payin-closing.store.ts';
+import { countOpenLinks } from '../payment-links/payment-link-outcome.store.ts';
+import { countOpenPayouts } from '../payouts/payout-outcome.store.ts';
+import { countOpenNotices } from '../rail-notices/notice.store.ts';
+import { countOpenDeliveries } from '../webhooks/delivery.store.ts';
 
 /**
  * Whole months beside the present one that never leave: merchants replay events of a quarter, deliveries are tried for
  * thirty days, and who asks what happened asks within half a year.
  */
 export const KEPT_MONTHS = 6;
+
+/**
+ * What can still be to come of a month. A payin or payout that has not ended would look for its month's history and event in
+ * vain; a row that is due, or a delivery that is tried again, would be lost with its month.
+ */
+const OPEN = [
+  ['payins that have not ended or settled', countOpenPayins],
+  ['payouts that have not ended', countOpenPayouts],
+  ['payment links that have not ended', countOpenLinks],
+  ['notices of rails that nothing was made of', countOpenNotices],
+  ['events that were not dispatched', countUndispatched],
+  ['deliveries that are still tried', countOpenDeliveries],
+] as const;
+
+interface OpenInMonth {
+  readonly what: string;
+  readonly count: number;
+}
 
 export type Detaching =
   | { readonly kind: 'too young'; readonly keptFrom: string }
@@ -30,7 +54,7 @@ export async function detachMonths(
   if (before > kept) return { kind: 'too young', keptFrom: kept };
   const leaving = await leavingMonths(deps.system, before);
   const byMonth = [...Map.groupBy(leaving, ({ month }) => month)];
-  const openOf = (month: string) => deps.snapshot.read((tx) => openInMonth(tx, ...idsOf(month)));
+  const openOf = (month: string) => deps.snapshot.read((tx) => openIn(tx, idsOf(month)));
   for (const [month] of byMonth) {
     const open = await openOf(month);
     if (open.length > 0) return { kind: 'open', month, open };
@@ -46,9 +70,15 @@ export async function detachMonths(
   return { kind: 'detached', months: leaving };
 }
 
-/** The first and the last id a month can hold. */
-function idsOf(month: string): [first: string, last: string] {
+async function openIn(tx: Tx, span: IdSpan): Promise<OpenInMonth[]> {
+  const found: OpenInMonth[] = [];
+  for (const [what, count] of OPEN) found.push({ what, count: await count(tx, span) });
+  return found.filter(({ count }) => count > 0);
+}
+
+/** All that a month can hold. */
+function idsOf(month: string): IdSpan {
   const [year, index] = [Number(month.slice(0, 4)), Number(month.slice(4)) - 1];
   const end = uuidFloor(Date.UTC(year, index + 1, 1) - 1);
-  return [uuidFloor(Date.UTC(year, index, 1)), `${end.slice(0, 14)}ffff-ffff-ffffffffffff`];
+  return { first: uuidFloor(Date.UTC(year, index, 1)), last: `${end.slice(0, 14)}ffff-ffff-ffffffffffff` };
 }

@@ -1,3 +1,4 @@
+import { countWithin, type IdSpan, WITHIN } from '../db/months.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import { statesBefore } from './payin.states.ts';
 
@@ -20,4 +21,14 @@ export async function closeEarly(
   { organizationId, id }: { readonly organizationId: string; readonly id: string },
 ): Promise<boolean> {
   return (await tx.query(CLOSE_EARLY, [organizationId, id])).length > 0;
+}
+
+const OPEN = statement(
+  'payin-closing.open',
+  `select count(*)::integer as count from caudal.payins where id ${WITHIN} and (result_at is null or rail_due_at is not null or settles_at is not null)`,
+);
+
+/** Those that have not ended, or have something due. */
+export function countOpenPayins(tx: Tx, span: IdSpan): Promise<number> {
+  return countWithin(tx, OPEN, span);
 }

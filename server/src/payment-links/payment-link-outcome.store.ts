@@ -1,3 +1,4 @@
+import { countWithin, type IdSpan, WITHIN } from '../db/months.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import { LINK_COLUMNS, type LinkRow } from './payment-link.store.ts';
 
@@ -104,4 +105,14 @@ const SHUT = statement(
 export async function shutLink(tx: Tx, { organizationId, id }: LinkKey): Promise<LinkRow | null> {
   const [row] = await tx.query<LinkRow>(SHUT, [organizationId, id]);
   return row ?? null;
+}
+
+const OPEN = statement(
+  'payment-link-outcome.open',
+  `select count(*)::integer as count from caudal.payment_links where id ${WITHIN} and status = 'PENDING'`,
+);
+
+/** Those that wait for their money. */
+export function countOpenLinks(tx: Tx, span: IdSpan): Promise<number> {
+  return countWithin(tx, OPEN, span);
 }

@@ -1,4 +1,5 @@
 import { CLAIM } from '../db/claim.ts';
+import { countWithin, type IdSpan, WITHIN } from '../db/months.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import type { RailErrorCode } from '../rails/contract.ts';
 import type { Move } from './payout.outcome.ts';
@@ -308,4 +309,14 @@ export interface AttemptRow {
 /** Every time a payout was sent, or was about to be. */
 export function attemptsOf(tx: Tx, { organizationId, id }: PayoutKey): Promise<AttemptRow[]> {
   return tx.query(ATTEMPTS, [organizationId, id]);
+}
+
+const OPEN = statement(
+  'payout-outcome.open',
+  `select count(*)::integer as count from caudal.payouts where id ${WITHIN} and (result_at is null or rail_task is not null)`,
+);
+
+/** Those that have not ended, or have something due. */
+export function countOpenPayouts(tx: Tx, span: IdSpan): Promise<number> {
+  return countWithin(tx, OPEN, span);
 }

@@ -1,4 +1,5 @@
 import { CLAIM } from '../db/claim.ts';
+import { countWithin, type IdSpan, WITHIN } from '../db/months.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import { type Cents, cents } from '../kit/money.ts';
 import type { Rail, RailErrorCode, RailNotice } from '../rails/contract.ts';
@@ -230,4 +231,14 @@ function wordOf({ word, execution_id, amount_in_cents, error_code }: NoticeRow):
     return { kind: 'paid', executionId: execution_id, amount: cents(amount_in_cents) };
   if (word !== 'paid' && error_code !== null) return { kind: word, errorCode: error_code };
   throw new Error('a notice without what its word needs');
+}
+
+const OPEN = statement(
+  'notice.open',
+  `select count(*)::integer as count from caudal.rail_notices where id ${WITHIN} and due_at is not null`,
+);
+
+/** Those of which nothing was made yet. */
+export function countOpenNotices(tx: Tx, span: IdSpan): Promise<number> {
+  return countWithin(tx, OPEN, span);
 }

@@ -1,3 +1,4 @@
+import { countWithin, type IdSpan, WITHIN } from '../db/months.ts';
 import { statement, type Tx } from '../db/tx.ts';
 
 /** So long after the event its deliveries are tried. */
@@ -300,4 +301,14 @@ export async function replayEvents(
   );
   if (!row) throw new Error('a replay counts its events');
   return { events: row.events, deliveries: row.deliveries, nextFrom: row.next_from };
+}
+
+const OPEN = statement(
+  'delivery.open',
+  `select count(*)::integer as count from caudal.webhook_deliveries where event_id ${WITHIN} and status = 'PENDING' and give_up_at > caudal.now()`,
+);
+
+/** Those that are still tried. What a deleted endpoint leaves behind stays PENDING, and nobody tries it after its time. */
+export function countOpenDeliveries(tx: Tx, span: IdSpan): Promise<number> {
+  return countWithin(tx, OPEN, span);
 }
