@@ -47,7 +47,7 @@ export const BENCHES: readonly Bench[] = [
       benchCreatePayins(
         stage,
         quick
-          ? { warmUp: 3, closed: 4, open: 1.5, pgbench: 1, bareServer: 1 }
+          ? { warmUp: 2, closed: 3, open: 1, pgbench: 1, bareServer: 0.5 }
           : { warmUp: 6, closed: 20, open: 15, pgbench: 10, bareServer: 8 },
         seed,
       ),

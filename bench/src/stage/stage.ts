@@ -22,7 +22,7 @@ export const POSTGRES_SETTINGS = {
   wal_compression: 'off',
 };
 
-const LOG_FILES = 96;
+const LOG_FILES = 64;
 
 export interface Stage {
   readonly folder: string;
