@@ -138,9 +138,9 @@ export const WEBHOOK_BUGS: readonly DrilledBug<WebhookDrill>[] = [
     patches: [
       {
         file: DELIVERING,
-        find: 'const answer = await this.#send(next, body, target);',
+        find: 'const answer = await this.#send(next, event.body, target);',
         replace:
-          'const answer = await this.#send(next, JSON.stringify({ ...JSON.parse(body), attempt: next.attempts + 1 }), target);',
+          'const answer = await this.#send(next, Buffer.from(JSON.stringify({ ...JSON.parse(event.body.toString()), attempt: next.attempts + 1 })), target);',
       },
     ],
     drill: fail,

@@ -78,3 +78,32 @@ const OF_IDS = statement(
 export function eventsOfIds(tx: Tx, organizationId: string, ids: readonly string[]): Promise<EventRow[]> {
   return tx.query<EventRow>(OF_IDS, [organizationId, ids]);
 }
+
+/** An event as it is to be sent, still sealed. */
+export interface SealedEvent {
+  readonly organizationId: string;
+  readonly id: string;
+  readonly resource: string;
+  readonly payload: Buffer;
+}
+
+const SEALED = statement(
+  'event.sealed',
+  `select e.organization_id, e.id, e.resource, e.payload from unnest($1::uuid[], $2::uuid[]) as w (organization_id, id)
+   cross join lateral (
+     select e.organization_id, e.id, e.resource, e.payload from caudal.events e
+     where e.organization_id = w.organization_id and e.id = w.id limit 1) as e`,
+);
+
+/** Of several organizations. */
+export async function sealedEvents(
+  tx: Tx,
+  wanted: readonly { readonly organizationId: string; readonly eventId: string }[],
+): Promise<SealedEvent[]> {
+  if (wanted.length === 0) return [];
+  const rows = await tx.query<{ organization_id: string; id: string; resource: string; payload: Buffer }>(
+    SEALED,
+    [wanted.map(({ organizationId }) => organizationId), wanted.map(({ eventId }) => eventId)],
+  );
+  return rows.map(({ organization_id, ...row }) => ({ organizationId: organization_id, ...row }));
+}

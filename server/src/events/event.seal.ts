@@ -9,6 +9,6 @@ export function sealPayload(dataKey: SecretKey, body: string, organizationId: st
   return seal(dataKey, body, identity(organizationId, id));
 }
 
-export function openPayload(dataKey: SecretKey, sealed: Buffer, organizationId: string, id: string): string {
-  return open(dataKey, sealed, identity(organizationId, id)).toString('utf8');
+export function openPayload(dataKey: SecretKey, sealed: Buffer, organizationId: string, id: string): Buffer {
+  return open(dataKey, sealed, identity(organizationId, id));
 }

@@ -7,6 +7,7 @@ import { freshToken } from '../kit/ids.ts';
 import { errorFields } from '../kit/log.ts';
 import type { Counter } from '../kit/metrics.ts';
 import type { DataKeys } from '../organizations/data-keys.ts';
+import type { OrganizationSecrets } from '../organizations/organization.ts';
 import {
   type AttemptResult,
   type DueDelivery,
@@ -18,7 +19,8 @@ import { claimLines, type Line, type LineRelease, releaseLines, shutLines } from
 import { retryDelayMs } from '../webhooks/retry-schedule.ts';
 import { signatureHeaders } from '../webhooks/signature.ts';
 import type { SendResult, WebhookSender } from '../webhooks/webhook-sender.ts';
-import { type Claim, onceOpened, type Target, targetOf } from './webhook-target.ts';
+import { type EventOf, type OpenedEvent, OpenedEvents } from './opened-events.ts';
+import { type Target, targetOf } from './webhook-target.ts';
 
 /**
  * Lines a process works at the same time. One that hangs takes one of them, for ten seconds at most; those known to fail
@@ -37,6 +39,13 @@ const PUT_OFF_MS = 600_000;
 const LONGEST_REST_MS = 60_000;
 /** Without one success for so long an endpoint is disabled. */
 const GIVEN_UP_AFTER_SECONDS = 5 * 86_400;
+
+/** Lines taken together. */
+interface Claim {
+  readonly token: string;
+  readonly secrets: (organizationId: string) => OrganizationSecrets;
+  readonly eventOf: EventOf;
+}
 
 interface Turn {
   readonly results: readonly AttemptResult[];
@@ -62,6 +71,7 @@ export class WebhookDeliverer {
   readonly #deps: SystemDeps;
   readonly #keys: DataKeys;
   readonly #sender: WebhookSender;
+  readonly #opened = new OpenedEvents();
   readonly #recorder: Batcher<Turn, null>;
   readonly #attempts: Counter;
   readonly #disabled: Counter;
@@ -121,14 +131,16 @@ export class WebhookDeliverer {
     if (this.#closed || free <= 0) return 0;
     const freeFailing = Math.min(free, FAILING_AT_ONCE - this.#failingTurns);
     const claimToken = freshToken();
-    const { lines, deliveries } = await this.#deps.system.transaction('claim lines', async (tx) => {
+    const { lines, deliveries, eventOf } = await this.#deps.system.transaction('claim lines', async (tx) => {
       const lines = await claimLines(tx, claimToken, free, Math.max(0, freeFailing));
-      return { lines, deliveries: await takeDeliveries(tx, lines.map(withMost)) };
+      const deliveries = await takeDeliveries(tx, lines.map(withMost));
+      const due = deliveries.filter(({ over }) => !over);
+      return { lines, deliveries, eventOf: await this.#opened.read(tx, due) };
     });
     if (lines.length === 0) return 0;
     const secrets = await this.#keys.of(new Set(lines.map((line) => line.organizationId)));
     const byLine = Map.groupBy(deliveries, ({ endpointId }) => endpointId);
-    const claim = { token: claimToken, secrets, bodyOf: onceOpened(secrets) };
+    const claim = { token: claimToken, secrets, eventOf };
     for (const line of lines) this.#begin(line, byLine.get(line.endpointId) ?? [], claim);
     return lines.length;
   }
@@ -205,15 +217,15 @@ export class WebhookDeliverer {
       while (!failing && !this.#closed && monotonicMs() < until) {
         const next = queue.shift();
         if (!next) return;
-        const body = this.#bodyOf(next, claim);
-        if (body === null) {
+        const event = this.#eventOf(next, claim);
+        if (event === null) {
           unreadable.push(putOff(next));
           continue;
         }
-        const answer = await this.#send(next, body, target);
+        const answer = await this.#send(next, event.body, target);
         const received = isReceived(answer);
         failing ||= !received;
-        sent.push({ result: resultOf(next, answer, target.sealAnswer), received, test: next.test });
+        sent.push({ result: resultOf(next, answer, target.sealAnswer), received, test: event.test });
       }
     };
     await Promise.all(Array.from({ length: Math.min(SENDS_AT_ONCE, due.length) }, worker));
@@ -221,11 +233,11 @@ export class WebhookDeliverer {
   }
 
   /** An event that does not open stops no other; somebody must look into it. */
-  #bodyOf(delivery: DueDelivery, claim: Claim): string | null {
+  #eventOf(delivery: DueDelivery, claim: Claim): OpenedEvent | null {
+    const { organizationId, eventId } = delivery;
     try {
-      return claim.bodyOf(delivery);
+      return claim.eventOf(delivery, claim.secrets(organizationId).dataKey);
     } catch (error) {
-      const { organizationId, eventId } = delivery;
       this.#deps.log.error(
         { ...errorFields(error), organizationId, event: eventId },
         'an event does not open, and cannot be delivered',
@@ -234,7 +246,7 @@ export class WebhookDeliverer {
     }
   }
 
-  async #send(delivery: DueDelivery, body: string, target: Target): Promise<SendResult> {
+  async #send(delivery: DueDelivery, body: Buffer, target: Target): Promise<SendResult> {
     const signature = signatureHeaders({ id: delivery.eventId, timestamp: realTime(), body }, target.secrets);
     const answer = await this.#sender.send({
       url: target.url,

@@ -91,7 +91,7 @@ export async function readDeliveryPage(
 }
 
 export function eventOf(row: EventRow, dataKey: SecretKey): RecordedEvent {
-  const text = openPayload(dataKey, row.payload, row.organization_id, row.id);
+  const text = openPayload(dataKey, row.payload, row.organization_id, row.id).toString('utf8');
   return { id: row.id, body: JSON.parse(text) as object };
 }
 

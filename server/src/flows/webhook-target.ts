@@ -1,7 +1,5 @@
-import { openPayload } from '../events/event.seal.ts';
 import { keyFromBytes, type SecretKey } from '../kit/crypto.ts';
 import type { OrganizationSecrets } from '../organizations/organization.ts';
-import type { DueDelivery } from '../webhooks/delivery.store.ts';
 import { openPart, openStaticHeader, sealPart } from '../webhooks/endpoint.seal.ts';
 import type { StaticHeader } from '../webhooks/endpoint.ts';
 import type { Line } from '../webhooks/line.store.ts';
@@ -12,26 +10,6 @@ export interface Target {
   readonly staticHeader: StaticHeader | null;
   readonly secrets: readonly SecretKey[];
   readonly sealAnswer: (text: string) => Buffer;
-}
-
-/** Lines taken together. */
-export interface Claim {
-  readonly token: string;
-  readonly secrets: (organizationId: string) => OrganizationSecrets;
-  /** @throws when the event does not open */
-  readonly bodyOf: (delivery: DueDelivery) => string;
-}
-
-/** An event that goes to several endpoints is opened once for all of them. */
-export function onceOpened(secrets: Claim['secrets']): Claim['bodyOf'] {
-  const bodies = new Map<string, string>();
-  return ({ organizationId, eventId, sealedPayload }) => {
-    const known = bodies.get(eventId);
-    if (known !== undefined) return known;
-    const body = openPayload(secrets(organizationId).dataKey, sealedPayload, organizationId, eventId);
-    bodies.set(eventId, body);
-    return body;
-  };
 }
 
 /** Endpoints answer the same again and again: it is sealed once a turn. Bound to the endpoint, not to the delivery. */

@@ -53,8 +53,11 @@ export function open(key: SecretKey, sealed: Buffer, identity: string): Buffer {
   return Buffer.concat([decipher.update(sealed.subarray(1 + NONCE_BYTES, -TAG_BYTES)), decipher.final()]);
 }
 
-export function hmac(key: SecretKey, text: string | Buffer): Buffer {
-  return createHmac('sha256', key).update(text).digest();
+/** Of the parts, one after the other. */
+export function hmac(key: SecretKey, ...parts: readonly (string | Buffer)[]): Buffer {
+  const mac = createHmac('sha256', key);
+  for (const part of parts) mac.update(part);
+  return mac.digest();
 }
 
 export function sha256(text: string | Buffer): Buffer {

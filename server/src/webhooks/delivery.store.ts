@@ -90,7 +90,7 @@ export async function insertTestDelivery(
   await tx.query(INSERT_ONE, [organizationId, endpointId, eventId]);
 }
 
-/** A delivery that is due, with what is to be sent. */
+/** A delivery that is due. */
 export interface DueDelivery {
   readonly organizationId: string;
   readonly endpointId: string;
@@ -101,14 +101,11 @@ export interface DueDelivery {
   readonly replays: number;
   /** Its time was over before it could be tried again. */
   readonly over: boolean;
-  /** One that somebody asked for: that it fails says nothing about the events. */
-  readonly test: boolean;
-  readonly sealedPayload: Buffer;
 }
 
 const TAKE = statement(
   'webhook-delivery.take',
-  `select d.organization_id, d.endpoint_id, d.event_id, d.attempts, d.attempts_before, d.replays, d.over, e.resource = 'webhook' as test, e.payload
+  `select d.organization_id, d.endpoint_id, d.event_id, d.attempts, d.attempts_before, d.replays, d.over
    from unnest($1::uuid[], $2::uuid[], $3::int[]) as w (organization_id, endpoint_id, most)
    cross join lateral (
      select d.organization_id, d.endpoint_id, d.event_id, d.attempts, d.attempts_before, d.replays, d.give_up_at <= caudal.now() as over
@@ -116,8 +113,7 @@ const TAKE = statement(
      -- By the endpoint alone: with the organization beside it the primary key would do, and read all it ever got.
      where d.endpoint_id = w.endpoint_id and d.next_attempt_at <= caudal.now()
      order by d.next_attempt_at limit w.most
-   ) as d
-   join caudal.events e on e.organization_id = d.organization_id and e.id = d.event_id`,
+   ) as d`,
 );
 
 /** What is due in lines that are claimed: nobody else is at them, so nothing more is locked. */
@@ -134,8 +130,6 @@ export async function takeDeliveries(
     attempts_before: number;
     replays: number;
     over: boolean;
-    test: boolean;
-    payload: Buffer;
   }>(TAKE, [
     lines.map((line) => line.organizationId),
     lines.map((line) => line.endpointId),
@@ -149,8 +143,6 @@ export async function takeDeliveries(
     attemptsBefore: row.attempts_before,
     replays: row.replays,
     over: row.over,
-    test: row.test,
-    sealedPayload: row.payload,
   }));
 }
 

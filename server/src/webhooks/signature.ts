@@ -13,8 +13,8 @@ export interface SignedMessage {
   readonly id: string;
   /** Of this attempt, so that a receiver may refuse a recorded message. */
   readonly timestamp: Date;
-  /** Exactly the text that is sent. */
-  readonly body: string;
+  /** Exactly the bytes that are sent. */
+  readonly body: Buffer;
 }
 
 export interface SignatureHeaders {
@@ -45,10 +45,12 @@ export function parseWebhookSecret(text: string): Buffer | null {
  */
 export function signatureHeaders(message: SignedMessage, secrets: readonly SecretKey[]): SignatureHeaders {
   const seconds = String(Math.floor(message.timestamp.getTime() / 1000));
-  const signed = `${message.id}.${seconds}.${message.body}`;
+  const head = `${message.id}.${seconds}.`;
   return {
     'webhook-id': message.id,
     'webhook-timestamp': seconds,
-    'webhook-signature': secrets.map((secret) => `v1,${hmac(secret, signed).toString('base64')}`).join(' '),
+    'webhook-signature': secrets
+      .map((secret) => `v1,${hmac(secret, head, message.body).toString('base64')}`)
+      .join(' '),
   };
 }

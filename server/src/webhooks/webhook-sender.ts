@@ -11,7 +11,7 @@ export interface WebhookRequest {
   /** As `readWebhookUrl` gave it. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  readonly body: Buffer;
 }
 
 export type SendResult =

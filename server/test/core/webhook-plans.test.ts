@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Tx } from '../../src/db/tx.ts';
 import { recordTestEvent } from '../../src/events/event.store.ts';
-import { eventIdsSince, eventsOfIds, findEvent, listEvents } from '../../src/events/event-list.store.ts';
+import {
+  eventIdsSince,
+  eventsOfIds,
+  findEvent,
+  listEvents,
+  sealedEvents,
+} from '../../src/events/event-list.store.ts';
 import { keyFromSecret } from '../../src/kit/crypto.ts';
 import {
   dispatchEvents,
@@ -50,6 +56,7 @@ describe('the plan of each statement on the way of events, made when all tables 
     ['oldest undispatched', (tx) => oldestUndispatched(tx)],
     ['claim lines', (tx) => claimLines(tx, ID, 100, 100)],
     ['take deliveries', (tx) => takeDeliveries(tx, [{ ...LINE, most: 100 }])],
+    ['sealed events', (tx) => sealedEvents(tx, [{ organizationId: ID, eventId: ID }])],
     [
       'record attempts',
       (tx) =>

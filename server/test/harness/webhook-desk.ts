@@ -43,7 +43,7 @@ export function post(
   { port }: { readonly port: number },
   path = '/hook',
 ): Promise<SendResult> {
-  return from.send({ url: `http://${OUTSIDE}:${port}${path}`, headers: {}, body: '{}' });
+  return from.send({ url: `http://${OUTSIDE}:${port}${path}`, headers: {}, body: Buffer.from('{}') });
 }
 
 export function answered(result: SendResult) {

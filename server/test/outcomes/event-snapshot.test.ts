@@ -26,10 +26,9 @@ async function bodyOfEvent(payinId: string): Promise<Record<string, unknown>> {
     [payinId],
   );
   if (!row) throw new Error('no event');
-  return JSON.parse(openPayload(secrets.dataKey, row.payload, row.organization_id, row.id)) as Record<
-    string,
-    unknown
-  >;
+  return JSON.parse(
+    openPayload(secrets.dataKey, row.payload, row.organization_id, row.id).toString(),
+  ) as Record<string, unknown>;
 }
 
 it('a confirmed payin: the body as the contract says, taken at the moment of the fact', async () => {

@@ -26,7 +26,7 @@ async function bodyOfEvent(id: string): Promise<unknown> {
     [id],
   );
   if (!row) throw new Error('no event');
-  return JSON.parse(openPayload(secrets.dataKey, row.payload, row.organization_id, row.id));
+  return JSON.parse(openPayload(secrets.dataKey, row.payload, row.organization_id, row.id).toString());
 }
 
 describe('a payout that arrives', () => {

@@ -58,7 +58,7 @@ function told(result: SendResult): string {
 }
 
 async function post(from: WebhookSender, url: string): Promise<string> {
-  return told(await from.send({ url, headers: {}, body: '{}' }));
+  return told(await from.send({ url, headers: {}, body: Buffer.from('{}') }));
 }
 
 async function tryForms(): Promise<{ forms: number; slipped: string[] }> {

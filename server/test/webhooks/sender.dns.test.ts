@@ -34,7 +34,7 @@ function senderBy(dns: DnsServer, options: SenderOptions = {}): WebhookSender {
 }
 
 function post(from: WebhookSender, port: number, host = NAME): Promise<SendResult> {
-  return from.send({ url: `http://${host}:${port}/`, headers: {}, body: '{}' });
+  return from.send({ url: `http://${host}:${port}/`, headers: {}, body: Buffer.from('{}') });
 }
 
 const a = (data: string, name?: string): DnsRecord => ({ type: 'A', data, ...(name ? { name } : {}) });

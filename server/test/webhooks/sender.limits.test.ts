@@ -73,7 +73,7 @@ describe('the deadline of the connection', () => {
   it('ends a handshake that the peer does not answer', async () => {
     const peer = await desk.peerThat(() => undefined);
     const url = `https://127.0.0.7:${peer.port}/`;
-    const result = await desk.sender({ connectMs: 300 }).send({ url, headers: {}, body: '{}' });
+    const result = await desk.sender({ connectMs: 300 }).send({ url, headers: {}, body: Buffer.from('{}') });
     expect(result).toMatchObject({ kind: 'failed', reason: 'timeout' });
     expect(result.durationMs).toBeLessThan(3000);
     await letGo(peer);
@@ -90,7 +90,9 @@ describe('the deadline of the connection', () => {
     const resolve = () => Promise.resolve(['127.0.0.8', OUTSIDE]);
     const url = `http://hooks.shop.example:${peer.port}/`;
     expect(
-      await desk.sender({ resolve, isAllowed: () => true }).send({ url, headers: {}, body: '{}' }),
+      await desk
+        .sender({ resolve, isAllowed: () => true })
+        .send({ url, headers: {}, body: Buffer.from('{}') }),
     ).toMatchObject({ status: 200 });
   });
 });

@@ -12,7 +12,7 @@ describe('a webhook', () => {
     const result = await desk.sender().send({
       url: `http://127.0.0.7:${peer.port}/a%20b/hook?key=1&x=%C3%B1#part`,
       headers: { 'content-type': 'application/json', 'webhook-id': 'evt_1', 'X-Shop': 'one' },
-      body: '{"name":"ñ"}',
+      body: Buffer.from('{"name":"ñ"}'),
     });
     expect(result).toEqual({
       kind: 'answered',
@@ -43,7 +43,7 @@ describe('a webhook', () => {
     await desk.sender().send({
       url: `http://127.0.0.7:${peer.port}/`,
       headers: { Host: 'inside.example', 'Accept-Encoding': 'gzip' },
-      body: '{}',
+      body: Buffer.from('{}'),
     });
     const lines = peer.requests[0]?.text.toLowerCase().split('\r\n') ?? [];
     expect(lines.filter((line) => line.startsWith('host:'))).toEqual([`host: 127.0.0.7:${peer.port}`]);
@@ -59,7 +59,9 @@ describe('a webhook', () => {
     ['another framing', { headers: { 'transfer-encoding': 'chunked' } }],
   ])('with %s is not sent at all', async (_name, { headers }) => {
     const peer = await desk.peerThat((socket) => socket.write(OK));
-    const result = await desk.sender().send({ url: `http://127.0.0.7:${peer.port}/`, headers, body: '{}' });
+    const result = await desk
+      .sender()
+      .send({ url: `http://127.0.0.7:${peer.port}/`, headers, body: Buffer.from('{}') });
     expect(result).toMatchObject({ kind: 'failed', reason: 'malformed' });
     expect(peer.requests).toEqual([]);
   });
@@ -67,7 +69,7 @@ describe('a webhook', () => {
   it.each(['', 'no url', 'ftp://127.0.0.7/', 'file:///etc/passwd', 'https://'])(
     'to %j is not sent at all',
     async (url) => {
-      const result = await desk.sender().send({ url, headers: {}, body: '{}' });
+      const result = await desk.sender().send({ url, headers: {}, body: Buffer.from('{}') });
       expect(result).toMatchObject({ kind: 'failed', reason: 'malformed' });
     },
   );

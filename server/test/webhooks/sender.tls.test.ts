@@ -50,7 +50,7 @@ function post(peer: { readonly port: number }, host: string, options: SenderOpti
     ...options,
   });
   stops.push(() => from.close());
-  return from.send({ url: `https://${host}:${peer.port}/`, headers: {}, body: '{}' });
+  return from.send({ url: `https://${host}:${peer.port}/`, headers: {}, body: Buffer.from('{}') });
 }
 
 describe.skipIf(!OPENSSL)('a webhook over TLS', () => {

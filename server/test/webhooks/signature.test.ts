@@ -10,10 +10,10 @@ import {
 } from '../../src/webhooks/signature.ts';
 
 /** What a receiver does with the secret it was shown, in its own words. */
-function verified(headers: Readonly<Record<string, string>>, body: string, shownSecret: string): boolean {
+function verified(headers: Readonly<Record<string, string>>, body: Buffer, shownSecret: string): boolean {
   const key = Buffer.from(shownSecret.replace(/^whsec_/, ''), 'base64');
   const mac = createHmac('sha256', key);
-  mac.update(`${headers['webhook-id']}.${headers['webhook-timestamp']}.`).update(Buffer.from(body));
+  mac.update(`${headers['webhook-id']}.${headers['webhook-timestamp']}.`).update(body);
   const expected = `v1,${mac.digest('base64')}`;
   return (headers['webhook-signature'] ?? '').split(' ').includes(expected);
 }
@@ -21,7 +21,7 @@ function verified(headers: Readonly<Record<string, string>>, body: string, shown
 const message = fc.record({
   id: fc.uuid(),
   timestamp: fc.date({ min: new Date(0), max: new Date('2100-01-01'), noInvalidDate: true }),
-  body: fc.string({ unit: 'binary' }).filter((text) => text.isWellFormed()),
+  body: fc.uint8Array().map((bytes) => Buffer.from(bytes)),
 });
 
 describe('the headers of a webhook', () => {
@@ -31,7 +31,7 @@ describe('the headers of a webhook', () => {
       {
         id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
         timestamp: new Date(1_614_265_330_999),
-        body: '{"test": 2432232314}',
+        body: Buffer.from('{"test": 2432232314}'),
       },
       [keyFromBytes(secret ?? Buffer.alloc(0))],
     );
@@ -49,7 +49,7 @@ describe('the headers of a webhook', () => {
         const headers = { ...signatureHeaders(signed, [keyFromBytes(secret)]) };
         const shown = printWebhookSecret(secret);
         expect(verified(headers, signed.body, shown)).toBe(true);
-        expect(verified(headers, `${signed.body} `, shown)).toBe(false);
+        expect(verified(headers, Buffer.concat([signed.body, Buffer.from(' ')]), shown)).toBe(false);
         expect(verified({ ...headers, 'webhook-id': 'another' }, signed.body, shown)).toBe(false);
         expect(verified({ ...headers, 'webhook-timestamp': '1' }, signed.body, shown)).toBe(false);
         expect(verified(headers, signed.body, printWebhookSecret(freshWebhookSecret()))).toBe(false);
@@ -59,10 +59,11 @@ describe('the headers of a webhook', () => {
 
   it('carry one signature for each secret, so that during a rotation either convinces', () => {
     const secrets = [freshWebhookSecret(), freshWebhookSecret()];
-    const signed = { id: 'a', timestamp: new Date(5000), body: 'ñ' };
+    const signed = { id: 'a', timestamp: new Date(5000), body: Buffer.from('ñ') };
     const headers = { ...signatureHeaders(signed, secrets.map(keyFromBytes)) };
     expect(headers['webhook-signature']).toMatch(/^v1,[A-Za-z0-9+/]{43}= v1,[A-Za-z0-9+/]{43}=$/);
-    for (const secret of secrets) expect(verified(headers, 'ñ', printWebhookSecret(secret))).toBe(true);
+    for (const secret of secrets)
+      expect(verified(headers, signed.body, printWebhookSecret(secret))).toBe(true);
   });
 });
 
