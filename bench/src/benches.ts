@@ -39,6 +39,8 @@ const GROWTH: Readonly<Record<string, GrowthPart>> = {
   G2: 'churn',
 };
 
+const R5 = { endpoints: 200, eventsASecond: 50 };
+
 /** In this order. Whatever pauses the workers or fills the tables comes last. */
 export const BENCHES: readonly Bench[] = [
   {
@@ -96,11 +98,26 @@ export const BENCHES: readonly Bench[] = [
     run: (stage, { quick }) =>
       benchHangingEndpoints(
         stage,
+        'R5',
         // Over few organizations an event has ten deliveries; over many it has one, and there are more lines for fewer of them.
         quick
-          ? { seconds: 3, organizations: [20], withoutToo: false }
-          : { seconds: 30, organizations: [20, 200], withoutToo: true },
+          ? { seconds: 3, sizes: [{ ...R5, organizations: 20 }], withoutToo: false }
+          : {
+              seconds: 30,
+              sizes: [20, 200].map((organizations) => ({ ...R5, organizations })),
+              withoutToo: true,
+            },
       ),
+  },
+  {
+    ids: ['E1'],
+    slow: true,
+    run: (stage) =>
+      benchHangingEndpoints(stage, 'E1', {
+        seconds: 30,
+        sizes: [{ endpoints: 10_000, organizations: 10_000, eventsASecond: 1000 }],
+        withoutToo: true,
+      }),
   },
   {
     ids: ['O1', 'O2', 'O3', 'O4', 'O5'],

@@ -1,4 +1,7 @@
+import type { Organization } from '../stage/new-organizations.ts';
 import type { Stage } from '../stage/stage.ts';
+
+const AT_ONCE = 8;
 
 export interface Endpoint {
   readonly apiKey: string;
@@ -21,8 +24,32 @@ export async function createEndpoints(
   );
 }
 
+/** The ports shared out between organizations, in order. */
+export async function endpointsOf(
+  stage: Stage,
+  organizations: readonly Organization[],
+  ports: readonly number[],
+): Promise<Endpoint[]> {
+  const each = ports.length / organizations.length;
+  const made = await inTurns([...organizations.entries()], ([index, { apiKey }]) =>
+    createEndpoints(stage, apiKey, ports.slice(index * each, (index + 1) * each)),
+  );
+  return made.flat();
+}
+
 export async function deleteEndpoints(stage: Stage, endpoints: readonly Endpoint[]): Promise<void> {
-  for (const { apiKey, id } of endpoints) await call(stage, apiKey, 'DELETE', `/webhook-endpoints/${id}`);
+  await inTurns(endpoints, ({ apiKey, id }) => call(stage, apiKey, 'DELETE', `/webhook-endpoints/${id}`));
+}
+
+/** A few at once; results in the order of what was given. */
+async function inTurns<T, R>(given: readonly T[], use: (each: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  const queue = given.entries();
+  const worker = async () => {
+    for (const [index, each] of queue) results[index] = await use(each);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  return results;
 }
 
 /** All events of a span of time again, to every endpoint of the organization. */
