@@ -46,9 +46,9 @@ export const WEBHOOK_BUGS: readonly DrilledBug<WebhookDrill>[] = [
     patches: [
       {
         file: DELIVERIES,
-        find: 'where w.deleted_at is null and w.created_at <= t.created_at',
+        find: 'and w.deleted_at is null and w.created_at <= t.created_at',
         replace:
-          'where w.id = (select f.id from caudal.webhook_endpoints f where f.organization_id = t.organization_id order by f.id limit 1) and w.created_at <= t.created_at',
+          'and w.id = (select f.id from caudal.webhook_endpoints f where f.organization_id = t.organization_id order by f.id limit 1) and w.created_at <= t.created_at',
       },
     ],
     drill: async (drill) => {
@@ -78,23 +78,26 @@ export const WEBHOOK_BUGS: readonly DrilledBug<WebhookDrill>[] = [
     patches: [
       {
         file: DISPATCHING,
-        find: `const { events } = await deps.system.transaction('dispatch events', (tx) => dispatchEvents(tx, AT_ONCE));`,
-        replace: `const marked = await deps.system.transaction('read', (tx) =>
-    tx.query<{ id: string }>({ name: 'planted.mark', text: 'update caudal.events set undispatched = false where undispatched returning id' }, []));
-  if (marked.length === 0) return 0;
-  const { events } = await deps.system.transaction('dispatch events', (tx) => dispatchEvents(tx, AT_ONCE, marked.map(({ id }) => id)));`,
+        find: `const events = await this.#deps.system.transaction('dispatch events', (tx) =>
+        dispatchEvents(tx, first, most),
+      );`,
+        replace: `const marked = await this.#deps.system.transaction('read', (tx) =>
+        tx.query<{ id: string }>({ name: 'planted.mark', text: 'update caudal.events set undispatched = false where undispatched returning id' }, []));
+      const events = await this.#deps.system.transaction('dispatch events', (tx) =>
+        dispatchEvents(tx, first, most, marked.map(({ id }) => id)),
+      );`,
       },
       {
         file: DELIVERIES,
-        find: 'where e.undispatched order by e.id limit $1 for update skip locked',
+        find: '${FIRST[first]} limit $1 for update skip locked',
         replace: 'where e.id = any ($2::uuid[]) order by e.id limit $1 for update skip locked',
       },
       {
         file: DELIVERIES,
-        find: '  most: number,\n): Promise<{',
-        replace: '  most: number, ids: readonly string[],\n): Promise<{',
+        find: 'first: DispatchedFirst, most: number): Promise<number>',
+        replace: 'first: DispatchedFirst, most: number, ids: readonly string[]): Promise<number>',
       },
-      { file: DELIVERIES, find: '(DISPATCH, [most])', replace: '(DISPATCH, [most, ids])' },
+      { file: DELIVERIES, find: '(DISPATCH[first], [most])', replace: '(DISPATCH[first], [most, ids])' },
     ],
     drill: async (drill) => {
       await drill.endpoint();

@@ -9,6 +9,8 @@ import { CREATED_OPTIONS, createdRange, LIST_OPTIONS, showListing } from '../lis
 import { readMoment, showMoment } from '../moments.ts';
 import { deliveryText } from './endpoints.ts';
 
+type ReplayEvents = Parameters<Caudal['events']['replayMany']>[0];
+type Replayed = Awaited<ReturnType<Caudal['events']['replay']>>;
 type ListQuery = NonNullable<Parameters<Caudal['events']['list']>[0]>;
 
 export const EVENT_COMMANDS: readonly Command[] = [
@@ -105,26 +107,32 @@ async function replay(context: Context, given: Given): Promise<undefined> {
     ]);
   const replayed =
     id === undefined
-      ? await caudal.events.replayMany(
-          {
-            ...range,
-            ...(failed === undefined
-              ? {}
-              : { failedSince: readMoment('failed-since', failed, Date.now()).toISOString() }),
-          },
-          { signal },
-        )
+      ? await replayAll(caudal, signal, {
+          ...range,
+          ...(failed === undefined
+            ? {}
+            : { failedSince: readMoment('failed-since', failed, Date.now()).toISOString() }),
+        })
       : await caudal.events.replay(await eventIdOf(caudal, id), { signal });
   screen.answer(
     replayed,
     () => `${replayed.deliveries} deliveries of ${replayed.events} events are on their way.`,
   );
   if (replayed.deliveries === 0) screen.note('No enabled endpoint wants them. See: caudal endpoints list');
-  if ('nextFrom' in replayed && typeof replayed.nextFrom === 'string')
-    screen.note(
-      `There are more: caudal events replay --since ${replayed.nextFrom} --until ${range.createdTo ?? 'NOW'}`,
-    );
   return undefined;
+}
+
+/** The API does some in a request, and says after which event to go on. */
+async function replayAll(caudal: Caudal, signal: AbortSignal, body: ReplayEvents): Promise<Replayed> {
+  const done = { events: 0, deliveries: 0 };
+  let after: string | undefined;
+  do {
+    const some = await caudal.events.replayMany(after === undefined ? body : { ...body, after }, { signal });
+    done.events += some.events;
+    done.deliveries += some.deliveries;
+    after = some.nextAfter ?? undefined;
+  } while (after !== undefined);
+  return done;
 }
 
 /** People seldom know an id; what happened last is what they look for. */

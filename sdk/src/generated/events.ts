@@ -52,7 +52,7 @@ export class EventsOperations {
   /**
    * Replay events: `POST /events/replay`. Needs the scope `events:write`.
    *
-   * Delivers many events again, to all enabled endpoints that want them: those that failed since a moment, or all of a span of time. At most 50,000 deliveries at once, oldest events first: `nextFrom` says from where to go on.
+   * Delivers many events again, oldest first: those that failed, of events created since a moment, to the endpoints at which they failed; or all of a span of time, to all enabled endpoints that want them. A request goes on for three seconds: `nextAfter` says from where to go on.
    *
    * @throws ApiError, of its own with the codes `malformed_json`, `payload_too_large`, `unsupported_media_type`, `outcome_unknown`
    */

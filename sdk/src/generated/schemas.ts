@@ -826,12 +826,14 @@ export interface Replayed {
 }
 
 export interface ReplayEvents {
-  /** All events created at or after this moment of which a delivery has failed or is failing. */
+  /** All events created at or after this moment of which a delivery has failed or is failing, each to the endpoints at which it did. */
   failedSince?: string | Date | undefined;
   /** With `createdTo`: all events created at or after this moment … */
   createdFrom?: string | Date | undefined;
   /** … and before this one. */
   createdTo?: string | Date | undefined;
+  /** Goes on after this event: `nextAfter` of the answer before, with the same other fields. */
+  after?: string | undefined;
 }
 
 export interface ReplayedMany {
@@ -839,8 +841,8 @@ export interface ReplayedMany {
   events: number;
   /** Deliveries: an event goes to every enabled endpoint that wants it. */
   deliveries: number;
-  /** Set when there are more: replay again with this as `failedSince` or `createdFrom`. */
-  nextFrom: string | null;
+  /** Set when there are more: repeat the request with this as `after`. */
+  nextAfter: string | null;
 }
 
 export interface Problem {

@@ -53,8 +53,11 @@ export async function findEvent(tx: Tx, organizationId: string, id: string): Pro
 
 const IDS_SINCE = statement(
   'event.ids-since',
-  `select e.id from caudal.events e
-   where e.organization_id = $1 and e.id > $2 and ($3::text is null or e.event = $3) order by e.id limit $4`,
+  'select e.id from caudal.events e where e.organization_id = $1 and e.id > $2 order by e.id limit $3',
+);
+const IDS_OF_NAME_SINCE = statement(
+  'event.ids-of-name-since',
+  'select e.id from caudal.events e where e.organization_id = $1 and e.id > $2 and e.event = $4 order by e.id limit $3',
 );
 
 /** Of those with a later id, oldest first. An id is stamped before its transaction commits: earlier ones may still appear. */
@@ -65,8 +68,24 @@ export async function eventIdsSince(
   event: string | null,
   most: number,
 ): Promise<string[]> {
-  const rows = await tx.query<{ id: string }>(IDS_SINCE, [organizationId, afterId, event, most]);
+  const values = [organizationId, afterId, most];
+  const rows =
+    event === null
+      ? await tx.query<{ id: string }>(IDS_SINCE, values)
+      : await tx.query<{ id: string }>(IDS_OF_NAME_SINCE, [...values, event]);
   return rows.map(({ id }) => id);
+}
+
+const UNDERWAY = statement(
+  'event.transactions-underway',
+  'select pg_snapshot_xmin(s)::text as oldest, pg_snapshot_xmax(s)::text as next from pg_current_snapshot() as s',
+);
+
+/** The numbers of the oldest transaction that has not ended, and of the next to begin. */
+export async function transactionsUnderway(tx: Tx): Promise<{ oldest: bigint; next: bigint }> {
+  const [row] = await tx.query<{ oldest: string; next: string }>(UNDERWAY);
+  if (!row) throw new Error('there is no snapshot');
+  return { oldest: BigInt(row.oldest), next: BigInt(row.next) };
 }
 
 const OF_IDS = statement(

@@ -1,5 +1,4 @@
 import { isPassing, verdictOf } from '../db/failures.ts';
-import type { Tx } from '../db/tx.ts';
 import type { SystemDeps } from '../deps.ts';
 import { Batcher } from '../kit/batch/batcher.ts';
 import { monotonicMs, realTime } from '../kit/clock.ts';
@@ -14,7 +13,7 @@ import {
   recordAttempts,
   takeDeliveries,
 } from '../webhooks/delivery.store.ts';
-import { type DisabledEndpoint, disableEndpoints } from '../webhooks/endpoint.store.ts';
+import { disableEndpoints } from '../webhooks/endpoint.store.ts';
 import { claimLines, type Line, type LineRelease, releaseLines, shutLines } from '../webhooks/line.store.ts';
 import { retryDelayMs } from '../webhooks/retry-schedule.ts';
 import { signatureHeaders } from '../webhooks/signature.ts';
@@ -23,13 +22,16 @@ import { type EventOf, type OpenedEvent, OpenedEvents } from './opened-events.ts
 import { type Target, targetOf } from './webhook-target.ts';
 
 /**
- * Lines a process works at the same time. One that hangs takes one of them, for ten seconds at most; those known to fail
- * have a share and no more, so that however many there are the others have places.
+ * Lines a process works at the same time. Those known to fail have a share and no more, so that however many there are the
+ * others have places. A turn that takes long leaves its place to another: it costs little but its open connections, and
+ * thousands of endpoints may begin to hang together before anybody knows which.
  */
 const LINES_AT_ONCE = 1024;
 const FAILING_AT_ONCE = 256;
+const SLOW_AT_ONCE = 4096;
+const SLOW_AFTER_MS = 1000;
 const CLAIMED_AT_ONCE = 256;
-/** So many of one line in a turn, and so many of them at once: then the others have theirs. */
+/** So many of one line in a turn, and so many of them at once when all goes well: then the others have theirs. */
 const IN_A_TURN = 100;
 const SENDS_AT_ONCE = 10;
 /** After that a turn begins no more: with the longest answer and the writing down it must end within its claim. */
@@ -37,6 +39,8 @@ const BEGIN_WITHIN_MS = 8000;
 /** A line that cannot be read waits for somebody to look into it. */
 const PUT_OFF_MS = 600_000;
 const LONGEST_REST_MS = 60_000;
+/** An endpoint may ask for more with `Retry-After`, and does for all its events. */
+const LONGEST_ASKED_REST_MS = 300_000;
 /** Without one success for so long an endpoint is disabled. */
 const GIVEN_UP_AFTER_SECONDS = 5 * 86_400;
 
@@ -50,6 +54,7 @@ interface Claim {
 interface Turn {
   readonly results: readonly AttemptResult[];
   readonly release: LineRelease;
+  readonly sealedAddress: Buffer;
   /** It said that it is there no more. */
   readonly gone: boolean;
   /** As many as a turn may take: there may be more. */
@@ -60,6 +65,7 @@ interface Sent {
   readonly result: AttemptResult;
   readonly received: boolean;
   readonly test: boolean;
+  readonly retryAfterMs: number;
 }
 
 /**
@@ -77,6 +83,7 @@ export class WebhookDeliverer {
   readonly #disabled: Counter;
   readonly #turns = new Set<Promise<void>>();
   #failingTurns = 0;
+  #slowTurns = 0;
   /** Lines wait for a place. */
   #crowded = false;
   #claiming: Promise<number> | null = null;
@@ -95,7 +102,8 @@ export class WebhookDeliverer {
       groupOf: ({ release }) => release.endpointId,
       maxBatch: 100,
       maxQueue: 10_000,
-      lanes: 1,
+      // One that waits for a replay of the same deliveries does not hold up the others.
+      lanes: 2,
       retryWithinMs: 10_000,
     });
     this.#attempts = deps.metrics.counter(
@@ -107,6 +115,11 @@ export class WebhookDeliverer {
       'Endpoints that were disabled because nothing reached them.',
     );
     deps.metrics.gauge('caudal_webhook_lines_active', 'Lines that are being worked.', () => this.#turns.size);
+    deps.metrics.gauge(
+      'caudal_webhook_lines_slow',
+      'Of them, those whose turn takes longer than a second.',
+      () => this.#slowTurns,
+    );
   }
 
   /** @returns how many lines were taken; call again at once while there are any */
@@ -119,14 +132,14 @@ export class WebhookDeliverer {
 
   async close(): Promise<void> {
     this.#closed = true;
-    await this.#claiming;
+    await this.#claiming?.catch(() => undefined);
     await Promise.all(this.#turns);
     await this.#recorder.close();
     this.#sender.close();
   }
 
   async #claim(): Promise<number> {
-    const free = Math.min(CLAIMED_AT_ONCE, LINES_AT_ONCE - this.#turns.size);
+    const free = Math.min(CLAIMED_AT_ONCE, LINES_AT_ONCE - (this.#turns.size - this.#slowTurns));
     this.#crowded = free <= 0;
     if (this.#closed || free <= 0) return 0;
     const freeFailing = Math.min(free, FAILING_AT_ONCE - this.#failingTurns);
@@ -148,13 +161,26 @@ export class WebhookDeliverer {
   #begin(line: Line, deliveries: readonly DueDelivery[], claim: Claim): void {
     const failing = line.failures > 0;
     if (failing) this.#failingTurns += 1;
+    let slow = false;
+    const timer = setTimeout(() => {
+      if (this.#slowTurns >= SLOW_AT_ONCE) return;
+      slow = true;
+      this.#slowTurns += 1;
+      if (this.#crowded) this.#goOn();
+    }, SLOW_AFTER_MS);
     const turn = this.#take(line, deliveries, claim).then((full) => {
+      clearTimeout(timer);
       this.#turns.delete(turn);
       if (failing) this.#failingTurns -= 1;
+      if (slow) this.#slowTurns -= 1;
       // Otherwise nobody waits, and the next round is soon enough.
-      if (!this.#closed && (full || this.#crowded)) void this.work().catch(() => undefined);
+      if (full || this.#crowded) this.#goOn();
     });
     this.#turns.add(turn);
+  }
+
+  #goOn(): void {
+    if (!this.#closed) void this.work().catch(() => undefined);
   }
 
   /** @returns whether the line may have more; never throws */
@@ -185,54 +211,74 @@ export class WebhookDeliverer {
       target = targetOf(line, claim.secrets(organizationId));
     } catch (error) {
       this.#deps.log.error({ ...errorFields(error), organizationId }, 'a webhook endpoint does not open');
-      return { results: [], release: released(PUT_OFF_MS, 'none'), gone: false, full: false };
+      return {
+        results: [],
+        release: released(PUT_OFF_MS, 'none'),
+        sealedAddress: line.sealedAddress,
+        gone: false,
+        full: false,
+      };
     }
     const over = deliveries.filter((delivery) => delivery.over).map(givenUp);
     const due = deliveries.filter((delivery) => !delivery.over);
-    const { sent, unreadable } = await this.#sendAll(due, target, claim);
+    const { sent, unsent } = await this.#sendAll(due, target, claim);
     const failed = sent.length > 0 && sent.every(({ received }) => !received);
     return {
-      results: [...over, ...unreadable, ...sent.map(({ result }) => result)],
-      release: released(
-        failed ? Math.min(LONGEST_REST_MS, 1000 * 2 ** Math.min(line.failures, 10)) : 0,
-        judged(sent),
-      ),
+      results: [...over, ...unsent, ...sent.map(({ result }) => result)],
+      release: released(failed ? restMs(line, sent) : 0, judged(sent)),
+      sealedAddress: line.sealedAddress,
       gone: sent.some(({ result }) => result.attempt?.statusCode === 410),
       full: !failed && deliveries.length === mostOf(line),
     };
   }
 
-  /** A few at once, in order; after the first that fails no more are begun. */
+  /**
+   * One, and with each that is received one more beside it, in order; after the first that fails no more are begun. So an
+   * endpoint that hangs has one request open, and one that answers soon has ten.
+   */
   async #sendAll(
     due: readonly DueDelivery[],
     target: Target,
     claim: Claim,
-  ): Promise<{ readonly sent: readonly Sent[]; readonly unreadable: readonly AttemptResult[] }> {
+  ): Promise<{ readonly sent: readonly Sent[]; readonly unsent: readonly AttemptResult[] }> {
     const sent: Sent[] = [];
-    const unreadable: AttemptResult[] = [];
+    const unsent: AttemptResult[] = [];
     const queue = [...due];
     const until = monotonicMs() + BEGIN_WITHIN_MS;
     let failing = false;
-    const worker = async () => {
+    let workers = 1;
+    const worker = async (): Promise<void> => {
+      const beside: Promise<void>[] = [];
       while (!failing && !this.#closed && monotonicMs() < until) {
         const next = queue.shift();
-        if (!next) return;
+        if (!next) break;
         const event = this.#eventOf(next, claim);
         if (event === null) {
-          unreadable.push(putOff(next));
+          unsent.push(putOff(next));
           continue;
         }
+        const startedAt = monotonicMs();
         const answer = await this.#send(next, event.body, target);
         const received = isReceived(answer);
         failing ||= !received;
-        sent.push({ result: resultOf(next, answer, target.sealAnswer), received, test: event.test });
+        sent.push({
+          result: resultOf(next, answer, startedAt, target.sealAnswer),
+          received,
+          test: event.test,
+          retryAfterMs: answer.kind === 'answered' ? (answer.retryAfterSeconds ?? 0) * 1000 : 0,
+        });
+        if (received && queue.length > 0 && workers < SENDS_AT_ONCE) {
+          workers += 1;
+          beside.push(worker());
+        }
       }
+      await Promise.all(beside);
     };
-    await Promise.all(Array.from({ length: Math.min(SENDS_AT_ONCE, due.length) }, worker));
-    return { sent, unreadable };
+    await worker();
+    return { sent, unsent };
   }
 
-  /** An event that does not open stops no other; somebody must look into it. */
+  /** One that is not there or does not open stops no other; somebody must look into it. */
   #eventOf(delivery: DueDelivery, claim: Claim): OpenedEvent | null {
     const { organizationId, eventId } = delivery;
     try {
@@ -269,19 +315,28 @@ export class WebhookDeliverer {
       await recordAttempts(
         tx,
         turns.flatMap((turn) => turn.results),
+        monotonicMs(),
       );
       const failing = await releaseLines(
         tx,
         turns.map((turn) => turn.release),
       );
-      return disable(tx, [
-        ...turns
-          .filter((turn) => turn.gone)
-          .map(({ release }) => ({ ...idOf(release), reason: 'it answered 410 Gone' })),
-        ...failing
+      const givenUp = new Set(
+        failing
           .filter(({ failingSeconds }) => failingSeconds >= GIVEN_UP_AFTER_SECONDS)
-          .map((line) => ({ ...idOf(line), reason: 'nothing reached it for five days' })),
-      ]);
+          .map(({ endpointId }) => endpointId),
+      );
+      const useless = turns.flatMap(({ release: { organizationId, endpointId }, sealedAddress, gone }) => {
+        const reason = gone
+          ? 'it answered 410 Gone'
+          : givenUp.has(endpointId)
+            ? 'nothing reached it for five days'
+            : null;
+        return reason === null ? [] : [{ organizationId, id: endpointId, sealedAddress, reason }];
+      });
+      const disabled = await disableEndpoints(tx, useless);
+      await shutLines(tx, disabled);
+      return disabled;
     });
     for (const { organizationId, id, reason } of disabled) {
       this.#disabled.add({});
@@ -293,10 +348,11 @@ export class WebhookDeliverer {
   }
 }
 
-async function disable(tx: Tx, endpoints: readonly DisabledEndpoint[]): Promise<DisabledEndpoint[]> {
-  const disabled = await disableEndpoints(tx, endpoints);
-  await shutLines(tx, disabled);
-  return disabled;
+/** Longer with each failure in a row, and as long as its endpoint asked for. */
+function restMs({ failures }: Line, sent: readonly Sent[]): number {
+  const ours = Math.min(LONGEST_REST_MS, 1000 * 2 ** Math.min(failures, 10));
+  const theirs = Math.max(...sent.map(({ retryAfterMs }) => retryAfterMs));
+  return Math.max(ours, Math.min(LONGEST_ASKED_REST_MS, theirs));
 }
 
 /** A line that fails is tried with one delivery at a time. */
@@ -312,10 +368,6 @@ function withMost(line: Line) {
 function judged(sent: readonly Sent[]): LineRelease['result'] {
   if (sent.some(({ received }) => received)) return 'success';
   return sent.some(({ test }) => !test) ? 'failure' : 'none';
-}
-
-function idOf({ organizationId, endpointId }: { organizationId: string; endpointId: string }) {
-  return { organizationId, id: endpointId };
 }
 
 /** Any 2xx. */
@@ -350,6 +402,7 @@ function putOff({ organizationId, endpointId, eventId, replays }: DueDelivery): 
 function resultOf(
   delivery: DueDelivery,
   answer: SendResult,
+  startedAtMs: number,
   sealAnswer: Target['sealAnswer'],
 ): AttemptResult {
   const { organizationId, endpointId, eventId, replays } = delivery;
@@ -362,6 +415,7 @@ function resultOf(
     replays,
     attempt: {
       number,
+      startedAtMs,
       statusCode: answer.kind === 'answered' ? answer.status : null,
       durationMs: answer.durationMs,
       error: answer.kind === 'failed' ? answer.reason : null,

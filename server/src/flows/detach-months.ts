@@ -1,4 +1,4 @@
-import { detachMonths as detach } from '../db/detach-month.ts';
+import { detachMonths as detach, reattachMonth } from '../db/detach-month.ts';
 import { type IdSpan, keptFrom, type LeavingMonth, leavingMonths } from '../db/months.ts';
 import type { Tx } from '../db/tx.ts';
 import type { SystemDeps } from '../deps.ts';
@@ -20,13 +20,14 @@ export const KEPT_MONTHS = 6;
  * What can still be to come of a month. A payin or payout that has not ended would look for its month's history and event in
  * vain; a row that is due, or a delivery that is tried again, would be lost with its month.
  */
+const DELIVERIES = 'deliveries that are still tried';
 const OPEN = [
   ['payins that have not ended or settled', countOpenPayins],
   ['payouts that have not ended', countOpenPayouts],
   ['payment links that have not ended', countOpenLinks],
   ['notices of rails that nothing was made of', countOpenNotices],
   ['events that were not dispatched', countUndispatched],
-  ['deliveries that are still tried', countOpenDeliveries],
+  [DELIVERIES, countOpenDeliveries],
 ] as const;
 
 interface OpenInMonth {
@@ -42,8 +43,8 @@ export type Detaching =
 /**
  * Detaches what may leave of the months before one (`202601`), with everybody at work. All of them are looked at before
  * the first leaves; a month in which something is still open keeps them all. Each is looked at once more when its turn
- * comes, for a replay may have made deliveries meanwhile. After that it makes none: events leave first, and it makes
- * deliveries only of events that it sees.
+ * comes, and again when its events have left, for a replay may have made deliveries meanwhile: then they are taken back.
+ * After that there are no more, for a replay makes deliveries only of events that it sees.
  */
 export async function detachMonths(
   deps: Pick<SystemDeps, 'snapshot' | 'system' | 'log'>,
@@ -63,9 +64,18 @@ export async function detachMonths(
     // One that was interrupted has let its events go already, and must be finished.
     const open = tables.some(({ pending }) => pending) ? [] : await openOf(month);
     if (open.length > 0) return { kind: 'open', month, open };
-    await detach(ownerUrl, tables, ({ table }) =>
-      deps.log.info({ table: `${table}_${month}` }, 'month detached'),
-    );
+    const leave = (some: readonly LeavingMonth[]) =>
+      detach(ownerUrl, some, ({ table }) => deps.log.info({ table: `${table}_${month}` }, 'month detached'));
+    const [first, ...others] = tables;
+    if (first?.table === 'events') {
+      await leave([first]);
+      const replayed = await deps.snapshot.read((tx) => countOpenDeliveries(tx, idsOf(month)));
+      if (replayed > 0) {
+        await reattachMonth(ownerUrl, first);
+        return { kind: 'open', month, open: [{ what: DELIVERIES, count: replayed }] };
+      }
+      await leave(others);
+    } else await leave(tables);
   }
   return { kind: 'detached', months: leaving };
 }

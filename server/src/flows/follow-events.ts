@@ -1,14 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Deps } from '../deps.ts';
-import { eventIdsSince, eventsOfIds } from '../events/event-list.store.ts';
+import { eventIdsSince, eventsOfIds, transactionsUnderway } from '../events/event-list.store.ts';
 import { monotonicMs } from '../kit/clock.ts';
 import { Fault } from '../kit/errors.ts';
-import { uuidFloor, uuidMs } from '../kit/ids.ts';
+import { uuidFloor, uuidMs, uuidv7 } from '../kit/ids.ts';
 import type { Principal } from '../organizations/organization.ts';
 import { eventOf, type RecordedEvent } from './read-events.ts';
+import { OVERLAP_MS, SettledIds } from './settled-ids.ts';
 
-/** An id is stamped before its transaction commits; after so long all of a moment are there. */
-const OVERLAP_MS = 60_000;
 const LOOK_EVERY_MS = 500;
 /** Whoever has many events is looked after less often: a stream takes a tenth of a core at most. */
 const REST_FACTOR = 9;
@@ -31,6 +30,8 @@ export interface Followed {
 }
 
 export interface EventStream {
+  /** Where to resume before there was an event; null when the client said after which one. */
+  readonly beginning: string | null;
   /** As they are recorded; now and then none, as a sign of life. */
   readonly events: AsyncIterable<readonly RecordedEvent[]>;
   /** When it is to end: a client that does not read is cut off soon after. */
@@ -67,7 +68,12 @@ export class EventStreams {
     };
     const timer = setTimeout(close, LIFE_MS);
     this.#open.set(ending, id);
-    return { events: follow(this.#deps, principal, followed, ending.signal), ended: ending.signal, close };
+    return {
+      beginning: followed.after === null ? uuidv7(this.#deps.clock.now(), this.#deps.cell) : null,
+      events: follow(this.#deps, principal, followed, ending.signal),
+      ended: ending.signal,
+      close,
+    };
   }
 
   /** All end, in order: their clients resume elsewhere. */
@@ -82,10 +88,11 @@ async function* follow(
   { after, event, allowed }: Followed,
   ended: AbortSignal,
 ): AsyncGenerator<readonly RecordedEvent[]> {
-  const settledNow = () => uuidFloor(deps.clock.now() - OVERLAP_MS);
+  const settledIds = new SettledIds();
   // Up to here all is read, for good; what is read beyond it is remembered.
-  let position =
-    after === null ? settledNow() : uuidFloor(Math.min(uuidMs(after), deps.clock.now()) - OVERLAP_MS);
+  let position = uuidFloor(
+    Math.min(after === null ? Infinity : uuidMs(after), deps.clock.now()) - OVERLAP_MS,
+  );
   const seen = new Set<string>();
   if (after === null)
     for await (const ids of idsBeyond(deps, principal, position, event)) remember(seen, ids);
@@ -93,7 +100,8 @@ async function* follow(
   let signOfLife = monotonicMs();
   while (!ended.aborted && (await allowed())) {
     const began = monotonicMs();
-    const settled = settledNow();
+    const underway = await deps.read.read(principal.organization.id, transactionsUnderway);
+    const settled = settledIds.upTo(deps.clock.now(), underway);
     for await (const ids of idsBeyond(deps, principal, position, event)) {
       const fresh = ids.filter((id) => !seen.has(id));
       for await (const events of eventsOf(deps, principal, fresh)) {

@@ -1,4 +1,4 @@
-import { claimIdempotencyKeys } from '../claims/idempotency.store.ts';
+import { claimIdempotencyKeys, releaseIdempotencyKeys } from '../claims/idempotency.store.ts';
 import type { Tx } from '../db/tx.ts';
 import type { Deps } from '../deps.ts';
 import { Fault } from '../kit/errors.ts';
@@ -10,9 +10,10 @@ import {
   deleteEndpoint,
   type EndpointRow,
   endpointOf,
+  findCreated,
   findEndpoint,
-  findSecret,
   insertEndpoint,
+  keepCreated,
   listEndpoints,
   rotateSecret,
 } from '../webhooks/endpoint.store.ts';
@@ -53,20 +54,22 @@ export async function createEndpoint(
 ): Promise<EndpointWithSecret & { readonly replayed: boolean }> {
   const { organization, secrets } = principal;
   const id = uuidv7(deps.clock.now(), deps.cell);
-  const claim = idempotencyClaim(secrets, OPERATION, idempotency);
+  const key = idempotencyClaim(secrets, OPERATION, idempotency);
+  const claim = key === null ? null : { organizationId: organization.id, ...key, resourceId: id };
   return writeForMerchant(deps, TRANSACTION, organization.id, async (tx) => {
     if (claim !== null) {
-      const [holder] = await claimIdempotencyKeys(tx, [
-        { organizationId: organization.id, ...claim, resourceId: id },
-      ]);
+      const [holder] = await claimIdempotencyKeys(tx, [claim]);
       if (holder && holder.resourceId !== id) {
         if (!holder.bodyHash.equals(claim.bodyHash)) return new Fault('idempotency_mismatch');
         return repeated(tx, organization.id, holder.resourceId, secrets);
       }
     }
     // Together with the new one: two at the same time may both find a place, which does no harm.
-    if ((await listEndpoints(tx, organization.id, MOST_ENDPOINTS)).length >= MOST_ENDPOINTS)
+    if ((await listEndpoints(tx, organization.id, MOST_ENDPOINTS)).length >= MOST_ENDPOINTS) {
+      // Only what was made is remembered: once there is room, the same request is taken.
+      if (claim !== null) await releaseIdempotencyKeys(tx, [claim]);
       return new Fault('too_many_endpoints');
+    }
     const secret = freshWebhookSecret();
     const row = await insertEndpoint(tx, {
       organizationId: organization.id,
@@ -77,20 +80,28 @@ export async function createEndpoint(
       sealedStaticHeader: sealHeader(secrets, request.staticHeader, organization.id, id),
       sealedSecret: sealPart(secrets.dataKey, 'secret', secret, organization.id, id),
     });
-    return {
-      endpoint: endpointOf(row, secrets.dataKey),
-      secret: printWebhookSecret(secret),
-      replayed: false,
-    };
+    const created = { endpoint: endpointOf(row, secrets.dataKey), secret: printWebhookSecret(secret) };
+    if (claim !== null)
+      await keepCreated(
+        tx,
+        organization.id,
+        id,
+        sealPart(secrets.dataKey, 'created_as', JSON.stringify(created), organization.id, id),
+      );
+    return { ...created, replayed: false };
   });
 }
 
+/** As it was created, whatever became of it since. */
 async function repeated(tx: Tx, organizationId: string, id: string, { dataKey }: OrganizationSecrets) {
-  const row = await findEndpoint(tx, organizationId, id);
-  const sealed = await findSecret(tx, organizationId, id);
-  if (!row || !sealed) return new Fault('not_found');
-  const secret = openPart(dataKey, 'secret', sealed, organizationId, id);
-  return { endpoint: endpointOf(row, dataKey), secret: printWebhookSecret(secret), replayed: true };
+  const sealed = await findCreated(tx, organizationId, id);
+  if (!sealed) return new Fault('not_found');
+  const { endpoint, secret } = JSON.parse(
+    openPart(dataKey, 'created_as', sealed, organizationId, id).toString('utf8'),
+    (name, value: unknown) =>
+      name === 'createdAt' || name === 'updatedAt' ? new Date(String(value)) : value,
+  ) as EndpointWithSecret;
+  return { endpoint, secret, replayed: true };
 }
 
 export async function readEndpoints(deps: Deps, { organization, secrets }: Principal): Promise<Endpoint[]> {

@@ -15,7 +15,7 @@ interface EventId {
   readonly eventId: string;
 }
 
-/** @throws when the event is not there or does not open */
+/** @throws when it is not there or does not open */
 export type EventOf = (event: EventId, dataKey: SecretKey) => OpenedEvent;
 
 /** Twice so many are remembered at most, a kilobyte each. */
@@ -45,7 +45,9 @@ export class OpenedEvents {
       const key = keyOf(event);
       const known = opened.get(key);
       if (known) return known;
-      const fresh = open(sealed.get(key), dataKey);
+      const found = sealed.get(key);
+      if (!found) throw new Error('there is no such event');
+      const fresh = open(found, dataKey);
       opened.set(key, fresh);
       this.#remember(key, fresh);
       return fresh;
@@ -69,9 +71,7 @@ export class OpenedEvents {
   }
 }
 
-function open(sealed: SealedEvent | undefined, dataKey: SecretKey): OpenedEvent {
-  if (!sealed) throw new Error('the event is not there');
-  const { organizationId, id, resource, payload } = sealed;
+function open({ organizationId, id, resource, payload }: SealedEvent, dataKey: SecretKey): OpenedEvent {
   return { body: openPayload(dataKey, payload, organizationId, id), test: resource === 'webhook' };
 }
 

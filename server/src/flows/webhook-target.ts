@@ -29,8 +29,8 @@ export function targetOf(line: Line, { dataKey }: OrganizationSecrets): Target {
   return {
     url: openPart(dataKey, 'address', line.sealedAddress, organizationId, endpointId).toString('utf8'),
     staticHeader: openStaticHeader(dataKey, line.sealedStaticHeader, organizationId, endpointId),
-    secrets: [line.sealedSecret, line.sealedPreviousSecret].flatMap((sealed) =>
-      sealed === null ? [] : [keyFromBytes(openPart(dataKey, 'secret', sealed, organizationId, endpointId))],
+    secrets: [line.sealedSecret, ...line.sealedPreviousSecrets].map((sealed) =>
+      keyFromBytes(openPart(dataKey, 'secret', sealed, organizationId, endpointId)),
     ),
     sealAnswer: onceSealed(dataKey, organizationId, endpointId),
   };

@@ -25,13 +25,20 @@ export interface AttemptRow {
   answer: Buffer | null;
 }
 
-/** To an endpoint that is disabled nothing is due, and to one that is deleted nothing will come any more. */
+/**
+ * To an endpoint that is disabled nothing is due, to one that rests nothing before it has rested, and to one that is deleted
+ * nothing will come any more.
+ */
 const SELECT = `select d.event_id, d.id as delivery_id, d.endpoint_id, e.event, d.created_at, d.attempts,
     case when d.status = 'PENDING' and w.deleted_at is not null then 'FAILED' else d.status end as status,
-    case when d.status = 'PENDING' and w.deleted_at is null and w.status = 'ENABLED' then greatest(d.next_attempt_at, d.created_at) end as next_attempt_at
+    case when d.status = 'PENDING' and w.deleted_at is null and w.status = 'ENABLED' then greatest(d.next_attempt_at, d.created_at, w.rest_until) end as next_attempt_at
   from caudal.webhook_deliveries d
   join caudal.events e on e.organization_id = d.organization_id and e.id = d.event_id
-  join caudal.webhook_endpoints w on w.organization_id = d.organization_id and w.id = d.endpoint_id`;
+  cross join lateral (
+    select w.status, w.deleted_at, l.rest_until from caudal.webhook_endpoints w
+    join caudal.webhook_lines l on l.organization_id = w.organization_id and l.endpoint_id = w.id
+    where w.organization_id = d.organization_id and w.id = d.endpoint_id limit 1
+  ) as w`;
 
 const NEWEST = statement(
   'webhook-delivery.newest',

@@ -2,29 +2,39 @@ import { countWithin, type IdSpan, WITHIN } from '../db/months.ts';
 import { statement, type Tx } from '../db/tx.ts';
 
 /** So long after the event its deliveries are tried. */
-const LIFETIME = "interval '30 days'";
+export const LIFETIME = "interval '30 days'";
 
 /**
  * The lines of `made`, locked in order. What decides is read where it is set and not in a `where`: a line that somebody
  * put to rest or opened since the statement began is judged as it is now, or an event would lie in it unseen.
  */
-const WAKE_LINES = (rest: string) => `lines as (
+export const WAKE_LINES = (at: string) => `lines as (
      select l.organization_id, l.endpoint_id from caudal.webhook_lines l
      join (select distinct organization_id, endpoint_id from made) as d on d.organization_id = l.organization_id and d.endpoint_id = l.endpoint_id
      order by l.organization_id, l.endpoint_id for update of l
    ),
    woken as (
-     update caudal.webhook_lines l set due_at = case when l.open then least(l.due_at, m.at + ${rest}) else l.due_at end
+     update caudal.webhook_lines l set due_at = case when l.open then least(l.due_at, ${at}) else l.due_at end
      from moment m, lines where l.organization_id = lines.organization_id and l.endpoint_id = lines.endpoint_id
    )`;
 
-const DISPATCH = statement(
-  'webhook-delivery.dispatch',
-  // Endpoints that came after the event get it only by a replay. What a disabled one gets is held.
-  `with moment as materialized (select caudal.now() as at),
+/** Which of the undispatched events are taken first. */
+export type DispatchedFirst = 'oldest' | 'newest';
+
+const FIRST: Readonly<Record<DispatchedFirst, string>> = {
+  oldest: 'where e.undispatched order by e.id',
+  // Only of late: while somebody reads a long-lived snapshot, the index keeps all that was dispatched since it began.
+  newest: `where e.undispatched and e.id >= caudal.uuid_floor(caudal.now() - interval '2 minutes') order by e.id desc`,
+};
+
+const dispatchStatement = (first: DispatchedFirst) =>
+  statement(
+    `webhook-delivery.dispatch-${first}`,
+    // Endpoints that came after the event get it only by a replay. What a disabled one gets is held.
+    `with moment as materialized (select caudal.now() as at),
    taken as (
      select e.organization_id, e.id, e.event, e.created_at from caudal.events e
-     where e.undispatched order by e.id limit $1 for update skip locked
+     ${FIRST[first]} limit $1 for update skip locked
    ),
    marked as (
      update caudal.events e set undispatched = false from taken t where e.organization_id = t.organization_id and e.id = t.id
@@ -32,28 +42,33 @@ const DISPATCH = statement(
    made as (
      insert into caudal.webhook_deliveries (organization_id, endpoint_id, event_id, id, status, next_attempt_at, give_up_at, created_at)
      select t.organization_id, w.id, t.id, gen_random_uuid(), 'PENDING', m.at, t.created_at + ${LIFETIME}, m.at
-     from moment m, taken t join caudal.webhook_endpoints w on w.organization_id = t.organization_id
-     where w.deleted_at is null and w.created_at <= t.created_at and (w.events is null or t.event = any (w.events))
+     -- From the event to its organization's endpoints: without the offset they could be joined the other way round, and each
+     -- of ten thousand endpoints would be held against each event.
+     from moment m, taken t cross join lateral (
+       select w.id from caudal.webhook_endpoints w
+       where w.organization_id = t.organization_id and w.deleted_at is null and w.created_at <= t.created_at and (w.events is null or t.event = any (w.events))
+       offset 0
+     ) as w
+     order by w.id, t.id
      on conflict (organization_id, endpoint_id, event_id) do nothing
      returning organization_id, endpoint_id
    ),
-   ${WAKE_LINES(
-     // A line that fails is not woken at once by what is new, but rests no longer than after its last attempt.
-     "case when l.failures = 0 then interval '0' else make_interval(secs => least(60, power(2, least(l.failures - 1, 10)))) end",
-   )}
-   select (select count(*)::int from taken) as events, (select count(*)::int from made) as deliveries`,
-);
+   ${
+     // One that rests is not woken before its time by what is new.
+     WAKE_LINES('greatest(m.at, l.rest_until)')
+   }
+   select count(*)::int as events from taken`,
+  );
+
+const DISPATCH = { oldest: dispatchStatement('oldest'), newest: dispatchStatement('newest') };
 
 /**
  * Makes the deliveries of events that nobody has dispatched yet, and wakes the lines they stand in.
- * @returns how many events were taken; call again at once while there are any
+ * @returns how many events were taken
  */
-export async function dispatchEvents(
-  tx: Tx,
-  most: number,
-): Promise<{ readonly events: number; readonly deliveries: number }> {
-  const [row] = await tx.query<{ events: number; deliveries: number }>(DISPATCH, [most]);
-  return row ?? { events: 0, deliveries: 0 };
+export async function dispatchEvents(tx: Tx, first: DispatchedFirst, most: number): Promise<number> {
+  const [row] = await tx.query<{ events: number }>(DISPATCH[first], [most]);
+  return row?.events ?? 0;
 }
 
 const OLDEST = statement(
@@ -76,7 +91,7 @@ const INSERT_ONE = statement(
      select $1, $2, $3, gen_random_uuid(), 'PENDING', at - ${LIFETIME}, at + interval '1 hour', at from moment
      returning organization_id, endpoint_id
    ),
-   ${WAKE_LINES("interval '0'")}
+   ${WAKE_LINES('m.at')}
    select 1`,
 );
 
@@ -156,6 +171,8 @@ export interface AttemptResult {
   /** Null when its time was over and nothing was sent. */
   readonly attempt: {
     readonly number: number;
+    /** By the process's own clock, which does not jump. */
+    readonly startedAtMs: number;
     readonly statusCode: number | null;
     readonly durationMs: number;
     readonly error: string | null;
@@ -170,12 +187,12 @@ const RECORD = statement(
   'webhook-delivery.record',
   `with moment as materialized (select caudal.now() as at),
    r as (
-     select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::smallint[], $5::smallint[], $6::int[], $7::text[], $8::bytea[], $9::text[], $10::float8[], $11::smallint[])
-       as r (organization_id, endpoint_id, event_id, number, status_code, duration_ms, error, answer, status, again_after_ms, replays)
+     select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::smallint[], $5::smallint[], $6::int[], $7::text[], $8::bytea[], $9::text[], $10::float8[], $11::smallint[], $12::float8[])
+       as r (organization_id, endpoint_id, event_id, number, status_code, duration_ms, error, answer, status, again_after_ms, replays, age_ms)
    ),
    attempt as (
      insert into caudal.webhook_attempts (organization_id, endpoint_id, event_id, number, at, status_code, duration_ms, error, answer)
-     select r.organization_id, r.endpoint_id, r.event_id, r.number, m.at, r.status_code, r.duration_ms, r.error, r.answer
+     select r.organization_id, r.endpoint_id, r.event_id, r.number, m.at - make_interval(secs => r.age_ms / 1000.0), r.status_code, r.duration_ms, r.error, r.answer
      from r, moment m where r.number is not null
      -- A sender that slept may come with an attempt that another one has made since.
      on conflict (organization_id, endpoint_id, event_id, number) do nothing
@@ -195,7 +212,11 @@ const RECORD = statement(
 );
 
 /** A delivery that somebody else ended meanwhile stays as it is; the attempt is noted all the same. */
-export async function recordAttempts(tx: Tx, results: readonly AttemptResult[]): Promise<void> {
+export async function recordAttempts(
+  tx: Tx,
+  results: readonly AttemptResult[],
+  nowMs: number,
+): Promise<void> {
   if (results.length === 0) return;
   await tx.query(RECORD, [
     results.map((result) => result.organizationId),
@@ -209,90 +230,8 @@ export async function recordAttempts(tx: Tx, results: readonly AttemptResult[]):
     results.map((result) => result.status),
     results.map((result) => result.againAfterMs),
     results.map((result) => result.replays),
+    results.map(({ attempt }) => (attempt ? nowMs - attempt.startedAtMs : null)),
   ]);
-}
-
-/** Which events are to be delivered again. */
-export type ReplayedEvents =
-  | { readonly kind: 'one'; readonly eventId: string }
-  /** Those of which some delivery failed or is still failing, and that were created at or after a moment. */
-  | { readonly kind: 'failed'; readonly from: Date }
-  | { readonly kind: 'range'; readonly from: Date; readonly to: Date };
-
-/** So many deliveries at once, which is well within a statement's deadline; whoever needs more goes on from where it ended. */
-const MOST_REPLAYED = 50_000;
-
-const WANTED: Readonly<Record<ReplayedEvents['kind'], string>> = {
-  one: 'e.id = $2::uuid',
-  failed: `e.id >= caudal.uuid_floor($2::timestamptz - interval '1 minute') and e.created_at >= $2::timestamptz and exists (
-    select from caudal.webhook_deliveries d
-    join caudal.webhook_endpoints w on w.organization_id = d.organization_id and w.id = d.endpoint_id and w.deleted_at is null
-    where d.organization_id = e.organization_id and d.event_id = e.id
-      and (d.status = 'FAILED' or (d.status = 'PENDING' and d.attempts > d.attempts_before)))`,
-  range: `e.id >= caudal.uuid_floor($2::timestamptz - interval '1 minute') and e.id < caudal.uuid_floor($3::timestamptz + interval '1 minute')
-    and e.created_at >= $2::timestamptz and e.created_at < $3::timestamptz`,
-};
-
-function replayStatement(kind: ReplayedEvents['kind']) {
-  return statement(
-    `webhook-delivery.replay-${kind}`,
-    // To all enabled endpoints that match, also those that came later; what is under way anyway only comes sooner.
-    `with moment as materialized (select caudal.now() as at),
-     places as materialized (
-       select ${MOST_REPLAYED} / greatest(1, count(*)) as most from caudal.webhook_endpoints w
-       where w.organization_id = $1 and w.deleted_at is null and w.status = 'ENABLED'
-     ),
-     wanted as (
-       select e.organization_id, e.id, e.event, e.created_at from caudal.events e
-       where e.organization_id = $1 and e.resource <> 'webhook' and ${WANTED[kind]} order by e.id limit (select most from places)
-     ),
-     made as (
-       insert into caudal.webhook_deliveries (organization_id, endpoint_id, event_id, id, status, next_attempt_at, give_up_at, created_at)
-       select t.organization_id, w.id, t.id, gen_random_uuid(), 'PENDING', m.at, greatest(t.created_at + ${LIFETIME}, m.at + interval '3 days'), m.at
-       from moment m, wanted t join caudal.webhook_endpoints w on w.organization_id = t.organization_id
-       where w.deleted_at is null and w.status = 'ENABLED' and (w.events is null or t.event = any (w.events))
-       order by w.id, t.id
-       on conflict (organization_id, endpoint_id, event_id) do update set
-         status = 'PENDING', next_attempt_at = excluded.next_attempt_at, give_up_at = greatest(webhook_deliveries.give_up_at, excluded.give_up_at),
-         replays = least(webhook_deliveries.replays + 1, 32000), attempts_before = webhook_deliveries.attempts, ended_at = null
-       returning organization_id, endpoint_id
-     ),
-     ${WAKE_LINES("interval '0'")}
-     select (select count(*)::int from wanted) as events, (select count(*)::int from made) as deliveries,
-       (select max(created_at) from wanted having count(*) = (select most from places)) as next_from`,
-  );
-}
-
-const REPLAYS = {
-  one: replayStatement('one'),
-  failed: replayStatement('failed'),
-  range: replayStatement('range'),
-};
-
-export interface Replayed {
-  readonly events: number;
-  readonly deliveries: number;
-  /** There may be more, created from here on. */
-  readonly nextFrom: Date | null;
-}
-
-export async function replayEvents(
-  tx: Tx,
-  organizationId: string,
-  wanted: ReplayedEvents,
-): Promise<Replayed> {
-  const values =
-    wanted.kind === 'one'
-      ? [organizationId, wanted.eventId]
-      : wanted.kind === 'failed'
-        ? [organizationId, wanted.from]
-        : [organizationId, wanted.from, wanted.to];
-  const [row] = await tx.query<{ events: number; deliveries: number; next_from: Date | null }>(
-    REPLAYS[wanted.kind],
-    values,
-  );
-  if (!row) throw new Error('a replay counts its events');
-  return { events: row.events, deliveries: row.deliveries, nextFrom: row.next_from };
 }
 
 const OPEN = statement(

@@ -1,13 +1,11 @@
 import { open, type SecretKey, seal } from '../kit/crypto.ts';
 import type { StaticHeader } from './endpoint.ts';
 
-type Part = 'address' | 'static_header' | 'secret' | 'previous_secret' | 'answer';
+type Part = 'address' | 'static_header' | 'secret' | 'answer' | 'created_as';
 
-/** Bound to its row and column: a ciphertext copied elsewhere does not open. */
+/** Bound to its row and part: a ciphertext copied elsewhere does not open. A secret keeps its seal when it becomes a previous one. */
 function identity(part: Part, organizationId: string, id: string): string {
-  // A secret keeps its seal when it becomes the previous one.
-  const column = part === 'previous_secret' ? 'secret' : part;
-  return `webhook_endpoints.${column}/${organizationId}/${id}`;
+  return `webhook_endpoints.${part}/${organizationId}/${id}`;
 }
 
 export function sealPart(

@@ -62,14 +62,30 @@ export async function findEndpoint(tx: Tx, organizationId: string, id: string): 
   return row ?? null;
 }
 
-const FIND_SECRET = statement(
-  'webhook-endpoint.find-secret',
-  'select secret from caudal.webhook_endpoints where organization_id = $1 and id = $2 and deleted_at is null',
+const KEEP_CREATED = statement(
+  'webhook-endpoint.keep-created',
+  'update caudal.webhook_endpoints set created_as = $3 where organization_id = $1 and id = $2',
 );
 
-export async function findSecret(tx: Tx, organizationId: string, id: string): Promise<Buffer | null> {
-  const [row] = await tx.query<{ secret: Buffer }>(FIND_SECRET, [organizationId, id]);
-  return row?.secret ?? null;
+/** What its creation is answered, for repeats of that request. */
+export async function keepCreated(
+  tx: Tx,
+  organizationId: string,
+  id: string,
+  sealedAnswer: Buffer,
+): Promise<void> {
+  await tx.query(KEEP_CREATED, [organizationId, id, sealedAnswer]);
+}
+
+const FIND_CREATED = statement(
+  'webhook-endpoint.find-created',
+  'select created_as from caudal.webhook_endpoints where organization_id = $1 and id = $2',
+);
+
+/** Also of one that was deleted since. */
+export async function findCreated(tx: Tx, organizationId: string, id: string): Promise<Buffer | null> {
+  const [row] = await tx.query<{ created_as: Buffer | null }>(FIND_CREATED, [organizationId, id]);
+  return row?.created_as ?? null;
 }
 
 const LIST = statement(
@@ -131,12 +147,13 @@ export async function changeEndpoint(
 const ROTATE = statement(
   'webhook-endpoint.rotate',
   `update caudal.webhook_endpoints e set
+     older_secret = e.previous_secret, older_until = e.previous_until,
      previous_secret = e.secret, previous_until = caudal.now() + make_interval(secs => $4), secret = $3, updated_at = greatest(caudal.now(), e.updated_at)
    where e.organization_id = $1 and e.id = $2 and e.deleted_at is null
    returning ${COLUMNS}`,
 );
 
-/** The secret that was signs beside the new one for a while. @returns null when there is no such endpoint */
+/** The secret that was signs beside the new one for a while, and so does the one before it until its time is over. @returns null when there is no such endpoint */
 export async function rotateSecret(
   tx: Tx,
   organizationId: string,
@@ -161,8 +178,10 @@ export async function deleteEndpoint(tx: Tx, organizationId: string, id: string)
 const DISABLE = statement(
   'webhook-endpoint.disable',
   `update caudal.webhook_endpoints e set status = 'DISABLED', disabled_reason = d.reason, updated_at = greatest(caudal.now(), e.updated_at)
-   from unnest($1::uuid[], $2::uuid[], $3::text[]) as d (organization_id, id, reason)
+   from unnest($1::uuid[], $2::uuid[], $3::text[], $4::bytea[]) as d (organization_id, id, reason, address)
    where e.organization_id = d.organization_id and e.id = d.id and e.status = 'ENABLED' and e.deleted_at is null
+     -- Its owner may have given it another meanwhile.
+     and e.address = d.address
    returning e.organization_id, e.id, d.reason`,
 );
 
@@ -172,19 +191,25 @@ export interface DisabledEndpoint {
   readonly reason: string;
 }
 
+interface FailedEndpoint extends DisabledEndpoint {
+  /** At which it failed. */
+  readonly sealedAddress: Buffer;
+}
+
 /**
  * By the service itself: what is held for them goes on once they are enabled again.
  * @returns those that were enabled until now
  */
 export async function disableEndpoints(
   tx: Tx,
-  endpoints: readonly DisabledEndpoint[],
+  endpoints: readonly FailedEndpoint[],
 ): Promise<DisabledEndpoint[]> {
   if (endpoints.length === 0) return [];
   const rows = await tx.query<{ organization_id: string; id: string; reason: string }>(DISABLE, [
     endpoints.map((each) => each.organizationId),
     endpoints.map((each) => each.id),
     endpoints.map((each) => each.reason),
+    endpoints.map((each) => each.sealedAddress),
   ]);
   return rows.map(({ organization_id: organizationId, id, reason }) => ({ organizationId, id, reason }));
 }

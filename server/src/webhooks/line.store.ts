@@ -13,8 +13,8 @@ export interface Line {
   readonly sealedAddress: Buffer;
   readonly sealedStaticHeader: Buffer | null;
   readonly sealedSecret: Buffer;
-  /** Signs beside the other one while a rotation lasts. */
-  readonly sealedPreviousSecret: Buffer | null;
+  /** Sign beside the other one while a rotation lasts. */
+  readonly sealedPreviousSecrets: readonly Buffer[];
 }
 
 const CLAIM_LINES = statement(
@@ -42,7 +42,8 @@ const CLAIM_LINES = statement(
      returning l.organization_id, l.endpoint_id, l.failures
    )
    select t.organization_id, t.endpoint_id, t.failures, e.address, e.static_header, e.secret,
-     case when e.previous_until > caudal.now() then e.previous_secret end as previous_secret
+     case when e.previous_until > caudal.now() then e.previous_secret end as previous_secret,
+     case when e.older_until > caudal.now() then e.older_secret end as older_secret
    from taken t join caudal.webhook_endpoints e on e.organization_id = t.organization_id and e.id = t.endpoint_id`,
 );
 
@@ -61,6 +62,7 @@ export async function claimLines(
     static_header: Buffer | null;
     secret: Buffer;
     previous_secret: Buffer | null;
+    older_secret: Buffer | null;
   }>(CLAIM_LINES, [claimToken, most, mostFailing]);
   return rows.map((row) => ({
     organizationId: row.organization_id,
@@ -69,7 +71,7 @@ export async function claimLines(
     sealedAddress: row.address,
     sealedStaticHeader: row.static_header,
     sealedSecret: row.secret,
-    sealedPreviousSecret: row.previous_secret,
+    sealedPreviousSecrets: [row.previous_secret, row.older_secret].filter((each) => each !== null),
   }));
 }
 
@@ -104,8 +106,11 @@ const RELEASE = statement(
      -- Greatest passes over nulls: a line in which nothing is left would be due again at once, for ever.
      due_at = case when l.open and num_nonnulls(l.due_at, next.at) > 0
        then greatest(least(l.due_at, next.at), moment.at + make_interval(secs => r.rest_ms / 1000.0)) end,
+     rest_until = case when r.rest_ms > 0 then moment.at + make_interval(secs => r.rest_ms / 1000.0) end,
      failures = case r.result when 'success' then 0 when 'failure' then least(l.failures + 1, 1000000) else l.failures end,
-     failing_since = case r.result when 'success' then null when 'failure' then coalesce(l.failing_since, moment.at) else l.failing_since end,
+     -- Days in which there was nothing to send are not days without a success.
+     failing_since = case when r.result = 'success' or num_nonnulls(l.due_at, next.at) = 0 then null
+       when r.result = 'failure' then coalesce(l.failing_since, moment.at) else l.failing_since end,
      claimed_until = null, claim_token = null
    from r, next, moment, locked
    where locked.endpoint_id = l.endpoint_id and l.organization_id = r.organization_id and l.endpoint_id = r.endpoint_id and l.claim_token = r.claim_token
@@ -158,7 +163,7 @@ export async function lockLine(tx: Tx, organizationId: string, endpointId: strin
 
 const OPEN = statement(
   'webhook-line.open',
-  `update caudal.webhook_lines l set open = true, due_at = least(l.due_at, caudal.now()), failures = 0, failing_since = null
+  `update caudal.webhook_lines l set open = true, due_at = least(l.due_at, caudal.now()), rest_until = null, failures = 0, failing_since = null
    where l.organization_id = $1 and l.endpoint_id = $2`,
 );
 
@@ -199,9 +204,10 @@ export async function wakeForgottenLines(tx: Pick<Tx, 'query'>): Promise<number>
 const WAITING = statement(
   'webhook-line.waiting',
   `select
-     (select count(*)::int from caudal.webhook_lines where due_at <= caudal.now() and failures = 0) as lines,
-     (select coalesce(extract(epoch from caudal.now() - min(due_at)), 0)::float8 from caudal.webhook_lines where due_at <= caudal.now() and failures = 0) as oldest_seconds,
-     (select count(*)::int from caudal.webhook_lines where due_at is not null and failures > 0 and open) as failing`,
+     (select count(*)::int from caudal.webhook_lines where due_at <= caudal.now() and failures = 0 and claimed_until is null) as lines,
+     (select coalesce(extract(epoch from caudal.now() - min(due_at)), 0)::float8 from caudal.webhook_lines where due_at <= caudal.now() and failures = 0 and claimed_until is null) as oldest_seconds,
+     (select count(*)::int from caudal.webhook_lines where due_at is not null and failures > 0 and open and claimed_until is null)
+       + (select count(*)::int from caudal.webhook_lines where claimed_until is not null and failures > 0 and open) as failing`,
 );
 
 export interface WaitingLines {

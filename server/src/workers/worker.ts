@@ -5,7 +5,7 @@ import { applyWords } from '../flows/apply-words.ts';
 import type { PayoutQuestions } from '../flows/ask-payouts.ts';
 import type { RailQuestions } from '../flows/ask-rails.ts';
 import type { WebhookDeliverer } from '../flows/deliver-webhooks.ts';
-import { dispatchNewEvents } from '../flows/dispatch-events.ts';
+import { EventDispatcher } from '../flows/dispatch-events.ts';
 import { expireDueLinks } from '../flows/expire-links.ts';
 import type { PseOpener } from '../flows/open-pse-payins.ts';
 import type { KeyRegistrar } from '../flows/register-breb-keys.ts';
@@ -40,6 +40,7 @@ interface WorkerParts {
 /** Everything a worker process does, as loops over work that is due in the database. */
 export function workerLoops(deps: SystemDeps, parts: WorkerParts): Loop[] {
   const { keys, dueEveryMs } = parts;
+  const dispatcher = new EventDispatcher(deps);
   const loop = (name: string, round: () => Promise<number>, everyMs = dueEveryMs) =>
     new Loop({ name, everyMs, log: deps.log, round });
   const watch = (name: string, work: () => Promise<void>) =>
@@ -58,7 +59,7 @@ export function workerLoops(deps: SystemDeps, parts: WorkerParts): Loop[] {
     loop('ask payouts', payoutQuestions(parts.payoutQuestions)),
     loop('expire links', () => expireDueLinks(deps, keys)),
     loop('dispatch events', async () => {
-      const events = await dispatchNewEvents(deps);
+      const events = await dispatcher.dispatch();
       // Whoever dispatched knows that there is something to deliver.
       if (events > 0) await parts.deliverer.work();
       return events;

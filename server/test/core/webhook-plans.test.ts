@@ -14,7 +14,6 @@ import {
   insertTestDelivery,
   oldestUndispatched,
   recordAttempts,
-  replayEvents,
   takeDeliveries,
 } from '../../src/webhooks/delivery.store.ts';
 import { attemptsOf, deliveriesOfEvent, listDeliveries } from '../../src/webhooks/delivery-list.store.ts';
@@ -22,9 +21,10 @@ import {
   changeEndpoint,
   deleteEndpoint,
   disableEndpoints,
+  findCreated,
   findEndpoint,
-  findSecret,
   insertEndpoint,
+  keepCreated,
   listEndpoints,
   rotateSecret,
 } from '../../src/webhooks/endpoint.store.ts';
@@ -36,6 +36,7 @@ import {
   shutLines,
   waitingLines,
 } from '../../src/webhooks/line.store.ts';
+import { replaySome } from '../../src/webhooks/replay.store.ts';
 import { openPlans, type Plans, readByOrganization, readWhole } from '../harness/plans.ts';
 
 const ID = '019b2c5e-8f3a-7c41-8001-3f9d2b7a6c10';
@@ -52,7 +53,8 @@ afterAll(() => plans.close());
 
 describe('the plan of each statement on the way of events, made when all tables are empty', () => {
   it.each<[string, (tx: Tx) => Promise<unknown>]>([
-    ['dispatch', (tx) => dispatchEvents(tx, 500)],
+    ['dispatch the newest', (tx) => dispatchEvents(tx, 'newest', 500)],
+    ['dispatch the oldest', (tx) => dispatchEvents(tx, 'oldest', 500)],
     ['oldest undispatched', (tx) => oldestUndispatched(tx)],
     ['claim lines', (tx) => claimLines(tx, ID, 100, 100)],
     ['take deliveries', (tx) => takeDeliveries(tx, [{ ...LINE, most: 100 }])],
@@ -60,15 +62,20 @@ describe('the plan of each statement on the way of events, made when all tables 
     [
       'record attempts',
       (tx) =>
-        recordAttempts(tx, [
-          { ...LINE, eventId: ID, replays: 0, attempt: null, status: 'FAILED', againAfterMs: null },
-        ]),
+        recordAttempts(
+          tx,
+          [{ ...LINE, eventId: ID, replays: 0, attempt: null, status: 'FAILED', againAfterMs: null }],
+          0,
+        ),
     ],
     ['release lines', (tx) => releaseLines(tx, [{ ...LINE, claimToken: ID, restMs: 0, result: 'success' }])],
     ['lock a line', (tx) => lockLine(tx, ID, ID)],
     ['open a line', (tx) => openLine(tx, ID, ID)],
     ['shut lines', (tx) => shutLines(tx, [{ organizationId: ID, id: ID }])],
-    ['disable endpoints', (tx) => disableEndpoints(tx, [{ organizationId: ID, id: ID, reason: 'x' }])],
+    [
+      'disable endpoints',
+      (tx) => disableEndpoints(tx, [{ organizationId: ID, id: ID, sealedAddress: BYTES, reason: 'x' }]),
+    ],
     [
       'insert an endpoint',
       (tx) =>
@@ -83,7 +90,8 @@ describe('the plan of each statement on the way of events, made when all tables 
         }),
     ],
     ['find an endpoint', (tx) => findEndpoint(tx, ID, ID)],
-    ['find a secret', (tx) => findSecret(tx, ID, ID)],
+    ['what a creation was answered', (tx) => findCreated(tx, ID, ID)],
+    ['keep what a creation is answered', (tx) => keepCreated(tx, ID, ID, BYTES)],
     ['list endpoints', (tx) => listEndpoints(tx, ID, 50)],
     ['change an endpoint', (tx) => changeEndpoint(tx, ID, ID, {}, 'x')],
     ['rotate a secret', (tx) => rotateSecret(tx, ID, ID, BYTES, 1)],
@@ -98,14 +106,15 @@ describe('the plan of each statement on the way of events, made when all tables 
         ),
     ],
     ['insert a test delivery', (tx) => insertTestDelivery(tx, ID, ID, ID)],
-    ['replay one', (tx) => replayEvents(tx, ID, { kind: 'one', eventId: ID })],
-    ['replay failed', (tx) => replayEvents(tx, ID, { kind: 'failed', from: NOW })],
-    ['replay a range', (tx) => replayEvents(tx, ID, { kind: 'range', from: NOW, to: NOW })],
+    ['replay one', (tx) => replaySome(tx, ID, { kind: 'one', eventId: ID }, ID)],
+    ['replay failed', (tx) => replaySome(tx, ID, { kind: 'failed', from: NOW }, ID)],
+    ['replay a range', (tx) => replaySome(tx, ID, { kind: 'range', from: NOW, to: NOW }, ID)],
     ['list events', (tx) => listEvents(tx, ID, {}, null, 11)],
     ['list events from a cursor', (tx) => listEvents(tx, ID, {}, POSITION, 11)],
     ['events of a resource', (tx) => listEvents(tx, ID, { resourceId: ID }, null, 11)],
     ['find an event', (tx) => findEvent(tx, ID, ID)],
     ['ids since', (tx) => eventIdsSince(tx, ID, ID, null, 100)],
+    ['ids of a name since', (tx) => eventIdsSince(tx, ID, ID, 'payin.confirmed', 100)],
     ['events of ids', (tx) => eventsOfIds(tx, ID, [ID])],
     ['list deliveries', (tx) => listDeliveries(tx, ID, ID, null, 11)],
     ['list deliveries from a cursor', (tx) => listDeliveries(tx, ID, ID, POSITION, 11)],
@@ -132,6 +141,33 @@ describe('the plan of each statement on the way of events, made when all tables 
     expect(readWhole(plan)).toEqual([]);
     expect(/list/.test(name) ? [] : readByOrganization(plan)).toEqual([]);
   });
+
+  it.each<[string, (tx: Tx) => Promise<unknown>]>([
+    ['a page', (tx) => listEvents(tx, ID, { event: 'payin.confirmed' }, null, 11)],
+    ['a stream', (tx) => eventIdsSince(tx, ID, ID, 'payin.confirmed', 100)],
+  ])('finds events of a name among all others: %s', async (_, use) => {
+    const scans = (await plans.of(use)).filter((line) => line.includes('Scan using'));
+    for (const scan of scans) expect(scan).toMatch(/organization_id_event_id_idx/);
+  });
+
+  it.each<[string, (tx: Tx) => Promise<unknown>]>([
+    ['dispatch the newest', (tx) => dispatchEvents(tx, 'newest', 500)],
+    ['dispatch the oldest', (tx) => dispatchEvents(tx, 'oldest', 500)],
+    ['replay a range', (tx) => replaySome(tx, ID, { kind: 'range', from: NOW, to: NOW }, ID)],
+  ])(
+    "finds an event's endpoints among those of everybody, and of those that were deleted: %s",
+    async (_, use) => {
+      const plan = await plans.of(use);
+      const scans = plan.flatMap((line, index) =>
+        / on webhook_endpoints /.test(line) ? [[line.trim(), plan[index + 1]?.trim()]] : [],
+      );
+      expect(scans.length).toBeGreaterThan(0);
+      for (const [scan, condition] of scans) {
+        expect(scan).toMatch(/Scan using webhook_endpoints_living/);
+        expect(condition).toMatch(/^Index Cond: \(organization_id = /);
+      }
+    },
+  );
 
   it.each<[string, (tx: Tx) => Promise<unknown>]>([
     ['take deliveries', (tx) => takeDeliveries(tx, [{ ...LINE, most: 100 }])],

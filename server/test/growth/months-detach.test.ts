@@ -44,6 +44,24 @@ async function attached(name: string): Promise<string[]> {
   return rows.map(({ table }) => table);
 }
 
+/** Somebody in whose transaction events were read: detaching them waits for its end. */
+async function readsForLong(): Promise<Client> {
+  const reader = new Client({ connectionString: stack.database.url });
+  await reader.connect();
+  await reader.query('begin');
+  await reader.query('select from caudal.events limit 1');
+  return reader;
+}
+
+function commandWaits(): Promise<number> {
+  return until('the command waits for the reader', async () => {
+    const [row] = await stack.database.query<{ pid: number }>(
+      "select pid from pg_stat_activity where application_name = 'caudal-months' and wait_event_type = 'Lock'",
+    );
+    return row?.pid;
+  });
+}
+
 describe('months detach', () => {
   it('keeps six whole months, and says which is the latest that may be asked for', async () => {
     expect(await detach(month(4))).toMatchObject({
@@ -83,22 +101,36 @@ describe('months detach', () => {
     await stack.database.query(close, [payin?.id]);
   });
 
-  it('waits for who reads for long and keeps nobody waiting; ended half way, it is finished by the next run', async () => {
-    const reader = new Client({ connectionString: stack.database.url });
-    await reader.connect();
-    await reader.query('begin');
-    await reader.query('select from caudal.events limit 1');
-    const first = detach(month(7));
-    const pid = await until('the command waits for the reader', async () => {
-      const [row] = await stack.database.query<{ pid: number }>(
-        "select pid from pg_stat_activity where application_name = 'caudal-months' and wait_event_type = 'Lock'",
-      );
-      return row?.pid;
+  it('takes its events back when a replay has made deliveries of them since it looked', async () => {
+    const reader = await readsForLong();
+    const command = detach(month(7));
+    await commandWaits();
+    const opened = await stack.database.query<{ event_id: string }>(
+      `update caudal.webhook_deliveries set status = 'PENDING', ended_at = null, next_attempt_at = created_at + interval '10 years', give_up_at = caudal.now() + interval '1 day'
+       where event_id = (select event_id from caudal.webhook_deliveries where created_at >= $1 and created_at < $2 limit 1) returning event_id`,
+      [new Date(months[0]?.startMs ?? 0), new Date(months[0]?.endMs ?? 0)],
+    );
+    await reader.end();
+    expect(await command).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(`${month(8)} is not over: ${opened.length} deliveries`) as string,
     });
+    expect(await attached(month(8))).toEqual(expect.arrayContaining(LEAVE));
+    const eventId = opened[0]?.event_id ?? '';
+    expect((await stack.api.get(`/events/${eventId}`)).status).toBe(200);
+    await stack.database.query(
+      'update caudal.webhook_deliveries set give_up_at = created_at where event_id = $1',
+      [eventId],
+    );
+  });
+
+  it('waits for who reads for long and keeps nobody waiting; ended half way, it is finished by the next run', async () => {
+    const reader = await readsForLong();
+    const first = detach(month(7));
+    const pid = await commandWaits();
     expect((await stack.api.get('/events')).status).toBe(200);
     await stack.database.query('select pg_terminate_backend($1)', [pid]);
     expect((await first).code).toBe(1);
-    await reader.query('rollback');
     await reader.end();
     expect(await detach(month(7))).toMatchObject({ code: 0 });
     expect(await attached(month(8))).toEqual([

@@ -50,7 +50,7 @@ export function readByOrganization(plan: readonly string[]): string[] {
   return plan.filter(
     (line, index) =>
       /Index Cond: \(organization_id = [\w.$]+\)$/.test(line.trim()) &&
-      !/lookup_buckets_pkey|webhook_endpoints_pkey/.test(plan[index - 1] ?? ''),
+      !/lookup_buckets_pkey|webhook_endpoints_living/.test(plan[index - 1] ?? ''),
   );
 }
 

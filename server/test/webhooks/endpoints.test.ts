@@ -79,11 +79,13 @@ describe('POST /webhook-endpoints', () => {
     const other = await stage.merchant();
     const made = [];
     for (let count = 0; count < 50; count += 1) made.push(await other.endpoint({ url: URL_OF_A_SHOP }));
-    const refused = await other.api.post('/webhook-endpoints', { url: URL_OF_A_SHOP });
-    expect(problemOf(refused)).toEqual({ status: 409, code: 'too_many_endpoints' });
+    const headers = { 'idempotency-key': randomUUID() };
+    const once = () => other.api.post('/webhook-endpoints', { url: URL_OF_A_SHOP }, headers);
+    expect(problemOf(await once())).toEqual({ status: 409, code: 'too_many_endpoints' });
     expect(await listed(other)).toHaveLength(50);
     await other.api.request('DELETE', `/webhook-endpoints/${made[7]?.id ?? ''}`);
-    await other.endpoint({ url: URL_OF_A_SHOP });
+    // Only what was made is remembered by its key.
+    expect((await once()).status).toBe(201);
     expect(problemOf(await other.api.post('/webhook-endpoints', { url: URL_OF_A_SHOP }))).toMatchObject({
       code: 'too_many_endpoints',
     });
@@ -181,6 +183,18 @@ describe('an Idempotency-Key', () => {
     expect(first.headers.get('idempotent-replayed')).toBeNull();
     expect(again.headers.get('idempotent-replayed')).toBe('true');
     expect((await listed(merchant)).filter(({ id }) => id === first.body.id)).toHaveLength(1);
+  });
+
+  it('gives it as it was created, though it was changed, its secret rotated, and itself deleted', async () => {
+    const headers = { 'idempotency-key': randomUUID() };
+    const first = expected(await create(body, headers), 201);
+    const again = async () => expected(await create(body, headers), 201);
+    await merchant.change(first, { url: 'https://other.example.com/hook', status: 'DISABLED' });
+    expect(await again()).toEqual(first);
+    await merchant.api.request('POST', `/webhook-endpoints/${first.id}/rotate-secret`);
+    expect(await again()).toEqual(first);
+    await merchant.api.request('DELETE', `/webhook-endpoints/${first.id}`);
+    expect(await again()).toEqual(first);
   });
 
   it('with another body is refused', async () => {

@@ -18,6 +18,8 @@ export class EventReader {
   readonly headers: Headers;
   /** In the order of arrival. */
   readonly events: StreamedEvent[] = [];
+  /** From where to resume while nothing has come. */
+  beginning: string | null = null;
   /** Lines that say only that the stream is alive. */
   signsOfLife = 0;
   /** How it ended: by the server in order, or not. */
@@ -94,7 +96,10 @@ export class EventReader {
         ]),
     );
     const data = fields.get('data');
-    if (data === undefined) return;
+    if (data === undefined) {
+      this.beginning ??= fields.get('id') ?? null;
+      return;
+    }
     const [id = '', event = ''] = [fields.get('id'), fields.get('event')];
     this.events.push({ id, event, data: JSON.parse(data) as Record<string, unknown> });
   }

@@ -3,7 +3,8 @@ import { readMetric } from '../harness/read-metric.ts';
 import { until } from '../harness/until.ts';
 import { type MadeEndpoint, type Merchant, WebhookStage } from './webhook-stage.ts';
 
-const HOUR = 3_600_000;
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 let stage: WebhookStage;
@@ -84,6 +85,35 @@ describe('an endpoint is disabled', () => {
     expect(line).not.toContain(gone.path);
     await stage.sink.receivesEvent(other.path, eventId);
     expect((await merchant.get(other)).status).toBe('ENABLED');
+  });
+
+  it('not by a 410 of an address that it no longer has', async () => {
+    const merchant = await stage.merchant();
+    const endpoint = await merchant.endpoint({}, { status: 410, delayMs: 1500 });
+    const first = await merchant.declined();
+    await stage.sink.receivesEvent(endpoint.path, first);
+    const path = stage.newPath();
+    await merchant.change(endpoint, { url: stage.sink.url(path) });
+    await merchant.reaches(first, endpoint, 'PENDING', 1);
+    const second = await merchant.declined();
+    await stage.sink.receivesEvent(path, second);
+    expect(await merchant.get(endpoint)).toMatchObject({ status: 'ENABLED', disabledReason: null });
+  });
+
+  it('not because of days in which there was nothing to send', async () => {
+    const merchant = await stage.merchant();
+    const endpoint = await merchant.endpoint({}, { status: 500 });
+    const test = await merchant.declined();
+    await merchant.reaches(test, endpoint, 'PENDING', 1);
+    // Its time is over: nothing is left in the line.
+    await stage.query('update caudal.webhook_deliveries set give_up_at = caudal.now() where event_id = $1', [
+      test,
+    ]);
+    await stage.stack.shiftTime(MINUTE);
+    await merchant.reaches(test, endpoint, 'FAILED');
+    await stage.shiftHeard(10 * DAY);
+    await merchant.reaches(await merchant.declined(), endpoint, 'PENDING', 1);
+    expect(await merchant.get(endpoint)).toMatchObject({ status: 'ENABLED', disabledReason: null });
   });
 
   it('after five days without one success, and not before', async () => {

@@ -59,7 +59,7 @@ describe('a secret that was rotated', () => {
     expect(await signers(merchant, endpoint, secrets)).toEqual(['fresh']);
   });
 
-  it('rotated twice within the day: the last two sign, the first is out', async () => {
+  it('rotated twice within the day, as by who repeats what got no answer: the first still signs; of four the last three', async () => {
     const merchant = await stage.merchant();
     const endpoint = await merchant.endpoint();
     const secrets = {
@@ -67,7 +67,11 @@ describe('a secret that was rotated', () => {
       second: await rotate(merchant, endpoint),
       third: await rotate(merchant, endpoint),
     };
-    expect(await signers(merchant, endpoint, secrets)).toEqual(['second', 'third']);
+    expect(await signers(merchant, endpoint, secrets)).toEqual(['first', 'second', 'third']);
+    const fourth = await rotate(merchant, endpoint);
+    expect(await signers(merchant, endpoint, { ...secrets, fourth })).toEqual(['second', 'third', 'fourth']);
+    await stage.stack.shiftTime(24.1 * HOUR);
+    expect(await signers(merchant, endpoint, { ...secrets, fourth })).toEqual(['fourth']);
   });
 
   it('what waited for its next attempt is signed anew, with the secrets and the time of that attempt', async () => {

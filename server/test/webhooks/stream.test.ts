@@ -94,6 +94,27 @@ describe('a stream', () => {
     expect(reader.ids).toEqual([newer, late]);
   });
 
+  it('brings one whose commit waited for minutes, as for a standby that is away', async () => {
+    const { merchant, follow } = await newFollower();
+    const reader = await follow();
+    const [late = ''] = await merchant.record(1, 'payout.declined', async () => {
+      await stage.shiftHeard(5 * 60_000);
+      // Two more looks, so that its position is where it will be.
+      for (let look = 0; look < 2; look += 1) await reader.receives(...(await merchant.record(1)));
+    });
+    await reader.receives(late);
+  });
+
+  it('says from where to resume before there was an event', async () => {
+    const { merchant, follow, open } = await newFollower();
+    const reader = await follow();
+    expect(reader.beginning).toMatch(/^[0-9a-f-]{36}$/);
+    reader.leave();
+    const missed = await merchant.declined();
+    const resumed = await open({ lastEventId: reader.beginning ?? '' });
+    await resumed.receives(missed);
+  });
+
   it('ends when its key is revoked', async () => {
     const { principal, apiKey } = await stage.inside.newOrganization();
     const reader = await EventReader.open(stage.stack.apis[0]?.url ?? '', apiKey);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { replay } from '../../flows/replay-events.ts';
+import { replayOne } from '../../flows/replay-events.ts';
 import { merchantOperation } from '../operation.ts';
 import { idIn } from '../path-id.ts';
 import { eventPath } from './get-event.route.ts';
@@ -31,7 +31,7 @@ export const replayEvent = merchantOperation({
   problems: ['not_found', 'outcome_unknown'],
 
   async handle(deps, principal, { params }) {
-    const { events, deliveries } = await replay(deps, principal, { kind: 'one', eventId: idIn(params.id) });
+    const { events, deliveries } = await replayOne(deps, principal, idIn(params.id));
     return { status: 202, body: { events, deliveries } };
   },
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { replay } from '../../flows/replay-events.ts';
-import { fieldIssue, timestamp } from '../fields.ts';
+import { replayMany } from '../../flows/replay-events.ts';
+import { fieldIssue } from '../fields.ts';
 import { merchantOperation } from '../operation.ts';
 import { replayedSchema } from './replay-event.route.ts';
 
@@ -10,9 +10,15 @@ const body = z
   .strictObject({
     failedSince: moment
       .optional()
-      .describe('All events created at or after this moment of which a delivery has failed or is failing.'),
+      .describe(
+        'All events created at or after this moment of which a delivery has failed or is failing, each to the endpoints at which it did.',
+      ),
     createdFrom: moment.optional().describe('With `createdTo`: all events created at or after this moment …'),
     createdTo: moment.optional().describe('… and before this one.'),
+    after: z
+      .uuid()
+      .optional()
+      .describe('Goes on after this event: `nextAfter` of the answer before, with the same other fields.'),
   })
   .superRefine(({ failedSince, createdFrom, createdTo }, context) => {
     if (failedSince !== undefined && (createdFrom !== undefined || createdTo !== undefined))
@@ -27,9 +33,10 @@ const body = z
 
 const replayedManySchema = replayedSchema
   .extend({
-    nextFrom: timestamp
+    nextAfter: z
+      .uuid()
       .nullable()
-      .describe('Set when there are more: replay again with this as `failedSince` or `createdFrom`.'),
+      .describe('Set when there are more: repeat the request with this as `after`.'),
   })
   .meta({ id: 'ReplayedMany' });
 
@@ -40,7 +47,7 @@ export const replayEvents = merchantOperation({
   tag: 'Events',
   summary: 'Replay events',
   description:
-    'Delivers many events again, to all enabled endpoints that want them: those that failed since a moment, or all of a span of time. At most 50,000 deliveries at once, oldest events first: `nextFrom` says from where to go on.',
+    'Delivers many events again, oldest first: those that failed, of events created since a moment, to the endpoints at which they failed; or all of a span of time, to all enabled endpoints that want them. A request goes on for three seconds: `nextAfter` says from where to go on.',
   scope: 'events:write',
   body,
   bodyExamples: {
@@ -54,17 +61,16 @@ export const replayEvents = merchantOperation({
     202: {
       description: 'They are on their way.',
       schema: replayedManySchema,
-      example: { events: 42, deliveries: 84, nextFrom: null },
+      example: { events: 42, deliveries: 84, nextAfter: null },
     },
   },
   problems: ['outcome_unknown'],
 
-  async handle(deps, principal, { body: { failedSince, createdFrom, createdTo } }) {
+  async handle(deps, principal, { body: { failedSince, createdFrom, createdTo, after } }) {
     const wanted = failedSince
       ? ({ kind: 'failed', from: failedSince } as const)
       : ({ kind: 'range', ...span(createdFrom, createdTo) } as const);
-    const { nextFrom, ...counts } = await replay(deps, principal, wanted);
-    return { status: 202, body: { ...counts, nextFrom: nextFrom?.toISOString() ?? null } };
+    return { status: 202, body: await replayMany(deps, principal, wanted, after?.toLowerCase() ?? null) };
   },
 });
 

@@ -37,18 +37,28 @@ export const streamEvents = merchantOperation({
     // Of version 7, as all of ours are: another kind says nothing about when.
     if (after !== null && !(isUuid(after) && after.charAt(14) === '7'))
       throw invalidRequest([fieldError('header.Last-Event-ID', 'invalid_format', language)]);
-    const { events, ended, close } = deps.streams.follow(principal, {
+    const { beginning, events, ended, close } = deps.streams.follow(principal, {
       after,
       event: query.event ?? null,
       allowed: stillAuthorized,
     });
-    return { stream: frames(events), ended, close };
+    return { stream: frames(beginning, events), ended, close };
   },
 });
 
-async function* frames(source: AsyncIterable<readonly RecordedEvent[]>): AsyncGenerator<string> {
-  yield 'retry: 2000\n\n';
-  for await (const events of source) yield events.length === 0 ? ':\n\n' : events.map(frame).join('');
+/**
+ * The first words come when it is decided what is new: whoever sees the stream open misses nothing from then on. They
+ * carry an id, so that a client which is cut off before its first event resumes and does not begin anew.
+ */
+async function* frames(
+  beginning: string | null,
+  source: AsyncIterable<readonly RecordedEvent[]>,
+): AsyncGenerator<string> {
+  let first = `retry: 2000\n${beginning === null ? '' : `id: ${beginning}\n`}\n`;
+  for await (const events of source) {
+    yield first + (events.length === 0 ? ':\n\n' : events.map(frame).join(''));
+    first = '';
+  }
 }
 
 /** JSON holds no line break, so one line of data is enough. */
