@@ -8,6 +8,7 @@ import { benchQrPayins } from './payins/qr-payins.ts';
 import { benchWaitingPayins } from './payins/waiting-payins.ts';
 import { benchWholeLives } from './payins/whole-lives.ts';
 import type { Stage } from './stage/stage.ts';
+import { benchBacklog } from './webhooks/backlog.ts';
 import { benchDeliverWebhooks } from './webhooks/deliver-webhooks.ts';
 import { benchHangingEndpoints } from './webhooks/hanging-endpoints.ts';
 
@@ -118,6 +119,11 @@ export const BENCHES: readonly Bench[] = [
         sizes: [{ endpoints: 10_000, organizations: 10_000, eventsASecond: 1000 }],
         withoutToo: true,
       }),
+  },
+  {
+    ids: ['E2'],
+    slow: true,
+    run: async (stage) => [await benchBacklog(stage, 1_000_000)],
   },
   {
     ids: ['O1', 'O2', 'O3', 'O4', 'O5'],

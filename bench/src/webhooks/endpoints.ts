@@ -52,10 +52,18 @@ async function inTurns<T, R>(given: readonly T[], use: (each: T) => Promise<R>):
   return results;
 }
 
-/** All events of a span of time again, to every endpoint of the organization. */
+/** All events of a span of time again, to every endpoint of the organization. @returns how many deliveries */
 export async function replay(stage: Stage, apiKey: string, from: string, to: string): Promise<number> {
-  const answer = await call(stage, apiKey, 'POST', '/events/replay', { createdFrom: from, createdTo: to });
-  return ((await answer.json()) as { deliveries: number }).deliveries;
+  let deliveries = 0;
+  let after: string | null = null;
+  do {
+    const body = { createdFrom: from, createdTo: to, ...(after === null ? {} : { after }) };
+    const answer = await call(stage, apiKey, 'POST', '/events/replay', body);
+    const replayed = (await answer.json()) as { deliveries: number; nextAfter: string | null };
+    deliveries += replayed.deliveries;
+    after = replayed.nextAfter;
+  } while (after !== null);
+  return deliveries;
 }
 
 async function call(

@@ -57,8 +57,11 @@ async function answer(request: IncomingMessage): Promise<unknown> {
       return {};
     case '/count':
       return { received, distinct: journal.reduce((sum, seen) => sum + seen.size, 0) };
-    case '/journal':
-      return journal.map((seen) => Object.fromEntries(seen));
+    case '/journal': {
+      const asked = (await json(request)) as number[] | null;
+      const seen = asked?.map((endpoint) => journal[endpoint] ?? new Map<string, number>()) ?? journal;
+      return seen.map((each) => Object.fromEntries(each));
+    }
     case '/requests':
       return requests;
     default:

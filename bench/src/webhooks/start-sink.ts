@@ -14,8 +14,8 @@ export interface Sink {
   hang(endpoints: readonly number[]): Promise<void>;
   /** `distinct` counts an event once for each endpoint that has it. */
   count(): Promise<{ readonly received: number; readonly distinct: number }>;
-  /** By endpoint: when each event came first, by its id. */
-  journal(): Promise<readonly Readonly<Record<string, number>>[]>;
+  /** By endpoint, all of them or these: when each event came first, by its id. */
+  journal(endpoints?: readonly number[]): Promise<readonly Readonly<Record<string, number>>[]>;
   /** What came to the first endpoint, headers included. */
   requests(): Promise<readonly string[]>;
   stop(): Promise<unknown>;
@@ -43,7 +43,7 @@ export async function startSink(endpoints: number): Promise<Sink> {
     forget: () => ask('/forget'),
     hang: (which) => ask('/hang', which),
     count: () => ask('/count'),
-    journal: () => ask('/journal'),
+    journal: (endpoints) => ask('/journal', endpoints ?? null),
     requests: () => ask('/requests'),
     stop: () => child.stop(),
   };

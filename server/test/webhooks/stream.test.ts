@@ -103,6 +103,7 @@ describe('a stream', () => {
       for (let look = 0; look < 2; look += 1) await reader.receives(...(await merchant.record(1)));
     });
     await reader.receives(late);
+    expect(reader.ids.at(-1)).toBe(late);
   });
 
   it('says from where to resume before there was an event', async () => {
