@@ -9,6 +9,7 @@ import Fastify, {
 } from 'fastify';
 import { z } from 'zod';
 import type { Place } from '../kit/admission.ts';
+import type { Language } from '../kit/error-catalogue.ts';
 import { Fault } from '../kit/errors.ts';
 import { randomBase32 } from '../kit/ids.ts';
 import { errorFields } from '../kit/log.ts';
@@ -77,6 +78,8 @@ export function buildApp(deps: ApiDeps): FastifyInstance {
 function readBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
+    // Some clients name the type of a body that they do not send; whether there had to be one is judged with the operation.
+    if (body.length === 0) return done(null, undefined);
     try {
       if (!isUtf8(body as Buffer)) throw new SyntaxError('not UTF-8');
       done(null, JSON.parse(body.toString('utf8')));
@@ -171,7 +174,7 @@ async function answerTo(
   const call = {
     params: readPart(operation.params ?? NOTHING, request.params, '', language),
     query: readPart(operation.query ?? NOTHING, request.query, 'query.', language),
-    body: operation.body ? readPart(operation.body, request.body, '', language) : null,
+    body: readBody(operation, request.body, language),
     rawBody: request.body,
     idempotencyKey: idempotencyKey(operation, request),
     lastEventId: operation.resumes ? (request.headers['last-event-id']?.toString() ?? null) : null,
@@ -182,6 +185,15 @@ async function answerTo(
   return isMerchantOperation(operation)
     ? operation.handle(deps, principalOf(request), call)
     : operation.handle(deps, { body: call.body, headers: request.headers });
+}
+
+function readBody(operation: Operation, body: unknown, language: Language): unknown {
+  if (!operation.body) {
+    readPart(NOTHING, body ?? {}, '', language);
+    return null;
+  }
+  if (body === undefined) throw new Fault('malformed_json');
+  return readPart(operation.body, body, '', language);
 }
 
 /** False too when nobody can say: what goes on is resumed where somebody can. */

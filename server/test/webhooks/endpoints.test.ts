@@ -294,6 +294,41 @@ function bodyOf(method: string): object | undefined {
   return method === 'PATCH' ? { description: 'mine' } : undefined;
 }
 
+describe('an operation without a body', () => {
+  it.each(['', '{}', 'null'])('takes %j, sent as JSON, for none', async (raw) => {
+    const { id } = await merchant.endpoint();
+    for (const [path, status] of [
+      [`/webhook-endpoints/${id}/test`, 202],
+      [`/webhook-endpoints/${id}/rotate-secret`, 200],
+      [`/events/${await merchant.declined()}/replay`, 202],
+    ] as const)
+      expect((await merchant.api.request('POST', path, { raw })).status, `of ${path}`).toBe(status);
+  });
+
+  it('refuses a field, like every operation', async () => {
+    const { id } = await merchant.endpoint();
+    const eventId = await merchant.declined();
+    for (const [method, path] of [
+      ['POST', `/webhook-endpoints/${id}/test`],
+      ['POST', `/webhook-endpoints/${id}/rotate-secret`],
+      ['POST', `/events/${eventId}/replay`],
+      ['POST', `/payouts/${randomUUID()}/cancel`],
+      ['POST', `/payment-links/${randomUUID()}/expire`],
+      ['DELETE', `/webhook-endpoints/${id}`],
+    ] as const)
+      expect(
+        problemOf(await merchant.api.request(method, path, { body: { secret: 'mine' } })),
+        `of ${path}`,
+      ).toEqual({ status: 400, code: 'unknown_field', errors: ['secret unknown_field'] });
+    expect(
+      problemOf(await merchant.api.request('POST', `/webhook-endpoints/${id}/test`, { raw: '{' })),
+    ).toEqual({
+      status: 400,
+      code: 'malformed_json',
+    });
+  });
+});
+
 describe('whose it is', () => {
   it("another organization's endpoint is not found, exactly as one that there is not", async () => {
     const stranger = await stage.merchant();
