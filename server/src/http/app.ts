@@ -14,6 +14,7 @@ import { Fault } from '../kit/errors.ts';
 import { randomBase32 } from '../kit/ids.ts';
 import { errorFields } from '../kit/log.ts';
 import type { Principal } from '../organizations/organization.ts';
+import { addressErrors } from './address-field.ts';
 import { OPERATIONS } from './api/operations.ts';
 import type { ApiDeps } from './api-deps.ts';
 import { authenticate, requireScope } from './auth.ts';
@@ -174,7 +175,7 @@ async function answerTo(
   const call = {
     params: readPart(operation.params ?? NOTHING, request.params, '', language),
     query: readPart(operation.query ?? NOTHING, request.query, 'query.', language),
-    body: readBody(operation, request.body, language),
+    body: readBody(deps, operation, request.body, language),
     rawBody: request.body,
     idempotencyKey: idempotencyKey(operation, request),
     lastEventId: operation.resumes ? (request.headers['last-event-id']?.toString() ?? null) : null,
@@ -187,13 +188,14 @@ async function answerTo(
     : operation.handle(deps, { body: call.body, headers: request.headers });
 }
 
-function readBody(operation: Operation, body: unknown, language: Language): unknown {
+function readBody(deps: ApiDeps, operation: Operation, body: unknown, language: Language): unknown {
   if (!operation.body) {
     readPart(NOTHING, body ?? {}, '', language);
     return null;
   }
   if (body === undefined) throw new Fault('malformed_json');
-  return readPart(operation.body, body, '', language);
+  const addresses = addressErrors(deps, operation.addresses ?? {}, body, language);
+  return readPart(operation.body, body, '', language, addresses);
 }
 
 /** False too when nobody can say: what goes on is resumed where somebody can. */

@@ -28,13 +28,26 @@ const MESSAGES: Readonly<Record<string, Readonly<Record<Language, string>>>> = {
     en: 'Cannot be a number of this document type.',
     es: 'No puede ser un número de este tipo de documento.',
   },
-  invalid_url: {
-    en: 'Must be an https address without user or password (in staging also http to this machine).',
-    es: 'Debe ser una dirección https sin usuario ni contraseña (en pruebas también http a este equipo).',
+  'address.whole': {
+    en: 'Must be a whole address without spaces or line breaks, such as https://shop.example.com/path.',
+    es: 'Debe ser una dirección completa, sin espacios ni saltos de línea, como https://shop.example.com/ruta.',
   },
-  invalid_webhook_url: {
-    en: 'Must be a public https address without user or password (in staging perhaps also http to this machine).',
-    es: 'Debe ser una dirección https pública sin usuario ni contraseña (en pruebas quizá también http a este equipo).',
+  'address.length': {
+    en: 'Must have at most 2048 characters, also with its special characters encoded.',
+    es: 'Debe tener máximo 2048 caracteres, también con sus caracteres especiales codificados.',
+  },
+  'address.anonymous': {
+    en: 'Must not carry a user or a password.',
+    es: 'No debe llevar usuario ni contraseña.',
+  },
+  'address.https': {
+    en: 'Must begin with https:// (http:// only on a staging server that allows it, to its own machine).',
+    es: 'Debe empezar por https:// (http:// solo en un servidor de pruebas que lo permita, hacia su propio equipo).',
+  },
+  'address.port': { en: 'Must not name port 0.', es: 'No debe indicar el puerto 0.' },
+  'address.public': {
+    en: 'Must lead to the public internet: not to this machine, a private or reserved address, or a name that only a private network knows.',
+    es: 'Debe llevar a internet público: no a este equipo, a una dirección privada o reservada, ni a un nombre que solo conoce una red privada.',
   },
   one_or_the_other: {
     en: 'Cannot be sent together with `createdFrom` and `createdTo`.',
@@ -60,16 +73,22 @@ const TYPES: Readonly<Record<string, Readonly<Record<Language, string>>>> = {
   array: { en: 'a list', es: 'una lista' },
 };
 
-/** Reads a part of the request, or throws the problem that names every field of it that is wrong. */
+/**
+ * Reads a part of the request, or throws the problem that names every field of it that is wrong.
+ * @param foundElsewhere mistakes that the schema cannot see; left out where it has found one of its own in the field
+ */
 export function readPart<T extends z.ZodType>(
   schema: T,
   value: unknown,
   prefix: string,
   language: Language,
+  foundElsewhere: readonly FieldError[] = [],
 ): z.output<T> {
   const parsed = schema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  throw invalidRequest(parsed.error.issues.flatMap((issue) => fieldErrors(issue, value, prefix, language)));
+  if (parsed.success && foundElsewhere.length === 0) return parsed.data;
+  const found = parsed.error?.issues.flatMap((issue) => fieldErrors(issue, value, prefix, language)) ?? [];
+  const others = foundElsewhere.filter(({ path }) => !found.some((error) => error.path === path));
+  throw invalidRequest([...found, ...others]);
 }
 
 export function invalidRequest(fields: readonly FieldError[]): Fault {
@@ -77,8 +96,14 @@ export function invalidRequest(fields: readonly FieldError[]): Fault {
   return new Fault(onlyUnknown ? 'unknown_field' : 'invalid_request', { fields });
 }
 
-export function fieldError(path: string, code: FieldCode | 'invalid_format', language: Language): FieldError {
-  return { path, code, message: MESSAGES[code]?.[language] ?? '' };
+/** @param text which of the code's messages, where it has several */
+export function fieldError(
+  path: string,
+  code: FieldCode | 'invalid_format',
+  language: Language,
+  text: string = code,
+): FieldError {
+  return { path, code, message: MESSAGES[text]?.[language] ?? '' };
 }
 
 function fieldErrors(issue: Issue, value: unknown, prefix: string, language: Language): FieldError[] {

@@ -476,6 +476,17 @@ describe('callbackUrl', () => {
     expect(await refusal(brebPayin({ callbackUrl }))).toEqual(invalid('callbackUrl invalid_url'));
   });
 
+  it('is told which rule it breaks', async () => {
+    const answer = await post(brebPayin({ callbackUrl: 'http://ana:1@shop.example.com/' }));
+    expect(answer.body['errors']).toEqual(
+      ['Must begin with https://', 'Must not carry a user or a password.'].map((message) => ({
+        path: 'callbackUrl',
+        code: 'invalid_url',
+        message: expect.stringContaining(message) as string,
+      })),
+    );
+  });
+
   it('is refused above 2048 characters', async () => {
     const callbackUrl = 'https://shop.example.com/'.padEnd(2049, 'a');
     const { code, errors } = await refusal(brebPayin({ callbackUrl }));

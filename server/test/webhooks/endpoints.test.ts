@@ -110,6 +110,39 @@ describe('POST /webhook-endpoints', () => {
     await merchant.api.request('DELETE', `/webhook-endpoints/${id}`);
   });
 
+  it.each([
+    ['en', 'shop.example.com', ['Must be a whole address']],
+    ['en', 'http://shop.example.com/', ['Must begin with https://']],
+    ['en', 'https://user:pass@shop.example.com/', ['Must not carry a user or a password']],
+    ['en', 'http://10.0.0.1/', ['Must begin with https://', 'Must lead to the public internet']],
+    ['en', 'https://shop.example.com:0/', ['Must not name port 0']],
+    ['es', 'https://payments.internal/', ['Debe llevar a internet público']],
+  ])('says in %s what is wrong with %s', async (language, url, messages) => {
+    const { body } = await merchant.api.post('/webhook-endpoints', { url }, { 'accept-language': language });
+    expect(body['errors']).toEqual(
+      messages.map((message) => ({
+        path: 'url',
+        code: 'invalid_webhook_url',
+        message: expect.stringContaining(message) as string,
+      })),
+    );
+  });
+
+  it('names the address with all that is wrong, and only once where it is too long', async () => {
+    const wrong = { events: ['a.b'], foo: 1 };
+    expect(problemOf(await create({ url: 'https://10.0.0.1/', ...wrong })).errors?.toSorted()).toEqual([
+      'events.0 invalid_value',
+      'foo unknown_field',
+      'url invalid_webhook_url',
+    ]);
+    const { id } = await merchant.endpoint();
+    const body = { url: 'https://10.0.0.1/', status: 'OFF' };
+    const changed = await merchant.api.request('PATCH', `/webhook-endpoints/${id}`, { body });
+    expect(problemOf(changed).errors).toEqual(['status invalid_value', 'url invalid_webhook_url']);
+    const long = `https://shop.example.com/${'x'.repeat(2049)}`;
+    expect(problemOf(await create({ url: long })).errors).toEqual(['url too_long']);
+  });
+
   it('this machine over http only where the configuration allows it', async () => {
     const url = 'http://127.0.0.1:9999/hook';
     const { id } = expected(await create({ url }), 201);
@@ -126,7 +159,8 @@ describe('POST /webhook-endpoints', () => {
           problemOf(await api.post('/webhook-endpoints', { url: refused })),
           `of ${refused}`,
         ).toMatchObject({
-          errors: ['url invalid_webhook_url'],
+          code: 'invalid_request',
+          errors: expect.arrayContaining(['url invalid_webhook_url']) as string[],
         });
       expect((await api.post('/webhook-endpoints', { url: URL_OF_A_SHOP })).status).toBe(201);
     } finally {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { createEndpoint } from '../../flows/manage-endpoints.ts';
+import { serialized, WEBHOOK_ADDRESS } from '../address-field.ts';
 import { merchantOperation } from '../operation.ts';
-import { webhookUrl } from '../webhook-url.ts';
 import {
   description,
   ENDPOINT_EXAMPLE,
@@ -36,6 +36,7 @@ export const createWebhookEndpoint = merchantOperation({
   scope: 'webhooks:write',
   idempotent: true,
   body,
+  addresses: { url: WEBHOOK_ADDRESS },
   bodyExamples: {
     endpoint: {
       summary: 'Two events',
@@ -51,12 +52,12 @@ export const createWebhookEndpoint = merchantOperation({
   },
   problems: ['too_many_endpoints', 'idempotency_mismatch', 'outcome_unknown'],
 
-  async handle(deps, principal, { body, language, idempotencyKey, rawBody }) {
+  async handle(deps, principal, { body, idempotencyKey, rawBody }) {
     const { endpoint, secret, replayed } = await createEndpoint(
       deps,
       principal,
       {
-        url: webhookUrl(deps, body.url, language),
+        url: serialized(WEBHOOK_ADDRESS, deps, body.url),
         events: body.events ?? null,
         description: body.description ?? null,
         staticHeader: body.staticHeader ?? null,
