@@ -731,21 +731,19 @@ export interface CreateWebhookEndpoint {
    * At most 2,048 characters.
    */
   url: string;
-  /** Which events it gets. Left out: all. */
-  events?: readonly EventName[] | undefined;
-  /**
-   * For your own eyes.
-   * 1 to 200 characters.
-   */
-  description?: string | undefined;
+  /** Which events it gets. Null or left out: all. */
+  events?: readonly EventName[] | null | undefined;
+  /** For your own eyes, 1 to 200 characters. */
+  description?: string | null | undefined;
   /** A header that every delivery carries, for instance one that your gateway wants. */
   staticHeader?:
     | {
         /** Name of the header. */
         name: string;
-        /** Its value. It is encrypted at rest. */
+        /** Its value, 1 to 500 printable ASCII characters. It is encrypted at rest. */
         value: string;
       }
+    | null
     | undefined;
 }
 
@@ -793,14 +791,16 @@ export interface UpdateWebhookEndpoint {
    * At most 2,048 characters.
    */
   url?: string | undefined;
-  /** Null: all. */
+  /** Which events it gets. Null: all. */
   events?: readonly EventName[] | null | undefined;
+  /** For your own eyes, 1 to 200 characters. */
   description?: string | null | undefined;
+  /** A header that every delivery carries, for instance one that your gateway wants. */
   staticHeader?:
     | {
         /** Name of the header. */
         name: string;
-        /** Its value. It is encrypted at rest. */
+        /** Its value, 1 to 500 printable ASCII characters. It is encrypted at rest. */
         value: string;
       }
     | null

@@ -224,7 +224,12 @@ function idempotencyKey(operation: Operation, request: FastifyRequest): string |
   if (!operation.idempotent || key === undefined) return null;
   if (typeof key !== 'string' || !/^[\x20-\x7e]{1,255}$/.test(key)) {
     throw invalidRequest([
-      fieldError('header.Idempotency-Key', 'invalid_format', languageOf(request.headers['accept-language'])),
+      fieldError(
+        'header.Idempotency-Key',
+        'invalid_format',
+        languageOf(request.headers['accept-language']),
+        'format.idempotency_key',
+      ),
     ]);
   }
   return key;

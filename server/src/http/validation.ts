@@ -8,17 +8,55 @@ type Issue = z.core.$ZodIssue;
 /** What a field error says, by code. `{…}` is filled from the rule that was broken. */
 const MESSAGES: Readonly<Record<string, Readonly<Record<Language, string>>>> = {
   required: { en: 'This field is required.', es: 'Este campo es obligatorio.' },
-  unknown_field: { en: 'There is no such field here.', es: 'Ese campo no existe aquí.' },
+  unknown_field: {
+    en: 'There is no such field or parameter here.',
+    es: 'Ese campo o parámetro no existe aquí.',
+  },
   invalid_type: { en: 'Must be {expected}.', es: 'Debe ser {expected}.' },
   too_small: { en: 'Must be at least {limit}.', es: 'Debe ser mínimo {limit}.' },
   too_big: { en: 'Must be at most {limit}.', es: 'Debe ser máximo {limit}.' },
   too_short: { en: 'Must have at least {limit} characters.', es: 'Debe tener mínimo {limit} caracteres.' },
   too_long: { en: 'Must have at most {limit} characters.', es: 'Debe tener máximo {limit} caracteres.' },
+  // No list here needs more than one.
+  too_few: { en: 'Must have at least one entry.', es: 'Debe tener al menos un elemento.' },
+  too_many: { en: 'Must have at most {limit} entries.', es: 'Debe tener máximo {limit} elementos.' },
   invalid_value: { en: 'Must be one of: {values}.', es: 'Debe ser uno de: {values}.' },
   invalid_format: { en: 'Does not have the right format.', es: 'No tiene el formato correcto.' },
+  'format.datetime': {
+    en: 'Must be a date and time with its zone, such as 2026-11-15T00:00:00Z.',
+    es: 'Debe ser una fecha y hora con su zona, como 2026-11-15T00:00:00Z.',
+  },
+  'format.uuid': {
+    en: 'Must be an identifier such as 019b2c5e-8f3a-7c41-8001-3f9d2b7a6c10.',
+    es: 'Debe ser un identificador como 019b2c5e-8f3a-7c41-8001-3f9d2b7a6c10.',
+  },
+  'format.email': {
+    en: 'Must be an e-mail address, such as ana@example.com.',
+    es: 'Debe ser una dirección de correo, como ana@example.com.',
+  },
+  'format.phone': {
+    en: 'Must be an international number, a plus sign and 7 to 15 digits, such as +573001234567.',
+    es: 'Debe ser un número internacional, un signo más y de 7 a 15 dígitos, como +573001234567.',
+  },
+  'format.whole': {
+    en: 'Must be a whole number of at most nine digits.',
+    es: 'Debe ser un número entero de máximo nueve dígitos.',
+  },
+  'format.header_name': {
+    en: "Must have 1 to 100 characters: letters without accents, digits, periods, !#$%&'*+^_`|~ and -.",
+    es: "Debe tener de 1 a 100 caracteres: letras sin tildes, dígitos, puntos, !#$%&'*+^_`|~ y -.",
+  },
+  'format.header_value': {
+    en: 'Must have 1 to 500 characters: letters without accents, digits, spaces and ASCII signs, no line breaks.',
+    es: 'Debe tener de 1 a 500 caracteres: letras sin tildes, dígitos, espacios y signos ASCII, sin saltos de línea.',
+  },
+  'format.idempotency_key': {
+    en: 'Must have 1 to 255 characters: letters without accents, digits, spaces and ASCII signs.',
+    es: 'Debe tener de 1 a 255 caracteres: letras sin tildes, dígitos, espacios y signos ASCII.',
+  },
   invalid_characters: {
-    en: 'Contains characters that are not allowed.',
-    es: 'Contiene caracteres no permitidos.',
+    en: 'Must be text without control characters, and not only spaces.',
+    es: 'Debe ser texto sin caracteres de control, y no solo espacios.',
   },
   invalid_breb_key: {
     en: 'Cannot be a Bre-B key of any type.',
@@ -115,8 +153,8 @@ function fieldErrors(issue: Issue, value: unknown, prefix: string, language: Lan
       message: MESSAGES['unknown_field']?.[language] ?? '',
     }));
   }
-  const { code, details } = describe(issue, value, language);
-  let message = MESSAGES[code]?.[language] ?? '';
+  const { code, text = code, details = {} } = describe(issue, value, language);
+  let message = MESSAGES[text]?.[language] ?? '';
   for (const [name, detail] of Object.entries(details)) message = message.replace(`{${name}}`, detail);
   return [{ path: path.replace(/\.$/, '') || 'body', code, message }];
 }
@@ -125,12 +163,12 @@ function describe(
   issue: Issue,
   value: unknown,
   language: Language,
-): { code: string; details: Record<string, string> } {
+): { code: string; text?: string; details?: Record<string, string> } {
   const missing = valueAt(value, issue.path) === undefined;
   switch (issue.code) {
     case 'invalid_type':
       return missing
-        ? { code: 'required', details: {} }
+        ? { code: 'required' }
         : {
             code: 'invalid_type',
             details: { expected: TYPES[issue.expected]?.[language] ?? issue.expected },
@@ -139,20 +177,27 @@ function describe(
       return {
         code: issue.origin === 'string' ? 'too_short' : 'too_small',
         details: { limit: String(issue.minimum) },
+        ...(issue.origin === 'array' ? { text: 'too_few' } : {}),
       };
     case 'too_big':
       return {
         code: issue.origin === 'string' ? 'too_long' : 'too_big',
         details: { limit: String(issue.maximum) },
+        ...(issue.origin === 'array' ? { text: 'too_many' } : {}),
       };
     case 'invalid_value':
       return missing
-        ? { code: 'required', details: {} }
+        ? { code: 'required' }
         : { code: 'invalid_value', details: { values: issue.values.map(String).join(', ') } };
+    case 'invalid_format': {
+      // Of a pattern zod knows no name; the schema gives it one (`formatNamed`).
+      const text = issue.format === 'regex' ? issue.message : `format.${issue.format}`;
+      return { code: 'invalid_format', ...(text in MESSAGES ? { text } : {}) };
+    }
     case 'custom':
-      return { code: String(issue.params?.['code'] ?? 'invalid_format'), details: {} };
+      return { code: String(issue.params?.['code'] ?? 'invalid_format') };
     default:
-      return { code: missing ? 'required' : 'invalid_format', details: {} };
+      return { code: missing ? 'required' : 'invalid_format' };
   }
 }
 

@@ -707,9 +707,10 @@ describe('the problem itself', () => {
       currency: 'Debe ser uno de: COP.',
       reference: 'Debe tener mínimo 1 caracteres.',
       'inlineCustomer.name': 'Debe tener máximo 120 caracteres.',
-      'inlineCustomer.phone': 'No tiene el formato correcto.',
+      'inlineCustomer.phone':
+        'Debe ser un número internacional, un signo más y de 7 a 15 dígitos, como +573001234567.',
       'pse.bank': 'No es un banco soportado; GET /pse/banks los lista.',
-      extra: 'Ese campo no existe aquí.',
+      extra: 'Ese campo o parámetro no existe aquí.',
     });
   });
 

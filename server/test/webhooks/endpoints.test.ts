@@ -64,6 +64,47 @@ describe('POST /webhook-endpoints', () => {
     expect(endpoint).toMatchObject({ events: null, description: null, staticHeader: null });
   });
 
+  it('null is left out: what an answer says may be sent back', async () => {
+    const body = { url: URL_OF_A_SHOP, events: null, description: null, staticHeader: null };
+    expect(expected(await create(body), 201)).toMatchObject(body);
+  });
+
+  it('an event named twice is kept once', async () => {
+    const twice = ['payin.confirmed', 'payout.declined', 'payin.confirmed'];
+    const endpoint = expected(await create({ url: URL_OF_A_SHOP, events: twice }), 201);
+    expect(endpoint.events).toEqual(['payin.confirmed', 'payout.declined']);
+    const changed = await merchant.change(endpoint, { events: ['payin.declined', 'payin.declined'] });
+    expect(changed.events).toEqual(['payin.declined']);
+  });
+
+  it.each([
+    ['events', [], 'en', 'too_small', 'Must have at least one entry.'],
+    ['events', [], 'es', 'too_small', 'Debe tener al menos un elemento.'],
+    [
+      'staticHeader.value',
+      'x'.repeat(5000),
+      'en',
+      'invalid_format',
+      'Must have 1 to 500 characters: letters',
+    ],
+    ['staticHeader.value', '', 'en', 'invalid_format', 'Must have 1 to 500 characters: letters'],
+    [
+      'staticHeader.value',
+      'ñ',
+      'es',
+      'invalid_format',
+      'Debe tener de 1 a 500 caracteres: letras sin tildes',
+    ],
+    ['staticHeader.name', 'a b', 'en', 'invalid_format', 'Must have 1 to 100 characters: letters'],
+  ])('of a wrong %s (%s) says in %s what is wanted', async (path, value, language, code, message) => {
+    const [field = '', member] = path.split('.');
+    const header = { name: 'x-a', value: 'x' };
+    const body = { url: URL_OF_A_SHOP, [field]: member ? { ...header, [member]: value } : value };
+    expect((await create(body, { 'accept-language': language })).body).toMatchObject({
+      errors: [{ path, code, message: expect.stringContaining(message) as string }],
+    });
+  });
+
   it('an organization has several, also to the same address, listed newest first, each with its own secret', async () => {
     const other = await stage.merchant();
     const made = [

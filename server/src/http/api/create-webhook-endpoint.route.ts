@@ -19,9 +19,9 @@ const body = z
       .max(2048)
       .describe('Where events are sent: https, to a public address.')
       .meta({ format: 'uri', example: ENDPOINT_EXAMPLE.url }),
-    events: eventNames.optional(),
-    description: description.optional(),
-    staticHeader: staticHeader.optional(),
+    events: eventNames.describe('Which events it gets. Null or left out: all.'),
+    description,
+    staticHeader,
   })
   .meta({ id: 'CreateWebhookEndpoint' });
 

@@ -16,9 +16,9 @@ import {
 const body = z
   .strictObject({
     url: z.string().max(2048).optional().describe('Where events are sent: https, to a public address.'),
-    events: eventNames.nullable().optional().describe('Null: all.'),
-    description: description.nullable().optional(),
-    staticHeader: staticHeader.nullable().optional(),
+    events: eventNames.describe('Which events it gets. Null: all.'),
+    description,
+    staticHeader,
     status: z
       .enum(['ENABLED', 'DISABLED'])
       .optional()
