@@ -2,7 +2,7 @@ import type { Caudal } from '@caudal/sdk';
 import { apiOf } from '../client.ts';
 import type { Command, Context } from '../command.ts';
 import { eventFacts } from '../event-line.ts';
-import { EVENT_NAMES } from '../event-names.ts';
+import { LISTED_EVENT_NAMES } from '../event-names.ts';
 import { Fault, UsageFault } from '../faults.ts';
 import type { Given } from '../given.ts';
 import { CREATED_OPTIONS, createdRange, LIST_OPTIONS, showListing } from '../listing.ts';
@@ -17,7 +17,7 @@ export const EVENT_COMMANDS: readonly Command[] = [
     section: 'events',
     summary: 'what happened, newest first',
     options: [
-      { name: 'event', value: 'EVENT', summary: 'only those of this name', choices: EVENT_NAMES },
+      { name: 'event', value: 'EVENT', summary: 'only those of this name', choices: LISTED_EVENT_NAMES },
       { name: 'of', value: 'ID', summary: 'only those of this payin, payout or link' },
       ...CREATED_OPTIONS,
       ...LIST_OPTIONS,

@@ -126,7 +126,17 @@ export interface ListEventsQuery {
   /** Events per page, 1 to 100. */
   pageSize?: number | undefined;
   /** Only events of this name. */
-  event?: EventName | undefined;
+  event?:
+    | 'payin.confirmed'
+    | 'payin.canceled'
+    | 'payin.declined'
+    | 'payout.confirmed'
+    | 'payout.canceled'
+    | 'payout.declined'
+    | 'paymentlink.completed'
+    | 'paymentlink.expired'
+    | 'webhook.test'
+    | undefined;
   /** Only events of this payin, payout or payment link. */
   resourceId?: string | undefined;
   /** Created at or after this moment. */

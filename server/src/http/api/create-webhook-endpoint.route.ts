@@ -32,7 +32,7 @@ export const createWebhookEndpoint = merchantOperation({
   tag: 'Webhooks',
   summary: 'Create a webhook endpoint',
   description:
-    'From now on events are delivered to it, signed as Standard Webhooks says (`webhook-id`, `webhook-timestamp`, `webhook-signature`). Any 2xx acknowledges; anything else is tried again for thirty days. `webhook-id` is the event’s id: the same event may come more than once.',
+    'From now on events are delivered to it, signed as Standard Webhooks says (`webhook-id`, `webhook-timestamp`, `webhook-signature`). Any 2xx acknowledges; 410 disables the endpoint; anything else is tried again for thirty days. `webhook-id` is the event’s id: the same event may come more than once.',
   scope: 'webhooks:write',
   idempotent: true,
   body,

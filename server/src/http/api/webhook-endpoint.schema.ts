@@ -47,7 +47,12 @@ const fields = {
     .nullable()
     .describe('Only its name: the value is not shown again.'),
   status: z.enum(['ENABLED', 'DISABLED']),
-  disabledReason: z.string().nullable(),
+  disabledReason: z
+    .string()
+    .nullable()
+    .describe(
+      'Null while it is enabled. Else `disabled by you`, or why the service did it: `it answered 410 Gone`, `nothing reached it for five days`.',
+    ),
   createdAt: timestamp,
   updatedAt: timestamp,
 };
