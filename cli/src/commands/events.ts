@@ -6,7 +6,7 @@ import { LISTED_EVENT_NAMES } from '../event-names.ts';
 import { Fault, UsageFault } from '../faults.ts';
 import type { Given } from '../given.ts';
 import { CREATED_OPTIONS, createdRange, LIST_OPTIONS, showListing } from '../listing.ts';
-import { readMoment, showMoment } from '../moments.ts';
+import { readMoment, showMinute } from '../moments.ts';
 import { deliveryText } from './endpoints.ts';
 
 type ListQuery = NonNullable<Parameters<Caudal['events']['list']>[0]>;
@@ -63,10 +63,10 @@ function list(context: Context, given: Given): Promise<undefined> {
       screen.table(
         [
           { title: 'ID', text: ({ id }) => id },
+          { title: 'CREATED', text: ({ createdAt }) => showMinute(createdAt) },
           { title: 'EVENT', text: ({ event }) => event },
-          { title: 'REFERENCE', text: (event) => eventFacts(event).reference, least: 12 },
+          { title: 'REFERENCE', text: (event) => eventFacts(event).reference, least: 6 },
           { title: 'AMOUNT', text: (event) => eventFacts(event).amount, align: 'right', spare: 2 },
-          { title: 'CREATED', text: ({ createdAt }) => showMoment(createdAt), spare: 1 },
         ],
         rows,
         'No events yet. Make one: caudal trigger payin.confirmed',
@@ -115,16 +115,20 @@ async function replay(context: Context, given: Given): Promise<undefined> {
           { signal },
         )
       : await caudal.events.replay(await eventIdOf(caudal, id), { signal });
-  screen.answer(
-    replayed,
-    () => `${replayed.deliveries} deliveries of ${replayed.events} events are on their way.`,
-  );
+  screen.answer(replayed, () => replayedText(replayed));
   if (replayed.deliveries === 0) screen.note('No enabled endpoint wants them. See: caudal endpoints list');
   if ('nextFrom' in replayed && typeof replayed.nextFrom === 'string')
     screen.note(
       `There are more: caudal events replay --since ${replayed.nextFrom} --until ${range.createdTo ?? 'NOW'}`,
     );
   return undefined;
+}
+
+function replayedText({ deliveries, events }: { deliveries: number; events: number }): string {
+  const of = `of ${events} ${events === 1 ? 'event' : 'events'}`;
+  return deliveries === 1
+    ? `1 delivery ${of} is on its way.`
+    : `${deliveries} deliveries ${of} are on their way.`;
 }
 
 /** People seldom know an id; what happened last is what they look for. */
