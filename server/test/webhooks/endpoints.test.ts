@@ -78,25 +78,13 @@ describe('POST /webhook-endpoints', () => {
   });
 
   it.each([
-    ['events', [], 'en', 'too_small', 'Must have at least one entry.'],
-    ['events', [], 'es', 'too_small', 'Debe tener al menos un elemento.'],
-    [
-      'staticHeader.value',
-      'x'.repeat(5000),
-      'en',
-      'invalid_format',
-      'Must have 1 to 500 characters: letters',
-    ],
-    ['staticHeader.value', '', 'en', 'invalid_format', 'Must have 1 to 500 characters: letters'],
-    [
-      'staticHeader.value',
-      'ñ',
-      'es',
-      'invalid_format',
-      'Debe tener de 1 a 500 caracteres: letras sin tildes',
-    ],
-    ['staticHeader.name', 'a b', 'en', 'invalid_format', 'Must have 1 to 100 characters: letters'],
-  ])('of a wrong %s (%s) says in %s what is wanted', async (path, value, language, code, message) => {
+    ['events', 'en', 'too_small', 'Must have at least one entry.', []],
+    ['events', 'es', 'too_small', 'Debe tener al menos un elemento.', []],
+    ['staticHeader.value', 'en', 'invalid_format', 'Must have 1 to 500 characters', 'x'.repeat(5000)],
+    ['staticHeader.value', 'en', 'invalid_format', 'Must have 1 to 500 characters', ''],
+    ['staticHeader.value', 'es', 'invalid_format', 'de 1 a 500 caracteres: letras sin tildes', 'ñ'],
+    ['staticHeader.name', 'en', 'invalid_format', 'Must have 1 to 100 characters: letters', 'a b'],
+  ])('of a wrong %s says in %s what is wanted', async (path, language, code, message, value) => {
     const [field = '', member] = path.split('.');
     const header = { name: 'x-a', value: 'x' };
     const body = { url: URL_OF_A_SHOP, [field]: member ? { ...header, [member]: value } : value };
