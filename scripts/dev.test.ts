@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
+import { until } from '../server/test/harness/until.ts';
 
 const DEV = fileURLToPath(new URL('dev.ts', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'caudal-dev-'));
@@ -22,10 +23,12 @@ interface Ready {
 const STACK = join(folder, 'data', 'stack.json');
 
 /** Starts the command as a person would and reads what it prints. */
-async function startDev(...flags: readonly string[]) {
-  const child = spawn(process.execPath, [DEV, '--any-ports', '--data', join(folder, 'data'), ...flags], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+function startDev(...flags: readonly string[]) {
+  return startRun(process.execPath, [DEV, '--any-ports', '--data', join(folder, 'data'), ...flags]);
+}
+
+async function startRun(program: string, args: readonly string[], env: NodeJS.ProcessEnv = process.env) {
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], env });
   let output = '';
   let errors = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text));
@@ -120,6 +123,21 @@ describe('npm run dev', () => {
     expect(await third.exited).toBe(0);
     expect(leftBehind()).toEqual([]);
   }, 120_000);
+
+  it('stops in order when npm, or the shell between, is gone without a word to it', async () => {
+    // The colon keeps the shell: with one command it would become that command.
+    const script = `'${process.execPath}' '${DEV}' --any-ports --json --data '${join(folder, 'data')}'; :`;
+    const env = { ...process.env, npm_lifecycle_event: 'dev' };
+    const { child } = await startRun('sh', ['-c', script], env);
+    const { pid } = JSON.parse(readFileSync(STACK, 'utf8')) as { pid: number };
+    child.kill('SIGKILL');
+    try {
+      await until('nothing is left behind', async () => leftBehind().length === 0, 20_000);
+      expect(existsSync(STACK)).toBe(false);
+    } finally {
+      if (leftBehind().length > 0) process.kill(pid, 'SIGTERM');
+    }
+  }, 60_000);
 
   it('refuses a flag it does not know, with its help', async () => {
     const child = spawn(process.execPath, [DEV, '--frsh'], { stdio: ['ignore', 'ignore', 'pipe'] });

@@ -78,6 +78,7 @@ async function main(): Promise<number> {
         resolve('interrupted');
       });
     }
+    whenOrphaned(() => resolve('interrupted'));
   });
   if (values.data !== undefined) dataDir = resolve(values.data);
   anyPorts = values['any-ports'] === true;
@@ -114,6 +115,16 @@ async function main(): Promise<number> {
     say('\nStopping …');
     for (const { stop } of started.toReversed()) await stop();
   }
+}
+
+/**
+ * npm passes SIGTERM to the shell between us, which dies of it and tells nobody. Only under npm: whoever starts this file
+ * alone, in the background, may leave.
+ */
+function whenOrphaned(then: () => void): void {
+  if (process.env['npm_lifecycle_event'] === undefined) return;
+  const parent = process.ppid;
+  setInterval(() => process.ppid !== parent && then(), 1000).unref();
 }
 
 /** The site is built beside the running stack: nobody has to wait for it to make a payment. */

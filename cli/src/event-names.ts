@@ -15,4 +15,7 @@ const NAMES: Readonly<Record<EventName, true>> = {
 /** Every event a merchant hears of. */
 export const EVENT_NAMES = Object.keys(NAMES) as EventName[];
 
+/** What a list can be narrowed to: also the test, which no endpoint asks for. */
+export const LISTED_EVENT_NAMES = [...EVENT_NAMES, 'webhook.test'] as const;
+
 export type { EventName };

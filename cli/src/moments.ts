@@ -35,6 +35,11 @@ export function showTime(moment: Date): string {
   return `${two(moment.getHours())}:${two(moment.getMinutes())}:${two(moment.getSeconds())}`;
 }
 
+/** Where room is short, beside an id. */
+export function showMinute(iso: string): string {
+  return showMoment(iso).slice('2026-'.length, -':00'.length);
+}
+
 export function showMoment(iso: string | null): string {
   if (iso === null) return '';
   const moment = new Date(iso);

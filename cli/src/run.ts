@@ -53,6 +53,21 @@ async function carryOut(argv: readonly string[], context: Context): Promise<Exit
   throw unknownCommand([...ALL_COMMANDS, ...servers], first, others, topic.length > 0);
 }
 
+/** What other programs call it: to the edit distance they are strangers. */
+const CALLED_ELSEWHERE: Readonly<Record<string, string>> = {
+  show: 'get',
+  view: 'get',
+  ls: 'list',
+  add: 'create',
+  new: 'create',
+  edit: 'update',
+  set: 'update',
+  change: 'update',
+  rm: 'delete',
+  remove: 'delete',
+  resend: 'replay',
+};
+
 function unknownCommand(
   commands: readonly CommandWords[],
   first: string,
@@ -63,7 +78,11 @@ function unknownCommand(
   const typed = [first, ...others.slice(0, 1)].join(' ');
   const within = knownTopic ? names.filter((name) => name.startsWith(`${first} `)) : names;
   const firsts = [...new Set(names.map((name) => name.split(' ')[0] ?? name))];
-  const meant = nearest(typed, within) ?? (knownTopic ? null : nearest(first, firsts));
+  const other = `${first} ${CALLED_ELSEWHERE[others[0] ?? '']}`;
+  const meant =
+    within.find((name) => name === other) ??
+    nearest(typed, within) ??
+    (knownTopic ? null : nearest(first, firsts));
   return new UsageFault(`there is no command "${knownTopic ? typed : first}"`, [
     ...(meant === null ? [] : [`Did you mean: caudal ${meant}`]),
     knownTopic ? `See: caudal ${first} --help` : 'See: caudal help',

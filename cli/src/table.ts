@@ -26,7 +26,9 @@ export function tableLines<Row>(
 ): string[] {
   const shown = fitted(columns, rows, width);
   const line = (cells: readonly string[]) => cells.join(' '.repeat(GAP)).trimEnd();
-  const head = shown.map((column, index) => padded(column, column.title, index === shown.length - 1));
+  const head = shown.map((column, index) =>
+    padded(column, cut(column.title, column.width), index === shown.length - 1),
+  );
   const body = rows.map((row) =>
     shown.map((column, index) => {
       const text = cut(oneLine(column.text(row)), column.width);

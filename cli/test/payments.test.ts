@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -344,4 +346,55 @@ test('an endpoint is created, tested, seen, disabled, enabled, given a new secre
   expect(await shop.json('endpoints', 'delete', made.id)).toMatchObject({ deleted: true });
   const listed = await shop.run('endpoints', 'list');
   expect(listed.stdout).toContain('No endpoints');
+});
+
+test('an endpoint is changed piece by piece; what it answered, its events and why it is disabled are told', async () => {
+  const server = createServer((_request, response) => void response.writeHead(500).end('no room\ntoday'));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+  try {
+    const made = ['endpoints', 'create', url, '--events', 'payin.confirmed', '--description', 'Orders'];
+    const { id } = await shop.json<{ id: string }>(...made, '--header', 'x-shop: 1');
+    const tested = await shop.run('endpoints', 'test', url);
+    expect(tested.stdout).toMatch(/500 in \d+ ms\n {4}no room today/);
+    const { data } = await shop.json<{ data: { id: string }[] }>('events', 'list', '--event', 'webhook.test');
+    const [sent, event, events] = await Promise.all([
+      shop.run('endpoints', 'deliveries', id),
+      shop.run('events', 'get', data[0]?.id ?? ''),
+      shop.run('events', 'list', '--limit', '5'),
+    ]);
+    for (const { stdout } of [sent, event]) expect(stdout).toContain('\n    no room today');
+    expect(events.stdout).toMatch(/ID +CREATED +EVENT +REF[\s\S]*\d\d-\d\d \d\d:\d\d  webhook\.test/);
+    for (const line of events.stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+
+    const all = await shop.json('endpoints', 'update', url, '--events', 'all', '--header', '');
+    expect(all).toMatchObject({ events: null, description: 'Orders', staticHeader: null });
+    const change = ['--url', `${url}/new`, '--events', 'payin.declined', '--description', ''];
+    expect(await shop.json('endpoints', 'update', id, ...change)).toMatchObject({
+      url: `${url}/new`,
+      events: ['payin.declined'],
+      description: null,
+    });
+    expect(await shop.json('endpoints', 'get', `${url}/new`)).toMatchObject({ id, status: 'ENABLED' });
+    await shop.run('endpoints', 'disable', id);
+    const listed = await shop.run('endpoints', 'list');
+    expect(listed.stdout).toBe(
+      `DISABLED ${id} ${url}/new\n  events: payin.declined\n  disabled: disabled by you\n`,
+    );
+    expect((await shop.run('endpoints', 'enable', id)).code).toBe(0);
+    await shop.run('endpoints', 'update', id, '--events', 'payin.confirmed');
+    const confirmed = await shop.json<{ data: { id: string }[] }>(
+      'events',
+      'list',
+      '--event',
+      'payin.confirmed',
+    );
+    const replayed = await shop.run('events', 'replay', confirmed.data[0]?.id ?? '');
+    expect(replayed.stdout).toBe('1 delivery of 1 event is on its way.\n');
+    const rotated = await shop.run('endpoints', 'rotate', id);
+    expect(rotated.stderr).toContain('24 hours');
+    await shop.run('endpoints', 'delete', id);
+  } finally {
+    server.close();
+  }
 });

@@ -15,7 +15,9 @@ const EXAMPLE_MEMBERS: Partial<Record<ErrorCode, Record<string, unknown>>> = {
   insufficient_scope: { requiredScope: 'payins:write' },
   invalid_request: { errors: [{ path: 'amountInCents', code: 'too_small', message: 'Must be at least 1.' }] },
   unknown_field: {
-    errors: [{ path: 'amountInCent', code: 'unknown_field', message: 'There is no such field here.' }],
+    errors: [
+      { path: 'amountInCent', code: 'unknown_field', message: 'There is no such field or parameter here.' },
+    ],
   },
 };
 

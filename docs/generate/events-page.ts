@@ -147,7 +147,7 @@ export function eventsPage(): Page {
       ),
       ...EVENT_NAMES.map((name) => parts(`## ${name}`, EVENTS[name].when, example(name))),
       `## ${TEST_EVENT}`,
-      `\`POST /webhook-endpoints/{id}/test\` sends \`${TEST_EVENT}\` to that one endpoint. It is about nothing, and is in no list: acknowledge it and do nothing else.`,
+      `\`POST /webhook-endpoints/{id}/test\` sends \`${TEST_EVENT}\` to that one endpoint. It is about nothing: acknowledge it and do nothing else. \`GET /events\` and the live stream show it too; no endpoint can ask for it, and it is not replayed.`,
     ),
   };
 }

@@ -7,6 +7,7 @@ import { SETTINGS } from '../../server/src/config.ts';
 import { ERRORS } from '../../server/src/kit/error-catalogue.ts';
 import { COMMAND_WORDS } from '../../server/src/operator/catalogue.ts';
 import { ERROR_CODES } from '../../server/src/rails/contract.ts';
+import { FAILURE_REASONS } from '../../server/src/webhooks/send-failure.ts';
 import { TEST_KEYS } from '../../simulator/src/breb/test-keys.ts';
 import { MAGIC_DOCUMENTS } from '../../simulator/src/magic-documents.ts';
 import { handWrittenPages } from './blocks/code-blocks.ts';
@@ -56,6 +57,13 @@ describe('what the pages written by hand name', () => {
 
   it('are problems that the catalogue has', () => {
     expect(strange(/\b[45]\d\d `([a-z_]+)`/g, (word) => word in ERRORS)).toEqual([]);
+  });
+
+  it('are, in the guide on webhooks, all reasons why an attempt had no answer, and no other', () => {
+    const [, guide = ''] = TEXTS.find(([page]) => page === 'guides/webhooks.md') ?? [];
+    const [, table = ''] = /\| `error` \|.*\n\|[-|]+\|\n((?:\|.*\n)+)/.exec(guide) ?? [];
+    const named = [...table.matchAll(/^\| `(\w+)`/gm)].map(([, reason]) => reason);
+    expect(new Set(named)).toEqual(new Set(FAILURE_REASONS));
   });
 
   it('are commands that exist', () => {

@@ -104,6 +104,7 @@ export const NAMED: Readonly<Record<string, string>> = {
   Delivery: 'DeliveryList.data[]',
   DeliveryWithEndpoint: 'EventWithDeliveries.deliveries[]',
   DeliveryAttempt: 'DeliveryList.data[].attempts[]',
+  DeliveryError: 'DeliveryList.data[].attempts[].error',
 };
 
 /** Schemas that are one of two shapes, told apart by `rail`. */

@@ -14,8 +14,10 @@ import { withProgress } from '../progress.ts';
 import { defined } from '../request-body.ts';
 import { isId } from '../resource-id.ts';
 import type { Screen } from '../screen.ts';
+import { cut, oneLine } from '../table.ts';
 
 type CreateBody = Parameters<Caudal['webhookEndpoints']['create']>[0];
+type UpdateBody = Parameters<Caudal['webhookEndpoints']['update']>[1];
 type Endpoint = Awaited<ReturnType<Caudal['webhookEndpoints']['get']>>;
 type Event = Awaited<ReturnType<Caudal['events']['get']>>;
 type Delivery = Omit<Event['deliveries'][number], 'webhookEndpointId'>;
@@ -51,6 +53,33 @@ export const ENDPOINT_COMMANDS: readonly Command[] = [
     run: list,
   },
   {
+    name: 'endpoints get',
+    section: 'events',
+    summary: 'one endpoint as it is now',
+    options: [],
+    words: NAMED,
+    examples: ['caudal endpoints get http://127.0.0.1:3000/webhooks'],
+    run: get,
+  },
+  {
+    name: 'endpoints update',
+    section: 'events',
+    summary: 'change its address, events, description or header; the rest stays',
+    options: [
+      { name: 'url', value: 'URL', summary: 'another address; its secret stays' },
+      { name: 'events', value: 'EVENTS', summary: 'which, parted by commas, or all' },
+      { name: 'description', value: 'TEXT', summary: "what it is for; '' for none" },
+      { name: 'header', value: 'NAME:VALUE', summary: "a header of your own on every delivery; '' for none" },
+    ],
+    words: NAMED,
+    details: 'To hold or go on sending: caudal endpoints disable, caudal endpoints enable.',
+    examples: [
+      'caudal endpoints update http://127.0.0.1:3000/webhooks --events payin.confirmed,payin.declined',
+      'caudal endpoints update http://127.0.0.1:3000/webhooks --events all --description Orders',
+    ],
+    run: update,
+  },
+  {
     name: 'endpoints test',
     section: 'events',
     summary: 'send webhook.test to one and see what it answers',
@@ -75,7 +104,7 @@ export const ENDPOINT_COMMANDS: readonly Command[] = [
     options: [],
     words: NAMED,
     examples: ['caudal endpoints enable http://127.0.0.1:3000/webhooks'],
-    run: (context, given) => setStatus(context, given, 'ENABLED'),
+    run: (context, given) => change(context, given, { status: 'ENABLED' }),
   },
   {
     name: 'endpoints disable',
@@ -84,12 +113,12 @@ export const ENDPOINT_COMMANDS: readonly Command[] = [
     options: [],
     words: NAMED,
     examples: ['caudal endpoints disable http://127.0.0.1:3000/webhooks'],
-    run: (context, given) => setStatus(context, given, 'DISABLED'),
+    run: (context, given) => change(context, given, { status: 'DISABLED' }),
   },
   {
     name: 'endpoints rotate',
     section: 'events',
-    summary: 'give one a new secret; both sign for a while',
+    summary: 'give one a new secret; both sign for 24 hours',
     options: [],
     words: NAMED,
     examples: ['caudal endpoints rotate http://127.0.0.1:3000/webhooks'],
@@ -119,17 +148,22 @@ export function readEventNames(given: Given): string[] | undefined {
   return names;
 }
 
+/** What a merchant chooses of an endpoint; null for none of it, and for all events. */
+function choicesIn(given: Given) {
+  const header = given.text('header');
+  const [, name, value] = /^([^:]+):\s*(.*)$/.exec(header ?? '') ?? [];
+  if (header !== undefined && header !== '' && name === undefined)
+    throw new UsageFault('--header is NAME:VALUE');
+  return {
+    events: given.text('events') === 'all' ? null : readEventNames(given),
+    description: given.text('description') === '' ? null : given.text('description'),
+    staticHeader: header === undefined ? undefined : name === undefined ? null : { name, value },
+  };
+}
+
 async function create(context: Context, given: Given): Promise<undefined> {
   const { screen, signal } = context;
-  const [, name, value] = /^([^:]+):\s*(.*)$/.exec(given.text('header') ?? '') ?? [];
-  if (given.text('header') !== undefined && name === undefined)
-    throw new UsageFault('--header is NAME:VALUE');
-  const body = defined({
-    url: given.word(0),
-    events: readEventNames(given),
-    description: given.text('description'),
-    staticHeader: name === undefined ? undefined : { name, value },
-  }) as unknown as CreateBody;
+  const body = defined({ url: given.word(0), ...choicesIn(given) }) as unknown as CreateBody;
   const endpoint = await apiOf(context, given).webhookEndpoints.create(body, {
     idempotencyKey: newIdempotencyKey(),
     signal,
@@ -159,19 +193,35 @@ async function list(context: Context, given: Given): Promise<undefined> {
   const { screen, signal } = context;
   const { data } = await apiOf(context, given).webhookEndpoints.list({ signal });
   screen.answer({ data }, () =>
-    screen.table(
-      [
-        { title: 'ID', text: ({ id }) => id },
-        { title: 'STATUS', text: ({ status }) => status, style: ({ status }) => screen.status(status) },
-        { title: 'URL', text: ({ url }) => url, least: 20 },
-        { title: 'EVENTS', text: ({ events }) => events?.join(',') ?? 'all', least: 12, spare: 2 },
-        { title: 'REASON', text: ({ disabledReason }) => disabledReason ?? '', least: 12, spare: 1 },
-      ],
-      data,
-      'No endpoints. Make one: caudal endpoints create URL. Without any: caudal listen',
-    ),
+    data.length === 0
+      ? 'No endpoints. Make one: caudal endpoints create URL. Without any: caudal listen'
+      : data.flatMap((endpoint) => endpointLines(screen, endpoint)).join('\n'),
   );
   return undefined;
+}
+
+/** Under each other and not a table: beside an id, an address and its events there is no room in one line. */
+function endpointLines(screen: Screen, { id, url, status, disabledReason, events }: Endpoint): string[] {
+  return [
+    `${screen.status(status)} ${id} ${oneLine(url)}`,
+    `  events: ${events?.join(', ') ?? 'all'}`,
+    ...(disabledReason === null ? [] : [`  disabled: ${oneLine(disabledReason)}`]),
+  ];
+}
+
+async function get(context: Context, given: Given): Promise<undefined> {
+  const { screen, signal } = context;
+  const caudal = apiOf(context, given);
+  const endpoint = await caudal.webhookEndpoints.get(await endpointIdOf(caudal, given.word(0)), { signal });
+  screen.answer(endpoint, () => endpointText(screen, endpoint, null));
+  return undefined;
+}
+
+async function update(context: Context, given: Given): Promise<undefined> {
+  const body = defined({ url: given.text('url'), ...choicesIn(given) });
+  if (Object.keys(body).length === 0)
+    throw new UsageFault('endpoints update needs something to change', ['See: caudal help endpoints update']);
+  return change(context, given, body);
 }
 
 async function test(context: Context, given: Given): Promise<ExitCode | undefined> {
@@ -212,22 +262,24 @@ export function deliveryText(screen: Screen, delivery: Delivery, endpointId: str
   const where = endpointId === null ? '' : ` to endpoint ${endpointId}`;
   return [
     `${screen.status(delivery.status)} ${delivery.event} ${delivery.eventId}${where}${next}`,
-    ...delivery.attempts.map(({ at, statusCode, durationMs, error }) => {
-      const answer =
+    ...delivery.attempts.flatMap(({ at, statusCode, durationMs, error, answer }) => {
+      const result =
         error === null ? String(statusCode) : `failed (${[error, statusCode].filter(Boolean).join(', ')})`;
-      return `  ${showMoment(at)}  ${answer} in ${durationMs} ms`;
+      const body = oneLine(answer ?? '').trim();
+      return [
+        `  ${showMoment(at)}  ${result} in ${durationMs} ms`,
+        ...(body === '' ? [] : [`    ${cut(body, screen.width - 4)}`]),
+      ];
     }),
   ];
 }
 
-async function setStatus(context: Context, given: Given, status: 'ENABLED' | 'DISABLED'): Promise<undefined> {
+async function change(context: Context, given: Given, body: UpdateBody): Promise<undefined> {
   const { screen, signal } = context;
   const caudal = apiOf(context, given);
-  const endpoint = await caudal.webhookEndpoints.update(
-    await endpointIdOf(caudal, given.word(0)),
-    { status },
-    { signal },
-  );
+  const endpoint = await caudal.webhookEndpoints.update(await endpointIdOf(caudal, given.word(0)), body, {
+    signal,
+  });
   screen.answer(endpoint, () => endpointText(screen, endpoint, null));
   return undefined;
 }
@@ -240,7 +292,7 @@ async function rotate(context: Context, given: Given): Promise<undefined> {
   });
   screen.answer(endpoint, () => endpointText(screen, endpoint, endpoint.secret));
   screen.note(
-    'The secret is shown this once. The old one signs too for a while: change your program meanwhile.',
+    'The secret is shown this once. The old one signs too for 24 hours: change your program meanwhile.',
   );
   return undefined;
 }

@@ -2,11 +2,11 @@ import type { Caudal } from '@caudal/sdk';
 import { apiOf } from '../client.ts';
 import type { Command, Context } from '../command.ts';
 import { eventFacts } from '../event-line.ts';
-import { EVENT_NAMES } from '../event-names.ts';
+import { LISTED_EVENT_NAMES } from '../event-names.ts';
 import { Fault, UsageFault } from '../faults.ts';
 import type { Given } from '../given.ts';
 import { CREATED_OPTIONS, createdRange, LIST_OPTIONS, showListing } from '../listing.ts';
-import { readMoment, showMoment } from '../moments.ts';
+import { readMoment, showMinute } from '../moments.ts';
 import { deliveryText } from './endpoints.ts';
 
 type ReplayEvents = Parameters<Caudal['events']['replayMany']>[0];
@@ -19,7 +19,7 @@ export const EVENT_COMMANDS: readonly Command[] = [
     section: 'events',
     summary: 'what happened, newest first',
     options: [
-      { name: 'event', value: 'EVENT', summary: 'only those of this name', choices: EVENT_NAMES },
+      { name: 'event', value: 'EVENT', summary: 'only those of this name', choices: LISTED_EVENT_NAMES },
       { name: 'of', value: 'ID', summary: 'only those of this payin, payout or link' },
       ...CREATED_OPTIONS,
       ...LIST_OPTIONS,
@@ -42,7 +42,7 @@ export const EVENT_COMMANDS: readonly Command[] = [
     section: 'events',
     summary: 'deliver again to your endpoints: one event, those that failed, or all of a span of time',
     options: [
-      { name: 'failed-since', value: 'WHEN', summary: 'every delivery that failed since: 2h, 1d, a time' },
+      { name: 'failed-since', value: 'WHEN', summary: 'what failed, of all that was created since: 2h, 1d, a time' },
       ...CREATED_OPTIONS,
     ],
     words: [{ name: 'ID', summary: 'id of the event, or latest', optional: true }],
@@ -65,10 +65,10 @@ function list(context: Context, given: Given): Promise<undefined> {
       screen.table(
         [
           { title: 'ID', text: ({ id }) => id },
+          { title: 'CREATED', text: ({ createdAt }) => showMinute(createdAt) },
           { title: 'EVENT', text: ({ event }) => event },
-          { title: 'REFERENCE', text: (event) => eventFacts(event).reference, least: 12 },
+          { title: 'REFERENCE', text: (event) => eventFacts(event).reference, least: 6 },
           { title: 'AMOUNT', text: (event) => eventFacts(event).amount, align: 'right', spare: 2 },
-          { title: 'CREATED', text: ({ createdAt }) => showMoment(createdAt), spare: 1 },
         ],
         rows,
         'No events yet. Make one: caudal trigger payin.confirmed',
@@ -114,11 +114,13 @@ async function replay(context: Context, given: Given): Promise<undefined> {
             : { failedSince: readMoment('failed-since', failed, Date.now()).toISOString() }),
         })
       : await caudal.events.replay(await eventIdOf(caudal, id), { signal });
-  screen.answer(
-    replayed,
-    () => `${replayed.deliveries} deliveries of ${replayed.events} events are on their way.`,
-  );
-  if (replayed.deliveries === 0) screen.note('No enabled endpoint wants them. See: caudal endpoints list');
+  screen.answer(replayed, () => replayedText(replayed));
+  if (replayed.deliveries === 0)
+    screen.note(
+      failed === undefined
+        ? 'No enabled endpoint wants them. See: caudal endpoints list'
+        : 'Of what was created since then nothing has failed at an enabled endpoint.',
+    );
   return undefined;
 }
 
@@ -133,6 +135,13 @@ async function replayAll(caudal: Caudal, signal: AbortSignal, body: ReplayEvents
     after = some.nextAfter ?? undefined;
   } while (after !== undefined);
   return done;
+}
+
+function replayedText({ deliveries, events }: Replayed): string {
+  const of = `of ${events} ${events === 1 ? 'event' : 'events'}`;
+  return deliveries === 1
+    ? `1 delivery ${of} is on its way.`
+    : `${deliveries} deliveries ${of} are on their way.`;
 }
 
 /** People seldom know an id; what happened last is what they look for. */

@@ -1,6 +1,6 @@
 // Made by `npm run generate`.
 
-import type { EventName, PayinStatus, PaymentLinkStatus, PayoutStatus, Rail } from './schemas.ts';
+import type { PayinStatus, PaymentLinkStatus, PayoutStatus, Rail } from './schemas.ts';
 
 export interface ListPayinsQuery {
   /**
@@ -126,7 +126,17 @@ export interface ListEventsQuery {
   /** Events per page, 1 to 100. */
   pageSize?: number | undefined;
   /** Only events of this name. */
-  event?: EventName | undefined;
+  event?:
+    | 'payin.confirmed'
+    | 'payin.canceled'
+    | 'payin.declined'
+    | 'payout.confirmed'
+    | 'payout.canceled'
+    | 'payout.declined'
+    | 'paymentlink.completed'
+    | 'paymentlink.expired'
+    | 'webhook.test'
+    | undefined;
   /** Only events of this payin, payout or payment link. */
   resourceId?: string | undefined;
   /** Created at or after this moment. */
@@ -137,7 +147,17 @@ export interface ListEventsQuery {
 
 export interface StreamEventsQuery {
   /** Only events of this name. */
-  event?: EventName | undefined;
+  event?:
+    | 'payin.confirmed'
+    | 'payin.canceled'
+    | 'payin.declined'
+    | 'payout.confirmed'
+    | 'payout.canceled'
+    | 'payout.declined'
+    | 'paymentlink.completed'
+    | 'paymentlink.expired'
+    | 'webhook.test'
+    | undefined;
   /** The last event you have, where you cannot send `Last-Event-ID`. */
   after?: string | undefined;
 }

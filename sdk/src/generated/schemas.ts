@@ -155,13 +155,24 @@ export interface DeliveryWithEndpoint {
 export interface DeliveryAttempt {
   /** UTC, with milliseconds. */
   at: string;
+  /** What you answered; null when there was no answer. */
   statusCode: number | null;
   durationMs: number;
-  /** Why there was no answer. */
-  error: string | null;
-  /** The first bytes of the answer. */
+  /** Why there was no answer; null when there was one, whatever its status. The guide on webhooks says what each means and what to do. */
+  error: DeliveryError | null;
+  /** The first bytes of the answer, 512 at most. */
   answer: string | null;
 }
+
+export type DeliveryError =
+  | 'refused_address'
+  | 'dns'
+  | 'connect'
+  | 'tls'
+  | 'timeout'
+  | 'reset'
+  | 'too_large_headers'
+  | 'malformed';
 
 export interface AccessToken {
   access_token: string;
@@ -731,21 +742,19 @@ export interface CreateWebhookEndpoint {
    * At most 2,048 characters.
    */
   url: string;
-  /** Which events it gets. Left out: all. */
-  events?: readonly EventName[] | undefined;
-  /**
-   * For your own eyes.
-   * 1 to 200 characters.
-   */
-  description?: string | undefined;
+  /** Which events it gets. Null or left out: all. */
+  events?: readonly EventName[] | null | undefined;
+  /** For your own eyes, 1 to 200 characters. */
+  description?: string | null | undefined;
   /** A header that every delivery carries, for instance one that your gateway wants. */
   staticHeader?:
     | {
         /** Name of the header. */
         name: string;
-        /** Its value. It is encrypted at rest. */
+        /** Its value, 1 to 500 printable ASCII characters. It is encrypted at rest. */
         value: string;
       }
+    | null
     | undefined;
 }
 
@@ -760,6 +769,7 @@ export interface WebhookEndpointWithSecret {
     name: string;
   } | null;
   status: EndpointStatus;
+  /** Null while it is enabled. Else `disabled by you`, or why the service did it: `it answered 410 Gone`, `nothing reached it for five days`. */
   disabledReason: string | null;
   /** UTC, with milliseconds. */
   createdAt: string;
@@ -780,6 +790,7 @@ export interface WebhookEndpoint {
     name: string;
   } | null;
   status: EndpointStatus;
+  /** Null while it is enabled. Else `disabled by you`, or why the service did it: `it answered 410 Gone`, `nothing reached it for five days`. */
   disabledReason: string | null;
   /** UTC, with milliseconds. */
   createdAt: string;
@@ -793,14 +804,16 @@ export interface UpdateWebhookEndpoint {
    * At most 2,048 characters.
    */
   url?: string | undefined;
-  /** Null: all. */
+  /** Which events it gets. Null: all. */
   events?: readonly EventName[] | null | undefined;
+  /** For your own eyes, 1 to 200 characters. */
   description?: string | null | undefined;
+  /** A header that every delivery carries, for instance one that your gateway wants. */
   staticHeader?:
     | {
         /** Name of the header. */
         name: string;
-        /** Its value. It is encrypted at rest. */
+        /** Its value, 1 to 500 printable ASCII characters. It is encrypted at rest. */
         value: string;
       }
     | null

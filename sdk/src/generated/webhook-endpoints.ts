@@ -24,7 +24,7 @@ export class WebhookEndpointsOperations {
   /**
    * Create a webhook endpoint: `POST /webhook-endpoints`. Needs the scope `webhooks:write`.
    *
-   * From now on events are delivered to it, signed as Standard Webhooks says (`webhook-id`, `webhook-timestamp`, `webhook-signature`). Any 2xx acknowledges; anything else is tried again for thirty days. `webhook-id` is the event’s id: the same event may come more than once.
+   * From now on events are delivered to it, signed as Standard Webhooks says (`webhook-id`, `webhook-timestamp`, `webhook-signature`). Any 2xx acknowledges; 410 disables the endpoint; anything else is tried again for thirty days. `webhook-id` is the event’s id: the same event may come more than once.
    *
    * @throws ApiError, of its own with the codes `malformed_json`, `too_many_endpoints`, `payload_too_large`, `unsupported_media_type`, `idempotency_mismatch`, `outcome_unknown`
    */
@@ -94,7 +94,7 @@ export class WebhookEndpointsOperations {
   /**
    * Send a test event: `POST /webhook-endpoints/{id}/test`. Needs the scope `webhooks:write`.
    *
-   * Sends `webhook.test` to this endpoint, signed and retried like every event. `GET /events/{eventId}` shows what came of it.
+   * Sends `webhook.test` to this endpoint, signed like every event. What is not acknowledged is tried again for an hour, not for thirty days. `GET /events/{eventId}` shows what came of it.
    *
    * @param id Identifier of the endpoint.
    * @throws ApiError, of its own with the codes `not_found`, `endpoint_disabled`, `outcome_unknown`

@@ -19,6 +19,11 @@ export function fieldIssue(code: FieldCode): { params: { code: FieldCode } } {
   return { params: { code } };
 }
 
+/** With a pattern: what people are told it means (`format.…` in validation.ts). */
+export function formatNamed(name: 'phone' | 'whole' | 'header_name' | 'header_value'): { error: string } {
+  return { error: `format.${name}` };
+}
+
 const CONTROL = /\p{Cc}/u;
 
 /** Text a database, a bank and a screen can all show: well-formed Unicode, no control characters, not only blanks. */
@@ -80,7 +85,7 @@ export const customer = z
     idNumber: z.string().min(3).max(20).describe('Document number.').meta({ example: '1020304050' }),
     phone: z
       .string()
-      .regex(/^\+[1-9]\d{6,14}$/)
+      .regex(/^\+[1-9]\d{6,14}$/, formatNamed('phone'))
       .describe('International format with a leading plus sign.')
       .meta({ example: '+573001234567' }),
     email: z.email().max(254).describe('E-mail address.').meta({ example: 'ana@example.com' }),

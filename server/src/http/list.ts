@@ -3,6 +3,7 @@ import { canonicalJson } from '../kit/canonical-json.ts';
 import type { Position } from '../kit/cursor.ts';
 import type { Page } from '../kit/page.ts';
 import type { ApiDeps } from './api-deps.ts';
+import { formatNamed } from './fields.ts';
 import type { Reply } from './operation.ts';
 
 const DEFAULT_PAGE_SIZE = 10;
@@ -23,7 +24,7 @@ export function listFields(what: string, done: string) {
       .describe('`nextCursor` or `previousCursor` of an earlier page of the same list.'),
     pageSize: z
       .string()
-      .regex(/^\d{1,9}$/)
+      .regex(/^\d{1,9}$/, formatNamed('whole'))
       .transform(Number)
       .pipe(z.int().min(1).max(100))
       .default(DEFAULT_PAGE_SIZE)

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { ErrorCode, Language } from '../kit/error-catalogue.ts';
 import type { Principal, Scope } from '../organizations/organization.ts';
+import type { AddressField } from './address-field.ts';
 import type { ApiDeps } from './api-deps.ts';
 
 /** What a handler is given: everything checked, nothing raw but the body an idempotency key vouches for. */
@@ -54,6 +55,8 @@ interface OperationShape<Params extends z.ZodType, Query extends z.ZodType, Body
   readonly params?: Params;
   readonly query?: Query;
   readonly body?: Body;
+  /** Members of the body that are addresses. Their mistakes are told together with what the schema finds. */
+  readonly addresses?: Readonly<Record<string, AddressField>>;
   /** `application/json` unless said otherwise. */
   readonly bodyType?: 'application/x-www-form-urlencoded';
   readonly bodyExamples?: Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;

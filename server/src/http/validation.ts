@@ -8,17 +8,55 @@ type Issue = z.core.$ZodIssue;
 /** What a field error says, by code. `{…}` is filled from the rule that was broken. */
 const MESSAGES: Readonly<Record<string, Readonly<Record<Language, string>>>> = {
   required: { en: 'This field is required.', es: 'Este campo es obligatorio.' },
-  unknown_field: { en: 'There is no such field here.', es: 'Ese campo no existe aquí.' },
+  unknown_field: {
+    en: 'There is no such field or parameter here.',
+    es: 'Ese campo o parámetro no existe aquí.',
+  },
   invalid_type: { en: 'Must be {expected}.', es: 'Debe ser {expected}.' },
   too_small: { en: 'Must be at least {limit}.', es: 'Debe ser mínimo {limit}.' },
   too_big: { en: 'Must be at most {limit}.', es: 'Debe ser máximo {limit}.' },
   too_short: { en: 'Must have at least {limit} characters.', es: 'Debe tener mínimo {limit} caracteres.' },
   too_long: { en: 'Must have at most {limit} characters.', es: 'Debe tener máximo {limit} caracteres.' },
+  // No list here needs more than one.
+  too_few: { en: 'Must have at least one entry.', es: 'Debe tener al menos un elemento.' },
+  too_many: { en: 'Must have at most {limit} entries.', es: 'Debe tener máximo {limit} elementos.' },
   invalid_value: { en: 'Must be one of: {values}.', es: 'Debe ser uno de: {values}.' },
   invalid_format: { en: 'Does not have the right format.', es: 'No tiene el formato correcto.' },
+  'format.datetime': {
+    en: 'Must be a date and time with its zone, such as 2026-11-15T00:00:00Z.',
+    es: 'Debe ser una fecha y hora con su zona, como 2026-11-15T00:00:00Z.',
+  },
+  'format.uuid': {
+    en: 'Must be an identifier such as 019b2c5e-8f3a-7c41-8001-3f9d2b7a6c10.',
+    es: 'Debe ser un identificador como 019b2c5e-8f3a-7c41-8001-3f9d2b7a6c10.',
+  },
+  'format.email': {
+    en: 'Must be an e-mail address, such as ana@example.com.',
+    es: 'Debe ser una dirección de correo, como ana@example.com.',
+  },
+  'format.phone': {
+    en: 'Must be an international number, a plus sign and 7 to 15 digits, such as +573001234567.',
+    es: 'Debe ser un número internacional, un signo más y de 7 a 15 dígitos, como +573001234567.',
+  },
+  'format.whole': {
+    en: 'Must be a whole number of at most nine digits.',
+    es: 'Debe ser un número entero de máximo nueve dígitos.',
+  },
+  'format.header_name': {
+    en: "Must have 1 to 100 characters: letters without accents, digits, periods, !#$%&'*+^_`|~ and -.",
+    es: "Debe tener de 1 a 100 caracteres: letras sin tildes, dígitos, puntos, !#$%&'*+^_`|~ y -.",
+  },
+  'format.header_value': {
+    en: 'Must have 1 to 500 characters: letters without accents, digits, spaces and ASCII signs, no line breaks.',
+    es: 'Debe tener de 1 a 500 caracteres: letras sin tildes, dígitos, espacios y signos ASCII, sin saltos de línea.',
+  },
+  'format.idempotency_key': {
+    en: 'Must have 1 to 255 characters: letters without accents, digits, spaces and ASCII signs.',
+    es: 'Debe tener de 1 a 255 caracteres: letras sin tildes, dígitos, espacios y signos ASCII.',
+  },
   invalid_characters: {
-    en: 'Contains characters that are not allowed.',
-    es: 'Contiene caracteres no permitidos.',
+    en: 'Must be text without control characters, and not only spaces.',
+    es: 'Debe ser texto sin caracteres de control, y no solo espacios.',
   },
   invalid_breb_key: {
     en: 'Cannot be a Bre-B key of any type.',
@@ -28,13 +66,26 @@ const MESSAGES: Readonly<Record<string, Readonly<Record<Language, string>>>> = {
     en: 'Cannot be a number of this document type.',
     es: 'No puede ser un número de este tipo de documento.',
   },
-  invalid_url: {
-    en: 'Must be an https address without user or password (in staging also http to this machine).',
-    es: 'Debe ser una dirección https sin usuario ni contraseña (en pruebas también http a este equipo).',
+  'address.whole': {
+    en: 'Must be a whole address without spaces or line breaks, such as https://shop.example.com/path.',
+    es: 'Debe ser una dirección completa, sin espacios ni saltos de línea, como https://shop.example.com/ruta.',
   },
-  invalid_webhook_url: {
-    en: 'Must be a public https address without user or password (in staging perhaps also http to this machine).',
-    es: 'Debe ser una dirección https pública sin usuario ni contraseña (en pruebas quizá también http a este equipo).',
+  'address.length': {
+    en: 'Must have at most 2048 characters, also with its special characters encoded.',
+    es: 'Debe tener máximo 2048 caracteres, también con sus caracteres especiales codificados.',
+  },
+  'address.anonymous': {
+    en: 'Must not carry a user or a password.',
+    es: 'No debe llevar usuario ni contraseña.',
+  },
+  'address.https': {
+    en: 'Must begin with https:// (http:// only on a staging server that allows it, to its own machine).',
+    es: 'Debe empezar por https:// (http:// solo en un servidor de pruebas que lo permita, hacia su propio equipo).',
+  },
+  'address.port': { en: 'Must not name port 0.', es: 'No debe indicar el puerto 0.' },
+  'address.public': {
+    en: 'Must lead to the public internet: not to this machine, a private or reserved address, or a name that only a private network knows.',
+    es: 'Debe llevar a internet público: no a este equipo, a una dirección privada o reservada, ni a un nombre que solo conoce una red privada.',
   },
   one_or_the_other: {
     en: 'Cannot be sent together with `createdFrom` and `createdTo`.',
@@ -60,16 +111,22 @@ const TYPES: Readonly<Record<string, Readonly<Record<Language, string>>>> = {
   array: { en: 'a list', es: 'una lista' },
 };
 
-/** Reads a part of the request, or throws the problem that names every field of it that is wrong. */
+/**
+ * Reads a part of the request, or throws the problem that names every field of it that is wrong.
+ * @param foundElsewhere mistakes that the schema cannot see; left out where it has found one of its own in the field
+ */
 export function readPart<T extends z.ZodType>(
   schema: T,
   value: unknown,
   prefix: string,
   language: Language,
+  foundElsewhere: readonly FieldError[] = [],
 ): z.output<T> {
   const parsed = schema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  throw invalidRequest(parsed.error.issues.flatMap((issue) => fieldErrors(issue, value, prefix, language)));
+  if (parsed.success && foundElsewhere.length === 0) return parsed.data;
+  const found = parsed.error?.issues.flatMap((issue) => fieldErrors(issue, value, prefix, language)) ?? [];
+  const others = foundElsewhere.filter(({ path }) => !found.some((error) => error.path === path));
+  throw invalidRequest([...found, ...others]);
 }
 
 export function invalidRequest(fields: readonly FieldError[]): Fault {
@@ -77,8 +134,14 @@ export function invalidRequest(fields: readonly FieldError[]): Fault {
   return new Fault(onlyUnknown ? 'unknown_field' : 'invalid_request', { fields });
 }
 
-export function fieldError(path: string, code: FieldCode | 'invalid_format', language: Language): FieldError {
-  return { path, code, message: MESSAGES[code]?.[language] ?? '' };
+/** @param text which of the code's messages, where it has several */
+export function fieldError(
+  path: string,
+  code: FieldCode | 'invalid_format',
+  language: Language,
+  text: string = code,
+): FieldError {
+  return { path, code, message: MESSAGES[text]?.[language] ?? '' };
 }
 
 function fieldErrors(issue: Issue, value: unknown, prefix: string, language: Language): FieldError[] {
@@ -90,8 +153,8 @@ function fieldErrors(issue: Issue, value: unknown, prefix: string, language: Lan
       message: MESSAGES['unknown_field']?.[language] ?? '',
     }));
   }
-  const { code, details } = describe(issue, value, language);
-  let message = MESSAGES[code]?.[language] ?? '';
+  const { code, text = code, details = {} } = describe(issue, value, language);
+  let message = MESSAGES[text]?.[language] ?? '';
   for (const [name, detail] of Object.entries(details)) message = message.replace(`{${name}}`, detail);
   return [{ path: path.replace(/\.$/, '') || 'body', code, message }];
 }
@@ -100,12 +163,12 @@ function describe(
   issue: Issue,
   value: unknown,
   language: Language,
-): { code: string; details: Record<string, string> } {
+): { code: string; text?: string; details?: Record<string, string> } {
   const missing = valueAt(value, issue.path) === undefined;
   switch (issue.code) {
     case 'invalid_type':
       return missing
-        ? { code: 'required', details: {} }
+        ? { code: 'required' }
         : {
             code: 'invalid_type',
             details: { expected: TYPES[issue.expected]?.[language] ?? issue.expected },
@@ -114,20 +177,27 @@ function describe(
       return {
         code: issue.origin === 'string' ? 'too_short' : 'too_small',
         details: { limit: String(issue.minimum) },
+        ...(issue.origin === 'array' ? { text: 'too_few' } : {}),
       };
     case 'too_big':
       return {
         code: issue.origin === 'string' ? 'too_long' : 'too_big',
         details: { limit: String(issue.maximum) },
+        ...(issue.origin === 'array' ? { text: 'too_many' } : {}),
       };
     case 'invalid_value':
       return missing
-        ? { code: 'required', details: {} }
+        ? { code: 'required' }
         : { code: 'invalid_value', details: { values: issue.values.map(String).join(', ') } };
+    case 'invalid_format': {
+      // Of a pattern zod knows no name; the schema gives it one (`formatNamed`).
+      const text = issue.format === 'regex' ? issue.message : `format.${issue.format}`;
+      return { code: 'invalid_format', ...(text in MESSAGES ? { text } : {}) };
+    }
     case 'custom':
-      return { code: String(issue.params?.['code'] ?? 'invalid_format'), details: {} };
+      return { code: String(issue.params?.['code'] ?? 'invalid_format') };
     default:
-      return { code: missing ? 'required' : 'invalid_format', details: {} };
+      return { code: missing ? 'required' : 'invalid_format' };
   }
 }
 

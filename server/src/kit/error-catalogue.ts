@@ -38,12 +38,12 @@ export const ERRORS = {
     status: 400,
     title: { en: 'Unknown field', es: 'Campo desconocido' },
     cause: {
-      en: 'The request carries a field that this operation does not have. A misspelt field in a payment is a mistake, so it is refused instead of ignored.',
-      es: 'La solicitud trae un campo que esta operación no tiene. Un campo mal escrito en un pago es un error, por eso se rechaza en vez de ignorarse.',
+      en: 'The request carries a field or query parameter that this operation does not have. It may be another one misspelt, so it is refused instead of ignored.',
+      es: 'La solicitud trae un campo o parámetro que esta operación no tiene. Puede ser otro mal escrito, por eso se rechaza en vez de ignorarse.',
     },
     remedy: {
-      en: 'Remove or rename the fields named in `errors`. Nothing was created.',
-      es: 'Quite o corrija los campos indicados en `errors`. No se creó nada.',
+      en: 'Remove or rename what `errors` names. Nothing was done.',
+      es: 'Quite o corrija lo indicado en `errors`. No se hizo nada.',
     },
     retry: 'after_change',
   },

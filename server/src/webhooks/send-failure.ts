@@ -2,24 +2,26 @@ import { errors } from 'undici';
 
 /**
  * Why there is no answer. A merchant reads these words, so the list is closed and no text of an error, which can
- * quote addresses of our network, goes with them.
+ * quote addresses of our network, goes with them. docs/guides/webhooks.md says what to do about each.
  */
-export type FailureReason =
+export const FAILURE_REASONS = [
   /** The name leads, among others or only, to an address that is not of the public internet. */
-  | 'refused_address'
+  'refused_address',
   /** The name has no address, or its servers do not say. */
-  | 'dns'
+  'dns',
   /** Nobody took up the connection. */
-  | 'connect'
+  'connect',
   /** The certificate is not for this name, not trusted or not valid, or the handshake failed. */
-  | 'tls'
+  'tls',
   /** A deadline passed, of the connection or of the whole. */
-  | 'timeout'
+  'timeout',
   /** The connection ended before the head of an answer was there. */
-  | 'reset'
-  | 'too_large_headers'
+  'reset',
+  'too_large_headers',
   /** What came is not HTTP/1.1, or what was to be sent cannot be said in it. */
-  | 'malformed';
+  'malformed',
+] as const;
+export type FailureReason = (typeof FAILURE_REASONS)[number];
 
 export class SendFailure extends Error {
   readonly reason: FailureReason;

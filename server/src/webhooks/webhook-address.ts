@@ -1,9 +1,7 @@
 import { isIP } from 'node:net';
 import type { Environment } from '../kit/environment.ts';
+import { type AddressRule, type JudgedAddress, judgeAddress } from '../kit/given-address.ts';
 import { isLoopbackAddress, isPublicAddress } from './public-address.ts';
-
-const LONGEST = 2048;
-const CONTROL_OR_SPACE = /[\p{Cc}\s]/u;
 
 /**
  * Endings that no public name has: special-use names (RFC 6761, 6762, 7686, 8375), ICANN's `internal`, and those
@@ -24,26 +22,26 @@ const INSIDE_ENDINGS = [
 ];
 
 /**
- * Where a merchant wants events sent: parsed once by the WHATWG rules and kept in its serialized form, so that what
- * was checked is what is used. Null when we send nothing there.
+ * Where a merchant wants events sent.
  *
  * This is the first wall, for a clear answer to the merchant at once: it judges the text. Where a name leads can
  * change at any moment and is judged whenever a connection is opened (vetted-connection.ts).
  */
-export function readWebhookUrl(
+export function judgeWebhookUrl(
   text: string,
   environment: Environment,
   allowLoopback: boolean,
-): string | null {
-  if (text.length > LONGEST || CONTROL_OR_SPACE.test(text) || !text.isWellFormed() || !URL.canParse(text))
-    return null;
-  const url = new URL(text);
-  if (url.username !== '' || url.password !== '' || url.port === '0' || url.href.length > LONGEST)
-    return null;
-  const host = bareHost(url);
-  const local = allowLoopback && environment !== 'production' && isLoopbackHost(host);
-  if (local) return url.protocol === 'http:' || url.protocol === 'https:' ? url.href : null;
-  return url.protocol === 'https:' && isOutside(host) ? url.href : null;
+): JudgedAddress {
+  return judgeAddress(text, (url) => {
+    const host = bareHost(url);
+    const local = allowLoopback && environment !== 'production' && isLoopbackHost(host);
+    const broken: AddressRule[] = [];
+    if (url.protocol !== 'https:' && !(local && url.protocol === 'http:')) broken.push('https');
+    if (url.port === '0') broken.push('port');
+    // Without a host, which only other schemes let pass, there is nothing to say about where it leads.
+    if (host !== '' && !local && !isOutside(host)) broken.push('public');
+    return broken;
+  });
 }
 
 /** Without the brackets of an IPv6 address. The parser has already turned every spelling of an address into one. */

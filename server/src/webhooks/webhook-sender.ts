@@ -8,7 +8,7 @@ import { type FailureReason, reasonOf, SendFailure } from './send-failure.ts';
 import { lookUpAll, type Resolve } from './vetted-connection.ts';
 
 export interface WebhookRequest {
-  /** As `readWebhookUrl` gave it. */
+  /** As `judgeWebhookUrl` gave it. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;

@@ -476,6 +476,17 @@ describe('callbackUrl', () => {
     expect(await refusal(brebPayin({ callbackUrl }))).toEqual(invalid('callbackUrl invalid_url'));
   });
 
+  it('is told which rule it breaks', async () => {
+    const answer = await post(brebPayin({ callbackUrl: 'http://ana:1@shop.example.com/' }));
+    expect(answer.body['errors']).toEqual(
+      ['Must begin with https://', 'Must not carry a user or a password.'].map((message) => ({
+        path: 'callbackUrl',
+        code: 'invalid_url',
+        message: expect.stringContaining(message) as string,
+      })),
+    );
+  });
+
   it('is refused above 2048 characters', async () => {
     const callbackUrl = 'https://shop.example.com/'.padEnd(2049, 'a');
     const { code, errors } = await refusal(brebPayin({ callbackUrl }));
@@ -696,9 +707,10 @@ describe('the problem itself', () => {
       currency: 'Debe ser uno de: COP.',
       reference: 'Debe tener mínimo 1 caracteres.',
       'inlineCustomer.name': 'Debe tener máximo 120 caracteres.',
-      'inlineCustomer.phone': 'No tiene el formato correcto.',
+      'inlineCustomer.phone':
+        'Debe ser un número internacional, un signo más y de 7 a 15 dígitos, como +573001234567.',
       'pse.bank': 'No es un banco soportado; GET /pse/banks los lista.',
-      extra: 'Ese campo no existe aquí.',
+      extra: 'Ese campo o parámetro no existe aquí.',
     });
   });
 

@@ -232,6 +232,20 @@ describe('the query string', () => {
   });
 
   it.each([
+    ['en', 'createdFrom=2026-11-15', 'Must be a date and time with its zone, such as 2026-11-15T00:00:00Z.'],
+    ['es', 'createdTo=ayer', 'Debe ser una fecha y hora con su zona, como 2026-11-15T00:00:00Z.'],
+    ['en', 'paymentLinkId=x', 'Must be an identifier such as 019b2c5e-8f3a-7c41-8001-3f9d2b7a6c10.'],
+    ['en', 'pageSize=ten', 'Must be a whole number of at most nine digits.'],
+    ['en', 'pagesize=10', 'There is no such field or parameter here.'],
+  ])('says in %s of %s what is expected', async (language, search, message) => {
+    const { body } = await shop.api.get(`/payins?${search}`, { 'accept-language': language });
+    expect(body).toMatchObject({
+      detail: expect.not.stringMatching(/payment|pago/) as string,
+      errors: [{ message }],
+    });
+  });
+
+  it.each([
     '0000-01-01T00:00:00Z',
     '0000-01-01T00:00:00+14:00',
     '1969-12-31T23:59:59.999Z',

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ENVIRONMENTS } from '../../src/kit/environment.ts';
+import { ENVIRONMENTS, type Environment } from '../../src/kit/environment.ts';
 import { isLoopbackAddress, isPublicAddress } from '../../src/webhooks/public-address.ts';
-import { readWebhookUrl } from '../../src/webhooks/webhook-address.ts';
+import { judgeWebhookUrl } from '../../src/webhooks/webhook-address.ts';
 import { INSIDE_ANSWERS, INSIDE_URLS } from './inside-addresses.ts';
 
 /** From the registries, first and last of each, written down apart from the table under test. */
@@ -35,6 +35,10 @@ const INSIDE_IPV6 = [
     [BigInt(`0x${first}`) << 96n, ((BigInt(`0x${last}`) + 1n) << 96n) - 1n] as const,
 );
 const GLOBAL = [0x2n << 124n, (0x4n << 124n) - 1n] as const;
+
+function readWebhookUrl(text: string, environment: Environment, allowLoopback: boolean): string | null {
+  return judgeWebhookUrl(text, environment, allowLoopback).href;
+}
 
 function numberOf(address: string): number {
   return address.split('.').reduce((value, byte) => value * 256 + Number(byte), 0);
@@ -281,6 +285,20 @@ describe('the address of a webhook', () => {
   ])('is refused with %s', (_name, text) => {
     expect(readWebhookUrl(text, 'production', false)).toBeNull();
     expect(readWebhookUrl(text, 'development', false)).toBeNull();
+  });
+
+  it.each([
+    ['shop.example.com', ['whole']],
+    ['https://example.com/a b', ['whole']],
+    [`https://example.com/${'ñ'.repeat(400)}`, ['length']],
+    ['javascript:alert(1)', ['https']],
+    ['http://example.com/', ['https']],
+    ['https://example.com:0/', ['port']],
+    ['https://10.0.0.1/', ['public']],
+    ['https://a:b@example.com/', ['anonymous']],
+    ['http://a:b@payments.internal:0/', ['https', 'port', 'public', 'anonymous']],
+  ])('of %s every rule is named that it breaks', (text, broken) => {
+    expect(judgeWebhookUrl(text, 'production', false)).toEqual({ href: null, broken });
   });
 
   it('is at most 2048 characters long, as given and as kept', () => {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OutcomeDesk } from '../harness/outcome-desk.ts';
 import { PayoutDesk } from '../harness/payout-desk.ts';
 import type { SinkRequest } from '../harness/webhook-sink.ts';
-import { type DeliveryBody, Merchant, WebhookStage } from './webhook-stage.ts';
+import { type DeliveryBody, expected, Merchant, WebhookStage } from './webhook-stage.ts';
 
 let stage: WebhookStage;
 beforeAll(async () => {
@@ -188,6 +188,21 @@ describe('the header of the merchant’s choice', () => {
     await merchant.declined();
     const [request] = await stage.sink.receives(path, 1);
     expect(request?.headers.authorization).toBe('Bearer gateway');
+  });
+});
+
+describe('GET /events', () => {
+  it('by a name gives the events of that name, the test event too', async () => {
+    const merchant = await stage.merchant();
+    const endpoint = await merchant.endpoint();
+    const [declined, test] = [await merchant.declined(), await merchant.test(endpoint)];
+    const named = async (query: string) =>
+      expected(await merchant.api.get<{ data: { id: string }[] }>(`/events${query}`), 200).data.map(
+        ({ id }) => id,
+      );
+    expect(await named('')).toEqual([test, declined]);
+    expect(await named('?event=webhook.test')).toEqual([test]);
+    expect(await named('?event=payout.declined')).toEqual([declined]);
   });
 });
 

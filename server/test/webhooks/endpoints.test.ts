@@ -64,6 +64,35 @@ describe('POST /webhook-endpoints', () => {
     expect(endpoint).toMatchObject({ events: null, description: null, staticHeader: null });
   });
 
+  it('null is left out: what an answer says may be sent back', async () => {
+    const body = { url: URL_OF_A_SHOP, events: null, description: null, staticHeader: null };
+    expect(expected(await create(body), 201)).toMatchObject(body);
+  });
+
+  it('an event named twice is kept once', async () => {
+    const twice = ['payin.confirmed', 'payout.declined', 'payin.confirmed'];
+    const endpoint = expected(await create({ url: URL_OF_A_SHOP, events: twice }), 201);
+    expect(endpoint.events).toEqual(['payin.confirmed', 'payout.declined']);
+    const changed = await merchant.change(endpoint, { events: ['payin.declined', 'payin.declined'] });
+    expect(changed.events).toEqual(['payin.declined']);
+  });
+
+  it.each([
+    ['events', 'en', 'too_small', 'Must have at least one entry.', []],
+    ['events', 'es', 'too_small', 'Debe tener al menos un elemento.', []],
+    ['staticHeader.value', 'en', 'invalid_format', 'Must have 1 to 500 characters', 'x'.repeat(5000)],
+    ['staticHeader.value', 'en', 'invalid_format', 'Must have 1 to 500 characters', ''],
+    ['staticHeader.value', 'es', 'invalid_format', 'de 1 a 500 caracteres: letras sin tildes', 'ñ'],
+    ['staticHeader.name', 'en', 'invalid_format', 'Must have 1 to 100 characters: letters', 'a b'],
+  ])('of a wrong %s says in %s what is wanted', async (path, language, code, message, value) => {
+    const [field = '', member] = path.split('.');
+    const header = { name: 'x-a', value: 'x' };
+    const body = { url: URL_OF_A_SHOP, [field]: member ? { ...header, [member]: value } : value };
+    expect((await create(body, { 'accept-language': language })).body).toMatchObject({
+      errors: [{ path, code, message: expect.stringContaining(message) as string }],
+    });
+  });
+
   it('an organization has several, also to the same address, listed newest first, each with its own secret', async () => {
     const other = await stage.merchant();
     const made = [
@@ -112,6 +141,39 @@ describe('POST /webhook-endpoints', () => {
     await merchant.api.request('DELETE', `/webhook-endpoints/${id}`);
   });
 
+  it.each([
+    ['en', 'shop.example.com', ['Must be a whole address']],
+    ['en', 'http://shop.example.com/', ['Must begin with https://']],
+    ['en', 'https://user:pass@shop.example.com/', ['Must not carry a user or a password']],
+    ['en', 'http://10.0.0.1/', ['Must begin with https://', 'Must lead to the public internet']],
+    ['en', 'https://shop.example.com:0/', ['Must not name port 0']],
+    ['es', 'https://payments.internal/', ['Debe llevar a internet público']],
+  ])('says in %s what is wrong with %s', async (language, url, messages) => {
+    const { body } = await merchant.api.post('/webhook-endpoints', { url }, { 'accept-language': language });
+    expect(body['errors']).toEqual(
+      messages.map((message) => ({
+        path: 'url',
+        code: 'invalid_webhook_url',
+        message: expect.stringContaining(message) as string,
+      })),
+    );
+  });
+
+  it('names the address with all that is wrong, and only once where it is too long', async () => {
+    const wrong = { events: ['a.b'], foo: 1 };
+    expect(problemOf(await create({ url: 'https://10.0.0.1/', ...wrong })).errors?.toSorted()).toEqual([
+      'events.0 invalid_value',
+      'foo unknown_field',
+      'url invalid_webhook_url',
+    ]);
+    const { id } = await merchant.endpoint();
+    const body = { url: 'https://10.0.0.1/', status: 'OFF' };
+    const changed = await merchant.api.request('PATCH', `/webhook-endpoints/${id}`, { body });
+    expect(problemOf(changed).errors).toEqual(['status invalid_value', 'url invalid_webhook_url']);
+    const long = `https://shop.example.com/${'x'.repeat(2049)}`;
+    expect(problemOf(await create({ url: long })).errors).toEqual(['url too_long']);
+  });
+
   it('this machine over http only where the configuration allows it', async () => {
     const url = 'http://127.0.0.1:9999/hook';
     const { id } = expected(await create({ url }), 201);
@@ -128,7 +190,8 @@ describe('POST /webhook-endpoints', () => {
           problemOf(await api.post('/webhook-endpoints', { url: refused })),
           `of ${refused}`,
         ).toMatchObject({
-          errors: ['url invalid_webhook_url'],
+          code: 'invalid_request',
+          errors: expect.arrayContaining(['url invalid_webhook_url']) as string[],
         });
       expect((await api.post('/webhook-endpoints', { url: URL_OF_A_SHOP })).status).toBe(201);
     } finally {
@@ -307,6 +370,41 @@ function everyWay(id: string): [string, string][] {
 function bodyOf(method: string): object | undefined {
   return method === 'PATCH' ? { description: 'mine' } : undefined;
 }
+
+describe('an operation without a body', () => {
+  it.each(['', '{}', 'null'])('takes %j, sent as JSON, for none', async (raw) => {
+    const { id } = await merchant.endpoint();
+    for (const [path, status] of [
+      [`/webhook-endpoints/${id}/test`, 202],
+      [`/webhook-endpoints/${id}/rotate-secret`, 200],
+      [`/events/${await merchant.declined()}/replay`, 202],
+    ] as const)
+      expect((await merchant.api.request('POST', path, { raw })).status, `of ${path}`).toBe(status);
+  });
+
+  it('refuses a field, like every operation', async () => {
+    const { id } = await merchant.endpoint();
+    const eventId = await merchant.declined();
+    for (const [method, path] of [
+      ['POST', `/webhook-endpoints/${id}/test`],
+      ['POST', `/webhook-endpoints/${id}/rotate-secret`],
+      ['POST', `/events/${eventId}/replay`],
+      ['POST', `/payouts/${randomUUID()}/cancel`],
+      ['POST', `/payment-links/${randomUUID()}/expire`],
+      ['DELETE', `/webhook-endpoints/${id}`],
+    ] as const)
+      expect(
+        problemOf(await merchant.api.request(method, path, { body: { secret: 'mine' } })),
+        `of ${path}`,
+      ).toEqual({ status: 400, code: 'unknown_field', errors: ['secret unknown_field'] });
+    expect(
+      problemOf(await merchant.api.request('POST', `/webhook-endpoints/${id}/test`, { raw: '{' })),
+    ).toEqual({
+      status: 400,
+      code: 'malformed_json',
+    });
+  });
+});
 
 describe('whose it is', () => {
   it("another organization's endpoint is not found, exactly as one that there is not", async () => {

@@ -1,18 +1,16 @@
 import { z } from 'zod';
 import type { Deps } from '../../deps.ts';
 import type { PayinRequest } from '../../flows/payin-creator.ts';
-import type { Environment } from '../../kit/environment.ts';
-import type { Language } from '../../kit/error-catalogue.ts';
 import { Fault } from '../../kit/errors.ts';
 import type { Principal } from '../../organizations/organization.ts';
 import { KEY_TYPES, PERSON_TYPES } from '../../payins/payin.ts';
 import { payinView } from '../../payins/payin.view.ts';
 import { RAILS, type Rail } from '../../rails/contract.ts';
 import { BANK_BY_CODE } from '../../rails/pse/banks.ts';
-import { parseCallbackUrl } from '../callback-url.ts';
+import { CALLBACK_ADDRESS, serialized } from '../address-field.ts';
+import type { ApiDeps } from '../api-deps.ts';
 import { amountInCents, currency, customer, fieldIssue, reference } from '../fields.ts';
 import { merchantOperation } from '../operation.ts';
-import { fieldError, invalidRequest } from '../validation.ts';
 import { PAYIN_EXAMPLE, payinSchema } from './payin.schema.ts';
 
 const breb = z.strictObject({
@@ -55,7 +53,6 @@ const body = z
     callbackUrl: z
       .string()
       .max(2048)
-      .refine((value) => parseCallbackUrl(value, 'development') !== null, fieldIssue('invalid_url'))
       .optional()
       .describe('Where the payer returns to. The result comes by events, never by this.')
       .meta({ format: 'uri' }),
@@ -87,6 +84,7 @@ export const createPayin = merchantOperation({
   scope: 'payins:write',
   idempotent: true,
   body,
+  addresses: { callbackUrl: CALLBACK_ADDRESS },
   bodyExamples: {
     brebSingleUse: {
       summary: 'Bre-B, single-use key',
@@ -118,7 +116,7 @@ export const createPayin = merchantOperation({
   ],
 
   async handle(deps, principal, call) {
-    const request = requestOf(call.body, deps.environment, call.language);
+    const request = requestOf(call.body, deps);
     refusePaused(deps, principal, request.rail.name);
     const idempotency =
       call.idempotencyKey === null ? null : { key: call.idempotencyKey, body: call.rawBody };
@@ -137,11 +135,9 @@ function refusePaused({ brakes }: Pick<Deps, 'brakes'>, { organization }: Princi
     throw new Fault('rail_paused', { retryAfterSeconds: PAUSED_RETRY_SECONDS });
 }
 
-function requestOf(input: z.output<typeof body>, environment: Environment, language: Language): PayinRequest {
+function requestOf(input: z.output<typeof body>, deps: ApiDeps): PayinRequest {
   const callbackUrl =
-    input.callbackUrl === undefined ? null : parseCallbackUrl(input.callbackUrl, environment);
-  if (input.callbackUrl !== undefined && callbackUrl === null)
-    throw invalidRequest([fieldError('callbackUrl', 'invalid_url', language)]);
+    input.callbackUrl === undefined ? null : serialized(CALLBACK_ADDRESS, deps, input.callbackUrl);
   const { amountInCents, reference, inlineCustomer } = input;
   return { amountInCents, reference, inlineCustomer, callbackUrl, rail: railOf(input) };
 }

@@ -1,14 +1,12 @@
 import { z } from 'zod';
 import type { LinkRequest } from '../../flows/link-creator.ts';
-import type { Environment } from '../../kit/environment.ts';
-import type { Language } from '../../kit/error-catalogue.ts';
 import { linkView } from '../../payment-links/payment-link.view.ts';
 import { RAILS } from '../../rails/contract.ts';
 import { BANK_BY_CODE } from '../../rails/pse/banks.ts';
-import { parseCallbackUrl } from '../callback-url.ts';
+import { CALLBACK_ADDRESS, serialized } from '../address-field.ts';
+import type { ApiDeps } from '../api-deps.ts';
 import { amountInCents, currency, customer, fieldIssue, reference, text } from '../fields.ts';
 import { merchantOperation } from '../operation.ts';
-import { fieldError, invalidRequest } from '../validation.ts';
 import { LINK_EXAMPLE, linkSchema } from './payment-link.schema.ts';
 
 const pse = z.strictObject({
@@ -29,7 +27,6 @@ const body = z
     callbackUrl: z
       .string()
       .max(2048)
-      .refine((value) => parseCallbackUrl(value, 'development') !== null, fieldIssue('invalid_url'))
       .describe(
         'Where the payer goes when the flow has ended, paid or not. The result comes by events, never by this.',
       )
@@ -79,6 +76,7 @@ export const createPaymentLink = merchantOperation({
   idempotent: true,
   shows: 'bearer',
   body,
+  addresses: { callbackUrl: CALLBACK_ADDRESS },
   bodyExamples: {
     open: { summary: 'The payer chooses', value: EXAMPLE },
     restricted: { summary: 'One method', value: { ...EXAMPLE, reference: 'order-1002', rail: 'BRE_B' } },
@@ -105,7 +103,7 @@ export const createPaymentLink = merchantOperation({
   ],
 
   async handle(deps, principal, call) {
-    const request = requestOf(call.body, deps.environment, call.language);
+    const request = requestOf(call.body, deps);
     const idempotency =
       call.idempotencyKey === null ? null : { key: call.idempotencyKey, body: call.rawBody };
     const { link, replayed } = await deps.links.create(principal, request, idempotency);
@@ -117,9 +115,8 @@ export const createPaymentLink = merchantOperation({
   },
 });
 
-function requestOf(input: z.output<typeof body>, environment: Environment, language: Language): LinkRequest {
-  const callbackUrl = parseCallbackUrl(input.callbackUrl, environment);
-  if (callbackUrl === null) throw invalidRequest([fieldError('callbackUrl', 'invalid_url', language)]);
+function requestOf(input: z.output<typeof body>, deps: ApiDeps): LinkRequest {
+  const callbackUrl = serialized(CALLBACK_ADDRESS, deps, input.callbackUrl);
   return {
     amountInCents: input.amountInCents,
     reference: input.reference,

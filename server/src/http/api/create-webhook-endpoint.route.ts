@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { createEndpoint } from '../../flows/manage-endpoints.ts';
+import { serialized, WEBHOOK_ADDRESS } from '../address-field.ts';
 import { merchantOperation } from '../operation.ts';
-import { webhookUrl } from '../webhook-url.ts';
 import {
   description,
   ENDPOINT_EXAMPLE,
@@ -19,9 +19,9 @@ const body = z
       .max(2048)
       .describe('Where events are sent: https, to a public address.')
       .meta({ format: 'uri', example: ENDPOINT_EXAMPLE.url }),
-    events: eventNames.optional(),
-    description: description.optional(),
-    staticHeader: staticHeader.optional(),
+    events: eventNames.describe('Which events it gets. Null or left out: all.'),
+    description,
+    staticHeader,
   })
   .meta({ id: 'CreateWebhookEndpoint' });
 
@@ -32,10 +32,11 @@ export const createWebhookEndpoint = merchantOperation({
   tag: 'Webhooks',
   summary: 'Create a webhook endpoint',
   description:
-    'From now on events are delivered to it, signed as Standard Webhooks says (`webhook-id`, `webhook-timestamp`, `webhook-signature`). Any 2xx acknowledges; anything else is tried again for thirty days. `webhook-id` is the event’s id: the same event may come more than once.',
+    'From now on events are delivered to it, signed as Standard Webhooks says (`webhook-id`, `webhook-timestamp`, `webhook-signature`). Any 2xx acknowledges; 410 disables the endpoint; anything else is tried again for thirty days. `webhook-id` is the event’s id: the same event may come more than once.',
   scope: 'webhooks:write',
   idempotent: true,
   body,
+  addresses: { url: WEBHOOK_ADDRESS },
   bodyExamples: {
     endpoint: {
       summary: 'Two events',
@@ -51,12 +52,12 @@ export const createWebhookEndpoint = merchantOperation({
   },
   problems: ['too_many_endpoints', 'idempotency_mismatch', 'outcome_unknown'],
 
-  async handle(deps, principal, { body, language, idempotencyKey, rawBody }) {
+  async handle(deps, principal, { body, idempotencyKey, rawBody }) {
     const { endpoint, secret, replayed } = await createEndpoint(
       deps,
       principal,
       {
-        url: webhookUrl(deps, body.url, language),
+        url: serialized(WEBHOOK_ADDRESS, deps, body.url),
         events: body.events ?? null,
         description: body.description ?? null,
         staticHeader: body.staticHeader ?? null,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Delivery } from '../../flows/read-events.ts';
+import { FAILURE_REASONS } from '../../webhooks/send-failure.ts';
 import { timestamp } from '../fields.ts';
 import { pageInfo } from '../list.ts';
 import { PAYIN_EXAMPLE } from './payin.schema.ts';
@@ -16,10 +17,15 @@ const eventSchema = z
 
 const attemptSchema = z.strictObject({
   at: timestamp,
-  statusCode: z.int().nullable(),
+  statusCode: z.int().nullable().describe('What you answered; null when there was no answer.'),
   durationMs: z.int(),
-  error: z.string().nullable().describe('Why there was no answer.'),
-  answer: z.string().nullable().describe('The first bytes of the answer.'),
+  error: z
+    .enum(FAILURE_REASONS)
+    .nullable()
+    .describe(
+      'Why there was no answer; null when there was one, whatever its status. The guide on webhooks says what each means and what to do.',
+    ),
+  answer: z.string().nullable().describe('The first bytes of the answer, 512 at most.'),
 });
 
 const delivery = {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { EVENT_NAMES } from '../../events/event.ts';
+import { EVENT_NAMES, TEST_EVENT } from '../../events/event.ts';
 import type { RecordedEvent } from '../../flows/read-events.ts';
 import { isUuid } from '../../kit/ids.ts';
 import { merchantOperation } from '../operation.ts';
@@ -18,7 +18,10 @@ export const streamEvents = merchantOperation({
     'Server-sent events: each event as it is recorded, with its body in `data`. A stream ends after ten minutes at the latest; resume with `Last-Event-ID` (or `after`) and nothing is missed. The minute before that event is sent again, because events are numbered before they are committed: drop by `id` what you have. Without either the stream begins now.',
   scope: 'events:read',
   query: z.strictObject({
-    event: z.enum(EVENT_NAMES).optional().describe('Only events of this name.'),
+    event: z
+      .enum([...EVENT_NAMES, TEST_EVENT])
+      .optional()
+      .describe('Only events of this name.'),
     after: z.uuid().optional().describe('The last event you have, where you cannot send `Last-Event-ID`.'),
   }),
   resumes: true,
@@ -36,7 +39,7 @@ export const streamEvents = merchantOperation({
     const after = (lastEventId ?? query.after)?.toLowerCase() ?? null;
     // Of version 7, as all of ours are: another kind says nothing about when.
     if (after !== null && !(isUuid(after) && after.charAt(14) === '7'))
-      throw invalidRequest([fieldError('header.Last-Event-ID', 'invalid_format', language)]);
+      throw invalidRequest([fieldError('header.Last-Event-ID', 'invalid_format', language, 'format.uuid')]);
     const { beginning, events, ended, close } = deps.streams.follow(principal, {
       after,
       event: query.event ?? null,

@@ -11,7 +11,7 @@ export const testWebhookEndpoint = merchantOperation({
   tag: 'Webhooks',
   summary: 'Send a test event',
   description:
-    'Sends `webhook.test` to this endpoint, signed and retried like every event. `GET /events/{eventId}` shows what came of it.',
+    'Sends `webhook.test` to this endpoint, signed like every event. What is not acknowledged is tried again for an hour, not for thirty days. `GET /events/{eventId}` shows what came of it.',
   scope: 'webhooks:write',
   params: endpointPath,
   responses: {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { updateEndpoint } from '../../flows/manage-endpoints.ts';
+import { serialized, WEBHOOK_ADDRESS } from '../address-field.ts';
 import { merchantOperation } from '../operation.ts';
 import { idIn } from '../path-id.ts';
-import { webhookUrl } from '../webhook-url.ts';
 import { endpointPath } from './get-webhook-endpoint.route.ts';
 import {
   description,
@@ -16,9 +16,9 @@ import {
 const body = z
   .strictObject({
     url: z.string().max(2048).optional().describe('Where events are sent: https, to a public address.'),
-    events: eventNames.nullable().optional().describe('Null: all.'),
-    description: description.nullable().optional(),
-    staticHeader: staticHeader.nullable().optional(),
+    events: eventNames.describe('Which events it gets. Null: all.'),
+    description,
+    staticHeader,
     status: z
       .enum(['ENABLED', 'DISABLED'])
       .optional()
@@ -36,14 +36,15 @@ export const updateWebhookEndpoint = merchantOperation({
   scope: 'webhooks:write',
   params: endpointPath,
   body,
+  addresses: { url: WEBHOOK_ADDRESS },
   bodyExamples: { enable: { summary: 'Enable it again', value: { status: 'ENABLED' } } },
   responses: {
     200: { description: 'The endpoint.', schema: endpointSchema, example: ENDPOINT_EXAMPLE },
   },
   problems: ['not_found', 'outcome_unknown'],
 
-  async handle(deps, principal, { params, body: { url, ...rest }, language }) {
-    const update = { ...rest, ...(url === undefined ? {} : { url: webhookUrl(deps, url, language) }) };
+  async handle(deps, principal, { params, body: { url, ...rest } }) {
+    const update = { ...rest, ...(url === undefined ? {} : { url: serialized(WEBHOOK_ADDRESS, deps, url) }) };
     const endpoint = await updateEndpoint(deps, principal, idIn(params.id), update);
     return { status: 200, body: endpointView(endpoint) };
   },

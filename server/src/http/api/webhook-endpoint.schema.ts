@@ -1,33 +1,41 @@
 import { z } from 'zod';
 import { EVENT_NAMES } from '../../events/event.ts';
 import type { Endpoint } from '../../webhooks/endpoint.ts';
-import { fieldIssue, text, timestamp } from '../fields.ts';
+import { fieldIssue, formatNamed, text, timestamp } from '../fields.ts';
 
 const FORBIDDEN_HEADER =
   /^(?:webhook-.*|content-.*|host|connection|keep-alive|transfer-encoding|te|trailer|upgrade|expect|accept-encoding|user-agent|proxy-.*)$/i;
 
+/** Null is what answers say of each that was left out: it may be sent back as it came. */
 export const staticHeader = z
   .strictObject({
     name: z
       .string()
-      .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/)
+      .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/, formatNamed('header_name'))
       .refine((name) => !FORBIDDEN_HEADER.test(name), fieldIssue('reserved_header'))
       .describe('Name of the header.')
       .meta({ example: 'x-tenant' }),
     value: z
       .string()
-      .regex(/^[\x20-\x7e]{1,500}$/)
-      .describe('Its value. It is encrypted at rest.'),
+      .regex(/^[\x20-\x7e]{1,500}$/, formatNamed('header_value'))
+      .describe('Its value, 1 to 500 printable ASCII characters. It is encrypted at rest.'),
   })
+  .nullable()
+  .optional()
   .describe('A header that every delivery carries, for instance one that your gateway wants.');
 
 export const eventNames = z
   .array(z.enum(EVENT_NAMES))
   .min(1)
   .max(EVENT_NAMES.length)
-  .describe('Which events it gets. Left out: all.');
+  .transform((names) => [...new Set(names)])
+  .nullable()
+  .optional();
 
-export const description = text(1, 200).describe('For your own eyes.');
+export const description = text(1, 200)
+  .nullable()
+  .optional()
+  .describe('For your own eyes, 1 to 200 characters.');
 
 const fields = {
   id: z.uuid(),
@@ -39,7 +47,12 @@ const fields = {
     .nullable()
     .describe('Only its name: the value is not shown again.'),
   status: z.enum(['ENABLED', 'DISABLED']),
-  disabledReason: z.string().nullable(),
+  disabledReason: z
+    .string()
+    .nullable()
+    .describe(
+      'Null while it is enabled. Else `disabled by you`, or why the service did it: `it answered 410 Gone`, `nothing reached it for five days`.',
+    ),
   createdAt: timestamp,
   updatedAt: timestamp,
 };
