@@ -176,8 +176,22 @@ describe('an answer', () => {
       socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 65536\r\n\r\n${'a'.repeat(65_536)}`);
     });
     const from = desk.sender();
-    for (let time = 0; time < 3; time += 1) answered(await post(from, peer));
+    for (let time = 0; time < 3; time += 1)
+      expect(answered(await post(from, peer)).firstBytes).toBe('a'.repeat(512));
     expect(peer.connections).toBe(1);
+    expect(from.idleConnections).toBe(1);
+  });
+
+  it('of one byte more is not: its status stands, and its connection is dropped', async () => {
+    const peer = await desk.peerThat((socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 65537\r\n\r\n${'a'.repeat(65_537)}`);
+    });
+    const from = desk.sender();
+    for (let time = 0; time < 3; time += 1)
+      expect(answered(await post(from, peer))).toMatchObject({ status: 200, firstBytes: 'a'.repeat(512) });
+    expect(peer.connections).toBe(3);
+    expect(from.idleConnections).toBe(0);
+    await letGo(peer);
   });
 
   it('that is compressed is not inflated', async () => {
