@@ -1,9 +1,13 @@
+import { execFile } from 'node:child_process';
 import type { Socket } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { OK, startRawPeer } from '../harness/raw-peer.ts';
 import { answered, letGo, openWebhookDesk, post } from '../harness/webhook-desk.ts';
 
+const PROXY_PROGRAM = fileURLToPath(new URL('proxy-program.ts', import.meta.url));
 const desk = openWebhookDesk();
 
 describe('a webhook', () => {
@@ -90,6 +94,27 @@ describe('a webhook', () => {
     desk.later(() => names.forEach((name) => Reflect.deleteProperty(process.env, name)));
     expect(await post(desk.sender(), peer)).toMatchObject({ kind: 'answered', status: 200 });
     expect(proxy.connections).toBe(0);
+  });
+
+  it.each([
+    ['a webhook goes past them', 'sender', 0],
+    ['they are in force: fetch asks them', 'fetch', 2],
+  ])('with proxies that its process was started with: %s', async (_name, by, asked) => {
+    const proxy = await desk.peerThat((socket) => socket.end('HTTP/1.1 502 No\r\n\r\n'));
+    const peer = await desk.peerThat((socket) => socket.end(OK));
+    const url = `http://127.0.0.7:${proxy.port}`;
+    const env = {
+      NODE_USE_ENV_PROXY: '1',
+      HTTP_PROXY: url,
+      http_proxy: url,
+      HTTPS_PROXY: url,
+      https_proxy: url,
+      ALL_PROXY: url,
+    };
+    const urls = ['http', 'https'].map((protocol) => `${protocol}://127.0.0.7:${peer.port}/hook`);
+    await promisify(execFile)(process.execPath, [PROXY_PROGRAM, by, ...urls], { env, timeout: 20_000 });
+    expect(proxy.connections).toBe(asked);
+    expect(peer.connections).toBe(urls.length - asked);
   });
 });
 
