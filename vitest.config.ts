@@ -5,6 +5,9 @@ import { TestCounts } from './scripts/test-counts.ts';
 /**
  * What takes longer than fifteen seconds, mostly waiting for real time to pass. `npm test` runs them all; CI, which has
  * minutes for everything, runs the quarter that TEST_SAMPLE chooses (`.ci/run`).
+ *
+ * Not among them though they take as long, for no commit may land without them: a sender killed between an answer and its
+ * record (webhooks/killed), one that hangs beside others (webhooks/isolation).
  */
 const LONG = [
   'chaos/test/checker.test.ts',
@@ -51,10 +54,9 @@ const LONG = [
   'server/test/payment-links/link-outcomes.test.ts',
   'server/test/payment-links/links.test.ts',
   'server/test/rails/orders.test.ts',
+  'server/test/webhooks/crowd.test.ts',
   'server/test/webhooks/endpoints.test.ts',
   'server/test/webhooks/holding.test.ts',
-  'server/test/webhooks/isolation.test.ts',
-  'server/test/webhooks/killed.test.ts',
   'server/test/webhooks/replays.test.ts',
   'server/test/webhooks/retries.test.ts',
   'server/test/webhooks/secrets.test.ts',

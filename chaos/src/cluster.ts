@@ -17,6 +17,8 @@ export interface Cluster {
   drop(database: string): Promise<void>;
   /** SIGKILL to every process of it, and start again: what was not handed to the system is gone. */
   crash(): Promise<void>;
+  /** Is told of every crash, once it is over. @returns ends it */
+  watchCrashes(watch: (away: { readonly from: Date; readonly until: Date }) => void): () => void;
   stop(): Promise<void>;
 }
 
@@ -32,6 +34,7 @@ export async function startCluster(): Promise<Cluster> {
   let postgres: PostgresCluster = await startPostgres(options);
   const url = (database: string) => postgres.url(database);
   let clones = 0;
+  const watchers = new Set<Parameters<Cluster['watchCrashes']>[0]>();
   const stop = async () => {
     await postgres.stop();
     rmSync(folder, { recursive: true, force: true });
@@ -52,11 +55,17 @@ export async function startCluster(): Promise<Cluster> {
     },
     drop: (database) => asAdmin(url, `drop database if exists ${database} with (force)`),
     crash: async () => {
+      const from = new Date();
       const pid = Number(readFileSync(join(options.dataDir, 'postmaster.pid'), 'utf8').split('\n')[0]);
       // Its children too, and in the middle of a commit: left alone they would finish what they are at.
       const children = childrenOf(pid);
       for (const each of [pid, ...children]) killIfThere(each);
       postgres = await startAfterCrash(options);
+      for (const watch of watchers) watch({ from, until: new Date() });
+    },
+    watchCrashes: (watch) => {
+      watchers.add(watch);
+      return () => watchers.delete(watch);
     },
     stop,
   };

@@ -20,14 +20,24 @@ export interface Member {
 
 type Start = (settings: Readonly<Record<string, string>>) => Promise<Child>;
 
-export async function startMember(of: Pick<Member, 'name' | 'role' | 'url'>, start: Start): Promise<Member> {
+/** @param died is told whenever a process of it ends otherwise than by being asked to */
+export async function startMember(
+  of: Pick<Member, 'name' | 'role' | 'url'>,
+  start: Start,
+  died: () => void = () => undefined,
+): Promise<Member> {
   let alive = true;
   let child: Child;
   const begin = async (settings: Readonly<Record<string, string>>) => {
-    const begun = await start(settings);
+    // One that died before it was ready may have been at work all the same.
+    const begun = await start(settings).catch((error: unknown) => {
+      died();
+      throw error;
+    });
     child = begun;
     alive = true;
-    void begun.exited.then(() => {
+    void begun.exited.then((code) => {
+      if (code !== 0) died();
       if (child === begun) alive = false;
     });
   };

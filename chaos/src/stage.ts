@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Pool, type QueryResultRow } from 'pg';
@@ -21,6 +21,8 @@ export interface Stage {
   readonly simulator: Member;
   /** Path of the simulator's journal. */
   readonly simulatorJournal: string;
+  /** Path of a journal of workers that died and of times in which the database was away. */
+  readonly mishaps: string;
   readonly apis: readonly Member[];
   readonly workers: readonly Member[];
   readonly organization: StageOrganization;
@@ -51,6 +53,10 @@ export async function startStage(cluster: Cluster, options: StageOptions = {}): 
   const folder = mkdtempSync(join(tmpdir(), 'caudal-chaos-'));
   const entry = options.serverRoot === undefined ? undefined : join(options.serverRoot, 'src', 'main.ts');
   const started: Member[] = [];
+  const mishaps = join(folder, 'mishaps.jsonl');
+  writeFileSync(mishaps, '');
+  const note = (line: object) => appendFileSync(mishaps, `${JSON.stringify(line)}\n`);
+  const unwatch = cluster.watchCrashes((away) => note({ kind: 'database away', ...away }));
   const pool = new Pool({ connectionString: databaseUrl, max: 4 });
   // An idle connection dies with the database; the next query takes a fresh one.
   pool.on('error', () => undefined);
@@ -58,11 +64,14 @@ export async function startStage(cluster: Cluster, options: StageOptions = {}): 
     of: Pick<Member, 'name' | 'role' | 'url'>,
     start: Parameters<typeof startMember>[1],
   ) => {
-    const member = await startMember(of, start);
+    const member = await startMember(of, start, () => {
+      if (of.role === 'worker') note({ kind: 'died', at: new Date(), name: of.name });
+    });
     started.push(member);
     return member;
   };
   const stop = async () => {
+    unwatch();
     await Promise.all(started.filter(({ role }) => role !== 'simulator').map((member) => member.stop()));
     await Promise.all(started.filter(({ role }) => role === 'simulator').map((member) => member.stop()));
     await pool.end();
@@ -129,6 +138,7 @@ export async function startStage(cluster: Cluster, options: StageOptions = {}): 
       simulatorUrl,
       simulator,
       simulatorJournal: join(folder, 'journal.jsonl'),
+      mishaps,
       apis,
       workers,
       organization,

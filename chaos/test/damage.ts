@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from 'pg';
 import { violationsOf } from '../src/checker/check.ts';
+import { readMishaps } from '../src/checker/mishaps.ts';
 import { readRailFacts } from '../src/checker/rail-facts.ts';
 import { queryOn, readRows } from '../src/checker/rows.ts';
 import { readSinks } from '../src/checker/sink-journal.ts';
@@ -21,6 +22,8 @@ export interface Damage<Sample> {
   readonly client?: (lines: readonly Line[]) => readonly Line[];
   /** Rewrites the journal of merchants' endpoints. */
   readonly sinks?: (lines: readonly Line[], sample: Sample) => readonly Line[];
+  /** Rewrites the journal of who died. */
+  readonly mishaps?: (lines: readonly Line[]) => readonly Line[];
 }
 
 export interface Line {
@@ -40,7 +43,7 @@ export function copyRow(table: string, where: string, changes: Readonly<Record<s
 
 /** What the checker finds in the run's journals and database when they are damaged. */
 export async function violationsUnder<Sample>(
-  { sql, rail, client, sinks }: Damage<Sample>,
+  { sql, rail, client, sinks, mishaps }: Damage<Sample>,
   run: { readonly database: Client; readonly journals: string; readonly sample: Sample },
 ): Promise<Violation[]> {
   const scratch = mkdtempSync(join(tmpdir(), 'caudal-checker-'));
@@ -54,6 +57,7 @@ export async function violationsUnder<Sample>(
   const sinksPath = existsSync(join(run.journals, 'sinks.jsonl'))
     ? rewritten(run.journals, scratch, 'sinks.jsonl', sinks && ((lines) => sinks(lines, run.sample)))
     : undefined;
+  const mishapsPath = rewritten(run.journals, scratch, 'mishaps.jsonl', mishaps);
   await run.database.query('begin');
   try {
     if (sql !== undefined) await run.database.query(sql);
@@ -65,6 +69,7 @@ export async function violationsUnder<Sample>(
         rail: readRailFacts(railPath),
         rows,
         sinks: { before: received, after: received, bodies },
+        mishaps: readMishaps(mishapsPath),
         drained: true,
       }),
     );
@@ -83,8 +88,8 @@ function rewritten(
   const path = join(journals, name);
   if (!rewrite) return path;
   const lines = readFileSync(path, 'utf8')
-    .trimEnd()
     .split('\n')
+    .filter((text) => text !== '')
     .map((text) => JSON.parse(text) as Line);
   const damaged = join(scratch, name);
   writeFileSync(

@@ -1,11 +1,13 @@
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readSinks } from '../src/checker/sink-journal.ts';
 import { type Cluster, startCluster } from '../src/cluster.ts';
 import { judge, keepJournals } from '../src/verdict.ts';
 import { startWebhooks, type WebhookRun } from '../src/webhook-run.ts';
-import { violationsUnder } from './damage.ts';
-import { WEBHOOK_DAMAGES, type WebhookSample } from './webhook-damages.ts';
+import { type Damage, violationsUnder } from './damage.ts';
+import { again, died, later, ONCE, WEBHOOK_DAMAGES, type WebhookSample } from './webhook-damages.ts';
 
 let cluster: Cluster;
 let run: WebhookRun;
@@ -47,6 +49,8 @@ describe('the checker, of webhooks', () => {
     expect(text).toMatch(/^checked .*, \d+ requests to endpoints: whole$/);
     expect(whole).toBe(true);
     expect(run.failures()).toEqual([]);
+    // So nothing excused a repeat but a replay.
+    expect(readFileSync(join(journals, 'mishaps.jsonl'), 'utf8')).toBe('');
   });
 
   it.each(WEBHOOK_DAMAGES)('sees when $name', async (damage) => {
@@ -55,5 +59,31 @@ describe('the checker, of webhooks', () => {
     expect(violations.map(({ promise, what }) => `${promise}: ${what}`)).toContain(
       `${damage.promise}: ${damage.what}`,
     );
+  });
+
+  it.each<[string, (at: (ms: number) => string) => Partial<Damage<WebhookSample>>]>([
+    ['a worker died', (at) => ({ mishaps: () => [died(at(30_000))] })],
+    [
+      'a worker died whose last words were read a moment later',
+      (at) => ({ mishaps: () => [died(at(-500))] }),
+    ],
+    [
+      'the database was away',
+      (at) => ({ mishaps: () => [{ kind: 'database away', from: at(-9000), until: at(100) }] }),
+    ],
+    [
+      'it was replayed',
+      (at) => ({
+        client: (lines) => [...lines, { kind: 'replay asked', at: at(30_000), eventId: sample.eventId }],
+      }),
+    ],
+  ])('lets an acknowledged event come again when %s', async (_what, excuse) => {
+    if (!database) throw new Error('there is no run to spoil');
+    const { received } = readSinks(join(journals, 'sinks.jsonl'));
+    const first = received.find(({ id, sink }) => id === sample.eventId && sink === sample.sink);
+    const at = (ms: number) => new Date(Date.parse(first?.at ?? '') + ms).toISOString();
+    const damage = { name: '', promise: ONCE, sinks: again((line) => ({ at: later(line, 60_000) })) };
+    const violations = await violationsUnder({ ...damage, ...excuse(at) }, { database, journals, sample });
+    expect(violations.filter(({ promise }) => promise === ONCE)).toEqual([]);
   });
 });

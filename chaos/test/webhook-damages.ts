@@ -15,6 +15,7 @@ const WANTED = 'an endpoint gets what it wants and nothing else';
 const SIGNED = 'every request is signed';
 const BODY = 'an event has one body';
 const DELIVERED = 'delivered means acknowledged';
+export const ONCE = 'what was acknowledged is not sent again';
 const ENDS = 'every delivery comes to its end';
 
 /** Not of a test: that may fail. */
@@ -30,14 +31,17 @@ const changed =
     lines.map((line) => (isIt(line, sample) ? { ...line, ...changes(line) } : line));
 
 /** It came once more, with something changed. */
-const again =
+export const again =
   (changes: (line: Line) => object) =>
   (lines: readonly Line[], sample: WebhookSample): readonly Line[] => [
     ...lines,
     ...lines.filter((line) => isIt(line, sample)).map((line) => ({ ...line, ...changes(line) })),
   ];
 
-const later = (line: Line, ms: number) => new Date(Date.parse(String(line['at'])) + ms).toISOString();
+/** A worker, at this time. */
+export const died = (at: string): Line => ({ kind: 'died', at, name: 'worker 1' });
+
+export const later = (line: Line, ms: number) => new Date(Date.parse(String(line['at'])) + ms).toISOString();
 
 export const WEBHOOK_DAMAGES: readonly WebhookDamage[] = [
   {
@@ -154,6 +158,36 @@ export const WEBHOOK_DAMAGES: readonly WebhookDamage[] = [
     promise: 'a line is one sender’s at a time',
     what: 'sent again while it was under way',
     sinks: again((line) => ({ at: later(line, 500) })),
+  },
+  {
+    name: 'an acknowledged event comes again a minute later, and nobody died',
+    promise: ONCE,
+    what: 'sent again, and nothing had gone wrong',
+    sinks: again((line) => ({ at: later(line, 60_000) })),
+  },
+  {
+    name: 'an acknowledged event comes again, and who died did so long before',
+    promise: ONCE,
+    what: 'sent again, and nothing had gone wrong',
+    sinks: again((line) => ({ at: later(line, 60_000) })),
+    mishaps: () => [died('2026-01-01T00:00:00.000Z')],
+  },
+  {
+    name: 'an acknowledged event comes again, and who died did so afterwards',
+    promise: ONCE,
+    what: 'sent again, and nothing had gone wrong',
+    sinks: again((line) => ({ at: later(line, 60_000) })),
+    mishaps: () => [died('2100-01-01T00:00:00.000Z')],
+  },
+  {
+    name: 'an acknowledged event comes again, and another one was replayed',
+    promise: ONCE,
+    what: 'sent again, and nothing had gone wrong',
+    sinks: again((line) => ({ at: later(line, 60_000) })),
+    client: (lines) => [
+      ...lines,
+      { kind: 'replay asked', at: new Date().toISOString(), eventId: '00000000-0000-7000-8000-000000000000' },
+    ],
   },
   {
     name: 'a disabled endpoint is sent something',

@@ -8,6 +8,10 @@ const TEST = 'webhook.test';
 const LAST_OF_A_TURN_MS = 20_000;
 /** A claim lasts thirty seconds, and what is sent under it is begun within its first eight. */
 const CLAIMED_AT_LEAST_MS = 15_000;
+/** A replay is committed within eight seconds of being asked for, or not at all; what was under way then comes once more. */
+const REPLAYED_UNDER_WAY_MS = LAST_OF_A_TURN_MS + 10_000;
+/** What a sender wrote before it died is read after it died, by a sink that has to wait for its turn on the machine. */
+const READ_LATE_MS = 5000;
 /** A timestamp is of its attempt; a busy machine may take a while from writing to reading. */
 const CLOCKS_APART_MS = 60_000;
 
@@ -31,6 +35,7 @@ export function webhookViolations(world: World): Violation[] {
     ...strangerViolations(world),
     ...bodyViolations(world),
     ...claimViolations(world),
+    ...onceViolations(world),
     ...recordViolations(world),
     ...lineViolations(world),
     ...arrivalViolations(world),
@@ -145,20 +150,51 @@ function tellsOf(text: string, event: EventRow): boolean {
   }
 }
 
-/** Whoever has a line has it alone: what was acknowledged comes again only when who had it died, and its claim ran out. */
-function claimViolations({ sinks, told }: World): Violation[] {
-  const promise = 'a line is one sender’s at a time';
+/** A request for what its endpoint had acknowledged. */
+interface Repeat {
+  readonly earlier: Received;
+  readonly received: Received;
+}
+
+function repeatsOf({ sinks }: World): Repeat[] {
   const acknowledged = new Map<string, Received>();
-  const found: Violation[] = [];
+  const found: Repeat[] = [];
   for (const received of sinks.before.toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at))) {
     const name = `${received.sink} ${received.id}`;
     const earlier = acknowledged.get(name);
-    const apart = earlier ? Date.parse(received.at) - Date.parse(earlier.at) : Number.POSITIVE_INFINITY;
-    if (apart < CLAIMED_AT_LEAST_MS && !told.webhooks.replayed.has(received.id))
-      found.push({ promise, what: 'sent again while it was under way', row: { earlier, received } });
+    if (earlier) found.push({ earlier, received });
     if (isAcknowledged(received)) acknowledged.set(name, received);
   }
   return found;
+}
+
+/** Whoever has a line has it alone: what was acknowledged comes again only when who had it died, and its claim ran out. */
+function claimViolations(world: World): Violation[] {
+  const promise = 'a line is one sender’s at a time';
+  return repeatsOf(world)
+    .filter(({ earlier, received }) => Date.parse(received.at) - Date.parse(earlier.at) < CLAIMED_AT_LEAST_MS)
+    .filter(({ received }) => !world.told.webhooks.replayed.has(received.id))
+    .map((row) => ({ promise, what: 'sent again while it was under way', row }));
+}
+
+/**
+ * What was acknowledged is over. It comes again because its merchant asked for that, or because the acknowledgement could
+ * not be written down: whoever was to do so died, or the database was away.
+ */
+function onceViolations(world: World): Violation[] {
+  const promise = 'what was acknowledged is not sent again';
+  return repeatsOf(world)
+    .filter((repeat) => !isExcused(world, repeat))
+    .map((row) => ({ promise, what: 'sent again, and nothing had gone wrong', row }));
+}
+
+function isExcused({ told, mishaps }: World, { earlier, received }: Repeat): boolean {
+  const [since, until] = [Date.parse(earlier.at), Date.parse(received.at)];
+  const asked = told.webhooks.replayed.get(received.id) ?? [];
+  return (
+    asked.some((at) => at > since - REPLAYED_UNDER_WAY_MS && at < until) ||
+    mishaps.some((mishap) => mishap.until > since - READ_LATE_MS && mishap.from < until)
+  );
 }
 
 /** What is written down about deliveries happened. */

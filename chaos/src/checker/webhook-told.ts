@@ -19,8 +19,8 @@ export interface ToldEndpoint {
 /** What merchants know of their endpoints. */
 export interface WebhooksTold {
   readonly bySink: ReadonlyMap<string, ToldEndpoint>;
-  /** Events of which a replay was asked for. */
-  readonly replayed: ReadonlySet<string>;
+  /** Events of which a replay was asked for, and the real times at which it was. */
+  readonly replayed: ReadonlyMap<string, readonly number[]>;
 }
 
 export type WebhookLine =
@@ -41,7 +41,7 @@ export type WebhookLine =
     }
   | { readonly kind: 'rotation asked'; readonly endpointId: string }
   | { readonly kind: 'rotated'; readonly endpointId: string; readonly secret: string }
-  | { readonly kind: 'replay asked'; readonly eventId: string };
+  | { readonly kind: 'replay asked'; readonly at: string; readonly eventId: string };
 
 export function webhooksTold(lines: readonly (WebhookLine | { readonly kind: OtherKind })[]): WebhooksTold {
   const about = Map.groupBy(
@@ -61,9 +61,15 @@ export function webhooksTold(lines: readonly (WebhookLine | { readonly kind: Oth
         disabled: disabledSpans(said),
       };
     });
+  const replays = Map.groupBy(
+    lines.filter((line) => line.kind === 'replay asked'),
+    ({ eventId }) => eventId,
+  );
   return {
     bySink: new Map(endpoints.map((endpoint) => [endpoint.sink, endpoint])),
-    replayed: new Set(lines.flatMap((line) => (line.kind === 'replay asked' ? [line.eventId] : []))),
+    replayed: new Map(
+      [...replays].map(([eventId, asked]) => [eventId, asked.map(({ at }) => Date.parse(at))]),
+    ),
   };
 }
 

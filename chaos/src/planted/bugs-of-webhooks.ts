@@ -124,6 +124,22 @@ export const WEBHOOK_BUGS: readonly DrilledBug<WebhookDrill>[] = [
     breaks: ['delivered means acknowledged'],
   },
   {
+    name: 'that something was received is not written down',
+    patches: [
+      {
+        file: DELIVERIES,
+        find: 'export async function recordAttempts(tx: Tx, results: readonly AttemptResult[]): Promise<void> {',
+        replace: `export async function recordAttempts(tx: Tx, all: readonly AttemptResult[]): Promise<void> {
+  const results = all.filter(({ status }) => status !== 'DELIVERED');`,
+      },
+    ],
+    drill: async (drill) => {
+      await drill.endpoint();
+      await drill.happen();
+    },
+    breaks: ['what was acknowledged is not sent again'],
+  },
+  {
     name: 'every attempt has an id of its own',
     patches: [
       {

@@ -82,6 +82,13 @@ describe('what happened arrives', () => {
   });
 });
 
+it('of an answer that is longer than anybody reads the merchant sees the first 512 bytes', async () => {
+  const merchant = await stage.merchant();
+  const endpoint = await merchant.endpoint({}, { body: 'a'.repeat(64 * 1024 + 1) });
+  const { attempts } = await merchant.reaches(await merchant.declined(), endpoint, 'DELIVERED', 1);
+  expect(attempts).toMatchObject([{ statusCode: 200, error: null, answer: 'a'.repeat(512) }]);
+});
+
 it('once everything has come, nobody looks at the line any more, until something happens', async () => {
   const merchant = await stage.merchant();
   const endpoint = await merchant.endpoint();

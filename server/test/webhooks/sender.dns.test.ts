@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { isLoopbackAddress } from '../../src/webhooks/public-address.ts';
 import { type SenderOptions, type SendResult, WebhookSender } from '../../src/webhooks/webhook-sender.ts';
@@ -9,16 +10,26 @@ import { OUTSIDE, openWebhookDesk } from '../harness/webhook-desk.ts';
 const NAME = 'hooks.shop.example';
 const desk = openWebhookDesk();
 
-/** A receiver outside and canaries inside, all on one port: only the address tells them apart. */
+/**
+ * A receiver outside and canaries inside, all on one port: only the address tells them apart. None that the system gives
+ * away: one that is free outside may be somebody's inside, or be called by somebody whose peer had it before.
+ */
 async function street(): Promise<{ outside: RawPeer; canaries: RawPeer[] }> {
-  const outside = await desk.peerThat((socket) => socket.write(OK));
-  const canaries: RawPeer[] = [];
-  for (const host of ['127.0.0.1', '127.0.0.8', '::1']) {
-    const canary = await startRawPeer((socket) => socket.write(OK), { host, port: outside.port });
-    desk.later(() => canary.stop());
-    canaries.push(canary);
+  for (;;) {
+    const port = randomInt(10_000, 15_000);
+    const peers: RawPeer[] = [];
+    try {
+      for (const host of [OUTSIDE, '127.0.0.1', '127.0.0.8', '::1'])
+        peers.push(await startRawPeer((socket) => socket.write(OK), { host, port }));
+    } catch (error) {
+      await Promise.all(peers.map((peer) => peer.stop()));
+      if ((error as { code?: string }).code !== 'EADDRINUSE') throw error;
+      continue;
+    }
+    desk.later(() => Promise.all(peers.map((peer) => peer.stop())));
+    const [outside, ...canaries] = peers;
+    if (outside) return { outside, canaries };
   }
-  return { outside, canaries };
 }
 
 async function nameServer(

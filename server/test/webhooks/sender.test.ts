@@ -1,9 +1,13 @@
+import { execFile } from 'node:child_process';
 import type { Socket } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { OK, startRawPeer } from '../harness/raw-peer.ts';
 import { answered, letGo, openWebhookDesk, post } from '../harness/webhook-desk.ts';
 
+const PROXY_PROGRAM = fileURLToPath(new URL('proxy-program.ts', import.meta.url));
 const desk = openWebhookDesk();
 
 describe('a webhook', () => {
@@ -91,6 +95,27 @@ describe('a webhook', () => {
     expect(await post(desk.sender(), peer)).toMatchObject({ kind: 'answered', status: 200 });
     expect(proxy.connections).toBe(0);
   });
+
+  it.each([
+    ['a webhook goes past them', 'sender', 0],
+    ['they are in force: fetch asks them', 'fetch', 2],
+  ])('with proxies that its process was started with: %s', async (_name, by, asked) => {
+    const proxy = await desk.peerThat((socket) => socket.end('HTTP/1.1 502 No\r\n\r\n'));
+    const peer = await desk.peerThat((socket) => socket.end(OK));
+    const url = `http://127.0.0.7:${proxy.port}`;
+    const env = {
+      NODE_USE_ENV_PROXY: '1',
+      HTTP_PROXY: url,
+      http_proxy: url,
+      HTTPS_PROXY: url,
+      https_proxy: url,
+      ALL_PROXY: url,
+    };
+    const urls = ['http', 'https'].map((protocol) => `${protocol}://127.0.0.7:${peer.port}/hook`);
+    await promisify(execFile)(process.execPath, [PROXY_PROGRAM, by, ...urls], { env, timeout: 20_000 });
+    expect(proxy.connections).toBe(asked);
+    expect(peer.connections).toBe(urls.length - asked);
+  });
 });
 
 describe('an answer', () => {
@@ -176,8 +201,22 @@ describe('an answer', () => {
       socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 65536\r\n\r\n${'a'.repeat(65_536)}`);
     });
     const from = desk.sender();
-    for (let time = 0; time < 3; time += 1) answered(await post(from, peer));
+    for (let time = 0; time < 3; time += 1)
+      expect(answered(await post(from, peer)).firstBytes).toBe('a'.repeat(512));
     expect(peer.connections).toBe(1);
+    expect(from.idleConnections).toBe(1);
+  });
+
+  it('of one byte more is not: its status stands, and its connection is dropped', async () => {
+    const peer = await desk.peerThat((socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 65537\r\n\r\n${'a'.repeat(65_537)}`);
+    });
+    const from = desk.sender();
+    for (let time = 0; time < 3; time += 1)
+      expect(answered(await post(from, peer))).toMatchObject({ status: 200, firstBytes: 'a'.repeat(512) });
+    expect(peer.connections).toBe(3);
+    expect(from.idleConnections).toBe(0);
+    await letGo(peer);
   });
 
   it('that is compressed is not inflated', async () => {
