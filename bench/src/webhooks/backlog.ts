@@ -98,10 +98,10 @@ async function whileStill<T>(stage: Stage, work: () => Promise<T>): Promise<T> {
 
 /** Payins of a merchant, one after the other, each paid as soon as there is a key. */
 function tellNewcomer(stage: Stage, newcomer: Organization): { stop(): Promise<number> } {
-  let stopped = false;
+  const enough = new AbortController();
   const telling = (async () => {
     let told = 0;
-    while (!stopped) {
+    while (!enough.signal.aborted) {
       await createPayins(stage, [newcomer.apiKey], 1);
       await pay(stage, await payableKeys(stage, [newcomer.organizationId]));
       told += 1;
@@ -111,7 +111,7 @@ function tellNewcomer(stage: Stage, newcomer: Organization): { stop(): Promise<n
   })();
   return {
     stop: () => {
-      stopped = true;
+      enough.abort();
       return telling;
     },
   };

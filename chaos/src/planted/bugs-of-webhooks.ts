@@ -128,8 +128,12 @@ export const WEBHOOK_BUGS: readonly DrilledBug<WebhookDrill>[] = [
     patches: [
       {
         file: DELIVERIES,
-        find: 'export async function recordAttempts(tx: Tx, results: readonly AttemptResult[]): Promise<void> {',
-        replace: `export async function recordAttempts(tx: Tx, all: readonly AttemptResult[]): Promise<void> {
+        find: `  results: readonly AttemptResult[],
+  nowMs: number,
+): Promise<void> {`,
+        replace: `  all: readonly AttemptResult[],
+  nowMs: number,
+): Promise<void> {
   const results = all.filter(({ status }) => status !== 'DELIVERED');`,
       },
     ],
@@ -170,8 +174,8 @@ export const WEBHOOK_BUGS: readonly DrilledBug<WebhookDrill>[] = [
     patches: [
       {
         file: LINES,
-        find: 'l.failures = 0 and l.open and (l.claimed_until is null or l.claimed_until < clock_timestamp())',
-        replace: 'l.failures = 0 and l.open',
+        find: 'l.failures = 0 and not l.behind and l.open and (l.claimed_until is null or l.claimed_until < clock_timestamp())',
+        replace: 'l.failures = 0 and not l.behind and l.open',
       },
     ],
     // When the other endpoint has both, whoever looks for lines has seen this one too.

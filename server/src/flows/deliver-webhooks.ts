@@ -18,21 +18,19 @@ import { claimLines, type Line, type LineRelease, releaseLines, shutLines } from
 import { retryDelayMs } from '../webhooks/retry-schedule.ts';
 import { signatureHeaders } from '../webhooks/signature.ts';
 import type { SendResult, WebhookSender } from '../webhooks/webhook-sender.ts';
+import { type LinePlace, LinePlaces } from './line-places.ts';
 import { type EventOf, type OpenedEvent, OpenedEvents } from './opened-events.ts';
 import { type Target, targetOf } from './webhook-target.ts';
 
-/**
- * Lines a process works at the same time. Those known to fail have a share and no more, so that however many there are the
- * others have places. A turn that takes long leaves its place to another: it costs little but its open connections, and
- * thousands of endpoints may begin to hang together before anybody knows which.
- */
-const LINES_AT_ONCE = 1024;
-const FAILING_AT_ONCE = 256;
-const SLOW_AT_ONCE = 4096;
-const SLOW_AFTER_MS = 1000;
+/** In one statement. */
 const CLAIMED_AT_ONCE = 256;
-/** So many of one line in a turn, and so many of them at once when all goes well: then the others have theirs. */
-const IN_A_TURN = 100;
+/**
+ * So many of one line in a turn, then the others have theirs: few at first, so that an event alone does not wait for
+ * hundreds of lines of which nobody knew yet that much is in them.
+ */
+const IN_A_TURN = 10;
+const IN_A_TURN_BEHIND = 100;
+/** So many of them at once when all goes well. */
 const SENDS_AT_ONCE = 10;
 /** After that a turn begins no more: with the longest answer and the writing down it must end within its claim. */
 const BEGIN_WITHIN_MS = 8000;
@@ -82,11 +80,9 @@ export class WebhookDeliverer {
   readonly #attempts: Counter;
   readonly #disabled: Counter;
   readonly #turns = new Set<Promise<void>>();
-  #failingTurns = 0;
-  #slowTurns = 0;
-  /** Lines wait for a place. */
-  #crowded = false;
+  readonly #places = new LinePlaces(() => this.#goOn());
   #claiming: Promise<number> | null = null;
+  #woken = false;
   #closed = false;
 
   constructor(deps: SystemDeps, keys: DataKeys, sender: WebhookSender) {
@@ -114,11 +110,20 @@ export class WebhookDeliverer {
       'caudal_webhook_endpoints_disabled_total',
       'Endpoints that were disabled because nothing reached them.',
     );
-    deps.metrics.gauge('caudal_webhook_lines_active', 'Lines that are being worked.', () => this.#turns.size);
+    deps.metrics.gauge(
+      'caudal_webhook_lines_active',
+      'Lines that are being worked.',
+      () => this.#places.taken,
+    );
     deps.metrics.gauge(
       'caudal_webhook_lines_slow',
-      'Of them, those whose turn takes longer than a second.',
-      () => this.#slowTurns,
+      'Of them, those that have waited for an answer for more than a second.',
+      () => this.#places.slow,
+    );
+    deps.metrics.gauge(
+      'caudal_webhook_lines_limit',
+      'Lines that may be worked at once beside the slow ones: fewer while the process is busy.',
+      () => this.#places.limit,
     );
   }
 
@@ -126,8 +131,15 @@ export class WebhookDeliverer {
   work(): Promise<number> {
     this.#claiming ??= this.#claim().finally(() => {
       this.#claiming = null;
+      if (this.#woken) this.wake();
     });
     return this.#claiming;
+  }
+
+  /** Something was put into lines: somebody looks at once, or as soon as whoever is looking has done so. */
+  wake(): void {
+    this.#woken = this.#claiming !== null;
+    if (!this.#woken) this.#goOn();
   }
 
   async close(): Promise<void> {
@@ -139,17 +151,17 @@ export class WebhookDeliverer {
   }
 
   async #claim(): Promise<number> {
-    const free = Math.min(CLAIMED_AT_ONCE, LINES_AT_ONCE - (this.#turns.size - this.#slowTurns));
-    this.#crowded = free <= 0;
-    if (this.#closed || free <= 0) return 0;
-    const freeFailing = Math.min(free, FAILING_AT_ONCE - this.#failingTurns);
+    const free = this.#places.free();
+    const most = Math.min(CLAIMED_AT_ONCE, free.lines);
+    if (this.#closed || most === 0) return 0;
     const claimToken = freshToken();
     const { lines, deliveries, eventOf } = await this.#deps.system.transaction('claim lines', async (tx) => {
-      const lines = await claimLines(tx, claimToken, free, Math.max(0, freeFailing));
+      const lines = await claimLines(tx, claimToken, most, Math.min(most, free.failing));
       const deliveries = await takeDeliveries(tx, lines.map(withMost));
       const due = deliveries.filter(({ over }) => !over);
       return { lines, deliveries, eventOf: await this.#opened.read(tx, due) };
     });
+    this.#places.found(lines.length, most);
     if (lines.length === 0) return 0;
     const secrets = await this.#keys.of(new Set(lines.map((line) => line.organizationId)));
     const byLine = Map.groupBy(deliveries, ({ endpointId }) => endpointId);
@@ -159,22 +171,12 @@ export class WebhookDeliverer {
   }
 
   #begin(line: Line, deliveries: readonly DueDelivery[], claim: Claim): void {
-    const failing = line.failures > 0;
-    if (failing) this.#failingTurns += 1;
-    let slow = false;
-    const timer = setTimeout(() => {
-      if (this.#slowTurns >= SLOW_AT_ONCE) return;
-      slow = true;
-      this.#slowTurns += 1;
-      if (this.#crowded) this.#goOn();
-    }, SLOW_AFTER_MS);
-    const turn = this.#take(line, deliveries, claim).then((full) => {
-      clearTimeout(timer);
+    const place = this.#places.take(line.failures > 0);
+    const turn = this.#take(line, deliveries, claim, place).then((full) => {
       this.#turns.delete(turn);
-      if (failing) this.#failingTurns -= 1;
-      if (slow) this.#slowTurns -= 1;
+      place.leave();
       // Otherwise nobody waits, and the next round is soon enough.
-      if (full || this.#crowded) this.#goOn();
+      if (full) this.#goOn();
     });
     this.#turns.add(turn);
   }
@@ -184,9 +186,14 @@ export class WebhookDeliverer {
   }
 
   /** @returns whether the line may have more; never throws */
-  async #take(line: Line, deliveries: readonly DueDelivery[], claim: Claim): Promise<boolean> {
+  async #take(
+    line: Line,
+    deliveries: readonly DueDelivery[],
+    claim: Claim,
+    place: LinePlace,
+  ): Promise<boolean> {
     try {
-      const turn = await this.#turn(line, deliveries, claim);
+      const turn = await this.#turn(line, deliveries, claim, place);
       await this.#recorder.submit(turn);
       return turn.full;
     } catch (error) {
@@ -197,14 +204,15 @@ export class WebhookDeliverer {
     }
   }
 
-  async #turn(line: Line, deliveries: readonly DueDelivery[], claim: Claim): Promise<Turn> {
+  async #turn(line: Line, deliveries: readonly DueDelivery[], claim: Claim, place: LinePlace): Promise<Turn> {
     const { organizationId, endpointId } = line;
-    const released = (restMs: number, result: LineRelease['result']): LineRelease => ({
+    const released = (restMs: number, result: LineRelease['result'], behind = false): LineRelease => ({
       organizationId,
       endpointId,
       claimToken: claim.token,
       restMs,
       result,
+      behind,
     });
     let target: Target;
     try {
@@ -221,14 +229,15 @@ export class WebhookDeliverer {
     }
     const over = deliveries.filter((delivery) => delivery.over).map(givenUp);
     const due = deliveries.filter((delivery) => !delivery.over);
-    const { sent, unsent } = await this.#sendAll(due, target, claim);
+    const { sent, unsent } = await this.#sendAll(due, target, claim, place);
     const failed = sent.length > 0 && sent.every(({ received }) => !received);
+    const full = !failed && deliveries.length === mostOf(line);
     return {
       results: [...over, ...unsent, ...sent.map(({ result }) => result)],
-      release: released(failed ? restMs(line, sent) : 0, judged(sent)),
+      release: released(failed ? restMs(line, sent) : 0, judged(sent), full && line.failures === 0),
       sealedAddress: line.sealedAddress,
       gone: sent.some(({ result }) => result.attempt?.statusCode === 410),
-      full: !failed && deliveries.length === mostOf(line),
+      full,
     };
   }
 
@@ -240,6 +249,7 @@ export class WebhookDeliverer {
     due: readonly DueDelivery[],
     target: Target,
     claim: Claim,
+    place: LinePlace,
   ): Promise<{ readonly sent: readonly Sent[]; readonly unsent: readonly AttemptResult[] }> {
     const sent: Sent[] = [];
     const unsent: AttemptResult[] = [];
@@ -259,6 +269,7 @@ export class WebhookDeliverer {
         }
         const startedAt = monotonicMs();
         const answer = await this.#send(next, event.body, target);
+        place.progress();
         const received = isReceived(answer);
         failing ||= !received;
         sent.push({
@@ -356,8 +367,9 @@ function restMs({ failures }: Line, sent: readonly Sent[]): number {
 }
 
 /** A line that fails is tried with one delivery at a time. */
-function mostOf({ failures }: Line): number {
-  return failures > 0 ? 1 : IN_A_TURN;
+function mostOf({ failures, behind }: Line): number {
+  if (failures > 0) return 1;
+  return behind ? IN_A_TURN_BEHIND : IN_A_TURN;
 }
 
 function withMost(line: Line) {

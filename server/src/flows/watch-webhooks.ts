@@ -4,7 +4,7 @@ import { type WaitingLines, waitingLines } from '../webhooks/line.store.ts';
 
 /** What waits on its way to merchants, as metrics. */
 export function watchWebhooks(deps: SystemDeps): () => Promise<void> {
-  let lines: WaitingLines = { lines: 0, oldest_seconds: 0, failing: 0 };
+  let lines: WaitingLines = { lines: 0, oldest_seconds: 0, behind: 0, failing: 0 };
   let undispatched = 0;
   const { metrics } = deps;
   metrics.gauge(
@@ -21,6 +21,11 @@ export function watchWebhooks(deps: SystemDeps): () => Promise<void> {
     'caudal_webhook_lines_waiting_oldest_seconds',
     'How long the first of them has been waiting.',
     () => lines.oldest_seconds,
+  );
+  metrics.gauge(
+    'caudal_webhook_lines_behind',
+    'Endpoints that work and for which more waits than one turn sends.',
+    () => lines.behind,
   );
   metrics.gauge(
     'caudal_webhook_endpoints_failing',

@@ -10,6 +10,8 @@ export interface Line {
   readonly endpointId: string;
   /** Attempts that failed in a row before this. */
   readonly failures: number;
+  /** There was more in it than its last turn could do. */
+  readonly behind: boolean;
   readonly sealedAddress: Buffer;
   readonly sealedStaticHeader: Buffer | null;
   readonly sealedSecret: Buffer;
@@ -17,14 +19,22 @@ export interface Line {
   readonly sealedPreviousSecrets: readonly Buffer[];
 }
 
+/** Of those that are behind so many at a time: with a hundred deliveries each, more would keep all others waiting. */
+const MOST_BEHIND = 16;
+
 const CLAIM_LINES = statement(
   'webhook-line.claim',
   // The due time is taken away with the claim: whoever puts something new into the line meanwhile sets it again, and the
   // release keeps it. A line whose sender died has none and is found by its claim.
   `with due as (
      select l.organization_id, l.endpoint_id from caudal.webhook_lines l
-     where l.due_at <= caudal.now() and l.failures = 0 and l.open and (l.claimed_until is null or l.claimed_until < clock_timestamp())
+     where l.due_at <= caudal.now() and l.failures = 0 and not l.behind and l.open and (l.claimed_until is null or l.claimed_until < clock_timestamp())
      order by l.due_at limit $2 for update skip locked
+   ),
+   behind as (
+     select l.organization_id, l.endpoint_id from caudal.webhook_lines l
+     where l.due_at <= caudal.now() and l.failures = 0 and l.behind and l.open and (l.claimed_until is null or l.claimed_until < clock_timestamp())
+     order by l.due_at limit least(${MOST_BEHIND}, greatest($2 - (select count(*) from due), $2 / 4)) for update skip locked
    ),
    failing as (
      select l.organization_id, l.endpoint_id from caudal.webhook_lines l
@@ -37,17 +47,20 @@ const CLAIM_LINES = statement(
    ),
    taken as (
      update caudal.webhook_lines l set due_at = null, claimed_until = clock_timestamp() + ${CLAIM}, claim_token = $1
-     from (select * from due union select * from failing union select * from left_behind) as t
+     from (select * from due union select * from behind union select * from failing union select * from left_behind) as t
      where l.organization_id = t.organization_id and l.endpoint_id = t.endpoint_id
-     returning l.organization_id, l.endpoint_id, l.failures
+     returning l.organization_id, l.endpoint_id, l.failures, l.behind
    )
-   select t.organization_id, t.endpoint_id, t.failures, e.address, e.static_header, e.secret,
+   select t.organization_id, t.endpoint_id, t.failures, t.behind, e.address, e.static_header, e.secret,
      case when e.previous_until > caudal.now() then e.previous_secret end as previous_secret,
      case when e.older_until > caudal.now() then e.older_secret end as older_secret
    from taken t join caudal.webhook_endpoints e on e.organization_id = t.organization_id and e.id = t.endpoint_id`,
 );
 
-/** @returns lines with something due, oldest first: up to `most` that work and up to `mostFailing` whose last attempt failed */
+/**
+ * @returns lines with something due: up to `most` that work, those first in which little waits, though a quarter of the
+ *   places is for the others in any case; and up to `mostFailing` whose last attempt failed
+ */
 export async function claimLines(
   tx: Tx,
   claimToken: string,
@@ -58,6 +71,7 @@ export async function claimLines(
     organization_id: string;
     endpoint_id: string;
     failures: number;
+    behind: boolean;
     address: Buffer;
     static_header: Buffer | null;
     secret: Buffer;
@@ -68,6 +82,7 @@ export async function claimLines(
     organizationId: row.organization_id,
     endpointId: row.endpoint_id,
     failures: row.failures,
+    behind: row.behind,
     sealedAddress: row.address,
     sealedStaticHeader: row.static_header,
     sealedSecret: row.secret,
@@ -81,6 +96,8 @@ export interface LineRelease {
   readonly claimToken: string;
   /** How long it is left alone. */
   readonly restMs: number;
+  /** More waits than was done in the turn. */
+  readonly behind: boolean;
   readonly result: 'success' | 'failure' | 'none';
 }
 
@@ -89,7 +106,7 @@ const RELEASE = statement(
   // What is due next is read from its deliveries; what was put into it meanwhile set `due_at`, and the earlier one counts.
   `with moment as materialized (select caudal.now() as at),
    r as (
-     select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::float8[], $5::text[]) as r (organization_id, endpoint_id, claim_token, rest_ms, result)
+     select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::float8[], $5::text[], $6::boolean[]) as r (organization_id, endpoint_id, claim_token, rest_ms, result, behind)
    ),
    next as (
      select r.organization_id, r.endpoint_id, (
@@ -107,6 +124,7 @@ const RELEASE = statement(
      due_at = case when l.open and num_nonnulls(l.due_at, next.at) > 0
        then greatest(least(l.due_at, next.at), moment.at + make_interval(secs => r.rest_ms / 1000.0)) end,
      rest_until = case when r.rest_ms > 0 then moment.at + make_interval(secs => r.rest_ms / 1000.0) end,
+     behind = r.behind,
      failures = case r.result when 'success' then 0 when 'failure' then least(l.failures + 1, 1000000) else l.failures end,
      -- Days in which there was nothing to send are not days without a success.
      failing_since = case when r.result = 'success' or num_nonnulls(l.due_at, next.at) = 0 then null
@@ -134,6 +152,7 @@ export async function releaseLines(
     releases.map((each) => each.claimToken),
     releases.map((each) => each.restMs),
     releases.map((each) => each.result),
+    releases.map((each) => each.behind),
   ]);
   return rows.flatMap((row) =>
     row.failing_seconds === null
@@ -204,8 +223,10 @@ export async function wakeForgottenLines(tx: Pick<Tx, 'query'>): Promise<number>
 const WAITING = statement(
   'webhook-line.waiting',
   `select
-     (select count(*)::int from caudal.webhook_lines where due_at <= caudal.now() and failures = 0 and claimed_until is null) as lines,
-     (select coalesce(extract(epoch from caudal.now() - min(due_at)), 0)::float8 from caudal.webhook_lines where due_at <= caudal.now() and failures = 0 and claimed_until is null) as oldest_seconds,
+     (select count(*)::int from caudal.webhook_lines where due_at <= caudal.now() and failures = 0 and not behind and claimed_until is null) as lines,
+     (select coalesce(extract(epoch from caudal.now() - min(due_at)), 0)::float8 from caudal.webhook_lines
+       where due_at <= caudal.now() and failures = 0 and not behind and claimed_until is null) as oldest_seconds,
+     (select count(*)::int from caudal.webhook_lines where due_at <= caudal.now() and failures = 0 and behind and claimed_until is null) as behind,
      (select count(*)::int from caudal.webhook_lines where due_at is not null and failures > 0 and open and claimed_until is null)
        + (select count(*)::int from caudal.webhook_lines where claimed_until is not null and failures > 0 and open) as failing`,
 );
@@ -213,12 +234,14 @@ const WAITING = statement(
 export interface WaitingLines {
   readonly lines: number;
   readonly oldest_seconds: number;
+  /** Not among `lines`: more than a turn's worth waits in each. */
+  readonly behind: number;
   readonly failing: number;
 }
 
 export async function waitingLines(tx: Pick<Tx, 'query'>): Promise<WaitingLines> {
   const [row] = await tx.query<WaitingLines>(WAITING);
-  return row ?? { lines: 0, oldest_seconds: 0, failing: 0 };
+  return row ?? { lines: 0, oldest_seconds: 0, behind: 0, failing: 0 };
 }
 
 /** An endpoint that gets nothing, for a reason its owner did not choose or may not know. */

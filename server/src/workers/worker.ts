@@ -61,7 +61,7 @@ export function workerLoops(deps: SystemDeps, parts: WorkerParts): Loop[] {
     loop('dispatch events', async () => {
       const events = await dispatcher.dispatch();
       // Whoever dispatched knows that there is something to deliver.
-      if (events > 0) await parts.deliverer.work();
+      if (events > 0) parts.deliverer.wake();
       return events;
     }),
     loop('deliver webhooks', () => parts.deliverer.work()),

@@ -143,6 +143,8 @@ describe('the metrics', () => {
     'caudal_webhook_attempts_total',
     'caudal_webhook_endpoints_disabled_total',
     'caudal_webhook_lines_active',
+    'caudal_webhook_lines_slow',
+    'caudal_webhook_lines_limit',
   ];
 
   it('of an API tell what it did, by route and never by resource', async () => {

@@ -68,7 +68,10 @@ describe('the plan of each statement on the way of events, made when all tables 
           0,
         ),
     ],
-    ['release lines', (tx) => releaseLines(tx, [{ ...LINE, claimToken: ID, restMs: 0, result: 'success' }])],
+    [
+      'release lines',
+      (tx) => releaseLines(tx, [{ ...LINE, claimToken: ID, restMs: 0, behind: false, result: 'success' }]),
+    ],
     ['lock a line', (tx) => lockLine(tx, ID, ID)],
     ['open a line', (tx) => openLine(tx, ID, ID)],
     ['shut lines', (tx) => shutLines(tx, [{ organizationId: ID, id: ID }])],
@@ -171,7 +174,10 @@ describe('the plan of each statement on the way of events, made when all tables 
 
   it.each<[string, (tx: Tx) => Promise<unknown>]>([
     ['take deliveries', (tx) => takeDeliveries(tx, [{ ...LINE, most: 100 }])],
-    ['release lines', (tx) => releaseLines(tx, [{ ...LINE, claimToken: ID, restMs: 0, result: 'success' }])],
+    [
+      'release lines',
+      (tx) => releaseLines(tx, [{ ...LINE, claimToken: ID, restMs: 0, behind: false, result: 'success' }]),
+    ],
   ])('finds what is due among all that an endpoint ever got: %s', async (_name, use) => {
     const scans = (await plans.of(use)).filter((line) => /Scan .*webhook_deliveries_\d{6}/.test(line));
     expect(scans.length).toBeGreaterThan(0);
