@@ -42,7 +42,11 @@ export const EVENT_COMMANDS: readonly Command[] = [
     section: 'events',
     summary: 'deliver again to your endpoints: one event, those that failed, or all of a span of time',
     options: [
-      { name: 'failed-since', value: 'WHEN', summary: 'what failed, of all that was created since: 2h, 1d, a time' },
+      {
+        name: 'failed-since',
+        value: 'WHEN',
+        summary: 'what failed, of all that was created since: 2h, 1d, a time',
+      },
       ...CREATED_OPTIONS,
     ],
     words: [{ name: 'ID', summary: 'id of the event, or latest', optional: true }],

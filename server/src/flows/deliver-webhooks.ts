@@ -206,13 +206,13 @@ export class WebhookDeliverer {
 
   async #turn(line: Line, deliveries: readonly DueDelivery[], claim: Claim, place: LinePlace): Promise<Turn> {
     const { organizationId, endpointId } = line;
-    const released = (restMs: number, result: LineRelease['result'], behind = false): LineRelease => ({
+    const released = (restMs: number, result: LineRelease['result'], full = false): LineRelease => ({
       organizationId,
       endpointId,
       claimToken: claim.token,
       restMs,
       result,
-      behind,
+      full,
     });
     let target: Target;
     try {
@@ -234,7 +234,7 @@ export class WebhookDeliverer {
     const full = !failed && deliveries.length === mostOf(line);
     return {
       results: [...over, ...unsent, ...sent.map(({ result }) => result)],
-      release: released(failed ? restMs(line, sent) : 0, judged(sent), full && line.failures === 0),
+      release: released(failed ? restMs(line, sent) : 0, judged(sent), full),
       sealedAddress: line.sealedAddress,
       gone: sent.some(({ result }) => result.attempt?.statusCode === 410),
       full,

@@ -3,7 +3,7 @@ import { EventLoopDelay } from '../kit/event-loop-delay.ts';
 
 /** Lines a process works at the same time. */
 const MOST = 1024;
-const LEAST = 128;
+const LEAST = 24;
 /** Those known to fail have a share and no more, so that however many there are the others have places. */
 const MOST_FAILING = 256;
 /** Those that wait for an answer. They cost little but a connection. */
@@ -29,7 +29,7 @@ export interface LinePlace {
 export class LinePlaces {
   readonly #delay = new EventLoopDelay();
   readonly #onFree: () => void;
-  #limit = 2 * LEAST;
+  #limit = 8 * LEAST;
   #judgedAt = monotonicMs();
   #taken = 0;
   #failing = 0;

@@ -24,7 +24,7 @@ export function watchWebhooks(deps: SystemDeps): () => Promise<void> {
   );
   metrics.gauge(
     'caudal_webhook_lines_behind',
-    'Endpoints that work and for which more waits than one turn sends.',
+    'Endpoints that work and for which a hundred events and more wait.',
     () => lines.behind,
   );
   metrics.gauge(

@@ -32,7 +32,7 @@ export function addressErrors(
   body: unknown,
   language: Language,
 ): FieldError[] {
-  const values: Readonly<Record<string, unknown>> = { ...(body as object | null) };
+  const values = Object(body) as Readonly<Record<string, unknown>>;
   return Object.entries(fields).flatMap(([name, { code, judge }]) => {
     const value = values[name];
     const { broken } = typeof value === 'string' ? judge(deployment, value) : { broken: [] };

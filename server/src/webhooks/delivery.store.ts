@@ -1,5 +1,6 @@
 import { countWithin, type IdSpan, WITHIN } from '../db/months.ts';
 import { statement, type Tx } from '../db/tx.ts';
+import { BEHIND_FROM } from './line.store.ts';
 
 /** So long after the event its deliveries are tried. */
 export const LIFETIME = "interval '30 days'";
@@ -9,12 +10,12 @@ export const LIFETIME = "interval '30 days'";
  * put to rest or opened since the statement began is judged as it is now, or an event would lie in it unseen.
  */
 export const WAKE_LINES = (at: string) => `lines as (
-     select l.organization_id, l.endpoint_id from caudal.webhook_lines l
-     join (select distinct organization_id, endpoint_id from made) as d on d.organization_id = l.organization_id and d.endpoint_id = l.endpoint_id
+     select l.organization_id, l.endpoint_id, d.made from caudal.webhook_lines l
+     join (select organization_id, endpoint_id, count(*) as made from made group by organization_id, endpoint_id) as d on d.organization_id = l.organization_id and d.endpoint_id = l.endpoint_id
      order by l.organization_id, l.endpoint_id for update of l
    ),
    woken as (
-     update caudal.webhook_lines l set due_at = case when l.open then least(l.due_at, ${at}) else l.due_at end
+     update caudal.webhook_lines l set due_at = case when l.open then least(l.due_at, ${at}) else l.due_at end, behind = l.behind or lines.made >= ${BEHIND_FROM}
      from moment m, lines where l.organization_id = lines.organization_id and l.endpoint_id = lines.endpoint_id
    )`;
 

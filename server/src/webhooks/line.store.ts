@@ -10,7 +10,7 @@ export interface Line {
   readonly endpointId: string;
   /** Attempts that failed in a row before this. */
   readonly failures: number;
-  /** There was more in it than its last turn could do. */
+  /** When its last turn ended, more than some waited in it. */
   readonly behind: boolean;
   readonly sealedAddress: Buffer;
   readonly sealedStaticHeader: Buffer | null;
@@ -19,6 +19,8 @@ export interface Line {
   readonly sealedPreviousSecrets: readonly Buffer[];
 }
 
+/** So many deliveries wait in a line that is behind. */
+export const BEHIND_FROM = 100;
 /** Of those that are behind so many at a time: with a hundred deliveries each, more would keep all others waiting. */
 const MOST_BEHIND = 16;
 
@@ -96,8 +98,8 @@ export interface LineRelease {
   readonly claimToken: string;
   /** How long it is left alone. */
   readonly restMs: number;
-  /** More waits than was done in the turn. */
-  readonly behind: boolean;
+  /** As many as a turn may take: there may be more. */
+  readonly full: boolean;
   readonly result: 'success' | 'failure' | 'none';
 }
 
@@ -106,7 +108,7 @@ const RELEASE = statement(
   // What is due next is read from its deliveries; what was put into it meanwhile set `due_at`, and the earlier one counts.
   `with moment as materialized (select caudal.now() as at),
    r as (
-     select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::float8[], $5::text[], $6::boolean[]) as r (organization_id, endpoint_id, claim_token, rest_ms, result, behind)
+     select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::float8[], $5::text[], $6::boolean[]) as r (organization_id, endpoint_id, claim_token, rest_ms, result, full_turn)
    ),
    next as (
      select r.organization_id, r.endpoint_id, (
@@ -124,7 +126,10 @@ const RELEASE = statement(
      due_at = case when l.open and num_nonnulls(l.due_at, next.at) > 0
        then greatest(least(l.due_at, next.at), moment.at + make_interval(secs => r.rest_ms / 1000.0)) end,
      rest_until = case when r.rest_ms > 0 then moment.at + make_interval(secs => r.rest_ms / 1000.0) end,
-     behind = r.behind,
+     -- From much to nothing. Counted of few, and no further than it matters.
+     behind = r.full_turn and (l.behind or (select count(*) from (
+       select from caudal.webhook_deliveries d
+       where d.endpoint_id = r.endpoint_id and d.next_attempt_at <= moment.at limit ${BEHIND_FROM}) as waiting) = ${BEHIND_FROM}),
      failures = case r.result when 'success' then 0 when 'failure' then least(l.failures + 1, 1000000) else l.failures end,
      -- Days in which there was nothing to send are not days without a success.
      failing_since = case when r.result = 'success' or num_nonnulls(l.due_at, next.at) = 0 then null
@@ -152,7 +157,7 @@ export async function releaseLines(
     releases.map((each) => each.claimToken),
     releases.map((each) => each.restMs),
     releases.map((each) => each.result),
-    releases.map((each) => each.behind),
+    releases.map((each) => each.full),
   ]);
   return rows.flatMap((row) =>
     row.failing_seconds === null

@@ -70,7 +70,7 @@ describe('the plan of each statement on the way of events, made when all tables 
     ],
     [
       'release lines',
-      (tx) => releaseLines(tx, [{ ...LINE, claimToken: ID, restMs: 0, behind: false, result: 'success' }]),
+      (tx) => releaseLines(tx, [{ ...LINE, claimToken: ID, restMs: 0, full: false, result: 'success' }]),
     ],
     ['lock a line', (tx) => lockLine(tx, ID, ID)],
     ['open a line', (tx) => openLine(tx, ID, ID)],
@@ -176,7 +176,7 @@ describe('the plan of each statement on the way of events, made when all tables 
     ['take deliveries', (tx) => takeDeliveries(tx, [{ ...LINE, most: 100 }])],
     [
       'release lines',
-      (tx) => releaseLines(tx, [{ ...LINE, claimToken: ID, restMs: 0, behind: false, result: 'success' }]),
+      (tx) => releaseLines(tx, [{ ...LINE, claimToken: ID, restMs: 0, full: false, result: 'success' }]),
     ],
   ])('finds what is due among all that an endpoint ever got: %s', async (_name, use) => {
     const scans = (await plans.of(use)).filter((line) => /Scan .*webhook_deliveries_\d{6}/.test(line));
