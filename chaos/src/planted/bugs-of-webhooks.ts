@@ -4,6 +4,7 @@ import type { WebhookDrill } from './webhook-drill.ts';
 const DELIVERIES = 'webhooks/delivery.store.ts';
 const LINES = 'webhooks/line.store.ts';
 const DELIVERING = 'flows/deliver-webhooks.ts';
+const OUTCOME = 'flows/delivery-outcome.ts';
 const DISPATCHING = 'flows/dispatch-events.ts';
 
 const ARRIVES = 'every event reaches every endpoint that wants it';
@@ -46,9 +47,9 @@ export const WEBHOOK_BUGS: readonly DrilledBug<WebhookDrill>[] = [
     patches: [
       {
         file: DELIVERIES,
-        find: 'and w.deleted_at is null and w.created_at <= t.created_at',
+        find: "wantedBy('w.created_at <= t.created_at')",
         replace:
-          'and w.id = (select f.id from caudal.webhook_endpoints f where f.organization_id = t.organization_id order by f.id limit 1) and w.created_at <= t.created_at',
+          "wantedBy('w.created_at <= t.created_at and w.id = (select f.id from caudal.webhook_endpoints f where f.organization_id = t.organization_id order by f.id limit 1)')",
       },
     ],
     drill: async (drill) => {
@@ -63,8 +64,8 @@ export const WEBHOOK_BUGS: readonly DrilledBug<WebhookDrill>[] = [
     patches: [
       {
         file: DELIVERIES,
-        find: 'w.created_at <= t.created_at and (w.events is null or t.event = any (w.events))',
-        replace: 'w.created_at <= t.created_at',
+        find: '${further} and (w.events is null or t.event = any (w.events))',
+        replace: '${further}',
       },
     ],
     drill: async (drill) => {
@@ -112,7 +113,7 @@ export const WEBHOOK_BUGS: readonly DrilledBug<WebhookDrill>[] = [
     name: 'what was sent and not answered is taken for delivered',
     patches: [
       {
-        file: DELIVERING,
+        file: OUTCOME,
         find: `return answer.kind === 'answered' && answer.status >= 200 && answer.status < 300;`,
         replace: `return answer.kind === 'failed' || (answer.status >= 200 && answer.status < 300);`,
       },
@@ -194,7 +195,7 @@ export const WEBHOOK_BUGS: readonly DrilledBug<WebhookDrill>[] = [
     name: 'what comes into a line is left to whoever has it',
     patches: [
       {
-        file: DELIVERIES,
+        file: LINES,
         find: 'set due_at = case when l.open then least(',
         replace: 'set due_at = case when l.open and l.claim_token is null then least(',
       },

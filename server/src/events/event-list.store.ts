@@ -76,18 +76,6 @@ export async function eventIdsSince(
   return rows.map(({ id }) => id);
 }
 
-const UNDERWAY = statement(
-  'event.transactions-underway',
-  'select pg_snapshot_xmin(s)::text as oldest, pg_snapshot_xmax(s)::text as next from pg_current_snapshot() as s',
-);
-
-/** The numbers of the oldest transaction that has not ended, and of the next to begin. */
-export async function transactionsUnderway(tx: Tx): Promise<{ oldest: bigint; next: bigint }> {
-  const [row] = await tx.query<{ oldest: string; next: string }>(UNDERWAY);
-  if (!row) throw new Error('there is no snapshot');
-  return { oldest: BigInt(row.oldest), next: BigInt(row.next) };
-}
-
 const OF_IDS = statement(
   'event.of-ids',
   `select e.* from unnest($2::uuid[]) as w (id)

@@ -15,9 +15,9 @@ import {
 } from '../webhooks/delivery.store.ts';
 import { disableEndpoints } from '../webhooks/endpoint.store.ts';
 import { claimLines, type Line, type LineRelease, releaseLines, shutLines } from '../webhooks/line.store.ts';
-import { retryDelayMs } from '../webhooks/retry-schedule.ts';
 import { signatureHeaders } from '../webhooks/signature.ts';
 import type { SendResult, WebhookSender } from '../webhooks/webhook-sender.ts';
+import { givenUp, judged, putOff, restMs, type Sent, sentOf } from './delivery-outcome.ts';
 import { type LinePlace, LinePlaces } from './line-places.ts';
 import { type EventOf, type OpenedEvent, OpenedEvents } from './opened-events.ts';
 import { type Target, targetOf } from './webhook-target.ts';
@@ -36,9 +36,6 @@ const SENDS_AT_ONCE = 10;
 const BEGIN_WITHIN_MS = 8000;
 /** A line that cannot be read waits for somebody to look into it. */
 const PUT_OFF_MS = 600_000;
-const LONGEST_REST_MS = 60_000;
-/** An endpoint may ask for more with `Retry-After`, and does for all its events. */
-const LONGEST_ASKED_REST_MS = 300_000;
 /** Without one success for so long an endpoint is disabled. */
 const GIVEN_UP_AFTER_SECONDS = 5 * 86_400;
 
@@ -55,15 +52,6 @@ interface Turn {
   readonly sealedAddress: Buffer;
   /** It said that it is there no more. */
   readonly gone: boolean;
-  /** As many as a turn may take: there may be more. */
-  readonly full: boolean;
-}
-
-interface Sent {
-  readonly result: AttemptResult;
-  readonly received: boolean;
-  readonly test: boolean;
-  readonly retryAfterMs: number;
 }
 
 /**
@@ -195,7 +183,7 @@ export class WebhookDeliverer {
     try {
       const turn = await this.#turn(line, deliveries, claim, place);
       await this.#recorder.submit(turn);
-      return turn.full;
+      return turn.release.full;
     } catch (error) {
       // Its claim runs out, and all of it is sent again.
       if (!isPassing(error))
@@ -224,7 +212,6 @@ export class WebhookDeliverer {
         release: released(PUT_OFF_MS, 'none'),
         sealedAddress: line.sealedAddress,
         gone: false,
-        full: false,
       };
     }
     const over = deliveries.filter((delivery) => delivery.over).map(givenUp);
@@ -237,7 +224,6 @@ export class WebhookDeliverer {
       release: released(failed ? restMs(line, sent) : 0, judged(sent), full),
       sealedAddress: line.sealedAddress,
       gone: sent.some(({ result }) => result.attempt?.statusCode === 410),
-      full,
     };
   }
 
@@ -264,21 +250,16 @@ export class WebhookDeliverer {
         if (!next) break;
         const event = this.#eventOf(next, claim);
         if (event === null) {
-          unsent.push(putOff(next));
+          unsent.push(putOff(next, PUT_OFF_MS));
           continue;
         }
         const startedAt = monotonicMs();
         const answer = await this.#send(next, event.body, target);
         place.progress();
-        const received = isReceived(answer);
-        failing ||= !received;
-        sent.push({
-          result: resultOf(next, answer, startedAt, target.sealAnswer),
-          received,
-          test: event.test,
-          retryAfterMs: answer.kind === 'answered' ? (answer.retryAfterSeconds ?? 0) * 1000 : 0,
-        });
-        if (received && queue.length > 0 && workers < SENDS_AT_ONCE) {
+        const outcome = sentOf(next, answer, startedAt, event.test, target.sealAnswer);
+        sent.push(outcome);
+        failing ||= !outcome.received;
+        if (outcome.received && queue.length > 0 && workers < SENDS_AT_ONCE) {
           workers += 1;
           beside.push(worker());
         }
@@ -359,13 +340,6 @@ export class WebhookDeliverer {
   }
 }
 
-/** Longer with each failure in a row, and as long as its endpoint asked for. */
-function restMs({ failures }: Line, sent: readonly Sent[]): number {
-  const ours = Math.min(LONGEST_REST_MS, 1000 * 2 ** Math.min(failures, 10));
-  const theirs = Math.max(...sent.map(({ retryAfterMs }) => retryAfterMs));
-  return Math.max(ours, Math.min(LONGEST_ASKED_REST_MS, theirs));
-}
-
 /** A line that fails is tried with one delivery at a time. */
 function mostOf({ failures, behind }: Line): number {
   if (failures > 0) return 1;
@@ -374,72 +348,4 @@ function mostOf({ failures, behind }: Line): number {
 
 function withMost(line: Line) {
   return { ...line, most: mostOf(line) };
-}
-
-/** What a turn says about its endpoint. A test that fails says nothing: nobody was to be told of anything. */
-function judged(sent: readonly Sent[]): LineRelease['result'] {
-  if (sent.some(({ received }) => received)) return 'success';
-  return sent.some(({ test }) => !test) ? 'failure' : 'none';
-}
-
-/** Any 2xx. */
-function isReceived(answer: SendResult): boolean {
-  return answer.kind === 'answered' && answer.status >= 200 && answer.status < 300;
-}
-
-function givenUp({ organizationId, endpointId, eventId, replays }: DueDelivery): AttemptResult {
-  return {
-    organizationId,
-    endpointId,
-    eventId,
-    replays,
-    attempt: null,
-    status: 'FAILED',
-    againAfterMs: null,
-  };
-}
-
-function putOff({ organizationId, endpointId, eventId, replays }: DueDelivery): AttemptResult {
-  return {
-    organizationId,
-    endpointId,
-    eventId,
-    replays,
-    attempt: null,
-    status: 'PENDING',
-    againAfterMs: PUT_OFF_MS,
-  };
-}
-
-function resultOf(
-  delivery: DueDelivery,
-  answer: SendResult,
-  startedAtMs: number,
-  sealAnswer: Target['sealAnswer'],
-): AttemptResult {
-  const { organizationId, endpointId, eventId, replays } = delivery;
-  const number = delivery.attempts + 1;
-  const received = isReceived(answer);
-  return {
-    organizationId,
-    endpointId,
-    eventId,
-    replays,
-    attempt: {
-      number,
-      startedAtMs,
-      statusCode: answer.kind === 'answered' ? answer.status : null,
-      durationMs: answer.durationMs,
-      error: answer.kind === 'failed' ? answer.reason : null,
-      sealedAnswer:
-        answer.kind === 'answered' && answer.firstBytes !== '' ? sealAnswer(answer.firstBytes) : null,
-    },
-    status: received ? 'DELIVERED' : 'PENDING',
-    againAfterMs: received
-      ? null
-      : retryDelayMs(
-          number - delivery.attemptsBefore,
-          answer.kind === 'answered' ? answer.retryAfterSeconds : null,
-        ),
-  };
 }

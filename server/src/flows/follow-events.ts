@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { transactionsUnderway } from '../db/underway.ts';
 import type { Deps } from '../deps.ts';
-import { eventIdsSince, eventsOfIds, transactionsUnderway } from '../events/event-list.store.ts';
+import { eventIdsSince, eventsOfIds } from '../events/event-list.store.ts';
 import { monotonicMs } from '../kit/clock.ts';
 import { Fault } from '../kit/errors.ts';
 import { uuidFloor, uuidMs, uuidv7 } from '../kit/ids.ts';

@@ -1,12 +1,5 @@
+import type { Underway } from '../db/underway.ts';
 import { uuidFloor } from '../kit/ids.ts';
-
-/** Which transactions were under way at a moment, by their numbers. */
-export interface Underway {
-  /** The oldest that has not ended. */
-  readonly oldest: bigint;
-  /** What the next one to begin will have. */
-  readonly next: bigint;
-}
 
 /** An id is stamped before its transaction commits; within that all of a moment are usually there. */
 export const OVERLAP_MS = 60_000;

@@ -1,23 +1,19 @@
 import { countWithin, type IdSpan, WITHIN } from '../db/months.ts';
 import { statement, type Tx } from '../db/tx.ts';
-import { BEHIND_FROM } from './line.store.ts';
+import { wakeLines } from './line.store.ts';
 
 /** So long after the event its deliveries are tried. */
 export const LIFETIME = "interval '30 days'";
 
 /**
- * The lines of `made`, locked in order. What decides is read where it is set and not in a `where`: a line that somebody
- * put to rest or opened since the statement began is judged as it is now, or an event would lie in it unseen.
+ * Joins events `t` with their organization's endpoints that want them. Without the offset they could be joined the other way
+ * round, and each of ten thousand endpoints would be held against each event.
  */
-export const WAKE_LINES = (at: string) => `lines as (
-     select l.organization_id, l.endpoint_id, d.made from caudal.webhook_lines l
-     join (select organization_id, endpoint_id, count(*) as made from made group by organization_id, endpoint_id) as d on d.organization_id = l.organization_id and d.endpoint_id = l.endpoint_id
-     order by l.organization_id, l.endpoint_id for update of l
-   ),
-   woken as (
-     update caudal.webhook_lines l set due_at = case when l.open then least(l.due_at, ${at}) else l.due_at end, behind = l.behind or lines.made >= ${BEHIND_FROM}
-     from moment m, lines where l.organization_id = lines.organization_id and l.endpoint_id = lines.endpoint_id
-   )`;
+export const wantedBy = (further: string) => `cross join lateral (
+       select w.id from caudal.webhook_endpoints w
+       where w.organization_id = t.organization_id and w.deleted_at is null and ${further} and (w.events is null or t.event = any (w.events))
+       offset 0
+     ) as w`;
 
 /** Which of the undispatched events are taken first. */
 export type DispatchedFirst = 'oldest' | 'newest';
@@ -43,20 +39,14 @@ const dispatchStatement = (first: DispatchedFirst) =>
    made as (
      insert into caudal.webhook_deliveries (organization_id, endpoint_id, event_id, id, status, next_attempt_at, give_up_at, created_at)
      select t.organization_id, w.id, t.id, gen_random_uuid(), 'PENDING', m.at, t.created_at + ${LIFETIME}, m.at
-     -- From the event to its organization's endpoints: without the offset they could be joined the other way round, and each
-     -- of ten thousand endpoints would be held against each event.
-     from moment m, taken t cross join lateral (
-       select w.id from caudal.webhook_endpoints w
-       where w.organization_id = t.organization_id and w.deleted_at is null and w.created_at <= t.created_at and (w.events is null or t.event = any (w.events))
-       offset 0
-     ) as w
+     from moment m, taken t ${wantedBy('w.created_at <= t.created_at')}
      order by w.id, t.id
      on conflict (organization_id, endpoint_id, event_id) do nothing
      returning organization_id, endpoint_id
    ),
    ${
      // One that rests is not woken before its time by what is new.
-     WAKE_LINES('greatest(m.at, l.rest_until)')
+     wakeLines('greatest(m.at, l.rest_until)')
    }
    select count(*)::int as events from taken`,
   );
@@ -92,7 +82,7 @@ const INSERT_ONE = statement(
      select $1, $2, $3, gen_random_uuid(), 'PENDING', at - ${LIFETIME}, at + interval '1 hour', at from moment
      returning organization_id, endpoint_id
    ),
-   ${WAKE_LINES('m.at')}
+   ${wakeLines('m.at')}
    select 1`,
 );
 

@@ -20,7 +20,21 @@ export interface Line {
 }
 
 /** So many deliveries wait in a line that is behind. */
-export const BEHIND_FROM = 100;
+const BEHIND_FROM = 100;
+/**
+ * Wakes the lines of the deliveries `made`, locked in order. What decides is read where it is set and not in a `where`: a line that somebody
+ * put to rest or opened since the statement began is judged as it is now, or an event would lie in it unseen.
+ */
+export const wakeLines = (at: string) => `lines as (
+     select l.organization_id, l.endpoint_id, d.made from caudal.webhook_lines l
+     join (select organization_id, endpoint_id, count(*) as made from made group by organization_id, endpoint_id) as d on d.organization_id = l.organization_id and d.endpoint_id = l.endpoint_id
+     order by l.organization_id, l.endpoint_id for update of l
+   ),
+   woken as (
+     update caudal.webhook_lines l set due_at = case when l.open then least(l.due_at, ${at}) else l.due_at end, behind = l.behind or lines.made >= ${BEHIND_FROM}
+     from moment m, lines where l.organization_id = lines.organization_id and l.endpoint_id = lines.endpoint_id
+   )`;
+
 /** Of those that are behind so many at a time: with a hundred deliveries each, more would keep all others waiting. */
 const MOST_BEHIND = 16;
 

@@ -1,5 +1,6 @@
 import { statement, type Tx } from '../db/tx.ts';
-import { LIFETIME, WAKE_LINES } from './delivery.store.ts';
+import { LIFETIME, wantedBy } from './delivery.store.ts';
+import { wakeLines } from './line.store.ts';
 
 /** Which events are to be delivered again. */
 export type ReplayedEvents =
@@ -41,16 +42,12 @@ const toAll = (kind: 'one' | 'range', wanted: string) =>
      made as (
        insert into caudal.webhook_deliveries (organization_id, endpoint_id, event_id, id, status, next_attempt_at, give_up_at, created_at)
        select t.organization_id, w.id, t.id, gen_random_uuid(), 'PENDING', m.at, ${triedUntil('t')}, m.at
-       from moment m, wanted t cross join lateral (
-         select w.id from caudal.webhook_endpoints w
-         where w.organization_id = t.organization_id and w.deleted_at is null and w.status = 'ENABLED' and (w.events is null or t.event = any (w.events))
-         offset 0
-       ) as w
+       from moment m, wanted t ${wantedBy("w.status = 'ENABLED'")}
        order by w.id, t.id
        on conflict (organization_id, endpoint_id, event_id) do update set ${begunAnew('webhook_deliveries', 'excluded.next_attempt_at', 'excluded.give_up_at')}
        returning organization_id, endpoint_id
      ),
-     ${WAKE_LINES('m.at')}
+     ${wakeLines('m.at')}
      select (select count(*)::int from wanted) as events, (select count(*)::int from made) as deliveries,
        (select id from wanted order by id desc limit 1) as last, (select count(*) from wanted) = (select most from places) as full`,
   );
@@ -91,7 +88,7 @@ const FAILED_SINCE = statement(
      where d.organization_id = l.organization_id and d.endpoint_id = l.endpoint_id and d.event_id = l.event_id
      returning d.organization_id, d.endpoint_id, d.event_id
    ),
-   ${WAKE_LINES('m.at')}
+   ${wakeLines('m.at')}
    select (select count(distinct event_id)::int from made) as events, (select count(*)::int from made) as deliveries,
      (select id from wanted order by id desc limit 1) as last, (select count(*) from wanted) = ${MOST_FAILED_EVENTS} as full`,
 );
