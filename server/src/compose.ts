@@ -1,9 +1,15 @@
 import type { Config } from './config.ts';
+import { activeBackends, type PoolRole } from './db/active-backends.ts';
+import { connectionBudget, type ProcessRole } from './db/connection-budget.ts';
+import { FailureLog } from './db/failure-log.ts';
+import { PendingCommits } from './db/pending-commits.ts';
 import { RolePool } from './db/pool.ts';
 import { SNAPSHOT_DEADLINE_MS, snapshotDb } from './db/snapshot.ts';
-import { systemDb } from './db/system.ts';
+import { type SystemDb, systemDb } from './db/system.ts';
 import { batchDb, readDb } from './db/tenant.ts';
+import type { Statement } from './db/tx.ts';
 import type { Deps, SystemDeps } from './deps.ts';
+import { WorkSignals } from './jobs/work-signals.ts';
 import { BusinessClock } from './kit/clock.ts';
 import { Cursors } from './kit/cursor.ts';
 import { armFailpoint } from './kit/failpoint.ts';
@@ -21,8 +27,8 @@ import { PseConnector } from './rails/pse/connector.ts';
 import { probePse } from './rails/pse/probe.ts';
 import { withFailpoints, withPayFailpoints } from './rails/with-failpoints.ts';
 
-/** Shorter than the time after which a stale clock stops the process from answering. */
-const HEARTBEAT_DEADLINE_MS = 900;
+/** Shorter than the time for which requests wait for a late heartbeat: another connection gets its chance. */
+const HEARTBEAT_DEADLINE_MS = 1200;
 
 interface Composed {
   readonly deps: SystemDeps;
@@ -30,29 +36,35 @@ interface Composed {
   readonly merchantDeps: Deps;
   readonly authority: Authority;
   readonly heartbeat: Heartbeat;
+  readonly pendingCommits: PendingCommits;
+  /** Whether a pool got no connection when it last needed one. */
+  readonly loginFailed: () => boolean;
   readonly keys: DataKeys;
   /** Ends what `compose` began; call it last. */
   readonly close: () => Promise<void>;
 }
 
 /** Builds what every role works with. Nothing connects yet but on first use. */
-export function compose(config: Config, log: Log): Composed {
+export function compose(config: Config, log: Log, processRole: ProcessRole = 'operator'): Composed {
   if (config.failpoint !== null) armFailpoint(config.failpoint);
   const { database } = config;
-  const pool = (
-    role: 'read' | 'batch' | 'system',
-    url: string,
-    connections: number,
-    deadlineMs = database.deadlineMs,
-  ) => new RolePool({ role, url, connections, deadlineMs, log });
-  const read = pool('read', database.readUrl, database.readConnections);
-  // Lanes for payins and for payouts, one for recording, and a few for cancellations and lookups.
-  const batch = pool('batch', database.batchUrl, 2 * database.batchLanes + 4);
-  // A worker's loops, each with one transaction at a time, and what the API needs of it.
-  const system = pool('system', database.systemUrl, 15);
+  const failures = new FailureLog(log);
+  const pendingCommits = new PendingCommits({
+    limit: database.maxPendingCommits,
+    activeBackends: (role, pids) => activeBackends({ read, batch, system }[role], pids),
+    log,
+  });
+  const pool = (role: PoolRole, url: string, connections: number, deadlineMs = database.deadlineMs) =>
+    new RolePool({ role, url, connections, deadlineMs, failures, pendingCommits });
+  const budget = connectionBudget(processRole, database);
+  const read = pool('read', database.readUrl, budget.read);
+  const batch = pool('batch', database.batchUrl, budget.batch);
+  const system = pool('system', database.systemUrl, budget.system);
   // A pulse must not wait behind work.
-  const pulse = pool('system', database.systemUrl, 2, HEARTBEAT_DEADLINE_MS);
-  const snapshot = pool('system', database.systemUrl, 1, SNAPSHOT_DEADLINE_MS);
+  const pulse = pool('system', database.systemUrl, budget.heartbeat, HEARTBEAT_DEADLINE_MS);
+  // At least one connection: node-postgres never serves a query from a pool of size 0. An API process sends it none.
+  const snapshot = pool('system', database.systemUrl, Math.max(1, budget.snapshot), SNAPSHOT_DEADLINE_MS);
+  const pools = [read, batch, system, pulse, snapshot];
   const breb = new BrebConnector(config.breb);
   const pse = new PseConnector(config.pse);
   const clock = new BusinessClock();
@@ -60,8 +72,18 @@ export function compose(config: Config, log: Log): Composed {
   const metrics = new Metrics();
   metrics.gauge(
     'caudal_clock_age_seconds',
-    'Time since the database was last heard; above one the process answers 503.',
+    'Time since the database was last heard; above one, requests wait for it and are answered 503 when it stays silent.',
     () => clock.ageMs / 1000,
+  );
+  metrics.gauge(
+    'caudal_id_clock_lead_seconds',
+    'By how much ids run ahead of business time; above zero after the database clock went back.',
+    () => clock.idLeadMs / 1000,
+  );
+  metrics.gauge(
+    'caudal_database_pending_commits',
+    'Commits that were never answered and that PostgreSQL still executes; at the limit writes are refused.',
+    () => pendingCommits.count,
   );
   metrics.gauge(
     'caudal_rail_pauses',
@@ -76,6 +98,8 @@ export function compose(config: Config, log: Log): Composed {
     checkoutUrl: config.checkoutUrl,
     clock,
     log,
+    failures,
+    signals: new WorkSignals(),
     metrics,
     read: readDb(read),
     batch: batchDb(batch),
@@ -106,16 +130,31 @@ export function compose(config: Config, log: Log): Composed {
     peppers: config.peppers,
     masterKeys: config.masterKeys,
   });
-  const heartbeat = new Heartbeat({ db: systemDb(pulse), clock, authority, brakes, log });
+  const heartbeat = new Heartbeat({ db: reported(systemDb(pulse), failures), clock, authority, brakes, log });
   return {
     deps,
     merchantDeps,
     authority,
     heartbeat,
+    pendingCommits,
+    loginFailed: () => pools.some((each) => each.loginFailed),
     keys: new DataKeys(deps.system, config.masterKeys),
     close: async () => {
+      pendingCommits.close();
       await Promise.all([breb.disconnect(), pse.disconnect()]);
-      await Promise.all([read.close(), batch.close(), system.close(), pulse.close(), snapshot.close()]);
+      await Promise.all(pools.map((each) => each.close()));
+    },
+  };
+}
+
+/** The heartbeat is what every process asks the database regularly: its answers end an incident in the log. */
+function reported(db: SystemDb, failures: FailureLog): SystemDb {
+  return {
+    ...db,
+    query: async <Row extends object>(statement: Statement, values?: readonly unknown[]) => {
+      const rows = await db.query<Row>(statement, values);
+      failures.succeeded('heartbeat');
+      return rows;
     },
   };
 }

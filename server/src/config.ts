@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { AUTHOR_RULE, isAuthor } from './kit/author.ts';
 import { deriveBytes, keyFromBytes, keyFromSecret, type SecretKey } from './kit/crypto.ts';
+import { ROLE_KINDS, type RoleKind, type RoleNames, roleNames } from './kit/database-roles.ts';
 import { ENVIRONMENTS, type Environment } from './kit/environment.ts';
 import { MAX_CELL } from './kit/ids.ts';
 
@@ -58,8 +60,8 @@ export const SETTINGS = {
   CAUDAL_DRAIN_MS: whole(
     0,
     20_000,
-    'How long a stopping API still takes requests after /readyz says no, so that a load balancer notices.',
-  ).default(0),
+    'How long a stopping API still takes requests after /readyz answers 503, so that load balancers notice: longer than they take to take it out.',
+  ).default(5000),
   CAUDAL_LOG_LEVEL: z
     .enum(['debug', 'info', 'warn', 'error', 'silent'])
     .default('info')
@@ -70,12 +72,46 @@ export const SETTINGS = {
   DATABASE_READ_URL: postgresUrl('PostgreSQL as `caudal_read`.').optional(),
   DATABASE_BATCH_URL: postgresUrl('PostgreSQL as `caudal_batch`.').optional(),
   DATABASE_SYSTEM_URL: postgresUrl('PostgreSQL as `caudal_system`.').optional(),
+  DATABASE_BACKUP_URL: postgresUrl(
+    'PostgreSQL as `caudal_backup`, the role of `pg_dump`. Only `migrate` reads it, to set the password; without it an administrator sets one.',
+  ).optional(),
+  CAUDAL_DATABASE_ROLE_PREFIX: z
+    .string()
+    .regex(/^(?!pg_)[a-z][a-z0-9_]{0,39}$/, 'up to 40 lower-case letters, digits and underscores')
+    .default('caudal')
+    .describe(
+      'First part of the names of the database roles (`caudal_read`, …). Roles belong to the whole PostgreSQL cluster: a second deployment in it needs a prefix of its own. A database keeps the prefix it was migrated with.',
+    ),
+  CAUDAL_MIGRATE_LOCK_WAIT_SECONDS: whole(
+    1,
+    86_400,
+    'How long `migrate` retries a migration while other sessions hold a lock that it needs.',
+  ).default(300),
   CAUDAL_DATABASE_DEADLINE_MS: whole(
     200,
     60_000,
     'Longest a single statement may take before its connection is given up.',
   ).default(5000),
-  CAUDAL_READ_CONNECTIONS: whole(1, 200, 'Connections for reading.').default(8),
+  CAUDAL_DATABASE_START_WAIT_MS: whole(
+    0,
+    600_000,
+    'How long a starting process waits for a PostgreSQL that is starting or cannot be reached before it ends with exit code 1. A refused login is not waited for.',
+  ).default(60_000),
+  CAUDAL_READ_CONNECTIONS: whole(
+    1,
+    200,
+    'Most connections of an API process for reads. docs/operating/run-it.md adds up the connections of a process.',
+  ).default(8),
+  CAUDAL_SYSTEM_CONNECTIONS: whole(
+    2,
+    200,
+    'Most connections of a process for work that is not a merchant request: loops of a worker, credentials, notifications of rails. Not set: 6 in an API process, 10 in a worker.',
+  ).optional(),
+  CAUDAL_MAX_PENDING_COMMITS: whole(
+    1,
+    1000,
+    'Commits of a process that may stay pending in PostgreSQL without an answer, as they do when a synchronous standby is missing. Each keeps a connection of the server; at the limit writes are refused with 503 and /readyz reports `commits_pending`.',
+  ).default(8),
   CAUDAL_BATCH_LANES: whole(
     1,
     16,
@@ -101,7 +137,7 @@ export const SETTINGS = {
     "Wraps every organization's data key; also the source of the database roles' passwords when they are not given.",
   ),
   CAUDAL_MASTER_KEY_PREVIOUS: secret(
-    'The other master key while a rotation lasts. Give the new one here first, on every process; then swap the two; then run `caudal secrets rewrap` and drop the old one. Database passwords derive from this one if it is set: give the three role addresses before a rotation.',
+    'The other master key while a rotation lasts. Give the new one here first, on every process; then swap the two; then run `caudal secrets rewrap --by NAME` and drop the old one. Database passwords derive from this one if it is set: give the three role addresses before a rotation.',
   ).optional(),
   CAUDAL_KEY_PEPPER: secret('Under it API keys and tokens are stored as HMAC.'),
   CAUDAL_KEY_PEPPER_PREVIOUS: secret(
@@ -135,9 +171,25 @@ export const SETTINGS = {
     .regex(/^[A-Z0-9]{2,6}$/)
     .default('CRB')
     .describe('Network id in tag 49 of QR codes.'),
+  BREB_REJECTS_DUPLICATE_ORDERS: z
+    .enum(['yes', 'no'])
+    .default('no')
+    .describe(
+      'Whether the Bre-B node rejects a second order under the same end-to-end id. Set `yes` only when its API documentation or your contract with it says so: an order that the node does not know is then sent again automatically. With `no` it is only queried, and waits in `caudal payouts unknown` for an operator.',
+    ),
+  BREB_MAX_PROCESSING_MS: whole(
+    5000,
+    3_600_000,
+    "Longest time the Bre-B node takes with a request, queues of its gateway included, in milliseconds. Take it from the node's service level or API documentation. Until it has passed, an unknown order may still be executed: it is neither sent again nor declined.",
+  ).default(120_000),
   PSE_URL: url('Address of the PSE service.'),
   PSE_ENTITY: z.string().min(1).describe('Our entity code at PSE.'),
   PSE_SECRET: z.string().min(1).describe('Its secret.'),
+  PSE_MAX_PROCESSING_MS: whole(
+    10_000,
+    3_600_000,
+    'Longest time PSE takes with a request, in milliseconds, from its service documentation. Until it has passed, a transaction that PSE does not know may still be created.',
+  ).default(60_000),
   PSE_NOTICE_SECRET: secret('Under it PSE signs what it tells us at /rail-notices/pse.'),
   PSE_NOTICE_SECRET_PREVIOUS: secret('The other one while a rotation lasts.').optional(),
   CAUDAL_WEBHOOKS_TO_LOOPBACK: z
@@ -146,7 +198,24 @@ export const SETTINGS = {
     .describe(
       'Whether webhooks may be sent to this machine, over http too: for development and staging. Production refuses it.',
     ),
-  CAUDAL_DUE_EVERY_MS: whole(10, 10_000, 'How often a worker looks for work that is due.').default(200),
+  CAUDAL_DUE_EVERY_MS: whole(
+    10,
+    10_000,
+    'Interval between two polls of a worker that has work. An idle worker polls a fifth as often; signals of other processes wake it sooner.',
+  ).default(200),
+  CAUDAL_WORK_NOTIFICATIONS: z
+    .enum(['yes', 'no'])
+    .default('yes')
+    .describe(
+      'Whether API processes wake workers by NOTIFY, on a connection of their own. With `no`, workers find new work by polling.',
+    ),
+  CAUDAL_BY: z
+    .string()
+    .refine(isAuthor, AUTHOR_RULE)
+    .optional()
+    .describe(
+      'Who runs operator commands, where they are not given `--by`. Set it in the shell of one person or in a deploy job, never in a file that several people use: the audit would name the wrong one.',
+    ),
   CAUDAL_FAILPOINT: z
     .string()
     .regex(/^[A-Za-z_: ]{1,80}(?:#\d{1,6})?$/)
@@ -191,9 +260,17 @@ export interface Config {
     readonly readUrl: string;
     readonly batchUrl: string;
     readonly systemUrl: string;
+    readonly backupUrl: string | null;
+    readonly rolePrefix: string;
+    readonly roles: RoleNames;
+    readonly migrateLockWaitSeconds: number;
     readonly deadlineMs: number;
+    readonly startWaitMs: number;
     readonly readConnections: number;
+    /** Null: as many as the role of the process needs. */
+    readonly systemConnections: number | null;
     readonly batchLanes: number;
+    readonly maxPendingCommits: number;
   };
   readonly limits: {
     readonly writesPerSecond: number;
@@ -212,12 +289,21 @@ export interface Config {
     readonly payerDocument: string;
     readonly network: string;
     readonly networkId: string;
+    readonly rejectsDuplicateOrders: boolean;
+    readonly maxProcessingMs: number;
   };
-  readonly pse: { readonly url: string; readonly entity: string; readonly secret: string };
+  readonly pse: {
+    readonly url: string;
+    readonly entity: string;
+    readonly secret: string;
+    readonly maxProcessingMs: number;
+  };
   /** Under which the rails sign their notices: the present secret, and the previous one during a rotation. */
   readonly noticeSecrets: Readonly<Record<'BRE_B' | 'PSE', readonly SecretKey[]>>;
   readonly webhooksToLoopback: boolean;
   readonly dueEveryMs: number;
+  /** Whether work signals travel between processes by NOTIFY. */
+  readonly workNotifications: boolean;
   readonly failpoint: string | null;
 }
 
@@ -241,6 +327,11 @@ export function givenSettings(environment: Given = process.env): Given {
   return Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
 }
 
+/** Who runs this command by the setting CAUDAL_BY; null when it is not set. Readable where other settings are missing. */
+export function givenAuthor(environment: Given = process.env): string | null {
+  return givenSettings(environment)['CAUDAL_BY'] ?? null;
+}
+
 /**
  * Settings from a file, where the environment does not say otherwise.
  * @throws ConfigError when it cannot be read
@@ -258,7 +349,7 @@ export function readConfig(role: Role, environment: Given = process.env): Config
   const given = givenSettings(environment);
   const parsed = schema.safeParse(given);
   const faults = parsed.success ? [] : parsed.error.issues.map((issue) => faultText(issue, given));
-  faults.push(...databaseFaults(role, given), ...unknownSettings(given));
+  faults.push(...databaseFaults(role, given), ...roleFaults(given), ...unknownSettings(given));
   if (given['CAUDAL_ENV'] === 'production') faults.push(...productionFaults(given));
   if (faults.length > 0 || !parsed.success) throw new ConfigError(faults);
   return configOf(parsed.data);
@@ -275,6 +366,22 @@ function databaseFaults(role: Role, given: Given): string[] {
   return ['DATABASE_READ_URL', 'DATABASE_BATCH_URL', 'DATABASE_SYSTEM_URL']
     .filter((name) => given[name] === undefined)
     .map((name) => `${name} is not set, nor DATABASE_URL`);
+}
+
+/** Rights are granted to roles by their names: an address with another login would be let in and see nothing. */
+function roleFaults(given: Given): string[] {
+  const prefix = given['CAUDAL_DATABASE_ROLE_PREFIX'] ?? 'caudal';
+  return ROLE_KINDS.flatMap((kind) => {
+    const setting = `DATABASE_${kind.toUpperCase()}_URL`;
+    const url = given[setting];
+    if (url === undefined || !URL.canParse(url)) return [];
+    const login = decodeURIComponent(new URL(url).username);
+    return login === roleNames(prefix)[kind]
+      ? []
+      : [
+          `${setting} logs in as "${login}": the role is named ${roleNames(prefix)[kind]} (CAUDAL_DATABASE_ROLE_PREFIX)`,
+        ];
+  });
 }
 
 /** Of the command line for merchants, which may share a shell with us. */
@@ -329,11 +436,12 @@ function configOf(settings: Settings): Config {
     secrets.filter((value) => value !== undefined).map((value) => keyFromBytes(Buffer.from(value)));
   const masterKeys = given(settings.CAUDAL_MASTER_KEY, settings.CAUDAL_MASTER_KEY_PREVIOUS);
   const peppers = given(settings.CAUDAL_KEY_PEPPER, settings.CAUDAL_KEY_PEPPER_PREVIOUS);
-  const roleUrl = (address: string | undefined, role: string) =>
+  const roles = roleNames(settings.CAUDAL_DATABASE_ROLE_PREFIX);
+  const roleUrl = (address: string | undefined, kind: RoleKind) =>
     address ??
     derivedUrl(
       settings.DATABASE_URL ?? '',
-      role,
+      roles[kind],
       keyFromSecret(settings.CAUDAL_MASTER_KEY_PREVIOUS ?? settings.CAUDAL_MASTER_KEY),
     );
   return {
@@ -349,12 +457,19 @@ function configOf(settings: Settings): Config {
     drainMs: settings.CAUDAL_DRAIN_MS,
     database: {
       ownerUrl: settings.DATABASE_URL ?? null,
-      readUrl: roleUrl(settings.DATABASE_READ_URL, 'caudal_read'),
-      batchUrl: roleUrl(settings.DATABASE_BATCH_URL, 'caudal_batch'),
-      systemUrl: roleUrl(settings.DATABASE_SYSTEM_URL, 'caudal_system'),
+      readUrl: roleUrl(settings.DATABASE_READ_URL, 'read'),
+      batchUrl: roleUrl(settings.DATABASE_BATCH_URL, 'batch'),
+      systemUrl: roleUrl(settings.DATABASE_SYSTEM_URL, 'system'),
+      backupUrl: settings.DATABASE_BACKUP_URL ?? null,
+      rolePrefix: settings.CAUDAL_DATABASE_ROLE_PREFIX,
+      roles,
+      migrateLockWaitSeconds: settings.CAUDAL_MIGRATE_LOCK_WAIT_SECONDS,
       deadlineMs: settings.CAUDAL_DATABASE_DEADLINE_MS,
+      startWaitMs: settings.CAUDAL_DATABASE_START_WAIT_MS,
       readConnections: settings.CAUDAL_READ_CONNECTIONS,
+      systemConnections: settings.CAUDAL_SYSTEM_CONNECTIONS ?? null,
       batchLanes: settings.CAUDAL_BATCH_LANES,
+      maxPendingCommits: settings.CAUDAL_MAX_PENDING_COMMITS,
     },
     limits: {
       writesPerSecond: settings.CAUDAL_WRITES_PER_SECOND,
@@ -373,14 +488,22 @@ function configOf(settings: Settings): Config {
       payerDocument: settings.BREB_PAYER_DOCUMENT,
       network: settings.BREB_NETWORK,
       networkId: settings.BREB_NETWORK_ID,
+      rejectsDuplicateOrders: settings.BREB_REJECTS_DUPLICATE_ORDERS === 'yes',
+      maxProcessingMs: settings.BREB_MAX_PROCESSING_MS,
     },
-    pse: { url: settings.PSE_URL, entity: settings.PSE_ENTITY, secret: settings.PSE_SECRET },
+    pse: {
+      url: settings.PSE_URL,
+      entity: settings.PSE_ENTITY,
+      secret: settings.PSE_SECRET,
+      maxProcessingMs: settings.PSE_MAX_PROCESSING_MS,
+    },
     noticeSecrets: {
       BRE_B: shared(settings.BREB_NOTICE_SECRET, settings.BREB_NOTICE_SECRET_PREVIOUS),
       PSE: shared(settings.PSE_NOTICE_SECRET, settings.PSE_NOTICE_SECRET_PREVIOUS),
     },
     webhooksToLoopback: settings.CAUDAL_WEBHOOKS_TO_LOOPBACK === 'yes',
     dueEveryMs: settings.CAUDAL_DUE_EVERY_MS,
+    workNotifications: settings.CAUDAL_WORK_NOTIFICATIONS === 'yes',
     failpoint: settings.CAUDAL_FAILPOINT ?? null,
   };
 }

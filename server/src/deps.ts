@@ -1,6 +1,8 @@
+import type { FailureLog } from './db/failure-log.ts';
 import type { SnapshotDb } from './db/snapshot.ts';
 import type { SystemDb } from './db/system.ts';
 import type { BatchDb, ReadDb } from './db/tenant.ts';
+import type { WorkSignals } from './jobs/work-signals.ts';
 import type { BusinessClock } from './kit/clock.ts';
 import type { SecretKey } from './kit/crypto.ts';
 import type { Cursors } from './kit/cursor.ts';
@@ -19,6 +21,10 @@ export interface Deps {
   readonly checkoutUrl: string;
   readonly clock: BusinessClock;
   readonly log: Log;
+  /** For background operations that are retried until they succeed. */
+  readonly failures: FailureLog;
+  /** Wakes the loops of workers, after a commit that left work for them. */
+  readonly signals: WorkSignals;
   readonly metrics: Metrics;
   readonly read: ReadDb;
   readonly batch: BatchDb;

@@ -1,17 +1,21 @@
 import { compose } from './compose.ts';
-import { type Config, ConfigError, loadSettings, readConfig } from './config.ts';
+import { type Config, ConfigError, givenAuthor, loadSettings, readConfig } from './config.ts';
+import { awaitDatabase } from './db/await-database.ts';
 import { migrate } from './db/migrate.ts';
+import { auditMigration } from './flows/audit-migration.ts';
 import { ensureHouse } from './flows/manage-organizations.ts';
 import { installSchedules } from './jobs/schedule-schema.ts';
+import { realTime } from './kit/clock.ts';
 import { errorFields, type Log, makeLog } from './kit/log.ts';
+import { migrationAuthor } from './operator/author.ts';
 import { operatorCommand } from './operator/command.ts';
 import { serve } from './serve.ts';
 
 const ROLES = ['api', 'worker', 'all', 'migrate'] as const;
 type ServerRole = (typeof ROLES)[number];
 
-/** Longer than any request or round may take; after it the process ends whatever is left. */
-const STOP_WITHIN_MS = 25_000;
+/** After draining. Longer than any request or round may take; then the process ends whatever is left. */
+const STOP_WITHIN_MS = 20_000;
 
 async function main(given: readonly string[]): Promise<number> {
   const { argv, file } = withoutEnvFile(given);
@@ -24,7 +28,14 @@ async function main(given: readonly string[]): Promise<number> {
   const role = ROLES.find((name) => name === first);
   if (!role) return operatorCommand(argv);
   if (rest.some((word) => word === '--help' || word === '-h')) return operatorCommand(['help', role]);
-  if (rest.length > 0) {
+  const author = role === 'migrate' ? migrationAuthor(rest, givenAuthor()) : '';
+  if (author === null) {
+    process.stderr.write(
+      'caudal migrate takes --by NAME (1 to 120 printable characters) and --env-file FILE. Try: caudal help migrate\n',
+    );
+    return 2;
+  }
+  if (role !== 'migrate' && rest.length > 0) {
     process.stderr.write(
       `caudal ${role} takes no arguments but --env-file FILE: it is configured by the environment (docs/reference/configuration.md)\n`,
     );
@@ -33,7 +44,7 @@ async function main(given: readonly string[]): Promise<number> {
   const config = readConfig(role);
   const log = makeLog({ level: config.logLevel, base: { role } });
   try {
-    return role === 'migrate' ? await runMigrate(config, log) : await runServer(role, config, log);
+    return role === 'migrate' ? await runMigrate(config, log, author) : await runServer(role, config, log);
   } finally {
     log.flush();
   }
@@ -51,26 +62,32 @@ function withoutEnvFile(given: readonly string[]): { argv: string[]; file: strin
   }
 }
 
-async function runMigrate(config: Config, log: Log): Promise<number> {
-  const roles = [config.database.readUrl, config.database.batchUrl, config.database.systemUrl].map((url) => {
-    const { username, password } = new URL(url);
-    return { name: decodeURIComponent(username), password: decodeURIComponent(password) };
-  });
-  await migrate({
-    ownerUrl: config.database.ownerUrl ?? '',
-    roles,
-    environment: config.environment,
-    cell: config.cell,
-    log,
-  });
-  await installSchedules(config.database.ownerUrl ?? '');
+async function runMigrate(config: Config, log: Log, author: string): Promise<number> {
+  const { database, environment, cell } = config;
+  const { rolePrefix, roles, readUrl, batchUrl, systemUrl, backupUrl } = database;
+  const ownerUrl = database.ownerUrl ?? '';
+  await awaitDatabase([ownerUrl], log, database.startWaitMs);
   const { deps, close } = compose(config, log);
   try {
-    await ensureHouse(deps);
+    await auditMigration(deps, author, async (beforeChanges) => {
+      await migrate({
+        ownerUrl,
+        rolePrefix,
+        roles,
+        roleUrls: { read: readUrl, batch: batchUrl, system: systemUrl, backup: backupUrl },
+        environment,
+        cell,
+        lockWaitSeconds: database.migrateLockWaitSeconds,
+        log,
+        beforeChanges,
+      });
+      await installSchedules(ownerUrl, roles);
+      await ensureHouse(deps);
+    });
   } finally {
     await close();
   }
-  log.info({ environment: config.environment, cell: config.cell }, 'the database is up to date');
+  log.info({ code: 'migrate_finished', environment, cell }, 'the database is up to date');
   return 0;
 }
 
@@ -92,7 +109,7 @@ async function runServer(role: Exclude<ServerRole, 'migrate'>, config: Config, l
     log.error({}, 'stopping took too long; ending what is left');
     log.flush();
     process.exit(1);
-  }, STOP_WITHIN_MS);
+  }, config.drainMs + STOP_WITHIN_MS);
   await running.stop();
   clearTimeout(late);
   log.info({}, 'stopped');
@@ -112,11 +129,23 @@ main(process.argv.slice(2)).then(
     if (process.connected) process.disconnect();
   },
   (error: unknown) => {
-    process.stderr.write(
-      error instanceof ConfigError
-        ? `${error.message}\n`
-        : `${error instanceof Error ? error.message : String(error)}\n`,
-    );
+    const reason = error instanceof Error ? error.message : String(error);
+    const role = ROLES.find((name) => name === withoutEnvFile(process.argv.slice(2)).argv[0]);
+    // People read stderr; whoever collects the log of a process finds the same there, by its code.
+    if (role) process.stdout.write(`${startFailure(role, reason, error instanceof ConfigError)}\n`);
+    process.stderr.write(`${reason}\n`);
     process.exit(1);
   },
 );
+
+function startFailure(role: ServerRole, reason: string, ofConfiguration: boolean): string {
+  const code = ofConfiguration ? 'configuration_invalid' : 'start_failed';
+  return JSON.stringify({
+    level: 'fatal',
+    time: realTime().toISOString(),
+    role,
+    code,
+    reason,
+    msg: 'the process cannot start',
+  });
+}

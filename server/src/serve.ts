@@ -2,7 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { compose } from './compose.ts';
 import type { Config } from './config.ts';
-import { nextMonthExists } from './db/months.ts';
+import { awaitDatabase } from './db/await-database.ts';
+import { connectionBudget } from './db/connection-budget.ts';
+import { failedLogins } from './db/login.ts';
+import type { PendingCommits } from './db/pending-commits.ts';
 import { databaseFaults } from './db/startup-checks.ts';
 import type { Deps } from './deps.ts';
 import { PayoutQuestions } from './flows/ask-payouts.ts';
@@ -27,6 +30,7 @@ import { buildApp } from './http/app.ts';
 import { Gate } from './http/gate.ts';
 import { buildOps } from './http/ops/server.ts';
 import type { NoticeDoor } from './http/rail-notices/rail-notices.route.ts';
+import { WorkListener, WorkNotifier } from './jobs/work-notifications.ts';
 import { monotonicMs } from './kit/clock.ts';
 import { watchEventLoop } from './kit/event-loop-delay.ts';
 import type { Log } from './kit/log.ts';
@@ -34,9 +38,13 @@ import type { Authority } from './organizations/authority.ts';
 import { Shops } from './organizations/shops.ts';
 import { brebNotice } from './rails/breb/translate.ts';
 import { pseNotice } from './rails/pse/translate.ts';
+import { Readiness } from './readiness.ts';
 import { isLoopbackAddress, isPublicAddress } from './webhooks/public-address.ts';
 import { WebhookSender } from './webhooks/webhook-sender.ts';
-import { workerLoops, workerSchedules } from './workers/worker.ts';
+import { dueWorker, workerSchedules } from './workers/worker.ts';
+
+/** How long a readiness check tries to log in to learn why the database cannot be used. */
+const LOGIN_WITHIN_MS = 1000;
 
 export interface Running {
   /** Null for a worker, which takes no requests. */
@@ -48,9 +56,14 @@ export interface Running {
 
 /** Starts the API, the worker, or both in one process. Throws when the database is not fit to be served from. */
 export async function serve(role: 'api' | 'worker' | 'all', config: Config, log: Log): Promise<Running> {
-  const { deps, merchantDeps, authority, heartbeat, keys, close } = compose(config, log);
+  const { deps, merchantDeps, authority, heartbeat, pendingCommits, loginFailed, keys, close } = compose(
+    config,
+    log,
+    role,
+  );
   try {
-    const faults = await databaseFaults(deps.system, config);
+    await awaitDatabase(loginUrls(config), log, config.database.startWaitMs);
+    const faults = await databaseFaults(deps.system, config, loginUrls(config));
     if (faults.length > 0) throw new Error(faults.join('; '));
     await heartbeat.start();
   } catch (error) {
@@ -89,11 +102,14 @@ export async function serve(role: 'api' | 'worker' | 'all', config: Config, log:
   const notices = new NoticeIntake(deps, keys);
   const streams = new EventStreams(merchantDeps);
   const watch = new CheckoutWatch(deps);
-  const schedules = role === 'api' ? null : workerSchedules(deps, config.database.systemUrl);
-  const loops =
+  const schedules =
     role === 'api'
-      ? []
-      : workerLoops(deps, {
+      ? null
+      : workerSchedules(deps, config.database.systemUrl, connectionBudget(role, config.database).schedules);
+  const worker =
+    role === 'api'
+      ? null
+      : dueWorker(deps, {
           registrar,
           pse,
           questions,
@@ -104,17 +120,19 @@ export async function serve(role: 'api' | 'worker' | 'all', config: Config, log:
           keys,
           dueEveryMs: config.dueEveryMs,
         });
+  const closeSignals = connectSignals(role, config, deps);
   watchEventLoop(deps.metrics);
   let stopping = false;
+  const readiness = new Readiness({
+    deps,
+    pendingCommits,
+    loginFailed,
+    failedLogins: () => failedLogins(loginUrls(config), LOGIN_WITHIN_MS, 'caudal-readiness'),
+  });
   const ops = buildOps({
     metrics: deps.metrics,
-    unready: async () => {
-      if (stopping) return ['shutting down'];
-      if (!deps.clock.fresh) return ['the database has not been heard for a second'];
-      return (await nextMonthExists(deps.system).catch(() => false))
-        ? []
-        : ['the partitions of next month are missing, or the database does not answer'];
-    },
+    unready: async () =>
+      stopping ? [{ code: 'shutting_down', message: 'shutting down' }] : readiness.reasons(),
   });
   const app =
     role === 'worker'
@@ -122,7 +140,7 @@ export async function serve(role: 'api' | 'worker' | 'all', config: Config, log:
       : buildApp({
           ...merchantDeps,
           authority,
-          gate: gateOf(config, merchantDeps, authority),
+          gate: gateOf(config, merchantDeps, authority, pendingCommits),
           payins,
           payouts,
           links,
@@ -141,7 +159,7 @@ export async function serve(role: 'api' | 'worker' | 'all', config: Config, log:
           banks: new BankList(merchantDeps),
           issueToken: (principal, scopes) => issueToken(deps, principal, scopes),
         });
-  for (const loop of loops) loop.start();
+  worker?.start();
   schedules?.start();
   await ops.listen({ host: config.ops.host, port: config.ops.port });
   await app?.listen({ host: config.http.host, port: config.http.port });
@@ -150,16 +168,17 @@ export async function serve(role: 'api' | 'worker' | 'all', config: Config, log:
     opsPort: portOf(ops),
     stop: async () => {
       stopping = true;
-      // Whoever routes to us learns it from /readyz before the door is shut.
-      await sleep(config.drainMs);
+      // Load balancers learn it from /readyz before connections are refused. A worker takes no requests.
+      if (app) await sleep(config.drainMs);
       streams.close();
       watch.close();
       if (app) await closeApp(app);
-      await Promise.all([...loops.map((loop) => loop.stop()), schedules?.stop()]);
+      await Promise.all([worker?.stop(), schedules?.stop()]);
       await Promise.all([payins.close(), payouts.close(), links.close(), deliverer.close()]);
       await notices.close();
       await pse.close();
       await registrar.close();
+      await closeSignals();
       await heartbeat.stop();
       await close();
       await ops.close();
@@ -167,7 +186,38 @@ export async function serve(role: 'api' | 'worker' | 'all', config: Config, log:
   };
 }
 
-function gateOf({ limits }: Config, { baseUrl, metrics, log }: Deps, authority: Authority): Gate {
+/**
+ * Between processes signals travel by NOTIFY: a process without loops sends them, one with loops receives those of others.
+ * @returns ends it
+ */
+function connectSignals(
+  role: 'api' | 'worker' | 'all',
+  { database, workNotifications }: Config,
+  { signals, failures }: Deps,
+): () => Promise<void> {
+  if (!workNotifications) return () => Promise.resolve();
+  const options = { url: database.systemUrl, failures };
+  if (role === 'api') {
+    const notifier = new WorkNotifier(options);
+    signals.subscribe((kind) => notifier.send(kind));
+    return () => notifier.close();
+  }
+  const listener = new WorkListener({ ...options, onSignal: (kind) => signals.raise(kind) });
+  listener.start();
+  return () => listener.close();
+}
+
+/** The address of the system role last: the others must be of the same database. */
+function loginUrls({ database }: Config): string[] {
+  return [database.readUrl, database.batchUrl, database.systemUrl];
+}
+
+function gateOf(
+  { limits }: Config,
+  { baseUrl, metrics, log }: Deps,
+  authority: Authority,
+  pendingCommits: PendingCommits,
+): Gate {
   return new Gate({
     authority,
     baseUrl,
@@ -175,6 +225,7 @@ function gateOf({ limits }: Config, { baseUrl, metrics, log }: Deps, authority: 
     log,
     perSecond: { write: limits.writesPerSecond, read: limits.readsPerSecond },
     mostAtOnce: limits.mostAtOnce,
+    writesSuspended: () => pendingCommits.full,
   });
 }
 

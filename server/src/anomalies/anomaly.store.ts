@@ -25,12 +25,14 @@ const INSERT = statement(
    from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::text[], $10::uuid[])
      as a (organization_id, id, payin_id, rail, kind, reference, execution_id, amount, once, payout_id)
    order by a.organization_id, a.once
-   on conflict (organization_id, once) do nothing`,
+   on conflict (organization_id, once) do nothing
+   returning id`,
 );
 
-export async function insertAnomalies(tx: Tx, anomalies: readonly NewAnomaly[]): Promise<void> {
-  if (anomalies.length === 0) return;
-  await tx.query(INSERT, [
+/** @returns the ids of those that were not known before */
+export async function insertAnomalies(tx: Tx, anomalies: readonly NewAnomaly[]): Promise<Set<string>> {
+  if (anomalies.length === 0) return new Set();
+  const rows = await tx.query<{ id: string }>(INSERT, [
     anomalies.map((anomaly) => anomaly.organizationId),
     anomalies.map((anomaly) => anomaly.id),
     anomalies.map((anomaly) => anomaly.payinId),
@@ -42,9 +44,10 @@ export async function insertAnomalies(tx: Tx, anomalies: readonly NewAnomaly[]):
     anomalies.map((anomaly) => anomaly.once),
     anomalies.map((anomaly) => anomaly.payoutId),
   ]);
+  return new Set(rows.map((row) => row.id));
 }
 
-interface AnomalyRow {
+export interface AnomalyRow {
   organization_id: string;
   id: string;
   payin_id: string | null;
@@ -60,14 +63,17 @@ interface AnomalyRow {
   resolved_by: string | null;
   note: string | null;
   return_payout_id: string | null;
+  accepted_at: Date | null;
+  accepted_by: string | null;
+  reversals: number;
 }
 
-const COLUMNS =
-  'organization_id, id, payin_id, payout_id, rail, kind, reference, execution_id, amount_in_cents, noticed_at, resolved_at, resolution, resolved_by, note, return_payout_id';
+export const ANOMALY_COLUMNS =
+  'organization_id, id, payin_id, payout_id, rail, kind, reference, execution_id, amount_in_cents, noticed_at, resolved_at, resolution, resolved_by, note, return_payout_id, accepted_at, accepted_by, reversals';
 
 const OF_PAYIN = statement(
   'anomaly.of-payin',
-  `select ${COLUMNS} from caudal.anomalies where organization_id = $1 and payin_id = $2 order by noticed_at, id`,
+  `select ${ANOMALY_COLUMNS} from caudal.anomalies where organization_id = $1 and payin_id = $2 order by noticed_at, id`,
 );
 
 export async function anomaliesOfPayin(tx: Tx, organizationId: string, payinId: string): Promise<Anomaly[]> {
@@ -76,7 +82,7 @@ export async function anomaliesOfPayin(tx: Tx, organizationId: string, payinId: 
 
 const OPEN = statement(
   'anomaly.open',
-  `select ${COLUMNS} from caudal.anomalies where resolved_at is null order by noticed_at, id limit $1`,
+  `select ${ANOMALY_COLUMNS} from caudal.anomalies where resolved_at is null order by noticed_at, id limit $1`,
 );
 
 /** Those that wait for an operator, oldest first. */
@@ -86,7 +92,7 @@ export async function openAnomalies(tx: Pick<Tx, 'query'>, most: number): Promis
 
 const RECENT = statement(
   'anomaly.recent',
-  `select ${COLUMNS} from caudal.anomalies order by noticed_at desc, id desc limit $1`,
+  `select ${ANOMALY_COLUMNS} from caudal.anomalies order by noticed_at desc, id desc limit $1`,
 );
 
 /** All, resolved ones too, newest first. */
@@ -94,9 +100,16 @@ export async function recentAnomalies(tx: Pick<Tx, 'query'>, most: number): Prom
   return (await tx.query<AnomalyRow>(RECENT, [most])).map(anomalyOf);
 }
 
+const FIND = statement('anomaly.find', `select ${ANOMALY_COLUMNS} from caudal.anomalies where id = $1`);
+
+export async function findAnomaly(tx: Tx, id: string): Promise<Anomaly | null> {
+  const [row] = await tx.query<AnomalyRow>(FIND, [id]);
+  return row ? anomalyOf(row) : null;
+}
+
 const LOCK = statement(
   'anomaly.lock',
-  `select ${COLUMNS} from caudal.anomalies where id = $1 order by organization_id for update`,
+  `select ${ANOMALY_COLUMNS} from caudal.anomalies where id = $1 order by organization_id for update`,
 );
 
 /** An operator knows it by its id alone. */
@@ -129,7 +142,7 @@ export async function resolveAnomaly(
 
 const OF_PAYOUT = statement(
   'anomaly.of-payout',
-  `select ${COLUMNS} from caudal.anomalies where organization_id = $1 and payout_id = $2 order by noticed_at, id`,
+  `select ${ANOMALY_COLUMNS} from caudal.anomalies where organization_id = $1 and payout_id = $2 order by noticed_at, id`,
 );
 
 export async function anomaliesOfPayout(
@@ -152,6 +165,52 @@ export async function reopenReturned(tx: Tx, ids: readonly (string | null)[]): P
   if (named.length > 0) await tx.query(REOPEN, [named]);
 }
 
+const LISTED = statement(
+  'anomaly.listed',
+  `update caudal.anomalies a set resolved_at = caudal.now(), resolution = 'listed', resolved_by = 'rail'
+   from unnest($1::uuid[], $2::uuid[]) as p (organization_id, id)
+   where a.organization_id = p.organization_id and a.payin_id = p.id and a.kind = 'payment_not_listed' and a.resolved_at is null`,
+);
+
+/** The rail lists the payments of these payins: nothing holds their settlement any longer. */
+export async function resolveListed(
+  tx: Tx,
+  payins: readonly { readonly organizationId: string; readonly id: string }[],
+): Promise<void> {
+  if (payins.length === 0) return;
+  await tx.query(LISTED, [payins.map((payin) => payin.organizationId), payins.map((payin) => payin.id)]);
+}
+
+const HELD = statement(
+  'anomaly.held',
+  // The few that are open, by their own index.
+  `select count(*)::int as count from caudal.anomalies where resolved_at is null and kind = 'payment_not_listed'`,
+);
+
+/** Payins whose settlement is held until an operator decides. */
+export async function countHeldSettlements(tx: Pick<Tx, 'query'>): Promise<number> {
+  const [row] = await tx.query<{ count: number }>(HELD);
+  return row?.count ?? 0;
+}
+
+const REOPEN_REVERSED = statement(
+  'anomaly.reopen-reversed',
+  `update caudal.anomalies set resolved_at = null, resolution = null, resolved_by = null, note = null, reversals = reversals + 1
+   where organization_id = $1 and id = $2 and resolved_at is not null and accepted_at is null
+   returning id`,
+);
+
+/**
+ * Reopens an anomaly whose resolution is reversed: its money is in suspense again.
+ * @returns false when its merchant had accepted the money
+ */
+export async function reopenReversed(
+  tx: Tx,
+  { organizationId, id }: Pick<Anomaly, 'organizationId' | 'id'>,
+): Promise<boolean> {
+  return (await tx.query(REOPEN_REVERSED, [organizationId, id])).length > 0;
+}
+
 const WAITING = statement(
   'anomaly.waiting',
   'select count(*)::int as count from caudal.anomalies where resolved_at is null',
@@ -162,7 +221,7 @@ export async function countOpenAnomalies(tx: Pick<Tx, 'query'>): Promise<number>
   return row?.count ?? 0;
 }
 
-function anomalyOf(row: AnomalyRow): Anomaly {
+export function anomalyOf(row: AnomalyRow): Anomaly {
   return {
     organizationId: row.organization_id,
     id: row.id,
@@ -179,5 +238,8 @@ function anomalyOf(row: AnomalyRow): Anomaly {
     resolvedBy: row.resolved_by,
     note: row.note,
     returnPayoutId: row.return_payout_id,
+    acceptedAt: row.accepted_at,
+    acceptedBy: row.accepted_by,
+    reversals: row.reversals,
   };
 }

@@ -1,59 +1,78 @@
 import { statement, type Tx } from '../db/tx.ts';
-
-/** Something a person decided about money, beside what rails said. */
-export interface OperatorAction {
-  readonly id: string;
-  readonly organizationId: string;
-  readonly operator: string;
-  readonly action: string;
-  /** The payout or anomaly it is about. */
-  readonly resourceId: string;
-  readonly note: string | null;
-}
+import type { ActionFilters, OperatorAction, StoredAction } from './operator-action.ts';
 
 const INSERT = statement(
   'operator-action.insert',
-  `insert into caudal.operator_actions (organization_id, id, operator, action, resource_id, note) values ($1, $2, $3, $4, $5, $6)`,
+  `insert into caudal.operator_actions (organization_id, operator, action, phase, resource, details, note)
+   values ($1, $2, $3, $4, $5, $6, $7) returning id`,
 );
 
-/** In the transaction of what was done: nothing is done without it, and no role may change it afterwards. */
-export async function recordAction(tx: Tx, action: OperatorAction): Promise<void> {
-  await tx.query(INSERT, [
+/**
+ * Writes an audit row in the transaction of the change, so that neither commits without the other. No role can change
+ * or delete it afterwards.
+ * @returns its id
+ */
+export async function recordAction(tx: Tx, action: OperatorAction): Promise<string> {
+  const [row] = await tx.query<{ id: string }>(INSERT, [
     action.organizationId,
-    action.id,
     action.operator,
     action.action,
-    action.resourceId,
-    action.note,
+    action.phase ?? 'done',
+    action.resource,
+    JSON.stringify(action.details ?? {}),
+    action.note ?? null,
   ]);
+  if (!row) throw new Error('the audit row was not written');
+  return row.id;
 }
 
-const RECENT = statement(
-  'operator-action.recent',
-  'select organization_id, id, at, operator, action, resource_id, note from caudal.operator_actions order by at desc, id desc limit $1',
+interface ActionRow {
+  id: string;
+  organization_id: string | null;
+  at: Date;
+  operator: string;
+  action: string;
+  phase: StoredAction['phase'];
+  resource: string | null;
+  details: StoredAction['details'];
+  note: string | null;
+}
+
+const COLUMNS = {
+  organizationId: 'organization_id',
+  operator: 'operator',
+  action: 'action',
+} as const;
+
+/** Newest first. Each set of filters is a statement of its own, so that the plan uses the index of the filter. */
+export async function listActions(
+  tx: Pick<Tx, 'query'>,
+  filters: ActionFilters,
+  limit: number,
+): Promise<StoredAction[]> {
+  const names = (['organizationId', 'operator', 'action'] as const).filter((name) => filters[name] !== null);
+  const conditions = names.map((name, index) => `${COLUMNS[name]} = $${index + 3}`);
+  const rows = await tx.query<ActionRow>(
+    statement(
+      `operator-action.list:${names.join(',')}`,
+      `select id, organization_id, at, operator, action, phase, resource, details, note from caudal.operator_actions
+       where ${[`at >= coalesce($2::timestamptz, '-infinity')`, ...conditions].join(' and ')}
+       order by at desc, id desc limit $1`,
+    ),
+    [limit, filters.since, ...names.map((name) => filters[name])],
+  );
+  return rows.map(({ organization_id, ...row }) => ({ ...row, organizationId: organization_id }));
+}
+
+const IS_READY = statement(
+  'operator-action.is-ready',
+  `select exists (
+     select from pg_attribute where attrelid = to_regclass('caudal.operator_actions') and attname = 'phase'
+   ) as ready`,
 );
 
-/** Newest first. */
-export async function recentActions(
-  tx: Pick<Tx, 'query'>,
-  most: number,
-): Promise<(OperatorAction & { readonly at: Date })[]> {
-  const rows = await tx.query<{
-    organization_id: string;
-    id: string;
-    at: Date;
-    operator: string;
-    action: string;
-    resource_id: string;
-    note: string | null;
-  }>(RECENT, [most]);
-  return rows.map((row) => ({
-    organizationId: row.organization_id,
-    id: row.id,
-    at: row.at,
-    operator: row.operator,
-    action: row.action,
-    resourceId: row.resource_id,
-    note: row.note,
-  }));
+/** Whether the database has the table as this version writes it: `migrate` runs before it does. */
+export async function auditIsReady(db: Pick<Tx, 'query'>): Promise<boolean> {
+  const [row] = await db.query<{ ready: boolean }>(IS_READY);
+  return row?.ready ?? false;
 }

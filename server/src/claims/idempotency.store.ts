@@ -1,3 +1,4 @@
+import { isLockTimeout, statementOf } from '../db/failures.ts';
 import { statement, type Tx } from '../db/tx.ts';
 
 export interface IdempotencyClaim {
@@ -50,6 +51,24 @@ export async function claimIdempotencyKeys(
     if (!row?.key_hash.equals(claim.keyHash)) throw new Error('claims came back in another order');
     return { resourceId: row.resource_id, bodyHash: row.body_hash };
   });
+}
+
+/** Whether the claim of a key waited too long, for another holder of it or for the whole table. */
+export function isClaimTimeout(error: unknown): boolean {
+  return isLockTimeout(error) && statementOf(error) === CLAIM.name;
+}
+
+const LOCK_TABLE = statement(
+  'idempotency.lock-table',
+  'lock table caudal.idempotency_keys in row exclusive mode nowait',
+);
+
+/**
+ * Fails with a lock timeout when the table itself is locked, by a migration or by maintenance: then a claim did not wait
+ * for a holder of its key.
+ */
+export async function lockIdempotencyTable(tx: Tx): Promise<void> {
+  await tx.query(LOCK_TABLE);
 }
 
 const RELEASE = statement(

@@ -1,6 +1,7 @@
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import { uuidFloor } from '../kit/ids.ts';
 import type { LeavingMonth } from './months.ts';
+import { ownerClient } from './owner-client.ts';
 
 const NAME = /^[a-z_]+$/;
 const MONTH = /^\d{6}$/;
@@ -43,7 +44,7 @@ export async function reattachMonth(ownerUrl: string, month: LeavingMonth): Prom
 }
 
 async function asOwner(ownerUrl: string, work: (client: Client) => Promise<void>): Promise<void> {
-  const client = new Client({ connectionString: ownerUrl, application_name: 'caudal-months' });
+  const client = ownerClient(ownerUrl, 'caudal-months');
   await client.connect();
   try {
     await work(client);

@@ -10,7 +10,10 @@ const FACTS = statement(
      current_setting('fsync') as fsync, current_setting('full_page_writes') as full_page_writes,
      current_setting('synchronous_commit') as synchronous_commit, current_setting('lc_messages') as lc_messages,
      pg_is_in_recovery() as standby, current_setting('server_version') as version,
+     current_setting('server_version_num')::int as version_number,
      current_setting('max_connections')::int as max_connections,
+     current_setting('superuser_reserved_connections')::int
+       + coalesce(current_setting('reserved_connections', true), '0')::int as reserved_connections,
      (select count(*)::int from pg_stat_activity where backend_type = 'client backend') as connections,
      pg_database_size(current_database())::float8 as bytes,
      (select extract(epoch from min(applied_at))::float8 from caudal_meta.migrations) as migrated_at
@@ -28,7 +31,10 @@ export interface DatabaseFacts {
   readonly lc_messages: string;
   readonly standby: boolean;
   readonly version: string;
+  readonly version_number: number;
   readonly max_connections: number;
+  /** Of them only a superuser, or a role with that right, may take. */
+  readonly reserved_connections: number;
   readonly connections: number;
   readonly bytes: number;
   /** When the first migration was applied, in seconds of real time. */
@@ -62,16 +68,35 @@ const ROLES = statement(
        case when exists (select from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = 'caudal' and c.relowner = r.oid)
          then 'owns tables' end,
        case when exists (select from pg_auth_members m where m.member = r.oid) then 'is a member of another role' end,
-       case when r.rolname = $1 and exists (select from pg_class c join pg_namespace n on n.oid = c.relnamespace
+       case when r.rolname = any ($1::name[]) and exists (select from pg_class c join pg_namespace n on n.oid = c.relnamespace
            where n.nspname = 'caudal' and c.relkind in ('r', 'p') and has_table_privilege(r.oid, c.oid, 'insert, update, delete, truncate'))
          then 'may write, though it is for reading' end], null) as surplus
    from pg_roles r where r.rolname = any ($2::name[])`,
 );
 
 /** @returns rights that a login role of ours has and must not have, in words */
-export async function surplusRights(db: Db, reader: string, roles: readonly string[]): Promise<string[]> {
-  const rows = await db.query<{ name: string; surplus: string[] }>(ROLES, [reader, roles]);
+export async function surplusRights(
+  db: Db,
+  readers: readonly string[],
+  roles: readonly string[],
+): Promise<string[]> {
+  const rows = await db.query<{ name: string; surplus: string[] }>(ROLES, [readers, roles]);
   return rows.flatMap(({ name, surplus }) => surplus.map((right) => `${name} ${right}`));
+}
+
+const NOT_IN_DUMPS = statement(
+  'examine.not_in_dumps',
+  `select c.relname::text as name from pg_class c
+   where c.relnamespace = 'caudal'::regnamespace and c.relkind in ('r', 'p')
+     and not (has_table_privilege($1, c.oid, 'select') and (not c.relrowsecurity or exists (
+       select from pg_policy p join pg_roles r on r.oid = any (p.polroles)
+       where p.polrelid = c.oid and r.rolname = $1 and p.polpermissive)))
+   order by 1`,
+);
+
+/** @returns tables of which a dump by the backup role would fail or be empty */
+export async function missingInDumps(db: Db, backupRole: string): Promise<string[]> {
+  return (await db.query<{ name: string }>(NOT_IN_DUMPS, [backupRole])).map(({ name }) => name);
 }
 
 const UNWALLED = statement(

@@ -25,22 +25,43 @@ export class ConnectionLost extends Error {
   }
 }
 
+const statements = new WeakMap<DatabaseError, string>();
+
+/** Remembers which statement PostgreSQL refused: what a lock timeout means depends on who waited for what. */
+export function noteStatement(error: DatabaseError, name: string | undefined): void {
+  if (name !== undefined) statements.set(error, name);
+}
+
+export function statementOf(error: unknown): string | null {
+  return isDatabaseError(error) ? (statements.get(error) ?? null) : null;
+}
+
+export function isLockTimeout(error: unknown): boolean {
+  return isDatabaseError(error) && error.code === '55P03';
+}
+
 export function isDatabaseError(error: unknown): error is DatabaseError {
   return error instanceof DatabaseError;
+}
+
+/** The role, its password or the database's name is not accepted: nothing was done, and an operator must act. */
+function isLoginRefusal(error: unknown): boolean {
+  return isDatabaseError(error) && error.severity === 'FATAL' && /^(?:28|3D000|42501)/.test(error.code ?? '');
 }
 
 /** What the failure of a transaction means for the commands in it (see kit/batch). */
 export function verdictOf(error: unknown): Verdict {
   if (error instanceof CommitUnknown) return 'unknown';
   if (error instanceof ConnectionLost) return 'again';
-  // Ours, and passing: the database has not been heard for a second, so no id can be stamped.
+  // Ours, and transient: the database has not been heard for too long, so no id can be stamped.
   if (error instanceof Fault && error.code === 'service_unavailable') return 'again';
+  if (isLoginRefusal(error)) return 'again';
   if (!isDatabaseError(error)) return 'fault';
   const state = error.code ?? '';
   // A row outside all partitions is reported in class 23, but the missing month is the server's fault.
   if (state === '23514' && error.constraint === undefined) return 'fault';
   if (state.startsWith('22') || state.startsWith('23')) return 'command';
-  // lock_timeout: somebody else has held this command's key for too long.
+  // lock_timeout: another transaction has held what a command needs for too long.
   if (state === '55P03') return 'held';
   if (state === '40003') return 'unknown';
   return NOTHING_DONE.has(state) || /^(?:08|53)/.test(state) ? 'again' : 'fault';

@@ -2,7 +2,10 @@ import type { Position } from '../kit/cursor.ts';
 import { uuidFloor } from '../kit/ids.ts';
 import { type Statement, statement, type Tx } from './tx.ts';
 
-/** An id is stamped by a process that hears the database's time twice a second; a minute covers what they may differ. */
+/**
+ * Processes read the database's time twice a second and stamp ids no earlier than that time; a minute covers the
+ * difference. `caudal.id_ceiling` computes how much later ids can be: more after the database's clock went back.
+ */
 const MARGIN_MS = 60_000;
 
 /**
@@ -43,7 +46,7 @@ export class Keyset {
     const { id, time } = { id: `${this.#alias}.id`, time: `${this.#alias}.${column}` };
     this.where(`${time} >= ?`, from).where(`${time} < ?`, to);
     if (from) this.#add(`${id} >= ?`, uuidFloor(from.getTime() - MARGIN_MS));
-    if (to) this.#add(`${id} < ?`, uuidFloor(to.getTime() + MARGIN_MS));
+    if (to) this.#add(`${id} < (select caudal.id_ceiling(?))`, to);
     return this;
   }
 

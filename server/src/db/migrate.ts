@@ -1,28 +1,41 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { Client } from 'pg';
-import { sha256 } from '../kit/crypto.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Client, DatabaseError } from 'pg';
+import { monotonicMs } from '../kit/clock.ts';
+import { type RoleNames, withRoleNames } from '../kit/database-roles.ts';
 import type { Log } from '../kit/log.ts';
-import { statement, type Tx } from './tx.ts';
+import { grantDeployment, prefixFault, readDeployment, recordDeployment } from './deployment.ts';
+import { type Migration, pendingMigrations } from './migration-files.ts';
+import { ownerClient } from './owner-client.ts';
+import { isDirect, isPoolerRefusal, POOLER_FAULT } from './pooler.ts';
+import { provisionRoles } from './provision-roles.ts';
+import { versionFault } from './server-version.ts';
 
-const FOLDER = new URL('../../migrations/', import.meta.url);
-const NAME = /^\d{4}_[a-z0-9_]+\.sql$/;
 /** Any constant; it names this lock among the advisory locks of the database. */
 const LOCK = 7_283_146;
 
-interface MigrateOptions {
+/**
+ * While a migration waits for a lock, everything that comes after it waits too. It therefore gives up well before the
+ * statements of payments do (db/pool.ts), lets them pass, and tries again.
+ */
+const LOCK_TIMEOUT_MS = 500;
+const FIRST_PAUSE_MS = 1000;
+const LONGEST_PAUSE_MS = 5000;
+const LOCK_NOT_AVAILABLE = '55P03';
+
+export interface MigrateOptions {
   /** Connects as the owner of the schema, who may also create roles. */
   readonly ownerUrl: string;
-  /** The login roles of the server and their passwords. */
-  readonly roles: readonly { readonly name: string; readonly password: string }[];
+  readonly rolePrefix: string;
+  readonly roles: RoleNames;
+  /** Address of each role with its password; null for a role whose password an administrator sets. */
+  readonly roleUrls: Readonly<Record<keyof RoleNames, string | null>>;
   readonly environment: string;
   readonly cell: number;
+  /** How long a migration is tried while other sessions hold a lock it needs. */
+  readonly lockWaitSeconds: number;
   readonly log: Log;
-}
-
-interface Migration {
-  readonly name: string;
-  readonly text: string;
-  readonly checksum: string;
+  /** Called when the roles can log in and before the first migration is applied. */
+  readonly beforeChanges: (pending: readonly string[]) => Promise<void>;
 }
 
 /**
@@ -30,23 +43,17 @@ interface Migration {
  * Throws at the first failure; what was applied before it stays.
  */
 export async function migrate(options: MigrateOptions): Promise<void> {
-  const client = new Client({
-    connectionString: options.ownerUrl,
-    application_name: 'caudal-migrate',
-    options: '-c timezone=UTC',
-  });
-  await client.connect();
+  const client = ownerClient(options.ownerUrl, 'caudal-migrate');
+  await connect(client);
   try {
     await client.query('select pg_advisory_lock($1)', [LOCK]);
-    // Before anything is touched: a database of somebody else keeps its passwords and its tables.
+    // Before anything is changed: the database of another deployment keeps its passwords and its tables.
     await refuseForeignDeployment(client, options);
-    await ensureRoles(client, options.roles);
-    await client.query('create schema if not exists caudal_meta');
-    await client.query(
-      'create table if not exists caudal_meta.migrations (name text primary key, checksum text not null, applied_at timestamptz not null default now())',
-    );
-    for (const migration of await pending(client)) {
-      await apply(client, migration);
+    await ensureRoles(client, options);
+    const migrations = await pendingMigrations(client);
+    await options.beforeChanges(migrations.map(({ name }) => name));
+    for (const migration of migrations) {
+      await applyWhenUnlocked(client, migration, options);
       options.log.info({ migration: migration.name }, 'migration applied');
     }
     await ensureDeployment(client, options);
@@ -56,104 +63,85 @@ export async function migrate(options: MigrateOptions): Promise<void> {
   }
 }
 
-/** Names of the migrations this version has and the database has not. Throws when the database is ahead or differs. */
-async function pending(client: Client): Promise<Migration[]> {
-  const all = await migrationFiles();
-  const { rows } = await client.query<{ name: string; checksum: string }>(
-    'select name, checksum from caudal_meta.migrations',
-  );
-  const applied = new Map(rows.map((row) => [row.name, row.checksum]));
-  for (const [name, checksum] of applied) {
-    const file = all.find((migration) => migration.name === name);
-    if (!file)
-      throw new Error(
-        `the database has migration ${name}, which this version does not know: it was made by a newer one`,
-      );
-    if (file.checksum !== checksum)
-      throw new Error(`migration ${name} was changed after it was applied; write a new one instead`);
+/** @throws when PostgreSQL of a supported version is not at the other end */
+async function connect(client: Client): Promise<void> {
+  try {
+    await client.connect();
+  } catch (error) {
+    throw isPoolerRefusal(error) ? new Error(POOLER_FAULT, { cause: error }) : error;
   }
-  return all.filter((migration) => !applied.has(migration.name));
+  const { rows } = await client.query<{ version: number }>(
+    "select current_setting('server_version_num')::int as version",
+  );
+  const fault = (await isDirect(client)) ? versionFault(rows[0]?.version ?? 0) : POOLER_FAULT;
+  if (fault === null) return;
+  await client.end();
+  throw new Error(fault);
 }
 
-export interface MigrationStanding {
-  /** This version has it, the database has not. */
-  readonly pending: readonly string[];
-  /** Made by a newer version. */
-  readonly unknown: readonly string[];
-  /** Another text than was applied. */
-  readonly changed: readonly string[];
-}
-
-const APPLIED = statement('migrations.applied', 'select name, checksum from caudal_meta.migrations');
-
-/** How the database stands to this version; changes nothing. */
-export async function migrationStanding(db: Pick<Tx, 'query'>): Promise<MigrationStanding> {
-  const rows = await db.query<{ name: string; checksum: string }>(APPLIED);
-  const applied = new Map(rows.map(({ name, checksum }) => [name, checksum]));
-  const files = await migrationFiles();
-  const names = new Set(files.map(({ name }) => name));
-  return {
-    pending: files.flatMap(({ name }) => (applied.has(name) ? [] : [name])),
-    unknown: [...applied.keys()].filter((name) => !names.has(name)).sort(),
-    changed: files.flatMap(({ name, checksum }) =>
-      applied.has(name) && applied.get(name) !== checksum ? [name] : [],
-    ),
-  };
-}
-
-async function migrationFiles(): Promise<Migration[]> {
-  const names = (await readdir(FOLDER)).filter((name) => NAME.test(name)).sort();
-  return Promise.all(
-    names.map(async (name) => {
-      const text = await readFile(new URL(name, FOLDER), 'utf8');
-      return { name, text, checksum: sha256(text).toString('hex') };
-    }),
+async function ensureRoles(client: Client, options: MigrateOptions): Promise<void> {
+  const deployment = await readDeployment(client);
+  const fault = prefixFault(deployment, options.rolePrefix);
+  if (fault !== null) throw new Error(fault);
+  const kinds = Object.keys(options.roles) as (keyof RoleNames)[];
+  await provisionRoles(
+    client,
+    kinds.map((kind) => ({ name: options.roles[kind], url: options.roleUrls[kind] })),
+    {
+      id: deployment?.id ?? null,
+      record: () => recordDeployment(client, options.rolePrefix),
+      grant: () => grantDeployment(client, options.roles),
+    },
   );
 }
 
-export async function newestMigration(): Promise<string> {
-  return (await migrationFiles()).at(-1)?.name ?? '';
+/** @throws when other sessions held a lock that the migration needs for longer than `lockWaitSeconds` */
+async function applyWhenUnlocked(
+  client: Client,
+  migration: Migration,
+  { roles, lockWaitSeconds, log }: MigrateOptions,
+): Promise<void> {
+  const giveUpAt = monotonicMs() + lockWaitSeconds * 1000;
+  for (let attempt = 1; ; attempt += 1) {
+    const locked = await apply(client, migration, roles);
+    if (!locked) return;
+    const pauseMs = Math.min(FIRST_PAUSE_MS * attempt, LONGEST_PAUSE_MS);
+    if (monotonicMs() + pauseMs > giveUpAt)
+      throw new Error(
+        `migration ${migration.name} was not applied: for ${lockWaitSeconds} s other sessions held a lock that it needs, as a report or pg_dump does. See pg_stat_activity for long transactions, end or await them and repeat \`caudal migrate\`, or give it longer (CAUDAL_MIGRATE_LOCK_WAIT_SECONDS)`,
+        { cause: locked },
+      );
+    log.warn(
+      { code: 'migration_lock_timeout', migration: migration.name, attempt },
+      'migration could not get a lock; retrying',
+    );
+    await sleep(pauseMs);
+  }
 }
 
-async function apply(client: Client, migration: Migration): Promise<void> {
+/** @returns the error when a lock could not be had in time; nothing of the migration is left then */
+async function apply(client: Client, migration: Migration, roles: RoleNames): Promise<DatabaseError | null> {
   await client.query('begin');
   try {
-    await client.query(migration.text);
+    await client.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
+    await client.query(withRoleNames(migration.text, roles));
     await client.query('insert into caudal_meta.migrations (name, checksum) values ($1, $2)', [
       migration.name,
       migration.checksum,
     ]);
-    await client.query('grant usage on schema caudal_meta to caudal_system');
-    await client.query('grant select on caudal_meta.migrations to caudal_system');
     await client.query('commit');
+    return null;
   } catch (error) {
-    await client.query('rollback');
+    // The migration's own error is the one to report, also when the connection is gone.
+    await client.query('rollback').catch(() => {});
+    if (error instanceof DatabaseError && error.code === LOCK_NOT_AVAILABLE) return error;
     throw new Error(
       `migration ${migration.name} failed: ${error instanceof Error ? error.message : String(error)}`,
       { cause: error },
     );
   }
 }
-
-/** Roles belong to the cluster: another database may have made them already, even at this very moment. */
-async function ensureRoles(client: Client, roles: MigrateOptions['roles']): Promise<void> {
-  for (const { name, password } of roles) {
-    const role = client.escapeIdentifier(name);
-    const secret = client.escapeLiteral(password);
-    const { rowCount } = await client.query('select from pg_roles where rolname = $1', [name]);
-    try {
-      if (rowCount === 0)
-        await client.query(`create role ${role} login nosuperuser nobypassrls password ${secret}`);
-      else await client.query(`alter role ${role} login nosuperuser nobypassrls password ${secret}`);
-    } catch (error) {
-      const state = (error as { code?: string }).code;
-      // 42710: made meanwhile; XX000 "tuple concurrently updated": altered meanwhile, to the same password.
-      if (state !== '42710' && state !== 'XX000') throw error;
-    }
-  }
-}
-
-/** A database belongs to one environment and one cell for ever: connecting the wrong server to it must fail. */
+/** A database belongs to one environment and one cell from its first migration on. */
 async function refuseForeignDeployment(client: Client, options: MigrateOptions): Promise<void> {
   const { rows: tables } = await client.query<{ there: boolean }>(
     "select to_regclass('caudal.deployment') is not null as there",

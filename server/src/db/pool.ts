@@ -1,17 +1,21 @@
 import { Pool, type PoolClient, type QueryConfig, type QueryResult, types } from 'pg';
 import { passFailpoint } from '../kit/failpoint.ts';
-import { errorFields, type Log } from '../kit/log.ts';
-import { CommitUnknown, ConnectionLost, isDatabaseError } from './failures.ts';
+import type { PoolRole } from './active-backends.ts';
+import type { FailureLog } from './failure-log.ts';
+import { CommitUnknown, ConnectionLost, isDatabaseError, noteStatement } from './failures.ts';
+import type { PendingCommits } from './pending-commits.ts';
 import { commitFailpoints, type TransactionName } from './transactions.ts';
 import type { Statement, Tx } from './tx.ts';
 
 export interface PoolOptions {
   readonly url: string;
-  readonly role: 'read' | 'batch' | 'system';
+  readonly role: PoolRole;
   readonly connections: number;
   /** The longest any single statement, COMMIT included, may take before its connection is given up. */
   readonly deadlineMs: number;
-  readonly log: Log;
+  readonly failures: FailureLog;
+  /** Shared by the pools of a process; without it nothing bounds commits that are never answered. */
+  readonly pendingCommits?: PendingCommits;
 }
 
 /**
@@ -36,6 +40,8 @@ export function sessionOptions(deadlineMs: number): string {
     // And so a plan made once is the plan for all values. Left to choose, PostgreSQL plans anew each time where that seems
     // cheaper to run: a page of payins of one state took 0.4 ms to run and at least five times as long to plan, each time.
     'plan_cache_mode=force_generic_plan',
+    // Below version 18 a disabled node costs 1e10, above the threshold of JIT: compiling took 544 ms, the statement 0.2.
+    'jit=off',
     'timezone=UTC',
   ];
   return settings.map((setting) => `-c ${setting}`).join(' ');
@@ -46,9 +52,14 @@ const INT8 = 20;
 /** A pool of one login role. A client that failed in any way but by a statement's own error is destroyed, never reused. */
 export class RolePool {
   readonly #pool: Pool;
+  readonly #role: PoolRole;
   readonly #unacknowledged = new WeakSet<PoolClient>();
+  readonly #pendingCommits: PendingCommits | null;
+  #loginFailed = false;
 
   constructor(options: PoolOptions) {
+    this.#role = options.role;
+    this.#pendingCommits = options.pendingCommits ?? null;
     this.#pool = new Pool({
       connectionString: options.url,
       max: options.connections,
@@ -62,9 +73,13 @@ export class RolePool {
       types: { getTypeParser: typeParser },
     });
     this.#pool.on('error', (error) =>
-      options.log.warn(errorFields(error), 'an idle database connection was lost'),
+      options.failures.failed(
+        'keep_idle_connections',
+        isDatabaseError(error) ? error : new ConnectionLost(error),
+      ),
     );
     this.#pool.on('connect', (client) => {
+      this.#pendingCommits?.forget(backendOf(client));
       client.on('notice', (notice) => {
         // A COMMIT whose wait for the standby was cut short resolves as success; only this notice tells (ha.md).
         if (/synchronous replication/.test(notice.message ?? '')) this.#unacknowledged.add(client);
@@ -83,6 +98,7 @@ export class RolePool {
     work: (tx: Tx) => Promise<T>,
     name: TransactionName = 'read',
   ): Promise<T> {
+    if (name !== 'read') this.#pendingCommits?.refuseWhenFull();
     const client = await this.#connect();
     let result: T;
     try {
@@ -110,6 +126,7 @@ export class RolePool {
         await abandon(client, error);
         throw error;
       }
+      this.#pendingCommits?.add(this.#role, backendOf(client));
       destroy(client);
       throw new CommitUnknown('no answer to COMMIT', error);
     }
@@ -127,11 +144,14 @@ export class RolePool {
 
   /** One statement on its own: for reads that need no setting and writes whose repetition is harmless. */
   async query<Row extends object>(statement: Statement, values: readonly unknown[] = []): Promise<Row[]> {
+    const writes = mayWrite(statement);
+    if (writes) this.#pendingCommits?.refuseWhenFull();
     const client = await this.#connect();
     let rows: Row[];
     try {
       rows = await txOver(client).query<Row>(statement, values);
     } catch (error) {
+      if (writes && error instanceof ConnectionLost) this.#pendingCommits?.add(this.#role, backendOf(client));
       if (endsTheConnection(error)) destroy(client);
       else client.release();
       throw error;
@@ -146,10 +166,18 @@ export class RolePool {
 
   async #connect(): Promise<PoolClient> {
     try {
-      return await this.#pool.connect();
+      const client = await this.#pool.connect();
+      this.#loginFailed = false;
+      return client;
     } catch (error) {
+      this.#loginFailed = true;
       throw isDatabaseError(error) ? error : new ConnectionLost(error);
     }
+  }
+
+  /** Whether there was no connection to be had when one was last needed, for whatever reason. */
+  get loginFailed(): boolean {
+    return this.#loginFailed;
   }
 
   get waiting(): number {
@@ -159,6 +187,16 @@ export class RolePool {
   close(): Promise<void> {
     return this.#pool.end();
   }
+}
+
+/** A statement on its own commits with it, and so may be kept waiting by a standby. */
+function mayWrite({ text }: Statement): boolean {
+  return !/^\s*select\b/i.test(text);
+}
+
+/** Process id of the client's backend, known once it has logged in. */
+function backendOf(client: PoolClient): number | null {
+  return (client as unknown as { readonly processID: number | null }).processID;
 }
 
 function txOver(client: PoolClient): Tx {
@@ -173,7 +211,9 @@ async function ask<Row extends object>(client: PoolClient, query: QueryConfig): 
   try {
     return await client.query<Row>(query);
   } catch (error) {
-    throw isDatabaseError(error) ? error : new ConnectionLost(error);
+    if (!isDatabaseError(error)) throw new ConnectionLost(error);
+    noteStatement(error, query.name);
+    throw error;
   }
 }
 

@@ -1,6 +1,6 @@
 import type { RolePool } from './pool.ts';
 import type { TransactionName } from './transactions.ts';
-import type { Statement, Tx } from './tx.ts';
+import { type Statement, statement, type Tx } from './tx.ts';
 
 /**
  * The database as workers, rail notices, authentication and operators see it: every organization. Routes of merchants
@@ -15,5 +15,20 @@ export function systemDb(pool: RolePool): SystemDb {
   return {
     transaction: (name, work) => pool.transaction('begin', work, name),
     query: (statement, values) => pool.query(statement, values),
+  };
+}
+
+const READ_ONLY = statement('system.read-only', 'set transaction read only');
+
+/** The same database for work that must change nothing: PostgreSQL refuses every write. */
+export function readOnly(db: SystemDb): SystemDb {
+  const reading = <T>(name: TransactionName, work: (tx: Tx) => Promise<T>): Promise<T> =>
+    db.transaction(name, async (tx) => {
+      await tx.query(READ_ONLY);
+      return work(tx);
+    });
+  return {
+    transaction: reading,
+    query: (text, values) => reading('read', (tx) => tx.query(text, values)),
   };
 }

@@ -36,13 +36,17 @@ export const TRANSACTIONS = [
   'replay events',
   'settle',
   'deposit',
+  'reverse booking',
   'resolve anomaly',
+  'accept anomaly',
+  'book acceptances',
   'pause rail',
   'roll subtotals',
   'refresh banks',
   'manage organizations',
   'issue token',
   'rewrap keys',
+  'record action',
   'read',
 ] as const;
 

@@ -5,7 +5,7 @@ import { backoffMs } from '../kit/backoff.ts';
 import { uuidv7 } from '../kit/ids.ts';
 import { cents } from '../kit/money.ts';
 import { readResourceReference } from '../kit/resource-reference.ts';
-import { post, postedCauses } from '../ledger/ledger.store.ts';
+import { post } from '../ledger/ledger.store.ts';
 import { CLEARING, type Transfer } from '../ledger/transfer.ts';
 import type { DataKeys } from '../organizations/data-keys.ts';
 import { organizationsByNumber } from '../organizations/organization.store.ts';
@@ -19,9 +19,15 @@ import {
   type Oddity,
   standsBy,
 } from '../payouts/payout.outcome.ts';
-import { LEAVES_WITHIN_MS, nextQuestionMs, type PayoutTask } from '../payouts/payout.questions.ts';
+import { nextQuestionMs, type PayoutTask } from '../payouts/payout.questions.ts';
 import type { PayoutStatus } from '../payouts/payout.states.ts';
 import type { PayoutKey } from '../payouts/payout.store.ts';
+import { arrivesWithinMs } from '../payouts/payout.waiting.ts';
+import {
+  accountedExecutions,
+  type PayoutExecution,
+  recordExecutions,
+} from '../payouts/payout-execution.store.ts';
 import {
   adoptExecutions,
   type LockedPayout,
@@ -54,13 +60,14 @@ export async function applyPayoutWords(
   const payouts = new Map(locked.map((row) => [row.end_to_end_id, row]));
   const outcome = new Outcome(
     deps,
-    await postedCauses(tx, 'execution', words.flatMap(executionsOf)),
+    await accountedExecutions(tx, 'BRE_B', words.flatMap(executionsOf)),
     await lastRefusals(tx, locked),
   );
   const results = words.map((word) => outcome.hear(word, payouts.get(word.reference) ?? null));
 
   const transfers = await endPayouts(deps, keys, tx, outcome.moves);
   await adoptExecutions(tx, outcome.adopted);
+  await recordExecutions(tx, outcome.executions);
   await insertAnomalies(tx, outcome.anomalies);
   if (claimToken !== null) await reschedulePayouts(tx, outcome.tasks(locked), claimToken);
   await conclude(results);
@@ -74,17 +81,24 @@ class Outcome {
   readonly adopted: (PayoutKey & { readonly executionId: string })[] = [];
   readonly transfers: Transfer[] = [];
   readonly anomalies: NewAnomaly[] = [];
+  /** Executions that this batch is the first to account for. */
+  readonly executions: PayoutExecution[] = [];
   readonly #deps: SystemDeps;
-  readonly #booked: Set<string>;
+  /** The payout that each execution is accounted to, null for none of ours; this batch's own among them. */
+  readonly #accounted: Map<string, string | null>;
   readonly #refusals: ReadonlyMap<string, RailErrorCode>;
   readonly #ended = new Map<string, { readonly status: PayoutStatus; readonly executionId: string | null }>();
   readonly #toSendAgain = new Set<string>();
-  /** Those that the rail says to be at. */
-  readonly #underWay = new Set<string>();
+  /** What the rail reported about each payout it was queried about. */
+  readonly #railStatus = new Map<string, OrderStanding['state']>();
 
-  constructor(deps: SystemDeps, booked: ReadonlySet<string>, refusals: ReadonlyMap<string, RailErrorCode>) {
+  constructor(
+    deps: SystemDeps,
+    accounted: ReadonlyMap<string, string | null>,
+    refusals: ReadonlyMap<string, RailErrorCode>,
+  ) {
     this.#deps = deps;
-    this.#booked = new Set(booked);
+    this.#accounted = new Map(accounted);
     this.#refusals = refusals;
   }
 
@@ -94,13 +108,14 @@ class Outcome {
       organizationId: payout.organization_id,
       id: payout.id,
       next: this.#next(payout),
+      railStatus: this.#railStatus.get(payout.id) ?? null,
     }));
   }
 
   #next({ id, status, attempts, sent_ms_ago }: LockedPayout): PayoutTask | null {
     const again: PayoutTask = { task: 'ask', afterMs: nextQuestionMs(sent_ms_ago ?? 0) };
     // It had ended before, and this was the last question about it, unless the rail is still at it.
-    if (status !== 'PROCESSING') return this.#underWay.has(id) ? again : null;
+    if (status !== 'PROCESSING') return this.#railStatus.get(id) === 'processing' ? again : null;
     if (!this.#toSendAgain.has(id)) return again;
     // The first repeat at once: it is a process that died. What never arrives leaves ever more rarely.
     return { task: 'send', afterMs: attempts === 1 ? 0 : backoffMs(attempts - 1, 5000, 600_000) };
@@ -108,14 +123,15 @@ class Outcome {
 
   hear(word: PayoutWord, payout: LockedPayout | null): WordResult {
     const judged = payout && this.#judged(word, payout);
-    if (payout && word.standing?.state === 'processing') this.#underWay.add(payout.id);
+    if (payout && word.standing) this.#railStatus.set(payout.id, word.standing.state);
     const { told, standing, toldLongAgo } = word;
     // The answer may be older than the message: what else it says holds, but the message is not done with yet.
     const early = standing !== null && told !== null && !toldLongAgo && !standsBy(standing, told);
+    const isTaken = (executionId: string) => this.#isTaken(executionId, payout);
     const judgement = standing
-      ? judgeStanding(judged, standing, early ? null : told)
+      ? judgeStanding(judged, standing, isTaken, early ? null : told)
       : told
-        ? judgeMessage(judged, told)
+        ? judgeMessage(judged, told, isTaken)
         : 'known';
     if (typeof judgement === 'string') return judgement;
     const news = this.#take(word, payout, judgement);
@@ -134,14 +150,16 @@ class Outcome {
     if (payout && move) {
       this.moves.push({ organizationId, id: payout.id, ...move });
       this.#ended.set(payout.id, { status: move.to, executionId: move.executionId });
+      this.#account(organizationId, payout.id, move.executionId);
     }
     if (payout && sendAgain) this.#toSendAgain.add(payout.id);
     if (payout && adopt !== null) {
       this.adopted.push({ organizationId, id: payout.id, executionId: adopt });
       this.#ended.set(payout.id, { status: 'CONFIRMED', executionId: adopt });
+      this.#account(organizationId, payout.id, adopt);
     }
     const fresh = oddities.filter(
-      ({ executionId, amount }) => amount === null || !this.#booked.has(causeId(executionId ?? '')),
+      ({ executionId, amount }) => amount === null || !this.#accounted.has(executionId ?? ''),
     );
     for (const oddity of fresh) this.#note(word, organizationId, payout?.id ?? null, oddity);
     return move !== null || adopt !== null || fresh.length > 0;
@@ -166,7 +184,7 @@ class Outcome {
         cause: { kind: 'execution', id: causeId(executionId) },
         resourceId: id,
       });
-      this.#booked.add(causeId(executionId));
+      this.#account(organizationId, payoutId, executionId);
     }
     this.anomalies.push({
       organizationId,
@@ -178,8 +196,20 @@ class Outcome {
       reference,
       executionId,
       amount: amount === null ? null : 0n - amount,
-      once: `payout/${kind}/${rail}/${executionId ?? reference}${amount === null ? '' : '/money'}`,
+      once: `payout/${kind}/${rail}/${onceName(kind, executionId, reference)}${amount === null ? '' : '/money'}`,
     });
+  }
+
+  #account(organizationId: string, payoutId: string | null, executionId: string | null): void {
+    if (executionId === null) return;
+    this.executions.push({ rail: 'BRE_B', executionId, organizationId, payoutId });
+    this.#accounted.set(executionId, payoutId);
+  }
+
+  /** Accounted to another payout than this one. Money of an unknown order is not this payout's either. */
+  #isTaken(executionId: string, payout: LockedPayout | null): boolean {
+    const owner = this.#accounted.get(executionId);
+    return owner !== undefined && owner !== (payout?.id ?? null);
   }
 
   #judged({ sentMsAgo = null }: PayoutWord, payout: LockedPayout): Judged {
@@ -189,7 +219,7 @@ class Outcome {
       amount: cents(payout.amount_in_cents),
       attempts: payout.attempts,
       refusal: this.#refusals.get(payout.id) ?? null,
-      nothingUnderWay: sentMsAgo !== null && sentMsAgo >= LEAVES_WITHIN_MS + longestProcessingMs,
+      nothingUnderWay: sentMsAgo !== null && sentMsAgo >= arrivesWithinMs({ longestProcessingMs }),
       refusesDuplicates,
     };
   }
@@ -207,8 +237,17 @@ function causeId(executionId: string): string {
   return `BRE_B:${executionId}`;
 }
 
-function executionsOf({ standing }: PayoutWord): string[] {
-  return standing?.executionId ? [causeId(standing.executionId)] : [];
+/** One execution can contradict several payouts, and each of them is an anomaly of its own. */
+function onceName(kind: Oddity['kind'], executionId: string | null, reference: string): string {
+  if (executionId === null) return reference;
+  return kind === 'contradiction' ? `${executionId}/${reference}` : executionId;
+}
+
+function executionsOf({ told, standing }: PayoutWord): string[] {
+  return [
+    ...(told?.kind === 'paid' ? [told.executionId] : []),
+    ...(standing?.executionId ? [standing.executionId] : []),
+  ];
 }
 
 /** Whose payouts these are, by what our end-to-end id says of itself. */

@@ -55,7 +55,11 @@ export class PayoutQuestions {
             'what a rail answered cannot be applied',
           );
           await this.#deps.system.transaction('apply payout answers', (tx) =>
-            reschedulePayouts(tx, [{ ...question, next: { task: 'ask', afterMs: PUT_OFF_MS } }], claimToken),
+            reschedulePayouts(
+              tx,
+              [{ ...question, next: { task: 'ask', afterMs: PUT_OFF_MS }, railStatus: null }],
+              claimToken,
+            ),
           );
         },
       ),
@@ -101,6 +105,7 @@ export class PayoutQuestions {
             silent.map((question) => ({
               ...question,
               next: { task: 'ask' as const, afterMs: backoffMs(question.questions + 1, 2000, 60_000) },
+              railStatus: 'unanswered' as const,
             })),
             claimToken,
           ),

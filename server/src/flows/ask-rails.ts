@@ -110,12 +110,15 @@ export class RailQuestions {
   }
 
   #applyAnswers(asked: readonly Asked[], claimToken: string): Promise<unknown> {
+    const { longestProcessingMs } = this.#deps.rails[this.#rail].abilities;
     const words: PayinWord[] = [];
     const silent: DueTask[] = [];
     for (const { item: task, answer } of asked) {
       const reference = this.#referenceOf(task);
+      // Counted until the query began: the answer to one that began in time may be older than the payment.
+      const toldLongAgo = (task.endedMsAgo ?? 0) >= longestProcessingMs;
       if (answer.kind === 'yes')
-        words.push({ rail: this.#rail, reference, told: null, standing: answer.value, toldLongAgo: false });
+        words.push({ rail: this.#rail, reference, told: null, standing: answer.value, toldLongAgo });
       else silent.push(task);
     }
     return this.#deps.system.transaction('apply answers', (tx) =>

@@ -18,24 +18,31 @@ export async function cancelPayout(deps: Deps, principal: Principal, id: string)
   const organizationId = principal.organization.id;
   const { dataKey } = principal.secrets;
   const key = { organizationId, id };
-  return writeForMerchant(deps, 'cancel payout', organizationId, async (tx): Promise<Payout | Fault> => {
-    const canceled = await cancelUnsent(tx, key);
-    if (canceled) {
-      await recordFinalEvents(
-        tx,
-        payoutEvents(deps, [canceled], () => dataKey),
-        () => dataKey,
-      );
-      await post(
-        tx,
-        payoutTransfers(deps, [{ ...canceled, anomaly_id: null, anomaly_organization_id: null }]),
-      );
-      return payoutOf(canceled, dataKey);
-    }
-    // The lock is a write, so that the refusal waits for the standby too.
-    const [standing] = await lockPayouts(tx, [key]);
-    if (!standing) return new Fault('not_found');
-    if (standing.status === 'CANCELED') return payoutOf(standing, dataKey);
-    return new Fault(standing.attempts > 0 ? 'payout_already_sent' : 'payout_ended');
-  });
+  const payout = await writeForMerchant(
+    deps,
+    'cancel payout',
+    organizationId,
+    async (tx): Promise<Payout | Fault> => {
+      const canceled = await cancelUnsent(tx, key);
+      if (canceled) {
+        await recordFinalEvents(
+          tx,
+          payoutEvents(deps, [canceled], () => dataKey),
+          () => dataKey,
+        );
+        await post(
+          tx,
+          payoutTransfers(deps, [{ ...canceled, anomaly_id: null, anomaly_organization_id: null }]),
+        );
+        return payoutOf(canceled, dataKey);
+      }
+      // The lock is a write, so that the refusal waits for the standby too.
+      const [standing] = await lockPayouts(tx, [key]);
+      if (!standing) return new Fault('not_found');
+      if (standing.status === 'CANCELED') return payoutOf(standing, dataKey);
+      return new Fault(standing.attempts > 0 ? 'payout_already_sent' : 'payout_ended');
+    },
+  );
+  deps.signals.raise('event_dispatch');
+  return payout;
 }

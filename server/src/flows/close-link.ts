@@ -30,5 +30,6 @@ export async function closeLink(
     await writeForMerchant(deps, 'close link', organization.id, (tx) =>
       closeEarly(tx, { organizationId: organization.id, id: attempt }),
     );
+  deps.signals.raise('link_expiry', 'breb_polling', 'pse_polling');
   return linkOf(row, secrets.dataKey);
 }

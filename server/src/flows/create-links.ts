@@ -4,8 +4,9 @@ import type { Deps } from '../deps.ts';
 import type { Cents } from '../kit/money.ts';
 import { findLinks, insertLinks, linkOf, type NewLink } from '../payment-links/payment-link.store.ts';
 import type { PaymentLink } from '../payment-links/payment-link.ts';
-import type { Rail } from '../rails/contract.ts';
+import { RAILS, type Rail } from '../rails/contract.ts';
 import { type Created, type Creation, type CreationKind, createOnce } from './create-once.ts';
+import { refusedCreations } from './refuse-creation.ts';
 
 export interface CreateLink extends Creation {
   readonly amount: Cents;
@@ -30,6 +31,10 @@ const LINKS: CreationKind<CreateLink, PaymentLink> = {
       const row = rows.get(id);
       return row && linkOf(row, command.secrets.dataKey);
     });
+  },
+
+  async refuse(_tx, commands) {
+    return refusedCreations(commands, ({ rail }) => (rail === null ? RAILS : [rail]));
   },
 
   async insert(tx, commands) {

@@ -6,6 +6,7 @@ import { FIRST_STATUS } from '../payins/payin.states.ts';
 import { findPayins, insertPayins, type NewPayin, payinOf } from '../payins/payin.store.ts';
 import type { Payin, PayinSource } from '../payins/payin.ts';
 import { type Created, type Creation, type CreationKind, createOnce } from './create-once.ts';
+import { refusedCreations } from './refuse-creation.ts';
 
 export interface CreatePayin extends Creation {
   /** Of the due work that follows the commit: whoever creates it has claimed it. */
@@ -30,6 +31,10 @@ const PAYINS: CreationKind<CreatePayin, Payin> = {
       const row = rows.get(id);
       return row && payinOf(row, command.secrets.dataKey);
     });
+  },
+
+  async refuse(_tx, commands) {
+    return refusedCreations(commands, ({ source }) => [source.rail]);
   },
 
   async insert(tx, commands) {
@@ -86,6 +91,7 @@ function createdPayin(command: CreatePayin, createdAt: Date, expiresAt: Date): P
     customer,
     callbackUrl,
     source,
+    endToEndId: null,
     createdAt,
     updatedAt: createdAt,
     expiresAt,

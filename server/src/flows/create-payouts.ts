@@ -14,6 +14,7 @@ import type { Payout } from '../payouts/payout.ts';
 import { receiverIndex, sealReceiver } from '../payouts/receiver.seal.ts';
 import { type Created, type Creation, type CreationKind, createOnce } from './create-once.ts';
 import { holdOf, payoutEvents } from './end-payouts.ts';
+import { refusedCreations } from './refuse-creation.ts';
 
 export interface CreatePayout extends Creation {
   readonly amount: Cents;
@@ -37,12 +38,15 @@ export async function createPayouts(
   patient = true,
 ): Promise<CreatedPayout[]> {
   const organizations = new Set(commands.map((command) => command.organization.id));
-  return deps.batch.write(
+  const created = await deps.batch.write(
     'create payouts',
     organizations,
     (tx) => createOnce(tx, new Payouts(deps), commands),
     patient,
   );
+  // What the balance did not cover has ended, with an event.
+  deps.signals.raise('payout_sending', 'event_dispatch');
+  return created;
 }
 
 class Payouts implements CreationKind<CreatePayout, Payout> {
@@ -75,11 +79,12 @@ class Payouts implements CreationKind<CreatePayout, Payout> {
         lookupId: command.lookupId,
       })),
     );
-    const refusals = new Map<CreatePayout, Fault>();
+    const refusals = refusedCreations(commands, () => ['BRE_B']);
     for (const [index, command] of commands.entries()) {
       const lookup = found[index];
       if (lookup) this.#lookups.set(command, lookup);
-      else if (command.lookupId !== null) refusals.set(command, new Fault('lookup_invalid'));
+      else if (command.lookupId !== null && !refusals.has(command))
+        refusals.set(command, new Fault('lookup_invalid'));
     }
     return refusals;
   }
@@ -168,6 +173,7 @@ function createdPayout(command: CreatePayout, createdAt: Date): Payout {
     reference,
     customer,
     key,
+    endToEndId: resourceReference(id, organization.number),
     createdAt,
     updatedAt: createdAt,
     resultAt: null,

@@ -33,12 +33,13 @@ export function creationBatcher<Command extends Creation, Answer>(
 
 /** @throws Fault also for what the database refuses of this command alone */
 export async function submitCreation<Command extends Creation, Answer>(
+  deps: Pick<Deps, 'batch'>,
   batcher: Batcher<Command, Answer>,
   command: Command,
 ): Promise<Answer> {
   try {
     return await batcher.submit(command);
   } catch (error) {
-    throw isDatabaseError(error) ? databaseRefusal(command, error.code) : error;
+    throw isDatabaseError(error) ? await databaseRefusal(deps, command, error) : error;
   }
 }

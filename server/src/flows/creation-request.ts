@@ -1,3 +1,7 @@
+import type { DatabaseError } from 'pg';
+import { isClaimTimeout, lockIdempotencyTable } from '../claims/idempotency.store.ts';
+import { isLockTimeout, statementOf } from '../db/failures.ts';
+import type { Deps } from '../deps.ts';
 import { canonicalJson } from '../kit/canonical-json.ts';
 import { hmac } from '../kit/crypto.ts';
 import { Fault } from '../kit/errors.ts';
@@ -37,12 +41,27 @@ export function faultOf(answer: Exclude<Created<unknown>, { kind: 'created' | 'r
   }
 }
 
-/** A single command that the database refused by itself. */
-export function databaseRefusal(command: Creation, sqlState: string | undefined): Fault {
-  // Somebody has held this command's key or reference for longer than we wait.
-  if (sqlState === '55P03')
-    return new Fault(command.idempotency ? 'idempotency_in_flight' : 'service_unavailable', {
-      reason: 'lock not available',
+/** A single command that the database refused. */
+export async function databaseRefusal(
+  deps: Pick<Deps, 'batch'>,
+  command: Creation,
+  error: DatabaseError,
+): Promise<Fault> {
+  if (!isLockTimeout(error))
+    return new Fault('internal_error', {
+      reason: `a creation was refused by the database with ${error.code}`,
     });
-  return new Fault('internal_error', { reason: `a creation was refused by the database with ${sqlState}` });
+  // Only a holder of this very key means that an earlier request is under way; any other lock is our own affair.
+  if (command.idempotency && isClaimTimeout(error) && (await tableIsFree(deps)))
+    return new Fault('idempotency_in_flight', { cause: error });
+  return new Fault('service_unavailable', { cause: error, reason: `lock timeout in ${statementOf(error)}` });
+}
+
+async function tableIsFree({ batch }: Pick<Deps, 'batch'>): Promise<boolean> {
+  try {
+    await batch.write('read', new Set(), lockIdempotencyTable);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -115,6 +115,11 @@ export class WebhookDeliverer {
     );
   }
 
+  /** Whether lines are being worked: one may be due again when its turn ends. */
+  get active(): boolean {
+    return this.#places.taken > 0;
+  }
+
   /** @returns how many lines were taken; call again at once while there are any */
   work(): Promise<number> {
     this.#claiming ??= this.#claim().finally(() => {

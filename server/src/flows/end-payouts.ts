@@ -1,6 +1,6 @@
 import { reopenReturned } from '../anomalies/anomaly.store.ts';
 import type { Tx } from '../db/tx.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps, SystemDeps } from '../deps.ts';
 import { recordFinalEvents } from '../events/event.store.ts';
 import type { NewEvent } from '../events/event.ts';
 import type { SecretKey } from '../kit/crypto.ts';
@@ -11,6 +11,7 @@ import type { DataKeys } from '../organizations/data-keys.ts';
 import { HOUSE_ID } from '../organizations/organization.ts';
 import { payoutEventData } from '../payouts/payout.event.ts';
 import type { Move } from '../payouts/payout.outcome.ts';
+import { lastQuestionMs } from '../payouts/payout.questions.ts';
 import { type PayoutKey, type PayoutRow, payoutWithoutCustomer } from '../payouts/payout.store.ts';
 import { type MovedPayout, movePayouts } from '../payouts/payout-outcome.store.ts';
 
@@ -46,12 +47,13 @@ export function payoutEvents(
  * @returns the transfers that belong to it, for the caller to post last: a balance is the one row that everybody needs
  */
 export async function endPayouts(
-  deps: Ids,
+  deps: Ids & Pick<SystemDeps, 'payoutRail'>,
   keys: DataKeys,
   tx: Tx,
   moves: readonly (PayoutKey & Move)[],
 ): Promise<Transfer[]> {
-  const moved = await movePayouts(tx, moves);
+  const { longestProcessingMs } = deps.payoutRail.abilities;
+  const moved = await movePayouts(tx, moves, lastQuestionMs(longestProcessingMs));
   const secrets = await keys.within(tx, new Set(moved.map((row) => row.organization_id)));
   const dataKeyOf = (organizationId: string) => secrets(organizationId).dataKey;
   await recordFinalEvents(tx, payoutEvents(deps, moved, dataKeyOf), dataKeyOf);

@@ -1,4 +1,4 @@
-import { countOpenAnomalies } from '../anomalies/anomaly.store.ts';
+import { countHeldSettlements, countOpenAnomalies } from '../anomalies/anomaly.store.ts';
 import type { SystemDeps } from '../deps.ts';
 import { lastSuccesses } from '../jobs/schedule.store.ts';
 import { SCHEDULES, type ScheduleName } from '../jobs/schedule-catalogue.ts';
@@ -54,8 +54,13 @@ export async function examinePayouts({ system }: Asked): Promise<PayoutsStanding
   };
 }
 
-export function examineAnomalies({ system }: Asked): Promise<number> {
-  return countOpenAnomalies(system);
+export async function examineAnomalies({ system }: Asked): Promise<{
+  readonly open: number;
+  /** Of those: payins whose settlement is held. */
+  readonly held: number;
+}> {
+  const [open, held] = await Promise.all([countOpenAnomalies(system), countHeldSettlements(system)]);
+  return { open, held };
 }
 
 /** Endpoints that get nothing, with the names of their owners; the longest first. */

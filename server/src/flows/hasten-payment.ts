@@ -29,6 +29,7 @@ export class Hastening {
     this.#asked.set(id, monotonicMs());
     await this.#deps.batch
       .write('hasten payment', new Set([shop.organization.id]), (tx) => askSoon(tx, { organizationId, id }))
+      .then(() => this.#deps.signals.raise('pse_polling'))
       .catch((error: unknown) =>
         this.#deps.log.warn(errorFields(error), 'a bank could not be asked at once'),
       );
@@ -46,5 +47,6 @@ export class Hastening {
         closeEarly(tx, { organizationId, id }),
       )
       .catch((error: unknown) => Promise.reject(writeFailure(error)));
+    this.#deps.signals.raise('breb_polling', 'pse_polling');
   }
 }

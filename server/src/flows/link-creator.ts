@@ -1,7 +1,6 @@
 import type { Customer } from '../customers/customer.ts';
 import type { Deps } from '../deps.ts';
 import type { Batcher } from '../kit/batch/batcher.ts';
-import { Fault } from '../kit/errors.ts';
 import { uuidv7 } from '../kit/ids.ts';
 import { cents } from '../kit/money.ts';
 import type { Principal } from '../organizations/organization.ts';
@@ -41,7 +40,7 @@ export class LinkCreator {
   }
 
   /**
-   * @throws Fault `rail_not_enabled`, `reference_taken`, `idempotency_mismatch`, `idempotency_in_flight`, `overloaded`,
+   * @throws Fault `organization_suspended`, `rail_not_enabled`, `reference_taken`, `idempotency_mismatch`, `idempotency_in_flight`, `overloaded`,
    *   `outcome_unknown`, `service_unavailable`
    */
   async create(
@@ -49,10 +48,11 @@ export class LinkCreator {
     request: LinkRequest,
     idempotency: Idempotency | null,
   ): Promise<{ link: PaymentLink; replayed: boolean }> {
-    const { rails } = principal.organization;
-    if (request.rail === null ? rails.size === 0 : !rails.has(request.rail))
-      throw new Fault('rail_not_enabled');
-    const answer = await submitCreation(this.#batcher, this.#command(principal, request, idempotency));
+    const answer = await submitCreation(
+      this.#deps,
+      this.#batcher,
+      this.#command(principal, request, idempotency),
+    );
     if (answer.kind === 'created') return { link: answer.resource, replayed: false };
     if (answer.kind === 'replayed') return { link: asCreated(answer.resource), replayed: true };
     throw faultOf(answer);

@@ -74,9 +74,10 @@ export class KeyLookups {
 
   /**
    * @throws Fault `breb_key_invalid`, `breb_key_not_found`, `breb_key_suspended`, `too_many_lookups`, `rail_unavailable`,
-   *   `rail_not_enabled`, `overloaded`, `service_unavailable`
+   *   `organization_suspended`, `rail_not_enabled`, `overloaded`, `service_unavailable`
    */
   async lookUp(principal: Principal, text: string, expected: Expected): Promise<KeyLookup> {
+    if (principal.organization.suspended) throw new Fault('organization_suspended');
     if (!principal.organization.rails.has('BRE_B')) throw new Fault('rail_not_enabled');
     const read = readReceiverKey(text);
     if (!read) throw new Fault('breb_key_invalid');

@@ -169,6 +169,7 @@ export async function updateEndpoint(
       return changed;
     },
   );
+  deps.signals.raise('webhook_delivery');
   return endpointOf(row, dataKey);
 }
 

@@ -1,3 +1,4 @@
+import { recordAction } from '../audit/operator-action.store.ts';
 import type { SystemDeps } from '../deps.ts';
 import type { SecretKey } from '../kit/crypto.ts';
 import { uuidv7 } from '../kit/ids.ts';
@@ -28,6 +29,7 @@ export interface KeyDetails {
 /** A new organization and its first key. The key's text is in the answer and nowhere else. */
 export async function createOrganization(
   deps: ManageDeps,
+  operator: string,
   details: OrganizationDetails,
   key: KeyDetails,
   credential = makeCredential('key', deps.environment, deps.cell),
@@ -42,6 +44,13 @@ export async function createOrganization(
       mac: credentialMac(credential, pepperOf(deps)),
       ...key,
     });
+    await recordAction(tx, {
+      operator,
+      action: 'org.create',
+      organizationId: id,
+      resource: id,
+      details: { rails: [...details.rails], keyId: credential.id, scopes: [...key.scopes] },
+    });
   });
   return { id, credential };
 }
@@ -52,6 +61,7 @@ export async function createOrganization(
  */
 export async function createKey(
   deps: ManageDeps,
+  operator: string,
   organizationId: string,
   key: KeyDetails,
 ): Promise<Credential | null> {
@@ -65,16 +75,24 @@ export async function createKey(
       ...key,
     });
     await announceChange(tx, organizationId);
+    await recordAction(tx, {
+      operator,
+      action: 'keys.create',
+      organizationId,
+      resource: credential.id,
+      details: { scopes: [...key.scopes], lifetimeSeconds: key.lifetimeSeconds },
+    });
     return credential;
   });
 }
 
 /** Ends a key, and every token made from it, on every node within a second. @returns whether there was such a live key */
-export async function endKey(deps: ManageDeps, keyId: string): Promise<boolean> {
+export async function endKey(deps: ManageDeps, operator: string, keyId: string): Promise<boolean> {
   return deps.system.transaction('manage organizations', async (tx) => {
     const organizationId = await revokeKey(tx, keyId);
     if (organizationId === null) return false;
     await announceChange(tx, organizationId);
+    await recordAction(tx, { operator, action: 'keys.revoke', organizationId, resource: keyId });
     return true;
   });
 }
@@ -85,17 +103,29 @@ export async function endKey(deps: ManageDeps, keyId: string): Promise<boolean> 
  */
 export async function changeLimits(
   deps: ManageDeps,
+  operator: string,
   organizationId: string,
   given: Partial<Limits>,
 ): Promise<Limits | null> {
   return deps.system.transaction('manage organizations', async (tx) => {
     const before = await lockLimits(tx, organizationId);
-    if (before === null || Object.keys(given).length === 0) return before;
+    if (before === null) return null;
     const limits = { ...before, ...given };
     await setLimits(tx, organizationId, limits);
     await announceChange(tx, organizationId);
+    await recordAction(tx, {
+      operator,
+      action: 'org.limits',
+      organizationId,
+      resource: organizationId,
+      details: { ...limits, ...previous(before) },
+    });
     return limits;
   });
+}
+
+function previous({ writesPerSecond, readsPerSecond }: Limits) {
+  return { previousWritesPerSecond: writesPerSecond, previousReadsPerSecond: readsPerSecond };
 }
 
 /** The house owns what belongs to no merchant. Ensured by every migration. */

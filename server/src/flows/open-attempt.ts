@@ -32,7 +32,7 @@ export interface Attempt {
 
 /**
  * Begins an attempt to pay a link: the payin and its place on the link in one transaction, so that there is one at a time.
- * @returns null when the link has ended, is shut, or another attempt is under way
+ * @returns null when the link has ended, is shut, another attempt is under way, or its organization is suspended
  * @throws Fault `outcome_unknown`, `service_unavailable`
  */
 export async function openAttempt(

@@ -180,6 +180,7 @@ async function record(deps: Deps, openings: readonly Opening[]): Promise<(PayinR
     await insertNotices(tx, refusals);
     return recorded;
   });
+  if (openings.some(({ refusal }) => refusal !== null)) deps.signals.raise('payin_notices');
   const byId = new Map(rows.map((row) => [row.id, row]));
   return results.map((result) => byId.get(result.id) ?? null);
 }

@@ -1,3 +1,4 @@
+import { recordAction } from '../audit/operator-action.store.ts';
 import type { SystemDeps } from '../deps.ts';
 import { listPauses, pause, resume, type StoredPause } from '../organizations/brake.store.ts';
 import { organizationExists } from '../organizations/organization.store.ts';
@@ -23,15 +24,23 @@ export async function pauseRail(
   return deps.system.transaction('pause rail', async (tx) => {
     if (organizationId !== null && !(await organizationExists(tx, organizationId))) return false;
     await pause(tx, { rail, organizationId: organizationId ?? HOUSE_ID, ...cause });
+    const { pausedBy: operator, reason: note } = cause;
+    await recordAction(tx, { operator, action: 'rails.pause', organizationId, resource: rail, note });
     return true;
   });
 }
 
 /** @returns false when it was not paused */
-export async function resumeRail(deps: SystemDeps, { rail, organizationId }: Reach): Promise<boolean> {
-  return deps.system.transaction('pause rail', (tx) =>
-    resume(tx, { rail, organizationId: organizationId ?? HOUSE_ID }),
-  );
+export async function resumeRail(
+  deps: SystemDeps,
+  { rail, organizationId }: Reach,
+  operator: string,
+): Promise<boolean> {
+  return deps.system.transaction('pause rail', async (tx) => {
+    const resumed = await resume(tx, { rail, organizationId: organizationId ?? HOUSE_ID });
+    if (resumed) await recordAction(tx, { operator, action: 'rails.resume', organizationId, resource: rail });
+    return resumed;
+  });
 }
 
 export type RailPause = Omit<StoredPause, 'organizationId'> & Reach;

@@ -74,7 +74,7 @@ export class PayinCreator {
   }
 
   /**
-   * @throws Fault `rail_not_enabled`, `reference_taken`, `idempotency_mismatch`, `idempotency_in_flight`, `overloaded`,
+   * @throws Fault `organization_suspended`, `rail_not_enabled`, `reference_taken`, `idempotency_mismatch`, `idempotency_in_flight`, `overloaded`,
    *   `outcome_unknown`, `service_unavailable`
    * @param committed called when the database has answered: what follows may wait for a bank
    */
@@ -84,7 +84,6 @@ export class PayinCreator {
     idempotency: Idempotency | null,
     committed: () => void = () => {},
   ): Promise<{ payin: Payin; replayed: boolean }> {
-    if (!principal.organization.rails.has(request.rail.name)) throw new Fault('rail_not_enabled');
     const command = this.#command(principal, request, idempotency);
     const answer = await this.#submit(command);
     committed();
@@ -145,7 +144,7 @@ export class PayinCreator {
         const key = mintBrebKey(this.#deps.brebKeyPrefix, this.#deps.cell, this.#deps.clock.now());
         return await this.#submit({ ...command, source: { ...command.source, key } }, triesLeft - 1);
       }
-      throw databaseRefusal(command, error.code);
+      throw await databaseRefusal(this.#deps, command, error);
     }
   }
 

@@ -1,7 +1,6 @@
 import type { Customer } from '../customers/customer.ts';
 import type { Deps } from '../deps.ts';
 import type { Batcher } from '../kit/batch/batcher.ts';
-import { Fault } from '../kit/errors.ts';
 import { uuidv7 } from '../kit/ids.ts';
 import { cents } from '../kit/money.ts';
 import type { Principal } from '../organizations/organization.ts';
@@ -42,7 +41,7 @@ export class PayoutCreator {
   }
 
   /**
-   * @throws Fault `rail_not_enabled`, `lookup_invalid`, `reference_taken`, `idempotency_mismatch`,
+   * @throws Fault `organization_suspended`, `rail_not_enabled`, `lookup_invalid`, `reference_taken`, `idempotency_mismatch`,
    *   `idempotency_in_flight`, `overloaded`, `outcome_unknown`, `service_unavailable`
    */
   async create(
@@ -50,8 +49,11 @@ export class PayoutCreator {
     request: PayoutRequest,
     idempotency: Idempotency | null,
   ): Promise<{ payout: Payout; replayed: boolean }> {
-    if (!principal.organization.rails.has('BRE_B')) throw new Fault('rail_not_enabled');
-    const answer = await submitCreation(this.#batcher, this.#command(principal, request, idempotency));
+    const answer = await submitCreation(
+      this.#deps,
+      this.#batcher,
+      this.#command(principal, request, idempotency),
+    );
     if (answer.kind === 'created') return { payout: answer.resource, replayed: false };
     if (answer.kind === 'replayed') return { payout: asCreated(answer.resource), replayed: true };
     throw faultOf(answer);

@@ -1,7 +1,12 @@
-import { recentActions } from '../audit/operator-action.store.ts';
+import { listActions } from '../audit/operator-action.store.ts';
+import type { ActionFilters, StoredAction } from '../audit/operator-action.ts';
 import type { SystemDeps } from '../deps.ts';
 
 /** What operators did, newest first. */
-export function readActions(deps: SystemDeps, most: number): ReturnType<typeof recentActions> {
-  return deps.system.transaction('read', (tx) => recentActions(tx, most));
+export function readActions(
+  deps: Pick<SystemDeps, 'system'>,
+  filters: ActionFilters,
+  limit: number,
+): Promise<StoredAction[]> {
+  return deps.system.transaction('read', (tx) => listActions(tx, filters, limit));
 }

@@ -210,6 +210,7 @@ export class KeyRegistrar {
       });
       await insertNotices(tx, refusals);
     });
+    if (refused.length > 0) this.#deps.signals.raise('payin_notices');
   }
 
   #report(answers: readonly RailAnswer<Opened>[]): void {

@@ -1,6 +1,5 @@
 import type { Deps } from '../deps.ts';
 import { monotonicMs } from '../kit/clock.ts';
-import { errorFields } from '../kit/log.ts';
 import { type ClaimedPayin, releaseClaims } from '../payins/payin-claim.store.ts';
 import type { CreatePayin } from './create-payins.ts';
 
@@ -48,8 +47,10 @@ export class UncertainCreations {
       const organizations = new Set(payins.map((payin) => payin.organizationId));
       if (payins.length > 0)
         await this.#deps.batch.write('release uncertain', organizations, (tx) => releaseClaims(tx, payins));
+      this.#deps.signals.raise('key_registration', 'pse_opening');
+      this.#deps.failures.succeeded('release_uncertain_creations');
     } catch (error) {
-      this.#deps.log.warn(errorFields(error), 'claims of uncertain creations could not be given up');
+      this.#deps.failures.failed('release_uncertain_creations', error);
       this.#waiting.push(...payins);
     }
     this.#timer = null;

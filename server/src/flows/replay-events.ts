@@ -14,10 +14,17 @@ const GO_ON_FOR_MS = 3000;
  * @throws Fault `not_found`, `outcome_unknown`, `service_unavailable`
  */
 export async function replayOne(deps: Deps, { organization }: Principal, eventId: string): Promise<Replayed> {
-  return writeForMerchant(deps, 'replay events', organization.id, async (tx): Promise<Replayed | Fault> => {
-    if (!(await findEvent(tx, organization.id, eventId))) return new Fault('not_found');
-    return replaySome(tx, organization.id, { kind: 'one', eventId }, NO_EVENT);
-  });
+  const replayed = await writeForMerchant(
+    deps,
+    'replay events',
+    organization.id,
+    async (tx): Promise<Replayed | Fault> => {
+      if (!(await findEvent(tx, organization.id, eventId))) return new Fault('not_found');
+      return replaySome(tx, organization.id, { kind: 'one', eventId }, NO_EVENT);
+    },
+  );
+  deps.signals.raise('webhook_delivery');
+  return replayed;
 }
 
 /**
@@ -43,6 +50,7 @@ export async function replayMany(
       throw error;
     });
     if (next === null) break;
+    deps.signals.raise('webhook_delivery');
     done = {
       events: done.events + next.events,
       deliveries: done.deliveries + next.deliveries,

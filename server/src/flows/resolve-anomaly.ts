@@ -1,5 +1,5 @@
 import { lockAnomaly, openAnomalies, recentAnomalies, resolveAnomaly } from '../anomalies/anomaly.store.ts';
-import type { Anomaly, Resolution } from '../anomalies/anomaly.ts';
+import { type Anomaly, anomalyCause, type Resolution } from '../anomalies/anomaly.ts';
 import { recordAction } from '../audit/operator-action.store.ts';
 import { isDatabaseError } from '../db/failures.ts';
 import type { Tx } from '../db/tx.ts';
@@ -22,20 +22,26 @@ export type ResolveOutcome =
       readonly organizationId: string;
       readonly returnPayoutId: string | null;
     }
-  | { readonly kind: 'no such anomaly' }
-  | { readonly kind: 'resolved before'; readonly anomaly: Anomaly }
+  | { readonly kind: 'not_found' }
+  | { readonly kind: 'already_resolved'; readonly anomaly: Anomaly }
+  | { readonly kind: 'accepted'; readonly anomaly: Anomaly }
   /** A credit or return needs money that came, a charge or writing off money that left, a dismissal must not lose any. */
-  | { readonly kind: 'no money' }
-  | { readonly kind: 'holds money' }
-  | { readonly kind: 'money came' }
-  | { readonly kind: 'money left' }
-  | { readonly kind: 'whose money' }
-  | { readonly kind: 'other organization' }
-  | { readonly kind: 'no such organization' }
-  | { readonly kind: 'not covered' };
+  | { readonly kind: 'no_money' }
+  | { readonly kind: 'holds_money' }
+  | { readonly kind: 'is_incoming' }
+  | { readonly kind: 'is_outgoing' }
+  /** What is held about a payin: it is released or reversed (`flows/resolve-held-payin.ts`). */
+  | { readonly kind: 'settlement_held' }
+  | { readonly kind: 'organization_required' }
+  | { readonly kind: 'organization_mismatch' }
+  | { readonly kind: 'organization_not_found' }
+  | { readonly kind: 'insufficient_balance' };
+
+/** The ways in which money in suspense, or an anomaly without money, ends. */
+type SuspenseResolution = Exclude<Resolution, 'release' | 'reverse' | 'listed'>;
 
 export interface Resolving {
-  readonly how: Resolution;
+  readonly how: SuspenseResolution;
   readonly by: string;
   readonly note: string | null;
   /** For money that belongs to no payin or payout of ours: whose it is. */
@@ -53,7 +59,7 @@ export async function resolve(deps: SystemDeps, id: string, resolving: Resolving
     return await deps.system.transaction('resolve anomaly', (tx) => resolveIn(deps, tx, id, resolving));
   } catch (error) {
     if (isDatabaseError(error) && error.constraint === 'balance_not_below_zero')
-      return { kind: 'not covered' };
+      return { kind: 'insufficient_balance' };
     throw error;
   }
 }
@@ -65,34 +71,42 @@ async function resolveIn(
   resolving: Resolving,
 ): Promise<ResolveOutcome> {
   const anomaly = await lockAnomaly(tx, id);
-  if (!anomaly) return { kind: 'no such anomaly' };
-  if (anomaly.resolvedAt) return { kind: 'resolved before', anomaly };
+  if (!anomaly) return { kind: 'not_found' };
+  if (anomaly.resolvedAt) return { kind: 'already_resolved', anomaly };
+  if (anomaly.acceptedAt) return { kind: 'accepted', anomaly };
   const refusal = unfit(anomaly, resolving.how);
   if (refusal) return refusal;
   const owner = await ownerOf(tx, anomaly, resolving);
   if (typeof owner !== 'string') return owner;
-  const freshId = () => uuidv7(deps.clock.now(), deps.cell);
+  const way = WAYS[resolving.how];
+  const transferId = way === null ? null : uuidv7(deps.clock.now(), deps.cell);
   const returnPayoutId = (await resolving.makeReturn?.(tx, anomaly)) ?? null;
   await resolveAnomaly(tx, anomaly, resolving, returnPayoutId);
   await recordAction(tx, {
-    id: freshId(),
-    organizationId: owner,
     operator: resolving.by,
-    action: `anomaly ${resolving.how.replace('_', ' ')}`,
-    resourceId: id,
+    action: 'anomalies.resolve',
+    organizationId: owner,
+    resource: id,
+    details: {
+      resolution: resolving.how,
+      amountInCents: anomaly.amount?.toString() ?? null,
+      transferId,
+      returnPayoutId,
+    },
     note: resolving.note,
   });
-  const way = WAYS[resolving.how];
-  if (way !== null && anomaly.amount !== null) {
+  if (way !== null && transferId !== null && anomaly.amount !== null) {
     const amount = cents(anomaly.amount < 0n ? -anomaly.amount : anomaly.amount);
-    const cause = { kind: 'anomaly', id } as const;
-    await post(tx, [{ id: freshId(), organizationId: owner, ...way, amount, cause, resourceId: id }]);
+    const cause = anomalyCause(anomaly);
+    await post(tx, [{ id: transferId, organizationId: owner, ...way, amount, cause, resourceId: id }]);
   }
   return { kind: 'resolved', anomaly, organizationId: owner, returnPayoutId };
 }
 
 /** Where the money goes. A return leaves suspense only when its payout is confirmed. */
-const WAYS: Readonly<Record<Resolution, { readonly debit: Account; readonly credit: Account } | null>> = {
+const WAYS: Readonly<
+  Record<SuspenseResolution, { readonly debit: Account; readonly credit: Account } | null>
+> = {
   credit: { debit: 'suspense', credit: 'available' },
   return: null,
   charge: { debit: 'available', credit: 'suspense' },
@@ -100,11 +114,12 @@ const WAYS: Readonly<Record<Resolution, { readonly debit: Account; readonly cred
   dismiss: null,
 };
 
-function unfit({ amount }: Anomaly, how: Resolution): ResolveOutcome | null {
-  if (how === 'dismiss') return amount === null ? null : { kind: 'holds money' };
-  if (amount === null) return { kind: 'no money' };
-  if (how === 'credit' || how === 'return') return amount > 0n ? null : { kind: 'money left' };
-  return amount < 0n ? null : { kind: 'money came' };
+function unfit({ kind, amount }: Anomaly, how: SuspenseResolution): ResolveOutcome | null {
+  if (kind === 'payment_not_listed') return { kind: 'settlement_held' };
+  if (how === 'dismiss') return amount === null ? null : { kind: 'holds_money' };
+  if (amount === null) return { kind: 'no_money' };
+  if (how === 'credit' || how === 'return') return amount > 0n ? null : { kind: 'is_outgoing' };
+  return amount < 0n ? null : { kind: 'is_incoming' };
 }
 
 /** Whose business it is: the anomaly's owner, or, for what is nobody's, whom the operator names. */
@@ -116,12 +131,12 @@ async function ownerOf(
   if (anomaly.organizationId !== HOUSE_ID) {
     return organizationId === null || organizationId === anomaly.organizationId
       ? anomaly.organizationId
-      : { kind: 'other organization' };
+      : { kind: 'organization_mismatch' };
   }
   // Only what moves a merchant's own balance needs to know which.
   if (how !== 'credit' && how !== 'charge') return HOUSE_ID;
-  if (organizationId === null) return { kind: 'whose money' };
+  if (organizationId === null) return { kind: 'organization_required' };
   return organizationId !== HOUSE_ID && (await organizationExists(tx, organizationId))
     ? organizationId
-    : { kind: 'no such organization' };
+    : { kind: 'organization_not_found' };
 }

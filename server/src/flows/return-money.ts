@@ -60,7 +60,7 @@ export function returnTo(
         resolved: {
           lookupId: null,
           resolutionId: resolution.resolutionId,
-          resolvedAt: new Date(deps.clock.now()),
+          resolvedAt: new Date(deps.clock.time()),
           holder: holderMark(secrets.hashKey, resolution),
         },
         endToEndId: resourceReference(id, await numberOfOrganization(tx, HOUSE_ID)),

@@ -1,3 +1,4 @@
+import { recordAction } from '../audit/operator-action.store.ts';
 import type { SystemDeps } from '../deps.ts';
 import { listWrappedKeys, replaceWrappedKey } from '../organizations/organization.store.ts';
 import { rewrap } from '../organizations/secrets.ts';
@@ -7,7 +8,7 @@ import { rewrap } from '../organizations/secrets.ts';
  * keys themselves do not change, so nothing that they encrypted is touched.
  * @returns how many were wrapped anew
  */
-export function rewrapDataKeys(deps: SystemDeps): Promise<number> {
+export function rewrapDataKeys(deps: SystemDeps, operator: string): Promise<number> {
   return deps.system.transaction('rewrap keys', async (tx) => {
     let count = 0;
     for (const stored of await listWrappedKeys(tx)) {
@@ -16,6 +17,13 @@ export function rewrapDataKeys(deps: SystemDeps): Promise<number> {
       await replaceWrappedKey(tx, stored.organizationId, fresh);
       count += 1;
     }
+    await recordAction(tx, {
+      operator,
+      action: 'secrets.rewrap',
+      organizationId: null,
+      resource: null,
+      details: { rewrapped: count },
+    });
     return count;
   });
 }

@@ -2,6 +2,7 @@ import type { SystemDeps } from '../deps.ts';
 import { lastSuccesses } from '../jobs/schedule.store.ts';
 import { SCHEDULES, type Schedule, type ScheduleName } from '../jobs/schedule-catalogue.ts';
 import type { ScheduleWork } from '../jobs/schedules.ts';
+import { auditAround } from './audit-around.ts';
 import { keepHouse } from './keep-house.ts';
 import { banksAreKnown, refreshBanks } from './refresh-banks.ts';
 import { rollSubtotals } from './roll-subtotals.ts';
@@ -54,10 +55,17 @@ function untilNothingIsLeft(round: () => Promise<number>): ScheduleWork['run'] {
  * One run now, in this process, whatever the clock says and whoever else is at it.
  * @returns false when there is no such schedule
  */
-export async function runSchedule(deps: SystemDeps, name: string): Promise<boolean> {
+export async function runSchedule(deps: SystemDeps, operator: string, name: string): Promise<boolean> {
   const schedule = SCHEDULES.find((each) => each.name === name);
   if (!schedule) return false;
-  await scheduleWork(deps, () => undefined)[schedule.name].run(new AbortController().signal);
+  const { run } = scheduleWork(deps, () => undefined)[schedule.name];
+  const action = {
+    operator,
+    action: 'schedules.run',
+    organizationId: null,
+    resource: schedule.name,
+  } as const;
+  await auditAround(deps, action, () => run(new AbortController().signal));
   return true;
 }
 

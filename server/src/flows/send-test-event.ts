@@ -17,15 +17,22 @@ export async function sendTestEvent(
   { organization, secrets }: Principal,
   endpointId: string,
 ): Promise<string> {
-  const now = deps.clock.now();
-  const id = uuidv7(now, deps.cell);
-  return writeForMerchant(deps, 'manage endpoints', organization.id, async (tx): Promise<string | Fault> => {
-    const endpoint = await findEndpoint(tx, organization.id, endpointId);
-    if (!endpoint) return new Fault('not_found');
-    if (endpoint.status === 'DISABLED') return new Fault('endpoint_disabled');
-    const event = { organizationId: organization.id, id, endpointId, createdAt: new Date(Math.floor(now)) };
-    await recordTestEvent(tx, event, secrets.dataKey);
-    await insertTestDelivery(tx, organization.id, endpointId, id);
-    return id;
-  });
+  const id = uuidv7(deps.clock.now(), deps.cell);
+  const createdAt = new Date(Math.floor(deps.clock.time()));
+  const eventId = await writeForMerchant(
+    deps,
+    'manage endpoints',
+    organization.id,
+    async (tx): Promise<string | Fault> => {
+      const endpoint = await findEndpoint(tx, organization.id, endpointId);
+      if (!endpoint) return new Fault('not_found');
+      if (endpoint.status === 'DISABLED') return new Fault('endpoint_disabled');
+      const event = { organizationId: organization.id, id, endpointId, createdAt };
+      await recordTestEvent(tx, event, secrets.dataKey);
+      await insertTestDelivery(tx, organization.id, endpointId, id);
+      return id;
+    },
+  );
+  deps.signals.raise('webhook_delivery');
+  return eventId;
 }

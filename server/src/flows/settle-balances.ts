@@ -9,6 +9,7 @@ import type { Transfer } from '../ledger/transfer.ts';
 import {
   lockSettlingPayins,
   putOffSettling,
+  queryBeforeSettling,
   relockSettling,
   type SettlingPayin,
   settlePayins,
@@ -60,7 +61,13 @@ async function putOff(
 }
 
 /** Payins are locked before balances, as everywhere. */
-async function settle(deps: SettleDeps, tx: Tx, payins: readonly SettlingPayin[]): Promise<void> {
+async function settle(deps: SettleDeps, tx: Tx, due: readonly SettlingPayin[]): Promise<void> {
+  // An earlier version gave them a time to settle on a notification alone.
+  await queryBeforeSettling(
+    tx,
+    due.filter((payin) => !payin.verified),
+  );
+  const payins = due.filter((payin) => payin.verified);
   if (payins.length === 0) return;
   const settlements = settlementsOf(deps, payins);
   await insertSettlements(tx, [...settlements.values()]);

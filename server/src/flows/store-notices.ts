@@ -31,7 +31,10 @@ export class NoticeIntake {
     );
     this.#batcher = new Batcher({
       run: async (posts) => {
-        await deps.system.transaction('store notices', (tx) => insertNotices(tx, posts.flat()));
+        const notices = posts.flat();
+        await deps.system.transaction('store notices', (tx) => insertNotices(tx, notices));
+        for (const about of new Set(notices.map((notice) => notice.about)))
+          deps.signals.raise(about === 'payin' ? 'payin_notices' : 'payout_notices');
         return posts.map(() => null);
       },
       verdict: verdictOf,

@@ -1,6 +1,10 @@
+import { anomaliesOfPayin } from '../anomalies/anomaly.store.ts';
+import type { Anomaly } from '../anomalies/anomaly.ts';
+import type { Tx } from '../db/tx.ts';
 import type { Deps } from '../deps.ts';
 import type { SealedTokens } from '../kit/sealed-token.ts';
 import type { Shop, Shops } from '../organizations/shops.ts';
+import { isSuspended } from '../organizations/suspension.store.ts';
 import { payinOf } from '../payins/payin.store.ts';
 import type { Payin } from '../payins/payin.ts';
 import { findPagePayin, latestAttempt, type PageRow } from '../payins/payin-page.store.ts';
@@ -10,8 +14,15 @@ import type { PaymentLink } from '../payment-links/payment-link.ts';
 /** A payin as its payer sees it. */
 export interface PagePayin {
   readonly payin: Payin;
-  /** PSE's number of the transaction. */
-  readonly cus: string | null;
+  /** Money of a direct payin that is not part of its confirmed amount, in the order it arrived. */
+  readonly suspended: readonly SuspendedMoney[];
+}
+
+/** Money that arrived and was held apart, and what has become of it. */
+export interface SuspendedMoney {
+  readonly kind: Anomaly['kind'];
+  readonly amount: bigint;
+  readonly state: 'held' | 'credited' | 'returned';
 }
 
 /** What a payer's page is about: a link with its last attempt, or a payin of its own. */
@@ -20,7 +31,12 @@ export type Visit = {
   /** By the database's clock. */
   readonly now: Date;
 } & (
-  | { readonly link: PaymentLink; readonly attempt: PagePayin | null }
+  | {
+      readonly link: PaymentLink;
+      readonly attempt: PagePayin | null;
+      /** No new attempt begins; one that is under way goes on. */
+      readonly suspended: boolean;
+    }
   | { readonly link: null; readonly attempt: PagePayin }
 );
 
@@ -41,7 +57,8 @@ export async function visitLink(deps: VisitDeps, shops: Shops, token: string): P
         ? await latestAttempt(tx, organizationId, row.id)
         : await findPagePayin(tx, organizationId, current);
     const link = linkOf(row, shop.secrets.dataKey);
-    return { shop, now: row.now, link, attempt: attempt && pagePayin(shop, attempt) };
+    const suspended = await isSuspended(tx, organizationId);
+    return { shop, now: row.now, link, attempt: attempt && pagePayin(shop, attempt, []), suspended };
   });
 }
 
@@ -63,10 +80,29 @@ async function visitSubject(
   const shop = subject && (await shops.find(subject.organizationNumber));
   if (!subject || !shop) return null;
   const { id: organizationId } = shop.organization;
-  const row = await deps.read.read(organizationId, (tx) => findPagePayin(tx, organizationId, subject.id));
-  return row && { shop, now: row.now, link: null, attempt: pagePayin(shop, row) };
+  return deps.read.read(organizationId, async (tx) => {
+    const row = await findPagePayin(tx, organizationId, subject.id);
+    if (!row) return null;
+    const suspended = row.payment_link_id === null ? await suspendedMoney(tx, organizationId, row.id) : [];
+    return { shop, now: row.now, link: null, attempt: pagePayin(shop, row, suspended) };
+  });
 }
 
-function pagePayin({ secrets }: Shop, row: PageRow): PagePayin {
-  return { payin: payinOf(row, secrets.dataKey), cus: row.pse_cus };
+async function suspendedMoney(tx: Tx, organizationId: string, payinId: string): Promise<SuspendedMoney[]> {
+  const anomalies = await anomaliesOfPayin(tx, organizationId, payinId);
+  return anomalies.flatMap(({ kind, amount, resolution }) =>
+    amount === null
+      ? []
+      : [
+          {
+            kind,
+            amount,
+            state: resolution === null ? 'held' : resolution === 'return' ? 'returned' : 'credited',
+          },
+        ],
+  );
+}
+
+function pagePayin({ secrets }: Shop, row: PageRow, suspended: readonly SuspendedMoney[]): PagePayin {
+  return { payin: payinOf(row, secrets.dataKey), suspended };
 }

@@ -1,6 +1,5 @@
 import type { SystemDeps } from '../deps.ts';
 import { monotonicMs } from '../kit/clock.ts';
-import { errorFields } from '../kit/log.ts';
 import type { Payin } from '../payins/payin.ts';
 import { type WatchedPayin, watchedPayins } from '../payins/payin-page.store.ts';
 
@@ -15,13 +14,13 @@ interface Watcher {
 
 /** Tells open pages that their payment has changed. One question for all of them: a thousand payers cost as much as one. */
 export class CheckoutWatch {
-  readonly #deps: Pick<SystemDeps, 'system' | 'log'>;
+  readonly #deps: Pick<SystemDeps, 'system' | 'failures'>;
   readonly #watchers = new Set<Watcher>();
   readonly #endings = new Set<() => void>();
   #timer: NodeJS.Timeout | null = null;
   #closed = false;
 
-  constructor(deps: Pick<SystemDeps, 'system' | 'log' | 'metrics'>) {
+  constructor(deps: Pick<SystemDeps, 'system' | 'failures' | 'metrics'>) {
     this.#deps = deps;
     deps.metrics.gauge(
       'caudal_checkout_pages',
@@ -83,8 +82,9 @@ export class CheckoutWatch {
         const standing = standings[index];
         watcher.tell(standing ? stamp(standing) : '');
       }
+      this.#deps.failures.succeeded('watch_checkout_pages');
     } catch (error) {
-      this.#deps.log.warn(errorFields(error), 'open pages could not be looked after');
+      this.#deps.failures.failed('watch_checkout_pages', error);
     }
     this.#timer = null;
     this.#schedule(Math.max(EVERY_MS - (monotonicMs() - began), EVERY_MS / 2));

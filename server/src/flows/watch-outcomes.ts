@@ -1,4 +1,4 @@
-import { countOpenAnomalies } from '../anomalies/anomaly.store.ts';
+import { countHeldSettlements, countOpenAnomalies } from '../anomalies/anomaly.store.ts';
 import type { SystemDeps } from '../deps.ts';
 import { waitingPayouts } from '../payouts/payout-outcome.store.ts';
 import { waitingNotices } from '../rail-notices/notice.store.ts';
@@ -9,6 +9,7 @@ export function watchOutcomes(deps: SystemDeps): () => Promise<void> {
   const waiting = new Map<string, number>();
   const oldest = new Map<string, number>();
   let anomalies = 0;
+  let held = 0;
   let payouts = { sends: 0, unknown: 0, oldest_send_seconds: 0 };
   const { metrics } = deps;
   metrics.gauge(
@@ -18,6 +19,11 @@ export function watchOutcomes(deps: SystemDeps): () => Promise<void> {
   );
   metrics.gauge('caudal_rail_notices_waiting_oldest_seconds', 'Age of the oldest of them.', () => oldest);
   metrics.gauge('caudal_anomalies_open', 'Anomalies that wait for an operator.', () => anomalies);
+  metrics.gauge(
+    'caudal_payins_settlement_held',
+    'Payins whose settlement is held, because their rail does not list the payment.',
+    () => held,
+  );
   metrics.gauge('caudal_payouts_waiting', 'Payouts that wait to be sent.', () => payouts.sends);
   metrics.gauge(
     'caudal_payouts_waiting_oldest_seconds',
@@ -37,6 +43,7 @@ export function watchOutcomes(deps: SystemDeps): () => Promise<void> {
       oldest.set(`{task="${task}"}`, row?.oldest_seconds ?? 0);
     }
     anomalies = await countOpenAnomalies(deps.system);
+    held = await countHeldSettlements(deps.system);
     payouts = await waitingPayouts(deps.system);
   };
 }

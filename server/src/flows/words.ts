@@ -8,7 +8,10 @@ export interface Word<Standing> {
   /** The message; beside a standing, the one that led to asking. */
   readonly told: Told | null;
   readonly standing: Standing | null;
-  /** Told so long ago that the rail, asked now, would know of it if it were so. */
+  /**
+   * Told so long ago that the rail, asked now, would know of it if it were so. Without a message: that which confirmed
+   * the payin.
+   */
   readonly toldLongAgo: boolean;
 }
 

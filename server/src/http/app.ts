@@ -22,6 +22,7 @@ import { registerCheckout } from './checkout/checkout.routes.ts';
 import { registerDocs } from './docs-routes.ts';
 import { faultOf } from './framework-fault.ts';
 import { languageOf } from './language.ts';
+import { withoutNullFields } from './null-fields.ts';
 import { isMerchantOperation, type Operation, type Reply, type StreamReply } from './operation.ts';
 import { problemBody, sendProblem } from './problem.ts';
 import { railNoticeRoutes } from './rail-notices/rail-notices.route.ts';
@@ -172,11 +173,12 @@ async function answerTo(
   const bodyType = operation.bodyType ?? 'application/json';
   if (operation.body && !request.headers['content-type']?.toLowerCase().startsWith(bodyType))
     throw new Fault('unsupported_media_type');
+  const sent = operation.body ? withoutNullFields(operation.body, request.body) : request.body;
   const call = {
     params: readPart(operation.params ?? NOTHING, request.params, '', language),
     query: readPart(operation.query ?? NOTHING, request.query, 'query.', language),
-    body: readBody(deps, operation, request.body, language),
-    rawBody: request.body,
+    body: readBody(deps, operation, sent, language),
+    rawBody: sent,
     idempotencyKey: idempotencyKey(operation, request),
     lastEventId: operation.resumes ? (request.headers['last-event-id']?.toString() ?? null) : null,
     language,

@@ -23,6 +23,8 @@ interface GateOptions {
   /** Of an organization without limits of its own; 0 is none. */
   readonly perSecond: Readonly<Record<Kind, number>>;
   readonly mostAtOnce: number;
+  /** Whether the database would take no write now: a request that writes is refused before anything is done. */
+  readonly writesSuspended: () => boolean;
 }
 
 /** A merchant's request as the gate judged it: let in with a place, or not, with the fault it is answered with. */
@@ -41,6 +43,11 @@ const OVERLOADED = [1, 2, 3].map(
   (retryAfterSeconds) =>
     new Fault('overloaded', { reason: 'more at once than can be done in time', retryAfterSeconds }),
 );
+
+const WRITES_SUSPENDED = new Fault('service_unavailable', {
+  reason: 'too many commits are pending without an answer',
+  retryAfterSeconds: 2,
+});
 
 /** Merchants' operations alone pass the gate: payers, and rails with news of money, are never turned away here. */
 const OF_MERCHANTS: ReadonlySet<string> = new Set(
@@ -108,6 +115,8 @@ export class Gate {
   /** For a request whose credential had to be looked up first. */
   judge(request: IncomingMessage, response: ServerResponse, principal: Principal): Judgement {
     const kind = kindOf(request.method);
+    if (kind === 'write' && this.#options.writesSuspended())
+      return this.#refused(principal, kind, NO_LIMIT, WRITES_SUSPENDED);
     const allowance = this.#limits[kind].take(principal.organization.id, this.#perSecond(principal, kind));
     const headers = headersOf(allowance);
     if (allowance && !allowance.allowed) return this.#refused(principal, kind, headers, RATE_LIMITED);

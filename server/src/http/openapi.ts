@@ -8,6 +8,7 @@ import type {
   ParameterObject,
   ResponseObject,
 } from './docs/openapi-types.ts';
+import { acceptingNull } from './null-fields.ts';
 import { isMerchantOperation, type Operation } from './operation.ts';
 
 /** Problems any operation can answer, beyond its own. */
@@ -134,7 +135,7 @@ function operationObject(operation: Operation, schemas: Record<string, JsonSchem
             required: true,
             content: {
               [operation.bodyType ?? 'application/json']: {
-                schema: schemaOf(operation.body, 'input', schemas),
+                schema: bodySchema(operation.body, operation.bodyType, schemas),
                 ...(operation.bodyExamples ? { examples: operation.bodyExamples } : {}),
               },
             },
@@ -143,6 +144,21 @@ function operationObject(operation: Operation, schemas: Record<string, JsonSchem
       : {}),
     responses: { ...successes(operation, schemas), ...failures(problems) },
   };
+}
+
+/** A form has no null: its absent members are left out. */
+function bodySchema(
+  body: z.ZodType,
+  bodyType: Operation['bodyType'],
+  schemas: Record<string, JsonSchema>,
+): JsonSchema {
+  const schema = schemaOf(body, 'input', schemas);
+  if (bodyType !== undefined) return schema;
+  const name = schema.$ref?.split('/').at(-1);
+  const shared = name === undefined ? undefined : schemas[name];
+  if (name === undefined || shared === undefined) return acceptingNull(schema);
+  schemas[name] = acceptingNull(shared);
+  return schema;
 }
 
 function problemsOf(operation: Operation): ErrorCode[] {

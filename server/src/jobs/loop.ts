@@ -1,17 +1,29 @@
-import { errorFields, type Log } from '../kit/log.ts';
+import type { FailureLog } from '../db/failure-log.ts';
+import { monotonicMs } from '../kit/clock.ts';
+
+/** A loop rests four times as long as a round took, so that one round handles what several commits left. */
+const REST_FACTOR = 4;
 
 interface LoopOptions {
   readonly name: string;
-  readonly everyMs: number;
+  /** The longest rest between two runs of a loop that is woken continually. */
+  readonly restMs: number;
   /** Does one round; answers how much it found. */
   readonly round: () => Promise<number>;
-  readonly log: Log;
+  readonly failures: FailureLog;
+  /** Called after a round that found work. */
+  readonly onWork: () => void;
 }
 
-/** Runs rounds of due work: at once again while there is some, else after a pause. A failing round is logged and tried again. */
+/**
+ * Runs rounds of one kind of due work when it is woken, until a round finds none. A wake-up during a run leads to another
+ * run, because that round may have read the database before the new work was committed.
+ */
 export class Loop {
   readonly #options: LoopOptions;
   #stopped = false;
+  #woken = false;
+  #restUntil = 0;
   #timer: NodeJS.Timeout | null = null;
   #running: Promise<void> | null = null;
 
@@ -19,8 +31,20 @@ export class Loop {
     this.#options = options;
   }
 
-  start(): void {
-    this.#running = this.#run();
+  get running(): boolean {
+    return this.#running !== null;
+  }
+
+  wake(): void {
+    if (this.#stopped) return;
+    this.#woken = true;
+    if (this.#running || this.#timer) return;
+    const waitMs = this.#restUntil - monotonicMs();
+    if (waitMs <= 0) return this.#start();
+    this.#timer = setTimeout(() => {
+      this.#timer = null;
+      this.#start();
+    }, waitMs);
   }
 
   /** Resolves when the round under way is done. */
@@ -30,18 +54,28 @@ export class Loop {
     await this.#running;
   }
 
+  #start(): void {
+    this.#running = this.#run().then(() => {
+      this.#running = null;
+      if (this.#woken) this.wake();
+    });
+  }
+
   async #run(): Promise<void> {
+    const { name, restMs, round, failures, onWork } = this.#options;
+    const began = monotonicMs();
     let found = 0;
     try {
-      do found = await this.#options.round();
-      while (found > 0 && !this.#stopped);
+      do {
+        this.#woken = false;
+        found = await round();
+        if (found > 0) onWork();
+      } while (found > 0 && !this.#stopped);
+      failures.succeeded(name);
+      this.#restUntil = monotonicMs() + Math.min(restMs, REST_FACTOR * (monotonicMs() - began));
     } catch (error) {
-      this.#options.log.warn(
-        { operation: this.#options.name, ...errorFields(error) },
-        'a round of due work failed',
-      );
+      failures.failed(name, error);
+      this.#restUntil = monotonicMs() + restMs;
     }
-    if (this.#stopped) return;
-    this.#timer = setTimeout(() => this.start(), this.#options.everyMs);
   }
 }

@@ -1,5 +1,7 @@
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import { PgBoss, type QueueOptions } from 'pg-boss';
+import { OWNER_SESSION, ownerClient } from '../db/owner-client.ts';
+import { type RoleNames, withRoleNames } from '../kit/database-roles.ts';
 import { SCHEDULES, type Schedule } from './schedule-catalogue.ts';
 
 /** pg-boss has it to itself; nothing of ours refers to it. */
@@ -17,15 +19,16 @@ const LONGEST_RETRY_SECONDS = 600;
  */
 export async function installSchedules(
   ownerUrl: string,
+  roles: RoleNames,
   schedules: readonly Schedule[] = SCHEDULES,
 ): Promise<void> {
-  const client = new Client({ connectionString: ownerUrl, application_name: 'caudal-migrate' });
+  const client = ownerClient(ownerUrl, 'caudal-migrate');
   await client.connect();
   try {
     // Held until the connection ends.
     await client.query("select pg_advisory_lock(hashtext('caudal.schedules'))");
     await installTables(ownerUrl, schedules);
-    await grantToWorkers(client);
+    await grantRights(client, roles);
   } finally {
     await client.end();
   }
@@ -35,7 +38,7 @@ async function installTables(ownerUrl: string, schedules: readonly Schedule[]): 
   const boss = new PgBoss({
     connectionString: ownerUrl,
     application_name: 'caudal-migrate',
-    options: '-c timezone=UTC',
+    options: OWNER_SESSION,
     schema: JOBS_SCHEMA,
     max: 1,
     schedule: false,
@@ -72,10 +75,14 @@ async function ensureSchedule(boss: PgBoss, schedule: Schedule): Promise<void> {
   });
 }
 
-async function grantToWorkers(client: Client): Promise<void> {
-  await client.query(
-    `grant usage on schema ${JOBS_SCHEMA} to caudal_system;
-     grant select, insert, update, delete on all tables in schema ${JOBS_SCHEMA} to caudal_system;
-     grant usage on all sequences in schema ${JOBS_SCHEMA} to caudal_system`,
-  );
+/** The backup role reads everything: a dump without the schedules would restore to a deployment without them. */
+const RIGHTS = `
+  grant usage on schema ${JOBS_SCHEMA} to caudal_system, caudal_backup;
+  grant select, insert, update, delete on all tables in schema ${JOBS_SCHEMA} to caudal_system;
+  grant usage on all sequences in schema ${JOBS_SCHEMA} to caudal_system;
+  grant select on all tables in schema ${JOBS_SCHEMA} to caudal_backup;
+  grant select on all sequences in schema ${JOBS_SCHEMA} to caudal_backup`;
+
+async function grantRights(client: Client, roles: RoleNames): Promise<void> {
+  await client.query(withRoleNames(RIGHTS, roles));
 }

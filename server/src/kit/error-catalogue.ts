@@ -148,6 +148,19 @@ export const ERRORS = {
     },
     retry: 'after_change',
   },
+  organization_suspended: {
+    status: 403,
+    title: { en: 'Organization suspended', es: 'Organización suspendida' },
+    cause: {
+      en: 'The operator of this service has suspended this organization: it cannot create payins, payouts or payment links, nor look up keys. Nothing was created.',
+      es: 'El operador del servicio suspendió esta organización: no puede crear cobros, pagos ni enlaces de pago, ni consultar llaves. No se creó nada.',
+    },
+    remedy: {
+      en: 'Contact the operator of this service. Reads and webhooks go on, payins that are open can still be paid, and payouts that were not sent wait until the organization is resumed. Repeating a request that was answered 201 before still returns the same resource.',
+      es: 'Comuníquese con el operador del servicio. Las consultas y los webhooks siguen, los cobros abiertos aún se pueden pagar y los pagos que no se han enviado esperan hasta que se levante la suspensión. Repetir una solicitud que ya recibió 201 devuelve el mismo recurso.',
+    },
+    retry: 'after_change',
+  },
   not_found: {
     status: 404,
     title: { en: 'Not found', es: 'No encontrado' },
@@ -235,6 +248,32 @@ export const ERRORS = {
       es: 'Elimine uno que ya no necesite, o cámbielo.',
     },
     retry: 'after_change',
+  },
+  anomaly_resolved: {
+    status: 409,
+    title: { en: 'Anomaly already resolved', es: 'La anomalía ya fue resuelta' },
+    cause: {
+      en: 'The money of this anomaly was accepted, credited or returned before, or is being returned.',
+      es: 'El dinero de esta anomalía ya fue aceptado, abonado o devuelto, o se está devolviendo.',
+    },
+    remedy: {
+      en: 'Read the payin: `status` and `resolution` of the anomaly say what was decided.',
+      es: 'Consulte el cobro: `status` y `resolution` de la anomalía dicen qué se decidió.',
+    },
+    retry: 'never',
+  },
+  anomaly_without_money: {
+    status: 409,
+    title: { en: 'Anomaly without money', es: 'Anomalía sin dinero' },
+    cause: {
+      en: 'No money came with this anomaly, so there is none to accept.',
+      es: 'Con esta anomalía no llegó dinero, así que no hay nada que aceptar.',
+    },
+    remedy: {
+      en: 'Nothing is to be done: the operator reviews it.',
+      es: 'No hay que hacer nada: el operador la revisa.',
+    },
+    retry: 'never',
   },
   payout_already_sent: {
     status: 409,

@@ -36,10 +36,12 @@ const ALLOWED = [
   'frames',
   'signal',
   'ageMs',
+  'leadMs',
   'circuit',
   'payinId',
   'payoutId',
   'noticeId',
+  'anomalyId',
   'webhookEndpointId',
 ] as const;
 

@@ -1,3 +1,6 @@
+import { performance } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+
 /**
  * Counters, gauges and histograms in Prometheus' text format. Our own because what we need fits a screen and the
  * usual package has had no release in years (docs/decisions/0002-dependencies.md).
@@ -11,8 +14,16 @@ interface Series {
 
 const LATENCY_BUCKETS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
+/** Scrapers that come more often get the values of the last refresh. */
+const REFRESH_EVERY_MS = 2000;
+/** A scrape waits no longer for a refresh; it gets the values of the last one. */
+const REFRESH_WITHIN_MS = 2000;
+
 export class Metrics {
   readonly #series: Series[] = [];
+  readonly #refreshers: (() => Promise<void>)[] = [];
+  #refreshing: Promise<unknown> | null = null;
+  #refreshedAt = Number.NEGATIVE_INFINITY;
 
   counter(name: string, help: string): Counter {
     return this.#add(new Counter(name, help));
@@ -23,8 +34,24 @@ export class Metrics {
     this.#add(new Gauge(name, help, read));
   }
 
+  /** Runs before a scrape, for gauges that take a query: without a scraper they cost nothing. It must not reject. */
+  beforeScrape(refresh: () => Promise<void>): void {
+    this.#refreshers.push(refresh);
+  }
+
   histogram(name: string, help: string, buckets: readonly number[] = LATENCY_BUCKETS): Histogram {
     return this.#add(new Histogram(name, help, buckets));
+  }
+
+  async scrape(): Promise<string> {
+    if (performance.now() - this.#refreshedAt >= REFRESH_EVERY_MS)
+      this.#refreshing ??= Promise.all(this.#refreshers.map((refresh) => refresh())).finally(() => {
+        this.#refreshing = null;
+        this.#refreshedAt = performance.now();
+      });
+    if (this.#refreshing)
+      await Promise.race([this.#refreshing, sleep(REFRESH_WITHIN_MS, null, { ref: false })]);
+    return this.render();
   }
 
   render(): string {

@@ -1,5 +1,6 @@
 import { statement, type Tx } from '../db/tx.ts';
 import { check } from './broken-row.store.ts';
+import { REVERSIBLE } from './reversal.ts';
 import { type Account, OWN_ACCOUNTS, SHARED_ACCOUNTS } from './transfer.ts';
 
 const OWN = OWN_ACCOUNTS.map((account) => `('${account}')`).join(', ');
@@ -75,8 +76,31 @@ const SUBTOTALS = check(
    where (t.debits_in_cents, t.credits_in_cents) is distinct from (e.debits, e.credits)`,
 );
 
+const kinds = (how: 'partly' | 'wholly') =>
+  Object.entries(REVERSIBLE)
+    .filter(([, each]) => each === how)
+    .map(([kind]) => `'${kind}'`)
+    .join(', ');
+
+// That a transfer is reversed once is for its cause, which names it, to show.
+const REVERSALS = check(
+  'booking-reversals',
+  `select 'ledger_transfers' as "table", r.organization_id as "organizationId", r.id::text as id,
+     coalesce('a reversal of ' || o.cause_kind || ' ' || o.id || ', at most ' || o.amount_in_cents || ' from ' || o.credit_account || ' to ' || o.debit_account,
+       'the reversed transfer ' || r.cause_id) as expected,
+     r.amount_in_cents || ' from ' || r.debit_account || ' to ' || r.credit_account as found
+   from caudal.ledger_transfers r
+   left join caudal.ledger_transfers o
+     on o.organization_id = r.organization_id and o.id = r.resource_id and r.cause_id = o.id::text
+   where r.cause_kind = 'reversal' and (
+     o.id is null or (r.debit_account, r.credit_account) <> (o.credit_account, o.debit_account)
+     or not case when o.cause_kind in (${kinds('partly')}) then r.amount_in_cents <= o.amount_in_cents
+       when o.cause_kind in (${kinds('wholly')}) then r.amount_in_cents = o.amount_in_cents
+       else false end)`,
+);
+
 /** Whether the books agree with themselves. */
-export const BOOK_CHECKS = [BALANCES, CAUSES, SUBTOTALS];
+export const BOOK_CHECKS = [BALANCES, CAUSES, SUBTOTALS, REVERSALS];
 
 const TOTALS = statement(
   'ledger-check.totals',

@@ -5,6 +5,8 @@ import type { Account, CauseKind } from './transfer.ts';
 const TYPES = {
   payment: 'PAYIN',
   payment_excess: 'CORRECTION',
+  payment_reversal: 'CORRECTION',
+  payment_relisted: 'PAYIN',
   settlement: 'SETTLEMENT',
   deposit: 'DEPOSIT',
   anomaly: 'CORRECTION',
@@ -13,6 +15,7 @@ const TYPES = {
   payout: 'PAYOUT',
   // Between accounts of ours: no merchant sees it.
   execution: 'CORRECTION',
+  reversal: 'REVERSAL',
 } as const satisfies Record<CauseKind, string>;
 
 /** A merchant has three accounts; of ours it sees what they are for, not how many there are. */

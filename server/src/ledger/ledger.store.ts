@@ -71,6 +71,22 @@ export async function post(tx: Tx, transfers: readonly Transfer[]): Promise<void
   if (first) throw new Error(`organization ${first.organization_id} has no account ${first.account}`);
 }
 
+const OF_CAUSES = statement(
+  'ledger.of-causes',
+  `select t.organization_id as "organizationId", t.resource_id as "resourceId" from caudal.ledger_causes c
+   join caudal.ledger_transfers t on t.organization_id = c.organization_id and t.id = c.transfer_id
+   where c.kind = $1 and c.id = any($2::text[]) and t.resource_id is not null`,
+);
+
+/** What the transfers of these causes are about. */
+export function resourcesOfCauses(
+  tx: Tx,
+  kind: CauseKind,
+  ids: readonly string[],
+): Promise<{ readonly organizationId: string; readonly resourceId: string }[]> {
+  return tx.query(OF_CAUSES, [kind, ids]);
+}
+
 const POSTED = statement(
   'ledger.posted',
   'select id from caudal.ledger_causes where kind = $1 and id = any($2::text[])',

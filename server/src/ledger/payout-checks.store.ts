@@ -45,5 +45,29 @@ const MOVES = check(
    where (e.amount, e.debit, e.credit) is distinct from (f.amount, f.debit, f.credit)`,
 );
 
+// An execution of the rail is accounted for once: by the payout that it confirmed or by the anomaly that holds its money.
+const EXECUTIONS = check(
+  'payout-executions',
+  `with claimed as (
+     select rail, execution_id, organization_id, id as payout_id, 'payouts' as "table", id::text as name from caudal.payouts where execution_id is not null
+     union all
+     select rail, execution_id, organization_id, payout_id, 'anomalies', id::text from caudal.anomalies
+       where execution_id is not null and amount_in_cents < 0
+   ),
+   ranked as (
+     select c.*, e.execution_id is not null as recorded, e.payout_id as recorded_payout_id,
+       e.payout_id is not distinct from c.payout_id as same,
+       row_number() over (partition by c.rail, c.execution_id order by (e.payout_id is not distinct from c.payout_id) desc, c.name) as place
+     from claimed c left join caudal.payout_executions e on e.rail = c.rail and e.execution_id = c.execution_id
+   )
+   select "table", organization_id as "organizationId", name as id, 'execution ' || execution_id || ' of its own' as expected,
+     case when not recorded then 'not recorded' else 'accounted to ' || coalesce('payout ' || recorded_payout_id, 'no payout') end as found
+   from ranked where not recorded or not same or place > 1
+   union all
+   select 'payout_executions', e.organization_id, e.execution_id, 'a confirmed payout or an anomaly with its money', 'none'
+   from caudal.payout_executions e
+   where not exists (select from claimed c where c.rail = e.rail and c.execution_id = e.execution_id and c.payout_id is not distinct from e.payout_id)`,
+);
+
 /** Whether the books agree with what payouts say of the same money. */
-export const PAYOUT_CHECKS = [HELD, MOVES];
+export const PAYOUT_CHECKS = [HELD, MOVES, EXECUTIONS];

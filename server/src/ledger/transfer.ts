@@ -9,11 +9,19 @@ export type OwnAccount = (typeof OWN_ACCOUNTS)[number];
 export type SharedAccount = (typeof SHARED_ACCOUNTS)[number];
 export type Account = OwnAccount | SharedAccount;
 
+export function isOwnAccount(account: Account): account is OwnAccount {
+  return OWN_ACCOUNTS.some((each) => each === account);
+}
+
 /** Why money moved. A cause moves money once, for ever. */
 export type CauseKind =
   | 'payment'
-  /** What came beyond a payment link's amount, in the same execution. */
+  /** What arrived beyond the amount of a payin or payment link, in the same execution. */
   | 'payment_excess'
+  /** The booking of a payment that its rail does not list, taken back by an operator. */
+  | 'payment_reversal'
+  /** A reversed payment that its rail lists after all. */
+  | 'payment_relisted'
   | 'settlement'
   | 'deposit'
   | 'anomaly'
@@ -21,7 +29,9 @@ export type CauseKind =
   | 'payout_release'
   | 'payout'
   /** Money that a rail sent and that no payout answers for. */
-  | 'execution';
+  | 'execution'
+  /** An operator undid a booking; its id is that of the reversed transfer. */
+  | 'reversal';
 
 /** A credit raises an account and a debit lowers it. Never changed: a mistake is corrected by another transfer. */
 export interface Transfer {
@@ -33,7 +43,7 @@ export interface Transfer {
   readonly credit: Account;
   readonly amount: Cents;
   readonly cause: { readonly kind: CauseKind; readonly id: string };
-  /** The payin, payout, settlement or anomaly it is about. */
+  /** The payin, payout, settlement or anomaly it is about; of a reversal the reversed transfer. */
   readonly resourceId: string | null;
 }
 

@@ -1,6 +1,7 @@
 import type { Anomaly } from '../anomalies/anomaly.ts';
 import type { SystemDeps } from '../deps.ts';
 import { listAnomalies, type ResolveOutcome, resolve } from '../flows/resolve-anomaly.ts';
+import { type HeldOutcome, resolveHeldPayin } from '../flows/resolve-held-payin.ts';
 import { findReceiver, returnTo } from '../flows/return-money.ts';
 import { isUuid } from '../kit/ids.ts';
 import { decimalPesos } from '../kit/money.ts';
@@ -24,35 +25,44 @@ export async function anomaliesList(deps: SystemDeps, options: Options): Promise
 }
 
 function line(anomaly: Anomaly): string {
-  const money = anomaly.amount === null ? 'no money' : `COP ${decimalPesos(anomaly.amount)}`;
+  const money =
+    anomaly.kind === 'payment_not_listed'
+      ? 'settlement held'
+      : anomaly.amount === null
+        ? 'no money'
+        : `COP ${decimalPesos(anomaly.amount)}`;
   const about =
     anomaly.payinId !== null
       ? `payin ${anomaly.payinId}`
       : anomaly.payoutId !== null
         ? `payout ${anomaly.payoutId}`
         : anomaly.reference;
-  const end = anomaly.resolution === null ? '' : `  ${anomaly.resolution} by ${anomaly.resolvedBy}`;
+  const accepted = anomaly.acceptedAt === null ? '' : '  accepted by its merchant';
+  const end = anomaly.resolution === null ? accepted : `  ${anomaly.resolution} by ${anomaly.resolvedBy}`;
   return `${anomaly.id}  ${anomaly.noticedAt.toISOString()}  ${anomaly.rail.padEnd(5)}  ${anomaly.kind.padEnd(13)}  ${money}  ${about}${end}`;
 }
 
-const WAYS = ['credit', 'return', 'charge', 'write-off', 'dismiss'] as const;
+const SUSPENSE_WAYS = ['credit', 'return', 'charge', 'write-off', 'dismiss'] as const;
+const HELD_WAYS = ['release', 'reverse'] as const;
 
 export async function anomaliesResolve(deps: SystemDeps, options: Options): Promise<Output> {
   const [id] = options.words;
   if (id === undefined || !isUuid(id))
     throw new UsageError('anomalies resolve needs the id of an anomaly (anomalies list shows them)');
-  const [way, other] = WAYS.filter((each) => options.given(each));
+  const [way, other] = [...SUSPENSE_WAYS, ...HELD_WAYS].filter((each) => options.given(each));
   if (way === undefined || other !== undefined)
-    throw new UsageError('say one of --credit, --return, --charge, --write-off and --dismiss');
+    throw new UsageError(
+      'say one of --credit, --return, --charge, --write-off and --dismiss, or of --release and --reverse',
+    );
+  if (way === 'release' || way === 'reverse') return resolveHeld(deps, options, id, way);
   const organizationId = options.matching('org', /^[0-9a-f-]{36}$/, 'the id of an organization', '');
   if (organizationId !== '' && !isUuid(organizationId))
     throw new UsageError('--org must be the id of an organization');
-  const by = options.required('by');
   const note = options.matching('note', /^.{1,500}$/, 'a note of at most 500 letters', '') || null;
   const receiver = way === 'return' ? await receiverOf(deps, options) : null;
   const outcome = await resolve(deps, id, {
     how: way === 'write-off' ? 'write_off' : way,
-    by,
+    by: options.by,
     note,
     organizationId: organizationId || null,
     makeReturn: receiver && returnTo(deps, receiver),
@@ -68,6 +78,38 @@ export async function anomaliesResolve(deps: SystemDeps, options: Options): Prom
     },
     text: told(outcome, way, receiver?.name ?? ''),
   };
+}
+
+async function resolveHeld(
+  deps: SystemDeps,
+  options: Options,
+  id: string,
+  how: (typeof HELD_WAYS)[number],
+): Promise<Output> {
+  const note = options.matching('note', /^.{1,500}$/, 'a note of at most 500 letters', '') || null;
+  const outcome = await resolveHeldPayin(deps, id, { how, by: options.by, note });
+  if (outcome.kind !== 'decided') throw new Error(heldRefusal(outcome));
+  const { anomaly, amount } = outcome;
+  const { organizationId, payinId } = anomaly;
+  const money = `COP ${decimalPesos(amount)}`;
+  return {
+    json: { id, resolution: how, organizationId, payinId, amountInCents: Number(amount) },
+    text:
+      how === 'release'
+        ? `${money} of payin ${payinId} settle with the next settlement run.`
+        : `${money} moved from the pending balance of ${organizationId} back to the rail. Payin ${payinId} stays CONFIRMED, with settlementStatus REVERSED.`,
+  };
+}
+
+function heldRefusal(outcome: Exclude<HeldOutcome, { kind: 'decided' }>): string {
+  switch (outcome.kind) {
+    case 'not_found':
+      return 'there is no such anomaly (anomalies list --all shows them)';
+    case 'already_resolved':
+      return `it was resolved before: ${outcome.anomaly.resolution} by ${outcome.anomaly.resolvedBy} at ${outcome.anomaly.resolvedAt?.toISOString()}`;
+    case 'not_held':
+      return 'it holds no settlement: --release and --reverse are for anomalies of kind payment_not_listed';
+  }
 }
 
 /** Asked of the directory before anything is written: who would get the money. */
@@ -95,7 +137,7 @@ async function receiverOf(deps: SystemDeps, options: Options) {
 
 function told(
   { anomaly, organizationId, returnPayoutId }: Extract<ResolveOutcome, { kind: 'resolved' }>,
-  way: (typeof WAYS)[number],
+  way: (typeof SUSPENSE_WAYS)[number],
   receiver: string,
 ): string {
   if (anomaly.amount === null) return `Anomaly ${anomaly.id} is put away.`;
@@ -114,25 +156,29 @@ function told(
 
 function refusal(outcome: Exclude<ResolveOutcome, { kind: 'resolved' }>): string {
   switch (outcome.kind) {
-    case 'no such anomaly':
+    case 'not_found':
       return 'there is no such anomaly (anomalies list --all shows them)';
-    case 'resolved before':
+    case 'already_resolved':
       return `it was resolved before: ${outcome.anomaly.resolution} by ${outcome.anomaly.resolvedBy} at ${outcome.anomaly.resolvedAt?.toISOString()}`;
-    case 'no money':
+    case 'accepted':
+      return `its merchant accepted it at ${outcome.anomaly.acceptedAt?.toISOString()} (API key ${outcome.anomaly.acceptedBy}); a worker credits it`;
+    case 'no_money':
       return 'no money came with it, so there is none to move; --dismiss puts it away';
-    case 'holds money':
+    case 'holds_money':
       return 'it is about money, which must go somewhere: --credit or --return what came, --charge or --write-off what left';
-    case 'money came':
+    case 'is_incoming':
       return 'money came with it: --credit gives it to the merchant, --return sends it back';
-    case 'money left':
+    case 'is_outgoing':
       return 'money left with it: --charge takes it from the merchant, --write-off bears it';
-    case 'whose money':
+    case 'settlement_held':
+      return 'it holds the settlement of a payin: --release lets it settle, --reverse takes the booking back';
+    case 'organization_required':
       return 'the money belongs to nothing of ours: say whose it is with --org ID';
-    case 'other organization':
+    case 'organization_mismatch':
       return 'it belongs to another organization: leave --org out';
-    case 'no such organization':
+    case 'organization_not_found':
       return 'there is no such organization (org list shows them)';
-    case 'not covered':
+    case 'insufficient_balance':
       return 'the available balance of the organization does not cover it; nothing was moved';
   }
 }

@@ -1,14 +1,66 @@
+import type { ActionFilters, StoredAction } from '../audit/operator-action.ts';
 import type { SystemDeps } from '../deps.ts';
 import { readActions } from '../flows/read-actions.ts';
-import type { Output } from './options.ts';
+import { isUuid } from '../kit/ids.ts';
+import { type Options, type Output, UsageError } from './options.ts';
 
-const MOST_LISTED = 1000;
+const LIMIT = 1000;
 
-export async function auditList(deps: SystemDeps): Promise<Output> {
-  const actions = await readActions(deps, MOST_LISTED);
-  const lines = actions.map(
-    ({ at, operator, action, resourceId, note }) =>
-      `${at.toISOString()}  ${action}  ${resourceId}  by ${operator}${note === null ? '' : `: ${note}`}`,
+export async function auditList(deps: SystemDeps, options: Options): Promise<Output> {
+  const actions = await readActions(deps, filtersOf(options), LIMIT);
+  const cut =
+    actions.length === LIMIT ? `\n(the newest ${LIMIT}; narrow it with --since, --by or --org)` : '';
+  return { json: actions, text: actions.map(line).join('\n') + cut || 'No operator action matches.' };
+}
+
+function line({
+  at,
+  operator,
+  action,
+  phase,
+  organizationId,
+  resource,
+  details,
+  note,
+}: StoredAction): string {
+  const facts = Object.entries(details).flatMap(([name, value]) =>
+    value === null ? [] : [`${name}=${Array.isArray(value) ? value.join(',') : String(value)}`],
   );
-  return { json: actions, text: lines.join('\n') || 'No operator has decided about money yet.' };
+  return [
+    at.toISOString(),
+    phase === 'done' ? action : `${action} ${phase}`,
+    resource ?? '-',
+    `by ${operator}`,
+    ...(organizationId === null ? [] : [`organization ${organizationId}`]),
+    ...(facts.length === 0 ? [] : [facts.join(' ')]),
+    ...(note === null ? [] : [`note: ${note}`]),
+  ].join('  ');
+}
+
+function filtersOf(options: Options): ActionFilters {
+  const organizationId = options.matching('org', /^.+$/, 'the id of an organization', '');
+  if (organizationId !== '' && !isUuid(organizationId))
+    throw new UsageError('--org must be the id of an organization (org list shows them)');
+  // As typed, `ledger deposit`, or as stored, `ledger.deposit`.
+  const action = options.matching('action', /^.{1,60}$/, 'a command such as "ledger deposit"', '');
+  return {
+    organizationId: organizationId || null,
+    operator: options.matching('by', /^.{1,120}$/u, 'a name', '') || null,
+    action: action.replace(/^(\w+) (\w+)$/, '$1.$2') || null,
+    since: sinceOf(options),
+  };
+}
+
+function sinceOf(options: Options): Date | null {
+  const wanted = 'a day such as 2026-11-16 (from midnight in Bogotá) or a time such as 2026-11-16T14:00:00Z';
+  const text = options.matching(
+    'since',
+    /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/,
+    wanted,
+    '',
+  );
+  if (text === '') return null;
+  const at = new Date(text.includes('T') ? text : `${text}T00:00:00-05:00`);
+  if (Number.isNaN(at.getTime())) throw new UsageError(`--since must be ${wanted}`);
+  return at;
 }

@@ -1,26 +1,58 @@
+import type { ActionCode } from '../audit/operator-action.ts';
 import { compose } from '../compose.ts';
-import { readConfig } from '../config.ts';
+import { givenAuthor, readConfig } from '../config.ts';
 import { ConnectionLost } from '../db/failures.ts';
 import { databaseFaults } from '../db/startup-checks.ts';
+import { readOnly } from '../db/system.ts';
 import type { SystemDeps } from '../deps.ts';
 import { makeLog } from '../kit/log.ts';
 import { anomaliesList, anomaliesResolve } from './anomalies.ts';
 import { auditList } from './audit.ts';
-import { COMMAND_WORDS, type CommandName, type ServerRoleName } from './catalogue.ts';
+import {
+  type AuditedCommandName,
+  COMMAND_WORDS,
+  type CommandName,
+  type ServerRoleName,
+} from './catalogue.ts';
 import { configCheck } from './config-check.ts';
 import { doctor } from './doctor.ts';
 import { failpointsList } from './failpoints.ts';
 import { commandHelp, commandsOf, groupHelp, overallHelp } from './help.ts';
 import { keysCreate, keysList, keysRevoke } from './keys.ts';
 import { ledgerDeposit, ledgerVerify } from './ledger.ts';
+import { ledgerReverse } from './ledger-reverse.ts';
 import { monthsDetach } from './months.ts';
 import { nearestWord } from './nearest-word.ts';
 import { noticesUnreadable } from './notices.ts';
 import { Options, type Output, UsageError } from './options.ts';
-import { orgCreate, orgLimits, orgList, secretsRewrap } from './organizations.ts';
+import { orgCreate, orgLimits, orgList, orgUpdate, secretsRewrap } from './organizations.ts';
+import { payinsEnd, payinsFind, payinsShow } from './payins.ts';
 import { payoutsResolve, payoutsShow, payoutsUnknown } from './payouts.ts';
 import { railsList, railsPause, railsResume } from './rails.ts';
 import { schedulesList, schedulesRun } from './schedules.ts';
+import { orgResume, orgShow, orgSuspend } from './suspension.ts';
+
+/** Each command that changes something, and the code of its audit rows: a command that is left out does not compile. */
+export const ACTIONS: Readonly<Record<AuditedCommandName, ActionCode>> = {
+  migrate: 'migrate',
+  'org create': 'org.create',
+  'org limits': 'org.limits',
+  'org update': 'org.update',
+  'org suspend': 'org.suspend',
+  'org resume': 'org.resume',
+  'keys create': 'keys.create',
+  'keys revoke': 'keys.revoke',
+  'ledger deposit': 'ledger.deposit',
+  'ledger reverse': 'ledger.reverse',
+  'anomalies resolve': 'anomalies.resolve',
+  'payins end': 'payins.end',
+  'payouts resolve': 'payouts.resolve',
+  'rails pause': 'rails.pause',
+  'rails resume': 'rails.resume',
+  'schedules run': 'schedules.run',
+  'months detach': 'months.detach',
+  'secrets rewrap': 'secrets.rewrap',
+};
 
 type Run = (deps: SystemDeps, options: Options) => Promise<Output>;
 /** Prints more than once, or must work where nothing else does. */
@@ -35,13 +67,21 @@ const RUNS: Readonly<Record<Exclude<CommandName, ServerRoleName | keyof typeof A
   'org create': orgCreate,
   'org list': orgList,
   'org limits': orgLimits,
+  'org update': orgUpdate,
+  'org show': orgShow,
+  'org suspend': orgSuspend,
+  'org resume': orgResume,
   'keys create': keysCreate,
   'keys list': keysList,
   'keys revoke': keysRevoke,
   'ledger deposit': ledgerDeposit,
+  'ledger reverse': ledgerReverse,
   'ledger verify': ledgerVerify,
   'anomalies list': anomaliesList,
   'anomalies resolve': anomaliesResolve,
+  'payins find': payinsFind,
+  'payins show': payinsShow,
+  'payins end': payinsEnd,
   'payouts unknown': payoutsUnknown,
   'payouts show': payoutsShow,
   'payouts resolve': payoutsResolve,
@@ -67,7 +107,7 @@ export async function operatorCommand(argv: readonly string[]): Promise<number> 
   let command: (typeof COMMAND_WORDS)[number] | undefined;
   try {
     command = commandOf(argv);
-    const options = new Options(argv.slice(command.name.split(' ').length), command);
+    const options = new Options(argv.slice(command.name.split(' ').length), command, givenAuthor());
     if (options.help) {
       console.log(commandHelp(command).trimEnd());
       return 0;
@@ -131,10 +171,11 @@ async function withDatabase(work: Run, options: Options): Promise<Output> {
   const log = makeLog({ level: 'error', base: { role: 'operator' } });
   const { deps, heartbeat, close } = compose(config, log);
   try {
-    const faults = await databaseFaults(deps.system, config);
+    const faults = await databaseFaults(deps.system, config, [config.database.systemUrl]);
     if (faults.length > 0) throw new Error(faults.join('; '));
     await heartbeat.start();
-    return await work(deps, options);
+    // What the catalogue does not list as a change cannot make one: it would leave no audit row.
+    return await work(options.changes ? deps : { ...deps, system: readOnly(deps.system) }, options);
   } finally {
     await heartbeat.stop();
     await close();

@@ -1,9 +1,12 @@
 import type { Config } from '../config.ts';
-import { type DatabaseFacts, surplusRights, unwalledTables } from '../db/examine.ts';
+import { connectionBudget, type ProcessRole, totalConnections } from '../db/connection-budget.ts';
+import { type DatabaseFacts, missingInDumps, surplusRights, unwalledTables } from '../db/examine.ts';
 import { type Login, tryLogin } from '../db/login.ts';
-import { migrationStanding } from '../db/migrate.ts';
+import { migrationStatus } from '../db/migration-files.ts';
 import { nextMonthExists } from '../db/months.ts';
+import { versionFault } from '../db/server-version.ts';
 import type { SystemDb } from '../db/system.ts';
+import { probeWrite } from '../db/write-probe.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 
 const LOGIN_WITHIN_MS = 3000;
@@ -53,7 +56,9 @@ function closedDoor(outside: readonly Entrance[], all: readonly Entrance[]): Fin
     return fail('database', 'no address is configured', 'set DATABASE_URL');
   const who = [...new Set(outside.map(({ url }) => roleOf(url)))].join(', ');
   const says = `${placeOf(first.url)} as ${who}: ${first.login.cause}`;
-  if (first.login.kind === 'refused') {
+  if (first.login.kind === 'pooler')
+    return fail('database', says, `give the address of PostgreSQL itself (${addressSettings(outside)})`);
+  if (first.login.kind === 'refused' || first.login.kind === 'password') {
     const migrated = all.some(({ login }) => login.kind === 'in' && login.migrated);
     const ownerIn = all.some(({ setting, login }) => setting === 'DATABASE_URL' && login.kind === 'in');
     return ownerIn && !migrated
@@ -96,7 +101,7 @@ function roleOf(url: string): string {
 }
 
 export async function examineMigrations(db: SystemDb): Promise<Finding> {
-  const { pending, unknown, changed } = await migrationStanding(db);
+  const { pending, unknown, changed } = await migrationStatus(db);
   if (unknown.length > 0)
     return fail(
       'migrations',
@@ -115,18 +120,22 @@ export async function examineMigrations(db: SystemDb): Promise<Finding> {
 }
 
 export async function examineRoles(db: SystemDb, config: Config): Promise<Finding> {
-  const { readUrl, batchUrl, systemUrl } = config.database;
-  const [surplus, unwalled] = await Promise.all([
-    surplusRights(db, roleOf(readUrl), [readUrl, batchUrl, systemUrl].map(roleOf)),
+  const { roles } = config.database;
+  const [surplus, unwalled, missing] = await Promise.all([
+    surplusRights(db, [roles.read, roles.backup], Object.values(roles)),
     unwalledTables(db),
+    missingInDumps(db, roles.backup),
   ]);
-  const walls = unwalled.map((table) => `${table} is without forced row-level security`);
+  const walls = [
+    ...unwalled.map((table) => `${table} is without forced row-level security`),
+    ...missing.map((table) => `${table} cannot be read by ${roles.backup}: a dump would not have its rows`),
+  ];
   if (surplus.length + walls.length === 0)
     return ok('roles', 'they hold no right they should not, and the walls between organizations stand');
   return fail(
     'roles',
     [...surplus, ...walls].join('\n'),
-    'take the right away (alter role … nosuperuser nobypassrls, revoke …); "caudal migrate" sets what it knows of the roles',
+    'take the right away as an administrator (alter role … nosuperuser nobypassrls, revoke …)',
   );
 }
 
@@ -140,10 +149,16 @@ export function examineFacts(facts: DatabaseFacts, config: Config): Finding[] {
           `the database belongs to ${facts.environment}, cell ${facts.cell}; the configuration says ${config.environment}, cell ${config.cell}`,
           'correct the address of the database, or CAUDAL_ENV and CAUDAL_CELL',
         ),
+    supported(facts),
     durability(facts),
-    room(facts),
+    room(facts, config),
   ];
   return findings.filter((each) => each !== null);
+}
+
+function supported({ version_number }: DatabaseFacts): Finding | null {
+  const fault = versionFault(version_number);
+  return fault === null ? null : fail('version', fault, 'move the database to a supported version');
 }
 
 function durability(facts: DatabaseFacts): Finding {
@@ -175,10 +190,16 @@ function durability(facts: DatabaseFacts): Finding {
   );
 }
 
-function room({ bytes, connections, max_connections, version }: DatabaseFacts): Finding {
-  const says = `PostgreSQL ${version}, ${Math.round(bytes / 1e6)} MB, ${connections} of ${max_connections} connections taken`;
-  return connections > max_connections * 0.85
-    ? warn('room', says, 'fewer processes or CAUDAL_READ_CONNECTIONS, or a higher max_connections')
+const FEWER_CONNECTIONS =
+  'a higher max_connections in PostgreSQL, fewer processes, or lower CAUDAL_READ_CONNECTIONS, CAUDAL_BATCH_LANES or CAUDAL_SYSTEM_CONNECTIONS';
+
+function room(facts: DatabaseFacts, { database }: Config): Finding {
+  const { bytes, connections, max_connections, reserved_connections, version } = facts;
+  const most = (role: ProcessRole) => totalConnections(connectionBudget(role, database));
+  const says = `PostgreSQL ${version}, ${Math.round(bytes / 1e6)} MB, ${connections} of ${max_connections} connections taken; an api process takes up to ${most('api')}, a worker ${most('worker')}`;
+  const free = max_connections - reserved_connections;
+  return connections > max_connections * 0.85 || most('api') + most('worker') > free
+    ? warn('room', says, FEWER_CONNECTIONS)
     : ok('room', says);
 }
 
@@ -188,6 +209,33 @@ export async function examineMonths(db: SystemDb): Promise<Finding> {
     : fail(
         'months',
         "next month's partitions are missing: when it begins, nothing can be written",
-        'caudal schedules run keep-house',
+        'caudal schedules run keep-house --by NAME',
       );
 }
+
+/** Tries a write, as readiness does: a full disk and a missing standby do not show in any setting. */
+export async function examineWrites(db: SystemDb): Promise<Finding> {
+  const probe = await probeWrite(db);
+  switch (probe.kind) {
+    case 'written':
+      return ok('writes', 'a test write was committed');
+    case 'standby_missing':
+      return fail(
+        'writes',
+        `${probe.count} commits wait for a synchronous standby that does not confirm them`,
+        'start the standby (pg_stat_replication lists those connected), or take it out of synchronous_standby_names',
+      );
+    case 'failed':
+      return fail(
+        'writes',
+        `a test write failed: ${probe.cause}${probe.sqlState ? ` (${probe.sqlState})` : ''}`,
+        WRITE_REMEDIES[probe.sqlState ?? ''] ??
+          'is a synchronous standby missing (select * from pg_stat_replication)? See the log of PostgreSQL',
+      );
+  }
+}
+
+const WRITE_REMEDIES: Readonly<Record<string, string>> = {
+  '53100': 'free space on the data volume of PostgreSQL, or enlarge it',
+  '25006': 'this server is read-only: set the address of the primary',
+};

@@ -21,7 +21,7 @@ export function railFinding(rail: Rail, url: string, probe: RailProbe): Finding 
         ? warn(
             name,
             says,
-            `payers wait for it; ask ${rail}'s operators, or: caudal rails pause --rail ${rail}`,
+            `payers wait for it; ask ${rail}'s operators, or: caudal rails pause --rail ${rail} --reason … --by NAME`,
           )
         : ok(name, says);
     }
@@ -94,6 +94,6 @@ export function pausesFinding(
   return warn(
     'pauses',
     says.join('\n'),
-    `when it is over: caudal rails resume --rail ${first?.rail}${reach}`,
+    `when it is over: caudal rails resume --rail ${first?.rail}${reach} --by NAME`,
   );
 }

@@ -80,7 +80,13 @@ export async function payoutsFinding(deps: SystemDeps, paused: boolean): Promise
 }
 
 export async function anomaliesFinding(deps: SystemDeps): Promise<Finding> {
-  const open = await examineAnomalies(deps);
+  const { open, held } = await examineAnomalies(deps);
+  if (held > 0)
+    return fail(
+      'anomalies',
+      `the settlement of ${counted(held, 'payin')} is held: a notification reported the payment, and the rail does not list it (${counted(open, 'anomaly waits', 'anomalies wait')} for a decision in all)`,
+      'caudal anomalies list, then anomalies resolve --release or --reverse (docs/operating/payins.md)',
+    );
   return open === 0
     ? ok('anomalies', 'none is open')
     : warn(
@@ -153,5 +159,5 @@ export async function schedulesFinding(deps: SystemDeps, sinceSeconds: number): 
   // What runs every minute and does not: then nobody runs anything.
   return late.some(({ name }) => name === 'settlement')
     ? fail('schedules', `${says.join('\n')}: no worker seems to be alive`, 'start one: caudal worker')
-    : warn('schedules', says.join('\n'), `caudal schedules run ${first?.name}`);
+    : warn('schedules', says.join('\n'), `caudal schedules run ${first?.name} --by NAME`);
 }

@@ -16,6 +16,7 @@ import {
   examineMigrations,
   examineMonths,
   examineRoles,
+  examineWrites,
 } from './doctor-database.ts';
 import { clockFinding, pausesFinding, railFinding } from './doctor-rails.ts';
 import { examineSettings } from './doctor-settings.ts';
@@ -37,9 +38,9 @@ const ANSWER_WITHIN_MS = 4000;
 const STATEMENT_WITHIN_MS = 3000;
 
 const NEEDS_DATABASE =
-  'migrations, roles, durability, months, pauses, keys waiting, notices, payouts, anomalies, endpoints, events and schedules';
+  'migrations, roles, durability, writes, months, pauses, keys waiting, notices, payouts, anomalies, endpoints, events and schedules';
 
-/** Looks at everything an operator asks first, and changes nothing. */
+/** Looks at everything an operator asks first, and changes nothing but the row of its test write. */
 export async function doctor(options: Options, print: (output: Output) => void): Promise<Output> {
   const every = options.matching('watch', /^\d{1,4}$/, 'a number of seconds, 1 to 3600', '');
   if (every === '') return examination();
@@ -129,19 +130,20 @@ async function examineInside(
     const migrations = await look('migrations', () => examineMigrations(deps.system));
     const lookInside: Look = (name, ask) => look(name, ask, migrations.status === 'ok');
     const facts = databaseFacts(deps.system);
-    const [roles, about, months, clock, work] = await Promise.all([
+    const [roles, about, writes, months, clock, work] = await Promise.all([
       lookInside('roles', () => examineRoles(deps.system, config)),
       facts.then(
         (known) => examineFacts(known, config),
         async (error: unknown) => [await lookInside('deployment', () => Promise.reject(error))],
       ),
+      lookInside('writes', () => examineWrites(deps.system)),
       lookInside('months', () => examineMonths(deps.system)),
       databaseClock(deps.system).catch(() => null),
       examineWork(deps, facts, lookInside),
     ]);
     if (clock) clocks.set('the database', clock);
     const shift = await facts.then(({ shift_seconds }) => shift_seconds).catch(() => null);
-    return { about: [migrations, roles, ...about, months], work, shiftSeconds: shift };
+    return { about: [migrations, roles, ...about, writes, months], work, shiftSeconds: shift };
   } finally {
     await close();
   }

@@ -8,7 +8,7 @@ import { type Options, type Output, UsageError } from './options.ts';
 
 export async function keysCreate(deps: SystemDeps, options: Options): Promise<Output> {
   const days = options.matching('days', /^[1-9]\d{0,3}$/, 'a number of days, 1 to 9999', '');
-  const credential = await createKey(deps, organizationOf(options), {
+  const credential = await createKey(deps, options.by, organizationOf(options), {
     name: options.required('name'),
     scopes: options.listed('scopes', SCOPES),
     lifetimeSeconds: days === '' ? null : Number(days) * 86_400,
@@ -23,7 +23,7 @@ export async function keysCreate(deps: SystemDeps, options: Options): Promise<Ou
 export async function keysList(deps: SystemDeps, options: Options): Promise<Output> {
   const keys = await listKeysOf(deps, organizationOf(options));
   if (!keys) throw noSuchOrganization();
-  const now = deps.clock.now();
+  const now = deps.clock.time();
   const lines = keys.map((key) => `${key.id}  ${stateOf(key, now).padEnd(8)}  ${useOf(key)}  ${key.name}`);
   return {
     json: keys.map((key) => ({ ...key, state: stateOf(key, now) })),
@@ -34,7 +34,7 @@ export async function keysList(deps: SystemDeps, options: Options): Promise<Outp
 export async function keysRevoke(deps: SystemDeps, options: Options): Promise<Output> {
   const [keyId] = options.words;
   if (keyId === undefined) throw new UsageError('keys revoke needs the id of a key (keys list shows them)');
-  if (!(await endKey(deps, keyId))) throw new Error(`there is no live key ${keyId}`);
+  if (!(await endKey(deps, options.by, keyId))) throw new Error(`there is no live key ${keyId}`);
   return {
     json: { keyId, revoked: true },
     text: `Key ${keyId} is revoked; no node honours it a second from now.`,

@@ -6,36 +6,50 @@ import { type Cents, cents, decimalPesos } from '../kit/money.ts';
 import { type Options, type Output, UsageError } from './options.ts';
 
 export async function ledgerDeposit(deps: SystemDeps, options: Options): Promise<Output> {
-  const organizationId = options.required('org');
-  if (!isUuid(organizationId))
-    throw new UsageError('--org must be the id of an organization (org list shows them)');
+  const organizationId = organizationOf(options);
   const amount = amountOf(options.required('amount'));
   const reference = options.required('reference');
   if (reference.length > 255) throw new UsageError('--reference must be at most 255 letters');
-  const outcome = await deposit(deps, { organizationId, amount, reference });
-  const available = availableAfter(outcome, reference);
+  const outcome = await deposit(deps, { organizationId, amount, reference, operator: options.by });
+  const { available, transferId } = bookedOf(outcome, reference);
   const booked = outcome.kind === 'booked';
   const deed = booked
     ? `Booked COP ${decimalPesos(amount)}`
     : `A deposit "${reference}" of COP ${decimalPesos(amount)} was booked before; nothing was booked now`;
   return {
-    json: { booked, amountInCents: Number(amount), availableInCents: available.toString() },
+    json: {
+      booked,
+      transferId,
+      amountInCents: Number(amount),
+      availableInCents: available.toString(),
+    },
     text: `${deed}. Available: COP ${decimalPesos(available)}.`,
   };
 }
 
-function availableAfter(outcome: DepositOutcome, reference: string): Cents {
-  if (outcome.kind === 'no such organization')
+function bookedOf(outcome: DepositOutcome, reference: string) {
+  if (outcome.kind === 'organization_not_found')
     throw new Error('there is no such organization (org list shows them)');
-  if (outcome.kind === 'other amount') {
+  if (outcome.kind === 'amount_mismatch') {
     const amount = decimalPesos(outcome.bookedAmount);
     throw new Error(`a deposit "${reference}" was booked before, of COP ${amount}: nothing was booked now`);
   }
-  return outcome.available;
+  if (outcome.kind === 'already_reversed')
+    throw new Error(
+      `a deposit "${reference}" was booked and COP ${decimalPesos(outcome.amount)} of it reversed: nothing was booked now. A new deposit needs another --reference`,
+    );
+  return outcome;
+}
+
+/** @throws UsageError */
+export function organizationOf(options: Options): string {
+  const id = options.required('org');
+  if (!isUuid(id)) throw new UsageError('--org must be the id of an organization (org list shows them)');
+  return id;
 }
 
 /** Digits to digits: no float is made of it. Less than the largest amount of a payin, times a thousand. */
-function amountOf(pesos: string): Cents {
+export function amountOf(pesos: string): Cents {
   const [, whole, decimals = ''] = /^(\d{1,13})(?:\.(\d{1,2}))?$/.exec(pesos) ?? [];
   const amount = whole === undefined ? 0n : BigInt(whole + decimals.padEnd(2, '0'));
   if (amount === 0n)

@@ -1,5 +1,6 @@
 import { readConfig } from '../config.ts';
 import type { SystemDeps } from '../deps.ts';
+import { type AuditedEnd, auditAround } from '../flows/audit-around.ts';
 import { type Detaching, detachMonths, KEPT_MONTHS } from '../flows/detach-months.ts';
 import { type Options, type Output, UsageError } from './options.ts';
 
@@ -9,13 +10,34 @@ export async function monthsDetach(deps: SystemDeps, options: Options): Promise<
   const { ownerUrl } = readConfig('operator').database;
   if (ownerUrl === null)
     throw new Error('months detach needs DATABASE_URL as the owner of the schema, as migrate does');
-  const outcome = await detachMonths(deps, ownerUrl, before.replace('-', ''));
+  const action = {
+    operator: options.by,
+    action: 'months.detach',
+    organizationId: null,
+    resource: before,
+  } as const;
+  const detaching = () => detachMonths(deps, ownerUrl, before.replace('-', ''));
+  const outcome = await auditAround(deps, action, detaching, endOf);
   const months = detachedMonths(outcome);
   const names = months.map(({ table, month }) => `caudal.${table}_${month}`);
   return {
     json: { detached: names },
     text: names.length === 0 ? `Nothing before ${before} is left to detach.` : farewell(names),
   };
+}
+
+function endOf(outcome: Detaching): AuditedEnd {
+  switch (outcome.kind) {
+    case 'detached':
+      return {
+        phase: 'finished',
+        details: { detached: outcome.months.map(({ table, month }) => `${table}_${month}`) },
+      };
+    case 'open':
+      return { phase: 'failed', details: { error: 'month_open', month: outcome.month } };
+    case 'too young':
+      return { phase: 'failed', details: { error: 'month_too_young' } };
+  }
 }
 
 function detachedMonths(outcome: Detaching) {

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { AUTHOR_RULE, isAuthor } from '../kit/author.ts';
 import type { CommandWords, OptionWords } from './catalogue.ts';
 import { commonOptions } from './help.ts';
 import { nearestWord } from './nearest-word.ts';
@@ -18,11 +19,16 @@ export interface Output {
 export class Options {
   readonly #command: CommandWords;
   readonly #values: Readonly<Record<string, unknown>>;
+  readonly #defaultBy: string | null;
   readonly words: readonly string[];
 
-  /** @throws UsageError for what the catalogue does not have, and for what it requires and was not given */
-  constructor(args: readonly string[], command: CommandWords) {
+  /**
+   * @param defaultBy who is recorded where `--by` is not given
+   * @throws UsageError for what the catalogue does not have, and for what it requires and was not given
+   */
+  constructor(args: readonly string[], command: CommandWords, defaultBy: string | null = null) {
     this.#command = command;
+    this.#defaultBy = defaultBy;
     const { values, words } = parsed(args, [...command.options, ...commonOptions(command)]);
     this.#values = values;
     this.words = words;
@@ -31,7 +37,25 @@ export class Options {
     if (surplus !== undefined) throw new UsageError(`"${surplus}" is one word too many`);
     const missing = command.words[words.length];
     if (missing) throw new UsageError(`${command.name} needs ${missing.summary}`);
-    for (const option of command.options) this.#check(option);
+    for (const option of command.options) if (option.name !== 'by') this.#check(option);
+    // Rejected before anything is done: a command that changes something has an author.
+    if (this.changes) void this.by;
+  }
+
+  /** Whether this call changes something, and so is audited. */
+  get changes(): boolean {
+    const { audit, changesWith } = this.#command;
+    if (audit === 'none') return false;
+    return changesWith === undefined || changesWith.some((name) => this.#values[name] !== undefined);
+  }
+
+  /** Who runs the command, for the audit. @throws UsageError when that is missing or not a name */
+  get by(): string {
+    const given = this.#value('by') ?? this.#defaultBy;
+    if (typeof given !== 'string' || given.trim() === '')
+      throw new UsageError('--by is missing: give your name, or set CAUDAL_BY; the audit keeps it');
+    if (!isAuthor(given)) throw new UsageError(`--by must be ${AUTHOR_RULE}`);
+    return given;
   }
 
   get json(): boolean {
@@ -46,6 +70,11 @@ export class Options {
   /** Whether a flag was set. */
   given(name: string): boolean {
     return this.#value(name) === true;
+  }
+
+  /** Whether an option that takes a value was given. */
+  has(name: string): boolean {
+    return this.#value(name) !== undefined;
   }
 
   required(name: string): string {

@@ -5,6 +5,7 @@ import {
   payoutStory,
   resolvePayout,
   unknownPayouts,
+  type WaitingReason,
 } from '../flows/resolve-payout.ts';
 import { isUuid } from '../kit/ids.ts';
 import { decimalPesos } from '../kit/money.ts';
@@ -13,11 +14,21 @@ import { type Options, type Output, UsageError } from './options.ts';
 
 const MOST_LISTED = 1000;
 
+const REASONS: Readonly<Record<WaitingReason, string>> = {
+  awaiting_operator:
+    'AWAITING OPERATOR: the rail does not know the order; decide with payouts resolve --resend, --decline or --confirm',
+  resend_scheduled: 'the order is about to be sent again',
+  rail_in_progress: 'the rail is processing the order',
+  rail_not_found: 'the rail does not know the order yet; it may still arrive',
+  rail_contradicts: 'the rail reports an outcome that does not fit; see anomalies list',
+  rail_unanswered: 'the rail does not answer; it is queried again',
+};
+
 export async function payoutsUnknown(deps: SystemDeps): Promise<Output> {
   const unknown = await unknownPayouts(deps, MOST_LISTED);
   const lines = unknown.map(
     (payout) =>
-      `${payout.id}  sent ${payout.first_sent_at.toISOString()}  COP ${decimalPesos(payout.amount_in_cents)}  ${payout.attempts} sent, ${payout.questions} asked  last answer: ${payout.answer ?? 'none'}  end-to-end ${payout.end_to_end_id}`,
+      `${payout.id}  sent ${payout.first_sent_at.toISOString()}  COP ${decimalPesos(payout.amount_in_cents)}  ${payout.attempts} sent, ${payout.questions} asked  last answer: ${payout.answer ?? 'none'}  end-to-end ${payout.end_to_end_id}  ${REASONS[payout.reason]}`,
   );
   return {
     json: unknown.map(({ organization_id, amount_in_cents, end_to_end_id, first_sent_at, ...rest }) => ({
@@ -32,6 +43,8 @@ export async function payoutsUnknown(deps: SystemDeps): Promise<Output> {
       lastSentAt: rest.last_sent_at,
       nextQuestionAt: rest.rail_due_at,
       lastAnswer: rest.answer,
+      railStatus: rest.rail_status,
+      reason: rest.reason,
     })),
     text:
       lines.join('\n') +
@@ -79,13 +92,18 @@ export async function payoutsShow(deps: SystemDeps, options: Options): Promise<O
 
 export async function payoutsResolve(deps: SystemDeps, options: Options): Promise<Output> {
   const id = idOf(options, 'payouts resolve');
-  const by = { operator: options.required('by'), note: noteOf(options) };
+  const by = { operator: options.by, note: noteOf(options) };
   const outcome = await resolvePayout(deps, id, wordOf(options), by);
   switch (outcome.kind) {
     case 'resolved':
       return {
         json: { id, status: outcome.status, decidedBy: 'operator' },
         text: `Payout ${id} is ${outcome.status} by your word; the audit has it.`,
+      };
+    case 'resend':
+      return {
+        json: { id, status: 'PROCESSING', decidedBy: 'operator', attempts: outcome.attempts },
+        text: `Payout ${id} will be sent again under the same end-to-end id; the audit records it.`,
       };
     case 'the rail has decided':
       return {
@@ -98,9 +116,11 @@ export async function payoutsResolve(deps: SystemDeps, options: Options): Promis
 }
 
 function wordOf(options: Options): OperatorWord {
-  if (options.given('confirm') === options.given('decline'))
-    throw new UsageError('say either --confirm or --decline');
-  if (options.given('confirm')) return { kind: 'confirm' };
+  const given = (['confirm', 'decline', 'resend'] as const).filter((each) => options.given(each));
+  const [kind] = given;
+  if (kind === undefined || given.length > 1)
+    throw new UsageError('give exactly one of --confirm, --decline and --resend');
+  if (kind !== 'decline') return { kind };
   const errorCode = options.matching('error-code', /^[A-Z_]+$/, 'an errorCode', 'RAIL_REJECTED');
   const known = ERROR_CODES.find((each) => each === errorCode);
   if (!known) throw new UsageError(`--error-code: "${errorCode}" is none of ${ERROR_CODES.join(', ')}`);
@@ -126,11 +146,19 @@ function refusal(outcome: PayoutRefusal): string {
     case 'never sent':
       return 'it was never sent: its merchant can cancel it, and nothing about it is unknown';
     case 'too early':
-      return 'it was sent less than a minute ago and may still arrive: look again in a minute';
+      return 'it was sent so recently that it may still arrive: try again when the longest processing time of the rail (BREB_MAX_PROCESSING_MS) and twenty seconds have passed since it was sent';
     case 'the rail is at it':
       return 'the rail says that it has the order and is still at it: declined now, the money may leave all the same. If its operators have told you in writing that it never will, add --anyway';
     case 'settled otherwise':
-      return 'the rail has executed it, over another amount than ours (anomalies list shows it): it cannot be declined; --confirm ends it, and the difference is to be settled with the rail';
+      return 'the rail has executed it, over another amount than ours (anomalies list shows it): it can be neither declined nor sent again; --confirm ends it, and the difference is to be settled with the rail';
+    case 'execution_of_another_payout':
+      return 'the rail reports it as settled by an execution that paid another payout (anomalies list shows it): it cannot be sent again. When the operators of the rail have confirmed that no money left for it, --decline ends it';
+    case 'rail_in_progress':
+      return 'the rail reports the order as in progress: sent again it could be executed twice. Wait for its outcome';
+    case 'rail_unanswered':
+      return 'the rail did not answer the query: an order is sent again only when the rail answers that it does not know it. Try again later';
+    case 'resend_scheduled':
+      return 'it is already scheduled to be sent again';
     case 'ended before':
       return `it has ended before: ${outcome.status}`;
   }

@@ -4,17 +4,15 @@ import { isUuid } from '../kit/ids.ts';
 import { RAILS, type Rail } from '../rails/contract.ts';
 import { type Options, type Output, UsageError } from './options.ts';
 
-const SHORT_TEXT = /^.{1,120}$/;
 const REASON = /^.{1,500}$/;
 
 export async function railsPause(deps: SystemDeps, options: Options): Promise<Output> {
   const reach = reachOf(options);
   // Required first, so that a missing one is called missing.
   options.required('reason');
-  options.required('by');
   const cause = {
     reason: options.matching('reason', REASON, 'a text of at most 500 letters', ''),
-    pausedBy: options.matching('by', SHORT_TEXT, 'a name of at most 120 letters', ''),
+    pausedBy: options.by,
   };
   if (!(await pauseRail(deps, reach, cause)))
     throw new Error('there is no such organization (org list shows them)');
@@ -27,7 +25,7 @@ What was accepted before may still be sent. Notices are taken, asking and closin
 
 export async function railsResume(deps: SystemDeps, options: Options): Promise<Output> {
   const reach = reachOf(options);
-  if (!(await resumeRail(deps, reach)))
+  if (!(await resumeRail(deps, reach, options.by)))
     throw new Error(
       `${reach.rail} is not paused for ${whom(reach.organizationId)} (rails list shows what is)`,
     );

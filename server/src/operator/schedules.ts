@@ -23,7 +23,7 @@ export async function schedulesList(deps: SystemDeps): Promise<Output> {
 export async function schedulesRun(deps: SystemDeps, options: Options): Promise<Output> {
   const [name] = options.words;
   if (name === undefined) throw new UsageError('schedules run needs a name (schedules list shows them)');
-  if (!(await runSchedule(deps, name)))
+  if (!(await runSchedule(deps, options.by, name)))
     throw new UsageError(`there is no schedule "${name}" (schedules list shows them)`);
   return { json: { schedule: name, done: true }, text: `${name}: done.` };
 }

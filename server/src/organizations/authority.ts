@@ -52,10 +52,17 @@ export class Authority {
     this.#options = options;
   }
 
-  /** @throws Fault `unauthorized`; `service_unavailable` when the pulse is stale, `overloaded` when look-ups pile up */
+  /** @throws Fault `unauthorized`; `service_unavailable` when the database does not answer, `overloaded` when look-ups pile up */
   authenticate(text: string, kinds: readonly Credential['kind'][]): Principal | Promise<Principal> {
     const credential = readCredential(text, this.#options.environment);
     if (!credential || !kinds.includes(credential.kind)) throw new Fault('unauthorized');
+    // A key that may have been revoked is not honored: a late heartbeat is waited for.
+    if (!this.#options.clock.fresh)
+      return this.#options.clock.whenFresh().then(() => this.#verify(credential));
+    return this.#verify(credential);
+  }
+
+  #verify(credential: Credential): Principal | Promise<Principal> {
     const known = this.#known.get(nameOf(credential));
     if (known) return this.#judge(credential, known);
     return this.#lookUp(credential).then((found) => {
@@ -65,10 +72,12 @@ export class Authority {
   }
 
   /**
-   * As `authenticate`, but only what is remembered as good: null when it must be looked at more closely.
+   * As `authenticate`, but only what is remembered as good: null when it must be looked at more closely, or when the
+   * heartbeat is late.
    * @throws Fault as `authenticate`
    */
   recall(text: string, kinds: readonly Credential['kind'][]): Principal | null {
+    if (!this.#options.clock.fresh) return null;
     const fingerprint = this.#fingerprint(text);
     const familiar = this.#byFingerprint.get(fingerprint);
     if (familiar) {
@@ -123,9 +132,8 @@ export class Authority {
     return principal;
   }
 
-  /** Also refuses when the pulse is stale: a key that may have been revoked is not honoured. */
   #refuseExpired({ expiresAtMs }: StoredCredential): void {
-    const now = this.#options.clock.now();
+    const now = this.#options.clock.time();
     if (expiresAtMs !== null && expiresAtMs <= now) throw new Fault('unauthorized');
   }
 

@@ -32,7 +32,7 @@ const OWNER = `
   join caudal.organization_keys d on d.organization_id = k.organization_id`;
 
 const OWNER_COLUMNS =
-  'o.id, o.number, o.name, o.accent, o.support_contact, o.rails, o.city, o.postal_code, o.merchant_category, o.writes_per_second, o.reads_per_second, d.wrapped_key, d.master_key_id';
+  'o.id, o.number, o.name, o.accent, o.support_contact, o.rails, o.city, o.postal_code, o.merchant_category, o.suspended_at, o.writes_per_second, o.reads_per_second, d.wrapped_key, d.master_key_id';
 
 const FIND_KEY = statement(
   'credential.find-key',
@@ -191,6 +191,8 @@ const PULSE = statement(
   'credential.pulse',
   `select (extract(epoch from caudal.now()) * 1000)::float8 as now_ms,
      (extract(epoch from clock_timestamp()) * 1000)::float8 as real_ms,
+     (extract(epoch from caudal.id_time(caudal.now())) * 1000)::float8 as ids_ms,
+     (select (extract(epoch from high_water) * 1000)::float8 from caudal.id_clock) as high_ms,
      coalesce((select json_agg(json_build_array(c.id, c.organization_id))
        from caudal.credential_changes c where c.at > clock_timestamp() - interval '30 seconds'), '[]') as changes,
      coalesce((select json_agg(json_build_object('rail', p.rail, 'organizationId', p.organization_id))
@@ -201,6 +203,9 @@ export interface Pulse {
   readonly nowMs: number;
   /** Real time by the database, whatever a test has shifted and whatever this machine slept through. */
   readonly realMs: number;
+  /** The time for ids, and the latest that the database knows to have been stamped. */
+  readonly idsMs: number;
+  readonly highMs: number;
   readonly changes: readonly { readonly id: number; readonly organizationId: string }[];
   readonly pauses: readonly Pause[];
 }
@@ -213,6 +218,8 @@ export async function readPulse(tx: Pick<Tx, 'query'>): Promise<Pulse> {
   const [row] = await tx.query<{
     now_ms: number;
     real_ms: number;
+    ids_ms: number;
+    high_ms: number;
     changes: [number, string][];
     pauses: Pause[];
   }>(PULSE);
@@ -220,6 +227,8 @@ export async function readPulse(tx: Pick<Tx, 'query'>): Promise<Pulse> {
   return {
     nowMs: row.now_ms,
     realMs: row.real_ms,
+    idsMs: row.ids_ms,
+    highMs: row.high_ms,
     changes: row.changes.map(([id, organizationId]) => ({ id, organizationId })),
     pauses: row.pauses,
   };

@@ -1,7 +1,10 @@
-import { statement, type Tx } from '../db/tx.ts';
+import { type Statement, statement, type Tx } from '../db/tx.ts';
 import type { Rail } from '../rails/contract.ts';
-import type { Limits, Organization } from './organization.ts';
+import type { AmountPolicy, Limits, Organization } from './organization.ts';
 import type { WrappedKey } from './secrets.ts';
+
+const COLUMNS =
+  'id, number, name, accent, support_contact, rails, city, postal_code, merchant_category, suspended_at';
 
 export interface NewOrganization {
   readonly id: string;
@@ -12,13 +15,15 @@ export interface NewOrganization {
   readonly city: string;
   readonly postalCode: string;
   readonly merchantCategory: string;
+  /** EXACT unless given. */
+  readonly amountPolicy?: AmountPolicy;
   readonly isHouse: boolean;
 }
 
 const INSERT = statement(
   'organization.insert',
-  `insert into caudal.organizations (id, name, accent, support_contact, rails, city, postal_code, merchant_category, is_house)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+  `insert into caudal.organizations (id, name, accent, support_contact, rails, city, postal_code, merchant_category, is_house, amount_policy)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
    on conflict do nothing`,
 );
 
@@ -46,6 +51,7 @@ export async function insertOrganization(
     postalCode,
     merchantCategory,
     isHouse,
+    organization.amountPolicy ?? 'EXACT',
   ]);
   await tx.query(INSERT_KEY, [id, key.wrappedKey, key.masterKeyId]);
 }
@@ -62,25 +68,87 @@ export async function announceChange(tx: Tx, organizationId: string): Promise<vo
 
 const LIST = statement(
   'organization.list',
-  `select id, number, name, accent, support_contact, rails, city, postal_code, merchant_category
+  `select ${COLUMNS}, amount_policy
    from caudal.organizations where not is_house order by id`,
 );
 
-export async function listOrganizations(tx: Tx): Promise<Organization[]> {
-  return (await tx.query<OrganizationRow>(LIST)).map(organizationOf);
+export interface ListedOrganization extends Organization {
+  readonly amountPolicy: AmountPolicy;
 }
 
-const LIMITS = statement(
-  'organization.limits',
-  'select writes_per_second, reads_per_second from caudal.organizations where id = $1 and not is_house for update',
+interface ListedRow extends OrganizationRow {
+  amount_policy: AmountPolicy;
+}
+
+export async function listOrganizations(tx: Tx): Promise<ListedOrganization[]> {
+  return (await tx.query<ListedRow>(LIST)).map(listedOrganization);
+}
+
+const FIND_BY_ID = statement(
+  'organization.find',
+  `select ${COLUMNS}, amount_policy from caudal.organizations where id = $1 and not is_house`,
+);
+const LOCK_BY_ID = statement('organization.lock', `${FIND_BY_ID.text} for no key update`);
+
+export async function findOrganization(tx: Tx, organizationId: string): Promise<ListedOrganization | null> {
+  const [row] = await tx.query<ListedRow>(FIND_BY_ID, [organizationId]);
+  return row ? listedOrganization(row) : null;
+}
+
+/** Locked, so that what is changed is what was read. */
+export async function lockOrganization(tx: Tx, organizationId: string): Promise<ListedOrganization | null> {
+  const [row] = await tx.query<ListedRow>(LOCK_BY_ID, [organizationId]);
+  return row ? listedOrganization(row) : null;
+}
+
+/** What an operator may change of an organization. */
+export type OrganizationChanges = Partial<
+  Pick<NewOrganization, 'name' | 'accent' | 'supportContact' | 'rails' | 'amountPolicy'>
+>;
+
+const UPDATE = statement(
+  'organization.update',
+  `update caudal.organizations set name = coalesce($2, name), accent = coalesce($3, accent),
+     support_contact = coalesce($4, support_contact), rails = coalesce($5, rails),
+     amount_policy = coalesce($6, amount_policy), updated_at = caudal.now()
+   where id = $1 returning ${COLUMNS}, amount_policy`,
 );
 
+export async function updateOrganization(
+  tx: Tx,
+  organizationId: string,
+  changes: OrganizationChanges,
+): Promise<ListedOrganization> {
+  const { name, accent, supportContact, rails, amountPolicy } = changes;
+  const values = [name, accent, supportContact, rails, amountPolicy].map((value) => value ?? null);
+  const [row] = await tx.query<ListedRow>(UPDATE, [organizationId, ...values]);
+  if (!row) throw new Error('the organization was not updated');
+  return listedOrganization(row);
+}
+
+function listedOrganization(row: ListedRow): ListedOrganization {
+  return { ...organizationOf(row), amountPolicy: row.amount_policy };
+}
+
+const SELECT_LIMITS =
+  'select writes_per_second, reads_per_second from caudal.organizations where id = $1 and not is_house';
+const LIMITS = statement('organization.limits', SELECT_LIMITS);
+const LOCK_LIMITS = statement('organization.lock-limits', `${SELECT_LIMITS} for update`);
+
+/** @returns null when there is no such organization */
+export function readLimits(tx: Tx, organizationId: string): Promise<Limits | null> {
+  return limitsBy(LIMITS, tx, organizationId);
+}
+
 /** Locked, so that what is changed is what was read. @returns null when there is no such organization */
-export async function lockLimits(tx: Tx, organizationId: string): Promise<Limits | null> {
-  const [row] = await tx.query<{ writes_per_second: number | null; reads_per_second: number | null }>(
-    LIMITS,
-    [organizationId],
-  );
+export function lockLimits(tx: Tx, organizationId: string): Promise<Limits | null> {
+  return limitsBy(LOCK_LIMITS, tx, organizationId);
+}
+
+async function limitsBy(query: Statement, tx: Tx, organizationId: string): Promise<Limits | null> {
+  const [row] = await tx.query<{ writes_per_second: number | null; reads_per_second: number | null }>(query, [
+    organizationId,
+  ]);
   return row ? { writesPerSecond: row.writes_per_second, readsPerSecond: row.reads_per_second } : null;
 }
 
@@ -110,7 +178,7 @@ export async function organizationsByNumber(
 
 const FIND_BY_NUMBER = statement(
   'organization.find-by-number',
-  `select id, number, name, accent, support_contact, rails, city, postal_code, merchant_category
+  `select ${COLUMNS}
    from caudal.organizations where number = $1 and not is_house`,
 );
 
@@ -191,6 +259,7 @@ export interface OrganizationRow {
   city: string;
   postal_code: string;
   merchant_category: string;
+  suspended_at: Date | null;
 }
 
 export function organizationOf(row: OrganizationRow): Organization {
@@ -204,5 +273,6 @@ export function organizationOf(row: OrganizationRow): Organization {
     city: row.city,
     postalCode: row.postal_code,
     merchantCategory: row.merchant_category,
+    suspended: row.suspended_at !== null,
   };
 }

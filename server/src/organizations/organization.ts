@@ -29,7 +29,12 @@ export interface Organization {
   readonly city: string;
   readonly postalCode: string;
   readonly merchantCategory: string;
+  /** An operator froze it: it creates nothing and none of its payouts is sent. */
+  readonly suspended: boolean;
 }
+
+/** Which amounts confirm its direct payins: only the requested one (the default), or whatever arrives. */
+export type AmountPolicy = 'EXACT' | 'ANY';
 
 /** How much an organization may ask for: null is what the deployment allows anyone, 0 no limit. */
 export interface Limits {

@@ -15,11 +15,17 @@ export interface DueKey {
   readonly attempts: number;
 }
 
+const DUE =
+  'k.register_due_at <= caudal.now() and (k.claimed_until is null or k.claimed_until < clock_timestamp())';
+
+/** Whether a key is due that no process has claimed. */
+export const KEYS_DUE = `exists (select from caudal.breb_keys k where ${DUE})`;
+
 const CLAIM_DUE = statement(
   'breb-key.claim',
   `with due as (
      select k.key from caudal.breb_keys k
-     where k.register_due_at <= caudal.now() and (k.claimed_until is null or k.claimed_until < clock_timestamp())
+     where ${DUE}
        and k.organization_id <> all ($3::uuid[])
      order by k.register_due_at limit $2 for update skip locked
    ),

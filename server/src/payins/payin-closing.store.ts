@@ -25,10 +25,10 @@ export async function closeEarly(
 
 const OPEN = statement(
   'payin-closing.open',
-  `select count(*)::integer as count from caudal.payins where id ${WITHIN} and (result_at is null or rail_due_at is not null or settles_at is not null)`,
+  `select count(*)::integer as count from caudal.payins where id ${WITHIN} and (result_at is null or rail_due_at is not null or settlement_status = 'PENDING_SETTLEMENT')`,
 );
 
-/** Those that have not ended, or have something due. */
+/** Those that have not ended, have something due, or whose money waits to be verified or settled. */
 export function countOpenPayins(tx: Tx, span: IdSpan): Promise<number> {
   return countWithin(tx, OPEN, span);
 }

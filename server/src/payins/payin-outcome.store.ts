@@ -1,8 +1,8 @@
 import { CLAIM } from '../db/claim.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import type { Rail } from '../rails/contract.ts';
-import type { Move } from './payin.outcome.ts';
-import { LAST_QUESTION_SECONDS, type RailTask } from './payin.questions.ts';
+import type { AmountPolicy, Move } from './payin.outcome.ts';
+import type { RailTask } from './payin.questions.ts';
 import { statesBefore } from './payin.states.ts';
 import { PAYIN_COLUMNS, type PayinRow } from './payin.store.ts';
 
@@ -27,19 +27,30 @@ export async function payinsOfKeys(tx: Tx, keys: readonly string[]): Promise<Map
 
 const LOCK = statement(
   'payin-outcome.lock',
-  `select ${PAYIN_COLUMNS}, p.rail_task, p.expires_at <= m.at as expired, m.at as now,
-     (extract(epoch from m.at - p.rail_sent_at) * 1000)::float8 as sent_ms_ago
+  `select ${PAYIN_COLUMNS}, p.rail_task,
+     (select o.amount_policy from caudal.organizations o where o.id = p.organization_id) as amount_policy,
+     p.expires_at <= m.at as expired, m.at as now,
+     (extract(epoch from m.at - p.rail_sent_at) * 1000)::float8 as sent_ms_ago,
+     (extract(epoch from m.at - p.result_at) * 1000)::float8 as ended_ms_ago,
+     p.payment_execution_id, p.payment_verified_at, p.settlement_released_at
    from (select caudal.now() as at) m, caudal.payins p
    join unnest($1::uuid[], $2::uuid[]) as w (organization_id, id) on p.organization_id = w.organization_id and p.id = w.id
    order by p.organization_id, p.id for update of p`,
 );
 
 export interface LockedPayin extends PayinRow {
+  /** Of its organization, as it is in this transaction. */
+  amount_policy: AmountPolicy;
   rail_task: 'open' | RailTask['task'] | null;
   expired: boolean;
   now: Date;
   /** Since an order may last have left for the rail; null when none has. */
   sent_ms_ago: number | null;
+  /** Since it reached its final state; null while it is open. */
+  ended_ms_ago: number | null;
+  payment_execution_id: string | null;
+  payment_verified_at: Date | null;
+  settlement_released_at: Date | null;
 }
 
 /** Locks payins until the transaction ends, in one order for all: nobody decides about them meanwhile. */
@@ -55,20 +66,25 @@ const MOVE = statement(
   'payin-outcome.move',
   `with moment as materialized (select caudal.now() as at),
    move as (
-     select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[], $9::boolean[])
-       as m (organization_id, id, from_status, to_status, confirmed, error_code, cause, settles)
+     select m.*, m.confirmed is not null or m.cause = 'ended_by_operator' as closes
+     from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[], $9::boolean[], $10::text[], $11::text[], $12::boolean[])
+       as m (organization_id, id, from_status, to_status, confirmed, error_code, cause, settles, end_to_end_id, execution_id, verified)
    ),
    moved as (
      update caudal.payins p set
-       status = m.to_status, confirmed_amount_in_cents = m.confirmed, error_code = m.error_code,
+       status = m.to_status, confirmed_amount_in_cents = m.confirmed, end_to_end_id = m.end_to_end_id, error_code = m.error_code,
        -- Business time is that of the transaction's start, and this one may have waited for whoever moved the payin last.
        result_at = greatest(moment.at, p.updated_at), updated_at = greatest(moment.at, p.updated_at),
        settlement_status = case when m.settles then 'PENDING_SETTLEMENT' end,
-       settles_at = case when m.settles then moment.at + make_interval(mins => $8) end,
+       payment_execution_id = m.execution_id, payment_verified_at = case when m.verified then moment.at end,
+       settles_at = case when m.settles and m.verified then moment.at + make_interval(mins => $8) end,
        -- A key that was paid is closed, so that whoever pays it again is refused; every key is asked about once more.
-       rail_task = case when p.rail = 'BRE_B' then case m.to_status when 'CONFIRMED' then 'close' else 'ask' end end,
+       -- A payment that only a notification reported is queried at once, on every rail.
+       -- A key of a payin that an operator ended may be open still: it is closed, and the close is retried.
+       rail_task = case when p.rail = 'BRE_B' then case when m.closes then 'close' else 'ask' end when not m.verified then 'ask' end,
        rail_due_at = case when p.rail = 'BRE_B' then
-         moment.at + case m.to_status when 'CONFIRMED' then interval '0' else interval '${LAST_QUESTION_SECONDS} seconds' end end,
+         moment.at + case when m.closes then interval '0' else make_interval(secs => $13 / 1000.0) end
+         when not m.verified then moment.at end,
        claimed_until = null, claim_token = null
      from moment, move m
      where p.organization_id = m.organization_id and p.id = m.id and p.status = m.from_status and p.status in (${statesBefore('CONFIRMED')})
@@ -90,6 +106,12 @@ export interface MovedPayin extends PayinRow {
   organization_number: number;
 }
 
+export interface MoveOptions {
+  readonly settlementDelayMinutes: number;
+  /** From the end of a Bre-B payin to the last query about it. */
+  readonly lastQuestionMs: number;
+}
+
 /**
  * Brings locked payins to their final state, with their history; a key that was still to be registered no longer is.
  * @throws when one of them was not in the state its move begins from: the whole transaction is wrong then
@@ -97,7 +119,7 @@ export interface MovedPayin extends PayinRow {
 export async function movePayins(
   tx: Tx,
   moves: readonly (PayinKey & Move & { readonly from: string })[],
-  settlementDelayMinutes: number,
+  { settlementDelayMinutes, lastQuestionMs }: MoveOptions,
 ): Promise<MovedPayin[]> {
   if (moves.length === 0) return [];
   const moved = await tx.query<MovedPayin>(MOVE, [
@@ -110,22 +132,34 @@ export async function movePayins(
     moves.map((move) => move.cause),
     settlementDelayMinutes,
     moves.map((move) => move.settles),
+    moves.map((move) => move.endToEndId ?? null),
+    moves.map((move) => move.payment?.executionId ?? null),
+    moves.map((move) => move.payment?.verified ?? null),
+    lastQuestionMs,
   ]);
   if (moved.length !== moves.length)
     throw new Error(`${moves.length} payins were to move and ${moved.length} did`);
   return moved;
 }
 
+const DUE = 'rail_due_at <= caudal.now() and (claimed_until is null or claimed_until < clock_timestamp())';
+
+/** Whether a payin of this rail and task is due that no process has claimed. */
+export function payinTaskDue(rail: Rail, task: 'open' | RailTask['task']): string {
+  return `exists (select from caudal.payins where rail = '${rail}' and rail_task = '${task}' and ${DUE})`;
+}
+
 const CLAIM_TASKS = statement(
   'payin-outcome.claim',
   `with due as (
      select organization_id, id from caudal.payins
-     where rail = $3 and rail_task = $4 and rail_due_at <= caudal.now() and (claimed_until is null or claimed_until < clock_timestamp())
+     where rail = $3 and rail_task = $4 and ${DUE}
      order by rail_due_at limit $2 for update skip locked
    )
    update caudal.payins p set claimed_until = clock_timestamp() + ${CLAIM}, claim_token = $1
    from due where p.organization_id = due.organization_id and p.id = due.id
    returning p.organization_id, p.id, p.breb_key, p.rail_attempts, p.rail_sent_at is not null as sent,
+     (extract(epoch from caudal.now() - p.result_at) * 1000)::float8 as ended_ms_ago,
      (select o.number from caudal.organizations o where o.id = p.organization_id) as organization_number`,
 );
 
@@ -136,6 +170,8 @@ export interface DueTask extends PayinKey {
   readonly attempts: number;
   /** Whether an order for it may ever have left for the rail. */
   readonly sent: boolean;
+  /** Since it reached its final state, when it was claimed; null while it is open. */
+  readonly endedMsAgo: number | null;
 }
 
 /** Takes up to `most` payins whose rail is to be asked, or whose collection is to be closed, and nobody at them. */
@@ -152,6 +188,7 @@ export async function claimTasks(
     breb_key: string | null;
     rail_attempts: number;
     sent: boolean;
+    ended_ms_ago: number | null;
     organization_number: number;
   }>(CLAIM_TASKS, [claimToken, most, rail, task]);
   return rows.map((row) => ({
@@ -161,23 +198,45 @@ export async function claimTasks(
     organizationNumber: row.organization_number,
     attempts: row.rail_attempts,
     sent: row.sent,
+    endedMsAgo: row.ended_ms_ago,
   }));
 }
 
 const RESCHEDULE = statement(
   'payin-outcome.reschedule',
-  `update caudal.payins p set
-     rail_task = r.task, rail_due_at = r.due_at, rail_attempts = least(p.rail_attempts + 1, 32000), claimed_until = null, claim_token = null
-   from unnest($1::uuid[], $2::uuid[], $3::text[], $4::timestamptz[]) as r (organization_id, id, task, due_at)
-   where p.organization_id = r.organization_id and p.id = r.id and p.claim_token = $5`,
+  // A payment is verified whichever query listed it; what is due next is decided only by the holder of the claim.
+  `with moment as materialized (select caudal.now() as at)
+   update caudal.payins p set
+     rail_task = case when p.claim_token = $5 then r.task else p.rail_task end,
+     rail_due_at = case when p.claim_token = $5 then r.due_at else p.rail_due_at end,
+     rail_attempts = case when p.claim_token = $5 then least(p.rail_attempts + 1, 32000) else p.rail_attempts end,
+     claimed_until = case when p.claim_token = $5 then null else p.claimed_until end,
+     claim_token = case when p.claim_token = $5 then null else p.claim_token end,
+     payment_verified_at = case when r.verified then moment.at else p.payment_verified_at end,
+     settles_at = case when r.verified then p.result_at + make_interval(mins => $7) else p.settles_at end,
+     end_to_end_id = coalesce(r.end_to_end_id, p.end_to_end_id)
+   from moment, unnest($1::uuid[], $2::uuid[], $3::text[], $4::timestamptz[], $6::boolean[], $8::text[])
+     as r (organization_id, id, task, due_at, verified, end_to_end_id)
+   where p.organization_id = r.organization_id and p.id = r.id and (p.claim_token = $5 or r.verified)`,
 );
 
-/** What is to be done next about payins, or that nothing is. Those whose claim was taken over meanwhile are left alone. */
+interface AnsweredPayin extends PayinKey {
+  readonly next: RailTask | null;
+  readonly verified: boolean;
+  /** As the verifying status lists it: that counts, also against what the notification reported. */
+  readonly endToEndId?: string | undefined;
+}
+
+/**
+ * What is to be done next about payins, or that nothing is, and which payments are verified and so may settle. Those whose
+ * claim was taken over meanwhile keep the task they have.
+ */
 export async function reschedulePayins(
   tx: Tx,
-  tasks: readonly (PayinKey & { readonly next: RailTask | null })[],
-  claimToken: string,
+  answered: readonly AnsweredPayin[],
+  { claimToken, settlementDelayMinutes }: { claimToken: string | null; settlementDelayMinutes: number },
 ): Promise<void> {
+  const tasks = claimToken === null ? answered.filter((each) => each.verified) : answered;
   if (tasks.length === 0) return;
   await tx.query(RESCHEDULE, [
     tasks.map((each) => each.organizationId),
@@ -185,6 +244,9 @@ export async function reschedulePayins(
     tasks.map((each) => each.next?.task ?? null),
     tasks.map((each) => each.next?.at ?? null),
     claimToken,
+    tasks.map((each) => each.verified),
+    settlementDelayMinutes,
+    tasks.map((each) => each.endToEndId ?? null),
   ]);
 }
 

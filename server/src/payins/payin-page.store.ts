@@ -5,12 +5,10 @@ import { PAYIN_COLUMNS, type PayinRow } from './payin.store.ts';
 
 /** A payin with what only its payer's page shows. */
 export interface PageRow extends PayinRow {
-  /** PSE's number of the transaction, which banks and people quote. */
-  pse_cus: string | null;
   now: Date;
 }
 
-const PAGE = `select ${PAYIN_COLUMNS}, p.pse_cus, caudal.now() as now from caudal.payins p`;
+const PAGE = `select ${PAYIN_COLUMNS}, caudal.now() as now from caudal.payins p`;
 
 const FIND = statement('payin-page.find', `${PAGE} where p.organization_id = $1 and p.id = $2`);
 

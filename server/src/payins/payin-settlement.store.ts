@@ -6,15 +6,19 @@ export interface SettlingPayin {
   readonly id: string;
   /** What waits for it in the organization's pending account: what came in, of a link's payin no more than its amount. */
   readonly amount: Cents;
+  /** A status that we queried listed its payment, or an operator released it: nothing else settles. */
+  readonly verified: boolean;
 }
 
 /** Beyond the amount of a payment link nothing is the merchant's. */
 const SETTLING = `case when p.payment_link_id is null then p.confirmed_amount_in_cents else least(p.confirmed_amount_in_cents, p.amount_in_cents) end as settling_in_cents`;
 
+const VERIFIED = 'num_nonnulls(p.payment_verified_at, p.settlement_released_at) > 0 as verified';
+
 const CLAIM = statement(
   'payin-settlement.claim',
   // Another run's payins are passed over, not waited for; what it leaves is found by the next round.
-  `select p.organization_id, p.id, ${SETTLING} from caudal.payins p
+  `select p.organization_id, p.id, ${SETTLING}, ${VERIFIED} from caudal.payins p
    where p.settles_at <= caudal.now() and p.status = 'CONFIRMED' and p.settlement_status = 'PENDING_SETTLEMENT'
    order by p.settles_at limit $1
    for update skip locked`,
@@ -27,7 +31,7 @@ export async function lockSettlingPayins(tx: Tx, most: number): Promise<Settling
 
 const RELOCK = statement(
   'payin-settlement.relock',
-  `select p.organization_id, p.id, ${SETTLING} from caudal.payins p
+  `select p.organization_id, p.id, ${SETTLING}, ${VERIFIED} from caudal.payins p
    join unnest($1::uuid[], $2::uuid[]) as w (organization_id, id) on p.organization_id = w.organization_id and p.id = w.id
    where p.settles_at is not null and p.status = 'CONFIRMED' and p.settlement_status = 'PENDING_SETTLEMENT'
    order by p.organization_id, p.id for update of p`,
@@ -54,10 +58,28 @@ export async function putOffSettling(tx: Tx, payins: readonly SettlingPayin[]): 
   await tx.query(PUT_OFF, [payins.map((payin) => payin.organizationId), payins.map((payin) => payin.id)]);
 }
 
+const QUERY_FIRST = statement(
+  'payin-settlement.query-first',
+  `with moment as materialized (select caudal.now() as at)
+   update caudal.payins p set settles_at = null, rail_task = 'ask', rail_due_at = moment.at, claimed_until = null, claim_token = null
+   from moment, unnest($1::uuid[], $2::uuid[]) as w (organization_id, id)
+   where p.organization_id = w.organization_id and p.id = w.id and p.settles_at is not null`,
+);
+
+/** The rail is queried about their payment at once; the answer sets the time to settle again. */
+export async function queryBeforeSettling(
+  tx: Tx,
+  payins: readonly Pick<SettlingPayin, 'organizationId' | 'id'>[],
+): Promise<void> {
+  if (payins.length === 0) return;
+  await tx.query(QUERY_FIRST, [payins.map((payin) => payin.organizationId), payins.map((payin) => payin.id)]);
+}
+
 interface SettlingRow {
   organization_id: string;
   id: string;
   settling_in_cents: bigint;
+  verified: boolean;
 }
 
 function settlingPayin(row: SettlingRow): SettlingPayin {
@@ -65,6 +87,7 @@ function settlingPayin(row: SettlingRow): SettlingPayin {
     organizationId: row.organization_id,
     id: row.id,
     amount: cents(row.settling_in_cents),
+    verified: row.verified,
   };
 }
 

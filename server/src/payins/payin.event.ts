@@ -30,13 +30,14 @@ export function payinEventData(
 function sourceData(
   deps: Pick<ViewDeps, 'cell' | 'checkoutUrl' | 'checkoutTokens'>,
   organizationNumber: number,
-  { id, source }: Payin,
+  { id, source, endToEndId }: Payin,
 ): object {
   return source.rail === 'BRE_B'
     ? {
         keyType: source.keyType,
         keyString: source.key,
         checkoutUrl: checkoutUrl(deps, organizationNumber, id),
+        endToEndId,
       }
-    : { pseUrl: source.page?.url ?? null, bank: source.bank };
+    : { pseUrl: source.page?.url ?? null, bank: source.bank, cus: source.page?.cus ?? null };
 }

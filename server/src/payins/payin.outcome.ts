@@ -1,24 +1,40 @@
 import { type Cents, cents } from '../kit/money.ts';
 import type { Payment, RailErrorCode, Standing, Told } from '../rails/contract.ts';
 import { isFinal, type PayinStatus } from './payin.states.ts';
+import type { PayinErrorCode } from './payin.ts';
+
+/** Which amounts confirm a direct payin: only the requested one, or whatever arrives. */
+export type AmountPolicy = 'EXACT' | 'ANY';
 
 /** Why a payin changes, as its history says it. */
 type MoveCause =
   | 'paid, by notice'
   | 'paid, when asked'
+  | 'underpaid'
   | 'declined by the rail'
   | 'refused by the rail'
   | 'ended by the payer'
   | 'expired: closed and unpaid'
-  | 'expired: never sent';
+  | 'expired: never sent'
+  | 'ended_by_operator';
 
 export interface Move {
   readonly to: 'CONFIRMED' | 'DECLINED' | 'CANCELED';
   readonly confirmedAmount: Cents | null;
-  readonly errorCode: RailErrorCode | null;
+  /** The network's id of the payment that decided. */
+  readonly endToEndId?: string | undefined;
+  readonly errorCode: PayinErrorCode | null;
   /** Whether what came becomes the merchant's by and by. */
   readonly settles: boolean;
+  /** The payment that confirms it. */
+  readonly payment: MovePayment | null;
   readonly cause: MoveCause;
+}
+
+interface MovePayment {
+  readonly executionId: string;
+  /** Whether a status that we queried lists it. A notification alone confirms a payin, but settles nothing. */
+  readonly verified: boolean;
 }
 
 /** Money that came, and where it goes: to the merchant, or to suspense because of an oddity an operator must see. */
@@ -38,7 +54,8 @@ export interface Oddity {
     | 'overpaid'
     | 'unmatched'
     | 'contradiction'
-    | 'unfounded';
+    | 'unfounded'
+    | 'payment_not_listed';
   readonly executionId: string | null;
   /** In suspense; null when no money came with it. */
   readonly amount: Cents | null;
@@ -48,6 +65,19 @@ export interface Judgement {
   readonly move: Move | null;
   readonly bookings: readonly Booking[];
   readonly oddities: readonly Oddity[];
+  /** The rail lists the payment that confirmed the payin: its money may settle. */
+  readonly verifies: boolean;
+  /** The network's id of the verified payment, when the rail lists one. */
+  readonly endToEndId?: string | undefined;
+}
+
+/** Of a CONFIRMED payin: the payment that only a notification has reported so far. */
+interface UnverifiedPayment {
+  /** Null when an earlier version confirmed the payin. */
+  readonly executionId: string | null;
+  readonly amount: Cents;
+  /** The rail, queried now, would list the payment if there were one. */
+  readonly pastProcessingTime: boolean;
 }
 
 /** A payin as far as its outcome depends on it. */
@@ -62,24 +92,39 @@ export interface Judged {
   readonly opened: boolean;
   /** Of the payment link it is an attempt of: whether that still waits for its money. */
   readonly link: 'waiting' | 'ended' | null;
+  /** Of its organization; decides about direct payins. */
+  readonly amountPolicy: AmountPolicy;
+  /** Null when it is not CONFIRMED, or its payment is verified, released or reversed. */
+  readonly unverified: UnverifiedPayment | null;
+  /** An operator reversed its payment: what the rail lists now came late. */
+  readonly reversed: boolean;
+  /** An operator ends it when the rail, queried for it, lists no payment: its rail never would. */
+  readonly operatorEnds?: boolean;
 }
 
-const NOTHING: Judgement = { move: null, bookings: [], oddities: [] };
+const NOTHING: Judgement = { move: null, bookings: [], oddities: [], verifies: false };
 
 /**
  * A message is believed when it says what was to be expected: the payment we asked for, of an open payin. Everything else
  * (another amount, an end without money, money for what has ended or is unknown) is `doubtful`: the rail is asked
- * about it, and its answer decides.
+ * about it, and its answer decides. What is believed confirms the payin; it settles only after the rail, queried, lists
+ * the payment too.
  * @param isBooked whether the money of an execution is in the ledger already
+ * @param isReversed whether an operator reversed the booking of an execution, and no status has listed it since
  */
 export function judgeMessage(
   payin: Judged | null,
   told: Told,
   isBooked: (executionId: string) => boolean,
+  isReversed: (executionId: string) => boolean,
 ): Judgement | 'known' | 'doubtful' {
   if (told.kind === 'paid') {
     if (isBooked(told.executionId)) return 'known';
+    // The rail did not list this execution before. Another notification of it proves nothing: only a status does.
+    if (isReversed(told.executionId)) return 'doubtful';
     if (payin === null || isFinal(payin.status) || told.amount !== payin.amount) return 'doubtful';
+    // Its money would wait in suspense, where an operator may credit it: that too needs a status that lists it.
+    if (payin.link === 'ended') return 'doubtful';
     return received(payin, told, 'paid, by notice');
   }
   if (payin === null) return 'doubtful';
@@ -92,8 +137,8 @@ export function judgeMessage(
 }
 
 /**
- * How a collection stands at its rail, by the rail's own answer: that is believed. Each payment is booked once; the first
- * confirms an open payin, whatever it amounts to, the rest goes to suspense.
+ * How a collection stands at its rail, by the rail's own answer: that is believed. Each payment is booked once. One
+ * payment decides about an open payin, by its amount; the rest goes to suspense.
  * @param told the message that led to asking, if one did
  */
 export function judgeStanding(
@@ -103,23 +148,44 @@ export function judgeStanding(
   told: Told | null,
 ): Judgement {
   const fresh = distinct(standing.payments).filter((payment) => !isBooked(payment.executionId));
-  const [first, ...rest] = payin !== null && !isFinal(payin.status) ? inOrder(fresh) : [];
+  const [first, ...rest] = payin !== null && !isFinal(payin.status) ? inOrder(payin, fresh) : [];
   const odd = first === undefined ? fresh : rest;
   const base =
     payin !== null && first !== undefined
       ? received(payin, first, 'paid, when asked')
-      : { ...NOTHING, move: standing.payments.length > 0 ? null : endOf(payin, standing) };
+      : { ...NOTHING, move: endOf(payin, standing) };
   const status = base.move?.to ?? payin?.status ?? null;
+  const verification = payin?.unverified ? verify(payin.unverified, standing.payments, isBooked) : null;
   return {
     move: base.move,
     bookings: [...base.bookings, ...odd.map((payment) => booking(payment, 'suspense'))],
     oddities: [
       ...base.oddities,
-      ...odd.map((payment) => tooMuch(payment, status)),
+      ...odd.map((payment) => tooMuch(payment, status, payin?.reversed ?? false)),
       ...unfit(status, standing, told),
       ...(payin !== null && base.move === null ? stuck(payin, standing) : []),
+      ...(payin?.unverified && verification === 'not_listed' ? [notListed(payin.unverified)] : []),
     ],
+    verifies: typeof verification === 'object' && verification !== null,
+    endToEndId: typeof verification === 'object' ? verification?.endToEndId : undefined,
   };
+}
+
+/**
+ * The payment that confirmed the payin, when the rail lists it. It is the amount we queried that counts: another amount
+ * under the same execution is not the payment that was booked, and waiting does not change it.
+ */
+function verify(
+  { executionId, amount, pastProcessingTime }: UnverifiedPayment,
+  payments: readonly Payment[],
+  isBooked: (executionId: string) => boolean,
+): Payment | 'not_listed' | null {
+  const same = payments.filter((payment) =>
+    executionId === null ? isBooked(payment.executionId) : payment.executionId === executionId,
+  );
+  const listed = same.find((payment) => payment.amount === amount);
+  if (listed) return listed;
+  return same.length > 0 || pastProcessingTime ? 'not_listed' : null;
 }
 
 /**
@@ -148,16 +214,22 @@ function distinct(payments: readonly Payment[]): Payment[] {
   return [...new Map(payments.map((payment) => [payment.executionId, payment])).values()];
 }
 
-/** Only the rail's clear word ends an open payin without money. */
+/**
+ * Only the rail's clear word ends an open payin without money. Payments it lists here are all booked, and so for other
+ * payins, because an open payin has none: only an operator can end that.
+ */
 function endOf(
   payin: Judged | null,
-  { state, errorCode }: Pick<Standing, 'state' | 'errorCode'>,
+  { state, payments, errorCode }: Pick<Standing, 'state' | 'payments' | 'errorCode'>,
 ): Move | null {
   if (payin === null || isFinal(payin.status)) return null;
+  if (payments.length > 0)
+    return payin.operatorEnds && payin.expired ? ended('EXPIRED', 'ended_by_operator') : null;
   if (state === 'declined') return ended(errorCode ?? 'RAIL_REJECTED', 'declined by the rail');
   if (!payin.expired) return null;
   if (state === 'closed') return ended('EXPIRED', 'expired: closed and unpaid');
-  return state === 'not_found' && payin.nothingUnderWay ? ended('EXPIRED', 'expired: never sent') : null;
+  if (state === 'not_found' && payin.nothingUnderWay) return ended('EXPIRED', 'expired: never sent');
+  return payin.operatorEnds ? ended('EXPIRED', 'ended_by_operator') : null;
 }
 
 const OF_THE_PAYER: ReadonlySet<RailErrorCode> = new Set(['PAYER_CANCELED', 'PAYER_ABANDONED', 'EXPIRED']);
@@ -169,37 +241,64 @@ function ended(errorCode: RailErrorCode, cause: MoveCause): Move {
     confirmedAmount: null,
     errorCode,
     settles: false,
+    payment: null,
     cause: canceled && cause === 'declined by the rail' ? 'ended by the payer' : cause,
   };
 }
 
 /**
- * The money that confirms an open payin. Of a direct payin all of it is the merchant's. A payment link asks for its amount:
- * less, or money for a link that has ended, waits in suspense, and so does what is beyond it.
+ * The payment that decides about an open payin. A direct payin and a payment link ask for their amount: what arrives
+ * beyond it is in suspense, and so is less, or money for a link that has ended. Only an organization that takes any
+ * amount has its direct payins confirmed with what arrived.
  */
 function received(
   payin: Judged,
-  payment: { readonly executionId: string; readonly amount: Cents },
+  payment: Pick<Payment, 'executionId' | 'endToEndId' | 'amount'>,
   cause: MoveCause,
 ): Judgement {
-  const { executionId, amount } = payment;
-  const move = { to: 'CONFIRMED', confirmedAmount: amount, errorCode: null, settles: true, cause } as const;
-  if (payin.link === null || (payin.link === 'waiting' && amount === payin.amount))
-    return { move, bookings: [booking(payment, 'pending')], oddities: [] };
+  const { executionId, endToEndId, amount } = payment;
+  const direct = payin.link === null;
+  const move = {
+    to: 'CONFIRMED',
+    confirmedAmount: amount,
+    endToEndId,
+    errorCode: null,
+    settles: true,
+    payment: { executionId, verified: cause !== 'paid, by notice' },
+    cause,
+  } as const;
+  const takesAny = direct && payin.amountPolicy === 'ANY';
+  if (takesAny || (payin.link !== 'ended' && amount === payin.amount))
+    return { ...NOTHING, move, bookings: [booking(payment, 'pending')] };
   if (payin.link === 'ended' || amount < payin.amount)
     return {
-      move: { ...move, settles: false },
+      ...NOTHING,
+      move: direct ? underpaid(payment) : { ...move, settles: false },
       bookings: [booking(payment, 'suspense')],
       oddities: [{ kind: payin.link === 'ended' ? 'paid_again' : 'underpaid', executionId, amount }],
     };
   const excess = cents(amount - payin.amount);
   return {
-    move,
+    ...NOTHING,
+    move: direct ? { ...move, confirmedAmount: payin.amount } : move,
     bookings: [
       { executionId, amount: payin.amount, into: 'pending' },
       { executionId, amount: excess, into: 'suspense', excess: true },
     ],
     oddities: [{ kind: 'overpaid', executionId, amount: excess }],
+  };
+}
+
+/** A merchant that looks only at the event's name must not deliver goods for less than their price. */
+function underpaid({ executionId, amount, endToEndId }: Omit<Payment, 'at'>): Move {
+  return {
+    to: 'DECLINED',
+    confirmedAmount: amount,
+    endToEndId,
+    errorCode: 'UNDERPAID',
+    settles: false,
+    payment: { executionId, verified: true },
+    cause: 'underpaid',
   };
 }
 
@@ -210,13 +309,18 @@ function booking(
   return { executionId, amount, into };
 }
 
-function tooMuch({ executionId, amount }: Payment, status: PayinStatus | null): Oddity {
-  const kind = status === null ? 'unmatched' : status === 'CONFIRMED' ? 'paid_again' : 'paid_late';
+function tooMuch({ executionId, amount }: Payment, status: PayinStatus | null, reversed: boolean): Oddity {
+  const kind =
+    status === null ? 'unmatched' : status === 'CONFIRMED' && !reversed ? 'paid_again' : 'paid_late';
   return { kind, executionId, amount };
 }
 
 function contradiction(): Oddity {
   return { kind: 'contradiction', executionId: null, amount: null };
+}
+
+function notListed({ executionId }: UnverifiedPayment): Oddity {
+  return { kind: 'payment_not_listed', executionId, amount: null };
 }
 
 /** A message that the rail, asked, does not stand by. */
@@ -237,7 +341,12 @@ function unfit(
   return [{ kind: status === null ? 'unmatched' : 'unfounded', executionId, amount: null }];
 }
 
-/** The one that came first confirms; a rail that does not say when is taken in the order it lists them. */
-function inOrder(payments: readonly Payment[]): Payment[] {
-  return payments.toSorted((a, b) => (a.at?.getTime() ?? 0) - (b.at?.getTime() ?? 0));
+/**
+ * The one that came first decides; a rail that does not say when is taken in the order it lists them. A direct payin is
+ * decided by a payment of its exact amount if there is one: an earlier mistake of the payer must not decline it.
+ */
+function inOrder(payin: Judged, payments: readonly Payment[]): Payment[] {
+  const exactFirst = payin.link === null && payin.amountPolicy === 'EXACT';
+  const rank = ({ amount }: Payment) => (exactFirst && amount !== payin.amount ? 1 : 0);
+  return payments.toSorted((a, b) => rank(a) - rank(b) || (a.at?.getTime() ?? 0) - (b.at?.getTime() ?? 0));
 }

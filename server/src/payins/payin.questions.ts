@@ -30,16 +30,67 @@ export const FIRST_QUESTION_SECONDS: Readonly<Record<Rail, number>> = {
 };
 
 /**
- * A payment may have been under way when a key was closed or a payin ended, and the notice of it may be lost. By then
- * the network has long carried it out or dropped it (twenty seconds at most), so this question is the last.
+ * How long after a key was closed or a payin ended the rail is queried for the last time. A payment may have been in
+ * progress, and its notification may be lost: only after the rail's processing time does the status list it for certain.
  */
-export const LAST_QUESTION_SECONDS = 60;
+export function lastQuestionMs(longestProcessingMs: number): number {
+  return Math.max(MINUTE, longestProcessingMs);
+}
 
-/** What is still to be done about a payin that has ended: a key that was closed is asked about once more. */
-export function lastTask(justDone: 'open' | RailTask['task'] | null, now: Date): RailTask | null {
-  return justDone === 'close'
-    ? { task: 'ask', at: new Date(now.getTime() + LAST_QUESTION_SECONDS * 1000) }
-    : null;
+interface Ended {
+  readonly now: Date;
+  /** Since the payin reached its final state, by the database's clock. */
+  readonly endedMsAgo: number;
+}
+
+/**
+ * What is still to be done about a payin that has ended: a key that was closed is asked about once more. A query that
+ * verified the payment before that time came between the two.
+ */
+export function lastTask(
+  rail: Rail,
+  {
+    now,
+    endedMsAgo,
+    justDone,
+    longestProcessingMs,
+  }: Ended & {
+    readonly justDone: 'open' | RailTask['task'] | null;
+    readonly longestProcessingMs: number;
+  },
+): RailTask | null {
+  const afterMs = lastQuestionMs(longestProcessingMs);
+  const asked = justDone === 'ask' && endedMsAgo >= afterMs;
+  return rail === 'BRE_B' && !asked ? { task: 'ask', at: new Date(now.getTime() + afterMs) } : null;
+}
+
+const SHORTEST_VERIFICATION_MS = 1000;
+const LONGEST_VERIFICATION_MS = 60 * MINUTE;
+/** A payment that was reversed is looked for this long: then only a notification leads to another query. */
+const REVERSED_FOR_MS = 7 * 24 * 60 * MINUTE;
+
+/**
+ * When the rail is queried again for a payment that it does not list. The pause grows with the time since the
+ * confirmation. The first query that begins after the processing time decides, so it is not put off: it begins when that
+ * time ends, or at once when it ended while this answer was on its way.
+ */
+export function verificationTask({
+  now,
+  endedMsAgo,
+  longestProcessingMs,
+  decided,
+  reversed,
+}: Ended & {
+  readonly longestProcessingMs: number;
+  /** The query that was just answered began after the processing time. */
+  readonly decided: boolean;
+  readonly reversed: boolean;
+}): RailTask | null {
+  if (reversed && endedMsAgo >= REVERSED_FOR_MS) return null;
+  const pause = Math.min(Math.max(endedMsAgo / 2, SHORTEST_VERIFICATION_MS), LONGEST_VERIFICATION_MS);
+  const untilDecision = Math.max(longestProcessingMs - endedMsAgo, 0);
+  const afterMs = decided ? pause : Math.min(pause, untilDecision);
+  return { task: 'ask', at: new Date(now.getTime() + Math.ceil(afterMs)) };
 }
 
 interface Moment {

@@ -88,7 +88,7 @@ export async function insertPayins(
 
 export const PAYIN_COLUMNS = `p.organization_id, p.id, p.amount_in_cents, p.confirmed_amount_in_cents, p.rail, p.status, p.settlement_status,
   p.error_code, p.reference, p.payment_link_id, p.customer, p.callback_url, p.breb_key_type, p.breb_key, p.pse_bank,
-  p.pse_person_type, p.pse_url, p.pse_url_at, p.created_at, p.updated_at, p.expires_at, p.result_at, p.chargeback_at`;
+  p.pse_person_type, p.pse_url, p.pse_url_at, p.pse_cus, p.end_to_end_id, p.created_at, p.updated_at, p.expires_at, p.result_at, p.chargeback_at`;
 
 export interface PayinRow {
   organization_id: string;
@@ -109,6 +109,8 @@ export interface PayinRow {
   pse_person_type: 'INDIVIDUAL' | 'BUSINESS' | null;
   pse_url: string | null;
   pse_url_at: Date | null;
+  pse_cus: string | null;
+  end_to_end_id: string | null;
   created_at: Date;
   updated_at: Date;
   expires_at: Date;
@@ -167,6 +169,7 @@ export function payinWithoutCustomer(row: PayinRow): Payin {
     customer: null,
     callbackUrl: row.callback_url,
     source: sourceOf(row),
+    endToEndId: row.end_to_end_id,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     expiresAt: row.expires_at,
@@ -181,7 +184,9 @@ function sourceOf(row: PayinRow): PayinSource {
   }
   if (row.rail === 'PSE' && row.pse_bank !== null && row.pse_person_type !== null) {
     const page =
-      row.pse_url !== null && row.pse_url_at !== null ? { url: row.pse_url, at: row.pse_url_at } : null;
+      row.pse_url !== null && row.pse_url_at !== null
+        ? { url: row.pse_url, at: row.pse_url_at, cus: row.pse_cus }
+        : null;
     return { rail: 'PSE', bank: row.pse_bank, personType: row.pse_person_type, page };
   }
   throw new Error('a payin without the data of its rail');

@@ -1,11 +1,15 @@
 import type { Customer } from '../customers/customer.ts';
 import type { Cents } from '../kit/money.ts';
-import type { RailErrorCode } from '../rails/contract.ts';
+import { ERROR_CODES } from '../rails/contract.ts';
 import { FIRST_STATUS, type PayinStatus } from './payin.states.ts';
 
 export const KEY_TYPES = ['SINGLE_USE', 'QR_CODE'] as const;
 export const PERSON_TYPES = ['INDIVIDUAL', 'BUSINESS'] as const;
-export const SETTLEMENT_STATUSES = ['PENDING_SETTLEMENT', 'SETTLED'] as const;
+export const SETTLEMENT_STATUSES = ['PENDING_SETTLEMENT', 'SETTLED', 'REVERSED'] as const;
+
+/** The rails' codes, and the one that this service decides: less arrived than the payin requests. */
+export const PAYIN_ERROR_CODES = [...ERROR_CODES, 'UNDERPAID'] as const;
+export type PayinErrorCode = (typeof PAYIN_ERROR_CODES)[number];
 
 /** What a payin says about its rail. */
 export type PayinSource =
@@ -14,8 +18,8 @@ export type PayinSource =
       readonly rail: 'PSE';
       readonly bank: string;
       readonly personType: (typeof PERSON_TYPES)[number];
-      /** The bank's page, once known, and since when. */
-      readonly page: { readonly url: string; readonly at: Date } | null;
+      /** The bank's page, once known, since when, and the CUS under which PSE knows the transaction. */
+      readonly page: { readonly url: string; readonly at: Date; readonly cus: string | null } | null;
     };
 
 export interface Payin {
@@ -25,12 +29,14 @@ export interface Payin {
   readonly confirmedAmount: Cents | null;
   readonly status: PayinStatus;
   readonly settlementStatus: (typeof SETTLEMENT_STATUSES)[number] | null;
-  readonly errorCode: RailErrorCode | null;
+  readonly errorCode: PayinErrorCode | null;
   readonly reference: string;
   readonly paymentLinkId: string | null;
   readonly customer: Customer | null;
   readonly callbackUrl: string | null;
   readonly source: PayinSource;
+  /** Bre-B: the network's id of the payment that decided it. */
+  readonly endToEndId: string | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
   readonly expiresAt: Date;
@@ -70,6 +76,7 @@ export function asCreated(payin: Payin): Payin {
     expiresAt,
     status: page ? 'PROCESSING' : FIRST_STATUS[source.rail],
     confirmedAmount: null,
+    endToEndId: null,
     settlementStatus: null,
     errorCode: null,
     resultAt: null,

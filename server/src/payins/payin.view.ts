@@ -63,15 +63,18 @@ function sourceData(deps: ViewDeps, owner: ViewOwner, payin: Payin) {
   const { source } = payin;
   if (source.rail === 'BRE_B') {
     const { keyType, key: keyString } = source;
-    if (keyType === 'SINGLE_USE') return { keyType, keyString, checkoutUrl: page() };
+    const { endToEndId } = payin;
+    if (keyType === 'SINGLE_USE') return { keyType, keyString, checkoutUrl: page(), endToEndId };
     return {
       keyType,
       keyString,
       qrString: brebQr(deps.qrNetwork, owner, payin, keyString),
       checkoutUrl: page(),
+      endToEndId,
     };
   }
   // Until the payer has given the details PSE needs, our own page stands in for the bank's.
   const awaitingDetails = payin.customer === null && payin.status === 'PENDING';
-  return { pseUrl: source.page?.url ?? (awaitingDetails ? page() : null), bank: source.bank };
+  const pseUrl = source.page?.url ?? (awaitingDetails ? page() : null);
+  return { pseUrl, bank: source.bank, cus: source.page?.cus ?? null };
 }

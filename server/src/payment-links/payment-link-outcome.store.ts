@@ -11,12 +11,13 @@ const TAKE = statement(
   'payment-link-outcome.take',
   `update caudal.payment_links l set open_payin_id = $3
    where l.organization_id = $1 and l.id = $2 and l.status = 'PENDING' and l.open_payin_id is null and l.shuts_at > caudal.now()
+     and not exists (select from caudal.organizations o where o.id = l.organization_id and o.suspended_at is not null)
    returning ${LINK_COLUMNS}, caudal.now() as now`,
 );
 
 /**
  * For an attempt, which is written in the same transaction.
- * @returns null when the link has ended, is shut, or another attempt is under way
+ * @returns null when the link has ended, is shut, another attempt is under way, or its organization is suspended
  */
 export async function takeLink(
   tx: Tx,
@@ -76,12 +77,17 @@ export async function endAttempts(tx: Tx, attempts: readonly EndedAttempt[]): Pr
   return rows.filter((row) => row.completes);
 }
 
+const EXPIRED = "l.status = 'PENDING' and l.open_payin_id is null and l.shuts_at <= caudal.now()";
+
+/** Whether a link without an attempt has expired. */
+export const LINKS_DUE = `exists (select from caudal.payment_links l where ${EXPIRED})`;
+
 const EXPIRE = statement(
   'payment-link-outcome.expire',
   `with moment as materialized (select caudal.now() as at),
    due as (
      select l.organization_id, l.id from caudal.payment_links l
-     where l.status = 'PENDING' and l.open_payin_id is null and l.shuts_at <= caudal.now()
+     where ${EXPIRED}
      order by l.shuts_at limit $1 for update skip locked
    )
    update caudal.payment_links l set status = 'EXPIRED', updated_at = greatest(m.at, l.updated_at)

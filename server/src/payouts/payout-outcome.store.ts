@@ -1,12 +1,12 @@
 import { CLAIM } from '../db/claim.ts';
 import { countWithin, type IdSpan, WITHIN } from '../db/months.ts';
 import { statement, type Tx } from '../db/tx.ts';
-import type { RailErrorCode } from '../rails/contract.ts';
+import type { OrderStanding, RailErrorCode } from '../rails/contract.ts';
 import type { Move } from './payout.outcome.ts';
-import { LAST_QUESTION_SECONDS, OVERDUE_SECONDS, type PayoutTask } from './payout.questions.ts';
-import { PAYOUT_COLUMNS, type PayoutKey, type PayoutRow } from './payout.store.ts';
+import { OVERDUE_SECONDS, type PayoutTask } from './payout.questions.ts';
+import { PAYOUT_COLUMNS, type PayoutKey, type PayoutRow, SUSPENDED } from './payout.store.ts';
 
-const STANDING = `select ${PAYOUT_COLUMNS}, p.rail_task, p.claim_token, p.attempts, p.execution_id, p.end_to_end_id, p.anomaly_id, p.anomaly_organization_id,
+const STANDING = `select ${PAYOUT_COLUMNS}, p.rail_task, p.claim_token, p.attempts, p.execution_id, p.anomaly_id, p.anomaly_organization_id,
      (extract(epoch from caudal.now() - p.last_sent_at) * 1000)::float8 as sent_ms_ago
    from caudal.payouts p
    join unnest($1::uuid[], $2::uuid[]) as w (organization_id, id) on p.organization_id = w.organization_id and p.id = w.id
@@ -20,7 +20,6 @@ export interface LockedPayout extends PayoutRow {
   claim_token: string | null;
   attempts: number;
   execution_id: string | null;
-  end_to_end_id: string;
   anomaly_id: string | null;
   anomaly_organization_id: string | null;
   /** Since its last attempt was committed; null when there was none. */
@@ -79,7 +78,7 @@ const MOVE = statement(
        result_at = greatest(moment.at, p.updated_at), updated_at = greatest(moment.at, p.updated_at),
        -- Its rejection may not have been the rail's last word, and the notice of what followed may be lost.
        rail_task = case when m.to_status = 'DECLINED' and p.attempts > 0 then 'ask' end,
-       rail_due_at = case when m.to_status = 'DECLINED' and p.attempts > 0 then moment.at + interval '${LAST_QUESTION_SECONDS} seconds' end,
+       rail_due_at = case when m.to_status = 'DECLINED' and p.attempts > 0 then moment.at + make_interval(secs => $7 / 1000.0) end,
        claimed_until = null, claim_token = null
      from moment, move m
      where p.organization_id = m.organization_id and p.id = m.id and p.status = 'PROCESSING'
@@ -118,9 +117,14 @@ export interface MovedPayout extends PayoutRow {
 
 /**
  * Brings locked payouts to their final state, with their history.
+ * @param lastQuestionMs from the decline of a payout that had left to the last query about it
  * @throws when one of them was not open: the whole transaction is wrong then
  */
-export async function movePayouts(tx: Tx, moves: readonly (PayoutKey & Move)[]): Promise<MovedPayout[]> {
+export async function movePayouts(
+  tx: Tx,
+  moves: readonly (PayoutKey & Move)[],
+  lastQuestionMs: number,
+): Promise<MovedPayout[]> {
   if (moves.length === 0) return [];
   const moved = await tx.query<MovedPayout>(MOVE, [
     moves.map((move) => move.organizationId),
@@ -129,6 +133,7 @@ export async function movePayouts(tx: Tx, moves: readonly (PayoutKey & Move)[]):
     moves.map((move) => move.errorCode),
     moves.map((move) => move.executionId),
     moves.map((move) => move.cause),
+    lastQuestionMs,
   ]);
   if (moved.length !== moves.length)
     throw new Error(`${moves.length - moved.length} payouts were not as they were judged`);
@@ -165,11 +170,17 @@ export async function cancelUnsent(tx: Tx, { organizationId, id }: PayoutKey): P
   return row ?? null;
 }
 
+const QUESTION_DUE =
+  "p.rail_task = 'ask' and p.rail_due_at <= caudal.now() and (p.claimed_until is null or p.claimed_until < clock_timestamp())";
+
+/** Whether the rail is to be asked about a payout that no process has claimed. */
+export const QUESTIONS_DUE = `exists (select from caudal.payouts p where ${QUESTION_DUE})`;
+
 const CLAIM_QUESTIONS = statement(
   'payout-outcome.claim',
   `with due as (
      select p.organization_id, p.id from caudal.payouts p
-     where p.rail_task = 'ask' and p.rail_due_at <= caudal.now() and (p.claimed_until is null or p.claimed_until < clock_timestamp())
+     where ${QUESTION_DUE}
      order by p.rail_due_at limit $2 for update skip locked
    )
    update caudal.payouts p set claimed_until = clock_timestamp() + ${CLAIM}, claim_token = $1
@@ -208,15 +219,25 @@ const RESCHEDULE = statement(
   `with moment as materialized (select caudal.now() as at)
    update caudal.payouts p set
      rail_task = r.task, rail_due_at = case when r.task is not null then moment.at + make_interval(secs => r.after_ms / 1000.0) end,
-     questions = least(p.questions + 1, 32000), claimed_until = null, claim_token = null
-   from moment, unnest($1::uuid[], $2::uuid[], $3::text[], $4::float8[]) as r (organization_id, id, task, after_ms)
+     questions = least(p.questions + 1, 32000), rail_status = coalesce(r.rail_status, p.rail_status),
+     claimed_until = null, claim_token = null
+   from moment, unnest($1::uuid[], $2::uuid[], $3::text[], $4::float8[], $6::text[]) as r (organization_id, id, task, after_ms, rail_status)
    where p.organization_id = r.organization_id and p.id = r.id and p.claim_token = $5 and p.rail_task is not null`,
 );
+
+/** What the rail reported when it was last queried about a payout. */
+export type QueriedStatus = OrderStanding['state'] | 'unanswered';
+
+interface NextTask extends PayoutKey {
+  readonly next: PayoutTask | null;
+  /** Null leaves what was recorded before. */
+  readonly railStatus: QueriedStatus | null;
+}
 
 /** What is to be done next about payouts, or that nothing is. Those whose claim was taken over meanwhile are left alone. */
 export async function reschedulePayouts(
   tx: Tx,
-  tasks: readonly (PayoutKey & { readonly next: PayoutTask | null })[],
+  tasks: readonly NextTask[],
   claimToken: string,
 ): Promise<void> {
   if (tasks.length === 0) return;
@@ -226,11 +247,14 @@ export async function reschedulePayouts(
     tasks.map(({ next }) => next?.task ?? null),
     tasks.map(({ next }) => next?.afterMs ?? 0),
     claimToken,
+    tasks.map((each) => each.railStatus),
   ]);
 }
 
 /** A metric that says "at least so many" says enough. */
 const COUNTED = 100_000;
+/** Those of a suspended organization wait on purpose. */
+const SENDABLE = `p.rail_task = 'send' and p.organization_id <> all (${SUSPENDED})`;
 
 // Those that are to be sent again too: they have left before.
 const OVERDUE = `from (
@@ -241,10 +265,10 @@ const OVERDUE = `from (
 
 const WAITING = statement(
   'payout-outcome.waiting',
-  `select (select count(*)::int from (select from caudal.payouts p where p.rail_task = 'send' limit ${COUNTED}) c) as sends,
+  `select (select count(*)::int from (select from caudal.payouts p where ${SENDABLE} limit ${COUNTED}) c) as sends,
      (select count(*)::int from (select ${OVERDUE} limit ${COUNTED}) c) as unknown,
      coalesce((select extract(epoch from caudal.now() - min(p.rail_due_at)) from (
-       select p.rail_due_at from caudal.payouts p where p.rail_task = 'send' limit ${COUNTED}) p), 0)::float8 as oldest_send_seconds`,
+       select p.rail_due_at from caudal.payouts p where ${SENDABLE} limit ${COUNTED}) p), 0)::float8 as oldest_send_seconds`,
 );
 
 /** Payouts that wait to be sent, and those whose outcome should long be known. */
@@ -258,7 +282,7 @@ export async function waitingPayouts(
 const LIST_UNKNOWN = statement(
   'payout-outcome.unknown',
   `select p.organization_id, p.id, p.amount_in_cents, p.reference, p.end_to_end_id, p.attempts, p.questions, p.first_sent_at, p.last_sent_at,
-     p.rail_due_at,
+     p.rail_due_at, p.rail_task, p.rail_status, (extract(epoch from caudal.now() - p.last_sent_at) * 1000)::float8 as sent_ms_ago,
      (select a.answer from caudal.payout_attempts a where a.organization_id = p.organization_id and a.payout_id = p.id and a.number = p.attempts) as answer
    ${OVERDUE} order by p.first_sent_at, p.id limit $1`,
 );
@@ -274,6 +298,9 @@ export interface UnknownPayout {
   readonly first_sent_at: Date;
   readonly last_sent_at: Date;
   readonly rail_due_at: Date;
+  readonly rail_task: 'send' | 'ask';
+  readonly rail_status: QueriedStatus | null;
+  readonly sent_ms_ago: number;
   /** What the rail answered to the last send; null when nothing was written down. */
   readonly answer: string | null;
 }

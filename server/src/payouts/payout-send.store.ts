@@ -3,7 +3,7 @@ import { statement, type Tx } from '../db/tx.ts';
 import { type Cents, cents } from '../kit/money.ts';
 import type { RailErrorCode } from '../rails/contract.ts';
 import { FIRST_QUESTION_MS } from './payout.questions.ts';
-import type { PayoutKey } from './payout.store.ts';
+import { type PayoutKey, SUSPENDED } from './payout.store.ts';
 
 export interface DueOrder extends PayoutKey {
   readonly attempt: number;
@@ -19,6 +19,10 @@ export interface DueOrder extends PayoutKey {
 /** An order that leaves so often and never arrives is for a person to look into: `payouts unknown` shows it. */
 const MOST_ATTEMPTS = 1000;
 
+/** Whether a payout is to be sent that no process has claimed. */
+export const SENDS_DUE = `exists (select from caudal.payouts p
+  where p.rail_task = 'send' and p.rail_due_at <= caudal.now() and (p.claimed_until is null or p.claimed_until < clock_timestamp()))`;
+
 const WAITING_ORGANIZATIONS = statement(
   'payout-send.organizations',
   // From one to the next by the index, however many payouts each of them has waiting.
@@ -30,7 +34,8 @@ const WAITING_ORGANIZATIONS = statement(
        order by p.organization_id limit 1)
      from waiting w where w.organization_id is not null
    )
-   select organization_id from waiting where organization_id is not null and organization_id <> all ($2::uuid[]) limit $3`,
+   select organization_id from waiting
+   where organization_id is not null and organization_id <> all ($2::uuid[]) and organization_id <> all (${SUSPENDED}) limit $3`,
 );
 
 /** Some of the organizations that have payouts to send, in the order of their ids, after a given one. */
@@ -44,12 +49,28 @@ export async function waitingOrganizations(
   return rows.map((row) => row.organization_id);
 }
 
+const WAITING_OF = statement(
+  'payout-send.waiting-of',
+  "select count(*)::integer as count from caudal.payouts where organization_id = $1 and rail_task = 'send' and rail_due_at is not null",
+);
+
+/** Payouts of one organization that are to be sent. */
+export async function countWaitingOf(tx: Tx, organizationId: string): Promise<number> {
+  const [row] = await tx.query<{ count: number }>(WAITING_OF, [organizationId]);
+  return row?.count ?? 0;
+}
+
 const COMMIT_ATTEMPTS = statement(
   'payout-send.commit-attempts',
   // What the directory promised must still hold when the order arrives: those whose promise is old are renewed first.
   `with moment as materialized (select caudal.now() as at),
+   -- Locked until the commit: a suspension waits for it, and one that was first excludes its organization here.
+   senders as materialized (
+     select o.id from caudal.organizations o where o.id = any ($3::uuid[]) and o.suspended_at is null
+     order by o.id for share skip locked
+   ),
    due as (
-     select d.organization_id, d.id from unnest($3::uuid[]) as o (id) cross join lateral (
+     select d.organization_id, d.id from senders as o cross join lateral (
        select p.organization_id, p.id from caudal.payouts p
        where p.organization_id = o.id and p.rail_task = 'send' and p.rail_due_at <= caudal.now()
          and (p.claimed_until is null or p.claimed_until < clock_timestamp()) and p.attempts < ${MOST_ATTEMPTS}
@@ -74,7 +95,7 @@ const COMMIT_ATTEMPTS = statement(
 
 /**
  * Takes due payouts and writes down that their orders leave: once this is committed they may, and what becomes of them is
- * the rail's to tell. Nobody can cancel them any more.
+ * the rail's to tell. They can no longer be canceled. Payouts of a suspended organization wait.
  * @param mostEach of each organization
  */
 export async function commitAttempts(
@@ -107,6 +128,18 @@ export async function commitAttempts(
     endToEndId: row.end_to_end_id,
     organizationName: row.name,
   }));
+}
+
+const SCHEDULE_RESEND = statement(
+  'payout-send.schedule-resend',
+  // Clearing the lease makes the result of a query that is under way ineffective: it is older than the decision.
+  `update caudal.payouts p set rail_task = 'send', rail_due_at = caudal.now(), claimed_until = null, claim_token = null
+   where p.organization_id = $1 and p.id = $2 and p.status = 'PROCESSING' and p.rail_task = 'ask' and p.attempts > 0`,
+);
+
+/** Schedules another attempt of a locked payout that was sent before: the same order under the same end-to-end id. */
+export async function scheduleResend(tx: Tx, { organizationId, id }: PayoutKey): Promise<void> {
+  await tx.query(SCHEDULE_RESEND, [organizationId, id]);
 }
 
 /** What came of one send. */
@@ -168,7 +201,7 @@ const CLAIM_STALE = statement(
   `with due as (
      select p.organization_id, p.id from caudal.payouts p
      where p.rail_task = 'send' and p.rail_due_at <= caudal.now() and (p.claimed_until is null or p.claimed_until < clock_timestamp())
-       and p.organization_id <> all ($3::uuid[]) and p.resolved_at <= caudal.now() - make_interval(secs => $4 / 1000.0)
+       and p.organization_id <> all ($3::uuid[]) and p.organization_id <> all (${SUSPENDED}) and p.resolved_at <= caudal.now() - make_interval(secs => $4 / 1000.0)
      limit $2 for update skip locked
    )
    update caudal.payouts p set claimed_until = clock_timestamp() + ${CLAIM}, claim_token = $1

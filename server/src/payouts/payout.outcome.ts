@@ -50,6 +50,9 @@ export interface Judged {
   readonly refusesDuplicates: boolean;
 }
 
+/** Whether an execution is already accounted to another payout: it cannot have paid this one as well. */
+export type IsTaken = (executionId: string) => boolean;
+
 const NOTHING: Judgement = { move: null, oddities: [], sendAgain: false, adopt: null };
 
 /**
@@ -57,12 +60,18 @@ const NOTHING: Judgement = { move: null, oddities: [], sendAgain: false, adopt: 
  * Everything else is `doubtful`: the rail is asked about it, and its answer decides. The refusal of a first and only
  * attempt is believed too, for nothing else can have left.
  */
-export function judgeMessage(payout: Judged | null, told: Told): Judgement | 'known' | 'doubtful' {
+export function judgeMessage(
+  payout: Judged | null,
+  told: Told,
+  isTaken: IsTaken,
+): Judgement | 'known' | 'doubtful' {
   if (payout === null) return 'doubtful';
   if (told.kind === 'paid') {
     if (payout.status === 'CONFIRMED') return payout.executionId === told.executionId ? 'known' : 'doubtful';
     const expected = payout.status === 'PROCESSING' && payout.attempts > 0 && told.amount === payout.amount;
-    return expected ? confirmed(told.executionId, 'settled, by notice') : 'doubtful';
+    return expected && !isTaken(told.executionId)
+      ? confirmed(told.executionId, 'settled, by notice')
+      : 'doubtful';
   }
   if (payout.status === 'CONFIRMED')
     return told.kind === 'refused' ? 'known' : { ...NOTHING, oddities: [contradiction()] };
@@ -77,8 +86,13 @@ export function judgeMessage(payout: Judged | null, told: Told): Judgement | 'kn
  * one only when nothing can still be under way, and even then it permits the same order again rather than saying no.
  * @param told the message that led to asking, if one did
  */
-export function judgeStanding(payout: Judged | null, standing: OrderStanding, told: Told | null): Judgement {
-  const judgement = ofStanding(payout, standing);
+export function judgeStanding(
+  payout: Judged | null,
+  standing: OrderStanding,
+  isTaken: IsTaken,
+  told: Told | null,
+): Judgement {
+  const judgement = ofStanding(payout, standing, isTaken);
   const status = judgement.move?.to ?? payout?.status ?? null;
   return { ...judgement, oddities: [...judgement.oddities, ...unfit(status, standing, told)] };
 }
@@ -92,10 +106,10 @@ export function standsBy({ state, executionId }: OrderStanding, told: Told): boo
   return state === 'rejected' || state === 'settled';
 }
 
-function ofStanding(payout: Judged | null, standing: OrderStanding): Judgement {
+function ofStanding(payout: Judged | null, standing: OrderStanding, isTaken: IsTaken): Judgement {
   switch (standing.state) {
     case 'settled':
-      return settled(payout, standing);
+      return settled(payout, standing, isTaken);
     case 'rejected':
       if (payout?.status === 'PROCESSING')
         return declined(standing.errorCode ?? 'RAIL_REJECTED', 'rejected by the rail');
@@ -107,8 +121,11 @@ function ofStanding(payout: Judged | null, standing: OrderStanding): Judgement {
   }
 }
 
-function settled(payout: Judged | null, { executionId, amount }: OrderStanding): Judgement {
+function settled(payout: Judged | null, { executionId, amount }: OrderStanding, isTaken: IsTaken): Judgement {
   if (executionId === null || amount === null) throw new Error('settled without an execution');
+  // One execution pays one payout: the rail contradicts itself, its money is booked already, and a person must look.
+  if (isTaken(executionId))
+    return { ...NOTHING, oddities: [{ kind: 'contradiction', executionId, amount: null }] };
   const money = (kind: Oddity['kind']): Judgement => ({
     ...NOTHING,
     oddities: [{ kind, executionId, amount }],

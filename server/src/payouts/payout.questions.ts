@@ -22,8 +22,13 @@ export const PROMISE_MARGIN_MS = 60_000;
 /** From here on an unknown outcome is for a person to see: the rail takes twenty seconds at most. */
 export const OVERDUE_SECONDS = 60;
 
-/** A declined payout that had left is asked about once more, so long after its end. */
-export const LAST_QUESTION_SECONDS = 60;
+/**
+ * How long after its end a declined payout that had left is queried for the last time: not before the rail's processing
+ * time has passed, because the rail may still execute the order until then.
+ */
+export function lastQuestionMs(longestProcessingMs: number): number {
+  return Math.max(60_000, longestProcessingMs);
+}
 
 /** Soon at first, for the rail is about to decide; rarely later, for by then somebody there must. */
 export function nextQuestionMs(sentMsAgo: number): number {

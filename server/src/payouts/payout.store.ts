@@ -6,6 +6,9 @@ import { NOT_YET } from './payout.states.ts';
 import type { Payout } from './payout.ts';
 import { openReceiver } from './receiver.seal.ts';
 
+/** As SQL: the organizations whose payouts wait because an operator suspended them. Few, and read once a statement. */
+export const SUSPENDED = 'array(select o.id from caudal.organizations o where o.suspended_at is not null)';
+
 /** What the directory said when the key was looked up. */
 export interface Resolved {
   /** Null when it was not a merchant's lookup: nothing is to be paid back. */
@@ -81,7 +84,7 @@ export async function insertPayouts(tx: Tx, payouts: readonly NewPayout[]): Prom
   return row.created_at;
 }
 
-export const PAYOUT_COLUMNS = `p.organization_id, p.id, p.amount_in_cents, p.status, p.error_code, p.reference, p.customer, p.receiver,
+export const PAYOUT_COLUMNS = `p.organization_id, p.id, p.amount_in_cents, p.status, p.error_code, p.reference, p.customer, p.receiver, p.end_to_end_id,
   p.created_at, p.updated_at, p.result_at`;
 
 export interface PayoutRow {
@@ -93,6 +96,7 @@ export interface PayoutRow {
   reference: string;
   customer: Buffer | null;
   receiver: Buffer;
+  end_to_end_id: string;
   created_at: Date;
   updated_at: Date;
   result_at: Date | null;
@@ -137,6 +141,7 @@ export function payoutWithoutCustomer(row: PayoutRow, dataKey: SecretKey): Payou
     reference: row.reference,
     customer: null,
     key: openReceiver(dataKey, row.receiver, row.organization_id, row.id),
+    endToEndId: row.end_to_end_id,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     resultAt: row.result_at,

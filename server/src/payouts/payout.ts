@@ -14,6 +14,8 @@ export interface Payout {
   readonly customer: Customer | null;
   /** The receiver's key. */
   readonly key: string;
+  /** Under which it is ordered at the network. */
+  readonly endToEndId: string;
   readonly createdAt: Date;
   readonly updatedAt: Date;
   readonly resultAt: Date | null;
@@ -21,7 +23,7 @@ export interface Payout {
 
 /** The payout as the creation answered it: what a repeat of the request gets, never a later state. */
 export function asCreated(payout: Payout): Payout {
-  const { id, organizationId, amount, reference, customer, key, createdAt } = payout;
+  const { id, organizationId, amount, reference, customer, key, endToEndId, createdAt } = payout;
   // Member by member: a field that is added later must be thought about here.
   return {
     id,
@@ -30,6 +32,7 @@ export function asCreated(payout: Payout): Payout {
     reference,
     customer,
     key,
+    endToEndId,
     createdAt,
     status: 'PROCESSING',
     errorCode: null,

@@ -17,6 +17,6 @@ export function payoutView(payout: Payout) {
     updatedAt: payout.updatedAt.toISOString(),
     resultAt: payout.resultAt?.toISOString() ?? null,
     organizationId: payout.organizationId,
-    sourceData: { keyString: payout.key },
+    sourceData: { keyString: payout.key, endToEndId: payout.endToEndId },
   };
 }

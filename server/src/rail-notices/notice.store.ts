@@ -1,15 +1,15 @@
 import { CLAIM } from '../db/claim.ts';
 import { countWithin, type IdSpan, WITHIN } from '../db/months.ts';
 import { statement, type Tx } from '../db/tx.ts';
-import { type Cents, cents } from '../kit/money.ts';
-import type { Rail, RailErrorCode, RailNotice } from '../rails/contract.ts';
+import { cents } from '../kit/money.ts';
+import type { PaidMessage, Rail, RailErrorCode, RailNotice } from '../rails/contract.ts';
 
 /** What a notice is about: money that comes in, or money that goes out. */
 export type NoticeSubject = RailNotice['about'];
 
 /** What a rail said, as it is kept. `refused` is its answer to an order of ours; the others it sent by itself. */
 type NoticeWord =
-  | { readonly kind: 'paid'; readonly executionId: string; readonly amount: Cents }
+  | PaidMessage
   | { readonly kind: 'declined' | 'refused'; readonly errorCode: RailErrorCode }
   | { readonly kind: 'unreadable' };
 
@@ -29,11 +29,11 @@ const INSERT = statement(
   'notice.insert',
   `with moment as materialized (select caudal.now() as at)
    insert into caudal.rail_notices (organization_id, id, rail, notice_id, reference, word, execution_id, amount_in_cents, error_code,
-     raw, about, received_at, task, due_at)
-   select organization_id, id, rail, notice_id, reference, word, execution_id, amount, error_code, raw, about, at,
+     raw, about, end_to_end_id, received_at, task, due_at)
+   select organization_id, id, rail, notice_id, reference, word, execution_id, amount, error_code, raw, about, end_to_end_id, at,
      case when word <> 'unreadable' then 'apply' end, case when word <> 'unreadable' then at end
-   from moment, unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::text[], $10::bytea[], $11::text[])
-     as n (organization_id, id, rail, notice_id, reference, word, execution_id, amount, error_code, raw, about)`,
+   from moment, unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::text[], $10::bytea[], $11::text[], $12::text[])
+     as n (organization_id, id, rail, notice_id, reference, word, execution_id, amount, error_code, raw, about, end_to_end_id)`,
 );
 
 /** Kept before anything is made of it; a worker applies it. */
@@ -51,6 +51,7 @@ export async function insertNotices(tx: Tx, notices: readonly NewNotice[]): Prom
     notices.map(({ word }) => ('errorCode' in word ? word.errorCode : null)),
     notices.map((notice) => notice.sealedRaw),
     notices.map((notice) => notice.about),
+    notices.map(({ word }) => (word.kind === 'paid' ? (word.endToEndId ?? null) : null)),
   ]);
 }
 
@@ -65,8 +66,13 @@ export interface DueNotice {
   readonly ageMs: number;
 }
 
-const COLUMNS = `n.organization_id, n.id, n.rail, n.reference, n.word, n.execution_id, n.amount_in_cents, n.error_code, n.attempts,
+const COLUMNS = `n.organization_id, n.id, n.rail, n.reference, n.word, n.execution_id, n.end_to_end_id, n.amount_in_cents, n.error_code, n.attempts,
   (extract(epoch from caudal.now() - n.received_at) * 1000)::float8 as age_ms`;
+
+/** Whether a notice is to be applied. */
+export function noticesDue(about: NoticeSubject): string {
+  return `exists (select from caudal.rail_notices n where n.about = '${about}' and n.task = 'apply' and n.due_at <= caudal.now())`;
+}
 
 const TAKE = statement(
   'notice.take',
@@ -91,11 +97,19 @@ export async function takeNotice(tx: Tx, organizationId: string, id: string): Pr
   return (await tx.query<NoticeRow>(TAKE_ONE, [organizationId, id])).map(dueNotice);
 }
 
+const DOUBTFUL_DUE =
+  "n.task = 'ask' and n.due_at <= caudal.now() and (n.claimed_until is null or n.claimed_until < clock_timestamp())";
+
+/** Whether a notice is due about which its rail is to be asked, and that no process has claimed. */
+export function doubtfulDue(about: NoticeSubject, rail: Rail): string {
+  return `exists (select from caudal.rail_notices n where n.about = '${about}' and n.rail = '${rail}' and ${DOUBTFUL_DUE})`;
+}
+
 const CLAIM_DOUBTFUL = statement(
   'notice.claim-doubtful',
   `with due as (
      select n.organization_id, n.id from caudal.rail_notices n
-     where n.about = $4 and n.task = 'ask' and n.rail = $3 and n.due_at <= caudal.now() and (n.claimed_until is null or n.claimed_until < clock_timestamp())
+     where n.about = $4 and n.rail = $3 and ${DOUBTFUL_DUE}
      order by n.due_at limit $2 for update skip locked
    )
    update caudal.rail_notices n set claimed_until = clock_timestamp() + ${CLAIM}, claim_token = $1
@@ -208,6 +222,7 @@ interface NoticeRow {
   reference: string;
   word: 'paid' | 'declined' | 'refused';
   execution_id: string | null;
+  end_to_end_id: string | null;
   amount_in_cents: bigint | null;
   error_code: RailErrorCode | null;
   attempts: number;
@@ -226,9 +241,20 @@ function dueNotice(row: NoticeRow): DueNotice {
   };
 }
 
-function wordOf({ word, execution_id, amount_in_cents, error_code }: NoticeRow): DueNotice['word'] {
+function wordOf({
+  word,
+  execution_id,
+  end_to_end_id,
+  amount_in_cents,
+  error_code,
+}: NoticeRow): DueNotice['word'] {
   if (word === 'paid' && execution_id !== null && amount_in_cents !== null)
-    return { kind: 'paid', executionId: execution_id, amount: cents(amount_in_cents) };
+    return {
+      kind: 'paid',
+      executionId: execution_id,
+      endToEndId: end_to_end_id ?? undefined,
+      amount: cents(amount_in_cents),
+    };
   if (word !== 'paid' && error_code !== null) return { kind: word, errorCode: error_code };
   throw new Error('a notice without what its word needs');
 }

@@ -69,6 +69,8 @@ export interface Opened {
 
 export interface Payment {
   readonly executionId: string;
+  /** The network's own id of the payment, where the rail reports one. */
+  readonly endToEndId?: string | undefined;
   readonly amount: Cents;
   /** When the rail says it happened; not every rail says. */
   readonly at: Date | null;
@@ -84,9 +86,10 @@ export interface Standing {
 }
 
 /** What is heard of a payin or payout: told by the rail itself, or, `refused`, its answer to an order of ours. */
-export type Told =
-  | { readonly kind: 'paid'; readonly executionId: string; readonly amount: Cents }
-  | { readonly kind: 'declined' | 'refused'; readonly errorCode: RailErrorCode };
+export type Told = PaidMessage | { readonly kind: 'declined' | 'refused'; readonly errorCode: RailErrorCode };
+
+/** A rail's message that money moved. */
+export type PaidMessage = { readonly kind: 'paid' } & Pick<Payment, 'executionId' | 'endToEndId' | 'amount'>;
 
 /** What a rail tells us by itself. Its signature has been checked; whether it is right has not. */
 export interface RailNotice {
@@ -95,9 +98,7 @@ export interface RailNotice {
   readonly about: 'payin' | 'payout';
   /** Of a payin its collection's; of a payout its end-to-end id. `paid` is then money that went out. */
   readonly reference: string;
-  readonly word:
-    | { readonly kind: 'paid'; readonly executionId: string; readonly amount: Cents }
-    | { readonly kind: 'declined'; readonly errorCode: RailErrorCode };
+  readonly word: PaidMessage | { readonly kind: 'declined'; readonly errorCode: RailErrorCode };
 }
 
 /** Money to be sent. */
@@ -143,9 +144,15 @@ export interface PayAbilities {
   readonly rail: Rail;
   readonly payAtOnce: number;
   readonly askAtOnce: number;
-  /** The rail refuses a second order under the same end-to-end id, so repeating one is safe. */
+  /**
+   * The rail rejects a second order under the same end-to-end id, so sending one again is safe. A setting of the
+   * connection: only the provider's own documentation can say so.
+   */
   readonly refusesDuplicates: boolean;
-  /** After this, counted from the last moment an order can have left, "no such order" can be believed. */
+  /**
+   * After this, counted from the last moment an order can have left, "no such order" can be believed. A setting of the
+   * connection, too.
+   */
   readonly longestProcessingMs: number;
   /** For how long what the directory promised about a key is honoured by an order. */
   readonly resolutionMs: number;
@@ -181,11 +188,9 @@ export interface Abilities {
   readonly opensWhilePayerWaits: boolean;
   /** An order needs to know who pays. */
   readonly needsPayer: boolean;
-  /** The rail refuses a second order under the same reference, so repeating one is safe. */
-  readonly refusesDuplicates: boolean;
   /** Longest a call may take before its outcome counts as unknown. */
   readonly answerWithinMs: number;
-  /** After this "no such order" can be believed. */
+  /** After this "no such order" can be believed. A setting of the connection. */
   readonly longestProcessingMs: number;
 }
 

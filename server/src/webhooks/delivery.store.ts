@@ -18,10 +18,15 @@ export const wantedBy = (further: string) => `cross join lateral (
 /** Which of the undispatched events are taken first. */
 export type DispatchedFirst = 'oldest' | 'newest';
 
+const NEW = `e.undispatched and e.id >= caudal.uuid_floor(caudal.now() - interval '2 minutes')`;
+
+/** Whether a new event is to be given to its endpoints. Older ones are not looked for: see `newest`. */
+export const EVENTS_DUE = `exists (select from caudal.events e where ${NEW})`;
+
 const FIRST: Readonly<Record<DispatchedFirst, string>> = {
   oldest: 'where e.undispatched order by e.id',
   // Only of late: while somebody reads a long-lived snapshot, the index keeps all that was dispatched since it began.
-  newest: `where e.undispatched and e.id >= caudal.uuid_floor(caudal.now() - interval '2 minutes') order by e.id desc`,
+  newest: `where ${NEW} order by e.id desc`,
 };
 
 const dispatchStatement = (first: DispatchedFirst) =>

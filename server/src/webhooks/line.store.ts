@@ -38,23 +38,36 @@ export const wakeLines = (at: string) => `lines as (
 /** Of those that are behind so many at a time: with a hundred deliveries each, more would keep all others waiting. */
 const MOST_BEHIND = 16;
 
+const UNCLAIMED = '(l.claimed_until is null or l.claimed_until < clock_timestamp())';
+const READY =
+  'l.failures = 0 and not l.behind and l.open and (l.claimed_until is null or l.claimed_until < clock_timestamp())';
+const READY_BEHIND = `l.failures = 0 and l.behind and l.open and ${UNCLAIMED}`;
+const READY_FAILING = `l.failures > 0 and l.open and ${UNCLAIMED}`;
+
+/** Whether a line is due, or its sender died. */
+export const LINES_DUE = `(${[READY, READY_BEHIND, READY_FAILING]
+  .map((ready) => `exists (select from caudal.webhook_lines l where l.due_at <= caudal.now() and ${ready})`)
+  .join(
+    ' or ',
+  )} or exists (select from caudal.webhook_lines l where l.open and l.claimed_until < clock_timestamp()))`;
+
 const CLAIM_LINES = statement(
   'webhook-line.claim',
   // The due time is taken away with the claim: whoever puts something new into the line meanwhile sets it again, and the
   // release keeps it. A line whose sender died has none and is found by its claim.
   `with due as (
      select l.organization_id, l.endpoint_id from caudal.webhook_lines l
-     where l.due_at <= caudal.now() and l.failures = 0 and not l.behind and l.open and (l.claimed_until is null or l.claimed_until < clock_timestamp())
+     where l.due_at <= caudal.now() and ${READY}
      order by l.due_at limit $2 for update skip locked
    ),
    behind as (
      select l.organization_id, l.endpoint_id from caudal.webhook_lines l
-     where l.due_at <= caudal.now() and l.failures = 0 and l.behind and l.open and (l.claimed_until is null or l.claimed_until < clock_timestamp())
+     where l.due_at <= caudal.now() and ${READY_BEHIND}
      order by l.due_at limit least(${MOST_BEHIND}, greatest($2 - (select count(*) from due), $2 / 4)) for update skip locked
    ),
    failing as (
      select l.organization_id, l.endpoint_id from caudal.webhook_lines l
-     where l.due_at <= caudal.now() and l.failures > 0 and l.open and (l.claimed_until is null or l.claimed_until < clock_timestamp())
+     where l.due_at <= caudal.now() and ${READY_FAILING}
      order by l.due_at limit $3 for update skip locked
    ),
    left_behind as (

@@ -96,7 +96,7 @@ const FAILED_SINCE = statement(
 const ONE = toAll('one', 'e.id = $2::uuid');
 const RANGE = toAll(
   'range',
-  `e.id > greatest($2::uuid, caudal.uuid_floor($3::timestamptz - ${SLACK})) and e.id < caudal.uuid_floor($4::timestamptz + ${SLACK})
+  `e.id > greatest($2::uuid, caudal.uuid_floor($3::timestamptz - ${SLACK})) and e.id < (select caudal.id_ceiling($4::timestamptz))
    and e.created_at >= $3::timestamptz and e.created_at < $4::timestamptz`,
 );
 

@@ -4,8 +4,10 @@ import { applyPayoutWords } from '../flows/apply-payout-words.ts';
 import { applyWords } from '../flows/apply-words.ts';
 import type { PayoutQuestions } from '../flows/ask-payouts.ts';
 import type { RailQuestions } from '../flows/ask-rails.ts';
+import { bookAcceptances } from '../flows/book-acceptances.ts';
 import type { WebhookDeliverer } from '../flows/deliver-webhooks.ts';
 import { EventDispatcher } from '../flows/dispatch-events.ts';
+import { DUE_PROBES } from '../flows/due-work.ts';
 import { expireDueLinks } from '../flows/expire-links.ts';
 import type { PseOpener } from '../flows/open-pse-payins.ts';
 import type { KeyRegistrar } from '../flows/register-breb-keys.ts';
@@ -16,13 +18,18 @@ import { sweepPsePayins } from '../flows/sweep-pse-payins.ts';
 import { watchOutcomes } from '../flows/watch-outcomes.ts';
 import { watchWaitingKeys } from '../flows/watch-waiting-keys.ts';
 import { watchWebhooks } from '../flows/watch-webhooks.ts';
+import { DuePoller } from '../jobs/due-poller.ts';
+import { dueWorkStatement, readDueWork } from '../jobs/due-work.store.ts';
 import { Loop } from '../jobs/loop.ts';
 import { SCHEDULES } from '../jobs/schedule-catalogue.ts';
 import { Schedules } from '../jobs/schedules.ts';
+import { WORK_KINDS, type WorkKind } from '../jobs/work-signals.ts';
+import { monotonicMs } from '../kit/clock.ts';
 import type { DataKeys } from '../organizations/data-keys.ts';
-import { RAILS, type Rail } from '../rails/contract.ts';
+import type { Rail } from '../rails/contract.ts';
 
-const WATCH_EVERY_MS = 2000;
+/** Polls between two looks for events that are older than those the poll asks about. */
+const POLLS_TO_LOOK_BACK = 25;
 
 interface WorkerParts {
   readonly registrar: KeyRegistrar;
@@ -33,43 +40,99 @@ interface WorkerParts {
   readonly renewer: PromiseRenewer;
   readonly payoutQuestions: PayoutQuestions;
   readonly deliverer: WebhookDeliverer;
-  /** How often each loop looks for work when it found none. */
+  /** Between two polls while there is work; an idle worker polls more rarely. */
   readonly dueEveryMs: number;
 }
 
+export interface Worker {
+  readonly start: () => void;
+  /** Resolves when the rounds under way are done. */
+  readonly stop: () => Promise<void>;
+}
+
+/** Loops that a round with work leads to: what it committed may be theirs. */
+const FOLLOWED_BY: Readonly<Partial<Record<WorkKind, readonly WorkKind[]>>> = {
+  payin_notices: ['event_dispatch'],
+  payout_notices: ['event_dispatch'],
+  key_resolution: ['payout_sending', 'event_dispatch'],
+  payout_sending: ['event_dispatch'],
+  payout_polling: ['payout_sending', 'event_dispatch'],
+  link_expiry: ['event_dispatch'],
+  breb_polling: ['event_dispatch'],
+  pse_polling: ['event_dispatch'],
+};
+
 /** Everything a worker process does, as loops over work that is due in the database. */
-export function workerLoops(deps: SystemDeps, parts: WorkerParts): Loop[] {
-  const { keys, dueEveryMs } = parts;
+export function dueWorker(deps: SystemDeps, parts: WorkerParts): Worker {
+  const { dueEveryMs, deliverer } = parts;
+  const { failures, signals } = deps;
+  const rounds = roundsOf(deps, parts);
+  const loops = new Map(
+    WORK_KINDS.map((kind) => {
+      const onWork = () => {
+        poller.worked();
+        for (const next of FOLLOWED_BY[kind] ?? []) loops.get(next)?.wake();
+      };
+      return [kind, new Loop({ name: kind, restMs: dueEveryMs, round: rounds[kind], failures, onWork })];
+    }),
+  );
+  const due = dueWorkStatement(DUE_PROBES);
+  let lookBackAt = 0;
+  const poller = new DuePoller({
+    everyMs: dueEveryMs,
+    failures,
+    busy: () => deliverer.active,
+    poll: async () => {
+      for (const kind of await readDueWork(deps.system, due)) loops.get(kind)?.wake();
+      if (monotonicMs() < lookBackAt) return;
+      lookBackAt = monotonicMs() + POLLS_TO_LOOK_BACK * dueEveryMs;
+      loops.get('event_dispatch')?.wake();
+    },
+  });
+  for (const watch of [watchWaitingKeys(deps), watchOutcomes(deps), watchWebhooks(deps)])
+    deps.metrics.beforeScrape(() =>
+      watch().then(
+        () => failures.succeeded('refresh_metrics'),
+        (error: unknown) => failures.failed('refresh_metrics', error),
+      ),
+    );
+  return {
+    start: () => {
+      signals.subscribe((kind) => loops.get(kind)?.wake());
+      poller.start();
+    },
+    stop: async () => {
+      await poller.stop();
+      await Promise.all([...loops.values()].map((loop) => loop.stop()));
+    },
+  };
+}
+
+function roundsOf(deps: SystemDeps, parts: WorkerParts): Readonly<Record<WorkKind, () => Promise<number>>> {
+  const { keys } = parts;
   const dispatcher = new EventDispatcher(deps);
-  const loop = (name: string, round: () => Promise<number>, everyMs = dueEveryMs) =>
-    new Loop({ name, everyMs, log: deps.log, round });
-  const watch = (name: string, work: () => Promise<void>) =>
-    loop(name, () => work().then(() => 0), WATCH_EVERY_MS);
-  return [
-    loop('register keys', () => parts.registrar.sweep()),
-    loop('open PSE payins', () => sweepPsePayins(deps, parts.pse, keys)),
-    loop('apply notices', () =>
+  return {
+    key_registration: () => parts.registrar.sweep(),
+    pse_opening: () => sweepPsePayins(deps, parts.pse, keys),
+    payin_notices: () =>
       applyNotices(deps, 'payin', (tx, words, options) => applyWords(deps, keys, tx, words, options)),
-    ),
-    loop('apply payout notices', () =>
+    payout_notices: () =>
       applyNotices(deps, 'payout', (tx, words, options) => applyPayoutWords(deps, keys, tx, words, options)),
-    ),
-    loop('renew promises', () => parts.renewer.renew()),
-    loop('send payouts', () => parts.sender.send()),
-    loop('ask payouts', payoutQuestions(parts.payoutQuestions)),
-    loop('expire links', () => expireDueLinks(deps, keys)),
-    loop('dispatch events', async () => {
+    key_resolution: () => parts.renewer.renew(),
+    payout_sending: () => parts.sender.send(),
+    payout_polling: payoutQuestions(parts.payoutQuestions),
+    acceptance_booking: () => bookAcceptances(deps),
+    link_expiry: () => expireDueLinks(deps, keys),
+    event_dispatch: async () => {
       const events = await dispatcher.dispatch();
-      // Whoever dispatched knows that there is something to deliver.
+      // Directly, because deliveries are limited by their own concurrency and need no rest between claims.
       if (events > 0) parts.deliverer.wake();
       return events;
-    }),
-    loop('deliver webhooks', () => parts.deliverer.work()),
-    ...RAILS.map((rail) => loop(`ask ${rail}`, questions(parts.questions[rail]))),
-    watch('watch waiting keys', watchWaitingKeys(deps)),
-    watch('watch outcomes', watchOutcomes(deps)),
-    watch('watch webhooks', watchWebhooks(deps)),
-  ];
+    },
+    webhook_delivery: () => parts.deliverer.work(),
+    breb_polling: questions(parts.questions.BRE_B),
+    pse_polling: questions(parts.questions.PSE),
+  };
 }
 
 /** Doubtful messages first: a merchant may be waiting for what they turn out to be. */
@@ -82,8 +145,8 @@ function payoutQuestions(payouts: PayoutQuestions): () => Promise<number> {
 }
 
 /** What a worker does by the clock instead of by what is due. */
-export function workerSchedules(deps: SystemDeps, systemUrl: string): Schedules {
-  const { system, metrics, log } = deps;
+export function workerSchedules(deps: SystemDeps, systemUrl: string, connections: number): Schedules {
+  const { system, metrics, log, failures } = deps;
   // No line until the books were checked: a zero would say that they are whole.
   const faults = new Map<string, number>();
   metrics.gauge(
@@ -92,5 +155,14 @@ export function workerSchedules(deps: SystemDeps, systemUrl: string): Schedules 
     () => faults,
   );
   const work = scheduleWork(deps, (count) => faults.set('', count));
-  return new Schedules({ systemUrl, db: system, schedules: SCHEDULES, work, metrics, log });
+  return new Schedules({
+    systemUrl,
+    connections,
+    db: system,
+    schedules: SCHEDULES,
+    work,
+    metrics,
+    log,
+    failures,
+  });
 }

@@ -8,6 +8,8 @@ export function anomalySchema(about: {
   readonly kinds: Words;
   readonly kind: string;
   readonly amount: string;
+  readonly statuses: Words;
+  readonly status: string;
   readonly resolutions: Words;
   readonly resolution: string;
 }) {
@@ -16,6 +18,7 @@ export function anomalySchema(about: {
     kind: z.enum(about.kinds).describe(about.kind),
     amount: z.number().nullable().describe(about.amount),
     amountInCents: z.int().nullable(),
+    status: z.enum(about.statuses).describe(about.status),
     noticedAt: timestamp,
     resolvedAt: timestamp.nullable(),
     resolution: z.enum(about.resolutions).nullable().describe(about.resolution),

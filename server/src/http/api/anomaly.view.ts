@@ -8,8 +8,14 @@ export function anomalyView(anomaly: Anomaly) {
     kind: anomaly.kind.toUpperCase(),
     amount: anomaly.amount === null ? null : pesos(anomaly.amount),
     amountInCents: anomaly.amount === null ? null : Number(anomaly.amount),
+    status: statusOf(anomaly),
     noticedAt: anomaly.noticedAt.toISOString(),
     resolvedAt: anomaly.resolvedAt?.toISOString() ?? null,
     resolution: anomaly.resolution?.toUpperCase() ?? null,
   };
+}
+
+function statusOf({ resolvedAt, acceptedAt }: Anomaly): 'OPEN' | 'ACCEPTED' | 'RESOLVED' {
+  if (resolvedAt !== null) return 'RESOLVED';
+  return acceptedAt === null ? 'OPEN' : 'ACCEPTED';
 }

@@ -107,6 +107,7 @@ export const createPayin = merchantOperation({
   },
   responses: { 201: { description: 'The payin.', schema: payinSchema, example: PAYIN_EXAMPLE } },
   problems: [
+    'organization_suspended',
     'rail_not_enabled',
     'reference_taken',
     'idempotency_in_flight',

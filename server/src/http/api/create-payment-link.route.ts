@@ -95,6 +95,7 @@ export const createPaymentLink = merchantOperation({
   },
   responses: { 201: { description: 'The payment link.', schema: linkSchema, example: LINK_EXAMPLE } },
   problems: [
+    'organization_suspended',
     'rail_not_enabled',
     'reference_taken',
     'idempotency_in_flight',

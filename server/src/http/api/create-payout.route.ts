@@ -60,6 +60,7 @@ export const createPayout = merchantOperation({
   },
   responses: { 201: { description: 'The payout.', schema: payoutSchema, example: PAYOUT_EXAMPLE } },
   problems: [
+    'organization_suspended',
     'rail_not_enabled',
     'lookup_invalid',
     'reference_taken',

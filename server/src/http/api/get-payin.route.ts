@@ -13,7 +13,7 @@ export const getPayin = merchantOperation({
   tag: 'Payins',
   summary: 'Get a payin',
   description:
-    'The payin as it is now. Prefer events over polling. `anomalies` lists what its rail said that its state could not take up, such as a second payment: the state does not change, and the money waits for an operator.',
+    'The payin as it is now. Prefer events over polling. `anomalies` lists what its rail said that its state could not take up, such as a second payment: the state does not change, and the money is held apart until you accept it or the operator returns it.',
   scope: 'payins:read',
   params: z.strictObject({
     id: z.string().describe('Identifier of the payin.').meta({ format: 'uuid', example: PAYIN_EXAMPLE.id }),

@@ -33,7 +33,12 @@ const ledgerEntrySchema = z
     amount: inPesos('`amountInCents` / 100: pesos with at most two decimals.'),
     amountInCents: z.int(),
     currency: z.literal('COP'),
-    resourceId: z.uuid().nullable().describe('The payin, payout, settlement or correction it belongs to.'),
+    resourceId: z
+      .uuid()
+      .nullable()
+      .describe(
+        'The payin, payout, settlement or correction it belongs to; of a REVERSAL the id of the entry it reverses.',
+      ),
     createdAt: timestamp,
   })
   .meta({ id: 'LedgerEntry' });

@@ -68,6 +68,7 @@ export const lookUpKey = merchantOperation({
     'breb_key_suspended',
     'too_many_lookups',
     'rail_unavailable',
+    'organization_suspended',
     'rail_not_enabled',
   ],
 

@@ -1,4 +1,5 @@
 import type { Operation } from '../operation.ts';
+import { acceptPayinAnomaly } from './accept-payin-anomaly.route.ts';
 import { cancelPayout } from './cancel-payout.route.ts';
 import { createPayin } from './create-payin.route.ts';
 import { createPaymentLink } from './create-payment-link.route.ts';
@@ -35,6 +36,7 @@ export const OPERATIONS: readonly Operation[] = [
   createPayin,
   listPayins,
   getPayin,
+  acceptPayinAnomaly,
   lookUpKey,
   createPayout,
   listPayouts,

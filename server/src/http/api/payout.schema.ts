@@ -20,7 +20,15 @@ export const payoutSchema = z
     updatedAt: timestamp,
     resultAt: timestamp.nullable(),
     organizationId: z.uuid(),
-    sourceData: z.strictObject({ keyString: z.string().describe('The key that is paid to.') }),
+    sourceData: z.strictObject({
+      keyString: z.string().describe('The key that is paid to.'),
+      endToEndId: z
+        .string()
+        .nullable()
+        .describe(
+          "The id under which the network knows the payment: what the receiver's bank asks for. Null where the rail assigns it later.",
+        ),
+    }),
   })
   .meta({ id: 'Payout' });
 
@@ -31,6 +39,8 @@ export const payoutWithAnomalies = payoutSchema
         kinds: ['SENT_LATE', 'SENT_AGAIN', 'CONTRADICTION', 'UNFOUNDED'],
         kind: '`SENT_LATE`: money left after it had ended without. `SENT_AGAIN`: money left once more. `CONTRADICTION`: the rail contradicts itself. `UNFOUNDED`: a settlement was announced that the rail knows nothing of.',
         amount: 'Below zero: money that left. Null when none did.',
+        statuses: ['OPEN', 'RESOLVED'],
+        status: '`OPEN`: the operator has not decided yet. `RESOLVED`: see `resolution`.',
         resolutions: ['CHARGE', 'WRITE_OFF', 'DISMISS'],
         resolution: '`CHARGE`: it was taken from your available balance.',
       }),
@@ -62,5 +72,5 @@ export const PAYOUT_EXAMPLE = {
   updatedAt: '2026-11-14T15:04:05.678Z',
   resultAt: null,
   organizationId: '019b2c5e-0000-7000-8001-000000000001',
-  sourceData: { keyString: '3001234567' },
+  sourceData: { keyString: '3001234567', endToEndId: '01KC7RX6J1FM0G02AW3W7PPAHK000001' },
 } as const;

@@ -69,6 +69,7 @@ const STILL: ReadonlySet<Screen['kind']> = new Set([
   'payin_expired',
   'underpaid',
   'unavailable',
+  'suspended',
 ]);
 
 /** Attempts of one address and of one link: more than any payer needs, too few to hurt anybody. */
@@ -144,6 +145,8 @@ class Checkout {
       return this.#busy(request, reply, visit.shop);
     const values = valuesOf(request.body, [...DETAIL_FIELDS, 'method', 'bank', 'personType']);
     const method = methodOf(values);
+    // A pause of a rail holds within a second, also when the heartbeat that brings it is late.
+    await deps.clock.whenFresh();
     if (
       !method ||
       (visit.link.rail ?? method.rail) !== method.rail ||
@@ -160,7 +163,7 @@ class Checkout {
       customer: read.customer,
       authorization: visit.link.customer ? null : authorizationOf(request),
     });
-    // Another attempt was first, or the link has ended: the page shows it.
+    // Another attempt was first, the link has ended or the shop is suspended: the page shows it.
     if (payin) this.#remember(reply, payin.id);
     return reply.redirect(payin ? `${path}?go=1` : path, 303);
   }

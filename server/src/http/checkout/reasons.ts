@@ -1,8 +1,8 @@
 import type { Language } from '../../kit/error-catalogue.ts';
-import type { RailErrorCode } from '../../rails/contract.ts';
+import type { PayinErrorCode } from '../../payins/payin.ts';
 
 /** Every `errorCode` in words for whoever pays or is paid; the docs give the same to merchants. */
-export const REASONS: Readonly<Record<RailErrorCode, Readonly<Record<Language, string>>>> = {
+export const REASONS: Readonly<Record<PayinErrorCode, Readonly<Record<Language, string>>>> = {
   EXPIRED: {
     es: 'Se acabó el tiempo para pagar.',
     en: 'The time to pay has passed.',
@@ -75,9 +75,13 @@ export const REASONS: Readonly<Record<RailErrorCode, Readonly<Record<Language, s
     es: 'El banco no reconoció los datos. Revíselos e intente de nuevo.',
     en: 'The bank did not recognise the details. Check them and try again.',
   },
+  UNDERPAID: {
+    es: 'Llegó menos del valor cobrado. Su dinero está guardado.',
+    en: 'Less than the amount arrived. Your money is safe.',
+  },
 };
 
-export type Reasons = Readonly<Record<RailErrorCode, string>>;
+export type Reasons = Readonly<Record<PayinErrorCode, string>>;
 
 export function reasonsIn(language: Language): Reasons {
   const entries = Object.entries(REASONS).map(([code, texts]) => [code, texts[language]]);

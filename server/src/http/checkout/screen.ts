@@ -22,6 +22,8 @@ export type Screen =
   | { readonly kind: 'already_paid'; readonly attempt: PagePayin }
   /** No method can be used at the moment. */
   | { readonly kind: 'unavailable' }
+  /** The operator of this service has frozen the shop. */
+  | { readonly kind: 'suspended' }
   | { readonly kind: 'link_expired' }
   | { readonly kind: 'payin_expired' };
 
@@ -56,6 +58,7 @@ export function screenOf(visit: Visit, asked: Asked): Screen {
   const mine = attempt !== null && asked.mine === attempt.payin.id && !asked.again && asked.rail === null;
   if (shut) return { kind: 'link_expired' };
   if (mine) return screenOfEnded(attempt);
+  if (visit.suspended) return { kind: 'suspended' };
   return beginning(visit, asked);
 }
 
@@ -69,7 +72,7 @@ function screenOfPayin(visit: Visit, attempt: PagePayin, asked: Asked): Screen {
         : { kind: 'details', rail: 'PSE', bank: payin.source.bank, personType: payin.source.personType };
     return screenOfOpen(attempt, asked, visit.now);
   }
-  // Whatever came is what was paid: the merchant of a payin is told how much.
+  if (payin.errorCode === 'UNDERPAID') return { kind: 'underpaid', attempt };
   if (payin.status === 'CONFIRMED') return { kind: 'confirmed', attempt };
   return payin.errorCode === 'EXPIRED' ? { kind: 'payin_expired' } : screenOfEnded(attempt);
 }

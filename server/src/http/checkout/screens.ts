@@ -1,4 +1,4 @@
-import type { PagePayin } from '../../flows/visit-checkout.ts';
+import type { PagePayin, SuspendedMoney } from '../../flows/visit-checkout.ts';
 import { brebQr } from '../../payins/breb-qr.ts';
 import { html, type SafeHtml, trustedMarkup } from '../html.ts';
 import { bankScreen } from './bank-screen.ts';
@@ -57,6 +57,8 @@ export function draw(screen: Screen, drawing: Drawing): SafeHtml {
 <p><a class="button quiet" href="${drawing.receiptUrl(screen.attempt)}">${words.alreadyPaid.receipt}</a></p>${back(drawing, true)}`;
     case 'unavailable':
       return html`${CLOCK}<h1>${words.unavailable.title}</h1><p>${words.unavailable.about}</p>${back(drawing, false)}${support(drawing)}`;
+    case 'suspended':
+      return html`${CLOCK}<h1>${words.shopSuspended.title}</h1><p>${words.shopSuspended.about}</p>${back(drawing, false)}${support(drawing)}`;
     case 'link_expired':
       return html`${CLOCK}<h1>${words.linkExpired.title}</h1><p>${sayShop(drawing, words.linkExpired.about)}</p>${back(drawing, true)}`;
     case 'payin_expired':
@@ -96,9 +98,10 @@ function toBank({ words }: Drawing, { payin }: PagePayin): SafeHtml {
 <p><a class="button" href="${payin.source.page.url}" data-go rel="noreferrer">${say(words.toBank.go, { bank })}</a></p>`;
 }
 
-function pending(drawing: Drawing, { payin, cus }: PagePayin): SafeHtml {
+function pending(drawing: Drawing, { payin }: PagePayin): SafeHtml {
   const { words } = drawing;
   const page = payin.source.rail === 'PSE' ? payin.source.page : null;
+  const cus = page?.cus ?? null;
   return html`${CLOCK}<h1>${words.pending.title}</h1><p>${words.pending.about}</p>
 <dl>${cus !== null && html`<dt>${words.cus}</dt><dd>${cus}</dd>`}<dt>${words.reference}</dt><dd>${payin.reference}</dd>
 <dt>${words.dateAndTime}</dt><dd>${bogotaTime(payin.createdAt, words.language)}</dd></dl>
@@ -132,18 +135,25 @@ function leftText(words: Words, seconds: number): SafeHtml {
   return html`${before}<span class="time">${time}</span>${after}`;
 }
 
-function underpaid(drawing: Drawing, { payin }: PagePayin): SafeHtml {
+function underpaid(drawing: Drawing, { payin, suspended }: PagePayin): SafeHtml {
   const { words, path, visit } = drawing;
   const open = visit.link !== null && visit.link.status === 'PENDING' && visit.link.shutsAt > visit.now;
   const values = { paid: moneyText(payin.confirmedAmount ?? 0n), amount: moneyText(payin.amount) };
-  return html`${CLOCK}<h1>${say(words.underpaid.title, values)}</h1><p>${sayShop(drawing, words.underpaid.about)}</p>
+  const { state } = suspended.find(({ kind }) => kind === 'underpaid') ?? { state: 'held' as const };
+  return html`${CLOCK}<h1>${say(words.underpaid.title, values)}</h1><p>${words.underpaid.about} ${sayShop(drawing, words.suspended[state])}</p>
 <p>${sayShop(drawing, words.underpaid.ask)}</p>
+<dl><dt>${words.reference}</dt><dd>${payin.reference}</dd>
+<dt>${words.dateAndTime}</dt><dd>${bogotaTime(payin.resultAt ?? payin.updatedAt, words.language)}</dd></dl>
 ${open && html`<p><a class="button quiet" href="${path}?again=1">${words.underpaid.again}</a></p>`}${back(drawing, false)}`;
 }
 
-export function facts({ words, shop }: Pick<Drawing, 'words' | 'shop'>, { payin, cus }: PagePayin): SafeHtml {
+export function facts({ words, shop }: Pick<Drawing, 'words' | 'shop'>, attempt: PagePayin): SafeHtml {
+  const { payin } = attempt;
   const { source } = payin;
+  const cus = source.rail === 'PSE' ? (source.page?.cus ?? null) : null;
+  const excess = excessOf(attempt);
   return html`<dl><dt>${words.amount}</dt><dd>${moneyText(payin.confirmedAmount ?? payin.amount)} COP</dd>
+${excess.length > 0 && html`<dt>${words.suspended.excessLabel}</dt><dd>${moneyText(sumOf(excess))} COP</dd>`}
 <dt>${words.shop}</dt><dd>${shop.organization.name}</dd>
 <dt>${words.dateAndTime}</dt><dd>${bogotaTime(payin.resultAt ?? payin.updatedAt, words.language)}</dd>
 <dt>${words.reference}</dt><dd>${payin.reference}</dd>
@@ -151,9 +161,32 @@ export function facts({ words, shop }: Pick<Drawing, 'words' | 'shop'>, { payin,
 ${source.rail === 'BRE_B' ? html`<dt>${words.key}</dt><dd>${groupedKey(source.key)}</dd>` : cus !== null && html`<dt>${words.cus}</dt><dd>${cus}</dd>`}</dl>`;
 }
 
+/** What a payer sent beyond the amount: more at once, or again. */
+function excessOf({ payin, suspended }: PagePayin): readonly SuspendedMoney[] {
+  return payin.status === 'CONFIRMED' ? suspended : [];
+}
+
+function sumOf(money: readonly SuspendedMoney[]): bigint {
+  return money.reduce((sum, { amount }) => sum + amount, 0n);
+}
+
+/** For each decision about the excess: how much, what happens with it, and whom to ask while nothing is decided. */
+function excessNotes(drawing: Drawing, attempt: PagePayin): SafeHtml[] {
+  const { words } = drawing;
+  return [...Map.groupBy(excessOf(attempt), ({ state }) => state)].map(
+    ([
+      state,
+      money,
+    ]) => html`<p class="note"><strong>${say(words.suspended.excess, { excess: moneyText(sumOf(money)) })}.</strong> ${sayShop(drawing, words.suspended[state])}
+${state === 'held' && sayShop(drawing, words.underpaid.ask)}</p>`,
+  );
+}
+
 function confirmed(drawing: Drawing, attempt: PagePayin): SafeHtml {
   const { words } = drawing;
-  return html`${CHECK}<h1>${words.confirmed.title}</h1>${facts(drawing, attempt)}${back(drawing, true)}
+  // A payer who has something to read is not taken back to the shop automatically.
+  const notes = excessNotes(drawing, attempt);
+  return html`${CHECK}<h1>${words.confirmed.title}</h1>${facts(drawing, attempt)}${notes}${back(drawing, notes.length === 0)}
 <p><a class="button quiet" href="${drawing.receiptUrl(attempt)}">${words.confirmed.receipt}</a></p>`;
 }
 

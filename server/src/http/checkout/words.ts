@@ -118,10 +118,16 @@ const ES = {
   },
   underpaid: {
     title: 'Recibimos {paid} de {amount}',
-    about:
-      'Llegó menos de lo que se cobra, así que el pago no está completo. Su dinero está guardado: {shop} decide si se lo devuelve o lo abona.',
+    about: 'Llegó menos de lo que se cobra, así que el pago no está completo.',
     ask: 'Escriba a {shop}: {contact}',
     again: 'Pagar el valor completo',
+  },
+  suspended: {
+    excess: 'Recibimos {excess} de más',
+    excessLabel: 'Recibido de más',
+    held: 'Su dinero está guardado: {shop} decide si se lo devuelve o lo abona.',
+    credited: '{shop} aceptó ese dinero.',
+    returned: 'Ese dinero se está devolviendo.',
   },
   confirmed: { title: 'Pago recibido', receipt: 'Ver comprobante' },
   declined: {
@@ -145,6 +151,11 @@ const ES = {
   unavailable: {
     title: 'No se puede pagar en este momento',
     about: 'El medio de pago está en pausa. Vuelva a intentarlo en unos minutos; no se movió dinero.',
+  },
+  shopSuspended: {
+    title: 'Este comercio no está recibiendo pagos',
+    about:
+      'No se hizo ningún cobro. No le podemos decir cuándo volverá a recibirlos; pregúntele al comercio.',
   },
   linkExpired: { title: 'Este enlace de pago venció', about: 'Pídale a {shop} uno nuevo.' },
   payinExpired: {
@@ -295,10 +306,16 @@ const EN: OwnWords = {
   },
   underpaid: {
     title: 'We received {paid} of {amount}',
-    about:
-      'Less arrived than is charged, so the payment is not complete. Your money is safe: {shop} decides whether to return or to credit it.',
+    about: 'Less arrived than is charged, so the payment is not complete.',
     ask: 'Write to {shop}: {contact}',
     again: 'Pay the full amount',
+  },
+  suspended: {
+    excess: 'We received {excess} too much',
+    excessLabel: 'Received in excess',
+    held: 'Your money is safe: {shop} decides whether to return or to credit it.',
+    credited: '{shop} accepted that money.',
+    returned: 'That money is being returned.',
   },
   confirmed: { title: 'Payment received', receipt: 'See receipt' },
   declined: {
@@ -322,6 +339,10 @@ const EN: OwnWords = {
   unavailable: {
     title: 'Payments are not possible right now',
     about: 'The payment method is paused. Try again in a few minutes; no money moved.',
+  },
+  shopSuspended: {
+    title: 'This shop is not taking payments',
+    about: 'Nothing was charged. We cannot tell you when it will take them again; please ask the shop.',
   },
   linkExpired: { title: 'This payment link has expired', about: 'Ask {shop} for a new one.' },
   payinExpired: {

@@ -4,7 +4,7 @@ import type { Metrics } from '../../kit/metrics.ts';
 interface OpsOptions {
   readonly metrics: Metrics;
   /** Every reason why this process should get no traffic; empty when it is ready. */
-  readonly unready: () => Promise<readonly string[]>;
+  readonly unready: () => Promise<readonly { readonly code: string; readonly message: string }[]>;
 }
 
 /** `/livez`, `/readyz`, `/metrics`, on a port of their own that stays inside. */
@@ -14,12 +14,15 @@ export function buildOps(options: OpsOptions): FastifyInstance {
   app.get('/livez', () => ({ status: 'alive' }));
   app.get('/readyz', async (_request, reply) => {
     const reasons = await options.unready();
-    return reply
-      .code(reasons.length === 0 ? 200 : 503)
-      .send({ status: reasons.length === 0 ? 'ready' : 'unready', reasons });
+    const ready = reasons.length === 0;
+    return reply.code(ready ? 200 : 503).send({
+      status: ready ? 'ready' : 'unready',
+      codes: reasons.map(({ code }) => code),
+      reasons: reasons.map(({ message }) => message),
+    });
   });
-  app.get('/metrics', (_request, reply) =>
-    reply.type('text/plain; version=0.0.4; charset=utf-8').send(options.metrics.render()),
+  app.get('/metrics', async (_request, reply) =>
+    reply.type('text/plain; version=0.0.4; charset=utf-8').send(await options.metrics.scrape()),
   );
   return app;
 }

@@ -159,6 +159,18 @@ export class Batcher<Command, Result> {
         await sleep(backoffMs(attempt, 5, 200));
         continue;
       }
+      // One attempt may wait for two locks in turn, so the first split may come as late as `giveUpAt`.
+      if (failure.verdict === 'held' && batch.length > 1 && performance.now() > giveUpAt + this.#patienceMs) {
+        // A lock on a whole table holds every command: splitting further would only add up waits.
+        for (const waiting of batch)
+          waiting.reject(
+            new Fault('service_unavailable', {
+              cause: failure.error,
+              reason: 'lock timeout of a whole batch',
+            }),
+          );
+        return;
+      }
       if ((failure.verdict === 'command' || failure.verdict === 'held') && batch.length > 1) {
         const half = Math.ceil(batch.length / 2);
         const stillPatient = patient && failure.verdict === 'command';

@@ -17,7 +17,7 @@ import { orderStandingAnswers, orderToPay, payAnswers, resolutionAnswer } from '
 
 const ANSWER_WITHIN_MS = 5000;
 
-const ABILITIES: Abilities & PayAbilities = {
+const ABILITIES: Omit<Abilities & PayAbilities, 'refusesDuplicates' | 'longestProcessingMs'> = {
   rail: 'BRE_B',
   openAtOnce: 500,
   askAtOnce: 500,
@@ -25,9 +25,7 @@ const ABILITIES: Abilities & PayAbilities = {
   payAtOnce: 100,
   opensWhilePayerWaits: false,
   needsPayer: false,
-  refusesDuplicates: true,
   answerWithinMs: ANSWER_WITHIN_MS,
-  longestProcessingMs: 20_000,
   resolutionMs: 600_000,
 };
 
@@ -37,6 +35,10 @@ interface BrebOptions {
   readonly clientSecret: string;
   /** The NIT under which orders are paid. */
   readonly payerDocument: string;
+  /** The node rejects a second order under one end-to-end id, by its own documentation. */
+  readonly rejectsDuplicateOrders: boolean;
+  /** The longest the node takes with a request, its gateway's queues included, by its own documentation. */
+  readonly maxProcessingMs: number;
 }
 
 /** A call about many things at once. */
@@ -44,6 +46,8 @@ interface BulkCall<Item, Value> {
   readonly path: string;
   readonly wrap: (items: readonly Item[]) => object;
   readonly translate: (items: readonly Item[], body: unknown) => RailAnswer<Value>[];
+  /** Whether what the node would not read as a whole may be sent again in parts. */
+  readonly repeatable: boolean;
 }
 
 /**
@@ -51,27 +55,41 @@ interface BulkCall<Item, Value> {
  * to other people's keys, under an end-to-end id of ours.
  */
 export class BrebConnector implements RailConnector, PayoutConnector {
-  readonly abilities = ABILITIES;
+  readonly abilities: Abilities & PayAbilities;
   readonly banks = null;
   readonly #client: BrebClient;
   readonly #payerDocument: string;
 
-  constructor({ payerDocument, ...options }: BrebOptions) {
+  constructor({ payerDocument, rejectsDuplicateOrders, maxProcessingMs, ...options }: BrebOptions) {
+    this.abilities = {
+      ...ABILITIES,
+      refusesDuplicates: rejectsDuplicateOrders,
+      longestProcessingMs: maxProcessingMs,
+    };
     this.#client = new BrebClient({ ...options, tokenDeadlineMs: ANSWER_WITHIN_MS });
     this.#payerDocument = payerDocument;
   }
 
   async open(orders: readonly CollectOrder[]): Promise<readonly RailAnswer<Opened>[]> {
     const wrap = (some: readonly CollectOrder[]) => ({ keys: some.map(registration) });
-    return this.#call({ path: '/v1/keys/register', wrap, translate: openedAnswers }, orders);
+    return this.#call(
+      { path: '/v1/keys/register', wrap, translate: openedAnswers, repeatable: true },
+      orders,
+    );
   }
 
   async ask(references: readonly string[]): Promise<readonly RailAnswer<Standing>[]> {
-    return this.#call({ path: '/v1/keys/query', wrap: asKeys, translate: standingAnswers }, references);
+    return this.#call(
+      { path: '/v1/keys/query', wrap: asKeys, translate: standingAnswers, repeatable: true },
+      references,
+    );
   }
 
   async close(references: readonly string[]): Promise<readonly RailAnswer<Standing>[]> {
-    return this.#call({ path: '/v1/keys/close', wrap: asKeys, translate: standingAnswers }, references);
+    return this.#call(
+      { path: '/v1/keys/close', wrap: asKeys, translate: standingAnswers, repeatable: true },
+      references,
+    );
   }
 
   async pay(orders: readonly PayOrder[]): Promise<readonly RailAnswer<'accepted' | 'known'>[]> {
@@ -90,12 +108,16 @@ export class BrebConnector implements RailConnector, PayoutConnector {
       calls += 1;
       return wrap(some);
     };
-    return this.#call({ path: '/v1/orders', wrap: counted, translate }, orders);
+    const repeatable = this.abilities.refusesDuplicates;
+    return this.#call({ path: '/v1/orders', wrap: counted, translate, repeatable }, orders);
   }
 
   async askOrders(endToEndIds: readonly string[]): Promise<readonly RailAnswer<OrderStanding>[]> {
     const wrap = (some: readonly string[]) => ({ endToEndIds: some });
-    return this.#call({ path: '/v1/orders/query', wrap, translate: orderStandingAnswers }, endToEndIds);
+    return this.#call(
+      { path: '/v1/orders/query', wrap, translate: orderStandingAnswers, repeatable: true },
+      endToEndIds,
+    );
   }
 
   async resolve(key: string): Promise<RailAnswer<Resolution>> {
@@ -114,8 +136,8 @@ export class BrebConnector implements RailConnector, PayoutConnector {
 
   /**
    * Whatever goes wrong on the way, in the status or in the reading of the answer: unknown for all of them. A call that
-   * the node will not read as a whole is sent again in halves, until only the item it dislikes is left unknown. All of
-   * it within one deadline: after it nothing of this call leaves us any more.
+   * the node will not read as a whole is sent again in halves, until only the item it dislikes is left unknown; orders
+   * only where the node rejects duplicates. All of it within one deadline: after it nothing of this call leaves us any more.
    */
   async #call<Item, Value>(
     call: BulkCall<Item, Value>,
@@ -125,7 +147,7 @@ export class BrebConnector implements RailConnector, PayoutConnector {
     try {
       const answer = await this.#client.post(call.path, call.wrap(items), signal);
       if (answer.status === 200) return call.translate(items, answer.body);
-      if (UNREADABLE.has(answer.status) && items.length > 1) {
+      if (call.repeatable && UNREADABLE.has(answer.status) && items.length > 1) {
         const half = Math.ceil(items.length / 2);
         const first = await this.#call(call, items.slice(0, half), signal);
         return [...first, ...(await this.#call(call, items.slice(half), signal))];

@@ -5,6 +5,7 @@ import type {
   CollectOrder,
   Opened,
   Payer,
+  Payment,
   RailAnswer,
   RailErrorCode,
   RailNotice,
@@ -91,6 +92,7 @@ const standing = z.object({
   payments: z.array(
     z.object({
       executionId: printable(100),
+      endToEndId: printable(100).nullish(),
       // More than nothing: nothing is no payment, and cannot be booked.
       amount: z.string().regex(/^(?=.*[1-9])\d{1,15}\.\d{2}$/),
       at: z.iso.datetime().transform((at) => new Date(at)),
@@ -105,6 +107,7 @@ export function standingAnswers(references: readonly string[], body: unknown): R
     if (!result) return { kind: 'unknown', cause: 'the node did not answer for this key' };
     const payments = result.payments.map((payment) => ({
       executionId: payment.executionId,
+      ...traced(payment.endToEndId),
       amount: cents(BigInt(payment.amount.replace('.', ''))),
       at: payment.at,
     }));
@@ -119,6 +122,10 @@ export function standingAnswers(references: readonly string[], body: unknown): R
       },
     };
   });
+}
+
+function traced(endToEndId: string | null | undefined): Pick<Payment, 'endToEndId'> {
+  return endToEndId ? { endToEndId } : {};
 }
 
 type KeyStatus = z.infer<typeof standing>['status'];
@@ -147,6 +154,7 @@ const keyNotice = z.object({
   type: z.enum(['SETTLED', 'REJECTED', 'CANCELED']),
   key: printable(100),
   executionId: printable(100).nullable(),
+  endToEndId: printable(100).nullish(),
   amount: z
     .string()
     .regex(/^\d{1,15}\.\d{2}$/)
@@ -159,11 +167,11 @@ export function brebNotice(message: unknown): RailNotice | null {
   const read = keyNotice.safeParse(message);
   // The types of the two are apart, so what one can read the other cannot.
   if (!read.success) return orderNotice(message);
-  const { noticeId, type, key, executionId, amount, code } = read.data;
+  const { noticeId, type, key, executionId, endToEndId, amount, code } = read.data;
   const about = { noticeId, about: 'payin', reference: key } as const;
   if (type !== 'SETTLED')
     return { ...about, word: { kind: 'declined', errorCode: endCode(type, code ?? '') ?? 'RAIL_REJECTED' } };
   const value = BigInt((amount ?? '0').replace('.', ''));
   if (executionId === null || value <= 0n) return null;
-  return { ...about, word: { kind: 'paid', executionId, amount: cents(value) } };
+  return { ...about, word: { kind: 'paid', executionId, ...traced(endToEndId), amount: cents(value) } };
 }

@@ -13,31 +13,32 @@ import { openedAnswer, standingAnswers, transaction } from './translate.ts';
 
 const ANSWER_WITHIN_MS = 10_000;
 
-const ABILITIES: Abilities = {
+const ABILITIES: Omit<Abilities, 'longestProcessingMs'> = {
   rail: 'PSE',
   openAtOnce: 1,
   askAtOnce: 500,
   closeAtOnce: 0,
   opensWhilePayerWaits: true,
   needsPayer: true,
-  refusesDuplicates: true,
   answerWithinMs: ANSWER_WITHIN_MS,
-  longestProcessingMs: 60_000,
 };
 
 interface PseOptions {
   readonly url: string;
   readonly entity: string;
   readonly secret: string;
+  /** The longest PSE takes with a request, its gateway's queues included, by its own documentation. */
+  readonly maxProcessingMs: number;
 }
 
 /** Collections on PSE: one bank transaction each, idempotent and queryable by a reference of ours. */
 export class PseConnector implements RailConnector {
-  readonly abilities = ABILITIES;
+  readonly abilities: Abilities;
   readonly #http: JsonClient;
   readonly #authorization: string;
 
   constructor(options: PseOptions) {
+    this.abilities = { ...ABILITIES, longestProcessingMs: options.maxProcessingMs };
     this.#http = new JsonClient(options.url, 32);
     this.#authorization = `Basic ${Buffer.from(`${options.entity}:${options.secret}`).toString('base64')}`;
   }

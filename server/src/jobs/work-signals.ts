@@ -1,0 +1,39 @@
+/** Kinds of due work: one loop of a worker each. The names travel between processes. */
+export const WORK_KINDS = [
+  'key_registration',
+  'pse_opening',
+  'payin_notices',
+  'payout_notices',
+  'key_resolution',
+  'payout_sending',
+  'payout_polling',
+  'acceptance_booking',
+  'link_expiry',
+  'event_dispatch',
+  'webhook_delivery',
+  'breb_polling',
+  'pse_polling',
+] as const;
+
+export type WorkKind = (typeof WORK_KINDS)[number];
+
+export function isWorkKind(text: string): text is WorkKind {
+  return (WORK_KINDS as readonly string[]).includes(text);
+}
+
+/**
+ * Announces that a commit made work due, so that a loop takes it up before its next poll. A signal may be lost, repeated or
+ * without work behind it: nothing but latency depends on one.
+ */
+export class WorkSignals {
+  readonly #listeners = new Set<(kind: WorkKind) => void>();
+
+  /** Call it after the commit. It returns at once: a request never waits for it. */
+  raise(...kinds: readonly WorkKind[]): void {
+    for (const kind of kinds) for (const listener of this.#listeners) listener(kind);
+  }
+
+  subscribe(listener: (kind: WorkKind) => void): void {
+    this.#listeners.add(listener);
+  }
+}

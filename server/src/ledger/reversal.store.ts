@@ -1,0 +1,64 @@
+import { statement, type Tx } from '../db/tx.ts';
+import { type Cents, cents } from '../kit/money.ts';
+import { reversalCause } from './reversal.ts';
+import type { Account, CauseKind, Transfer } from './transfer.ts';
+
+/** A transfer as it is booked. */
+export type Booking = Pick<
+  Transfer,
+  'organizationId' | 'id' | 'debit' | 'credit' | 'amount' | 'resourceId'
+> & {
+  readonly causeKind: CauseKind;
+};
+
+interface BookingRow {
+  organization_id: string;
+  id: string;
+  debit_account: Account;
+  credit_account: Account;
+  amount_in_cents: bigint;
+  cause_kind: CauseKind;
+  resource_id: string | null;
+}
+
+const COLUMNS =
+  't.organization_id, t.id, t.debit_account, t.credit_account, t.amount_in_cents, t.cause_kind, t.resource_id';
+
+const BY_ID = statement(
+  'booking.by-id',
+  `select ${COLUMNS} from caudal.ledger_transfers t where t.organization_id = $1 and t.id = $2`,
+);
+
+export async function bookingById(tx: Tx, organizationId: string, id: string): Promise<Booking | null> {
+  const [row] = await tx.query<BookingRow>(BY_ID, [organizationId, id]);
+  return row ? bookingFromRow(row) : null;
+}
+
+const BY_CAUSE = statement(
+  'booking.by-cause',
+  `select ${COLUMNS} from caudal.ledger_causes c
+   join caudal.ledger_transfers t on t.organization_id = c.organization_id and t.id = c.transfer_id
+   where c.kind = $1 and c.id = $2`,
+);
+
+export async function bookingByCause(tx: Tx, cause: Transfer['cause']): Promise<Booking | null> {
+  const [row] = await tx.query<BookingRow>(BY_CAUSE, [cause.kind, cause.id]);
+  return row ? bookingFromRow(row) : null;
+}
+
+/** @returns by how much the transfer was reversed, null when it was not */
+export async function reversedAmount(tx: Tx, transferId: string): Promise<Cents | null> {
+  return (await bookingByCause(tx, reversalCause(transferId)))?.amount ?? null;
+}
+
+function bookingFromRow(row: BookingRow): Booking {
+  return {
+    organizationId: row.organization_id,
+    id: row.id,
+    debit: row.debit_account,
+    credit: row.credit_account,
+    amount: cents(row.amount_in_cents),
+    causeKind: row.cause_kind,
+    resourceId: row.resource_id,
+  };
+}

@@ -1,0 +1,59 @@
+import type { SystemDeps } from '../deps.ts';
+import { type Reversal, type ReversalRefusal, reverseBooking } from '../flows/reverse-booking.ts';
+import { isUuid } from '../kit/ids.ts';
+import { decimalPesos } from '../kit/money.ts';
+import { amountOf, organizationOf } from './ledger.ts';
+import { type Options, type Output, UsageError } from './options.ts';
+
+export async function ledgerReverse(deps: SystemDeps, options: Options): Promise<Output> {
+  const amount = options.matching('amount', /^.+$/, 'pesos', '');
+  const outcome = await reverseBooking(deps, {
+    organizationId: organizationOf(options),
+    booking: bookingOf(options),
+    amount: amount === '' ? null : amountOf(amount),
+    operator: options.by,
+    reason: options.matching('reason', /^.{1,500}$/, 'a text of at most 500 letters', ''),
+  });
+  if (outcome.kind !== 'reversed') throw new Error(`nothing was reversed: ${refusal(outcome)}`);
+  const { transferId, reversedTransferId, anomalyId } = outcome;
+  const reopened = anomalyId === null ? '' : ` Anomaly ${anomalyId} is open again.`;
+  return {
+    json: {
+      reversed: true,
+      transferId,
+      reversedTransferId,
+      amountInCents: Number(outcome.amount),
+      anomalyId,
+    },
+    text: `Reversed COP ${decimalPesos(outcome.amount)} of transfer ${reversedTransferId}.${reopened}`,
+  };
+}
+
+function bookingOf(options: Options): Reversal['booking'] {
+  const transferId = options.matching('transfer', /^.+$/, 'the id of a transfer', '');
+  const depositReference = options.matching('deposit', /^.{1,255}$/, 'the reference of a deposit', '');
+  if ((transferId === '') === (depositReference === ''))
+    throw new UsageError('give either --transfer ID or --deposit REFERENCE');
+  if (transferId === '') return { depositReference };
+  if (!isUuid(transferId)) throw new UsageError('--transfer must be the id of a transfer');
+  return { transferId };
+}
+
+function refusal(outcome: ReversalRefusal): string {
+  switch (outcome.kind) {
+    case 'not_found':
+      return 'the organization has no such booking (audit list --org ID shows the transferId of each)';
+    case 'not_reversible':
+      return `a booking of kind ${outcome.causeKind} cannot be reversed, only deposits and resolutions of anomalies`;
+    case 'already_reversed':
+      return `it was reversed before, by COP ${decimalPesos(outcome.amount)}; a booking is reversed at most once`;
+    case 'above_booking':
+      return `the booking is of COP ${decimalPesos(outcome.bookedAmount)}; --amount cannot be more`;
+    case 'whole_only':
+      return `the resolution of an anomaly is reversed as a whole, COP ${decimalPesos(outcome.bookedAmount)}; leave --amount out`;
+    case 'insufficient_balance':
+      return `COP ${decimalPesos(outcome.amount)} are needed and the ${outcome.account} balance is COP ${decimalPesos(outcome.balance)}. A deposit can be reversed in part with --amount`;
+    case 'accepted_by_merchant':
+      return 'the merchant accepted the money of this anomaly; settle it with the merchant';
+  }
+}

@@ -1,0 +1,76 @@
+import { statement, type Tx } from '../db/tx.ts';
+import type { RailTask } from './payin.questions.ts';
+import { PAYIN_COLUMNS, type PayinRow } from './payin.store.ts';
+import type { PayinKey } from './payin-outcome.store.ts';
+
+/** A payin as its operator sees it. */
+export interface DetailedPayin extends PayinRow {
+  pse_transaction_id: string | null;
+  rail_task: 'open' | RailTask['task'] | null;
+  rail_due_at: Date | null;
+  rail_attempts: number;
+  claimed_until: Date | null;
+  settles_at: Date | null;
+  organization_number: number;
+  organization_name: string;
+  /** Since its expiry, by the database's clock; below zero before it. */
+  expired_ms_ago: number;
+  /** Since an order may last have left for the rail; null when none has. */
+  sent_ms_ago: number | null;
+}
+
+const DETAILS = statement(
+  'payin-details.find',
+  `select ${PAYIN_COLUMNS}, p.pse_transaction_id, p.rail_task, p.rail_due_at, p.rail_attempts, p.claimed_until, p.settles_at,
+     o.number as organization_number, o.name as organization_name,
+     (extract(epoch from m.at - p.expires_at) * 1000)::float8 as expired_ms_ago,
+     (extract(epoch from m.at - p.rail_sent_at) * 1000)::float8 as sent_ms_ago
+   from (select caudal.now() as at) m, unnest($1::uuid[], $2::uuid[]) as w (organization_id, id)
+   cross join lateral (select * from caudal.payins p where p.organization_id = w.organization_id and p.id = w.id limit 1) as p
+   join caudal.organizations o on o.id = p.organization_id
+   order by p.id desc`,
+);
+
+/** Newest first. */
+export async function payinDetails(tx: Tx, payins: readonly PayinKey[]): Promise<DetailedPayin[]> {
+  if (payins.length === 0) return [];
+  return tx.query<DetailedPayin>(DETAILS, [
+    payins.map((each) => each.organizationId),
+    payins.map((each) => each.id),
+  ]);
+}
+
+export interface HistoryEntry {
+  readonly from: string;
+  readonly to: string;
+  readonly cause: string;
+  readonly at: Date;
+}
+
+const HISTORY = statement(
+  'payin-details.history',
+  `select from_status as "from", to_status as "to", cause, at from caudal.payin_history
+   where organization_id = $1 and payin_id = $2 order by at, from_status <> 'NONE', from_status`,
+);
+
+export function payinHistory(tx: Tx, { organizationId, id }: PayinKey): Promise<HistoryEntry[]> {
+  return tx.query<HistoryEntry>(HISTORY, [organizationId, id]);
+}
+
+export interface KeyRegistration {
+  readonly registeredAt: Date | null;
+  readonly dueAt: Date | null;
+  readonly attempts: number;
+  readonly refusal: string | null;
+}
+
+const REGISTRATION = statement(
+  'payin-details.registration',
+  `select registered_at as "registeredAt", register_due_at as "dueAt", attempts, refusal from caudal.breb_keys where key = $1`,
+);
+
+/** How far the registration of a Bre-B key at the network is. */
+export async function keyRegistration(tx: Tx, key: string): Promise<KeyRegistration | null> {
+  const [row] = await tx.query<KeyRegistration>(REGISTRATION, [key]);
+  return row ?? null;
+}

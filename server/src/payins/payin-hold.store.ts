@@ -1,0 +1,31 @@
+import { statement, type Tx } from '../db/tx.ts';
+import type { PayinKey } from './payin-outcome.store.ts';
+
+const RELEASE = statement(
+  'payin-hold.release',
+  `update caudal.payins p set
+     settles_at = caudal.now(), settlement_released_at = caudal.now(), rail_task = null, rail_due_at = null,
+     claimed_until = null, claim_token = null
+   where p.organization_id = $1 and p.id = $2 and p.settlement_status = 'PENDING_SETTLEMENT' and p.settles_at is null
+   returning 1`,
+);
+
+/** An operator vouches for the payment: it settles with the next run. @returns false when it is not held */
+export async function releaseSettlement(tx: Tx, { organizationId, id }: PayinKey): Promise<boolean> {
+  return (await tx.query(RELEASE, [organizationId, id])).length > 0;
+}
+
+const REVERSE = statement(
+  'payin-hold.reverse',
+  // The rail is queried at once: it may list the execution with another amount, which is then booked as what it is.
+  `update caudal.payins p set
+     settlement_status = 'REVERSED', updated_at = greatest(caudal.now(), p.updated_at), rail_task = 'ask', rail_due_at = caudal.now(),
+     claimed_until = null, claim_token = null
+   where p.organization_id = $1 and p.id = $2 and p.settlement_status = 'PENDING_SETTLEMENT' and p.settles_at is null
+   returning 1`,
+);
+
+/** It never settles; its status stays. @returns false when it is not held */
+export async function reverseSettlement(tx: Tx, { organizationId, id }: PayinKey): Promise<boolean> {
+  return (await tx.query(REVERSE, [organizationId, id])).length > 0;
+}

@@ -1,0 +1,93 @@
+import { statement, type Tx } from '../db/tx.ts';
+import type { PayinKey } from './payin-outcome.store.ts';
+
+/**
+ * Payins across organizations, for operators. No index leads with the id or the reference alone: each statement goes
+ * from organization to organization and probes the index that leads with it.
+ */
+interface KeyRow {
+  organization_id: string;
+  id: string;
+}
+
+const BY_ID = statement(
+  'payin-search.by-id',
+  `select p.organization_id, p.id from caudal.organizations o
+   cross join lateral (select p.organization_id, p.id from caudal.payins p where p.organization_id = o.id and p.id = $1) as p`,
+);
+
+export function payinsById(tx: Tx, id: string): Promise<PayinKey[]> {
+  return keys(tx, BY_ID, [id]);
+}
+
+const BY_REFERENCE = statement(
+  'payin-search.by-reference',
+  `select r.organization_id, r.resource_id as id from caudal.organizations o
+   cross join lateral (
+     select r.organization_id, r.resource_id from caudal.resource_references r
+     where r.organization_id = o.id and r.kind = 'payin' and r.reference = $1
+   ) as r
+   union all
+   select p.organization_id, p.id from caudal.organizations o
+   cross join lateral (
+     select r.resource_id from caudal.resource_references r
+     where r.organization_id = o.id and r.kind = 'payment_link' and r.reference = $1
+   ) as r
+   cross join lateral (
+     select p.organization_id, p.id from caudal.payins p
+     where p.organization_id = o.id and p.payment_link_id = r.resource_id order by p.id desc limit $2
+   ) as p`,
+);
+
+/** Direct payins, and the attempts of payment links. */
+export function payinsByReference(tx: Tx, reference: string, limit: number): Promise<PayinKey[]> {
+  return keys(tx, BY_REFERENCE, [reference, limit]);
+}
+
+const BY_CUS = statement(
+  'payin-search.by-cus',
+  'select p.organization_id, p.id from caudal.payins p where p.pse_cus = $1 order by p.id desc limit $2',
+);
+
+export function payinsByCus(tx: Tx, cus: string, limit: number): Promise<PayinKey[]> {
+  return keys(tx, BY_CUS, [cus, limit]);
+}
+
+/** A payin that was created in a span of time. */
+export interface CreatedWithin {
+  readonly from: Date;
+  readonly to: Date;
+  /** Ids around the span: an id may carry another time than the row, after a step of the clock. */
+  readonly firstId: string;
+  readonly lastId: string;
+  /** What was asked for or what came, in cents. */
+  readonly amount: bigint | null;
+  readonly organizationId: string | null;
+}
+
+const CREATED_WITHIN = statement(
+  'payin-search.created-within',
+  `select p.organization_id, p.id from caudal.organizations o
+   cross join lateral (
+     select p.organization_id, p.id from caudal.payins p
+     where p.organization_id = o.id and p.id >= $1 and p.id < $2 and p.created_at >= $3 and p.created_at < $4
+       and ($5::bigint is null or $5 in (p.amount_in_cents, p.confirmed_amount_in_cents))
+     order by p.id desc limit $7
+   ) as p
+   where $6::uuid is null or o.id = $6
+   order by p.id desc limit $7`,
+);
+
+/** Newest first. */
+export function payinsCreatedWithin(
+  tx: Tx,
+  { from, to, firstId, lastId, amount, organizationId }: CreatedWithin,
+  limit: number,
+): Promise<PayinKey[]> {
+  return keys(tx, CREATED_WITHIN, [firstId, lastId, from, to, amount, organizationId, limit]);
+}
+
+async function keys(tx: Tx, search: ReturnType<typeof statement>, values: unknown[]): Promise<PayinKey[]> {
+  const rows = await tx.query<KeyRow>(search, values);
+  return rows.map((row) => ({ organizationId: row.organization_id, id: row.id }));
+}
