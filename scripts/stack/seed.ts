@@ -32,6 +32,7 @@ export async function seedOrganization(
     if (organizationId === undefined) {
       ({ id: organizationId } = await createOrganization(
         deps,
+        'development',
         {
           name: NAME,
           accent: '#0f766e',
@@ -45,7 +46,12 @@ export async function seedOrganization(
         credential,
       ));
     }
-    await deposit(deps, { organizationId, amount: OPENING_BALANCE, reference: 'opening balance' });
+    await deposit(deps, {
+      organizationId,
+      amount: OPENING_BALANCE,
+      reference: 'opening balance',
+      operator: 'development',
+    });
     return { name: NAME, apiKey: credential.text };
   } finally {
     await heartbeat.stop();

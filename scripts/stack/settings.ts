@@ -26,11 +26,18 @@ export function serverSettings(addresses: StackAddresses): Record<string, string
     BREB_CLIENT_ID: 'caudal-dev',
     BREB_CLIENT_SECRET: 'dev-breb-secret',
     BREB_NOTICE_SECRET: 'dev-breb-notice-secret-of-one-machine',
+    // What the simulator documents: it rejects duplicates by the end-to-end id and decides within twenty seconds.
+    BREB_REJECTS_DUPLICATE_ORDERS: 'yes',
+    BREB_MAX_PROCESSING_MS: '20000',
     PSE_URL: `${addresses.simulatorUrl}/pse`,
     PSE_ENTITY: 'caudal-dev',
     PSE_SECRET: 'dev-pse-secret',
     PSE_NOTICE_SECRET: 'dev-pse-notice-secret-of-one-machine',
     CAUDAL_WEBHOOKS_TO_LOOPBACK: 'yes',
+    // Whom the audit names for operator commands of a stack on one machine.
+    CAUDAL_BY: 'development',
+    // No load balancer stands in front.
+    CAUDAL_DRAIN_MS: '0',
     // Counted and told as in production, and never reached: one organization does everything here.
     CAUDAL_WRITES_PER_SECOND: '1000000',
     CAUDAL_READS_PER_SECOND: '1000000',

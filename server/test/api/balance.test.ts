@@ -73,7 +73,7 @@ describe('GET /balance', () => {
   it('answers 403 to a key without the scope', async () => {
     const { id } = await books.newShop();
     const key = { name: 'test', scopes: ['payins:read'], lifetimeSeconds: null };
-    const credential = await createKey(books.caudal.deps, id, key);
+    const credential = await createKey(books.caudal.deps, 'test', id, key);
     expect(problemOf(await books.nobody.as(credential?.text ?? '').get('/balance'))).toEqual({
       status: 403,
       code: 'insufficient_scope',

@@ -15,7 +15,7 @@ let shop: Shop;
 beforeAll(async () => {
   proxy = await PostgresProxy.start(inject('postgres').adminUrl);
   stack = await startStack({ databaseUrl: (direct) => proxy.through(direct) });
-  caudal = await composeInProcess({ ...stack.settings, DATABASE_URL: stack.database.url });
+  caudal = await composeInProcess({ ...stack.settings, DATABASE_URL: stack.database.ownerUrl });
   simulator = new SimulatorControl(stack.simulatorUrl);
   shop = await newShop(caudal, stack.api, 0);
 });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deposit } from '../../src/flows/deposit.ts';
 import { createKey } from '../../src/flows/manage-organizations.ts';
+import { reverseBooking } from '../../src/flows/reverse-booking.ts';
 import { settleBalances } from '../../src/flows/settle-balances.ts';
 import { cents } from '../../src/kit/money.ts';
 import type { ApiClient } from '../harness/api-client.ts';
@@ -30,7 +31,12 @@ beforeAll(async () => {
   const anomaly = books.newId();
   const [payin = ''] = await books.confirm([{ organizationId: id, amount: 4_980_033, rail: 'PSE' }]);
   await settleBalances(books.caudal.deps);
-  await deposit(books.caudal.deps, { organizationId: id, amount: cents(500), reference: 'bank 1' });
+  await deposit(books.caudal.deps, {
+    organizationId: id,
+    amount: cents(500),
+    reference: 'bank 1',
+    operator: 'test',
+  });
   const suspended = { organizationId: id, amount: 70, resourceId: anomaly } as const;
   await books.post({
     ...suspended,
@@ -58,6 +64,29 @@ async function page(api: ApiClient, query = ''): Promise<PageBody> {
 
 const anyText = expect.any(String) as string;
 const typesOf = ({ data }: PageBody) => data.map(({ type }) => type);
+
+describe('a reversal', () => {
+  it('is an entry of type REVERSAL that names the entry it reverses', async () => {
+    const other = await books.newShop();
+    const command = { organizationId: other.id, operator: 'test' };
+    await deposit(books.caudal.deps, { ...command, amount: cents(900), reference: 'bank 1' });
+    await reverseBooking(books.caudal.deps, {
+      ...command,
+      booking: { depositReference: 'bank 1' },
+      amount: cents(400),
+      reason: 'typo',
+    });
+    const { data } = await page(other.api);
+    const [reversal, reversed] = data;
+    expect(typesOf({ data } as PageBody)).toEqual(['REVERSAL', 'DEPOSIT']);
+    expect(reversal).toMatchObject({
+      debitAccount: 'AVAILABLE',
+      creditAccount: 'TREASURY',
+      amountInCents: 400,
+      resourceId: reversed?.id,
+    });
+  });
+});
 
 describe('GET /ledger/entries', () => {
   it('lists every movement of the organization’s money, newest first, and none between our own accounts', async () => {
@@ -182,7 +211,7 @@ describe('GET /ledger/entries', () => {
 
   it('answers 403 to a key without the scope', async () => {
     const key = { name: 'test', scopes: ['payins:read'], lifetimeSeconds: null };
-    const credential = await createKey(books.caudal.deps, shop.id, key);
+    const credential = await createKey(books.caudal.deps, 'test', shop.id, key);
     expect(problemOf(await books.nobody.as(credential?.text ?? '').get('/ledger/entries'))).toEqual({
       status: 403,
       code: 'insufficient_scope',

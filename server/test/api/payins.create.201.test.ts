@@ -53,7 +53,7 @@ describe('POST /payins on BRE_B', () => {
     expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(headers.get('idempotent-replayed')).toBeNull();
     expect(body.status).toBe('PROCESSING');
-    expect(Object.keys(body.sourceData)).toEqual(['keyType', 'keyString', 'checkoutUrl']);
+    expect(Object.keys(body.sourceData)).toEqual(['keyType', 'keyString', 'checkoutUrl', 'endToEndId']);
     expect(body.sourceData.keyType).toBe('SINGLE_USE');
   });
 
@@ -61,7 +61,13 @@ describe('POST /payins on BRE_B', () => {
     const { status, body } = samples.qrCode;
     expect(status).toBe(201);
     expect(body.status).toBe('PROCESSING');
-    expect(Object.keys(body.sourceData)).toEqual(['keyType', 'keyString', 'qrString', 'checkoutUrl']);
+    expect(Object.keys(body.sourceData)).toEqual([
+      'keyType',
+      'keyString',
+      'qrString',
+      'checkoutUrl',
+      'endToEndId',
+    ]);
     expect(body.sourceData.keyType).toBe('QR_CODE');
     expect(body.sourceData.qrString).toMatch(/^data:image\/png;base64,iVBORw0KGgo[A-Za-z0-9+/]+=*$/);
   });
@@ -145,7 +151,7 @@ describe('POST /payins on PSE', () => {
     const { status, body } = samples.pse;
     expect(status).toBe(201);
     expect(body.status).toBe('PROCESSING');
-    expect(Object.keys(body.sourceData)).toEqual(['pseUrl', 'bank']);
+    expect(Object.keys(body.sourceData)).toEqual(['pseUrl', 'bank', 'cus']);
     expect(body.sourceData.bank).toBe('CO_BANCOLOMBIA');
     const page = await fetch(text(body.sourceData.pseUrl));
     expect(page.status).toBe(200);
@@ -200,7 +206,7 @@ describe('POST /payins on PSE', () => {
     const payin = await createPayin(stack.api, psePayin());
     const tookMs = performance.now() - startedAt;
     expect(payin.status).toBe('PENDING');
-    expect(payin.sourceData).toEqual({ pseUrl: null, bank: 'CO_BANCOLOMBIA' });
+    expect(payin.sourceData).toEqual({ pseUrl: null, bank: 'CO_BANCOLOMBIA', cus: null });
     expect(tookMs).toBeGreaterThanOrEqual(2900);
     expect(tookMs).toBeLessThan(4500);
     const later = await until('the bank page', async () => {

@@ -92,7 +92,7 @@ describe('201 of POST /payouts', () => {
       errorCode: null,
       resultAt: null,
       organizationId: shop.id,
-      sourceData: { keyString: '@TESTOK' },
+      sourceData: { keyString: '@TESTOK', endToEndId: expect.stringMatching(/^\w{32}$/) as string },
     });
     expect(Object.keys(answer.body)).toEqual([
       'id',
@@ -134,13 +134,13 @@ describe('201 of POST /payouts', () => {
     { sent: '1020304050', shown: '1020304050' },
   ])('shows the key "$sent" in its normal form', async ({ sent, shown }) => {
     const payout = await createPayout(shop.api, payoutRequest({ breb: { keyString: sent } }));
-    expect(payout.sourceData).toEqual({ keyString: shown });
+    expect(payout.sourceData.keyString).toBe(shown);
   });
 
   it('accepts breb.keyType, which the shared schema lists, and does not use it', async () => {
     const breb = { keyString: '@TESTOK', keyType: 'SINGLE_USE' };
     const payout = await createPayout(shop.api, payoutRequest({ breb }));
-    expect(payout.sourceData).toEqual({ keyString: '@TESTOK' });
+    expect(payout.sourceData.keyString).toBe('@TESTOK');
   });
 
   it('sends the order once, under the id written at creation, with the amount and for the merchant', async () => {
@@ -369,7 +369,7 @@ describe('400 of POST /payouts', () => {
     );
   });
 
-  it.each(['x', '', '019b2c5e-9a41-7d02-8001', 7, null])('refuses the lookupId %j', async (lookupId) => {
+  it.each(['x', '', '019b2c5e-9a41-7d02-8001', 7])('refuses the lookupId %j', async (lookupId) => {
     const { status, code, errors } = await refusal(
       payoutRequest({ breb: { keyString: '@TESTOK', lookupId } }),
     );

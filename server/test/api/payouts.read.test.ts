@@ -139,6 +139,7 @@ describe('GET /payouts/{id}', () => {
       {
         id: anomalyId,
         kind: 'SENT_LATE',
+        status: 'OPEN',
         amount: -125,
         amountInCents: -12_500,
         noticedAt: '2026-11-14T15:04:05.006Z',

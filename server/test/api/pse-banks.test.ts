@@ -100,7 +100,7 @@ describe('what PSE offers', () => {
   beforeAll(async () => {
     database = await cloneDatabase();
     peer = await startCrookedPeer(() => reply);
-    caudal = await composeInProcess({ ...settingsFor(database.url), PSE_URL: peer.url });
+    caudal = await composeInProcess({ ...settingsFor(database.ownerUrl), PSE_URL: peer.url });
     ({ principal } = await caudal.newOrganization());
   });
   afterEach(() => database.query('delete from caudal.pse_banks'));

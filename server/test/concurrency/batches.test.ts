@@ -32,7 +32,7 @@ const toClose: (() => Promise<unknown>)[] = [];
 
 beforeAll(async () => {
   database = await cloneDatabase();
-  caudal = await composeInProcess(settingsFor(database.url));
+  caudal = await composeInProcess(settingsFor(database.ownerUrl));
 });
 afterAll(async () => {
   for (const close of toClose.toReversed()) await close();
@@ -484,7 +484,7 @@ describe('a batch for which there is no database', () => {
       url: 'postgres://nobody:nothing@127.0.0.1:1/nowhere',
       connections: 4,
       deadlineMs: 1000,
-      log: caudal.deps.log,
+      failures: caudal.deps.failures,
     });
     toClose.push(() => pool.close());
     const { create } = creator({ ...caudal.deps, batch: batchDb(pool) });
@@ -507,7 +507,7 @@ describe('a batch for which there is no database', () => {
 /** Pools whose connections start with a setting of PostgreSQL changed; other connections keep theirs. */
 async function composedWith(setting: string): Promise<InProcess> {
   await database.query(`alter database ${database.name} set ${setting}`);
-  const composed = await composeInProcess(settingsFor(database.url));
+  const composed = await composeInProcess(settingsFor(database.ownerUrl));
   toClose.push(() => composed.close());
   // Connections are made on first use: one batch now, and the setting may go.
   await composed.deps.batch.write('create payins', new Set([organizationId]), (tx) =>

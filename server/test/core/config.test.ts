@@ -322,7 +322,7 @@ describe('the process', () => {
     );
     for (const { code, stdout, stderr } of ends) {
       expect(code).toBe(1);
-      expect(stdout).toBe('');
+      expect(JSON.parse(stdout)).toMatchObject({ level: 'fatal', code: 'configuration_invalid' });
       for (const name of ['CAUDAL_ENV', 'PSE_URL', 'CAUDAL_PORT', 'BREB_URI']) expect(stderr).toContain(name);
       expect(stderr).toContain('4 faults');
       // In words for an operator: no stack.

@@ -398,7 +398,7 @@ describe('wrong usage', () => {
       [['keys', 'destroy'], /no command "keys destroy".*caudal help/],
       [['org', 'create', '--support', 'y'], /--name is missing.*caudal help/],
       [['org', 'create', '--name', 'X'], /--support is missing/],
-      [[...create, '--accent', 'green'], /--accent must be a colour such as #0f766e/],
+      [[...create, '--accent', 'green'], /--accent must be a color such as #0f766e/],
       [[...create, '--rails', 'BRE_B,PIX'], /--rails: "PIX" is none of BRE_B, PSE/],
       [[...create, '--category', '99'], /--category must be a merchant category of four digits/],
       [[...create, '--colour', '#0f766e'], /--colour/],
@@ -464,7 +464,7 @@ describe('an operator with the settings of another deployment', () => {
 
   it('is told to migrate when the database is not migrated', async () => {
     const database = await emptyDatabase();
-    const end = await atTheDesk({ ...stack.settings, DATABASE_URL: database.url }, 'org', 'list');
+    const end = await atTheDesk({ ...stack.settings, DATABASE_URL: database.ownerUrl }, 'org', 'list');
     await database.drop();
     expect(end.code).toBe(1);
     expect(end.stderr).toContain('migrate');

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SystemDb } from '../../src/db/system.ts';
-import { BusinessClock } from '../../src/kit/clock.ts';
+import type { Statement } from '../../src/db/tx.ts';
+import { BusinessClock, monotonicMs } from '../../src/kit/clock.ts';
 import { Authority } from '../../src/organizations/authority.ts';
 import { Brakes } from '../../src/organizations/brakes.ts';
 import { Heartbeat } from '../../src/organizations/heartbeat.ts';
@@ -15,24 +16,52 @@ let database: TestDatabase;
 let caudal: InProcess;
 beforeAll(async () => {
   database = await cloneDatabase();
-  caudal = await composeInProcess(settingsFor(database.url));
+  caudal = await composeInProcess(settingsFor(database.ownerUrl));
 });
 afterAll(async () => {
   await caudal?.close();
   await database?.drop();
 });
 
-it('a process that was cut off for longer than the pulse looks back honours no key that was revoked meanwhile', async () => {
+const HOUR_MS = 3_600_000;
+
+describe('a process that was cut off for longer than the pulse looks back', () => {
+  it('honours no key that was revoked meanwhile', async () => {
+    expect(await afterCutOff({ clockAheadMs: 0 })).toBe('unauthorized');
+  });
+
+  it('honours no key that was revoked meanwhile when the database clock has stepped back before', async () => {
+    expect(await afterCutOff({ clockAheadMs: HOUR_MS })).toBe('unauthorized');
+  });
+
+  it('honours no key that was revoked meanwhile when the database clock steps back by as much', async () => {
+    expect(await afterCutOff({ clockAheadMs: 0, stepBackMs: 2 * GAP_MS })).toBe('unauthorized');
+  });
+});
+
+interface ClockSteps {
+  /** By how much the database clock is ahead at first; it steps back before the connection is cut. */
+  readonly clockAheadMs: number;
+  /** By how much it steps back while the connection is cut. */
+  readonly stepBackMs?: number;
+}
+
+/** What a key that was revoked while the process was cut off is answered once it hears again. */
+async function afterCutOff({ clockAheadMs, stepBackMs = 0 }: ClockSteps): Promise<string> {
   const { deps, config } = caudal;
   const { apiKey, principal } = await caudal.newOrganization();
   const clock = new BusinessClock();
   const { environment, peppers, masterKeys } = config;
   const authority = new Authority({ db: deps.system, clock, environment, peppers, masterKeys });
   let cutOff = false;
+  let offsetMs = clockAheadMs;
   const db: SystemDb = {
     ...deps.system,
-    query: (statement, values) =>
-      cutOff ? Promise.reject(new Error('cut off')) : deps.system.query(statement, values),
+    query: async <Row extends object>(statement: Statement, values?: readonly unknown[]) => {
+      if (cutOff) throw new Error('cut off');
+      const rows = await deps.system.query<Row & { real_ms: number }>(statement, values);
+      return rows.map((row) => ('real_ms' in row ? { ...row, real_ms: row.real_ms + offsetMs } : row));
+    },
   };
   const heartbeat = new Heartbeat({
     db,
@@ -44,9 +73,15 @@ it('a process that was cut off for longer than the pulse looks back honours no k
   });
   await heartbeat.start();
   const ask = async () => authority.authenticate(apiKey, ['key']);
+  if (clockAheadMs > 0) {
+    const beganMs = monotonicMs();
+    offsetMs = 0;
+    await until('a beat was heard after the step', async () => clock.isSampledSince(beganMs));
+  }
   await ask();
 
   cutOff = true;
+  offsetMs = -stepBackMs;
   // As if it had happened early in a long silence: when the process hears again, the pulse no longer lists it.
   await database.query('update caudal.api_keys set revoked_at = caudal.now() where id = $1', [
     principal.keyId,
@@ -69,6 +104,6 @@ it('a process that was cut off for longer than the pulse looks back honours no k
       (error: { code?: string }) => error.code !== 'service_unavailable' && error.code,
     ),
   );
-  expect(answer).toBe('unauthorized');
   await heartbeat.stop();
-});
+  return answer;
+}

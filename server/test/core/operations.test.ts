@@ -52,10 +52,10 @@ async function simulatorFault(fault: object): Promise<void> {
   expect(response.status).toBe(200);
 }
 
-async function readiness(url: string): Promise<{ status: number; reasons: string[] }> {
+async function readiness(url: string): Promise<{ status: number; codes: string[]; reasons: string[] }> {
   const response = await fetch(`${url}/readyz`);
-  const { reasons } = (await response.json()) as { reasons: string[] };
-  return { status: response.status, reasons };
+  const { codes, reasons } = (await response.json()) as { codes: string[]; reasons: string[] };
+  return { status: response.status, codes, reasons };
 }
 
 async function countOf(text: string, values: readonly unknown[] = []): Promise<number> {
@@ -67,7 +67,7 @@ describe('the port of operations', () => {
   it('says that the process is alive and that it is ready', async () => {
     const alive = await fetch(`${ops}/livez`);
     expect([alive.status, await alive.json()]).toEqual([200, { status: 'alive' }]);
-    expect(await readiness(ops)).toEqual({ status: 200, reasons: [] });
+    expect(await readiness(ops)).toEqual({ status: 200, codes: [], reasons: [] });
   });
 
   it('is apart from the port of merchants: neither answers for the other', async () => {
@@ -88,13 +88,35 @@ describe('the port of operations', () => {
       `select 'payins_' || to_char((date_trunc('month', caudal.now(), 'UTC') at time zone 'UTC') + interval '1 month', 'YYYYMM') as name`,
     );
     await stack.database.query(`drop table caudal.${row?.name}`);
-    const unready = await readiness(ops);
-    expect(unready.status).toBe(503);
+    const unready = await until('the process has noticed', async () => {
+      const found = await readiness(ops);
+      return found.status === 503 && found;
+    });
+    expect(unready.codes).toEqual(['next_month_missing']);
     expect(unready.reasons.join()).toContain('next month');
     expect((await fetch(`${ops}/livez`)).status).toBe(200);
     expect((await stack.api.post('/payins', brebPayin())).status).toBe(201);
     await stack.database.query("select caudal.make_months(caudal.now() + interval '3 months')");
-    expect(await readiness(ops)).toEqual({ status: 200, reasons: [] });
+    await until('it is ready again', async () => (await readiness(ops)).status === 200);
+  });
+
+  it('names the role whose login PostgreSQL refuses, and is ready again when it is let in', async () => {
+    const { name } = stack.database;
+    await stack.database.query(`revoke connect on database ${name} from public`);
+    try {
+      await stack.database.query(
+        "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'caudal_system' and datname = current_database()",
+      );
+      const unready = await until('the process has noticed', async () => {
+        const found = await readiness(ops);
+        return found.status === 503 && found;
+      });
+      expect(unready.codes).toEqual(['login_refused']);
+      expect(unready.reasons.join()).toMatch(/refuses the login of \w+/);
+    } finally {
+      await stack.database.query(`grant connect on database ${name} to public`);
+    }
+    await until('it is ready again', async () => (await readiness(ops)).status === 200);
   });
 
   it('says unready when the database is not heard, merchants get 503, and both pass by themselves', async () => {
@@ -135,8 +157,10 @@ describe('the metrics', () => {
     'caudal_rail_circuit_open',
     'caudal_breb_key_registrations_total',
     'caudal_clock_age_seconds',
+    'caudal_id_clock_lead_seconds',
     'caudal_rail_notices_total',
     'caudal_rail_pauses',
+    'caudal_database_pending_commits',
     'caudal_event_streams',
     'caudal_link_queue',
     'caudal_checkout_pages',
@@ -195,7 +219,7 @@ describe('the metrics', () => {
 describe('the role "all"', () => {
   it('answers merchants and does the work that is due, in one process', async () => {
     const all = await startExtra('all');
-    expect(await readiness(all.opsUrl)).toEqual({ status: 200, reasons: [] });
+    expect(await readiness(all.opsUrl)).toEqual({ status: 200, codes: [], reasons: [] });
     const created = await stack.api.at(all.url).post('/payins', brebPayin());
     expect(created.status).toBe(201);
     // Left by a process that died before it could register the key: only a worker finds that.
@@ -253,7 +277,11 @@ describe('a process that is told to stop', () => {
     leaving.kill('SIGTERM');
     await until('no new connection is accepted', async () => (await knock(leaving.url)) === 'ECONNREFUSED');
     expect(answered).toBeLessThan(50);
-    expect(await readiness(leaving.opsUrl)).toEqual({ status: 503, reasons: ['shutting down'] });
+    expect(await readiness(leaving.opsUrl)).toEqual({
+      status: 503,
+      codes: ['shutting_down'],
+      reasons: ['shutting down'],
+    });
     expect(await Promise.all(requests)).toEqual(requests.map(() => 201));
     expect(await leaving.exited).toBe(0);
     // Not by its last resort, which is 25 seconds: connections that merely stay open do not hold it.
@@ -267,7 +295,7 @@ describe('the log', () => {
   const ALLOWED = new Set(
     `level time role msg requestId method route status durationMs code reason organizationId keyId port opsPort
      environment cell signal rail count operation errorType errorMessage sqlState constraint table frames attempt
-     circuit payinId`.split(/\s+/),
+     circuit payinId ageMs`.split(/\s+/),
   );
 
   it('is JSON lines of known fields, with the request id of every answer and no personal data', async () => {

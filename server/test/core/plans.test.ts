@@ -1,14 +1,23 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
+  acceptAnomaly,
+  lockAnomalyOfPayin,
+  resolveAccepted,
+  resolveAcceptedOne,
+} from '../../src/anomalies/acceptance.store.ts';
+import {
   anomaliesOfPayin,
   anomaliesOfPayout,
+  countHeldSettlements,
   insertAnomalies,
   lockAnomaly,
   openAnomalies,
   reopenReturned,
+  reopenReversed,
   resolveAnomaly,
+  resolveListed,
 } from '../../src/anomalies/anomaly.store.ts';
-import { recentActions, recordAction } from '../../src/audit/operator-action.store.ts';
+import { listActions, recordAction } from '../../src/audit/operator-action.store.ts';
 import {
   claimIdempotencyKeys,
   purgeIdempotencyKeys,
@@ -20,14 +29,17 @@ import { recordFinalEvents } from '../../src/events/event.store.ts';
 import { keyFromSecret } from '../../src/kit/crypto.ts';
 import { cents } from '../../src/kit/money.ts';
 import { lockAvailable, lockBalance, readBalances } from '../../src/ledger/balance.store.ts';
-import { bookedDeposit } from '../../src/ledger/deposit.store.ts';
 import { listEntries } from '../../src/ledger/entry-list.store.ts';
-import { post, postedCauses } from '../../src/ledger/ledger.store.ts';
+import { post, postedCauses, resourcesOfCauses } from '../../src/ledger/ledger.store.ts';
+import { bookingByCause, bookingById } from '../../src/ledger/reversal.store.ts';
 import { closeSpan, sharedBalance } from '../../src/ledger/subtotal.store.ts';
 import { readPulse, touchKeys } from '../../src/organizations/credential.store.ts';
+import { keepIdClock } from '../../src/organizations/id-clock.store.ts';
 import { claimDueKeys, recordRegistrations, waitingKeys } from '../../src/payins/breb-key.store.ts';
 import { findPayin, findPayins, insertPayins } from '../../src/payins/payin.store.ts';
 import { releaseClaims } from '../../src/payins/payin-claim.store.ts';
+import { keyRegistration, payinDetails, payinHistory } from '../../src/payins/payin-details.store.ts';
+import { releaseSettlement, reverseSettlement } from '../../src/payins/payin-hold.store.ts';
 import { listPayins } from '../../src/payins/payin-list.store.ts';
 import {
   claimTasks,
@@ -37,11 +49,22 @@ import {
   postponeTasks,
   reschedulePayins,
 } from '../../src/payins/payin-outcome.store.ts';
-import { lockSettlingPayins, settlePayins } from '../../src/payins/payin-settlement.store.ts';
+import {
+  payinsByCus,
+  payinsById,
+  payinsByReference,
+  payinsCreatedWithin,
+} from '../../src/payins/payin-search.store.ts';
+import {
+  lockSettlingPayins,
+  queryBeforeSettling,
+  settlePayins,
+} from '../../src/payins/payin-settlement.store.ts';
 import { claimDuePsePayins, recordPages } from '../../src/payins/pse-payin.store.ts';
 import { findLookups, insertLookup, purgeLookups } from '../../src/payouts/lookup.store.ts';
 import { giveBackLookups, payBackLookups, takeLookup } from '../../src/payouts/lookup-bucket.store.ts';
 import { findPayouts, insertPayouts } from '../../src/payouts/payout.store.ts';
+import { accountedExecutions, recordExecutions } from '../../src/payouts/payout-execution.store.ts';
 import { listPayouts } from '../../src/payouts/payout-list.store.ts';
 import {
   adoptExecutions,
@@ -60,8 +83,10 @@ import {
 import {
   claimStale,
   commitAttempts,
+  countWaitingOf,
   recordAnswers,
   recordRenewals,
+  scheduleResend,
   waitingOrganizations,
 } from '../../src/payouts/payout-send.store.ts';
 import {
@@ -83,6 +108,8 @@ beforeAll(async () => {
 afterAll(() => plans.close());
 
 const PAYIN = { organizationId: ID, id: ID };
+const ALL_ACTIONS = { organizationId: null, operator: null, action: null, since: null };
+const ANSWERED = { claimToken: ID, settlementDelayMinutes: 0 };
 const CLAIM = { organizationId: ID, keyHash: HASH, bodyHash: HASH, resourceId: ID };
 const MOVE = {
   from: 'PROCESSING',
@@ -90,6 +117,7 @@ const MOVE = {
   confirmedAmount: null,
   errorCode: 'EXPIRED',
   settles: false,
+  payment: null,
   cause: 'expired: closed and unpaid',
 } as const;
 const NOTICE = {
@@ -128,8 +156,19 @@ const FULL_ANOMALY = {
   resolvedBy: null,
   note: null,
   returnPayoutId: null,
+  acceptedAt: null,
+  acceptedBy: null,
+  reversals: 0,
 } as const;
 const KEY_OBJECT = keyFromSecret('a key of a test');
+const SPAN = {
+  from: new Date(),
+  to: new Date(),
+  firstId: ID,
+  lastId: ID,
+  amount: 1n,
+  organizationId: null,
+} as const;
 const POSITION = { direction: 'older', id: ID } as const;
 
 describe('the plan of each statement on the paths of payins and payouts, made when all tables are empty', () => {
@@ -184,9 +223,12 @@ describe('the plan of each statement on the paths of payins and payouts, made wh
     ],
     ['find the payins of keys', (tx) => payinsOfKeys(tx, [KEY])],
     ['lock payins', (tx) => lockPayins(tx, [PAYIN])],
-    ['move payins', (tx) => movePayins(tx, [{ ...PAYIN, ...MOVE }], 0)],
+    [
+      'move payins',
+      (tx) => movePayins(tx, [{ ...PAYIN, ...MOVE }], { settlementDelayMinutes: 0, lastQuestionMs: 1 }),
+    ],
     ['claim questions', (tx) => claimTasks(tx, ID, 'BRE_B', 'ask', 500)],
-    ['reschedule payins', (tx) => reschedulePayins(tx, [{ ...PAYIN, next: null }], ID)],
+    ['reschedule payins', (tx) => reschedulePayins(tx, [{ ...PAYIN, next: null, verified: true }], ANSWERED)],
     ['postpone questions', (tx) => postponeTasks(tx, [{ ...PAYIN, afterMs: 1 }], ID)],
     ['insert notices', (tx) => insertNotices(tx, [{ ...PAYIN, ...NOTICE }])],
     ['take notices', (tx) => takeNotices(tx, 'payin', 500)],
@@ -213,7 +255,9 @@ describe('the plan of each statement on the paths of payins and payouts, made wh
         ]),
     ],
     ['posted causes', (tx) => postedCauses(tx, 'payment', ['x'])],
-    ['find a deposit', (tx) => bookedDeposit(tx, { kind: 'deposit', id: 'x' })],
+    ['find a deposit', (tx) => bookingByCause(tx, { kind: 'deposit', id: 'x' })],
+    ['find a booking', (tx) => bookingById(tx, ID, ID)],
+    ['open an anomaly again', (tx) => reopenReversed(tx, PAYIN)],
     ['read balances', (tx) => readBalances(tx, ID)],
     ['lock a balance', (tx) => lockBalance(tx, ID, 'available')],
     ['list ledger entries', (tx) => listEntries(tx, ID, {}, null, 11)],
@@ -221,6 +265,11 @@ describe('the plan of each statement on the paths of payins and payouts, made wh
     ['close a span', (tx) => closeSpan(tx)],
     ['sum a shared account', (tx) => sharedBalance(tx, 'suspense')],
     ['lock settling payins', (tx) => lockSettlingPayins(tx, 1000)],
+    ['query before settling', (tx) => queryBeforeSettling(tx, [PAYIN])],
+    ['release a settlement', (tx) => releaseSettlement(tx, PAYIN)],
+    ['reverse a settlement', (tx) => reverseSettlement(tx, PAYIN)],
+    ['resolve anomalies of listed payments', (tx) => resolveListed(tx, [PAYIN])],
+    ['count held settlements', (tx) => countHeldSettlements(tx)],
     ['settle payins', (tx) => settlePayins(tx, [{ ...PAYIN, settlementId: ID }])],
     [
       'insert payouts',
@@ -246,6 +295,15 @@ describe('the plan of each statement on the paths of payins and payouts, made wh
     ['list payouts by reference', (tx) => listPayouts(tx, ID, { reference: 'r' }, null, 11)],
     ['list payouts by receiver', (tx) => listPayouts(tx, ID, { receiver: HASH }, null, 11)],
     ['list payouts by receiver from a cursor', (tx) => listPayouts(tx, ID, { receiver: HASH }, POSITION, 11)],
+    ['payins across organizations by id', (tx) => payinsById(tx, ID)],
+    ['payins across organizations by reference', (tx) => payinsByReference(tx, 'r', 50)],
+    ['payins across organizations by CUS', (tx) => payinsByCus(tx, '4417230051', 50)],
+    ['payins across organizations by day and amount', (tx) => payinsCreatedWithin(tx, SPAN, 50)],
+    ['payins across organizations by execution', (tx) => resourcesOfCauses(tx, 'payment', ['x'])],
+    ['details of payins', (tx) => payinDetails(tx, [PAYIN])],
+    ['history of a payin', (tx) => payinHistory(tx, PAYIN)],
+    ['registration of a key', (tx) => keyRegistration(tx, KEY)],
+    ['payouts of an organization that wait', (tx) => countWaitingOf(tx, ID)],
     ['organizations that wait', (tx) => waitingOrganizations(tx, ID, [ID], 50)],
     ['commit attempts', (tx) => commitAttempts(tx, ID, [ID], 100, 540_000)],
     [
@@ -264,18 +322,26 @@ describe('the plan of each statement on the paths of payins and payouts, made wh
     [
       'move payouts',
       (tx) =>
-        movePayouts(tx, [
-          { ...PAYIN, to: 'CONFIRMED', errorCode: null, executionId: 'x', cause: 'settled, by notice' },
-        ]),
+        movePayouts(
+          tx,
+          [{ ...PAYIN, to: 'CONFIRMED', errorCode: null, executionId: 'x', cause: 'settled, by notice' }],
+          1,
+        ),
     ],
     ['adopt executions', (tx) => adoptExecutions(tx, [{ ...PAYIN, executionId: 'x' }])],
     ['cancel a payout', (tx) => cancelUnsent(tx, PAYIN)],
     ['claim questions about payouts', (tx) => claimQuestions(tx, ID, 500)],
-    ['reschedule payouts', (tx) => reschedulePayouts(tx, [{ ...PAYIN, next: null }], ID)],
+    ['reschedule payouts', (tx) => reschedulePayouts(tx, [{ ...PAYIN, next: null, railStatus: null }], ID)],
     ['count waiting payouts', (tx) => waitingPayouts(tx)],
     ['payouts of unknown outcome', (tx) => listUnknown(tx, 100)],
     ['owner of a payout', (tx) => ownerOfPayout(tx, ID)],
     ['attempts of a payout', (tx) => attemptsOf(tx, PAYIN)],
+    ['schedule a resend', (tx) => scheduleResend(tx, PAYIN)],
+    ['executions accounted for', (tx) => accountedExecutions(tx, 'BRE_B', ['x'])],
+    [
+      'record executions',
+      (tx) => recordExecutions(tx, [{ ...PAYIN, rail: 'BRE_B', executionId: 'x', payoutId: ID }]),
+    ],
     [
       'insert a lookup',
       (tx) =>
@@ -292,15 +358,26 @@ describe('the plan of each statement on the paths of payins and payouts, made wh
       'resolve an anomaly',
       (tx) => resolveAnomaly(tx, FULL_ANOMALY, { by: 'x', how: 'return', note: null }, ID),
     ],
+    ['accept an anomaly', (tx) => acceptAnomaly(tx, { organizationId: ID, payinId: ID, id: ID }, 'x')],
+    [
+      'lock an anomaly of a payin',
+      (tx) => lockAnomalyOfPayin(tx, { organizationId: ID, payinId: ID, id: ID }),
+    ],
+    ['resolve accepted anomalies', (tx) => resolveAccepted(tx, 100)],
+    ['resolve an accepted anomaly', (tx) => resolveAcceptedOne(tx, PAYIN)],
     ['open returned anomalies again', (tx) => reopenReturned(tx, [ID])],
     [
       'record an action of an operator',
-      (tx) => recordAction(tx, { ...PAYIN, operator: 'x', action: 'x', resourceId: ID, note: null }),
+      (tx) => recordAction(tx, { organizationId: ID, operator: 'x', action: 'ledger.deposit', resource: ID }),
     ],
-    ['recent actions of operators', (tx) => recentActions(tx, 100)],
+    ['actions of operators, newest first', (tx) => listActions(tx, ALL_ACTIONS, 100)],
+    ['actions of one operator', (tx) => listActions(tx, { ...ALL_ACTIONS, operator: 'x' }, 100)],
+    ['actions of one kind', (tx) => listActions(tx, { ...ALL_ACTIONS, action: 'x' }, 100)],
+    ['actions about an organization', (tx) => listActions(tx, { ...ALL_ACTIONS, organizationId: ID }, 100)],
     ['lock balances for holds', (tx) => lockAvailable(tx, [ID])],
     ['note the use of keys', (tx) => touchKeys(tx, new Map([['x', null]]))],
     ['the pulse', (tx) => readPulse(tx)],
+    ['the high-water mark of ids', (tx) => keepIdClock(tx)],
   ])('reads no growing table whole: %s', async (_name, use) => {
     const plan = await plans.of(use);
     expect(readWhole(plan)).toEqual([]);

@@ -2,6 +2,7 @@ import { DatabaseError } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { serverSettings } from '../../../scripts/stack/settings.ts';
 import { readConfig } from '../../src/config.ts';
+import { FailureLog } from '../../src/db/failure-log.ts';
 import { CommitUnknown, ConnectionLost, verdictOf } from '../../src/db/failures.ts';
 import { RolePool } from '../../src/db/pool.ts';
 import { statement, type Tx } from '../../src/db/tx.ts';
@@ -22,7 +23,7 @@ const pools: RolePool[] = [];
 
 beforeAll(async () => {
   database = await cloneDatabase();
-  const settings = { databaseUrl: database.url, simulatorUrl: 'http://x', baseUrl: 'http://x' };
+  const settings = { databaseUrl: database.ownerUrl, simulatorUrl: 'http://x', baseUrl: 'http://x' };
   url = readConfig('operator', serverSettings(settings)).database.systemUrl;
   // `kind` decides what happens at COMMIT, for that is when a deferred trigger runs.
   await database.query(`
@@ -49,7 +50,13 @@ afterAll(() => database?.drop());
 
 function poolOf(connections: number): RolePool {
   const log = makeLog({ level: 'silent', base: {} });
-  const pool = new RolePool({ url, role: 'system', connections, deadlineMs: DEADLINE_MS, log });
+  const pool = new RolePool({
+    url,
+    role: 'system',
+    connections,
+    deadlineMs: DEADLINE_MS,
+    failures: new FailureLog(log),
+  });
   pools.push(pool);
   return pool;
 }
@@ -234,7 +241,13 @@ describe("a statement's own error", () => {
 
   it('is waiting too long for a row that another transaction holds, and is told apart from a fault of its own', async () => {
     const log = makeLog({ level: 'silent', base: {} });
-    const pool = new RolePool({ url, role: 'system', connections: 2, deadlineMs: 5000, log });
+    const pool = new RolePool({
+      url,
+      role: 'system',
+      connections: 2,
+      deadlineMs: 5000,
+      failures: new FailureLog(log),
+    });
     pools.push(pool);
     await pool.query(INSERT, [1, 'plain']);
     const touch = statement('test.touch', "update notes set kind = 'touched' where id = 1");

@@ -206,7 +206,6 @@ describe('the commands of the brake', () => {
   it.each([
     [2, ['pause', '--rail', 'VISA', ...BY]],
     [2, ['pause', '--rail', 'PSE', '--by', 'Laura']],
-    [2, ['pause', '--rail', 'PSE', '--reason', 'x']],
     // An empty variable in a script must not pause everybody.
     [2, ['pause', '--rail', 'PSE', '--org', '', ...BY]],
     [2, ['pause', '--rail', 'PSE', '--org', 'aurora', ...BY]],

@@ -80,6 +80,12 @@ describe('months detach', () => {
       'payins',
     ],
     [
+      'a payin whose payment is not verified yet',
+      "update caudal.payins set status = 'CONFIRMED', confirmed_amount_in_cents = amount_in_cents, settlement_status = 'PENDING_SETTLEMENT' where id = $1",
+      "update caudal.payins set status = 'CANCELED', confirmed_amount_in_cents = null, settlement_status = null where id = $1",
+      'payins',
+    ],
+    [
       'a delivery that is still tried',
       "update caudal.webhook_deliveries set status = 'PENDING', ended_at = null, next_attempt_at = created_at + interval '10 years', give_up_at = caudal.now() + interval '1 day' where event_id = (select event_id from caudal.final_events where resource_id = $1)",
       // It stays open for ever, as those of an endpoint that was deleted do; but nobody tries any more.

@@ -42,24 +42,24 @@ const DETAILS = {
 } as const;
 
 export async function openCredentialDesk(stack: Stack): Promise<CredentialDesk> {
-  const config = readConfig('operator', { ...stack.settings, DATABASE_URL: stack.database.url });
+  const config = readConfig('operator', { ...stack.settings, DATABASE_URL: stack.database.ownerUrl });
   const { deps, heartbeat, close } = compose(config, makeLog({ level: 'silent', base: {} }));
   await heartbeat.start();
   return {
     newOrganization: async (rails = ['BRE_B', 'PSE']) => {
       const key = { name: 'first key', scopes: SCOPES, lifetimeSeconds: null };
-      const { id, credential } = await createOrganization(deps, { ...DETAILS, rails }, key);
+      const { id, credential } = await createOrganization(deps, 'test', { ...DETAILS, rails }, key);
       return { organizationId: id, ...issued(credential) };
     },
     newKey: async (organizationId, { scopes = SCOPES, days, environment = deps.environment } = {}) => {
       const lifetimeSeconds = days === undefined ? null : days * 86_400;
       const key = { name: 'test', scopes, lifetimeSeconds };
-      const credential = await createKey({ ...deps, environment }, organizationId, key);
+      const credential = await createKey({ ...deps, environment }, 'test', organizationId, key);
       if (!credential) throw new Error(`there is no organization ${organizationId}`);
       return issued(credential);
     },
     revoke: async (keyId) => {
-      if (!(await endKey(deps, keyId))) throw new Error(`there is no live key ${keyId}`);
+      if (!(await endKey(deps, 'test', keyId))) throw new Error(`there is no live key ${keyId}`);
     },
     close: async () => {
       await heartbeat.stop();

@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { inject } from 'vitest';
+import { OWNER } from '../../../scripts/stack/postgres.ts';
 
 export interface TestDatabase {
   /** As the superuser, who sees everything. */
   readonly url: string;
+  /** As the owner of the schema, with the rights a managed service gives: what a server is configured with. */
+  readonly ownerUrl: string;
   readonly name: string;
   query<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]>;
   drop(): Promise<void>;
@@ -12,16 +15,17 @@ export interface TestDatabase {
 
 /** A database of a test's own, cloned from the migrated template. */
 export async function cloneDatabase(): Promise<TestDatabase> {
-  const { adminUrl, template } = inject('postgres');
+  const { adminUrl, ownerUrl, template } = inject('postgres');
   const name = `test_${randomBytes(6).toString('hex')}`;
   await asAdmin(adminUrl, async (admin) => {
     // One clone at a time: PostgreSQL refuses to copy a template that another session is copying.
     await admin.query('select pg_advisory_lock(7)');
-    await admin.query(`create database ${name} template ${template}`);
+    await admin.query(`create database ${name} template ${template} owner ${OWNER}`);
   });
   const url = adminUrl.replace(/\/postgres$/, `/${name}`);
   return {
     url,
+    ownerUrl: ownerUrl.replace(/\/postgres$/, `/${name}`),
     name,
     query: async <Row extends object>(text: string, values: readonly unknown[] = []) => {
       const client = new Client({ connectionString: url });

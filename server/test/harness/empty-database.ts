@@ -1,20 +1,30 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { inject } from 'vitest';
+import { OWNER } from '../../../scripts/stack/postgres.ts';
 import type { TestDatabase } from './database.ts';
 
+export interface EmptyDatabase extends TestDatabase {
+  /** CAUDAL_DATABASE_ROLE_PREFIX of a deployment in it: the roles of the template belong to another deployment. */
+  readonly rolePrefix: string;
+}
+
 /** A database with nothing in it, for tests of what `migrate` makes of one. */
-export async function emptyDatabase(): Promise<TestDatabase> {
-  const { adminUrl } = inject('postgres');
+export async function emptyDatabase(): Promise<EmptyDatabase> {
+  const { adminUrl, ownerUrl } = inject('postgres');
   const name = `empty_${randomBytes(6).toString('hex')}`;
-  await query(adminUrl, `create database ${name} template template0`);
-  const url = adminUrl.replace(/\/postgres$/, `/${name}`);
+  await query(adminUrl, `create database ${name} template template0 owner ${OWNER}`);
+  const at = (url: string) => url.replace(/\/postgres$/, `/${name}`);
   return {
-    url,
+    url: at(adminUrl),
+    ownerUrl: at(ownerUrl),
     name,
-    query: (text, values) => query(url, text, values),
+    rolePrefix: name,
+    query: (text, values) => query(at(adminUrl), text, values),
     drop: async () => {
       await query(adminUrl, `drop database if exists ${name} with (force)`);
+      for (const role of ['read', 'batch', 'system', 'backup'])
+        await query(adminUrl, `drop role if exists ${name}_${role}`);
     },
   };
 }

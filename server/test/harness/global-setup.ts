@@ -3,13 +3,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import type { TestProject } from 'vitest/node';
-import { type PostgresCluster, startPostgres } from '../../../scripts/stack/postgres.ts';
+import { createOwner, OWNER, type PostgresCluster, startPostgres } from '../../../scripts/stack/postgres.ts';
 import { runServerCommand } from '../../../scripts/stack/processes.ts';
 import { serverSettings } from '../../../scripts/stack/settings.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    postgres: { readonly adminUrl: string; readonly template: string; readonly dataDir: string };
+    postgres: {
+      /** The database `postgres` as the superuser. */
+      readonly adminUrl: string;
+      /** The same as the owner of the schemas, who is no superuser. */
+      readonly ownerUrl: string;
+      readonly template: string;
+      readonly dataDir: string;
+    };
   }
 }
 
@@ -27,7 +34,12 @@ export default async function setup(project: TestProject): Promise<() => Promise
   };
   try {
     const template = await migratedTemplate(cluster);
-    project.provide('postgres', { adminUrl: cluster.url('postgres'), template, dataDir: cluster.dataDir });
+    project.provide('postgres', {
+      adminUrl: cluster.url('postgres'),
+      ownerUrl: cluster.ownerUrl('postgres'),
+      template,
+      dataDir: cluster.dataDir,
+    });
     return stop;
   } catch (error) {
     await stop();
@@ -39,12 +51,13 @@ async function migratedTemplate(cluster: PostgresCluster): Promise<string> {
   const template = 'caudal_template';
   const admin = new Client({ connectionString: cluster.url('postgres') });
   await admin.connect();
-  await admin.query(`create database ${template}`);
+  await createOwner(admin);
+  await admin.query(`create database ${template} owner ${OWNER}`);
   await admin.end();
   const nowhere = 'http://127.0.0.1:1';
   await runServerCommand(
     ['migrate'],
-    serverSettings({ databaseUrl: cluster.url(template), simulatorUrl: nowhere, baseUrl: nowhere }),
+    serverSettings({ databaseUrl: cluster.ownerUrl(template), simulatorUrl: nowhere, baseUrl: nowhere }),
   );
   return template;
 }

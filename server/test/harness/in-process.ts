@@ -52,7 +52,7 @@ export async function composeInProcess(settings: Readonly<Record<string, string>
     deps,
     principalOf,
     newOrganization: async () => {
-      const { credential } = await createOrganization(deps, DETAILS, {
+      const { credential } = await createOrganization(deps, 'test', DETAILS, {
         name: 'first key',
         scopes: SCOPES,
         lifetimeSeconds: null,

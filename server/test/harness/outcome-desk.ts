@@ -14,7 +14,13 @@ export interface SeenPayin {
   readonly errorCode: string | null;
   readonly resultAt: string | null;
   readonly reference: string;
-  readonly sourceData: { readonly keyString?: string; readonly pseUrl?: string | null };
+  readonly sourceData: {
+    readonly keyString?: string;
+    readonly checkoutUrl?: string;
+    readonly endToEndId?: string | null;
+    readonly pseUrl?: string | null;
+    readonly cus?: string | null;
+  };
 }
 
 /** What a test of outcomes does all the time: create, let the rail act, wait for what comes of it. */

@@ -15,7 +15,7 @@ export interface SeenPayout {
   readonly updatedAt: string;
   readonly resultAt: string | null;
   readonly organizationId: string;
-  readonly sourceData: { readonly keyString: string };
+  readonly sourceData: { readonly keyString: string; readonly endToEndId: string | null };
 }
 
 /** A payout with the name under which the rail knows it. */

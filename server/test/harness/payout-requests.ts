@@ -23,7 +23,7 @@ export interface PayoutBody {
   readonly updatedAt: string;
   readonly resultAt: string | null;
   readonly organizationId: string;
-  readonly sourceData: { readonly keyString: string };
+  readonly sourceData: { readonly keyString: string; readonly endToEndId: string | null };
 }
 
 interface LookupBody {
@@ -122,7 +122,12 @@ export async function newShop(caudal: InProcess, api: ApiClient, funds = 1_000_0
   const { principal, apiKey } = await caudal.newOrganization();
   const { id } = principal.organization;
   if (funds > 0)
-    await deposit(caudal.deps, { organizationId: id, amount: cents(funds), reference: newReference() });
+    await deposit(caudal.deps, {
+      organizationId: id,
+      amount: cents(funds),
+      reference: newReference(),
+      operator: 'test',
+    });
   return { id, principal, api: api.as(apiKey) };
 }
 
@@ -132,7 +137,11 @@ export async function withScopes(
   shop: Shop,
   ...scopes: readonly string[]
 ): Promise<ApiClient> {
-  const credential = await createKey(caudal.deps, shop.id, { name: 'test', scopes, lifetimeSeconds: null });
+  const credential = await createKey(caudal.deps, 'test', shop.id, {
+    name: 'test',
+    scopes,
+    lifetimeSeconds: null,
+  });
   return shop.api.as(credential?.text ?? '');
 }
 

@@ -30,9 +30,16 @@ export class PostgresProxy {
   readonly #target: { readonly host: string; readonly port: number };
   readonly #links = new Set<Link>();
   #line: Line = 'open';
+  /** So far, while the database was down. */
+  refusedConnections = 0;
   #trouble: Trouble | null = null;
-  /** Messages of this text cut the connection before they are forwarded, this often. */
-  #cutAt: { readonly user: string; readonly text: string; times: number } | null = null;
+  /** What happens to the next messages that contain this text, before they are forwarded. */
+  #planned: {
+    readonly user: string;
+    readonly text: string;
+    readonly fate: 'cut-before' | 'swallow';
+    times: number;
+  } | null = null;
 
   private constructor(server: Server, target: { host: string; port: number }) {
     this.#server = server;
@@ -62,7 +69,17 @@ export class PostgresProxy {
 
   /** Cuts connections of a role when they send a message that contains this text, before it is forwarded. */
   cutAt(user: string, text: string, times: number): void {
-    this.#cutAt = { user, text, times };
+    this.#planned = { user, text, fate: 'cut-before', times };
+  }
+
+  /** Drops such messages instead; their connections stay open and silent. */
+  swallowAt(user: string, text: string, times: number): void {
+    this.#planned = { user, text, fate: 'swallow', times };
+  }
+
+  /** How many of the planned messages have not come yet. */
+  get pending(): number {
+    return this.#planned?.times ?? 0;
   }
 
   /** Nothing arrives any more, in no direction, and nobody is told. New connections get no answer either. */
@@ -81,7 +98,7 @@ export class PostgresProxy {
   heal(): void {
     this.#line = 'open';
     this.#trouble = null;
-    this.#cutAt = null;
+    this.#planned = null;
     this.forgetGhosts();
   }
 
@@ -97,6 +114,7 @@ export class PostgresProxy {
 
   #accept(client: Socket): void {
     if (this.#line === 'refused') {
+      this.refusedConnections += 1;
       client.on('error', () => undefined);
       client.resetAndDestroy();
       return;
@@ -108,10 +126,10 @@ export class PostgresProxy {
   }
 
   #fateOf(user: string, message: string): Fate {
-    const cutAt = this.#cutAt;
-    if (cutAt && cutAt.times > 0 && cutAt.user === user && message.includes(cutAt.text)) {
-      cutAt.times -= 1;
-      return 'cut-before';
+    const planned = this.#planned;
+    if (planned && planned.times > 0 && planned.user === user && message.includes(planned.text)) {
+      planned.times -= 1;
+      return planned.fate;
     }
     return this.#trouble?.user === user && /^commit\b/i.test(message) ? this.#trouble.fate() : 'pass';
   }

@@ -50,7 +50,7 @@ export const BREB: RailUnderTest = {
 export const PSE: RailUnderTest = {
   rail: 'PSE',
   connect: (url, secret = 'dev-pse-secret') =>
-    new PseConnector({ url: `${url}/pse`, entity: 'caudal-dev', secret }),
+    new PseConnector({ url: `${url}/pse`, entity: 'caudal-dev', secret, maxProcessingMs: 60_000 }),
   order: (changes = {}) => {
     const payinId = randomUUID();
     return {
@@ -76,9 +76,19 @@ export const PSE: RailUnderTest = {
   }),
 };
 
-export function connectBreb(url: string, clientSecret = 'dev-breb-secret'): BrebConnector {
-  const client = { clientId: 'caudal-dev', clientSecret };
-  return new BrebConnector({ url: `${url}/breb`, ...client, payerDocument: PAYER_DOCUMENT });
+export function connectBreb(
+  url: string,
+  clientSecret = 'dev-breb-secret',
+  rejectsDuplicateOrders = true,
+): BrebConnector {
+  return new BrebConnector({
+    url: `${url}/breb`,
+    clientId: 'caudal-dev',
+    clientSecret,
+    payerDocument: PAYER_DOCUMENT,
+    rejectsDuplicateOrders,
+    maxProcessingMs: 20_000,
+  });
 }
 
 export function payOrder(changes: Partial<PayOrder> = {}): PayOrder {

@@ -16,6 +16,7 @@ export function runToEnd(
   args: readonly string[],
   settings: Readonly<Record<string, string>>,
   main = SERVER_MAIN,
+  withinMs = 20_000,
 ): Promise<Ended> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [main, ...args], {
@@ -30,7 +31,7 @@ export function runToEnd(
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     // A server that starts where it should refuse is a failure, not a hanging test.
-    const late = setTimeout(() => child.kill('SIGKILL'), 20_000);
+    const late = setTimeout(() => child.kill('SIGKILL'), withinMs);
     let stdout = '';
     let stderr = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => {

@@ -32,6 +32,7 @@ interface PaymentOrder {
 interface PaymentResult {
   readonly key: string;
   readonly executionId?: string;
+  readonly endToEndId?: string;
   readonly code?: string;
 }
 

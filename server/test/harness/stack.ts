@@ -41,22 +41,24 @@ interface StackOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** Stands between the server and PostgreSQL, to cut connections. */
   readonly databaseUrl?: (direct: string) => string;
+  /** Instead of a clone of the template; dropped with the stack. */
+  readonly database?: TestDatabase;
 }
 
 export async function startStack(options: StackOptions = {}): Promise<Stack> {
-  const database = await cloneDatabase();
+  const database = options.database ?? (await cloneDatabase());
   const folder = mkdtempSync(join(tmpdir(), 'caudal-stack-'));
   let shiftedMs = 0;
   const simulator = await startSimulator(folder);
   const port = await freePort();
-  const databaseUrl = options.databaseUrl?.(database.url) ?? database.url;
+  const databaseUrl = options.databaseUrl?.(database.ownerUrl) ?? database.ownerUrl;
   const settings = {
     ...serverSettings({ databaseUrl, simulatorUrl: simulator.url, baseUrl: `http://127.0.0.1:${port}` }),
     CAUDAL_LOG_LEVEL: 'warn',
     ...options.settings,
   };
   const command = (...args: readonly string[]) =>
-    runServerCommand(args, { ...settings, DATABASE_URL: database.url });
+    runServerCommand(args, { ...settings, DATABASE_URL: database.ownerUrl });
   const newOrganization = async (...args: readonly string[]) =>
     JSON.parse(
       await command(

@@ -209,7 +209,9 @@ describe('the wall of the database around payouts', () => {
     const common =
       'claim_token claimed_until error_code rail_due_at rail_task result_at status updated_at'.split(' ');
     const byWordOfRails =
-      'attempts execution_id first_sent_at last_sent_at questions resolution_id resolved_at'.split(' ');
+      'attempts execution_id first_sent_at last_sent_at questions rail_status resolution_id resolved_at'.split(
+        ' ',
+      );
     const ofSystem = [...common, ...byWordOfRails];
     expect(rows).toEqual([
       { role: 'caudal_batch', columns: common },
@@ -313,7 +315,7 @@ describe('the wall of the application around payouts, over connections that row-
       url: stack.database.url,
       connections: 4,
       deadlineMs: 5000,
-      log: caudal.deps.log,
+      failures: caudal.deps.failures,
     });
     deps = { ...caudal.deps, metrics: new Metrics(), read: readDb(pool), batch: batchDb(pool) };
   });

@@ -101,7 +101,7 @@ describe('the catalogue', () => {
     expect(open).toEqual([]);
   });
 
-  it('knows no table of organizations without a policy for each of the three roles', async () => {
+  it('knows no table of organizations without a policy for each of the three roles and for backups', async () => {
     const rows = await stack.database.query<{ relname: string; roles: string[] }>(
       `select c.relname, array(select distinct r.rolname::text from pg_policy p join pg_roles r on r.oid = any(p.polroles)
            where p.polrelid = c.oid order by 1) as roles
@@ -111,7 +111,8 @@ describe('the catalogue', () => {
            and t.attname = 'organization_id' and not t.attisdropped))`,
     );
     expect(rows.length).toBeGreaterThanOrEqual(10);
-    for (const row of rows) expect({ ...row }).toEqual({ relname: row.relname, roles: ROLES.toSorted() });
+    for (const row of rows)
+      expect({ ...row }).toEqual({ relname: row.relname, roles: [...ROLES, 'caudal_backup'].toSorted() });
   });
 
   it('lets the merchant roles through by their setting only, for reading and for writing', async () => {
@@ -187,7 +188,10 @@ describe('the catalogue', () => {
       [ROLES],
     );
     expect(definers).toEqual(
-      ['make_months', 'months_ready', 'shift_time'].map((proname) => ({ proname, roles: ['caudal_system'] })),
+      ['keep_id_clock', 'make_months', 'months_ready', 'shift_time'].map((proname) => ({
+        proname,
+        roles: ['caudal_system'],
+      })),
     );
     const open = await stack.database.query(
       `select c.relname, r.rolname from pg_class c join pg_namespace n on n.oid = c.relnamespace
@@ -385,7 +389,7 @@ describe('the wall of the application alone, over connections that row-level sec
       url: stack.database.url,
       connections: 4,
       deadlineMs: 5000,
-      log: caudal.deps.log,
+      failures: caudal.deps.failures,
     });
     deps = { ...caudal.deps, metrics: new Metrics(), read: readDb(pool), batch: batchDb(pool) };
   });

@@ -1,8 +1,10 @@
 import { PgBoss } from 'pg-boss';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { FailureLog } from '../../src/db/failure-log.ts';
 import type { Schedule } from '../../src/jobs/schedule-catalogue.ts';
 import { installSchedules, JOBS_SCHEMA } from '../../src/jobs/schedule-schema.ts';
 import { Schedules, type ScheduleWork } from '../../src/jobs/schedules.ts';
+import { roleNames } from '../../src/kit/database-roles.ts';
 import { makeLog } from '../../src/kit/log.ts';
 import { Metrics } from '../../src/kit/metrics.ts';
 import { cloneDatabase, type TestDatabase } from '../harness/database.ts';
@@ -29,7 +31,7 @@ let started: Schedules[] = [];
 let said: string[] = [];
 beforeAll(async () => {
   database = await cloneDatabase();
-  caudal = await composeInProcess(settingsFor(database.url));
+  caudal = await composeInProcess(settingsFor(database.ownerUrl));
   proxy = await PostgresProxy.start(database.url);
 });
 afterEach(async () => {
@@ -56,13 +58,16 @@ function startWorker(
   systemUrl = caudal.config.database.systemUrl,
 ): Worker {
   const metrics = new Metrics();
+  const log = makeLog({ level: 'warn', base: {}, stream: { write: (line) => void said.push(line) } });
   const schedules = new Schedules({
     systemUrl,
+    connections: 2,
     db: caudal.deps.system,
     schedules: [schedule],
     work: { [schedule.name]: work },
     metrics,
-    log: makeLog({ level: 'warn', base: {}, stream: { write: (line) => void said.push(line) } }),
+    log,
+    failures: new FailureLog(log),
   });
   schedules.start();
   started.push(schedules);
@@ -97,7 +102,7 @@ const never = { ...TICK, name: 'never', cron: '0 0 1 1 *' };
 
 describe('schedules', () => {
   it('run by the clock, once though two workers live', async () => {
-    await installSchedules(database.url, [TICK]);
+    await installSchedules(database.ownerUrl, roleNames('caudal'), [TICK]);
     let runs = 0;
     const work = { run: () => Promise.resolve(void (runs += 1)) };
     startWorker(TICK, work);
@@ -125,7 +130,7 @@ describe('schedules', () => {
   });
 
   it('never have two runs of one under way, however often one is asked for', async () => {
-    await installSchedules(database.url, [never]);
+    await installSchedules(database.ownerUrl, roleNames('caudal'), [never]);
     let under = 0;
     let most = 0;
     let finish = () => {};
@@ -153,7 +158,7 @@ describe('schedules', () => {
   });
 
   it('try a failed run again, and tell when it last succeeded', async () => {
-    await installSchedules(database.url, [never]);
+    await installSchedules(database.ownerUrl, roleNames('caudal'), [never]);
     let runs = 0;
     const { metrics } = startWorker(never, {
       run: () => {
@@ -181,7 +186,7 @@ describe('schedules', () => {
 
   it('store nothing of the error of a run: it may quote personal data', async () => {
     const once = { ...never, retries: 0 };
-    await installSchedules(database.url, [once]);
+    await installSchedules(database.ownerUrl, roleNames('caudal'), [once]);
     startWorker(once, { run: () => Promise.reject(new Error('Key (id_number)=(1020304050)')) });
     await ask('never');
     const [job] = await until('the run has failed', async () => {
@@ -196,7 +201,7 @@ describe('schedules', () => {
   });
 
   it('tell a run to end when the worker stops, and stop with it', async () => {
-    await installSchedules(database.url, [never]);
+    await installSchedules(database.ownerUrl, roleNames('caudal'), [never]);
     let ended = false;
     const { schedules } = startWorker(never, {
       run: (signal) =>
@@ -218,7 +223,7 @@ describe('schedules', () => {
   });
 
   it('begin by themselves when the database was away at the start', async () => {
-    await installSchedules(database.url, [never]);
+    await installSchedules(database.ownerUrl, roleNames('caudal'), [never]);
     proxy.refuse();
     let runs = 0;
     startWorker(
@@ -227,7 +232,7 @@ describe('schedules', () => {
       proxy.through(caudal.config.database.systemUrl),
     );
     await until('a try that was refused', () =>
-      Promise.resolve(said.some((line) => line.includes('tried again'))),
+      Promise.resolve(said.some((line) => line.includes('"code":"database_connection_lost"'))),
     );
     expect(runs).toBe(0);
     proxy.heal();
@@ -235,7 +240,7 @@ describe('schedules', () => {
   });
 
   it('go on by themselves when the database was away for a while', async () => {
-    await installSchedules(database.url, [never]);
+    await installSchedules(database.ownerUrl, roleNames('caudal'), [never]);
     let runs = 0;
     startWorker(
       never,
@@ -249,7 +254,7 @@ describe('schedules', () => {
     proxy.refuse();
     await until(
       'a poll that was refused',
-      () => Promise.resolve(said.some((line) => line.includes('it tries again'))),
+      () => Promise.resolve(said.some((line) => line.includes('"code":"database_connection_lost"'))),
       20_000,
     );
     await ask('never');
@@ -268,8 +273,10 @@ describe('schedules', () => {
   });
 
   it('that have left the catalogue leave the clock, and others take their new times', async () => {
-    await installSchedules(database.url, [TICK, never]);
-    await installSchedules(database.url, [{ ...never, cron: '5 5 * * *', withinSeconds: 77 }]);
+    await installSchedules(database.ownerUrl, roleNames('caudal'), [TICK, never]);
+    await installSchedules(database.ownerUrl, roleNames('caudal'), [
+      { ...never, cron: '5 5 * * *', withinSeconds: 77 },
+    ]);
     expect(await database.query(`select name, cron, timezone from ${JOBS_SCHEMA}.schedule`)).toEqual([
       { name: 'never', cron: '5 5 * * *', timezone: 'America/Bogota' },
     ]);

@@ -13,6 +13,8 @@ interface ConfirmedPayin {
   readonly rail?: 'BRE_B' | 'PSE';
   /** An interval of PostgreSQL: how long its money still waits. */
   readonly settlesIn?: string;
+  /** False: only a notification reported its payment. */
+  readonly verified?: boolean;
 }
 
 /** A database with the server's parts around it, in which money is booked without any rail. */
@@ -36,18 +38,18 @@ export interface Books {
 
 const INSERT = `
   insert into caudal.payins (organization_id, id, amount_in_cents, confirmed_amount_in_cents, currency, rail, status,
-    settlement_status, settles_at, reference, breb_key_type, breb_key, pse_bank, pse_person_type, created_at, updated_at,
+    settlement_status, settles_at, payment_execution_id, payment_verified_at, reference, breb_key_type, breb_key, pse_bank, pse_person_type, created_at, updated_at,
     expires_at, result_at)
   select organization_id, id, amount, amount, 'COP', rail, 'CONFIRMED', 'PENDING_SETTLEMENT', caudal.now() + settles_in,
-    id::text, case rail when 'BRE_B' then 'SINGLE_USE' end, case rail when 'BRE_B' then '@' || id end,
+    id::text, case when verified then caudal.now() end, id::text, case rail when 'BRE_B' then 'SINGLE_USE' end, case rail when 'BRE_B' then '@' || id end,
     case rail when 'PSE' then 'Bancolombia' end, case rail when 'PSE' then 'INDIVIDUAL' end, caudal.now(), caudal.now(),
     caudal.now() + interval '1 hour', caudal.now()
-  from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::interval[])
-    as new (organization_id, id, amount, rail, settles_in)`;
+  from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::interval[], $6::boolean[])
+    as new (organization_id, id, amount, rail, settles_in, verified)`;
 
 export async function openBooks(): Promise<Books> {
   const database = await cloneDatabase();
-  const caudal = await composeInProcess(settingsFor(database.url));
+  const caudal = await composeInProcess(settingsFor(database.ownerUrl));
   const newId = () => uuidv7(caudal.deps.clock.now(), caudal.deps.cell);
   const book = (transfers: readonly Transfer[]) =>
     caudal.deps.system.transaction('apply notices', (tx) => post(tx, transfers));
@@ -58,13 +60,20 @@ export async function openBooks(): Promise<Books> {
     organizations: async (count) =>
       (await caudal.manyOrganizations(count)).map(({ organization }) => organization.id),
     confirm: async (payins) => {
-      const rows = payins.map((payin) => ({ rail: 'BRE_B' as const, settlesIn: '0', ...payin, id: newId() }));
+      const rows = payins.map((payin) => ({
+        rail: 'BRE_B' as const,
+        settlesIn: '0',
+        verified: true,
+        ...payin,
+        id: newId(),
+      }));
       await database.query(INSERT, [
         rows.map((row) => row.organizationId),
         rows.map((row) => row.id),
         rows.map((row) => row.amount),
         rows.map((row) => row.rail),
         rows.map((row) => row.settlesIn),
+        rows.map((row) => row.verified),
       ]);
       await book(
         rows.map(({ id, organizationId, amount, rail }) => ({

@@ -18,7 +18,7 @@ afterAll(async () => {
 
 const command = (org: string, amount: string, reference: string, ...more: readonly string[]) =>
   atTheDesk(
-    settingsFor(books.database.url),
+    settingsFor(books.database.ownerUrl),
     'ledger',
     'deposit',
     '--org',
@@ -40,7 +40,12 @@ describe('ledger deposit', () => {
     const { code, stdout } = await command(id, '0.5', 'bank 2', '--json');
     expect([code, JSON.parse(stdout)]).toEqual([
       0,
-      { booked: true, amountInCents: 50, availableInCents: '1000000050' },
+      {
+        booked: true,
+        transferId: expect.any(String) as string,
+        amountInCents: 50,
+        availableInCents: '1000000050',
+      },
     ]);
     expect(await books.amountsOf(id)).toEqual([0, 1_000_000_050, 0]);
   });
@@ -76,12 +81,12 @@ describe('ledger deposit', () => {
     const [organizationId = ''] = await books.organizations(1);
     const outcomes = await Promise.all(
       Array.from({ length: 6 }, () =>
-        deposit(books.caudal.deps, { organizationId, amount: cents(700), reference: 'r' }),
+        deposit(books.caudal.deps, { organizationId, amount: cents(700), reference: 'r', operator: 'test' }),
       ),
     );
     expect(outcomes.map((outcome) => outcome.kind).sort()).toEqual([
+      ...Array.from({ length: 5 }, () => 'already_booked'),
       'booked',
-      ...Array.from({ length: 5 }, () => 'booked before'),
     ]);
     expect(await books.amountsOf(organizationId)).toEqual([0, 700, 0]);
   });
@@ -89,7 +94,7 @@ describe('ledger deposit', () => {
   it('says that it was booked before when another books it between the look and the booking', async () => {
     const [organizationId = ''] = await books.organizations(1);
     const { deps } = books.caudal;
-    const command = { organizationId, amount: cents(700), reference: 'r' };
+    const command = { organizationId, amount: cents(700), reference: 'r', operator: 'test' };
     // In an object: a promise returned from the transaction would be awaited before its commit.
     const { second } = await deps.system.transaction('deposit', async (tx) => {
       const id = books.newId();
@@ -109,7 +114,7 @@ describe('ledger deposit', () => {
       await books.untilOneWaits();
       return { second: waiting };
     });
-    expect(await second).toEqual({ kind: 'booked before', available: 700n });
+    expect(await second).toMatchObject({ kind: 'already_booked', available: 700n });
   });
 
   it.each(['0', '0.00', '-1', '1e3', '1,5', '1.234', '.5', '12.', 'ten', '1'.repeat(14), ' 1'])(

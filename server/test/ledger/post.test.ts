@@ -16,8 +16,8 @@ let caudal: InProcess;
 let other: InProcess;
 beforeAll(async () => {
   database = await cloneDatabase();
-  caudal = await composeInProcess(settingsFor(database.url));
-  other = await composeInProcess(settingsFor(database.url));
+  caudal = await composeInProcess(settingsFor(database.ownerUrl));
+  other = await composeInProcess(settingsFor(database.ownerUrl));
 });
 afterAll(async () => {
   await caudal?.close();

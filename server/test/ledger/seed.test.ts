@@ -13,7 +13,7 @@ afterAll(async () => {
 
 describe('the organization of a development stack', () => {
   it('starts with ten million pesos, and a restart adds nothing', async () => {
-    const settings = settingsFor(books.database.url);
+    const settings = settingsFor(books.database.ownerUrl);
     const { apiKey } = await seedOrganization(settings);
     await seedOrganization(settings);
     const { organization } = await books.caudal.principalOf(apiKey);

@@ -66,6 +66,27 @@ describe('a settlement run', () => {
     await expectSoundBooks();
   });
 
+  it('has the rail queried first about what only a notification reported, and settles it when that is verified', async () => {
+    const [id = ''] = await books.organizations(1);
+    const [verified, notified] = await books.confirm([
+      { organizationId: id, amount: 40 },
+      { organizationId: id, amount: 2, rail: 'PSE', verified: false },
+    ]);
+    expect(await settle()).toBe(2);
+    expect(await books.amountsOf(id)).toEqual([2, 40, 0]);
+    const rows = await books.database.query(
+      `select id, settlement_status as status, rail_task as task, rail_due_at <= caudal.now() as due, settles_at as at
+       from caudal.payins where organization_id = $1 order by id`,
+      [id],
+    );
+    expect(rows).toEqual([
+      { id: verified, status: 'SETTLED', task: null, due: null, at: null },
+      { id: notified, status: 'PENDING_SETTLEMENT', task: 'ask', due: true, at: null },
+    ]);
+    expect(await settle()).toBe(0);
+    await expectSoundBooks();
+  });
+
   it('finds nothing to do when it has been done', async () => {
     expect(await settle()).toBe(0);
   });

@@ -7,7 +7,14 @@ import type { Account, CauseKind } from '../../src/ledger/transfer.ts';
 import { HOUSE_ID } from '../../src/organizations/organization.ts';
 import { type Books, openBooks } from './books.ts';
 
-const TABLES = ['ledger_balances', 'ledger_transfers', 'ledger_causes', 'anomalies', 'payouts'];
+const TABLES = [
+  'ledger_balances',
+  'ledger_transfers',
+  'ledger_causes',
+  'anomalies',
+  'payouts',
+  'payout_executions',
+];
 
 type Status = 'PROCESSING' | 'CONFIRMED' | 'DECLINED' | 'CANCELED';
 
@@ -28,8 +35,14 @@ const ids: Record<string, string> = {};
 beforeAll(async () => {
   books = await openBooks();
   [shop = ''] = await books.organizations(1);
-  await deposit(books.caudal.deps, { organizationId: shop, amount: cents(10_000), reference: 'bank 1' });
+  await deposit(books.caudal.deps, {
+    organizationId: shop,
+    amount: cents(10_000),
+    reference: 'bank 1',
+    operator: 'test',
+  });
   ids['CONFIRMED'] = await payout({ amount: 1000, status: 'CONFIRMED' });
+  ids['ALSO_CONFIRMED'] = await payout({ amount: 1000, status: 'CONFIRMED' });
   ids['WAITING'] = await payout({ amount: 700, status: 'PROCESSING' });
   ids['REJECTED'] = await payout({ amount: 300, status: 'DECLINED', errorCode: 'KEY_INVALID' });
   ids['CANCELED'] = await payout({ amount: 200, status: 'CANCELED', attempts: 0 });
@@ -84,6 +97,12 @@ async function payout(wanted: Wanted): Promise<string> {
     shop,
     attempts,
   ]);
+  if (status === 'CONFIRMED')
+    await books.database.query(
+      `insert into caudal.payout_executions (rail, execution_id, organization_id, payout_id)
+       select rail, execution_id, organization_id, id from caudal.payouts where id = $1`,
+      [id],
+    );
   const move = (kind: CauseKind, debit: Account, credit: Account) =>
     books.post({ organizationId: shop, debit, credit, amount, cause: { kind, id }, resourceId: id });
   if (of !== null) {
@@ -144,7 +163,7 @@ const another = (cause: string, of: string, changes: Readonly<Record<string, str
 describe('ledger verify, of payouts', () => {
   it('finds nothing wrong with sound books: sent, waiting, released, canceled, never covered, returned and returning', async () => {
     expect(await brokenNow()).toEqual([]);
-    expect(await books.amountsOf(shop)).toEqual([0, 10_000 - 1000 - 700, 700]);
+    expect(await books.amountsOf(shop)).toEqual([0, 10_000 - 1000 - 1000 - 700, 700]);
   });
 
   it.each<{ what: string; sql: string; named: () => Partial<BrokenRow> }>([
@@ -305,6 +324,41 @@ describe('ledger verify, of payouts', () => {
       what: 'money that left without an anomaly that tells of it',
       sql: 'delete from caudal.anomalies where id = $SENT_LATE',
       named: () => ({ id: 'suspense', expected: '15 in suspense', found: '55 of open anomalies' }),
+    },
+    {
+      what: 'two payouts that one execution confirmed',
+      sql: `delete from caudal.payout_executions where payout_id = $ALSO_CONFIRMED;
+        update caudal.payouts set execution_id = 'e-' || $CONFIRMED where id = $ALSO_CONFIRMED`,
+      named: () => ({
+        table: 'payouts',
+        id: ids['ALSO_CONFIRMED'] ?? '',
+        expected: `execution e-${ids['CONFIRMED']} of its own`,
+        found: `accounted to payout ${ids['CONFIRMED']}`,
+      }),
+    },
+    {
+      what: 'a confirmed payout whose execution is not recorded',
+      sql: 'delete from caudal.payout_executions where payout_id = $CONFIRMED',
+      named: () => ({ table: 'payouts', id: ids['CONFIRMED'] ?? '', found: 'not recorded' }),
+    },
+    {
+      what: 'a recorded execution that confirmed no payout',
+      sql: 'update caudal.payouts set execution_id = null where id = $CONFIRMED',
+      named: () => ({
+        table: 'payout_executions',
+        id: `e-${ids['CONFIRMED']}`,
+        expected: 'a confirmed payout or an anomaly with its money',
+        found: 'none',
+      }),
+    },
+    {
+      what: 'money that left by an execution that confirmed a payout',
+      sql: `update caudal.anomalies set execution_id = 'e-' || $CONFIRMED where id = $SENT_LATE`,
+      named: () => ({
+        table: 'anomalies',
+        id: ids['SENT_LATE'] ?? '',
+        found: `accounted to payout ${ids['CONFIRMED']}`,
+      }),
     },
   ])('names $what', async ({ sql, named }) => {
     await damage(sql);

@@ -39,7 +39,12 @@ beforeAll(async () => {
     { organizationId: other, amount: 1 },
   ]);
   await settleBalances(books.caudal.deps);
-  await deposit(books.caudal.deps, { organizationId: id, amount: cents(20_000), reference: 'bank 1' });
+  await deposit(books.caudal.deps, {
+    organizationId: id,
+    amount: cents(20_000),
+    reference: 'bank 1',
+    operator: 'test',
+  });
   await suspend(id, 77);
   await credit(id, await suspend(id, 5), id);
   // Money that belonged to nobody until an operator found out whose it is.
@@ -125,7 +130,7 @@ const PAYMENT_OF_SETTLED = `organization_id = $SHOP and resource_id = $SETTLED`;
 
 describe('ledger verify', () => {
   it('finds nothing wrong with sound books, and tells what every account holds', async () => {
-    const { code, stdout } = await atTheDesk(settingsFor(books.database.url), 'ledger', 'verify');
+    const { code, stdout } = await atTheDesk(settingsFor(books.database.ownerUrl), 'ledger', 'verify');
     expect(code).toBe(0);
     const lines = stdout.split('\n').map((line) => line.replaceAll(/ {2,}/g, ' '));
     expect(lines).toEqual([
@@ -271,6 +276,58 @@ describe('ledger verify', () => {
       named: () => ({ table: 'payins', id: shop.waiting, found: 'PENDING_SETTLEMENT' }),
     },
     {
+      what: 'an underpaid payin whose money is not in suspense',
+      sql: `update caudal.payins set status = 'DECLINED', error_code = 'UNDERPAID', confirmed_amount_in_cents = 29,
+        settlement_status = null, settles_at = null where id = $WAITING`,
+      named: () => ({
+        table: 'payins',
+        id: shop.waiting,
+        expected: '29 in suspense from clearing_bre_b, with an anomaly',
+        found: 'none',
+      }),
+    },
+    {
+      what: 'an acceptance that was credited and is not resolved',
+      sql: `update caudal.anomalies set payin_id = $SETTLED, accepted_at = caudal.now(), accepted_by = 'key', resolved_at = null,
+        resolution = null, resolved_by = null where organization_id = $SHOP and resolution = 'credit'`,
+      named: () => ({
+        table: 'anomalies',
+        expected: 'nothing credited',
+        found: '5 from suspense to available',
+      }),
+    },
+    {
+      what: 'an acceptance that is resolved and was not credited',
+      sql: `update caudal.anomalies set payin_id = $SETTLED, accepted_at = caudal.now(), accepted_by = 'key', resolved_at = caudal.now(),
+        resolution = 'credit', resolved_by = 'key' where organization_id = $SHOP and resolution is null`,
+      named: () => ({ table: 'anomalies', expected: '77 credited', found: 'none' }),
+    },
+    {
+      what: 'a payin that settled on a notification alone',
+      sql: 'update caudal.payins set payment_verified_at = null where id = $SETTLED',
+      named: () => ({ table: 'payins', id: shop.settled, found: 'neither' }),
+    },
+    {
+      what: 'a settlement that no operator released',
+      sql: 'update caudal.payins set payment_verified_at = null, settlement_released_at = caudal.now() where id = $SETTLED',
+      named: () => ({
+        table: 'payins',
+        id: shop.settled,
+        expected: 'no decision by an operator',
+        found: 'release',
+      }),
+    },
+    {
+      what: 'a reversed payin whose booking was not taken back',
+      sql: `update caudal.payins set settlement_status = 'REVERSED', settles_at = null, payment_verified_at = null where id = $WAITING`,
+      named: () => ({
+        table: 'payins',
+        id: shop.waiting,
+        expected: '30 from pending to clearing_bre_b',
+        found: 'no transfer',
+      }),
+    },
+    {
       what: 'an anomaly that was closed while its money stayed in suspense',
       sql: `update caudal.anomalies set resolved_at = caudal.now(), resolution = 'credit', resolved_by = 'test' where resolved_at is null`,
       named: () => ({
@@ -320,12 +377,12 @@ describe('ledger verify', () => {
 
   it('says which row it is, to people and to programs, and exits with 1', async () => {
     await damage('update caudal.settlements set payins = 3 where organization_id = $SHOP');
-    const people = await atTheDesk(settingsFor(books.database.url), 'ledger', 'verify');
+    const people = await atTheDesk(settingsFor(books.database.ownerUrl), 'ledger', 'verify');
     expect(people.code).toBe(1);
     expect(people.stdout).toContain(
       `12 transfers, 6 balances checked, 1 broken:\nsettlements  ${shop.id}  ${shop.settlement}: expected 1500 of 2 payins, found 1500 of 3 payins\n`,
     );
-    const programs = await atTheDesk(settingsFor(books.database.url), 'ledger', 'verify', '--json');
+    const programs = await atTheDesk(settingsFor(books.database.ownerUrl), 'ledger', 'verify', '--json');
     expect(programs.code).toBe(1);
     expect(JSON.parse(programs.stdout)).toMatchObject({
       accountsInCents: { available: '21515', clearing_pse: '-591' },

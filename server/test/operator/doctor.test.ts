@@ -33,7 +33,7 @@ beforeAll(async () => {
   [database, simulator] = await Promise.all([cloneDatabase(), startSimulator(folder)]);
   control = new SimulatorControl(simulator.url);
   settings = serverSettings({
-    databaseUrl: database.url,
+    databaseUrl: database.ownerUrl,
     simulatorUrl: simulator.url,
     baseUrl: 'http://127.0.0.1:8080',
   });
@@ -56,7 +56,7 @@ async function altered(change: string, undo: string): Promise<void> {
 }
 
 function databaseAt(change: (url: URL) => void): Record<string, string> {
-  const url = new URL(database.url);
+  const url = new URL(database.ownerUrl);
   change(url);
   return { ...settings, DATABASE_URL: url.href };
 }
@@ -68,12 +68,7 @@ function statuses(checks: readonly { name: string; status: string }[]): Record<s
 }
 
 describe('caudal doctor of a system that is well', () => {
-  it('looks at everything, finds nothing, writes nothing and ends with 0', async () => {
-    // Anything it wrote would be refused now.
-    await altered(
-      `alter database ${database.name} set default_transaction_read_only = on`,
-      `begin read write; alter database ${database.name} reset default_transaction_read_only; commit`,
-    );
+  it('looks at everything, finds nothing and ends with 0', async () => {
     const { code, checks, troubled } = await examined(settings);
     expect({ code, troubled }).toEqual({ code: 0, troubled: [] });
     const looked = checks.filter(({ status }) => status === 'ok').map(({ name }) => name);
@@ -85,6 +80,7 @@ describe('caudal doctor of a system that is well', () => {
       'roles',
       'durability',
       'room',
+      'writes',
       'months',
       'clock',
       'rail BRE_B',
@@ -100,11 +96,24 @@ describe('caudal doctor of a system that is well', () => {
     ]);
   });
 
+  it('writes nothing but its test row, and names a database that takes no writes', async () => {
+    await altered(
+      `alter database ${database.name} set default_transaction_read_only = on`,
+      `begin read write; alter database ${database.name} reset default_transaction_read_only; commit`,
+    );
+    const { code, troubled, of } = await examined(settings);
+    expect({ code, troubled }).toEqual({ code: 1, troubled: ['writes'] });
+    expect(of('writes')).toMatchObject({
+      says: expect.stringContaining('25006'),
+      todo: expect.stringContaining('address of the primary'),
+    });
+  });
+
   it('prints a line for each in words, and never a secret', async () => {
     const { code, stdout } = await atTheDesk(settings, 'doctor');
     expect(code).toBe(0);
     expect(stdout).toMatch(/^ok {4}database +PostgreSQL at 127\.0\.0\.1:\d+\/test_/m);
-    expect(stdout).toMatch(/^nothing has failed, 19 well \(\d+ ms\)$/m);
+    expect(stdout).toMatch(/^nothing has failed, 20 well \(\d+ ms\)$/m);
     for (const hidden of ['dev-master', 'dev-pse', 'dev-postgres', 'dev-breb'])
       expect(stdout).not.toContain(hidden);
   });
@@ -120,7 +129,7 @@ describe('no database', () => {
     const { code, of, checks } = readExamined(ended);
     expect(code).toBe(1);
     expect(of('database').says).toBe(
-      `PostgreSQL at 127.0.0.1:${port}/${database.name} as caudal_read, caudal_batch, caudal_system, postgres: connection refused: nothing listens there`,
+      `PostgreSQL at 127.0.0.1:${port}/${database.name} as caudal_read, caudal_batch, caudal_system, caudal_owner: connection refused: nothing listens there`,
     );
     expect(of('database').todo).toContain('start PostgreSQL, or correct the address (DATABASE_URL)');
     expect(statuses(checks)).toMatchObject(RAILS_ARE_WELL);
@@ -140,7 +149,7 @@ describe('no database', () => {
     const password = await examined(databaseAt((url) => (url.password = 'guess')));
     expect(password.of('database')).toMatchObject({
       status: 'fail',
-      says: expect.stringMatching(/as postgres: wrong password, or there is no such role/),
+      says: expect.stringMatching(/as caudal_owner: wrong password, or there is no such role/),
     });
     const name = await examined(databaseAt((url) => (url.pathname = '/nowhere')));
     expect(name.of('database').says).toMatch(/database "nowhere" does not exist/);
@@ -165,7 +174,7 @@ describe('no database', () => {
     const began = performance.now();
     const ended = await runToEnd(['doctor', '--json'], {
       ...settings,
-      DATABASE_URL: proxy.through(database.url),
+      DATABASE_URL: proxy.through(database.ownerUrl),
     });
     expect(performance.now() - began).toBeLessThan(15_000);
     const { code, tookMs, of, checks } = readExamined(ended);
@@ -180,7 +189,7 @@ describe('no database', () => {
     later.push(() => proxy.close());
     proxy.trouble('caudal_system', 'swallow');
     const began = performance.now();
-    const through = { ...settings, DATABASE_URL: proxy.through(database.url) };
+    const through = { ...settings, DATABASE_URL: proxy.through(database.ownerUrl) };
     const { code, tookMs, of } = readExamined(await runToEnd(['doctor', '--json'], through));
     expect(performance.now() - began).toBeLessThan(15_000);
     expect(code).toBe(1);
@@ -278,7 +287,7 @@ describe('a database that is not as it should be', () => {
       'belongs to development, cell 1; the configuration says development, cell 7',
     );
     expect(of('durability').says).toContain('synchronous_commit = off');
-    expect(of('months').todo).toBe('caudal schedules run keep-house');
+    expect(of('months').todo).toBe('caudal schedules run keep-house --by NAME');
   });
 
   it('without any work by the clock for five minutes has no worker', async () => {

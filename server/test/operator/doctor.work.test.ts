@@ -111,7 +111,7 @@ describe('caudal doctor names', () => {
     expect(of('pauses')).toMatchObject({
       status: 'warn',
       says: expect.stringMatching(/^PSE for everybody since \S+Z by Laura \(work at night\)$/),
-      todo: 'when it is over: caudal rails resume --rail PSE',
+      todo: 'when it is over: caudal rails resume --rail PSE --by NAME',
     });
     await desk.command('rails', 'resume', '--rail', 'PSE');
   });

@@ -112,7 +112,7 @@ describe('help', () => {
       expect(stdout).toContain('caudal payouts resolve ID --confirm --by NAME --note TEXT');
       expect(stdout).toContain('RECEIVER_MISMATCH');
       expect(stdout).toMatch(/--note TEXT .*\(required\)/);
-      expect(stdout).toMatch(/^Example\n {2}caudal payouts resolve/m);
+      expect(stdout).toMatch(/^Examples\n {2}caudal payouts resolve/m);
       for (const { name } of COMMON_OPTIONS) expect(stdout).toContain(`--${name}`);
     }
   });

@@ -35,7 +35,7 @@ describe('a payin whose outcome cannot be written is put off, its neighbours of 
     ],
     [
       'told by notices that are asked about',
-      async (keys) => void (await desk.simulator.pay(...keys.map((key) => ({ key, amount: '7.00' })))),
+      async (keys) => void (await desk.simulator.pay(...keys.map((key) => ({ key, amount: '60000.00' })))),
       "select from caudal.rail_notices where task = 'ask' and due_at > caudal.now() + interval '5 minutes'",
     ],
     [

@@ -65,15 +65,6 @@ describe('a Bre-B payin', () => {
     );
   });
 
-  it('paid with another amount is confirmed with what arrived, after the rail was asked', async () => {
-    const { payin, key } = await desk.breb();
-    await desk.simulator.pay({ key, amount: '123.45' });
-    expect(await desk.reaches(payin.id, 'CONFIRMED')).toMatchObject({ confirmedAmountInCents: 12_345 });
-    expect(await desk.transfers(payin.id)).toEqual([
-      { debit: 'clearing_bre_b', credit: 'pending', cents: '12345' },
-    ]);
-  });
-
   it('that was paid is closed; a second payment that was under way is in suspense, and an anomaly tells of it', async () => {
     const { payin, key } = await desk.breb();
     await desk.simulator.pay({ key });

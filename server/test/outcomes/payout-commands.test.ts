@@ -27,13 +27,14 @@ afterEach(async () => {
 interface Action {
   readonly operator: string;
   readonly action: string;
-  readonly resourceId: string;
+  readonly resource: string;
+  readonly details: Readonly<Record<string, unknown>>;
   readonly note: string | null;
 }
 
 const audit = async (id: string) =>
   (JSON.parse(await desk.command('audit', 'list', '--json')) as Action[]).filter(
-    ({ resourceId }) => resourceId === id,
+    ({ resource }) => resource === id,
   );
 const resolve = (id: string, ...rest: readonly string[]) => desk.command('payouts', 'resolve', id, ...rest);
 
@@ -60,6 +61,7 @@ describe('payouts unknown and show', () => {
         endToEndId: made.endToEndId,
         attempts: 1,
         lastAnswer: 'accepted',
+        reason: 'rail_in_progress',
       },
     ]);
     const text = await desk.command('payouts', 'unknown');
@@ -105,7 +107,12 @@ describe('payouts resolve', () => {
     expect(await desk.events(made.id)).toEqual(['payout.confirmed']);
     expect((await desk.balance()).held).toBe(held - 120_050);
     expect(await audit(made.id)).toMatchObject([
-      { operator: 'Laura', action: 'payout confirm', note: 'según el extracto del banco' },
+      {
+        operator: 'Laura',
+        action: 'payouts.resolve',
+        details: { asked: 'confirm', decidedBy: 'operator' },
+        note: 'según el extracto del banco',
+      },
     ]);
     const { executionId } = await desk.simulator.endOrder({
       endToEndId: made.endToEndId,
@@ -148,7 +155,9 @@ describe('payouts resolve', () => {
     expect(await desk.causes(made.id)).toEqual(['created', 'declined by an operator']);
     expect(await desk.events(made.id)).toEqual(['payout.declined']);
     expect(await desk.balance()).toEqual(before);
-    expect(await audit(made.id)).toMatchObject([{ action: 'payout decline' }]);
+    expect(await audit(made.id)).toMatchObject([
+      { action: 'payouts.resolve', details: { asked: 'decline' } },
+    ]);
     await desk.simulator.endOrder({ endToEndId: made.endToEndId, outcome: 'SETTLED' });
     await until('it is noticed', async () => (await desk.anomalies(made.id)).length > 0);
     expect(await desk.anomalies(made.id)).toMatchObject([{ kind: 'sent_late', cents: '-120050' }]);
@@ -190,7 +199,7 @@ describe('payouts resolve', () => {
       expect(await resolve(made.id, said, ...WHY)).toMatch(`payout ${made.id} is ${status}`);
       expect((await desk.get(made.id)).status).toBe(status);
       expect(await desk.events(made.id)).toHaveLength(1);
-      expect(await audit(made.id), 'nobody decided but the rail').toEqual([]);
+      expect(await audit(made.id)).toMatchObject([{ details: { decidedBy: 'rail' } }]);
     },
   );
 
@@ -225,10 +234,10 @@ describe('payouts resolve', () => {
   });
 
   it.each([
-    [['--confirm', '--decline', ...WHY], /either --confirm or --decline/],
-    [[...WHY], /either --confirm or --decline/],
+    [['--confirm', '--decline', ...WHY], /exactly one of/],
+    [[...WHY], /exactly one of/],
+    [['--confirm', '--resend', ...WHY], /exactly one of/],
     [['--confirm', '--by', 'Laura'], /--note is missing/],
-    [['--confirm', '--note', 'x'], /--by is missing/],
     [['--decline', '--error-code', 'WHATEVER', ...WHY], /is none of/],
   ])('%j is refused in plain words', async (args, words) => {
     await expect(resolve(NOBODY, ...args)).rejects.toThrow(words);
@@ -272,6 +281,8 @@ describe('the audit', () => {
     const made = await waiting();
     await resolve(made.id, '--confirm', '--by', 'Iván', '--note', 'llamada al banco');
     const [first] = (await desk.command('audit', 'list')).split('\n');
-    expect(first).toContain(`payout confirm  ${made.id}  by Iván: llamada al banco`);
+    expect(first).toMatch(
+      new RegExp(`payouts\\.resolve  ${made.id}  by Iván .*asked=confirm .*note: llamada al banco$`),
+    );
   });
 });

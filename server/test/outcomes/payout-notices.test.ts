@@ -34,8 +34,12 @@ const strike = (
 ) => desk.simulator.addFault({ rail: 'BRE_B', operation: 'notice', fault, times: 1 });
 
 /** A message that is signed as the rail's own, whatever the rail's books say. */
-async function tell(endToEndId: string, changes: object = {}): Promise<void> {
-  const notice = {
+function tell(endToEndId: string, changes: object = {}): Promise<void> {
+  return send([settlement(endToEndId, changes)]);
+}
+
+function settlement(endToEndId: string, changes: object = {}): object {
+  return {
     noticeId: randomUUID(),
     type: 'ORDER_SETTLED',
     endToEndId,
@@ -47,7 +51,10 @@ async function tell(endToEndId: string, changes: object = {}): Promise<void> {
     at: new Date().toISOString(),
     ...changes,
   };
-  const body = JSON.stringify({ notices: [notice] });
+}
+
+async function send(notices: readonly object[]): Promise<void> {
+  const body = JSON.stringify({ notices });
   const timestamp = String(Math.floor(Date.now() / 1000));
   const digits = createHmac('sha256', stack.settings['BREB_NOTICE_SECRET'] ?? '')
     .update(`${timestamp}.${body}`)
@@ -174,6 +181,101 @@ describe('a notice of a settlement', () => {
         executionId,
       ]),
     ).toEqual([{ kind: 'unmatched', amount_in_cents: null }]);
+  });
+});
+
+const confirmedAmong = (payouts: readonly MadePayout[]) =>
+  desk.query<{ id: string }>(
+    "select id from caudal.payouts where id = any ($1::uuid[]) and status = 'CONFIRMED'",
+    [payouts.map(({ id }) => id)],
+  );
+
+describe('one execution id in the notifications of two payouts', () => {
+  it('confirms one payout; the other stays open, is queried and raises an anomaly, and other notifications apply', async () => {
+    const [one, other, bystander] = [await waiting(), await waiting(), await waiting()];
+    const executionId = randomUUID();
+    await send([
+      settlement(one.endToEndId, { executionId }),
+      settlement(other.endToEndId, { executionId }),
+      settlement(bystander.endToEndId),
+    ]);
+    await desk.reaches(bystander.id, 'CONFIRMED');
+    await desk.reaches(one.id, 'CONFIRMED');
+    await desk.nothingMoreToHear();
+    expect((await desk.get(other.id)).status).toBe('PROCESSING');
+    expect(await desk.anomalies(other.id)).toMatchObject([
+      { kind: 'unfounded', cents: null, execution_id: executionId },
+    ]);
+    await desk.simulator.endOrder({ endToEndId: other.endToEndId, outcome: 'SETTLED' });
+    await confirmedOnce(other, 'settled, by notice');
+  });
+
+  it('confirms one payout of each pair when two workers apply both notifications at the same time', async () => {
+    const pairs = await Promise.all(
+      Array.from({ length: 8 }, async () => Promise.all([waiting(), waiting()])),
+    );
+    await Promise.all(
+      pairs.flatMap((pair) => {
+        const executionId = randomUUID();
+        return pair.map(({ endToEndId }) => tell(endToEndId, { executionId }));
+      }),
+    );
+    await desk.nothingMoreToHear();
+    for (const pair of pairs) expect(await confirmedAmong(pair)).toHaveLength(1);
+  });
+
+  it('is a contradiction when the rail itself reports it, and the payout is confirmed once the rail names another', async () => {
+    const [made, other] = [await waiting(), await desk.create()];
+    await desk.reaches(other.id, 'CONFIRMED');
+    await strike('lost-notice');
+    const { executionId } = await desk.simulator.endOrder({
+      endToEndId: made.endToEndId,
+      outcome: 'SETTLED',
+    });
+    // The simulator numbers its executions itself: the record of the other payout is made to hold this one's number.
+    const rename = (from: string | null, to: string | null) =>
+      desk.query('update caudal.payout_executions set execution_id = $2 where execution_id = $1', [from, to]);
+    const [own] = await desk.query<{ execution_id: string }>(
+      'select execution_id from caudal.payouts where id = $1',
+      [other.id],
+    );
+    await rename(own?.execution_id ?? '', executionId);
+    await stack.shiftTime(31_000);
+    await until('it is noticed', async () => (await desk.anomalies(made.id)).length > 0);
+    expect((await desk.get(made.id)).status).toBe('PROCESSING');
+    expect(await desk.anomalies(made.id)).toMatchObject([
+      { kind: 'contradiction', cents: null, execution_id: executionId },
+    ]);
+    await rename(executionId, own?.execution_id ?? '');
+    await confirmedOnce(made, 'settled, when asked');
+  });
+});
+
+describe('a payout that the rail reports as settled by the execution of another payout', () => {
+  it('is not sent again, and can be declined by an operator', async () => {
+    const [made, other] = [await waiting(), await desk.create()];
+    await desk.reaches(other.id, 'CONFIRMED');
+    await strike('lost-notice');
+    const order = { endToEndId: made.endToEndId, outcome: 'SETTLED' } as const;
+    const { executionId } = await desk.simulator.endOrder(order);
+    const rename = (from: string | null, to: string | null) =>
+      desk.query('update caudal.payout_executions set execution_id = $2 where execution_id = $1', [from, to]);
+    const [own] = await desk.query<{ execution_id: string }>(
+      'select execution_id from caudal.payouts where id = $1',
+      [other.id],
+    );
+    await rename(own?.execution_id ?? '', executionId);
+    await stack.shiftTime(61_000);
+    await until('it is noticed', async () => (await desk.anomalies(made.id)).length > 0);
+    const resolve = (way: string) =>
+      desk.command('payouts', 'resolve', made.id, way, '--by', 'Laura', '--note', 'case 4711');
+    await expect(resolve('--resend')).rejects.toThrow(/paid another payout.*--decline/);
+    expect(await resolve('--decline')).toContain('DECLINED');
+    expect((await desk.get(made.id)).status).toBe('DECLINED');
+    await rename(executionId, own?.execution_id ?? '');
+    await desk.query('update caudal.payouts set rail_task = null, rail_due_at = null where id = $1', [
+      made.id,
+    ]);
   });
 });
 

@@ -14,7 +14,7 @@ beforeAll(async () => {
   stack = await startStack({ apis: 2, workers: 2, settings: { CAUDAL_DUE_EVERY_MS: '20' } });
   desk = new PayoutDesk(stack);
   await desk.fund();
-  const inside = await composeInProcess(settingsFor(stack.database.url));
+  const inside = await composeInProcess(settingsFor(stack.database.ownerUrl));
   ({ secrets } = await inside.principalOf(stack.organization.apiKey));
   await inside.close();
 });
@@ -57,7 +57,7 @@ describe('a payout that arrives', () => {
           currency: 'COP',
           status: 'CONFIRMED',
           rail: 'BRE_B',
-          sourceData: { keyString: key },
+          sourceData: { keyString: key, endToEndId: made.endToEndId },
           errorCode: null,
           createdAt: made.payout.createdAt,
           updatedAt: seen.resultAt,

@@ -99,7 +99,7 @@ describe('money in suspense that is returned', () => {
     expect((await stack.api.get(`/payouts/${id}`)).status, 'it is not the merchant’s').toBe(404);
     expect(await listed(anomalyId, '--all')).toMatchObject({ resolution: 'return', returnPayoutId: id });
     expect(JSON.parse(await desk.command('audit', 'list', '--json'))).toContainEqual(
-      expect.objectContaining({ operator: 'Laura', action: 'anomaly return', resourceId: anomalyId }),
+      expect.objectContaining({ operator: 'Laura', action: 'anomalies.resolve', resource: anomalyId }),
     );
   });
 

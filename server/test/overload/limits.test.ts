@@ -137,7 +137,7 @@ describe('an organization beyond its limit', () => {
 
 describe('limits of its own', () => {
   const limits = (...args: string[]) =>
-    atTheDesk({ ...stack.settings, DATABASE_URL: stack.database.url }, 'org', 'limits', ...args);
+    atTheDesk({ ...stack.settings, DATABASE_URL: stack.database.ownerUrl }, 'org', 'limits', ...args);
 
   it('hold within a second, and go back to those of the deployment', async () => {
     const { apiKey, organizationId } = await desk.newOrganization();

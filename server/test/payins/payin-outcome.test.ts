@@ -12,6 +12,9 @@ const open: Judged = {
   nothingUnderWay: false,
   opened: false,
   link: null,
+  amountPolicy: 'EXACT',
+  unverified: null,
+  reversed: false,
 };
 const in_ = (status: Judged['status'], changes: Partial<Judged> = {}): Judged => ({
   ...open,
@@ -59,12 +62,12 @@ describe('a message', () => {
       'doubtful',
     ],
   ])('%s', (_what, payin, told, result) => {
-    expect(judgeMessage(payin, told, booked('e1'))).toEqual(result);
+    expect(judgeMessage(payin, told, booked('e1'), none)).toEqual(result);
   });
 
   it('of the payment that was asked for confirms, also what is still PENDING or past its time', () => {
     for (const payin of [open, in_('PENDING'), in_('PROCESSING', { expired: true })])
-      expect(judgeMessage(payin, paid('e1'), none)).toMatchObject({
+      expect(judgeMessage(payin, paid('e1'), none, none)).toMatchObject({
         move: { to: 'CONFIRMED', confirmedAmount: AMOUNT },
         bookings: [{ executionId: 'e1', into: 'pending' }],
         oddities: [],
@@ -72,27 +75,28 @@ describe('a message', () => {
   });
 
   it('of a decline of what was paid is a contradiction and nothing else', () => {
-    expect(judgeMessage(in_('CONFIRMED'), declined(), none)).toEqual({
+    expect(judgeMessage(in_('CONFIRMED'), declined(), none, none)).toEqual({
       move: null,
       bookings: [],
       oddities: [{ kind: 'contradiction', executionId: null, amount: null }],
+      verifies: false,
     });
   });
 });
 
 describe('an answer', () => {
-  it('the first payment by time confirms with what it amounts to, the rest goes to suspense', () => {
+  it('of several payments of the amount: the earliest confirms, the rest goes to suspense', () => {
     const payments = [
-      payment('e2', cents(7n), '2026-01-01T00:00:02Z'),
-      payment('e1', cents(9n), '2026-01-01T00:00:01Z'),
+      payment('e2', AMOUNT, '2026-01-01T00:00:02Z'),
+      payment('e1', AMOUNT, '2026-01-01T00:00:01Z'),
     ];
     expect(judgeStanding(open, stands('paid', payments), none, null)).toMatchObject({
-      move: { to: 'CONFIRMED', confirmedAmount: 9n },
+      move: { to: 'CONFIRMED', confirmedAmount: AMOUNT },
       bookings: [
         { executionId: 'e1', into: 'pending' },
         { executionId: 'e2', into: 'suspense' },
       ],
-      oddities: [{ kind: 'paid_again', executionId: 'e2', amount: 7n }],
+      oddities: [{ kind: 'paid_again', executionId: 'e2', amount: AMOUNT }],
     });
   });
 
@@ -188,6 +192,7 @@ describe('an answer', () => {
       move: null,
       bookings: [],
       oddities: [{ kind: 'contradiction', executionId: 'e1', amount: null }],
+      verifies: false,
     });
   });
 
@@ -200,6 +205,84 @@ describe('an answer', () => {
     );
     expect(judged.move).toBeNull();
     expect(judged.oddities).toMatchObject([{ kind: 'contradiction' }]);
+  });
+});
+
+describe('the amount of a direct payin', () => {
+  const paidWith = (amount: bigint, changes: Partial<Judged> = {}) =>
+    judgeStanding(in_('PROCESSING', changes), stands('paid', [payment('e1', cents(amount))]), none, null);
+
+  it('declines a payin that received less with UNDERPAID and keeps the money in suspense', () => {
+    expect(paidWith(4999n)).toEqual({
+      move: {
+        to: 'DECLINED',
+        confirmedAmount: 4999n,
+        errorCode: 'UNDERPAID',
+        settles: false,
+        payment: { executionId: 'e1', verified: true },
+        cause: 'underpaid',
+      },
+      bookings: [{ executionId: 'e1', amount: 4999n, into: 'suspense' }],
+      oddities: [{ kind: 'underpaid', executionId: 'e1', amount: 4999n }],
+      verifies: false,
+    });
+  });
+
+  it('confirms a payin that received more with the requested amount and keeps the excess in suspense', () => {
+    expect(paidWith(5001n)).toEqual({
+      move: {
+        to: 'CONFIRMED',
+        confirmedAmount: AMOUNT,
+        errorCode: null,
+        settles: true,
+        payment: { executionId: 'e1', verified: true },
+        cause: 'paid, when asked',
+      },
+      bookings: [
+        { executionId: 'e1', amount: AMOUNT, into: 'pending' },
+        { executionId: 'e1', amount: 1n, into: 'suspense', excess: true },
+      ],
+      oddities: [{ kind: 'overpaid', executionId: 'e1', amount: 1n }],
+      verifies: false,
+    });
+  });
+
+  it('confirms with the exact payment when an earlier payment of less is listed with it', () => {
+    const payments = [
+      payment('e1', cents(10n), '2026-01-01T00:00:01Z'),
+      payment('e2', AMOUNT, '2026-01-01T00:00:02Z'),
+    ];
+    expect(judgeStanding(open, stands('paid', payments), none, null)).toMatchObject({
+      move: { to: 'CONFIRMED', confirmedAmount: AMOUNT },
+      oddities: [{ kind: 'paid_again', executionId: 'e1', amount: 10n }],
+    });
+  });
+
+  it('declines by the earliest payment when none is exact; the next payment is late', () => {
+    const payments = [
+      payment('e2', cents(4990n), '2026-01-01T00:00:02Z'),
+      payment('e1', cents(10n), '2026-01-01T00:00:01Z'),
+    ];
+    expect(judgeStanding(open, stands('paid', payments), none, null)).toMatchObject({
+      move: { to: 'DECLINED', confirmedAmount: 10n, errorCode: 'UNDERPAID' },
+      oddities: [
+        { kind: 'underpaid', executionId: 'e1', amount: 10n },
+        { kind: 'paid_late', executionId: 'e2', amount: 4990n },
+      ],
+    });
+  });
+
+  it.each([1n, 4999n, 5000n, 5001n])('confirms with %s cents under the policy ANY', (amount) => {
+    expect(paidWith(amount, { amountPolicy: 'ANY' })).toMatchObject({
+      move: { to: 'CONFIRMED', confirmedAmount: amount, settles: true },
+      bookings: [{ executionId: 'e1', amount, into: 'pending' }],
+      oddities: [],
+    });
+  });
+
+  it('is checked with the rail under every policy before a notification of another amount is applied', () => {
+    for (const amountPolicy of ['EXACT', 'ANY'] as const)
+      expect(judgeMessage({ ...open, amountPolicy }, paid('e1', cents(1n)), none, none)).toBe('doubtful');
   });
 });
 
@@ -219,13 +302,13 @@ describe('an attempt to pay a link', () => {
       bookings: [{ executionId: 'e1', amount: AMOUNT, into: 'pending' }],
       oddities: [],
     };
-    expect(judgeMessage(payin, paid('e1'), none)).toMatchObject(judgement);
+    expect(judgeMessage(payin, paid('e1'), none, none)).toMatchObject(judgement);
     expect(judgeStanding(payin, stands('paid', [payment('e1')]), none, null)).toMatchObject(judgement);
   });
 
   it('with another amount is not believed before the rail was asked', () => {
     for (const amount of [4999n, 5001n])
-      expect(judgeMessage(waiting, paid('e1', cents(amount)), none)).toBe('doubtful');
+      expect(judgeMessage(waiting, paid('e1', cents(amount)), none, none)).toBe('doubtful');
   });
 
   it('with less is CONFIRMED with it, settles nothing, and an anomaly tells of the money in suspense', () => {
@@ -236,10 +319,12 @@ describe('an attempt to pay a link', () => {
         confirmedAmount: short,
         errorCode: null,
         settles: false,
+        payment: { executionId: 'e1', verified: true },
         cause: 'paid, when asked',
       },
       bookings: [{ executionId: 'e1', amount: short, into: 'suspense' }],
       oddities: [{ kind: 'underpaid', executionId: 'e1', amount: short }],
+      verifies: false,
     });
   });
 
@@ -252,6 +337,7 @@ describe('an attempt to pay a link', () => {
         confirmedAmount: over,
         errorCode: null,
         settles: true,
+        payment: { executionId: 'e1', verified: true },
         cause: 'paid, when asked',
       },
       bookings: [
@@ -259,6 +345,7 @@ describe('an attempt to pay a link', () => {
         { executionId: 'e1', amount: 1n, into: 'suspense', excess: true },
       ],
       oddities: [{ kind: 'overpaid', executionId: 'e1', amount: 1n }],
+      verifies: false,
     });
   });
 
@@ -273,12 +360,9 @@ describe('an attempt to pay a link', () => {
   });
 
   it('of a link that has ended is nobody’s, whatever it amounts to', () => {
-    expect(judgeMessage(ended, paid('e1'), none)).toMatchObject({
-      move: { to: 'CONFIRMED', settles: false },
-      bookings: [{ into: 'suspense', amount: AMOUNT }],
-      oddities: [{ kind: 'paid_again', amount: AMOUNT }],
-    });
-    for (const amount of [1n, 9999n])
+    // Money that only a notification reported must not be credited from suspense.
+    expect(judgeMessage(ended, paid('e1'), none, none)).toBe('doubtful');
+    for (const amount of [1n, 5000n, 9999n])
       expect(judgeStanding(ended, stands('paid', [payment('e1', cents(amount))]), none, null)).toMatchObject({
         move: { to: 'CONFIRMED', settles: false },
         bookings: [{ into: 'suspense', amount }],

@@ -81,20 +81,24 @@ const ended = (status: Judged['status']): Judged => ({
   executionId: status === 'CONFIRMED' ? 'e1' : null,
 });
 
+/** No execution is accounted to another payout. */
+const free = () => false;
+
 /** Everything the rail can answer about everything, with and without a message before. */
 function everyAnswer(
   check: (judgement: Judgement, payout: Judged | null, answer: OrderStanding, told: Told | null) => void,
 ): void {
   for (const payout of [null, ...PAYOUTS])
     for (const answer of STANDINGS)
-      for (const told of [null, ...WORDS]) check(judgeStanding(payout, answer, told), payout, answer, told);
+      for (const told of [null, ...WORDS])
+        check(judgeStanding(payout, answer, free, told), payout, answer, told);
 }
 
 /** Everything it can tell by itself; only what is believed. */
 function everyBelief(check: (judgement: Judgement, payout: Judged | null, told: Told) => void): void {
   for (const payout of [null, ...PAYOUTS])
     for (const told of WORDS) {
-      const judgement = judgeMessage(payout, told);
+      const judgement = judgeMessage(payout, told, free);
       if (typeof judgement !== 'string') check(judgement, payout, told);
     }
 }
@@ -208,7 +212,9 @@ describe('whatever a rail says', () => {
         let payout = first;
         const booked = new Set(first.executionId === null ? [] : [first.executionId]);
         for (const { answer, told } of words) {
-          const judgement = answer ? judgeStanding(payout, answer, told) : told && judgeMessage(payout, told);
+          const judgement = answer
+            ? judgeStanding(payout, answer, free, told)
+            : told && judgeMessage(payout, told, free);
           if (judgement === null || typeof judgement === 'string') continue;
           const { move, oddities, adopt } = judgement;
           if (adopt !== null) {
@@ -246,12 +252,12 @@ describe('a message', () => {
     ['of a rejection of what was declined', ended('DECLINED'), DECLINED, 'known'],
     ['of a refusal of what was confirmed', ended('CONFIRMED'), REFUSED, 'known'],
   ])('%s', (_what, payout, told, result) => {
-    expect(judgeMessage(payout, told)).toEqual(result);
+    expect(judgeMessage(payout, told, free)).toEqual(result);
   });
 
   it('of the settlement that was to be expected confirms', () => {
     for (const attempts of [1, 2])
-      expect(judgeMessage(open({ attempts }), paid('e7'))).toEqual({
+      expect(judgeMessage(open({ attempts }), paid('e7'), free)).toEqual({
         move: { to: 'CONFIRMED', errorCode: null, executionId: 'e7', cause: 'settled, by notice' },
         oddities: [],
         sendAgain: false,
@@ -259,14 +265,18 @@ describe('a message', () => {
       });
   });
 
+  it('of a settlement by an execution of another payout is not believed: the rail is queried', () => {
+    expect(judgeMessage(open(), paid('e7'), (id) => id === 'e7')).toBe('doubtful');
+  });
+
   it('of the refusal of a first and only attempt declines', () => {
-    expect(judgeMessage(open(), REFUSED)).toMatchObject({
+    expect(judgeMessage(open(), REFUSED, free)).toMatchObject({
       move: { to: 'DECLINED', errorCode: 'KEY_INVALID', executionId: null, cause: 'refused by the rail' },
     });
   });
 
   it('of a rejection of what was confirmed is a contradiction and nothing else', () => {
-    expect(judgeMessage(ended('CONFIRMED'), DECLINED)).toEqual({
+    expect(judgeMessage(ended('CONFIRMED'), DECLINED, free)).toEqual({
       move: null,
       oddities: [{ kind: 'contradiction', executionId: null, amount: null }],
       sendAgain: false,
@@ -282,7 +292,7 @@ describe('an answer', () => {
     [ended('DECLINED'), 'sent_late'],
     [ended('CANCELED'), 'sent_late'],
   ])('of money that left where no open payout waits: suspense owes it', (payout, kind) => {
-    expect(judgeStanding(payout, settled('e9', OTHER), null)).toEqual({
+    expect(judgeStanding(payout, settled('e9', OTHER), free, null)).toEqual({
       move: null,
       oddities: [{ kind, executionId: 'e9', amount: OTHER }],
       sendAgain: false,
@@ -291,7 +301,7 @@ describe('an answer', () => {
   });
 
   it('of a settlement over another amount leaves it open, and a person must look', () => {
-    expect(judgeStanding(open(), settled('e9', OTHER), null)).toEqual({
+    expect(judgeStanding(open(), settled('e9', OTHER), free, null)).toEqual({
       move: null,
       oddities: [{ kind: 'contradiction', executionId: 'e9', amount: null }],
       sendAgain: false,
@@ -300,13 +310,24 @@ describe('an answer', () => {
   });
 
   it('of a rejection declines with its reason, or RAIL_REJECTED where it gives none', () => {
-    const codeOf = (answer: OrderStanding) => judgeStanding(open(), answer, null).move?.errorCode;
+    const codeOf = (answer: OrderStanding) => judgeStanding(open(), answer, free, null).move?.errorCode;
     expect(codeOf(standing('rejected', { errorCode: 'SUSPECTED_FRAUD' }))).toBe('SUSPECTED_FRAUD');
     expect(codeOf(standing('rejected'))).toBe('RAIL_REJECTED');
   });
 
+  it('of a settlement by an execution of another payout moves neither state nor money: a contradiction', () => {
+    for (const payout of [null, ...PAYOUTS])
+      for (const amount of [OURS, OTHER])
+        expect(judgeStanding(payout, settled('e9', amount), () => true, null)).toEqual({
+          move: null,
+          oddities: [{ kind: 'contradiction', executionId: 'e9', amount: null }],
+          sendAgain: false,
+          adopt: null,
+        });
+  });
+
   it('that is settled without saying by which execution is no answer', () => {
-    expect(() => judgeStanding(open(), standing('settled'), null)).toThrow('without an execution');
+    expect(() => judgeStanding(open(), standing('settled'), free, null)).toThrow('without an execution');
   });
 });
 

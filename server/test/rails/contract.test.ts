@@ -72,7 +72,7 @@ describe.each([BREB, PSE])('the connector of $rail', (rail) => {
     }
     expect(Number.isInteger(abilities.closeAtOnce)).toBe(true);
     expect(abilities.closeAtOnce).toBeGreaterThanOrEqual(0);
-    for (const flag of ['opensWhilePayerWaits', 'needsPayer', 'refusesDuplicates'] as const)
+    for (const flag of ['opensWhilePayerWaits', 'needsPayer'] as const)
       expect(typeof abilities[flag]).toBe('boolean');
     // A claim on due work lasts 20 s: a call that may take longer would be made twice at a time.
     expect(abilities.answerWithinMs).toBeGreaterThan(0);

@@ -87,9 +87,7 @@ describe('the connector of Bre-B, sending money', () => {
   it('declares what it can do as complete and sensible data', () => {
     const { abilities } = connect();
     expect(abilities).toMatchObject({ rail: 'BRE_B', payAtOnce: 100, askAtOnce: 500, resolutionMs: 600_000 });
-    // Repeating an order rests on it.
-    expect(abilities.refusesDuplicates).toBe(true);
-    expect(abilities.longestProcessingMs).toBeGreaterThanOrEqual(20_000);
+    expect(abilities).toMatchObject({ refusesDuplicates: true, longestProcessingMs: 20_000 });
   });
 
   it('sends an order that is accepted, then settled with the amount and its execution', async () => {
@@ -201,6 +199,18 @@ describe('the connector of Bre-B, sending money', () => {
     await Promise.all(orders.toSpliced(4, 1).map(({ endToEndId }) => ended(connector, endToEndId)));
     for (const { endToEndId } of orders.toSpliced(4, 1))
       expect(await executionsOf(endToEndId)).toHaveLength(1);
+  });
+
+  it('sends nothing again in parts to a node that does not reject duplicates', async () => {
+    let orderCalls = 0;
+    const peer = await node(async () => {
+      orderCalls += 1;
+      return json({ code: 'BAD_REQUEST' }, 400);
+    });
+    const connector = connectBreb(peer.url, undefined, false);
+    expect(await connector.pay([payOrder(), payOrder()])).toEqual([unknown, unknown]);
+    expect(orderCalls).toBe(1);
+    await connector.disconnect();
   });
 
   it.each(['down', 'reset', 'lost-answer'] as const)(
@@ -401,7 +411,7 @@ describe('the failpoints of payouts', () => {
       import { BrebConnector } from '${source}rails/breb/connector.ts';
       import { withPayFailpoints } from '${source}rails/with-failpoints.ts';
       armFailpoint('BRE_B pay: ${side} call');
-      const options = { url: '${simulatorProcess.url}/breb', clientId: 'caudal-dev', clientSecret: 'dev-breb-secret', payerDocument: '900000001' };
+      const options = { url: '${simulatorProcess.url}/breb', clientId: 'caudal-dev', clientSecret: 'dev-breb-secret', payerDocument: '900000001', rejectsDuplicateOrders: true, maxProcessingMs: 20000 };
       const order = ${JSON.stringify({ ...order, amount: null })};
       await withPayFailpoints(new BrebConnector(options)).pay([{ ...order, amount: 100n }]);`;
     const { signal } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {

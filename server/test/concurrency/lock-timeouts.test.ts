@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import { Client } from 'pg';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import type { Answer } from '../harness/api-client.ts';
+import { brebPayin } from '../harness/payin-requests.ts';
+import { type Stack, startStack } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+let stack: Stack;
+const sessions: Client[] = [];
+beforeAll(async () => {
+  stack = await startStack();
+});
+afterEach(async () => {
+  await Promise.all(sessions.splice(0).map((client) => client.end()));
+});
+afterAll(() => stack?.stop());
+
+async function session(): Promise<Client> {
+  const client = new Client({ connectionString: stack.database.url });
+  // Ending it while its statement waits is how these tests end.
+  client.on('error', () => undefined);
+  await client.connect();
+  sessions.push(client);
+  return client;
+}
+
+/** As a migration behind a long report: a reader holds the table, and who wants it whole stands in front of everyone else. */
+async function queueForWholeTable(table: string): Promise<void> {
+  const reader = await session();
+  await reader.query(`begin; select 1 from caudal.${table} limit 1`);
+  const migration = await session();
+  migration.query(`begin; lock table caudal.${table} in access exclusive mode`).catch(() => undefined);
+  await until('the table is being waited for', async () => {
+    const [row] = await stack.database.query<{ waiting: boolean }>(
+      "select exists (select from pg_locks where mode = 'AccessExclusiveLock' and not granted) as waiting",
+    );
+    return row?.waiting;
+  });
+}
+
+function create(): Promise<Answer> {
+  return stack.api.post('/payins', brebPayin(), { 'idempotency-key': randomUUID() });
+}
+
+it.each(['payins', 'idempotency_keys'])(
+  'answers 503 with Retry-After to every creation while the table %s cannot be locked, and creates afterwards',
+  async (table) => {
+    await queueForWholeTable(table);
+    const answers = await Promise.all(Array.from({ length: 8 }, create));
+    expect(answers.map(({ status, body }) => `${status} ${String(body['code'])}`)).toEqual(
+      answers.map(() => '503 service_unavailable'),
+    );
+    for (const { headers } of answers) expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+    await Promise.all(sessions.splice(0).map((client) => client.end()));
+    expect((await create()).status).toBe(201);
+  },
+);
+
+it('answers 409 idempotency_in_flight to every repeat while another transaction holds that very key', async () => {
+  const body = brebPayin();
+  const headers = { 'idempotency-key': randomUUID() };
+  const first = await stack.api.post('/payins', body, headers);
+  const holder = await session();
+  await holder.query('begin');
+  await holder.query('select 1 from caudal.idempotency_keys where resource_id = $1 for update', [
+    first.body['id'],
+  ]);
+  const answers = await Promise.all(
+    Array.from({ length: 4 }, () => stack.api.post('/payins', body, headers)),
+  );
+  expect(answers.map(({ status, body: problem }) => `${status} ${String(problem['code'])}`)).toEqual(
+    answers.map(() => '409 idempotency_in_flight'),
+  );
+  await holder.query('rollback');
+  expect((await stack.api.post('/payins', body, headers)).text).toBe(first.text);
+});

@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { brebPayin } from '../harness/payin-requests.ts';
+import { mountSmallDisk, type SmallDisk } from '../harness/small-disk.ts';
+import { type Stack, startStack } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+import { examined } from '../operator/examined.ts';
+
+/** A developer's machine may go without; CI is root, and there the mount fails loudly. */
+const canMount = process.getuid?.() === 0 || process.env['CI'] !== undefined;
+
+let disk: SmallDisk;
+let stack: Stack;
+beforeAll(async () => {
+  if (!canMount) return;
+  disk = await mountSmallDisk();
+  stack = await startStack({ database: disk.database, workers: 1 });
+});
+afterAll(async () => {
+  disk?.empty();
+  await stack?.stop();
+});
+
+interface Ready {
+  readonly status: number;
+  readonly codes: string[];
+  readonly reasons: string[];
+}
+
+async function readiness(opsUrl: string): Promise<Ready> {
+  const response = await fetch(`${opsUrl}/readyz`);
+  return { ...((await response.json()) as Omit<Ready, 'status'>), status: response.status };
+}
+
+it.runIf(canMount)(
+  'reports in /readyz and doctor that writes fail while the data disk is full, and recovers when it is freed',
+  async () => {
+    const processes = [...stack.apis, ...stack.workers].map(({ opsUrl }) => opsUrl);
+    expect((await Promise.all(processes.map(readiness))).map(({ status }) => status)).toEqual([200, 200]);
+    const { settings } = stack;
+    expect((await examined(settings)).of('writes').status).toBe('ok');
+
+    disk.fill();
+    await until('creations are refused', async () => {
+      const answer = await stack.api.post('/payins', brebPayin());
+      return answer.status === 503 && answer.body['code'] === 'service_unavailable';
+    });
+    for (const opsUrl of processes) {
+      const unready = await until('it is unready', async () => {
+        const answer = await readiness(opsUrl);
+        return answer.status === 503 && answer;
+      });
+      expect(unready.codes).toEqual(['write_failed']);
+      expect(unready.reasons.join()).toMatch(/No space left on device.*53100/);
+    }
+    const { code, of } = await examined(settings);
+    expect(code).toBe(1);
+    expect(of('writes')).toMatchObject({
+      status: 'fail',
+      says: expect.stringContaining('53100'),
+      todo: expect.stringContaining('free space'),
+    });
+
+    disk.empty();
+    for (const opsUrl of processes)
+      await until('it is ready again', async () => (await readiness(opsUrl)).status === 200);
+    expect((await stack.api.post('/payins', brebPayin())).status).toBe(201);
+    expect((await examined(settings)).of('writes').status).toBe('ok');
+  },
+  60_000,
+);

@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { Child } from '../../../scripts/stack/child.ts';
+import { runServerCommand, startServer } from '../../../scripts/stack/processes.ts';
+import { type EmptyDatabase, emptyDatabase } from '../harness/empty-database.ts';
+import { settingsFor } from '../harness/in-process.ts';
+import { atTheDesk } from '../harness/operator-desk.ts';
+import { runToEnd } from '../harness/run-server.ts';
+import { until } from '../harness/until.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+let database: EmptyDatabase;
+let settings: Record<string, string>;
+let api: Child;
+beforeAll(async () => {
+  // A deployment of its own: other tests use the roles of the template.
+  database = await emptyDatabase();
+  settings = { ...settingsFor(database.ownerUrl), CAUDAL_DATABASE_ROLE_PREFIX: database.rolePrefix };
+  await runServerCommand(['migrate'], settings);
+  api = await startServer('api', settings);
+});
+afterAll(async () => {
+  await api?.stop();
+  await database?.drop();
+});
+
+async function readiness(): Promise<{ status: number; reasons: readonly unknown[] }> {
+  const answer = await fetch(`http://127.0.0.1:${String(api.ready['opsPort'])}/readyz`);
+  const { reasons } = (await answer.json()) as { reasons: readonly unknown[] };
+  return { status: answer.status, reasons };
+}
+
+describe('a login that PostgreSQL refuses', () => {
+  it('is the reason that /readyz and doctor give, and that a starting process gives', async () => {
+    expect(await readiness()).toEqual({ status: 200, reasons: [] });
+    await database.query(`alter role ${database.rolePrefix}_system password 'changed by somebody'`);
+    await database.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity where usename = '${database.rolePrefix}_system'`,
+    );
+    const unready = await until('the process is unready', async () => {
+      const found = await readiness();
+      return found.status === 503 && found;
+    });
+    expect(JSON.stringify(unready.reasons)).toContain(`refuses the login of ${database.rolePrefix}_system`);
+    const doctor = await atTheDesk(settings, 'doctor');
+    expect(doctor.code).toBe(1);
+    expect(doctor.stdout).toContain(`as ${database.rolePrefix}_system: wrong password`);
+    const starting = await runToEnd(['api'], settings);
+    expect(starting.code).toBe(1);
+    expect(starting.stderr).toContain('its roles have other passwords');
+  });
+
+  it('of another role than the system role keeps a process from starting', async () => {
+    const { rolePrefix } = database;
+    await runServerCommand(['migrate'], settings);
+    await database.query(`alter role ${rolePrefix}_read password 'changed by somebody'`);
+    const starting = await runToEnd(['api'], settings);
+    expect(starting.code).toBe(1);
+    expect(starting.stderr).toContain(`PostgreSQL refuses the login of ${rolePrefix}_read`);
+    await runServerCommand(['migrate'], settings);
+    await until('the process is ready', async () => (await readiness()).status === 200);
+  });
+});

@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { TestDatabase } from '../harness/database.ts';
+import { startOwnCluster } from '../harness/own-cluster.ts';
+import { brebPayin } from '../harness/payin-requests.ts';
+import { readMetric } from '../harness/read-metric.ts';
+import { type Stack, startStack } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+import { examined } from '../operator/examined.ts';
+
+const MAX_PENDING_COMMITS = 3;
+/** Creations under way, two lanes, when the limit is reached: they were sent before it was. */
+const SENT_BEFORE = 2;
+const DEADLINE_MS = 1000;
+
+let database: TestDatabase;
+let stack: Stack;
+beforeAll(async () => {
+  database = await startOwnCluster({ max_connections: '150' });
+  stack = await startStack({
+    database,
+    apis: 2,
+    workers: 1,
+    settings: {
+      CAUDAL_MAX_PENDING_COMMITS: String(MAX_PENDING_COMMITS),
+      CAUDAL_DATABASE_DEADLINE_MS: String(DEADLINE_MS),
+    },
+  });
+});
+afterAll(async () => {
+  await standby('');
+  await stack?.stop();
+});
+
+async function standby(names: string): Promise<void> {
+  await database?.query(`alter system set synchronous_standby_names = '${names}'`);
+  await database?.query('select pg_reload_conf()');
+}
+
+async function waitingForStandby(): Promise<number> {
+  const [row] = await database.query<{ count: number }>(
+    "select count(*)::int as count from pg_stat_activity where wait_event = 'SyncRep'",
+  );
+  return row?.count ?? 0;
+}
+
+async function readiness(opsUrl: string): Promise<{ status: number; codes: string[]; reasons: string[] }> {
+  const response = await fetch(`${opsUrl}/readyz`);
+  return {
+    ...((await response.json()) as { codes: string[]; reasons: string[] }),
+    status: response.status,
+  };
+}
+
+it('bounds the commits that wait for a missing standby, refuses writes early and recovers when it is back', async () => {
+  const processes = [...stack.apis, ...stack.workers].map(({ opsUrl }) => opsUrl);
+  expect((await stack.api.post('/payins', brebPayin())).status).toBe(201);
+  await standby('missing');
+
+  const ending = new AbortController();
+  const seen = new Map<string, number>();
+  const load = stack.apis.flatMap(({ url }) =>
+    Array.from({ length: 4 }, async () => {
+      while (!ending.signal.aborted) {
+        const answer = await stack.api.at(url).post('/payins', brebPayin());
+        const name = `${answer.status} ${String(answer.body['code'])}`;
+        seen.set(name, (seen.get(name) ?? 0) + 1);
+      }
+    }),
+  );
+  try {
+    for (const opsUrl of processes.slice(0, 2)) {
+      const unready = await until(
+        'the process refuses writes and says why',
+        async () => {
+          const answer = await readiness(opsUrl);
+          return answer.codes.includes('commits_pending') && answer;
+        },
+        20_000,
+      );
+      expect(unready.status).toBe(503);
+      expect(unready.reasons.join()).toContain('synchronous standby');
+    }
+    // The worker has little to write; its own test write shows it.
+    await until('the worker is unready', async () => (await readiness(processes[2] ?? '')).status === 503);
+
+    const most = processes.length * (MAX_PENDING_COMMITS + SENT_BEFORE) + 2;
+    const deadline = performance.now() + 8 * DEADLINE_MS;
+    const counts: number[] = [];
+    await until(
+      'eight deadlines have passed under load',
+      async () => {
+        counts.push(await waitingForStandby());
+        return performance.now() > deadline;
+      },
+      20_000,
+    );
+    expect(Math.max(...counts)).toBeLessThanOrEqual(most);
+
+    const refused = await stack.api.post('/payins', brebPayin());
+    expect(refused.status).toBe(503);
+    expect(refused.body['code']).toBe('service_unavailable');
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect((await stack.api.get('/payins')).status).toBe(200);
+    expect(
+      await readMetric({ opsUrl: processes[0] ?? '' }, 'caudal_database_pending_commits'),
+    ).toBeGreaterThanOrEqual(MAX_PENDING_COMMITS);
+
+    const doctor = await examined(stack.settings);
+    expect(doctor.of('writes')).toMatchObject({
+      status: 'fail',
+      says: expect.stringContaining('synchronous standby'),
+    });
+    // It adds no commit of its own to those that wait.
+    expect(await waitingForStandby()).toBeLessThanOrEqual(most);
+  } finally {
+    ending.abort();
+    await Promise.all(load);
+  }
+  expect([...seen.keys()].sort()).toEqual(['503 outcome_unknown', '503 service_unavailable']);
+
+  await standby('');
+  for (const opsUrl of processes)
+    await until('it is ready again', async () => (await readiness(opsUrl)).status === 200, 15_000);
+  expect((await stack.api.post('/payins', brebPayin())).status).toBe(201);
+}, 90_000);

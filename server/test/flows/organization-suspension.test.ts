@@ -1,0 +1,373 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { suspendOrganization } from '../../src/flows/suspend-organization.ts';
+import { freshToken } from '../../src/kit/ids.ts';
+import { commitAttempts } from '../../src/payouts/payout-send.store.ts';
+import type { ApiClient } from '../harness/api-client.ts';
+import { CheckoutDesk, openLink } from '../harness/checkout-desk.ts';
+import { composeInProcess, type InProcess } from '../harness/in-process.ts';
+import { PayerBrowser } from '../harness/payer-browser.ts';
+import { createPayin, problemOf } from '../harness/payin-answers.ts';
+import { brebPayin, newReference, psePayin } from '../harness/payin-requests.ts';
+import { type MadePayout, PayoutDesk } from '../harness/payout-desk.ts';
+import { createPayout, lookUp, payoutRequest } from '../harness/payout-requests.ts';
+import { type Stack, startStack } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+vi.setConfig({ testTimeout: 90_000 });
+
+let stack: Stack;
+let desk: PayoutDesk;
+let checkout: CheckoutDesk;
+let inProcess: InProcess;
+let apis: ApiClient[];
+let organizationId: string;
+beforeAll(async () => {
+  stack = await startStack({ apis: 2, workers: 2, settings: { CAUDAL_DUE_EVERY_MS: '20' } });
+  desk = new PayoutDesk(stack);
+  checkout = new CheckoutDesk(stack);
+  inProcess = await composeInProcess(stack.settings);
+  apis = stack.apis.map((api) => stack.api.at(api.url));
+  ({ organizationId } = stack.organization);
+  await desk.fund(10_000_000);
+});
+afterAll(async () => {
+  await inProcess?.close();
+  await stack?.stop();
+});
+afterEach(async () => {
+  await desk.simulator.clearFaults();
+  if (await isSuspended()) await resume();
+  await desk.booksAreWhole();
+});
+
+const suspend = (reason = 'orden de la fiscalía') =>
+  desk.command('org', 'suspend', organizationId, '--by', 'Laura', '--reason', reason);
+
+async function resume(): Promise<void> {
+  await desk.command('org', 'resume', organizationId, '--by', 'Laura', '--reason', 'orden levantada');
+  await everyApiAnswers(201);
+}
+
+async function isSuspended(): Promise<boolean> {
+  const [row] = await desk.query<{ suspended: boolean }>(
+    'select suspended_at is not null as suspended from caudal.organizations where id = $1',
+    [organizationId],
+  );
+  return row?.suspended ?? false;
+}
+
+/** Every API process has read the change. */
+async function everyApiAnswers(status: 201 | 403 | 503): Promise<void> {
+  await until(
+    `every API process answers a creation with ${status}`,
+    async () => {
+      const answers = await Promise.all(apis.map((api) => api.post('/payins', brebPayin())));
+      return answers.every((answer) => answer.status === status);
+    },
+    3000,
+  );
+}
+
+async function attemptCount(): Promise<number> {
+  const [row] = await desk.query<{ count: number }>(
+    'select count(*)::int as count from caudal.payout_attempts where organization_id = $1',
+    [organizationId],
+  );
+  return row?.count ?? 0;
+}
+
+/** A payout of another organization is sent and confirmed: the workers have gone round since. */
+async function workersWentRound(): Promise<void> {
+  const other = await stack.newOrganization();
+  const deposit = ['--org', other.organizationId, '--amount', '1000', '--reference', newReference()];
+  await desk.command('ledger', 'deposit', ...deposit);
+  const api = stack.api.as(other.apiKey);
+  const { id } = await createPayout(api);
+  await until('the payout of another organization is confirmed', async () => {
+    const { body } = await api.get<{ status: string }>(`/payouts/${id}`);
+    return body.status === 'CONFIRMED';
+  });
+}
+
+describe('a suspended organization', () => {
+  it('is answered 403 organization_suspended for payins, payouts, links and lookups by every API process within a second', async () => {
+    await suspend();
+    const since = performance.now();
+    await everyApiAnswers(403);
+    expect(performance.now() - since).toBeLessThan(2000);
+    for (const api of apis) {
+      const answers = [
+        await api.post('/payins', brebPayin()),
+        await api.post('/payins', psePayin()),
+        await api.post('/payouts', payoutRequest()),
+        await api.post('/payment-links', openLink()),
+        await lookUp(api, '@TESTOK'),
+      ];
+      for (const answer of answers)
+        expect(problemOf(answer)).toMatchObject({ status: 403, code: 'organization_suspended' });
+    }
+    await resume();
+    expect((await lookUp(stack.api, '@TESTOK')).status).toBe(200);
+    await createPayout(stack.api);
+    await checkout.link();
+  });
+
+  it('reads everything and cancels what was not sent', async () => {
+    const payin = await createPayin(stack.api, brebPayin());
+    await suspend();
+    await everyApiAnswers(403);
+    for (const path of [
+      `/payins/${payin.id}`,
+      '/payins',
+      '/payouts',
+      '/payment-links',
+      '/balance',
+      '/events',
+    ])
+      expect((await stack.api.get(path)).status).toBe(200);
+  });
+
+  it('gets the answer of an earlier creation again, and 409 for a reference that exists', async () => {
+    const key = { 'idempotency-key': newReference() };
+    const body = brebPayin();
+    const payin = await createPayin(stack.api, body, key);
+    const payoutKey = { 'idempotency-key': newReference() };
+    const payoutBody = payoutRequest();
+    const payout = await createPayout(stack.api, payoutBody, payoutKey);
+    await suspend();
+    await everyApiAnswers(403);
+    const again = await stack.api.post<{ id: string }>('/payins', body, key);
+    expect([again.status, again.body.id, again.headers.get('idempotent-replayed')]).toEqual([
+      201,
+      payin.id,
+      'true',
+    ]);
+    const payoutAgain = await stack.api.post<{ id: string }>('/payouts', payoutBody, payoutKey);
+    expect([payoutAgain.status, payoutAgain.body.id]).toEqual([201, payout.id]);
+    expect(problemOf(await stack.api.post('/payins', body))).toMatchObject({ code: 'reference_taken' });
+  });
+
+  it('leaves no trace of a refused creation: the same request is taken after it is resumed', async () => {
+    const key = { 'idempotency-key': newReference() };
+    const body = brebPayin();
+    await suspend();
+    await everyApiAnswers(403);
+    expect((await stack.api.post('/payins', body, key)).status).toBe(403);
+    await resume();
+    expect((await stack.api.post('/payins', body, key)).status).toBe(201);
+  });
+
+  it('has payins that were open before paid and booked, with their event', async () => {
+    const { payin, key } = await checkout.outcomes.breb();
+    await suspend();
+    await everyApiAnswers(403);
+    await desk.simulator.pay({ key });
+    await checkout.outcomes.reaches(payin.id, 'CONFIRMED');
+    expect((await checkout.outcomes.events(payin.id)).map(({ event }) => event)).toEqual(['payin.confirmed']);
+    expect(await checkout.outcomes.transfers(payin.id)).toHaveLength(1);
+  });
+});
+
+describe('the payouts of a suspended organization', () => {
+  it('are not sent by any of two workers after the command returned, and all of them after it is resumed', async () => {
+    await desk.query("insert into caudal.rail_pauses values ('BRE_B', $1, 'x', 'Laura')", [organizationId]);
+    await everyApiAnswers(503);
+    const made: MadePayout[] = [];
+    while (made.length < 300) made.push(...(await desk.createMany(50)));
+    // Both workers hold a full batch at the slow rail, and another one waits, when the command comes.
+    const before = await attemptCount();
+    await desk.simulator.addFault({ rail: 'BRE_B', operation: 'order', fault: 'slow', ms: 2000 });
+    await desk.query('delete from caudal.rail_pauses');
+    await until('some are sent', async () => (await attemptCount()) > before);
+    await suspend();
+    const sent = await attemptCount();
+    await workersWentRound();
+    expect(await attemptCount()).toBe(sent);
+    expect(sent - before).toBeLessThan(made.length);
+    const waiting = await desk.query<{ status: string }>(
+      `select distinct status from caudal.payouts where organization_id = $1 and attempts = 0`,
+      [organizationId],
+    );
+    expect(waiting.map(({ status }) => status)).toEqual(['PROCESSING']);
+    await resume();
+    await desk.allReach(made, 'CONFIRMED', 60_000);
+    for (const each of made.slice(0, 5)) expect(await desk.executions(each)).toBe(1);
+  });
+
+  it('that were sent before are followed to their end', async () => {
+    await desk.simulator.addFault({ rail: 'BRE_B', operation: 'order', fault: 'lost-answer' });
+    await desk.simulator.addFault({ rail: 'BRE_B', operation: 'notice', fault: 'lost-notice' });
+    const made = await desk.create();
+    await desk.arrives(made);
+    await suspend();
+    await desk.simulator.clearFaults();
+    await stack.shiftTime(60_000);
+    await desk.reaches(made.id, 'CONFIRMED', 30_000);
+    expect(await desk.executions(made)).toBe(1);
+  });
+
+  it('make the command wait for a worker that is committing an attempt', async () => {
+    const { deps } = inProcess;
+    const order: string[] = [];
+    let suspending: Promise<unknown> = Promise.resolve();
+    await deps.system.transaction('commit attempts', async (tx) => {
+      await commitAttempts(tx, freshToken(), [organizationId], 1, 60_000);
+      suspending = suspendOrganization(deps, organizationId, { by: 'Laura', reason: 'x' }).then(() =>
+        order.push('suspended'),
+      );
+      await until('the command waits for the lock', async () => {
+        const rows = await desk.query(
+          `select 1 from pg_stat_activity
+           where datname = current_database() and wait_event_type = 'Lock' and query like '%suspended_by%'`,
+        );
+        return rows.length > 0;
+      });
+      order.push('committed');
+    });
+    await suspending;
+    expect(order).toEqual(['committed', 'suspended']);
+  });
+});
+
+describe('a link of a suspended organization', () => {
+  it('tells its payer that the shop takes no payments, begins no attempt, and works after it is resumed', async () => {
+    const link = await checkout.link();
+    const payer = new PayerBrowser();
+    const before = await payer.open(link.paymentLinkUrl);
+    expect(before.h1).toBe('¿Cómo quiere pagar?');
+    const details = await payer.click(before, 'Bre-B');
+    await suspend();
+    // From a page that was open already: the very next request is refused, whatever any process remembers.
+    const refused = await payer.submit(details, {
+      name: 'Luisa Fernanda Pardo',
+      idType: 'CO_CC',
+      idNumber: '52.123.456',
+      phone: '310 555 0199',
+      email: 'luisa@correo.example',
+      authorize: 'yes',
+    });
+    expect(refused.h1).toBe('Este comercio no está recibiendo pagos');
+    expect(refused.text).toContain('No se hizo ningún cobro');
+    expect((await payer.open(link.paymentLinkUrl)).h1).toBe('Este comercio no está recibiendo pagos');
+    expect(await checkout.attempts(link)).toEqual([]);
+    await resume();
+    const begun = await checkout.breb(link);
+    await desk.simulator.pay({ key: begun.key });
+    await checkout.reaches(link, 'COMPLETED');
+  });
+
+  it('with an attempt under way can be paid, and is completed', async () => {
+    const link = await checkout.link();
+    const { key } = await checkout.breb(link);
+    await suspend();
+    await everyApiAnswers(403);
+    await desk.simulator.pay({ key });
+    const { status } = await checkout.reaches(link, 'COMPLETED');
+    expect(status).toBe('COMPLETED');
+  });
+});
+
+describe('org update', () => {
+  const update = (...args: readonly string[]) =>
+    desk.command('org', 'update', organizationId, '--by', 'Laura', ...args, '--json');
+
+  it('changes what is given, keeps the rest and records the values before', async () => {
+    const before = JSON.parse(await desk.command('org', 'show', organizationId, '--json'));
+    const changed = {
+      name: 'Tienda Boreal',
+      supportContact: 'soporte@boreal.example',
+      accent: '#1d4ed8',
+      amountPolicy: 'ANY',
+    };
+    await update(
+      '--name',
+      changed.name,
+      '--support',
+      changed.supportContact,
+      '--accent',
+      changed.accent,
+      '--amount-policy',
+      'ANY',
+    );
+    const after = JSON.parse(await desk.command('org', 'show', organizationId, '--json'));
+    expect(after).toEqual({ ...before, ...changed });
+    const [row] = await desk.query<{ operator: string; details: object }>(
+      "select operator, details from caudal.operator_actions where action = 'org.update' order by at desc limit 1",
+    );
+    expect(row).toMatchObject({ operator: 'Laura', details: { ...changed, previousName: before.name } });
+  });
+
+  it('takes a rail away within a second, answers repeats of earlier creations, and gives it back', async () => {
+    const key = { 'idempotency-key': newReference() };
+    const body = psePayin();
+    const payin = await createPayin(stack.api, body, key);
+    await update('--rails', 'BRE_B');
+    await until(
+      'PSE is refused everywhere',
+      async () => {
+        const answers = await Promise.all(apis.map((api) => api.post('/payins', psePayin())));
+        return answers.every(({ status }) => status === 400);
+      },
+      3000,
+    );
+    expect(problemOf(await stack.api.post('/payins', psePayin()))).toMatchObject({
+      code: 'rail_not_enabled',
+    });
+    expect((await createPayin(stack.api, body, key)).id).toBe(payin.id);
+    await update('--rails', 'BRE_B,PSE');
+    await until(
+      'PSE is taken again',
+      async () => (await stack.api.post('/payins', psePayin())).status === 201,
+      3000,
+    );
+  });
+
+  it.each([
+    ['without a change', []],
+    ['with a color that is none', ['--accent', 'azul']],
+    ['with a rail that does not exist', ['--rails', 'VISA']],
+    ['with an empty name', ['--name', '']],
+  ])('is refused %s', async (_what, args) => {
+    await expect(update(...args)).rejects.toThrow('caudal:');
+  });
+});
+
+describe('the commands', () => {
+  it('keep who suspended, why and since when; a second suspension changes the reason and not the time', async () => {
+    await suspend('primera');
+    const first = JSON.parse(await desk.command('org', 'show', organizationId, '--json'));
+    await suspend('segunda');
+    const second = JSON.parse(await desk.command('org', 'show', organizationId, '--json'));
+    expect(first.suspension).toMatchObject({ by: 'Laura', reason: 'primera' });
+    expect(second.suspension).toEqual({ ...first.suspension, reason: 'segunda' });
+    await resume();
+    expect(JSON.parse(await desk.command('org', 'show', organizationId, '--json')).suspension).toBeNull();
+    const rows = await desk.query<{ action: string; operator: string; note: string }>(
+      "select action, operator, note from caudal.operator_actions where resource = $1 and action in ('org.suspend', 'org.resume') order by at desc, id desc limit 3",
+      [organizationId],
+    );
+    expect(rows.map(({ action, note }) => [action, note])).toEqual([
+      ['org.resume', 'orden levantada'],
+      ['org.suspend', 'segunda'],
+      ['org.suspend', 'primera'],
+    ]);
+  });
+
+  it.each([
+    [
+      'an organization that does not exist',
+      ['suspend', '019b2c5e-8f3a-7c41-8001-3f9d2b7a6c10', '--by', 'L', '--reason', 'x'],
+    ],
+    [
+      'the organization of the operator itself',
+      ['suspend', '00000000-0000-7000-8000-000000000001', '--by', 'L', '--reason', 'x'],
+    ],
+    ['a suspension without a reason', ['suspend', 'ID', '--by', 'L']],
+    ['a resumption of what is not suspended', ['resume', 'ID', '--by', 'L', '--reason', 'x']],
+  ])('refuse %s', async (_what, args) => {
+    await expect(
+      desk.command('org', ...args.map((arg) => (arg === 'ID' ? organizationId : arg))),
+    ).rejects.toThrow('caudal:');
+    expect(await isSuspended()).toBe(false);
+  });
+});

@@ -1,0 +1,67 @@
+import { createServer, request, type Server } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+interface Backend {
+  readonly url: string;
+  readonly opsUrl: string;
+}
+
+/**
+ * A load balancer as people run it: asks /readyz of each backend at an interval and sends requests, each once, in turn to
+ * those that answered 200 last. It repeats nothing.
+ */
+export class PollingProxy {
+  readonly #server: Server;
+  readonly #everyMs: number;
+  readonly #ready = new Map<Backend, boolean>();
+  readonly #ending = new AbortController();
+  #turn = 0;
+
+  constructor(everyMs: number) {
+    this.#everyMs = everyMs;
+    this.#server = createServer((incoming, outgoing) => {
+      const ready = [...this.#ready].flatMap(([backend, isReady]) => (isReady ? [backend] : []));
+      const backend = ready[this.#turn++ % Math.max(1, ready.length)];
+      if (!backend) return void outgoing.writeHead(502).end('no backend is ready');
+      const { method = 'GET', headers, url = '/' } = incoming;
+      const forwarded = request(new URL(url, backend.url), { method, headers, agent: false }, (answer) => {
+        outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.pipe(outgoing);
+      });
+      forwarded.on('error', (error) => outgoing.writeHead(502).end(error.message));
+      incoming.pipe(forwarded);
+    });
+  }
+
+  async start(): Promise<string> {
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
+    const address = this.#server.address();
+    return `http://127.0.0.1:${address !== null && typeof address === 'object' ? address.port : 0}`;
+  }
+
+  add(backend: Backend): void {
+    this.#ready.set(backend, false);
+    void this.#poll(backend);
+  }
+
+  isReady(backend: Backend): boolean {
+    return this.#ready.get(backend) ?? false;
+  }
+
+  async close(): Promise<void> {
+    this.#ending.abort();
+    this.#server.closeAllConnections();
+    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+  }
+
+  async #poll(backend: Backend): Promise<void> {
+    while (!this.#ending.signal.aborted) {
+      const ready = await fetch(`${backend.opsUrl}/readyz`).then(
+        ({ status }) => status === 200,
+        () => false,
+      );
+      this.#ready.set(backend, ready);
+      await sleep(this.#everyMs, undefined, { signal: this.#ending.signal }).catch(() => undefined);
+    }
+  }
+}

@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Child } from '../../../scripts/stack/child.ts';
+import { startServer } from '../../../scripts/stack/processes.ts';
+import { cloneDatabase, type TestDatabase } from '../harness/database.ts';
+import { settingsFor } from '../harness/in-process.ts';
+import { PostgresProxy } from '../harness/postgres-proxy.ts';
+import { until } from '../harness/until.ts';
+
+const REFUSED_CONNECTIONS = 40;
+const LOG_LINES = 10;
+
+let database: TestDatabase;
+let proxy: PostgresProxy;
+let worker: Child;
+let lines: string[] = [];
+beforeAll(async () => {
+  database = await cloneDatabase();
+  proxy = await PostgresProxy.start(database.url);
+  worker = await startServer('worker', settingsFor(proxy.through(database.ownerUrl)), (line) =>
+    lines.push(line),
+  );
+});
+afterAll(async () => {
+  await worker?.stop();
+  await proxy?.close();
+  await database?.drop();
+});
+
+const logged = (code: string) => lines.some((line) => line.includes(`"code":"${code}"`));
+
+describe('a worker whose database is away', () => {
+  it('logs the loss and the return of it, and not every failure in between', async () => {
+    lines = [];
+    proxy.refuse();
+    await until('the loss is logged', async () => logged('database_connection_lost'), 20_000);
+    await until(
+      'many connections were refused',
+      async () => proxy.refusedConnections >= REFUSED_CONNECTIONS,
+      60_000,
+    );
+    proxy.heal();
+    await until('the return is logged', async () => logged('database_connection_restored'), 30_000);
+    expect(lines.slice(LOG_LINES)).toEqual([]);
+  }, 120_000);
+});

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { BusinessClock, monotonicMs } from '../../src/kit/clock.ts';
+
+const NOON = Date.UTC(2026, 10, 16, 12);
+const HOUR = 3_600_000;
+const free = { leadMs: 0, floorMs: 0, limitMs: Number.POSITIVE_INFINITY };
+
+describe('the clock of a process', () => {
+  it('stamps ids ever later and decides deadlines by the corrected time when the time goes back', () => {
+    const clock = new BusinessClock();
+    clock.sample(NOON, monotonicMs());
+    const before = clock.now();
+    clock.sample(NOON - HOUR, monotonicMs());
+    const after = [clock.now(), clock.now()];
+    expect(after[0]).toBeGreaterThan(before);
+    expect(after[1]).toBeGreaterThan(after[0] ?? 0);
+    expect(clock.time()).toBeLessThan(NOON - HOUR + 5000);
+  });
+
+  it('stamps ids by the lead that is in force, so that ids of several processes keep their order', () => {
+    const [one, other] = [new BusinessClock(), new BusinessClock()];
+    for (const clock of [one, other]) clock.sample(NOON - HOUR, monotonicMs(), { ...free, leadMs: HOUR });
+    for (const clock of [one, other]) {
+      expect(clock.now()).toBeGreaterThanOrEqual(NOON);
+      expect(clock.now()).toBeLessThan(NOON + 5000);
+    }
+  });
+
+  it('stamps no id before the mark that the database holds, as a process that starts after a failover', () => {
+    const clock = new BusinessClock();
+    clock.sample(NOON - HOUR, monotonicMs(), { ...free, floorMs: NOON });
+    expect(clock.now()).toBeGreaterThanOrEqual(NOON);
+  });
+
+  it('stamps no id beyond the limit, and still tells the time', () => {
+    const clock = new BusinessClock();
+    clock.sample(NOON, monotonicMs(), { ...free, limitMs: NOON - 1 });
+    expect(() => clock.now()).toThrow(expect.objectContaining({ code: 'service_unavailable' }));
+    expect(clock.time()).toBeGreaterThanOrEqual(NOON);
+  });
+});

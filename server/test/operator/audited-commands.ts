@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto';
+import { deposit } from '../../src/flows/deposit.ts';
+import { createKey } from '../../src/flows/manage-organizations.ts';
+import { cents } from '../../src/kit/money.ts';
+import type { AuditedCommandName } from '../../src/operator/catalogue.ts';
+import type { InProcess } from '../harness/in-process.ts';
+import { createPayin } from '../harness/payin-answers.ts';
+import { psePayin } from '../harness/payin-requests.ts';
+import { createPayout, newShop, type Shop } from '../harness/payout-requests.ts';
+import type { Stack } from '../harness/stack.ts';
+
+/** What a command needs to succeed is made first. @returns the arguments that make it change something, without `--by` */
+type Preparation = (stage: AuditStage) => Promise<readonly string[]> | readonly string[];
+
+export interface AuditStage {
+  readonly stack: Stack;
+  readonly caudal: InProcess;
+  readonly shop: Shop;
+}
+
+export async function auditStage(stack: Stack, caudal: InProcess): Promise<AuditStage> {
+  return { stack, caudal, shop: await newShop(caudal, stack.api) };
+}
+
+const org = ({ shop }: AuditStage) => ['--org', shop.id];
+
+/** A Record: a command that the catalogue lists as changing something and that is missing here is a compile error. */
+export const AUDITED_COMMANDS: Readonly<Record<AuditedCommandName, Preparation>> = {
+  migrate: () => [],
+  'org create': () => ['--name', 'Otra', '--support', 'ayuda@otra.example'],
+  'org limits': ({ shop }) => [shop.id, '--writes', '7'],
+  'org update': ({ shop }) => [shop.id, '--name', 'Tienda Boreal'],
+  // Of an organization that no other command needs.
+  'org suspend': async ({ stack }) => [
+    (await stack.newOrganization()).organizationId,
+    '--reason',
+    'court order',
+  ],
+  'org resume': async ({ stack }) => {
+    const { organizationId } = await stack.newOrganization();
+    await stack.command('org', 'suspend', organizationId, '--reason', 'court order');
+    return [organizationId, '--reason', 'lifted'];
+  },
+  'keys create': (stage) => [...org(stage), '--name', 'reports'],
+  'keys revoke': async ({ shop, caudal }) => [await newKey(caudal, shop)],
+  'ledger deposit': (stage) => [...org(stage), '--amount', '12.34', '--reference', randomUUID()],
+  'ledger reverse': async (stage) => [
+    ...org(stage),
+    '--deposit',
+    await newDeposit(stage),
+    '--reason',
+    'typo',
+  ],
+  'anomalies resolve': async (stage) => [await openAnomaly(stage), '--dismiss'],
+  'payins end': async (stage) => [await stuckPayin(stage), '--reason', 'the bank has no payment'],
+  'payouts resolve': async (stage) => [await unknownPayout(stage), '--confirm', '--note', 'bank statement'],
+  'rails pause': () => ['--rail', 'PSE', '--reason', 'maintenance'],
+  'rails resume': async ({ stack }) => {
+    await stack.command('rails', 'pause', '--rail', 'BRE_B', '--reason', 'maintenance');
+    return ['--rail', 'BRE_B'];
+  },
+  'schedules run': () => ['ledger-verify'],
+  'months detach': () => ['--before', '2020-01'],
+  'secrets rewrap': () => [],
+};
+
+async function newKey(caudal: InProcess, shop: Shop): Promise<string> {
+  const key = { name: 'test', scopes: [], lifetimeSeconds: null };
+  return (await createKey(caudal.deps, 'test', shop.id, key))?.id ?? '';
+}
+
+async function newDeposit({ caudal, shop }: AuditStage): Promise<string> {
+  const reference = randomUUID();
+  await deposit(caudal.deps, { organizationId: shop.id, amount: cents(100), reference, operator: 'test' });
+  return reference;
+}
+
+async function openAnomaly({ stack, shop }: AuditStage): Promise<string> {
+  const id = randomUUID();
+  await stack.database.query(
+    `insert into caudal.anomalies (organization_id, id, rail, kind, reference, noticed_at, once)
+     values ($1, $2, 'BRE_B', 'unfounded', 'x', caudal.now(), $3)`,
+    [shop.id, id, id],
+  );
+  return id;
+}
+
+/** Expired an hour ago, and the rail goes on saying that it is pending. */
+async function stuckPayin({ stack, shop }: AuditStage): Promise<string> {
+  const { id } = await createPayin(shop.api, psePayin());
+  await stack.database.query(
+    `update caudal.payins set expires_at = caudal.now() - interval '1 hour', rail_sent_at = caudal.now() - interval '1 hour'
+     where id = $1`,
+    [id],
+  );
+  return id;
+}
+
+/** Sent an hour ago, and the rail has no clear answer about it. */
+async function unknownPayout({ stack, shop }: AuditStage): Promise<string> {
+  const { id } = await createPayout(shop.api);
+  await stack.database.query(
+    `update caudal.payouts set attempts = 1, rail_task = 'ask', claimed_until = null, claim_token = null,
+       first_sent_at = caudal.now() - interval '1 hour', last_sent_at = caudal.now() - interval '1 hour' where id = $1`,
+    [id],
+  );
+  return id;
+}

@@ -1,0 +1,55 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { OutcomeDesk } from '../harness/outcome-desk.ts';
+import { PayoutDesk } from '../harness/payout-desk.ts';
+import { type Stack, startStack } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+let stack: Stack;
+let payins: OutcomeDesk;
+let payouts: PayoutDesk;
+beforeAll(async () => {
+  const settings = { CAUDAL_DUE_EVERY_MS: '20', BREB_MAX_PROCESSING_MS: '120000' };
+  stack = await startStack({ workers: 1, settings });
+  payins = new OutcomeDesk(stack);
+  payouts = new PayoutDesk(stack);
+  await payouts.fund();
+});
+afterAll(() => stack?.stop());
+afterEach(async () => {
+  await payins.simulator.clearFaults();
+  await payouts.booksAreWhole();
+});
+
+const loseNotices = () =>
+  payins.simulator.addFault({ rail: 'BRE_B', operation: 'notice', fault: 'lost-notice' });
+
+describe('with a processing time of two minutes at the rail, the last query', () => {
+  it('finds a payment that was executed later than a minute after the payin had expired', async () => {
+    const { payin, key } = await payins.breb();
+    await stack.shiftTime(61 * 60_000);
+    await payins.reaches(payin.id, 'CANCELED');
+    await stack.shiftTime(61_000);
+    await payins.quiet();
+    await loseNotices();
+    await payins.simulator.pay({ key, anyway: true });
+    await stack.shiftTime(60_000);
+    await until('the payment is found', async () => (await payins.anomalies(payin.id)).length > 0);
+    expect(await payins.anomalies(payin.id)).toMatchObject([{ kind: 'paid_late' }]);
+  });
+
+  it('finds an order that was executed later than a minute after its payout was declined', async () => {
+    const { id, endToEndId } = await payouts.create({ key: '@TESTTIMEOUT' });
+    await until('its answer is recorded', async () => (await payouts.attempts(id))[0]?.answer);
+    await payins.simulator.endOrder({ endToEndId, outcome: 'REJECTED', code: '4010' });
+    await payouts.reaches(id, 'DECLINED');
+    await stack.shiftTime(61_000);
+    await payouts.quiet();
+    await loseNotices();
+    await payins.simulator.endOrder({ endToEndId, outcome: 'SETTLED', anyway: true });
+    await stack.shiftTime(60_000);
+    await until('the execution is found', async () => (await payouts.anomalies(id)).length > 0);
+    expect(await payouts.anomalies(id)).toMatchObject([{ kind: 'sent_late' }]);
+  });
+});

@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { startServer } from '../../../scripts/stack/processes.ts';
+import { OutcomeDesk } from '../harness/outcome-desk.ts';
+import { PayoutDesk } from '../harness/payout-desk.ts';
+import { type Stack, startStack } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+let stack: Stack;
+let desk: OutcomeDesk;
+let payouts: PayoutDesk;
+beforeAll(async () => {
+  stack = await startStack({ apis: 1, workers: 0, settings: { CAUDAL_DUE_EVERY_MS: '20' } });
+  desk = new OutcomeDesk(stack);
+  payouts = new PayoutDesk(stack);
+});
+afterAll(() => stack?.stop());
+
+it.each([
+  ['BRE_B ask: after call', 'BRE_B'],
+  ['apply answers: before commit', 'PSE'],
+] as const)(
+  'a worker killed at "%s" leaves the payment unverified, and the next one verifies it',
+  async (failpoint, rail) => {
+    const { payin } = rail === 'BRE_B' ? await paidBreb() : await paidPse();
+    const worker = await startServer('worker', { ...stack.settings, CAUDAL_FAILPOINT: failpoint });
+    expect(await worker.exited, `it was killed: ${worker.output()}`).toBeNull();
+    expect(await desk.get(payin.id)).toMatchObject({ status: 'CONFIRMED' });
+    await payouts.command('schedules', 'run', 'settlement');
+    expect(await desk.get(payin.id)).toMatchObject({ settlementStatus: 'PENDING_SETTLEMENT' });
+
+    const next = await startServer('worker', stack.settings);
+    try {
+      await until(
+        'it is settled',
+        async () => {
+          await payouts.command('schedules', 'run', 'settlement');
+          return (await desk.get(payin.id)).settlementStatus === 'SETTLED';
+        },
+        60_000,
+      );
+      expect(await desk.anomalies(payin.id)).toEqual([]);
+      expect(await desk.transfers(payin.id)).toHaveLength(1);
+    } finally {
+      await next.stop();
+    }
+  },
+);
+
+async function paidBreb() {
+  const made = await desk.breb();
+  await desk.simulator.pay({ key: made.key });
+  await acknowledged();
+  return made;
+}
+
+async function paidPse() {
+  const made = await desk.pse();
+  await desk.simulator.endTransaction({ reference: made.reference, state: 'OK' });
+  await acknowledged();
+  return made;
+}
+
+/** Its notification is stored: a worker that starts now applies it first. */
+function acknowledged() {
+  return until('the notification arrived', async () => {
+    const { notices } = await desk.simulator.stats();
+    return notices.queued > 0 && notices.acknowledged === notices.queued;
+  });
+}

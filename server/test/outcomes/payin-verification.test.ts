@@ -1,0 +1,260 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { forgeBrebPayment, forgePsePayment } from '../harness/forged-notice.ts';
+import { atTheDesk } from '../harness/operator-desk.ts';
+import { OutcomeDesk, type SeenPayin } from '../harness/outcome-desk.ts';
+import { PayoutDesk } from '../harness/payout-desk.ts';
+import { readMetric } from '../harness/read-metric.ts';
+import { type Stack, startStack } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+let stack: Stack;
+let desk: OutcomeDesk;
+let payouts: PayoutDesk;
+beforeAll(async () => {
+  stack = await startStack({ apis: 1, workers: 2, settings: { CAUDAL_DUE_EVERY_MS: '20' } });
+  desk = new OutcomeDesk(stack);
+  payouts = new PayoutDesk(stack);
+});
+afterAll(async () => {
+  await stack?.stop();
+});
+
+const settle = () => payouts.command('schedules', 'run', 'settlement');
+const resolve = (id: string, ...rest: string[]) =>
+  payouts.command('anomalies', 'resolve', id, '--by', 'Laura', ...rest);
+const amounts = async () => {
+  const { body } = await stack.api.get<{ availableInCents: number; pendingInCents: number }>('/balance');
+  return { available: body.availableInCents, pending: body.pendingInCents };
+};
+const soundBooks = async () =>
+  expect(await payouts.command('ledger', 'verify')).toContain('all sums to zero');
+
+/** Until the rail was queried after its processing time, and the anomaly is raised. @returns its id */
+async function held(payin: SeenPayin): Promise<string> {
+  await desk.reaches(payin.id, 'CONFIRMED');
+  await stack.shiftTime(65_000);
+  return until('the settlement is held', async () => {
+    const [row] = await desk.query<{ id: string }>(
+      `select id from caudal.anomalies where payin_id = $1 and kind = 'payment_not_listed'`,
+      [payin.id],
+    );
+    return row?.id;
+  });
+}
+
+/** A Bre-B payin that only a forged notification confirmed, with its settlement held. */
+async function forged(): Promise<{ payin: SeenPayin; executionId: string; anomalyId: string }> {
+  const { payin, key } = await desk.breb();
+  const executionId = await forgeBrebPayment(stack, key, payin.amountInCents);
+  return { payin, executionId, anomalyId: await held(payin) };
+}
+
+/** The same on PSE, where the rail may still carry the named transaction out. */
+async function forgedPse(): Promise<{ payin: SeenPayin; reference: string; anomalyId: string }> {
+  const { payin, reference } = await desk.pse();
+  const transaction = await desk.simulator.transaction(reference);
+  await forgePsePayment(stack, reference, transaction?.transactionId ?? '', payin.amountInCents);
+  return { payin, reference, anomalyId: await held(payin) };
+}
+
+const settlementIs = (payin: SeenPayin, status: string) =>
+  until(`${payin.id} is ${status}`, async () => (await desk.get(payin.id)).settlementStatus === status);
+
+describe('a notification without a payment behind it', () => {
+  it('never becomes available: the rail does not list the payment, and settlement is held', async () => {
+    const before = await amounts();
+    const { payin, executionId } = await forged();
+    await settle();
+    expect(await desk.get(payin.id)).toMatchObject({
+      status: 'CONFIRMED',
+      settlementStatus: 'PENDING_SETTLEMENT',
+      anomalies: [{ kind: 'PAYMENT_NOT_LISTED', amount: null, resolution: null }],
+    });
+    expect(await amounts()).toEqual({ ...before, pending: before.pending + payin.amountInCents });
+    const { id } = await payouts.create({ amountInCents: before.available + 1 });
+    expect(await payouts.get(id)).toMatchObject({ status: 'DECLINED', errorCode: 'INSUFFICIENT_FUNDS' });
+    expect(await desk.anomalies(payin.id)).toEqual([
+      { kind: 'payment_not_listed', cents: null, execution_id: executionId },
+    ]);
+    await soundBooks();
+  });
+
+  it('raises an alarm: a log line, a metric, the list of anomalies and doctor', async () => {
+    const { payin, anomalyId } = await forged();
+    await until('a worker logs it', async () =>
+      stack.workers.some((worker) =>
+        worker
+          .output()
+          .split('\n')
+          .some(
+            (line) =>
+              line.includes('"code":"payment_not_listed"') &&
+              line.includes('"level":"error"') &&
+              line.includes(payin.id),
+          ),
+      ),
+    );
+    await until('the metric counts it', async () => {
+      const counts = await Promise.all(
+        stack.workers.map((worker) => readMetric(worker, 'caudal_payins_settlement_held')),
+      );
+      return counts.some((count) => count > 0);
+    });
+    expect(await payouts.command('anomalies', 'list')).toMatch(
+      new RegExp(`${anomalyId}.*payment_not_listed.*settlement held.*payin ${payin.id}`),
+    );
+    const { code, stdout } = await atTheDesk(stack.settings, 'doctor');
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/the settlement of \d+ payins? is held/);
+    await expect(resolve(anomalyId, '--dismiss')).rejects.toThrow(/--release lets it settle/);
+    await expect(resolve(anomalyId, '--credit')).rejects.toThrow(/--release lets it settle/);
+  });
+});
+
+describe('an operator', () => {
+  it('releases a held settlement: the payin settles, with author and audit, once', async () => {
+    const { payin, anomalyId } = await forged();
+    const before = await amounts();
+    expect(await resolve(anomalyId, '--release', '--note', 'seen at the bank')).toContain(
+      'next settlement run',
+    );
+    await settle();
+    expect(await desk.get(payin.id)).toMatchObject({ settlementStatus: 'SETTLED' });
+    expect((await amounts()).available).toBeGreaterThanOrEqual(before.available + payin.amountInCents);
+    await expect(resolve(anomalyId, '--release')).rejects.toThrow(/resolved before: release by Laura/);
+    await expect(resolve(anomalyId, '--reverse')).rejects.toThrow(/resolved before: release by Laura/);
+    expect(JSON.parse(await payouts.command('audit', 'list', '--json'))).toContainEqual(
+      expect.objectContaining({
+        operator: 'Laura',
+        action: 'anomalies.resolve',
+        organizationId: stack.organization.organizationId,
+        resource: anomalyId,
+        details: { resolution: 'release', payinId: payin.id, amountInCents: String(payin.amountInCents) },
+        note: 'seen at the bank',
+      }),
+    );
+    await soundBooks();
+  });
+
+  it('reverses a held payment once: the payin stays CONFIRMED, its money is gone and never settles', async () => {
+    const { payin, anomalyId } = await forged();
+    const before = await amounts();
+    expect(await resolve(anomalyId, '--reverse')).toContain('settlementStatus REVERSED');
+    expect(await amounts()).toEqual({ ...before, pending: before.pending - payin.amountInCents });
+    await expect(resolve(anomalyId, '--reverse')).rejects.toThrow(/resolved before: reverse by Laura/);
+    await desk.quiet();
+    await settle();
+    expect(await desk.get(payin.id)).toMatchObject({
+      status: 'CONFIRMED',
+      settlementStatus: 'REVERSED',
+      anomalies: [{ kind: 'PAYMENT_NOT_LISTED', resolution: 'REVERSE' }],
+    });
+    expect(await desk.transfers(payin.id)).toEqual([
+      { debit: 'clearing_bre_b', credit: 'pending', cents: String(payin.amountInCents) },
+      { debit: 'pending', credit: 'clearing_bre_b', cents: String(payin.amountInCents) },
+    ]);
+    await soundBooks();
+  });
+
+  it('cannot release or reverse what holds no settlement', async () => {
+    const { payin, key } = await desk.breb();
+    await desk.simulator.pay({ key }, { key, anyway: true });
+    await desk.reaches(payin.id, 'CONFIRMED');
+    const [row] = await until('the second payment is an anomaly', async () => {
+      const rows = await desk.query<{ id: string }>('select id from caudal.anomalies where payin_id = $1', [
+        payin.id,
+      ]);
+      return rows.length > 0 ? rows : null;
+    });
+    for (const way of ['--release', '--reverse'])
+      await expect(resolve(row?.id ?? '', way)).rejects.toThrow(/holds no settlement/);
+  });
+});
+
+describe('a second notification of an execution whose booking was reversed', () => {
+  it('confirms no other payin and posts nothing: the rail is queried, and does not list it', async () => {
+    const { executionId, anomalyId } = await forged();
+    await resolve(anomalyId, '--reverse');
+    const { payin, key } = await desk.breb();
+    await forgeBrebPayment(stack, key, payin.amountInCents, executionId);
+    await desk.nothingMoreToHear(stack);
+    expect(await desk.get(payin.id)).toMatchObject({ status: 'PROCESSING', settlementStatus: null });
+    expect(await desk.transfers(payin.id)).toEqual([]);
+    expect(await desk.anomalies(payin.id)).toEqual([
+      { kind: 'unfounded', cents: null, execution_id: executionId },
+    ]);
+    await soundBooks();
+  });
+});
+
+describe('a payment that the rail lists after its processing time', () => {
+  it('ends the hold without an operator, and settles (PSE)', async () => {
+    const { payin, reference } = await forgedPse();
+    await desk.simulator.endTransaction({ reference, state: 'OK' });
+    await stack.shiftTime(120_000);
+    await until('the hold has ended', async () => {
+      const { body } = await stack.api.get<{ anomalies: { resolution: string | null }[] }>(
+        `/payins/${payin.id}`,
+      );
+      return body.anomalies[0]?.resolution === 'LISTED';
+    });
+    await settle();
+    await settlementIs(payin, 'SETTLED');
+    expect(await desk.transfers(payin.id)).toHaveLength(1);
+    await soundBooks();
+  });
+
+  it('is an anomaly with its money in suspense when its booking was reversed before (PSE)', async () => {
+    const { payin, reference, anomalyId } = await forgedPse();
+    await resolve(anomalyId, '--reverse');
+    await desk.simulator.endTransaction({ reference, state: 'OK' });
+    await stack.shiftTime(120_000);
+    await until('the money is in suspense', async () => (await desk.anomalies(payin.id)).length === 2);
+    expect(await desk.anomalies(payin.id)).toMatchObject([
+      { kind: 'payment_not_listed' },
+      { kind: 'paid_late', cents: String(payin.amountInCents) },
+    ]);
+    await desk.quiet();
+    await settle();
+    expect(await desk.get(payin.id)).toMatchObject({ settlementStatus: 'REVERSED' });
+    expect((await desk.transfers(payin.id)).map(({ debit, credit }) => [debit, credit])).toEqual([
+      ['clearing_pse', 'pending'],
+      ['pending', 'clearing_pse'],
+      ['clearing_pse', 'suspense'],
+    ]);
+    await soundBooks();
+  });
+});
+
+describe('a payment that the rail lists', () => {
+  it.each(['BRE_B', 'PSE'] as const)('settles as soon as it was queried, on %s', async (rail) => {
+    const { payin, pay } =
+      rail === 'BRE_B'
+        ? await desk.breb().then(({ payin, key }) => ({ payin, pay: () => desk.simulator.pay({ key }) }))
+        : await desk.pse().then(({ payin, reference }) => ({
+            payin,
+            pay: () => desk.simulator.endTransaction({ reference, state: 'OK' }),
+          }));
+    await pay();
+    await desk.reaches(payin.id, 'CONFIRMED');
+    await until('the payment is verified', async () => {
+      const [row] = await desk.query<{ verified: boolean }>(
+        `select payment_verified_at is not null and settles_at = result_at or settlement_status = 'SETTLED' as verified
+         from caudal.payins where id = $1`,
+        [payin.id],
+      );
+      return row?.verified;
+    });
+    await settle();
+    await settlementIs(payin, 'SETTLED');
+    const [row] = await desk.query<{ first: boolean }>(
+      `select p.payment_verified_at <= s.at as first from caudal.payins p
+       join caudal.settlements s on s.organization_id = p.organization_id and s.id = p.settlement_id where p.id = $1`,
+      [payin.id],
+    );
+    expect(row).toEqual({ first: true });
+    expect(await desk.anomalies(payin.id)).toEqual([]);
+  });
+});
