@@ -137,7 +137,7 @@ async function canceledPayout(caudal: Caudal, wishes: Wishes): Promise<Made> {
       if (!(error instanceof ApiError && error.code === 'payout_already_sent')) {
         if (error instanceof ApiError && error.code === 'payout_ended')
           throw new Fault('the balance does not cover a payout of COP 1,000', [
-            'An operator books money: caudal ledger deposit --org ID --amount 100000 --reference TEXT',
+            'An operator books money: caudal ledger deposit --org ID --amount 100000 --reference TEXT --by NAME',
           ]);
         throw error;
       }

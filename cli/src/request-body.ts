@@ -14,13 +14,15 @@ export const AMOUNT_OPTIONS: readonly Option[] = [
   { name: 'amount-in-cents', value: 'CENTS', summary: 'instead of --amount: 4980000' },
 ];
 
+export const IDEMPOTENCY_OPTION: Option = {
+  name: 'idempotency-key',
+  value: 'KEY',
+  summary: 'the same key, the same effect: once; made when left out',
+};
+
 export const CREATION_OPTIONS: readonly Option[] = [
   { name: 'reference', value: 'TEXT', summary: 'your name for it, never used before; made when left out' },
-  {
-    name: 'idempotency-key',
-    value: 'KEY',
-    summary: 'the same key, the same effect: once; made when left out',
-  },
+  IDEMPOTENCY_OPTION,
   {
     name: 'data',
     value: 'JSON',

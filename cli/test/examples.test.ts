@@ -10,8 +10,8 @@ import { fundedStack } from './funded-stack.ts';
 
 /** They run until somebody ends them, ask on a terminal, or name a server of yours; other tests run them. */
 const NOT_ALONE = /^caudal (?:dev|login|logout|profiles use)\b|^caudal listen(?!.*--exit-after)/;
-/** A payout has left long before somebody can type; nobody listens at the address of the example. */
-const SAYS_NO = /^caudal (?:payouts cancel|endpoints test)\b/;
+/** A payout has left before a person can type; no server listens at the example's address, no anomaly has its id. */
+const SAYS_NO = /^caudal (?:payouts cancel|endpoints test|payins accept)\b/;
 
 let stack: Stack;
 let shop: CommandLine;

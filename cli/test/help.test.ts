@@ -114,7 +114,7 @@ test('bash completes commands, options, choices and what follows help', async ()
   const { stdout } = await shell.run('completion', 'bash');
   writeFileSync(join(shell.folder, 'completion.bash'), stdout);
   expect(completed('pay')).toEqual(['payins', 'payouts']);
-  expect(completed('payins', '')).toEqual(['create', 'get', 'list']);
+  expect(completed('payins', '')).toEqual(['accept', 'create', 'end', 'find', 'get', 'list', 'show']);
   expect(completed('payouts', 'u')).toEqual(['unknown']);
   expect(completed('help', 'links', 'e')).toEqual(['expire']);
   expect(completed('payins', 'create', '--am')).toEqual(['--amount', '--amount-in-cents']);

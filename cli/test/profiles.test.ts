@@ -101,7 +101,7 @@ test('a command of operators takes the settings of the stack that runs in this c
     pid: process.pid,
   };
   writeFileSync(join(clone, 'stack.json'), JSON.stringify(running));
-  const settings = { ...stack.settings, DATABASE_URL: stack.database.url };
+  const settings = { ...stack.settings, DATABASE_URL: stack.database.ownerUrl };
   writeFileSync(
     join(clone, 'server.env'),
     Object.entries(settings)

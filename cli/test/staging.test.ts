@@ -87,7 +87,11 @@ test('a payer on Bre-B pays, pays less, is refused, cancels, pays late and pays 
   ]);
   const [canceled, late, twice] = await Promise.all([act('cancel'), act('late'), act('twice')]);
   expect(paid).toMatchObject({ status: 'CONFIRMED', confirmedAmountInCents: 1_000_000 });
-  expect(less).toMatchObject({ status: 'CONFIRMED', confirmedAmountInCents: 400_000 });
+  expect(less).toMatchObject({
+    status: 'DECLINED',
+    errorCode: 'UNDERPAID',
+    confirmedAmountInCents: 400_000,
+  });
   expect(declined).toMatchObject({ status: 'DECLINED', errorCode: 'ACCOUNT_NOT_FOUND' });
   expect(canceled).toMatchObject({ status: 'CANCELED', errorCode: 'PAYER_CANCELED' });
   expect(late).toMatchObject({ status: 'CANCELED', anomalies: [{ kind: 'PAID_LATE' }] });

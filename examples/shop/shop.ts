@@ -66,8 +66,13 @@ async function receive(request: IncomingMessage, response: ServerResponse): Prom
   try {
     const event = await webhooks.unwrap(await bodyOf(request), request.headers, secret ?? '');
     if (event.resource === 'paymentlink') {
+      const { reference, amount } = event.data;
       const state = event.event === 'paymentlink.completed' ? 'paid' : 'expired';
-      const news = orders.apply(event.id, event.data.reference, state);
+      // Deliver only for the amount of the order, whatever caused the difference.
+      const order = orders.get(reference.split('.')[0] ?? '');
+      if (state === 'paid' && order?.pesos !== amount)
+        throw new Error(`${reference} was paid with COP ${amount}, which is not the amount of the order`);
+      const news = orders.apply(event.id, reference, state);
       console.log(`${news ? 'event' : 'again'} ${event.event} ${event.data.reference}`);
     }
     response.writeHead(204).end();

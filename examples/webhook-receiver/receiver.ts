@@ -10,7 +10,13 @@ interface CaudalEvent {
   readonly event: string;
   readonly resource: string;
   readonly createdAt: string;
-  readonly data: { readonly id?: string; readonly reference?: string; readonly status?: string };
+  readonly data: {
+    readonly id?: string;
+    readonly reference?: string;
+    readonly status?: string;
+    readonly amountInCents?: number;
+    readonly confirmedAmountInCents?: number | null;
+  };
 }
 
 const secret = process.env['WEBHOOK_SECRET'];
@@ -39,12 +45,21 @@ async function receive(request: IncomingMessage, response: ServerResponse): Prom
     // Any 2xx acknowledges. Answer first and work afterwards: after ten seconds it is sent again.
     response.writeHead(204).end();
     console.log(`${repeated ? 'again   ' : 'received'} ${describe(event)}`);
+    if (event.event === 'payin.confirmed' && !repeated) deliver(event);
   } catch (error) {
     const forged = error instanceof WebhookVerificationError;
     // What is not ours is refused without a reason; what we could not do is a 500, and comes again.
     response.writeHead(forged ? 401 : 500).end();
     console.error(forged ? `refused  ${error.message}` : error);
   }
+}
+
+/** A payin is confirmed by its own amount; whether that is the amount of the order only the shop knows. */
+function deliver({ data: { reference = '', amountInCents, confirmedAmountInCents } }: CaudalEvent): void {
+  // In a shop: the amount of the order with this reference, from its own database.
+  const orderInCents = amountInCents;
+  if (confirmedAmountInCents === orderInCents) console.log(`deliver  ${reference}`);
+  else console.error(`hold     ${reference}: ${confirmedAmountInCents} paid of ${orderInCents}`);
 }
 
 function describe({ id, event, data }: CaudalEvent): string {

@@ -37,22 +37,30 @@ function schemaText(writer: TypeWriter, name: string, schema: Schema, direction:
 function onRail(schema: Schema, { rail, member, source }: (typeof RAILS)[number]): Schema {
   const { sourceData, ...properties } = { ...schema.properties };
   for (const { member: each } of RAILS) if (each !== member) delete properties[each];
+  const needed = properties[member];
   const own = sourceData?.anyOf?.find((each) => each.properties?.[source]);
   return {
     ...schema,
     properties: {
       ...properties,
       rail: { ...properties['rail'], const: rail },
+      ...(needed ? { [member]: withoutNull(needed) } : {}),
       ...(own ? { sourceData: { ...own, description: sourceData?.description ?? '' } } : {}),
     },
     required: [...(schema.required ?? []), ...(member in properties ? [member] : [])],
   };
 }
 
+/** The rail requires its own object, so null is not accepted there. */
+function withoutNull(schema: Schema): Schema {
+  if (!Array.isArray(schema.type)) return schema;
+  return { ...schema, type: schema.type.filter((each: string) => each !== 'null') };
+}
+
 /** The other rail's object is refused by the API. */
 function others(schema: Schema, { member }: (typeof RAILS)[number]): string {
   return RAILS.filter((each) => each.member !== member && schema.properties?.[each.member])
-    .map((each) => `\n${each.member}?: never;`)
+    .map((each) => `\n${each.member}?: null | undefined;`)
     .join('');
 }
 

@@ -15,7 +15,12 @@ export const SURFACE: readonly Resource[] = [
   {
     name: 'Payins',
     about: 'Collect money from a payer.',
-    methods: { create: 'createPayin', get: 'getPayin', list: 'listPayins' },
+    methods: {
+      create: 'createPayin',
+      get: 'getPayin',
+      list: 'listPayins',
+      acceptAnomaly: 'acceptPayinAnomaly',
+    },
   },
   {
     name: 'Payouts',
@@ -99,7 +104,6 @@ export const NAMED: Readonly<Record<string, string>> = {
   PageInfo: 'PayinList.pageInfo',
   Bank: 'BankList.data[]',
   LedgerAccount: 'LedgerEntry.debitAccount',
-  PayinAnomaly: 'PayinWithAnomalies.anomalies[]',
   PayoutAnomaly: 'PayoutWithAnomalies.anomalies[]',
   Delivery: 'DeliveryList.data[]',
   DeliveryWithEndpoint: 'EventWithDeliveries.deliveries[]',

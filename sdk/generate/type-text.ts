@@ -86,7 +86,8 @@ function shapeOf(schema: Schema): string {
   );
 }
 
-function rules({ type, minimum, maximum, minLength, maxLength, format }: Schema): string {
+function rules({ type: types, minimum, maximum, minLength, maxLength, format }: Schema): string {
+  const type = Array.isArray(types) ? types.find((each: string) => each !== 'null') : types;
   if (type === 'integer' && minimum !== undefined && maximum !== undefined)
     return `${minimum.toLocaleString('en')} to ${maximum.toLocaleString('en')}.`;
   if (type !== 'string' || format === 'date-time' || maxLength === undefined) return '';

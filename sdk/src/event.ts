@@ -79,7 +79,7 @@ interface EventOf<Name extends string, Resource extends string, Data> {
 
 interface Paid {
   status: 'CONFIRMED';
-  /** What arrived: it may differ from `amount`. */
+  /** What confirmed it: compare it with your order. It is `amount`, unless your organization takes any amount. */
   confirmedAmount: number;
   confirmedAmountInCents: number;
   errorCode: null;

@@ -14,6 +14,7 @@ export const REPEATS: Readonly<Record<OperationId, Repeat>> = {
   createPayout: 'keyed',
   createPaymentLink: 'keyed',
   createWebhookEndpoint: 'keyed',
+  acceptPayinAnomaly: 'keyed',
 
   getPayin: 'reads',
   listPayins: 'reads',

@@ -209,7 +209,8 @@ function readmeProgram(code: string): string {
     'declare const order: { id: string };',
     'declare const signal: AbortSignal;',
     'declare function later(body: unknown, key: string | null): Promise<void>;',
-    'declare function markPaid(reference: string, cents: number): Promise<void>;',
+    'declare function markPaid(reference: string): Promise<void>;',
+    'declare function orderAmount(reference: string): Promise<number>;',
     'declare function tell(reference: string, code: string | null): Promise<void>;',
   ];
   const types = `import type { Caudal as Client, CreatePayin, CreatePayout } from '@caudal/sdk';`;

@@ -121,6 +121,14 @@ describe('the whole server through the SDK', () => {
     for (const event of events) expect(Object.keys(event.data)).toEqual(EVENT_FIELDS.payin);
   });
 
+  it('accepts: an underpaid payin is declined, and its money is taken by the merchant', async () => {
+    const { id } = await caudal.payins.create(brebPayin('1000000011'));
+    expect(await caudal.payins.waitFor(id)).toMatchObject({ status: 'DECLINED', errorCode: 'UNDERPAID' });
+    const [anomaly] = (await caudal.payins.get(id)).anomalies;
+    expect(anomaly).toMatchObject({ kind: 'UNDERPAID', status: 'OPEN' });
+    expect(await caudal.payins.acceptAnomaly(id, anomaly?.id ?? '')).toMatchObject({ status: 'ACCEPTED' });
+  });
+
   it('pays: looked up, confirmed, declined, not canceled once it was sent, and the books show it', async () => {
     const lookup = await caudal.breb.lookUp('@TESTOK', { name: 'Janeth Smith Prueba' });
     expect(lookup.match?.name).toBe('FULL');

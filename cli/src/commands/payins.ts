@@ -18,6 +18,7 @@ import {
   CUSTOMER_OPTIONS,
   defined,
   demandAmount,
+  IDEMPOTENCY_OPTION,
   readAmount,
   readCustomer,
   readData,
@@ -79,6 +80,20 @@ export const PAYIN_COMMANDS: readonly Command[] = [
     words: [{ name: 'ID', summary: 'its id, or its reference' }],
     examples: ['caudal payins get order-1001'],
     run: get,
+  },
+  {
+    name: 'payins accept',
+    section: 'payments',
+    summary: 'take money that arrived in another amount, late or twice',
+    options: [IDEMPOTENCY_OPTION],
+    words: [
+      { name: 'ID', summary: 'the id of the payin, or its reference' },
+      { name: 'ANOMALY', summary: 'the id of the anomaly; caudal payins get shows it' },
+    ],
+    details:
+      'The money is credited to the available balance; the state of the payin does not change. What is being returned, or was decided about before, is refused (409 anomaly_resolved).',
+    examples: ['caudal payins accept order-1001 019b2c5e-9a10-7b22-8001-5c1e7d0a4f31'],
+    run: accept,
   },
   {
     name: 'payins list',
@@ -194,10 +209,10 @@ export function payinText(screen: Screen, payin: Payin): string {
     ['ended', showMoment(payin.resultAt)],
     ['settlement', payin.settlementStatus],
     ...payin.anomalies.map(
-      ({ kind, amountInCents }) =>
+      ({ id, kind, amountInCents, status, resolution }) =>
         [
           'anomaly',
-          `${kind}${amountInCents === null ? '' : ` COP ${showCents(amountInCents)}`}, with the operator`,
+          `${kind}${amountInCents === null ? '' : ` COP ${showCents(amountInCents)}`} ${resolution ?? status} ${id}`,
         ] as const,
     ),
   ]);
@@ -210,6 +225,23 @@ async function get(context: Context, given: Given): Promise<ExitCode | undefined
   const payin = given.flag('wait') ? await follow(context, given, caudal, id) : await caudal.payins.get(id);
   screen.answer(payin, () => payinText(screen, payin));
   return given.flag('wait') ? exitCodeOf(payin.status) : undefined;
+}
+
+async function accept(context: Context, given: Given): Promise<undefined> {
+  const { screen, signal } = context;
+  const caudal = apiOf(context, given);
+  const id = await payinIdOf(caudal, given.word(0));
+  const idempotencyKey = given.text('idempotency-key') ?? newIdempotencyKey();
+  const anomaly = await caudal.payins.acceptAnomaly(id, given.word(1), { idempotencyKey, signal });
+  screen.answer(anomaly, () =>
+    screen.facts([
+      ['anomaly', anomaly.id],
+      ['kind', anomaly.kind],
+      ['amount', `COP ${showCents(anomaly.amountInCents ?? 0)}`],
+      ['status', anomaly.status],
+    ]),
+  );
+  return undefined;
 }
 
 export function payinIdOf(caudal: Caudal, text: string): Promise<string> {

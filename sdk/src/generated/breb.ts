@@ -20,7 +20,7 @@ export class BrebOperations {
    * A payout within `expiresAt` goes by this lookup: should the key have changed hands since, it is declined with `RECEIVER_MISMATCH`. Each organization may look up only so much: a key that does not exist, or a holder who is not whom you named, counts most; a lookup that a payout follows does not count.
    *
    * @param keyString The key. Write `@` as it is or as `%40`.
-   * @throws ApiError, of its own with the codes `breb_key_invalid`, `rail_not_enabled`, `breb_key_not_found`, `breb_key_suspended`, `too_many_lookups`, `rail_unavailable`
+   * @throws ApiError, of its own with the codes `breb_key_invalid`, `rail_not_enabled`, `organization_suspended`, `breb_key_not_found`, `breb_key_suspended`, `too_many_lookups`, `rail_unavailable`
    */
   lookUp(
     keyString: string,

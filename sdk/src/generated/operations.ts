@@ -6,6 +6,12 @@ export const OPERATIONS = {
   createPayin: { method: 'POST', path: '/payins', called: 'payins.create', keyed: true },
   listPayins: { method: 'GET', path: '/payins', called: 'payins.list', keyed: false },
   getPayin: { method: 'GET', path: '/payins/{id}', called: 'payins.get', keyed: false },
+  acceptPayinAnomaly: {
+    method: 'POST',
+    path: '/payins/{id}/anomalies/{anomalyId}/accept',
+    called: 'payins.acceptAnomaly',
+    keyed: true,
+  },
   lookUpBrebKey: { method: 'GET', path: '/breb/keys/{keyString}', called: 'breb.lookUp', keyed: false },
   createPayout: { method: 'POST', path: '/payouts', called: 'payouts.create', keyed: true },
   listPayouts: { method: 'GET', path: '/payouts', called: 'payouts.list', keyed: false },

@@ -18,7 +18,7 @@ export class PaymentLinksOperations {
    *
    * A page on which a payer pays one amount, by the method of their choice. Send the payer to `paymentLinkUrl`. It lives for an hour; an expired link is not used again, make a new one. `paymentlink.completed` is the only signal that it was paid: its payins have no events of their own.
    *
-   * @throws ApiError, of its own with the codes `rail_not_enabled`, `malformed_json`, `reference_taken`, `idempotency_in_flight`, `payload_too_large`, `unsupported_media_type`, `idempotency_mismatch`, `outcome_unknown`
+   * @throws ApiError, of its own with the codes `rail_not_enabled`, `malformed_json`, `organization_suspended`, `reference_taken`, `idempotency_in_flight`, `payload_too_large`, `unsupported_media_type`, `idempotency_mismatch`, `outcome_unknown`
    */
   create(body: CreatePaymentLink, options: KeyedCallOptions = {}): Promise<PaymentLink> {
     return this.#calls.send('createPaymentLink', { body }, options);

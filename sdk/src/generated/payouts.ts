@@ -20,7 +20,7 @@ export class PayoutsOperations {
    *
    * Look the key up first, to see who receives. The amount is set aside from the available balance at once; a balance that does not cover it is an outcome too (`DECLINED`, `INSUFFICIENT_FUNDS`). A payout is sent once: where the answer of the network is lost it stays `PROCESSING` until the network has said what became of it.
    *
-   * @throws ApiError, of its own with the codes `rail_not_enabled`, `lookup_invalid`, `malformed_json`, `reference_taken`, `idempotency_in_flight`, `payload_too_large`, `unsupported_media_type`, `idempotency_mismatch`, `outcome_unknown`
+   * @throws ApiError, of its own with the codes `rail_not_enabled`, `lookup_invalid`, `malformed_json`, `organization_suspended`, `reference_taken`, `idempotency_in_flight`, `payload_too_large`, `unsupported_media_type`, `idempotency_mismatch`, `outcome_unknown`
    */
   create(body: CreatePayout, options: KeyedCallOptions = {}): Promise<Payout> {
     return this.#calls.send('createPayout', { body }, options);

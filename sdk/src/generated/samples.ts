@@ -33,6 +33,7 @@ export const SAMPLE_PAYIN: BrebPayin = {
     keyType: 'SINGLE_USE',
     keyString: '@CDL0102H3K9M2X7QWER',
     checkoutUrl: 'https://pay.example.com/p/01…',
+    endToEndId: null,
   },
   callbackUrl: 'https://shop.example.com/thanks',
 };
@@ -58,7 +59,7 @@ export const SAMPLE_PAYOUT: Payout = {
   updatedAt: '2026-11-14T15:04:05.678Z',
   resultAt: null,
   organizationId: '019b2c5e-0000-7000-8001-000000000001',
-  sourceData: { keyString: '3001234567' },
+  sourceData: { keyString: '3001234567', endToEndId: '01KC7RX6J1FM0G02AW3W7PPAHK000001' },
 };
 
 /** The example of getPaymentLink. */

@@ -8,7 +8,7 @@ export type PayoutStatus = 'PROCESSING' | 'CONFIRMED' | 'DECLINED' | 'CANCELED';
 
 export type PaymentLinkStatus = 'PENDING' | 'COMPLETED' | 'EXPIRED';
 
-export type SettlementStatus = 'PENDING_SETTLEMENT' | 'SETTLED';
+export type SettlementStatus = 'PENDING_SETTLEMENT' | 'SETTLED' | 'REVERSED';
 
 export type ErrorCode =
   | 'EXPIRED'
@@ -28,7 +28,8 @@ export type ErrorCode =
   | 'RAIL_TIMEOUT'
   | 'RAIL_REJECTED'
   | 'SUSPECTED_FRAUD'
-  | 'INVALID_DATA';
+  | 'INVALID_DATA'
+  | 'UNDERPAID';
 
 export type IdType = 'CO_CC' | 'CO_CE' | 'CO_NIT' | 'MXN_RFC' | 'PASSPORT';
 
@@ -55,6 +56,7 @@ export type ProblemCode =
   | 'cursor_invalid'
   | 'unauthorized'
   | 'insufficient_scope'
+  | 'organization_suspended'
   | 'not_found'
   | 'breb_key_not_found'
   | 'method_not_allowed'
@@ -62,6 +64,8 @@ export type ProblemCode =
   | 'idempotency_in_flight'
   | 'endpoint_disabled'
   | 'too_many_endpoints'
+  | 'anomaly_resolved'
+  | 'anomaly_without_money'
   | 'payout_already_sent'
   | 'payout_ended'
   | 'payload_too_large'
@@ -105,20 +109,6 @@ export interface Bank {
 
 export type LedgerAccount = 'PENDING' | 'AVAILABLE' | 'HELD' | 'RAIL' | 'FEES' | 'SUSPENSE' | 'TREASURY';
 
-export interface PayinAnomaly {
-  id: string;
-  /** `PAID_LATE`: money came after it had ended without. `PAID_AGAIN`: more money came. `UNDERPAID`: less came than its payment link asks for. `OVERPAID`: what came beyond the amount of its payment link. `CONTRADICTION`: the rail told of an end without money, but it was paid. `UNFOUNDED`: a payment was announced that the rail knows nothing of. */
-  kind: 'PAID_LATE' | 'PAID_AGAIN' | 'UNDERPAID' | 'OVERPAID' | 'CONTRADICTION' | 'UNFOUNDED';
-  /** Money held apart; null when none came. */
-  amount: number | null;
-  amountInCents: number | null;
-  /** UTC, with milliseconds. */
-  noticedAt: string;
-  resolvedAt: string | null;
-  /** `CREDIT`: the money was added to your available balance. `RETURN`: it was sent back to whoever paid it. */
-  resolution: 'CREDIT' | 'RETURN' | 'DISMISS' | null;
-}
-
 export interface PayoutAnomaly {
   id: string;
   /** `SENT_LATE`: money left after it had ended without. `SENT_AGAIN`: money left once more. `CONTRADICTION`: the rail contradicts itself. `UNFOUNDED`: a settlement was announced that the rail knows nothing of. */
@@ -126,6 +116,8 @@ export interface PayoutAnomaly {
   /** Below zero: money that left. Null when none did. */
   amount: number | null;
   amountInCents: number | null;
+  /** `OPEN`: the operator has not decided yet. `RESOLVED`: see `resolution`. */
+  status: 'OPEN' | 'RESOLVED';
   /** UTC, with milliseconds. */
   noticedAt: string;
   resolvedAt: string | null;
@@ -198,7 +190,7 @@ export interface CreateBrebPayin {
    */
   reference: string;
   /** Who pays. Without it a PSE payin asks the payer on our page. */
-  inlineCustomer?: Customer | undefined;
+  inlineCustomer?: Customer | null | undefined;
   /** Required when `rail` is `BRE_B`. */
   breb: {
     /** `SINGLE_USE` returns the key, `QR_CODE` also an image. */
@@ -207,14 +199,14 @@ export interface CreateBrebPayin {
      * May be sent; not used by payins.
      * At most 100 characters.
      */
-    keyString?: string | undefined;
+    keyString?: string | null | undefined;
   };
   /**
    * Where the payer returns to. The result comes by events, never by this.
    * At most 2,048 characters.
    */
-  callbackUrl?: string | undefined;
-  pse?: never;
+  callbackUrl?: string | null | undefined;
+  pse?: null | undefined;
 }
 
 export interface CreatePsePayin {
@@ -232,7 +224,7 @@ export interface CreatePsePayin {
    */
   reference: string;
   /** Who pays. Without it a PSE payin asks the payer on our page. */
-  inlineCustomer?: Customer | undefined;
+  inlineCustomer?: Customer | null | undefined;
   /** Required when `rail` is `PSE`. */
   pse: {
     /** Bank code of `GET /pse/banks`. */
@@ -243,8 +235,8 @@ export interface CreatePsePayin {
    * Where the payer returns to. The result comes by events, never by this.
    * At most 2,048 characters.
    */
-  callbackUrl?: string | undefined;
-  breb?: never;
+  callbackUrl?: string | null | undefined;
+  breb?: null | undefined;
 }
 
 export interface Customer {
@@ -276,19 +268,20 @@ export interface BrebPayin {
   /** `amountInCents` / 100: pesos with at most two decimals. */
   amount: number;
   amountInCents: number;
-  /** What arrived, once it has. */
+  /** What confirmed it: `amount`, unless your organization takes any amount. With `UNDERPAID`: what arrived. */
   confirmedAmount: number | null;
   confirmedAmountInCents: number | null;
   currency: 'COP';
   /** `CONFIRMED`, `DECLINED` and `CANCELED` are final. */
   status: PayinStatus;
+  /** `REVERSED`: the rail does not list the payment that it notified, and the booking was taken back; it never settles. */
   settlementStatus: SettlementStatus | null;
   rail: 'BRE_B';
   reference: string;
   /** The payment link it came from. */
   paymentLinkId: string | null;
   inlineCustomer: Customer | null;
-  /** Why it ended without money. */
+  /** Why it was not confirmed. `UNDERPAID`: less than `amount` arrived, and is held apart. */
   errorCode: ErrorCode | null;
   /** UTC, with milliseconds. */
   createdAt: string;
@@ -309,6 +302,8 @@ export interface BrebPayin {
     qrString?: string;
     /** Page where the payer can pay this payin. */
     checkoutUrl: string;
+    /** The network's id of the payment, which the payer's bank quotes; null until it is paid. */
+    endToEndId: string | null;
   };
 }
 
@@ -317,19 +312,20 @@ export interface PsePayin {
   /** `amountInCents` / 100: pesos with at most two decimals. */
   amount: number;
   amountInCents: number;
-  /** What arrived, once it has. */
+  /** What confirmed it: `amount`, unless your organization takes any amount. With `UNDERPAID`: what arrived. */
   confirmedAmount: number | null;
   confirmedAmountInCents: number | null;
   currency: 'COP';
   /** `CONFIRMED`, `DECLINED` and `CANCELED` are final. */
   status: PayinStatus;
+  /** `REVERSED`: the rail does not list the payment that it notified, and the booking was taken back; it never settles. */
   settlementStatus: SettlementStatus | null;
   rail: 'PSE';
   reference: string;
   /** The payment link it came from. */
   paymentLinkId: string | null;
   inlineCustomer: Customer | null;
-  /** Why it ended without money. */
+  /** Why it was not confirmed. `UNDERPAID`: less than `amount` arrived, and is held apart. */
   errorCode: ErrorCode | null;
   /** UTC, with milliseconds. */
   createdAt: string;
@@ -346,6 +342,8 @@ export interface PsePayin {
     /** Where the payer goes to pay; null until the bank has answered. */
     pseUrl: string | null;
     bank: string;
+    /** The CUS that payer, bank and PSE quote in a claim; null until the bank has answered. */
+    cus: string | null;
   };
 }
 
@@ -356,12 +354,13 @@ export interface BrebPayinListItem {
   /** `amountInCents` / 100: pesos with at most two decimals. */
   amount: number;
   amountInCents: number;
-  /** What arrived, once it has. */
+  /** What confirmed it: `amount`, unless your organization takes any amount. With `UNDERPAID`: what arrived. */
   confirmedAmount: number | null;
   confirmedAmountInCents: number | null;
   currency: 'COP';
   /** `CONFIRMED`, `DECLINED` and `CANCELED` are final. */
   status: PayinStatus;
+  /** `REVERSED`: the rail does not list the payment that it notified, and the booking was taken back; it never settles. */
   settlementStatus: SettlementStatus | null;
   rail: 'BRE_B';
   reference: string;
@@ -369,7 +368,7 @@ export interface BrebPayinListItem {
   paymentLinkId: string | null;
   /** The JSON text of the customer object. */
   inlineCustomer: string | null;
-  /** Why it ended without money. */
+  /** Why it was not confirmed. `UNDERPAID`: less than `amount` arrived, and is held apart. */
   errorCode: ErrorCode | null;
   /** UTC, with milliseconds. */
   createdAt: string;
@@ -390,6 +389,8 @@ export interface BrebPayinListItem {
     qrString?: string;
     /** Page where the payer can pay this payin. */
     checkoutUrl: string;
+    /** The network's id of the payment, which the payer's bank quotes; null until it is paid. */
+    endToEndId: string | null;
   };
 }
 
@@ -398,12 +399,13 @@ export interface PsePayinListItem {
   /** `amountInCents` / 100: pesos with at most two decimals. */
   amount: number;
   amountInCents: number;
-  /** What arrived, once it has. */
+  /** What confirmed it: `amount`, unless your organization takes any amount. With `UNDERPAID`: what arrived. */
   confirmedAmount: number | null;
   confirmedAmountInCents: number | null;
   currency: 'COP';
   /** `CONFIRMED`, `DECLINED` and `CANCELED` are final. */
   status: PayinStatus;
+  /** `REVERSED`: the rail does not list the payment that it notified, and the booking was taken back; it never settles. */
   settlementStatus: SettlementStatus | null;
   rail: 'PSE';
   reference: string;
@@ -411,7 +413,7 @@ export interface PsePayinListItem {
   paymentLinkId: string | null;
   /** The JSON text of the customer object. */
   inlineCustomer: string | null;
-  /** Why it ended without money. */
+  /** Why it was not confirmed. `UNDERPAID`: less than `amount` arrived, and is held apart. */
   errorCode: ErrorCode | null;
   /** UTC, with milliseconds. */
   createdAt: string;
@@ -428,6 +430,8 @@ export interface PsePayinListItem {
     /** Where the payer goes to pay; null until the bank has answered. */
     pseUrl: string | null;
     bank: string;
+    /** The CUS that payer, bank and PSE quote in a claim; null until the bank has answered. */
+    cus: string | null;
   };
 }
 
@@ -438,19 +442,20 @@ export interface BrebPayinWithAnomalies {
   /** `amountInCents` / 100: pesos with at most two decimals. */
   amount: number;
   amountInCents: number;
-  /** What arrived, once it has. */
+  /** What confirmed it: `amount`, unless your organization takes any amount. With `UNDERPAID`: what arrived. */
   confirmedAmount: number | null;
   confirmedAmountInCents: number | null;
   currency: 'COP';
   /** `CONFIRMED`, `DECLINED` and `CANCELED` are final. */
   status: PayinStatus;
+  /** `REVERSED`: the rail does not list the payment that it notified, and the booking was taken back; it never settles. */
   settlementStatus: SettlementStatus | null;
   rail: 'BRE_B';
   reference: string;
   /** The payment link it came from. */
   paymentLinkId: string | null;
   inlineCustomer: Customer | null;
-  /** Why it ended without money. */
+  /** Why it was not confirmed. `UNDERPAID`: less than `amount` arrived, and is held apart. */
   errorCode: ErrorCode | null;
   /** UTC, with milliseconds. */
   createdAt: string;
@@ -472,6 +477,8 @@ export interface BrebPayinWithAnomalies {
     qrString?: string;
     /** Page where the payer can pay this payin. */
     checkoutUrl: string;
+    /** The network's id of the payment, which the payer's bank quotes; null until it is paid. */
+    endToEndId: string | null;
   };
 }
 
@@ -480,19 +487,20 @@ export interface PsePayinWithAnomalies {
   /** `amountInCents` / 100: pesos with at most two decimals. */
   amount: number;
   amountInCents: number;
-  /** What arrived, once it has. */
+  /** What confirmed it: `amount`, unless your organization takes any amount. With `UNDERPAID`: what arrived. */
   confirmedAmount: number | null;
   confirmedAmountInCents: number | null;
   currency: 'COP';
   /** `CONFIRMED`, `DECLINED` and `CANCELED` are final. */
   status: PayinStatus;
+  /** `REVERSED`: the rail does not list the payment that it notified, and the booking was taken back; it never settles. */
   settlementStatus: SettlementStatus | null;
   rail: 'PSE';
   reference: string;
   /** The payment link it came from. */
   paymentLinkId: string | null;
   inlineCustomer: Customer | null;
-  /** Why it ended without money. */
+  /** Why it was not confirmed. `UNDERPAID`: less than `amount` arrived, and is held apart. */
   errorCode: ErrorCode | null;
   /** UTC, with milliseconds. */
   createdAt: string;
@@ -510,7 +518,32 @@ export interface PsePayinWithAnomalies {
     /** Where the payer goes to pay; null until the bank has answered. */
     pseUrl: string | null;
     bank: string;
+    /** The CUS that payer, bank and PSE quote in a claim; null until the bank has answered. */
+    cus: string | null;
   };
+}
+
+export interface PayinAnomaly {
+  id: string;
+  /** `PAID_LATE`: money came after it had ended without. `PAID_AGAIN`: more money came. `UNDERPAID`: less arrived than the amount. `OVERPAID`: what arrived beyond the amount. `CONTRADICTION`: the rail told of an end without money, but it was paid. `UNFOUNDED`: a payment was announced that the rail knows nothing of. `PAYMENT_NOT_LISTED`: the rail notified the payment that confirmed the payin, but its own status does not list it; settlement is held until an operator decides. */
+  kind:
+    | 'PAID_LATE'
+    | 'PAID_AGAIN'
+    | 'UNDERPAID'
+    | 'OVERPAID'
+    | 'CONTRADICTION'
+    | 'UNFOUNDED'
+    | 'PAYMENT_NOT_LISTED';
+  /** Money held apart; null when none came. */
+  amount: number | null;
+  amountInCents: number | null;
+  /** `OPEN`: nothing is decided; money can be accepted. `ACCEPTED`: you took the money, and it is about to be credited. `RESOLVED`: see `resolution`. */
+  status: 'OPEN' | 'ACCEPTED' | 'RESOLVED';
+  /** UTC, with milliseconds. */
+  noticedAt: string;
+  resolvedAt: string | null;
+  /** `CREDIT`: the money was added to your available balance. `RETURN`: it is sent back to the payer; should that fail, the anomaly is `OPEN` again. `RELEASE`: the payin settles. `REVERSE`: its booking was taken back. `LISTED`: the rail lists the payment after all, and the payin settles. */
+  resolution: 'CREDIT' | 'RETURN' | 'DISMISS' | 'RELEASE' | 'REVERSE' | 'LISTED' | null;
 }
 
 export interface BrebKeyLookup {
@@ -562,9 +595,9 @@ export interface CreatePayout {
      */
     keyString: string;
     /** Of the lookup this payout must go by. Without it the newest one of the same key that has not expired is used, if there is any. */
-    lookupId?: string | undefined;
+    lookupId?: string | null | undefined;
     /** May be sent; not used by payouts. */
-    keyType?: 'SINGLE_USE' | 'QR_CODE' | undefined;
+    keyType?: 'SINGLE_USE' | 'QR_CODE' | null | undefined;
   };
 }
 
@@ -580,7 +613,26 @@ export interface Payout {
   reference: string;
   inlineCustomer: Customer | null;
   /** Why no money was sent. */
-  errorCode: ErrorCode | null;
+  errorCode:
+    | 'EXPIRED'
+    | 'PAYER_CANCELED'
+    | 'PAYER_ABANDONED'
+    | 'INSUFFICIENT_FUNDS'
+    | 'LIMIT_EXCEEDED'
+    | 'NETWORK_LIMIT_EXCEEDED'
+    | 'ACCOUNT_BLOCKED'
+    | 'ACCOUNT_NOT_FOUND'
+    | 'ACCOUNT_CLOSED'
+    | 'KEY_NOT_FOUND'
+    | 'KEY_SUSPENDED'
+    | 'KEY_INVALID'
+    | 'RECEIVER_MISMATCH'
+    | 'BANK_UNAVAILABLE'
+    | 'RAIL_TIMEOUT'
+    | 'RAIL_REJECTED'
+    | 'SUSPECTED_FRAUD'
+    | 'INVALID_DATA'
+    | null;
   /** UTC, with milliseconds. */
   createdAt: string;
   /** UTC, with milliseconds. */
@@ -590,6 +642,8 @@ export interface Payout {
   sourceData: {
     /** The key that is paid to. */
     keyString: string;
+    /** The id under which the network knows the payment: what the receiver's bank asks for. Null where the rail assigns it later. */
+    endToEndId: string | null;
   };
 }
 
@@ -605,7 +659,26 @@ export interface PayoutWithAnomalies {
   reference: string;
   inlineCustomer: Customer | null;
   /** Why no money was sent. */
-  errorCode: ErrorCode | null;
+  errorCode:
+    | 'EXPIRED'
+    | 'PAYER_CANCELED'
+    | 'PAYER_ABANDONED'
+    | 'INSUFFICIENT_FUNDS'
+    | 'LIMIT_EXCEEDED'
+    | 'NETWORK_LIMIT_EXCEEDED'
+    | 'ACCOUNT_BLOCKED'
+    | 'ACCOUNT_NOT_FOUND'
+    | 'ACCOUNT_CLOSED'
+    | 'KEY_NOT_FOUND'
+    | 'KEY_SUSPENDED'
+    | 'KEY_INVALID'
+    | 'RECEIVER_MISMATCH'
+    | 'BANK_UNAVAILABLE'
+    | 'RAIL_TIMEOUT'
+    | 'RAIL_REJECTED'
+    | 'SUSPECTED_FRAUD'
+    | 'INVALID_DATA'
+    | null;
   /** UTC, with milliseconds. */
   createdAt: string;
   /** UTC, with milliseconds. */
@@ -615,6 +688,8 @@ export interface PayoutWithAnomalies {
   sourceData: {
     /** The key that is paid to. */
     keyString: string;
+    /** The id under which the network knows the payment: what the receiver's bank asks for. Null where the rail assigns it later. */
+    endToEndId: string | null;
   };
   anomalies: PayoutAnomaly[];
 }
@@ -628,7 +703,7 @@ export interface CreatePaymentLink {
    */
   amountInCents: number;
   /** The only currency. */
-  currency?: 'COP' | undefined;
+  currency?: 'COP' | null | undefined;
   /**
    * Your own identifier, unique for ever within your organization.
    * 1 to 255 characters.
@@ -643,11 +718,11 @@ export interface CreatePaymentLink {
    * Shown to the payer.
    * 1 to 200 characters.
    */
-  description?: string | undefined;
+  description?: string | null | undefined;
   /** The only method. Left out: the payer chooses. */
-  rail?: Rail | undefined;
+  rail?: Rail | null | undefined;
   /** Who pays. Without it the payer is asked, where the method needs it. */
-  inlineCustomer?: Customer | undefined;
+  inlineCustomer?: Customer | null | undefined;
   /** Only with `rail` `PSE`. */
   pse?:
     | {
@@ -657,8 +732,9 @@ export interface CreatePaymentLink {
          * May be sent; the payer says it on the page.
          * At most 20 characters.
          */
-        personType?: string | undefined;
+        personType?: string | null | undefined;
       }
+    | null
     | undefined;
 }
 
@@ -721,7 +797,15 @@ export interface Balance {
 export interface LedgerEntry {
   id: string;
   /** Why it moved: a payin was confirmed, pending money was settled, money was set aside for a payout, sent or given back, a deposit of yours was booked, or an operator put something right. */
-  type: 'PAYIN' | 'CORRECTION' | 'SETTLEMENT' | 'DEPOSIT' | 'PAYOUT_HOLD' | 'PAYOUT_RELEASE' | 'PAYOUT';
+  type:
+    | 'PAYIN'
+    | 'CORRECTION'
+    | 'SETTLEMENT'
+    | 'DEPOSIT'
+    | 'PAYOUT_HOLD'
+    | 'PAYOUT_RELEASE'
+    | 'PAYOUT'
+    | 'REVERSAL';
   /** Where the money came from. `PENDING`, `AVAILABLE` and `HELD` are yours, the others ours. */
   debitAccount: LedgerAccount;
   /** Where it went. */
@@ -730,7 +814,7 @@ export interface LedgerEntry {
   amount: number;
   amountInCents: number;
   currency: 'COP';
-  /** The payin, payout, settlement or correction it belongs to. */
+  /** The payin, payout, settlement or correction it belongs to; of a REVERSAL the id of the entry it reverses. */
   resourceId: string | null;
   /** UTC, with milliseconds. */
   createdAt: string;
@@ -803,7 +887,7 @@ export interface UpdateWebhookEndpoint {
    * Where events are sent: https, to a public address.
    * At most 2,048 characters.
    */
-  url?: string | undefined;
+  url?: string | null | undefined;
   /** Which events it gets. Null: all. */
   events?: readonly EventName[] | null | undefined;
   /** For your own eyes, 1 to 200 characters. */
@@ -819,7 +903,7 @@ export interface UpdateWebhookEndpoint {
     | null
     | undefined;
   /** Disabled, its events are held; enabled again, those of the last thirty days are delivered. */
-  status?: EndpointStatus | undefined;
+  status?: EndpointStatus | null | undefined;
 }
 
 export interface DeletedWebhookEndpoint {
@@ -840,13 +924,13 @@ export interface Replayed {
 
 export interface ReplayEvents {
   /** All events created at or after this moment of which a delivery has failed or is failing, each to the endpoints at which it did. */
-  failedSince?: string | Date | undefined;
+  failedSince?: string | Date | null | undefined;
   /** With `createdTo`: all events created at or after this moment … */
-  createdFrom?: string | Date | undefined;
+  createdFrom?: string | Date | null | undefined;
   /** … and before this one. */
-  createdTo?: string | Date | undefined;
+  createdTo?: string | Date | null | undefined;
   /** Goes on after this event: `nextAfter` of the answer before, with the same other fields. */
-  after?: string | undefined;
+  after?: string | null | undefined;
 }
 
 export interface ReplayedMany {
