@@ -38,8 +38,8 @@ interface UnansweredLine {
 /** Something an operator did that leaves rows behind. */
 interface OperatorLine {
   readonly kind: 'operator';
-  readonly act: 'deposit' | 'resolve';
-  /** A deposit's reference, or the anomaly's id. */
+  readonly act: 'deposit' | 'reverse' | 'resolve' | 'accept';
+  /** The reference of a deposit or of its reversal (with a prefix, so that they differ), or the anomaly's id. */
   readonly about: string;
   readonly organizationId: string | null;
   readonly amountInCents: number | null;

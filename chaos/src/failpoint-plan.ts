@@ -5,6 +5,7 @@ type Errand =
   | 'subtotals'
   | 'bank-list'
   | 'deposit'
+  | 'reversal'
   | 'resolve'
   | 'resolve payout'
   | 'pause'
@@ -48,13 +49,18 @@ export const PASSERS: Readonly<Record<string, Passer>> = {
   'replay events': 'api',
   settle: 'settlement',
   deposit: 'deposit',
+  'reverse booking': 'reversal',
   'resolve anomaly': 'resolve',
+  'accept anomaly': 'api',
+  'book acceptances': 'worker',
   'pause rail': 'pause',
   'roll subtotals': 'subtotals',
   'refresh banks': 'bank-list',
   'manage organizations': 'organization',
   'issue token': 'api',
   'rewrap keys': 'rewrap',
+  // Written before and after what a command cannot do in one transaction.
+  'record action': 'subtotals',
   'BRE_B open': 'api',
   'BRE_B ask': 'worker',
   'BRE_B close': 'worker',
@@ -72,6 +78,8 @@ export function passerOf(failpoint: string): Passer | null {
 /** What has to be brought about for a failpoint to be passed in time; the load alone brings the others about. */
 export type Occasion =
   | 'expiry'
+  | 'bank page'
+  | 'key registration'
   | 'cancellation'
   | 'lookup'
   | 'old promise'
@@ -84,10 +92,13 @@ export type Occasion =
   | 'payer'
   | 'change of method'
   | 'closing'
-  | 'link expiry';
+  | 'link expiry'
+  | 'acceptance';
 
 const OCCASIONS: Readonly<Record<string, Occasion>> = {
   'BRE_B close': 'expiry',
+  'claim pages': 'bank page',
+  'claim keys': 'key registration',
   'cancel payout': 'cancellation',
   'take lookup': 'lookup',
   'record lookup': 'lookup',
@@ -104,6 +115,8 @@ const OCCASIONS: Readonly<Record<string, Occasion>> = {
   'hasten payment': 'change of method',
   'close link': 'closing',
   'expire links': 'link expiry',
+  'accept anomaly': 'acceptance',
+  'book acceptances': 'acceptance',
 };
 
 export function occasionOf(failpoint: string): Occasion | null {
@@ -115,8 +128,8 @@ function placeOf(failpoint: string): string {
   return failpoint.split(':')[0] ?? '';
 }
 
-/** Loops pass these every few milliseconds, mostly with nothing in hand: the passing is chosen out of many. */
+/** Loops pass these whenever work is due, which under load is often: the passing is chosen out of several. */
 export function passings(failpoint: string): number {
-  if (/^(?:claim |commit attempts|dispatch events|expire links)/.test(failpoint)) return 60;
-  return occasionOf(failpoint) === null ? 2 : 1;
+  if (occasionOf(failpoint) !== null) return 1;
+  return /^(?:claim |commit attempts|dispatch events)/.test(failpoint) ? 10 : 2;
 }

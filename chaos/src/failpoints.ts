@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cluster } from './cluster.ts';
+import { acceptOne } from './failpoint-acceptances.ts';
 import { FailpointLinks } from './failpoint-links.ts';
 import { FailpointPayouts } from './failpoint-payouts.ts';
 import { type Occasion, occasionOf, type Passer, passerOf, passings } from './failpoint-plan.ts';
@@ -7,6 +8,7 @@ import { FailpointWebhooks } from './failpoint-webhooks.ts';
 import type { Member } from './member.ts';
 import { type Outcome, say, tally } from './outcome.ts';
 import { restPayouts } from './payout-rest.ts';
+import type { FaultOrder } from './rail-control.ts';
 import { startTrial, type Trial } from './trial.ts';
 import { forgottenLines, restWebhooks } from './webhook-rest.ts';
 
@@ -89,6 +91,8 @@ function occasionsOf(trial: Trial, payouts: FailpointPayouts, webhooks: Failpoin
   const links = new FailpointLinks(trial);
   return {
     expiry: () => stage.shiftTime(3_660_000),
+    'bank page': () => refuseOpening(trial, { rail: 'PSE', operation: 'create' }),
+    'key registration': () => refuseOpening(trial, { rail: 'BRE_B', operation: 'register' }),
     cancellation: (api) => payouts.cancelOne(api),
     lookup: (api) => payouts.lookUp(api),
     'old promise': () => payouts.letPromisesGrowOld(),
@@ -102,7 +106,18 @@ function occasionsOf(trial: Trial, payouts: FailpointPayouts, webhooks: Failpoin
     'change of method': (api) => links.changeOne(api),
     closing: (api) => links.closeOne(api),
     'link expiry': () => links.letExpire(),
+    acceptance: (api) => acceptOne(trial, api),
   };
+}
+
+/** The process that creates a payin does not reach its rail, so a worker goes on with it. */
+async function refuseOpening(
+  { load, stage }: Trial,
+  target: Pick<FaultOrder, 'rail' | 'operation'>,
+): Promise<void> {
+  await load.rails.addFault({ ...target, fault: 'down', times: 3 });
+  await sleep(1000);
+  await stage.shiftTime(5000);
 }
 
 /** Dead of one failpoint it comes back armed with the next, and works as any other until it gets there. */
@@ -166,6 +181,8 @@ async function errand(
   switch (passer) {
     case 'deposit':
       return operator.deposit();
+    case 'reversal':
+      return operator.reverse();
     case 'resolve':
       return firstAnomaly(trial);
     case 'resolve payout':

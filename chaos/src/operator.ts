@@ -21,20 +21,31 @@ export class Operator {
     this.#journal = journal;
   }
 
-  deposit(): Command {
+  deposit({ organizationId }: { readonly organizationId: string } = this.#stage.organization): Command {
     this.#deposits += 1;
     const about = `bank-${this.#deposits}`;
-    const { organizationId } = this.#stage.organization;
     this.#journal.write({ kind: 'operator', act: 'deposit', about, organizationId, amountInCents: 123_456 });
     const args = ['ledger', 'deposit', '--org', organizationId, '--amount', '1234.56', '--reference', about];
     return { args, about };
+  }
+
+  /** The reversal of a deposit to a new organization, whose money no payout needs. */
+  async reverse(): Promise<Command> {
+    const organization = await this.#stage.newOrganization();
+    const deposit = this.deposit(organization);
+    await this.give(deposit);
+    const { organizationId } = organization;
+    const about = `reversal of ${deposit.about}`;
+    this.#journal.write({ kind: 'operator', act: 'reverse', about, organizationId, amountInCents: 123_456 });
+    const args = ['ledger', 'reverse', '--org', organizationId, '--deposit', deposit.about ?? ''];
+    return { args: [...args, '--reason', 'chaos'], about, doneBefore: /reversed before/ };
   }
 
   /** @returns null when no anomaly holds money of a payin */
   async resolve(): Promise<Command | null> {
     const [anomaly] = await this.#stage.query<{ id: string }>(
       `select id from caudal.anomalies
-       where resolved_at is null and amount_in_cents is not null and payin_id is not null order by noticed_at limit 1`,
+       where resolved_at is null and accepted_at is null and amount_in_cents is not null and payin_id is not null order by noticed_at limit 1`,
     );
     if (!anomaly) return null;
     const { id: about } = anomaly;
@@ -46,7 +57,7 @@ export class Operator {
       amountInCents: null,
     });
     const args = ['anomalies', 'resolve', about, '--credit', '--by', 'chaos'];
-    return { args, about, doneBefore: /resolved before/ };
+    return { args, about, doneBefore: /resolved before|its merchant accepted it/ };
   }
 
   schedule(name: string): Command {

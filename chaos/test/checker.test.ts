@@ -17,7 +17,8 @@ let journals: string;
 const ENOUGH = `
   select (select count(*) from caudal.payins where status = 'CONFIRMED') > 15
     and exists (select from caudal.breb_keys k join caudal.payins p on p.id = k.payin_id where p.error_code = 'EXPIRED')
-    and exists (select from caudal.payins where status = 'DECLINED' and rail = 'BRE_B')
+    and exists (select from caudal.payins where status = 'DECLINED' and rail = 'BRE_B' and error_code <> 'UNDERPAID')
+    and exists (select from caudal.payins where error_code = 'UNDERPAID' and confirmed_amount_in_cents > 1)
     and exists (select from caudal.anomalies where kind = 'contradiction')
     and (select count(*) from caudal.anomalies where amount_in_cents is not null and payin_id is not null) > 1 as enough`;
 
@@ -88,7 +89,7 @@ async function sampleOf({ stage }: Trial): Promise<Sample> {
   return {
     expiredKey: await one(`error_code = 'EXPIRED'`),
     declinedKey: await one(
-      `status = 'DECLINED' and exists (select from caudal.breb_keys k where k.key = breb_key and k.refusal is null)`,
+      `status = 'DECLINED' and error_code <> 'UNDERPAID' and exists (select from caudal.breb_keys k where k.key = breb_key and k.refusal is null)`,
     ),
     paidKey: await one(`status = 'CONFIRMED'`),
   };

@@ -87,8 +87,18 @@ export const DAMAGES: readonly Damage<Sample>[] = [
   },
   {
     name: 'the confirmed amount is another',
-    promise: 'confirmed with what arrived',
+    promise: 'confirmed by the exact amount',
     sql: `update caudal.payins set confirmed_amount_in_cents = confirmed_amount_in_cents + 1 where ${A_PAYIN('CONFIRMED')}`,
+  },
+  {
+    name: 'an underpaid payin says that another amount arrived',
+    promise: "the rail's word for every end",
+    sql: `update caudal.payins set confirmed_amount_in_cents = confirmed_amount_in_cents - 1 where id = (select id from caudal.payins where error_code = 'UNDERPAID' limit 1)`,
+  },
+  {
+    name: 'an underpaid payin was confirmed',
+    promise: 'confirmed by the exact amount',
+    sql: `update caudal.payins set status = 'CONFIRMED', error_code = null where id = (select id from caudal.payins where error_code = 'UNDERPAID' limit 1)`,
   },
   {
     name: 'a transfer has no cause',
@@ -145,6 +155,24 @@ export const DAMAGES: readonly Damage<Sample>[] = [
     name: 'a settlement is not the sum of its payins',
     promise: 'settlements add up',
     sql: 'update caudal.settlements set amount_in_cents = amount_in_cents + 1',
+  },
+  {
+    name: 'a payin settled on a notification alone',
+    promise: 'a payment settles after the rail listed it',
+    sql: `update caudal.payins set payment_verified_at = null where id = (select id from caudal.payins where settlement_status = 'SETTLED' limit 1)`,
+  },
+  {
+    name: 'a payin settled about which the rail was never queried',
+    promise: 'a payment settles after the rail listed it',
+    rail: (lines, { paidKey }) =>
+      lines.map((line) =>
+        line.kind === 'breb.query'
+          ? {
+              ...line,
+              results: (line['results'] as [string, string][]).filter(([reference]) => reference !== paidKey),
+            }
+          : line,
+      ),
   },
   {
     name: 'an acknowledged notice is gone',

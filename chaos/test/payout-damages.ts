@@ -116,6 +116,11 @@ export const PAYOUT_DAMAGES: readonly Damage<PayoutSample>[] = [
       lines.map((line) => (isExecution(line, confirmed) ? { ...line, key: '@SOMEBODYELSE' } : line)),
   },
   {
+    name: 'two payouts are confirmed by one execution',
+    promise: EXECUTED,
+    sql: `update caudal.payouts set execution_id = (select execution_id from caudal.payouts where status = 'CONFIRMED' order by id offset 1 limit 1) where ${A_CONFIRMED}`,
+  },
+  {
     name: 'an executed payout says declined',
     promise: EXECUTED,
     sql: `update caudal.payouts set status = 'DECLINED', error_code = 'RAIL_REJECTED', execution_id = null where ${A_CONFIRMED}`,

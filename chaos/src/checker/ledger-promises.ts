@@ -6,6 +6,7 @@ export function ledgerViolations(world: World): Violation[] {
   return [
     ...causeViolations(world),
     ...settlementViolations(world),
+    ...verificationViolations(world),
     ...operatorViolations(world),
     ...doneViolations(world),
   ];
@@ -74,14 +75,31 @@ function settlementViolations({ rows }: World): Violation[] {
   ];
 }
 
+/** A notification alone settles nothing: the rail must have been queried after the payment. */
+function verificationViolations({ rows, rail, ownerOf }: World): Violation[] {
+  const listed = new Set(
+    rail.executions
+      .filter(({ reference, seq }) => (rail.asked.get(reference) ?? 0) > seq)
+      .map((execution) => ownerOf(execution.rail, execution.reference)?.id),
+  );
+  return rows.payins
+    .filter(({ id, settlement, verified }) => settlement === 'SETTLED' && !(verified && listed.has(id)))
+    .map((row) => ({
+      promise: 'a payment settles after the rail listed it',
+      what: row.verified ? 'the rail was never queried about it' : 'its payment is not verified',
+      row,
+    }));
+}
+
 /** A link asks for its amount: what is beyond it is in suspense. */
 function settling({ linkId, amount, confirmed }: PayinRow): bigint {
   return linkId !== null && (confirmed ?? 0n) > amount ? amount : (confirmed ?? 0n);
 }
 
-/** Less than a link asks for is in suspense as a whole. */
-export function isShort({ linkId, amount, confirmed }: PayinRow): boolean {
-  return linkId !== null && confirmed !== null && confirmed < amount;
+/** Less than the requested amount is in suspense as a whole; a direct payin is declined for it. */
+export function isShort({ linkId, amount, confirmed, status, errorCode }: PayinRow): boolean {
+  const ended = linkId === null ? status === 'DECLINED' && errorCode === 'UNDERPAID' : status === 'CONFIRMED';
+  return ended && confirmed !== null && confirmed < amount;
 }
 
 function isSettling(transfer: TransferRow | undefined, amount: bigint): boolean {
@@ -98,7 +116,18 @@ function operatorViolations({ rows, told }: World): Violation[] {
         BigInt(amountInCents ?? 0),
       ]),
   );
-  const resolved = new Set(told.acts.filter(({ act }) => act === 'resolve').map(({ about }) => about));
+  const reversals = new Map(
+    told.acts
+      .filter(({ act }) => act === 'reverse')
+      .map(({ organizationId, about, amountInCents }) => [
+        `${organizationId}:${about}`,
+        BigInt(amountInCents ?? 0),
+      ]),
+  );
+  const resolved = new Set(
+    told.acts.filter(({ act }) => act === 'resolve' || act === 'accept').map(({ about }) => about),
+  );
+  const accepted = new Set(told.acts.filter(({ act }) => act === 'accept').map(({ about }) => about));
   const anomalies = new Map(rows.anomalies.map((anomaly) => [anomaly.id, anomaly]));
   const credited = new Map(
     rows.transfers.filter(({ causeKind }) => causeKind === 'anomaly').map((row) => [row.causeId, row]),
@@ -107,16 +136,34 @@ function operatorViolations({ rows, told }: World): Violation[] {
     ...rows.transfers
       .filter(({ causeKind, causeId, amount }) => causeKind === 'deposit' && deposits.get(causeId) !== amount)
       .map((row) => ({ promise, what: 'a deposit that no operator made', row })),
+    ...rows.transfers
+      .filter(({ causeKind }) => causeKind === 'reversal')
+      .filter((row) => reversals.get(reversedDeposit(rows, row) ?? '') !== row.amount)
+      .map((row) => ({ promise, what: 'a reversal that no operator made', row })),
     ...[...credited.values()]
       .filter(({ causeId, amount }) => magnitude(anomalies.get(causeId)?.amount) !== amount)
       .map((row) => ({ promise, what: 'money out of suspense for no anomaly', row })),
     ...rows.anomalies
-      .filter(({ id, resolution }) => resolution !== null && !resolved.has(id))
+      // The rail itself ends the hold of a payment that it lists after all.
+      .filter(({ id, resolution }) => resolution !== null && resolution !== 'listed' && !resolved.has(id))
       .map((row) => ({ promise, what: 'an anomaly that no operator resolved', row })),
+    ...rows.anomalies
+      .filter((anomaly) => anomaly.accepted && !accepted.has(anomaly.id))
+      .map((row) => ({ promise, what: 'an acceptance that no merchant made', row })),
     ...rows.anomalies
       .filter(({ id, resolution }) => MOVES_MONEY.has(resolution) !== credited.has(id))
       .map((row) => ({ promise, what: 'a resolution and its transfer are not together', row })),
   ];
+}
+
+/** The act of its reversal, where a transfer reverses a deposit between the same accounts; else null. */
+function reversedDeposit(rows: World['rows'], reversal: TransferRow): string | null {
+  const deposit = rows.transfers.find(
+    ({ id, causeKind }) => id === reversal.causeId && causeKind === 'deposit',
+  );
+  if (!deposit || deposit.debit !== reversal.credit || deposit.credit !== reversal.debit) return null;
+  const { organizationId, causeId } = deposit;
+  return `${organizationId}:reversal of ${causeId.slice(organizationId.length + 1)}`;
 }
 
 /** A return moves its money by its payout, and a dismissal has none. */
@@ -127,10 +174,19 @@ function magnitude(amount: bigint | null | undefined): bigint | null {
   return amount < 0n ? -amount : amount;
 }
 
-/** A deposit is booked; a resolved anomaly is resolved, or its return was declined and it is open again. */
-function doneViolations({ rows, told }: World): Violation[] {
+/**
+ * A deposit or its reversal is booked; a resolved anomaly is resolved, or its return was declined and it is open again; an accepted one is
+ * accepted, and credited when all has come to its end.
+ */
+function doneViolations({ rows, told, drained }: World): Violation[] {
   const deposits = new Set(
     rows.transfers.filter(({ causeKind }) => causeKind === 'deposit').map(({ causeId }) => causeId),
+  );
+  const accepted = new Set(rows.anomalies.filter((each) => each.accepted).map(({ id }) => id));
+  const reversals = new Set(
+    rows.transfers
+      .filter(({ causeKind }) => causeKind === 'reversal')
+      .map((row) => reversedDeposit(rows, row)),
   );
   const resolved = new Set([
     ...rows.anomalies.filter(({ resolution }) => resolution !== null).map(({ id }) => id),
@@ -138,8 +194,10 @@ function doneViolations({ rows, told }: World): Violation[] {
   ]);
   return told.acts
     .filter(({ about }) => told.done.has(about))
-    .filter(({ act, about, organizationId }) =>
-      act === 'deposit' ? !deposits.has(`${organizationId}:${about}`) : !resolved.has(about),
-    )
+    .filter(({ act, about, organizationId }) => {
+      if (act === 'deposit') return !deposits.has(`${organizationId}:${about}`);
+      if (act === 'reverse') return !reversals.has(`${organizationId}:${about}`);
+      return act === 'accept' && !drained ? !accepted.has(about) : !resolved.has(about);
+    })
     .map((row) => ({ promise: 'what an operator was told is done', what: 'it is not in the books', row }));
 }

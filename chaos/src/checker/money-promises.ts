@@ -6,7 +6,7 @@ import { FINAL, type Violation, type World } from './world.ts';
 const CLEARING: Readonly<Record<string, string>> = { BRE_B: 'clearing_bre_b', PSE: 'clearing_pse' };
 const OWN: ReadonlySet<string> = new Set(['pending', 'available', 'held']);
 const BOOKS = "the books equal the rail's";
-/** What came beyond the amount of a link, apart from the amount itself. */
+/** What arrived beyond the requested amount, apart from the amount itself. */
 const EXCESS = 'payment_excess';
 const SHARE = 'one payment to the merchant, the rest in suspense';
 
@@ -45,14 +45,14 @@ function bookingViolations(
   const right =
     payment.resourceId === (owner?.id ?? null) && (!owner || owner.organizationId === payment.organizationId);
   if (!right) return [{ promise: BOOKS, what: "booked to somebody else's payin", row }];
-  if (payment.causeKind === EXCESS && (payment.credit !== 'suspense' || (owner?.linkId ?? null) === null))
+  if (payment.causeKind === EXCESS && (payment.credit !== 'suspense' || owner === null))
     return [{ promise: SHARE, what: `an excess went to ${payment.credit}`, row }];
   return payment.credit === 'pending' || payment.credit === 'suspense'
     ? []
     : [{ promise: SHARE, what: `a payment went to ${payment.credit}`, row }];
 }
 
-/** Booked in one piece, or as the amount of a link and what is beyond it: together it is what moved. */
+/** Booked in one piece, or as the requested amount and what is beyond it: together it is what moved. */
 function amountViolations(
   payments: readonly TransferRow[],
   executions: ReadonlyMap<string, Execution>,
@@ -99,7 +99,7 @@ function missingViolations({ rail, drained, ownerOf }: World, booked: ReadonlySe
 function shareViolations(payin: PayinRow, pending: readonly TransferRow[]): Violation[] {
   const row = { payin, pending };
   if (payin.status !== 'CONFIRMED') {
-    if (payin.confirmed !== null)
+    if (payin.confirmed !== null && !isShort(payin))
       return [{ promise: SHARE, what: `${payin.status} with a confirmed amount`, row }];
     return pending.length === 0
       ? []
@@ -109,6 +109,9 @@ function shareViolations(payin: PayinRow, pending: readonly TransferRow[]): Viol
     return pending.length === 0
       ? []
       : [{ promise: SHARE, what: 'less than its link asks for went to the merchant', row }];
+  // The organizations of a run take exact amounts only.
+  if (payin.linkId === null && payin.confirmed !== payin.amount)
+    return [{ promise: 'confirmed by the exact amount', what: 'confirmed with another amount', row }];
   if (pending.length !== 1) return [{ promise: SHARE, what: `confirmed by ${pending.length} payments`, row }];
   const over = payin.linkId !== null && (payin.confirmed ?? 0n) > payin.amount;
   return pending[0]?.amount === (over ? payin.amount : payin.confirmed)
@@ -116,7 +119,7 @@ function shareViolations(payin: PayinRow, pending: readonly TransferRow[]): Viol
     : [{ promise: 'confirmed with what arrived', what: 'the confirmed amount is not what was booked', row }];
 }
 
-/** Of a link's payin that is short of the amount an operator is told once, with what came. */
+/** Of a payin that received less than its amount there is one anomaly, with what arrived. */
 function shortViolations({ rows }: World): Violation[] {
   const promise = 'money in suspense has its anomaly';
   const underpaid = Map.groupBy(

@@ -92,7 +92,18 @@ function endViolations(
   if (payin.status === 'CANCELED')
     return ends.some(({ by }) => by === 'payer') ? [] : wrong('canceled, and no payer ended it');
   if (payin.status !== 'DECLINED') return [];
+  if (payin.errorCode === 'UNDERPAID') return underpaidViolations(world, payin);
   return refused || ends.some(({ by }) => by === 'rail') ? [] : wrong('declined, and no rail declined it');
+}
+
+/** Declined because of its amount: the rail executed a payment of less, and it is what the payin says arrived. */
+function underpaidViolations({ rail, ownerOf }: World, payin: PayinRow): Violation[] {
+  const arrived = rail.executions.some(
+    ({ rail: name, reference, cents }) =>
+      ownerOf(name, reference)?.id === payin.id && cents === payin.confirmed && cents < payin.amount,
+  );
+  const what = 'underpaid, and no payment of that amount arrived';
+  return arrived ? [] : [{ promise: "the rail's word for every end", what, row: { payin } }];
 }
 
 function expiryViolations({ rail, ownerOf }: World, payin: PayinRow): Violation[] {

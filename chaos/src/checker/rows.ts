@@ -28,6 +28,8 @@ export interface PayinRow {
   readonly status: string;
   readonly settlement: string | null;
   readonly settlementId: string | null;
+  /** A status that the server queried has listed its payment. */
+  readonly verified: boolean;
   readonly errorCode: string | null;
   readonly reference: string;
   /** Of the payment link it is an attempt of. */
@@ -71,6 +73,8 @@ export interface AnomalyRow {
   /** Below zero: money that went out. */
   readonly amount: bigint | null;
   readonly resolution: string | null;
+  /** Its merchant took the money. */
+  readonly accepted: boolean;
 }
 
 export interface NoticeRow {
@@ -83,7 +87,7 @@ export interface NoticeRow {
 
 const PAYINS = `
   select organization_id as "organizationId", id, amount_in_cents as amount, confirmed_amount_in_cents as confirmed, rail, status,
-    settlement_status as settlement, settlement_id as "settlementId", error_code as "errorCode", reference, payment_link_id as "linkId", breb_key as key,
+    settlement_status as settlement, settlement_id as "settlementId", payment_verified_at is not null as verified, error_code as "errorCode", reference, payment_link_id as "linkId", breb_key as key,
     expires_at as "expiresAt", result_at as "resultAt", expires_at <= caudal.now() as expired,
     coalesce(rail_due_at <= caudal.now(), false) as due, coalesce(claimed_until > clock_timestamp(), false) as claimed
   from caudal.payins`;
@@ -115,7 +119,8 @@ const SETTLEMENTS = `
 
 const ANOMALIES = `
   select organization_id as "organizationId", id, payin_id as "payinId", payout_id as "payoutId", return_payout_id as "returnPayoutId",
-    rail, kind, reference, execution_id as "executionId", amount_in_cents as amount, resolution
+    rail, kind, reference, execution_id as "executionId", amount_in_cents as amount, resolution,
+    accepted_at is not null as accepted
   from caudal.anomalies`;
 
 const NOTICES = `

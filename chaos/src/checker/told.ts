@@ -28,7 +28,7 @@ interface Created {
 }
 
 interface OperatorAct {
-  readonly act: 'deposit' | 'resolve';
+  readonly act: 'deposit' | 'reverse' | 'resolve' | 'accept';
   readonly about: string;
   readonly organizationId: string | null;
   readonly amountInCents: number | null;

@@ -10,6 +10,8 @@ export interface PayinRow {
   readonly cents: string;
   readonly confirmed: string | null;
   readonly settlement: string | null;
+  /** A status that the server queried has listed its payment. */
+  readonly verified: boolean;
   readonly error: string | null;
   readonly reference: string;
   readonly key: string | null;
@@ -69,6 +71,7 @@ export interface TransferRow {
 }
 
 export interface AnomalyRow {
+  readonly id: string;
   readonly kind: string;
   readonly payin: string | null;
   readonly payout: string | null;
@@ -96,8 +99,13 @@ export interface Books {
     readonly settled: string;
     readonly settlements: string;
   };
-  /** Of the organization, in all: what was paid in, and its payouts under way and paid out. */
-  readonly funds: { readonly deposits: string; readonly open: string; readonly paid: string };
+  /** Of the organization, in all: what was paid in, what it accepted and was credited, and its payouts under way and paid out. */
+  readonly funds: {
+    readonly deposits: string;
+    readonly accepted: string;
+    readonly open: string;
+    readonly paid: string;
+  };
   readonly notices: readonly string[];
 }
 
@@ -127,7 +135,7 @@ const FLOOR = `caudal.uuid_floor($2::timestamptz - interval '2 days')`;
 const READ = `select json_build_object(
   'payins', ${rows(`
     select id, rail, status, amount_in_cents::text as cents, confirmed_amount_in_cents::text as confirmed,
-      settlement_status as settlement, error_code as error, reference, breb_key as key, result_at::text, expires_at::text,
+      settlement_status as settlement, payment_verified_at is not null as verified, error_code as error, reference, breb_key as key, result_at::text, expires_at::text,
       result_at >= expires_at as after_expiry
     from caudal.payins where organization_id = $1 and id = any ($3::uuid[])`)},
   'payouts', ${rows(`
@@ -165,7 +173,7 @@ const READ = `select json_build_object(
     from caudal.ledger_transfers t left join caudal.ledger_causes c on c.kind = t.cause_kind and c.id = t.cause_id
     where t.at >= $2 and t.id >= ${FLOOR}`)},
   'anomalies', ${rows(`
-    select kind, payin_id as payin, payout_id as payout, reference, execution_id as execution, amount_in_cents::text as cents
+    select id, kind, payin_id as payin, payout_id as payout, reference, execution_id as execution, amount_in_cents::text as cents
     from caudal.anomalies where noticed_at >= $2`)},
   'balances', ${rows(`
     select b.account, b.balance_in_cents::text as says, coalesce((
@@ -184,6 +192,9 @@ const READ = `select json_build_object(
       'deposits', (
         select coalesce(sum(amount_in_cents), 0)::text from caudal.ledger_transfers
         where organization_id = $1 and cause_kind = 'deposit'),
+      'accepted', (
+        select coalesce(sum(amount_in_cents), 0)::text from caudal.anomalies
+        where organization_id = $1 and accepted_at is not null and resolved_at is not null),
       'open', coalesce(sum(amount_in_cents) filter (where status = 'PROCESSING'), 0)::text,
       'paid', coalesce(sum(amount_in_cents) filter (where status = 'CONFIRMED'), 0)::text)
     from caudal.payouts where organization_id = $1),

@@ -97,6 +97,7 @@ const weighted: readonly (readonly [number, fc.Arbitrary<Step>])[] = [
       fc.record({ nth, with: fc.constantFrom('payment' as const, 'payment' as const, ...ENDINGS) }),
     ),
   ],
+  [4, step('accept', fc.record({ nth }))],
   [2, step('contend', fc.record({ nth, other: nth }))],
   [3, step('read', fc.record({ nth }))],
   [2, step('balance', nothing)],

@@ -4,6 +4,7 @@ import type { Hold } from './holds.ts';
 import type { KnownPayin } from './known-payin.ts';
 import type { KnownPayout } from './known-payout.ts';
 import { Merchant } from './merchant.ts';
+import { acceptanceBreaches, heardAcceptanceBreaches } from './promises/acceptance-promises.ts';
 import { anomalyBreaches } from './promises/anomaly-promises.ts';
 import { heardBreaches, lastBreaches } from './promises/heard-promises.ts';
 import { ledgerBreaches } from './promises/ledger-promises.ts';
@@ -27,6 +28,8 @@ export class History {
   readonly since: string;
   readonly payins: KnownPayin[] = [];
   readonly payouts: KnownPayout[] = [];
+  /** Anomalies that the merchant has accepted, and whether the acceptance was acknowledged. */
+  readonly accepted = new Map<string, boolean>();
   /** A key that nobody else uses; null until it is first needed. */
   ownKey: string | null = null;
   /** Whether the organization's orders are kept back. */
@@ -112,6 +115,7 @@ export class History {
       organizationId: this.organizationId,
       payins: this.payins,
       payouts: this.payouts,
+      accepted: this.accepted,
       arrived,
       promised: this.#promised,
       books,
@@ -128,12 +132,14 @@ export class History {
       ...payoutMoneyBreaches(view),
       ...ledgerBreaches(view),
       ...anomalyBreaches(view),
+      ...acceptanceBreaches(view),
       ...acknowledged
         .filter(({ noticeId }) => !stored.has(noticeId))
         .map((notice): Breach => ({ promise: 'stored', about: notice })),
     ];
     if (moment !== 'any')
       breaches.push(
+        ...heardAcceptanceBreaches(view),
         ...heardBreaches(view, this.#confirmedSince),
         ...heardPayoutBreaches(view, this.#confirmedSince),
       );

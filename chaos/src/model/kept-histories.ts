@@ -24,6 +24,21 @@ const PAYS: Step = { do: 'pay', nth: 0, share: 'full', times: 1, anyway: false }
  */
 export const KEPT_HISTORIES: readonly KeptHistory[] = [
   {
+    name: 'paid while the rail answers no query: nothing settles before it does',
+    steps: [
+      BREB,
+      PSE,
+      { do: 'fault', rail: 'BRE_B', on: 'close', fault: 'down', times: 3 },
+      { do: 'fault', rail: 'PSE', on: 'ask', fault: 'down', times: 3 },
+      PAYS,
+      { ...PAYS, nth: 1 },
+      { do: 'await struck', count: 2 },
+      { do: 'settle' },
+      { do: 'clear', quiet: true },
+      { do: 'settle', quiet: true },
+    ],
+  },
+  {
     name: 'paid in the moment its time runs out',
     steps: [BREB, { do: 'race', nth: 0, with: 'payment', quiet: true }],
   },
@@ -119,6 +134,19 @@ export const KEPT_HISTORIES: readonly KeptHistory[] = [
       { do: 'repeat', nth: 0, how: 'same', api: 1 },
       { do: 'repeat', nth: 2, how: 'other body', api: 0 },
       { do: 'repeat', nth: 3, how: 'other key', api: 1 },
+    ],
+  },
+  {
+    name: 'paid too little, then too much: both are accepted on both APIs at once, and accepted again',
+    steps: [
+      BREB,
+      BREB,
+      { ...PAYS, share: 'less' },
+      { ...PAYS, nth: 1, share: 'more', quiet: true },
+      { do: 'accept', nth: 0 },
+      { do: 'accept', nth: 1, quiet: true },
+      { do: 'accept', nth: 0 },
+      { do: 'balance', quiet: true },
     ],
   },
 ];

@@ -97,6 +97,12 @@ export class Merchant {
     return this.#ask('POST', `/payouts/${payoutId}/cancel`, { headers: {} });
   }
 
+  accept(payinId: string, anomalyId: string): Promise<Answer> {
+    return this.#ask('POST', `/payins/${payinId}/anomalies/${anomalyId}/accept`, {
+      headers: { 'idempotency-key': `accept-${anomalyId}` },
+    });
+  }
+
   lookUp(key: string): Promise<Answer> {
     return this.get(`/breb/keys/${encodeURIComponent(key)}`);
   }

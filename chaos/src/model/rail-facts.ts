@@ -20,6 +20,8 @@ export interface Collection {
   readonly executions: Execution[];
   /** When it was asked about or closed. */
   readonly asked: number[];
+  /** When the rail answered a query of its status, which lists its payments. */
+  readonly queried: number[];
 }
 
 export interface Notice {
@@ -63,6 +65,7 @@ export class RailFacts {
       ends: [],
       executions: [],
       asked: [],
+      queried: [],
     };
     this.#collections.set(reference, fresh);
     return fresh;
@@ -163,8 +166,10 @@ const READERS: Readonly<Record<string, Reader>> = {
 };
 
 function asked(facts: RailFacts, { seq, results }: JournalLine): void {
-  for (const [reference] of results as readonly (readonly [string, string])[])
+  for (const [reference] of results as readonly (readonly [string, string])[]) {
     facts.of(reference).asked.push(seq);
+    facts.of(reference).queried.push(seq);
+  }
 }
 
 function paid(facts: RailFacts, execution: Execution): void {

@@ -14,6 +14,7 @@ const LEFT = `select
   (select count(*) from caudal.breb_keys where organization_id = $1 and register_due_at <= caudal.now())::int as keys,
   (select count(*) from caudal.payouts where organization_id = $1 and
      (claimed_until > clock_timestamp() or (rail_due_at <= caudal.now() and not (rail_task = 'send' and $3::boolean))))::int as payouts,
+  (select count(*) from caudal.anomalies where organization_id = $1 and accepted_at is not null and resolved_at is null)::int as acceptances,
   (select count(*) from caudal.rail_notices where task is not null and received_at >= $2)::int as notices,
   (select extract(epoch from min(due_at) - caudal.now()) * 1000 from caudal.rail_notices
    where task is not null and received_at >= $2)::float8 as notice_in_ms`;
@@ -23,6 +24,8 @@ interface Left {
   readonly keys: number;
   /** Due, or in somebody's hands; while the rail is paused none is due to be sent. */
   readonly payouts: number;
+  /** Accepted and not yet credited. */
+  readonly acceptances: number;
   readonly notices: number;
   readonly notice_in_ms: number | null;
 }
@@ -52,7 +55,7 @@ export async function comeToRest(history: History): Promise<void> {
       history.paused,
     ]);
     if (!left) throw new Error('the database answered nothing');
-    const due = left.questions + left.keys + left.payouts;
+    const due = left.questions + left.keys + left.payouts + left.acceptances;
     const settling = orders.open().ending.length;
     if (underWay + due + left.notices + settling === 0) {
       history.heard = new Set(heard);

@@ -90,6 +90,8 @@ type Action =
   | { readonly do: 'race'; readonly nth: number; readonly with: 'payment' | Ending }
   /** Both are paid while somebody else holds the organization's balance: whoever applies it must wait. */
   | { readonly do: 'contend'; readonly nth: number; readonly other: number }
+  /** The merchant takes money of the payin that is in suspense; asked on every API at once, with one key. */
+  | { readonly do: 'accept'; readonly nth: number }
   | { readonly do: 'settle' }
   | { readonly do: 'read'; readonly nth: number }
   | { readonly do: 'balance' }

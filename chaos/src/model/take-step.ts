@@ -1,3 +1,4 @@
+import { accept } from './accept-step.ts';
 import type { History } from './history.ts';
 import { balance, create, read, repeat, twins } from './merchant-steps.ts';
 import {
@@ -90,6 +91,8 @@ function perform(history: History, step: Step): Promise<void> {
       return race(history, step);
     case 'contend':
       return contend(history, step);
+    case 'accept':
+      return accept(history, step);
     case 'settle':
       return settle(history);
     case 'read':

@@ -11,6 +11,8 @@ export interface View {
   readonly organizationId: string;
   readonly payins: readonly KnownPayin[];
   readonly payouts: readonly KnownPayout[];
+  /** Anomalies that the merchant has accepted, and whether the acceptance was acknowledged. */
+  readonly accepted: ReadonlyMap<string, boolean>;
   /** How often the orders of a payout had come to the rail before the books were read, by its id. */
   readonly arrived: ReadonlyMap<string, number>;
   /** By which promise of the directory a payout was created, by its id. */

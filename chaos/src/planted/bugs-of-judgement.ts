@@ -96,6 +96,49 @@ export const BUGS_OF_JUDGEMENT: readonly PlantedBug[] = [
     breaks: ['booked'],
   },
   {
+    name: 'a payin is confirmed by less than its amount',
+    patches: [
+      {
+        file: OUTCOME,
+        find: 'move: direct ? underpaid(payment) : { ...move, settles: false },',
+        replace: 'move: { ...move, settles: false },',
+      },
+    ],
+    steps: [BREB, pays({ share: 'less', quiet: true })],
+    breaks: ['confirms'],
+  },
+  {
+    name: 'all that arrives is confirmed, also beyond the amount',
+    patches: [
+      {
+        file: OUTCOME,
+        find: 'const takesAny = direct &&',
+        replace: 'const takesAny = amount > payin.amount || direct &&',
+      },
+    ],
+    steps: [BREB, pays({ share: 'more', quiet: true })],
+    breaks: ['confirms'],
+  },
+  {
+    name: 'a payment settles on its notification alone',
+    patches: [
+      {
+        file: OUTCOME,
+        find: `verified: cause !== 'paid, by notice'`,
+        replace: 'verified: true',
+      },
+    ],
+    steps: [
+      BREB,
+      { do: 'fault', rail: 'BRE_B', on: 'close', fault: 'down', times: 50 },
+      pays({}),
+      // The key is closed as soon as the payin is confirmed, and queried only then.
+      { do: 'await struck', count: 1 },
+      { do: 'settle' },
+    ],
+    breaks: ['verified'],
+  },
+  {
     name: 'a message that no money comes is believed without asking',
     patches: [
       {

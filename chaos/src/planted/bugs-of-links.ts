@@ -80,8 +80,8 @@ export const LINK_BUGS: readonly DrilledBug<LinkDrill>[] = [
     patches: [
       {
         file: JUDGING,
-        find: `(payin.link === 'waiting' && amount === payin.amount)`,
-        replace: `(payin.link === 'waiting' && amount <= payin.amount)`,
+        find: `(payin.link !== 'ended' && amount === payin.amount)`,
+        replace: `(payin.link !== 'ended' && amount <= payin.amount)`,
       },
     ],
     drill: async (drill) => {

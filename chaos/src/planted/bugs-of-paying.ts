@@ -157,8 +157,9 @@ export const BUGS_OF_PAYING: readonly PlantedBug[] = [
       },
       {
         file: MOVES,
-        find: `rail_due_at = case when m.to_status = 'DECLINED' and p.attempts > 0 then moment.at + interval '\${LAST_QUESTION_SECONDS} seconds' end,`,
-        replace: 'rail_due_at = null,',
+        find: `rail_due_at = case when m.to_status = 'DECLINED' and p.attempts > 0 then moment.at + make_interval(secs => $7 / 1000.0) end,`,
+        // The parameter stays, or PostgreSQL could not tell its type.
+        replace: 'rail_due_at = case when false then moment.at + make_interval(secs => $7 / 1000.0) end,',
       },
     ],
     steps: [
@@ -179,8 +180,8 @@ export const BUGS_OF_PAYING: readonly PlantedBug[] = [
       },
       {
         file: 'workers/worker.ts',
-        find: `    loop('renew promises', () => parts.renewer.renew()),\n`,
-        replace: '',
+        find: 'key_resolution: () => parts.renewer.renew(),',
+        replace: 'key_resolution: () => Promise.resolve(0),',
       },
     ],
     steps: [

@@ -8,6 +8,36 @@ const DOOR = 'http/rail-notices/rail-notices.route.ts';
 /** The server judges rightly and writes it down wrongly: outside the transaction, without a lock, not at all. */
 export const BUGS_OF_WRITING: readonly PlantedBug[] = [
   {
+    name: 'an acceptance is credited again and again',
+    patches: [
+      {
+        file: 'anomalies/acceptance.store.ts',
+        find: `"resolved_at = caudal.now(), resolution = 'credit', resolved_by = a.accepted_by"`,
+        replace: `"note = 'credited'"`,
+      },
+      {
+        file: 'flows/book-acceptances.ts',
+        find: 'cause: anomalyCause({ id, reversals }),',
+        replace: `cause: { kind: 'anomaly', id: \`\${id}:\${crypto.randomUUID()}\` },`,
+      },
+      { file: 'flows/book-acceptances.ts', find: 'return accepted.length;', replace: 'return 0;' },
+    ],
+    steps: [BREB, pays({ share: 'less', quiet: true }), { do: 'accept', nth: 0, quiet: true }],
+    breaks: ['accepts', 'settled'],
+  },
+  {
+    name: 'an acceptance is acknowledged and never credited',
+    patches: [
+      {
+        file: 'anomalies/acceptance.store.ts',
+        find: 'order by accepted_at limit $1 for update skip locked',
+        replace: 'order by accepted_at limit 0',
+      },
+    ],
+    steps: [BREB, pays({ share: 'more', quiet: true }), { do: 'accept', nth: 0, quiet: true }],
+    breaks: ['rest', 'accepts'],
+  },
+  {
     name: 'the event is recorded outside the transaction',
     patches: [
       {

@@ -33,6 +33,7 @@ export const BREB: Step = {
 
 export function pays(changes: {
   readonly nth?: number;
+  readonly share?: 'less' | 'more';
   readonly anyway?: true;
   readonly quiet?: true;
 }): Step {

@@ -26,17 +26,21 @@ export function anomalyBreaches(view: View): Breach[] {
   }
   for (const anomaly of anomalies.filter((each) => !isOutgoing(each))) {
     const row = anomaly.payin === null ? null : (rows.get(anomaly.payin) ?? null);
-    const inSuspense = suspended.some(({ cause }) => cause.split(':')[1] === anomaly.execution);
+    const money = suspended.find(({ cause }) => cause.split(':')[1] === anomaly.execution);
     const founded =
-      anomaly.cents === null ? isFounded(view, anomaly, row) : inSuspense && kindFits(anomaly, row);
+      anomaly.cents === null
+        ? isFounded(view, anomaly, row)
+        : money !== undefined && kindFits(anomaly, row, money.kind === 'payment_excess');
     if (!founded) breaches.push({ promise: 'oddities', about: { anomaly, row } });
   }
   return breaches;
 }
 
-/** Money too much. */
-function kindFits({ kind }: AnomalyRow, row: PayinRow | null): boolean {
+/** Money too much, or too little: what an underpaid payin says arrived is told as such, once. */
+function kindFits({ kind, cents }: AnomalyRow, row: PayinRow | null, isExcess: boolean): boolean {
   if (row === null) return kind === 'unmatched';
+  if (isExcess) return kind === 'overpaid' && row.status === 'CONFIRMED';
+  if (kind === 'underpaid') return row.error === 'UNDERPAID' && cents === row.confirmed;
   return kind === (row.status === 'CONFIRMED' ? 'paid_again' : 'paid_late');
 }
 

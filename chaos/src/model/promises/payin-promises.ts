@@ -92,11 +92,20 @@ function endBreaches(row: PayinRow, payin: KnownPayin, rail: Collection): Breach
     return row.error === null ? [] : [{ promise: 'railEnds', about: row }];
   }
   if (row.error === 'EXPIRED' && row.status === 'CANCELED') return expiryBreaches(row, rail);
+  if (row.error === 'UNDERPAID' && row.status === 'DECLINED') return underpaidBreaches(row, rail);
   const words = [...rail.ends.filter(({ stands }) => stands), ...rail.refusals];
   const said = words.some(({ code }) => ERRORS[code] === row.error);
   const fits = (row.status === 'CANCELED') === CANCELING.has(row.error ?? '');
   if (said && fits && row.confirmed === null) return [];
   return [{ promise: 'railEnds', about: { row, rail: payin.railReference, words } }];
+}
+
+/** The rail executed a payment of less than the amount, and that is what the payin says arrived. */
+function underpaidBreaches(row: PayinRow, { executions }: Collection): Breach[] {
+  const arrived = executions.some(
+    ({ cents }) => String(cents) === row.confirmed && cents < BigInt(row.cents),
+  );
+  return arrived ? [] : [{ promise: 'railEnds', about: { row, executions } }];
 }
 
 /** Closed at the rail, and whatever came before the closing was not money; at PSE, that it never knew of it. */

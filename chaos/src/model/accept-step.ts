@@ -1,0 +1,26 @@
+import { BrokenPromise } from './broken-promise.ts';
+import type { History } from './history.ts';
+
+interface SeenAnomaly {
+  readonly id: string;
+  readonly amountInCents: number | null;
+}
+
+/** One acceptance comes of the requests with one key, also when it was made before; the others are its repeats. */
+export async function accept(history: History, { nth }: { readonly nth: number }): Promise<void> {
+  const payin = history.payin(nth);
+  if (!payin) return;
+  const { body } = await history.merchant(0).get(`/payins/${payin.id}`);
+  const anomaly = (body['anomalies'] as readonly SeenAnomaly[]).find((each) => each.amountInCents !== null);
+  if (!anomaly) return;
+  const before = history.accepted.get(anomaly.id) === true;
+  history.accepted.set(anomaly.id, before);
+  const answers = await Promise.all(
+    history.merchants.map((merchant) => merchant.accept(payin.id, anomaly.id)),
+  );
+  const first = answers.filter(({ replayed }) => !replayed).length;
+  const unrepeated = answers.every(({ repeated }) => !repeated);
+  if (answers.some(({ status }) => status !== 201) || (unrepeated && first !== (before ? 0 : 1)))
+    throw new BrokenPromise({ promise: 'accepts', about: { anomaly, before, answers } });
+  history.accepted.set(anomaly.id, true);
+}
