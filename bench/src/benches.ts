@@ -1,4 +1,5 @@
 import { benchGrowth, type GrowthPart } from './growth/growth.ts';
+import { benchIdleStack } from './idle/idle-stack.ts';
 import type { Line } from './line.ts';
 import { benchOverload } from './overload/overload.ts';
 import { benchConfirmPayins } from './payins/confirm-payins.ts';
@@ -82,6 +83,11 @@ export const BENCHES: readonly Bench[] = [
         stage,
         quick ? { steadySeconds: 2, flood: 500 } : { steadySeconds: 60, flood: 10_000 },
       ),
+  },
+  {
+    ids: ['P10'],
+    run: (_stage, { quick }) =>
+      benchIdleStack(quick ? { settle: 3, measured: 5 } : { settle: 20, measured: 30 }),
   },
   { ids: ['D1'], run: (stage, { quick }) => benchPayroll(stage, quick ? 1000 : 50_000) },
   {

@@ -31,7 +31,8 @@ export async function growDatabase(
 ): Promise<GrownDatabase> {
   const url = new URL(ground.databaseUrl);
   url.pathname = `/${name}`;
-  const settings = { ...ground.settings, DATABASE_URL: url.href };
+  // A deployment of its own beside others in the cluster.
+  const settings = { ...ground.settings, DATABASE_URL: url.href, CAUDAL_DATABASE_ROLE_PREFIX: name };
   // One without a past is to be empty each time.
   const remembered = options.rows === 0 ? null : await remember(ground.databaseUrl, name);
   const organizations =

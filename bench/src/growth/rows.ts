@@ -194,6 +194,7 @@ export class RowMaker {
       customer: null,
       callbackUrl: null,
       source,
+      endToEndId: null,
       createdAt: new Date(0),
       updatedAt: new Date(PAID_AFTER_MS),
       expiresAt: new Date(3_600_000),

@@ -30,7 +30,7 @@ export function insertRows(month: string): string {
   )
   insert into caudal.payins_${month} (organization_id, id, amount_in_cents, confirmed_amount_in_cents, currency, rail, status, settlement_status,
     error_code, reference, customer, callback_url, created_at, updated_at, expires_at, result_at, breb_key_type, breb_key,
-    pse_bank, pse_person_type, pse_url, pse_url_at, settlement_id)
+    pse_bank, pse_person_type, pse_url, pse_url_at, payment_execution_id, payment_verified_at, settlement_id)
   select organization_id, id, ${AMOUNT}, case when status = 'CONFIRMED' then ${AMOUNT} end, 'COP', case when pse then 'PSE' else 'BRE_B' end, status,
     case when status = 'CONFIRMED' then 'SETTLED' end,
     case status when 'DECLINED' then 'RAIL_REJECTED' when 'CANCELED' then 'EXPIRED' end,
@@ -38,6 +38,7 @@ export function insertRows(month: string): string {
     case when not pse then 'SINGLE_USE' end, case when not pse then key end,
     case when pse then 'CO_BANCOLOMBIA' end, case when pse then 'INDIVIDUAL' end,
     case when pse then 'https://bank.example.com/pay' end, case when pse then at end,
+    case when status = 'CONFIRMED' then md5(id::text) end, case when status = 'CONFIRMED' then at + ${PAID_AFTER} end,
     case when status = 'CONFIRMED' then overlay(
       caudal.uuid_floor($6::timestamptz + least((round + 1) * ${SETTLED_TOGETHER}, $8::integer) * $7::float8 * interval '1 millisecond' + interval '31 minutes')::text
       placing '7' || substr(md5(organization_id::text || round)::uuid::text, 16) from 15)::uuid end

@@ -45,7 +45,7 @@ returning id as notice, execution_id as execution \\gset
 with new as materialized (select uuidv7() as event, uuidv7() as transfer, caudal.now() as at),
 moved as (
   update caudal.payins p set status = 'CONFIRMED', confirmed_amount_in_cents = 4980000, result_at = at, updated_at = at,
-    settlement_status = 'PENDING_SETTLEMENT', settles_at = at + interval '1 day', rail_task = 'close', rail_due_at = at
+    settlement_status = 'PENDING_SETTLEMENT', payment_execution_id = :execution, rail_task = 'close', rail_due_at = at
   from new where p.organization_id = :org::uuid and p.id = :payin::uuid),
 history as (
   insert into caudal.payin_history (organization_id, payin_id, from_status, to_status, cause, at)
@@ -76,7 +76,8 @@ with attempt as (
   insert into caudal.webhook_attempts (organization_id, endpoint_id, event_id, number, at, status_code, duration_ms, answer)
   values (:org::uuid, :org::uuid, :event::uuid, 1, caudal.now(), 200, 3, decode(repeat('ab', :answer_bytes), 'hex'))),
 closed as (
-  update caudal.payins set rail_task = 'ask', rail_due_at = caudal.now() + interval '30 seconds', rail_attempts = 1
+  update caudal.payins set rail_task = 'ask', rail_due_at = caudal.now() + interval '30 seconds', rail_attempts = 1,
+    payment_verified_at = caudal.now(), settles_at = result_at + interval '1 day'
   where organization_id = :org::uuid and id = :payin::uuid)
 update caudal.webhook_deliveries set attempts = 1, status = 'DELIVERED', next_attempt_at = null, ended_at = caudal.now()
 where organization_id = :org::uuid and endpoint_id = :org::uuid and event_id = :event::uuid;

@@ -14,6 +14,7 @@ import type { Stage } from '../stage/stage.ts';
 import { createEndpoints, deleteEndpoints } from '../webhooks/endpoints.ts';
 import { type Sink, startSink } from '../webhooks/start-sink.ts';
 import { bareLife, MERCHANTS_TABLE, type SealedSizes } from './bare-life.ts';
+import { checkLives } from './life-check.ts';
 import type { LifePlan, LifeResult } from './life-plan.ts';
 
 const GENERATOR = fileURLToPath(new URL('life-generator.ts', import.meta.url));
@@ -50,7 +51,7 @@ export async function benchWholeLives(stage: Stage, seconds: Durations, seed: nu
     const endpoints = await endpointsOf(stage, organizations, sink);
     const lived = await live(stage, organizations, sink, seconds, seed);
     await deleteEndpoints(stage, endpoints);
-    await check(stage, organizations, lived.created);
+    await checkLives(stage, organizations, lived.created);
     await stage.leaveUnpaid();
     const twins = await bareLives(stage, await sealedSizes(stage, organizations), seconds, seed);
     return [lineOf(lived, twins)];
@@ -134,19 +135,6 @@ async function sealedSizes(stage: Stage, organizations: readonly Organization[])
        (select avg(octet_length(answer))::int from (select answer from caudal.webhook_attempts where organization_id in (${of}) limit 1000) as a) as answer`,
   );
   return { notice: row?.notice ?? 0, event: row?.event ?? 0, answer: row?.answer ?? 0 };
-}
-
-/** A life counts when all of it is there: each final, booked, with its event, delivered once. */
-async function check(stage: Stage, organizations: readonly Organization[], created: number): Promise<void> {
-  const of = list(organizations);
-  const [row] = await stage.query<Record<string, string>>(
-    `select (select count(*) from caudal.payins where status = 'CONFIRMED' and organization_id in (${of})) as confirmed,
-       (select count(*) from caudal.final_events where organization_id in (${of})) as events,
-       (select count(*) from caudal.ledger_transfers where organization_id in (${of})) as transfers,
-       (select sum(balance_in_cents) / 4980000 from caudal.ledger_balances where organization_id in (${of})) as booked`,
-  );
-  for (const [what, count] of Object.entries(row ?? {}))
-    if (Number(count) !== created) throw new Error(`${created} lives, but ${what}: ${count}`);
 }
 
 function list(organizations: readonly Organization[]): string {

@@ -9,6 +9,7 @@ export const SCOREBOARD: readonly { readonly id: string; readonly says: string; 
     { id: 'P6', says: "deliveries a core ÷ a bare client's", target: '>= 0.5' },
     { id: 'P7', says: "rail's confirmation to the payer's screen, p95", target: '<= 500 ms' },
     { id: 'P8', says: 'WAL and commits a payin', target: '<= 3072 bytes, <= 0.1' },
+    { id: 'P10', says: 'processor time of an idle stack', target: '<= 2 % of a core' },
     { id: 'R5', says: 'first attempt while 30 % of endpoints hang, p99', target: '<= 2000 ms' },
     {
       id: 'E1',

@@ -36,7 +36,7 @@ export async function newOrganizations(
     const queue = Array.from({ length: count }).values();
     const worker = async () => {
       for (const _ of queue) {
-        const { id, credential } = await createOrganization(deps, DETAILS, {
+        const { id, credential } = await createOrganization(deps, 'bench', DETAILS, {
           name: 'bench',
           scopes: SCOPES,
           lifetimeSeconds: null,

@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { settleBalances } from '../../server/src/flows/settle-balances.ts';
+import { composeInProcess, type InProcess } from '../../server/test/harness/in-process.ts';
+import { OutcomeDesk } from '../../server/test/harness/outcome-desk.ts';
+import { type Stack, startStack } from '../../server/test/harness/stack.ts';
+import { until } from '../../server/test/harness/until.ts';
+import { checkLives } from '../src/payins/life-check.ts';
+
+const PAYINS = 3;
+
+let stack: Stack;
+let caudal: InProcess;
+let desk: OutcomeDesk;
+beforeAll(async () => {
+  stack = await startStack({ workers: 1 });
+  caudal = await composeInProcess(stack.settings);
+  desk = new OutcomeDesk(stack);
+  for (let count = 0; count < PAYINS; count += 1) {
+    const { payin, key } = await desk.breb();
+    await desk.simulator.pay({ key });
+    await desk.reaches(payin.id, 'CONFIRMED');
+  }
+  await desk.quiet();
+});
+afterAll(async () => {
+  await caudal?.close();
+  await stack?.stop();
+});
+
+const settledPayins = async () => {
+  const [row] = await stack.database.query<{ count: number }>(
+    "select count(*)::int as count from caudal.payins where settlement_status = 'SETTLED'",
+  );
+  return row?.count;
+};
+
+describe('the check of whole lives in the bench', () => {
+  it('accepts lives whose money a settlement run has made available meanwhile', async () => {
+    await until('a settlement run has settled every payin', async () => {
+      await settleBalances(caudal.deps);
+      return (await settledPayins()) === PAYINS;
+    });
+    await expect(checkLives(stack.database, [stack.organization], PAYINS)).resolves.toBeUndefined();
+  });
+
+  it('rejects a number of lives that the books do not show', async () => {
+    await expect(checkLives(stack.database, [stack.organization], PAYINS + 1)).rejects.toThrow(
+      /4 lives, but confirmed: 3/,
+    );
+  });
+});
