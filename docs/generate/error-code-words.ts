@@ -1,4 +1,4 @@
-import type { RailErrorCode } from '../../server/src/rails/contract.ts';
+import type { PayinErrorCode } from '../../server/src/payins/payin.ts';
 
 interface Meaning {
   /** What happened. */
@@ -7,8 +7,8 @@ interface Meaning {
   readonly remedy: string;
 }
 
-/** Every `errorCode` for developers. A code of the rails that is missing here, or one too many, does not compile. */
-export const ERROR_CODE_WORDS: Readonly<Record<RailErrorCode, Readonly<Record<'en' | 'es', Meaning>>>> = {
+/** Every `errorCode` for developers. A code that is missing here, or one too many, does not compile. */
+export const ERROR_CODE_WORDS: Readonly<Record<PayinErrorCode, Readonly<Record<'en' | 'es', Meaning>>>> = {
   EXPIRED: {
     en: {
       cause: 'Nobody paid in time; the key or transaction is closed at the rail.',
@@ -165,6 +165,20 @@ export const ERROR_CODE_WORDS: Readonly<Record<RailErrorCode, Readonly<Record<'e
     es: {
       cause: 'El banco no reconoció los datos del pagador o de quien recibe.',
       remedy: 'Revise nombre, documento y banco e intente de nuevo con otra referencia.',
+    },
+  },
+  UNDERPAID: {
+    en: {
+      cause:
+        'Payin: less than `amountInCents` arrived; `confirmedAmountInCents` says how much. The money is held apart, with an anomaly.',
+      remedy:
+        'Do not deliver. Accept the money with `POST /payins/{id}/anomalies/{anomalyId}/accept`, or ask the operator to return it; charge the order again with a new payin.',
+    },
+    es: {
+      cause:
+        'Cobro: llegó menos de <code>amountInCents</code>; <code>confirmedAmountInCents</code> dice cuánto. El dinero está guardado aparte, con una anomalía.',
+      remedy:
+        'No entregue. Acepte el dinero con <code>POST /payins/{id}/anomalies/{anomalyId}/accept</code>, o pida al operador que lo devuelva; cobre de nuevo con otro cobro.',
     },
   },
 };

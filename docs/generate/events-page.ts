@@ -28,6 +28,7 @@ const PAYIN: Payin = {
   customer: null,
   callbackUrl: null,
   source: { rail: 'BRE_B', keyType: 'SINGLE_USE', key: '@CDL0102H3K9M2X7QWER' },
+  endToEndId: null,
   createdAt: CREATED,
   updatedAt: ENDED,
   expiresAt: new Date('2026-11-14T16:04:05.678Z'),
@@ -44,6 +45,7 @@ const PAYOUT: Payout = {
   reference: 'salary-1001',
   customer: null,
   key: '@TESTOK',
+  endToEndId: '01KC7RY6S0FR10G02AW70X5YRK000001',
   createdAt: CREATED,
   updatedAt: ENDED,
   resultAt: ENDED,
@@ -83,15 +85,18 @@ const payout = (changes: Partial<Payout>) => payoutEventData({ ...PAYOUT, ...cha
 /** What each event means, and its `data` as the server itself makes it. One that is missing does not compile. */
 const EVENTS: Readonly<Record<EventName, { readonly when: string; readonly data: object }>> = {
   'payin.confirmed': {
-    when: 'The payer paid. `confirmedAmountInCents` is what arrived, which on Bre-B may differ from `amountInCents`: compare before you ship.',
-    data: payin({ confirmedAmount: cents(4_980_000) }),
+    when: 'The payer paid. `confirmedAmountInCents` is `amountInCents`, unless your organization takes any amount: compare it with your order before you ship.',
+    data: payin({
+      confirmedAmount: cents(4_980_000),
+      endToEndId: '20261114900000002TFY8Q2M9K4H7XWER3N',
+    }),
   },
   'payin.canceled': {
     when: 'It ended unpaid: the payer canceled or left, or it expired. `errorCode` says which.',
     data: payin({ status: 'CANCELED', errorCode: 'EXPIRED' }),
   },
   'payin.declined': {
-    when: 'The bank or the network refused it. `errorCode` says why.',
+    when: 'The bank or the network refused it, or less than the amount arrived (`UNDERPAID`). `errorCode` says why.',
     data: payin({
       status: 'DECLINED',
       errorCode: 'INSUFFICIENT_FUNDS',
@@ -99,7 +104,7 @@ const EVENTS: Readonly<Record<EventName, { readonly when: string; readonly data:
         rail: 'PSE',
         bank: 'CO_NEQUI',
         personType: 'INDIVIDUAL',
-        page: { url: 'https://bank.example.com/pse/7Q2M9', at: CREATED },
+        page: { url: 'https://bank.example.com/pse/7Q2M9', at: CREATED, cus: '3987654321' },
       },
     }),
   },

@@ -18,6 +18,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   createPayin: { method: 'payins.create', takes: 'body' },
   listPayins: { method: 'payins.list', takes: 'query', loop: 'payin' },
   getPayin: { method: 'payins.get' },
+  acceptPayinAnomaly: { method: 'payins.acceptAnomaly' },
   lookUpBrebKey: { method: 'breb.lookUp', takes: 'query' },
   createPayout: { method: 'payouts.create', takes: 'body' },
   listPayouts: { method: 'payouts.list', takes: 'query', loop: 'payout' },
@@ -72,6 +73,7 @@ function queryOf({ parameters }: Operation): string[] {
 
 function nameOf(method: string): string {
   if (method === 'pse.listBanks') return 'banks';
+  if (method === 'payins.acceptAnomaly') return 'anomaly';
   if (method.startsWith('webhookEndpoints.')) return 'endpoint';
   const [resource = ''] = method.split('.');
   if (method === 'events.replay' || method === 'events.replayMany') return 'replayed';

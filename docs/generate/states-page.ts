@@ -9,7 +9,7 @@ import { type Move, stateDiagram } from './state-diagram.ts';
 type Reasons = Readonly<Record<string, string>>;
 
 const CONFIRMED = 'the rail confirmed the payment';
-const DECLINED = 'the rail declined or refused it';
+const DECLINED = 'the rail declined or refused it, or less than its amount arrived (`UNDERPAID`)';
 const CANCELED = 'the payer canceled or left, or it expired and the rail says: closed, unpaid';
 
 const OF_PAYINS: Reasons = {
@@ -78,7 +78,13 @@ export function statesPage(): Page {
         PAYIN_STATUSES,
         movesOf(PAYIN_STATES, [...new Set(Object.values(FIRST_STATUS))], OF_PAYINS),
       ),
-      `Beside it, \`settlementStatus\` says where confirmed money stands: null before, then ${SETTLEMENT_STATUSES.map((each) => code(each)).join(', then ')}, which is when it becomes available. On the simulator of \`npm run dev\` that takes up to a minute.`,
+      `Beside it, \`settlementStatus\` says where confirmed money stands: null before, then ${SETTLEMENT_STATUSES.filter(
+        (each) => each !== 'REVERSED',
+      )
+        .map((each) => code(each))
+        .join(
+          ', then ',
+        )}, which is when it becomes available. A payin settles only after its rail, queried, has listed the payment: a notification alone settles nothing. When the rail does not list it, settlement is held (an anomaly \`PAYMENT_NOT_LISTED\` on the payin), and an operator releases it or reverses it: \`REVERSED\` means that the rail never had the payment, the booking was taken back and the payin will never settle. On the simulator of \`npm run dev\` that takes up to a minute.`,
       section(
         'Payout',
         'A payout whose answer got lost stays `PROCESSING` until the rail has said what became of it: [unknown is not no](/docs/concepts/unknown-outcomes).',

@@ -16,9 +16,9 @@ const OF_DOCUMENTS: Readonly<Record<string, string>> = {
   '1000000007': '`CANCELED` when it expires; the late money becomes an anomaly',
   '1000000009': '`CONFIRMED` once; on Bre-B the second payment becomes an anomaly',
   '1000000011':
-    'Bre-B: `CONFIRMED` with half in `confirmedAmountInCents`; a payment link stays `PENDING`. PSE: `CONFIRMED`',
+    'Bre-B: `DECLINED`, `UNDERPAID`, with half in `confirmedAmountInCents`; a payment link stays `PENDING`. PSE: `CONFIRMED`',
   '1000000013':
-    'Bre-B: `CONFIRMED` with double; a payment link is `COMPLETED`, the excess an anomaly. PSE: `CONFIRMED`',
+    'Bre-B: `CONFIRMED` with the requested amount, the excess an anomaly; a payment link is `COMPLETED`. PSE: `CONFIRMED`',
   '1000000015': '`CONFIRMED`, once: we asked again. A PSE payin is answered `PENDING` first',
   '1000000017': '`CONFIRMED`; a PSE payin is answered `PENDING` first, because the rail took longer than 3 s',
   '1000000019':

@@ -58,6 +58,8 @@ export const SIDEBAR = [
     items: [
       'operating/run-it',
       'operating/configuration',
+      'operating/merchants',
+      'operating/audit',
       'operating/payins',
       'operating/payouts',
       'operating/payment-links',

@@ -16,11 +16,15 @@ const NOT_RUN = [
   'guides/quickstart.md: the suite runs in a clone that has been installed',
   'guides/webhooks.md: runs until Ctrl-C; the next block shows the same with an end',
   'operating/growth.md: an example of yours, for your own settings',
+  'operating/merchants.md: an example with ids of yours',
+  'operating/payins.md: an example with numbers of yours',
+  'operating/payins.md: an example with ids of yours',
   'operating/run-it.md: an example of yours, for your own settings',
   'operating/run-it.md: an example of yours, for your own settings',
+  'operating/run-it.md: needs a PostgreSQL of yours',
 ];
 
-const LANGUAGES = ['sh', 'ts', 'json', 'txt'];
+const LANGUAGES = ['sh', 'ts', 'json', 'sql', 'txt'];
 const MARKS = ['', 'norun', 'until', 'background', 'shape'];
 
 const PAGES = handWrittenPages();

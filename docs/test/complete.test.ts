@@ -7,9 +7,9 @@ import { EVENT_NAMES, TEST_EVENT } from '../../server/src/events/event.ts';
 import { ERRORS } from '../../server/src/kit/error-catalogue.ts';
 import { COMMAND_WORDS } from '../../server/src/operator/catalogue.ts';
 import { PAYIN_STATUSES } from '../../server/src/payins/payin.states.ts';
+import { PAYIN_ERROR_CODES } from '../../server/src/payins/payin.ts';
 import { LINK_STATUSES } from '../../server/src/payment-links/payment-link.states.ts';
 import { PAYOUT_STATUSES } from '../../server/src/payouts/payout.states.ts';
-import { ERROR_CODES } from '../../server/src/rails/contract.ts';
 import { TEST_KEYS } from '../../simulator/src/breb/test-keys.ts';
 import { MAGIC_DOCUMENTS } from '../../simulator/src/magic-documents.ts';
 import { brokenLinks } from '../finish/broken-links.ts';
@@ -86,8 +86,10 @@ describe('the other tables', () => {
 
   it('have every event, and every errorCode in both languages', () => {
     expect(headings(page('reference/events'), 2)).toEqual([...EVENT_NAMES, TEST_EVENT]);
-    expect(headings(page('reference/error-codes'), 2)).toEqual([...ERROR_CODES]);
-    expect([...page('reference/error-codes').matchAll(/<p lang="es">/g)]).toHaveLength(ERROR_CODES.length);
+    expect(headings(page('reference/error-codes'), 2)).toEqual([...PAYIN_ERROR_CODES]);
+    expect([...page('reference/error-codes').matchAll(/<p lang="es">/g)]).toHaveLength(
+      PAYIN_ERROR_CODES.length,
+    );
   });
 
   it('have every setting, every magic value, and no other', () => {

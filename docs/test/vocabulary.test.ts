@@ -6,7 +6,7 @@ import { COMMANDS } from '../../cli/src/tree.ts';
 import { SETTINGS } from '../../server/src/config.ts';
 import { ERRORS } from '../../server/src/kit/error-catalogue.ts';
 import { COMMAND_WORDS } from '../../server/src/operator/catalogue.ts';
-import { ERROR_CODES } from '../../server/src/rails/contract.ts';
+import { PAYIN_ERROR_CODES } from '../../server/src/payins/payin.ts';
 import { FAILURE_REASONS } from '../../server/src/webhooks/send-failure.ts';
 import { TEST_KEYS } from '../../simulator/src/breb/test-keys.ts';
 import { MAGIC_DOCUMENTS } from '../../simulator/src/magic-documents.ts';
@@ -40,7 +40,9 @@ const OF_USERS = ['CAUDAL_API_KEY', 'CAUDAL_BASE_URL', 'WEBHOOK_SECRET'];
 describe('what the pages written by hand name', () => {
   it('are states, codes and settings that exist', () => {
     const values = enumValues();
-    const known = new Set<string>([...values, ...ERROR_CODES, ...Object.keys(SETTINGS), ...OF_USERS]);
+    const choices = COMMAND_WORDS.flatMap(({ options }) => options.flatMap((option) => option.choices ?? []));
+    const settings = [...Object.keys(SETTINGS), ...OF_USERS];
+    const known = new Set<string>([...values, ...PAYIN_ERROR_CODES, ...choices, ...settings]);
     expect(strange(/`([A-Z][A-Z_]{2,}[A-Z])`/g, (word) => known.has(word))).toEqual([]);
   });
 
@@ -82,4 +84,4 @@ describe('what the pages written by hand name', () => {
   });
 });
 
-const ROLES = ['caudal_read', 'caudal_batch', 'caudal_system'];
+const ROLES = ['caudal_read', 'caudal_batch', 'caudal_system', 'caudal_backup', 'caudal_owner'];
