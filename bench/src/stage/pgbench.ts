@@ -76,7 +76,8 @@ function programOutput(command: string, args: readonly string[]): Promise<string
     for (const stream of [child.stdout, child.stderr])
       stream.setEncoding('utf8').on('data', (text: string) => (output += text));
     child.once('error', reject);
-    child.once('exit', (code) =>
+    // Not `exit`: the output may still be on its way then.
+    child.once('close', (code) =>
       code === 0 ? resolve(output) : reject(new Error(`${command} ended with ${code}:\n${output}`)),
     );
   });

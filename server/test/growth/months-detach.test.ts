@@ -23,7 +23,12 @@ let months: readonly Month[];
 beforeAll(async () => {
   stack = await startStack({ workers: 1 });
   const organizationIds = [stack.organization.organizationId];
-  months = await loadHistory(stack.settings, { rows: 1800, months: 9, organizationIds });
+  months = await loadHistory(stack.settings, {
+    rows: 1800,
+    months: 9,
+    organizationIds,
+    databaseUrl: stack.database.url,
+  });
 });
 afterAll(() => stack.stop());
 

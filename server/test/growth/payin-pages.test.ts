@@ -16,7 +16,12 @@ describe('pages of a past of several months', () => {
     stack = await startStack();
     const small = await stack.newOrganization();
     const organizationIds = [stack.organization.organizationId, small.organizationId];
-    await loadHistory(stack.settings, { rows: ROWS, months: 3, organizationIds });
+    await loadHistory(stack.settings, {
+      rows: ROWS,
+      months: 3,
+      organizationIds,
+      databaseUrl: stack.database.url,
+    });
   });
   afterAll(() => stack.stop());
 

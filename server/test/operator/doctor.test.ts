@@ -37,8 +37,6 @@ beforeAll(async () => {
     simulatorUrl: simulator.url,
     baseUrl: 'http://127.0.0.1:8080',
   });
-  // The template is as old as the whole run: this one was made just now, and no worker has had a turn.
-  await database.query('update caudal_meta.migrations set applied_at = now()');
 });
 afterEach(async () => {
   for (const undo of later.splice(0).reverse()) await undo();
