@@ -124,6 +124,13 @@ async function monthlyTables(client: Client): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
+async function schemaOwner(client: Client): Promise<string> {
+  const { rows } = await client.query<{ owner: string }>(
+    "select nspowner::regrole::text as owner from pg_namespace where nspname = 'caudal'",
+  );
+  return rows[0]?.owner ?? '';
+}
+
 /** Payins and events, in tables that belong to nothing yet; what an earlier run left of them goes. */
 async function writeMonth(
   client: Client,
@@ -146,12 +153,14 @@ async function writeMonth(
 async function finishMonth(client: Client, month: Month, print: (text: string) => void): Promise<void> {
   const began = performance.now();
   const tables = await monthlyTables(client);
+  const owner = await schemaOwner(client);
   await client.query('begin');
   for (const statement of derivedRows(month.name)) await client.query(statement);
   for (const name of tables) {
     const child = `caudal.${name}_${month.name}`;
     await client.query(`alter table ${child} enable row level security`);
     await client.query(`alter table ${child} force row level security`);
+    await client.query(`alter table ${child} owner to ${owner}`);
     await client.query(
       `alter table caudal.${name} attach partition ${child} for values from ('${uuidFloor(month.startMs)}') to ('${uuidFloor(month.endMs)}')`,
     );
