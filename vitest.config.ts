@@ -42,7 +42,7 @@ const LONG = [
   'server/test/core/start-wait.test.ts',
   'server/test/flows/key-registration.test.ts',
   'server/test/flows/pse-page.test.ts',
-  'server/test/flows/rail-brake.test.ts',
+  'server/test/flows/rail-pause.test.ts',
   'server/test/isolation/personal-data.test.ts',
   'server/test/jobs/schedule-takeover.test.ts',
   'server/test/jobs/schedules.test.ts',

@@ -1,15 +1,15 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { OutcomeDesk } from '../server/test/harness/outcome-desk.ts';
+import { PayinDriver } from '../server/test/harness/payin-driver.ts';
 import { type Stack, startStack } from '../server/test/harness/stack.ts';
 import { DESKTOP, openBrowser, PHONE, screen } from './browser.ts';
 
 let stack: Stack;
-let desk: OutcomeDesk;
+let driver: PayinDriver;
 let browser: Browser;
 beforeAll(async () => {
-  stack = await startStack({ apis: 1, workers: 1, settings: { CAUDAL_DUE_EVERY_MS: '20' } });
-  desk = new OutcomeDesk(stack);
+  stack = await startStack({ apis: 1, workers: 1, settings: { CAUDAL_WORKER_POLL_MS: '20' } });
+  driver = new PayinDriver(stack);
   browser = await openBrowser();
 });
 afterAll(async () => {
@@ -18,8 +18,8 @@ afterAll(async () => {
 });
 
 async function atTheBank(viewport: typeof PHONE): Promise<{ page: Page; id: string }> {
-  const { payin } = await desk.pse();
-  const { sourceData } = await desk.get(payin.id);
+  const { payin } = await driver.pse();
+  const { sourceData } = await driver.get(payin.id);
   const page = await browser.newPage({ viewport });
   await page.goto(sourceData.pseUrl ?? '');
   return { page, id: payin.id };
@@ -40,7 +40,7 @@ describe.each([
     await page.getByRole('button', { name: button }).click();
     await page.getByRole('link', { name: 'Volver al comercio' }).waitFor();
     await screen(page, `bank-${status.toLowerCase()}`);
-    expect(await desk.reaches(id, status)).toMatchObject({ errorCode });
+    expect(await driver.reaches(id, status)).toMatchObject({ errorCode });
     // Nothing is wider than the screen.
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(viewport.width);
     await page.close();
@@ -50,7 +50,7 @@ describe.each([
     const { page, id } = await atTheBank(viewport);
     await page.getByLabel('Motivo del rechazo').selectOption('8');
     await page.getByRole('button', { name: 'Rechazar' }).click();
-    expect(await desk.reaches(id, 'DECLINED')).toMatchObject({ errorCode: 'LIMIT_EXCEEDED' });
+    expect(await driver.reaches(id, 'DECLINED')).toMatchObject({ errorCode: 'LIMIT_EXCEEDED' });
     await page.close();
   });
 
@@ -58,7 +58,7 @@ describe.each([
     const { page, id } = await atTheBank(viewport);
     await page.getByRole('link', { name: 'Salir sin pagar' }).click();
     await page.waitForURL(/\/checkout\/p\//);
-    expect((await desk.get(id)).status).toBe('PROCESSING');
+    expect((await driver.get(id)).status).toBe('PROCESSING');
     await page.close();
   });
 });

@@ -154,7 +154,7 @@ describe('a link', () => {
     await stage.registered(key);
     await page.getByRole('button', { name: 'Usar otro medio' }).click();
     await heading(page, '¿Cómo quiere pagar?');
-    expect(await stage.desk.simulator.key(key)).toMatchObject({ status: 'CLOSED' });
+    expect(await stage.driver.simulator.key(key)).toMatchObject({ status: 'CLOSED' });
     expect((await stage.attempts(id)).map(({ status }) => status)).toEqual(['CANCELED']);
   });
 
@@ -205,7 +205,7 @@ describe('a link', () => {
 
 describe('a payin', () => {
   it('of its own shows its key, and its end', async () => {
-    const { payin } = await stage.desk.breb({ callbackUrl: stage.shopUrl });
+    const { payin } = await stage.driver.breb({ callbackUrl: stage.shopUrl });
     const page = await stage.payer();
     await page.goto((payin.sourceData as { checkoutUrl: string }).checkoutUrl);
     await heading(page, 'Pague con esta llave');

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { OutcomeDesk, type SeenPayin } from '../server/test/harness/outcome-desk.ts';
+import { PayinDriver, type SeenPayin } from '../server/test/harness/payin-driver.ts';
 import { CUSTOMER, newReference } from '../server/test/harness/payin-requests.ts';
 import { type Stack, startStack } from '../server/test/harness/stack.ts';
 import { openBrowser, PHONE } from './browser.ts';
@@ -12,7 +12,7 @@ export const SHOWN = '$ 49.800';
 /** A shop, its payers' browsers, the rails, and the shop's own page to which payers return. */
 export class CheckoutStage {
   readonly stack: Stack;
-  readonly desk: OutcomeDesk;
+  readonly driver: PayinDriver;
   readonly browser: Browser;
   readonly #shop: Server;
   readonly #contexts: BrowserContext[] = [];
@@ -21,7 +21,7 @@ export class CheckoutStage {
 
   private constructor(stack: Stack, browser: Browser, shop: Server) {
     this.stack = stack;
-    this.desk = new OutcomeDesk(stack);
+    this.driver = new PayinDriver(stack);
     this.browser = browser;
     this.#shop = shop;
   }
@@ -30,7 +30,7 @@ export class CheckoutStage {
     const shop = createServer((_request, response) => response.end('<h1>Gracias por su compra</h1>'));
     await new Promise<void>((resolve) => shop.listen(0, '127.0.0.1', resolve));
     const [stack, browser] = await Promise.all([
-      startStack({ apis: 1, workers: 1, settings: { CAUDAL_DUE_EVERY_MS: '50', ...settings } }),
+      startStack({ apis: 1, workers: 1, settings: { CAUDAL_WORKER_POLL_MS: '50', ...settings } }),
       openBrowser(),
     ]);
     return new CheckoutStage(stack, browser, shop);
@@ -85,14 +85,14 @@ export class CheckoutStage {
   /** Where the key of the waiting attempt is paid. */
   async payKey(page: Page, amount?: string): Promise<void> {
     const key = (await page.locator('[data-key]').first().getAttribute('data-key')) ?? '';
-    const { simulator } = this.desk;
+    const { simulator } = this.driver;
     await this.registered(key);
     await simulator.pay({ key, ...(amount === undefined ? {} : { amount }) });
   }
 
   async registered(key: string): Promise<void> {
     const end = Date.now() + 10_000;
-    while ((await this.desk.simulator.key(key)) === null) {
+    while ((await this.driver.simulator.key(key)) === null) {
       if (Date.now() > end) throw new Error(`${key} was not registered`);
       await new Promise((resolve) => setTimeout(resolve, 50));
     }

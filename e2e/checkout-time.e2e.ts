@@ -21,7 +21,7 @@ describe('time on screen', () => {
       const key = (await page.locator('[data-key]').first().getAttribute('data-key')) ?? '';
       await stage.registered(key);
       const seen = heading(page, 'Pago recibido').then(() => performance.now());
-      await stage.desk.simulator.pay({ key });
+      await stage.driver.simulator.pay({ key });
       const paid = performance.now();
       waits.push((await seen) - paid);
       await page.context().close();
@@ -61,7 +61,7 @@ describe('time on screen', () => {
     // As a phone does that comes back from the bank's app.
     await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
     await older;
-    await stage.desk.simulator.pay({ key });
+    await stage.driver.simulator.pay({ key });
     await page.locator('[data-told="2"]').waitFor();
     deliver();
     await heading(page, 'Pago recibido');
@@ -100,7 +100,7 @@ describe('time on screen', () => {
     const key = (await page.locator('[data-key]').first().getAttribute('data-key')) ?? '';
     await stage.registered(key);
     await stage.stack.shiftTime(15 * 60_000 - 2000);
-    await stage.desk.simulator.pay({ key });
+    await stage.driver.simulator.pay({ key });
     await heading(page, 'Pago recibido');
     // PSE lets go of who stays at the bank for long: this one came late, and is slow.
     await stage.stack.shiftTime(40 * 60_000);

@@ -8,7 +8,7 @@ const steps: [name: string, command: string, args: string[]][] = [
   ['format', 'biome', ['check', '--error-on-warnings', '.']],
   ['lint', 'oxlint', ['--type-aware', '--deny-warnings']],
   ['types', 'tsc', ['-p', 'tsconfig.json']],
-  ['house rules', 'node', ['scripts/house-rules.ts']],
+  ['architecture rules', 'node', ['scripts/architecture-rules.ts']],
   ['dead code', 'knip', ['--no-progress']],
   ['lockfile', 'node', ['scripts/complete-lockfile.ts', '--check']],
   ['generated files', 'node', ['scripts/generate.ts', '--check']],

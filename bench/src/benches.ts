@@ -1,6 +1,6 @@
 import { benchGrowth, type GrowthPart } from './growth/growth.ts';
 import { benchIdleStack } from './idle/idle-stack.ts';
-import type { Line } from './line.ts';
+import type { Metric } from './metric.ts';
 import { benchOverload } from './overload/overload.ts';
 import { benchConfirmPayins } from './payins/confirm-payins.ts';
 import { benchCreatePayins } from './payins/create-payins.ts';
@@ -31,7 +31,7 @@ export interface Bench {
   readonly slow?: true;
   /** It prints its lines as it finds them. */
   readonly tells?: true;
-  run(stage: Stage, options: BenchOptions): Promise<readonly Line[]>;
+  run(stage: Stage, options: BenchOptions): Promise<readonly Metric[]>;
 }
 
 const GROWTH: Readonly<Record<string, GrowthPart>> = {

@@ -1,7 +1,7 @@
 /** npm run bench: the numbers of the scoreboard, each beside its bare twin, measured in one run. */
 import { BENCHES, type Bench } from './benches.ts';
 import { drawFlames } from './flames/flames.ts';
-import { type Line, lineText } from './line.ts';
+import { lineText, type Metric } from './metric.ts';
 import { HELP, type Options, readOptions } from './options.ts';
 import { writeCapacityPage } from './report/capacity-page.ts';
 import { type Conditions, conditionsOf, conditionsText, loadAverage } from './report/conditions.ts';
@@ -55,7 +55,7 @@ async function measureOnStage(chosen: readonly Bench[]): Promise<Measured> {
   const loadBefore = loadAverage();
   const began = performance.now();
   const stage = await buildStage();
-  const lines: Line[] = [];
+  const lines: Metric[] = [];
   const failures = new Map<string, string>();
   const seconds: Record<string, number> = { 'the stage': (performance.now() - began) / 1000 };
   let conditions: Conditions;

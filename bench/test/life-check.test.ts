@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { settleBalances } from '../../server/src/flows/settle-balances.ts';
+import { settleBalances } from '../../server/src/flows/ledger/settle-balances.ts';
 import { composeInProcess, type InProcess } from '../../server/test/harness/in-process.ts';
-import { OutcomeDesk } from '../../server/test/harness/outcome-desk.ts';
+import { PayinDriver } from '../../server/test/harness/payin-driver.ts';
 import { type Stack, startStack } from '../../server/test/harness/stack.ts';
 import { until } from '../../server/test/harness/until.ts';
 import { checkLives } from '../src/payins/life-check.ts';
@@ -10,17 +10,17 @@ const PAYINS = 3;
 
 let stack: Stack;
 let caudal: InProcess;
-let desk: OutcomeDesk;
+let driver: PayinDriver;
 beforeAll(async () => {
   stack = await startStack({ workers: 1 });
   caudal = await composeInProcess(stack.settings);
-  desk = new OutcomeDesk(stack);
+  driver = new PayinDriver(stack);
   for (let count = 0; count < PAYINS; count += 1) {
-    const { payin, key } = await desk.breb();
-    await desk.simulator.pay({ key });
-    await desk.reaches(payin.id, 'CONFIRMED');
+    const { payin, key } = await driver.breb();
+    await driver.simulator.pay({ key });
+    await driver.reaches(payin.id, 'CONFIRMED');
   }
-  await desk.quiet();
+  await driver.quiet();
 });
 afterAll(async () => {
   await caudal?.close();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { atLeast, atMost, lineText, valueText } from '../src/line.ts';
 import { curveOf, quantile } from '../src/load/load-result.ts';
+import { atLeast, atMost, lineText, valueText } from '../src/metric.ts';
 import type { Conditions } from '../src/report/conditions.ts';
 import { SCOREBOARD } from '../src/report/scoreboard.ts';
 import { tableRows, tableText } from '../src/report/table.ts';

@@ -57,7 +57,7 @@ export class FailpointPayouts {
   }
 
   /** Some orders never arrive, and leave again when what the directory promised about their keys is no longer honoured. */
-  async letPromisesGrowOld(): Promise<void> {
+  async letResolutionsExpire(): Promise<void> {
     const { load, stage } = this.#trial;
     await load.rails.addFault({ rail: 'BRE_B', operation: 'order', fault: 'down', times: 3 });
     await Promise.all(

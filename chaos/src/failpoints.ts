@@ -95,7 +95,7 @@ function occasionsOf(trial: Trial, payouts: FailpointPayouts, webhooks: Failpoin
     'key registration': () => refuseOpening(trial, { rail: 'BRE_B', operation: 'register' }),
     cancellation: (api) => payouts.cancelOne(api),
     lookup: (api) => payouts.lookUp(api),
-    'old promise': () => payouts.letPromisesGrowOld(),
+    'old promise': () => payouts.letResolutionsExpire(),
     question: () => payouts.loseAnswers(),
     delivery: () => webhooks.deliver(),
     endpoint: (api) => webhooks.addOne(api),

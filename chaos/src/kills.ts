@@ -17,8 +17,8 @@ const OF_OTHERS: ReadonlySet<string> = new Set([
   'replay events',
   'create links',
   'open attempt',
-  'take payer',
-  'hasten payment',
+  'attach payer',
+  'expedite payment',
   'close link',
 ]);
 

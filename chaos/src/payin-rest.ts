@@ -9,11 +9,11 @@ const HOUR_MS = 3_600_000;
 const BUSY = `
   select exists (
       select from caudal.payins
-      where status in ('PENDING', 'PROCESSING') or rail_due_at is not null or claimed_until > clock_timestamp()
+      where status in ('PENDING', 'PROCESSING') or rail_due_at is not null or leased_until > clock_timestamp()
     )
     or exists (select from caudal.payment_links where status = 'PENDING')
     or exists (select from caudal.rail_notices where task is not null)
-    or exists (select from caudal.breb_keys where register_due_at is not null or claimed_until > clock_timestamp()) as busy`;
+    or exists (select from caudal.breb_keys where register_due_at is not null or leased_until > clock_timestamp()) as busy`;
 
 /** Lets time pass beyond every expiry and waits until nothing is left to do about any payin or link. */
 export async function restPayins(

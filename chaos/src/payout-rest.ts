@@ -9,7 +9,7 @@ const QUIET_POLLS = 5;
 const ASKED_AGAIN_MS = 61_000;
 
 const BUSY = `
-  select exists (select from caudal.payouts where status = 'PROCESSING' or claimed_until > clock_timestamp())
+  select exists (select from caudal.payouts where status = 'PROCESSING' or leased_until > clock_timestamp())
     or exists (select from caudal.rail_notices where task is not null) as busy`;
 
 /** Waits until every payout has come to its end, time going by in jumps. What the network would never decide is decided. */

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ClientJournal, openClientJournal } from './client-journal.ts';
 import type { Cluster } from './cluster.ts';
 import { PASSERS } from './failpoint-plan.ts';
+import { FaultInjection } from './fault-injection.ts';
 import { type Faults, PAYOUT_CALLS, startFaults } from './faults.ts';
 import { Killer } from './killer.ts';
 import { Outages } from './outages.ts';
@@ -17,7 +18,6 @@ import { PayoutWatch } from './payout-watch.ts';
 import { type RailControl, railControl } from './rail-control.ts';
 import { type Random, randomFrom } from './random.ts';
 import { type Stage, startStage } from './stage.ts';
-import { Turmoil } from './turmoil.ts';
 
 export interface PayoutRunOptions {
   /** Folder of a copy of the server that is to be judged instead of this tree's. */
@@ -51,14 +51,14 @@ const FAILPOINTS: ReadonlySet<string> = new Set([
   'commit attempts',
   'BRE_B pay',
   'record attempts',
-  'claim payout questions',
-  'BRE_B askOrders',
-  'apply payout answers',
+  'lease payout polls',
+  'BRE_B queryOrders',
+  'apply payout statuses',
   'apply notices',
-  'claim doubtful notices',
-  'apply checked notices',
-  'claim promises',
-  'renew promises',
+  'lease unverified notices',
+  'apply verified notices',
+  'lease resolutions',
+  'refresh resolutions',
 ]);
 
 /** Starts the stage with funded organizations and a directory; nothing is paid yet. */
@@ -73,7 +73,7 @@ export async function startPayouts(
   const stage = await startStage(cluster, {
     ...(serverRoot === undefined ? {} : { serverRoot }),
     // A moment in which a payout can still be canceled, and two cores that do something else than look for work.
-    settings: { CAUDAL_DUE_EVERY_MS: '120' },
+    settings: { CAUDAL_WORKER_POLL_MS: '120' },
   });
   const folder = mkdtempSync(join(tmpdir(), 'caudal-chaos-payouts-'));
   const journal = openClientJournal(join(folder, 'client.jsonl'));
@@ -137,7 +137,7 @@ export class PayoutRun {
   readonly #watch: PayoutWatch;
   readonly #killer: Killer;
   readonly #outages = new Outages();
-  readonly #turmoil: Turmoil;
+  readonly #faultInjection: FaultInjection;
   #faults: Faults | null = null;
 
   constructor(parts: PayoutRunParts) {
@@ -167,7 +167,12 @@ export class PayoutRun {
       failpointsOf: (role) =>
         Object.keys(PASSERS).filter((name) => PASSERS[name] === role && FAILPOINTS.has(name)),
     });
-    this.#turmoil = new Turmoil({ stage, killer: this.#killer, shifts: SHIFTS, calm: parts.calm });
+    this.#faultInjection = new FaultInjection({
+      stage,
+      killer: this.#killer,
+      shifts: SHIFTS,
+      calm: parts.calm,
+    });
   }
 
   /** Carries all plans out. @param onLook now and then, half way at the latest, while everything goes on */
@@ -180,7 +185,7 @@ export class PayoutRun {
       random.branch(),
     ];
     if (!calm) this.#faults = startFaults(rails, faults, this.#outages, PAYOUT_CALLS);
-    this.#turmoil.begin(shifts, kills);
+    this.#faultInjection.begin(shifts, kills);
     const waiting = plans[Symbol.iterator]();
     const lookEvery = Math.min(LOOK_EVERY, Math.ceil(plans.length / 2));
     let done = 0;
@@ -189,12 +194,12 @@ export class PayoutRun {
         await this.#load.carryOut(plan);
         done += 1;
         const now = done;
-        if (now % lookEvery === 0 && now < plans.length) this.#turmoil.look(() => onLook(now));
+        if (now % lookEvery === 0 && now < plans.length) this.#faultInjection.look(() => onLook(now));
         if (!calm) await sleep(random.whole(0, 2 * LANE_RESTS_MS));
       }
     };
     await Promise.all(Array.from({ length: LANES }, () => lane(pace.branch())));
-    await this.#turmoil.end();
+    await this.#faultInjection.end();
   }
 
   /** Everybody is back, no fault stands, and every payout is final. */

@@ -22,7 +22,7 @@ export interface Stage {
   /** Path of the simulator's journal. */
   readonly simulatorJournal: string;
   /** Path of a journal of workers that died and of times in which the database was away. */
-  readonly mishaps: string;
+  readonly incidents: string;
   readonly apis: readonly Member[];
   readonly workers: readonly Member[];
   readonly organization: StageOrganization;
@@ -53,9 +53,9 @@ export async function startStage(cluster: Cluster, options: StageOptions = {}): 
   const folder = mkdtempSync(join(tmpdir(), 'caudal-chaos-'));
   const entry = options.serverRoot === undefined ? undefined : join(options.serverRoot, 'src', 'main.ts');
   const started: Member[] = [];
-  const mishaps = join(folder, 'mishaps.jsonl');
-  writeFileSync(mishaps, '');
-  const note = (line: object) => appendFileSync(mishaps, `${JSON.stringify(line)}\n`);
+  const incidents = join(folder, 'incidents.jsonl');
+  writeFileSync(incidents, '');
+  const note = (line: object) => appendFileSync(incidents, `${JSON.stringify(line)}\n`);
   const unwatch = cluster.watchCrashes((away) => note({ kind: 'database away', ...away }));
   const pool = new Pool({ connectionString: databaseUrl, max: 4 });
   // An idle connection dies with the database; the next query takes a fresh one.
@@ -85,7 +85,7 @@ export async function startStage(cluster: Cluster, options: StageOptions = {}): 
     const settings = {
       ...serverSettings({ databaseUrl, simulatorUrl, baseUrl: urlOf(apiPorts[0] ?? 1) }),
       CAUDAL_LOG_LEVEL: 'warn',
-      CAUDAL_DUE_EVERY_MS: '20',
+      CAUDAL_WORKER_POLL_MS: '20',
       // Each payer comes from an address of their own.
       CAUDAL_TRUSTED_PROXIES: '127.0.0.1',
       // Most of what this costs is starting processes, and this halves it.
@@ -138,7 +138,7 @@ export async function startStage(cluster: Cluster, options: StageOptions = {}): 
       simulatorUrl,
       simulator,
       simulatorJournal: join(folder, 'journal.jsonl'),
-      mishaps,
+      incidents,
       apis,
       workers,
       organization,

@@ -7,11 +7,11 @@ const TAKEN_OVER_WITHIN_MS = 30_000;
 const LOOK_EVERY_MS = 500;
 
 const CLAIMS = `
-  select claim_token as token, count(*)::int as rows, min(id::text) as id from (
-    select claim_token, id, claimed_until from caudal.payins where claim_token is not null
-    union all select claim_token, payin_id, claimed_until from caudal.breb_keys where claim_token is not null
-    union all select claim_token, id, claimed_until from caudal.rail_notices where claim_token is not null
-    union all select claim_token, id, claimed_until from caudal.payouts where claim_token is not null
+  select lease_token as token, count(*)::int as rows, min(id::text) as id from (
+    select lease_token, id, leased_until from caudal.payins where lease_token is not null
+    union all select lease_token, payin_id, leased_until from caudal.breb_keys where lease_token is not null
+    union all select lease_token, id, leased_until from caudal.rail_notices where lease_token is not null
+    union all select lease_token, id, leased_until from caudal.payouts where lease_token is not null
   ) as claim`;
 
 /**
@@ -38,13 +38,13 @@ export function watchTakeovers(stage: Stage, outages: Outages): TakeoverWatch {
     if (killed) {
       killed = false;
       const live = await stage.query<{ token: string }>(
-        `${CLAIMS} where claimed_until > clock_timestamp() group by 1`,
+        `${CLAIMS} where leased_until > clock_timestamp() group by 1`,
       );
       for (const { token } of live) if (!held.has(token)) held.set(token, now);
     }
     if (held.size === 0) return;
     const still = await stage.query<{ token: string; rows: number; id: string }>(
-      `${CLAIMS} where claim_token = any($1::uuid[]) group by 1`,
+      `${CLAIMS} where lease_token = any($1::uuid[]) group by 1`,
       [[...held.keys()]],
     );
     const standing = new Map(still.map((row) => [row.token, row]));

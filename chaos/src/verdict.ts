@@ -20,7 +20,14 @@ export function judge(
   sinksJournal?: string,
 ): Promise<Verdict> {
   const { promise, resolve } = Promise.withResolvers<Verdict>();
-  const args = ['--client', clientJournal, '--simulator', stage.simulatorJournal, '--mishaps', stage.mishaps];
+  const args = [
+    '--client',
+    clientJournal,
+    '--simulator',
+    stage.simulatorJournal,
+    '--incidents',
+    stage.incidents,
+  ];
   const sinks = sinksJournal === undefined ? [] : ['--sinks', sinksJournal];
   const open = state === 'going on' ? ['--open-ok'] : [];
   const child = spawn(
@@ -50,7 +57,7 @@ export function keepJournals(
   mkdirSync(kept, { recursive: true });
   copyFileSync(clientJournal, join(kept, 'client.jsonl'));
   copyFileSync(stage.simulatorJournal, join(kept, 'simulator.jsonl'));
-  copyFileSync(stage.mishaps, join(kept, 'mishaps.jsonl'));
+  copyFileSync(stage.incidents, join(kept, 'incidents.jsonl'));
   if (sinksJournal !== undefined) copyFileSync(sinksJournal, join(kept, 'sinks.jsonl'));
   return kept;
 }

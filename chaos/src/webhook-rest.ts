@@ -8,7 +8,7 @@ const QUIET_POLLS = 3;
 const WAITING = `
   select exists (select from caudal.events where undispatched)
       or exists (select from caudal.webhook_deliveries where status = 'PENDING')
-      or exists (select from caudal.webhook_lines where claimed_until is not null) as busy,
+      or exists (select from caudal.webhook_queues where leased_until is not null) as busy,
     (select max(extract(epoch from next_attempt_at - caudal.now())) from caudal.webhook_deliveries where next_attempt_at is not null)::float8
       as seconds`;
 
@@ -26,7 +26,7 @@ export async function restWebhooks(stage: Stage, withinMs = RESTS_WITHIN_MS): Pr
 
 /** What a server must never have to say, found by the command that looks for it. @returns null when all is well */
 export async function forgottenLines(stage: Stage): Promise<string | null> {
-  const said = await stage.command('schedules', 'run', 'keep-house');
+  const said = await stage.command('schedules', 'run', 'housekeeping');
   return isAlarm(said) ? said.trim() : null;
 }
 

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ClientJournal, openClientJournal } from './client-journal.ts';
 import type { Cluster } from './cluster.ts';
 import { PASSERS } from './failpoint-plan.ts';
+import { FaultInjection } from './fault-injection.ts';
 import { EVERY_CALL, type Faults, startFaults } from './faults.ts';
 import { Killer } from './killer.ts';
 import { Outages } from './outages.ts';
@@ -15,7 +16,6 @@ import { type RailControl, railControl } from './rail-control.ts';
 import { type Random, randomFrom } from './random.ts';
 import { type Sinks, startSinks } from './sinks.ts';
 import { type Stage, startStage } from './stage.ts';
-import { Turmoil } from './turmoil.ts';
 import { WebhookClient } from './webhook-client.ts';
 import { webhookCounts } from './webhook-counts.ts';
 import { MerchantEndpoints } from './webhook-endpoints.ts';
@@ -48,11 +48,11 @@ const FAILPOINTS: ReadonlySet<string> = new Set([
   'close link',
   'expire links',
   'apply notices',
-  'apply answers',
+  'apply statuses',
   'record attempts',
-  'apply payout answers',
+  'apply payout statuses',
   'dispatch events',
-  'claim lines',
+  'lease queues',
   'record deliveries',
   'manage endpoints',
   'replay events',
@@ -77,7 +77,7 @@ export async function startWebhooks(
   const alarms: string[] = [];
   const stage = await startStage(cluster, {
     ...(serverRoot === undefined ? {} : { serverRoot }),
-    settings: { CAUDAL_DUE_EVERY_MS: '60' },
+    settings: { CAUDAL_WORKER_POLL_MS: '60' },
     onLine: (line) => {
       if (isAlarm(line)) alarms.push(line);
     },
@@ -141,7 +141,7 @@ export class WebhookRun {
   readonly #load: WebhookLoad;
   readonly #killer: Killer;
   readonly #outages = new Outages();
-  readonly #turmoil: Turmoil;
+  readonly #faultInjection: FaultInjection;
   #faults: Faults | null = null;
   #sinkFaults: SinkFaults | null = null;
 
@@ -161,7 +161,12 @@ export class WebhookRun {
       failpointsOf: (role) =>
         Object.keys(PASSERS).filter((name) => PASSERS[name] === role && FAILPOINTS.has(name)),
     });
-    this.#turmoil = new Turmoil({ stage, killer: this.#killer, shifts: SHIFTS, calm: parts.calm });
+    this.#faultInjection = new FaultInjection({
+      stage,
+      killer: this.#killer,
+      shifts: SHIFTS,
+      calm: parts.calm,
+    });
   }
 
   /** @param onLook now and then, half way at the latest, while everything goes on */
@@ -174,7 +179,7 @@ export class WebhookRun {
       const names = () => endpoints.flatMap((each) => each.sinks);
       this.#sinkFaults = startSinkFaults(sinks, sinkFaults, names);
     }
-    this.#turmoil.begin(shifts, kills);
+    this.#faultInjection.begin(shifts, kills);
     const lookEvery = Math.min(LOOK_EVERY, Math.ceil(count / 2));
     let begun = 0;
     let done = 0;
@@ -185,12 +190,12 @@ export class WebhookRun {
         done += 1;
         this.#meddle(done);
         const now = done;
-        if (now % lookEvery === 0 && now < count) this.#turmoil.look(() => onLook(now));
+        if (now % lookEvery === 0 && now < count) this.#faultInjection.look(() => onLook(now));
         if (!calm) await sleep(random.whole(0, 2 * LANE_RESTS_MS));
       }
     };
     await Promise.all(Array.from({ length: Math.min(LANES, count) }, () => lane(lives.branch())));
-    await this.#turmoil.end();
+    await this.#faultInjection.end();
   }
 
   /** Everybody is back, no fault stands, everything has ended and everybody was told. */

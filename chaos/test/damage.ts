@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from 'pg';
 import { violationsOf } from '../src/checker/check.ts';
-import { readMishaps } from '../src/checker/mishaps.ts';
+import { readIncidents } from '../src/checker/incidents.ts';
 import { readRailFacts } from '../src/checker/rail-facts.ts';
 import { queryOn, readRows } from '../src/checker/rows.ts';
 import { readSinks } from '../src/checker/sink-journal.ts';
@@ -23,7 +23,7 @@ export interface Damage<Sample> {
   /** Rewrites the journal of merchants' endpoints. */
   readonly sinks?: (lines: readonly Line[], sample: Sample) => readonly Line[];
   /** Rewrites the journal of who died. */
-  readonly mishaps?: (lines: readonly Line[]) => readonly Line[];
+  readonly incidents?: (lines: readonly Line[]) => readonly Line[];
 }
 
 export interface Line {
@@ -32,7 +32,7 @@ export interface Line {
 }
 
 /** Another id of the same moment. */
-export const TWIN = (id: string) => `(left(${id}::text, 24) || 'ffffffffffff')::uuid`;
+export const BASELINE = (id: string) => `(left(${id}::text, 24) || 'ffffffffffff')::uuid`;
 
 /** A table's row once more, with some columns changed. */
 export function copyRow(table: string, where: string, changes: Readonly<Record<string, string>>): string {
@@ -43,7 +43,7 @@ export function copyRow(table: string, where: string, changes: Readonly<Record<s
 
 /** What the checker finds in the run's journals and database when they are damaged. */
 export async function violationsUnder<Sample>(
-  { sql, rail, client, sinks, mishaps }: Damage<Sample>,
+  { sql, rail, client, sinks, incidents }: Damage<Sample>,
   run: { readonly database: Client; readonly journals: string; readonly sample: Sample },
 ): Promise<Violation[]> {
   const scratch = mkdtempSync(join(tmpdir(), 'caudal-checker-'));
@@ -57,7 +57,7 @@ export async function violationsUnder<Sample>(
   const sinksPath = existsSync(join(run.journals, 'sinks.jsonl'))
     ? rewritten(run.journals, scratch, 'sinks.jsonl', sinks && ((lines) => sinks(lines, run.sample)))
     : undefined;
-  const mishapsPath = rewritten(run.journals, scratch, 'mishaps.jsonl', mishaps);
+  const incidentsPath = rewritten(run.journals, scratch, 'incidents.jsonl', incidents);
   await run.database.query('begin');
   try {
     if (sql !== undefined) await run.database.query(sql);
@@ -69,7 +69,7 @@ export async function violationsUnder<Sample>(
         rail: readRailFacts(railPath),
         rows,
         sinks: { before: received, after: received, bodies },
-        mishaps: readMishaps(mishapsPath),
+        incidents: readIncidents(incidentsPath),
         drained: true,
       }),
     );

@@ -1,4 +1,4 @@
-import { copyRow, type Damage, type Line, TWIN } from './damage.ts';
+import { BASELINE, copyRow, type Damage, type Line } from './damage.ts';
 
 /** Rows of the run that a journal's damage is aimed at. */
 export interface Sample {
@@ -29,7 +29,11 @@ export const DAMAGES: readonly Damage<Sample>[] = [
     promise: EVENTS,
     sql: 'delete from caudal.events where id = (select id from caudal.events limit 1)',
   },
-  { name: 'an event stands twice', promise: EVENTS, sql: copyRow('events', 'true', { id: TWIN('r.id') }) },
+  {
+    name: 'an event stands twice',
+    promise: EVENTS,
+    sql: copyRow('events', 'true', { id: BASELINE('r.id') }),
+  },
   {
     name: 'a final event is gone',
     promise: EVENTS,
@@ -53,12 +57,12 @@ export const DAMAGES: readonly Damage<Sample>[] = [
   {
     name: 'a payin comes from nowhere',
     promise: NOWHERE,
-    sql: copyRow('payins', 'true', { id: TWIN('r.id'), reference: `'nobody-asked'` }),
+    sql: copyRow('payins', 'true', { id: BASELINE('r.id'), reference: `'nobody-asked'` }),
   },
   {
     name: 'two payins have one reference',
     promise: 'one payin per reference',
-    sql: copyRow('payins', 'true', { id: TWIN('r.id') }),
+    sql: copyRow('payins', 'true', { id: BASELINE('r.id') }),
   },
   {
     name: 'a repeat was told another payin',
@@ -108,12 +112,12 @@ export const DAMAGES: readonly Damage<Sample>[] = [
   {
     name: 'a transfer of money that never moved',
     promise: BOOKS,
-    sql: copyRow('ledger_transfers', A_PAYMENT, { id: TWIN('r.id'), cause_id: `'BRE_B:never'` }),
+    sql: copyRow('ledger_transfers', A_PAYMENT, { id: BASELINE('r.id'), cause_id: `'BRE_B:never'` }),
   },
   {
     name: 'an execution is booked twice',
     promise: BOOKS,
-    sql: copyRow('ledger_transfers', A_PAYMENT, { id: TWIN('r.id') }),
+    sql: copyRow('ledger_transfers', A_PAYMENT, { id: BASELINE('r.id') }),
   },
   {
     name: 'a transfer is missing',
@@ -182,7 +186,10 @@ export const DAMAGES: readonly Damage<Sample>[] = [
   {
     name: 'a notice that no rail sent',
     promise: NOWHERE,
-    sql: copyRow('rail_notices', 'notice_id is not null', { id: TWIN('r.id'), notice_id: `'never-sent'` }),
+    sql: copyRow('rail_notices', 'notice_id is not null', {
+      id: BASELINE('r.id'),
+      notice_id: `'never-sent'`,
+    }),
   },
   {
     name: 'a notice still waits',
@@ -192,7 +199,7 @@ export const DAMAGES: readonly Damage<Sample>[] = [
   {
     name: 'a payin is still claimed',
     promise: END,
-    sql: `update caudal.payins set claimed_until = clock_timestamp() + interval '1 hour', claim_token = id where ${A_PAYIN('CANCELED')}`,
+    sql: `update caudal.payins set leased_until = clock_timestamp() + interval '1 hour', lease_token = id where ${A_PAYIN('CANCELED')}`,
   },
   {
     name: 'a rail is still to be asked',

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Cluster, startCluster } from '../src/cluster.ts';
-import { LinkDrill } from '../src/planted/link-drill.ts';
+import { LinkScenario } from '../src/planted/link-scenario.ts';
 import { type Stage, startStage } from '../src/stage.ts';
 import type { Verdict } from '../src/verdict.ts';
 import { violationsUnder } from './damage.ts';
@@ -10,7 +10,7 @@ import { LINK_DAMAGES } from './link-damages.ts';
 
 let cluster: Cluster;
 let stage: Stage;
-let drill: LinkDrill;
+let scenario: LinkScenario;
 let database: Client | undefined;
 let journals: string;
 let verdict: Verdict;
@@ -18,20 +18,20 @@ let verdict: Verdict;
 beforeAll(async () => {
   cluster = await startCluster();
   stage = await startStage(cluster);
-  drill = await LinkDrill.on(stage);
+  scenario = await LinkScenario.on(stage);
   // In full, by half and by twice the amount.
   for (const share of [1, 0.5, 2]) {
-    const link = await drill.link(share !== 1);
-    await drill.begin(link);
-    await drill.payAttempt(link, share);
-    await drill.settled(link);
+    const link = await scenario.link(share !== 1);
+    await scenario.begin(link);
+    await scenario.payAttempt(link, share);
+    await scenario.settled(link);
   }
-  const closed = await drill.link();
-  await drill.begin(closed);
-  await drill.close(closed);
-  await drill.link();
-  verdict = await drill.verdict();
-  journals = drill.keepJournals('link-checker-test');
+  const closed = await scenario.link();
+  await scenario.begin(closed);
+  await scenario.close(closed);
+  await scenario.link();
+  verdict = await scenario.verdict();
+  journals = scenario.keepJournals('link-checker-test');
   database = new Client({ connectionString: stage.databaseUrl });
   await database.connect();
 }, 150_000);
@@ -39,7 +39,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await database?.end();
   await stage.stop();
-  await drill.end();
+  await scenario.end();
   await cluster.stop();
   rmSync(journals, { recursive: true, force: true });
 });

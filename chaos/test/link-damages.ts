@@ -1,4 +1,4 @@
-import { copyRow, type Damage, TWIN } from './damage.ts';
+import { BASELINE, copyRow, type Damage } from './damage.ts';
 
 interface LinkDamage extends Damage<null> {
   /** What exactly is to be told: several promises can be broken in more than one way. */
@@ -53,7 +53,7 @@ export const LINK_DAMAGES: readonly LinkDamage[] = [
     name: 'a link stands twice',
     promise: EXISTS,
     what: 'a link does not hold its reference',
-    sql: copyRow('payment_links', 'true', { id: TWIN('r.id') }),
+    sql: copyRow('payment_links', 'true', { id: BASELINE('r.id') }),
   },
   {
     name: 'a reference is held for a link that is gone',
@@ -65,7 +65,7 @@ export const LINK_DAMAGES: readonly LinkDamage[] = [
     name: 'a link comes from nowhere',
     promise: NOWHERE,
     what: 'a link that nobody asked for',
-    sql: copyRow('payment_links', 'true', { id: TWIN('r.id'), reference: `'nobody-asked'` }),
+    sql: copyRow('payment_links', 'true', { id: BASELINE('r.id'), reference: `'nobody-asked'` }),
   },
   {
     name: 'an event tells of a link that is gone',
@@ -96,7 +96,7 @@ export const LINK_DAMAGES: readonly LinkDamage[] = [
     promise: TELLS,
     what: 'COMPLETED with 2 events and 1 final events',
     sql: copyRow('events', `r.${ITS_EVENT('COMPLETED')}`, {
-      id: TWIN('r.id'),
+      id: BASELINE('r.id'),
       event: `'paymentlink.expired'`,
     }),
   },
@@ -110,7 +110,7 @@ export const LINK_DAMAGES: readonly LinkDamage[] = [
     name: 'the final event of a link is another',
     promise: TELLS,
     what: 'its final event is another',
-    sql: `update caudal.final_events set event_id = ${TWIN('event_id')} where resource_${A_LINK('COMPLETED')}`,
+    sql: `update caudal.final_events set event_id = ${BASELINE('event_id')} where resource_${A_LINK('COMPLETED')}`,
   },
   {
     name: 'a completed link says expired',
@@ -148,7 +148,7 @@ export const LINK_DAMAGES: readonly LinkDamage[] = [
     what: '2 attempts are under way',
     sql: `${REOPENED};
       update caudal.payment_links set status = 'PENDING' where id = (select payment_link_id from caudal.payins where status = 'PROCESSING');
-      ${copyRow('payins', `payment_link_id is not null and r.status = 'PROCESSING'`, { id: TWIN('r.id') })}`,
+      ${copyRow('payins', `payment_link_id is not null and r.status = 'PROCESSING'`, { id: BASELINE('r.id') })}`,
   },
   {
     name: 'an attempt is under way that its link does not know',

@@ -39,7 +39,7 @@ beforeAll(async () => {
   );
   // Open for ever, and rightly so.
   const undecided = await pay('undecided', '@TESTTIMEOUT');
-  await until(`attempts = 1 and claimed_until is null`, undecided);
+  await until(`attempts = 1 and leased_until is null`, undecided);
   journals = keepJournals(stage, run.journal.path, 'payout-checker-test');
   const [first] = await stage.query<PayoutSample['first']>(
     `select id, end_to_end_id as "endToEndId", first_sent_at as "sentAt" from caudal.payouts

@@ -1,4 +1,4 @@
-import { copyRow, type Damage, type Line, TWIN } from './damage.ts';
+import { BASELINE, copyRow, type Damage, type Line } from './damage.ts';
 
 /** Payouts of the run that a journal's damage is aimed at, by their id and their end-to-end id. */
 export interface PayoutSample {
@@ -53,7 +53,7 @@ export const PAYOUT_DAMAGES: readonly Damage<PayoutSample>[] = [
   {
     name: 'a payout comes from nowhere',
     promise: NOWHERE,
-    sql: copyRow('payouts', 'true', { id: TWIN('r.id'), reference: `'nobody-asked'` }),
+    sql: copyRow('payouts', 'true', { id: BASELINE('r.id'), reference: `'nobody-asked'` }),
   },
   {
     name: 'an order at the rail is no payout of ours',
@@ -63,7 +63,7 @@ export const PAYOUT_DAMAGES: readonly Damage<PayoutSample>[] = [
   {
     name: 'two payouts have one reference',
     promise: 'one payout per reference',
-    sql: copyRow('payouts', 'true', { id: TWIN('r.id') }),
+    sql: copyRow('payouts', 'true', { id: BASELINE('r.id') }),
   },
   {
     name: 'a repeat was told another payout',
@@ -272,7 +272,7 @@ export const PAYOUT_DAMAGES: readonly Damage<PayoutSample>[] = [
   {
     name: 'a hold is released twice',
     promise: TRANSFERS,
-    sql: copyRow('ledger_transfers', A_TRANSFER('payout_release'), { id: TWIN('r.id') }),
+    sql: copyRow('ledger_transfers', A_TRANSFER('payout_release'), { id: BASELINE('r.id') }),
   },
   {
     name: 'the money of a confirmed payout went back',
@@ -298,7 +298,7 @@ export const PAYOUT_DAMAGES: readonly Damage<PayoutSample>[] = [
     name: 'money is booked that never left',
     promise: LEFT,
     sql: copyRow('ledger_transfers', A_TRANSFER('execution'), {
-      id: TWIN('r.id'),
+      id: BASELINE('r.id'),
       cause_id: `'BRE_B:never'`,
     }),
   },
@@ -310,7 +310,7 @@ export const PAYOUT_DAMAGES: readonly Damage<PayoutSample>[] = [
   {
     name: 'an event stands twice',
     promise: EVENTS,
-    sql: copyRow('events', AN_EVENT('events', 'id'), { id: TWIN('r.id') }),
+    sql: copyRow('events', AN_EVENT('events', 'id'), { id: BASELINE('r.id') }),
   },
   {
     name: 'a final event is gone',
@@ -360,7 +360,7 @@ export const PAYOUT_DAMAGES: readonly Damage<PayoutSample>[] = [
   {
     name: 'a payout is still claimed',
     promise: END,
-    sql: `update caudal.payouts set claimed_until = clock_timestamp() + interval '1 hour', claim_token = id where ${A_CONFIRMED}`,
+    sql: `update caudal.payouts set leased_until = clock_timestamp() + interval '1 hour', lease_token = id where ${A_CONFIRMED}`,
   },
 ];
 

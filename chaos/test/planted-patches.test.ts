@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { LINK_BUGS } from '../src/planted/bugs-of-links.ts';
-import { WEBHOOK_BUGS } from '../src/planted/bugs-of-webhooks.ts';
+import { LINK_BUGS } from '../src/planted/link-bugs.ts';
 import { PatchedServer } from '../src/planted/patched-server.ts';
 import { PLANTED_BUGS } from '../src/planted/planted-bugs.ts';
+import { WEBHOOK_BUGS } from '../src/planted/webhook-bugs.ts';
 
 const server = new PatchedServer();
 afterAll(() => server.remove());

@@ -50,7 +50,7 @@ describe('the checker, of webhooks', () => {
     expect(whole).toBe(true);
     expect(run.failures()).toEqual([]);
     // So nothing excused a repeat but a replay.
-    expect(readFileSync(join(journals, 'mishaps.jsonl'), 'utf8')).toBe('');
+    expect(readFileSync(join(journals, 'incidents.jsonl'), 'utf8')).toBe('');
   });
 
   it.each(WEBHOOK_DAMAGES)('sees when $name', async (damage) => {
@@ -62,14 +62,14 @@ describe('the checker, of webhooks', () => {
   });
 
   it.each<[string, (at: (ms: number) => string) => Partial<Damage<WebhookSample>>]>([
-    ['a worker died', (at) => ({ mishaps: () => [died(at(30_000))] })],
+    ['a worker died', (at) => ({ incidents: () => [died(at(30_000))] })],
     [
       'a worker died whose last words were read a moment later',
-      (at) => ({ mishaps: () => [died(at(-500))] }),
+      (at) => ({ incidents: () => [died(at(-500))] }),
     ],
     [
       'the database was away',
-      (at) => ({ mishaps: () => [{ kind: 'database away', from: at(-9000), until: at(100) }] }),
+      (at) => ({ incidents: () => [{ kind: 'database away', from: at(-9000), until: at(100) }] }),
     ],
     [
       'it was replayed',

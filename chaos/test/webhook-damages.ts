@@ -1,4 +1,4 @@
-import { type Damage, type Line, TWIN } from './damage.ts';
+import { BASELINE, type Damage, type Line } from './damage.ts';
 
 /** An event, and the sink of an endpoint that received it once. */
 export interface WebhookSample {
@@ -170,14 +170,14 @@ export const WEBHOOK_DAMAGES: readonly WebhookDamage[] = [
     promise: ONCE,
     what: 'sent again, and nothing had gone wrong',
     sinks: again((line) => ({ at: later(line, 60_000) })),
-    mishaps: () => [died('2026-01-01T00:00:00.000Z')],
+    incidents: () => [died('2026-01-01T00:00:00.000Z')],
   },
   {
     name: 'an acknowledged event comes again, and who died did so afterwards',
     promise: ONCE,
     what: 'sent again, and nothing had gone wrong',
     sinks: again((line) => ({ at: later(line, 60_000) })),
-    mishaps: () => [died('2100-01-01T00:00:00.000Z')],
+    incidents: () => [died('2100-01-01T00:00:00.000Z')],
   },
   {
     name: 'an acknowledged event comes again, and another one was replayed',
@@ -217,7 +217,7 @@ export const WEBHOOK_DAMAGES: readonly WebhookDamage[] = [
     promise: 'no line is forgotten',
     what: 'it holds events and nobody will look',
     sql: `update caudal.webhook_deliveries set status = 'PENDING', ended_at = null, next_attempt_at = caudal.now() where ${A_DELIVERY};
-      update caudal.webhook_lines set due_at = null, claimed_until = null, claim_token = null`,
+      update caudal.webhook_queues set due_at = null, leased_until = null, lease_token = null`,
   },
   {
     name: 'an event is not dispatched',
@@ -241,13 +241,13 @@ export const WEBHOOK_DAMAGES: readonly WebhookDamage[] = [
     name: 'a line is still claimed',
     promise: ENDS,
     what: 'a line is still claimed',
-    sql: `update caudal.webhook_lines set claimed_until = clock_timestamp() + interval '1 minute', claim_token = gen_random_uuid()`,
+    sql: `update caudal.webhook_queues set leased_until = clock_timestamp() + interval '1 minute', lease_token = gen_random_uuid()`,
   },
   {
     name: 'a final state of a payout has two events',
     promise: 'one event per final state of a payout',
     what: 'CONFIRMED with 2 events and 1 final events',
-    sql: `insert into caudal.events select (jsonb_populate_record(r, jsonb_build_object('id', ${TWIN('r.id')}))).*
+    sql: `insert into caudal.events select (jsonb_populate_record(r, jsonb_build_object('id', ${BASELINE('r.id')}))).*
       from caudal.events r where event = 'payout.confirmed' limit 1`,
   },
 ];

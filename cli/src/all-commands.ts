@@ -12,8 +12,8 @@ const COMPLETION: Command = {
   words: [{ name: 'SHELL', summary: 'yours', choices: ['bash', 'zsh'] }],
   details: 'Put the line of the example into ~/.bashrc, or with zsh into ~/.zshrc.',
   examples: ['source <(caudal completion bash)'],
-  run: async ({ screen }, given) => {
-    const shell = given.word(0) === 'zsh' ? 'zsh' : 'bash';
+  run: async ({ screen }, args) => {
+    const shell = args.word(0) === 'zsh' ? 'zsh' : 'bash';
     screen.print(completionScript(shell, [...ALL_COMMANDS, ...((await serverCommands()) ?? [])]));
     return undefined;
   },

@@ -1,6 +1,6 @@
 import type { Environment } from './environment.ts';
 import type { ExitCode } from './exit-codes.ts';
-import type { Given } from './given.ts';
+import type { ParsedArgs } from './parsed-args.ts';
 import type { Screen } from './screen.ts';
 
 export interface Option {
@@ -23,7 +23,7 @@ interface Word {
 export type Section = 'start' | 'payments' | 'events' | 'testing' | 'operator' | 'server';
 
 /** What is known of a command before it runs: help, parsing and completion are made of it. */
-export interface CommandWords {
+export interface CommandDescription {
   /** One word or two. */
   readonly name: string;
   readonly section: Section;
@@ -43,12 +43,12 @@ export interface Context {
   readonly signal: AbortSignal;
 }
 
-export interface Command extends CommandWords {
+export interface Command extends CommandDescription {
   /** @returns nothing when it was done */
-  readonly run: (context: Context, given: Given) => Promise<ExitCode | undefined>;
+  readonly run: (context: Context, args: ParsedArgs) => Promise<ExitCode | undefined>;
 }
 
 /** One that is the server's own: its words are known here, its work is done there. */
-export interface ServerCommand extends CommandWords {
+export interface ServerCommand extends CommandDescription {
   readonly runByServer: true;
 }

@@ -1,13 +1,13 @@
-import type { CommandWords } from './command.ts';
+import type { CommandDescription } from './command.ts';
 import { GLOBAL_OPTIONS } from './global-options.ts';
 
 /** A script that completes commands, options and their choices without starting this program again. */
-export function completionScript(shell: 'bash' | 'zsh', commands: readonly CommandWords[]): string {
+export function completionScript(shell: 'bash' | 'zsh', commands: readonly CommandDescription[]): string {
   return shell === 'bash' ? bash(commands) : zsh(commands);
 }
 
 /** What can follow what: after nothing, after a first word, after `help`. */
-function followers(commands: readonly CommandWords[]): Map<string, string[]> {
+function followers(commands: readonly CommandDescription[]): Map<string, string[]> {
   const names = commands.map(({ name }) => name.split(' '));
   const firsts = [...new Set([...names.map(([first = '']) => first), 'help'])].sort();
   const after = new Map<string, string[]>([['', firsts]]);
@@ -21,7 +21,7 @@ function followers(commands: readonly CommandWords[]): Map<string, string[]> {
 }
 
 /** What can stand behind an option, by the command and the option. */
-function choicesOf(commands: readonly CommandWords[]): Map<string, readonly string[]> {
+function choicesOf(commands: readonly CommandDescription[]): Map<string, readonly string[]> {
   return new Map(
     commands.flatMap(({ name, options }) =>
       options.flatMap((option) =>
@@ -32,12 +32,12 @@ function choicesOf(commands: readonly CommandWords[]): Map<string, readonly stri
 }
 
 /** Options that take a value: the word behind one is not a command. */
-function takingValues(commands: readonly CommandWords[]): string[] {
+function takingValues(commands: readonly CommandDescription[]): string[] {
   const all = [...GLOBAL_OPTIONS, ...commands.flatMap(({ options }) => options)];
   return [...new Set(all.filter(({ value }) => value !== null).map(({ name }) => `--${name}`))].sort();
 }
 
-function optionsOf(command: CommandWords): string[] {
+function optionsOf(command: CommandDescription): string[] {
   return [...new Set([...command.options, ...GLOBAL_OPTIONS].map(({ name }) => `--${name}`))];
 }
 
@@ -47,7 +47,7 @@ const cases = (entries: Iterable<readonly [string, readonly string[]]>) =>
   [...entries].map(([on, words]) => `    ${quoted(on)}) echo ${quoted(words.join(' '))} ;;`).join('\n');
 
 /** Shared by both shells: three lookups, all plain words. */
-function lookups(commands: readonly CommandWords[]): string {
+function lookups(commands: readonly CommandDescription[]): string {
   return `_caudal_words() {
   case "$1" in
 ${cases(followers(commands))}
@@ -85,7 +85,7 @@ const PATH = `  local path='' count=0 skip='' word
   done
   if [ "$count" -gt 2 ]; then echo "$path"; echo more; else echo "$path"; echo; fi`;
 
-function bash(commands: readonly CommandWords[]): string {
+function bash(commands: readonly CommandDescription[]): string {
   return `# Completion of caudal for bash: source <(caudal completion bash)
 ${lookups(commands)}
 _caudal_path() {
@@ -112,7 +112,7 @@ _caudal() {
 complete -F _caudal caudal`;
 }
 
-function zsh(commands: readonly CommandWords[]): string {
+function zsh(commands: readonly CommandDescription[]): string {
   const described = commands
     .map(({ name, summary }) => `    ${quoted(name)}) echo ${quoted(summary)} ;;`)
     .join('\n');

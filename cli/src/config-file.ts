@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { Fault } from './faults.ts';
+import { Fault } from './errors.ts';
 
 export interface Profile {
   readonly baseUrl: string;

@@ -2,8 +2,8 @@ import { Caudal } from '@caudal/sdk';
 import { type Profile, readProfiles } from './config-file.ts';
 import { findDevStack } from './dev-stack.ts';
 import type { Environment } from './environment.ts';
-import { Fault, UsageFault } from './faults.ts';
-import type { Given } from './given.ts';
+import { Fault, UsageError } from './errors.ts';
+import type { ParsedArgs } from './parsed-args.ts';
 
 export interface Connection {
   readonly baseUrl: string;
@@ -19,16 +19,16 @@ const HOW_TO_CONNECT = [
 ];
 
 /** Whom to talk to and as whom: the first source that has both. */
-export function connectionOf(environment: Environment, given: Given): Connection {
-  const apiKey = given.text('api-key') ?? environment.apiKey;
-  const baseUrl = given.text('base-url') ?? environment.baseUrl;
-  const named = given.text('profile') ?? environment.profile;
+export function connectionOf(environment: Environment, args: ParsedArgs): Connection {
+  const apiKey = args.text('api-key') ?? environment.apiKey;
+  const baseUrl = args.text('base-url') ?? environment.baseUrl;
+  const named = args.text('profile') ?? environment.profile;
   const byKey =
-    given.text('api-key') !== undefined ||
-    (environment.apiKey !== undefined && given.text('profile') === undefined);
-  if (byKey && apiKey !== undefined) return byOwnKey(environment, apiKey, baseUrl, named, given);
-  if (given.text('base-url') !== undefined)
-    throw new UsageFault('--base-url needs --api-key or CAUDAL_API_KEY', [
+    args.text('api-key') !== undefined ||
+    (environment.apiKey !== undefined && args.text('profile') === undefined);
+  if (byKey && apiKey !== undefined) return byOwnKey(environment, apiKey, baseUrl, named, args);
+  if (args.text('base-url') !== undefined)
+    throw new UsageError('--base-url needs --api-key or CAUDAL_API_KEY', [
       'A key that is kept is only ever sent to the address it was kept with.',
     ]);
   const kept = keptConnection(environment, named);
@@ -41,9 +41,9 @@ function byOwnKey(
   apiKey: string,
   baseUrl: string | undefined,
   named: string | undefined,
-  given: Given,
+  args: ParsedArgs,
 ): Connection {
-  const source = given.text('api-key') === undefined ? 'CAUDAL_API_KEY' : '--api-key';
+  const source = args.text('api-key') === undefined ? 'CAUDAL_API_KEY' : '--api-key';
   const stack = findDevStack(environment.folder);
   const simulatorOf = (url: string) => (stack?.baseUrl === url ? stack.simulatorUrl : null);
   if (baseUrl !== undefined) {
@@ -82,11 +82,11 @@ function ofProfile(name: string, profile: Profile, environment: Environment): Co
   };
 }
 
-/** @throws UsageFault for what is no address of an API */
+/** @throws UsageError for what is no address of an API */
 export function readAddress(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || !/^https?:$/.test(url.protocol))
-    throw new UsageFault(`"${text}" is no address`, ['Write it whole: https://api.example.com']);
+    throw new UsageError(`"${text}" is no address`, ['Write it whole: https://api.example.com']);
   return url.href.replace(/\/+$/, '');
 }
 

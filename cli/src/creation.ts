@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { CaudalError } from '@caudal/sdk';
-import { UnknownOutcome } from './faults.ts';
+import { UnknownOutcome } from './errors.ts';
 
 const LETTERS = 'abcdefghjkmnpqrstvwxyz0123456789';
 

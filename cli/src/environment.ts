@@ -16,15 +16,15 @@ export interface Environment {
 
 export function readEnvironment(): Environment {
   const { env } = process;
-  const given = (name: string) => env[name] || undefined;
-  const columns = Number(given('COLUMNS'));
+  const args = (name: string) => env[name] || undefined;
+  const columns = Number(args('COLUMNS'));
   return {
-    apiKey: given('CAUDAL_API_KEY'),
-    baseUrl: given('CAUDAL_BASE_URL'),
-    profile: given('CAUDAL_PROFILE'),
-    simulatorUrl: given('CAUDAL_SIMULATOR_URL'),
-    hasDatabase: (given('DATABASE_URL') ?? given('DATABASE_SYSTEM_URL')) !== undefined,
-    configFile: join(given('XDG_CONFIG_HOME') ?? join(homedir(), '.config'), 'caudal', 'config.json'),
+    apiKey: args('CAUDAL_API_KEY'),
+    baseUrl: args('CAUDAL_BASE_URL'),
+    profile: args('CAUDAL_PROFILE'),
+    simulatorUrl: args('CAUDAL_SIMULATOR_URL'),
+    hasDatabase: (args('DATABASE_URL') ?? args('DATABASE_SYSTEM_URL')) !== undefined,
+    configFile: join(args('XDG_CONFIG_HOME') ?? join(homedir(), '.config'), 'caudal', 'config.json'),
     folder: process.cwd(),
     columns: Number.isSafeInteger(columns) && columns > 0 ? columns : undefined,
   };

@@ -1,8 +1,8 @@
 import type { CaudalEvent } from '@caudal/sdk';
-import { showTime } from './moments.ts';
 import { showCents } from './pesos.ts';
 import type { Screen } from './screen.ts';
 import { cut, oneLine } from './table.ts';
+import { showTime } from './time.ts';
 
 interface Facts {
   readonly reference: string;

@@ -1,6 +1,6 @@
 import { ApiError, CaudalError, ConnectionError, TimeoutError } from '@caudal/sdk';
+import { Fault } from './errors.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
-import { Fault } from './faults.ts';
 
 /** What went wrong, for the user: the first line in short, then what helps. */
 export interface Explained {

@@ -1,4 +1,4 @@
-import type { CommandWords, Option, Section } from './command.ts';
+import type { CommandDescription, Option, Section } from './command.ts';
 import { EXIT_CODE_LINES } from './exit-codes.ts';
 import { GLOBAL_OPTIONS } from './global-options.ts';
 import { OPERATOR_TOPICS, TOPICS } from './topics.ts';
@@ -23,7 +23,7 @@ const CREDENTIALS = `The first of these that is there: --api-key and --base-url;
 
 /** `caudal` alone: what there is. */
 export function overview(
-  commands: readonly CommandWords[],
+  commands: readonly CommandDescription[],
   operatorsNote: string | null,
   width: number,
   bold: Bold,
@@ -45,7 +45,7 @@ export function overview(
 }
 
 /** A line for each first word, with what can follow it. */
-function sectionLines(all: readonly CommandWords[], section: Section, width: number): string[] {
+function sectionLines(all: readonly CommandDescription[], section: Section, width: number): string[] {
   const commands = all.filter((command) => command.section === section);
   const topics = [...new Set(commands.map(({ name }) => name.split(' ')[0] ?? name))];
   return columns(
@@ -69,7 +69,7 @@ function sectionLines(all: readonly CommandWords[], section: Section, width: num
 /** `caudal payins`: the commands that begin with a word. */
 export function topicHelp(
   topic: string,
-  commands: readonly CommandWords[],
+  commands: readonly CommandDescription[],
   width: number,
   bold: Bold,
 ): string {
@@ -88,7 +88,7 @@ export function topicHelp(
 }
 
 /** `caudal help payins create`. */
-export function commandHelp(command: CommandWords, width: number, bold: Bold): string {
+export function commandHelp(command: CommandDescription, width: number, bold: Bold): string {
   const words = command.words.map((word) => [word.name, withChoices(word.summary, word.choices)] as const);
   const own = [...command.options].sort((a, b) => Number(b.required ?? false) - Number(a.required ?? false));
   return [
@@ -112,7 +112,7 @@ export function commandHelp(command: CommandWords, width: number, bold: Bold): s
   ].join('\n\n');
 }
 
-function usageOf({ name, words, options }: CommandWords): string {
+function usageOf({ name, words, options }: CommandDescription): string {
   const parts = [
     `caudal ${name}`,
     ...words.map((word) => (word.optional ? `[${word.name}]` : word.name)),

@@ -1,9 +1,9 @@
 import type { Caudal } from '@caudal/sdk';
 import { apiOf } from './client.ts';
 import type { Context, Option } from './command.ts';
-import type { Given } from './given.ts';
-import { readMoment } from './moments.ts';
+import type { ParsedArgs } from './parsed-args.ts';
 import { defined } from './request-body.ts';
+import { readMoment } from './time.ts';
 
 export const LIST_OPTIONS: readonly Option[] = [
   { name: 'limit', value: 'N', summary: 'at most so many, 20 when left out' },
@@ -18,8 +18,8 @@ export const CREATED_OPTIONS: readonly Option[] = [
 const MOST_IN_A_PAGE = 100;
 const USUAL = 20;
 
-export function createdRange(given: Given): { createdFrom?: string; createdTo?: string } {
-  const [since, until] = [given.text('since'), given.text('until')];
+export function createdRange(args: ParsedArgs): { createdFrom?: string; createdTo?: string } {
+  const [since, until] = [args.text('since'), args.text('until')];
   const now = Date.now();
   return {
     ...(since === undefined ? {} : { createdFrom: readMoment('since', since, now).toISOString() }),
@@ -37,14 +37,14 @@ interface Listing<Query, Row> {
 /** Runs a command that lists: so many, or all, for people or as one document. */
 export async function showListing<Query, Row>(
   context: Context,
-  given: Given,
+  args: ParsedArgs,
   { filters, read, text }: Listing<Query, Row>,
 ): Promise<undefined> {
   const { screen } = context;
-  const most = given.flag('all') ? Number.POSITIVE_INFINITY : (given.whole('limit', 1, 100_000) ?? USUAL);
+  const most = args.flag('all') ? Number.POSITIVE_INFINITY : (args.whole('limit', 1, 100_000) ?? USUAL);
   // No more is asked for than is shown.
   const query = defined({ ...filters, pageSize: Math.min(most, MOST_IN_A_PAGE) }) as Query;
-  const { rows, more } = await gather(read(apiOf(context, given), query), most);
+  const { rows, more } = await gather(read(apiOf(context, args), query), most);
   screen.answer({ data: rows, more }, () => text(rows));
   if (more) screen.note(screen.styleNote('dim', 'There are more: --limit N or --all'));
   return undefined;

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Option } from './command.ts';
+import { UnknownOutcome } from './errors.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
-import { UnknownOutcome } from './faults.ts';
-import type { Given } from './given.ts';
-import { durationOption } from './moments.ts';
+import type { ParsedArgs } from './parsed-args.ts';
 import { withProgress } from './progress.ts';
 import type { Screen } from './screen.ts';
+import { durationOption } from './time.ts';
 
 export const WAIT_OPTIONS: readonly Option[] = [
   {
@@ -32,14 +32,14 @@ export async function followToEnd<T extends { readonly status: string }>(
   options: {
     readonly screen: Screen;
     readonly signal: AbortSignal;
-    readonly given: Given;
+    readonly args: ParsedArgs;
     readonly what: string;
     readonly id: string;
   },
   read: () => Promise<T>,
 ): Promise<T> {
-  const { screen, signal, given, what, id } = options;
-  const span = given.text('timeout');
+  const { screen, signal, args, what, id } = options;
+  const span = args.text('timeout');
   const withinMs = span === undefined ? USUAL_MS : durationOption('timeout', span);
   const deadline = performance.now() + withinMs;
   return withProgress(screen, `Waiting for the outcome of ${what}`, async () => {

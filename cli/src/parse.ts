@@ -1,9 +1,9 @@
-import { parseArgs } from 'node:util';
-import type { CommandWords, Option } from './command.ts';
-import { UsageFault } from './faults.ts';
-import { Given } from './given.ts';
+import { parseArgs as tokenize } from 'node:util';
+import type { CommandDescription, Option } from './command.ts';
+import { UsageError } from './errors.ts';
 import { GLOBAL_OPTIONS } from './global-options.ts';
 import { nearest } from './nearest.ts';
+import { ParsedArgs } from './parsed-args.ts';
 
 /** The command that was named, and all that was typed besides its name. */
 export interface Named<C> {
@@ -21,7 +21,7 @@ function tokensOf(argv: readonly string[], options: readonly Option[]) {
     ]),
   );
   // Not strict: the faults it finds are told in our words, with what was probably meant.
-  return parseArgs({ args: [...argv], options: config, strict: false, allowPositionals: true, tokens: true })
+  return tokenize({ args: [...argv], options: config, strict: false, allowPositionals: true, tokens: true })
     .tokens;
 }
 
@@ -35,7 +35,7 @@ export function wordsOf(
 }
 
 /** The longest name that fits: two words before one. */
-export function findCommand<C extends CommandWords>(
+export function findCommand<C extends CommandDescription>(
   commands: readonly C[],
   argv: readonly string[],
 ): Named<C> | null {
@@ -53,8 +53,8 @@ export function findCommand<C extends CommandWords>(
   return null;
 }
 
-/** @throws UsageFault naming what is wrong and what was probably meant */
-export function parseGiven(command: CommandWords, argv: readonly string[]): Given {
+/** @throws UsageError naming what is wrong and what was probably meant */
+export function parseArgs(command: CommandDescription, argv: readonly string[]): ParsedArgs {
   const options = [
     ...command.options,
     ...GLOBAL_OPTIONS.filter(({ name }) => !command.options.some((own) => own.name === name)),
@@ -66,11 +66,11 @@ export function parseGiven(command: CommandWords, argv: readonly string[]): Give
     if (token.kind === 'option') values.set(token.name, optionValue(command, options, token));
   }
   if (!values.has('help')) demand(command, values, words);
-  return new Given(values, words);
+  return new ParsedArgs(values, words);
 }
 
 function optionValue(
-  command: CommandWords,
+  command: CommandDescription,
   options: readonly Option[],
   token: Token & { kind: 'option' },
 ): string | true {
@@ -83,21 +83,21 @@ function optionValue(
             options.map(({ name }) => name),
           )
         : null;
-    throw new UsageFault(`${command.name} has no option ${token.rawName}`, [
+    throw new UsageError(`${command.name} has no option ${token.rawName}`, [
       ...(meant ? [`Did you mean --${meant}?`] : []),
       seeHelp(command),
     ]);
   }
   if (option.value === null) {
     if (token.value !== undefined)
-      throw new UsageFault(`--${option.name} takes no value`, [seeHelp(command)]);
+      throw new UsageError(`--${option.name} takes no value`, [seeHelp(command)]);
     return true;
   }
   const { value } = token;
   const forgotten =
     value === undefined || (!token.inlineValue && options.some(({ name }) => value === `--${name}`));
   if (forgotten)
-    throw new UsageFault(`--${option.name} needs a value: --${option.name} ${option.value}`, [
+    throw new UsageError(`--${option.name} needs a value: --${option.name} ${option.value}`, [
       seeHelp(command),
     ]);
   return chosen(`--${option.name}`, value, option.choices);
@@ -109,22 +109,26 @@ function chosen(what: string, value: string, choices: readonly string[] | undefi
   const choice = choices.find((candidate) => candidate.toLowerCase() === value.toLowerCase());
   if (choice !== undefined) return choice;
   const meant = nearest(value, choices);
-  throw new UsageFault(
+  throw new UsageError(
     `${what}: "${value}" is none of ${choices.join(', ')}`,
     meant ? [`Did you mean ${meant}?`] : [],
   );
 }
 
-function demand(command: CommandWords, values: ReadonlyMap<string, string | true>, words: string[]): void {
+function demand(
+  command: CommandDescription,
+  values: ReadonlyMap<string, string | true>,
+  words: string[],
+): void {
   const missing = command.words.filter((word, index) => !word.optional && words[index] === undefined);
   const unset = command.options.filter(({ name, required }) => required && !values.has(name));
   if (missing.length + unset.length > 0) {
     const names = [...missing.map(({ name }) => name), ...unset.map(({ name }) => `--${name}`)];
-    throw new UsageFault(`${command.name} needs ${names.join(' and ')}`, [seeHelp(command)]);
+    throw new UsageError(`${command.name} needs ${names.join(' and ')}`, [seeHelp(command)]);
   }
   if (words.length > command.words.length) {
     const [extra = ''] = words.slice(command.words.length);
-    throw new UsageFault(`${command.name}: "${extra}" is one word too many`, [
+    throw new UsageError(`${command.name}: "${extra}" is one word too many`, [
       'A value with spaces is put between quotes.',
       seeHelp(command),
     ]);
@@ -135,6 +139,6 @@ function demand(command: CommandWords, values: ReadonlyMap<string, string | true
   }
 }
 
-function seeHelp({ name }: Pick<CommandWords, 'name'>): string {
+function seeHelp({ name }: Pick<CommandDescription, 'name'>): string {
   return `See: caudal help ${name}`;
 }

@@ -1,4 +1,4 @@
-import { Fault } from './faults.ts';
+import { Fault } from './errors.ts';
 
 const MOST_STEPS = 8;
 

@@ -1,4 +1,4 @@
-import { UsageFault } from './faults.ts';
+import { UsageError } from './errors.ts';
 
 const MOST_CENTS = 999_999_999_999n;
 
@@ -12,7 +12,7 @@ export function readPesos(text: string): number {
   const bare = text.trim().replace(/^(?:COP|\$)\s*/i, '');
   const match = PLAIN.exec(bare) ?? GROUPED_BY_POINT.exec(bare) ?? GROUPED_BY_COMMA.exec(bare);
   if (!match) {
-    throw new UsageFault(`"${text}" is no amount of pesos`, [
+    throw new UsageError(`"${text}" is no amount of pesos`, [
       'Write 49800, 49.800, 49,800 or, with cents, 49800.50.',
     ]);
   }
@@ -21,14 +21,14 @@ export function readPesos(text: string): number {
 }
 
 export function readCents(text: string): number {
-  if (!/^\d+$/.test(text)) throw new UsageFault(`"${text}" is no whole number of cents`);
+  if (!/^\d+$/.test(text)) throw new UsageError(`"${text}" is no whole number of cents`);
   return inRange(BigInt(text), text);
 }
 
 function inRange(cents: bigint, text: string): number {
-  if (cents < 1n) throw new UsageFault(`"${text}" is too little: the least is one cent`);
+  if (cents < 1n) throw new UsageError(`"${text}" is too little: the least is one cent`);
   if (cents > MOST_CENTS)
-    throw new UsageFault(`"${text}" is too much: the most is COP ${showCents(Number(MOST_CENTS))}`);
+    throw new UsageError(`"${text}" is too much: the most is COP ${showCents(Number(MOST_CENTS))}`);
   return Number(cents);
 }
 

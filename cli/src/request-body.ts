@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Option } from './command.ts';
-import { Fault, UsageFault } from './faults.ts';
-import type { Given } from './given.ts';
+import { Fault, UsageError } from './errors.ts';
+import type { ParsedArgs } from './parsed-args.ts';
 import { readCents, readPesos } from './pesos.ts';
 import { readStdin } from './prompt.ts';
 
@@ -39,17 +39,17 @@ export const CUSTOMER_OPTIONS: readonly Option[] = [
 ];
 
 /** What --data says, or nothing. */
-export async function readData(given: Given): Promise<Body> {
-  const data = given.text('data');
+export async function readData(args: ParsedArgs): Promise<Body> {
+  const data = args.text('data');
   if (data === undefined) return {};
   const text = data === '-' ? await readStdin() : data.startsWith('@') ? readFileText(data.slice(1)) : data;
   try {
     const body: unknown = JSON.parse(text);
     if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as Body;
   } catch (error) {
-    throw new UsageFault(`--data is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+    throw new UsageError(`--data is not JSON: ${error instanceof Error ? error.message : String(error)}`);
   }
-  throw new UsageFault('--data must be a JSON object');
+  throw new UsageError('--data must be a JSON object');
 }
 
 function readFileText(file: string): string {
@@ -60,22 +60,22 @@ function readFileText(file: string): string {
   }
 }
 
-export function readAmount(given: Given): number | undefined {
-  const [pesos, cents] = [given.text('amount'), given.text('amount-in-cents')];
+export function readAmount(args: ParsedArgs): number | undefined {
+  const [pesos, cents] = [args.text('amount'), args.text('amount-in-cents')];
   if (pesos !== undefined && cents !== undefined)
-    throw new UsageFault('--amount and --amount-in-cents say the same: give one of them');
+    throw new UsageError('--amount and --amount-in-cents say the same: give one of them');
   if (pesos !== undefined) return readPesos(pesos);
   return cents === undefined ? undefined : readCents(cents);
 }
 
 /** The five facts go together: all of them or none. */
-export function readCustomer(given: Given, known: unknown): Body | undefined {
+export function readCustomer(args: ParsedArgs, known: unknown): Body | undefined {
   const told = {
-    name: given.text('name'),
-    idType: given.text('id-type'),
-    idNumber: given.text('id-number'),
-    phone: given.text('phone'),
-    email: given.text('email'),
+    name: args.text('name'),
+    idType: args.text('id-type'),
+    idNumber: args.text('id-number'),
+    phone: args.text('phone'),
+    email: args.text('email'),
   };
   if (Object.values(told).every((value) => value === undefined)) return undefined;
   const customer: Record<string, unknown> = {
@@ -86,7 +86,7 @@ export function readCustomer(given: Given, known: unknown): Body | undefined {
   const missing = Object.entries({ name: 'name', idNumber: 'id-number', phone: 'phone', email: 'email' })
     .filter(([field]) => customer[field] === undefined)
     .map(([, option]) => `--${option}`);
-  if (missing.length > 0) throw new UsageFault(`a person also needs ${missing.join(', ')}`);
+  if (missing.length > 0) throw new UsageError(`a person also needs ${missing.join(', ')}`);
   return customer;
 }
 
@@ -102,7 +102,7 @@ export function within(body: Body, name: string, told: Body): Body {
 
 export function demandAmount(body: Body, command: string): void {
   if (body['amountInCents'] === undefined)
-    throw new UsageFault(`${command} needs --amount (or --amount-in-cents, or --data)`, [
+    throw new UsageError(`${command} needs --amount (or --amount-in-cents, or --data)`, [
       `See: caudal help ${command}`,
     ]);
 }

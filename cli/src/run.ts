@@ -1,12 +1,12 @@
 import { ALL_COMMANDS } from './all-commands.ts';
-import type { CommandWords, Context } from './command.ts';
+import type { CommandDescription, Context } from './command.ts';
 import { readEnvironment } from './environment.ts';
+import { UnknownOutcome, UsageError } from './errors.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { explain } from './explain.ts';
-import { UnknownOutcome, UsageFault } from './faults.ts';
 import { commandHelp, overview, topicHelp } from './help.ts';
 import { nearest } from './nearest.ts';
-import { findCommand, parseGiven, wordsOf } from './parse.ts';
+import { findCommand, parseArgs, wordsOf } from './parse.ts';
 import { Screen } from './screen.ts';
 import { NO_SERVER, runByServer, serverCommands } from './server-commands.ts';
 
@@ -33,9 +33,9 @@ async function carryOut(argv: readonly string[], context: Context): Promise<Exit
   if (first === undefined || first === 'help') return help(context, others, argv);
   const named = findCommand(ALL_COMMANDS, argv);
   if (named) {
-    const given = parseGiven(named.command, named.rest);
-    if (given.flag('help')) return showHelp(context, named.command);
-    return named.command.run(context, given);
+    const args = parseArgs(named.command, named.rest);
+    if (args.flag('help')) return showHelp(context, named.command);
+    return named.command.run(context, args);
   }
   const servers = (await serverCommands()) ?? [];
   const operators = findCommand(servers, argv);
@@ -69,11 +69,11 @@ const CALLED_ELSEWHERE: Readonly<Record<string, string>> = {
 };
 
 function unknownCommand(
-  commands: readonly CommandWords[],
+  commands: readonly CommandDescription[],
   first: string,
   others: readonly string[],
   knownTopic: boolean,
-): UsageFault {
+): UsageError {
   const names = [...commands.map(({ name }) => name), 'help'];
   const typed = [first, ...others.slice(0, 1)].join(' ');
   const within = knownTopic ? names.filter((name) => name.startsWith(`${first} `)) : names;
@@ -83,7 +83,7 @@ function unknownCommand(
     within.find((name) => name === other) ??
     nearest(typed, within) ??
     (knownTopic ? null : nearest(first, firsts));
-  return new UsageFault(`there is no command "${knownTopic ? typed : first}"`, [
+  return new UsageError(`there is no command "${knownTopic ? typed : first}"`, [
     ...(meant === null ? [] : [`Did you mean: caudal ${meant}`]),
     knownTopic ? `See: caudal ${first} --help` : 'See: caudal help',
   ]);
@@ -92,11 +92,11 @@ function unknownCommand(
 async function help(context: Context, words: readonly string[], argv: readonly string[]): Promise<ExitCode> {
   const { screen } = context;
   const servers = await serverCommands();
-  const all: readonly CommandWords[] = [...ALL_COMMANDS, ...(servers ?? [])];
+  const all: readonly CommandDescription[] = [...ALL_COMMANDS, ...(servers ?? [])];
   if (words.length === 0) {
     const unknown = argv.find((word) => word.startsWith('-') && !/^(?:--help|-h|--json)$/.test(word));
     if (unknown !== undefined && argv[0] !== 'help')
-      throw new UsageFault(`caudal alone has no option ${unknown}`, ['See: caudal help']);
+      throw new UsageError(`caudal alone has no option ${unknown}`, ['See: caudal help']);
     const bold = (text: string) => screen.style('bold', text);
     screen.answer({ commands: all.map(withoutRun) }, () =>
       overview(all, servers ? null : NO_SERVER, screen.width, bold),
@@ -111,18 +111,18 @@ async function help(context: Context, words: readonly string[], argv: readonly s
   return EXIT.done;
 }
 
-function showHelp({ screen }: Context, command: CommandWords): ExitCode {
+function showHelp({ screen }: Context, command: CommandDescription): ExitCode {
   screen.answer(withoutRun(command), () =>
     commandHelp(command, screen.width, (text) => screen.style('bold', text)),
   );
   return EXIT.done;
 }
 
-function showTopic({ screen }: Context, topic: string, commands: readonly CommandWords[]): void {
+function showTopic({ screen }: Context, topic: string, commands: readonly CommandDescription[]): void {
   const bold = (text: string) => screen.style('bold', text);
   screen.answer({ commands: commands.map(withoutRun) }, () => topicHelp(topic, commands, screen.width, bold));
 }
 
-function withoutRun({ name, section, summary, options, words, examples }: CommandWords) {
+function withoutRun({ name, section, summary, options, words, examples }: CommandDescription) {
   return { name, section, summary, options, words, examples };
 }

@@ -5,10 +5,10 @@ import { runInOurPlace } from './child.ts';
 import type { Option, Section, ServerCommand } from './command.ts';
 import { findDevStack } from './dev-stack.ts';
 import { type Environment, environmentForSettings } from './environment.ts';
+import { Fault } from './errors.ts';
 import type { ExitCode } from './exit-codes.ts';
-import { Fault } from './faults.ts';
 
-/** As `server/src/operator/catalogue.ts` writes them. */
+/** As `server/src/operator/commands.ts` writes them. */
 interface CatalogueEntry {
   readonly name: string;
   readonly group: 'server' | 'operator';
@@ -29,8 +29,8 @@ export const NO_SERVER =
 /** The server's commands, or null where it is not installed. */
 export async function serverCommands(): Promise<readonly ServerCommand[] | null> {
   if (serverMain() === null) return null;
-  const { COMMAND_WORDS } = (await import(CATALOGUE)) as { COMMAND_WORDS: readonly CatalogueEntry[] };
-  return COMMAND_WORDS.filter(({ name }) => name !== 'help').map((entry) => ({
+  const { OPERATOR_COMMANDS } = (await import(CATALOGUE)) as { OPERATOR_COMMANDS: readonly CatalogueEntry[] };
+  return OPERATOR_COMMANDS.filter(({ name }) => name !== 'help').map((entry) => ({
     name: entry.name,
     section: entry.group satisfies Section,
     summary: entry.summary,

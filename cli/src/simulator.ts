@@ -2,8 +2,8 @@ import type { Option } from './command.ts';
 import { connectionOf, readAddress } from './connection.ts';
 import { findDevStack } from './dev-stack.ts';
 import type { Environment } from './environment.ts';
-import { Fault } from './faults.ts';
-import type { Given } from './given.ts';
+import { Fault } from './errors.ts';
+import type { ParsedArgs } from './parsed-args.ts';
 
 export const SIMULATOR_OPTION: Option = {
   name: 'simulator',
@@ -60,11 +60,11 @@ function messageOf(body: unknown, status: number): string {
 }
 
 /** Said, in the environment, of the profile, or of the stack of this clone. */
-export function simulatorOf(environment: Environment, given: Given, signal: AbortSignal): Simulator {
-  const said = given.text('simulator') ?? environment.simulatorUrl;
+export function simulatorOf(environment: Environment, args: ParsedArgs, signal: AbortSignal): Simulator {
+  const said = args.text('simulator') ?? environment.simulatorUrl;
   const known =
     said === undefined
-      ? (knownOf(environment, given) ?? findDevStack(environment.folder)?.simulatorUrl)
+      ? (knownOf(environment, args) ?? findDevStack(environment.folder)?.simulatorUrl)
       : readAddress(said);
   if (!known) {
     throw new Fault('no simulator is known', [
@@ -75,9 +75,9 @@ export function simulatorOf(environment: Environment, given: Given, signal: Abor
   return new Simulator(known, signal);
 }
 
-function knownOf(environment: Environment, given: Given): string | null {
+function knownOf(environment: Environment, args: ParsedArgs): string | null {
   try {
-    return connectionOf(environment, given).simulatorUrl;
+    return connectionOf(environment, args).simulatorUrl;
   } catch (error) {
     // Faults of rails need no credentials.
     if (error instanceof Fault) return null;

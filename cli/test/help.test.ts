@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { ALL_COMMANDS } from '../src/all-commands.ts';
-import type { CommandWords } from '../src/command.ts';
+import type { CommandDescription } from '../src/command.ts';
 import { CommandLine } from './command-line.ts';
 
 const shell = new CommandLine();
@@ -170,6 +170,6 @@ test('away from a clone it says what it needs: for dev a clone, for operators th
 });
 
 test('with --json help is a document too', async () => {
-  const { commands } = await shell.json<{ commands: CommandWords[] }>('help');
+  const { commands } = await shell.json<{ commands: CommandDescription[] }>('help');
   expect(commands.map(({ name }) => name)).toContain('payins create');
 });

@@ -1,13 +1,13 @@
-import type { CommandWords } from '../../cli/src/command.ts';
+import type { CommandDescription } from '../../cli/src/command.ts';
 import { EXIT_CODE_LINES } from '../../cli/src/exit-codes.ts';
 import { GLOBAL_OPTIONS } from '../../cli/src/global-options.ts';
 import { COMMANDS } from '../../cli/src/tree.ts';
-import { COMMAND_WORDS } from '../../server/src/operator/catalogue.ts';
+import { OPERATOR_COMMANDS } from '../../server/src/operator/commands.ts';
 import { block, code, parts, prose, table } from './markdown.ts';
 import type { Page } from './page.ts';
 
 /** What both trees, the developers' and the server's, say of a command. */
-type Shown = Pick<CommandWords, 'name' | 'summary' | 'options' | 'words'> & {
+type Shown = Pick<CommandDescription, 'name' | 'summary' | 'options' | 'words'> & {
   readonly usage?: string;
   readonly details?: string;
   readonly examples?: readonly string[];
@@ -18,12 +18,12 @@ const GROUPS: readonly (readonly [title: string, about: string, commands: readon
   [
     'Roles of the server',
     'These need the server’s configuration: run them beside it.',
-    COMMAND_WORDS.filter(({ group }) => group === 'server'),
+    OPERATOR_COMMANDS.filter(({ group }) => group === 'server'),
   ],
   [
     'For operators',
     'These need the database: run them beside the server. In a clone whose `npm run dev` is up they find its settings by themselves.',
-    COMMAND_WORDS.filter(({ group }) => group === 'operator'),
+    OPERATOR_COMMANDS.filter(({ group }) => group === 'operator'),
   ],
 ];
 

@@ -66,7 +66,7 @@ function errorPage(name: ErrorCode, language: Language, baseUrl: string): Page {
       prose(entry.cause[language]),
       `## ${words.remedy}`,
       prose(entry.remedy[language]),
-      `## ${words.retryQuestion}`,
+      `## ${words.retryPoll}`,
       prose(words.advice[entry.retry]),
       `## ${words.example}`,
       prose(words.exampleLead),

@@ -11,7 +11,7 @@ interface ErrorWords {
   readonly retry: string;
   readonly cause: string;
   readonly remedy: string;
-  readonly retryQuestion: string;
+  readonly retryPoll: string;
   readonly example: string;
   readonly exampleLead: string;
   readonly chip: Readonly<Record<RetryAdvice, string>>;
@@ -29,7 +29,7 @@ export const ERROR_WORDS: Readonly<Record<Language, ErrorWords>> = {
     retry: 'Retry',
     cause: 'What happened',
     remedy: 'What to do',
-    retryQuestion: 'May I send the request again?',
+    retryPoll: 'May I send the request again?',
     example: 'Example response',
     exampleLead:
       'What the server answers; `type` is the address of this page. Your program should branch on `code` only.',
@@ -51,7 +51,7 @@ export const ERROR_WORDS: Readonly<Record<Language, ErrorWords>> = {
     retry: 'Reintento',
     cause: 'Qué pasó',
     remedy: 'Qué hacer',
-    retryQuestion: '¿Puedo enviar la solicitud de nuevo?',
+    retryPoll: '¿Puedo enviar la solicitud de nuevo?',
     example: 'Respuesta de ejemplo',
     exampleLead:
       'Lo que responde el servidor; `type` es la dirección completa de esta página. Su programa debe decidir solo según `code`.',

@@ -5,7 +5,7 @@ import { COMMANDS } from '../../cli/src/tree.ts';
 import { SETTINGS } from '../../server/src/config.ts';
 import { EVENT_NAMES, TEST_EVENT } from '../../server/src/events/event.ts';
 import { ERRORS } from '../../server/src/kit/error-catalogue.ts';
-import { COMMAND_WORDS } from '../../server/src/operator/catalogue.ts';
+import { OPERATOR_COMMANDS } from '../../server/src/operator/commands.ts';
 import { PAYIN_STATUSES } from '../../server/src/payins/payin.states.ts';
 import { PAYIN_ERROR_CODES } from '../../server/src/payins/payin.ts';
 import { LINK_STATUSES } from '../../server/src/payment-links/payment-link.states.ts';
@@ -100,7 +100,7 @@ describe('the other tables', () => {
 
   it('have every command with its options, and no other', () => {
     const html = page('reference/commands');
-    const all = [...COMMANDS, ...COMMAND_WORDS];
+    const all = [...COMMANDS, ...OPERATOR_COMMANDS];
     expect(headings(html, 3)).toEqual(all.map(({ name }) => `caudal ${name}`));
     const option = ({ name, value }: { name: string; value: string | null }) =>
       `--${name}${value === null ? '' : ` ${value}`}`;

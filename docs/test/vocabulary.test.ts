@@ -5,9 +5,9 @@ import { describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../cli/src/tree.ts';
 import { SETTINGS } from '../../server/src/config.ts';
 import { ERRORS } from '../../server/src/kit/error-catalogue.ts';
-import { COMMAND_WORDS } from '../../server/src/operator/catalogue.ts';
+import { OPERATOR_COMMANDS } from '../../server/src/operator/commands.ts';
 import { PAYIN_ERROR_CODES } from '../../server/src/payins/payin.ts';
-import { FAILURE_REASONS } from '../../server/src/webhooks/send-failure.ts';
+import { FAILURE_REASONS } from '../../server/src/webhooks/sending/send-failure.ts';
 import { TEST_KEYS } from '../../simulator/src/breb/test-keys.ts';
 import { MAGIC_DOCUMENTS } from '../../simulator/src/magic-documents.ts';
 import { handWrittenPages } from './blocks/code-blocks.ts';
@@ -40,7 +40,9 @@ const OF_USERS = ['CAUDAL_API_KEY', 'CAUDAL_BASE_URL', 'WEBHOOK_SECRET'];
 describe('what the pages written by hand name', () => {
   it('are states, codes and settings that exist', () => {
     const values = enumValues();
-    const choices = COMMAND_WORDS.flatMap(({ options }) => options.flatMap((option) => option.choices ?? []));
+    const choices = OPERATOR_COMMANDS.flatMap(({ options }) =>
+      options.flatMap((option) => option.choices ?? []),
+    );
     const settings = [...Object.keys(SETTINGS), ...OF_USERS];
     const known = new Set<string>([...values, ...PAYIN_ERROR_CODES, ...choices, ...settings]);
     expect(strange(/`([A-Z][A-Z_]{2,}[A-Z])`/g, (word) => known.has(word))).toEqual([]);
@@ -69,7 +71,7 @@ describe('what the pages written by hand name', () => {
   });
 
   it('are commands that exist', () => {
-    const names = [...COMMANDS, ...COMMAND_WORDS].map(({ name }) => name);
+    const names = [...COMMANDS, ...OPERATOR_COMMANDS].map(({ name }) => name);
     const isCommand = (typed: string) =>
       names.some((name) => typed === name || typed.startsWith(`${name} `) || name.startsWith(`${typed} `)) ||
       /^(?:help|completion)\b/.test(typed);

@@ -33,7 +33,7 @@ export function serverSettings(addresses: StackAddresses): Record<string, string
     PSE_ENTITY: 'caudal-dev',
     PSE_SECRET: 'dev-pse-secret',
     PSE_NOTICE_SECRET: 'dev-pse-notice-secret-of-one-machine',
-    CAUDAL_WEBHOOKS_TO_LOOPBACK: 'yes',
+    CAUDAL_WEBHOOKS_ALLOW_LOOPBACK: 'yes',
     // Whom the audit names for operator commands of a stack on one machine.
     CAUDAL_BY: 'development',
     // No load balancer stands in front.

@@ -1,11 +1,11 @@
 import { attemptOnce, type Request } from './attempt.ts';
+import { judge } from './classify-response.ts';
 import { ApiError, type CallFacts } from './errors.ts';
 import { OPERATIONS, type OperationId } from './generated/operations.ts';
-import { judge } from './judge.ts';
 import { List, type ListAnswer } from './list.ts';
 import type { Fetch, Signal } from './platform.ts';
-import { REPEATS } from './repeats.ts';
 import { type RequestParts, requestOf, type Sender } from './request.ts';
+import { REPEATS } from './retry-policy.ts';
 import { backoffMs, pause } from './waiting.ts';
 
 export interface CallOptions {

@@ -1,8 +1,8 @@
 import { type Attempt, openAnswer, readText } from './attempt.ts';
 import type { Calls } from './calls.ts';
+import { judge } from './classify-response.ts';
 import type { CallFacts, CaudalError } from './errors.ts';
 import type { CaudalEvent } from './event.ts';
-import { judge } from './judge.ts';
 import type { FetchAnswer, Signal } from './platform.ts';
 import { requestOf } from './request.ts';
 import { MessageReader } from './server-sent-events.ts';

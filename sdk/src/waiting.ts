@@ -4,8 +4,8 @@ const FIRST_MS = 500;
 const MOST_MS = 8_000;
 
 /** Full jitter: clients that failed together do not come back together. */
-export function backoffMs(attempt: number, firstMs = FIRST_MS, mostMs = MOST_MS): number {
-  return Math.random() * Math.min(mostMs, firstMs * 2 ** (attempt - 1));
+export function backoffMs(attempt: number, firstMs = FIRST_MS, maxMs = MOST_MS): number {
+  return Math.random() * Math.min(maxMs, firstMs * 2 ** (attempt - 1));
 }
 
 /** Resolves after a time, or as soon as the signal aborts: whoever waits looks at the signal next. */

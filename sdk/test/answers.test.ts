@@ -1,11 +1,11 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { ApiError, Caudal, UnexpectedAnswerError } from '../src/index.ts';
-import { API_KEY, crookedServer, cut, json, PAYIN, problem, thrownBy } from './crooked-server.ts';
+import { API_KEY, cut, faultyServer, json, PAYIN, problem, thrownBy } from './faulty-server.ts';
 
 describe('a problem', () => {
   it('becomes an ApiError with all of it, and narrows by its code', async () => {
-    const server = await crookedServer(problem(409, 'reference_taken', {}, { existingId: 'p0' }));
+    const server = await faultyServer(problem(409, 'reference_taken', {}, { existingId: 'p0' }));
     const error = await thrownBy(server.client().payins.create(PAYIN));
     if (!(error instanceof ApiError) || error.code !== 'reference_taken') throw error;
     const existingId: string = error.existingId;
@@ -30,14 +30,14 @@ describe('a problem', () => {
     const errors = [
       { path: 'inlineCustomer.phone', code: 'invalid_format', message: 'Is not a phone number.' },
     ];
-    const server = await crookedServer(problem(400, 'invalid_request', {}, { errors }));
+    const server = await faultyServer(problem(400, 'invalid_request', {}, { errors }));
     const error = await thrownBy(server.client().payins.create(PAYIN));
     expect(error).toMatchObject({ errors });
     expect((error as Error).message).toContain('\n  inlineCustomer.phone: Is not a phone number.');
   });
 
   it('with members named like those of an error does not overwrite them', async () => {
-    const server = await crookedServer(
+    const server = await faultyServer(
       problem(400, 'invalid_request', {}, { message: 'x', stack: 'y', attempts: 9 }),
     );
     const error = await thrownBy(server.client().payins.create(PAYIN));
@@ -48,7 +48,7 @@ describe('a problem', () => {
 
 describe('an answer that is not of the API', () => {
   it('such as the page of a proxy says so, with its status and how it begins', async () => {
-    const server = await crookedServer((response) => {
+    const server = await faultyServer((response) => {
       response.writeHead(404, { 'content-type': 'text/html; charset=utf-8' }).end('<html>nginx</html>');
     });
     const error = await thrownBy(server.client().balance.get());
@@ -58,14 +58,14 @@ describe('an answer that is not of the API', () => {
   });
 
   it('with status 502 leaves a write unknown', async () => {
-    const server = await crookedServer((response) => void response.writeHead(502).end('Bad Gateway'));
+    const server = await faultyServer((response) => void response.writeHead(502).end('Bad Gateway'));
     const error = await thrownBy(server.client({ maxRetries: 0 }).payouts.cancel('o1'));
     expect(error).toMatchObject({ name: 'UnexpectedAnswerError', status: 502, outcomeUnknown: true });
   });
 
   it('that redirects is not followed: the key would go with it', async () => {
-    const elsewhere = await crookedServer(json({}));
-    const server = await crookedServer((response) => {
+    const elsewhere = await faultyServer(json({}));
+    const server = await faultyServer((response) => {
       response.writeHead(307, { location: `${elsewhere.url}/balance` }).end();
     });
     const error = await thrownBy(server.client({ maxRetries: 0 }).balance.get());
@@ -75,7 +75,7 @@ describe('an answer that is not of the API', () => {
 
   it('that goes on and on is given up, not read to its end', async () => {
     let written = 0;
-    const server = await crookedServer((response) => {
+    const server = await faultyServer((response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       const megabyte = 'a'.repeat(1_048_576);
       const more = () => {
@@ -95,7 +95,7 @@ describe('an answer that is not of the API', () => {
 
 describe('the request', () => {
   it('goes to its path with its query, dates and numbers as the API reads them', async () => {
-    const server = await crookedServer(json({ data: [], pageInfo: {} }));
+    const server = await faultyServer(json({ data: [], pageInfo: {} }));
     await server.client().payins.list({
       pageSize: 5,
       reference: 'a&b=c',
@@ -110,7 +110,7 @@ describe('the request', () => {
   });
 
   it('carries key, language, client and the headers of the caller, who cannot replace the key', async () => {
-    const server = await crookedServer(json({}));
+    const server = await faultyServer(json({}));
     await server
       .client({ language: 'es' })
       .balance.get({ headers: { 'x-trace': 't1', 'X-Api-Key': 'other' } });
@@ -123,14 +123,14 @@ describe('the request', () => {
   });
 
   it('carries an access token as a bearer', async () => {
-    const server = await crookedServer(json({}));
+    const server = await faultyServer(json({}));
     await new Caudal({ accessToken: 'cdl_test_at_x', baseUrl: server.url }).balance.get();
     expect(server.requests[0]?.headers).toMatchObject({ authorization: 'Bearer cdl_test_at_x' });
     expect(server.requests[0]?.headers['x-api-key']).toBeUndefined();
   });
 
   it.each(['', '.', '..', undefined])('is not made for the id %o, which would lead elsewhere', async (id) => {
-    const server = await crookedServer(json({}));
+    const server = await faultyServer(json({}));
     expect(await thrownBy(server.client().payins.get(id as string))).toBeInstanceOf(TypeError);
     expect(server.requests).toHaveLength(0);
   });
@@ -138,7 +138,7 @@ describe('the request', () => {
   it.each(['', 'a\nb', 'ñ', 'x'.repeat(256), ' a'])(
     'is not made with the idempotency key %o',
     async (key) => {
-      const server = await crookedServer(json({}, 201));
+      const server = await faultyServer(json({}, 201));
       const error = await thrownBy(server.client().payins.create(PAYIN, { idempotencyKey: key }));
       expect(error).toBeInstanceOf(TypeError);
       expect(server.requests).toHaveLength(0);
@@ -162,7 +162,7 @@ describe('the request', () => {
 
 describe('the API key', () => {
   it('is not in the client as printed, nor in its JSON, nor in any error', async () => {
-    const server = await crookedServer(cut, problem(401, 'unauthorized'));
+    const server = await faultyServer(cut, problem(401, 'unauthorized'));
     const caudal = server.client({ maxRetries: 0 });
     const printed = [
       inspect(caudal, { depth: 10, showHidden: true }),

@@ -2,15 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { type Caudal, type CaudalError, UnexpectedAnswerError } from '../src/index.ts';
 import { idAt, SeenEvents, timeOf } from '../src/seen-events.ts';
-import {
-  type CrookedServer,
-  crookedServer,
-  cut,
-  type Got,
-  json,
-  problem,
-  thrownBy,
-} from './crooked-server.ts';
+import { cut, type FaultyServer, faultyServer, type Got, json, problem, thrownBy } from './faulty-server.ts';
 
 const NOW = Date.now();
 /** An id so many milliseconds from now. */
@@ -39,7 +31,7 @@ async function events(
   ...answers: readonly [Answer, ...Answer[]]
 ): Promise<Streams> {
   let asked = 0;
-  const server = await crookedServer((response, request) => {
+  const server = await faultyServer((response, request) => {
     if (request.path.startsWith('/events/stream')) {
       asked += 1;
       return answers[Math.min(asked, answers.length) - 1]?.(response, request);
@@ -53,7 +45,7 @@ async function events(
   };
 }
 
-interface Streams extends CrookedServer {
+interface Streams extends FaultyServer {
   streams(): Got[];
 }
 
@@ -149,7 +141,7 @@ describe('a stream of events', () => {
   );
 
   it('of a server that does not answer at all gives up like any call', async () => {
-    const server = await crookedServer(cut);
+    const server = await faultyServer(cut);
     expect(await thrownBy(follow(server.client({ maxRetries: 1 }), 1))).toMatchObject({
       name: 'ConnectionError',
       operation: 'events.stream',

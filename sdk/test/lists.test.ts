@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { expect, it } from 'vitest';
-import { crookedServer, type Got, json, problem, thrownBy } from './crooked-server.ts';
+import { faultyServer, type Got, json, problem, thrownBy } from './faulty-server.ts';
 
 /** Seven items in pages of three. */
 function pages(response: ServerResponse, { path }: Got): void {
@@ -17,7 +17,7 @@ function pages(response: ServerResponse, { path }: Got): void {
 }
 
 it('A list is asked for nothing until it is awaited or iterated, and then once', async () => {
-  const server = await crookedServer(pages);
+  const server = await faultyServer(pages);
   const list = server.client().payins.list({ status: 'CONFIRMED' });
   expect(server.requests).toHaveLength(0);
   const page = await list;
@@ -27,7 +27,7 @@ it('A list is asked for nothing until it is awaited or iterated, and then once',
 });
 
 it('Iterating gives every item of every page, with the same filters, in order', async () => {
-  const server = await crookedServer(pages);
+  const server = await faultyServer(pages);
   const ids: string[] = [];
   for await (const { id } of server.client().payins.list({ status: 'CONFIRMED', pageSize: 3 })) ids.push(id);
   expect(ids).toEqual(['0', '1', '2', '3', '4', '5', '6']);
@@ -39,14 +39,14 @@ it('Iterating gives every item of every page, with the same filters, in order', 
 });
 
 it('Leaving the loop early asks for no further page', async () => {
-  const server = await crookedServer(pages);
+  const server = await faultyServer(pages);
   for await (const { id } of server.client().payins.list()) if (id === '1') break;
   expect(await server.client().payins.list().toArray({ limit: 2 })).toHaveLength(2);
   expect(server.requests).toHaveLength(2);
 });
 
 it('A page leads to the next and the previous one, and to null at the ends', async () => {
-  const server = await crookedServer(pages);
+  const server = await faultyServer(pages);
   const first = await server.client().payins.list();
   const second = await first.nextPage();
   const third = await second?.nextPage();
@@ -58,7 +58,7 @@ it('A page leads to the next and the previous one, and to null at the ends', asy
 });
 
 it('A list that is always whole is a list like any other', async () => {
-  const server = await crookedServer(json({ data: [{ id: 'e1' }] }));
+  const server = await faultyServer(json({ data: [{ id: 'e1' }] }));
   const page = await server.client().webhookEndpoints.list();
   expect(page.pageInfo).toMatchObject({ hasNext: false, nextCursor: null });
   const ids: string[] = [];
@@ -67,7 +67,7 @@ it('A list that is always whole is a list like any other', async () => {
 });
 
 it('What goes wrong is thrown by whichever way the list is used', async () => {
-  const server = await crookedServer(problem(400, 'cursor_invalid'));
+  const server = await faultyServer(problem(400, 'cursor_invalid'));
   const list = server.client().payins.list({ cursor: 'x' });
   expect(await thrownBy(list)).toMatchObject({ code: 'cursor_invalid' });
   expect(await thrownBy(list.toArray({ limit: 1 }))).toMatchObject({ code: 'cursor_invalid' });

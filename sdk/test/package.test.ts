@@ -8,7 +8,7 @@ import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildPackage } from '../scripts/build.ts';
-import { API_KEY, crookedServer, json, problem } from './crooked-server.ts';
+import { API_KEY, faultyServer, json, problem } from './faulty-server.ts';
 
 const TREE = fileURLToPath(new URL('../..', import.meta.url));
 const FIXTURES = fileURLToPath(new URL('fixtures/', import.meta.url));
@@ -93,7 +93,7 @@ describe('the package as it would be published', () => {
   });
 
   it('works where there are only the globals of the web platform', async () => {
-    const server = await crookedServer(json({ id: 'p1' }, 201), (response) => {
+    const server = await faultyServer(json({ id: 'p1' }, 201), (response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write('data: {"id":"019b2c5e-c1d2-7e3f-8001-8b9c0d1e2f3a"}\n\n');
     });
@@ -172,7 +172,7 @@ describe('a merchant’s project that installed it', () => {
   });
 
   it('runs', async () => {
-    const server = await crookedServer(
+    const server = await faultyServer(
       json({ rail: 'BRE_B', sourceData: { keyString: '@KEY' } }, 201),
       problem(409, 'reference_taken', {}, { existingId: 'p0' }),
     );

@@ -3,13 +3,13 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { AbortedError, ApiError, Caudal, CaudalError, ConnectionError, TimeoutError } from '../src/index.ts';
-import { API_KEY, crookedServer, cut, hang, json, PAYIN, problem, thrownBy } from './crooked-server.ts';
+import { API_KEY, cut, faultyServer, hang, json, PAYIN, problem, thrownBy } from './faulty-server.ts';
 
 const CREATED = json({ id: 'p1', status: 'PROCESSING' }, 201);
 
 describe('a creation', () => {
   it('carries an idempotency key of its own, and another one next time', async () => {
-    const server = await crookedServer(CREATED);
+    const server = await faultyServer(CREATED);
     await server.client().payins.create(PAYIN);
     await server.client().payins.create(PAYIN);
     const keys = server.requests.map(({ headers }) => headers['idempotency-key']);
@@ -27,7 +27,7 @@ describe('a creation', () => {
     ['the answer is cut in the middle', brokenBody],
     ['the answer is not JSON', broken201],
   ])('is repeated with the same key and the same bytes when %s', async (_, first) => {
-    const server = await crookedServer(first, CREATED);
+    const server = await faultyServer(first, CREATED);
     const payin = await server.client().payins.create(PAYIN, { maxRetries: 1 });
     expect(payin.id).toBe('p1');
     const [one, two] = server.requests;
@@ -37,7 +37,7 @@ describe('a creation', () => {
   });
 
   it('is repeated with the same key when no answer comes in time', async () => {
-    const server = await crookedServer(hang, CREATED);
+    const server = await faultyServer(hang, CREATED);
     await server.client({ timeoutMs: 200 }).payins.create(PAYIN, { idempotencyKey: 'order-1001' });
     expect(server.requests.map(({ headers }) => headers['idempotency-key'])).toEqual([
       'order-1001',
@@ -46,7 +46,7 @@ describe('a creation', () => {
   });
 
   it('that nobody answered says so, with the key by which it takes effect once', async () => {
-    const server = await crookedServer(cut);
+    const server = await faultyServer(cut);
     const error = await thrownBy(server.client({ maxRetries: 1 }).payins.create(PAYIN));
     expect(error).toBeInstanceOf(ConnectionError);
     const { attempts, outcomeUnknown, idempotencyKey, message } = error as ConnectionError;
@@ -57,14 +57,14 @@ describe('a creation', () => {
   });
 
   it('whose last attempt was refused for load is still unknown when an earlier one was cut', async () => {
-    const server = await crookedServer(cut, problem(503, 'overloaded', { 'retry-after': '0' }));
+    const server = await faultyServer(cut, problem(503, 'overloaded', { 'retry-after': '0' }));
     const error = await thrownBy(server.client({ maxRetries: 1 }).payins.create(PAYIN));
     expect(error).toBeInstanceOf(ApiError);
     expect(error).toMatchObject({ code: 'overloaded', outcomeUnknown: true, attempts: 2 });
   });
 
   it('refused for load by every attempt is known not to exist', async () => {
-    const server = await crookedServer(problem(503, 'overloaded', { 'retry-after': '0' }));
+    const server = await faultyServer(problem(503, 'overloaded', { 'retry-after': '0' }));
     const error = await thrownBy(server.client({ maxRetries: 1 }).payins.create(PAYIN));
     expect(error).toMatchObject({ code: 'overloaded', outcomeUnknown: false, attempts: 2 });
   });
@@ -84,13 +84,13 @@ describe('a creation', () => {
     ['422', problem(422, 'idempotency_mismatch')],
     ['500', problem(500, 'internal_error')],
   ])('answered %s is not repeated', async (_, answer) => {
-    const server = await crookedServer(answer);
+    const server = await faultyServer(answer);
     await thrownBy(server.client().payins.create(PAYIN));
     expect(server.requests).toHaveLength(1);
   });
 
   it('answered 500 is unknown, answered 400 is not', async () => {
-    const server = await crookedServer(problem(500, 'internal_error'), problem(400, 'invalid_request'));
+    const server = await faultyServer(problem(500, 'internal_error'), problem(400, 'invalid_request'));
     expect(await thrownBy(server.client().payins.create(PAYIN))).toMatchObject({ outcomeUnknown: true });
     expect(await thrownBy(server.client().payins.create(PAYIN))).toMatchObject({ outcomeUnknown: false });
   });
@@ -98,7 +98,7 @@ describe('a creation', () => {
 
 describe('a write without an idempotency key', () => {
   it('that would do more the second time is not repeated when its outcome is unknown', async () => {
-    const server = await crookedServer(cut);
+    const server = await faultyServer(cut);
     const error = await thrownBy(server.client().webhookEndpoints.rotateSecret('e1'));
     expect(server.requests).toHaveLength(1);
     expect(error).toMatchObject({ outcomeUnknown: true, idempotencyKey: null });
@@ -109,7 +109,7 @@ describe('a write without an idempotency key', () => {
   });
 
   it('that would do more the second time is repeated when nothing was done', async () => {
-    const server = await crookedServer(
+    const server = await faultyServer(
       problem(503, 'service_unavailable', { 'retry-after': '0' }),
       json({ id: 'e1' }),
     );
@@ -118,13 +118,13 @@ describe('a write without an idempotency key', () => {
   });
 
   it('is not repeated after 503 outcome_unknown either', async () => {
-    const server = await crookedServer(problem(503, 'outcome_unknown', { 'retry-after': '0' }));
+    const server = await faultyServer(problem(503, 'outcome_unknown', { 'retry-after': '0' }));
     await thrownBy(server.client().webhookEndpoints.rotateSecret('e1'));
     expect(server.requests).toHaveLength(1);
   });
 
   it('that may be done twice is repeated', async () => {
-    const server = await crookedServer(cut, json({ id: 'o1', status: 'CANCELED' }));
+    const server = await faultyServer(cut, json({ id: 'o1', status: 'CANCELED' }));
     await server.client().payouts.cancel('o1');
     expect(server.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
       'POST /payouts/o1/cancel',
@@ -133,12 +133,12 @@ describe('a write without an idempotency key', () => {
   });
 
   it('that deletes, and finds it gone after an attempt nobody answered, has deleted it', async () => {
-    const server = await crookedServer(cut, problem(404, 'not_found'));
+    const server = await faultyServer(cut, problem(404, 'not_found'));
     expect(await server.client().webhookEndpoints.delete('e1')).toEqual({ id: 'e1', deleted: true });
   });
 
   it('that deletes what never was is told so', async () => {
-    const server = await crookedServer(problem(404, 'not_found'));
+    const server = await faultyServer(problem(404, 'not_found'));
     expect(await thrownBy(server.client().webhookEndpoints.delete('e1'))).toMatchObject({
       code: 'not_found',
     });
@@ -147,7 +147,7 @@ describe('a write without an idempotency key', () => {
 
 describe('waiting between attempts', () => {
   it('honours Retry-After', async () => {
-    const server = await crookedServer(problem(429, 'too_many_lookups', { 'retry-after': '2' }), json({}));
+    const server = await faultyServer(problem(429, 'too_many_lookups', { 'retry-after': '2' }), json({}));
     const began = performance.now();
     await server.client().balance.get();
     expect(performance.now() - began).toBeGreaterThan(1_950);
@@ -155,20 +155,20 @@ describe('waiting between attempts', () => {
 
   it('honours a Retry-After that is a date, by the clock of the answer', async () => {
     const dates = { date: 'Sat, 14 Nov 2026 15:00:00 GMT', 'retry-after': 'Sat, 14 Nov 2026 15:00:02 GMT' };
-    const server = await crookedServer(problem(503, 'overloaded', dates), json({}));
+    const server = await faultyServer(problem(503, 'overloaded', dates), json({}));
     const began = performance.now();
     await server.client().balance.get();
     expect(performance.now() - began).toBeGreaterThan(1_950);
   });
 
   it('does not stand still for minutes: it tells the caller how long to wait', async () => {
-    const server = await crookedServer(problem(503, 'rail_paused', { 'retry-after': '60' }));
+    const server = await faultyServer(problem(503, 'rail_paused', { 'retry-after': '60' }));
     const error = await thrownBy(server.client().payins.create(PAYIN));
     expect(error).toMatchObject({ code: 'rail_paused', retryAfterMs: 60_000, attempts: 1 });
   });
 
   it('ends at once when the caller aborts', async () => {
-    const server = await crookedServer(problem(503, 'overloaded', { 'retry-after': '20' }));
+    const server = await faultyServer(problem(503, 'overloaded', { 'retry-after': '20' }));
     const ending = new AbortController();
     const call = thrownBy(server.client().balance.get({ signal: ending.signal }));
     await expect.poll(() => server.requests.length).toBe(1);
@@ -180,7 +180,7 @@ describe('waiting between attempts', () => {
   });
 
   it('makes as many attempts as it was told, no more', async () => {
-    const server = await crookedServer(cut);
+    const server = await faultyServer(cut);
     await thrownBy(server.client({ maxRetries: 0 }).balance.get());
     expect(server.requests).toHaveLength(1);
     await thrownBy(server.client().balance.get({ maxRetries: 2 }));
@@ -190,14 +190,14 @@ describe('waiting between attempts', () => {
 
 describe('the time of an attempt', () => {
   it('holds for an answer that never comes', async () => {
-    const server = await crookedServer(hang);
+    const server = await faultyServer(hang);
     const error = await thrownBy(server.client({ timeoutMs: 150, maxRetries: 0 }).balance.get());
     expect(error).toBeInstanceOf(TimeoutError);
     expect(error).toMatchObject({ outcomeUnknown: false });
   });
 
   it('holds for an answer whose body never ends', async () => {
-    const server = await crookedServer((response) => {
+    const server = await faultyServer((response) => {
       response.writeHead(200, { 'content-type': 'application/json' }).write('{"currency":');
     });
     const error = await thrownBy(server.client({ timeoutMs: 150, maxRetries: 0 }).balance.get());
@@ -205,7 +205,7 @@ describe('the time of an attempt', () => {
   });
 
   it('is ended by the caller at any time, and a write so ended is unknown', async () => {
-    const server = await crookedServer(hang);
+    const server = await faultyServer(hang);
     const ending = new AbortController();
     const call = thrownBy(server.client().payins.create(PAYIN, { signal: ending.signal }));
     await expect.poll(() => server.requests.length).toBe(1);
@@ -217,7 +217,7 @@ describe('the time of an attempt', () => {
   });
 
   it('is over before it began when the caller has aborted already: nothing is sent, and that is known', async () => {
-    const server = await crookedServer(CREATED);
+    const server = await faultyServer(CREATED);
     const error = await thrownBy(server.client().payins.create(PAYIN, { signal: AbortSignal.abort() }));
     expect(error).toMatchObject({ name: 'AbortError', outcomeUnknown: false });
     expect(server.requests).toHaveLength(0);

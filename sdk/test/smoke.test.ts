@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Child } from '../../scripts/stack/child.ts';
 import { startServer } from '../../scripts/stack/processes.ts';
-import { DETAILS } from '../../server/test/harness/checkout-desk.ts';
+import { DETAILS } from '../../server/test/harness/checkout-driver.ts';
 import { PayerBrowser } from '../../server/test/harness/payer-browser.ts';
 import { type Stack, startStack } from '../../server/test/harness/stack.ts';
 import { until } from '../../server/test/harness/until.ts';
@@ -9,7 +9,7 @@ import { WebhookSink } from '../../server/test/harness/webhook-sink.ts';
 import { EVENT_FIELDS } from '../src/event.ts';
 import { OPERATIONS } from '../src/generated/operations.ts';
 import { ApiError, Caudal, type CaudalEvent, type Fetch, webhooks } from '../src/index.ts';
-import { thrownBy } from './crooked-server.ts';
+import { thrownBy } from './faulty-server.ts';
 
 const CUSTOMER = {
   name: 'Ana María Rojas',

@@ -5,7 +5,7 @@ import { propertyName } from '../generate/operations-file.ts';
 import { SURFACE } from '../generate/surface.ts';
 import { OPERATIONS } from '../src/generated/operations.ts';
 import { Caudal } from '../src/index.ts';
-import { REPEATS } from '../src/repeats.ts';
+import { REPEATS } from '../src/retry-policy.ts';
 
 const document = JSON.parse(
   readFileSync(new URL('../../docs/reference/openapi.json', import.meta.url), 'utf8'),

@@ -1,35 +1,35 @@
 import { expect, it } from 'vitest';
 import { AbortedError, TimeoutError } from '../src/index.ts';
-import { crookedServer, json, problem, thrownBy } from './crooked-server.ts';
+import { faultyServer, json, problem, thrownBy } from './faulty-server.ts';
 
 const PROCESSING = json({ id: 'p1', status: 'PROCESSING' });
 
 it('Waiting reads until the payin is final', async () => {
-  const server = await crookedServer(PROCESSING, PROCESSING, json({ id: 'p1', status: 'DECLINED' }));
+  const server = await faultyServer(PROCESSING, PROCESSING, json({ id: 'p1', status: 'DECLINED' }));
   expect((await server.client().payins.waitFor('p1')).status).toBe('DECLINED');
   expect(server.requests.map(({ path }) => path)).toEqual(['/payins/p1', '/payins/p1', '/payins/p1']);
 });
 
 it('A link that is paid is final, one that waits is not', async () => {
-  const server = await crookedServer(json({ status: 'PENDING' }), json({ status: 'COMPLETED' }));
+  const server = await faultyServer(json({ status: 'PENDING' }), json({ status: 'COMPLETED' }));
   expect((await server.client().paymentLinks.waitFor('l1')).status).toBe('COMPLETED');
 });
 
 it('That it takes longer is told as such, not as a failure', async () => {
-  const server = await crookedServer(PROCESSING);
+  const server = await faultyServer(PROCESSING);
   const error = await thrownBy(server.client().payouts.waitFor('p1', { timeoutMs: 700 }));
   expect(error).toBeInstanceOf(TimeoutError);
   expect((error as Error).message).toContain('still PROCESSING after 700 ms. It has not failed');
 });
 
 it('Waiting ends at once when the caller aborts, and when the resource does not exist', async () => {
-  const server = await crookedServer(PROCESSING);
+  const server = await faultyServer(PROCESSING);
   const ending = new AbortController();
   const waiting = thrownBy(server.client().payins.waitFor('p1', { signal: ending.signal }));
   await expect.poll(() => server.requests.length).toBeGreaterThan(0);
   ending.abort();
   expect(await waiting).toBeInstanceOf(AbortedError);
-  const missing = await crookedServer(problem(404, 'not_found'));
+  const missing = await faultyServer(problem(404, 'not_found'));
   expect(await thrownBy(missing.client().payins.waitFor('p1'))).toMatchObject({ code: 'not_found' });
   expect(missing.requests).toHaveLength(1);
 });

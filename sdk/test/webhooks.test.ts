@@ -2,7 +2,7 @@ import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
 import { EVENT_FIELDS } from '../src/event.ts';
 import { type CaudalEvent, type EventName, WebhookVerificationError, webhooks } from '../src/index.ts';
-import { thrownBy } from './crooked-server.ts';
+import { thrownBy } from './faulty-server.ts';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const OTHER = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';

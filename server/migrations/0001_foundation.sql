@@ -117,13 +117,13 @@ create table caudal.organizations (
   city              text not null check (length(city) between 1 and 60),
   postal_code       text not null check (length(postal_code) between 1 and 10),
   merchant_category text not null check (merchant_category ~ '^[0-9]{4}$'),
-  is_house          boolean not null default false,
+  is_operator          boolean not null default false,
   created_at        timestamptz not null default caudal.now(),
   updated_at        timestamptz not null default caudal.now()
 );
 comment on column caudal.organizations.number is 'Short handle carried in checkout tokens beside the id.';
-comment on column caudal.organizations.is_house is 'The house owns what belongs to no merchant: raw notices, suspense, returns.';
-create unique index organizations_one_house on caudal.organizations (is_house) where is_house;
+comment on column caudal.organizations.is_operator is 'The house owns what belongs to no merchant: raw notices, suspense, returns.';
+create unique index organizations_one_operator on caudal.organizations (is_operator) where is_operator;
 
 -- The key that encrypts an organization's personal data, itself encrypted (wrapped) by a key of the configuration. It
 -- is made once: rotating the master key wraps it anew and touches nothing that it encrypted.
@@ -238,8 +238,8 @@ create table caudal.payins (
   rail_due_at               timestamptz,
   rail_sent_at              timestamptz,
   rail_attempts             smallint not null default 0,
-  claimed_until             timestamptz,
-  claim_token               uuid,
+  leased_until             timestamptz,
+  lease_token               uuid,
   primary key (organization_id, id),
   constraint payin_amount check (amount_in_cents between 1 and 999999999999),
   constraint payin_confirmed_amount check (confirmed_amount_in_cents >= 0),
@@ -249,7 +249,7 @@ create table caudal.payins (
   constraint payin_confirmed check (status <> 'CONFIRMED' or confirmed_amount_in_cents is not null),
   constraint payin_page check ((pse_url is null) = (pse_url_at is null)),
   constraint payin_due check ((rail_task is null) = (rail_due_at is null) and rail_task in ('open', 'ask', 'close')),
-  constraint payin_claim check (num_nonnulls(claimed_until, claim_token) in (0, 2)),
+  constraint payin_lease check (num_nonnulls(leased_until, lease_token) in (0, 2)),
   constraint payin_settlement_status check (settlement_status in ('PENDING_SETTLEMENT', 'SETTLED')),
   constraint payin_rail check (
     (rail = 'BRE_B' and breb_key is not null and breb_key_type in ('SINGLE_USE', 'QR_CODE') and pse_bank is null)
@@ -283,13 +283,13 @@ create table caudal.breb_keys (
   minted_at       timestamptz not null,
   register_due_at timestamptz,
   attempts        smallint not null default 0,
-  claimed_until   timestamptz,
-  claim_token     uuid,
+  leased_until   timestamptz,
+  lease_token     uuid,
   registered_at   timestamptz,
   refusal         text,
   constraint breb_key_once primary key (key),
   constraint breb_key_registration check (num_nonnulls(register_due_at, registered_at, refusal) <= 1),
-  constraint breb_key_claim check (num_nonnulls(claimed_until, claim_token) in (0, 2))
+  constraint breb_key_lease check (num_nonnulls(leased_until, lease_token) in (0, 2))
 )
 -- Every row is updated once, a second after it was written: vacuum by count, not by a share of all keys ever minted.
 with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 50000, autovacuum_vacuum_insert_scale_factor = 0.05);
@@ -315,7 +315,7 @@ grant select on caudal.payins, caudal.payin_history, caudal.resource_references 
 
 grant select, insert on caudal.payins, caudal.payin_history, caudal.breb_keys to caudal_batch;
 grant update on caudal.payins to caudal_batch;
-grant update (claimed_until, claim_token) on caudal.breb_keys to caudal_batch;
+grant update (leased_until, lease_token) on caudal.breb_keys to caudal_batch;
 grant select, insert, update, delete on caudal.idempotency_keys, caudal.resource_references to caudal_batch;
 
 grant select, insert, update, delete on

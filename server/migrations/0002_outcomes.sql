@@ -13,7 +13,7 @@ create table caudal.rail_notices (
   notice_id       text collate "C",
   -- The Bre-B key, or our reference at PSE.
   reference       text collate "C" not null,
-  word            text not null,
+  kind            text not null,
   execution_id    text collate "C",
   amount_in_cents bigint,
   error_code      text,
@@ -23,20 +23,20 @@ create table caudal.rail_notices (
   task            text,
   due_at          timestamptz,
   attempts        smallint not null default 0,
-  claimed_until   timestamptz,
-  claim_token     uuid,
+  leased_until   timestamptz,
+  lease_token     uuid,
   -- What came of it.
   outcome         text,
   primary key (organization_id, id),
-  constraint notice_word check (word in ('paid', 'declined', 'refused', 'unreadable')),
-  constraint notice_paid check (word <> 'paid' or (execution_id is not null and amount_in_cents is not null and amount_in_cents > 0)),
-  constraint notice_declined check (word not in ('declined', 'refused') or error_code is not null),
+  constraint notice_kind check (kind in ('paid', 'declined', 'refused', 'unreadable')),
+  constraint notice_paid check (kind <> 'paid' or (execution_id is not null and amount_in_cents is not null and amount_in_cents > 0)),
+  constraint notice_declined check (kind not in ('declined', 'refused') or error_code is not null),
   constraint notice_due check ((task is null) = (due_at is null) and task in ('apply', 'ask')),
-  constraint notice_claim check (num_nonnulls(claimed_until, claim_token) in (0, 2)),
-  constraint notice_outcome check (outcome in ('applied', 'known', 'unfounded'))
+  constraint notice_lease check (num_nonnulls(leased_until, lease_token) in (0, 2)),
+  constraint notice_outcome check (outcome in ('applied', 'duplicate', 'unconfirmed'))
 ) partition by range (id);
 -- The few that nobody understood.
-create index rail_notices_unreadable on caudal.rail_notices (received_at) where word = 'unreadable';
+create index rail_notices_unreadable on caudal.rail_notices (received_at) where kind = 'unreadable';
 create index rail_notices_due on caudal.rail_notices (task, due_at) where due_at is not null;
 
 -- ── Payins ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -161,7 +161,7 @@ create table caudal.anomalies (
   once            text collate "C" not null,
   primary key (organization_id, id),
   constraint anomaly_once unique (organization_id, once),
-  constraint anomaly_kind check (kind in ('paid_late', 'paid_again', 'unmatched', 'contradiction', 'unfounded')),
+  constraint anomaly_kind check (kind in ('paid_late', 'paid_again', 'unmatched', 'contradiction', 'unconfirmed')),
   constraint anomaly_amount check (amount_in_cents > 0),
   constraint anomaly_resolution check (
     num_nonnulls(resolved_at, resolution, resolved_by) in (0, 3) and resolution in ('credit', 'dismiss')
@@ -257,6 +257,6 @@ alter table caudal.ledger_balances no force row level security;
 alter table caudal.organizations no force row level security;
 insert into caudal.ledger_balances (organization_id, account, updated_at)
 select o.id, a.account, caudal.now() from caudal.organizations o
-cross join (values ('pending'), ('available'), ('held')) as a (account) where not o.is_house;
+cross join (values ('pending'), ('available'), ('held')) as a (account) where not o.is_operator;
 alter table caudal.organizations force row level security;
 alter table caudal.ledger_balances force row level security;

@@ -40,8 +40,8 @@ create table caudal.payouts (
   questions       smallint not null default 0,
   first_sent_at   timestamptz,
   last_sent_at    timestamptz,
-  claimed_until   timestamptz,
-  claim_token     uuid,
+  leased_until   timestamptz,
+  lease_token     uuid,
   primary key (organization_id, id),
   constraint payout_amount check (amount_in_cents between 1 and 999999999999),
   constraint payout_currency check (currency = 'COP'),
@@ -59,13 +59,13 @@ create table caudal.payouts (
     (status <> 'PROCESSING' or rail_task is not null) and (rail_task is null) = (rail_due_at is null) and rail_task in ('send', 'ask')
     and (status = 'PROCESSING' or rail_task is null or (status = 'DECLINED' and rail_task = 'ask'))
   ),
-  constraint payout_claim check (num_nonnulls(claimed_until, claim_token) in (0, 2))
+  constraint payout_lease check (num_nonnulls(leased_until, lease_token) in (0, 2))
 ) partition by range (id);
 -- Senders take some of each organization, so that nobody stands behind another's payroll.
 create index payouts_to_send on caudal.payouts (organization_id, rail_due_at) where rail_task = 'send';
-create index payouts_to_ask on caudal.payouts (rail_due_at) where rail_task = 'ask';
+create index payouts_to_poll on caudal.payouts (rail_due_at) where rail_task = 'ask';
 -- The few among them: whose promise is old, and which have left before.
-create index payouts_to_renew on caudal.payouts (resolved_at) where rail_task = 'send' and resolved_at is not null;
+create index payouts_to_resolve_again on caudal.payouts (resolved_at) where rail_task = 'send' and resolved_at is not null;
 create index payouts_to_send_again on caudal.payouts (first_sent_at) where rail_task = 'send' and attempts > 0;
 create index payouts_of_receiver on caudal.payouts (organization_id, receiver_index, id);
 
@@ -93,7 +93,7 @@ create table caudal.payout_attempts (
   error_code      text,
   reason          text,
   constraint payout_attempt_once primary key (organization_id, payout_id, number),
-  constraint attempt_answer check ((answer is null) = (answered_at is null) and answer in ('accepted', 'known', 'refused', 'unknown')),
+  constraint attempt_answer check ((answer is null) = (answered_at is null) and answer in ('accepted', 'duplicate', 'refused', 'unknown')),
   constraint attempt_refused check ((answer is not distinct from 'refused') = (error_code is not null))
 ) partition by range (payout_id);
 
@@ -160,7 +160,7 @@ alter table caudal.anomalies
   drop constraint anomaly_amount,
   drop constraint anomaly_resolution,
   add constraint anomaly_kind check (
-    kind in ('paid_late', 'paid_again', 'unmatched', 'contradiction', 'unfounded', 'sent_late', 'sent_again')
+    kind in ('paid_late', 'paid_again', 'unmatched', 'contradiction', 'unconfirmed', 'sent_late', 'sent_again')
   ),
   add constraint anomaly_about check (num_nonnulls(payin_id, payout_id) <= 1),
   add constraint anomaly_amount check (amount_in_cents <> 0),
@@ -194,10 +194,10 @@ create policy merchants_cancel on caudal.payouts as restrictive for update to ca
   using (true) with check (attempts = 0 and status in ('PROCESSING', 'CANCELED'));
 
 -- Only what may change: amount, receiver and end-to-end id are what was committed, for ever.
-grant select, insert, update (status, error_code, updated_at, result_at, rail_task, rail_due_at, claimed_until, claim_token)
+grant select, insert, update (status, error_code, updated_at, result_at, rail_task, rail_due_at, leased_until, lease_token)
   on caudal.payouts to caudal_batch;
 grant select, insert, update (status, error_code, execution_id, updated_at, result_at, resolution_id, resolved_at, rail_task, rail_due_at,
-  attempts, questions, first_sent_at, last_sent_at, claimed_until, claim_token) on caudal.payouts to caudal_system;
+  attempts, questions, first_sent_at, last_sent_at, leased_until, lease_token) on caudal.payouts to caudal_system;
 grant insert on caudal.payout_history to caudal_batch;
 grant select, insert on caudal.payout_history to caudal_system;
 grant select, insert, update (answer, answered_at, error_code, reason) on caudal.payout_attempts to caudal_system;

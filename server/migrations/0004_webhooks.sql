@@ -28,7 +28,7 @@ create table caudal.webhook_endpoints (
 
 -- The line in front of each endpoint, apart from it because it changes with every delivery. Senders take lines, not
 -- deliveries: an endpoint that hangs holds up its own line and no other.
-create table caudal.webhook_lines (
+create table caudal.webhook_queues (
   organization_id uuid not null,
   endpoint_id     uuid not null,
   -- Whether its endpoint is enabled. Said here too, for who puts a line to rest and who opens it again must meet on one row.
@@ -38,15 +38,15 @@ create table caudal.webhook_lines (
   -- Attempts that failed in a row, and since when none has succeeded.
   failures        integer not null default 0,
   failing_since   timestamptz,
-  claimed_until   timestamptz,
-  claim_token     uuid,
+  leased_until   timestamptz,
+  lease_token     uuid,
   primary key (organization_id, endpoint_id),
-  constraint line_claim check (num_nonnulls(claimed_until, claim_token) in (0, 2))
+  constraint queue_lease check (num_nonnulls(leased_until, lease_token) in (0, 2))
 ) with (fillfactor = 50);
 -- Apart, because those that fail are many when something large is down, and have places of their own.
-create index webhook_lines_due on caudal.webhook_lines (due_at) where due_at is not null and failures = 0;
-create index webhook_lines_failing on caudal.webhook_lines (due_at) where due_at is not null and failures > 0;
-create index webhook_lines_claimed on caudal.webhook_lines (claimed_until) where claimed_until is not null;
+create index webhook_queues_due on caudal.webhook_queues (due_at) where due_at is not null and failures = 0;
+create index webhook_queues_failing on caudal.webhook_queues (due_at) where due_at is not null and failures > 0;
+create index webhook_queues_leased on caudal.webhook_queues (leased_until) where leased_until is not null;
 
 -- A test event is about nothing but the endpoint it is sent to.
 alter table caudal.events drop constraint events_resource_check;
@@ -99,15 +99,15 @@ create table caudal.webhook_attempts (
 insert into caudal.monthly_tables values ('webhook_deliveries'), ('webhook_attempts');
 
 call caudal.protect('caudal.webhook_endpoints');
-call caudal.protect('caudal.webhook_lines');
+call caudal.protect('caudal.webhook_queues');
 call caudal.protect('caudal.webhook_deliveries');
 call caudal.protect('caudal.webhook_attempts');
 
-grant select on caudal.webhook_endpoints, caudal.webhook_lines, caudal.webhook_deliveries, caudal.webhook_attempts, caudal.events, caudal.final_events to caudal_read;
-grant select, insert, update on caudal.webhook_endpoints, caudal.webhook_lines, caudal.webhook_deliveries to caudal_batch;
+grant select on caudal.webhook_endpoints, caudal.webhook_queues, caudal.webhook_deliveries, caudal.webhook_attempts, caudal.events, caudal.final_events to caudal_read;
+grant select, insert, update on caudal.webhook_endpoints, caudal.webhook_queues, caudal.webhook_deliveries to caudal_batch;
 grant select on caudal.events to caudal_batch;
 grant select, update on caudal.webhook_endpoints to caudal_system;
-grant select, insert, update on caudal.webhook_lines, caudal.webhook_deliveries to caudal_system;
+grant select, insert, update on caudal.webhook_queues, caudal.webhook_deliveries to caudal_system;
 grant select, insert on caudal.webhook_attempts to caudal_system;
 grant update (undispatched) on caudal.events to caudal_system;
 

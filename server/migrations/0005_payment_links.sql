@@ -66,7 +66,7 @@ alter table caudal.ledger_causes add constraint ledger_causes_kind_check check (
 -- What is over or short of a link's amount is nobody's yet.
 alter table caudal.anomalies drop constraint anomaly_kind;
 alter table caudal.anomalies add constraint anomaly_kind check (
-  kind in ('paid_late', 'paid_again', 'underpaid', 'overpaid', 'unmatched', 'contradiction', 'unfounded', 'sent_late', 'sent_again')
+  kind in ('paid_late', 'paid_again', 'underpaid', 'overpaid', 'unmatched', 'contradiction', 'unconfirmed', 'sent_late', 'sent_again')
 );
 
 -- A payin of an earlier version may still lack its payer: its months need a place for the authorization.

@@ -3,14 +3,14 @@
 -- Deleted endpoints stay for their deliveries. Whoever looks for those that want an event does not read them.
 create index webhook_endpoints_living on caudal.webhook_endpoints (organization_id, id) where deleted_at is null;
 
-alter table caudal.webhook_lines
+alter table caudal.webhook_queues
   -- Before that its endpoint is left alone, whatever comes into the line.
   add column rest_until timestamptz,
   -- More than a turn's worth waits in it. Such lines come after those in which somebody's next event is.
-  add column behind boolean not null default false;
-drop index caudal.webhook_lines_due;
-create index webhook_lines_due on caudal.webhook_lines (due_at) where due_at is not null and failures = 0 and not behind;
-create index webhook_lines_behind on caudal.webhook_lines (due_at) where due_at is not null and failures = 0 and behind;
+  add column backlogged boolean not null default false;
+drop index caudal.webhook_queues_due;
+create index webhook_queues_due on caudal.webhook_queues (due_at) where due_at is not null and failures = 0 and not backlogged;
+create index webhook_queues_backlogged on caudal.webhook_queues (due_at) where due_at is not null and failures = 0 and backlogged;
 
 -- Events by their name: a page or a stream of a rare one would read all there are.
 create index events_by_name on caudal.events (organization_id, event, id);

@@ -8,7 +8,7 @@ alter table caudal.organizations
   add column suspension_reason text check (length(suspension_reason) between 1 and 500),
   add constraint organization_suspension check (num_nonnulls(suspended_at, suspended_by, suspension_reason) in (0, 3)),
   -- Returns of money in suspense are sent by it.
-  add constraint house_not_suspended check (not is_house or suspended_at is null);
+  add constraint operator_not_suspended check (not is_operator or suspended_at is null);
 comment on column caudal.organizations.suspended_at is 'Set while the organization may create nothing and none of its payouts is sent.';
 create index organizations_suspended on caudal.organizations (id) where suspended_at is not null;
 

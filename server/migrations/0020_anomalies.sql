@@ -7,5 +7,5 @@ alter table caudal.anomalies
   add constraint anomaly_once unique (once, organization_id);
 
 -- When an accepted anomaly whose booking failed is tried again, so that it neither blocks later ones nor fills the log.
-alter table caudal.anomalies add column booking_due_at timestamptz;
-grant update (booking_due_at) on caudal.anomalies to caudal_system;
+alter table caudal.anomalies add column posting_due_at timestamptz;
+grant update (posting_due_at) on caudal.anomalies to caudal_system;

@@ -16,10 +16,10 @@ import { armFailpoint } from './kit/failpoint.ts';
 import type { Log } from './kit/log.ts';
 import { Metrics } from './kit/metrics.ts';
 import { SealedTokens } from './kit/sealed-token.ts';
-import { Authority } from './organizations/authority.ts';
-import { Brakes } from './organizations/brakes.ts';
+import { Authenticator } from './organizations/authenticator.ts';
 import { DataKeys } from './organizations/data-keys.ts';
 import { Heartbeat } from './organizations/heartbeat.ts';
+import { RailPauses } from './organizations/rail-pauses.ts';
 import { BrebConnector } from './rails/breb/connector.ts';
 import { probeBreb } from './rails/breb/probe.ts';
 import { RAILS, type Rail, type RailProbe } from './rails/contract.ts';
@@ -34,7 +34,7 @@ interface Composed {
   readonly deps: SystemDeps;
   /** The same without the system pool and the secrets: all that routes of merchants are given. */
   readonly merchantDeps: Deps;
-  readonly authority: Authority;
+  readonly authenticator: Authenticator;
   readonly heartbeat: Heartbeat;
   readonly pendingCommits: PendingCommits;
   /** Whether a pool got no connection when it last needed one. */
@@ -68,7 +68,7 @@ export function compose(config: Config, log: Log, processRole: ProcessRole = 'op
   const breb = new BrebConnector(config.breb);
   const pse = new PseConnector(config.pse);
   const clock = new BusinessClock();
-  const brakes = new Brakes();
+  const railPauses = new RailPauses();
   const metrics = new Metrics();
   metrics.gauge(
     'caudal_clock_age_seconds',
@@ -88,7 +88,7 @@ export function compose(config: Config, log: Log, processRole: ProcessRole = 'op
   metrics.gauge(
     'caudal_rail_pauses',
     'Pauses of a rail that this process knows of, for one organization or for all.',
-    () => new Map(RAILS.map((rail) => [`{rail="${rail}"}`, brakes.count(rail)])),
+    () => new Map(RAILS.map((rail) => [`{rail="${rail}"}`, railPauses.count(rail)])),
   );
 
   const merchantDeps: Deps = {
@@ -106,7 +106,7 @@ export function compose(config: Config, log: Log, processRole: ProcessRole = 'op
     batchLanes: database.batchLanes,
     rails: { BRE_B: withFailpoints(breb), PSE: withFailpoints(pse) },
     payoutRail: withPayFailpoints(breb),
-    brakes,
+    railPauses,
     brebKeyPrefix: config.breb.keyPrefix,
     qrNetwork: { network: config.breb.network, networkId: config.breb.networkId },
     cursors: new Cursors(config.tokenKey),
@@ -123,18 +123,24 @@ export function compose(config: Config, log: Log, processRole: ProcessRole = 'op
     masterKeys: config.masterKeys,
     peppers: config.peppers,
   };
-  const authority = new Authority({
+  const authenticator = new Authenticator({
     db: deps.system,
     clock,
     environment: config.environment,
     peppers: config.peppers,
     masterKeys: config.masterKeys,
   });
-  const heartbeat = new Heartbeat({ db: reported(systemDb(pulse), failures), clock, authority, brakes, log });
+  const heartbeat = new Heartbeat({
+    db: reported(systemDb(pulse), failures),
+    clock,
+    authenticator,
+    railPauses,
+    log,
+  });
   return {
     deps,
     merchantDeps,
-    authority,
+    authenticator,
     heartbeat,
     pendingCommits,
     loginFailed: () => pools.some((each) => each.loginFailed),

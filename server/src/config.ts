@@ -9,12 +9,12 @@ import { MAX_CELL } from './kit/ids.ts';
 export const DEVELOPMENT_SECRET = 'dev-';
 
 const secret = (about: string) => z.string().min(32, 'at least 32 characters').describe(about);
-const whole = (least: number, most: number, about: string) =>
+const whole = (least: number, limit: number, about: string) =>
   z
     .string()
     .regex(/^\d{1,9}$/, 'a whole number')
     .transform(Number)
-    .pipe(z.int().min(least).max(most))
+    .pipe(z.int().min(least).max(limit))
     .describe(about);
 const port = (about: string) => whole(0, 65_535, about);
 const url = (about: string) =>
@@ -123,7 +123,7 @@ export const SETTINGS = {
     'Requests a second by which one organization may change something, as each API process counts: two processes let twice as many through. Five seconds of it may come at once. 0: no limit. `caudal org limits` sets it for one organization.',
   ).default(100),
   CAUDAL_READS_PER_SECOND: whole(0, 1_000_000, 'The same for requests that only read.').default(200),
-  CAUDAL_MOST_AT_ONCE: whole(
+  CAUDAL_MAX_CONCURRENT_REQUESTS: whole(
     1,
     10_000,
     'Most requests of merchants of one kind (writes, reads) that an API process works on at once; others get 503. When they take long it lowers this by itself.',
@@ -192,13 +192,13 @@ export const SETTINGS = {
   ).default(60_000),
   PSE_NOTICE_SECRET: secret('Under it PSE signs what it tells us at /rail-notices/pse.'),
   PSE_NOTICE_SECRET_PREVIOUS: secret('The other one while a rotation lasts.').optional(),
-  CAUDAL_WEBHOOKS_TO_LOOPBACK: z
+  CAUDAL_WEBHOOKS_ALLOW_LOOPBACK: z
     .enum(['yes', 'no'])
     .default('no')
     .describe(
       'Whether webhooks may be sent to this machine, over http too: for development and staging. Production refuses it.',
     ),
-  CAUDAL_DUE_EVERY_MS: whole(
+  CAUDAL_WORKER_POLL_MS: whole(
     10,
     10_000,
     'Interval between two polls of a worker that has work. An idle worker polls a fifth as often; signals of other processes wake it sooner.',
@@ -275,7 +275,7 @@ export interface Config {
   readonly limits: {
     readonly writesPerSecond: number;
     readonly readsPerSecond: number;
-    readonly mostAtOnce: number;
+    readonly maxConcurrentRequests: number;
   };
   readonly settlementDelayMinutes: number;
   readonly masterKeys: readonly SecretKey[];
@@ -418,8 +418,8 @@ function productionFaults(given: Given): string[] {
     faults.push('BREB_PAYER_DOCUMENT is not set: production pays under a NIT of its own');
   if (given['CAUDAL_FAILPOINT'] !== undefined)
     faults.push('CAUDAL_FAILPOINT is for tests: production refuses it');
-  if (given['CAUDAL_WEBHOOKS_TO_LOOPBACK'] === 'yes')
-    faults.push('CAUDAL_WEBHOOKS_TO_LOOPBACK is for development: production refuses it');
+  if (given['CAUDAL_WEBHOOKS_ALLOW_LOOPBACK'] === 'yes')
+    faults.push('CAUDAL_WEBHOOKS_ALLOW_LOOPBACK is for development: production refuses it');
   for (const name of ['CAUDAL_BASE_URL', 'CAUDAL_CHECKOUT_URL', 'BREB_URL', 'PSE_URL']) {
     if (/^\s*http:/i.test(given[name] ?? '')) faults.push(`${name} must be https in production`);
   }
@@ -474,7 +474,7 @@ function configOf(settings: Settings): Config {
     limits: {
       writesPerSecond: settings.CAUDAL_WRITES_PER_SECOND,
       readsPerSecond: settings.CAUDAL_READS_PER_SECOND,
-      mostAtOnce: settings.CAUDAL_MOST_AT_ONCE,
+      maxConcurrentRequests: settings.CAUDAL_MAX_CONCURRENT_REQUESTS,
     },
     settlementDelayMinutes: settings.CAUDAL_SETTLEMENT_DELAY_MINUTES,
     masterKeys,
@@ -501,8 +501,8 @@ function configOf(settings: Settings): Config {
       BRE_B: shared(settings.BREB_NOTICE_SECRET, settings.BREB_NOTICE_SECRET_PREVIOUS),
       PSE: shared(settings.PSE_NOTICE_SECRET, settings.PSE_NOTICE_SECRET_PREVIOUS),
     },
-    webhooksToLoopback: settings.CAUDAL_WEBHOOKS_TO_LOOPBACK === 'yes',
-    dueEveryMs: settings.CAUDAL_DUE_EVERY_MS,
+    webhooksToLoopback: settings.CAUDAL_WEBHOOKS_ALLOW_LOOPBACK === 'yes',
+    dueEveryMs: settings.CAUDAL_WORKER_POLL_MS,
     workNotifications: settings.CAUDAL_WORK_NOTIFICATIONS === 'yes',
     failpoint: settings.CAUDAL_FAILPOINT ?? null,
   };

@@ -10,7 +10,7 @@ import type { Environment } from './kit/environment.ts';
 import type { Log } from './kit/log.ts';
 import type { Metrics } from './kit/metrics.ts';
 import type { SealedTokens } from './kit/sealed-token.ts';
-import type { Brakes } from './organizations/brakes.ts';
+import type { RailPauses } from './organizations/rail-pauses.ts';
 import type { PayoutConnector, Rail, RailConnector } from './rails/contract.ts';
 
 /** What a flow on behalf of merchants receives. It cannot see other organizations: there is no system pool in it. */
@@ -32,7 +32,7 @@ export interface Deps {
   readonly rails: Readonly<Record<Rail, RailConnector>>;
   /** The rail on which money is sent. */
   readonly payoutRail: PayoutConnector;
-  readonly brakes: Brakes;
+  readonly railPauses: RailPauses;
   readonly brebKeyPrefix: string;
   readonly qrNetwork: { readonly network: string; readonly networkId: string };
   readonly cursors: Cursors;

@@ -2,8 +2,8 @@ import { compose } from './compose.ts';
 import { type Config, ConfigError, givenAuthor, loadSettings, readConfig } from './config.ts';
 import { awaitDatabase } from './db/await-database.ts';
 import { migrate } from './db/migrate.ts';
-import { auditMigration } from './flows/audit-migration.ts';
-import { ensureHouse } from './flows/manage-organizations.ts';
+import { auditMigration } from './flows/operations/audit-migration.ts';
+import { ensureOperatorOrganization } from './flows/operations/manage-organizations.ts';
 import { installSchedules } from './jobs/schedule-schema.ts';
 import { realTime } from './kit/clock.ts';
 import { errorFields, type Log, makeLog } from './kit/log.ts';
@@ -82,7 +82,7 @@ async function runMigrate(config: Config, log: Log, author: string): Promise<num
         beforeChanges,
       });
       await installSchedules(ownerUrl, roles);
-      await ensureHouse(deps);
+      await ensureOperatorOrganization(deps);
     });
   } finally {
     await close();

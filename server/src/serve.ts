@@ -8,24 +8,24 @@ import { failedLogins } from './db/login.ts';
 import type { PendingCommits } from './db/pending-commits.ts';
 import { databaseFaults } from './db/startup-checks.ts';
 import type { Deps } from './deps.ts';
-import { PayoutQuestions } from './flows/ask-payouts.ts';
-import { RailQuestions } from './flows/ask-rails.ts';
-import { Collecting } from './flows/begin-collecting.ts';
-import { WebhookDeliverer } from './flows/deliver-webhooks.ts';
-import { EventStreams } from './flows/follow-events.ts';
-import { Hastening } from './flows/hasten-payment.ts';
-import { issueToken } from './flows/issue-token.ts';
-import { LinkCreator } from './flows/link-creator.ts';
-import { KeyLookups } from './flows/look-up-key.ts';
-import { PseOpener } from './flows/open-pse-payins.ts';
-import { PayinCreator } from './flows/payin-creator.ts';
-import { PayoutCreator } from './flows/payout-creator.ts';
-import { BankList } from './flows/read-banks.ts';
-import { KeyRegistrar } from './flows/register-breb-keys.ts';
-import { PromiseRenewer } from './flows/renew-promises.ts';
-import { PayoutSender } from './flows/send-payouts.ts';
-import { NoticeIntake } from './flows/store-notices.ts';
-import { CheckoutWatch } from './flows/watch-checkouts.ts';
+import { PseOpener } from './flows/payins/open-pse-payins.ts';
+import { PayinCreator } from './flows/payins/payin-creator.ts';
+import { RailStatusPoller } from './flows/payins/poll-rail-status.ts';
+import { BankList } from './flows/payins/read-banks.ts';
+import { KeyRegistrar } from './flows/payins/register-breb-keys.ts';
+import { CollectionStarter } from './flows/payins/start-collection.ts';
+import { PaymentExpediter } from './flows/payment-links/expedite-payment.ts';
+import { LinkCreator } from './flows/payment-links/link-creator.ts';
+import { CheckoutWatch } from './flows/payment-links/watch-checkouts.ts';
+import { KeyLookups } from './flows/payouts/look-up-key.ts';
+import { PayoutCreator } from './flows/payouts/payout-creator.ts';
+import { PayoutStatusPoller } from './flows/payouts/poll-payout-status.ts';
+import { ResolutionRefresher } from './flows/payouts/refresh-key-resolutions.ts';
+import { PayoutSender } from './flows/payouts/send-payouts.ts';
+import { issueToken } from './flows/shared/issue-token.ts';
+import { NoticeIntake } from './flows/shared/store-notices.ts';
+import { WebhookDeliverer } from './flows/webhooks/deliver-webhooks.ts';
+import { EventStreams } from './flows/webhooks/follow-events.ts';
 import { buildApp } from './http/app.ts';
 import { Gate } from './http/gate.ts';
 import { buildOps } from './http/ops/server.ts';
@@ -34,13 +34,13 @@ import { WorkListener, WorkNotifier } from './jobs/work-notifications.ts';
 import { monotonicMs } from './kit/clock.ts';
 import { watchEventLoop } from './kit/event-loop-delay.ts';
 import type { Log } from './kit/log.ts';
-import type { Authority } from './organizations/authority.ts';
+import type { Authenticator } from './organizations/authenticator.ts';
 import { Shops } from './organizations/shops.ts';
 import { brebNotice } from './rails/breb/translate.ts';
 import { pseNotice } from './rails/pse/translate.ts';
 import { Readiness } from './readiness.ts';
-import { isLoopbackAddress, isPublicAddress } from './webhooks/public-address.ts';
-import { WebhookSender } from './webhooks/webhook-sender.ts';
+import { isLoopbackAddress, isPublicAddress } from './webhooks/sending/public-address.ts';
+import { WebhookSender } from './webhooks/sending/webhook-sender.ts';
 import { dueWorker, workerSchedules } from './workers/worker.ts';
 
 /** How long a readiness check tries to log in to learn why the database cannot be used. */
@@ -56,7 +56,7 @@ export interface Running {
 
 /** Starts the API, the worker, or both in one process. Throws when the database is not fit to be served from. */
 export async function serve(role: 'api' | 'worker' | 'all', config: Config, log: Log): Promise<Running> {
-  const { deps, merchantDeps, authority, heartbeat, pendingCommits, loginFailed, keys, close } = compose(
+  const { deps, merchantDeps, authenticator, heartbeat, pendingCommits, loginFailed, keys, close } = compose(
     config,
     log,
     role,
@@ -74,11 +74,11 @@ export async function serve(role: 'api' | 'worker' | 'all', config: Config, log:
   const registrar = new KeyRegistrar(deps, keys);
   const pse = new PseOpener(merchantDeps);
   const questions = {
-    BRE_B: new RailQuestions(deps, keys, 'BRE_B'),
-    PSE: new RailQuestions(deps, keys, 'PSE'),
+    BRE_B: new RailStatusPoller(deps, keys, 'BRE_B'),
+    PSE: new RailStatusPoller(deps, keys, 'PSE'),
   };
   const sender = new PayoutSender(deps, keys);
-  const payoutQuestions = new PayoutQuestions(deps, keys);
+  const payoutPolls = new PayoutStatusPoller(deps, keys);
   const lookups = new KeyLookups(merchantDeps);
   const deliverer = new WebhookDeliverer(deps, keys, webhookSender(config));
   deps.metrics.gauge(
@@ -91,11 +91,11 @@ export async function serve(role: 'api' | 'worker' | 'all', config: Config, log:
         ['{rail="BRE_B",operation="ask"}', Number(questions.BRE_B.circuitOpen)],
         ['{rail="PSE",operation="ask"}', Number(questions.PSE.circuitOpen)],
         ['{rail="BRE_B",operation="pay"}', Number(sender.circuitOpen)],
-        ['{rail="BRE_B",operation="ask payouts"}', Number(payoutQuestions.circuitOpen)],
+        ['{rail="BRE_B",operation="ask payouts"}', Number(payoutPolls.circuitOpen)],
         ['{rail="BRE_B",operation="resolve"}', Number(lookups.circuitOpen)],
       ]),
   );
-  const collecting = new Collecting(pse, (order, claimToken) => registrar.minted(order, claimToken));
+  const collecting = new CollectionStarter(pse, (order, leaseToken) => registrar.minted(order, leaseToken));
   const payins = new PayinCreator(merchantDeps, pse, collecting);
   const payouts = new PayoutCreator(merchantDeps);
   const links = new LinkCreator(merchantDeps);
@@ -114,8 +114,8 @@ export async function serve(role: 'api' | 'worker' | 'all', config: Config, log:
           pse,
           questions,
           sender,
-          renewer: new PromiseRenewer(deps, keys),
-          payoutQuestions,
+          renewer: new ResolutionRefresher(deps, keys),
+          payoutPolls,
           deliverer,
           keys,
           dueEveryMs: config.dueEveryMs,
@@ -139,8 +139,8 @@ export async function serve(role: 'api' | 'worker' | 'all', config: Config, log:
       ? null
       : buildApp({
           ...merchantDeps,
-          authority,
-          gate: gateOf(config, merchantDeps, authority, pendingCommits),
+          authenticator,
+          gate: gateOf(config, merchantDeps, authenticator, pendingCommits),
           payins,
           payouts,
           links,
@@ -151,7 +151,7 @@ export async function serve(role: 'api' | 'worker' | 'all', config: Config, log:
             collecting,
             watch,
             shops: new Shops(deps.system, keys, monotonicMs),
-            hastening: new Hastening(merchantDeps),
+            expediter: new PaymentExpediter(merchantDeps),
           },
           noticeDoors: noticeDoors(config),
           operatorName: config.operatorName,
@@ -215,16 +215,16 @@ function loginUrls({ database }: Config): string[] {
 function gateOf(
   { limits }: Config,
   { baseUrl, metrics, log }: Deps,
-  authority: Authority,
+  authenticator: Authenticator,
   pendingCommits: PendingCommits,
 ): Gate {
   return new Gate({
-    authority,
+    authenticator,
     baseUrl,
     metrics,
     log,
     perSecond: { write: limits.writesPerSecond, read: limits.readsPerSecond },
-    mostAtOnce: limits.mostAtOnce,
+    maxConcurrentRequests: limits.maxConcurrentRequests,
     writesSuspended: () => pendingCommits.full,
   });
 }

@@ -10,7 +10,7 @@ import {
   send,
   startOrderSimulator,
   untilEnded,
-} from './order-desk.ts';
+} from './order-driver.ts';
 import { addFault, journal, keyOf } from './payer.ts';
 import { type BrebClient, brebClient, call, freshKey, registration } from './wire-client.ts';
 

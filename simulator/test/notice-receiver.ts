@@ -32,7 +32,7 @@ export type Receiver = {
   /** Every notice that was answered with 200, once for each time. */
   readonly accepted: Notice[];
   /** The most posts of one rail that were open at once. */
-  readonly mostAtOnce: () => number;
+  readonly maxConcurrentRequests: () => number;
 };
 
 const servers: Server[] = [];
@@ -46,7 +46,7 @@ export async function startReceiver(answerAfterMs = 0): Promise<Receiver> {
     broken: { count: 0 },
     answer: () => 200,
     accepted: [],
-    mostAtOnce: () => most,
+    maxConcurrentRequests: () => most,
   };
   const server = createServer((request, response) => {
     open += 1;

@@ -122,7 +122,7 @@ test('what gathers while posts are under way goes out together, in order, at mos
   await pay(own, ...keys.slice(0, 1).map((key) => ({ key })));
   await pay(own, ...keys.slice(1).map((key) => ({ key })));
   await untilDrained(own);
-  expect(slowly.mostAtOnce()).toBe(4);
+  expect(slowly.maxConcurrentRequests()).toBe(4);
   expect(Math.max(...slowly.posts.map(({ notices }) => notices.length))).toBe(100);
   expect(slowly.posts.length).toBeLessThan(30);
   expect(slowly.posts[0]?.notices).toHaveLength(1);

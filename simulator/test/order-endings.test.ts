@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { cleanUp, type Simulator } from './harness.ts';
 import { endReceivers, type Receiver, startReceiver, untilAccepted } from './notice-receiver.ts';
-import { ask, endOrder, executionsOf, order, orderOf, send, startOrderSimulator } from './order-desk.ts';
+import { ask, endOrder, executionsOf, order, orderOf, send, startOrderSimulator } from './order-driver.ts';
 import { journal } from './payer.ts';
 import { type BrebClient, brebClient } from './wire-client.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { cleanUp, eventually, type Simulator } from './harness.ts';
-import { ask, executionsOf, order, send, startOrderSimulator, untilEnded } from './order-desk.ts';
+import { ask, executionsOf, order, send, startOrderSimulator, untilEnded } from './order-driver.ts';
 import { addFault } from './payer.ts';
 import { type BrebClient, brebClient, call } from './wire-client.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { cleanUp, type Simulator } from './harness.ts';
 import { acceptedOf, endReceivers, type Receiver, startReceiver, untilAccepted } from './notice-receiver.ts';
-import { ask, executionsOf, order, orderOf, send, startOrderSimulator, untilEnded } from './order-desk.ts';
+import { ask, executionsOf, order, orderOf, send, startOrderSimulator, untilEnded } from './order-driver.ts';
 import { addFault, journal, untilDrained } from './payer.ts';
 import { type BrebClient, brebClient, call } from './wire-client.ts';
 

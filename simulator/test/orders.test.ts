@@ -12,7 +12,7 @@ import {
   startOrderSimulator,
   untilEnded,
   untilOver,
-} from './order-desk.ts';
+} from './order-driver.ts';
 import { journal } from './payer.ts';
 import { type BrebClient, brebClient, call } from './wire-client.ts';
 

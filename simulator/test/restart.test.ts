@@ -8,7 +8,7 @@ import {
   startSimulator,
   temporaryDirectory,
 } from './harness.ts';
-import { listKey, order, send } from './order-desk.ts';
+import { listKey, order, send } from './order-driver.ts';
 import { brebClient, call, freshKey, pseCall, pseOrder, registration, takeToken } from './wire-client.ts';
 
 afterAll(cleanUp);

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Child } from '../../../scripts/stack/child.ts';
 import { startServer } from '../../../scripts/stack/processes.ts';
-import { atMost, type Line } from '../line.ts';
 import { HttpConnection } from '../load/http-connection.ts';
 import { payinRequest, requestMaker } from '../load/load-plan.ts';
+import { atMost, type Metric } from '../metric.ts';
 import { type Sink, startSink } from '../webhooks/start-sink.ts';
 import { type Ground, type GrownDatabase, type Served, serve } from './database.ts';
 import { bytesARow, growthOf, type Sample, takeSample } from './watch.ts';
@@ -27,7 +27,7 @@ export async function benchChurn(
   ground: Ground,
   database: GrownDatabase,
   options: ChurnOptions,
-): Promise<Line[]> {
+): Promise<Metric[]> {
   const api = await serve(database);
   const worker = await startServer('worker', { ...database.settings, CAUDAL_OPS_PORT: '0' });
   const sink = await startSink(1);
@@ -142,7 +142,7 @@ async function verdict(
   lives: Lives,
   { minutes, perSecond }: ChurnOptions,
   delivered: number,
-): Promise<Line> {
+): Promise<Metric> {
   const last = samples.at(-1);
   if (!last) throw new Error('no sample was taken');
   const figures: [name: string, growth: number | null][] = [

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { atMost, type Line } from '../line.ts';
 import { runLoad } from '../load/load.ts';
 import { payinRequest, requestMaker } from '../load/load-plan.ts';
+import { atMost, type Metric } from '../metric.ts';
 import { cpuSecondsOf, cpuSecondsOfFamily } from '../stage/processor-time.ts';
 import { postmasterPid } from './database.ts';
 import type { Side } from './pages.ts';
@@ -21,7 +21,7 @@ export async function benchCreates(
   empty: Side,
   large: Side,
   options: { readonly rounds: number; readonly seconds: number },
-): Promise<Line[]> {
+): Promise<Metric[]> {
   const postgres = await postmasterPid(large.database);
   const totals = [empty, large].map(
     (): Totals => ({ creates: 0, seconds: 0, apiSeconds: 0, postgresSeconds: 0 }),

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runServerCommand } from '../../../scripts/stack/processes.ts';
-import { atMost, type Line } from '../line.ts';
 import { HttpConnection } from '../load/http-connection.ts';
 import { payinRequest, requestMaker } from '../load/load-plan.ts';
 import { quantile } from '../load/load-result.ts';
+import { atMost, type Metric } from '../metric.ts';
 import type { Side } from './pages.ts';
 
 const CONNECTIONS = 12;
@@ -12,7 +12,7 @@ const QUIET_MS = 4000;
 const KEPT = 6;
 
 /** Reads and writes go on while all months that may leave do; what they meet is counted. */
-export async function benchDetach(side: Side): Promise<Line[]> {
+export async function benchDetach(side: Side): Promise<Metric[]> {
   const { database } = side;
   const before = database.months[database.months.length - KEPT];
   if (!before) throw new Error(`a past of more than ${KEPT} months is needed`);

@@ -1,4 +1,4 @@
-import { type Line, lineText } from '../line.ts';
+import { lineText, type Metric } from '../metric.ts';
 import { benchChurn } from './churn.ts';
 import { benchCreates } from './creates.ts';
 import { type Ground, type GrownDatabase, growDatabase, serve } from './database.ts';
@@ -26,12 +26,12 @@ const ORGANIZATIONS = 10;
 const CHURN_PER_SECOND = 50;
 
 /** P3, P4, G1 (a month leaves under load) and G2 (an hour of churn), each on databases of its own in the stage's cluster. */
-export async function benchGrowth(ground: Ground, options: GrowthOptions): Promise<Line[]> {
+export async function benchGrowth(ground: Ground, options: GrowthOptions): Promise<Metric[]> {
   const { rows, churnMinutes, only = GROWTH_PARTS, brief = false, keep = false } = options;
   const grow = (name: string, howMany: number) =>
     growDatabase(ground, name, { rows: howMany, months: MONTHS, organizations: ORGANIZATIONS }, console.log);
-  const lines: Line[] = [];
-  const add = (more: readonly Line[]) => {
+  const lines: Metric[] = [];
+  const add = (more: readonly Metric[]) => {
     for (const line of more) console.log(lineText(line));
     lines.push(...more);
   };

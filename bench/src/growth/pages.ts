@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readConfig } from '../../../server/src/config.ts';
 import { Cursors } from '../../../server/src/kit/cursor.ts';
 import { uuidFloor } from '../../../server/src/kit/ids.ts';
-import { atMost, type Line } from '../line.ts';
 import { HttpConnection } from '../load/http-connection.ts';
 import { curveOf, quantile } from '../load/load-result.ts';
+import { atMost, type Metric } from '../metric.ts';
 import type { GrownDatabase, Served } from './database.ts';
 import { referenceOf } from './rows.ts';
 
@@ -54,7 +54,7 @@ function kindsOf({ database }: Side): Readonly<Record<string, Place>> {
 }
 
 /** P3: the same pages from a small and a large past, by turns, at a rate that keeps nobody busy. */
-export async function benchPages(small: Side, large: Side, options: PagesOptions): Promise<Line[]> {
+export async function benchPages(small: Side, large: Side, options: PagesOptions): Promise<Metric[]> {
   const sides = [small, large];
   const took = new Map<string, number[][]>();
   const kinds = sides.map(kindsOf);
@@ -115,7 +115,7 @@ function fractionOf(turn: number): number {
   return ((turn + 1) * 0.618_033_988_749_895) % 1;
 }
 
-function lineOf(took: ReadonlyMap<string, readonly number[][]>, small: Side, large: Side): Line {
+function lineOf(took: ReadonlyMap<string, readonly number[][]>, small: Side, large: Side): Metric {
   const sorted = (side: number, name?: string) =>
     [...took]
       .flatMap(([kind, both]) => (name === undefined || kind === name ? (both[side] ?? []) : []))

@@ -8,7 +8,7 @@ import { freePort, startPostgres } from '../../../scripts/stack/postgres.ts';
 import { runServerCommand, startServer, startSimulator } from '../../../scripts/stack/processes.ts';
 import { seedOrganization } from '../../../scripts/stack/seed.ts';
 import { serverSettings } from '../../../scripts/stack/settings.ts';
-import { atMost, type Line } from '../line.ts';
+import { atMost, type Metric } from '../metric.ts';
 import { cpuSecondsOf, cpuSecondsOfFamily } from '../stage/processor-time.ts';
 import { POSTGRES_SETTINGS } from '../stage/stage.ts';
 
@@ -27,7 +27,7 @@ interface Seconds {
  * The processor time of a deployment without requests, in a cluster of its own: PostgreSQL cannot tell the statements of the
  * stage from those of the stack under test.
  */
-export async function benchIdleStack(seconds: Seconds): Promise<Line[]> {
+export async function benchIdleStack(seconds: Seconds): Promise<Metric[]> {
   const folder = mkdtempSync(join(tmpdir(), 'caudal-idle-'));
   chmodSync(folder, 0o755);
   const [cluster, simulator] = await Promise.all([
@@ -51,7 +51,7 @@ export async function benchIdleStack(seconds: Seconds): Promise<Line[]> {
     await runServerCommand(['migrate'], settings);
     await seedOrganization(settings);
     const postmaster = Number(readFileSync(join(cluster.dataDir, 'postmaster.pid'), 'utf8').split('\n')[0]);
-    const lines: Line[] = [];
+    const lines: Metric[] = [];
     for (const layout of LAYOUTS) {
       const processes = await Promise.all(
         layout.map((role) =>
@@ -79,7 +79,7 @@ async function measure(
   postmaster: number,
   client: Client,
   { settle, measured }: Seconds,
-): Promise<Line> {
+): Promise<Metric> {
   await sleep(settle * 1000);
   const before = await usage(processes, postmaster, client);
   await sleep(measured * 1000);

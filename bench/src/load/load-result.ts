@@ -1,4 +1,4 @@
-import type { Curve } from '../line.ts';
+import type { Curve } from '../metric.ts';
 
 export interface LoadResult {
   /** Answered 201 while it counted. */

@@ -1,7 +1,7 @@
 import { runServerCommand } from '../../../scripts/stack/processes.ts';
-import { atMost, type Line } from '../line.ts';
-import { besideBareServers } from '../load/bare-servers.ts';
+import { besideBareServers } from '../load/baseline-servers.ts';
 import { quantile } from '../load/load-result.ts';
+import { atMost, type Metric } from '../metric.ts';
 import type { Stage } from '../stage/stage.ts';
 import { runOverload } from './load.ts';
 import { creation, type StreamResult } from './plan.ts';
@@ -22,7 +22,7 @@ type Kind = (typeof ROUND)[number];
 export async function benchNoisyNeighbour(
   stage: Stage,
   options: { readonly quietPerSecond: number; readonly seconds: number; readonly rounds: number },
-): Promise<Line> {
+): Promise<Metric> {
   const [noisy, ...quiet] = await stage.newOrganizations(1 + QUIET);
   if (!noisy) throw new Error('there is no noisy organization');
   await runServerCommand(

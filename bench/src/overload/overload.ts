@@ -1,8 +1,8 @@
 import { runServerCommand } from '../../../scripts/stack/processes.ts';
-import { atMost, type Line } from '../line.ts';
 import { generateLoad } from '../load/generate-load.ts';
 import { payinRequest } from '../load/load-plan.ts';
 import type { LoadResult } from '../load/load-result.ts';
+import { atMost, type Metric } from '../metric.ts';
 import type { Organization } from '../stage/new-organizations.ts';
 import type { Stage } from '../stage/stage.ts';
 import { serverSeconds } from './load.ts';
@@ -24,7 +24,7 @@ export interface OverloadOptions {
 }
 
 /** O1 to O5: what is left of the capacity when three times as much comes, and what one organization's flood does to the others. */
-export async function benchOverload(stage: Stage, options: OverloadOptions): Promise<Line[]> {
+export async function benchOverload(stage: Stage, options: OverloadOptions): Promise<Metric[]> {
   const merchants = await stage.newOrganizations(MERCHANTS);
   const first = await measured(stage, merchants, ROUGHLY_SECONDS, ROUGHLY_SECONDS);
   await stage.leaveUnpaid();
@@ -43,7 +43,7 @@ export async function benchOverload(stage: Stage, options: OverloadOptions): Pro
   return [...triple, neighbour, await refusalLine(stage, served.cpuMs, options.capacitySeconds / 2)];
 }
 
-async function refusalLine(stage: Stage, servedMs: number, seconds: number): Promise<Line> {
+async function refusalLine(stage: Stage, servedMs: number, seconds: number): Promise<Metric> {
   const [refused] = await stage.newOrganizations(1);
   if (!refused) throw new Error('there is no organization to refuse');
   await runServerCommand(['org', 'limits', refused.organizationId, '--writes', '1'], stage.settings);

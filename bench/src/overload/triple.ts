@@ -1,5 +1,5 @@
-import { atLeast, atMost, type Line } from '../line.ts';
 import { quantile } from '../load/load-result.ts';
+import { atLeast, atMost, type Metric } from '../metric.ts';
 import type { Organization } from '../stage/new-organizations.ts';
 import type { Stage } from '../stage/stage.ts';
 import { runOverload } from './load.ts';
@@ -21,7 +21,7 @@ export async function benchTripleLoad(
     readonly seconds: number;
     readonly calmSeconds: number;
   },
-): Promise<Line[]> {
+): Promise<Metric[]> {
   const { capacity, servedMs, seconds, calmSeconds } = options;
   const run = Date.now().toString(36);
   const half = { seconds: calmSeconds, perSecond: [capacity / 2, PAGES_PER_SECOND] };

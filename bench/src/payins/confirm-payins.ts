@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { atLeast, type Line } from '../line.ts';
 import { curveOf, quantile } from '../load/load-result.ts';
+import { atLeast, type Metric } from '../metric.ts';
 import type { Stage } from '../stage/stage.ts';
 import { createPayins, finalEvents, pay, payableKeys } from './payable-keys.ts';
 
@@ -22,7 +22,10 @@ interface Durations {
  * it goes: once all on one organization, once spread over several. If the balance row were the limit, the spread flood would be
  * the faster one.
  */
-export async function benchConfirmPayins(stage: Stage, { steadySeconds, flood }: Durations): Promise<Line[]> {
+export async function benchConfirmPayins(
+  stage: Stage,
+  { steadySeconds, flood }: Durations,
+): Promise<Metric[]> {
   const others = await stage.newOrganizations(ORGANIZATIONS);
   await createPayins(stage, [stage.apiKey], TARGET_PER_SECOND * steadySeconds + 2 * flood);
   await createPayins(

@@ -1,14 +1,14 @@
-import { atLeast, atMost, type Line } from '../line.ts';
-import { besideBareServers } from '../load/bare-servers.ts';
+import { besideBareServers } from '../load/baseline-servers.ts';
 import { generateLoad, generatorShare } from '../load/generate-load.ts';
 import { payinRequest } from '../load/load-plan.ts';
 import type { LoadResult } from '../load/load-result.ts';
+import { atLeast, atMost, type Metric } from '../metric.ts';
 import { type Cost, costOfEach, costText } from '../stage/cost.ts';
 import { totals } from '../stage/database-totals.ts';
 import { bestOf, type PgbenchResult, runPgbench } from '../stage/pgbench.ts';
 import { spentSince } from '../stage/processor-time.ts';
 import type { Stage } from '../stage/stage.ts';
-import { CREATE_PAYIN } from './bare-creation.ts';
+import { CREATE_PAYIN } from './baseline-creation.ts';
 
 const CONNECTIONS = 128;
 /** Of the capacity just measured: busy, but not so that a queue must grow. */
@@ -26,11 +26,11 @@ interface Durations {
  * P1: creations a second by the API ÷ the same rows written by pgbench, in one run. P8 falls out of it. Capacity is
  * measured closed; latency also open, at a rate below it.
  */
-export async function benchCreatePayins(stage: Stage, seconds: Durations, seed: number): Promise<Line[]> {
+export async function benchCreatePayins(stage: Stage, seconds: Durations, seed: number): Promise<Metric[]> {
   const scripts = [CREATE_PAYIN.replaceAll(':org', `'${stage.organizationId}'::uuid`)];
   const bare = (clients: number) => runPgbench(stage, { scripts, clients, seconds: seconds.pgbench, seed });
   // The bare twin before and after, so that a machine that slows down during the run does not decide the ratio.
-  const twins = [await bare(8), await bare(16)];
+  const baselines = [await bare(8), await bare(16)];
   const before = await totals(stage);
   const spent = stage.spent();
   const closed = await generateLoad(stage, {
@@ -44,7 +44,7 @@ export async function benchCreatePayins(stage: Stage, seconds: Durations, seed: 
   const created = after.payins - before.payins;
   const cost = costOfEach(created, spentSince(spent, stage.spent()), before, after);
   await stage.leaveUnpaid();
-  twins.push(await bare(32), await bare(64));
+  baselines.push(await bare(32), await bare(64));
   const open = await generateLoad(stage, {
     perSecond: Math.round(closed.perSecond * OPEN_SHARE),
     connections: CONNECTIONS,
@@ -56,7 +56,7 @@ export async function benchCreatePayins(stage: Stage, seconds: Durations, seed: 
   if (closed.failures + open.failures > 0)
     throw new Error(`${closed.failures + open.failures} creations were not answered 201`);
   await checkAllThere(stage, closed.requests, created);
-  return [...speedLines(closed, open, twins, bareServer), ...writeLines(cost)];
+  return [...speedLines(closed, open, baselines, bareServer), ...writeLines(cost)];
 }
 
 interface BareServer {
@@ -78,7 +78,7 @@ function loadBareServers(
   }));
 }
 
-function writeLines(cost: Cost): Line[] {
+function writeLines(cost: Cost): Metric[] {
   const says = 'a payin under load, key registration included';
   return [
     atMost(3072, {
@@ -96,10 +96,10 @@ function writeLines(cost: Cost): Line[] {
 function speedLines(
   closed: LoadResult,
   open: LoadResult,
-  twins: readonly PgbenchResult[],
+  baselines: readonly PgbenchResult[],
   bareServer: BareServer,
-): Line[] {
-  const best = bestOf(twins);
+): Metric[] {
+  const best = bestOf(baselines);
   return [
     atLeast(1, {
       id: 'P1',
@@ -107,14 +107,14 @@ function speedLines(
       value: closed.perSecond / best.perSecond,
       details: {
         API: `${closed.perSecond.toFixed(0)}/s`,
-        pgbench: `${best.perSecond.toFixed(0)}/s at ${best.clients} clients (${twins.map((each) => `${each.clients}: ${each.perSecond.toFixed(0)}`).join(', ')})`,
+        pgbench: `${best.perSecond.toFixed(0)}/s at ${best.clients} clients (${baselines.map((each) => `${each.clients}: ${each.perSecond.toFixed(0)}`).join(', ')})`,
         generator: generatorShare(closed),
       },
       figures: { perSecond: closed.perSecond },
       samples: {
         bars: [
           { name: 'Caudal', value: closed.perSecond },
-          ...twins.map((each) => ({ name: `pgbench ${each.clients}`, value: each.perSecond })),
+          ...baselines.map((each) => ({ name: `pgbench ${each.clients}`, value: each.perSecond })),
         ],
         perSecond: [{ name: 'creations', values: closed.overTime }],
       },

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runServerCommand } from '../../../scripts/stack/processes.ts';
-import { atLeast, type Line } from '../line.ts';
 import { generateLoad, generatorShare } from '../load/generate-load.ts';
 import type { RequestPlan } from '../load/load-plan.ts';
+import { atLeast, type Metric } from '../metric.ts';
 import type { Stage } from '../stage/stage.ts';
 
 const CONNECTIONS = 64;
@@ -12,7 +12,7 @@ const TARGET_PER_SECOND = 500;
  * D1: a payroll. One organization creates all its payouts as fast as it can; they are sent and confirmed meanwhile. Counts
  * from the first request to the last confirmation, all on one balance.
  */
-export async function benchPayroll(stage: Stage, payouts: number): Promise<Line[]> {
+export async function benchPayroll(stage: Stage, payouts: number): Promise<Metric[]> {
   await runServerCommand(
     ['ledger', 'deposit', '--org', stage.organizationId, '--amount', '100000000', '--reference', 'payroll'],
     stage.settings,

@@ -1,7 +1,7 @@
-import { atLeast, type Line } from '../line.ts';
 import { generateLoad, generatorShare } from '../load/generate-load.ts';
 import { payinRequest } from '../load/load-plan.ts';
 import type { LoadResult } from '../load/load-result.ts';
+import { atLeast, type Metric } from '../metric.ts';
 import type { Stage } from '../stage/stage.ts';
 
 const CONNECTIONS = 64;
@@ -15,7 +15,7 @@ export async function benchQrPayins(
   stage: Stage,
   { seconds, turns, warmUp }: { seconds: number; turns: number; warmUp: number },
   seed: number,
-): Promise<Line[]> {
+): Promise<Metric[]> {
   const run = async (keyType: 'SINGLE_USE' | 'QR_CODE', turn: number) => {
     const result = await generateLoad(stage, {
       perSecond: null,

@@ -1,8 +1,8 @@
 import { compose } from '../../../server/src/compose.ts';
 import { readConfig } from '../../../server/src/config.ts';
-import { RailQuestions } from '../../../server/src/flows/ask-rails.ts';
+import { RailStatusPoller } from '../../../server/src/flows/payins/poll-rail-status.ts';
 import { makeLog } from '../../../server/src/kit/log.ts';
-import { atMost, type Line } from '../line.ts';
+import { atMost, type Metric } from '../metric.ts';
 import type { Stage } from '../stage/stage.ts';
 
 const FEW = 10_000;
@@ -13,7 +13,7 @@ const DUE_A_ROUND = 500;
  * W1: what one round of asking costs with a million payins waiting, against ten thousand. The round is the real one:
  * claim 500 that are due, ask the rail about them in one call, write down when to ask next.
  */
-export async function benchWaitingPayins(stage: Stage, many: number): Promise<Line[]> {
+export async function benchWaitingPayins(stage: Stage, many: number): Promise<Metric[]> {
   await stage.pauseWorkers();
   await stage.query(
     'update caudal.payins set rail_due_at = null, rail_task = null where rail_due_at is not null',
@@ -44,7 +44,7 @@ async function roundAt(stage: Stage, waiting: number): Promise<number> {
   );
   await heartbeat.start();
   try {
-    const questions = new RailQuestions(deps, keys, 'BRE_B');
+    const questions = new RailStatusPoller(deps, keys, 'BRE_B');
     const took: number[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
       await stage.query(
@@ -53,7 +53,7 @@ async function roundAt(stage: Stage, waiting: number): Promise<number> {
          ) as w where p.organization_id = w.organization_id and p.id = w.id`,
       );
       const began = performance.now();
-      const asked = await questions.askDue();
+      const asked = await questions.pollDue();
       took.push(performance.now() - began);
       if (asked !== DUE_A_ROUND) throw new Error(`${asked} were asked about instead of ${DUE_A_ROUND}`);
     }

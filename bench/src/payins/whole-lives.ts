@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 import { startChild } from '../../../scripts/stack/child.ts';
-import { atLeast, type Line } from '../line.ts';
 import { payinRequest } from '../load/load-plan.ts';
+import { atLeast, type Metric } from '../metric.ts';
 import { type Cost, costOfEach, costText } from '../stage/cost.ts';
 import { totals } from '../stage/database-totals.ts';
 import type { Organization } from '../stage/new-organizations.ts';
@@ -13,7 +13,7 @@ import { cpuSecondsOf, type Spent, spentSince } from '../stage/processor-time.ts
 import type { Stage } from '../stage/stage.ts';
 import { createEndpoints, deleteEndpoints } from '../webhooks/endpoints.ts';
 import { type Sink, startSink } from '../webhooks/start-sink.ts';
-import { bareLife, MERCHANTS_TABLE, type SealedSizes } from './bare-life.ts';
+import { bareLife, MERCHANTS_TABLE, type SealedSizes } from './baseline-life.ts';
 import { checkLives } from './life-check.ts';
 import type { LifePlan, LifeResult } from './life-plan.ts';
 
@@ -44,7 +44,7 @@ interface Lived extends LifeResult {
  * P2: whole lives a second (created by a merchant, its key registered and paid at the network, confirmed, booked, its event
  * told to the merchant's endpoint) ÷ the same rows written by pgbench. All steps run at once, as they do in a day.
  */
-export async function benchWholeLives(stage: Stage, seconds: Durations, seed: number): Promise<Line[]> {
+export async function benchWholeLives(stage: Stage, seconds: Durations, seed: number): Promise<Metric[]> {
   const organizations = await stage.newOrganizations(ORGANIZATIONS);
   const sink = await startSink(ORGANIZATIONS);
   try {
@@ -53,8 +53,8 @@ export async function benchWholeLives(stage: Stage, seconds: Durations, seed: nu
     await deleteEndpoints(stage, endpoints);
     await checkLives(stage, organizations, lived.created);
     await stage.leaveUnpaid();
-    const twins = await bareLives(stage, await sealedSizes(stage, organizations), seconds, seed);
-    return [lineOf(lived, twins)];
+    const baselines = await bareLives(stage, await sealedSizes(stage, organizations), seconds, seed);
+    return [lineOf(lived, baselines)];
   } finally {
     await sink.stop();
   }
@@ -109,15 +109,17 @@ async function bareLives(
   seconds: Durations,
   seed: number,
 ): Promise<PgbenchResult[]> {
-  const merchants = await stage.newOrganizations(Math.max(...seconds.clients), stage.twinUrl);
-  const twin = new Client({ connectionString: stage.twinUrl });
-  await twin.connect();
-  await twin.query(`create table ${MERCHANTS_TABLE} (n integer primary key, organization_id uuid not null)`);
-  await twin.query(
+  const merchants = await stage.newOrganizations(Math.max(...seconds.clients), stage.baselineUrl);
+  const baseline = new Client({ connectionString: stage.baselineUrl });
+  await baseline.connect();
+  await baseline.query(
+    `create table ${MERCHANTS_TABLE} (n integer primary key, organization_id uuid not null)`,
+  );
+  await baseline.query(
     `insert into ${MERCHANTS_TABLE} select n - 1, id from unnest($1::uuid[]) with ordinality as m (id, n)`,
     [merchants.map(({ organizationId }) => organizationId)],
   );
-  await twin.end();
+  await baseline.end();
   const scripts = [bareLife(sizes)];
   const results: PgbenchResult[] = [];
   for (const clients of seconds.clients)
@@ -141,8 +143,8 @@ function list(organizations: readonly Organization[]): string {
   return organizations.map(({ organizationId }) => `'${organizationId}'`).join(', ');
 }
 
-function lineOf(lived: Lived, twins: readonly PgbenchResult[]): Line {
-  const best = bestOf(twins);
+function lineOf(lived: Lived, baselines: readonly PgbenchResult[]): Metric {
+  const best = bestOf(baselines);
   const share = (cpu: number, seconds: number) => `${((100 * cpu) / seconds).toFixed(0)} %`;
   return atLeast(TARGET, {
     id: 'P2',
@@ -150,7 +152,7 @@ function lineOf(lived: Lived, twins: readonly PgbenchResult[]): Line {
     value: lived.perSecond / best.perSecond,
     details: {
       lives: `${lived.perSecond.toFixed(0)}/s with ${ALIVE} alive over ${ORGANIZATIONS} organizations`,
-      pgbench: `${best.perSecond.toFixed(0)}/s at ${best.clients} clients (${twins.map((each) => `${each.clients}: ${each.perSecond.toFixed(0)}`).join(', ')})`,
+      pgbench: `${best.perSecond.toFixed(0)}/s at ${best.clients} clients (${baselines.map((each) => `${each.clients}: ${each.perSecond.toFixed(0)}`).join(', ')})`,
       cost: costText(lived.cost),
       'of a core': `generator ${share(lived.generatorCpuSeconds, lived.seconds)}, rail ${share(lived.spent.simulator, lived.allSeconds)}, sink ${share(lived.sinkCpuSeconds, lived.allSeconds)}`,
     },
@@ -158,7 +160,7 @@ function lineOf(lived: Lived, twins: readonly PgbenchResult[]): Line {
     samples: {
       bars: [
         { name: 'Caudal', value: lived.perSecond },
-        ...twins.map((each) => ({ name: `pgbench ${each.clients}`, value: each.perSecond })),
+        ...baselines.map((each) => ({ name: `pgbench ${each.clients}`, value: each.perSecond })),
       ],
       perSecond: [{ name: 'lives', values: lived.overTime }],
     },

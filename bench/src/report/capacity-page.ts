@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { Line } from '../line.ts';
+import type { Metric } from '../metric.ts';
 import { type Cost, cpuMsOf } from '../stage/cost.ts';
 import type { Conditions } from './conditions.ts';
 import { earlierLines } from './report.ts';
@@ -34,7 +34,7 @@ export function writeCapacityPage(): string {
   return PAGE;
 }
 
-function capacityPage(conditions: Conditions, lines: readonly Line[]): string {
+function capacityPage(conditions: Conditions, lines: readonly Metric[]): string {
   const create = costOf(lines, 'P8');
   const life = costOf(lines, 'P2');
   const creations = figuresOf(lines, 'P1')['perSecond'] ?? Number.NaN;
@@ -88,7 +88,7 @@ A figure of ours for one cell scaled to many is arithmetic, not a measurement: c
 }
 
 /** Creations at a steady rate, where the overload bench was run too. */
-function unpaid(lines: readonly Line[]): string {
+function unpaid(lines: readonly Metric[]): string {
   const capacity = lines.find((line) => line.id === 'O1')?.figures?.['capacity'];
   return capacity === undefined
     ? ''
@@ -101,13 +101,13 @@ function demandRow({ what, perSecond }: (typeof DEMANDS)[number], life: Cost): s
   return `| ${what} | ${perSecond.toFixed(0)} | ${Math.max(1, Math.ceil(cores))} | ${cells} |`;
 }
 
-function figuresOf(lines: readonly Line[], id: string): Readonly<Record<string, number>> {
+function figuresOf(lines: readonly Metric[], id: string): Readonly<Record<string, number>> {
   const found = lines.find((line) => line.id === id && line.figures !== undefined)?.figures;
   if (!found) throw new Error(`${id} was not measured at length yet: npm run bench -- --only ${id}`);
   return found;
 }
 
-function costOf(lines: readonly Line[], id: string): Cost {
+function costOf(lines: readonly Metric[], id: string): Cost {
   const figures = figuresOf(lines, id);
   const of = (name: keyof Cost) => figures[name] ?? Number.NaN;
   return {

@@ -1,4 +1,4 @@
-import { type Bar, type Curve, type Series, valueText } from '../line.ts';
+import { type Bar, type Curve, type Series, valueText } from '../metric.ts';
 import { colour, element, picture, text } from './svg.ts';
 
 const WIDTH = 640;

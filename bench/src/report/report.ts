@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { detailsText, type Line } from '../line.ts';
+import { detailsText, type Metric } from '../metric.ts';
 import { type Conditions, conditionsText } from './conditions.ts';
 import { barPlot, latencyPlot, overTimePlot } from './plots.ts';
 import { escaped } from './svg.ts';
@@ -12,7 +12,7 @@ const EARLIER = join(REPORT_FOLDER, 'at-length.json');
 
 export interface Measured {
   readonly conditions: Conditions;
-  readonly lines: readonly Line[];
+  readonly lines: readonly Metric[];
   /** By line: why there is no figure. */
   readonly failures: ReadonlyMap<string, string>;
   /** What each bench took. */
@@ -22,7 +22,7 @@ export interface Measured {
 /** A line as the newest run at length found it. All of them together take hours, so they are measured by parts too. */
 export interface Earlier {
   readonly conditions: Conditions;
-  readonly lines: readonly Line[];
+  readonly lines: readonly Metric[];
 }
 
 /** By line. */
@@ -66,7 +66,7 @@ ${measured.lines.map(section).join('\n')}
 <p>Time taken: ${took.join(', ')}.</p></html>`;
 }
 
-function section(line: Line): string {
+function section(line: Metric): string {
   const { latency, perSecond, bars } = line.samples ?? {};
   const plots = [
     bars ? barPlot(line.says, bars) : '',

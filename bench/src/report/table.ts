@@ -1,4 +1,4 @@
-import { type Line, valueText } from '../line.ts';
+import { type Metric, valueText } from '../metric.ts';
 import type { Earlier } from './report.ts';
 import { ELSEWHERE, SCOREBOARD } from './scoreboard.ts';
 
@@ -15,7 +15,7 @@ interface Row {
  * or why there is no figure.
  */
 export function tableRows(
-  lines: readonly Line[],
+  lines: readonly Metric[],
   failures: ReadonlyMap<string, string>,
   earlier: ReadonlyMap<string, Earlier> = new Map(),
 ): Row[] {
@@ -41,11 +41,11 @@ export function tableRows(
   return [...rows, ...others];
 }
 
-function earlierRow(line: Line, { at, commit }: Earlier['conditions']): Row {
+function earlierRow(line: Metric, { at, commit }: Earlier['conditions']): Row {
   return { ...measuredRow(line), says: `${line.says} (at ${at.slice(0, 16)}, commit ${commit})` };
 }
 
-function measuredRow(line: Line): Row {
+function measuredRow(line: Metric): Row {
   return {
     id: line.id,
     value: `${valueText(line.value)}${line.unit === undefined ? '' : ` ${line.unit}`}`,

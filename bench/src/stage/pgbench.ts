@@ -43,7 +43,7 @@ export async function runPgbench(
     '2',
     '-T',
     String(seconds),
-    stage.twinUrl,
+    stage.baselineUrl,
   ]);
   const perSecond = Number(/tps = ([\d.]+)/.exec(output)?.[1]);
   const latencyMs = Number(/latency average = ([\d.]+)/.exec(output)?.[1]);

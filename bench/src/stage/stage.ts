@@ -28,7 +28,7 @@ export interface Stage {
   readonly folder: string;
   readonly databaseUrl: string;
   /** A second database of the same cluster, for the bare twin. */
-  readonly twinUrl: string;
+  readonly baselineUrl: string;
   readonly organizationId: string;
   readonly apiKey: string;
   /** One API process for each core, as a deployment has; connections are shared out between their ports. */
@@ -83,7 +83,7 @@ export async function buildStage({ inspected = false } = {}): Promise<Stage> {
   const client = new Client({ connectionString: cluster.url('caudal') });
   await client.connect();
   const { rows } = await client.query<{ id: string }>(
-    'select id from caudal.organizations where not is_house',
+    'select id from caudal.organizations where not is_operator',
   );
   const inspectors = inspected ? { api: await freePort(), worker: await freePort() } : null;
   const [worker, ...apis] = await Promise.all([
@@ -118,7 +118,7 @@ export async function buildStage({ inspected = false } = {}): Promise<Stage> {
   return {
     folder,
     databaseUrl: cluster.url('caudal'),
-    twinUrl: cluster.url('twin'),
+    baselineUrl: cluster.url('twin'),
     organizationId: rows[0]?.id ?? '',
     apiKey,
     ports: apis.map((api) => Number(api.ready['port'])),
@@ -140,7 +140,7 @@ export async function buildStage({ inspected = false } = {}): Promise<Stage> {
     },
     leaveUnpaid: async () => {
       await client.query(
-        'update caudal.payins set rail_task = null, rail_due_at = null, claimed_until = null, claim_token = null where rail_due_at is not null',
+        'update caudal.payins set rail_task = null, rail_due_at = null, leased_until = null, lease_token = null where rail_due_at is not null',
       );
     },
     query: async <Row extends object>(text: string) => (await client.query<Row>(text)).rows,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { atMost, type Line } from '../line.ts';
 import { curveOf, quantile } from '../load/load-result.ts';
+import { atMost, type Metric } from '../metric.ts';
 import { createPayins, finalEvents, pay, payableKeys } from '../payins/payable-keys.ts';
 import type { Organization } from '../stage/new-organizations.ts';
 import type { Stage } from '../stage/stage.ts';
@@ -17,7 +17,7 @@ const TARGET_MS = 2000;
  * E2: the worker was away, and finds a backlog. While it delivers that, the events of a merchant who has none come as ever.
  * The backlog is a replay of events there are to a thousand endpoints, made while the worker stands still.
  */
-export async function benchBacklog(stage: Stage, deliveries: number): Promise<Line> {
+export async function benchBacklog(stage: Stage, deliveries: number): Promise<Metric> {
   const sink = await startSink(ORGANIZATIONS * ENDPOINTS_EACH + 1);
   const [newcomer, ...merchants] = await stage.newOrganizations(ORGANIZATIONS + 1);
   if (!newcomer) throw new Error('there is no organization');
@@ -42,7 +42,7 @@ export async function benchBacklog(stage: Stage, deliveries: number): Promise<Li
   }
 }
 
-function lineOf(deliveries: number, seconds: number, lags: readonly number[]): Line {
+function lineOf(deliveries: number, seconds: number, lags: readonly number[]): Metric {
   const beside = `while a backlog of ${deliveries} is delivered`;
   return atMost(TARGET_MS, {
     id: 'E2',

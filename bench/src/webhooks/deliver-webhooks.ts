@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { startChild } from '../../../scripts/stack/child.ts';
-import { atLeast, type Line } from '../line.ts';
 import { quantile } from '../load/load-result.ts';
+import { atLeast, type Metric } from '../metric.ts';
 import { createPayins, finalEvents, pay, payableKeys } from '../payins/payable-keys.ts';
 import type { Organization } from '../stage/new-organizations.ts';
 import { cpuSecondsOf } from '../stage/processor-time.ts';
@@ -12,7 +12,7 @@ import type { Stage } from '../stage/stage.ts';
 import { createEndpoints, deleteEndpoints, replay } from './endpoints.ts';
 import { type Sink, startSink } from './start-sink.ts';
 
-const BARE_SENDER = fileURLToPath(new URL('bare-sender.ts', import.meta.url));
+const BARE_SENDER = fileURLToPath(new URL('baseline-sender.ts', import.meta.url));
 const ENDPOINTS = 20;
 /** What the deliverer has under way at one endpoint, and so the twin too. */
 const AT_ONCE = 10;
@@ -49,7 +49,7 @@ interface Merchant extends Organization {
 export async function benchDeliverWebhooks(
   stage: Stage,
   { alone, ...turns }: Turning & { alone: boolean },
-): Promise<Line[]> {
+): Promise<Metric[]> {
   const sink = await startSink(ENDPOINTS);
   try {
     const { events } = turns;
@@ -64,7 +64,7 @@ export async function benchDeliverWebhooks(
   }
 }
 
-function lineOf(deliveries: number, turns: Turns, aside: readonly string[]): Line {
+function lineOf(deliveries: number, turns: Turns, aside: readonly string[]): Metric {
   const [oursACore, bareACore] = [turns.ours, turns.bare].map((side) =>
     rateOf(deliveries, side, 'cpuSeconds'),
   ) as [number, number];

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { atMost, type Line } from '../line.ts';
 import { curveOf, quantile } from '../load/load-result.ts';
+import { atMost, type Metric } from '../metric.ts';
 import { createPayins, pay, payableKeys } from '../payins/payable-keys.ts';
 import type { Organization } from '../stage/new-organizations.ts';
 import type { Stage } from '../stage/stage.ts';
@@ -47,8 +47,8 @@ export async function benchHangingEndpoints(
   stage: Stage,
   id: string,
   { seconds, sizes, withoutToo }: { seconds: number; sizes: readonly Size[]; withoutToo: boolean },
-): Promise<Line[]> {
-  const lines: Line[] = [];
+): Promise<Metric[]> {
+  const lines: Metric[] = [];
   for (const size of sizes) {
     const scene = await setUp(stage, size, (withoutToo ? 2 : 1) * size.eventsASecond * seconds);
     try {
@@ -66,7 +66,7 @@ export async function benchHangingEndpoints(
   return lines;
 }
 
-function hangingLine(id: string, lags: readonly Lag[], hanging: string, where: string): Line {
+function hangingLine(id: string, lags: readonly Lag[], hanging: string, where: string): Metric {
   const onset = lags.filter(({ atMs }) => atMs < ONSET_MS);
   const later = lags.filter(({ atMs }) => atMs >= ONSET_MS);
   return atMost(TARGET_MS, {
@@ -79,7 +79,7 @@ function hangingLine(id: string, lags: readonly Lag[], hanging: string, where: s
   });
 }
 
-function healthyLine(id: string, lags: readonly Lag[], where: string): Line {
+function healthyLine(id: string, lags: readonly Lag[], where: string): Metric {
   return atMost(TARGET_HEALTHY_MS, {
     id,
     unit: 'ms',

@@ -1,14 +1,14 @@
-import { creationViolations, drainedViolations } from './creation-promises.ts';
-import { ledgerViolations } from './ledger-promises.ts';
-import { linkViolations } from './link-promises.ts';
-import { balanceViolations, moneyViolations } from './money-promises.ts';
-import { noticeViolations } from './notice-promises.ts';
-import { outcomeViolations } from './outcome-promises.ts';
-import { payoutCreationViolations } from './payout-creation-promises.ts';
-import { payoutMoneyViolations } from './payout-money-promises.ts';
-import { payoutOrderViolations } from './payout-order-promises.ts';
-import { payoutOutcomeViolations, payoutRestViolations } from './payout-outcome-promises.ts';
-import { webhookViolations } from './webhook-promises.ts';
+import { creationViolations, drainedViolations } from './creation-invariants.ts';
+import { ledgerViolations } from './ledger-invariants.ts';
+import { linkViolations } from './link-invariants.ts';
+import { balanceViolations, moneyViolations } from './money-invariants.ts';
+import { noticeViolations } from './notice-invariants.ts';
+import { outcomeViolations } from './outcome-invariants.ts';
+import { payoutCreationViolations } from './payout-creation-invariants.ts';
+import { payoutMoneyViolations } from './payout-money-invariants.ts';
+import { payoutOrderViolations } from './payout-order-invariants.ts';
+import { payoutOutcomeViolations, payoutRestViolations } from './payout-outcome-invariants.ts';
+import { webhookViolations } from './webhook-invariants.ts';
 import type { Violation, World } from './world.ts';
 
 export function violationsOf(world: World): Violation[] {

@@ -5,17 +5,17 @@
 import { parseArgs } from 'node:util';
 import { Client } from 'pg';
 import { summaryOf, violationsOf } from './check.ts';
-import { readMishaps } from './mishaps.ts';
+import { readIncidents } from './incidents.ts';
 import { readRailFacts } from './rail-facts.ts';
 import { queryOn, readRows } from './rows.ts';
 import { readSinks } from './sink-journal.ts';
 import { readTold } from './told.ts';
 import { type World, worldOf } from './world.ts';
 
-const HELP = `node chaos/src/checker/main.ts --client FILE --simulator FILE --database URL [--sinks FILE] [--mishaps FILE] [--open-ok]
+const HELP = `node chaos/src/checker/main.ts --client FILE --simulator FILE --database URL [--sinks FILE] [--incidents FILE] [--open-ok]
 
   --sinks     the journal of merchants' endpoints, where they have any
-  --mishaps   which workers died when, and when the database was away; without it nothing of the kind happened
+  --incidents   which workers died when, and when the database was away; without it nothing of the kind happened
   --open-ok   the run goes on: what is still under way is no violation
 
 Exit codes: 0 whole, 1 violations, 2 not understood.
@@ -28,7 +28,7 @@ interface Journals {
   readonly client: string;
   readonly simulator: string;
   readonly sinks: string | undefined;
-  readonly mishaps: string | undefined;
+  readonly incidents: string | undefined;
 }
 
 async function main(): Promise<number> {
@@ -38,7 +38,7 @@ async function main(): Promise<number> {
       simulator: { type: 'string' },
       database: { type: 'string' },
       sinks: { type: 'string' },
-      mishaps: { type: 'string' },
+      incidents: { type: 'string' },
       'open-ok': { type: 'boolean', default: false },
       help: { type: 'boolean' },
     },
@@ -49,8 +49,8 @@ async function main(): Promise<number> {
     process.stdout.write(HELP);
     return values.help ? 0 : 2;
   }
-  const { sinks, mishaps } = values;
-  const world = await lookAt({ client, simulator, sinks, mishaps }, database, !values['open-ok']);
+  const { sinks, incidents } = values;
+  const world = await lookAt({ client, simulator, sinks, incidents }, database, !values['open-ok']);
   const violations = violationsOf(world);
   for (const [kind, alike] of Map.groupBy(violations, ({ promise, what }) => `${promise}: ${what}`)) {
     console.log(`VIOLATION  ${kind}`);
@@ -90,7 +90,10 @@ async function lookAt(journals: Journals, url: string, drained: boolean): Promis
     const rail = { ...readRailFacts(railPath), acknowledged, orders };
     const { received: after, bodies } = readSinks(journals.sinks);
     const sinks = { before, after, bodies };
-    return worldOf({ told, rail, rows, sinks, mishaps: readMishaps(journals.mishaps), drained }, lastSeq);
+    return worldOf(
+      { told, rail, rows, sinks, incidents: readIncidents(journals.incidents), drained },
+      lastSeq,
+    );
   } finally {
     await client.end();
   }

@@ -43,7 +43,7 @@ const PAYOUTS = `
   select organization_id as "organizationId", id, amount_in_cents as amount, status, error_code as "errorCode", reference,
     end_to_end_id as "endToEndId", execution_id as "executionId", anomaly_id as "anomalyId",
     anomaly_organization_id as "anomalyOrganizationId", resolution_id is not null as resolved, attempts, result_at as "resultAt",
-    coalesce(rail_due_at <= caudal.now(), false) as due, coalesce(claimed_until > clock_timestamp(), false) as claimed
+    coalesce(rail_due_at <= caudal.now(), false) as due, coalesce(leased_until > clock_timestamp(), false) as claimed
   from caudal.payouts`;
 
 const HISTORY = `

@@ -89,14 +89,14 @@ const PAYINS = `
   select organization_id as "organizationId", id, amount_in_cents as amount, confirmed_amount_in_cents as confirmed, rail, status,
     settlement_status as settlement, settlement_id as "settlementId", payment_verified_at is not null as verified, error_code as "errorCode", reference, payment_link_id as "linkId", breb_key as key,
     expires_at as "expiresAt", result_at as "resultAt", expires_at <= caudal.now() as expired,
-    coalesce(rail_due_at <= caudal.now(), false) as due, coalesce(claimed_until > clock_timestamp(), false) as claimed
+    coalesce(rail_due_at <= caudal.now(), false) as due, coalesce(leased_until > clock_timestamp(), false) as claimed
   from caudal.payins`;
 
 const HISTORY = `select payin_id as "payinId", from_status as "from", to_status as "to", at from caudal.payin_history order by at`;
 
 const KEYS = `
   select key, payin_id as "payinId", coalesce(register_due_at <= caudal.now(), false) as due,
-    coalesce(claimed_until > clock_timestamp(), false) as claimed
+    coalesce(leased_until > clock_timestamp(), false) as claimed
   from caudal.breb_keys`;
 
 const EVENTS = `select id, event, resource_id as "resourceId" from caudal.events where resource = 'payin'`;
@@ -124,7 +124,7 @@ const ANOMALIES = `
   from caudal.anomalies`;
 
 const NOTICES = `
-  select id, notice_id as "noticeId", reference, task, coalesce(claimed_until > clock_timestamp(), false) as claimed
+  select id, notice_id as "noticeId", reference, task, coalesce(leased_until > clock_timestamp(), false) as claimed
   from caudal.rail_notices`;
 
 const REFERENCES = `

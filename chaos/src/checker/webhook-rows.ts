@@ -52,10 +52,10 @@ const ATTEMPTS = `
   select endpoint_id as "endpointId", event_id as "eventId", number, status_code as "statusCode" from caudal.webhook_attempts`;
 
 const LINES = `
-  select l.endpoint_id as "endpointId", coalesce(l.claimed_until > clock_timestamp(), false) as claimed,
-    l.open and l.due_at is null and l.claimed_until is null and exists (
+  select l.endpoint_id as "endpointId", coalesce(l.leased_until > clock_timestamp(), false) as claimed,
+    l.open and l.due_at is null and l.leased_until is null and exists (
       select from caudal.webhook_deliveries d where d.endpoint_id = l.endpoint_id and d.next_attempt_at is not null) as forgotten
-  from caudal.webhook_lines l`;
+  from caudal.webhook_queues l`;
 
 /** What the database says of events on their way to merchants. */
 export async function readWebhookRows(query: Query) {

@@ -1,4 +1,4 @@
-import type { Mishap } from './mishaps.ts';
+import type { Incident } from './incidents.ts';
 import type { PayoutRow } from './payout-rows.ts';
 import type { PayoutsTold } from './payout-told.ts';
 import type { RailFacts } from './rail-facts.ts';
@@ -21,7 +21,7 @@ export interface World {
     readonly bodies: SinkFacts['bodies'];
   };
   /** What may have kept a delivery from being written down. */
-  readonly mishaps: readonly Mishap[];
+  readonly incidents: readonly Incident[];
   /** Everything has come to its end, so nothing may be outstanding. */
   readonly drained: boolean;
   /** Whose a reference at a rail is: a key by the payin that shows it, a reference at PSE by the id it carries. */
@@ -34,7 +34,7 @@ export interface World {
   readonly answersTo: (endToEndId: string) => PayoutFacts['orderAnswers'];
 }
 
-type Witnesses = Pick<World, 'told' | 'rail' | 'rows' | 'sinks' | 'mishaps' | 'drained'>;
+type Witnesses = Pick<World, 'told' | 'rail' | 'rows' | 'sinks' | 'incidents' | 'drained'>;
 
 export function worldOf(witnesses: Witnesses, knownSeq = Number.POSITIVE_INFINITY): World {
   const { told, rail, rows } = witnesses;

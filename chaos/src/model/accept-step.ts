@@ -1,5 +1,5 @@
-import { BrokenPromise } from './broken-promise.ts';
 import type { History } from './history.ts';
+import { InvariantViolation } from './invariant-violation.ts';
 
 interface SeenAnomaly {
   readonly id: string;
@@ -21,6 +21,6 @@ export async function accept(history: History, { nth }: { readonly nth: number }
   const first = answers.filter(({ replayed }) => !replayed).length;
   const unrepeated = answers.every(({ repeated }) => !repeated);
   if (answers.some(({ status }) => status !== 201) || (unrepeated && first !== (before ? 0 : 1)))
-    throw new BrokenPromise({ promise: 'accepts', about: { anomaly, before, answers } });
+    throw new InvariantViolation({ promise: 'accepts', about: { anomaly, before, answers } });
   history.accepted.set(anomaly.id, true);
 }

@@ -200,7 +200,7 @@ const READ = `select json_build_object(
     from caudal.payouts where organization_id = $1),
   'notices', (
     select coalesce(json_agg(notice_id), '[]') from caudal.rail_notices
-    where organization_id = (select id from caudal.organizations where is_house) and id >= ${FLOOR}
+    where organization_id = (select id from caudal.organizations where is_operator) and id >= ${FLOOR}
       and received_at >= $2 and notice_id is not null)
 ) as books`;
 

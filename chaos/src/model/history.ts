@@ -1,18 +1,18 @@
 import { type Books, causesWithoutTransfer, type PayinRow, type PayoutRow, readBooks } from './books.ts';
-import { type Breach, BrokenPromise } from './broken-promise.ts';
 import type { Hold } from './holds.ts';
+import { type Breach, InvariantViolation } from './invariant-violation.ts';
+import { acceptanceBreaches, heardAcceptanceBreaches } from './invariants/acceptance-invariants.ts';
+import { anomalyBreaches } from './invariants/anomaly-invariants.ts';
+import { heardBreaches, lastBreaches } from './invariants/heard-invariants.ts';
+import { ledgerBreaches } from './invariants/ledger-invariants.ts';
+import { orderBreaches } from './invariants/order-invariants.ts';
+import { payinBreaches } from './invariants/payin-invariants.ts';
+import { heardPayoutBreaches, lastPayoutBreaches } from './invariants/payout-heard-invariants.ts';
+import { payoutBreaches } from './invariants/payout-invariants.ts';
+import { payoutMoneyBreaches } from './invariants/payout-money-invariants.ts';
 import type { KnownPayin } from './known-payin.ts';
 import type { KnownPayout } from './known-payout.ts';
 import { Merchant } from './merchant.ts';
-import { acceptanceBreaches, heardAcceptanceBreaches } from './promises/acceptance-promises.ts';
-import { anomalyBreaches } from './promises/anomaly-promises.ts';
-import { heardBreaches, lastBreaches } from './promises/heard-promises.ts';
-import { ledgerBreaches } from './promises/ledger-promises.ts';
-import { orderBreaches } from './promises/order-promises.ts';
-import { payinBreaches } from './promises/payin-promises.ts';
-import { heardPayoutBreaches, lastPayoutBreaches } from './promises/payout-heard-promises.ts';
-import { payoutMoneyBreaches } from './promises/payout-money-promises.ts';
-import { payoutBreaches } from './promises/payout-promises.ts';
 import type { Rail } from './step.ts';
 import { isFinal, type View } from './view.ts';
 import type { World } from './world.ts';
@@ -97,7 +97,7 @@ export class History {
     return readBooks(this.world.witness, { organizationId, since, payinIds, payoutIds });
   }
 
-  /** @throws BrokenPromise with the first that is broken */
+  /** @throws InvariantViolation with the first that is broken */
   async judge(moment: Moment): Promise<View> {
     // The journal is read on both sides of the books: what the rail knew to be stored before is in them, and what they
     // say that the rail did is in it after.
@@ -149,7 +149,7 @@ export class History {
       breaches.push(...causes.map((about): Breach => ({ promise: 'causes', about })));
     }
     const [first] = breaches;
-    if (first) throw new BrokenPromise(first);
+    if (first) throw new InvariantViolation(first);
     if (moment !== 'any') this.#noteConfirmed(view);
     return view;
   }

@@ -1,5 +1,5 @@
-import { BrokenPromise } from './broken-promise.ts';
 import type { History } from './history.ts';
+import { InvariantViolation } from './invariant-violation.ts';
 import { type KnownPayin, resourceReference } from './known-payin.ts';
 import { type Answer, type PayinRequest, payinRequest } from './merchant.ts';
 import type { Order, Step } from './step.ts';
@@ -24,16 +24,16 @@ export async function twins(history: History, step: StepOf<'twins'>): Promise<vo
   const answers = await Promise.all([0, 1].map((api) => history.merchant(api).create(request)));
   const made = answers.filter(({ status }) => status === 201);
   const first = made.find(({ replayed }) => !replayed) ?? made[0] ?? answers.find(({ repeated }) => repeated);
-  if (!first) throw new BrokenPromise({ promise: 'onePayin', about: { request, answers } });
+  if (!first) throw new InvariantViolation({ promise: 'onePayin', about: { request, answers } });
   remember(history, step, request, await existing(history, first));
   for (const answer of answers) {
     expectStatus(answer, step.keyed ? [201] : [201, 409], request);
     if (idIn(answer) !== idIn(first))
-      throw new BrokenPromise({ promise: 'onePayin', about: { request, answers } });
+      throw new InvariantViolation({ promise: 'onePayin', about: { request, answers } });
   }
   const unrepeated = answers.every(({ repeated }) => !repeated);
   if (unrepeated && made.filter(({ replayed }) => !replayed).length !== 1)
-    throw new BrokenPromise({ promise: 'onePayin', about: { request, answers } });
+    throw new InvariantViolation({ promise: 'onePayin', about: { request, answers } });
 }
 
 /** A repeat is the first answer again; the same key for something else, and the same name under another key, are refused. */
@@ -47,7 +47,8 @@ export async function repeat(history: History, step: StepOf<'repeat'>): Promise<
   expectStatus(answer, [status], request);
   const isFirst = status === 422 || idIn(answer) === payin.id;
   const isReplay = status !== 201 || (answer.replayed && showsCreation(answer, payin));
-  if (!isFirst || !isReplay) throw new BrokenPromise({ promise: 'onePayin', about: { request, answer } });
+  if (!isFirst || !isReplay)
+    throw new InvariantViolation({ promise: 'onePayin', about: { request, answer } });
 }
 
 function repeated({ request }: KnownPayin, how: StepOf<'repeat'>['how']): PayinRequest {
@@ -76,7 +77,7 @@ export async function read(history: History, { nth }: StepOf<'read'>): Promise<v
     const lawful = status === 200 && body['amountInCents'] === payin.cents;
     const between = before?.status === 'PENDING' && body['status'] === 'PROCESSING';
     if (!lawful || !(rows.includes(said) || between))
-      throw new BrokenPromise({ promise: 'answers', about: { body, before, after } });
+      throw new InvariantViolation({ promise: 'answers', about: { body, before, after } });
   }
 }
 
@@ -99,7 +100,7 @@ export async function balance(history: History): Promise<void> {
     const after = await look();
     // Between two different looks there may have been a third.
     if (status !== 200 || (before === after && said !== before))
-      throw new BrokenPromise({ promise: 'answers', about: { status, body, before, after } });
+      throw new InvariantViolation({ promise: 'answers', about: { status, body, before, after } });
   }
 }
 
@@ -109,9 +110,9 @@ function remember(history: History, { rail, cents }: Order, request: PayinReques
   const { keyString } = body['sourceData'] as { readonly keyString?: string };
   const open = body['status'] === 'PROCESSING' || (rail === 'PSE' && body['status'] === 'PENDING');
   if (!open || body['amountInCents'] !== cents || body['reference'] !== request.body.reference)
-    throw new BrokenPromise({ promise: 'answers', about: { request, body } });
+    throw new InvariantViolation({ promise: 'answers', about: { request, body } });
   if (history.payins.some((payin) => payin.id === id))
-    throw new BrokenPromise({ promise: 'onePayin', about: { request, body } });
+    throw new InvariantViolation({ promise: 'onePayin', about: { request, body } });
   history.payins.push({
     id,
     rail,
@@ -128,5 +129,5 @@ export function idIn({ status, body }: Answer): string {
 
 function expectStatus(answer: Answer, expected: readonly number[], request: PayinRequest): void {
   if (!expected.includes(answer.status))
-    throw new BrokenPromise({ promise: 'onePayin', about: { expected, answer, request } });
+    throw new InvariantViolation({ promise: 'onePayin', about: { expected, answer, request } });
 }

@@ -1,6 +1,6 @@
-import { BrokenPromise } from './broken-promise.ts';
 import type { History } from './history.ts';
 import { HOLD_BALANCE, Hold } from './holds.ts';
+import { InvariantViolation } from './invariant-violation.ts';
 import { resourceReference } from './known-payin.ts';
 import type { KnownPayout } from './known-payout.ts';
 import { type Answer, type PayoutRequest, payoutRequest } from './merchant.ts';
@@ -45,7 +45,7 @@ async function prepare(history: History, order: PayoutOrder, api: number): Promi
 async function existing(history: History, answer: Answer, request: PayoutRequest): Promise<Answer> {
   if (answer.status === 201) return answer;
   if (answer.status !== 409 || !answer.repeated)
-    throw new BrokenPromise({ promise: 'onePayout', about: { answer, request } });
+    throw new InvariantViolation({ promise: 'onePayout', about: { answer, request } });
   const found = await history.merchant(0).get(`/payouts/${idIn(answer)}`);
   return { ...found, body: { ...found.body, status: 'PROCESSING' } };
 }
@@ -59,7 +59,7 @@ async function expectCover(
   const row = await history.payoutRow(id);
   const unfunded = row?.error === 'INSUFFICIENT_FUNDS' && row.attempts === 0;
   const wrong = unfunded ? BigInt(cents) <= available : BigInt(cents) > available + held;
-  if (wrong) throw new BrokenPromise({ promise: 'covered', about: { row, available, held } });
+  if (wrong) throw new InvariantViolation({ promise: 'covered', about: { row, available, held } });
 }
 
 /** One payout comes of the two, and both are told of it; without an idempotency key the second finds the name taken. */
@@ -70,7 +70,7 @@ export async function payoutTwins(history: History, step: StepOf<'payout twins'>
   const made = answers.filter(({ status }) => status === 201);
   const first = made.find(({ replayed }) => !replayed) ?? made[0] ?? answers.find(({ repeated }) => repeated);
   const about = { request, answers };
-  if (!first) throw new BrokenPromise({ promise: 'onePayout', about });
+  if (!first) throw new InvariantViolation({ promise: 'onePayout', about });
   remember(history, request, await existing(history, first, request));
   const lawful = answers.every(
     (answer) =>
@@ -78,7 +78,7 @@ export async function payoutTwins(history: History, step: StepOf<'payout twins'>
   );
   const fresh = made.filter(({ replayed }) => !replayed).length;
   const unrepeated = answers.every(({ repeated }) => !repeated);
-  if (!lawful || (unrepeated && fresh !== 1)) throw new BrokenPromise({ promise: 'onePayout', about });
+  if (!lawful || (unrepeated && fresh !== 1)) throw new InvariantViolation({ promise: 'onePayout', about });
 }
 
 /** The balance covers one of them, whichever came first. */
@@ -99,7 +99,7 @@ export async function rivals(history: History, { meet }: StepOf<'rivals'>): Prom
   const rows = await Promise.all(made.map(({ id }) => history.payoutRow(id)));
   const funded = rows.filter((row) => row?.error !== 'INSUFFICIENT_FUNDS').length;
   if (funded > 1 || (funded === 0 && BigInt(cents) <= before.available))
-    throw new BrokenPromise({ promise: 'covered', about: { before, rows } });
+    throw new InvariantViolation({ promise: 'covered', about: { before, rows } });
 }
 
 async function letThemMeet(history: History, held: Hold): Promise<void> {
@@ -120,7 +120,7 @@ export async function repeatPayout(history: History, step: StepOf<'repeat payout
   const isFirst = status === 422 || idIn(answer) === known.id;
   const isReplay = status !== 201 || (answer.replayed && showsCreation(answer, known));
   if (answer.status === status && isFirst && isReplay) return;
-  throw new BrokenPromise({ promise: 'onePayout', about: { request, answer, expected: status } });
+  throw new InvariantViolation({ promise: 'onePayout', about: { request, answer, expected: status } });
 }
 
 function wantedOf(how: StepOf<'repeat payout'>['how'], { idempotencyKey }: PayoutRequest): number {
@@ -146,9 +146,9 @@ function remember(history: History, request: PayoutRequest, answer: Answer): Kno
   const cents = request.body.amountInCents;
   const { keyString } = body['sourceData'] as { readonly keyString: string };
   if (!showsCreation(answer, { cents }) || body['reference'] !== request.body.reference)
-    throw new BrokenPromise({ promise: 'answers', about: { request, body } });
+    throw new InvariantViolation({ promise: 'answers', about: { request, body } });
   if (history.payouts.some((each) => each.id === id))
-    throw new BrokenPromise({ promise: 'onePayout', about: { request, body } });
+    throw new InvariantViolation({ promise: 'onePayout', about: { request, body } });
   const endToEndId = resourceReference(id, history.organizationNumber);
   const made = { id, cents, key: keyString, request, endToEndId };
   history.payouts.push(made);
@@ -168,7 +168,7 @@ export async function cancel(history: History, { nth, both }: StepOf<'cancel'>):
       (status === 200 && row?.status === 'CANCELED' && body['status'] === 'CANCELED') ||
       (status === 409 && body['code'] === 'payout_already_sent' && (row?.attempts ?? 0) > 0) ||
       (status === 409 && body['code'] === 'payout_ended' && row?.status === 'DECLINED');
-    if (!lawful) throw new BrokenPromise({ promise: 'answers', about: { cancel: answer, row } });
+    if (!lawful) throw new InvariantViolation({ promise: 'answers', about: { cancel: answer, row } });
   }
 }
 
@@ -185,6 +185,6 @@ export async function readPayout(history: History, { nth }: StepOf<'read payout'
   for (const { status, body } of answers) {
     const said = [body['status'], body['errorCode']].join();
     if (status !== 200 || body['amountInCents'] !== known.cents || !rows.includes(said))
-      throw new BrokenPromise({ promise: 'answers', about: { body, before, after } });
+      throw new InvariantViolation({ promise: 'answers', about: { body, before, after } });
   }
 }

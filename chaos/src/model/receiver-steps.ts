@@ -1,5 +1,5 @@
-import { BrokenPromise } from './broken-promise.ts';
 import type { History } from './history.ts';
+import { InvariantViolation } from './invariant-violation.ts';
 import type { Listing, OrderEnding, Receiver } from './payout-step.ts';
 import type { Step } from './step.ts';
 
@@ -53,7 +53,7 @@ export async function lookUp(history: History, { to, api }: StepOf<'look up'>): 
     status === 200
       ? details?.keyString === key && details.documentNumber.startsWith('****00')
       : LOOKUP_ANSWERS.has(status);
-  if (!lawful) throw new BrokenPromise({ promise: 'answers', about: { lookUp: key, answer } });
+  if (!lawful) throw new InvariantViolation({ promise: 'answers', about: { lookUp: key, answer } });
 }
 
 const ENDINGS = {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BrokenPromise } from './broken-promise.ts';
 import type { History } from './history.ts';
+import { InvariantViolation } from './invariant-violation.ts';
 import type { OrderFacts } from './order-facts.ts';
 import { resume } from './stage-steps.ts';
 
@@ -13,7 +13,7 @@ const LEFT = `select
   (select count(*) from caudal.payins where organization_id = $1 and rail_due_at <= caudal.now())::int as questions,
   (select count(*) from caudal.breb_keys where organization_id = $1 and register_due_at <= caudal.now())::int as keys,
   (select count(*) from caudal.payouts where organization_id = $1 and
-     (claimed_until > clock_timestamp() or (rail_due_at <= caudal.now() and not (rail_task = 'send' and $3::boolean))))::int as payouts,
+     (leased_until > clock_timestamp() or (rail_due_at <= caudal.now() and not (rail_task = 'send' and $3::boolean))))::int as payouts,
   (select count(*) from caudal.anomalies where organization_id = $1 and accepted_at is not null and resolved_at is null)::int as acceptances,
   (select count(*) from caudal.rail_notices where task is not null and received_at >= $2)::int as notices,
   (select extract(epoch from min(due_at) - caudal.now()) * 1000 from caudal.rail_notices
@@ -63,7 +63,7 @@ export async function comeToRest(history: History): Promise<void> {
     }
     if (performance.now() > deadline) {
       const about = { withinMs: world.restsWithinMs, underWay, settling, ...left };
-      throw new BrokenPromise({ promise: 'rest', about });
+      throw new InvariantViolation({ promise: 'rest', about });
     }
     await history.judge('any');
     if (underWay + due === 0 && (left.notice_in_ms ?? 0) > 0)
@@ -85,9 +85,9 @@ export async function letHangingGo({ hanging, world }: History): Promise<void> {
 }
 
 const BEYOND_EXPIRY_MS = 61 * 60_000;
-const NEXT_QUESTION_MS = 6 * 60_000;
-const MOST_QUESTIONS = 10;
-const LAST_QUESTION_MS = 61_000;
+const NEXT_POLL_MS = 6 * 60_000;
+const MAX_POLLS = 10;
+const LAST_POLL_MS = 61_000;
 
 /** The rails behave again, time goes on, and every payin and payout finds its end. */
 export async function comeToAnEnd(history: History): Promise<void> {
@@ -100,16 +100,16 @@ export async function comeToAnEnd(history: History): Promise<void> {
   await comeToRest(history);
   await endStaying(history);
   let view = await history.judge('rest');
-  for (let round = 0; round < MOST_QUESTIONS; round += 1) {
+  for (let round = 0; round < MAX_POLLS; round += 1) {
     const { payins, payouts } = view.books;
     const open = payins.some(({ result_at }) => result_at === null);
     if (!open && payouts.every(({ result_at }) => result_at !== null)) break;
-    await world.stage.shiftTime(round === 0 && open ? BEYOND_EXPIRY_MS : NEXT_QUESTION_MS);
+    await world.stage.shiftTime(round === 0 && open ? BEYOND_EXPIRY_MS : NEXT_POLL_MS);
     await comeToRest(history);
     await endStaying(history);
     view = await history.judge('rest');
   }
-  await lastQuestions(history);
+  await lastPolls(history);
   await history.judge('end');
 }
 
@@ -127,13 +127,13 @@ const WAITING = `select (
   )::int as count`;
 
 /** What ended is asked about once more a minute later. Left undone, it would be done in the midst of a later history. */
-async function lastQuestions(history: History): Promise<void> {
+async function lastPolls(history: History): Promise<void> {
   const { stage, witness } = history.world;
-  for (let round = 0; round < MOST_QUESTIONS; round += 1) {
+  for (let round = 0; round < MAX_POLLS; round += 1) {
     const [left] = await witness.ask<{ count: number }>('waiting', WAITING, [history.organizationId]);
     if (left?.count === 0) return;
-    await stage.shiftTime(LAST_QUESTION_MS);
+    await stage.shiftTime(LAST_POLL_MS);
     await comeToRest(history);
   }
-  throw new BrokenPromise({ promise: 'rest', about: 'the last questions are asked' });
+  throw new InvariantViolation({ promise: 'rest', about: 'the last questions are asked' });
 }

@@ -2,8 +2,8 @@ import * as fc from 'fast-check';
 import type { Cluster } from '../cluster.ts';
 import { type Outcome, say } from '../outcome.ts';
 import { startStage } from '../stage.ts';
-import { BrokenPromise } from './broken-promise.ts';
 import { anyHistory } from './generate-steps.ts';
+import { InvariantViolation } from './invariant-violation.ts';
 import { KEPT_HISTORIES, type KeptHistory } from './kept-histories.ts';
 import { KEPT_PAYOUT_HISTORIES } from './kept-payout-histories.ts';
 import { runHistory } from './run-history.ts';
@@ -85,7 +85,7 @@ async function runRandom(
 }
 
 async function tellShortest(world: World, steps: readonly Step[], error: unknown): Promise<void> {
-  if (!(error instanceof BrokenPromise)) return;
+  if (!(error instanceof InvariantViolation)) return;
   const shortest = await shorten(world, steps, error, SHORTEN_FOR_MS);
   say(`  the shortest of it that was found: ${shortest.broken.message}`);
   say(`  to keep it as a test (chaos/src/model/kept-histories.ts):\n${listOf(shortest.steps)}`);
@@ -109,5 +109,5 @@ function seconds(ms: number): string {
 
 function textOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  return error.name === 'BrokenPromise' ? error.message : (error.stack ?? error.message);
+  return error.name === 'InvariantViolation' ? error.message : (error.stack ?? error.message);
 }

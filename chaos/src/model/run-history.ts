@@ -14,7 +14,7 @@ const PAYING: ReadonlySet<Step['do']> = new Set(['payout', 'fleeting payout', 'p
 
 /**
  * Plays a history to its end and judges it at every step.
- * @throws BrokenPromise; the organization is then left alone for good, its books being wrong
+ * @throws InvariantViolation; the organization is then left alone for good, its books being wrong
  */
 export async function runHistory(world: World, steps: readonly Step[]): Promise<Told> {
   const history = await History.begin(

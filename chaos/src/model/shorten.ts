@@ -1,4 +1,4 @@
-import { BrokenPromise } from './broken-promise.ts';
+import { InvariantViolation } from './invariant-violation.ts';
 import { runHistory } from './run-history.ts';
 import type { Step } from './step.ts';
 import type { World } from './world.ts';
@@ -10,9 +10,9 @@ import type { World } from './world.ts';
 export async function shorten(
   world: World,
   steps: readonly Step[],
-  broken: BrokenPromise,
+  broken: InvariantViolation,
   withinMs: number,
-): Promise<{ readonly steps: readonly Step[]; readonly broken: BrokenPromise }> {
+): Promise<{ readonly steps: readonly Step[]; readonly broken: InvariantViolation }> {
   const deadline = performance.now() + withinMs;
   let shortest = { steps, broken };
   for (let index = steps.length - 1; index >= 0 && performance.now() < deadline; index -= 1) {
@@ -24,12 +24,12 @@ export async function shorten(
 }
 
 /** Another promise counts too: what breaks two is the same mistake, seen at another moment. */
-async function breachOf(world: World, steps: readonly Step[]): Promise<BrokenPromise | null> {
+async function breachOf(world: World, steps: readonly Step[]): Promise<InvariantViolation | null> {
   try {
     await runHistory(world, steps);
     return null;
   } catch (error) {
-    if (error instanceof BrokenPromise) return error;
+    if (error instanceof InvariantViolation) return error;
     throw error;
   }
 }

@@ -103,10 +103,10 @@ export async function killWorkers(history: History): Promise<void> {
 
 const CLAIMED = ['payins', 'breb_keys', 'rail_notices', 'payouts'] as const;
 
-export async function ageClaims(history: History): Promise<void> {
+export async function ageLeases(history: History): Promise<void> {
   for (const table of CLAIMED)
     await history.world.stage.query(
-      `update caudal.${table} set claimed_until = claimed_until - interval '20 seconds' where claimed_until is not null`,
+      `update caudal.${table} set leased_until = leased_until - interval '20 seconds' where leased_until is not null`,
     );
 }
 

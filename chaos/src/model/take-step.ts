@@ -15,7 +15,7 @@ import { directory, endOrder, lookUp } from './receiver-steps.ts';
 import { comeToRest, letHangingGo } from './rest.ts';
 import {
   acknowledged,
-  ageClaims,
+  ageLeases,
   armWorkers,
   contend,
   death,
@@ -46,7 +46,7 @@ const MERCHANTS: ReadonlySet<Step['do']> = new Set([
   'look up',
 ]);
 
-/** @throws BrokenPromise when one was broken by it, or is found broken after it */
+/** @throws InvariantViolation when one was broken by it, or is found broken after it */
 export async function takeStep(history: History, step: Step): Promise<void> {
   // A merchant's request may be the one that hangs, and it is waited for.
   const timer = MERCHANTS.has(step.do)
@@ -140,6 +140,6 @@ function perform(history: History, step: Step): Promise<void> {
     case 'kill workers':
       return killWorkers(history);
     case 'age claims':
-      return ageClaims(history);
+      return ageLeases(history);
   }
 }

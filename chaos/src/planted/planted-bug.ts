@@ -1,4 +1,4 @@
-import type { PromiseName } from '../model/broken-promise.ts';
+import type { InvariantName } from '../model/invariant-violation.ts';
 import type { Step } from '../model/step.ts';
 
 /** A change of one text in the server. The text must be there exactly once, so that no patch rots unseen. */
@@ -15,7 +15,7 @@ export interface PlantedBug {
   readonly patches: readonly Patch[];
   readonly steps: readonly Step[];
   /** What the model must find broken: one of these, for which of them is seen first may depend on the moment. */
-  readonly breaks: readonly PromiseName[];
+  readonly breaks: readonly InvariantName[];
   /** Where two have to meet; one is enough for the others, and a process less to start each time. */
   readonly workers?: 1 | 2;
   readonly apis?: 1 | 2;

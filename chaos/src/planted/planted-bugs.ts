@@ -1,7 +1,7 @@
-import { BUGS_OF_JUDGEMENT } from './bugs-of-judgement.ts';
-import { BUGS_OF_PAYING } from './bugs-of-paying.ts';
-import { BUGS_OF_WRITING } from './bugs-of-writing.ts';
+import { BUGS_OF_JUDGEMENT } from './decision-bugs.ts';
+import { BUGS_OF_PAYING } from './payout-bugs.ts';
 import type { PlantedBug } from './planted-bug.ts';
+import { BUGS_OF_WRITING } from './write-bugs.ts';
 
 export const PLANTED_BUGS: readonly PlantedBug[] = [
   ...BUGS_OF_JUDGEMENT,

@@ -1,17 +1,17 @@
 import type { Cluster } from '../cluster.ts';
-import { BrokenPromise, PROMISES } from '../model/broken-promise.ts';
+import { InvariantViolation, PROMISES } from '../model/invariant-violation.ts';
 import { runHistory } from '../model/run-history.ts';
 import { inWorld } from '../model/world.ts';
 import { type Outcome, say, tally } from '../outcome.ts';
 import { type Stage, startStage } from '../stage.ts';
-import { LINK_BUGS } from './bugs-of-links.ts';
-import { WEBHOOK_BUGS } from './bugs-of-webhooks.ts';
-import { LinkDrill } from './link-drill.ts';
+import { LINK_BUGS } from './link-bugs.ts';
+import { LinkScenario } from './link-scenario.ts';
 import { PatchedServer } from './patched-server.ts';
 import type { PlantedBug } from './planted-bug.ts';
 import { PLANTED_BUGS } from './planted-bugs.ts';
-import { findDrilledBugs } from './run-drilled-bugs.ts';
-import { WebhookDrill } from './webhook-drill.ts';
+import { findScenarioBugs } from './run-scenario-bugs.ts';
+import { WEBHOOK_BUGS } from './webhook-bugs.ts';
+import { WebhookScenario } from './webhook-scenario.ts';
 
 /** Where two have to meet they may miss each other on a machine that is busy. */
 const TRIES = 3;
@@ -19,7 +19,7 @@ const TRIES = 3;
 const RESTS_WITHIN_MS = 5000;
 
 /**
- * Every planted bug is found by its own history or drill, which finds nothing in the server as it is.
+ * Every planted bug is found by its own history or scenario, which finds nothing in the server as it is.
  * @param isChosen by name
  */
 export async function runPlanted(cluster: Cluster, isChosen: (name: string) => boolean): Promise<Outcome> {
@@ -30,12 +30,12 @@ export async function runPlanted(cluster: Cluster, isChosen: (name: string) => b
   say(`planted bugs: ${ofHistories.length + ofWebhooks.length + ofLinks.length}`);
   const outcome = tally();
   if (ofHistories.length > 0) await findByHistories(cluster, ofHistories, outcome);
-  const drillOn = (stage: Stage) => WebhookDrill.on(stage);
-  await findDrilledBugs(cluster, outcome, { of: 'webhooks', bugs: ofWebhooks, drillOn });
-  await findDrilledBugs(cluster, outcome, {
+  const scenarioOn = (stage: Stage) => WebhookScenario.on(stage);
+  await findScenarioBugs(cluster, outcome, { of: 'webhooks', bugs: ofWebhooks, scenarioOn });
+  await findScenarioBugs(cluster, outcome, {
     of: 'links',
     bugs: ofLinks,
-    drillOn: (stage) => LinkDrill.on(stage),
+    scenarioOn: (stage) => LinkScenario.on(stage),
   });
   say(`planted bugs: ${Math.round((performance.now() - began) / 1000)} s`);
   return outcome.done();
@@ -104,7 +104,7 @@ async function breachOn(
   cluster: Cluster,
   serverRoot: string,
   { steps, workers = 1, apis = 1 }: PlantedBug,
-): Promise<BrokenPromise | null> {
+): Promise<InvariantViolation | null> {
   const stage = await startStage(cluster, { serverRoot, apis, workers });
   try {
     return await inWorld(stage, { restsWithinMs: RESTS_WITHIN_MS }, async (world) => {
@@ -112,7 +112,7 @@ async function breachOn(
         try {
           await runHistory(world, steps);
         } catch (error) {
-          if (error instanceof BrokenPromise) return error;
+          if (error instanceof InvariantViolation) return error;
           throw error;
         }
       }

@@ -1,7 +1,7 @@
 import { environmentOf, maskedKey } from '../api-key.ts';
 import type { Command, Context } from '../command.ts';
 import { connectionOf } from '../connection.ts';
-import type { Given } from '../given.ts';
+import type { ParsedArgs } from '../parsed-args.ts';
 import { showCents } from '../pesos.ts';
 import { checkKey } from './profiles.ts';
 
@@ -17,8 +17,8 @@ export const ACCOUNT_COMMANDS: readonly Command[] = [
   },
 ];
 
-async function whoami({ screen, environment, signal }: Context, given: Given): Promise<undefined> {
-  const connection = connectionOf(environment, given);
+async function whoami({ screen, environment, signal }: Context, args: ParsedArgs): Promise<undefined> {
+  const connection = connectionOf(environment, args);
   const { baseUrl, apiKey, source, simulatorUrl } = connection;
   const kind = environmentOf(apiKey);
   const facts = [

@@ -2,10 +2,10 @@ import type { Caudal } from '@caudal/sdk';
 import { apiOf } from '../client.ts';
 import type { Command, Context } from '../command.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
-import type { Given } from '../given.ts';
-import { showMoment } from '../moments.ts';
+import type { ParsedArgs } from '../parsed-args.ts';
 import { defined } from '../request-body.ts';
 import type { Screen } from '../screen.ts';
+import { showMoment } from '../time.ts';
 
 type Lookup = Awaited<ReturnType<Caudal['breb']['lookUp']>>;
 
@@ -28,10 +28,10 @@ export const BREB_COMMANDS: readonly Command[] = [
   },
 ];
 
-async function lookUp(context: Context, given: Given): Promise<ExitCode | undefined> {
+async function lookUp(context: Context, args: ParsedArgs): Promise<ExitCode | undefined> {
   const { screen, signal } = context;
-  const query = defined({ name: given.text('name'), documentNumber: given.text('id-number') });
-  const lookup = await apiOf(context, given).breb.lookUp(given.word(0), query, { signal });
+  const query = defined({ name: args.text('name'), documentNumber: args.text('id-number') });
+  const lookup = await apiOf(context, args).breb.lookUp(args.word(0), query, { signal });
   screen.answer(lookup, () => holderText(screen, lookup));
   const other = lookup.match?.name === 'NONE' || lookup.match?.documentNumber === false;
   return other ? EXIT.failed : undefined;

@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { runInOurPlace } from '../child.ts';
 import type { Command, Context } from '../command.ts';
 import { cloneFolder } from '../dev-stack.ts';
+import { Fault } from '../errors.ts';
 import type { ExitCode } from '../exit-codes.ts';
-import { Fault } from '../faults.ts';
-import type { Given } from '../given.ts';
+import type { ParsedArgs } from '../parsed-args.ts';
 
 export const DEV_COMMANDS: readonly Command[] = [
   {
@@ -24,7 +24,7 @@ export const DEV_COMMANDS: readonly Command[] = [
   },
 ];
 
-async function dev({ screen }: Context, given: Given): Promise<ExitCode | undefined> {
+async function dev({ screen }: Context, args: ParsedArgs): Promise<ExitCode | undefined> {
   const clone = cloneFolder();
   if (clone === null) {
     throw new Fault(
@@ -32,12 +32,12 @@ async function dev({ screen }: Context, given: Given): Promise<ExitCode | undefi
       ['Clone the repository, then: npm ci && npx caudal dev'],
     );
   }
-  const data = given.text('data');
-  const args = [
-    ...(given.flag('fresh') ? ['--fresh'] : []),
+  const data = args.text('data');
+  const devArgs = [
+    ...(args.flag('fresh') ? ['--fresh'] : []),
     ...(screen.json ? ['--json'] : []),
-    ...(given.flag('any-ports') ? ['--any-ports'] : []),
+    ...(args.flag('any-ports') ? ['--any-ports'] : []),
     ...(data === undefined ? [] : ['--data', data]),
   ];
-  return runInOurPlace([join(clone, 'scripts', 'dev.ts'), ...args]);
+  return runInOurPlace([join(clone, 'scripts', 'dev.ts'), ...devArgs]);
 }

@@ -3,18 +3,18 @@ import type { Caudal } from '@caudal/sdk';
 import { apiOf } from '../client.ts';
 import type { Command, Context } from '../command.ts';
 import { newIdempotencyKey } from '../creation.ts';
+import { Fault, UsageError } from '../errors.ts';
 import { EVENT_NAMES } from '../event-names.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
-import { Fault, UsageFault } from '../faults.ts';
-import type { Given } from '../given.ts';
 import { LIST_OPTIONS, showListing } from '../listing.ts';
-import { showMoment } from '../moments.ts';
 import { nearest } from '../nearest.ts';
+import type { ParsedArgs } from '../parsed-args.ts';
 import { withProgress } from '../progress.ts';
 import { defined } from '../request-body.ts';
 import { isId } from '../resource-id.ts';
 import type { Screen } from '../screen.ts';
 import { cut, oneLine } from '../table.ts';
+import { showMoment } from '../time.ts';
 
 type CreateBody = Parameters<Caudal['webhookEndpoints']['create']>[0];
 type UpdateBody = Parameters<Caudal['webhookEndpoints']['update']>[1];
@@ -104,7 +104,7 @@ export const ENDPOINT_COMMANDS: readonly Command[] = [
     options: [],
     words: NAMED,
     examples: ['caudal endpoints enable http://127.0.0.1:3000/webhooks'],
-    run: (context, given) => change(context, given, { status: 'ENABLED' }),
+    run: (context, args) => change(context, args, { status: 'ENABLED' }),
   },
   {
     name: 'endpoints disable',
@@ -113,7 +113,7 @@ export const ENDPOINT_COMMANDS: readonly Command[] = [
     options: [],
     words: NAMED,
     examples: ['caudal endpoints disable http://127.0.0.1:3000/webhooks'],
-    run: (context, given) => change(context, given, { status: 'DISABLED' }),
+    run: (context, args) => change(context, args, { status: 'DISABLED' }),
   },
   {
     name: 'endpoints rotate',
@@ -135,13 +135,13 @@ export const ENDPOINT_COMMANDS: readonly Command[] = [
   },
 ];
 
-/** @throws UsageFault for a name that no event has */
-export function readEventNames(given: Given): string[] | undefined {
-  const names = given.list('events');
+/** @throws UsageError for a name that no event has */
+export function readEventNames(args: ParsedArgs): string[] | undefined {
+  const names = args.list('events');
   for (const name of names ?? []) {
     if (EVENT_NAMES.some((known) => known === name)) continue;
     const meant = nearest(name, EVENT_NAMES);
-    throw new UsageFault(`--events: there is no event "${name}"`, [
+    throw new UsageError(`--events: there is no event "${name}"`, [
       meant ? `Did you mean ${meant}?` : `There are: ${EVENT_NAMES.join(', ')}`,
     ]);
   }
@@ -149,22 +149,22 @@ export function readEventNames(given: Given): string[] | undefined {
 }
 
 /** What a merchant chooses of an endpoint; null for none of it, and for all events. */
-function choicesIn(given: Given) {
-  const header = given.text('header');
+function choicesIn(args: ParsedArgs) {
+  const header = args.text('header');
   const [, name, value] = /^([^:]+):\s*(.*)$/.exec(header ?? '') ?? [];
   if (header !== undefined && header !== '' && name === undefined)
-    throw new UsageFault('--header is NAME:VALUE');
+    throw new UsageError('--header is NAME:VALUE');
   return {
-    events: given.text('events') === 'all' ? null : readEventNames(given),
-    description: given.text('description') === '' ? null : given.text('description'),
+    events: args.text('events') === 'all' ? null : readEventNames(args),
+    description: args.text('description') === '' ? null : args.text('description'),
     staticHeader: header === undefined ? undefined : name === undefined ? null : { name, value },
   };
 }
 
-async function create(context: Context, given: Given): Promise<undefined> {
+async function create(context: Context, args: ParsedArgs): Promise<undefined> {
   const { screen, signal } = context;
-  const body = defined({ url: given.word(0), ...choicesIn(given) }) as unknown as CreateBody;
-  const endpoint = await apiOf(context, given).webhookEndpoints.create(body, {
+  const body = defined({ url: args.word(0), ...choicesIn(args) }) as unknown as CreateBody;
+  const endpoint = await apiOf(context, args).webhookEndpoints.create(body, {
     idempotencyKey: newIdempotencyKey(),
     signal,
   });
@@ -189,9 +189,9 @@ function endpointText(screen: Screen, endpoint: Endpoint, secret: string | null)
   ]);
 }
 
-async function list(context: Context, given: Given): Promise<undefined> {
+async function list(context: Context, args: ParsedArgs): Promise<undefined> {
   const { screen, signal } = context;
-  const { data } = await apiOf(context, given).webhookEndpoints.list({ signal });
+  const { data } = await apiOf(context, args).webhookEndpoints.list({ signal });
   screen.answer({ data }, () =>
     data.length === 0
       ? 'No endpoints. Make one: caudal endpoints create URL. Without any: caudal listen'
@@ -209,25 +209,25 @@ function endpointLines(screen: Screen, { id, url, status, disabledReason, events
   ];
 }
 
-async function get(context: Context, given: Given): Promise<undefined> {
+async function get(context: Context, args: ParsedArgs): Promise<undefined> {
   const { screen, signal } = context;
-  const caudal = apiOf(context, given);
-  const endpoint = await caudal.webhookEndpoints.get(await endpointIdOf(caudal, given.word(0)), { signal });
+  const caudal = apiOf(context, args);
+  const endpoint = await caudal.webhookEndpoints.get(await endpointIdOf(caudal, args.word(0)), { signal });
   screen.answer(endpoint, () => endpointText(screen, endpoint, null));
   return undefined;
 }
 
-async function update(context: Context, given: Given): Promise<undefined> {
-  const body = defined({ url: given.text('url'), ...choicesIn(given) });
+async function update(context: Context, args: ParsedArgs): Promise<undefined> {
+  const body = defined({ url: args.text('url'), ...choicesIn(args) });
   if (Object.keys(body).length === 0)
-    throw new UsageFault('endpoints update needs something to change', ['See: caudal help endpoints update']);
-  return change(context, given, body);
+    throw new UsageError('endpoints update needs something to change', ['See: caudal help endpoints update']);
+  return change(context, args, body);
 }
 
-async function test(context: Context, given: Given): Promise<ExitCode | undefined> {
+async function test(context: Context, args: ParsedArgs): Promise<ExitCode | undefined> {
   const { screen, signal } = context;
-  const caudal = apiOf(context, given);
-  const { eventId } = await caudal.webhookEndpoints.test(await endpointIdOf(caudal, given.word(0)), {
+  const caudal = apiOf(context, args);
+  const { eventId } = await caudal.webhookEndpoints.test(await endpointIdOf(caudal, args.word(0)), {
     signal,
   });
   const deadline = performance.now() + TEST_WITHIN_MS;
@@ -243,10 +243,10 @@ async function test(context: Context, given: Given): Promise<ExitCode | undefine
   return event.deliveries.some(({ status }) => status === 'DELIVERED') ? undefined : EXIT.failed;
 }
 
-async function deliveries(context: Context, given: Given): Promise<undefined> {
+async function deliveries(context: Context, args: ParsedArgs): Promise<undefined> {
   const { screen } = context;
-  const id = await endpointIdOf(apiOf(context, given), given.word(0));
-  return showListing(context, given, {
+  const id = await endpointIdOf(apiOf(context, args), args.word(0));
+  return showListing(context, args, {
     filters: {},
     read: (caudal, query: { pageSize: number }) => caudal.webhookEndpoints.listDeliveries(id, query),
     text: (rows) =>
@@ -274,20 +274,20 @@ export function deliveryText(screen: Screen, delivery: Delivery, endpointId: str
   ];
 }
 
-async function change(context: Context, given: Given, body: UpdateBody): Promise<undefined> {
+async function change(context: Context, args: ParsedArgs, body: UpdateBody): Promise<undefined> {
   const { screen, signal } = context;
-  const caudal = apiOf(context, given);
-  const endpoint = await caudal.webhookEndpoints.update(await endpointIdOf(caudal, given.word(0)), body, {
+  const caudal = apiOf(context, args);
+  const endpoint = await caudal.webhookEndpoints.update(await endpointIdOf(caudal, args.word(0)), body, {
     signal,
   });
   screen.answer(endpoint, () => endpointText(screen, endpoint, null));
   return undefined;
 }
 
-async function rotate(context: Context, given: Given): Promise<undefined> {
+async function rotate(context: Context, args: ParsedArgs): Promise<undefined> {
   const { screen, signal } = context;
-  const caudal = apiOf(context, given);
-  const endpoint = await caudal.webhookEndpoints.rotateSecret(await endpointIdOf(caudal, given.word(0)), {
+  const caudal = apiOf(context, args);
+  const endpoint = await caudal.webhookEndpoints.rotateSecret(await endpointIdOf(caudal, args.word(0)), {
     signal,
   });
   screen.answer(endpoint, () => endpointText(screen, endpoint, endpoint.secret));
@@ -297,10 +297,10 @@ async function rotate(context: Context, given: Given): Promise<undefined> {
   return undefined;
 }
 
-async function remove(context: Context, given: Given): Promise<undefined> {
+async function remove(context: Context, args: ParsedArgs): Promise<undefined> {
   const { screen, signal } = context;
-  const caudal = apiOf(context, given);
-  const deleted = await caudal.webhookEndpoints.delete(await endpointIdOf(caudal, given.word(0)), { signal });
+  const caudal = apiOf(context, args);
+  const deleted = await caudal.webhookEndpoints.delete(await endpointIdOf(caudal, args.word(0)), { signal });
   screen.answer(deleted, () => `Deleted ${deleted.id}.`);
   return undefined;
 }

@@ -1,12 +1,12 @@
 import type { Caudal } from '@caudal/sdk';
 import { apiOf } from '../client.ts';
 import type { Command, Context } from '../command.ts';
+import { Fault, UsageError } from '../errors.ts';
 import { eventFacts } from '../event-line.ts';
 import { LISTED_EVENT_NAMES } from '../event-names.ts';
-import { Fault, UsageFault } from '../faults.ts';
-import type { Given } from '../given.ts';
 import { CREATED_OPTIONS, createdRange, LIST_OPTIONS, showListing } from '../listing.ts';
-import { readMoment, showMinute } from '../moments.ts';
+import type { ParsedArgs } from '../parsed-args.ts';
+import { readMoment, showMinute } from '../time.ts';
 import { deliveryText } from './endpoints.ts';
 
 type ReplayEvents = Parameters<Caudal['events']['replayMany']>[0];
@@ -56,13 +56,13 @@ export const EVENT_COMMANDS: readonly Command[] = [
   },
 ];
 
-function list(context: Context, given: Given): Promise<undefined> {
+function list(context: Context, args: ParsedArgs): Promise<undefined> {
   const { screen } = context;
-  return showListing(context, given, {
+  return showListing(context, args, {
     filters: {
-      event: given.text('event'),
-      resourceId: given.text('of'),
-      ...createdRange(given),
+      event: args.text('event'),
+      resourceId: args.text('of'),
+      ...createdRange(args),
     },
     read: (caudal, query: ListQuery) => caudal.events.list(query),
     text: (rows) =>
@@ -80,10 +80,10 @@ function list(context: Context, given: Given): Promise<undefined> {
   });
 }
 
-async function get(context: Context, given: Given): Promise<undefined> {
+async function get(context: Context, args: ParsedArgs): Promise<undefined> {
   const { screen, signal } = context;
-  const caudal = apiOf(context, given);
-  const event = await caudal.events.get(await eventIdOf(caudal, given.word(0)), { signal });
+  const caudal = apiOf(context, args);
+  const event = await caudal.events.get(await eventIdOf(caudal, args.word(0)), { signal });
   screen.answer(event, () => {
     const { deliveries, ...body } = event;
     const told = deliveries.flatMap((delivery) => deliveryText(screen, delivery, delivery.webhookEndpointId));
@@ -96,17 +96,17 @@ async function get(context: Context, given: Given): Promise<undefined> {
   return undefined;
 }
 
-async function replay(context: Context, given: Given): Promise<undefined> {
+async function replay(context: Context, args: ParsedArgs): Promise<undefined> {
   const { screen, signal } = context;
-  const caudal = apiOf(context, given);
-  const failed = given.text('failed-since');
-  const told = createdRange(given);
+  const caudal = apiOf(context, args);
+  const failed = args.text('failed-since');
+  const told = createdRange(args);
   // The API wants both ends of a span.
   const range = told.createdFrom === undefined ? told : { createdTo: new Date().toISOString(), ...told };
-  const id = given.words[0];
+  const id = args.words[0];
   const many = failed !== undefined || Object.keys(range).length > 0;
   if ((id === undefined) === !many)
-    throw new UsageFault('events replay takes an ID, or --failed-since, or --since', [
+    throw new UsageError('events replay takes an ID, or --failed-since, or --since', [
       'See: caudal help events replay',
     ]);
   const replayed =

@@ -4,10 +4,9 @@ import { apiOf } from '../client.ts';
 import type { Command, Context } from '../command.ts';
 import { createOnce, newIdempotencyKey, newReference } from '../creation.ts';
 import type { ExitCode } from '../exit-codes.ts';
-import type { Given } from '../given.ts';
 import { CREATED_OPTIONS, createdRange, LIST_OPTIONS, showListing } from '../listing.ts';
-import { showMoment } from '../moments.ts';
 import { exitCodeOf, followToEnd, WAIT_OPTIONS } from '../outcome.ts';
+import type { ParsedArgs } from '../parsed-args.ts';
 import { showCents } from '../pesos.ts';
 import {
   AMOUNT_OPTIONS,
@@ -23,6 +22,7 @@ import {
 } from '../request-body.ts';
 import { idOrReference } from '../resource-id.ts';
 import type { Screen } from '../screen.ts';
+import { showMoment } from '../time.ts';
 
 type Link = Awaited<ReturnType<Caudal['paymentLinks']['get']>>;
 type CreateBody = Parameters<Caudal['paymentLinks']['create']>[0];
@@ -100,12 +100,12 @@ export const LINK_COMMANDS: readonly Command[] = [
   },
 ];
 
-async function create(context: Context, given: Given): Promise<ExitCode | undefined> {
+async function create(context: Context, args: ParsedArgs): Promise<ExitCode | undefined> {
   const { screen, signal } = context;
-  const body = bodyOf(given, await readData(given));
+  const body = bodyOf(args, await readData(args));
   demandAmount(body, 'links create');
-  const caudal = apiOf(context, given);
-  const idempotencyKey = given.text('idempotency-key') ?? newIdempotencyKey();
+  const caudal = apiOf(context, args);
+  const idempotencyKey = args.text('idempotency-key') ?? newIdempotencyKey();
   const reference = String(body['reference']);
   const created = await createOnce({ reference, idempotencyKey }, () =>
     caudal.paymentLinks.create(body as unknown as CreateBody, { idempotencyKey, signal }),
@@ -119,30 +119,30 @@ async function create(context: Context, given: Given): Promise<ExitCode | undefi
       ['amount', `COP ${showCents(Number(body['amountInCents']))}`],
       ['expires', showMoment(created.expiresAt)],
     ]);
-  if (!given.flag('wait')) {
+  if (!args.flag('wait')) {
     // The creation's answer does not carry the reference, and it may have been made here.
     screen.answer({ ...created, reference }, text);
     return undefined;
   }
   screen.note(`Created ${reference}: ${created.paymentLinkUrl}`);
-  const ended = await follow(context, given, caudal, created.paymentLinkId);
+  const ended = await follow(context, args, caudal, created.paymentLinkId);
   screen.answer(ended, () => linkText(screen, ended));
   return exitCodeOf(ended.status);
 }
 
-function bodyOf(given: Given, data: Body): Body {
-  const bank = given.text('bank');
+function bodyOf(args: ParsedArgs, data: Body): Body {
+  const bank = args.text('bank');
   return {
     amountType: 'FIXED',
     reference: newReference('order'),
     ...data,
     ...defined({
-      amountInCents: readAmount(given),
-      rail: given.text('rail') ?? (bank === undefined ? undefined : 'PSE'),
-      reference: given.text('reference'),
-      callbackUrl: given.text('callback-url'),
-      description: given.text('description'),
-      inlineCustomer: readCustomer(given, data['inlineCustomer']),
+      amountInCents: readAmount(args),
+      rail: args.text('rail') ?? (bank === undefined ? undefined : 'PSE'),
+      reference: args.text('reference'),
+      callbackUrl: args.text('callback-url'),
+      description: args.text('description'),
+      inlineCustomer: readCustomer(args, data['inlineCustomer']),
     }),
     ...within(data, 'pse', { bank }),
   };
@@ -173,27 +173,27 @@ function linkIdOf(caudal: Caudal, text: string): Promise<string> {
   );
 }
 
-function follow({ screen, signal }: Context, given: Given, caudal: Caudal, id: string): Promise<Link> {
-  return followToEnd({ screen, signal, given, what: `link ${id}`, id }, () =>
+function follow({ screen, signal }: Context, args: ParsedArgs, caudal: Caudal, id: string): Promise<Link> {
+  return followToEnd({ screen, signal, args, what: `link ${id}`, id }, () =>
     caudal.paymentLinks.get(id, { signal }),
   );
 }
 
-async function get(context: Context, given: Given): Promise<ExitCode | undefined> {
+async function get(context: Context, args: ParsedArgs): Promise<ExitCode | undefined> {
   const { screen } = context;
-  const caudal = apiOf(context, given);
-  const id = await linkIdOf(caudal, given.word(0));
-  const link = given.flag('wait')
-    ? await follow(context, given, caudal, id)
+  const caudal = apiOf(context, args);
+  const id = await linkIdOf(caudal, args.word(0));
+  const link = args.flag('wait')
+    ? await follow(context, args, caudal, id)
     : await caudal.paymentLinks.get(id);
   screen.answer(link, () => linkText(screen, link));
-  return given.flag('wait') ? exitCodeOf(link.status) : undefined;
+  return args.flag('wait') ? exitCodeOf(link.status) : undefined;
 }
 
-async function expire(context: Context, given: Given): Promise<undefined> {
+async function expire(context: Context, args: ParsedArgs): Promise<undefined> {
   const { screen, signal } = context;
-  const caudal = apiOf(context, given);
-  let link = await caudal.paymentLinks.expire(await linkIdOf(caudal, given.word(0)), { signal });
+  const caudal = apiOf(context, args);
+  let link = await caudal.paymentLinks.expire(await linkIdOf(caudal, args.word(0)), { signal });
   const deadline = performance.now() + CLOSED_WITHIN_MS;
   while (link.status === 'PENDING' && performance.now() < deadline) {
     await sleep(LOOK_EVERY_MS, undefined, { signal });
@@ -205,14 +205,14 @@ async function expire(context: Context, given: Given): Promise<undefined> {
   return undefined;
 }
 
-function list(context: Context, given: Given): Promise<undefined> {
+function list(context: Context, args: ParsedArgs): Promise<undefined> {
   const { screen } = context;
-  return showListing(context, given, {
+  return showListing(context, args, {
     filters: {
-      status: given.text('status'),
-      rail: given.text('rail'),
-      reference: given.text('reference'),
-      ...createdRange(given),
+      status: args.text('status'),
+      rail: args.text('rail'),
+      reference: args.text('reference'),
+      ...createdRange(args),
     },
     read: (caudal, query: ListQuery) => caudal.paymentLinks.list(query),
     text: (rows) =>

@@ -1,15 +1,15 @@
 import { listenSecret, maskedKey } from '../api-key.ts';
-import { type Beginning, fromNow, fromThen } from '../beginning.ts';
 import type { Command, Context } from '../command.ts';
 import { clientOf, connectionOf, readAddress } from '../connection.ts';
+import { Fault, UsageError } from '../errors.ts';
 import { eventLine } from '../event-line.ts';
 import { EVENT_NAMES, type EventName } from '../event-names.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
-import { Fault, UsageFault } from '../faults.ts';
 import { Forwarder } from '../forward.ts';
-import type { Given } from '../given.ts';
-import { makeHappen, refuseLive } from '../make-happen.ts';
-import { durationOption } from '../moments.ts';
+import type { ParsedArgs } from '../parsed-args.ts';
+import { fromNow, fromThen, type StreamStart } from '../stream-start.ts';
+import { durationOption } from '../time.ts';
+import { refuseLive, triggerEvent } from '../trigger-event.ts';
 import { readEventNames } from './endpoints.ts';
 
 export const LISTEN_COMMANDS: readonly Command[] = [
@@ -51,24 +51,24 @@ export const LISTEN_COMMANDS: readonly Command[] = [
   },
 ];
 
-async function listen(context: Context, given: Given): Promise<ExitCode | undefined> {
+async function listen(context: Context, args: ParsedArgs): Promise<ExitCode | undefined> {
   const { screen, environment } = context;
-  const connection = connectionOf(environment, given);
+  const connection = connectionOf(environment, args);
   const caudal = clientOf(connection);
-  const wanted = readEventNames(given);
-  const trigger = given.text('trigger') as EventName | undefined;
+  const wanted = readEventNames(args);
+  const trigger = args.text('trigger') as EventName | undefined;
   if (trigger !== undefined) refuseLive(connection);
-  const most = given.whole('exit-after', 1, 1_000_000) ?? Number.POSITIVE_INFINITY;
-  const ending = endingOf(context, given);
-  const forwarder = forwarderOf(context, given, connection.apiKey, ending.signal);
-  const since = given.text('since');
+  const most = args.whole('exit-after', 1, 1_000_000) ?? Number.POSITIVE_INFINITY;
+  const ending = endingOf(context, args);
+  const forwarder = forwarderOf(context, args, connection.apiKey, ending.signal);
+  const since = args.text('since');
   const beginning = await (since === undefined
     ? fromNow(caudal, ending.signal)
     : fromThen(caudal, since, ending.signal));
   let failed: unknown = null;
   const start = () => {
     if (trigger === undefined) return;
-    makeHappen(caudal, trigger, { signal: ending.signal, say: (text) => screen.note(text) }).catch(
+    triggerEvent(caudal, trigger, { signal: ending.signal, say: (text) => screen.note(text) }).catch(
       (error: unknown) => {
         failed = error;
         ending.end();
@@ -96,20 +96,20 @@ async function listen(context: Context, given: Given): Promise<ExitCode | undefi
   return undefined;
 }
 
-type Event = Parameters<Beginning['isWanted']>[0];
+type Event = Parameters<StreamStart['isWanted']>[0];
 
-function isWanted(beginning: Beginning, names: readonly string[] | undefined, event: Event): boolean {
+function isWanted(beginning: StreamStart, names: readonly string[] | undefined, event: Event): boolean {
   return beginning.isWanted(event) && (names === undefined || names.includes(event.event));
 }
 
 /** Ends by Ctrl-C, by time, or by us. */
 function endingOf(
   { signal }: Context,
-  given: Given,
+  args: ParsedArgs,
 ): { readonly signal: AbortSignal; readonly end: () => void } {
-  const span = given.text('timeout');
-  if (span !== undefined && given.text('exit-after') === undefined)
-    throw new UsageFault('--timeout goes with --exit-after');
+  const span = args.text('timeout');
+  if (span !== undefined && args.text('exit-after') === undefined)
+    throw new UsageError('--timeout goes with --exit-after');
   const own = new AbortController();
   const timer =
     span === undefined ? undefined : setTimeout(() => own.abort(), durationOption('timeout', span));
@@ -124,18 +124,18 @@ function endingOf(
 
 function forwarderOf(
   { screen }: Context,
-  given: Given,
+  args: ParsedArgs,
   apiKey: string,
   signal: AbortSignal,
 ): Forwarder | null {
-  const url = given.text('forward-to');
-  const own = given.text('secret');
+  const url = args.text('forward-to');
+  const own = args.text('secret');
   if (url === undefined) {
-    if (own !== undefined) throw new UsageFault('--secret goes with --forward-to');
+    if (own !== undefined) throw new UsageError('--secret goes with --forward-to');
     return null;
   }
   if (own !== undefined && !/^whsec_[A-Za-z0-9+/=]{16,}$/.test(own))
-    throw new UsageFault('--secret begins with whsec_ and is copied whole');
+    throw new UsageError('--secret begins with whsec_ and is copied whole');
   const secret = own ?? listenSecret(apiKey);
   screen.note(`Forwarding to ${readAddress(url)}`);
   screen.note(`Verify with the secret ${own === undefined ? secret : 'you gave'}`);

@@ -1,10 +1,10 @@
 import type { Caudal } from '@caudal/sdk';
 import { apiOf } from '../client.ts';
 import type { Command, Context } from '../command.ts';
-import type { Given } from '../given.ts';
 import { CREATED_OPTIONS, createdRange, LIST_OPTIONS, showListing } from '../listing.ts';
-import { showMoment } from '../moments.ts';
+import type { ParsedArgs } from '../parsed-args.ts';
 import { showCents } from '../pesos.ts';
+import { showMoment } from '../time.ts';
 
 type EntryQuery = NonNullable<Parameters<Caudal['ledger']['listEntries']>[0]>;
 
@@ -47,9 +47,9 @@ export const MONEY_COMMANDS: readonly Command[] = [
   },
 ];
 
-async function balance(context: Context, given: Given): Promise<undefined> {
+async function balance(context: Context, args: ParsedArgs): Promise<undefined> {
   const { screen, signal } = context;
-  const seen = await apiOf(context, given).balance.get({ signal });
+  const seen = await apiOf(context, args).balance.get({ signal });
   screen.answer(seen, () =>
     screen.facts([
       ['available', `COP ${showCents(seen.availableInCents)}`],
@@ -61,12 +61,12 @@ async function balance(context: Context, given: Given): Promise<undefined> {
   return undefined;
 }
 
-function entries(context: Context, given: Given): Promise<undefined> {
+function entries(context: Context, args: ParsedArgs): Promise<undefined> {
   const { screen } = context;
-  return showListing(context, given, {
+  return showListing(context, args, {
     filters: {
-      account: given.text('account'),
-      ...createdRange(given),
+      account: args.text('account'),
+      ...createdRange(args),
     },
     read: (caudal, query: EntryQuery) => caudal.ledger.listEntries(query),
     text: (rows) =>
@@ -85,9 +85,9 @@ function entries(context: Context, given: Given): Promise<undefined> {
   });
 }
 
-async function banks(context: Context, given: Given): Promise<undefined> {
+async function banks(context: Context, args: ParsedArgs): Promise<undefined> {
   const { screen, signal } = context;
-  const { data } = await apiOf(context, given).pse.listBanks({ signal });
+  const { data } = await apiOf(context, args).pse.listBanks({ signal });
   screen.answer({ data }, () =>
     screen.table(
       [

@@ -3,12 +3,11 @@ import type { Caudal } from '@caudal/sdk';
 import { apiOf } from '../client.ts';
 import type { Command, Context } from '../command.ts';
 import { createOnce, newIdempotencyKey, newReference } from '../creation.ts';
+import { Fault } from '../errors.ts';
 import type { ExitCode } from '../exit-codes.ts';
-import { Fault } from '../faults.ts';
-import type { Given } from '../given.ts';
 import { CREATED_OPTIONS, createdRange, LIST_OPTIONS, showListing } from '../listing.ts';
-import { showMoment } from '../moments.ts';
 import { exitCodeOf, followToEnd, WAIT_OPTIONS } from '../outcome.ts';
+import type { ParsedArgs } from '../parsed-args.ts';
 import { showCents } from '../pesos.ts';
 import { pngOf, qrLines } from '../qr-picture.ts';
 import {
@@ -26,6 +25,7 @@ import {
 } from '../request-body.ts';
 import { idOrReference } from '../resource-id.ts';
 import type { Screen } from '../screen.ts';
+import { showMoment } from '../time.ts';
 
 export type Payin = Awaited<ReturnType<Caudal['payins']['get']>>;
 type CreateBody = Parameters<Caudal['payins']['create']>[0];
@@ -113,53 +113,53 @@ export const PAYIN_COMMANDS: readonly Command[] = [
   },
 ];
 
-async function create(context: Context, given: Given): Promise<ExitCode | undefined> {
+async function create(context: Context, args: ParsedArgs): Promise<ExitCode | undefined> {
   const { screen, signal } = context;
-  const data = await readData(given);
-  const body = bodyOf(given, data);
+  const data = await readData(args);
+  const body = bodyOf(args, data);
   demandAmount(body, 'payins create');
-  const caudal = apiOf(context, given);
-  const idempotencyKey = given.text('idempotency-key') ?? newIdempotencyKey();
+  const caudal = apiOf(context, args);
+  const idempotencyKey = args.text('idempotency-key') ?? newIdempotencyKey();
   const created = await createOnce({ reference: String(body['reference']), idempotencyKey }, () =>
     caudal.payins.create(body as unknown as CreateBody, { idempotencyKey, signal }),
   );
-  saveQr(context, given, created);
-  showQr(context, given, created);
-  if (!given.flag('wait')) {
+  saveQr(context, args, created);
+  showQr(context, args, created);
+  if (!args.flag('wait')) {
     screen.answer(created, () => payinText(screen, { ...created, anomalies: [] }));
     return undefined;
   }
   screen.note(
     `Created ${created.reference}: COP ${showCents(created.amountInCents)}, ${whereToPay(created)}`,
   );
-  const ended = await follow(context, given, caudal, created.id);
+  const ended = await follow(context, args, caudal, created.id);
   screen.answer(ended, () => payinText(screen, ended));
   return exitCodeOf(ended.status);
 }
 
-function bodyOf(given: Given, data: Body): Body {
-  const wantsQr = given.flag('qr') || given.text('save-qr') !== undefined;
-  const known = { ...data, ...defined({ amountInCents: readAmount(given), rail: given.text('rail') }) };
+function bodyOf(args: ParsedArgs, data: Body): Body {
+  const wantsQr = args.flag('qr') || args.text('save-qr') !== undefined;
+  const known = { ...data, ...defined({ amountInCents: readAmount(args), rail: args.text('rail') }) };
   const rail =
-    known['rail'] ?? (given.text('bank') === undefined && data['pse'] === undefined ? 'BRE_B' : 'PSE');
-  const customer = readCustomer(given, data['inlineCustomer']);
+    known['rail'] ?? (args.text('bank') === undefined && data['pse'] === undefined ? 'BRE_B' : 'PSE');
+  const customer = readCustomer(args, data['inlineCustomer']);
   return {
     currency: 'COP',
     reference: newReference('order'),
     ...known,
     rail,
     ...defined({
-      reference: given.text('reference'),
-      callbackUrl: given.text('callback-url'),
+      reference: args.text('reference'),
+      callbackUrl: args.text('callback-url'),
       inlineCustomer: customer,
     }),
     ...(rail === 'PSE'
       ? within({ pse: { personType: 'INDIVIDUAL', ...(data['pse'] as Body | undefined) } }, 'pse', {
-          bank: given.text('bank'),
-          personType: given.text('person-type'),
+          bank: args.text('bank'),
+          personType: args.text('person-type'),
         })
       : within({ breb: { keyType: 'SINGLE_USE', ...(data['breb'] as Body | undefined) } }, 'breb', {
-          keyType: wantsQr ? 'QR_CODE' : given.text('key-type'),
+          keyType: wantsQr ? 'QR_CODE' : args.text('key-type'),
         })),
   };
 }
@@ -170,8 +170,8 @@ function whereToPay({ sourceData }: Pick<Payin, 'sourceData'>): string {
 }
 
 /** Drawn where it can be scanned from, or told why not. */
-function showQr({ screen }: Context, given: Given, { sourceData }: Pick<Payin, 'sourceData'>): void {
-  if (!given.flag('qr') || !sourceData || !('qrString' in sourceData) || !sourceData.qrString) return;
+function showQr({ screen }: Context, args: ParsedArgs, { sourceData }: Pick<Payin, 'sourceData'>): void {
+  if (!args.flag('qr') || !sourceData || !('qrString' in sourceData) || !sourceData.qrString) return;
   const coloured = screen.styleNote('black', ' ') !== ' ';
   const drawn = qrLines(pngOf(sourceData.qrString), screen.width, coloured ? 'dark' : 'light');
   if (typeof drawn === 'number')
@@ -179,8 +179,8 @@ function showQr({ screen }: Context, given: Given, { sourceData }: Pick<Payin, '
   else for (const line of drawn ?? []) screen.note(screen.styleNote(['black', 'bgWhiteBright'], line));
 }
 
-function saveQr({ screen }: Context, given: Given, payin: Pick<Payin, 'sourceData'>): void {
-  const file = given.text('save-qr');
+function saveQr({ screen }: Context, args: ParsedArgs, payin: Pick<Payin, 'sourceData'>): void {
+  const file = args.text('save-qr');
   if (file === undefined) return;
   const { sourceData } = payin;
   if (!sourceData || !('qrString' in sourceData) || !sourceData.qrString)
@@ -218,21 +218,21 @@ export function payinText(screen: Screen, payin: Payin): string {
   ]);
 }
 
-async function get(context: Context, given: Given): Promise<ExitCode | undefined> {
+async function get(context: Context, args: ParsedArgs): Promise<ExitCode | undefined> {
   const { screen } = context;
-  const caudal = apiOf(context, given);
-  const id = await payinIdOf(caudal, given.word(0));
-  const payin = given.flag('wait') ? await follow(context, given, caudal, id) : await caudal.payins.get(id);
+  const caudal = apiOf(context, args);
+  const id = await payinIdOf(caudal, args.word(0));
+  const payin = args.flag('wait') ? await follow(context, args, caudal, id) : await caudal.payins.get(id);
   screen.answer(payin, () => payinText(screen, payin));
-  return given.flag('wait') ? exitCodeOf(payin.status) : undefined;
+  return args.flag('wait') ? exitCodeOf(payin.status) : undefined;
 }
 
-async function accept(context: Context, given: Given): Promise<undefined> {
+async function accept(context: Context, args: ParsedArgs): Promise<undefined> {
   const { screen, signal } = context;
-  const caudal = apiOf(context, given);
-  const id = await payinIdOf(caudal, given.word(0));
-  const idempotencyKey = given.text('idempotency-key') ?? newIdempotencyKey();
-  const anomaly = await caudal.payins.acceptAnomaly(id, given.word(1), { idempotencyKey, signal });
+  const caudal = apiOf(context, args);
+  const id = await payinIdOf(caudal, args.word(0));
+  const idempotencyKey = args.text('idempotency-key') ?? newIdempotencyKey();
+  const anomaly = await caudal.payins.acceptAnomaly(id, args.word(1), { idempotencyKey, signal });
   screen.answer(anomaly, () =>
     screen.facts([
       ['anomaly', anomaly.id],
@@ -253,21 +253,21 @@ export function payinIdOf(caudal: Caudal, text: string): Promise<string> {
   );
 }
 
-function follow({ screen, signal }: Context, given: Given, caudal: Caudal, id: string): Promise<Payin> {
-  return followToEnd({ screen, signal, given, what: `payin ${id}`, id }, () =>
+function follow({ screen, signal }: Context, args: ParsedArgs, caudal: Caudal, id: string): Promise<Payin> {
+  return followToEnd({ screen, signal, args, what: `payin ${id}`, id }, () =>
     caudal.payins.get(id, { signal }),
   );
 }
 
-function list(context: Context, given: Given): Promise<undefined> {
+function list(context: Context, args: ParsedArgs): Promise<undefined> {
   const { screen } = context;
-  return showListing(context, given, {
+  return showListing(context, args, {
     filters: {
-      status: given.text('status'),
-      rail: given.text('rail'),
-      reference: given.text('reference'),
-      paymentLinkId: given.text('link'),
-      ...createdRange(given),
+      status: args.text('status'),
+      rail: args.text('rail'),
+      reference: args.text('reference'),
+      paymentLinkId: args.text('link'),
+      ...createdRange(args),
     },
     read: (caudal, query: ListQuery) => caudal.payins.list(query),
     text: (rows) =>

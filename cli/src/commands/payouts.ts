@@ -2,12 +2,11 @@ import { ApiError, type Caudal } from '@caudal/sdk';
 import { apiOf } from '../client.ts';
 import type { Command, Context } from '../command.ts';
 import { createOnce, newIdempotencyKey, newReference } from '../creation.ts';
+import { Fault, UsageError } from '../errors.ts';
 import type { ExitCode } from '../exit-codes.ts';
-import { Fault, UsageFault } from '../faults.ts';
-import type { Given } from '../given.ts';
 import { CREATED_OPTIONS, createdRange, LIST_OPTIONS, showListing } from '../listing.ts';
-import { showMoment } from '../moments.ts';
 import { exitCodeOf, followToEnd, WAIT_OPTIONS } from '../outcome.ts';
+import type { ParsedArgs } from '../parsed-args.ts';
 import { showCents } from '../pesos.ts';
 import { canAsk, confirm } from '../prompt.ts';
 import {
@@ -23,6 +22,7 @@ import {
 } from '../request-body.ts';
 import { idOrReference } from '../resource-id.ts';
 import type { Screen } from '../screen.ts';
+import { showMoment } from '../time.ts';
 import { holderText } from './breb.ts';
 
 export type Payout = Awaited<ReturnType<Caudal['payouts']['get']>>;
@@ -92,48 +92,48 @@ export const PAYOUT_COMMANDS: readonly Command[] = [
   },
 ];
 
-async function create(context: Context, given: Given): Promise<ExitCode | undefined> {
+async function create(context: Context, args: ParsedArgs): Promise<ExitCode | undefined> {
   const { screen, signal } = context;
-  const body = bodyOf(given, await readData(given));
+  const body = bodyOf(args, await readData(args));
   demandAmount(body, 'payouts create');
-  const caudal = apiOf(context, given);
-  await vet(context, given, caudal, body);
-  const idempotencyKey = given.text('idempotency-key') ?? newIdempotencyKey();
+  const caudal = apiOf(context, args);
+  await vet(context, args, caudal, body);
+  const idempotencyKey = args.text('idempotency-key') ?? newIdempotencyKey();
   // Without the lookup's id, for a repeat must carry the same body; the server takes our newest lookup of the key.
   const created = await createOnce({ reference: String(body['reference']), idempotencyKey }, () =>
     caudal.payouts.create(body as unknown as CreateBody, { idempotencyKey, signal }),
   );
-  if (!given.flag('wait')) {
+  if (!args.flag('wait')) {
     screen.answer(created, () => payoutText(screen, { ...created, anomalies: [] }));
     return undefined;
   }
   screen.note(
     `Created ${created.reference}: COP ${showCents(created.amountInCents)} to ${created.sourceData.keyString}`,
   );
-  const ended = await follow(context, given, caudal, created.id);
+  const ended = await follow(context, args, caudal, created.id);
   screen.answer(ended, () => payoutText(screen, ended));
   return exitCodeOf(ended.status);
 }
 
-function bodyOf(given: Given, data: Body): Body {
-  const known = { ...(data['breb'] as Body | undefined), ...defined({ keyString: given.text('key') }) };
+function bodyOf(args: ParsedArgs, data: Body): Body {
+  const known = { ...(data['breb'] as Body | undefined), ...defined({ keyString: args.text('key') }) };
   if (known['keyString'] === undefined)
-    throw new UsageFault('payouts create needs --key', ['See: caudal help payouts create']);
-  const inlineCustomer = readCustomer(given, data['inlineCustomer']) ?? data['inlineCustomer'];
+    throw new UsageError('payouts create needs --key', ['See: caudal help payouts create']);
+  const inlineCustomer = readCustomer(args, data['inlineCustomer']) ?? data['inlineCustomer'];
   if (inlineCustomer === undefined)
-    throw new UsageFault('payouts create needs who receives: --name, --id-number, --phone and --email');
+    throw new UsageError('payouts create needs who receives: --name, --id-number, --phone and --email');
   return {
     currency: 'COP',
     rail: 'BRE_B',
     reference: newReference('payout'),
     ...data,
-    ...defined({ amountInCents: readAmount(given), reference: given.text('reference'), inlineCustomer }),
+    ...defined({ amountInCents: readAmount(args), reference: args.text('reference'), inlineCustomer }),
     breb: known,
   };
 }
 
 /** Whom the key pays, shown before anything leaves. @throws Fault when that is not whom was meant */
-async function vet({ screen, signal }: Context, given: Given, caudal: Caudal, body: Body): Promise<void> {
+async function vet({ screen, signal }: Context, args: ParsedArgs, caudal: Caudal, body: Body): Promise<void> {
   const { keyString } = body['breb'] as { keyString: string };
   const { name } = body['inlineCustomer'] as { name?: string };
   const lookup = await caudal.breb
@@ -147,7 +147,7 @@ async function vet({ screen, signal }: Context, given: Given, caudal: Caudal, bo
   if (lookup) screen.note(`${holderText(screen, lookup)}\n`);
   else screen.note(`Who holds ${keyString} could not be looked up.`);
   const stranger = lookup?.match?.name === 'NONE';
-  if (given.flag('yes')) return;
+  if (args.flag('yes')) return;
   if (canAsk()) {
     const warning = stranger ? screen.styleNote('red', `That is not ${name}. `) : '';
     if (!(await confirm(`${warning}Send ${amount} to ${keyString}?`, signal)))
@@ -173,13 +173,13 @@ export function payoutText(screen: Screen, payout: Payout): string {
   ]);
 }
 
-async function get(context: Context, given: Given): Promise<ExitCode | undefined> {
+async function get(context: Context, args: ParsedArgs): Promise<ExitCode | undefined> {
   const { screen } = context;
-  const caudal = apiOf(context, given);
-  const id = await payoutIdOf(caudal, given.word(0));
-  const payout = given.flag('wait') ? await follow(context, given, caudal, id) : await caudal.payouts.get(id);
+  const caudal = apiOf(context, args);
+  const id = await payoutIdOf(caudal, args.word(0));
+  const payout = args.flag('wait') ? await follow(context, args, caudal, id) : await caudal.payouts.get(id);
   screen.answer(payout, () => payoutText(screen, payout));
-  return given.flag('wait') ? exitCodeOf(payout.status) : undefined;
+  return args.flag('wait') ? exitCodeOf(payout.status) : undefined;
 }
 
 export function payoutIdOf(caudal: Caudal, text: string): Promise<string> {
@@ -191,28 +191,28 @@ export function payoutIdOf(caudal: Caudal, text: string): Promise<string> {
   );
 }
 
-function follow({ screen, signal }: Context, given: Given, caudal: Caudal, id: string): Promise<Payout> {
-  return followToEnd({ screen, signal, given, what: `payout ${id}`, id }, () =>
+function follow({ screen, signal }: Context, args: ParsedArgs, caudal: Caudal, id: string): Promise<Payout> {
+  return followToEnd({ screen, signal, args, what: `payout ${id}`, id }, () =>
     caudal.payouts.get(id, { signal }),
   );
 }
 
-async function cancel(context: Context, given: Given): Promise<undefined> {
+async function cancel(context: Context, args: ParsedArgs): Promise<undefined> {
   const { screen, signal } = context;
-  const caudal = apiOf(context, given);
-  const payout = await caudal.payouts.cancel(await payoutIdOf(caudal, given.word(0)), { signal });
+  const caudal = apiOf(context, args);
+  const payout = await caudal.payouts.cancel(await payoutIdOf(caudal, args.word(0)), { signal });
   screen.answer(payout, () => payoutText(screen, { ...payout, anomalies: [] }));
   return undefined;
 }
 
-function list(context: Context, given: Given): Promise<undefined> {
+function list(context: Context, args: ParsedArgs): Promise<undefined> {
   const { screen } = context;
-  return showListing(context, given, {
+  return showListing(context, args, {
     filters: {
-      status: given.text('status'),
-      reference: given.text('reference'),
-      keyString: given.text('key'),
-      ...createdRange(given),
+      status: args.text('status'),
+      reference: args.text('reference'),
+      keyString: args.text('key'),
+      ...createdRange(args),
     },
     read: (caudal, query: ListQuery) => caudal.payouts.list(query),
     text: (rows) =>

@@ -4,8 +4,8 @@ import type { Command, Context } from '../command.ts';
 import { type Profile, readProfiles, writeProfiles } from '../config-file.ts';
 import { clientOf, readAddress } from '../connection.ts';
 import { findDevStack } from '../dev-stack.ts';
-import { Fault, UsageFault } from '../faults.ts';
-import type { Given } from '../given.ts';
+import { Fault, UsageError } from '../errors.ts';
+import type { ParsedArgs } from '../parsed-args.ts';
 import { withProgress } from '../progress.ts';
 import { ask, canAsk, readStdin } from '../prompt.ts';
 
@@ -63,17 +63,17 @@ export const PROFILE_COMMANDS: readonly Command[] = [
   },
 ];
 
-async function login(context: Context, given: Given): Promise<undefined> {
+async function login(context: Context, args: ParsedArgs): Promise<undefined> {
   const { screen, environment, signal } = context;
-  const name = given.text('profile') ?? USUAL_NAME;
+  const name = args.text('profile') ?? USUAL_NAME;
   if (!/^[\w.-]{1,40}$/.test(name))
-    throw new UsageFault(`"${name}" is no name of a profile: letters, digits, . _ -`);
-  const baseUrl = await addressFor(context, given);
-  const apiKey = given.text('api-key') ?? (await keyFor(context));
+    throw new UsageError(`"${name}" is no name of a profile: letters, digits, . _ -`);
+  const baseUrl = await addressFor(context, args);
+  const apiKey = args.text('api-key') ?? (await keyFor(context));
   if (environmentOf(apiKey) === null)
     throw new Fault('that is no API key', ['A key begins with cdl_test_ or cdl_live_ and is copied whole.']);
   await withProgress(screen, `Asking ${baseUrl}`, () => checkKey({ apiKey, baseUrl }, signal));
-  const simulator = given.text('simulator');
+  const simulator = args.text('simulator');
   const profile: Profile = {
     baseUrl,
     apiKey,
@@ -88,12 +88,12 @@ async function login(context: Context, given: Given): Promise<undefined> {
   return undefined;
 }
 
-async function addressFor({ environment, signal }: Context, given: Given): Promise<string> {
-  const said = given.text('base-url') ?? environment.baseUrl;
+async function addressFor({ environment, signal }: Context, args: ParsedArgs): Promise<string> {
+  const said = args.text('base-url') ?? environment.baseUrl;
   if (said !== undefined) return readAddress(said);
   const usual = findDevStack(environment.folder)?.baseUrl;
   if (!canAsk()) {
-    throw new UsageFault('login needs --base-url', ['There is no terminal to ask on.']);
+    throw new UsageError('login needs --base-url', ['There is no terminal to ask on.']);
   }
   const typed = await ask(`Address of the API${usual === undefined ? '' : ` [${usual}]`}: `, signal);
   return readAddress(typed === '' ? (usual ?? '') : typed);
@@ -101,7 +101,7 @@ async function addressFor({ environment, signal }: Context, given: Given): Promi
 
 async function keyFor({ signal }: Context): Promise<string> {
   const typed = canAsk() ? await ask('API key (not shown): ', signal, true) : (await readStdin()).trim();
-  if (typed === '') throw new UsageFault('login needs a key: typed, from stdin, or by --api-key');
+  if (typed === '') throw new UsageError('login needs a key: typed, from stdin, or by --api-key');
   return typed;
 }
 
@@ -118,9 +118,9 @@ export async function checkKey(
   }
 }
 
-async function logout({ screen, environment }: Context, given: Given): Promise<undefined> {
+async function logout({ screen, environment }: Context, args: ParsedArgs): Promise<undefined> {
   const kept = readProfiles(environment.configFile);
-  const name = given.text('profile') ?? kept.current;
+  const name = args.text('profile') ?? kept.current;
   if (name === null || kept.profiles[name] === undefined)
     throw new Fault(name === null ? 'no profile is in use' : `there is no profile "${name}"`, [
       'See: caudal profiles list',
@@ -155,9 +155,9 @@ async function list({ screen, environment }: Context): Promise<undefined> {
   return undefined;
 }
 
-async function use({ screen, environment }: Context, given: Given): Promise<undefined> {
+async function use({ screen, environment }: Context, args: ParsedArgs): Promise<undefined> {
   const kept = readProfiles(environment.configFile);
-  const name = given.word(0);
+  const name = args.word(0);
   if (kept.profiles[name] === undefined) {
     const known = Object.keys(kept.profiles);
     throw new Fault(`there is no profile "${name}"`, [

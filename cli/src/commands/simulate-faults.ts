@@ -1,6 +1,6 @@
 import type { Command, Context } from '../command.ts';
-import { UsageFault } from '../faults.ts';
-import type { Given } from '../given.ts';
+import { UsageError } from '../errors.ts';
+import type { ParsedArgs } from '../parsed-args.ts';
 import { SIMULATOR_OPTION, simulatorOf } from '../simulator.ts';
 
 /** What can go wrong, in words of ours, and what the simulator calls it. */
@@ -102,17 +102,17 @@ export const FAULT_COMMANDS: readonly Command[] = [
   },
 ];
 
-async function add(context: Context, given: Given): Promise<undefined> {
+async function add(context: Context, args: ParsedArgs): Promise<undefined> {
   const { screen } = context;
-  const [rail, word] = [given.word(0), given.word(1) as keyof typeof FAULTS];
-  const wish = given.text('on') ?? (OF_NOTICES.includes(word) ? 'notices' : 'everything');
+  const [rail, word] = [args.word(0), args.word(1) as keyof typeof FAULTS];
+  const wish = args.text('on') ?? (OF_NOTICES.includes(word) ? 'notices' : 'everything');
   const operation = TARGETS[wish]?.[rail];
-  if (operation === undefined) throw new UsageFault(`there are no ${wish} on ${rail}`);
-  if (OF_NOTICES.includes(word) && wish !== 'notices') throw new UsageFault(`${word} strikes notices alone`);
-  const ms = given.whole('ms', 0, 3_600_000);
-  if (ms !== undefined && word !== 'slow') throw new UsageFault('--ms goes with slow');
-  const times = given.whole('times', 1, 1_000_000);
-  const { id } = await simulatorOf(context.environment, given, context.signal).post<{ id: string }>(
+  if (operation === undefined) throw new UsageError(`there are no ${wish} on ${rail}`);
+  if (OF_NOTICES.includes(word) && wish !== 'notices') throw new UsageError(`${word} strikes notices alone`);
+  const ms = args.whole('ms', 0, 3_600_000);
+  if (ms !== undefined && word !== 'slow') throw new UsageError('--ms goes with slow');
+  const times = args.whole('times', 1, 1_000_000);
+  const { id } = await simulatorOf(context.environment, args, context.signal).post<{ id: string }>(
     '/faults',
     {
       rail,
@@ -131,9 +131,9 @@ async function add(context: Context, given: Given): Promise<undefined> {
   return undefined;
 }
 
-async function list(context: Context, given: Given): Promise<undefined> {
+async function list(context: Context, args: ParsedArgs): Promise<undefined> {
   const { screen } = context;
-  const simulator = simulatorOf(context.environment, given, context.signal);
+  const simulator = simulatorOf(context.environment, args, context.signal);
   const { faults } = (await simulator.find<{ faults: SimulatorFault[] }>('/faults')) ?? { faults: [] };
   const rows = faults.map((fault) => ({ ...fault, ...inOurWords(fault) }));
   screen.answer({ data: rows }, () =>
@@ -159,34 +159,34 @@ function inOurWords({ rail, operation, fault }: SimulatorFault): { on: string; f
   return { on, fault: word };
 }
 
-async function clear(context: Context, given: Given): Promise<undefined> {
-  const id = given.words[0];
+async function clear(context: Context, args: ParsedArgs): Promise<undefined> {
+  const id = args.words[0];
   const path = id === undefined ? '/faults' : `/faults/${encodeURIComponent(id)}`;
-  const { removed } = await simulatorOf(context.environment, given, context.signal).remove<{
+  const { removed } = await simulatorOf(context.environment, args, context.signal).remove<{
     removed: number;
   }>(path);
   context.screen.answer({ removed }, () => `Ended ${removed} ${removed === 1 ? 'fault' : 'faults'}.`);
   return undefined;
 }
 
-async function setKey(context: Context, given: Given): Promise<undefined> {
+async function setKey(context: Context, args: ParsedArgs): Promise<undefined> {
   const { screen } = context;
-  const [suspend, activate, remove] = [given.flag('suspend'), given.flag('activate'), given.flag('remove')];
+  const [suspend, activate, remove] = [args.flag('suspend'), args.flag('activate'), args.flag('remove')];
   if ([suspend, activate, remove].filter(Boolean).length > 1)
-    throw new UsageFault('--suspend, --activate and --remove exclude each other');
-  const [name, number] = [given.text('name'), given.text('id-number')];
+    throw new UsageError('--suspend, --activate and --remove exclude each other');
+  const [name, number] = [args.text('name'), args.text('id-number')];
   if ((name === undefined) !== (number === undefined))
-    throw new UsageFault('a holder has --name and --id-number');
+    throw new UsageError('a holder has --name and --id-number');
   const person =
     name === undefined || number === undefined
       ? undefined
       : { type: 'N', documentType: 'CC', documentNumber: number, names: name.toUpperCase() };
-  const listing = await simulatorOf(context.environment, given, context.signal).post<{
+  const listing = await simulatorOf(context.environment, args, context.signal).post<{
     key: string;
     status: string | null;
     holder: { person: { names: string } } | null;
   }>('/directory', {
-    key: given.word(0),
+    key: args.word(0),
     ...(remove ? { holder: null } : person ? { holder: { person } } : {}),
     ...(suspend ? { status: 'SUSPENDED_BY_CLIENT' } : activate ? { status: 'ACTIVE' } : {}),
   });

@@ -2,23 +2,23 @@ import type { Caudal } from '@caudal/sdk';
 import { apiOf } from '../client.ts';
 import type { Command, Context, Option } from '../command.ts';
 import { connectionOf } from '../connection.ts';
-import { Fault, UsageFault } from '../faults.ts';
-import type { Given } from '../given.ts';
-import { refuseLive } from '../make-happen.ts';
+import { Fault, UsageError } from '../errors.ts';
 import { isFinal } from '../outcome.ts';
+import type { ParsedArgs } from '../parsed-args.ts';
 import { showCents } from '../pesos.ts';
+import { findByRailReference } from '../rail-reference.ts';
+import { AMOUNT_OPTIONS, readAmount } from '../request-body.ts';
 import {
   contradictAtBank,
   decideAtBank,
-  findPlayed,
-  type Played,
+  findSimulated,
   payKey,
+  type SimulatedPayment,
   seenAfter,
   untilRegistered,
-} from '../played-payment.ts';
-import { findByRailReference } from '../rail-reference.ts';
-import { AMOUNT_OPTIONS, readAmount } from '../request-body.ts';
+} from '../simulated-payment.ts';
 import { SIMULATOR_OPTION, type Simulator, simulatorOf } from '../simulator.ts';
+import { refuseLive } from '../trigger-event.ts';
 import { type Payin, payinText } from './payins.ts';
 import { payoutIdOf, payoutText } from './payouts.ts';
 
@@ -57,7 +57,7 @@ export const SIMULATE_COMMANDS: readonly Command[] = [
     options: [CODE, SIMULATOR_OPTION],
     words: PAYIN_WORD,
     examples: [newPayin('order-3003'), 'caudal simulate decline order-3003'],
-    run: (context, given) => end(context, given, 'decline'),
+    run: (context, args) => end(context, args, 'decline'),
   },
   {
     name: 'simulate cancel',
@@ -66,7 +66,7 @@ export const SIMULATE_COMMANDS: readonly Command[] = [
     options: [SIMULATOR_OPTION],
     words: PAYIN_WORD,
     examples: [newPayin('order-3004'), 'caudal simulate cancel order-3004'],
-    run: (context, given) => end(context, given, 'cancel'),
+    run: (context, args) => end(context, args, 'cancel'),
   },
   {
     name: 'simulate late',
@@ -94,7 +94,7 @@ export const SIMULATE_COMMANDS: readonly Command[] = [
     options: [SIMULATOR_OPTION],
     words: PAYOUT_WORD,
     examples: [openPayout('salary-3001'), 'caudal simulate settle salary-3001'],
-    run: (context, given) => endPayout(context, given, 'SETTLED'),
+    run: (context, args) => endPayout(context, args, 'SETTLED'),
   },
   {
     name: 'simulate reject',
@@ -103,99 +103,102 @@ export const SIMULATE_COMMANDS: readonly Command[] = [
     options: [CODE, SIMULATOR_OPTION],
     words: PAYOUT_WORD,
     examples: [openPayout('salary-3002'), 'caudal simulate reject salary-3002'],
-    run: (context, given) => endPayout(context, given, 'REJECTED'),
+    run: (context, args) => endPayout(context, args, 'REJECTED'),
   },
 ];
 
 interface Scene {
   readonly simulator: Simulator;
-  readonly played: Played;
+  readonly simulated: SimulatedPayment;
   readonly client: () => Caudal;
 }
 
-async function sceneOf(context: Context, given: Given): Promise<Scene> {
+async function sceneOf(context: Context, args: ParsedArgs): Promise<Scene> {
   const client = () => {
-    refuseLive(connectionOf(context.environment, given));
-    return apiOf(context, given);
+    refuseLive(connectionOf(context.environment, args));
+    return apiOf(context, args);
   };
-  const simulator = simulatorOf(context.environment, given, context.signal);
-  return { simulator, client, played: await findPlayed(client, given.word(0)) };
+  const simulator = simulatorOf(context.environment, args, context.signal);
+  return { simulator, client, simulated: await findSimulated(client, args.word(0)) };
 }
 
-function stillOpen({ payin }: Played): void {
+function stillOpen({ payin }: SimulatedPayment): void {
   if (payin && isFinal(payin.status))
     throw new Fault(`the payin is ${payin.status} already`, [
       'Money that arrives all the same: caudal simulate late',
     ]);
 }
 
-async function pay(context: Context, given: Given): Promise<undefined> {
-  const { simulator, played, client } = await sceneOf(context, given);
-  const amountInCents = readAmount(given);
-  stillOpen(played);
-  if (played.rail === 'PSE') {
-    if (amountInCents !== undefined && amountInCents !== played.payin.amountInCents)
-      throw new UsageFault('on PSE a payer pays the amount asked for, or nothing');
-    await decideAtBank(played.bankPage, { decision: 'approve' });
+async function pay(context: Context, args: ParsedArgs): Promise<undefined> {
+  const { simulator, simulated, client } = await sceneOf(context, args);
+  const amountInCents = readAmount(args);
+  stillOpen(simulated);
+  if (simulated.rail === 'PSE') {
+    if (amountInCents !== undefined && amountInCents !== simulated.payin.amountInCents)
+      throw new UsageError('on PSE a payer pays the amount asked for, or nothing');
+    await decideAtBank(simulated.bankPage, { decision: 'approve' });
   } else {
-    await payKey(simulator, { key: played.key, amountInCents, anyway: false });
+    await payKey(simulator, { key: simulated.key, amountInCents, anyway: false });
   }
-  const paid = amountInCents ?? played.payin?.amountInCents;
+  const paid = amountInCents ?? simulated.payin?.amountInCents;
   await tell(
     context,
-    played,
+    simulated,
     client,
     `The payer paid${paid === undefined ? '' : ` COP ${showCents(paid)}`}.`,
   );
   return undefined;
 }
 
-async function end(context: Context, given: Given, how: 'decline' | 'cancel'): Promise<undefined> {
-  const { simulator, played, client } = await sceneOf(context, given);
-  stillOpen(played);
-  await endPlayed(simulator, played, how, given.text('code'));
-  await tell(context, played, client, how === 'decline' ? 'The bank refused.' : 'The payer canceled.');
+async function end(context: Context, args: ParsedArgs, how: 'decline' | 'cancel'): Promise<undefined> {
+  const { simulator, simulated, client } = await sceneOf(context, args);
+  stillOpen(simulated);
+  await endSimulated(simulator, simulated, how, args.text('code'));
+  await tell(context, simulated, client, how === 'decline' ? 'The bank refused.' : 'The payer canceled.');
   return undefined;
 }
 
-async function endPlayed(
+async function endSimulated(
   simulator: Simulator,
-  played: Played,
+  simulated: SimulatedPayment,
   how: 'decline' | 'cancel',
   code?: string,
 ): Promise<void> {
-  if (played.rail === 'PSE') {
-    await decideAtBank(played.bankPage, { decision: how === 'decline' ? 'reject' : 'cancel', reason: code });
+  if (simulated.rail === 'PSE') {
+    await decideAtBank(simulated.bankPage, {
+      decision: how === 'decline' ? 'reject' : 'cancel',
+      reason: code,
+    });
     return;
   }
-  await untilRegistered(simulator, played.key);
+  await untilRegistered(simulator, simulated.key);
   const outcome = how === 'decline' ? 'REJECTED' : 'CANCELED';
-  await simulator.post('/keys/end', { key: played.key, outcome, ...(code === undefined ? {} : { code }) });
+  await simulator.post('/keys/end', { key: simulated.key, outcome, ...(code === undefined ? {} : { code }) });
 }
 
-async function late(context: Context, given: Given): Promise<undefined> {
+async function late(context: Context, args: ParsedArgs): Promise<undefined> {
   const { screen } = context;
-  const { simulator, played, client } = await sceneOf(context, given);
-  const amountInCents = readAmount(given);
-  if (played.payin && !isFinal(played.payin.status)) {
-    await endPlayed(simulator, played, 'cancel');
-    const ended = await seenAfter(client(), played.payin);
+  const { simulator, simulated, client } = await sceneOf(context, args);
+  const amountInCents = readAmount(args);
+  if (simulated.payin && !isFinal(simulated.payin.status)) {
+    await endSimulated(simulator, simulated, 'cancel');
+    const ended = await seenAfter(client(), simulated.payin);
     screen.note(`The payer canceled; the payin is ${ended.status}.`);
   }
-  if (played.rail === 'PSE') await contradictAtBank(simulator, played.payin);
-  else await payKey(simulator, { key: played.key, amountInCents, anyway: true });
-  await tell(context, played, client, 'Then the money came after all.', hasAnomaly);
+  if (simulated.rail === 'PSE') await contradictAtBank(simulator, simulated.payin);
+  else await payKey(simulator, { key: simulated.key, amountInCents, anyway: true });
+  await tell(context, simulated, client, 'Then the money came after all.', hasAnomaly);
   return undefined;
 }
 
-async function twice(context: Context, given: Given): Promise<undefined> {
-  const { simulator, played, client } = await sceneOf(context, given);
-  if (played.rail === 'PSE')
-    throw new UsageFault('on PSE nobody can pay twice: the bank page takes one decision');
-  stillOpen(played);
-  await payKey(simulator, { key: played.key, anyway: false });
-  await payKey(simulator, { key: played.key, anyway: true });
-  await tell(context, played, client, 'The payer paid, and paid again.', hasAnomaly);
+async function twice(context: Context, args: ParsedArgs): Promise<undefined> {
+  const { simulator, simulated, client } = await sceneOf(context, args);
+  if (simulated.rail === 'PSE')
+    throw new UsageError('on PSE nobody can pay twice: the bank page takes one decision');
+  stillOpen(simulated);
+  await payKey(simulator, { key: simulated.key, anyway: false });
+  await payKey(simulator, { key: simulated.key, anyway: true });
+  await tell(context, simulated, client, 'The payer paid, and paid again.', hasAnomaly);
   return undefined;
 }
 
@@ -204,16 +207,16 @@ const hasAnomaly = ({ anomalies }: Payin): boolean => anomalies.length > 0;
 /** What was played, and what the server made of it. */
 async function tell(
   { screen }: Context,
-  played: Played,
+  simulated: SimulatedPayment,
   client: () => Caudal,
   done: string,
   isDone?: (payin: Payin) => boolean,
 ): Promise<void> {
-  if (played.payin === null) {
-    screen.answer({ done, key: played.rail === 'BRE_B' ? played.key : null, payin: null }, () => done);
+  if (simulated.payin === null) {
+    screen.answer({ done, key: simulated.rail === 'BRE_B' ? simulated.key : null, payin: null }, () => done);
     return;
   }
-  const payin = await seenAfter(client(), played.payin, isDone);
+  const payin = await seenAfter(client(), simulated.payin, isDone);
   screen.answer({ done, payin }, () => `${done}\n${payinText(screen, payin)}`);
   if (!isFinal(payin.status))
     screen.note('The server has not heard of it yet: caudal payins get shows it later.');
@@ -221,20 +224,20 @@ async function tell(
 
 async function endPayout(
   context: Context,
-  given: Given,
+  args: ParsedArgs,
   outcome: 'SETTLED' | 'REJECTED',
 ): Promise<undefined> {
   const { screen, environment, signal } = context;
-  refuseLive(connectionOf(environment, given));
-  const caudal = apiOf(context, given);
-  const simulator = simulatorOf(environment, given, signal);
-  const id = await payoutIdOf(caudal, given.word(0));
+  refuseLive(connectionOf(environment, args));
+  const caudal = apiOf(context, args);
+  const simulator = simulatorOf(environment, args, signal);
+  const id = await payoutIdOf(caudal, args.word(0));
   const order = await findByRailReference(id, (reference) =>
     simulator.find<{ endToEndId: string }>(`/orders/${reference}`),
   );
   if (!order)
     throw new Fault('the network has no such order', ['It may not have left yet: caudal payouts get']);
-  const code = given.text('code');
+  const code = args.text('code');
   await simulator.post('/orders/end', {
     endToEndId: order.endToEndId,
     outcome,

@@ -2,15 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Caudal, CaudalEvent } from '@caudal/sdk';
 import type { Command, Context } from '../command.ts';
 import { clientOf, connectionOf } from '../connection.ts';
+import { UnknownOutcome } from '../errors.ts';
 import { eventLine } from '../event-line.ts';
 import { EVENT_NAMES, type EventName } from '../event-names.ts';
 import { EXIT, type ExitCode } from '../exit-codes.ts';
-import { UnknownOutcome } from '../faults.ts';
-import type { Given } from '../given.ts';
-import { type Made, makeHappen, refuseLive } from '../make-happen.ts';
-import { durationOption } from '../moments.ts';
+import type { ParsedArgs } from '../parsed-args.ts';
 import { withProgress } from '../progress.ts';
 import { AMOUNT_OPTIONS, readAmount } from '../request-body.ts';
+import { durationOption } from '../time.ts';
+import { type Made, refuseLive, triggerEvent } from '../trigger-event.ts';
 
 const USUAL_MS = 30_000;
 const LOOK_EVERY_MS = 250;
@@ -39,24 +39,24 @@ export const TRIGGER_COMMANDS: readonly Command[] = [
   },
 ];
 
-async function trigger(context: Context, given: Given): Promise<ExitCode | undefined> {
+async function trigger(context: Context, args: ParsedArgs): Promise<ExitCode | undefined> {
   const { screen, environment, signal } = context;
-  const connection = connectionOf(environment, given);
+  const connection = connectionOf(environment, args);
   refuseLive(connection);
   const caudal = clientOf(connection);
-  const name = given.word(0) as EventName;
-  const made = await makeHappen(caudal, name, {
+  const name = args.word(0) as EventName;
+  const made = await triggerEvent(caudal, name, {
     signal,
     say: (text) => screen.note(text),
-    amountInCents: readAmount(given),
-    rail: given.text('rail') as 'BRE_B' | 'PSE' | undefined,
+    amountInCents: readAmount(args),
+    rail: args.text('rail') as 'BRE_B' | 'PSE' | undefined,
   });
-  if (given.flag('no-wait')) {
+  if (args.flag('no-wait')) {
     screen.answer(made, () => made.id);
     return undefined;
   }
   const event = await withProgress(screen, `Waiting for ${name}`, () =>
-    comingOf(context, given, caudal, made),
+    comingOf(context, args, caudal, made),
   );
   screen.answer(
     event,
@@ -68,8 +68,13 @@ async function trigger(context: Context, given: Given): Promise<ExitCode | undef
 }
 
 /** The one event that tells how it ended. */
-async function comingOf({ signal }: Context, given: Given, caudal: Caudal, made: Made): Promise<CaudalEvent> {
-  const span = given.text('timeout');
+async function comingOf(
+  { signal }: Context,
+  args: ParsedArgs,
+  caudal: Caudal,
+  made: Made,
+): Promise<CaudalEvent> {
+  const span = args.text('timeout');
   const deadline = performance.now() + (span === undefined ? USUAL_MS : durationOption('timeout', span));
   for (;;) {
     const { data } = await caudal.events.list({ resourceId: made.id, pageSize: 1 }, { signal });

@@ -853,7 +853,7 @@ export interface WebhookEndpointWithSecret {
     name: string;
   } | null;
   status: EndpointStatus;
-  /** Null while it is enabled. Else `disabled by you`, or why the service did it: `it answered 410 Gone`, `nothing reached it for five days`. */
+  /** Null while it is enabled. Else `by_owner`, or why the service did it: `gone`, `no_success_5d`. */
   disabledReason: string | null;
   /** UTC, with milliseconds. */
   createdAt: string;
@@ -874,7 +874,7 @@ export interface WebhookEndpoint {
     name: string;
   } | null;
   status: EndpointStatus;
-  /** Null while it is enabled. Else `disabled by you`, or why the service did it: `it answered 410 Gone`, `nothing reached it for five days`. */
+  /** Null while it is enabled. Else `by_owner`, or why the service did it: `gone`, `no_success_5d`. */
   disabledReason: string | null;
   /** UTC, with milliseconds. */
   createdAt: string;

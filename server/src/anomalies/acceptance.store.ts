@@ -42,7 +42,7 @@ const RESOLUTION = "resolved_at = caudal.now(), resolution = 'credit', resolved_
 const RETURNING = `returning ${ANOMALY_COLUMNS.replaceAll(/\w+/g, 'a.$&')}`;
 
 const DUE =
-  'accepted_at is not null and resolved_at is null and (booking_due_at is null or booking_due_at <= caudal.now())';
+  'accepted_at is not null and resolved_at is null and (posting_due_at is null or posting_due_at <= caudal.now())';
 
 /** As a condition, for the poll of all due work. */
 export const ACCEPTANCES_DUE = `exists (select from caudal.anomalies where ${DUE})`;
@@ -80,12 +80,12 @@ export async function resolveAcceptedOne(
 
 const POSTPONE = statement(
   'acceptance.postpone',
-  `update caudal.anomalies set booking_due_at = caudal.now() + make_interval(secs => $3::float8 / 1000)
+  `update caudal.anomalies set posting_due_at = caudal.now() + make_interval(secs => $3::float8 / 1000)
    where organization_id = $1 and id = $2 and resolved_at is null`,
 );
 
 /** Its booking failed: it is tried again later, and those behind it go first. */
-export async function postponeBooking(
+export async function postponePosting(
   tx: Tx,
   { organizationId, id }: Pick<Anomaly, 'organizationId' | 'id'>,
   afterMs: number,

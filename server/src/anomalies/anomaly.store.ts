@@ -86,8 +86,8 @@ const OPEN = statement(
 );
 
 /** Those that wait for an operator, oldest first. */
-export async function openAnomalies(tx: Pick<Tx, 'query'>, most: number): Promise<Anomaly[]> {
-  return (await tx.query<AnomalyRow>(OPEN, [most])).map(anomalyOf);
+export async function openAnomalies(tx: Pick<Tx, 'query'>, limit: number): Promise<Anomaly[]> {
+  return (await tx.query<AnomalyRow>(OPEN, [limit])).map(anomalyOf);
 }
 
 const RECENT = statement(
@@ -96,8 +96,8 @@ const RECENT = statement(
 );
 
 /** All, resolved ones too, newest first. */
-export async function recentAnomalies(tx: Pick<Tx, 'query'>, most: number): Promise<Anomaly[]> {
-  return (await tx.query<AnomalyRow>(RECENT, [most])).map(anomalyOf);
+export async function recentAnomalies(tx: Pick<Tx, 'query'>, limit: number): Promise<Anomaly[]> {
+  return (await tx.query<AnomalyRow>(RECENT, [limit])).map(anomalyOf);
 }
 
 const FIND = statement('anomaly.find', `select ${ANOMALY_COLUMNS} from caudal.anomalies where id = $1`);

@@ -7,7 +7,7 @@ import type { Rail } from '../rails/contract.ts';
  * - `overpaid`: what arrived beyond the amount of the payin or its payment link.
  * - `unmatched`: about nothing we know; with money, if the rail stands by it.
  * - `contradiction`: what the rail says cannot be true together with what it said before.
- * - `unfounded`: a payment was announced that the rail, asked, knows nothing of.
+ * - `unconfirmed`: a payment was announced that the rail, asked, knows nothing of.
  * - `payment_not_listed`: the rail, queried after its processing time, does not list the payment that confirmed a payin, or
  *   lists it with another amount. The payin's settlement is held.
  * - `sent_late`: money left for a payout that had ended without.
@@ -20,7 +20,7 @@ type AnomalyKind =
   | 'overpaid'
   | 'unmatched'
   | 'contradiction'
-  | 'unfounded'
+  | 'unconfirmed'
   | 'payment_not_listed'
   | 'sent_late'
   | 'sent_again';

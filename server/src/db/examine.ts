@@ -1,5 +1,5 @@
 import { realTime } from '../kit/clock.ts';
-import type { ClockDifference } from '../kit/http-question.ts';
+import type { ClockDifference } from '../kit/http-probe.ts';
 import { statement, type Tx } from './tx.ts';
 
 type Db = Pick<Tx, 'query'>;

@@ -1,6 +1,6 @@
 import { DatabaseError } from 'pg';
 import type { Verdict } from '../kit/batch/batcher.ts';
-import { Fault } from '../kit/errors.ts';
+import { ApiError } from '../kit/errors.ts';
 
 /** COMMIT was sent and nobody can say what became of it. Never told as yes nor as no. */
 export class CommitUnknown extends Error {
@@ -54,7 +54,7 @@ export function verdictOf(error: unknown): Verdict {
   if (error instanceof CommitUnknown) return 'unknown';
   if (error instanceof ConnectionLost) return 'again';
   // Ours, and transient: the database has not been heard for too long, so no id can be stamped.
-  if (error instanceof Fault && error.code === 'service_unavailable') return 'again';
+  if (error instanceof ApiError && error.code === 'service_unavailable') return 'again';
   if (isLoginRefusal(error)) return 'again';
   if (!isDatabaseError(error)) return 'fault';
   const state = error.code ?? '';
@@ -91,9 +91,9 @@ export function isPassing(error: unknown): boolean {
 /** For a write on its own, outside any batch: the same meanings, told to the one who asked. */
 export function writeFailure(error: unknown): unknown {
   const verdict = verdictOf(error);
-  if (verdict === 'unknown') return new Fault('outcome_unknown', { cause: error });
+  if (verdict === 'unknown') return new ApiError('outcome_unknown', { cause: error });
   return verdict === 'again' || verdict === 'held'
-    ? new Fault('service_unavailable', { cause: error, reason: 'the database is away or busy' })
+    ? new ApiError('service_unavailable', { cause: error, reason: 'the database is away or busy' })
     : error;
 }
 
@@ -110,6 +110,6 @@ export function readMayBeRepeated(error: unknown): boolean {
 /** For reads: a database that is away is a 503 with the time to come back, not a fault of ours. */
 export function readFailure(error: unknown): unknown {
   return databaseIsAway(error)
-    ? new Fault('service_unavailable', { cause: error, reason: 'the database is away' })
+    ? new ApiError('service_unavailable', { cause: error, reason: 'the database is away' })
     : error;
 }

@@ -66,9 +66,9 @@ export class Keyset {
   }
 
   /** @param name of the question, with whatever `and` put into its text; PostgreSQL reads 63 characters of it all */
-  async read<Row extends object>(tx: Tx, name: string, select: string, most: number): Promise<Row[]> {
+  async read<Row extends object>(tx: Tx, name: string, select: string, limit: number): Promise<Row[]> {
     const newer = this.#position?.direction === 'newer';
-    const values = [...this.#values, most];
+    const values = [...this.#values, limit];
     const order = (id: string) => `order by ${id} ${newer ? 'asc' : 'desc'} limit $${values.length}`;
     const page = (conditions: readonly string[]) =>
       `${select} where ${conditions.join(' and ')} ${order(`${this.#alias}.id`)}`;

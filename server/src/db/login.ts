@@ -20,7 +20,7 @@ interface Refusal {
    * `unreachable`: no server answered. `password`: the role does not exist or has another password. `refused`: the
    * role may not log in. `wrong place`: no such database. `pooler`: a pooler answered instead of PostgreSQL.
    */
-  readonly kind: 'unreachable' | 'password' | 'refused' | 'wrong place' | 'busy' | 'pooler';
+  readonly kind: 'unreachable' | 'password' | 'refused' | 'no_such_database' | 'busy' | 'pooler';
   readonly cause: string;
 }
 
@@ -76,7 +76,7 @@ function refusalOf(error: unknown, withinMs: number): Refusal {
   if (state === '28P01') return { kind: 'password', cause: 'wrong password, or there is no such role' };
   if (state.startsWith('28')) return { kind: 'refused', cause: `not let in: ${error.message}` };
   if (state === '42501') return { kind: 'refused', cause: `it may not connect: ${error.message}` };
-  if (state === '3D000') return { kind: 'wrong place', cause: error.message };
+  if (state === '3D000') return { kind: 'no_such_database', cause: error.message };
   if (state === '53300') return { kind: 'busy', cause: 'all its connections are taken' };
   if (state.startsWith('57P')) return { kind: 'busy', cause: `it is starting or stopping: ${error.message}` };
   return { kind: 'busy', cause: `${error.message} (${state})` };

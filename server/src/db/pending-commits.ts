@@ -1,4 +1,4 @@
-import { Fault } from '../kit/errors.ts';
+import { ApiError } from '../kit/errors.ts';
 import type { Log } from '../kit/log.ts';
 import type { ActiveBackends, PoolRole } from './active-backends.ts';
 
@@ -54,7 +54,7 @@ export class PendingCommits {
   /** @throws Fault `service_unavailable` when too many commits are pending; nothing was sent */
   refuseWhenFull(): void {
     if (this.full)
-      throw new Fault('service_unavailable', {
+      throw new ApiError('service_unavailable', {
         reason: `${this.#backends.size} commits are pending in PostgreSQL without an answer`,
         retryAfterSeconds: 2,
       });

@@ -4,7 +4,7 @@ import { type Statement, statement, type Tx } from './tx.ts';
 
 /**
  * The database as workers, rail notices, authentication and operators see it: every organization. Routes of merchants
- * cannot import this file (scripts/house-rules.ts).
+ * cannot import this file (scripts/architecture-rules.ts).
  */
 export interface SystemDb {
   transaction<T>(name: TransactionName, work: (tx: Tx) => Promise<T>): Promise<T>;

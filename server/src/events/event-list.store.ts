@@ -29,7 +29,7 @@ export function listEvents(
   organizationId: string,
   filters: EventFilters,
   position: Position | null,
-  most: number,
+  limit: number,
 ): Promise<EventRow[]> {
   return (
     new Keyset('e', organizationId, position)
@@ -40,7 +40,7 @@ export function listEvents(
         filters.resourceId,
       )
       .between('created_at', filters.createdFrom, filters.createdTo)
-      .read<EventRow>(tx, 'event.list', SELECT, most)
+      .read<EventRow>(tx, 'event.list', SELECT, limit)
   );
 }
 
@@ -66,9 +66,9 @@ export async function eventIdsSince(
   organizationId: string,
   afterId: string,
   event: string | null,
-  most: number,
+  limit: number,
 ): Promise<string[]> {
-  const values = [organizationId, afterId, most];
+  const values = [organizationId, afterId, limit];
   const rows =
     event === null
       ? await tx.query<{ id: string }>(IDS_SINCE, values)

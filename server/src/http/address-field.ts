@@ -1,9 +1,9 @@
 import type { Deps } from '../deps.ts';
 import type { Language } from '../kit/error-catalogue.ts';
 import type { FieldError } from '../kit/errors.ts';
-import type { JudgedAddress } from '../kit/given-address.ts';
-import { judgeWebhookUrl } from '../webhooks/webhook-address.ts';
-import { judgeCallbackUrl } from './callback-url.ts';
+import type { ValidatedUrl } from '../kit/url-rules.ts';
+import { validateWebhookUrl } from '../webhooks/webhook-address.ts';
+import { validateCallbackUrl } from './callback-url.ts';
 import { fieldError } from './validation.ts';
 
 type Deployment = Pick<Deps, 'environment' | 'webhooksToLoopback'>;
@@ -11,18 +11,18 @@ type Deployment = Pick<Deps, 'environment' | 'webhooksToLoopback'>;
 /** A member of a body that is an address: what it may be depends on the deployment, which no schema knows. */
 export interface AddressField {
   readonly code: 'invalid_url' | 'invalid_webhook_url';
-  readonly judge: (deployment: Deployment, text: string) => JudgedAddress;
+  readonly judge: (deployment: Deployment, text: string) => ValidatedUrl;
 }
 
 export const CALLBACK_ADDRESS: AddressField = {
   code: 'invalid_url',
-  judge: ({ environment }, text) => judgeCallbackUrl(text, environment),
+  judge: ({ environment }, text) => validateCallbackUrl(text, environment),
 };
 
 export const WEBHOOK_ADDRESS: AddressField = {
   code: 'invalid_webhook_url',
   judge: ({ environment, webhooksToLoopback }, text) =>
-    judgeWebhookUrl(text, environment, webhooksToLoopback),
+    validateWebhookUrl(text, environment, webhooksToLoopback),
 };
 
 /** Every rule that the addresses of a body break. What is no text is the schema's to refuse. */

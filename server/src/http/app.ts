@@ -8,9 +8,9 @@ import Fastify, {
   type FastifyRequest,
 } from 'fastify';
 import { z } from 'zod';
-import type { Place } from '../kit/admission.ts';
+import type { AdmissionSlot } from '../kit/admission.ts';
 import type { Language } from '../kit/error-catalogue.ts';
-import { Fault } from '../kit/errors.ts';
+import { ApiError } from '../kit/errors.ts';
 import { randomBase32 } from '../kit/ids.ts';
 import { errorFields } from '../kit/log.ts';
 import type { Principal } from '../organizations/organization.ts';
@@ -20,7 +20,7 @@ import type { ApiDeps } from './api-deps.ts';
 import { authenticate, requireScope } from './auth.ts';
 import { registerCheckout } from './checkout/checkout.routes.ts';
 import { registerDocs } from './docs-routes.ts';
-import { faultOf } from './framework-fault.ts';
+import { faultOf } from './framework-error.ts';
 import { languageOf } from './language.ts';
 import { withoutNullFields } from './null-fields.ts';
 import { isMerchantOperation, type Operation, type Reply, type StreamReply } from './operation.ts';
@@ -40,7 +40,7 @@ const NOTHING = z.strictObject({});
 declare module 'fastify' {
   interface FastifyRequest {
     principal: Principal | null;
-    place: Place | null;
+    slot: AdmissionSlot | null;
     problemCode: string | null;
   }
 }
@@ -86,14 +86,14 @@ function readBodies(app: FastifyInstance): void {
       if (!isUtf8(body as Buffer)) throw new SyntaxError('not UTF-8');
       done(null, JSON.parse(body.toString('utf8')));
     } catch (error) {
-      done(new Fault('malformed_json', { cause: error }));
+      done(new ApiError('malformed_json', { cause: error }));
     }
   });
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',
     { parseAs: 'buffer' },
     (_request, body, done) => {
-      if (!isUtf8(body as Buffer)) return done(new Fault('malformed_request'));
+      if (!isUtf8(body as Buffer)) return done(new ApiError('malformed_request'));
       done(null, Object.fromEntries(new URLSearchParams(body.toString('utf8'))));
     },
   );
@@ -137,11 +137,11 @@ function route(app: FastifyInstance, deps: ApiDeps, operation: Operation): void 
     // Before the body is read: a stranger's megabytes are not parsed.
     onRequest: async (request, reply) => {
       if (!isMerchantOperation(operation)) return;
-      const { principal, headers, place, fault } =
+      const { principal, headers, slot, fault } =
         deps.gate.judgementOf(request.raw) ??
-        deps.gate.judge(request.raw, reply.raw, await authenticate(deps.authority, request.headers));
+        deps.gate.judge(request.raw, reply.raw, await authenticate(deps.authenticator, request.headers));
       request.principal = principal;
-      request.place = place;
+      request.slot = slot;
       reply.headers(headers);
       if (fault) throw fault;
       requireScope(principal, operation.scope);
@@ -156,11 +156,11 @@ async function work(
   operation: Operation,
   request: FastifyRequest,
 ): Promise<Reply | StreamReply> {
-  request.place?.begin();
+  request.slot?.begin();
   try {
     return await answerTo(deps, operation, request);
   } finally {
-    request.place?.leave();
+    request.slot?.leave();
   }
 }
 
@@ -172,7 +172,7 @@ async function answerTo(
   const language = languageOf(request.headers['accept-language']);
   const bodyType = operation.bodyType ?? 'application/json';
   if (operation.body && !request.headers['content-type']?.toLowerCase().startsWith(bodyType))
-    throw new Fault('unsupported_media_type');
+    throw new ApiError('unsupported_media_type');
   const sent = operation.body ? withoutNullFields(operation.body, request.body) : request.body;
   const call = {
     params: readPart(operation.params ?? NOTHING, request.params, '', language),
@@ -183,7 +183,7 @@ async function answerTo(
     lastEventId: operation.resumes ? (request.headers['last-event-id']?.toString() ?? null) : null,
     language,
     stillAuthorized: () => stillAuthorized(deps, operation, request),
-    othersTurn: () => request.place?.leave(),
+    releaseSlot: () => request.slot?.leave(),
   };
   return isMerchantOperation(operation)
     ? operation.handle(deps, principalOf(request), call)
@@ -195,20 +195,20 @@ function readBody(deps: ApiDeps, operation: Operation, body: unknown, language: 
     readPart(NOTHING, body ?? {}, '', language);
     return null;
   }
-  if (body === undefined) throw new Fault('malformed_json');
+  if (body === undefined) throw new ApiError('malformed_json');
   const addresses = addressErrors(deps, operation.addresses ?? {}, body, language);
   return readPart(operation.body, body, '', language, addresses);
 }
 
 /** False too when nobody can say: what goes on is resumed where somebody can. */
 async function stillAuthorized(
-  { authority }: ApiDeps,
+  { authenticator }: ApiDeps,
   operation: Operation,
   request: FastifyRequest,
 ): Promise<boolean> {
   if (!isMerchantOperation(operation)) return true;
   try {
-    requireScope(await authenticate(authority, request.headers), operation.scope);
+    requireScope(await authenticate(authenticator, request.headers), operation.scope);
     return true;
   } catch {
     return false;
@@ -216,7 +216,7 @@ async function stillAuthorized(
 }
 
 function principalOf(request: FastifyRequest): Principal {
-  if (!request.principal) throw new Fault('unauthorized');
+  if (!request.principal) throw new ApiError('unauthorized');
   return request.principal;
 }
 
@@ -255,14 +255,14 @@ function sendStream(reply: FastifyReply, { stream, ended, close }: StreamReply):
     .send(readable);
 }
 
-function nothingHere(app: FastifyInstance, request: FastifyRequest): Fault {
+function nothingHere(app: FastifyInstance, request: FastifyRequest): ApiError {
   const [path = ''] = request.url.split('?');
   const methods = (['GET', 'POST', 'PATCH', 'DELETE'] as const).filter(
     (method) => method !== request.method && app.findRoute({ method, url: path }) !== null,
   );
   return methods.length > 0
-    ? new Fault('method_not_allowed', { members: { allow: methods.join(', ') } })
-    : new Fault('not_found');
+    ? new ApiError('method_not_allowed', { members: { allow: methods.join(', ') } })
+    : new ApiError('not_found');
 }
 
 function fail(deps: ApiDeps, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
@@ -271,7 +271,7 @@ function fail(deps: ApiDeps, error: unknown, request: FastifyRequest, reply: Fas
   // Also on errors of the framework, which come before the hooks.
   reply.header('x-request-id', request.id);
   if (fault.entry.status >= 500) {
-    const cause = fault.cause ?? (error instanceof Fault ? null : error);
+    const cause = fault.cause ?? (error instanceof ApiError ? null : error);
     const fields = {
       requestId: request.id,
       code: fault.code,
@@ -297,7 +297,7 @@ function refuseBytes(deps: ApiDeps, error: ConnectionError, socket: Socket): voi
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
   const requestId = `req_${randomBase32(20)}`;
   const tooLarge = error.code === 'HPE_HEADER_OVERFLOW';
-  const fault = new Fault('malformed_request');
+  const fault = new ApiError('malformed_request');
   const body = JSON.stringify(
     problemBody(fault, { baseUrl: deps.baseUrl, requestId, instance: '/', language: 'en' }),
   );

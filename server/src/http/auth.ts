@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { Fault } from '../kit/errors.ts';
-import type { Authority } from '../organizations/authority.ts';
+import { ApiError } from '../kit/errors.ts';
+import type { Authenticator } from '../organizations/authenticator.ts';
 import type { Credential } from '../organizations/credential.ts';
 import type { Principal, Scope } from '../organizations/organization.ts';
 
@@ -15,22 +15,22 @@ export function credentialIn(headers: IncomingHttpHeaders): {
   const key = headers['x-api-key'];
   const { authorization } = headers;
   if (key !== undefined && authorization !== undefined)
-    throw new Fault('unauthorized', { reason: 'two credentials' });
+    throw new ApiError('unauthorized', { reason: 'two credentials' });
   if (typeof key === 'string') return { text: key, kinds: ['key'] };
   const bearer = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
-  if (bearer === undefined) throw new Fault('unauthorized', { reason: 'no credential' });
+  if (bearer === undefined) throw new ApiError('unauthorized', { reason: 'no credential' });
   return { text: bearer, kinds: ['token'] };
 }
 
 export function authenticate(
-  authority: Authority,
+  authenticator: Authenticator,
   headers: IncomingHttpHeaders,
 ): Principal | Promise<Principal> {
   const { text, kinds } = credentialIn(headers);
-  return authority.authenticate(text, kinds);
+  return authenticator.authenticate(text, kinds);
 }
 
 export function requireScope(principal: Principal, scope: Scope): void {
   if (!principal.scopes.has(scope))
-    throw new Fault('insufficient_scope', { members: { requiredScope: scope } });
+    throw new ApiError('insufficient_scope', { members: { requiredScope: scope } });
 }

@@ -1,9 +1,9 @@
 import type { Environment } from '../kit/environment.ts';
-import { type JudgedAddress, judgeAddress } from '../kit/given-address.ts';
+import { type ValidatedUrl, validateUrl } from '../kit/url-rules.ts';
 
 /** Where a payer is sent back to. */
-export function judgeCallbackUrl(text: string, environment: Environment): JudgedAddress {
-  return judgeAddress(text, ({ protocol, hostname }) => {
+export function validateCallbackUrl(text: string, environment: Environment): ValidatedUrl {
+  return validateUrl(text, ({ protocol, hostname }) => {
     const local = environment !== 'production' && protocol === 'http:' && isLoopback(hostname);
     return protocol === 'https:' || local ? [] : ['https'];
   });

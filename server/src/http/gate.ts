@@ -1,28 +1,28 @@
 import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http';
-import { Admission, type Place } from '../kit/admission.ts';
-import { Fault } from '../kit/errors.ts';
+import { Admission, type AdmissionSlot } from '../kit/admission.ts';
+import { ApiError } from '../kit/errors.ts';
 import { EventLoopDelay } from '../kit/event-loop-delay.ts';
 import { randomFraction } from '../kit/ids.ts';
 import type { Log } from '../kit/log.ts';
 import type { Metrics } from '../kit/metrics.ts';
 import { type Allowance, RateLimit } from '../kit/rate-limit.ts';
-import type { Authority } from '../organizations/authority.ts';
+import type { Authenticator } from '../organizations/authenticator.ts';
 import type { Principal } from '../organizations/organization.ts';
 import { OPERATIONS } from './api/operations.ts';
 import { credentialIn } from './auth.ts';
 import { isMerchantOperation } from './operation.ts';
-import { Refusals } from './refusals.ts';
+import { RejectionWriter } from './rejection-writer.ts';
 
 type Kind = 'write' | 'read';
 
 interface GateOptions {
-  readonly authority: Authority;
+  readonly authenticator: Authenticator;
   readonly baseUrl: string;
   readonly metrics: Metrics;
   readonly log: Log;
   /** Of an organization without limits of its own; 0 is none. */
   readonly perSecond: Readonly<Record<Kind, number>>;
-  readonly mostAtOnce: number;
+  readonly maxConcurrentRequests: number;
   /** Whether the database would take no write now: a request that writes is refused before anything is done. */
   readonly writesSuspended: () => boolean;
 }
@@ -32,19 +32,19 @@ interface Judgement {
   readonly principal: Principal;
   /** What it is told about its limit, whichever way it went. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly place: Place | null;
-  readonly fault: Fault | null;
+  readonly slot: AdmissionSlot | null;
+  readonly fault: ApiError | null;
 }
 
 // Made once: an error looks at the stack when it is made, which costs as much as the rest of a refusal.
-const RATE_LIMITED = new Fault('rate_limited', { retryAfterSeconds: 1 });
+const RATE_LIMITED = new ApiError('rate_limited', { retryAfterSeconds: 1 });
 /** Turned away together, they come back apart. */
 const OVERLOADED = [1, 2, 3].map(
   (retryAfterSeconds) =>
-    new Fault('overloaded', { reason: 'more at once than can be done in time', retryAfterSeconds }),
+    new ApiError('overloaded', { reason: 'more at once than can be done in time', retryAfterSeconds }),
 );
 
-const WRITES_SUSPENDED = new Fault('service_unavailable', {
+const WRITES_SUSPENDED = new ApiError('service_unavailable', {
   reason: 'too many commits are pending without an answer',
   retryAfterSeconds: 2,
 });
@@ -61,20 +61,20 @@ const OF_MERCHANTS: ReadonlySet<string> = new Set(
  */
 export class Gate {
   readonly #options: GateOptions;
-  readonly #refusals: Refusals;
+  readonly #refusals: RejectionWriter;
   readonly #limits: Readonly<Record<Kind, RateLimit>>;
   readonly #admissions: Readonly<Record<Kind, Admission>>;
   readonly #judged = new WeakMap<IncomingMessage, Judgement>();
 
   constructor(options: GateOptions) {
     this.#options = options;
-    this.#refusals = new Refusals(options);
+    this.#refusals = new RejectionWriter(options);
     this.#limits = { write: new RateLimit('writes'), read: new RateLimit('reads') };
     // Apart, for they wait in different places: a flood of one does not shut out the other.
-    const { mostAtOnce, metrics } = options;
+    const { maxConcurrentRequests, metrics } = options;
     const admission = () => {
       const delay = new EventLoopDelay();
-      return new Admission(mostAtOnce, () => delay.takeMs());
+      return new Admission(maxConcurrentRequests, () => delay.takeMs());
     };
     const admissions = { write: admission(), read: admission() };
     this.#admissions = admissions;
@@ -84,12 +84,12 @@ export class Gate {
         ['{kind="read"}', read(admissions.read)],
       ]);
     metrics.gauge(
-      'caudal_requests_inside',
+      'caudal_http_requests_in_flight',
       'Requests of merchants that are being worked on.',
       byKind(({ inside }) => inside),
     );
     metrics.gauge(
-      'caudal_requests_inside_limit',
+      'caudal_http_requests_in_flight_limit',
       'How many may be worked on at once before others are turned away; it falls when they take long.',
       byKind(({ limit }) => limit),
     );
@@ -120,15 +120,15 @@ export class Gate {
     const allowance = this.#limits[kind].take(principal.organization.id, this.#perSecond(principal, kind));
     const headers = headersOf(allowance);
     if (allowance && !allowance.allowed) return this.#refused(principal, kind, headers, RATE_LIMITED);
-    const place = this.#admissions[kind].enter(principal.organization.id);
-    if (place === null) {
+    const slot = this.#admissions[kind].enter(principal.organization.id);
+    if (slot === null) {
       this.#limits[kind].giveBack(principal.organization.id);
       return this.#refused(principal, kind, headers, anyOf(OVERLOADED));
     }
     // Who had to be looked up may have hung up meanwhile, and is not heard of again.
-    if (response.closed || response.destroyed) place.hungUp();
-    else response.once('close', () => place.hungUp());
-    return { principal, headers, place, fault: null };
+    if (response.closed || response.destroyed) slot.hungUp();
+    else response.once('close', () => slot.hungUp());
+    return { principal, headers, slot, fault: null };
   }
 
   /** Counts as a write of the organization. @throws Fault `rate_limited` */
@@ -155,7 +155,7 @@ export class Gate {
   #recall(headers: IncomingHttpHeaders): Principal | null {
     try {
       const { text, kinds } = credentialIn(headers);
-      return this.#options.authority.recall(text, kinds);
+      return this.#options.authenticator.recall(text, kinds);
     } catch {
       return null;
     }
@@ -170,10 +170,10 @@ export class Gate {
     principal: Principal,
     kind: Kind,
     headers: Judgement['headers'],
-    fault: Fault,
-  ): Judgement & { readonly fault: Fault } {
+    fault: ApiError,
+  ): Judgement & { readonly fault: ApiError } {
     this.#refusals.count(fault, kind, principal.organization.id);
-    return { principal, headers, place: null, fault };
+    return { principal, headers, slot: null, fault };
   }
 }
 
@@ -193,6 +193,6 @@ function firstSegment(url: string): string {
   return end < 0 ? url.slice(1) : url.slice(1, end + 1);
 }
 
-function anyOf(faults: readonly Fault[]): Fault {
+function anyOf(faults: readonly ApiError[]): ApiError {
   return faults[Math.floor(randomFraction() * faults.length)] ?? RATE_LIMITED;
 }

@@ -16,7 +16,7 @@ interface Call<Params, Query, Body> {
   /** Whether the credential is still good: for answers that go on. */
   readonly stillAuthorized: () => Promise<boolean>;
   /** To be called when what follows waits for a rail: the request no longer counts among those we work on. */
-  readonly othersTurn: () => void;
+  readonly releaseSlot: () => void;
   readonly language: Language;
 }
 

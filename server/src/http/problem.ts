@@ -1,10 +1,10 @@
 import type { FastifyReply } from 'fastify';
 import type { Language } from '../kit/error-catalogue.ts';
-import type { Fault } from '../kit/errors.ts';
+import type { ApiError } from '../kit/errors.ts';
 
 /** RFC 9457. `code` is what a client branches on; the texts are for people. */
 export function problemBody(
-  fault: Fault,
+  fault: ApiError,
   context: { baseUrl: string; requestId: string; instance: string; language: Language },
 ): object {
   const { entry } = fault;
@@ -23,7 +23,7 @@ export function problemBody(
 
 export function sendProblem(
   reply: FastifyReply,
-  fault: Fault,
+  fault: ApiError,
   context: Parameters<typeof problemBody>[1],
 ): FastifyReply {
   reply

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Language } from '../kit/error-catalogue.ts';
-import { Fault, type FieldError } from '../kit/errors.ts';
+import { ApiError, type FieldError } from '../kit/errors.ts';
 import type { FieldCode } from './fields.ts';
 
 type Issue = z.core.$ZodIssue;
@@ -129,9 +129,9 @@ export function readPart<T extends z.ZodType>(
   throw invalidRequest([...found, ...others]);
 }
 
-export function invalidRequest(fields: readonly FieldError[]): Fault {
+export function invalidRequest(fields: readonly FieldError[]): ApiError {
   const onlyUnknown = fields.every((field) => field.code === 'unknown_field');
-  return new Fault(onlyUnknown ? 'unknown_field' : 'invalid_request', { fields });
+  return new ApiError(onlyUnknown ? 'unknown_field' : 'invalid_request', { fields });
 }
 
 /** @param text which of the code's messages, where it has several */

@@ -50,7 +50,7 @@ export const SCHEDULES = [
     why: 'asks PSE which banks it offers today',
   },
   {
-    name: 'keep-house',
+    name: 'housekeeping',
     cron: '*/10 * * * *',
     timezone: BOGOTA,
     missed: 'once',

@@ -7,7 +7,7 @@ export const WORK_KINDS = [
   'key_resolution',
   'payout_sending',
   'payout_polling',
-  'acceptance_booking',
+  'acceptance_posting',
   'link_expiry',
   'event_dispatch',
   'webhook_delivery',

@@ -3,8 +3,8 @@ import { monotonicMs } from './clock.ts';
 /** A request let in should be done within this, on average: far from a second even for the slowest of a hundred. */
 const GOAL_MS = 200;
 /** Where a request takes long though nothing else is done, as with a standby far away, twice that is the goal; this at most. */
-const MOST_GOAL_MS = 500;
-const JUDGE_EVERY_MS = 200;
+const MAX_GOAL_MS = 500;
+const ADJUST_EVERY_MS = 200;
 /** So many may come together at any time. A process that cannot do them in the time is beyond help by turning away. */
 const LEAST = 64;
 
@@ -20,13 +20,13 @@ const LEAST = 64;
  * so whoever floods is turned away and the others are not.
  */
 export class Admission {
-  readonly #most: number;
+  readonly #maxLimit: number;
   readonly #unreadMs: () => number;
   readonly #now: () => number;
   readonly #ofGroup = new Map<string, number>();
   #limit: number;
   #total = 0;
-  #judgedAt: number;
+  #adjustedAt: number;
   #done = 0;
   #doneMs = 0;
   #reachedLimit = false;
@@ -34,12 +34,12 @@ export class Admission {
   #calmMs = 0;
 
   /** @param unreadMs how long requests waited to be read since it was last asked, on average */
-  constructor(most: number, unreadMs: () => number, now: () => number = monotonicMs) {
-    this.#most = most;
+  constructor(maxLimit: number, unreadMs: () => number, now: () => number = monotonicMs) {
+    this.#maxLimit = maxLimit;
     this.#unreadMs = unreadMs;
-    this.#limit = most;
+    this.#limit = maxLimit;
     this.#now = now;
-    this.#judgedAt = now();
+    this.#adjustedAt = now();
   }
 
   get inside(): number {
@@ -51,18 +51,18 @@ export class Admission {
   }
 
   /** @returns null when it is turned away */
-  enter(group: string): Place | null {
+  enter(group: string): AdmissionSlot | null {
     const own = this.#ofGroup.get(group) ?? 0;
     if (this.#total >= this.limit) {
       this.#reachedLimit = true;
       const groups = this.#ofGroup.size + (own === 0 ? 1 : 0);
       const share = Math.max(1, Math.floor(this.#limit / groups));
       // Twice as many as ever ends it where more groups come than there is room for one each.
-      if (own >= share || this.#total >= 2 * this.#most) return null;
+      if (own >= share || this.#total >= 2 * this.#maxLimit) return null;
     }
     this.#ofGroup.set(group, own + 1);
     this.#total += 1;
-    return new Place(this.#now, (since) => this.#left(group, since));
+    return new AdmissionSlot(this.#now, (since) => this.#left(group, since));
   }
 
   #left(group: string, since: number | null): void {
@@ -74,19 +74,19 @@ export class Admission {
     const now = this.#now();
     this.#done += 1;
     this.#doneMs += now - since;
-    if (now - this.#judgedAt >= JUDGE_EVERY_MS) this.#judge(now);
+    if (now - this.#adjustedAt >= ADJUST_EVERY_MS) this.#adjust(now);
   }
 
   /** A limit that nobody met says nothing about being too high, so only one that was met is lowered. */
-  #judge(now: number): void {
+  #adjust(now: number): void {
     const averageMs = this.#unreadMs() + this.#doneMs / this.#done;
     if (!this.#reachedLimit) this.#calmMs += (averageMs - this.#calmMs) / 5;
-    const goalMs = Math.min(MOST_GOAL_MS, Math.max(GOAL_MS, 2 * this.#calmMs));
+    const goalMs = Math.min(MAX_GOAL_MS, Math.max(GOAL_MS, 2 * this.#calmMs));
     if (!this.#reachedLimit) this.#limit *= 1.05;
     else if (averageMs > goalMs) this.#limit *= 0.85;
     else if (averageMs < goalMs * 0.7) this.#limit *= 1.1;
-    this.#limit = Math.min(this.#most, Math.max(Math.min(LEAST, this.#most), this.#limit));
-    this.#judgedAt = now;
+    this.#limit = Math.min(this.#maxLimit, Math.max(Math.min(LEAST, this.#maxLimit), this.#limit));
+    this.#adjustedAt = now;
     this.#done = 0;
     this.#doneMs = 0;
     this.#reachedLimit = false;
@@ -94,29 +94,29 @@ export class Admission {
 }
 
 /** A request that was let in. */
-export class Place {
+export class AdmissionSlot {
   readonly #now: () => number;
-  #leave: ((begunAt: number | null) => void) | null;
-  #begunAt: number | null = null;
+  #leave: ((startedAt: number | null) => void) | null;
+  #startedAt: number | null = null;
 
-  constructor(now: () => number, leave: (begunAt: number | null) => void) {
+  constructor(now: () => number, leave: (startedAt: number | null) => void) {
     this.#now = now;
     this.#leave = leave;
   }
 
   /** From here on it is left by whoever works on it, and not by a client that hangs up: the work goes on without one. */
   begin(): void {
-    this.#begunAt = this.#now();
+    this.#startedAt = this.#now();
   }
 
   /** The connection is gone, or the answer sent. */
   hungUp(): void {
-    if (this.#begunAt === null) this.leave();
+    if (this.#startedAt === null) this.leave();
   }
 
   /** Done, or what follows waits for somebody else. Harmless to repeat. */
   leave(): void {
-    this.#leave?.(this.#begunAt);
+    this.#leave?.(this.#startedAt);
     this.#leave = null;
   }
 }

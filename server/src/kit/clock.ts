@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { Fault } from './errors.ts';
+import { ApiError } from './errors.ts';
 
 /** A credential is verified against revocations that are at most this old. */
 const TRUSTED_FOR_MS = 1000;
@@ -99,8 +99,8 @@ export class BusinessClock {
   }
 }
 
-export function databaseSilent(): Fault {
-  return new Fault('service_unavailable', { reason: 'the database has not been heard for a second' });
+export function databaseSilent(): ApiError {
+  return new ApiError('service_unavailable', { reason: 'the database has not been heard for a second' });
 }
 
 export function monotonicMs(): number {

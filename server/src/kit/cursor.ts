@@ -1,5 +1,5 @@
 import { deriveKey, equalBytes, hmac, type SecretKey, sha256 } from './crypto.ts';
-import { Fault } from './errors.ts';
+import { ApiError } from './errors.ts';
 import { uuidBytes, uuidFromBytes } from './ids.ts';
 
 const MAC_BYTES = 12;
@@ -35,7 +35,7 @@ export class Cursors {
     // A cursor has one spelling.
     const spelled = bytes.toString('base64url') === cursor;
     if (!spelled || bytes.length !== LENGTH || !equalBytes(this.#mac(body, scope), bytes.subarray(17))) {
-      throw new Fault('cursor_invalid');
+      throw new ApiError('cursor_invalid');
     }
     return { direction: body[0] === 0 ? 'older' : 'newer', id: uuidFromBytes(body.subarray(1)) };
   }

@@ -19,7 +19,7 @@ interface FaultOptions {
 }
 
 /** A refusal or failure with a name from the catalogue: the only error a client is told about. */
-export class Fault extends Error {
+export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly members: Readonly<Record<string, string>>;
   readonly fields: readonly FieldError[];

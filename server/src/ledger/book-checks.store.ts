@@ -23,7 +23,7 @@ const BALANCES = check(
   'balances',
   `with ${SUMS},
    account as (
-     select o.id as organization_id, own.account from caudal.organizations o cross join (values ${OWN}) as own (account) where not o.is_house
+     select o.id as organization_id, own.account from caudal.organizations o cross join (values ${OWN}) as own (account) where not o.is_operator
      union select organization_id, account from summed where account in (values ${OWN})
      union select organization_id, account from caudal.ledger_balances
    )
@@ -84,7 +84,7 @@ const kinds = (how: 'partly' | 'wholly') =>
 
 // That a transfer is reversed once is for its cause, which names it, to show.
 const REVERSALS = check(
-  'booking-reversals',
+  'posting-reversals',
   `select 'ledger_transfers' as "table", r.organization_id as "organizationId", r.id::text as id,
      coalesce('a reversal of ' || o.cause_kind || ' ' || o.id || ', at most ' || o.amount_in_cents || ' from ' || o.credit_account || ' to ' || o.debit_account,
        'the reversed transfer ' || r.cause_id) as expected,

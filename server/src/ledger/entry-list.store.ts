@@ -11,7 +11,7 @@ export async function listEntries(
   organizationId: string,
   filters: EntryFilters,
   position: Position | null,
-  most: number,
+  limit: number,
 ): Promise<Entry[]> {
   const { account, createdFrom, createdTo } = filters;
   // The account is part of the text, not a value: only so does PostgreSQL know that the index of the few is enough.
@@ -21,7 +21,7 @@ export async function listEntries(
   const rows = await new Keyset('t', organizationId, position)
     .and(`(${touches})`)
     .between('at', createdFrom, createdTo)
-    .read<EntryRow>(tx, `ledger-entry.list:${account ?? 'all'}`, SELECT, most);
+    .read<EntryRow>(tx, `ledger-entry.list:${account ?? 'all'}`, SELECT, limit);
   return rows.map(entryOf);
 }
 

@@ -4,14 +4,14 @@ import { reversalCause } from './reversal.ts';
 import type { Account, CauseKind, Transfer } from './transfer.ts';
 
 /** A transfer as it is booked. */
-export type Booking = Pick<
+export type Posting = Pick<
   Transfer,
   'organizationId' | 'id' | 'debit' | 'credit' | 'amount' | 'resourceId'
 > & {
   readonly causeKind: CauseKind;
 };
 
-interface BookingRow {
+interface PostingRow {
   organization_id: string;
   id: string;
   debit_account: Account;
@@ -25,33 +25,33 @@ const COLUMNS =
   't.organization_id, t.id, t.debit_account, t.credit_account, t.amount_in_cents, t.cause_kind, t.resource_id';
 
 const BY_ID = statement(
-  'booking.by-id',
+  'posting.by-id',
   `select ${COLUMNS} from caudal.ledger_transfers t where t.organization_id = $1 and t.id = $2`,
 );
 
-export async function bookingById(tx: Tx, organizationId: string, id: string): Promise<Booking | null> {
-  const [row] = await tx.query<BookingRow>(BY_ID, [organizationId, id]);
-  return row ? bookingFromRow(row) : null;
+export async function postingById(tx: Tx, organizationId: string, id: string): Promise<Posting | null> {
+  const [row] = await tx.query<PostingRow>(BY_ID, [organizationId, id]);
+  return row ? postingFromRow(row) : null;
 }
 
 const BY_CAUSE = statement(
-  'booking.by-cause',
+  'posting.by-cause',
   `select ${COLUMNS} from caudal.ledger_causes c
    join caudal.ledger_transfers t on t.organization_id = c.organization_id and t.id = c.transfer_id
    where c.kind = $1 and c.id = $2`,
 );
 
-export async function bookingByCause(tx: Tx, cause: Transfer['cause']): Promise<Booking | null> {
-  const [row] = await tx.query<BookingRow>(BY_CAUSE, [cause.kind, cause.id]);
-  return row ? bookingFromRow(row) : null;
+export async function postingByCause(tx: Tx, cause: Transfer['cause']): Promise<Posting | null> {
+  const [row] = await tx.query<PostingRow>(BY_CAUSE, [cause.kind, cause.id]);
+  return row ? postingFromRow(row) : null;
 }
 
 /** @returns by how much the transfer was reversed, null when it was not */
 export async function reversedAmount(tx: Tx, transferId: string): Promise<Cents | null> {
-  return (await bookingByCause(tx, reversalCause(transferId)))?.amount ?? null;
+  return (await postingByCause(tx, reversalCause(transferId)))?.amount ?? null;
 }
 
-function bookingFromRow(row: BookingRow): Booking {
+function postingFromRow(row: PostingRow): Posting {
   return {
     organizationId: row.organization_id,
     id: row.id,

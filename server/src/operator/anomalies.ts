@@ -1,8 +1,8 @@
 import type { Anomaly } from '../anomalies/anomaly.ts';
 import type { SystemDeps } from '../deps.ts';
-import { listAnomalies, type ResolveOutcome, resolve } from '../flows/resolve-anomaly.ts';
-import { type HeldOutcome, resolveHeldPayin } from '../flows/resolve-held-payin.ts';
-import { findReceiver, returnTo } from '../flows/return-money.ts';
+import { listAnomalies, type ResolveOutcome, resolve } from '../flows/payins/resolve-anomaly.ts';
+import { type HeldOutcome, resolveHeldPayin } from '../flows/payins/resolve-held-payin.ts';
+import { findReceiver, returnTo } from '../flows/payouts/return-money.ts';
 import { isUuid } from '../kit/ids.ts';
 import { decimalPesos } from '../kit/money.ts';
 import { readReceiverKey } from '../payouts/receiver-key.ts';
@@ -76,7 +76,7 @@ export async function anomaliesResolve(deps: SystemDeps, options: Options): Prom
       organizationId: outcome.organizationId,
       ...(returnPayoutId === null ? {} : { returnPayoutId }),
     },
-    text: told(outcome, way, receiver?.name ?? ''),
+    text: notification(outcome, way, receiver?.name ?? ''),
   };
 }
 
@@ -135,7 +135,7 @@ async function receiverOf(deps: SystemDeps, options: Options) {
   );
 }
 
-function told(
+function notification(
   { anomaly, organizationId, returnPayoutId }: Extract<ResolveOutcome, { kind: 'resolved' }>,
   way: (typeof SUSPENSE_WAYS)[number],
   receiver: string,

@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os';
-import { COMMAND_WORDS } from './catalogue.ts';
+import { OPERATOR_COMMANDS } from './commands.ts';
 import { Options, UsageError } from './options.ts';
 
 /**
@@ -8,7 +8,7 @@ import { Options, UsageError } from './options.ts';
  * @returns null when the arguments are not understood
  */
 export function migrationAuthor(args: readonly string[], defaultBy: string | null): string | null {
-  const command = COMMAND_WORDS.find(({ name }) => name === 'migrate');
+  const command = OPERATOR_COMMANDS.find(({ name }) => name === 'migrate');
   if (!command) throw new Error('the catalogue has no migrate');
   try {
     return new Options(args, command, defaultBy ?? `os:${systemUser()}`).by;

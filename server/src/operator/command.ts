@@ -10,10 +10,10 @@ import { anomaliesList, anomaliesResolve } from './anomalies.ts';
 import { auditList } from './audit.ts';
 import {
   type AuditedCommandName,
-  COMMAND_WORDS,
   type CommandName,
+  OPERATOR_COMMANDS,
   type ServerRoleName,
-} from './catalogue.ts';
+} from './commands.ts';
 import { configCheck } from './config-check.ts';
 import { doctor } from './doctor.ts';
 import { failpointsList } from './failpoints.ts';
@@ -22,7 +22,7 @@ import { keysCreate, keysList, keysRevoke } from './keys.ts';
 import { ledgerDeposit, ledgerVerify } from './ledger.ts';
 import { ledgerReverse } from './ledger-reverse.ts';
 import { monthsDetach } from './months.ts';
-import { nearestWord } from './nearest-word.ts';
+import { nearestName } from './nearest-name.ts';
 import { noticesUnreadable } from './notices.ts';
 import { Options, type Output, UsageError } from './options.ts';
 import { orgCreate, orgLimits, orgList, orgUpdate, secretsRewrap } from './organizations.ts';
@@ -104,7 +104,7 @@ export async function operatorCommand(argv: readonly string[]): Promise<number> 
     console.log(helped.trimEnd());
     return 0;
   }
-  let command: (typeof COMMAND_WORDS)[number] | undefined;
+  let command: (typeof OPERATOR_COMMANDS)[number] | undefined;
   try {
     command = commandOf(argv);
     const options = new Options(argv.slice(command.name.split(' ').length), command, givenAuthor());
@@ -140,22 +140,22 @@ function helpFor(argv: readonly string[]): string | null {
     const text = groupHelp(group);
     if (text !== null) return text;
   }
-  const command = asked ? COMMAND_WORDS.find(({ name }) => name === words.join(' ')) : undefined;
+  const command = asked ? OPERATOR_COMMANDS.find(({ name }) => name === words.join(' ')) : undefined;
   return command ? commandHelp(command) : null;
 }
 
 /** @throws UsageError when there is none */
-function commandOf(argv: readonly string[]): (typeof COMMAND_WORDS)[number] {
+function commandOf(argv: readonly string[]): (typeof OPERATOR_COMMANDS)[number] {
   const words = argv[0] === 'help' ? argv.slice(1) : argv;
   const [one = '', two = ''] = words;
   const pair = `${one} ${two}`;
-  const command = COMMAND_WORDS.find(({ name }) => name === pair || name === one);
+  const command = OPERATOR_COMMANDS.find(({ name }) => name === pair || name === one);
   if (command && command.group === 'operator' && argv[0] !== 'help') return command;
   const siblings = commandsOf(one).map(({ name }) => name);
   const typed = /^-|^$/.test(two) ? one : pair;
-  const near = nearestWord(
+  const near = nearestName(
     typed,
-    COMMAND_WORDS.map(({ name }) => name),
+    OPERATOR_COMMANDS.map(({ name }) => name),
   );
   const offer = near === null ? siblings.join(', ') : `did you mean "${near}"?`;
   throw new UsageError(`there is no command "${typed}"${offer === '' ? '' : ` (${offer})`}`);

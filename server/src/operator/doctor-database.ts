@@ -69,7 +69,7 @@ function closedDoor(outside: readonly Entrance[], all: readonly Entrance[]): Fin
           `correct the password (${addressSettings(outside)}); those derived from CAUDAL_MASTER_KEY are set by: caudal migrate`,
         );
   }
-  if (first.login.kind === 'wrong place')
+  if (first.login.kind === 'no_such_database')
     return fail(
       'database',
       says,
@@ -195,10 +195,10 @@ const FEWER_CONNECTIONS =
 
 function room(facts: DatabaseFacts, { database }: Config): Finding {
   const { bytes, connections, max_connections, reserved_connections, version } = facts;
-  const most = (role: ProcessRole) => totalConnections(connectionBudget(role, database));
-  const says = `PostgreSQL ${version}, ${Math.round(bytes / 1e6)} MB, ${connections} of ${max_connections} connections taken; an api process takes up to ${most('api')}, a worker ${most('worker')}`;
+  const limit = (role: ProcessRole) => totalConnections(connectionBudget(role, database));
+  const says = `PostgreSQL ${version}, ${Math.round(bytes / 1e6)} MB, ${connections} of ${max_connections} connections taken; an api process takes up to ${limit('api')}, a worker ${limit('worker')}`;
   const free = max_connections - reserved_connections;
-  return connections > max_connections * 0.85 || most('api') + most('worker') > free
+  return connections > max_connections * 0.85 || limit('api') + limit('worker') > free
     ? warn('room', says, FEWER_CONNECTIONS)
     : ok('room', says);
 }
@@ -209,7 +209,7 @@ export async function examineMonths(db: SystemDb): Promise<Finding> {
     : fail(
         'months',
         "next month's partitions are missing: when it begins, nothing can be written",
-        'caudal schedules run keep-house --by NAME',
+        'caudal schedules run housekeeping --by NAME',
       );
 }
 

@@ -1,4 +1,4 @@
-import type { ClockDifference } from '../kit/http-question.ts';
+import type { ClockDifference } from '../kit/http-probe.ts';
 import { RAILS, type Rail, type RailProbe } from '../rails/contract.ts';
 import { duration, type Finding, fail, ok, warn } from './finding.ts';
 
@@ -25,13 +25,13 @@ export function railFinding(rail: Rail, url: string, probe: RailProbe): Finding 
           )
         : ok(name, says);
     }
-    case 'refuses us':
+    case 'unauthorized':
       return fail(
         name,
         `${url} refuses our credentials (${probe.status})`,
         `correct ${credentials}, then restart every process`,
       );
-    case 'in trouble':
+    case 'unavailable':
       return fail(
         name,
         `${url} cannot be used: ${probe.cause}`,

@@ -7,7 +7,7 @@ import {
   examineNotices,
   examinePayouts,
   examineSchedules,
-} from '../flows/examine-work.ts';
+} from '../flows/operations/examine-work.ts';
 import { realTime } from '../kit/clock.ts';
 import { byAge, counted, duration, type Finding, fail, ok, warn } from './finding.ts';
 
@@ -121,14 +121,14 @@ export async function endpointsFinding(deps: SystemDeps): Promise<Finding> {
 }
 
 export async function eventsFinding(deps: SystemDeps): Promise<Finding> {
-  const { undispatchedSeconds, lines, oldestSeconds } = await examineEvents(deps);
+  const { undispatchedSeconds, queues, oldestSeconds } = await examineEvents(deps);
   const age = Math.max(undispatchedSeconds, oldestSeconds);
   const status = byAge(age, 10, 60);
   if (status === 'ok') return ok('events', 'none is waiting to be sent');
   return graded(
     status,
     'events',
-    `events for ${counted(lines, 'endpoint')} that work${undispatchedSeconds > 10 ? ' (and some not yet handed out)' : ''} have been waiting for ${duration(age)}`,
+    `events for ${counted(queues, 'endpoint')} that work${undispatchedSeconds > 10 ? ' (and some not yet handed out)' : ''} have been waiting for ${duration(age)}`,
     WORKER,
   );
 }
@@ -137,7 +137,7 @@ export async function eventsFinding(deps: SystemDeps): Promise<Finding> {
 const LATE_SECONDS = {
   settlement: 300,
   subtotals: 7500,
-  'keep-house': 1800,
+  housekeeping: 1800,
   'bank-list': 93_600,
   'ledger-verify': 93_600,
 } as const;

@@ -4,9 +4,9 @@ import { compose, railProbes } from '../compose.ts';
 import type { Config } from '../config.ts';
 import { type DatabaseFacts, databaseClock, databaseFacts } from '../db/examine.ts';
 import type { SystemDeps } from '../deps.ts';
-import { listRailPauses } from '../flows/pause-rail.ts';
+import { listRailPauses } from '../flows/operations/pause-rail.ts';
 import { monotonicMs } from '../kit/clock.ts';
-import { askOnce, type ClockDifference } from '../kit/http-question.ts';
+import { type ClockDifference, probe } from '../kit/http-probe.ts';
 import { makeLog } from '../kit/log.ts';
 import { networkFailure } from '../kit/network-failure.ts';
 import { RAILS } from '../rails/contract.ts';
@@ -178,7 +178,7 @@ async function processFinding({ ops }: Config): Promise<Finding> {
   const host = ops.host === '0.0.0.0' || ops.host === '::' ? '127.0.0.1' : ops.host;
   const url = `http://${host}:${ops.port}/readyz`;
   try {
-    const { status, text } = await askOnce({ url, signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
+    const { status, text } = await probe({ url, signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
     if (status === 200) return ok('process', `${url} says ready`);
     const { reasons } = JSON.parse(text) as { reasons?: readonly string[] };
     return warn(

@@ -1,4 +1,9 @@
-import { COMMAND_WORDS, COMMON_OPTIONS, type CommandWords, type OptionWords } from './catalogue.ts';
+import {
+  COMMON_OPTIONS,
+  type CommandDescription,
+  OPERATOR_COMMANDS,
+  type OptionDescription,
+} from './commands.ts';
 
 /** Terminals are at least this wide, and longer lines are hard to read on wider ones. */
 const WIDTH = 80;
@@ -8,10 +13,10 @@ export function overallHelp(): string {
   return `caudal: payins, payouts and payment links on Bre-B and PSE
 
 Roles of the server, configured by the environment (docs/reference/configuration.md)
-${listing(COMMAND_WORDS.filter(({ group }) => group === 'server'))}
+${listing(OPERATOR_COMMANDS.filter(({ group }) => group === 'server'))}
 
 Commands for operators
-${listing(COMMAND_WORDS.filter(({ group }) => group === 'operator'))}
+${listing(OPERATOR_COMMANDS.filter(({ group }) => group === 'operator'))}
 
   caudal help COMMAND     a command's options, with an example
   caudal help GROUP       the commands that begin with a word, such as "org"
@@ -29,11 +34,11 @@ export function groupHelp(word: string): string | null {
   return `${listing(commands)}\n\n  caudal help ${commands[0]?.name ?? word}     its options, with an example\n`;
 }
 
-export function commandsOf(word: string): (typeof COMMAND_WORDS)[number][] {
-  return COMMAND_WORDS.filter(({ name }) => name.startsWith(`${word} `));
+export function commandsOf(word: string): (typeof OPERATOR_COMMANDS)[number][] {
+  return OPERATOR_COMMANDS.filter(({ name }) => name.startsWith(`${word} `));
 }
 
-export function commandHelp(command: CommandWords): string {
+export function commandHelp(command: CommandDescription): string {
   const parts = [
     `caudal ${command.name}: ${command.summary}`,
     command.usage.split('\n').flatMap(usageLines).join('\n'),
@@ -48,7 +53,7 @@ export function commandHelp(command: CommandWords): string {
 }
 
 /** What this command takes beside its own options. */
-export function commonOptions({ group }: CommandWords): OptionWords[] {
+export function commonOptions({ group }: CommandDescription): OptionDescription[] {
   // A role logs; it has no result to print.
   return COMMON_OPTIONS.filter(({ name }) => group === 'operator' || name !== 'json');
 }
@@ -63,7 +68,13 @@ function usageLines(usage: string): string[] {
   );
 }
 
-function optionLine({ name, value, summary, required, choices }: OptionWords): readonly [string, string] {
+function optionLine({
+  name,
+  value,
+  summary,
+  required,
+  choices,
+}: OptionDescription): readonly [string, string] {
   const offered = choices ? `; one of ${choices.join(', ')}` : '';
   return [
     `--${name}${value === null ? '' : ` ${value}`}`,
@@ -75,7 +86,7 @@ function exampleText(examples: readonly string[]): string {
   return `${examples.length === 1 ? 'Example' : 'Examples'}\n${examples.map((line) => `  ${line}`).join('\n')}`;
 }
 
-function listing(commands: readonly CommandWords[]): string {
+function listing(commands: readonly CommandDescription[]): string {
   return columns(commands.map(({ name, summary }) => [name, summary] as const));
 }
 

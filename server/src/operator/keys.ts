@@ -1,6 +1,6 @@
 import type { SystemDeps } from '../deps.ts';
-import { createKey, endKey } from '../flows/manage-organizations.ts';
-import { listKeysOf } from '../flows/read-organizations.ts';
+import { createKey, endKey } from '../flows/operations/manage-organizations.ts';
+import { listKeysOf } from '../flows/operations/read-organizations.ts';
 import { isUuid } from '../kit/ids.ts';
 import type { StoredKey } from '../organizations/credential.store.ts';
 import { SCOPES } from '../organizations/organization.ts';

@@ -1,5 +1,5 @@
 import type { SystemDeps } from '../deps.ts';
-import { type Reversal, type ReversalRefusal, reverseBooking } from '../flows/reverse-booking.ts';
+import { type Reversal, type ReversalRefusal, reversePosting } from '../flows/ledger/reverse-posting.ts';
 import { isUuid } from '../kit/ids.ts';
 import { decimalPesos } from '../kit/money.ts';
 import { amountOf, organizationOf } from './ledger.ts';
@@ -7,9 +7,9 @@ import { type Options, type Output, UsageError } from './options.ts';
 
 export async function ledgerReverse(deps: SystemDeps, options: Options): Promise<Output> {
   const amount = options.matching('amount', /^.+$/, 'pesos', '');
-  const outcome = await reverseBooking(deps, {
+  const outcome = await reversePosting(deps, {
     organizationId: organizationOf(options),
-    booking: bookingOf(options),
+    posting: toPosting(options),
     amount: amount === '' ? null : amountOf(amount),
     operator: options.by,
     reason: options.matching('reason', /^.{1,500}$/, 'a text of at most 500 letters', ''),
@@ -29,7 +29,7 @@ export async function ledgerReverse(deps: SystemDeps, options: Options): Promise
   };
 }
 
-function bookingOf(options: Options): Reversal['booking'] {
+function toPosting(options: Options): Reversal['posting'] {
   const transferId = options.matching('transfer', /^.+$/, 'the id of a transfer', '');
   const depositReference = options.matching('deposit', /^.{1,255}$/, 'the reference of a deposit', '');
   if ((transferId === '') === (depositReference === ''))

@@ -1,7 +1,7 @@
 import { readConfig } from '../config.ts';
 import type { SystemDeps } from '../deps.ts';
-import { type AuditedEnd, auditAround } from '../flows/audit-around.ts';
-import { type Detaching, detachMonths, KEPT_MONTHS } from '../flows/detach-months.ts';
+import { type AuditedEnd, auditAround } from '../flows/operations/audit-around.ts';
+import { type Detaching, detachMonths, KEPT_MONTHS } from '../flows/operations/detach-months.ts';
 import { type Options, type Output, UsageError } from './options.ts';
 
 export async function monthsDetach(deps: SystemDeps, options: Options): Promise<Output> {
@@ -35,13 +35,13 @@ function endOf(outcome: Detaching): AuditedEnd {
       };
     case 'open':
       return { phase: 'failed', details: { error: 'month_open', month: outcome.month } };
-    case 'too young':
+    case 'within_retention':
       return { phase: 'failed', details: { error: 'month_too_young' } };
   }
 }
 
 function detachedMonths(outcome: Detaching) {
-  if (outcome.kind === 'too young')
+  if (outcome.kind === 'within_retention')
     throw new Error(
       `${KEPT_MONTHS} whole months are kept: --before can be ${dashed(outcome.keptFrom)} at the latest`,
     );

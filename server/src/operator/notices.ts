@@ -1,5 +1,5 @@
 import type { SystemDeps } from '../deps.ts';
-import { readUnreadable } from '../flows/read-notices.ts';
+import { readUnreadable } from '../flows/operations/read-notices.ts';
 import type { Output } from './options.ts';
 
 const MOST_LISTED = 100;

@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
 import { AUTHOR_RULE, isAuthor } from '../kit/author.ts';
-import type { CommandWords, OptionWords } from './catalogue.ts';
+import type { CommandDescription, OptionDescription } from './commands.ts';
 import { commonOptions } from './help.ts';
-import { nearestWord } from './nearest-word.ts';
+import { nearestName } from './nearest-name.ts';
 
 /** The command was not understood: exit code 2. */
 export class UsageError extends Error {}
@@ -17,7 +17,7 @@ export interface Output {
 
 /** The words of one call, already known to be words this command takes. */
 export class Options {
-  readonly #command: CommandWords;
+  readonly #command: CommandDescription;
   readonly #values: Readonly<Record<string, unknown>>;
   readonly #defaultBy: string | null;
   readonly words: readonly string[];
@@ -26,7 +26,7 @@ export class Options {
    * @param defaultBy who is recorded where `--by` is not given
    * @throws UsageError for what the catalogue does not have, and for what it requires and was not given
    */
-  constructor(args: readonly string[], command: CommandWords, defaultBy: string | null = null) {
+  constructor(args: readonly string[], command: CommandDescription, defaultBy: string | null = null) {
     this.#command = command;
     this.#defaultBy = defaultBy;
     const { values, words } = parsed(args, [...command.options, ...commonOptions(command)]);
@@ -102,7 +102,7 @@ export class Options {
     });
   }
 
-  #check({ name, required, choices }: OptionWords): void {
+  #check({ name, required, choices }: OptionDescription): void {
     if (required) this.required(name);
     const value = this.#value(name);
     if (choices && typeof value === 'string' && !choices.includes(value))
@@ -119,7 +119,7 @@ export class Options {
 
 function parsed(
   args: readonly string[],
-  offered: readonly OptionWords[],
+  offered: readonly OptionDescription[],
 ): { values: Readonly<Record<string, unknown>>; words: readonly string[] } {
   const options = Object.fromEntries(
     offered.map(({ name, value }) => [
@@ -144,11 +144,11 @@ function parsed(
 }
 
 /** Node's message speaks of positional arguments to whoever mistyped a letter. */
-function refusal(error: unknown, offered: readonly OptionWords[]): string {
+function refusal(error: unknown, offered: readonly OptionDescription[]): string {
   const text = error instanceof Error ? error.message : String(error);
   const unknown = /^Unknown option '(-[^']*)'/.exec(text)?.[1];
   if (unknown === undefined) return text.replaceAll('\n', ' ').replace(/\.$/, '');
-  const near = nearestWord(
+  const near = nearestName(
     unknown,
     offered.map(({ name }) => `--${name}`),
   );

@@ -1,8 +1,8 @@
 import type { SystemDeps } from '../deps.ts';
-import { changeLimits, createOrganization } from '../flows/manage-organizations.ts';
-import { limitsOf, listOrganizations } from '../flows/read-organizations.ts';
-import { rewrapDataKeys } from '../flows/rewrap-data-keys.ts';
-import { updateOrganization } from '../flows/update-organization.ts';
+import { changeLimits, createOrganization } from '../flows/operations/manage-organizations.ts';
+import { limitsOf, listOrganizations } from '../flows/operations/read-organizations.ts';
+import { rewrapDataKeys } from '../flows/operations/rewrap-data-keys.ts';
+import { updateOrganization } from '../flows/operations/update-organization.ts';
 import { isUuid } from '../kit/ids.ts';
 import { type AmountPolicy, type Limits, SCOPES } from '../organizations/organization.ts';
 import { RAILS } from '../rails/contract.ts';

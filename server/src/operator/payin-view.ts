@@ -1,4 +1,4 @@
-import type { PayinOverview } from '../flows/show-payin.ts';
+import type { PayinOverview } from '../flows/payins/show-payin.ts';
 import { decimalPesos } from '../kit/money.ts';
 
 type DetailedPayin = PayinOverview['payin'];
@@ -130,7 +130,7 @@ function railStatusJson(status: PayinOverview['railStatus']) {
 }
 
 function railStatusText(status: PayinOverview['railStatus']): string {
-  if (status === null) return 'never sent';
+  if (status === null) return 'never_sent';
   if (status.kind !== 'yes')
     return `no clear answer (${status.kind === 'no' ? status.railCode : status.cause})`;
   const { state, payments } = status.value;

@@ -1,12 +1,12 @@
 import type { SystemDeps } from '../deps.ts';
 import {
-  type OperatorWord,
+  type OperatorDecision,
   type PayoutRefusal,
   payoutStory,
   resolvePayout,
   unknownPayouts,
   type WaitingReason,
-} from '../flows/resolve-payout.ts';
+} from '../flows/payouts/resolve-payout.ts';
 import { isUuid } from '../kit/ids.ts';
 import { decimalPesos } from '../kit/money.ts';
 import { ERROR_CODES } from '../rails/contract.ts';
@@ -41,7 +41,7 @@ export async function payoutsUnknown(deps: SystemDeps): Promise<Output> {
       questions: rest.questions,
       firstSentAt: first_sent_at,
       lastSentAt: rest.last_sent_at,
-      nextQuestionAt: rest.rail_due_at,
+      nextPollAt: rest.rail_due_at,
       lastAnswer: rest.answer,
       railStatus: rest.rail_status,
       reason: rest.reason,
@@ -84,7 +84,7 @@ export async function payoutsShow(deps: SystemDeps, options: Options): Promise<O
       `${payout.status}${payout.error_code === null ? '' : ` (${payout.error_code})`}  COP ${decimalPesos(payout.amount_in_cents)}  ${payout.reference}`,
       `organization ${payout.organization_id}, created ${payout.created_at.toISOString()}, ended ${payout.result_at?.toISOString() ?? 'not yet'}`,
       `end-to-end ${payout.end_to_end_id}, execution ${payout.execution_id ?? 'none known'}`,
-      sends.length === 0 ? 'never sent' : 'sent:',
+      sends.length === 0 ? 'never_sent' : 'sent:',
       ...sends,
     ].join('\n'),
   };
@@ -105,7 +105,7 @@ export async function payoutsResolve(deps: SystemDeps, options: Options): Promis
         json: { id, status: 'PROCESSING', decidedBy: 'operator', attempts: outcome.attempts },
         text: `Payout ${id} will be sent again under the same end-to-end id; the audit records it.`,
       };
-    case 'the rail has decided':
+    case 'decided_by_rail':
       return {
         json: { id, status: outcome.status, decidedBy: 'rail' },
         text: `The rail, asked once more, had a clear answer: payout ${id} is ${outcome.status}. Your word was not needed.`,
@@ -115,7 +115,7 @@ export async function payoutsResolve(deps: SystemDeps, options: Options): Promis
   }
 }
 
-function wordOf(options: Options): OperatorWord {
+function wordOf(options: Options): OperatorDecision {
   const given = (['confirm', 'decline', 'resend'] as const).filter((each) => options.given(each));
   const [kind] = given;
   if (kind === undefined || given.length > 1)
@@ -141,15 +141,15 @@ function idOf(options: Options, command: string): string {
 
 function refusal(outcome: PayoutRefusal): string {
   switch (outcome.kind) {
-    case 'no such payout':
+    case 'not_found':
       return 'there is no such payout';
-    case 'never sent':
+    case 'never_sent':
       return 'it was never sent: its merchant can cancel it, and nothing about it is unknown';
-    case 'too early':
+    case 'too_early':
       return 'it was sent so recently that it may still arrive: try again when the longest processing time of the rail (BREB_MAX_PROCESSING_MS) and twenty seconds have passed since it was sent';
-    case 'the rail is at it':
+    case 'in_progress_at_rail':
       return 'the rail says that it has the order and is still at it: declined now, the money may leave all the same. If its operators have told you in writing that it never will, add --anyway';
-    case 'settled otherwise':
+    case 'settled_elsewhere':
       return 'the rail has executed it, over another amount than ours (anomalies list shows it): it can be neither declined nor sent again; --confirm ends it, and the difference is to be settled with the rail';
     case 'execution_of_another_payout':
       return 'the rail reports it as settled by an execution that paid another payout (anomalies list shows it): it cannot be sent again. When the operators of the rail have confirmed that no money left for it, --decline ends it';
@@ -159,7 +159,7 @@ function refusal(outcome: PayoutRefusal): string {
       return 'the rail did not answer the query: an order is sent again only when the rail answers that it does not know it. Try again later';
     case 'resend_scheduled':
       return 'it is already scheduled to be sent again';
-    case 'ended before':
+    case 'already_final':
       return `it has ended before: ${outcome.status}`;
   }
 }

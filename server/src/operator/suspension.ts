@@ -1,6 +1,6 @@
 import type { SystemDeps } from '../deps.ts';
-import { readOrganization } from '../flows/read-organizations.ts';
-import { resumeOrganization, suspendOrganization } from '../flows/suspend-organization.ts';
+import { readOrganization } from '../flows/operations/read-organizations.ts';
+import { resumeOrganization, suspendOrganization } from '../flows/operations/suspend-organization.ts';
 import { type Options, type Output } from './options.ts';
 import { organizationIdOf } from './organizations.ts';
 

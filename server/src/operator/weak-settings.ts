@@ -20,8 +20,8 @@ export function weakSettings(given: Given, role: string | null): string[] {
 
 function openSettings(given: Given): string[] {
   const found: string[] = [];
-  if (given['CAUDAL_WEBHOOKS_TO_LOOPBACK'] === 'yes')
-    found.push('CAUDAL_WEBHOOKS_TO_LOOPBACK is yes: a merchant can have requests sent to this machine');
+  if (given['CAUDAL_WEBHOOKS_ALLOW_LOOPBACK'] === 'yes')
+    found.push('CAUDAL_WEBHOOKS_ALLOW_LOOPBACK is yes: a merchant can have requests sent to this machine');
   if (given['CAUDAL_FAILPOINT'] !== undefined)
     found.push('CAUDAL_FAILPOINT is set: the process will kill itself there');
   for (const name of ADDRESSES) {

@@ -1,7 +1,7 @@
 import { statement, type Tx } from '../db/tx.ts';
-import type { Pause } from './brakes.ts';
 import { type OrganizationRow, organizationOf } from './organization.store.ts';
 import type { Limits, Organization } from './organization.ts';
+import type { Pause } from './rail-pauses.ts';
 import type { WrappedKey } from './secrets.ts';
 
 /** A credential as the database knows it: everything a request needs, in one read. */

@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { SystemDb } from '../db/system.ts';
 import { type BusinessClock, databaseSilent, monotonicMs } from '../kit/clock.ts';
 import { errorFields, type Log } from '../kit/log.ts';
-import type { Authority } from './authority.ts';
-import type { Brakes } from './brakes.ts';
+import type { Authenticator } from './authenticator.ts';
 import { type Pulse, readPulse } from './credential.store.ts';
 import { keepIdClock } from './id-clock.store.ts';
 import { idRangeOf, isIdClockBehind } from './id-clock.ts';
+import type { RailPauses } from './rail-pauses.ts';
 
 const EVERY_MS = 400;
 /** The pulse lists the changes of thirty seconds; after a longer silence some may have been missed. */
@@ -18,7 +18,7 @@ const MAX_CONCURRENT_BEATS = 2;
  * How long requests wait for a late heartbeat, counted in turns of the event loop: after a turn that took seconds
  * because this process was busy, the answer of the database is read before the wait is over.
  */
-const RENEWAL_TURNS = 30;
+const REFRESH_BATCHES = 30;
 const TURN_MS = 50;
 /** Longest a beat waits for the high-water mark of ids: reads must not depend on a database that cannot write. */
 const KEEP_WITHIN_MS = 300;
@@ -26,8 +26,8 @@ const KEEP_WITHIN_MS = 300;
 interface HeartbeatOptions {
   readonly db: SystemDb;
   readonly clock: BusinessClock;
-  readonly authority: Authority;
-  readonly brakes: Brakes;
+  readonly authenticator: Authenticator;
+  readonly railPauses: RailPauses;
   readonly log: Log;
   readonly longestGapMs?: number;
 }
@@ -96,7 +96,7 @@ export class Heartbeat {
 
   async #renewOnce(sinceMs: number): Promise<void> {
     this.#lastError = null;
-    for (let turn = 0; turn < RENEWAL_TURNS; turn += 1) {
+    for (let turn = 0; turn < REFRESH_BATCHES; turn += 1) {
       this.#tryBeat();
       await Promise.race([this.#heard.promise, sleep(TURN_MS)]);
       if (this.#options.clock.isSampledSince(sinceMs)) return;
@@ -153,16 +153,17 @@ export class Heartbeat {
   }
 
   #apply(pulse: Pulse, takenAt: number): void {
-    const { authority, brakes, clock, log } = this.#options;
+    const { authenticator, railPauses, clock, log } = this.#options;
     const fresh = pulse.changes.filter((change) => !this.#seen.has(change.id));
-    if (this.#gapMs(pulse, takenAt) > (this.#options.longestGapMs ?? LONGEST_GAP_MS)) authority.forgetAll();
-    else if (fresh.length > 0) authority.forget(new Set(fresh.map((change) => change.organizationId)));
+    if (this.#gapMs(pulse, takenAt) > (this.#options.longestGapMs ?? LONGEST_GAP_MS))
+      authenticator.forgetAll();
+    else if (fresh.length > 0) authenticator.forget(new Set(fresh.map((change) => change.organizationId)));
     this.#lastRealMs = pulse.realMs;
     this.#lastTakenAt = Math.max(this.#lastTakenAt, takenAt);
     for (const { id } of fresh) this.#seen.add(id);
     const listed = new Set(pulse.changes.map((change) => change.id));
     for (const id of this.#seen) if (!listed.has(id)) this.#seen.delete(id);
-    brakes.hear(pulse.pauses, takenAt);
+    railPauses.hear(pulse.pauses, takenAt);
     // Last, so that the time is never fresh while the revocations and pauses of its beat are not yet known.
     const ids = idRangeOf(pulse);
     if (ids.leadMs > 0 && clock.idLeadMs === 0)
@@ -187,7 +188,7 @@ export class Heartbeat {
   }
 
   async #recordUse(): Promise<void> {
-    await this.#options.authority
+    await this.#options.authenticator
       .recordUse()
       .catch((error: unknown) =>
         this.#options.log.warn(errorFields(error), 'the use of keys could not be recorded'),

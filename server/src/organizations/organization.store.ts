@@ -17,12 +17,12 @@ export interface NewOrganization {
   readonly merchantCategory: string;
   /** EXACT unless given. */
   readonly amountPolicy?: AmountPolicy;
-  readonly isHouse: boolean;
+  readonly isOperator: boolean;
 }
 
 const INSERT = statement(
   'organization.insert',
-  `insert into caudal.organizations (id, name, accent, support_contact, rails, city, postal_code, merchant_category, is_house, amount_policy)
+  `insert into caudal.organizations (id, name, accent, support_contact, rails, city, postal_code, merchant_category, is_operator, amount_policy)
    values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
    on conflict do nothing`,
 );
@@ -39,7 +39,7 @@ export async function insertOrganization(
   organization: NewOrganization,
   key: WrappedKey,
 ): Promise<void> {
-  const { id, name, accent, supportContact, rails, city, postalCode, merchantCategory, isHouse } =
+  const { id, name, accent, supportContact, rails, city, postalCode, merchantCategory, isOperator } =
     organization;
   await tx.query(INSERT, [
     id,
@@ -50,7 +50,7 @@ export async function insertOrganization(
     city,
     postalCode,
     merchantCategory,
-    isHouse,
+    isOperator,
     organization.amountPolicy ?? 'EXACT',
   ]);
   await tx.query(INSERT_KEY, [id, key.wrappedKey, key.masterKeyId]);
@@ -69,7 +69,7 @@ export async function announceChange(tx: Tx, organizationId: string): Promise<vo
 const LIST = statement(
   'organization.list',
   `select ${COLUMNS}, amount_policy
-   from caudal.organizations where not is_house order by id`,
+   from caudal.organizations where not is_operator order by id`,
 );
 
 export interface ListedOrganization extends Organization {
@@ -86,7 +86,7 @@ export async function listOrganizations(tx: Tx): Promise<ListedOrganization[]> {
 
 const FIND_BY_ID = statement(
   'organization.find',
-  `select ${COLUMNS}, amount_policy from caudal.organizations where id = $1 and not is_house`,
+  `select ${COLUMNS}, amount_policy from caudal.organizations where id = $1 and not is_operator`,
 );
 const LOCK_BY_ID = statement('organization.lock', `${FIND_BY_ID.text} for no key update`);
 
@@ -131,7 +131,7 @@ function listedOrganization(row: ListedRow): ListedOrganization {
 }
 
 const SELECT_LIMITS =
-  'select writes_per_second, reads_per_second from caudal.organizations where id = $1 and not is_house';
+  'select writes_per_second, reads_per_second from caudal.organizations where id = $1 and not is_operator';
 const LIMITS = statement('organization.limits', SELECT_LIMITS);
 const LOCK_LIMITS = statement('organization.lock-limits', `${SELECT_LIMITS} for update`);
 
@@ -179,7 +179,7 @@ export async function organizationsByNumber(
 const FIND_BY_NUMBER = statement(
   'organization.find-by-number',
   `select ${COLUMNS}
-   from caudal.organizations where number = $1 and not is_house`,
+   from caudal.organizations where number = $1 and not is_operator`,
 );
 
 export async function findOrganizationByNumber(tx: Tx, number: number): Promise<Organization | null> {
@@ -242,7 +242,7 @@ export async function replaceWrappedKey(tx: Tx, organizationId: string, key: Wra
 
 const EXISTS = statement(
   'organization.exists',
-  'select from caudal.organizations where id = $1 and not is_house',
+  'select from caudal.organizations where id = $1 and not is_operator',
 );
 
 export async function organizationExists(tx: Tx, organizationId: string): Promise<boolean> {

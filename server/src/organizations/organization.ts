@@ -60,4 +60,4 @@ export interface OrganizationSecrets {
 }
 
 /** Owns what belongs to no merchant: raw and unmatched notices, suspense, returns. */
-export const HOUSE_ID = '00000000-0000-7000-8000-000000000001';
+export const OPERATOR_ORGANIZATION_ID = '00000000-0000-7000-8000-000000000001';

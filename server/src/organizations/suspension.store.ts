@@ -12,7 +12,7 @@ const SUSPEND = statement(
   'suspension.suspend',
   `update caudal.organizations set
      suspended_at = coalesce(suspended_at, caudal.now()), suspended_by = $2, suspension_reason = $3, updated_at = caudal.now()
-   where id = $1 and not is_house
+   where id = $1 and not is_operator
    returning suspended_at as at, suspended_by as by, suspension_reason as reason`,
 );
 

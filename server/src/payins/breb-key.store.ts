@@ -1,4 +1,4 @@
-import { CLAIM } from '../db/claim.ts';
+import { CLAIM } from '../db/lease.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import { type Cents, cents } from '../kit/money.ts';
 
@@ -16,12 +16,12 @@ export interface DueKey {
 }
 
 const DUE =
-  'k.register_due_at <= caudal.now() and (k.claimed_until is null or k.claimed_until < clock_timestamp())';
+  'k.register_due_at <= caudal.now() and (k.leased_until is null or k.leased_until < clock_timestamp())';
 
 /** Whether a key is due that no process has claimed. */
 export const KEYS_DUE = `exists (select from caudal.breb_keys k where ${DUE})`;
 
-const CLAIM_DUE = statement(
+const LEASE_DUE = statement(
   'breb-key.claim',
   `with due as (
      select k.key from caudal.breb_keys k
@@ -30,7 +30,7 @@ const CLAIM_DUE = statement(
      order by k.register_due_at limit $2 for update skip locked
    ),
    claimed as (
-     update caudal.breb_keys k set claimed_until = clock_timestamp() + ${CLAIM}, claim_token = $1
+     update caudal.breb_keys k set leased_until = clock_timestamp() + ${CLAIM}, lease_token = $1
      from due where k.key = due.key
      returning k.key, k.organization_id, k.payin_id, k.attempts
    )
@@ -51,15 +51,15 @@ interface DueRow {
 
 /**
  * Takes up to `most` due keys that nobody is at. Keys of a process that died come free when its claim ends.
- * @param leaveOut organizations for which the rail is paused: their keys stay due
+ * @param excludedOrganizations organizations for which the rail is paused: their keys stay due
  */
-export async function claimDueKeys(
+export async function leaseDueKeys(
   tx: Tx,
-  claimToken: string,
-  most: number,
-  leaveOut: readonly string[],
+  leaseToken: string,
+  limit: number,
+  excludedOrganizations: readonly string[],
 ): Promise<DueKey[]> {
-  const rows = await tx.query<DueRow>(CLAIM_DUE, [claimToken, most, leaveOut]);
+  const rows = await tx.query<DueRow>(LEASE_DUE, [leaseToken, limit, excludedOrganizations]);
   return rows.map((row) => ({
     key: row.key,
     organizationId: row.organization_id,
@@ -74,7 +74,7 @@ export async function claimDueKeys(
 
 export interface RegistrationResult {
   readonly key: string;
-  readonly claimToken: string;
+  readonly leaseToken: string;
   /** The network's refusal; null when it has the key, or when it must be asked again after `retryAfterMs`. */
   readonly refusal: string | null;
   readonly retryAfterMs: number | null;
@@ -88,9 +88,9 @@ const RECORD = statement(
      refusal = r.refusal,
      register_due_at = case when r.retry_after_ms is not null then moment.at + make_interval(secs => r.retry_after_ms / 1000.0) end,
      attempts = least(k.attempts + 1, 32000),
-     claimed_until = null, claim_token = null
-   from moment, unnest($1::uuid[], $2::text[], $3::text[], $4::float8[]) as r (claim_token, key, refusal, retry_after_ms)
-   where k.key = r.key and k.claim_token = r.claim_token
+     leased_until = null, lease_token = null
+   from moment, unnest($1::uuid[], $2::text[], $3::text[], $4::float8[]) as r (lease_token, key, refusal, retry_after_ms)
+   where k.key = r.key and k.lease_token = r.lease_token
    returning k.key, k.organization_id, k.payin_id`,
 );
 
@@ -110,7 +110,7 @@ export async function recordRegistrations(
   results: readonly RegistrationResult[],
 ): Promise<RecordedKey[]> {
   const rows = await tx.query<{ key: string; organization_id: string; payin_id: string }>(RECORD, [
-    results.map((result) => result.claimToken),
+    results.map((result) => result.leaseToken),
     results.map((result) => result.key),
     results.map((result) => result.refusal),
     results.map((result) => result.retryAfterMs),

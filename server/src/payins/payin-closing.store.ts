@@ -6,7 +6,7 @@ const CLOSE_EARLY = statement(
   'payin-closing.early',
   // Whoever is asking about it meanwhile has lost the claim: its answer is heard, but decides no longer what is due next.
   `with moment as materialized (select caudal.now() as at)
-   update caudal.payins p set expires_at = m.at, rail_task = 'close', rail_due_at = m.at, claimed_until = null, claim_token = null
+   update caudal.payins p set expires_at = m.at, rail_task = 'close', rail_due_at = m.at, leased_until = null, lease_token = null
    from moment m
    where p.organization_id = $1 and p.id = $2 and p.rail = 'BRE_B' and p.status in (${statesBefore('CONFIRMED')}) and p.expires_at > m.at
    returning 1`,

@@ -5,7 +5,7 @@ const RELEASE = statement(
   'payin-hold.release',
   `update caudal.payins p set
      settles_at = caudal.now(), settlement_released_at = caudal.now(), rail_task = null, rail_due_at = null,
-     claimed_until = null, claim_token = null
+     leased_until = null, lease_token = null
    where p.organization_id = $1 and p.id = $2 and p.settlement_status = 'PENDING_SETTLEMENT' and p.settles_at is null
    returning 1`,
 );
@@ -20,7 +20,7 @@ const REVERSE = statement(
   // The rail is queried at once: it may list the execution with another amount, which is then booked as what it is.
   `update caudal.payins p set
      settlement_status = 'REVERSED', updated_at = greatest(caudal.now(), p.updated_at), rail_task = 'ask', rail_due_at = caudal.now(),
-     claimed_until = null, claim_token = null
+     leased_until = null, lease_token = null
    where p.organization_id = $1 and p.id = $2 and p.settlement_status = 'PENDING_SETTLEMENT' and p.settles_at is null
    returning 1`,
 );

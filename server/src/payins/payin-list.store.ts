@@ -22,7 +22,7 @@ export function listPayins(
   organizationId: string,
   filters: PayinFilters,
   position: Position | null,
-  most: number,
+  limit: number,
 ): Promise<PayinRow[]> {
   return new Keyset('p', organizationId, position)
     .where('p.status = ?', filters.status)
@@ -34,7 +34,7 @@ export function listPayins(
     )
     .ofKinds(kindsOf(filters))
     .between('created_at', filters.createdFrom, filters.createdTo)
-    .read<PayinRow>(tx, 'payin.list', `select ${PAYIN_COLUMNS} from caudal.payins p`, most);
+    .read<PayinRow>(tx, 'payin.list', `select ${PAYIN_COLUMNS} from caudal.payins p`, limit);
 }
 
 /** The index of states has the status before the rail: what is not asked for is spelled out. A few rows need none of it. */

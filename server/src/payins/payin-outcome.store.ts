@@ -1,8 +1,8 @@
-import { CLAIM } from '../db/claim.ts';
+import { CLAIM } from '../db/lease.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import type { Rail } from '../rails/contract.ts';
-import type { AmountPolicy, Move } from './payin.outcome.ts';
-import type { RailTask } from './payin.questions.ts';
+import type { AmountPolicy, Transition } from './payin.outcome.ts';
+import type { RailTask } from './payin.polling.ts';
 import { statesBefore } from './payin.states.ts';
 import { PAYIN_COLUMNS, type PayinRow } from './payin.store.ts';
 
@@ -85,7 +85,7 @@ const MOVE = statement(
        rail_due_at = case when p.rail = 'BRE_B' then
          moment.at + case when m.closes then interval '0' else make_interval(secs => $13 / 1000.0) end
          when not m.verified then moment.at end,
-       claimed_until = null, claim_token = null
+       leased_until = null, lease_token = null
      from moment, move m
      where p.organization_id = m.organization_id and p.id = m.id and p.status = m.from_status and p.status in (${statesBefore('CONFIRMED')})
      returning ${PAYIN_COLUMNS}, m.from_status, m.cause,
@@ -96,7 +96,7 @@ const MOVE = statement(
      select organization_id, id, from_status, status, cause, updated_at from moved
    ),
    keys as (
-     update caudal.breb_keys k set register_due_at = null, claimed_until = null, claim_token = null
+     update caudal.breb_keys k set register_due_at = null, leased_until = null, lease_token = null
      from moved p where k.key = p.breb_key and k.register_due_at is not null
    )
    select * from moved`,
@@ -109,7 +109,7 @@ export interface MovedPayin extends PayinRow {
 export interface MoveOptions {
   readonly settlementDelayMinutes: number;
   /** From the end of a Bre-B payin to the last query about it. */
-  readonly lastQuestionMs: number;
+  readonly lastPollMs: number;
 }
 
 /**
@@ -118,8 +118,8 @@ export interface MoveOptions {
  */
 export async function movePayins(
   tx: Tx,
-  moves: readonly (PayinKey & Move & { readonly from: string })[],
-  { settlementDelayMinutes, lastQuestionMs }: MoveOptions,
+  moves: readonly (PayinKey & Transition & { readonly from: string })[],
+  { settlementDelayMinutes, lastPollMs }: MoveOptions,
 ): Promise<MovedPayin[]> {
   if (moves.length === 0) return [];
   const moved = await tx.query<MovedPayin>(MOVE, [
@@ -135,28 +135,28 @@ export async function movePayins(
     moves.map((move) => move.endToEndId ?? null),
     moves.map((move) => move.payment?.executionId ?? null),
     moves.map((move) => move.payment?.verified ?? null),
-    lastQuestionMs,
+    lastPollMs,
   ]);
   if (moved.length !== moves.length)
     throw new Error(`${moves.length} payins were to move and ${moved.length} did`);
   return moved;
 }
 
-const DUE = 'rail_due_at <= caudal.now() and (claimed_until is null or claimed_until < clock_timestamp())';
+const DUE = 'rail_due_at <= caudal.now() and (leased_until is null or leased_until < clock_timestamp())';
 
 /** Whether a payin of this rail and task is due that no process has claimed. */
 export function payinTaskDue(rail: Rail, task: 'open' | RailTask['task']): string {
   return `exists (select from caudal.payins where rail = '${rail}' and rail_task = '${task}' and ${DUE})`;
 }
 
-const CLAIM_TASKS = statement(
+const LEASE_TASKS = statement(
   'payin-outcome.claim',
   `with due as (
      select organization_id, id from caudal.payins
      where rail = $3 and rail_task = $4 and ${DUE}
      order by rail_due_at limit $2 for update skip locked
    )
-   update caudal.payins p set claimed_until = clock_timestamp() + ${CLAIM}, claim_token = $1
+   update caudal.payins p set leased_until = clock_timestamp() + ${CLAIM}, lease_token = $1
    from due where p.organization_id = due.organization_id and p.id = due.id
    returning p.organization_id, p.id, p.breb_key, p.rail_attempts, p.rail_sent_at is not null as sent,
      (extract(epoch from caudal.now() - p.result_at) * 1000)::float8 as ended_ms_ago,
@@ -175,12 +175,12 @@ export interface DueTask extends PayinKey {
 }
 
 /** Takes up to `most` payins whose rail is to be asked, or whose collection is to be closed, and nobody at them. */
-export async function claimTasks(
+export async function leaseTasks(
   tx: Tx,
-  claimToken: string,
+  leaseToken: string,
   rail: Rail,
   task: RailTask['task'],
-  most: number,
+  limit: number,
 ): Promise<DueTask[]> {
   const rows = await tx.query<{
     organization_id: string;
@@ -190,7 +190,7 @@ export async function claimTasks(
     sent: boolean;
     ended_ms_ago: number | null;
     organization_number: number;
-  }>(CLAIM_TASKS, [claimToken, most, rail, task]);
+  }>(LEASE_TASKS, [leaseToken, limit, rail, task]);
   return rows.map((row) => ({
     organizationId: row.organization_id,
     id: row.id,
@@ -207,17 +207,17 @@ const RESCHEDULE = statement(
   // A payment is verified whichever query listed it; what is due next is decided only by the holder of the claim.
   `with moment as materialized (select caudal.now() as at)
    update caudal.payins p set
-     rail_task = case when p.claim_token = $5 then r.task else p.rail_task end,
-     rail_due_at = case when p.claim_token = $5 then r.due_at else p.rail_due_at end,
-     rail_attempts = case when p.claim_token = $5 then least(p.rail_attempts + 1, 32000) else p.rail_attempts end,
-     claimed_until = case when p.claim_token = $5 then null else p.claimed_until end,
-     claim_token = case when p.claim_token = $5 then null else p.claim_token end,
+     rail_task = case when p.lease_token = $5 then r.task else p.rail_task end,
+     rail_due_at = case when p.lease_token = $5 then r.due_at else p.rail_due_at end,
+     rail_attempts = case when p.lease_token = $5 then least(p.rail_attempts + 1, 32000) else p.rail_attempts end,
+     leased_until = case when p.lease_token = $5 then null else p.leased_until end,
+     lease_token = case when p.lease_token = $5 then null else p.lease_token end,
      payment_verified_at = case when r.verified then moment.at else p.payment_verified_at end,
      settles_at = case when r.verified then p.result_at + make_interval(mins => $7) else p.settles_at end,
      end_to_end_id = coalesce(r.end_to_end_id, p.end_to_end_id)
    from moment, unnest($1::uuid[], $2::uuid[], $3::text[], $4::timestamptz[], $6::boolean[], $8::text[])
      as r (organization_id, id, task, due_at, verified, end_to_end_id)
-   where p.organization_id = r.organization_id and p.id = r.id and (p.claim_token = $5 or r.verified)`,
+   where p.organization_id = r.organization_id and p.id = r.id and (p.lease_token = $5 or r.verified)`,
 );
 
 interface AnsweredPayin extends PayinKey {
@@ -234,16 +234,16 @@ interface AnsweredPayin extends PayinKey {
 export async function reschedulePayins(
   tx: Tx,
   answered: readonly AnsweredPayin[],
-  { claimToken, settlementDelayMinutes }: { claimToken: string | null; settlementDelayMinutes: number },
+  { leaseToken, settlementDelayMinutes }: { leaseToken: string | null; settlementDelayMinutes: number },
 ): Promise<void> {
-  const tasks = claimToken === null ? answered.filter((each) => each.verified) : answered;
+  const tasks = leaseToken === null ? answered.filter((each) => each.verified) : answered;
   if (tasks.length === 0) return;
   await tx.query(RESCHEDULE, [
     tasks.map((each) => each.organizationId),
     tasks.map((each) => each.id),
     tasks.map((each) => each.next?.task ?? null),
     tasks.map((each) => each.next?.at ?? null),
-    claimToken,
+    leaseToken,
     tasks.map((each) => each.verified),
     settlementDelayMinutes,
     tasks.map((each) => each.endToEndId ?? null),
@@ -255,22 +255,22 @@ const POSTPONE = statement(
   `with moment as materialized (select caudal.now() as at)
    update caudal.payins p set
      rail_due_at = moment.at + make_interval(secs => r.after_ms / 1000.0), rail_attempts = least(p.rail_attempts + 1, 32000),
-     claimed_until = null, claim_token = null
+     leased_until = null, lease_token = null
    from moment, unnest($1::uuid[], $2::uuid[], $3::float8[]) as r (organization_id, id, after_ms)
-   where p.organization_id = r.organization_id and p.id = r.id and p.claim_token = $4 and p.rail_due_at is not null`,
+   where p.organization_id = r.organization_id and p.id = r.id and p.lease_token = $4 and p.rail_due_at is not null`,
 );
 
 /** The rail gave no clear answer: the same again, later. */
 export async function postponeTasks(
   tx: Tx,
   tasks: readonly (PayinKey & { readonly afterMs: number })[],
-  claimToken: string,
+  leaseToken: string,
 ): Promise<void> {
   if (tasks.length === 0) return;
   await tx.query(POSTPONE, [
     tasks.map((each) => each.organizationId),
     tasks.map((each) => each.id),
     tasks.map((each) => each.afterMs),
-    claimToken,
+    leaseToken,
   ]);
 }

@@ -1,4 +1,4 @@
-import { CLAIM } from '../db/claim.ts';
+import { CLAIM } from '../db/lease.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import { statesBefore } from './payin.states.ts';
 import { PAYIN_COLUMNS, type PayinRow } from './payin.store.ts';
@@ -37,7 +37,7 @@ const GIVE_PAYER = statement(
   `with moment as materialized (select caudal.now() as at)
    update caudal.payins p set
      customer = $3, rail_task = 'open', rail_due_at = m.at, rail_sent_at = m.at,
-     claimed_until = clock_timestamp() + ${CLAIM}, claim_token = $4
+     leased_until = clock_timestamp() + ${CLAIM}, lease_token = $4
    from moment m
    where p.organization_id = $1 and p.id = $2 and p.rail = 'PSE' and p.customer is null and p.expires_at > m.at
      and p.status in (${statesBefore('PROCESSING')})
@@ -48,13 +48,13 @@ const GIVE_PAYER = statement(
  * The payer of a PSE payin that was created without one. Whoever gives it opens the bank's page.
  * @returns null when it has its payer already, has ended, or its time is over
  */
-export async function givePayer(
+export async function insertPayer(
   tx: Tx,
   { organizationId, id }: { readonly organizationId: string; readonly id: string },
   sealedCustomer: Buffer,
-  claimToken: string,
+  leaseToken: string,
 ): Promise<PayinRow | null> {
-  const [row] = await tx.query<PayinRow>(GIVE_PAYER, [organizationId, id, sealedCustomer, claimToken]);
+  const [row] = await tx.query<PayinRow>(GIVE_PAYER, [organizationId, id, sealedCustomer, leaseToken]);
   return row ?? null;
 }
 

@@ -25,8 +25,8 @@ const CLAIM = statement(
 );
 
 /** Up to `most` payins whose money may become available, longest due first. They are this transaction's until it ends. */
-export async function lockSettlingPayins(tx: Tx, most: number): Promise<SettlingPayin[]> {
-  return (await tx.query<SettlingRow>(CLAIM, [most])).map(settlingPayin);
+export async function lockSettlingPayins(tx: Tx, limit: number): Promise<SettlingPayin[]> {
+  return (await tx.query<SettlingRow>(CLAIM, [limit])).map(settlingPayin);
 }
 
 const RELOCK = statement(
@@ -54,14 +54,14 @@ const PUT_OFF = statement(
 );
 
 /** Out of the way of the others, and not forgotten. */
-export async function putOffSettling(tx: Tx, payins: readonly SettlingPayin[]): Promise<void> {
+export async function postponeSettling(tx: Tx, payins: readonly SettlingPayin[]): Promise<void> {
   await tx.query(PUT_OFF, [payins.map((payin) => payin.organizationId), payins.map((payin) => payin.id)]);
 }
 
 const QUERY_FIRST = statement(
   'payin-settlement.query-first',
   `with moment as materialized (select caudal.now() as at)
-   update caudal.payins p set settles_at = null, rail_task = 'ask', rail_due_at = moment.at, claimed_until = null, claim_token = null
+   update caudal.payins p set settles_at = null, rail_task = 'ask', rail_due_at = moment.at, leased_until = null, lease_token = null
    from moment, unnest($1::uuid[], $2::uuid[]) as w (organization_id, id)
    where p.organization_id = w.organization_id and p.id = w.id and p.settles_at is not null`,
 );

@@ -1,5 +1,5 @@
 import { type Cents, cents } from '../kit/money.ts';
-import type { Payment, RailErrorCode, Standing, Told } from '../rails/contract.ts';
+import type { CollectionStatus, Payment, RailErrorCode, RailNotification } from '../rails/contract.ts';
 import { isFinal, type PayinStatus } from './payin.states.ts';
 import type { PayinErrorCode } from './payin.ts';
 
@@ -7,18 +7,18 @@ import type { PayinErrorCode } from './payin.ts';
 export type AmountPolicy = 'EXACT' | 'ANY';
 
 /** Why a payin changes, as its history says it. */
-type MoveCause =
-  | 'paid, by notice'
-  | 'paid, when asked'
+type TransitionReason =
+  | 'paid_on_notification'
+  | 'paid_on_poll'
   | 'underpaid'
-  | 'declined by the rail'
-  | 'refused by the rail'
-  | 'ended by the payer'
-  | 'expired: closed and unpaid'
-  | 'expired: never sent'
+  | 'declined_by_rail'
+  | 'order_refused'
+  | 'canceled_by_payer'
+  | 'expired_unpaid'
+  | 'expired_never_sent'
   | 'ended_by_operator';
 
-export interface Move {
+export interface Transition {
   readonly to: 'CONFIRMED' | 'DECLINED' | 'CANCELED';
   readonly confirmedAmount: Cents | null;
   /** The network's id of the payment that decided. */
@@ -27,18 +27,18 @@ export interface Move {
   /** Whether what came becomes the merchant's by and by. */
   readonly settles: boolean;
   /** The payment that confirms it. */
-  readonly payment: MovePayment | null;
-  readonly cause: MoveCause;
+  readonly payment: TransitionPayment | null;
+  readonly cause: TransitionReason;
 }
 
-interface MovePayment {
+interface TransitionPayment {
   readonly executionId: string;
   /** Whether a status that we queried lists it. A notification alone confirms a payin, but settles nothing. */
   readonly verified: boolean;
 }
 
-/** Money that came, and where it goes: to the merchant, or to suspense because of an oddity an operator must see. */
-export interface Booking {
+/** Money that came, and where it goes: to the merchant, or to suspense because of an detectedAnomaly an operator must see. */
+export interface Posting {
   readonly executionId: string;
   readonly amount: Cents;
   readonly into: 'pending' | 'suspense';
@@ -46,7 +46,7 @@ export interface Booking {
   readonly excess?: true;
 }
 
-export interface Oddity {
+export interface DetectedAnomaly {
   readonly kind:
     | 'paid_late'
     | 'paid_again'
@@ -54,17 +54,17 @@ export interface Oddity {
     | 'overpaid'
     | 'unmatched'
     | 'contradiction'
-    | 'unfounded'
+    | 'unconfirmed'
     | 'payment_not_listed';
   readonly executionId: string | null;
   /** In suspense; null when no money came with it. */
   readonly amount: Cents | null;
 }
 
-export interface Judgement {
-  readonly move: Move | null;
-  readonly bookings: readonly Booking[];
-  readonly oddities: readonly Oddity[];
+export interface Decision {
+  readonly move: Transition | null;
+  readonly postings: readonly Posting[];
+  readonly detectedAnomalies: readonly DetectedAnomaly[];
   /** The rail lists the payment that confirmed the payin: its money may settle. */
   readonly verifies: boolean;
   /** The network's id of the verified payment, when the rail lists one. */
@@ -81,7 +81,7 @@ interface UnverifiedPayment {
 }
 
 /** A payin as far as its outcome depends on it. */
-export interface Judged {
+export interface OutcomeInput {
   readonly status: PayinStatus;
   readonly amount: Cents;
   /** By the database's clock. */
@@ -102,7 +102,7 @@ export interface Judged {
   readonly operatorEnds?: boolean;
 }
 
-const NOTHING: Judgement = { move: null, bookings: [], oddities: [], verifies: false };
+const NOTHING: Decision = { move: null, postings: [], detectedAnomalies: [], verifies: false };
 
 /**
  * A message is believed when it says what was to be expected: the payment we asked for, of an open payin. Everything else
@@ -112,28 +112,33 @@ const NOTHING: Judgement = { move: null, bookings: [], oddities: [], verifies: f
  * @param isBooked whether the money of an execution is in the ledger already
  * @param isReversed whether an operator reversed the booking of an execution, and no status has listed it since
  */
-export function judgeMessage(
-  payin: Judged | null,
-  told: Told,
+export function decideFromNotification(
+  payin: OutcomeInput | null,
+  notification: RailNotification,
   isBooked: (executionId: string) => boolean,
   isReversed: (executionId: string) => boolean,
-): Judgement | 'known' | 'doubtful' {
-  if (told.kind === 'paid') {
-    if (isBooked(told.executionId)) return 'known';
+): Decision | 'duplicate' | 'needs_verification' {
+  if (notification.kind === 'paid') {
+    if (isBooked(notification.executionId)) return 'duplicate';
     // The rail did not list this execution before. Another notification of it proves nothing: only a status does.
-    if (isReversed(told.executionId)) return 'doubtful';
-    if (payin === null || isFinal(payin.status) || told.amount !== payin.amount) return 'doubtful';
+    if (isReversed(notification.executionId)) return 'needs_verification';
+    if (payin === null || isFinal(payin.status) || notification.amount !== payin.amount)
+      return 'needs_verification';
     // Its money would wait in suspense, where an operator may credit it: that too needs a status that lists it.
-    if (payin.link === 'ended') return 'doubtful';
-    return received(payin, told, 'paid, by notice');
+    if (payin.link === 'ended') return 'needs_verification';
+    return received(payin, notification, 'paid_on_notification');
   }
-  if (payin === null) return 'doubtful';
+  if (payin === null) return 'needs_verification';
   if (payin.status === 'CONFIRMED')
-    return told.kind === 'refused' ? 'known' : { ...NOTHING, oddities: [contradiction()] };
-  if (isFinal(payin.status)) return 'known';
+    return notification.kind === 'refused'
+      ? 'duplicate'
+      : { ...NOTHING, detectedAnomalies: [contradiction()] };
+  if (isFinal(payin.status)) return 'duplicate';
   // Past its time a refusal may be the answer to our own closing: then the rail is asked, as for any end.
-  const refused = told.kind === 'refused' && !payin.expired;
-  return refused ? { ...NOTHING, move: ended(told.errorCode, 'refused by the rail') } : 'doubtful';
+  const refused = notification.kind === 'refused' && !payin.expired;
+  return refused
+    ? { ...NOTHING, move: ended(notification.errorCode, 'order_refused') }
+    : 'needs_verification';
 }
 
 /**
@@ -141,29 +146,29 @@ export function judgeMessage(
  * payment decides about an open payin, by its amount; the rest goes to suspense.
  * @param told the message that led to asking, if one did
  */
-export function judgeStanding(
-  payin: Judged | null,
-  standing: Pick<Standing, 'state' | 'payments' | 'errorCode'>,
+export function decideFromStatus(
+  payin: OutcomeInput | null,
+  railStatus: Pick<CollectionStatus, 'state' | 'payments' | 'errorCode'>,
   isBooked: (executionId: string) => boolean,
-  told: Told | null,
-): Judgement {
-  const fresh = distinct(standing.payments).filter((payment) => !isBooked(payment.executionId));
+  notification: RailNotification | null,
+): Decision {
+  const fresh = distinct(railStatus.payments).filter((payment) => !isBooked(payment.executionId));
   const [first, ...rest] = payin !== null && !isFinal(payin.status) ? inOrder(payin, fresh) : [];
   const odd = first === undefined ? fresh : rest;
   const base =
     payin !== null && first !== undefined
-      ? received(payin, first, 'paid, when asked')
-      : { ...NOTHING, move: endOf(payin, standing) };
+      ? received(payin, first, 'paid_on_poll')
+      : { ...NOTHING, move: endOf(payin, railStatus) };
   const status = base.move?.to ?? payin?.status ?? null;
-  const verification = payin?.unverified ? verify(payin.unverified, standing.payments, isBooked) : null;
+  const verification = payin?.unverified ? verify(payin.unverified, railStatus.payments, isBooked) : null;
   return {
     move: base.move,
-    bookings: [...base.bookings, ...odd.map((payment) => booking(payment, 'suspense'))],
-    oddities: [
-      ...base.oddities,
+    postings: [...base.postings, ...odd.map((payment) => posting(payment, 'suspense'))],
+    detectedAnomalies: [
+      ...base.detectedAnomalies,
       ...odd.map((payment) => tooMuch(payment, status, payin?.reversed ?? false)),
-      ...unfit(status, standing, told),
-      ...(payin !== null && base.move === null ? stuck(payin, standing) : []),
+      ...unfit(status, railStatus, notification),
+      ...(payin !== null && base.move === null ? stuck(payin, railStatus) : []),
       ...(payin?.unverified && verification === 'not_listed' ? [notListed(payin.unverified)] : []),
     ],
     verifies: typeof verification === 'object' && verification !== null,
@@ -192,17 +197,21 @@ function verify(
  * Whether the rail's answer bears a message out. When not, the answer may simply be older: a rail's books follow its
  * messages by a moment.
  */
-export function standsBy(
-  payin: Judged | null,
-  { state, payments }: Pick<Standing, 'state' | 'payments'>,
-  told: Told,
+export function isConfirmedBy(
+  payin: OutcomeInput | null,
+  { state, payments }: Pick<CollectionStatus, 'state' | 'payments'>,
+  notification: RailNotification,
 ): boolean {
-  if (told.kind === 'paid') return payments.some((payment) => payment.executionId === told.executionId);
+  if (notification.kind === 'paid')
+    return payments.some((payment) => payment.executionId === notification.executionId);
   return payments.length > 0 || (payin !== null && (state !== 'open' || isFinal(payin.status)));
 }
 
 /** An answer that leaves an open payin open for ever: somebody must look, and the rail is asked on. */
-function stuck(payin: Judged, { state, payments }: Pick<Standing, 'state' | 'payments'>): Oddity[] {
+function stuck(
+  payin: OutcomeInput,
+  { state, payments }: Pick<CollectionStatus, 'state' | 'payments'>,
+): DetectedAnomaly[] {
   if (isFinal(payin.status)) return [];
   const [booked] = payments;
   // Its money was booked for another: a message named the wrong collection.
@@ -219,22 +228,22 @@ function distinct(payments: readonly Payment[]): Payment[] {
  * payins, because an open payin has none: only an operator can end that.
  */
 function endOf(
-  payin: Judged | null,
-  { state, payments, errorCode }: Pick<Standing, 'state' | 'payments' | 'errorCode'>,
-): Move | null {
+  payin: OutcomeInput | null,
+  { state, payments, errorCode }: Pick<CollectionStatus, 'state' | 'payments' | 'errorCode'>,
+): Transition | null {
   if (payin === null || isFinal(payin.status)) return null;
   if (payments.length > 0)
     return payin.operatorEnds && payin.expired ? ended('EXPIRED', 'ended_by_operator') : null;
-  if (state === 'declined') return ended(errorCode ?? 'RAIL_REJECTED', 'declined by the rail');
+  if (state === 'declined') return ended(errorCode ?? 'RAIL_REJECTED', 'declined_by_rail');
   if (!payin.expired) return null;
-  if (state === 'closed') return ended('EXPIRED', 'expired: closed and unpaid');
-  if (state === 'not_found' && payin.nothingUnderWay) return ended('EXPIRED', 'expired: never sent');
+  if (state === 'closed') return ended('EXPIRED', 'expired_unpaid');
+  if (state === 'not_found' && payin.nothingUnderWay) return ended('EXPIRED', 'expired_never_sent');
   return payin.operatorEnds ? ended('EXPIRED', 'ended_by_operator') : null;
 }
 
 const OF_THE_PAYER: ReadonlySet<RailErrorCode> = new Set(['PAYER_CANCELED', 'PAYER_ABANDONED', 'EXPIRED']);
 
-function ended(errorCode: RailErrorCode, cause: MoveCause): Move {
+function ended(errorCode: RailErrorCode, cause: TransitionReason): Transition {
   const canceled = OF_THE_PAYER.has(errorCode);
   return {
     to: canceled ? 'CANCELED' : 'DECLINED',
@@ -242,7 +251,7 @@ function ended(errorCode: RailErrorCode, cause: MoveCause): Move {
     errorCode,
     settles: false,
     payment: null,
-    cause: canceled && cause === 'declined by the rail' ? 'ended by the payer' : cause,
+    cause: canceled && cause === 'declined_by_rail' ? 'canceled_by_payer' : cause,
   };
 }
 
@@ -252,10 +261,10 @@ function ended(errorCode: RailErrorCode, cause: MoveCause): Move {
  * amount has its direct payins confirmed with what arrived.
  */
 function received(
-  payin: Judged,
+  payin: OutcomeInput,
   payment: Pick<Payment, 'executionId' | 'endToEndId' | 'amount'>,
-  cause: MoveCause,
-): Judgement {
+  cause: TransitionReason,
+): Decision {
   const { executionId, endToEndId, amount } = payment;
   const direct = payin.link === null;
   const move = {
@@ -264,33 +273,33 @@ function received(
     endToEndId,
     errorCode: null,
     settles: true,
-    payment: { executionId, verified: cause !== 'paid, by notice' },
+    payment: { executionId, verified: cause !== 'paid_on_notification' },
     cause,
   } as const;
   const takesAny = direct && payin.amountPolicy === 'ANY';
   if (takesAny || (payin.link !== 'ended' && amount === payin.amount))
-    return { ...NOTHING, move, bookings: [booking(payment, 'pending')] };
+    return { ...NOTHING, move, postings: [posting(payment, 'pending')] };
   if (payin.link === 'ended' || amount < payin.amount)
     return {
       ...NOTHING,
       move: direct ? underpaid(payment) : { ...move, settles: false },
-      bookings: [booking(payment, 'suspense')],
-      oddities: [{ kind: payin.link === 'ended' ? 'paid_again' : 'underpaid', executionId, amount }],
+      postings: [posting(payment, 'suspense')],
+      detectedAnomalies: [{ kind: payin.link === 'ended' ? 'paid_again' : 'underpaid', executionId, amount }],
     };
   const excess = cents(amount - payin.amount);
   return {
     ...NOTHING,
     move: direct ? { ...move, confirmedAmount: payin.amount } : move,
-    bookings: [
+    postings: [
       { executionId, amount: payin.amount, into: 'pending' },
       { executionId, amount: excess, into: 'suspense', excess: true },
     ],
-    oddities: [{ kind: 'overpaid', executionId, amount: excess }],
+    detectedAnomalies: [{ kind: 'overpaid', executionId, amount: excess }],
   };
 }
 
 /** A merchant that looks only at the event's name must not deliver goods for less than their price. */
-function underpaid({ executionId, amount, endToEndId }: Omit<Payment, 'at'>): Move {
+function underpaid({ executionId, amount, endToEndId }: Omit<Payment, 'at'>): Transition {
   return {
     to: 'DECLINED',
     confirmedAmount: amount,
@@ -302,50 +311,54 @@ function underpaid({ executionId, amount, endToEndId }: Omit<Payment, 'at'>): Mo
   };
 }
 
-function booking(
+function posting(
   { executionId, amount }: { executionId: string; amount: Cents },
-  into: Booking['into'],
-): Booking {
+  into: Posting['into'],
+): Posting {
   return { executionId, amount, into };
 }
 
-function tooMuch({ executionId, amount }: Payment, status: PayinStatus | null, reversed: boolean): Oddity {
+function tooMuch(
+  { executionId, amount }: Payment,
+  status: PayinStatus | null,
+  reversed: boolean,
+): DetectedAnomaly {
   const kind =
     status === null ? 'unmatched' : status === 'CONFIRMED' && !reversed ? 'paid_again' : 'paid_late';
   return { kind, executionId, amount };
 }
 
-function contradiction(): Oddity {
+function contradiction(): DetectedAnomaly {
   return { kind: 'contradiction', executionId: null, amount: null };
 }
 
-function notListed({ executionId }: UnverifiedPayment): Oddity {
+function notListed({ executionId }: UnverifiedPayment): DetectedAnomaly {
   return { kind: 'payment_not_listed', executionId, amount: null };
 }
 
 /** A message that the rail, asked, does not stand by. */
 function unfit(
   status: PayinStatus | null,
-  standing: Pick<Standing, 'payments'>,
-  told: Told | null,
-): Oddity[] {
-  if (told === null) return [];
-  if (told.kind !== 'paid') {
+  railStatus: Pick<CollectionStatus, 'payments'>,
+  notification: RailNotification | null,
+): DetectedAnomaly[] {
+  if (notification === null) return [];
+  if (notification.kind !== 'paid') {
     if (status === 'CONFIRMED') return [contradiction()];
-    return status === null && standing.payments.length === 0
+    return status === null && railStatus.payments.length === 0
       ? [{ kind: 'unmatched', executionId: null, amount: null }]
       : [];
   }
-  const { executionId } = told;
-  if (standing.payments.some((payment) => payment.executionId === executionId)) return [];
-  return [{ kind: status === null ? 'unmatched' : 'unfounded', executionId, amount: null }];
+  const { executionId } = notification;
+  if (railStatus.payments.some((payment) => payment.executionId === executionId)) return [];
+  return [{ kind: status === null ? 'unmatched' : 'unconfirmed', executionId, amount: null }];
 }
 
 /**
  * The one that came first decides; a rail that does not say when is taken in the order it lists them. A direct payin is
  * decided by a payment of its exact amount if there is one: an earlier mistake of the payer must not decline it.
  */
-function inOrder(payin: Judged, payments: readonly Payment[]): Payment[] {
+function inOrder(payin: OutcomeInput, payments: readonly Payment[]): Payment[] {
   const exactFirst = payin.link === null && payin.amountPolicy === 'EXACT';
   const rank = ({ amount }: Payment) => (exactFirst && amount !== payin.amount ? 1 : 0);
   return payments.toSorted((a, b) => rank(a) - rank(b) || (a.at?.getTime() ?? 0) - (b.at?.getTime() ?? 0));

@@ -1,16 +1,16 @@
 import { openCustomer } from '../customers/customer.seal.ts';
-import { CLAIM } from '../db/claim.ts';
+import { CLAIM } from '../db/lease.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import type { SecretKey } from '../kit/crypto.ts';
 import { type Cents, cents } from '../kit/money.ts';
-import { FIRST_QUESTION_SECONDS } from './payin.questions.ts';
+import { FIRST_POLL_SECONDS } from './payin.polling.ts';
 import { NOT_YET } from './payin.states.ts';
 import type { Payin, PayinSource } from './payin.ts';
 
 /** A payin about to be written. Its times are the database's. */
 export interface NewPayin {
   readonly id: string;
-  readonly claimToken: string;
+  readonly leaseToken: string;
   readonly organizationId: string;
   readonly amount: Cents;
   readonly status: 'PENDING' | 'PROCESSING';
@@ -30,7 +30,7 @@ const LIFETIME = "interval '1 hour'";
 
 /** A Bre-B payin is asked about by and by; a PSE payin without its payer is only to be ended when its time is over. */
 const FIRST_TASK = "case when rail_due then 'open' when rail = 'BRE_B' then 'ask' else 'close' end";
-const FIRST_DUE = `case when rail_due then at when rail = 'BRE_B' then at + interval '${FIRST_QUESTION_SECONDS.BRE_B} seconds' else coalesce(expires_at, at + ${LIFETIME}) end`;
+const FIRST_DUE = `case when rail_due then at when rail = 'BRE_B' then at + interval '${FIRST_POLL_SECONDS.BRE_B} seconds' else coalesce(expires_at, at + ${LIFETIME}) end`;
 
 const INSERT = statement(
   'payin.insert',
@@ -38,7 +38,7 @@ const INSERT = statement(
    new as (
      select * from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::bytea[], $8::text[],
        $9::text[], $10::text[], $11::text[], $12::text[], $13::boolean[], $14::uuid[], $15::uuid[], $16::timestamptz[])
-       as new (organization_id, id, amount, rail, status, reference, customer, callback_url, key_type, key, bank, person_type, rail_due, claim_token,
+       as new (organization_id, id, amount, rail, status, reference, customer, callback_url, key_type, key, bank, person_type, rail_due, lease_token,
          payment_link_id, expires_at)
    ),
    history as (
@@ -46,15 +46,15 @@ const INSERT = statement(
      select organization_id, id, '${NOT_YET}', status, 'created', at from new, moment
    ),
    keys as (
-     insert into caudal.breb_keys (key, organization_id, payin_id, minted_at, register_due_at, claimed_until, claim_token)
-     select key, organization_id, id, at, at, clock_timestamp() + ${CLAIM}, claim_token from new, moment where key is not null
+     insert into caudal.breb_keys (key, organization_id, payin_id, minted_at, register_due_at, leased_until, lease_token)
+     select key, organization_id, id, at, at, clock_timestamp() + ${CLAIM}, lease_token from new, moment where key is not null
    )
    insert into caudal.payins (organization_id, id, amount_in_cents, currency, rail, status, reference, customer, callback_url,
      breb_key_type, breb_key, pse_bank, pse_person_type, payment_link_id, created_at, updated_at, expires_at, rail_task, rail_due_at, rail_sent_at,
-     claimed_until, claim_token)
+     leased_until, lease_token)
    select organization_id, id, amount, 'COP', rail, status, reference, customer, callback_url, key_type, key, bank, person_type,
      payment_link_id, at, at, coalesce(expires_at, at + ${LIFETIME}), ${FIRST_TASK}, ${FIRST_DUE}, case when rail_due then at end,
-     case when rail_due then clock_timestamp() + ${CLAIM} end, case when rail_due then claim_token end
+     case when rail_due then clock_timestamp() + ${CLAIM} end, case when rail_due then lease_token end
    from new, moment
    returning created_at, expires_at`,
 );
@@ -78,7 +78,7 @@ export async function insertPayins(
     payins.map(({ source }) => (source.rail === 'PSE' ? source.bank : null)),
     payins.map(({ source }) => (source.rail === 'PSE' ? source.personType : null)),
     payins.map((payin) => payin.railDue),
-    payins.map((payin) => payin.claimToken),
+    payins.map((payin) => payin.leaseToken),
     payins.map((payin) => payin.paymentLinkId),
     payins.map((payin) => payin.expiresAt),
   ]);

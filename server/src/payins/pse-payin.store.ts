@@ -1,20 +1,20 @@
-import { CLAIM } from '../db/claim.ts';
+import { CLAIM } from '../db/lease.ts';
 import { statement, type Tx } from '../db/tx.ts';
-import { FIRST_QUESTION_SECONDS } from './payin.questions.ts';
+import { FIRST_POLL_SECONDS } from './payin.polling.ts';
 import { statesBefore } from './payin.states.ts';
 import { PAYIN_COLUMNS, type PayinRow } from './payin.store.ts';
 
-const CLAIM_DUE = statement(
+const LEASE_DUE = statement(
   'pse-payin.claim',
   `with due as (
      select organization_id, id, rail_sent_at from caudal.payins
      where rail = 'PSE' and rail_task = 'open' and rail_due_at <= caudal.now()
-       and (claimed_until is null or claimed_until < clock_timestamp())
+       and (leased_until is null or leased_until < clock_timestamp())
        and (expires_at <= caudal.now() or not $4 and organization_id <> all ($3::uuid[]))
      order by rail_due_at limit $2 for update skip locked
    )
    update caudal.payins p set
-     claimed_until = clock_timestamp() + ${CLAIM}, claim_token = $1,
+     leased_until = clock_timestamp() + ${CLAIM}, lease_token = $1,
      rail_sent_at = case when expires_at > caudal.now() then caudal.now() else p.rail_sent_at end
    from due where p.organization_id = due.organization_id and p.id = due.id
    returning ${PAYIN_COLUMNS}, p.rail_attempts, p.expires_at <= caudal.now() as expired,
@@ -33,17 +33,17 @@ export interface DuePsePayin extends PayinRow {
 
 /**
  * Takes up to `most` PSE payins that still have no bank page and nobody at them.
- * @param leaveOut organizations for which the rail is paused: their payins stay due, but for what has expired
+ * @param excludedOrganizations organizations for which the rail is paused: their payins stay due, but for what has expired
  * @param onlyExpired nothing can be opened now: only what is to be given up
  */
-export function claimDuePsePayins(
+export function leaseDuePsePayins(
   tx: Tx,
-  claimToken: string,
-  most: number,
-  leaveOut: readonly string[],
+  leaseToken: string,
+  limit: number,
+  excludedOrganizations: readonly string[],
   onlyExpired: boolean,
 ): Promise<DuePsePayin[]> {
-  return tx.query<DuePsePayin>(CLAIM_DUE, [claimToken, most, leaveOut, onlyExpired]);
+  return tx.query<DuePsePayin>(LEASE_DUE, [leaseToken, limit, excludedOrganizations, onlyExpired]);
 }
 
 /**
@@ -53,7 +53,7 @@ export function claimDuePsePayins(
 export type PageResult = {
   readonly organizationId: string;
   readonly id: string;
-  readonly claimToken: string;
+  readonly leaseToken: string;
 } & (
   | {
       readonly kind: 'page';
@@ -71,11 +71,11 @@ const RECORD = statement(
   `with moment as materialized (select caudal.now() as at),
    result as (
      select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::float8[])
-       as r (claim_token, organization_id, id, kind, url, transaction_id, cus, retry_after_ms)
+       as r (lease_token, organization_id, id, kind, url, transaction_id, cus, retry_after_ms)
    ),
    held as (
      select p.organization_id, p.id from caudal.payins p join result r on p.organization_id = r.organization_id and p.id = r.id
-     where p.status in (${statesBefore('PROCESSING')}) and p.claim_token = r.claim_token
+     where p.status in (${statesBefore('PROCESSING')}) and p.lease_token = r.lease_token
      order by p.organization_id, p.id for update of p
    ),
    recorded as (
@@ -88,16 +88,16 @@ const RECORD = statement(
        rail_due_at = case r.kind
          when 'unknown' then moment.at + make_interval(secs => r.retry_after_ms / 1000.0)
          when 'expired' then moment.at
-         else p.created_at + interval '${FIRST_QUESTION_SECONDS.PSE} seconds' end,
+         else p.created_at + interval '${FIRST_POLL_SECONDS.PSE} seconds' end,
        rail_attempts = case r.kind when 'unknown' then least(p.rail_attempts + 1, 32000) else 0 end,
-       claimed_until = null, claim_token = null
+       leased_until = null, lease_token = null
      from moment, result r, held h
      where p.organization_id = h.organization_id and p.id = h.id and r.organization_id = h.organization_id and r.id = h.id
      returning ${PAYIN_COLUMNS}
    ),
    history as (
      insert into caudal.payin_history (organization_id, payin_id, from_status, to_status, cause, at)
-     select organization_id, id, 'PENDING', 'PROCESSING', 'bank page known', updated_at from recorded where status = 'PROCESSING'
+     select organization_id, id, 'PENDING', 'PROCESSING', 'bank_page_known', updated_at from recorded where status = 'PROCESSING'
    )
    select * from recorded`,
 );
@@ -105,7 +105,7 @@ const RECORD = statement(
 /** Records results whose claim still holds; answers the payins that were changed, as they are now. */
 export function recordPages(tx: Tx, results: readonly PageResult[]): Promise<PayinRow[]> {
   return tx.query<PayinRow>(RECORD, [
-    results.map((result) => result.claimToken),
+    results.map((result) => result.leaseToken),
     results.map((result) => result.organizationId),
     results.map((result) => result.id),
     results.map((result) => result.kind),

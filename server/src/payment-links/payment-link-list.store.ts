@@ -21,7 +21,7 @@ export function listLinks(
   organizationId: string,
   filters: LinkFilters,
   position: Position | null,
-  most: number,
+  limit: number,
 ): Promise<LinkRow[]> {
   return new Keyset('l', organizationId, position)
     .where('l.status = ?', filters.status)
@@ -31,5 +31,5 @@ export function listLinks(
       filters.reference,
     )
     .between('created_at', filters.createdFrom, filters.createdTo)
-    .read<LinkRow>(tx, 'payment-link.list', `select ${LINK_COLUMNS} from caudal.payment_links l`, most);
+    .read<LinkRow>(tx, 'payment-link.list', `select ${LINK_COLUMNS} from caudal.payment_links l`, limit);
 }

@@ -96,8 +96,8 @@ const EXPIRE = statement(
 );
 
 /** Up to `most` links whose time is over and that nobody is paying. */
-export function expireLinks(tx: Tx, most: number): Promise<LinkRow[]> {
-  return tx.query<LinkRow>(EXPIRE, [most]);
+export function expireLinks(tx: Tx, limit: number): Promise<LinkRow[]> {
+  return tx.query<LinkRow>(EXPIRE, [limit]);
 }
 
 const SHUT = statement(

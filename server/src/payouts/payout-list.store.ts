@@ -22,7 +22,7 @@ export function listPayouts(
   organizationId: string,
   filters: PayoutFilters,
   position: Position | null,
-  most: number,
+  limit: number,
 ): Promise<PayoutRow[]> {
   return new Keyset('p', organizationId, position)
     .where('p.status = ?', filters.status)
@@ -33,5 +33,5 @@ export function listPayouts(
       filters.reference,
     )
     .between('created_at', filters.createdFrom, filters.createdTo)
-    .read<PayoutRow>(tx, 'payout.list', `select ${PAYOUT_COLUMNS} from caudal.payouts p`, most);
+    .read<PayoutRow>(tx, 'payout.list', `select ${PAYOUT_COLUMNS} from caudal.payouts p`, limit);
 }

@@ -1,12 +1,12 @@
-import { CLAIM } from '../db/claim.ts';
+import { CLAIM } from '../db/lease.ts';
 import { countWithin, type IdSpan, WITHIN } from '../db/months.ts';
 import { statement, type Tx } from '../db/tx.ts';
-import type { OrderStanding, RailErrorCode } from '../rails/contract.ts';
-import type { Move } from './payout.outcome.ts';
-import { OVERDUE_SECONDS, type PayoutTask } from './payout.questions.ts';
+import type { OrderStatus, RailErrorCode } from '../rails/contract.ts';
+import type { Transition } from './payout.outcome.ts';
+import { OVERDUE_SECONDS, type PayoutTask } from './payout.polling.ts';
 import { PAYOUT_COLUMNS, type PayoutKey, type PayoutRow, SUSPENDED } from './payout.store.ts';
 
-const STANDING = `select ${PAYOUT_COLUMNS}, p.rail_task, p.claim_token, p.attempts, p.execution_id, p.anomaly_id, p.anomaly_organization_id,
+const STANDING = `select ${PAYOUT_COLUMNS}, p.rail_task, p.lease_token, p.attempts, p.execution_id, p.anomaly_id, p.anomaly_organization_id,
      (extract(epoch from caudal.now() - p.last_sent_at) * 1000)::float8 as sent_ms_ago
    from caudal.payouts p
    join unnest($1::uuid[], $2::uuid[]) as w (organization_id, id) on p.organization_id = w.organization_id and p.id = w.id
@@ -17,7 +17,7 @@ const LOCK = statement('payout-outcome.lock', `${STANDING} for update of p`);
 
 export interface LockedPayout extends PayoutRow {
   rail_task: 'send' | 'ask' | null;
-  claim_token: string | null;
+  lease_token: string | null;
   attempts: number;
   execution_id: string | null;
   anomaly_id: string | null;
@@ -79,7 +79,7 @@ const MOVE = statement(
        -- Its rejection may not have been the rail's last word, and the notice of what followed may be lost.
        rail_task = case when m.to_status = 'DECLINED' and p.attempts > 0 then 'ask' end,
        rail_due_at = case when m.to_status = 'DECLINED' and p.attempts > 0 then moment.at + make_interval(secs => $7 / 1000.0) end,
-       claimed_until = null, claim_token = null
+       leased_until = null, lease_token = null
      from moment, move m
      where p.organization_id = m.organization_id and p.id = m.id and p.status = 'PROCESSING'
      returning ${PAYOUT_COLUMNS}, p.anomaly_id, p.anomaly_organization_id, m.cause
@@ -98,14 +98,14 @@ const CANCEL = statement(
    moved as (
      update caudal.payouts p set
        status = 'CANCELED', result_at = greatest(moment.at, p.updated_at), updated_at = greatest(moment.at, p.updated_at),
-       rail_task = null, rail_due_at = null, claimed_until = null, claim_token = null
+       rail_task = null, rail_due_at = null, leased_until = null, lease_token = null
      from moment
      where p.organization_id = $1 and p.id = $2 and p.status = 'PROCESSING' and p.rail_task = 'send' and p.attempts = 0
      returning ${PAYOUT_COLUMNS}
    ),
    history as (
      insert into caudal.payout_history (organization_id, payout_id, from_status, to_status, cause, at)
-     select organization_id, id, 'PROCESSING', status, 'canceled by the merchant', updated_at from moved
+     select organization_id, id, 'PROCESSING', status, 'canceled_by_merchant', updated_at from moved
    )
    select * from moved`,
 );
@@ -117,13 +117,13 @@ export interface MovedPayout extends PayoutRow {
 
 /**
  * Brings locked payouts to their final state, with their history.
- * @param lastQuestionMs from the decline of a payout that had left to the last query about it
+ * @param lastPollMs from the decline of a payout that had left to the last query about it
  * @throws when one of them was not open: the whole transaction is wrong then
  */
 export async function movePayouts(
   tx: Tx,
-  moves: readonly (PayoutKey & Move)[],
-  lastQuestionMs: number,
+  moves: readonly (PayoutKey & Transition)[],
+  lastPollMs: number,
 ): Promise<MovedPayout[]> {
   if (moves.length === 0) return [];
   const moved = await tx.query<MovedPayout>(MOVE, [
@@ -133,7 +133,7 @@ export async function movePayouts(
     moves.map((move) => move.errorCode),
     moves.map((move) => move.executionId),
     moves.map((move) => move.cause),
-    lastQuestionMs,
+    lastPollMs,
   ]);
   if (moved.length !== moves.length)
     throw new Error(`${moves.length - moved.length} payouts were not as they were judged`);
@@ -170,26 +170,26 @@ export async function cancelUnsent(tx: Tx, { organizationId, id }: PayoutKey): P
   return row ?? null;
 }
 
-const QUESTION_DUE =
-  "p.rail_task = 'ask' and p.rail_due_at <= caudal.now() and (p.claimed_until is null or p.claimed_until < clock_timestamp())";
+const POLL_DUE =
+  "p.rail_task = 'ask' and p.rail_due_at <= caudal.now() and (p.leased_until is null or p.leased_until < clock_timestamp())";
 
 /** Whether the rail is to be asked about a payout that no process has claimed. */
-export const QUESTIONS_DUE = `exists (select from caudal.payouts p where ${QUESTION_DUE})`;
+export const POLLS_DUE = `exists (select from caudal.payouts p where ${POLL_DUE})`;
 
-const CLAIM_QUESTIONS = statement(
+const LEASE_POLLS = statement(
   'payout-outcome.claim',
   `with due as (
      select p.organization_id, p.id from caudal.payouts p
-     where ${QUESTION_DUE}
+     where ${POLL_DUE}
      order by p.rail_due_at limit $2 for update skip locked
    )
-   update caudal.payouts p set claimed_until = clock_timestamp() + ${CLAIM}, claim_token = $1
+   update caudal.payouts p set leased_until = clock_timestamp() + ${CLAIM}, lease_token = $1
    from due where p.organization_id = due.organization_id and p.id = due.id
    returning p.organization_id, p.id, p.end_to_end_id, p.questions,
      (extract(epoch from caudal.now() - p.last_sent_at) * 1000)::float8 as sent_ms_ago`,
 );
 
-export interface DueQuestion extends PayoutKey {
+export interface DuePoll extends PayoutKey {
   readonly endToEndId: string;
   readonly questions: number;
   /** Since its last attempt was committed, before the rail is asked. */
@@ -197,14 +197,14 @@ export interface DueQuestion extends PayoutKey {
 }
 
 /** Takes up to `most` payouts that were sent and about which the rail is to be asked. */
-export async function claimQuestions(tx: Tx, claimToken: string, most: number): Promise<DueQuestion[]> {
+export async function leasePolls(tx: Tx, leaseToken: string, limit: number): Promise<DuePoll[]> {
   const rows = await tx.query<{
     organization_id: string;
     id: string;
     end_to_end_id: string;
     questions: number;
     sent_ms_ago: number | null;
-  }>(CLAIM_QUESTIONS, [claimToken, most]);
+  }>(LEASE_POLLS, [leaseToken, limit]);
   return rows.map((row) => ({
     organizationId: row.organization_id,
     id: row.id,
@@ -220,13 +220,13 @@ const RESCHEDULE = statement(
    update caudal.payouts p set
      rail_task = r.task, rail_due_at = case when r.task is not null then moment.at + make_interval(secs => r.after_ms / 1000.0) end,
      questions = least(p.questions + 1, 32000), rail_status = coalesce(r.rail_status, p.rail_status),
-     claimed_until = null, claim_token = null
+     leased_until = null, lease_token = null
    from moment, unnest($1::uuid[], $2::uuid[], $3::text[], $4::float8[], $6::text[]) as r (organization_id, id, task, after_ms, rail_status)
-   where p.organization_id = r.organization_id and p.id = r.id and p.claim_token = $5 and p.rail_task is not null`,
+   where p.organization_id = r.organization_id and p.id = r.id and p.lease_token = $5 and p.rail_task is not null`,
 );
 
 /** What the rail reported when it was last queried about a payout. */
-export type QueriedStatus = OrderStanding['state'] | 'unanswered';
+export type QueriedStatus = OrderStatus['state'] | 'unanswered';
 
 interface NextTask extends PayoutKey {
   readonly next: PayoutTask | null;
@@ -238,7 +238,7 @@ interface NextTask extends PayoutKey {
 export async function reschedulePayouts(
   tx: Tx,
   tasks: readonly NextTask[],
-  claimToken: string,
+  leaseToken: string,
 ): Promise<void> {
   if (tasks.length === 0) return;
   await tx.query(RESCHEDULE, [
@@ -246,7 +246,7 @@ export async function reschedulePayouts(
     tasks.map((each) => each.id),
     tasks.map(({ next }) => next?.task ?? null),
     tasks.map(({ next }) => next?.afterMs ?? 0),
-    claimToken,
+    leaseToken,
     tasks.map((each) => each.railStatus),
   ]);
 }
@@ -306,8 +306,8 @@ export interface UnknownPayout {
 }
 
 /** The operator's queue: those whose outcome should long be known, oldest first. */
-export function listUnknown(tx: Pick<Tx, 'query'>, most: number): Promise<UnknownPayout[]> {
-  return tx.query(LIST_UNKNOWN, [most]);
+export function listUnknown(tx: Pick<Tx, 'query'>, limit: number): Promise<UnknownPayout[]> {
+  return tx.query(LIST_UNKNOWN, [limit]);
 }
 
 const OWNER = statement('payout-outcome.owner', 'select organization_id from caudal.payouts where id = $1');

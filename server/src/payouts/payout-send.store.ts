@@ -1,8 +1,8 @@
-import { CLAIM } from '../db/claim.ts';
+import { CLAIM } from '../db/lease.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import { type Cents, cents } from '../kit/money.ts';
 import type { RailErrorCode } from '../rails/contract.ts';
-import { FIRST_QUESTION_MS } from './payout.questions.ts';
+import { FIRST_POLL_MS } from './payout.polling.ts';
 import { type PayoutKey, SUSPENDED } from './payout.store.ts';
 
 export interface DueOrder extends PayoutKey {
@@ -21,7 +21,7 @@ const MOST_ATTEMPTS = 1000;
 
 /** Whether a payout is to be sent that no process has claimed. */
 export const SENDS_DUE = `exists (select from caudal.payouts p
-  where p.rail_task = 'send' and p.rail_due_at <= caudal.now() and (p.claimed_until is null or p.claimed_until < clock_timestamp()))`;
+  where p.rail_task = 'send' and p.rail_due_at <= caudal.now() and (p.leased_until is null or p.leased_until < clock_timestamp()))`;
 
 const WAITING_ORGANIZATIONS = statement(
   'payout-send.organizations',
@@ -42,10 +42,14 @@ const WAITING_ORGANIZATIONS = statement(
 export async function waitingOrganizations(
   tx: Tx,
   after: string,
-  leaveOut: readonly string[],
-  most: number,
+  excludedOrganizations: readonly string[],
+  limit: number,
 ): Promise<string[]> {
-  const rows = await tx.query<{ organization_id: string }>(WAITING_ORGANIZATIONS, [after, leaveOut, most]);
+  const rows = await tx.query<{ organization_id: string }>(WAITING_ORGANIZATIONS, [
+    after,
+    excludedOrganizations,
+    limit,
+  ]);
   return rows.map((row) => row.organization_id);
 }
 
@@ -73,16 +77,16 @@ const COMMIT_ATTEMPTS = statement(
      select d.organization_id, d.id from senders as o cross join lateral (
        select p.organization_id, p.id from caudal.payouts p
        where p.organization_id = o.id and p.rail_task = 'send' and p.rail_due_at <= caudal.now()
-         and (p.claimed_until is null or p.claimed_until < clock_timestamp()) and p.attempts < ${MOST_ATTEMPTS}
+         and (p.leased_until is null or p.leased_until < clock_timestamp()) and p.attempts < ${MOST_ATTEMPTS}
          and (p.resolved_at is null or p.resolved_at > caudal.now() - make_interval(secs => $4 / 1000.0))
        order by p.rail_due_at limit $2 for update skip locked
      ) as d
    ),
    sent as (
      update caudal.payouts p set
-       rail_task = 'ask', rail_due_at = moment.at + interval '${FIRST_QUESTION_MS} milliseconds', attempts = p.attempts + 1, questions = 0,
+       rail_task = 'ask', rail_due_at = moment.at + interval '${FIRST_POLL_MS} milliseconds', attempts = p.attempts + 1, questions = 0,
        first_sent_at = coalesce(p.first_sent_at, moment.at), last_sent_at = moment.at,
-       claimed_until = clock_timestamp() + ${CLAIM}, claim_token = $1
+       leased_until = clock_timestamp() + ${CLAIM}, lease_token = $1
      from moment, due where p.organization_id = due.organization_id and p.id = due.id
      returning p.organization_id, p.id, p.attempts, p.amount_in_cents, p.receiver, p.lookup_id, p.resolution_id, p.end_to_end_id, p.last_sent_at
    ),
@@ -100,9 +104,9 @@ const COMMIT_ATTEMPTS = statement(
  */
 export async function commitAttempts(
   tx: Tx,
-  claimToken: string,
+  leaseToken: string,
   organizationIds: readonly string[],
-  mostEach: number,
+  maxEach: number,
   freshForMs: number,
 ): Promise<DueOrder[]> {
   if (organizationIds.length === 0) return [];
@@ -116,7 +120,7 @@ export async function commitAttempts(
     resolution_id: string | null;
     end_to_end_id: string;
     name: string;
-  }>(COMMIT_ATTEMPTS, [claimToken, mostEach, organizationIds, freshForMs]);
+  }>(COMMIT_ATTEMPTS, [leaseToken, maxEach, organizationIds, freshForMs]);
   return rows.map((row) => ({
     organizationId: row.organization_id,
     id: row.id,
@@ -133,7 +137,7 @@ export async function commitAttempts(
 const SCHEDULE_RESEND = statement(
   'payout-send.schedule-resend',
   // Clearing the lease makes the result of a query that is under way ineffective: it is older than the decision.
-  `update caudal.payouts p set rail_task = 'send', rail_due_at = caudal.now(), claimed_until = null, claim_token = null
+  `update caudal.payouts p set rail_task = 'send', rail_due_at = caudal.now(), leased_until = null, lease_token = null
    where p.organization_id = $1 and p.id = $2 and p.status = 'PROCESSING' and p.rail_task = 'ask' and p.attempts > 0`,
 );
 
@@ -145,7 +149,7 @@ export async function scheduleResend(tx: Tx, { organizationId, id }: PayoutKey):
 /** What came of one send. */
 export interface AttemptAnswer extends PayoutKey {
   readonly attempt: number;
-  readonly answer: 'accepted' | 'known' | 'refused' | 'unknown';
+  readonly answer: 'accepted' | 'duplicate' | 'refused' | 'unknown';
   readonly errorCode: RailErrorCode | null;
   readonly reason: string | null;
   /** When to ask about it. */
@@ -164,16 +168,16 @@ const RECORD = statement(
      from told t, moment where a.organization_id = t.organization_id and a.payout_id = t.id and a.number = t.number and a.answer is null
    )
    update caudal.payouts p set
-     rail_due_at = moment.at + make_interval(secs => t.ask_after_ms / 1000.0), claimed_until = null, claim_token = null
+     rail_due_at = moment.at + make_interval(secs => t.ask_after_ms / 1000.0), leased_until = null, lease_token = null
    from told t, moment
-   where p.organization_id = t.organization_id and p.id = t.id and p.claim_token = $8 and p.rail_task = 'ask'`,
+   where p.organization_id = t.organization_id and p.id = t.id and p.lease_token = $8 and p.rail_task = 'ask'`,
 );
 
 /** A payout that ended meanwhile, or that somebody else has taken over, only gets the answer noted. */
 export async function recordAnswers(
   tx: Tx,
   answers: readonly AttemptAnswer[],
-  claimToken: string,
+  leaseToken: string,
 ): Promise<void> {
   if (answers.length === 0) return;
   await tx.query(RECORD, [
@@ -184,11 +188,11 @@ export async function recordAnswers(
     answers.map((each) => each.errorCode),
     answers.map((each) => each.reason),
     answers.map((each) => each.askAfterMs),
-    claimToken,
+    leaseToken,
   ]);
 }
 
-export interface StaleOrder extends PayoutKey {
+export interface ExpiredResolutionOrder extends PayoutKey {
   readonly resolutionId: string;
   /** How often it has been sent. */
   readonly attempts: number;
@@ -196,27 +200,27 @@ export interface StaleOrder extends PayoutKey {
   readonly holder: Buffer;
 }
 
-const CLAIM_STALE = statement(
+const LEASE_EXPIRED_RESOLUTIONS = statement(
   'payout-send.claim-stale',
   `with due as (
      select p.organization_id, p.id from caudal.payouts p
-     where p.rail_task = 'send' and p.rail_due_at <= caudal.now() and (p.claimed_until is null or p.claimed_until < clock_timestamp())
+     where p.rail_task = 'send' and p.rail_due_at <= caudal.now() and (p.leased_until is null or p.leased_until < clock_timestamp())
        and p.organization_id <> all ($3::uuid[]) and p.organization_id <> all (${SUSPENDED}) and p.resolved_at <= caudal.now() - make_interval(secs => $4 / 1000.0)
      limit $2 for update skip locked
    )
-   update caudal.payouts p set claimed_until = clock_timestamp() + ${CLAIM}, claim_token = $1
+   update caudal.payouts p set leased_until = clock_timestamp() + ${CLAIM}, lease_token = $1
    from due where p.organization_id = due.organization_id and p.id = due.id
    returning p.organization_id, p.id, p.receiver, p.holder, p.resolution_id, p.attempts`,
 );
 
 /** Payouts that are to be sent and whose promise of the directory is older than the rail honours. */
-export async function claimStale(
+export async function leaseExpiredResolutions(
   tx: Tx,
-  claimToken: string,
-  most: number,
-  leaveOut: readonly string[],
+  leaseToken: string,
+  limit: number,
+  excludedOrganizations: readonly string[],
   freshForMs: number,
-): Promise<StaleOrder[]> {
+): Promise<ExpiredResolutionOrder[]> {
   const rows = await tx.query<{
     organization_id: string;
     id: string;
@@ -224,7 +228,7 @@ export async function claimStale(
     holder: Buffer;
     resolution_id: string;
     attempts: number;
-  }>(CLAIM_STALE, [claimToken, most, leaveOut, freshForMs]);
+  }>(LEASE_EXPIRED_RESOLUTIONS, [leaseToken, limit, excludedOrganizations, freshForMs]);
   return rows.map((row) => ({
     organizationId: row.organization_id,
     id: row.id,
@@ -245,15 +249,15 @@ const RENEW = statement(
    update caudal.payouts p set
      resolution_id = coalesce(r.resolution_id, p.resolution_id),
      resolved_at = case when r.resolution_id is null then p.resolved_at else moment.at end,
-     rail_due_at = moment.at + make_interval(secs => r.again_after_ms / 1000.0), claimed_until = null, claim_token = null
+     rail_due_at = moment.at + make_interval(secs => r.again_after_ms / 1000.0), leased_until = null, lease_token = null
    from moment, unnest($1::uuid[], $2::uuid[], $3::text[], $4::float8[]) as r (organization_id, id, resolution_id, again_after_ms)
-   where p.organization_id = r.organization_id and p.id = r.id and p.claim_token = $5 and p.rail_task = 'send'`,
+   where p.organization_id = r.organization_id and p.id = r.id and p.lease_token = $5 and p.rail_task = 'send'`,
 );
 
 export async function recordRenewals(
   tx: Tx,
   renewals: readonly Renewal[],
-  claimToken: string,
+  leaseToken: string,
 ): Promise<void> {
   if (renewals.length === 0) return;
   await tx.query(RENEW, [
@@ -261,6 +265,6 @@ export async function recordRenewals(
     renewals.map((each) => each.id),
     renewals.map((each) => each.resolutionId),
     renewals.map((each) => (each.resolutionId === null ? each.againAfterMs : 0)),
-    claimToken,
+    leaseToken,
   ]);
 }

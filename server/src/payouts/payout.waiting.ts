@@ -1,4 +1,4 @@
-import { LEAVES_WITHIN_MS } from './payout.questions.ts';
+import { LEAVES_WITHIN_MS } from './payout.polling.ts';
 import type { QueriedStatus } from './payout-outcome.store.ts';
 
 /**
@@ -21,13 +21,13 @@ export type WaitingReason =
 
 /** What the connection says about the rail, as far as it matters here. */
 interface RailLimits {
-  readonly refusesDuplicates: boolean;
-  readonly longestProcessingMs: number;
+  readonly rejectsDuplicateOrders: boolean;
+  readonly maxProcessingMs: number;
 }
 
 /** An order that left longer ago than this has arrived, if it ever does. */
-export function arrivesWithinMs({ longestProcessingMs }: Pick<RailLimits, 'longestProcessingMs'>): number {
-  return LEAVES_WITHIN_MS + longestProcessingMs;
+export function arrivesWithinMs({ maxProcessingMs }: Pick<RailLimits, 'maxProcessingMs'>): number {
+  return LEAVES_WITHIN_MS + maxProcessingMs;
 }
 
 export function waitingReason(
@@ -47,7 +47,7 @@ export function waitingReason(
       return 'rail_contradicts';
     case 'not_found': {
       const mayArrive = payout.sent_ms_ago < arrivesWithinMs(rail);
-      return mayArrive || rail.refusesDuplicates ? 'rail_not_found' : 'awaiting_operator';
+      return mayArrive || rail.rejectsDuplicateOrders ? 'rail_not_found' : 'awaiting_operator';
     }
     default:
       return 'rail_unanswered';

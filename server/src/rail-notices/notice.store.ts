@@ -1,4 +1,4 @@
-import { CLAIM } from '../db/claim.ts';
+import { CLAIM } from '../db/lease.ts';
 import { countWithin, type IdSpan, WITHIN } from '../db/months.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import { cents } from '../kit/money.ts';
@@ -8,7 +8,7 @@ import type { PaidMessage, Rail, RailErrorCode, RailNotice } from '../rails/cont
 export type NoticeSubject = RailNotice['about'];
 
 /** What a rail said, as it is kept. `refused` is its answer to an order of ours; the others it sent by itself. */
-type NoticeWord =
+type NoticeUpdate =
   | PaidMessage
   | { readonly kind: 'declined' | 'refused'; readonly errorCode: RailErrorCode }
   | { readonly kind: 'unreadable' };
@@ -21,19 +21,19 @@ export interface NewNotice {
   readonly about: NoticeSubject;
   readonly noticeId: string | null;
   readonly reference: string;
-  readonly word: NoticeWord;
+  readonly update: NoticeUpdate;
   readonly sealedRaw: Buffer | null;
 }
 
 const INSERT = statement(
   'notice.insert',
   `with moment as materialized (select caudal.now() as at)
-   insert into caudal.rail_notices (organization_id, id, rail, notice_id, reference, word, execution_id, amount_in_cents, error_code,
+   insert into caudal.rail_notices (organization_id, id, rail, notice_id, reference, kind, execution_id, amount_in_cents, error_code,
      raw, about, end_to_end_id, received_at, task, due_at)
-   select organization_id, id, rail, notice_id, reference, word, execution_id, amount, error_code, raw, about, end_to_end_id, at,
-     case when word <> 'unreadable' then 'apply' end, case when word <> 'unreadable' then at end
+   select organization_id, id, rail, notice_id, reference, kind, execution_id, amount, error_code, raw, about, end_to_end_id, at,
+     case when kind <> 'unreadable' then 'apply' end, case when kind <> 'unreadable' then at end
    from moment, unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::text[], $10::bytea[], $11::text[], $12::text[])
-     as n (organization_id, id, rail, notice_id, reference, word, execution_id, amount, error_code, raw, about, end_to_end_id)`,
+     as n (organization_id, id, rail, notice_id, reference, kind, execution_id, amount, error_code, raw, about, end_to_end_id)`,
 );
 
 /** Kept before anything is made of it; a worker applies it. */
@@ -45,13 +45,13 @@ export async function insertNotices(tx: Tx, notices: readonly NewNotice[]): Prom
     notices.map((notice) => notice.rail),
     notices.map((notice) => notice.noticeId),
     notices.map((notice) => notice.reference),
-    notices.map(({ word }) => word.kind),
-    notices.map(({ word }) => (word.kind === 'paid' ? word.executionId : null)),
-    notices.map(({ word }) => (word.kind === 'paid' ? word.amount : null)),
-    notices.map(({ word }) => ('errorCode' in word ? word.errorCode : null)),
+    notices.map(({ update }) => update.kind),
+    notices.map(({ update }) => (update.kind === 'paid' ? update.executionId : null)),
+    notices.map(({ update }) => (update.kind === 'paid' ? update.amount : null)),
+    notices.map(({ update }) => ('errorCode' in update ? update.errorCode : null)),
     notices.map((notice) => notice.sealedRaw),
     notices.map((notice) => notice.about),
-    notices.map(({ word }) => (word.kind === 'paid' ? (word.endToEndId ?? null) : null)),
+    notices.map(({ update }) => (update.kind === 'paid' ? (update.endToEndId ?? null) : null)),
   ]);
 }
 
@@ -60,13 +60,13 @@ export interface DueNotice {
   readonly id: string;
   readonly rail: Rail;
   readonly reference: string;
-  readonly word: Exclude<NoticeWord, { kind: 'unreadable' }>;
+  readonly update: Exclude<NoticeUpdate, { kind: 'unreadable' }>;
   readonly attempts: number;
   /** Since it came, by the database's clock. */
   readonly ageMs: number;
 }
 
-const COLUMNS = `n.organization_id, n.id, n.rail, n.reference, n.word, n.execution_id, n.end_to_end_id, n.amount_in_cents, n.error_code, n.attempts,
+const COLUMNS = `n.organization_id, n.id, n.rail, n.reference, n.kind, n.execution_id, n.end_to_end_id, n.amount_in_cents, n.error_code, n.attempts,
   (extract(epoch from caudal.now() - n.received_at) * 1000)::float8 as age_ms`;
 
 /** Whether a notice is to be applied. */
@@ -89,50 +89,52 @@ const TAKE_ONE = statement(
  * Locks notices that are to be applied until the transaction ends: applying needs no rail, so the lock is the claim, and
  * those of a process that dies are free at once.
  */
-export async function takeNotices(tx: Tx, about: NoticeSubject, most: number): Promise<DueNotice[]> {
-  return (await tx.query<NoticeRow>(TAKE, [most, about])).map(dueNotice);
+export async function takeNotices(tx: Tx, about: NoticeSubject, limit: number): Promise<DueNotice[]> {
+  return (await tx.query<NoticeRow>(TAKE, [limit, about])).map(dueNotice);
 }
 
 export async function takeNotice(tx: Tx, organizationId: string, id: string): Promise<DueNotice[]> {
   return (await tx.query<NoticeRow>(TAKE_ONE, [organizationId, id])).map(dueNotice);
 }
 
-const DOUBTFUL_DUE =
-  "n.task = 'ask' and n.due_at <= caudal.now() and (n.claimed_until is null or n.claimed_until < clock_timestamp())";
+const UNVERIFIED_DUE =
+  "n.task = 'ask' and n.due_at <= caudal.now() and (n.leased_until is null or n.leased_until < clock_timestamp())";
 
 /** Whether a notice is due about which its rail is to be asked, and that no process has claimed. */
-export function doubtfulDue(about: NoticeSubject, rail: Rail): string {
-  return `exists (select from caudal.rail_notices n where n.about = '${about}' and n.rail = '${rail}' and ${DOUBTFUL_DUE})`;
+export function unverifiedDue(about: NoticeSubject, rail: Rail): string {
+  return `exists (select from caudal.rail_notices n where n.about = '${about}' and n.rail = '${rail}' and ${UNVERIFIED_DUE})`;
 }
 
-const CLAIM_DOUBTFUL = statement(
-  'notice.claim-doubtful',
+const LEASE_UNVERIFIED_NOTICES = statement(
+  'notice.lease-unverified',
   `with due as (
      select n.organization_id, n.id from caudal.rail_notices n
-     where n.about = $4 and n.rail = $3 and ${DOUBTFUL_DUE}
+     where n.about = $4 and n.rail = $3 and ${UNVERIFIED_DUE}
      order by n.due_at limit $2 for update skip locked
    )
-   update caudal.rail_notices n set claimed_until = clock_timestamp() + ${CLAIM}, claim_token = $1
+   update caudal.rail_notices n set leased_until = clock_timestamp() + ${CLAIM}, lease_token = $1
    from due where n.organization_id = due.organization_id and n.id = due.id
    returning ${COLUMNS}`,
 );
 
 /** Takes up to `most` notices whose rail is to be asked about them. */
-export async function claimDoubtful(
+export async function leaseUnverifiedNotices(
   tx: Tx,
-  claimToken: string,
+  leaseToken: string,
   about: NoticeSubject,
   rail: Rail,
-  most: number,
+  limit: number,
 ): Promise<DueNotice[]> {
-  return (await tx.query<NoticeRow>(CLAIM_DOUBTFUL, [claimToken, most, rail, about])).map(dueNotice);
+  return (await tx.query<NoticeRow>(LEASE_UNVERIFIED_NOTICES, [leaseToken, limit, rail, about])).map(
+    dueNotice,
+  );
 }
 
 /** What becomes of a notice: done with, to be asked about, or to be taken up again later. */
 export interface NoticeResult {
   readonly organizationId: string;
   readonly id: string;
-  readonly outcome: 'applied' | 'known' | 'unfounded' | null;
+  readonly outcome: 'applied' | 'duplicate' | 'unconfirmed' | null;
   readonly next: { readonly task: 'apply' | 'ask'; readonly afterMs: number } | null;
 }
 
@@ -141,16 +143,16 @@ const CONCLUDE = statement(
   `with moment as materialized (select caudal.now() as at)
    update caudal.rail_notices n set
      outcome = r.outcome, task = r.task, due_at = moment.at + make_interval(secs => r.after_ms / 1000.0),
-     attempts = least(n.attempts + 1, 32000), claimed_until = null, claim_token = null
+     attempts = least(n.attempts + 1, 32000), leased_until = null, lease_token = null
    from moment, unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::float8[]) as r (organization_id, id, outcome, task, after_ms)
-   where n.organization_id = r.organization_id and n.id = r.id and n.task is not null and n.claim_token is not distinct from $6::uuid`,
+   where n.organization_id = r.organization_id and n.id = r.id and n.task is not null and n.lease_token is not distinct from $6::uuid`,
 );
 
-/** @param claimToken of those that were claimed; null for those locked by this transaction */
+/** @param leaseToken of those that were claimed; null for those locked by this transaction */
 export async function concludeNotices(
   tx: Tx,
   results: readonly NoticeResult[],
-  claimToken: string | null,
+  leaseToken: string | null,
 ): Promise<void> {
   if (results.length === 0) return;
   await tx.query(CONCLUDE, [
@@ -159,14 +161,14 @@ export async function concludeNotices(
     results.map((result) => result.outcome),
     results.map((result) => result.next?.task ?? null),
     results.map((result) => result.next?.afterMs ?? null),
-    claimToken,
+    leaseToken,
   ]);
 }
 
 const UNREADABLE = statement(
   'notice.unreadable',
   `select n.organization_id, n.id, n.rail, n.received_at, n.raw from caudal.rail_notices n
-   where n.word = 'unreadable' and n.raw is not null order by n.received_at desc limit $1`,
+   where n.kind = 'unreadable' and n.raw is not null order by n.received_at desc limit $1`,
 );
 
 export interface UnreadableNotice {
@@ -178,14 +180,14 @@ export interface UnreadableNotice {
 }
 
 /** The newest of those that nobody understood. */
-export async function listUnreadable(tx: Tx, most: number): Promise<UnreadableNotice[]> {
+export async function listUnreadable(tx: Tx, limit: number): Promise<UnreadableNotice[]> {
   const rows = await tx.query<{
     organization_id: string;
     id: string;
     rail: Rail;
     received_at: Date;
     raw: Buffer;
-  }>(UNREADABLE, [most]);
+  }>(UNREADABLE, [limit]);
   return rows.map((row) => ({
     organizationId: row.organization_id,
     id: row.id,
@@ -220,7 +222,7 @@ interface NoticeRow {
   id: string;
   rail: Rail;
   reference: string;
-  word: 'paid' | 'declined' | 'refused';
+  kind: 'paid' | 'declined' | 'refused';
   execution_id: string | null;
   end_to_end_id: string | null;
   amount_in_cents: bigint | null;
@@ -235,28 +237,28 @@ function dueNotice(row: NoticeRow): DueNotice {
     id: row.id,
     rail: row.rail,
     reference: row.reference,
-    word: wordOf(row),
+    update: toUpdate(row),
     attempts: row.attempts,
     ageMs: row.age_ms,
   };
 }
 
-function wordOf({
-  word,
+function toUpdate({
+  kind,
   execution_id,
   end_to_end_id,
   amount_in_cents,
   error_code,
-}: NoticeRow): DueNotice['word'] {
-  if (word === 'paid' && execution_id !== null && amount_in_cents !== null)
+}: NoticeRow): DueNotice['update'] {
+  if (kind === 'paid' && execution_id !== null && amount_in_cents !== null)
     return {
       kind: 'paid',
       executionId: execution_id,
       endToEndId: end_to_end_id ?? undefined,
       amount: cents(amount_in_cents),
     };
-  if (word !== 'paid' && error_code !== null) return { kind: word, errorCode: error_code };
-  throw new Error('a notice without what its word needs');
+  if (kind !== 'paid' && error_code !== null) return { kind, errorCode: error_code };
+  throw new Error('a notice without what its kind needs');
 }
 
 const OPEN = statement(

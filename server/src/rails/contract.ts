@@ -1,4 +1,4 @@
-import type { ClockDifference } from '../kit/http-question.ts';
+import type { ClockDifference } from '../kit/http-probe.ts';
 import type { Cents } from '../kit/money.ts';
 
 /** Rails we know. A rail is added here, in its own folder, and in the check constraint of `payins`. */
@@ -77,7 +77,7 @@ export interface Payment {
 }
 
 /** How a collection stands at the rail. */
-export interface Standing {
+export interface CollectionStatus {
   readonly reference: string;
   readonly state: 'open' | 'closed' | 'paid' | 'declined' | 'not_found';
   readonly payments: readonly Payment[];
@@ -86,7 +86,9 @@ export interface Standing {
 }
 
 /** What is heard of a payin or payout: told by the rail itself, or, `refused`, its answer to an order of ours. */
-export type Told = PaidMessage | { readonly kind: 'declined' | 'refused'; readonly errorCode: RailErrorCode };
+export type RailNotification =
+  | PaidMessage
+  | { readonly kind: 'declined' | 'refused'; readonly errorCode: RailErrorCode };
 
 /** A rail's message that money moved. */
 export type PaidMessage = { readonly kind: 'paid' } & Pick<Payment, 'executionId' | 'endToEndId' | 'amount'>;
@@ -98,7 +100,7 @@ export interface RailNotice {
   readonly about: 'payin' | 'payout';
   /** Of a payin its collection's; of a payout its end-to-end id. `paid` is then money that went out. */
   readonly reference: string;
-  readonly word: PaidMessage | { readonly kind: 'declined'; readonly errorCode: RailErrorCode };
+  readonly update: PaidMessage | { readonly kind: 'declined'; readonly errorCode: RailErrorCode };
 }
 
 /** Money to be sent. */
@@ -116,7 +118,7 @@ export interface PayOrder {
 }
 
 /** How an order stands at the rail. */
-export interface OrderStanding {
+export interface OrderStatus {
   readonly endToEndId: string;
   readonly state: 'processing' | 'settled' | 'rejected' | 'not_found';
   /** With `settled`. */
@@ -140,32 +142,32 @@ export interface Resolution {
 }
 
 /** What a rail that sends money can do, as data. */
-export interface PayAbilities {
+export interface PayoutCapabilities {
   readonly rail: Rail;
-  readonly payAtOnce: number;
-  readonly askAtOnce: number;
+  readonly maxPayBatch: number;
+  readonly maxStatusBatch: number;
   /**
    * The rail rejects a second order under the same end-to-end id, so sending one again is safe. A setting of the
    * connection: only the provider's own documentation can say so.
    */
-  readonly refusesDuplicates: boolean;
+  readonly rejectsDuplicateOrders: boolean;
   /**
    * After this, counted from the last moment an order can have left, "no such order" can be believed. A setting of the
    * connection, too.
    */
-  readonly longestProcessingMs: number;
+  readonly maxProcessingMs: number;
   /** For how long what the directory promised about a key is honoured by an order. */
   readonly resolutionMs: number;
 }
 
 export interface PayoutConnector {
-  readonly abilities: PayAbilities;
+  readonly capabilities: PayoutCapabilities;
   /**
    * Sends orders; answers in their order. Yes: the rail has it (also when it had it before), and what comes of it is
    * told later. No: it was refused and nothing was made of this call.
    */
-  pay(orders: readonly PayOrder[]): Promise<readonly RailAnswer<'accepted' | 'known'>[]>;
-  askOrders(endToEndIds: readonly string[]): Promise<readonly RailAnswer<OrderStanding>[]>;
+  pay(orders: readonly PayOrder[]): Promise<readonly RailAnswer<'accepted' | 'duplicate'>[]>;
+  queryOrders(endToEndIds: readonly string[]): Promise<readonly RailAnswer<OrderStatus>[]>;
   /** Whom a key leads to. No: the directory's clear word that money cannot be sent to it. */
   resolve(key: string): Promise<RailAnswer<Resolution>>;
 }
@@ -177,13 +179,13 @@ export interface RailBank {
 }
 
 /** What a rail can do, as data: flows decide by it instead of by the rail's name. */
-export interface Abilities {
+export interface Capabilities {
   readonly rail: Rail;
   /** Most orders in one call. One means the rail takes them one by one. */
-  readonly openAtOnce: number;
-  readonly askAtOnce: number;
+  readonly maxOpenBatch: number;
+  readonly maxStatusBatch: number;
   /** Zero: this rail's collections cannot be closed by us. */
-  readonly closeAtOnce: number;
+  readonly maxCloseBatch: number;
   /** The payer needs the rail's answer before anything can be shown, so creation waits for it a moment. */
   readonly opensWhilePayerWaits: boolean;
   /** An order needs to know who pays. */
@@ -191,16 +193,16 @@ export interface Abilities {
   /** Longest a call may take before its outcome counts as unknown. */
   readonly answerWithinMs: number;
   /** After this "no such order" can be believed. A setting of the connection. */
-  readonly longestProcessingMs: number;
+  readonly maxProcessingMs: number;
 }
 
 export interface RailConnector {
-  readonly abilities: Abilities;
+  readonly capabilities: Capabilities;
   /** Opens collections; answers in the order of the orders. Idempotent by `reference`. */
   open(orders: readonly CollectOrder[]): Promise<readonly RailAnswer<Opened>[]>;
-  ask(references: readonly string[]): Promise<readonly RailAnswer<Standing>[]>;
+  ask(references: readonly string[]): Promise<readonly RailAnswer<CollectionStatus>[]>;
   /** Closes collections for ever, also those the rail has not heard of. Answers how each stands after closing. */
-  close(references: readonly string[]): Promise<readonly RailAnswer<Standing>[]>;
+  close(references: readonly string[]): Promise<readonly RailAnswer<CollectionStatus>[]>;
   /** The banks it offers today; null on a rail where the payer chooses none. */
   readonly banks: (() => Promise<RailAnswer<readonly RailBank[]>>) | null;
 }
@@ -208,5 +210,5 @@ export interface RailConnector {
 /** What one harmless question with our credentials shows of a rail: for whoever looks whether it is there. */
 export type RailProbe =
   | { readonly kind: 'answers'; readonly ms: number; readonly ahead: ClockDifference | null }
-  | { readonly kind: 'refuses us'; readonly status: number; readonly ahead: ClockDifference | null }
-  | { readonly kind: 'in trouble'; readonly cause: string; readonly ahead: ClockDifference | null };
+  | { readonly kind: 'unauthorized'; readonly status: number; readonly ahead: ClockDifference | null }
+  | { readonly kind: 'unavailable'; readonly cause: string; readonly ahead: ClockDifference | null };

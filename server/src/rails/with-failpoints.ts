@@ -2,7 +2,7 @@ import { passFailpoint } from '../kit/failpoint.ts';
 import type { PayoutConnector, RailConnector } from './contract.ts';
 
 const CALLS = ['open', 'ask', 'close'] as const;
-const PAY_CALLS = ['pay', 'askOrders', 'resolve'] as const;
+const PAY_CALLS = ['pay', 'queryOrders', 'resolve'] as const;
 type Call = (typeof CALLS)[number] | (typeof PAY_CALLS)[number];
 
 /** The two sides of a call: before it nothing was sent, after it the rail has acted and we have written nothing down. */
@@ -11,14 +11,14 @@ function callFailpoints(rail: string, call: Call): { readonly before: string; re
 }
 
 /** Every failpoint on the way to a rail. */
-export function failpointsOf({ abilities }: RailConnector): string[] {
-  const calls = CALLS.filter((call) => call !== 'close' || abilities.closeAtOnce > 0);
-  return calls.flatMap((call) => Object.values(callFailpoints(abilities.rail, call)));
+export function failpointsOf({ capabilities }: RailConnector): string[] {
+  const calls = CALLS.filter((call) => call !== 'close' || capabilities.maxCloseBatch > 0);
+  return calls.flatMap((call) => Object.values(callFailpoints(capabilities.rail, call)));
 }
 
 /** Every failpoint on the way to a rail's payouts. */
-export function payFailpointsOf({ abilities }: PayoutConnector): string[] {
-  return PAY_CALLS.flatMap((call) => Object.values(callFailpoints(abilities.rail, call)));
+export function payFailpointsOf({ capabilities }: PayoutConnector): string[] {
+  return PAY_CALLS.flatMap((call) => Object.values(callFailpoints(capabilities.rail, call)));
 }
 
 async function around<T>(rail: string, call: Call, work: () => Promise<T>): Promise<T> {
@@ -30,9 +30,9 @@ async function around<T>(rail: string, call: Call, work: () => Promise<T>): Prom
 }
 
 export function withFailpoints(connector: RailConnector): RailConnector {
-  const { rail } = connector.abilities;
+  const { rail } = connector.capabilities;
   return {
-    abilities: connector.abilities,
+    capabilities: connector.capabilities,
     open: (orders) => around(rail, 'open', () => connector.open(orders)),
     ask: (references) => around(rail, 'ask', () => connector.ask(references)),
     close: (references) => around(rail, 'close', () => connector.close(references)),
@@ -41,11 +41,11 @@ export function withFailpoints(connector: RailConnector): RailConnector {
 }
 
 export function withPayFailpoints(connector: PayoutConnector): PayoutConnector {
-  const { rail } = connector.abilities;
+  const { rail } = connector.capabilities;
   return {
-    abilities: connector.abilities,
+    capabilities: connector.capabilities,
     pay: (orders) => around(rail, 'pay', () => connector.pay(orders)),
-    askOrders: (endToEndIds) => around(rail, 'askOrders', () => connector.askOrders(endToEndIds)),
+    queryOrders: (endToEndIds) => around(rail, 'queryOrders', () => connector.queryOrders(endToEndIds)),
     resolve: (key) => around(rail, 'resolve', () => connector.resolve(key)),
   };
 }

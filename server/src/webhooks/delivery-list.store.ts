@@ -36,7 +36,7 @@ const SELECT = `select d.event_id, d.id as delivery_id, d.endpoint_id, e.event, 
   join caudal.events e on e.organization_id = d.organization_id and e.id = d.event_id
   cross join lateral (
     select w.status, w.deleted_at, l.rest_until from caudal.webhook_endpoints w
-    join caudal.webhook_lines l on l.organization_id = w.organization_id and l.endpoint_id = w.id
+    join caudal.webhook_queues l on l.organization_id = w.organization_id and l.endpoint_id = w.id
     where w.organization_id = d.organization_id and w.id = d.endpoint_id limit 1
   ) as w`;
 
@@ -59,10 +59,10 @@ export async function listDeliveries(
   organizationId: string,
   endpointId: string,
   position: Position | null,
-  most: number,
+  limit: number,
 ): Promise<DeliveryRow[]> {
-  if (!position) return tx.query<DeliveryRow>(NEWEST, [organizationId, endpointId, most]);
-  const values = [organizationId, endpointId, most, position.id];
+  if (!position) return tx.query<DeliveryRow>(NEWEST, [organizationId, endpointId, limit]);
+  const values = [organizationId, endpointId, limit, position.id];
   if (position.direction === 'older') return tx.query<DeliveryRow>(OLDER, values);
   return (await tx.query<DeliveryRow>(NEWER, values)).toReversed();
 }

@@ -1,6 +1,6 @@
 import { countWithin, type IdSpan, WITHIN } from '../db/months.ts';
 import { statement, type Tx } from '../db/tx.ts';
-import { wakeLines } from './line.store.ts';
+import { rescheduleQueues } from './queue.store.ts';
 
 /** So long after the event its deliveries are tried. */
 export const LIFETIME = "interval '30 days'";
@@ -51,7 +51,7 @@ const dispatchStatement = (first: DispatchedFirst) =>
    ),
    ${
      // One that rests is not woken before its time by what is new.
-     wakeLines('greatest(m.at, l.rest_until)')
+     rescheduleQueues('greatest(m.at, l.rest_until)')
    }
    select count(*)::int as events from taken`,
   );
@@ -62,8 +62,8 @@ const DISPATCH = { oldest: dispatchStatement('oldest'), newest: dispatchStatemen
  * Makes the deliveries of events that nobody has dispatched yet, and wakes the lines they stand in.
  * @returns how many events were taken
  */
-export async function dispatchEvents(tx: Tx, first: DispatchedFirst, most: number): Promise<number> {
-  const [row] = await tx.query<{ events: number }>(DISPATCH[first], [most]);
+export async function dispatchEvents(tx: Tx, first: DispatchedFirst, limit: number): Promise<number> {
+  const [row] = await tx.query<{ events: number }>(DISPATCH[first], [limit]);
   return row?.events ?? 0;
 }
 
@@ -87,7 +87,7 @@ const INSERT_ONE = statement(
      select $1, $2, $3, gen_random_uuid(), 'PENDING', at - ${LIFETIME}, at + interval '1 hour', at from moment
      returning organization_id, endpoint_id
    ),
-   ${wakeLines('m.at')}
+   ${rescheduleQueues('m.at')}
    select 1`,
 );
 
@@ -130,9 +130,9 @@ const TAKE = statement(
 /** What is due in lines that are claimed: nobody else is at them, so nothing more is locked. */
 export async function takeDeliveries(
   tx: Tx,
-  lines: readonly { readonly organizationId: string; readonly endpointId: string; readonly most: number }[],
+  queues: readonly { readonly organizationId: string; readonly endpointId: string; readonly limit: number }[],
 ): Promise<DueDelivery[]> {
-  if (lines.length === 0) return [];
+  if (queues.length === 0) return [];
   const rows = await tx.query<{
     organization_id: string;
     endpoint_id: string;
@@ -142,9 +142,9 @@ export async function takeDeliveries(
     replays: number;
     over: boolean;
   }>(TAKE, [
-    lines.map((line) => line.organizationId),
-    lines.map((line) => line.endpointId),
-    lines.map((line) => line.most),
+    queues.map((queue) => queue.organizationId),
+    queues.map((queue) => queue.endpointId),
+    queues.map((queue) => queue.limit),
   ]);
   return rows.map((row) => ({
     organizationId: row.organization_id,

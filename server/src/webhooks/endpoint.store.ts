@@ -19,7 +19,7 @@ const COLUMNS =
 const INSERT = statement(
   'webhook-endpoint.insert',
   `with moment as materialized (select caudal.now() as at),
-   line as (insert into caudal.webhook_lines (organization_id, endpoint_id) values ($1, $2))
+   line as (insert into caudal.webhook_queues (organization_id, endpoint_id) values ($1, $2))
    insert into caudal.webhook_endpoints as e (organization_id, id, address, events, description, static_header, secret, status, created_at, updated_at)
    select $1, $2, $3, $4::text[], $5, $6, $7, 'ENABLED', at, at from moment
    returning ${COLUMNS}`,
@@ -93,8 +93,8 @@ const LIST = statement(
   `select ${COLUMNS} from caudal.webhook_endpoints e where e.organization_id = $1 and e.deleted_at is null order by e.id desc limit $2`,
 );
 
-export function listEndpoints(tx: Tx, organizationId: string, most: number): Promise<EndpointRow[]> {
-  return tx.query<EndpointRow>(LIST, [organizationId, most]);
+export function listEndpoints(tx: Tx, organizationId: string, limit: number): Promise<EndpointRow[]> {
+  return tx.query<EndpointRow>(LIST, [organizationId, limit]);
 }
 
 /** Left out: stays as it is. */

@@ -20,4 +20,4 @@ export interface Endpoint {
 }
 
 /** The reason where its owner disabled it; all others are the service's. */
-export const DISABLED_BY_OWNER = 'disabled by you';
+export const DISABLED_BY_OWNER = 'by_owner';

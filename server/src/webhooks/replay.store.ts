@@ -1,6 +1,6 @@
 import { statement, type Tx } from '../db/tx.ts';
 import { LIFETIME, wantedBy } from './delivery.store.ts';
-import { wakeLines } from './line.store.ts';
+import { rescheduleQueues } from './queue.store.ts';
 
 /** Which events are to be delivered again. */
 export type ReplayedEvents =
@@ -47,7 +47,7 @@ const toAll = (kind: 'one' | 'range', wanted: string) =>
        on conflict (organization_id, endpoint_id, event_id) do update set ${begunAnew('webhook_deliveries', 'excluded.next_attempt_at', 'excluded.give_up_at')}
        returning organization_id, endpoint_id
      ),
-     ${wakeLines('m.at')}
+     ${rescheduleQueues('m.at')}
      select (select count(*)::int from wanted) as events, (select count(*)::int from made) as deliveries,
        (select id from wanted order by id desc limit 1) as last, (select count(*) from wanted) = (select most from places) as full`,
   );
@@ -88,7 +88,7 @@ const FAILED_SINCE = statement(
      where d.organization_id = l.organization_id and d.endpoint_id = l.endpoint_id and d.event_id = l.event_id
      returning d.organization_id, d.endpoint_id, d.event_id
    ),
-   ${wakeLines('m.at')}
+   ${rescheduleQueues('m.at')}
    select (select count(distinct event_id)::int from made) as events, (select count(*)::int from made) as deliveries,
      (select id from wanted order by id desc limit 1) as last, (select count(*) from wanted) = ${MOST_FAILED_EVENTS} as full`,
 );

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { Environment } from '../kit/environment.ts';
-import { type AddressRule, type JudgedAddress, judgeAddress } from '../kit/given-address.ts';
-import { isLoopbackAddress, isPublicAddress } from './public-address.ts';
+import { type AddressRule, type ValidatedUrl, validateUrl } from '../kit/url-rules.ts';
+import { isLoopbackAddress, isPublicAddress } from './sending/public-address.ts';
 
 /**
  * Endings that no public name has: special-use names (RFC 6761, 6762, 7686, 8375), ICANN's `internal`, and those
@@ -27,12 +27,12 @@ const INSIDE_ENDINGS = [
  * This is the first wall, for a clear answer to the merchant at once: it judges the text. Where a name leads can
  * change at any moment and is judged whenever a connection is opened (vetted-connection.ts).
  */
-export function judgeWebhookUrl(
+export function validateWebhookUrl(
   text: string,
   environment: Environment,
   allowLoopback: boolean,
-): JudgedAddress {
-  return judgeAddress(text, (url) => {
+): ValidatedUrl {
+  return validateUrl(text, (url) => {
     const host = bareHost(url);
     const local = allowLoopback && environment !== 'production' && isLoopbackHost(host);
     const broken: AddressRule[] = [];

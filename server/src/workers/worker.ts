@@ -1,23 +1,23 @@
 import type { SystemDeps } from '../deps.ts';
-import { applyNotices } from '../flows/apply-notices.ts';
-import { applyPayoutWords } from '../flows/apply-payout-words.ts';
-import { applyWords } from '../flows/apply-words.ts';
-import type { PayoutQuestions } from '../flows/ask-payouts.ts';
-import type { RailQuestions } from '../flows/ask-rails.ts';
-import { bookAcceptances } from '../flows/book-acceptances.ts';
-import type { WebhookDeliverer } from '../flows/deliver-webhooks.ts';
-import { EventDispatcher } from '../flows/dispatch-events.ts';
-import { DUE_PROBES } from '../flows/due-work.ts';
-import { expireDueLinks } from '../flows/expire-links.ts';
-import type { PseOpener } from '../flows/open-pse-payins.ts';
-import type { KeyRegistrar } from '../flows/register-breb-keys.ts';
-import type { PromiseRenewer } from '../flows/renew-promises.ts';
-import { scheduleWork } from '../flows/run-schedules.ts';
-import type { PayoutSender } from '../flows/send-payouts.ts';
-import { sweepPsePayins } from '../flows/sweep-pse-payins.ts';
-import { watchOutcomes } from '../flows/watch-outcomes.ts';
-import { watchWaitingKeys } from '../flows/watch-waiting-keys.ts';
-import { watchWebhooks } from '../flows/watch-webhooks.ts';
+import { DUE_PROBES } from '../flows/operations/due-work.ts';
+import { scheduleWork } from '../flows/operations/run-schedules.ts';
+import { watchOutcomes } from '../flows/operations/watch-outcomes.ts';
+import { applyPayinUpdates } from '../flows/payins/apply-payin-updates.ts';
+import type { PseOpener } from '../flows/payins/open-pse-payins.ts';
+import type { RailStatusPoller } from '../flows/payins/poll-rail-status.ts';
+import { postAcceptances } from '../flows/payins/post-acceptances.ts';
+import type { KeyRegistrar } from '../flows/payins/register-breb-keys.ts';
+import { sweepPsePayins } from '../flows/payins/sweep-pse-payins.ts';
+import { watchWaitingKeys } from '../flows/payins/watch-waiting-keys.ts';
+import { expireDueLinks } from '../flows/payment-links/expire-links.ts';
+import { applyPayoutUpdates } from '../flows/payouts/apply-payout-updates.ts';
+import type { PayoutStatusPoller } from '../flows/payouts/poll-payout-status.ts';
+import type { ResolutionRefresher } from '../flows/payouts/refresh-key-resolutions.ts';
+import type { PayoutSender } from '../flows/payouts/send-payouts.ts';
+import { applyNotices } from '../flows/shared/apply-notices.ts';
+import type { WebhookDeliverer } from '../flows/webhooks/deliver-webhooks.ts';
+import { EventDispatcher } from '../flows/webhooks/dispatch-events.ts';
+import { watchWebhooks } from '../flows/webhooks/watch-webhooks.ts';
 import { DuePoller } from '../jobs/due-poller.ts';
 import { dueWorkStatement, readDueWork } from '../jobs/due-work.store.ts';
 import { Loop } from '../jobs/loop.ts';
@@ -35,10 +35,10 @@ interface WorkerParts {
   readonly registrar: KeyRegistrar;
   readonly pse: PseOpener;
   readonly keys: DataKeys;
-  readonly questions: Readonly<Record<Rail, RailQuestions>>;
+  readonly questions: Readonly<Record<Rail, RailStatusPoller>>;
   readonly sender: PayoutSender;
-  readonly renewer: PromiseRenewer;
-  readonly payoutQuestions: PayoutQuestions;
+  readonly renewer: ResolutionRefresher;
+  readonly payoutPolls: PayoutStatusPoller;
   readonly deliverer: WebhookDeliverer;
   /** Between two polls while there is work; an idle worker polls more rarely. */
   readonly dueEveryMs: number;
@@ -115,13 +115,15 @@ function roundsOf(deps: SystemDeps, parts: WorkerParts): Readonly<Record<WorkKin
     key_registration: () => parts.registrar.sweep(),
     pse_opening: () => sweepPsePayins(deps, parts.pse, keys),
     payin_notices: () =>
-      applyNotices(deps, 'payin', (tx, words, options) => applyWords(deps, keys, tx, words, options)),
+      applyNotices(deps, 'payin', (tx, words, options) => applyPayinUpdates(deps, keys, tx, words, options)),
     payout_notices: () =>
-      applyNotices(deps, 'payout', (tx, words, options) => applyPayoutWords(deps, keys, tx, words, options)),
+      applyNotices(deps, 'payout', (tx, words, options) =>
+        applyPayoutUpdates(deps, keys, tx, words, options),
+      ),
     key_resolution: () => parts.renewer.renew(),
     payout_sending: () => parts.sender.send(),
-    payout_polling: payoutQuestions(parts.payoutQuestions),
-    acceptance_booking: () => bookAcceptances(deps),
+    payout_polling: payoutPolls(parts.payoutPolls),
+    acceptance_posting: () => postAcceptances(deps),
     link_expiry: () => expireDueLinks(deps, keys),
     event_dispatch: async () => {
       const events = await dispatcher.dispatch();
@@ -136,12 +138,12 @@ function roundsOf(deps: SystemDeps, parts: WorkerParts): Readonly<Record<WorkKin
 }
 
 /** Doubtful messages first: a merchant may be waiting for what they turn out to be. */
-function questions(rail: RailQuestions): () => Promise<number> {
-  return async () => (await rail.checkDoubtful()) + (await rail.askDue()) + (await rail.closeDue());
+function questions(rail: RailStatusPoller): () => Promise<number> {
+  return async () => (await rail.verifyNotices()) + (await rail.pollDue()) + (await rail.closeDue());
 }
 
-function payoutQuestions(payouts: PayoutQuestions): () => Promise<number> {
-  return async () => (await payouts.checkDoubtful()) + (await payouts.askDue());
+function payoutPolls(payouts: PayoutStatusPoller): () => Promise<number> {
+  return async () => (await payouts.verifyNotices()) + (await payouts.pollDue());
 }
 
 /** What a worker does by the clock instead of by what is due. */
@@ -150,7 +152,7 @@ export function workerSchedules(deps: SystemDeps, systemUrl: string, connections
   // No line until the books were checked: a zero would say that they are whole.
   const faults = new Map<string, number>();
   metrics.gauge(
-    'caudal_ledger_faults',
+    'caudal_ledger_inconsistent_rows',
     'Rows that did not add up when this process last checked.',
     () => faults,
   );

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createKey } from '../../src/flows/manage-organizations.ts';
-import { settleBalances } from '../../src/flows/settle-balances.ts';
+import { settleBalances } from '../../src/flows/ledger/settle-balances.ts';
+import { createKey } from '../../src/flows/operations/manage-organizations.ts';
 import { problemOf } from '../harness/payin-answers.ts';
 import { type ServedBooks, serveBooks } from '../ledger/served-books.ts';
 

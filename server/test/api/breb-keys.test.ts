@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { ApiClient } from '../harness/api-client.ts';
-import { openCredentialDesk } from '../harness/credential-desk.ts';
+import { openCredentialDriver } from '../harness/credential-driver.ts';
 import { composeInProcess, type InProcess } from '../harness/in-process.ts';
 import { problemOf } from '../harness/payin-answers.ts';
 import {
@@ -202,9 +202,9 @@ describe('other answers of GET /breb/keys/{keyString}', () => {
     const reader = await withScopes(caudal, shop, 'breb_keys:read');
     expect((await lookUp(reader, '@TESTOK')).status).toBe(200);
     expect(problemOf(await lookUp(stack.api.as('none'), '@TESTOK'))).toMatchObject({ status: 401 });
-    const desk = await openCredentialDesk(stack);
-    const { apiKey } = await desk.newOrganization(['PSE']);
-    await desk.close();
+    const driver = await openCredentialDriver(stack);
+    const { apiKey } = await driver.newOrganization(['PSE']);
+    await driver.close();
     expect(problemOf(await lookUp(stack.api.as(apiKey), '@TESTOK'))).toEqual({
       status: 400,
       code: 'rail_not_enabled',

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { deposit } from '../../src/flows/deposit.ts';
-import { createKey } from '../../src/flows/manage-organizations.ts';
-import { reverseBooking } from '../../src/flows/reverse-booking.ts';
-import { settleBalances } from '../../src/flows/settle-balances.ts';
+import { deposit } from '../../src/flows/ledger/deposit.ts';
+import { reversePosting } from '../../src/flows/ledger/reverse-posting.ts';
+import { settleBalances } from '../../src/flows/ledger/settle-balances.ts';
+import { createKey } from '../../src/flows/operations/manage-organizations.ts';
 import { cents } from '../../src/kit/money.ts';
 import type { ApiClient } from '../harness/api-client.ts';
 import { problemOf } from '../harness/payin-answers.ts';
@@ -70,9 +70,9 @@ describe('a reversal', () => {
     const other = await books.newShop();
     const command = { organizationId: other.id, operator: 'test' };
     await deposit(books.caudal.deps, { ...command, amount: cents(900), reference: 'bank 1' });
-    await reverseBooking(books.caudal.deps, {
+    await reversePosting(books.caudal.deps, {
       ...command,
-      booking: { depositReference: 'bank 1' },
+      posting: { depositReference: 'bank 1' },
       amount: cents(400),
       reason: 'typo',
     });

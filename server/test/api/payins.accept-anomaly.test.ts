@@ -4,15 +4,15 @@ import { startServer } from '../../../scripts/stack/processes.ts';
 import { statement } from '../../src/db/tx.ts';
 import type { Answer, ApiClient } from '../harness/api-client.ts';
 import { composeInProcess, type InProcess } from '../harness/in-process.ts';
-import { OutcomeDesk } from '../harness/outcome-desk.ts';
 import { problemOf } from '../harness/payin-answers.ts';
+import { PayinDriver } from '../harness/payin-driver.ts';
 import { balanceOf, eventsOf, newShop, type Shop, withScopes } from '../harness/payout-requests.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
-const SETTINGS = { CAUDAL_DUE_EVERY_MS: '20', CAUDAL_SETTLEMENT_DELAY_MINUTES: '600' };
+const SETTINGS = { CAUDAL_WORKER_POLL_MS: '20', CAUDAL_SETTLEMENT_DELAY_MINUTES: '600' };
 const RESOLVED = { status: 409, code: 'anomaly_resolved' };
 const NOT_FOUND = { status: 404, code: 'not_found' };
 
@@ -45,10 +45,10 @@ async function anomalyOf(api: ApiClient, payinId: string): Promise<AnomalyBody> 
 
 /** A payin of the shop that received COP 1. */
 async function underpaid(stack: Stack, shop: Shop): Promise<{ payinId: string; anomaly: AnomalyBody }> {
-  const desk = new OutcomeDesk({ ...stack, api: shop.api });
-  const { payin, key } = await desk.breb();
-  await desk.simulator.pay({ key, amount: '1.00' });
-  await desk.reaches(payin.id, 'DECLINED');
+  const driver = new PayinDriver({ ...stack, api: shop.api });
+  const { payin, key } = await driver.breb();
+  await driver.simulator.pay({ key, amount: '1.00' });
+  await driver.reaches(payin.id, 'DECLINED');
   return { payinId: payin.id, anomaly: await anomalyOf(shop.api, payin.id) };
 }
 
@@ -108,7 +108,7 @@ describe('POST /payins/{id}/anomalies/{anomalyId}/accept', () => {
     await credited(shop.api, next.payinId);
     await until('its booking is postponed', async () => {
       const [row] = await stack.database.query<{ postponed: boolean }>(
-        'select booking_due_at > caudal.now() as postponed from caudal.anomalies where id = $1',
+        'select posting_due_at > caudal.now() as postponed from caudal.anomalies where id = $1',
         [unbookable.anomaly.id],
       );
       return row?.postponed;
@@ -175,11 +175,11 @@ describe('POST /payins/{id}/anomalies/{anomalyId}/accept', () => {
   });
 
   it('returns 409 anomaly_without_money for an anomaly that holds none', async () => {
-    const desk = new OutcomeDesk({ ...stack, api: shop.api });
-    const { payin, key } = await desk.breb();
-    await desk.simulator.pay({ key });
-    await desk.reaches(payin.id, 'CONFIRMED');
-    await desk.simulator.endKey({ key, outcome: 'REJECTED', anyway: true });
+    const driver = new PayinDriver({ ...stack, api: shop.api });
+    const { payin, key } = await driver.breb();
+    await driver.simulator.pay({ key });
+    await driver.reaches(payin.id, 'CONFIRMED');
+    await driver.simulator.endKey({ key, outcome: 'REJECTED', anyway: true });
     const anomaly = await until('the contradiction is noticed', () =>
       anomalyOf(shop.api, payin.id).catch(() => null),
     );
@@ -249,7 +249,7 @@ describe('an acceptance that no worker has booked yet', () => {
     await expect(asSystem(credit)).rejects.toThrow(/anomaly_accept_excludes_resolve/);
   });
 
-  it.each(['book acceptances: before commit', 'book acceptances: after commit'])(
+  it.each(['post acceptances: before commit', 'post acceptances: after commit'])(
     'is credited once when the worker is killed at "%s"',
     async (failpoint) => {
       const { payinId, anomaly } = await accepted();

@@ -4,11 +4,11 @@ import { base62Digits } from '../../src/kit/ids.ts';
 import { makeCredential } from '../../src/organizations/credential.ts';
 import { type Answer, ApiClient } from '../harness/api-client.ts';
 import {
-  type CredentialDesk,
+  type CredentialDriver,
   type IssuedKey,
   type KeyDetails,
-  openCredentialDesk,
-} from '../harness/credential-desk.ts';
+  openCredentialDriver,
+} from '../harness/credential-driver.ts';
 import { createPayin, problemOf, readPayin } from '../harness/payin-answers.ts';
 import { brebPayin } from '../harness/payin-requests.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
@@ -27,24 +27,24 @@ interface TokenBody {
 }
 
 let stack: Stack;
-let desk: CredentialDesk;
+let driver: CredentialDriver;
 /** Every API process of the stack, without any credential. */
 let nodes: readonly ApiClient[];
 let node: ApiClient;
 
 beforeAll(async () => {
   stack = await startStack({ apis: 2 });
-  desk = await openCredentialDesk(stack);
+  driver = await openCredentialDriver(stack);
   nodes = stack.apis.map(({ url }) => new ApiClient(url));
   [node = stack.api] = nodes;
 });
 afterAll(async () => {
-  await desk?.close();
+  await driver?.close();
   await stack?.stop();
 });
 
 function newKey(details: KeyDetails = {}): Promise<IssuedKey> {
-  return desk.newKey(stack.organization.organizationId, details);
+  return driver.newKey(stack.organization.organizationId, details);
 }
 
 function withKey(key: Pick<IssuedKey, 'apiKey'>): ApiClient {
@@ -465,7 +465,7 @@ describe('a key that is revoked', () => {
       each.with({ authorization: `Bearer ${token}` }),
     ]);
     for (const client of clients) expect((await client.get('/payins')).status).toBe(200);
-    await desk.revoke(key.keyId);
+    await driver.revoke(key.keyId);
     await until(
       'no node honours the key',
       async () => {
@@ -483,7 +483,7 @@ describe('a key that is revoked', () => {
 
   it('leaves the organization’s other keys alone', async () => {
     const [first, second] = [await newKey(), await newKey()];
-    await desk.revoke(first.keyId);
+    await driver.revoke(first.keyId);
     await until(
       'the revoked key is refused',
       async () => (await withKey(first).get('/payins')).status === 401,

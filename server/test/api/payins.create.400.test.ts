@@ -3,7 +3,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Answer, ApiClient } from '../harness/api-client.ts';
-import { type CredentialDesk, openCredentialDesk } from '../harness/credential-desk.ts';
+import { type CredentialDriver, openCredentialDriver } from '../harness/credential-driver.ts';
 import { createPayin, listPage, type ProblemSummary, problemOf } from '../harness/payin-answers.ts';
 import { brebPayin, CUSTOMER, newReference, psePayin, without } from '../harness/payin-requests.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
@@ -12,17 +12,20 @@ const LONE_HIGH_SURROGATE = '\ud83d';
 const LONE_LOW_SURROGATE = '\ude00';
 
 let stack: Stack;
-let desk: CredentialDesk;
+let driver: CredentialDriver;
 let pseOnly: ApiClient;
 let brebOnly: ApiClient;
 beforeAll(async () => {
   stack = await startStack();
-  desk = await openCredentialDesk(stack);
-  const organizations = await Promise.all([desk.newOrganization(['PSE']), desk.newOrganization(['BRE_B'])]);
+  driver = await openCredentialDriver(stack);
+  const organizations = await Promise.all([
+    driver.newOrganization(['PSE']),
+    driver.newOrganization(['BRE_B']),
+  ]);
   [pseOnly = stack.api, brebOnly = stack.api] = organizations.map(({ apiKey }) => stack.api.as(apiKey));
 });
 afterAll(async () => {
-  await desk?.close();
+  await driver?.close();
   await stack?.stop();
 });
 
@@ -724,7 +727,7 @@ describe('the problem itself', () => {
 
 describe('a refused creation', () => {
   it('leaves nothing behind: no payin in the list, and its reference free', async () => {
-    const { apiKey } = await desk.newOrganization();
+    const { apiKey } = await driver.newOrganization();
     const api = stack.api.as(apiKey);
     const reference = newReference();
     const refused = await Promise.all([

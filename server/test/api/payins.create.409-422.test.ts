@@ -1,22 +1,22 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Answer, ApiClient } from '../harness/api-client.ts';
-import { type CredentialDesk, openCredentialDesk } from '../harness/credential-desk.ts';
+import { type CredentialDriver, openCredentialDriver } from '../harness/credential-driver.ts';
 import { createPayin, listPage, type PayinBody, problemOf, readPayin } from '../harness/payin-answers.ts';
 import { brebPayin, CUSTOMER, newReference, psePayin, without } from '../harness/payin-requests.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 
 let stack: Stack;
-let desk: CredentialDesk;
+let driver: CredentialDriver;
 let other: ApiClient;
 beforeAll(async () => {
   stack = await startStack();
-  desk = await openCredentialDesk(stack);
-  const { apiKey } = await desk.newOrganization();
+  driver = await openCredentialDriver(stack);
+  const { apiKey } = await driver.newOrganization();
   other = stack.api.as(apiKey);
 });
 afterAll(async () => {
-  await desk?.close();
+  await driver?.close();
   await stack?.stop();
 });
 
@@ -248,7 +248,7 @@ describe('Idempotency-Key', () => {
 
   it('is the organization’s, not the credential’s: a repeat with another of its keys is a repeat', async () => {
     const { organizationId } = stack.organization;
-    const made = await desk.newKey(organizationId);
+    const made = await driver.newKey(organizationId);
     const body = brebPayin();
     const key = newKey();
     const first = await post(body, key);

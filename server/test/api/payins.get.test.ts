@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Answer, ApiClient } from '../harness/api-client.ts';
-import { type CredentialDesk, openCredentialDesk } from '../harness/credential-desk.ts';
+import { type CredentialDriver, openCredentialDriver } from '../harness/credential-driver.ts';
 import { createPayin, type PayinBody, problemOf, readPayin } from '../harness/payin-answers.ts';
 import { brebPayin, CUSTOMER, psePayin, without } from '../harness/payin-requests.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
@@ -10,16 +10,16 @@ import { type Stack, startStack } from '../harness/stack.ts';
 const NOT_FOUND = { status: 404, code: 'not_found' };
 
 let stack: Stack;
-let desk: CredentialDesk;
+let driver: CredentialDriver;
 let other: ApiClient;
 beforeAll(async () => {
   stack = await startStack();
-  desk = await openCredentialDesk(stack);
-  const { apiKey } = await desk.newOrganization();
+  driver = await openCredentialDriver(stack);
+  const { apiKey } = await driver.newOrganization();
   other = stack.api.as(apiKey);
 });
 afterAll(async () => {
-  await desk?.close();
+  await driver?.close();
   await stack?.stop();
 });
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ApiClient } from '../harness/api-client.ts';
-import { type CredentialDesk, openCredentialDesk } from '../harness/credential-desk.ts';
+import { type CredentialDriver, openCredentialDriver } from '../harness/credential-driver.ts';
 import {
   createPayin,
   listPage,
@@ -17,13 +17,13 @@ const LINK_ID = '019b2c5e-8f3a-7c41-8001-3f9d2b7a6c10';
 const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
 let stack: Stack;
-let desk: CredentialDesk;
+let driver: CredentialDriver;
 /** An organization with 25 payins, newest first, that no test adds to. */
 let shop: { readonly api: ApiClient; readonly payins: readonly PayinBody[] };
 
 beforeAll(async () => {
   stack = await startStack();
-  desk = await openCredentialDesk(stack);
+  driver = await openCredentialDriver(stack);
   const api = await newOrganization();
   const payins: PayinBody[] = [];
   for (let count = 0; count < 25; count += 1)
@@ -33,12 +33,12 @@ beforeAll(async () => {
   shop = { api, payins };
 });
 afterAll(async () => {
-  await desk?.close();
+  await driver?.close();
   await stack?.stop();
 });
 
 async function newOrganization(): Promise<ApiClient> {
-  const { apiKey } = await desk.newOrganization();
+  const { apiKey } = await driver.newOrganization();
   return stack.api.as(apiKey);
 }
 

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Answer } from '../harness/api-client.ts';
 import { composeInProcess, type InProcess } from '../harness/in-process.ts';
-import { atTheDesk } from '../harness/operator-desk.ts';
+import { runOperatorCommand } from '../harness/operator-command.ts';
 import { problemOf } from '../harness/payin-answers.ts';
 import {
   balanceOf,
@@ -162,7 +162,7 @@ describe('POST /payouts/{id}/cancel, while no worker sends anything', () => {
   });
 
   it('has left the books whole', async () => {
-    expect(await atTheDesk(stack.settings, 'ledger', 'verify')).toMatchObject({ code: 0 });
+    expect(await runOperatorCommand(stack.settings, 'ledger', 'verify')).toMatchObject({ code: 0 });
   });
 });
 
@@ -273,6 +273,6 @@ describe('POST /payouts/{id}/cancel, while two workers send', () => {
     expect(kinds.size).toBe(2);
     const confirmed = rows.filter(({ status }) => status === 'CONFIRMED').length;
     expect(await balanceOf(shop.api)).toEqual({ available: FUNDS - confirmed * 100, held: 0 });
-    expect(await atTheDesk(stack.settings, 'ledger', 'verify')).toMatchObject({ code: 0 });
+    expect(await runOperatorCommand(stack.settings, 'ledger', 'verify')).toMatchObject({ code: 0 });
   }, 60_000);
 });

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Answer, ApiClient } from '../harness/api-client.ts';
-import { openCredentialDesk } from '../harness/credential-desk.ts';
+import { openCredentialDriver } from '../harness/credential-driver.ts';
 import { composeInProcess, type InProcess } from '../harness/in-process.ts';
-import { atTheDesk } from '../harness/operator-desk.ts';
+import { runOperatorCommand } from '../harness/operator-command.ts';
 import { createPayin, type ProblemSummary, problemOf } from '../harness/payin-answers.ts';
 import { brebPayin, CUSTOMER, newReference, without } from '../harness/payin-requests.ts';
 import {
@@ -230,7 +230,7 @@ describe('the balance', () => {
     );
     const ids = new Set(sent.map((row) => row.end_to_end_id));
     expect((await simulator.executions()).filter(({ endToEndId }) => ids.has(endToEndId))).toHaveLength(10);
-    expect(await atTheDesk(stack.settings, 'ledger', 'verify')).toMatchObject({ code: 0 });
+    expect(await runOperatorCommand(stack.settings, 'ledger', 'verify')).toMatchObject({ code: 0 });
   });
 });
 
@@ -392,9 +392,9 @@ describe('400 of POST /payouts', () => {
   });
 
   it('is what an organization without the rail gets', async () => {
-    const desk = await openCredentialDesk(stack);
-    const { apiKey } = await desk.newOrganization(['PSE']);
-    await desk.close();
+    const driver = await openCredentialDriver(stack);
+    const { apiKey } = await driver.newOrganization(['PSE']);
+    await driver.close();
     expect(problemOf(await post(payoutRequest(), {}, shop.api.as(apiKey)))).toEqual({
       status: 400,
       code: 'rail_not_enabled',

@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startServer } from '../../../scripts/stack/processes.ts';
-import { BankList } from '../../src/flows/read-banks.ts';
-import { refreshBanks } from '../../src/flows/refresh-banks.ts';
+import { BankList } from '../../src/flows/payins/read-banks.ts';
+import { refreshBanks } from '../../src/flows/payins/refresh-banks.ts';
 import type { Principal } from '../../src/organizations/organization.ts';
 import { BANKS } from '../../src/rails/pse/banks.ts';
-import { type CrookedPeer, json, type PeerReply, startCrookedPeer } from '../harness/crooked-peer.ts';
 import { cloneDatabase, type TestDatabase } from '../harness/database.ts';
+import { type FaultyPeer, json, type PeerReply, startFaultyPeer } from '../harness/faulty-peer.ts';
 import { composeInProcess, type InProcess, settingsFor } from '../harness/in-process.ts';
 import { createPayin, problemOf } from '../harness/payin-answers.ts';
 import { psePayin, without } from '../harness/payin-requests.ts';
@@ -93,13 +93,13 @@ describe('what PSE offers', () => {
     json({ banks: codes.map((code) => ({ code, name: `BANCO ${code}` })) });
 
   let database: TestDatabase;
-  let peer: CrookedPeer;
+  let peer: FaultyPeer;
   let reply: PeerReply;
   let caudal: InProcess;
   let principal: Principal;
   beforeAll(async () => {
     database = await cloneDatabase();
-    peer = await startCrookedPeer(() => reply);
+    peer = await startFaultyPeer(() => reply);
     caudal = await composeInProcess({ ...settingsFor(database.ownerUrl), PSE_URL: peer.url });
     ({ principal } = await caudal.newOrganization());
   });

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { emptyDatabase } from '../harness/empty-database.ts';
-import { atTheDesk } from '../harness/operator-desk.ts';
-import { OutcomeDesk } from '../harness/outcome-desk.ts';
+import { runOperatorCommand } from '../harness/operator-command.ts';
+import { PayinDriver } from '../harness/payin-driver.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 
 /** Of the server's own version: pg_dump refuses a newer server, and the embedded one brings no client tools. */
@@ -20,11 +20,11 @@ let stack: Stack;
 let backupUrl: string;
 beforeAll(async () => {
   stack = await startStack({ workers: 1 });
-  const desk = new OutcomeDesk(stack);
-  const { payin, key } = await desk.breb();
-  await desk.simulator.pay({ key });
-  await desk.reaches(payin.id, 'CONFIRMED');
-  await desk.quiet();
+  const driver = new PayinDriver(stack);
+  const { payin, key } = await driver.breb();
+  await driver.simulator.pay({ key });
+  await driver.reaches(payin.id, 'CONFIRMED');
+  await driver.quiet();
   await stack.database.query(`alter role caudal_backup password '${PASSWORD}'`);
   const url = new URL(stack.database.url);
   url.username = 'caudal_backup';
@@ -96,7 +96,7 @@ describe('the backup role', () => {
       expect(await rowCounts((text) => restored.query(text))).toEqual(before);
       expect(before.get('caudal.ledger_transfers')).toBeGreaterThan(0);
       const settings = { ...stack.settings, DATABASE_URL: restored.ownerUrl };
-      const verified = await atTheDesk(settings, 'ledger', 'verify');
+      const verified = await runOperatorCommand(settings, 'ledger', 'verify');
       expect(verified).toMatchObject({ code: 0, stderr: '' });
     } finally {
       await restored.drop();

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { readConfig } from '../../src/config.ts';
 import { cloneDatabase, type TestDatabase } from '../harness/database.ts';
 import { settingsFor } from '../harness/in-process.ts';
-import { atTheDesk } from '../harness/operator-desk.ts';
+import { runOperatorCommand } from '../harness/operator-command.ts';
 import { runToEnd } from '../harness/run-server.ts';
 import { HAS_PGBOUNCER, type Pgbouncer, startPgbouncer } from './pgbouncer.ts';
 
@@ -42,7 +42,7 @@ describe.skipIf(!HAS_PGBOUNCER)('pgbouncer in front of PostgreSQL', () => {
       expect(stderr).toContain(REFUSAL);
       expect(code).toBe(1);
     }
-    const doctor = await atTheDesk(settings, 'doctor');
+    const doctor = await runOperatorCommand(settings, 'doctor');
     expect(doctor.code).toBe(1);
     expect(doctor.stdout).toContain(REFUSAL);
   });

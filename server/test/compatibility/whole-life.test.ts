@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { atTheDesk } from '../harness/operator-desk.ts';
-import { OutcomeDesk } from '../harness/outcome-desk.ts';
-import { PayoutDesk } from '../harness/payout-desk.ts';
+import { runOperatorCommand } from '../harness/operator-command.ts';
+import { PayinDriver } from '../harness/payin-driver.ts';
+import { PayoutDriver } from '../harness/payout-driver.ts';
 import { readMetric } from '../harness/read-metric.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
@@ -28,24 +28,24 @@ describe('a deployment on this PostgreSQL', () => {
   });
 
   it('collects a payin from its creation to its confirmation', async () => {
-    const desk = new OutcomeDesk(stack);
-    const { payin, key } = await desk.breb();
-    await desk.simulator.pay({ key });
-    await desk.reaches(payin.id, 'CONFIRMED');
-    expect((await desk.events(payin.id)).map(({ event }) => event)).toEqual(['payin.confirmed']);
+    const driver = new PayinDriver(stack);
+    const { payin, key } = await driver.breb();
+    await driver.simulator.pay({ key });
+    await driver.reaches(payin.id, 'CONFIRMED');
+    expect((await driver.events(payin.id)).map(({ event }) => event)).toEqual(['payin.confirmed']);
   });
 
   it('sends a payout once', async () => {
-    const desk = new PayoutDesk(stack);
-    await desk.fund();
-    const made = await desk.create();
-    await desk.reaches(made.id, 'CONFIRMED');
-    expect(await desk.executions(made)).toBe(1);
+    const driver = new PayoutDriver(stack);
+    await driver.fund();
+    const made = await driver.create();
+    await driver.reaches(made.id, 'CONFIRMED');
+    expect(await driver.executions(made)).toBe(1);
   });
 
   it('is migrated again without a change, and doctor finds nothing', async () => {
     expect(await stack.command('migrate')).not.toContain('migration applied');
-    const { code, stdout } = await atTheDesk(stack.settings, 'doctor');
+    const { code, stdout } = await runOperatorCommand(stack.settings, 'doctor');
     expect(stdout).toContain('nothing has failed');
     expect(code).toBe(0);
   });

@@ -5,13 +5,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { verdictOf } from '../../src/db/failures.ts';
 import { RolePool } from '../../src/db/pool.ts';
 import { batchDb } from '../../src/db/tenant.ts';
-import { Collecting } from '../../src/flows/begin-collecting.ts';
-import { type CreatedPayin, type CreatePayin, createPayins } from '../../src/flows/create-payins.ts';
-import { PseOpener } from '../../src/flows/open-pse-payins.ts';
-import { PayinCreator, type PayinRequest } from '../../src/flows/payin-creator.ts';
+import { type CreatedPayin, type CreatePayin, createPayins } from '../../src/flows/payins/create-payins.ts';
+import { PseOpener } from '../../src/flows/payins/open-pse-payins.ts';
+import { PayinCreator, type PayinRequest } from '../../src/flows/payins/payin-creator.ts';
+import { CollectionStarter } from '../../src/flows/payins/start-collection.ts';
 import { BusinessClock } from '../../src/kit/clock.ts';
 import { hmac } from '../../src/kit/crypto.ts';
-import { Fault } from '../../src/kit/errors.ts';
+import { ApiError } from '../../src/kit/errors.ts';
 import { freshToken, uuidv7 } from '../../src/kit/ids.ts';
 import { Metrics } from '../../src/kit/metrics.ts';
 import { cents } from '../../src/kit/money.ts';
@@ -71,7 +71,7 @@ function command(
   const now = deps.clock.now();
   return {
     id: uuidv7(now, deps.cell),
-    claimToken: freshToken(),
+    leaseToken: freshToken(),
     organization: owner.organization,
     secrets: owner.secrets,
     idempotency:
@@ -95,7 +95,7 @@ function command(
 function creator(over: InProcess['deps'] = caudal.deps) {
   const deps = { ...over, metrics: new Metrics() };
   const pse = new PseOpener(deps);
-  const payins = new PayinCreator(deps, pse, new Collecting(pse, () => undefined));
+  const payins = new PayinCreator(deps, pse, new CollectionStarter(pse, () => undefined));
   toClose.push(() => payins.close());
   return {
     create: (wanted: PayinRequest, key?: string) =>
@@ -113,7 +113,7 @@ function creator(over: InProcess['deps'] = caudal.deps) {
 function faultCodes(results: readonly PromiseSettledResult<unknown>[]): (string | null)[] {
   return results.map((result) => {
     if (result.status === 'fulfilled') return null;
-    return result.reason instanceof Fault ? result.reason.code : `not a Fault: ${String(result.reason)}`;
+    return result.reason instanceof ApiError ? result.reason.code : `not a Fault: ${String(result.reason)}`;
   });
 }
 

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { Child } from '../../../scripts/stack/child.ts';
 import { startServer } from '../../../scripts/stack/processes.ts';
-import { rollSubtotals } from '../../src/flows/roll-subtotals.ts';
+import { rollSubtotals } from '../../src/flows/ledger/roll-subtotals.ts';
 import type { ApiClient } from '../harness/api-client.ts';
-import { openLink } from '../harness/checkout-desk.ts';
+import { openLink } from '../harness/checkout-driver.ts';
 import { composeInProcess, type InProcess } from '../harness/in-process.ts';
 import { brebPayin } from '../harness/payin-requests.ts';
-import { PayoutDesk } from '../harness/payout-desk.ts';
+import { PayoutDriver } from '../harness/payout-driver.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { EventReader } from '../webhooks/event-reader.ts';
 
@@ -21,7 +21,7 @@ interface Listed {
 interface Running {
   readonly url: string;
   readonly api: ApiClient;
-  readonly desk: PayoutDesk;
+  readonly driver: PayoutDriver;
 }
 
 /** One of everything that a list shows, in the order in which it was made. */
@@ -35,10 +35,10 @@ let stack: Stack;
 let running: Running;
 let children: Child[];
 beforeAll(async () => {
-  stack = await startStack({ apis: 1, workers: 1, settings: { CAUDAL_DUE_EVERY_MS: '20' } });
-  running = { url: stack.apis[0]?.url ?? '', api: stack.api, desk: new PayoutDesk(stack) };
+  stack = await startStack({ apis: 1, workers: 1, settings: { CAUDAL_WORKER_POLL_MS: '20' } });
+  running = { url: stack.apis[0]?.url ?? '', api: stack.api, driver: new PayoutDriver(stack) };
   children = [...stack.apis, ...stack.workers];
-  await running.desk.fund();
+  await running.driver.fund();
 });
 afterAll(async () => {
   await Promise.all(children.map((child) => child.stop()));
@@ -48,7 +48,7 @@ afterAll(async () => {
 /** Database time alone: rails and machines keep theirs. */
 const shift = (interval: string) => stack.database.query('select caudal.shift_time($1)', [interval]);
 
-async function made({ api, desk }: Running): Promise<Made> {
+async function made({ api, driver }: Running): Promise<Made> {
   const created = async (path: string, body: object) => {
     const answer = await api.post<Listed & { readonly paymentLinkId?: string }>(path, body);
     expect(answer.status).toBe(201);
@@ -57,8 +57,8 @@ async function made({ api, desk }: Running): Promise<Made> {
   const payin = await created('/payins', brebPayin());
   const { paymentLinkId = '' } = await created('/payment-links', openLink());
   const link = (await api.get<{ createdAt: string }>(`/payment-links/${paymentLinkId}`)).body;
-  const { payout } = await desk.create();
-  await desk.reaches(payout.id, 'CONFIRMED');
+  const { payout } = await driver.create();
+  await driver.reaches(payout.id, 'CONFIRMED');
   return { payin, link: { id: paymentLinkId, createdAt: link.createdAt }, payout };
 }
 
@@ -69,9 +69,9 @@ async function restarted(): Promise<Running> {
   children = [api, await startServer('worker', stack.settings)];
   const url = `http://127.0.0.1:${String(api.ready['port'])}`;
   const client = stack.api.at(url);
-  const desk = new PayoutDesk({ ...stack, api: client });
-  await desk.simulator.tell([url]);
-  return { url, api: client, desk };
+  const driver = new PayoutDriver({ ...stack, api: client });
+  await driver.simulator.tell([url]);
+  return { url, api: client, driver };
 }
 
 /** What a list shows of the span in which these were made, and no more than a millisecond around it. */
@@ -171,7 +171,7 @@ it.each(['10 minutes', '2 hours'])(
     await booksAreInOrder(all);
     await streams[1]?.receives(...(await eventsOf(all.slice(4))));
     await closeSubtotals();
-    await running.desk.booksAreWhole();
+    await running.driver.booksAreWhole();
     for (const stream of streams) stream.leave();
   },
 );

@@ -16,7 +16,7 @@ const PRODUCTION: Settings = {
   ...DEVELOPMENT,
   CAUDAL_ENV: 'production',
   BREB_PAYER_DOCUMENT: '900123456',
-  CAUDAL_WEBHOOKS_TO_LOOPBACK: 'no',
+  CAUDAL_WEBHOOKS_ALLOW_LOOPBACK: 'no',
   CAUDAL_BASE_URL: 'https://api.example.com',
   CAUDAL_CHECKOUT_URL: 'https://pay.example.com',
   BREB_URL: 'https://breb.example.com',
@@ -184,9 +184,9 @@ describe('the configuration of production', () => {
   });
 
   it('refuses to send webhooks to this machine', () => {
-    const loopback = { CAUDAL_WEBHOOKS_TO_LOOPBACK: 'yes' };
+    const loopback = { CAUDAL_WEBHOOKS_ALLOW_LOOPBACK: 'yes' };
     expect(faultsOf({ ...PRODUCTION, ...loopback })).toEqual([
-      'CAUDAL_WEBHOOKS_TO_LOOPBACK is for development: production refuses it',
+      'CAUDAL_WEBHOOKS_ALLOW_LOOPBACK is for development: production refuses it',
     ]);
     expect(faultsOf({ ...DEVELOPMENT, ...loopback })).toEqual([]);
   });

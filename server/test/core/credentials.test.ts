@@ -9,7 +9,7 @@ import { cellFromCode, MAX_CELL } from '../../src/kit/ids.ts';
 import { makeCredential, readCredential } from '../../src/organizations/credential.ts';
 import { ApiClient } from '../harness/api-client.ts';
 import { emptyDatabase } from '../harness/empty-database.ts';
-import { atTheDesk } from '../harness/operator-desk.ts';
+import { runOperatorCommand } from '../harness/operator-command.ts';
 import { brebPayin, CUSTOMER, without } from '../harness/payin-requests.ts';
 import { type Ended, runToEnd } from '../harness/run-server.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
@@ -81,7 +81,7 @@ async function extraApi(
 
 /** A command of an operator, whatever becomes of it. */
 function operator(...args: readonly string[]): Promise<Ended> {
-  return atTheDesk(stack.settings, ...args);
+  return runOperatorCommand(stack.settings, ...args);
 }
 
 describe('the text of a credential', () => {
@@ -328,7 +328,7 @@ describe('a rotation', () => {
       CAUDAL_KEY_PEPPER: NEW_PEPPER,
       CAUDAL_KEY_PEPPER_PREVIOUS: stack.settings['CAUDAL_KEY_PEPPER'] ?? '',
     };
-    const made = await atTheDesk(
+    const made = await runOperatorCommand(
       { ...stack.settings, ...rotating },
       'keys',
       'create',
@@ -451,8 +451,8 @@ describe('an operator with the settings of another deployment', () => {
   it('is refused as the server is, before anything is written', async () => {
     const create = ['org', 'create', '--name', 'Astray', '--support', 'y'];
     const ends = [
-      await atTheDesk({ ...stack.settings, CAUDAL_CELL: '2' }, ...create),
-      await atTheDesk({ ...stack.settings, CAUDAL_ENV: 'staging' }, ...create),
+      await runOperatorCommand({ ...stack.settings, CAUDAL_CELL: '2' }, ...create),
+      await runOperatorCommand({ ...stack.settings, CAUDAL_ENV: 'staging' }, ...create),
     ];
     const written = await stack.database.query("select from caudal.organizations where name = 'Astray'");
     expect({ codes: ends.map((end) => end.code), written: written.length }).toEqual({
@@ -464,7 +464,11 @@ describe('an operator with the settings of another deployment', () => {
 
   it('is told to migrate when the database is not migrated', async () => {
     const database = await emptyDatabase();
-    const end = await atTheDesk({ ...stack.settings, DATABASE_URL: database.ownerUrl }, 'org', 'list');
+    const end = await runOperatorCommand(
+      { ...stack.settings, DATABASE_URL: database.ownerUrl },
+      'org',
+      'list',
+    );
     await database.drop();
     expect(end.code).toBe(1);
     expect(end.stderr).toContain('migrate');

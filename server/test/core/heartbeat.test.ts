@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SystemDb } from '../../src/db/system.ts';
 import type { Statement } from '../../src/db/tx.ts';
 import { BusinessClock, monotonicMs } from '../../src/kit/clock.ts';
-import { Authority } from '../../src/organizations/authority.ts';
-import { Brakes } from '../../src/organizations/brakes.ts';
+import { Authenticator } from '../../src/organizations/authenticator.ts';
 import { Heartbeat } from '../../src/organizations/heartbeat.ts';
+import { RailPauses } from '../../src/organizations/rail-pauses.ts';
 import { cloneDatabase, type TestDatabase } from '../harness/database.ts';
 import { composeInProcess, type InProcess, settingsFor } from '../harness/in-process.ts';
 import { until } from '../harness/until.ts';
@@ -52,7 +52,7 @@ async function afterCutOff({ clockAheadMs, stepBackMs = 0 }: ClockSteps): Promis
   const { apiKey, principal } = await caudal.newOrganization();
   const clock = new BusinessClock();
   const { environment, peppers, masterKeys } = config;
-  const authority = new Authority({ db: deps.system, clock, environment, peppers, masterKeys });
+  const authenticator = new Authenticator({ db: deps.system, clock, environment, peppers, masterKeys });
   let cutOff = false;
   let offsetMs = clockAheadMs;
   const db: SystemDb = {
@@ -66,13 +66,13 @@ async function afterCutOff({ clockAheadMs, stepBackMs = 0 }: ClockSteps): Promis
   const heartbeat = new Heartbeat({
     db,
     clock,
-    authority,
-    brakes: new Brakes(),
+    authenticator,
+    railPauses: new RailPauses(),
     log: deps.log,
     longestGapMs: GAP_MS,
   });
   await heartbeat.start();
-  const ask = async () => authority.authenticate(apiKey, ['key']);
+  const ask = async () => authenticator.authenticate(apiKey, ['key']);
   if (clockAheadMs > 0) {
     const beganMs = monotonicMs();
     offsetMs = 0;

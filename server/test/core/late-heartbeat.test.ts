@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, inject, it } from 'vitest';
 import type { ApiClient } from '../harness/api-client.ts';
-import { type CredentialDesk, openCredentialDesk } from '../harness/credential-desk.ts';
+import { type CredentialDriver, openCredentialDriver } from '../harness/credential-driver.ts';
 import { brebPayin } from '../harness/payin-requests.ts';
 import { PostgresProxy } from '../harness/postgres-proxy.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
@@ -12,12 +12,12 @@ const TRUSTED_FOR_MS = 1000;
 
 let proxy: PostgresProxy;
 let stack: Stack;
-let desk: CredentialDesk;
+let driver: CredentialDriver;
 let process: { kill(signal: NodeJS.Signals): void; readonly opsUrl: string };
 beforeAll(async () => {
   proxy = await PostgresProxy.start(inject('postgres').adminUrl);
   stack = await startStack({ databaseUrl: (direct) => proxy.through(direct) });
-  desk = await openCredentialDesk(stack);
+  driver = await openCredentialDriver(stack);
   const [api] = stack.apis;
   if (!api) throw new Error('no API process was started');
   process = api;
@@ -28,7 +28,7 @@ afterEach(async () => {
   await until('the process is ready again', async () => (await readiness()).status === 200);
 });
 afterAll(async () => {
-  await desk?.close();
+  await driver?.close();
   await stack?.stop();
   await proxy?.close();
 });
@@ -92,12 +92,12 @@ it('answers reads while heartbeats are lost for longer than a second', async () 
 });
 
 it('honors no revoked key a second later although heartbeats are lost meanwhile', async () => {
-  const key = await desk.newKey(stack.organization.organizationId);
+  const key = await driver.newKey(stack.organization.organizationId);
   const api = stack.api.as(key.apiKey);
   expect((await api.get('/payins')).status).toBe(200);
   proxy.swallowAt('caudal_system', 'credential.pulse', 3);
   await until('a heartbeat was lost', async () => proxy.pending < 3);
-  await desk.revoke(key.keyId);
+  await driver.revoke(key.keyId);
   const revokedAt = performance.now();
   const answers = await readFor(3 * TRUSTED_FOR_MS, api);
   const late = answers.filter(({ sentAt }) => sentAt > revokedAt + TRUSTED_FOR_MS);
@@ -106,12 +106,12 @@ it('honors no revoked key a second later although heartbeats are lost meanwhile'
 });
 
 it('honors no key that was revoked while the process got no CPU', async () => {
-  const key = await desk.newKey(stack.organization.organizationId);
+  const key = await driver.newKey(stack.organization.organizationId);
   const api = stack.api.as(key.apiKey);
   expect((await api.get('/payins')).status).toBe(200);
   let answer: Promise<{ status: number }> = Promise.resolve({ status: 0 });
   await whileFrozen(async () => {
-    await desk.revoke(key.keyId);
+    await driver.revoke(key.keyId);
     answer = api.get('/payins');
   });
   expect((await answer).status).toBe(401);

@@ -7,7 +7,7 @@ import { closeEarly } from '../../src/payins/payin-closing.store.ts';
 import {
   askSoon,
   findPagePayin,
-  givePayer,
+  insertPayer,
   latestAttempt,
   watchedPayins,
 } from '../../src/payins/payin-page.store.ts';
@@ -72,7 +72,7 @@ describe('the plan of each statement about links and pages, made when all tables
     ],
     ['the payin of a page', (tx) => findPagePayin(tx, ID, ID)],
     ['the latest attempt of a link', (tx) => latestAttempt(tx, ID, ID)],
-    ['give a payer', (tx) => givePayer(tx, LINK, BYTES, ID)],
+    ['give a payer', (tx) => insertPayer(tx, LINK, BYTES, ID)],
     ['ask soon', (tx) => askSoon(tx, LINK)],
     ['watched payins', (tx) => watchedPayins(tx, [LINK])],
   ])('reads no growing table whole: %s', async (name, use) => {

@@ -3,7 +3,7 @@ import type { Child } from '../../../scripts/stack/child.ts';
 import { runServerCommand, startServer } from '../../../scripts/stack/processes.ts';
 import { type EmptyDatabase, emptyDatabase } from '../harness/empty-database.ts';
 import { settingsFor } from '../harness/in-process.ts';
-import { atTheDesk } from '../harness/operator-desk.ts';
+import { runOperatorCommand } from '../harness/operator-command.ts';
 import { runToEnd } from '../harness/run-server.ts';
 import { until } from '../harness/until.ts';
 
@@ -42,7 +42,7 @@ describe('a login that PostgreSQL refuses', () => {
       return found.status === 503 && found;
     });
     expect(JSON.stringify(unready.reasons)).toContain(`refuses the login of ${database.rolePrefix}_system`);
-    const doctor = await atTheDesk(settings, 'doctor');
+    const doctor = await runOperatorCommand(settings, 'doctor');
     expect(doctor.code).toBe(1);
     expect(doctor.stdout).toContain(`as ${database.rolePrefix}_system: wrong password`);
     const starting = await runToEnd(['api'], settings);

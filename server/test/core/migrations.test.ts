@@ -8,7 +8,7 @@ import { FailureLog } from '../../src/db/failure-log.ts';
 import { tryLogin } from '../../src/db/login.ts';
 import { RolePool } from '../../src/db/pool.ts';
 import { systemDb } from '../../src/db/system.ts';
-import { ensureHouse } from '../../src/flows/manage-organizations.ts';
+import { ensureOperatorOrganization } from '../../src/flows/operations/manage-organizations.ts';
 import { uuidFloor } from '../../src/kit/ids.ts';
 import { makeLog } from '../../src/kit/log.ts';
 import { cloneDatabase, type TestDatabase } from '../harness/database.ts';
@@ -166,7 +166,9 @@ describe('migrate', () => {
     // The race is narrow, so it is run many times: one round in twenty used to lose.
     for (let round = 0; round < 30; round += 1) {
       await database.query('truncate caudal.organizations cascade');
-      const ends = await Promise.allSettled(Array.from({ length: 16 }, () => ensureHouse(deps)));
+      const ends = await Promise.allSettled(
+        Array.from({ length: 16 }, () => ensureOperatorOrganization(deps)),
+      );
       failures.push(...ends.filter((end) => end.status === 'rejected').map((end) => end.reason as unknown));
     }
     await pool.close();
@@ -317,7 +319,7 @@ describe('time in production', () => {
       CAUDAL_ENV: 'production',
       BREB_PAYER_DOCUMENT: '900123456',
       CAUDAL_BASE_URL: 'https://api.example.com',
-      CAUDAL_WEBHOOKS_TO_LOOPBACK: 'no',
+      CAUDAL_WEBHOOKS_ALLOW_LOOPBACK: 'no',
       CAUDAL_CHECKOUT_URL: 'https://pay.example.com',
       BREB_URL: 'https://breb.example.com',
       PSE_URL: 'https://pse.example.com',

@@ -147,9 +147,9 @@ describe('the metrics', () => {
     'caudal_payin_batch_seconds',
     'caudal_payin_queue',
     'caudal_payin_queue_seconds',
-    'caudal_refused_total',
-    'caudal_requests_inside',
-    'caudal_requests_inside_limit',
+    'caudal_http_requests_rejected_total',
+    'caudal_http_requests_in_flight',
+    'caudal_http_requests_in_flight_limit',
     'caudal_event_loop_delay_seconds',
     'caudal_payout_queue',
     'caudal_payout_attempts_total',
@@ -166,9 +166,9 @@ describe('the metrics', () => {
     'caudal_checkout_pages',
     'caudal_webhook_attempts_total',
     'caudal_webhook_endpoints_disabled_total',
-    'caudal_webhook_lines_active',
-    'caudal_webhook_lines_slow',
-    'caudal_webhook_lines_limit',
+    'caudal_webhook_deliveries_in_flight',
+    'caudal_webhook_endpoints_slow',
+    'caudal_webhook_deliveries_in_flight_limit',
   ];
 
   it('of an API tell what it did, by route and never by resource', async () => {
@@ -225,8 +225,8 @@ describe('the role "all"', () => {
     // Left by a process that died before it could register the key: only a worker finds that.
     const left = await stack.api.at(all.url).post('/payins', brebPayin());
     await stack.database.query(
-      `update caudal.breb_keys set registered_at = null, register_due_at = caudal.now(), claimed_until = null,
-       claim_token = null where payin_id = $1`,
+      `update caudal.breb_keys set registered_at = null, register_due_at = caudal.now(), leased_until = null,
+       lease_token = null where payin_id = $1`,
       [left.body['id']],
     );
     await until('both keys are registered', async () => {

@@ -18,31 +18,31 @@ import {
   resolveListed,
 } from '../../src/anomalies/anomaly.store.ts';
 import { listActions, recordAction } from '../../src/audit/operator-action.store.ts';
-import {
-  claimIdempotencyKeys,
-  purgeIdempotencyKeys,
-  releaseIdempotencyKeys,
-} from '../../src/claims/idempotency.store.ts';
-import { claimReferences, releaseReferences } from '../../src/claims/reference.store.ts';
 import type { Tx } from '../../src/db/tx.ts';
 import { recordFinalEvents } from '../../src/events/event.store.ts';
+import {
+  purgeIdempotencyKeys,
+  releaseIdempotencyKeys,
+  reserveIdempotencyKeys,
+} from '../../src/idempotency/idempotency.store.ts';
+import { releaseReferences, reserveReferences } from '../../src/idempotency/reference.store.ts';
 import { keyFromSecret } from '../../src/kit/crypto.ts';
 import { cents } from '../../src/kit/money.ts';
 import { lockAvailable, lockBalance, readBalances } from '../../src/ledger/balance.store.ts';
 import { listEntries } from '../../src/ledger/entry-list.store.ts';
 import { post, postedCauses, resourcesOfCauses } from '../../src/ledger/ledger.store.ts';
-import { bookingByCause, bookingById } from '../../src/ledger/reversal.store.ts';
+import { postingByCause, postingById } from '../../src/ledger/reversal.store.ts';
 import { closeSpan, sharedBalance } from '../../src/ledger/subtotal.store.ts';
 import { readPulse, touchKeys } from '../../src/organizations/credential.store.ts';
 import { keepIdClock } from '../../src/organizations/id-clock.store.ts';
-import { claimDueKeys, recordRegistrations, waitingKeys } from '../../src/payins/breb-key.store.ts';
+import { leaseDueKeys, recordRegistrations, waitingKeys } from '../../src/payins/breb-key.store.ts';
 import { findPayin, findPayins, insertPayins } from '../../src/payins/payin.store.ts';
-import { releaseClaims } from '../../src/payins/payin-claim.store.ts';
+import { releaseLeases } from '../../src/payins/payin-claim.store.ts';
 import { keyRegistration, payinDetails, payinHistory } from '../../src/payins/payin-details.store.ts';
 import { releaseSettlement, reverseSettlement } from '../../src/payins/payin-hold.store.ts';
 import { listPayins } from '../../src/payins/payin-list.store.ts';
 import {
-  claimTasks,
+  leaseTasks,
   lockPayins,
   movePayins,
   payinsOfKeys,
@@ -60,7 +60,7 @@ import {
   queryBeforeSettling,
   settlePayins,
 } from '../../src/payins/payin-settlement.store.ts';
-import { claimDuePsePayins, recordPages } from '../../src/payins/pse-payin.store.ts';
+import { leaseDuePsePayins, recordPages } from '../../src/payins/pse-payin.store.ts';
 import { findLookups, insertLookup, purgeLookups } from '../../src/payouts/lookup.store.ts';
 import { giveBackLookups, payBackLookups, takeLookup } from '../../src/payouts/lookup-bucket.store.ts';
 import { findPayouts, insertPayouts } from '../../src/payouts/payout.store.ts';
@@ -70,9 +70,9 @@ import {
   adoptExecutions,
   attemptsOf,
   cancelUnsent,
-  claimQuestions,
   type LockedPayout,
   lastRefusals,
+  leasePolls,
   listUnknown,
   lockPayouts,
   movePayouts,
@@ -81,18 +81,18 @@ import {
   waitingPayouts,
 } from '../../src/payouts/payout-outcome.store.ts';
 import {
-  claimStale,
   commitAttempts,
   countWaitingOf,
+  leaseExpiredResolutions,
   recordAnswers,
   recordRenewals,
   scheduleResend,
   waitingOrganizations,
 } from '../../src/payouts/payout-send.store.ts';
 import {
-  claimDoubtful,
   concludeNotices,
   insertNotices,
+  leaseUnverifiedNotices,
   takeNotice,
   takeNotices,
 } from '../../src/rail-notices/notice.store.ts';
@@ -109,7 +109,7 @@ afterAll(() => plans.close());
 
 const PAYIN = { organizationId: ID, id: ID };
 const ALL_ACTIONS = { organizationId: null, operator: null, action: null, since: null };
-const ANSWERED = { claimToken: ID, settlementDelayMinutes: 0 };
+const ANSWERED = { leaseToken: ID, settlementDelayMinutes: 0 };
 const CLAIM = { organizationId: ID, keyHash: HASH, bodyHash: HASH, resourceId: ID };
 const MOVE = {
   from: 'PROCESSING',
@@ -118,21 +118,21 @@ const MOVE = {
   errorCode: 'EXPIRED',
   settles: false,
   payment: null,
-  cause: 'expired: closed and unpaid',
+  cause: 'expired_unpaid',
 } as const;
 const NOTICE = {
   rail: 'PSE',
   about: 'payin',
   noticeId: null,
   reference: 'r',
-  word: { kind: 'refused', errorCode: 'RAIL_REJECTED' },
+  update: { kind: 'refused', errorCode: 'RAIL_REJECTED' },
   sealedRaw: null,
 } as const;
 const ANOMALY = {
   payinId: ID,
   payoutId: null,
   rail: 'PSE',
-  kind: 'unfounded',
+  kind: 'unconfirmed',
   reference: 'r',
   executionId: null,
   amount: null,
@@ -173,12 +173,12 @@ const POSITION = { direction: 'older', id: ID } as const;
 
 describe('the plan of each statement on the paths of payins and payouts, made when all tables are empty', () => {
   it.each<[string, (tx: Tx) => Promise<unknown>]>([
-    ['claim idempotency keys', (tx) => claimIdempotencyKeys(tx, [CLAIM])],
+    ['claim idempotency keys', (tx) => reserveIdempotencyKeys(tx, [CLAIM])],
     ['release idempotency keys', (tx) => releaseIdempotencyKeys(tx, [CLAIM])],
     ['purge idempotency keys', (tx) => purgeIdempotencyKeys(tx)],
     [
       'claim references',
-      (tx) => claimReferences(tx, 'payin', [{ organizationId: ID, reference: 'r', resourceId: ID }]),
+      (tx) => reserveReferences(tx, 'payin', [{ organizationId: ID, reference: 'r', resourceId: ID }]),
     ],
     [
       'release references',
@@ -190,7 +190,7 @@ describe('the plan of each statement on the paths of payins and payouts, made wh
         insertPayins(tx, [
           {
             ...PAYIN,
-            claimToken: ID,
+            leaseToken: ID,
             amount: cents(1),
             status: 'PROCESSING',
             reference: 'r',
@@ -209,32 +209,32 @@ describe('the plan of each statement on the paths of payins and payouts, made wh
     ['list payins from a cursor', (tx) => listPayins(tx, ID, {}, POSITION, 11)],
     ['list payins of a link', (tx) => listPayins(tx, ID, { paymentLinkId: ID }, null, 11)],
     ['list by reference', (tx) => listPayins(tx, ID, { reference: 'r' }, null, 11)],
-    ['claim due keys', (tx) => claimDueKeys(tx, ID, 500, [])],
+    ['claim due keys', (tx) => leaseDueKeys(tx, ID, 500, [])],
     [
       'record registrations',
-      (tx) => recordRegistrations(tx, [{ key: KEY, claimToken: ID, refusal: null, retryAfterMs: null }]),
+      (tx) => recordRegistrations(tx, [{ key: KEY, leaseToken: ID, refusal: null, retryAfterMs: null }]),
     ],
     ['count waiting keys', (tx) => waitingKeys(tx)],
-    ['release claims', (tx) => releaseClaims(tx, [{ ...PAYIN, claimToken: ID, key: KEY }])],
-    ['claim due PSE payins', (tx) => claimDuePsePayins(tx, ID, 32, [], false)],
+    ['release claims', (tx) => releaseLeases(tx, [{ ...PAYIN, leaseToken: ID, key: KEY }])],
+    ['claim due PSE payins', (tx) => leaseDuePsePayins(tx, ID, 32, [], false)],
     [
       'record bank pages',
-      (tx) => recordPages(tx, [{ ...PAYIN, claimToken: ID, kind: 'unknown', retryAfterMs: 1 }]),
+      (tx) => recordPages(tx, [{ ...PAYIN, leaseToken: ID, kind: 'unknown', retryAfterMs: 1 }]),
     ],
     ['find the payins of keys', (tx) => payinsOfKeys(tx, [KEY])],
     ['lock payins', (tx) => lockPayins(tx, [PAYIN])],
     [
       'move payins',
-      (tx) => movePayins(tx, [{ ...PAYIN, ...MOVE }], { settlementDelayMinutes: 0, lastQuestionMs: 1 }),
+      (tx) => movePayins(tx, [{ ...PAYIN, ...MOVE }], { settlementDelayMinutes: 0, lastPollMs: 1 }),
     ],
-    ['claim questions', (tx) => claimTasks(tx, ID, 'BRE_B', 'ask', 500)],
+    ['lease polls', (tx) => leaseTasks(tx, ID, 'BRE_B', 'ask', 500)],
     ['reschedule payins', (tx) => reschedulePayins(tx, [{ ...PAYIN, next: null, verified: true }], ANSWERED)],
     ['postpone questions', (tx) => postponeTasks(tx, [{ ...PAYIN, afterMs: 1 }], ID)],
     ['insert notices', (tx) => insertNotices(tx, [{ ...PAYIN, ...NOTICE }])],
     ['take notices', (tx) => takeNotices(tx, 'payin', 500)],
     ['take one notice', (tx) => takeNotice(tx, ID, ID)],
-    ['claim doubtful notices', (tx) => claimDoubtful(tx, ID, 'payin', 'PSE', 500)],
-    ['conclude notices', (tx) => concludeNotices(tx, [{ ...PAYIN, outcome: 'known', next: null }], null)],
+    ['lease unverified notices', (tx) => leaseUnverifiedNotices(tx, ID, 'payin', 'PSE', 500)],
+    ['conclude notices', (tx) => concludeNotices(tx, [{ ...PAYIN, outcome: 'duplicate', next: null }], null)],
     ['insert anomalies', (tx) => insertAnomalies(tx, [{ ...PAYIN, ...ANOMALY }])],
     ['anomalies of a payin', (tx) => anomaliesOfPayin(tx, ID, ID)],
     ['open anomalies', (tx) => openAnomalies(tx, 100)],
@@ -255,8 +255,8 @@ describe('the plan of each statement on the paths of payins and payouts, made wh
         ]),
     ],
     ['posted causes', (tx) => postedCauses(tx, 'payment', ['x'])],
-    ['find a deposit', (tx) => bookingByCause(tx, { kind: 'deposit', id: 'x' })],
-    ['find a booking', (tx) => bookingById(tx, ID, ID)],
+    ['find a deposit', (tx) => postingByCause(tx, { kind: 'deposit', id: 'x' })],
+    ['find a booking', (tx) => postingById(tx, ID, ID)],
     ['open an anomaly again', (tx) => reopenReversed(tx, PAYIN)],
     ['read balances', (tx) => readBalances(tx, ID)],
     ['lock a balance', (tx) => lockBalance(tx, ID, 'available')],
@@ -315,8 +315,8 @@ describe('the plan of each statement on the paths of payins and payouts, made wh
           ID,
         ),
     ],
-    ['claim stale promises', (tx) => claimStale(tx, ID, 16, [ID], 540_000)],
-    ['renew promises', (tx) => recordRenewals(tx, [{ ...PAYIN, resolutionId: 'x' }], ID)],
+    ['claim stale promises', (tx) => leaseExpiredResolutions(tx, ID, 16, [ID], 540_000)],
+    ['refresh resolutions', (tx) => recordRenewals(tx, [{ ...PAYIN, resolutionId: 'x' }], ID)],
     ['lock payouts', (tx) => lockPayouts(tx, [PAYIN])],
     ['refusals of the last attempts', (tx) => lastRefusals(tx, [LOCKED])],
     [
@@ -324,13 +324,21 @@ describe('the plan of each statement on the paths of payins and payouts, made wh
       (tx) =>
         movePayouts(
           tx,
-          [{ ...PAYIN, to: 'CONFIRMED', errorCode: null, executionId: 'x', cause: 'settled, by notice' }],
+          [
+            {
+              ...PAYIN,
+              to: 'CONFIRMED',
+              errorCode: null,
+              executionId: 'x',
+              cause: 'settled_on_notification',
+            },
+          ],
           1,
         ),
     ],
     ['adopt executions', (tx) => adoptExecutions(tx, [{ ...PAYIN, executionId: 'x' }])],
     ['cancel a payout', (tx) => cancelUnsent(tx, PAYIN)],
-    ['claim questions about payouts', (tx) => claimQuestions(tx, ID, 500)],
+    ['lease polls about payouts', (tx) => leasePolls(tx, ID, 500)],
     ['reschedule payouts', (tx) => reschedulePayouts(tx, [{ ...PAYIN, next: null, railStatus: null }], ID)],
     ['count waiting payouts', (tx) => waitingPayouts(tx)],
     ['payouts of unknown outcome', (tx) => listUnknown(tx, 100)],

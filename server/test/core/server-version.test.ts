@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { versionFault } from '../../src/db/server-version.ts';
 import { cloneDatabase, type TestDatabase } from '../harness/database.ts';
 import { settingsFor } from '../harness/in-process.ts';
-import { atTheDesk } from '../harness/operator-desk.ts';
+import { runOperatorCommand } from '../harness/operator-command.ts';
 import { runToEnd } from '../harness/run-server.ts';
 
 let database: TestDatabase;
@@ -38,7 +38,7 @@ describe('a version of PostgreSQL', () => {
       expect(code).toBe(1);
       expect(stderr).toContain('PostgreSQL 14 is not supported: use a version from 15 to 18');
     }
-    const doctor = await atTheDesk(settings, 'doctor');
+    const doctor = await runOperatorCommand(settings, 'doctor');
     expect(doctor.code).toBe(1);
     expect(doctor.stdout).toMatch(/fail {2}version +PostgreSQL 14 is not supported/);
   }, 60_000);

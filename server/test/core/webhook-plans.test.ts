@@ -29,13 +29,13 @@ import {
   rotateSecret,
 } from '../../src/webhooks/endpoint.store.ts';
 import {
-  claimLines,
-  lockLine,
-  openLine,
-  releaseLines,
-  shutLines,
-  waitingLines,
-} from '../../src/webhooks/line.store.ts';
+  leaseQueues,
+  lockQueue,
+  pauseQueues,
+  queueBacklog,
+  releaseQueues,
+  resumeQueue,
+} from '../../src/webhooks/queue.store.ts';
 import { replaySome } from '../../src/webhooks/replay.store.ts';
 import { openPlans, type Plans, readByOrganization, readWhole } from '../harness/plans.ts';
 
@@ -56,8 +56,8 @@ describe('the plan of each statement on the way of events, made when all tables 
     ['dispatch the newest', (tx) => dispatchEvents(tx, 'newest', 500)],
     ['dispatch the oldest', (tx) => dispatchEvents(tx, 'oldest', 500)],
     ['oldest undispatched', (tx) => oldestUndispatched(tx)],
-    ['claim lines', (tx) => claimLines(tx, ID, 100, 100)],
-    ['take deliveries', (tx) => takeDeliveries(tx, [{ ...LINE, most: 100 }])],
+    ['lease queues', (tx) => leaseQueues(tx, ID, 100, 100)],
+    ['take deliveries', (tx) => takeDeliveries(tx, [{ ...LINE, limit: 100 }])],
     ['sealed events', (tx) => sealedEvents(tx, [{ organizationId: ID, eventId: ID }])],
     [
       'record attempts',
@@ -70,11 +70,11 @@ describe('the plan of each statement on the way of events, made when all tables 
     ],
     [
       'release lines',
-      (tx) => releaseLines(tx, [{ ...LINE, claimToken: ID, restMs: 0, full: false, result: 'success' }]),
+      (tx) => releaseQueues(tx, [{ ...LINE, leaseToken: ID, restMs: 0, full: false, result: 'success' }]),
     ],
-    ['lock a line', (tx) => lockLine(tx, ID, ID)],
-    ['open a line', (tx) => openLine(tx, ID, ID)],
-    ['shut lines', (tx) => shutLines(tx, [{ organizationId: ID, id: ID }])],
+    ['lock a line', (tx) => lockQueue(tx, ID, ID)],
+    ['open a line', (tx) => resumeQueue(tx, ID, ID)],
+    ['shut lines', (tx) => pauseQueues(tx, [{ organizationId: ID, id: ID }])],
     [
       'disable endpoints',
       (tx) => disableEndpoints(tx, [{ organizationId: ID, id: ID, sealedAddress: BYTES, reason: 'x' }]),
@@ -138,7 +138,7 @@ describe('the plan of each statement on the way of events, made when all tables 
           },
         ]),
     ],
-    ['what waits', (tx) => waitingLines(tx)],
+    ['what waits', (tx) => queueBacklog(tx)],
   ])('reads no growing table whole: %s', async (name, use) => {
     const plan = await plans.of(use);
     expect(readWhole(plan)).toEqual([]);
@@ -173,10 +173,10 @@ describe('the plan of each statement on the way of events, made when all tables 
   );
 
   it.each<[string, (tx: Tx) => Promise<unknown>]>([
-    ['take deliveries', (tx) => takeDeliveries(tx, [{ ...LINE, most: 100 }])],
+    ['take deliveries', (tx) => takeDeliveries(tx, [{ ...LINE, limit: 100 }])],
     [
       'release lines',
-      (tx) => releaseLines(tx, [{ ...LINE, claimToken: ID, restMs: 0, full: false, result: 'success' }]),
+      (tx) => releaseQueues(tx, [{ ...LINE, leaseToken: ID, restMs: 0, full: false, result: 'success' }]),
     ],
   ])('finds what is due among all that an endpoint ever got: %s', async (_name, use) => {
     const scans = (await plans.of(use)).filter((line) => /Scan .*webhook_deliveries_\d{6}/.test(line));

@@ -58,13 +58,13 @@ interface KeyRow {
   readonly registered_at: Date | null;
   readonly refusal: string | null;
   readonly attempts: number;
-  readonly claimed_until: Date | null;
-  readonly claim_token: string | null;
+  readonly leased_until: Date | null;
+  readonly lease_token: string | null;
 }
 
 async function row(key: string): Promise<KeyRow> {
   const [found] = await stack.database.query<KeyRow>(
-    `select register_due_at, registered_at, refusal, attempts, claimed_until, claim_token
+    `select register_due_at, registered_at, refusal, attempts, leased_until, lease_token
      from caudal.breb_keys where key = $1`,
     [key],
   );
@@ -79,8 +79,8 @@ const recorded = (key: string) =>
     return found.registered_at !== null && found;
   });
 
-const endClaim = (key: string) =>
-  stack.database.query(`update caudal.breb_keys set claimed_until = clock_timestamp() where key = $1`, [key]);
+const endLease = (key: string) =>
+  stack.database.query(`update caudal.breb_keys set leased_until = clock_timestamp() where key = $1`, [key]);
 
 const registerCalls = async () => (await simulator.stats()).calls.BRE_B['register'] ?? 0;
 const registeredKeys = async () => (await simulator.stats()).keys.registered;
@@ -99,7 +99,7 @@ describe('a key of a payin', () => {
         payer: { documentType: 'CC', documentNumber: CUSTOMER.idNumber, name: CUSTOMER.name },
       });
       const written = await recorded(created.key);
-      expect(written).toMatchObject({ register_due_at: null, refusal: null, attempts: 1, claim_token: null });
+      expect(written).toMatchObject({ register_due_at: null, refusal: null, attempts: 1, lease_token: null });
     },
   );
 
@@ -179,7 +179,7 @@ describe('a key that the network refuses', () => {
 
   it('is not tried again and does not count as waiting', async () => {
     const { key } = await refusedKey();
-    expect(await row(key)).toMatchObject({ register_due_at: null, registered_at: null, claim_token: null });
+    expect(await row(key)).toMatchObject({ register_due_at: null, registered_at: null, lease_token: null });
     const [worker] = stack.workers;
     if (!worker) throw new Error('no worker');
     await until('nothing waits', async () => (await readMetric(worker, 'caudal_breb_keys_waiting')) === 0);
@@ -212,8 +212,8 @@ describe('a payin that expired while the network was away', () => {
     await simulator.removeFault(down);
     await registeredKey(live.key);
     await until('it is put aside', async () => {
-      const { claim_token, register_due_at } = await row(expired.key);
-      return claim_token === null && (register_due_at?.getTime() ?? 0) > Date.now() + 1_800_000;
+      const { lease_token, register_due_at } = await row(expired.key);
+      return lease_token === null && (register_due_at?.getTime() ?? 0) > Date.now() + 1_800_000;
     });
     expect(await simulator.key(expired.key)).toBeNull();
   });
@@ -230,11 +230,11 @@ describe('a payin whose customer does not open', () => {
     );
     await until(
       'the first attempts are over',
-      async () => (await row(broken.key)).claim_token === null && (await row(whole.key)).attempts > 0,
+      async () => (await row(broken.key)).lease_token === null && (await row(whole.key)).attempts > 0,
     );
     await simulator.removeFault(down);
     await registeredKey(whole.key);
-    await until('the broken one is put aside', async () => (await row(broken.key)).claim_token === null);
+    await until('the broken one is put aside', async () => (await row(broken.key)).lease_token === null);
     expect(await row(broken.key)).toMatchObject({ registered_at: null, refusal: null });
   });
 });
@@ -249,13 +249,13 @@ describe('a process that dies or sleeps over a registration', () => {
     expect(await simulator.key(key)).toBeNull();
     expect(await row(key)).toMatchObject({ registered_at: null, attempts: 0 });
 
-    await endClaim(key);
+    await endLease(key);
     expect(await registeredKey(key, 3000)).toMatchObject({
       internalId: payin.id,
       expiresAt: payin.expiresAt,
       payer: { name: CUSTOMER.name },
     });
-    expect(await recorded(key)).toMatchObject({ attempts: 1, claim_token: null });
+    expect(await recorded(key)).toMatchObject({ attempts: 1, lease_token: null });
   });
 
   it('changes nothing when its late result arrives after another has taken the key over', async () => {
@@ -270,7 +270,7 @@ describe('a process that dies or sleeps over a registration', () => {
     const { key } = await create();
     await until('a worker is at it', async () => (await simulator.struck(slow)) === 1);
     await stack.database.query(
-      `update caudal.breb_keys set claim_token = gen_random_uuid(), claimed_until = clock_timestamp() + interval '1 hour'
+      `update caudal.breb_keys set lease_token = gen_random_uuid(), leased_until = clock_timestamp() + interval '1 hour'
        where key = $1`,
       [key],
     );
@@ -281,7 +281,7 @@ describe('a process that dies or sleeps over a registration', () => {
     const registered = await registeredKey(key, 1000);
     expect(await row(key)).toEqual(takenOver);
 
-    await endClaim(key);
+    await endLease(key);
     const next = await startServer('worker', stack.settings);
     try {
       const attempts = (takenOver?.attempts ?? 0) + 1;

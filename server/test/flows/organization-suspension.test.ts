@@ -1,14 +1,14 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { suspendOrganization } from '../../src/flows/suspend-organization.ts';
+import { suspendOrganization } from '../../src/flows/operations/suspend-organization.ts';
 import { freshToken } from '../../src/kit/ids.ts';
 import { commitAttempts } from '../../src/payouts/payout-send.store.ts';
 import type { ApiClient } from '../harness/api-client.ts';
-import { CheckoutDesk, openLink } from '../harness/checkout-desk.ts';
+import { CheckoutDriver, openLink } from '../harness/checkout-driver.ts';
 import { composeInProcess, type InProcess } from '../harness/in-process.ts';
 import { PayerBrowser } from '../harness/payer-browser.ts';
 import { createPayin, problemOf } from '../harness/payin-answers.ts';
 import { brebPayin, newReference, psePayin } from '../harness/payin-requests.ts';
-import { type MadePayout, PayoutDesk } from '../harness/payout-desk.ts';
+import { type MadePayout, PayoutDriver } from '../harness/payout-driver.ts';
 import { createPayout, lookUp, payoutRequest } from '../harness/payout-requests.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
@@ -16,40 +16,40 @@ import { until } from '../harness/until.ts';
 vi.setConfig({ testTimeout: 90_000 });
 
 let stack: Stack;
-let desk: PayoutDesk;
-let checkout: CheckoutDesk;
+let driver: PayoutDriver;
+let checkout: CheckoutDriver;
 let inProcess: InProcess;
 let apis: ApiClient[];
 let organizationId: string;
 beforeAll(async () => {
-  stack = await startStack({ apis: 2, workers: 2, settings: { CAUDAL_DUE_EVERY_MS: '20' } });
-  desk = new PayoutDesk(stack);
-  checkout = new CheckoutDesk(stack);
+  stack = await startStack({ apis: 2, workers: 2, settings: { CAUDAL_WORKER_POLL_MS: '20' } });
+  driver = new PayoutDriver(stack);
+  checkout = new CheckoutDriver(stack);
   inProcess = await composeInProcess(stack.settings);
   apis = stack.apis.map((api) => stack.api.at(api.url));
   ({ organizationId } = stack.organization);
-  await desk.fund(10_000_000);
+  await driver.fund(10_000_000);
 });
 afterAll(async () => {
   await inProcess?.close();
   await stack?.stop();
 });
 afterEach(async () => {
-  await desk.simulator.clearFaults();
+  await driver.simulator.clearFaults();
   if (await isSuspended()) await resume();
-  await desk.booksAreWhole();
+  await driver.booksAreWhole();
 });
 
 const suspend = (reason = 'orden de la fiscalía') =>
-  desk.command('org', 'suspend', organizationId, '--by', 'Laura', '--reason', reason);
+  driver.command('org', 'suspend', organizationId, '--by', 'Laura', '--reason', reason);
 
 async function resume(): Promise<void> {
-  await desk.command('org', 'resume', organizationId, '--by', 'Laura', '--reason', 'orden levantada');
+  await driver.command('org', 'resume', organizationId, '--by', 'Laura', '--reason', 'orden levantada');
   await everyApiAnswers(201);
 }
 
 async function isSuspended(): Promise<boolean> {
-  const [row] = await desk.query<{ suspended: boolean }>(
+  const [row] = await driver.query<{ suspended: boolean }>(
     'select suspended_at is not null as suspended from caudal.organizations where id = $1',
     [organizationId],
   );
@@ -69,7 +69,7 @@ async function everyApiAnswers(status: 201 | 403 | 503): Promise<void> {
 }
 
 async function attemptCount(): Promise<number> {
-  const [row] = await desk.query<{ count: number }>(
+  const [row] = await driver.query<{ count: number }>(
     'select count(*)::int as count from caudal.payout_attempts where organization_id = $1',
     [organizationId],
   );
@@ -80,7 +80,7 @@ async function attemptCount(): Promise<number> {
 async function workersWentRound(): Promise<void> {
   const other = await stack.newOrganization();
   const deposit = ['--org', other.organizationId, '--amount', '1000', '--reference', newReference()];
-  await desk.command('ledger', 'deposit', ...deposit);
+  await driver.command('ledger', 'deposit', ...deposit);
   const api = stack.api.as(other.apiKey);
   const { id } = await createPayout(api);
   await until('the payout of another organization is confirmed', async () => {
@@ -161,7 +161,7 @@ describe('a suspended organization', () => {
     const { payin, key } = await checkout.outcomes.breb();
     await suspend();
     await everyApiAnswers(403);
-    await desk.simulator.pay({ key });
+    await driver.simulator.pay({ key });
     await checkout.outcomes.reaches(payin.id, 'CONFIRMED');
     expect((await checkout.outcomes.events(payin.id)).map(({ event }) => event)).toEqual(['payin.confirmed']);
     expect(await checkout.outcomes.transfers(payin.id)).toHaveLength(1);
@@ -170,40 +170,40 @@ describe('a suspended organization', () => {
 
 describe('the payouts of a suspended organization', () => {
   it('are not sent by any of two workers after the command returned, and all of them after it is resumed', async () => {
-    await desk.query("insert into caudal.rail_pauses values ('BRE_B', $1, 'x', 'Laura')", [organizationId]);
+    await driver.query("insert into caudal.rail_pauses values ('BRE_B', $1, 'x', 'Laura')", [organizationId]);
     await everyApiAnswers(503);
     const made: MadePayout[] = [];
-    while (made.length < 300) made.push(...(await desk.createMany(50)));
+    while (made.length < 300) made.push(...(await driver.createMany(50)));
     // Both workers hold a full batch at the slow rail, and another one waits, when the command comes.
     const before = await attemptCount();
-    await desk.simulator.addFault({ rail: 'BRE_B', operation: 'order', fault: 'slow', ms: 2000 });
-    await desk.query('delete from caudal.rail_pauses');
+    await driver.simulator.addFault({ rail: 'BRE_B', operation: 'order', fault: 'slow', ms: 2000 });
+    await driver.query('delete from caudal.rail_pauses');
     await until('some are sent', async () => (await attemptCount()) > before);
     await suspend();
     const sent = await attemptCount();
     await workersWentRound();
     expect(await attemptCount()).toBe(sent);
     expect(sent - before).toBeLessThan(made.length);
-    const waiting = await desk.query<{ status: string }>(
+    const waiting = await driver.query<{ status: string }>(
       `select distinct status from caudal.payouts where organization_id = $1 and attempts = 0`,
       [organizationId],
     );
     expect(waiting.map(({ status }) => status)).toEqual(['PROCESSING']);
     await resume();
-    await desk.allReach(made, 'CONFIRMED', 60_000);
-    for (const each of made.slice(0, 5)) expect(await desk.executions(each)).toBe(1);
+    await driver.allReach(made, 'CONFIRMED', 60_000);
+    for (const each of made.slice(0, 5)) expect(await driver.executions(each)).toBe(1);
   });
 
   it('that were sent before are followed to their end', async () => {
-    await desk.simulator.addFault({ rail: 'BRE_B', operation: 'order', fault: 'lost-answer' });
-    await desk.simulator.addFault({ rail: 'BRE_B', operation: 'notice', fault: 'lost-notice' });
-    const made = await desk.create();
-    await desk.arrives(made);
+    await driver.simulator.addFault({ rail: 'BRE_B', operation: 'order', fault: 'lost-answer' });
+    await driver.simulator.addFault({ rail: 'BRE_B', operation: 'notice', fault: 'lost-notice' });
+    const made = await driver.create();
+    await driver.arrives(made);
     await suspend();
-    await desk.simulator.clearFaults();
+    await driver.simulator.clearFaults();
     await stack.shiftTime(60_000);
-    await desk.reaches(made.id, 'CONFIRMED', 30_000);
-    expect(await desk.executions(made)).toBe(1);
+    await driver.reaches(made.id, 'CONFIRMED', 30_000);
+    expect(await driver.executions(made)).toBe(1);
   });
 
   it('make the command wait for a worker that is committing an attempt', async () => {
@@ -216,7 +216,7 @@ describe('the payouts of a suspended organization', () => {
         order.push('suspended'),
       );
       await until('the command waits for the lock', async () => {
-        const rows = await desk.query(
+        const rows = await driver.query(
           `select 1 from pg_stat_activity
            where datname = current_database() and wait_event_type = 'Lock' and query like '%suspended_by%'`,
         );
@@ -252,7 +252,7 @@ describe('a link of a suspended organization', () => {
     expect(await checkout.attempts(link)).toEqual([]);
     await resume();
     const begun = await checkout.breb(link);
-    await desk.simulator.pay({ key: begun.key });
+    await driver.simulator.pay({ key: begun.key });
     await checkout.reaches(link, 'COMPLETED');
   });
 
@@ -261,7 +261,7 @@ describe('a link of a suspended organization', () => {
     const { key } = await checkout.breb(link);
     await suspend();
     await everyApiAnswers(403);
-    await desk.simulator.pay({ key });
+    await driver.simulator.pay({ key });
     const { status } = await checkout.reaches(link, 'COMPLETED');
     expect(status).toBe('COMPLETED');
   });
@@ -269,10 +269,10 @@ describe('a link of a suspended organization', () => {
 
 describe('org update', () => {
   const update = (...args: readonly string[]) =>
-    desk.command('org', 'update', organizationId, '--by', 'Laura', ...args, '--json');
+    driver.command('org', 'update', organizationId, '--by', 'Laura', ...args, '--json');
 
   it('changes what is given, keeps the rest and records the values before', async () => {
-    const before = JSON.parse(await desk.command('org', 'show', organizationId, '--json'));
+    const before = JSON.parse(await driver.command('org', 'show', organizationId, '--json'));
     const changed = {
       name: 'Tienda Boreal',
       supportContact: 'soporte@boreal.example',
@@ -289,9 +289,9 @@ describe('org update', () => {
       '--amount-policy',
       'ANY',
     );
-    const after = JSON.parse(await desk.command('org', 'show', organizationId, '--json'));
+    const after = JSON.parse(await driver.command('org', 'show', organizationId, '--json'));
     expect(after).toEqual({ ...before, ...changed });
-    const [row] = await desk.query<{ operator: string; details: object }>(
+    const [row] = await driver.query<{ operator: string; details: object }>(
       "select operator, details from caudal.operator_actions where action = 'org.update' order by at desc limit 1",
     );
     expect(row).toMatchObject({ operator: 'Laura', details: { ...changed, previousName: before.name } });
@@ -335,14 +335,14 @@ describe('org update', () => {
 describe('the commands', () => {
   it('keep who suspended, why and since when; a second suspension changes the reason and not the time', async () => {
     await suspend('primera');
-    const first = JSON.parse(await desk.command('org', 'show', organizationId, '--json'));
+    const first = JSON.parse(await driver.command('org', 'show', organizationId, '--json'));
     await suspend('segunda');
-    const second = JSON.parse(await desk.command('org', 'show', organizationId, '--json'));
+    const second = JSON.parse(await driver.command('org', 'show', organizationId, '--json'));
     expect(first.suspension).toMatchObject({ by: 'Laura', reason: 'primera' });
     expect(second.suspension).toEqual({ ...first.suspension, reason: 'segunda' });
     await resume();
-    expect(JSON.parse(await desk.command('org', 'show', organizationId, '--json')).suspension).toBeNull();
-    const rows = await desk.query<{ action: string; operator: string; note: string }>(
+    expect(JSON.parse(await driver.command('org', 'show', organizationId, '--json')).suspension).toBeNull();
+    const rows = await driver.query<{ action: string; operator: string; note: string }>(
       "select action, operator, note from caudal.operator_actions where resource = $1 and action in ('org.suspend', 'org.resume') order by at desc, id desc limit 3",
       [organizationId],
     );
@@ -366,7 +366,7 @@ describe('the commands', () => {
     ['a resumption of what is not suspended', ['resume', 'ID', '--by', 'L', '--reason', 'x']],
   ])('refuse %s', async (_what, args) => {
     await expect(
-      desk.command('org', ...args.map((arg) => (arg === 'ID' ? organizationId : arg))),
+      driver.command('org', ...args.map((arg) => (arg === 'ID' ? organizationId : arg))),
     ).rejects.toThrow('caudal:');
     expect(await isSuspended()).toBe(false);
   });

@@ -84,7 +84,7 @@ describe('when PSE answers at once', () => {
     expect(await read(body.id, 1 - api)).toEqual(body);
     expect(await history(body.id)).toEqual([
       { from_status: 'NONE', to_status: 'PENDING', cause: 'created' },
-      { from_status: 'PENDING', to_status: 'PROCESSING', cause: 'bank page known' },
+      { from_status: 'PENDING', to_status: 'PROCESSING', cause: 'bank_page_known' },
     ]);
   });
 
@@ -109,14 +109,14 @@ describe('when PSE answers at once', () => {
     );
     expect(transaction?.returnUrl.length).toBeLessThanOrEqual(255);
     const [row] = await stack.database.query(
-      `select pse_transaction_id, pse_cus, claim_token, rail_task, rail_due_at - created_at = interval '7 minutes' as in_seven_minutes
+      `select pse_transaction_id, pse_cus, lease_token, rail_task, rail_due_at - created_at = interval '7 minutes' as in_seven_minutes
        from caudal.payins where id = $1`,
       [body.id],
     );
     expect(row).toEqual({
       pse_transaction_id: transaction?.transactionId,
       pse_cus: transaction?.trazabilityCode,
-      claim_token: null,
+      lease_token: null,
       rail_task: 'ask',
       in_seven_minutes: true,
     });
@@ -155,7 +155,7 @@ describe('when PSE refuses', () => {
     expect(Date.parse(declined.resultAt ?? '')).toBeGreaterThanOrEqual(Date.parse(body.createdAt));
     expect(await history(body.id)).toEqual([
       { from_status: 'NONE', to_status: 'PENDING', cause: 'created' },
-      { from_status: 'PENDING', to_status: 'DECLINED', cause: 'refused by the rail' },
+      { from_status: 'PENDING', to_status: 'DECLINED', cause: 'order_refused' },
     ]);
     const repeat = await create(request, { key, api: 1 });
     expect(repeat.body, 'a repeat shows the creation, never a later state').toEqual(body);
@@ -278,7 +278,7 @@ describe('when something is lost on the way', () => {
     const request = psePayin();
     const creating = create(request);
     await until('PSE is thinking', async () => (await simulator.struck(slow)) === 1);
-    const takeOver = `update caudal.payins set claim_token = gen_random_uuid(), claimed_until = clock_timestamp() + interval '1 hour'
+    const takeOver = `update caudal.payins set lease_token = gen_random_uuid(), leased_until = clock_timestamp() + interval '1 hour'
       where reference = $1 returning id`;
     await stack.database.query(takeOver, [request['reference']]);
     const { body } = await creating;
@@ -286,7 +286,7 @@ describe('when something is lost on the way', () => {
     expect((await read(body.id)).status).toBe('PENDING');
     expect(await transactions()).toBe(before + 1);
 
-    await stack.database.query('update caudal.payins set claimed_until = clock_timestamp() where id = $1', [
+    await stack.database.query('update caudal.payins set leased_until = clock_timestamp() where id = $1', [
       body.id,
     ]);
     const paid = await inStatus(body.id, 'PROCESSING');
@@ -303,7 +303,7 @@ describe('when something is lost on the way', () => {
     await stack.apis[1]?.exited;
     expect(await broken).toBeInstanceOf(Error);
     const [row] = await stack.database.query<{ id: string }>(
-      'update caudal.payins set claimed_until = clock_timestamp() where reference = $1 returning id',
+      'update caudal.payins set leased_until = clock_timestamp() where reference = $1 returning id',
       [request['reference']],
     );
     if (!row) throw new Error('the payin was not committed before PSE was asked');

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadHistory, type Month } from '../../../bench/src/growth/load.ts';
-import { atTheDesk } from '../harness/operator-desk.ts';
+import { runOperatorCommand } from '../harness/operator-command.ts';
 import { listPage } from '../harness/payin-answers.ts';
 import { brebPayin } from '../harness/payin-requests.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
@@ -38,7 +38,7 @@ function month(before: number): string {
   return `${name.slice(0, 4)}-${name.slice(4)}`;
 }
 
-const detach = (before: string) => atTheDesk(stack.settings, 'months', 'detach', '--before', before);
+const detach = (before: string) => runOperatorCommand(stack.settings, 'months', 'detach', '--before', before);
 
 async function attached(name: string): Promise<string[]> {
   const rows = await stack.database.query<{ table: string }>(
@@ -189,7 +189,7 @@ describe('months detach', () => {
     const { body } = await stack.api.get<{ data: object[] }>(`/events?${first}`);
     expect(body.data).toEqual([]);
     expect((await listPage(stack.api, `?${first}`)).data.length).toBeGreaterThan(0);
-    expect(await atTheDesk(stack.settings, 'ledger', 'verify')).toMatchObject({ code: 0 });
+    expect(await runOperatorCommand(stack.settings, 'ledger', 'verify')).toMatchObject({ code: 0 });
     const walls = await stack.database.query(
       "select relname from pg_class where relname like 'events\\_______' and not relispartition and (relrowsecurity or relforcerowsecurity)",
     );

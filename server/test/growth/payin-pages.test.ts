@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadHistory } from '../../../bench/src/growth/load.ts';
 import type { Tx } from '../../src/db/tx.ts';
 import { listPayins, type PayinFilters } from '../../src/payins/payin-list.store.ts';
-import { atTheDesk } from '../harness/operator-desk.ts';
+import { runOperatorCommand } from '../harness/operator-command.ts';
 import { listPage, type PayinPage } from '../harness/payin-answers.ts';
 import { openPlans, type Plans } from '../harness/plans.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
@@ -46,7 +46,7 @@ describe('pages of a past of several months', () => {
   }
 
   it('the books of a loaded past are whole, and its customers open', async () => {
-    const { code, stdout } = await atTheDesk(stack.settings, 'ledger', 'verify');
+    const { code, stdout } = await runOperatorCommand(stack.settings, 'ledger', 'verify');
     expect({ code, stdout }).toMatchObject({
       code: 0,
       stdout: expect.stringContaining('all sums to zero') as string,

@@ -2,7 +2,7 @@ import { serverSettings } from '../../../scripts/stack/settings.ts';
 import { compose } from '../../src/compose.ts';
 import { type Config, readConfig } from '../../src/config.ts';
 import type { SystemDeps } from '../../src/deps.ts';
-import { createOrganization } from '../../src/flows/manage-organizations.ts';
+import { createOrganization } from '../../src/flows/operations/manage-organizations.ts';
 import { uuidv7 } from '../../src/kit/ids.ts';
 import { makeLog } from '../../src/kit/log.ts';
 import { openAccounts } from '../../src/ledger/balance.store.ts';
@@ -44,9 +44,12 @@ export function settingsFor(databaseUrl: string): Record<string, string> {
 
 export async function composeInProcess(settings: Readonly<Record<string, string>>): Promise<InProcess> {
   const config = readConfig('api', settings);
-  const { deps, authority, heartbeat, keys, close } = compose(config, makeLog({ level: 'silent', base: {} }));
+  const { deps, authenticator, heartbeat, keys, close } = compose(
+    config,
+    makeLog({ level: 'silent', base: {} }),
+  );
   await heartbeat.start();
-  const principalOf = async (apiKey: string) => authority.authenticate(apiKey, ['key']);
+  const principalOf = async (apiKey: string) => authenticator.authenticate(apiKey, ['key']);
   return {
     config,
     deps,
@@ -63,7 +66,11 @@ export async function composeInProcess(settings: Readonly<Record<string, string>
       const ids = new Set(Array.from({ length: count }, () => uuidv7(deps.clock.now(), deps.cell)));
       const organizations = await deps.system.transaction('manage organizations', async (tx) => {
         for (const id of ids) {
-          await insertOrganization(tx, { ...DETAILS, id, isHouse: false }, makeDataKey(id, deps.masterKeys));
+          await insertOrganization(
+            tx,
+            { ...DETAILS, id, isOperator: false },
+            makeDataKey(id, deps.masterKeys),
+          );
           await openAccounts(tx, id);
         }
         return (await listOrganizations(tx)).filter((organization) => ids.has(organization.id));

@@ -1,5 +1,5 @@
-import { deposit } from '../../src/flows/deposit.ts';
-import { createKey } from '../../src/flows/manage-organizations.ts';
+import { deposit } from '../../src/flows/ledger/deposit.ts';
+import { createKey } from '../../src/flows/operations/manage-organizations.ts';
 import { cents } from '../../src/kit/money.ts';
 import type { Principal } from '../../src/organizations/organization.ts';
 import type { Answer, ApiClient } from './api-client.ts';

@@ -8,7 +8,7 @@ const GROWING = new RegExp(
   `(?:${[
     'ledger_\\w+?|payins|payin_history|breb_keys|idempotency_keys|resource_references|api_keys|rail_notices|anomalies',
     'events|final_events|payouts|payout_history|payout_attempts|breb_lookups|lookup_buckets|operator_actions',
-    'webhook_endpoints|webhook_lines|webhook_deliveries|webhook_attempts|payment_links|payer_authorizations',
+    'webhook_endpoints|webhook_queues|webhook_deliveries|webhook_attempts|payment_links|payer_authorizations',
   ].join('|')})(?:_\\d{6})?\\b`,
 );
 

@@ -4,7 +4,7 @@ import { cents } from '../../src/kit/money.ts';
 import { BrebConnector } from '../../src/rails/breb/connector.ts';
 import type { CollectOrder, PayOrder, RailConnector } from '../../src/rails/contract.ts';
 import { PseConnector } from '../../src/rails/pse/connector.ts';
-import { json, type PeerCall, type PeerReply } from './crooked-peer.ts';
+import { json, type PeerCall, type PeerReply } from './faulty-peer.ts';
 import { CUSTOMER } from './payin-requests.ts';
 import type { SimulatorControl, SimulatorStats } from './simulator-control.ts';
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type Answer, ApiClient } from '../harness/api-client.ts';
 import { composeInProcess } from '../harness/in-process.ts';
 import { brebPayin, psePayin } from '../harness/payin-requests.ts';
-import { found, foundInCluster, type Needle, needlesFor } from '../harness/planted.ts';
+import { found, foundInCluster, type Needle, needlesFor } from '../harness/seeded-rows.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 

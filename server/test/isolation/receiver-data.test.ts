@@ -13,7 +13,7 @@ import {
   payoutRequest,
   type Shop,
 } from '../harness/payout-requests.ts';
-import { found, foundInCluster, type Needle, needlesFor } from '../harness/planted.ts';
+import { found, foundInCluster, type Needle, needlesFor } from '../harness/seeded-rows.ts';
 import { SimulatorControl } from '../harness/simulator-control.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';

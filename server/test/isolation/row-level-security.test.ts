@@ -3,10 +3,10 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RolePool } from '../../src/db/pool.ts';
 import { batchDb, readDb } from '../../src/db/tenant.ts';
-import { Collecting } from '../../src/flows/begin-collecting.ts';
-import { PseOpener } from '../../src/flows/open-pse-payins.ts';
-import { PayinCreator } from '../../src/flows/payin-creator.ts';
-import { readPayin, readPayinPage } from '../../src/flows/read-payins.ts';
+import { PseOpener } from '../../src/flows/payins/open-pse-payins.ts';
+import { PayinCreator } from '../../src/flows/payins/payin-creator.ts';
+import { readPayin, readPayinPage } from '../../src/flows/payins/read-payins.ts';
+import { CollectionStarter } from '../../src/flows/payins/start-collection.ts';
 import { Metrics } from '../../src/kit/metrics.ts';
 import type { Principal } from '../../src/organizations/organization.ts';
 import type { Answer, ApiClient } from '../harness/api-client.ts';
@@ -436,7 +436,7 @@ describe('the wall of the application alone, over connections that row-level sec
   it("gives B payins of its own under A's references and keys", async () => {
     const { principal } = await caudal.newOrganization();
     const pse = new PseOpener(deps);
-    const payins = new PayinCreator(deps, pse, new Collecting(pse, () => undefined));
+    const payins = new PayinCreator(deps, pse, new CollectionStarter(pse, () => undefined));
     const answers = await Promise.all(
       ofA.slice(0, 10).map(({ body, key }) =>
         payins.create(

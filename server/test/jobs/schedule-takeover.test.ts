@@ -70,7 +70,7 @@ describe('books that do not add up', () => {
   it('make the check a run that failed, and a metric of the worker that made it', async () => {
     expect((await verify()).code).toBe(0);
     const worker = await newWorker();
-    await expect(readMetric(worker, 'caudal_ledger_faults')).rejects.toThrow('no metric');
+    await expect(readMetric(worker, 'caudal_ledger_inconsistent_rows')).rejects.toThrow('no metric');
     await tamper(1);
     const { code, stderr } = await verify();
     expect([code, stderr]).toEqual([1, expect.stringContaining('the ledger is not whole')]);
@@ -79,7 +79,7 @@ describe('books that do not add up', () => {
       await other.exited;
     }
     await askFor('ledger-verify');
-    const faults = () => readMetric(worker, 'caudal_ledger_faults');
+    const faults = () => readMetric(worker, 'caudal_ledger_inconsistent_rows');
     expect(await until('the books were checked', faults, 15_000)).toBeGreaterThan(0);
     expect(await readMetric(worker, 'caudal_schedule_failures_total')).toBeGreaterThan(0);
     await tamper(-1);
@@ -135,7 +135,7 @@ describe('the schedules by hand', () => {
     expect(code).toBe(0);
     const list = JSON.parse(stdout) as { name: string; cron: string; lastSuccess: string | null }[];
     expect(list.map(({ name }) => name)).toEqual(
-      expect.arrayContaining(['settlement', 'bank-list', 'keep-house']),
+      expect.arrayContaining(['settlement', 'bank-list', 'housekeeping']),
     );
     const banks = list.find(({ name }) => name === 'bank-list');
     expect(banks?.cron).toBe('10 3 * * *');

@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { OutcomeDesk } from '../harness/outcome-desk.ts';
-import { PayoutDesk } from '../harness/payout-desk.ts';
+import { PayinDriver } from '../harness/payin-driver.ts';
+import { PayoutDriver } from '../harness/payout-driver.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 import { WebhookSink } from '../harness/webhook-sink.ts';
 
 /** The longest there is: an idle worker polls every fifty seconds, so that only signals explain what is done sooner. */
-const RARE_POLLS = { CAUDAL_DUE_EVERY_MS: '10000' };
+const RARE_POLLS = { CAUDAL_WORKER_POLL_MS: '10000' };
 const SIGNALED_WITHIN_MS = 6000;
 
 let stack: Stack | null = null;
@@ -33,11 +33,11 @@ const listeners = (of: Stack) =>
 
 /** A payment and a payout from their creation to the merchant's webhooks. @returns the events that arrived */
 async function payAndPayOut(of: Stack, withinMs: number): Promise<string[]> {
-  const payins = new OutcomeDesk(of);
+  const payins = new PayinDriver(of);
   const { payin, key } = await payins.breb();
   await payins.simulator.pay({ key });
   await payins.reaches(payin.id, 'CONFIRMED', withinMs);
-  const payouts = new PayoutDesk(of);
+  const payouts = new PayoutDriver(of);
   await payouts.fund();
   const { id } = await payouts.create();
   await payouts.reaches(id, 'CONFIRMED', withinMs);

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { Batcher, type Verdict } from '../../src/kit/batch/batcher.ts';
 import { FairQueue } from '../../src/kit/batch/fair-queue.ts';
-import type { Fault } from '../../src/kit/errors.ts';
+import type { ApiError } from '../../src/kit/errors.ts';
 
 interface Command {
   readonly id: number;
@@ -30,7 +30,7 @@ interface Plan {
   readonly lanes?: number;
   readonly retryWithinMs?: number;
   /** What happens to the n-th run, beyond the poison in it. */
-  readonly mishaps?: readonly (Verdict | null)[];
+  readonly incidents?: readonly (Verdict | null)[];
 }
 
 /** A batcher over a store that counts, so that a test can see what ran, how often and together with what. */
@@ -48,12 +48,12 @@ function stage(plan: Plan = {}) {
     verdict: (error) => (error instanceof Failure ? error.verdict : 'fault'),
     run: async (commands) => {
       batches.push([...commands]);
-      const mishap = plan.mishaps?.[runs];
+      const incident = plan.incidents?.[runs];
       runs += 1;
       await tick();
       if (!gate.open) await new Promise<void>((resolve) => gate.waiting.push(resolve));
       if (commands.some((each) => each.poisoned)) throw new Failure('command');
-      if (mishap) throw new Failure(mishap);
+      if (incident) throw new Failure(incident);
       committed.push(...commands.map((each) => each.id));
       return commands.map((each) => each.id * 10);
     },
@@ -114,7 +114,7 @@ describe('the batcher', () => {
   });
 
   it('tries a batch again as a whole when nothing was committed', async () => {
-    const { batcher, batches, committed } = stage({ mishaps: ['again', 'again', null] });
+    const { batcher, batches, committed } = stage({ incidents: ['again', 'again', null] });
     await expect(Promise.all([batcher.submit(command(1)), batcher.submit(command(2))])).resolves.toEqual([
       10, 20,
     ]);
@@ -124,17 +124,17 @@ describe('the batcher', () => {
 
   it('gives up after its retries and says that nothing was done', async () => {
     const { batcher } = stage({
-      mishaps: Array.from({ length: 500 }, () => 'again' as const),
+      incidents: Array.from({ length: 500 }, () => 'again' as const),
       retryWithinMs: 200,
     });
     await expect(batcher.submit(command(1))).rejects.toMatchObject({ code: 'service_unavailable' });
   });
 
   it('never repeats nor splits a batch whose commit may have happened', async () => {
-    const { batcher, batches } = stage({ mishaps: ['unknown'] });
+    const { batcher, batches } = stage({ incidents: ['unknown'] });
     const answers = await Promise.allSettled([batcher.submit(command(1)), batcher.submit(command(2))]);
     expect(
-      answers.map((answer) => (answer.status === 'rejected' ? (answer.reason as Fault).code : '')),
+      answers.map((answer) => (answer.status === 'rejected' ? (answer.reason as ApiError).code : '')),
     ).toEqual(['outcome_unknown', 'outcome_unknown']);
     expect(batches).toHaveLength(1);
   });
@@ -198,9 +198,12 @@ describe('the batcher', () => {
         fc.record({ group: fc.constantFrom('a', 'b', 'c'), poisoned: fc.boolean(), pause: fc.boolean() }),
         { maxLength: 60 },
       ),
-      mishaps: fc.array(fc.constantFrom<(Verdict | null)[]>(null, null, null, 'again', 'unknown', 'fault'), {
-        maxLength: 30,
-      }),
+      incidents: fc.array(
+        fc.constantFrom<(Verdict | null)[]>(null, null, null, 'again', 'unknown', 'fault'),
+        {
+          maxLength: 30,
+        },
+      ),
       maxBatch: fc.integer({ min: 1, max: 12 }),
       maxQueue: fc.integer({ min: 1, max: 40 }),
       lanes: fc.integer({ min: 1, max: 3 }),

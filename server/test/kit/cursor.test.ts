@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { keyFromSecret } from '../../src/kit/crypto.ts';
 import { type CursorScope, Cursors } from '../../src/kit/cursor.ts';
-import { Fault } from '../../src/kit/errors.ts';
+import { ApiError } from '../../src/kit/errors.ts';
 
 const cursors = new Cursors(keyFromSecret('a key of this test'));
 const SCOPE: CursorScope = {
@@ -22,8 +22,8 @@ function accepted(cursor: string, scope: CursorScope = SCOPE): boolean {
     cursors.decode(cursor, scope);
     return true;
   } catch (error) {
-    expect(error).toBeInstanceOf(Fault);
-    expect((error as Fault).code).toBe('cursor_invalid');
+    expect(error).toBeInstanceOf(ApiError);
+    expect((error as ApiError).code).toBe('cursor_invalid');
     return false;
   }
 }

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { deposit } from '../../src/flows/deposit.ts';
+import { deposit } from '../../src/flows/ledger/deposit.ts';
 import { cents } from '../../src/kit/money.ts';
 import { depositCause } from '../../src/ledger/deposit.store.ts';
 import { post } from '../../src/ledger/ledger.store.ts';
-import { HOUSE_ID } from '../../src/organizations/organization.ts';
+import { OPERATOR_ORGANIZATION_ID } from '../../src/organizations/organization.ts';
 import { settingsFor } from '../harness/in-process.ts';
-import { atTheDesk } from '../harness/operator-desk.ts';
+import { runOperatorCommand } from '../harness/operator-command.ts';
 import { type Books, openBooks } from './books.ts';
 
 let books: Books;
@@ -17,7 +17,7 @@ afterAll(async () => {
 });
 
 const command = (org: string, amount: string, reference: string, ...more: readonly string[]) =>
-  atTheDesk(
+  runOperatorCommand(
     settingsFor(books.database.ownerUrl),
     'ledger',
     'deposit',
@@ -129,7 +129,7 @@ describe('ledger deposit', () => {
   );
 
   it('knows no organization by a wrong id, nor the house', async () => {
-    for (const id of [books.newId(), HOUSE_ID]) {
+    for (const id of [books.newId(), OPERATOR_ORGANIZATION_ID]) {
       const { code, stderr } = await command(id, '1', 'r');
       expect(code).toBe(1);
       expect(stderr).toContain('there is no such organization');

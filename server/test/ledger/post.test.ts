@@ -6,7 +6,7 @@ import { cents } from '../../src/kit/money.ts';
 import { readBalances } from '../../src/ledger/balance.store.ts';
 import { post, postedCauses } from '../../src/ledger/ledger.store.ts';
 import type { Account, Transfer } from '../../src/ledger/transfer.ts';
-import { HOUSE_ID } from '../../src/organizations/organization.ts';
+import { OPERATOR_ORGANIZATION_ID } from '../../src/organizations/organization.ts';
 import { cloneDatabase, type TestDatabase } from '../harness/database.ts';
 import { composeInProcess, type InProcess, settingsFor } from '../harness/in-process.ts';
 
@@ -38,7 +38,7 @@ function transfer(
   return { id, organizationId, debit, credit, amount: cents(amount), cause, resourceId: null, ...more };
 }
 
-const booking = <T>(work: (tx: Tx) => Promise<T>, by = caudal) =>
+const posting = <T>(work: (tx: Tx) => Promise<T>, by = caudal) =>
   by.deps.system.transaction('apply notices', work);
 
 async function organizations(count: number): Promise<string[]> {
@@ -46,7 +46,7 @@ async function organizations(count: number): Promise<string[]> {
 }
 
 async function amountsOf(organizationId: string) {
-  const { amounts } = await booking((tx) => readBalances(tx, organizationId));
+  const { amounts } = await posting((tx) => readBalances(tx, organizationId));
   return [amounts.pending, amounts.available, amounts.held].map(Number);
 }
 
@@ -67,12 +67,12 @@ describe('posting transfers', () => {
       transfer(a, 'available', 'held', 10),
       transfer(c, 'clearing_bre_b', 'suspense', 99),
     ];
-    await booking((tx) => post(tx, batch));
+    await posting((tx) => post(tx, batch));
     expect(await amountsOf(a)).toEqual([1500, 20, 10]);
     expect(await amountsOf(b)).toEqual([500, 200, 0]);
     expect(await amountsOf(c)).toEqual([0, 0, 0]);
     expect(await transfersOf(c)).toHaveLength(1);
-    const posted = await booking((tx) =>
+    const posted = await posting((tx) =>
       postedCauses(tx, 'payment', [batch[0]?.cause.id ?? '', 'unheard of']),
     );
     expect(posted).toEqual(new Set([batch[0]?.cause.id]));
@@ -81,7 +81,7 @@ describe('posting transfers', () => {
   it('keeps every member of a transfer, at business time', async () => {
     const [id = ''] = await organizations(1);
     const one = transfer(id, 'clearing_pse', 'pending', 4321, { resourceId: id });
-    await booking((tx) => post(tx, [one]));
+    await posting((tx) => post(tx, [one]));
     const rows = await database.query(
       `select id, debit_account, credit_account, amount_in_cents, cause_kind, cause_id, resource_id,
          abs(extract(epoch from caudal.now() - at)) < 5 as "isNow"
@@ -103,16 +103,16 @@ describe('posting transfers', () => {
   });
 
   it('does nothing with an empty batch', async () => {
-    await expect(booking((tx) => post(tx, []))).resolves.toBeUndefined();
+    await expect(posting((tx) => post(tx, []))).resolves.toBeUndefined();
   });
 
   it('refuses a cause that was posted before, and with it all of its batch', async () => {
     const [a = '', b = ''] = await organizations(2);
     const first = transfer(a, 'clearing_bre_b', 'pending', 100);
-    await booking((tx) => post(tx, [first]));
+    await posting((tx) => post(tx, [first]));
     const again = { ...first, id: uuidv7(caudal.deps.clock.now(), caudal.deps.cell), organizationId: b };
     await expect(
-      booking((tx) => post(tx, [transfer(b, 'clearing_bre_b', 'pending', 1), again])),
+      posting((tx) => post(tx, [transfer(b, 'clearing_bre_b', 'pending', 1), again])),
     ).rejects.toMatchObject({ code: '23505', constraint: 'ledger_cause_once' });
     expect(await amountsOf(a)).toEqual([100, 0, 0]);
     expect(await amountsOf(b)).toEqual([0, 0, 0]);
@@ -121,13 +121,13 @@ describe('posting transfers', () => {
 
   it('refuses to take a balance below zero, and nothing of the batch stays', async () => {
     const [id = ''] = await organizations(1);
-    await booking((tx) => post(tx, [transfer(id, 'treasury', 'available', 100)]));
+    await posting((tx) => post(tx, [transfer(id, 'treasury', 'available', 100)]));
     const tooMuch = [
       transfer(id, 'available', 'held', 60),
       transfer(id, 'available', 'held', 41),
       transfer(id, 'clearing_pse', 'pending', 5),
     ];
-    await expect(booking((tx) => post(tx, tooMuch))).rejects.toMatchObject({
+    await expect(posting((tx) => post(tx, tooMuch))).rejects.toMatchObject({
       code: '23514',
       constraint: 'balance_not_below_zero',
     });
@@ -136,15 +136,15 @@ describe('posting transfers', () => {
   });
 
   it('names the organization that has no account to be moved', async () => {
-    await expect(booking((tx) => post(tx, [transfer(HOUSE_ID, 'treasury', 'available', 1)]))).rejects.toThrow(
-      `organization ${HOUSE_ID} has no account available`,
-    );
-    expect(await transfersOf(HOUSE_ID)).toEqual([]);
+    await expect(
+      posting((tx) => post(tx, [transfer(OPERATOR_ORGANIZATION_ID, 'treasury', 'available', 1)])),
+    ).rejects.toThrow(`organization ${OPERATOR_ORGANIZATION_ID} has no account available`);
+    expect(await transfersOf(OPERATOR_ORGANIZATION_ID)).toEqual([]);
   });
 
   it('books for the house where both accounts are the house’s', async () => {
-    await booking((tx) => post(tx, [transfer(HOUSE_ID, 'clearing_pse', 'suspense', 5)]));
-    expect(await transfersOf(HOUSE_ID)).toHaveLength(1);
+    await posting((tx) => post(tx, [transfer(OPERATOR_ORGANIZATION_ID, 'clearing_pse', 'suspense', 5)]));
+    expect(await transfersOf(OPERATOR_ORGANIZATION_ID)).toHaveLength(1);
   });
 
   it('lets two processes cross two hundred times without a deadlock', async () => {
@@ -156,7 +156,7 @@ describe('posting transfers', () => {
           transfer(id, 'clearing_bre_b', 'pending', 3),
           transfer(id, 'pending', 'available', 2),
         ]);
-        await booking((tx) => post(tx, batch), by);
+        await posting((tx) => post(tx, batch), by);
       }
     };
     await Promise.all([run(caudal, ids), run(other, ids.toReversed())]);
@@ -167,7 +167,7 @@ describe('posting transfers', () => {
 describe('what has been posted', () => {
   it.each(['caudal_read', 'caudal_batch', 'caudal_system'])('cannot be changed by %s', async (role) => {
     const [id = ''] = await organizations(1);
-    await booking((tx) => post(tx, [transfer(id, 'treasury', 'available', 100)]));
+    await posting((tx) => post(tx, [transfer(id, 'treasury', 'available', 100)]));
     const client = new Client({ connectionString: database.url });
     await client.connect();
     try {
@@ -190,7 +190,7 @@ describe('what has been posted', () => {
 
   it('is seen by its own organization alone', async () => {
     const [a = '', b = ''] = await organizations(2);
-    await booking((tx) =>
+    await posting((tx) =>
       post(tx, [transfer(a, 'treasury', 'available', 100), transfer(b, 'treasury', 'available', 7)]),
     );
     const seen = await caudal.deps.read.read(a, async (tx) => ({

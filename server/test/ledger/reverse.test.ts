@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { resolve } from '../../src/flows/resolve-anomaly.ts';
-import { reverseBooking } from '../../src/flows/reverse-booking.ts';
-import { verifyLedger } from '../../src/flows/verify-ledger.ts';
-import { HOUSE_ID } from '../../src/organizations/organization.ts';
+import { reversePosting } from '../../src/flows/ledger/reverse-posting.ts';
+import { verifyLedger } from '../../src/flows/ledger/verify-ledger.ts';
+import { resolve } from '../../src/flows/payins/resolve-anomaly.ts';
+import { OPERATOR_ORGANIZATION_ID } from '../../src/organizations/organization.ts';
 import { settingsFor } from '../harness/in-process.ts';
-import { atTheDesk } from '../harness/operator-desk.ts';
+import { runOperatorCommand } from '../harness/operator-command.ts';
 import type { Ended } from '../harness/run-server.ts';
 import { type Books, openBooks } from './books.ts';
 
@@ -17,7 +17,7 @@ afterAll(async () => {
 });
 
 const ledger = (...args: readonly string[]): Promise<Ended> =>
-  atTheDesk(settingsFor(books.database.url), 'ledger', ...args, '--by', 'Laura', '--json');
+  runOperatorCommand(settingsFor(books.database.url), 'ledger', ...args, '--by', 'Laura', '--json');
 
 /** @returns the id of its transfer */
 async function deposited(org: string, pesos: string, reference: string): Promise<string> {
@@ -113,9 +113,9 @@ describe('ledger reverse', () => {
     const [organizationId = ''] = await books.organizations(1);
     const transferId = await deposited(organizationId, '7', 'bank 1');
     await deposited(organizationId, '100', 'bank 2');
-    const reversal = { organizationId, booking: { transferId }, amount: null, operator: 'x', reason: 'x' };
+    const reversal = { organizationId, posting: { transferId }, amount: null, operator: 'x', reason: 'x' };
     const outcomes = await Promise.all(
-      Array.from({ length: 6 }, () => reverseBooking(books.caudal.deps, reversal)),
+      Array.from({ length: 6 }, () => reversePosting(books.caudal.deps, reversal)),
     );
     expect(outcomes.map(({ kind }) => kind).toSorted()).toEqual([
       ...Array.from({ length: 5 }, () => 'already_reversed'),
@@ -149,10 +149,10 @@ describe('ledger reverse', () => {
     'opens the anomaly again, which can be resolved and reversed again: %s',
     async (what) => {
       const [org = ''] = await books.organizations(1);
-      const owner = what === 'credit of an anomaly' ? org : HOUSE_ID;
+      const owner = what === 'credit of an anomaly' ? org : OPERATOR_ORGANIZATION_ID;
       const id = await anomaly(owner, 500);
       for (let round = 0; round < 2; round += 1) {
-        const { transferId } = await resolved(id, 'credit', owner === HOUSE_ID ? org : null);
+        const { transferId } = await resolved(id, 'credit', owner === OPERATOR_ORGANIZATION_ID ? org : null);
         expect(await books.amountsOf(org)).toEqual([0, 500, 0]);
         await wholeBooks();
         const { code, stdout } = await reverse(org, '--transfer', transferId);
@@ -160,7 +160,7 @@ describe('ledger reverse', () => {
         expect(await books.amountsOf(org)).toEqual([0, 0, 0]);
         await wholeBooks();
       }
-      await resolved(id, 'credit', owner === HOUSE_ID ? org : null);
+      await resolved(id, 'credit', owner === OPERATOR_ORGANIZATION_ID ? org : null);
       await wholeBooks();
     },
   );
@@ -172,8 +172,8 @@ describe('ledger reverse', () => {
     expect(await books.amountsOf(org)).toEqual([0, 0, 0]);
     expect((await reverse(org, '--transfer', charge.transferId)).code).toBe(0);
     expect(await books.amountsOf(org)).toEqual([0, 500, 0]);
-    const writeOff = await resolved(await anomaly(HOUSE_ID, -300), 'write_off', null);
-    expect((await reverse(HOUSE_ID, '--transfer', writeOff.transferId)).code).toBe(0);
+    const writeOff = await resolved(await anomaly(OPERATOR_ORGANIZATION_ID, -300), 'write_off', null);
+    expect((await reverse(OPERATOR_ORGANIZATION_ID, '--transfer', writeOff.transferId)).code).toBe(0);
     await wholeBooks();
   });
 
@@ -226,7 +226,7 @@ describe('ledger reverse', () => {
     [['--transfer', '01990000-0000-7000-8000-000000000000', '--deposit', 'x']],
     [['--deposit', 'x', '--amount', '0']],
   ])('does not understand %j', async (args) => {
-    expect((await reverse(HOUSE_ID, ...args)).code).toBe(2);
+    expect((await reverse(OPERATOR_ORGANIZATION_ID, ...args)).code).toBe(2);
   });
 });
 

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { deposit } from '../../src/flows/deposit.ts';
-import { verifyLedger } from '../../src/flows/verify-ledger.ts';
+import { deposit } from '../../src/flows/ledger/deposit.ts';
+import { verifyLedger } from '../../src/flows/ledger/verify-ledger.ts';
 import { cents } from '../../src/kit/money.ts';
 import type { BrokenRow } from '../../src/ledger/broken-row.store.ts';
 import type { Account, CauseKind } from '../../src/ledger/transfer.ts';
-import { HOUSE_ID } from '../../src/organizations/organization.ts';
+import { OPERATOR_ORGANIZATION_ID } from '../../src/organizations/organization.ts';
 import { type Books, openBooks } from './books.ts';
 
 const TABLES = [
@@ -88,7 +88,7 @@ async function payout(wanted: Wanted): Promise<string> {
   const id = books.newId();
   const { amount, status, errorCode = null, attempts = 1, anomaly: of = null } = wanted;
   await books.database.query(INSERT, [
-    of === null ? shop : HOUSE_ID,
+    of === null ? shop : OPERATOR_ORGANIZATION_ID,
     id,
     amount,
     status,
@@ -281,7 +281,7 @@ describe('ledger verify, of payouts', () => {
     },
     {
       what: 'a return that left by another organization’s books',
-      sql: `update caudal.ledger_transfers set organization_id = '${HOUSE_ID}' where ${transfer('payout', 'RETURNED')}`,
+      sql: `update caudal.ledger_transfers set organization_id = '${OPERATOR_ORGANIZATION_ID}' where ${transfer('payout', 'RETURNED')}`,
       named: () => ({
         id: ids['RETURNED'] ?? '',
         expected: 'payout of 77 from suspense to clearing_bre_b',

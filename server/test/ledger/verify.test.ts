@@ -1,13 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { deposit } from '../../src/flows/deposit.ts';
-import { rollSubtotals } from '../../src/flows/roll-subtotals.ts';
-import { settleBalances } from '../../src/flows/settle-balances.ts';
-import { verifyLedger } from '../../src/flows/verify-ledger.ts';
+import { deposit } from '../../src/flows/ledger/deposit.ts';
+import { rollSubtotals } from '../../src/flows/ledger/roll-subtotals.ts';
+import { settleBalances } from '../../src/flows/ledger/settle-balances.ts';
+import { verifyLedger } from '../../src/flows/ledger/verify-ledger.ts';
 import { cents } from '../../src/kit/money.ts';
 import type { BrokenRow } from '../../src/ledger/broken-row.store.ts';
-import { HOUSE_ID } from '../../src/organizations/organization.ts';
+import { OPERATOR_ORGANIZATION_ID } from '../../src/organizations/organization.ts';
 import { settingsFor } from '../harness/in-process.ts';
-import { atTheDesk } from '../harness/operator-desk.ts';
+import { runOperatorCommand } from '../harness/operator-command.ts';
 import { until } from '../harness/until.ts';
 import { type Books, openBooks } from './books.ts';
 
@@ -48,7 +48,7 @@ beforeAll(async () => {
   await suspend(id, 77);
   await credit(id, await suspend(id, 5), id);
   // Money that belonged to nobody until an operator found out whose it is.
-  await credit(other, await suspend(HOUSE_ID, 9), HOUSE_ID);
+  await credit(other, await suspend(OPERATOR_ORGANIZATION_ID, 9), OPERATOR_ORGANIZATION_ID);
   await passThreeHours();
   await rollSubtotals(books.caudal.deps);
   const [waiting = ''] = await books.confirm([{ organizationId: id, amount: 30, settlesIn: '1 day' }]);
@@ -130,7 +130,11 @@ const PAYMENT_OF_SETTLED = `organization_id = $SHOP and resource_id = $SETTLED`;
 
 describe('ledger verify', () => {
   it('finds nothing wrong with sound books, and tells what every account holds', async () => {
-    const { code, stdout } = await atTheDesk(settingsFor(books.database.ownerUrl), 'ledger', 'verify');
+    const { code, stdout } = await runOperatorCommand(
+      settingsFor(books.database.ownerUrl),
+      'ledger',
+      'verify',
+    );
     expect(code).toBe(0);
     const lines = stdout.split('\n').map((line) => line.replaceAll(/ {2,}/g, ' '));
     expect(lines).toEqual([
@@ -195,7 +199,7 @@ describe('ledger verify', () => {
     },
     {
       what: 'a cause of another organization',
-      sql: `update caudal.ledger_causes set organization_id = '${HOUSE_ID}' where kind = 'deposit'`,
+      sql: `update caudal.ledger_causes set organization_id = '${OPERATOR_ORGANIZATION_ID}' where kind = 'deposit'`,
       named: () => ({ table: 'ledger_transfers', expected: `its cause deposit ${shop.id}:bank 1` }),
     },
     {
@@ -377,12 +381,17 @@ describe('ledger verify', () => {
 
   it('says which row it is, to people and to programs, and exits with 1', async () => {
     await damage('update caudal.settlements set payins = 3 where organization_id = $SHOP');
-    const people = await atTheDesk(settingsFor(books.database.ownerUrl), 'ledger', 'verify');
+    const people = await runOperatorCommand(settingsFor(books.database.ownerUrl), 'ledger', 'verify');
     expect(people.code).toBe(1);
     expect(people.stdout).toContain(
       `12 transfers, 6 balances checked, 1 broken:\nsettlements  ${shop.id}  ${shop.settlement}: expected 1500 of 2 payins, found 1500 of 3 payins\n`,
     );
-    const programs = await atTheDesk(settingsFor(books.database.ownerUrl), 'ledger', 'verify', '--json');
+    const programs = await runOperatorCommand(
+      settingsFor(books.database.ownerUrl),
+      'ledger',
+      'verify',
+      '--json',
+    );
     expect(programs.code).toBe(1);
     expect(JSON.parse(programs.stdout)).toMatchObject({
       accountsInCents: { available: '21515', clearing_pse: '-591' },

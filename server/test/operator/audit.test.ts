@@ -3,15 +3,15 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ACTION_CODES, type StoredAction } from '../../src/audit/operator-action.ts';
 import { readOnly } from '../../src/db/system.ts';
 import { statement } from '../../src/db/tx.ts';
-import { type AuditedCommandName, COMMAND_WORDS } from '../../src/operator/catalogue.ts';
 import { ACTIONS } from '../../src/operator/command.ts';
+import { type AuditedCommandName, OPERATOR_COMMANDS } from '../../src/operator/commands.ts';
 import { composeInProcess, type InProcess } from '../harness/in-process.ts';
-import { atTheDesk } from '../harness/operator-desk.ts';
+import { runOperatorCommand } from '../harness/operator-command.ts';
 import { type Ended, runToEnd } from '../harness/run-server.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { AUDITED_COMMANDS, type AuditStage, auditStage } from './audited-commands.ts';
 
-const AUDITED = COMMAND_WORDS.filter(({ audit }) => audit !== 'none');
+const AUDITED = OPERATOR_COMMANDS.filter(({ audit }) => audit !== 'none');
 const WITH_CHANGE = AUDITED.filter(({ audit }) => audit === 'with_change');
 
 let stack: Stack;
@@ -33,7 +33,7 @@ afterEach(() => stack.database.query('delete from caudal.rail_pauses'));
 function run(name: string, args: readonly string[], author: string | null): Promise<Ended> {
   const settings = { ...stack.settings, CAUDAL_BY: '', DATABASE_URL: stack.database.ownerUrl };
   const words = [...name.split(' '), ...args, ...(author === null ? [] : ['--by', author])];
-  return name === 'migrate' ? runToEnd(words, settings) : atTheDesk(settings, ...words);
+  return name === 'migrate' ? runToEnd(words, settings) : runOperatorCommand(settings, ...words);
 }
 
 const prepare = async (name: string) => AUDITED_COMMANDS[name as AuditedCommandName](stage);
@@ -112,7 +112,7 @@ describe('a command that changes something', () => {
   it('takes its author from CAUDAL_BY where --by is not given', async () => {
     const settings = { ...stack.settings, CAUDAL_BY: 'Inés de Ávila' };
     const args = await prepare('ledger deposit');
-    expect((await atTheDesk(settings, 'ledger', 'deposit', ...args)).code).toBe(0);
+    expect((await runOperatorCommand(settings, 'ledger', 'deposit', ...args)).code).toBe(0);
     expect(await actionsBy('Inés de Ávila')).toHaveLength(1);
   });
 
@@ -164,7 +164,7 @@ describe('the audit table', () => {
 
 describe('audit list', () => {
   const listed = async (...filters: readonly string[]) => {
-    const { code, stdout } = await atTheDesk(stack.settings, 'audit', 'list', '--json', ...filters);
+    const { code, stdout } = await runOperatorCommand(stack.settings, 'audit', 'list', '--json', ...filters);
     expect(code).toBe(0);
     return (JSON.parse(stdout) as StoredAction[]).map(({ operator, action }) => `${operator}: ${action}`);
   };
@@ -173,7 +173,8 @@ describe('audit list', () => {
     const { organizationId } = await stack.newOrganization('--by', 'Rosa');
     const amount = ['--amount', '5', '--reference', 'r', '--by', 'Hugo'];
     expect(
-      (await atTheDesk(stack.settings, 'ledger', 'deposit', '--org', organizationId, ...amount)).code,
+      (await runOperatorCommand(stack.settings, 'ledger', 'deposit', '--org', organizationId, ...amount))
+        .code,
     ).toBe(0);
     const both = ['Hugo: ledger.deposit', 'Rosa: org.create'];
     expect(await listed('--org', organizationId)).toEqual(both);
@@ -188,7 +189,7 @@ describe('audit list', () => {
     ['--since', '2026-02-30T99:00:00Z'],
     ['--org', 'aurora'],
   ])('refuses %s %s', async (...filter) => {
-    expect((await atTheDesk(stack.settings, 'audit', 'list', ...filter)).code).toBe(2);
+    expect((await runOperatorCommand(stack.settings, 'audit', 'list', ...filter)).code).toBe(2);
   });
 
   it('keeps secrets out of the rows', async () => {

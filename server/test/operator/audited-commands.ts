@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { deposit } from '../../src/flows/deposit.ts';
-import { createKey } from '../../src/flows/manage-organizations.ts';
+import { deposit } from '../../src/flows/ledger/deposit.ts';
+import { createKey } from '../../src/flows/operations/manage-organizations.ts';
 import { cents } from '../../src/kit/money.ts';
-import type { AuditedCommandName } from '../../src/operator/catalogue.ts';
+import type { AuditedCommandName } from '../../src/operator/commands.ts';
 import type { InProcess } from '../harness/in-process.ts';
 import { createPayin } from '../harness/payin-answers.ts';
 import { psePayin } from '../harness/payin-requests.ts';
@@ -79,7 +79,7 @@ async function openAnomaly({ stack, shop }: AuditStage): Promise<string> {
   const id = randomUUID();
   await stack.database.query(
     `insert into caudal.anomalies (organization_id, id, rail, kind, reference, noticed_at, once)
-     values ($1, $2, 'BRE_B', 'unfounded', 'x', caudal.now(), $3)`,
+     values ($1, $2, 'BRE_B', 'unconfirmed', 'x', caudal.now(), $3)`,
     [shop.id, id, id],
   );
   return id;
@@ -100,7 +100,7 @@ async function stuckPayin({ stack, shop }: AuditStage): Promise<string> {
 async function unknownPayout({ stack, shop }: AuditStage): Promise<string> {
   const { id } = await createPayout(shop.api);
   await stack.database.query(
-    `update caudal.payouts set attempts = 1, rail_task = 'ask', claimed_until = null, claim_token = null,
+    `update caudal.payouts set attempts = 1, rail_task = 'ask', leased_until = null, lease_token = null,
        first_sent_at = caudal.now() - interval '1 hour', last_sent_at = caudal.now() - interval '1 hour' where id = $1`,
     [id],
   );

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { serverSettings } from '../../../scripts/stack/settings.ts';
-import { atTheDesk } from '../harness/operator-desk.ts';
+import { runOperatorCommand } from '../harness/operator-command.ts';
 import { runToEnd } from '../harness/run-server.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'caudal-config-'));
@@ -35,7 +35,7 @@ const PRODUCTION = {
   BREB_URL: 'https://breb.example.com',
   PSE_URL: 'https://pse.example.com',
   BREB_PAYER_DOCUMENT: '901234567',
-  CAUDAL_WEBHOOKS_TO_LOOPBACK: 'no',
+  CAUDAL_WEBHOOKS_ALLOW_LOOPBACK: 'no',
   DATABASE_URL: '',
   DATABASE_READ_URL: 'postgres://caudal_read:x@db.example.com/caudal?sslmode=verify-full',
   DATABASE_BATCH_URL: 'postgres://caudal_batch:x@db.example.com/caudal?sslmode=verify-full',
@@ -51,7 +51,7 @@ interface Checked {
 }
 
 async function check(settings: Readonly<Record<string, string>>, ...args: readonly string[]) {
-  const { code, stdout } = await atTheDesk(settings, 'config', 'check', '--json', ...args);
+  const { code, stdout } = await runOperatorCommand(settings, 'config', 'check', '--json', ...args);
   return { code, ...(JSON.parse(stdout) as Checked) };
 }
 
@@ -148,7 +148,7 @@ describe('caudal config check', () => {
     expect(code).toBe(0);
     const text = warnings.join('\n');
     expect(text.match(/is a development secret/g)).toHaveLength(7);
-    expect(text).toContain('CAUDAL_WEBHOOKS_TO_LOOPBACK is yes');
+    expect(text).toContain('CAUDAL_WEBHOOKS_ALLOW_LOOPBACK is yes');
     expect(text).toContain('CAUDAL_FAILPOINT is set');
     expect(text).toContain('CAUDAL_BASE_URL is plain http');
     expect(text).not.toContain('BREB_URL is plain http');
@@ -174,7 +174,7 @@ describe('caudal config check', () => {
       DATABASE_URL: 'postgres://owner:hush-password@db.example.com/caudal',
     };
     for (const extra of [[], ['--json']]) {
-      const { stdout, stderr } = await atTheDesk(settings, 'config', 'check', ...extra);
+      const { stdout, stderr } = await runOperatorCommand(settings, 'config', 'check', ...extra);
       expect(stdout).toContain('PSE_NOTICE_SECRET');
       for (const hidden of ['abcdefgh', 'hush-hush', 'hush-password', 'dev-master'])
         expect(stdout + stderr).not.toContain(hidden);

@@ -9,10 +9,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../../../scripts/stack/postgres.ts';
 import { startSimulator } from '../../../scripts/stack/processes.ts';
 import { serverSettings } from '../../../scripts/stack/settings.ts';
-import { json, type PeerReply, startCrookedPeer } from '../harness/crooked-peer.ts';
 import { cloneDatabase, type TestDatabase } from '../harness/database.ts';
 import { emptyDatabase } from '../harness/empty-database.ts';
-import { atTheDesk } from '../harness/operator-desk.ts';
+import { json, type PeerReply, startFaultyPeer } from '../harness/faulty-peer.ts';
+import { runOperatorCommand } from '../harness/operator-command.ts';
 import { PostgresProxy } from '../harness/postgres-proxy.ts';
 import { runToEnd } from '../harness/run-server.ts';
 import { copyServer } from '../harness/server-copy.ts';
@@ -108,7 +108,7 @@ describe('caudal doctor of a system that is well', () => {
   });
 
   it('prints a line for each in words, and never a secret', async () => {
-    const { code, stdout } = await atTheDesk(settings, 'doctor');
+    const { code, stdout } = await runOperatorCommand(settings, 'doctor');
     expect(code).toBe(0);
     expect(stdout).toMatch(/^ok {4}database +PostgreSQL at 127\.0\.0\.1:\d+\/test_/m);
     expect(stdout).toMatch(/^nothing has failed, 20 well \(\d+ ms\)$/m);
@@ -134,7 +134,7 @@ describe('no database', () => {
     expect(of('clock').status).toBe('ok');
 
     // Whoever meets it with another command is led here.
-    const list = await atTheDesk(
+    const list = await runOperatorCommand(
       databaseAt((url) => (url.port = String(port))),
       'org',
       'list',
@@ -200,7 +200,7 @@ describe('no database', () => {
     const holder = new Client({ connectionString: database.url });
     await holder.connect();
     later.push(() => holder.end());
-    await holder.query('begin; lock table caudal.webhook_lines in access exclusive mode');
+    await holder.query('begin; lock table caudal.webhook_queues in access exclusive mode');
     const { code, tookMs, of, troubled } = await examined(settings);
     expect(code).toBe(1);
     expect(tookMs).toBeLessThan(10_000);
@@ -285,7 +285,7 @@ describe('a database that is not as it should be', () => {
       'belongs to development, cell 1; the configuration says development, cell 7',
     );
     expect(of('durability').says).toContain('synchronous_commit = off');
-    expect(of('months').todo).toBe('caudal schedules run keep-house --by NAME');
+    expect(of('months').todo).toBe('caudal schedules run housekeeping --by NAME');
   });
 
   it('without any work by the clock for five minutes has no worker', async () => {
@@ -302,7 +302,7 @@ describe('a database that is not as it should be', () => {
 describe('the clock', () => {
   /** A Bre-B node whose clock is off by so many seconds. */
   async function nodeOffBy(seconds: number): Promise<Record<string, string>> {
-    const peer = await startCrookedPeer(({ path }): PeerReply => {
+    const peer = await startFaultyPeer(({ path }): PeerReply => {
       const body = path.endsWith('/token') ? { access_token: 'x', expires_in: 60 } : { results: [] };
       return { ...json(body), headers: { date: new Date(Date.now() + seconds * 1000).toUTCString() } };
     });
@@ -419,7 +419,7 @@ describe('caudal doctor --watch', () => {
 
   it('refuses what is no number of seconds', async () => {
     for (const seconds of ['0', 'often', '4000']) {
-      const { code, stderr } = await atTheDesk(settings, 'doctor', '--watch', seconds);
+      const { code, stderr } = await runOperatorCommand(settings, 'doctor', '--watch', seconds);
       expect({ seconds, code }).toEqual({ seconds, code: 2 });
       expect(stderr).toContain('--watch must be a number of seconds, 1 to 3600');
     }

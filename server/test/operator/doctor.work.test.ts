@@ -1,27 +1,27 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { brebPayin } from '../harness/payin-requests.ts';
-import { PayoutDesk } from '../harness/payout-desk.ts';
+import { PayoutDriver } from '../harness/payout-driver.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 import { WebhookSink } from '../harness/webhook-sink.ts';
 import { type Examined, examined } from './examined.ts';
 
 let stack: Stack;
-let desk: PayoutDesk;
+let driver: PayoutDriver;
 let sink: WebhookSink;
 beforeAll(async () => {
   [stack, sink] = await Promise.all([
-    startStack({ apis: 1, workers: 1, settings: { CAUDAL_DUE_EVERY_MS: '20' } }),
+    startStack({ apis: 1, workers: 1, settings: { CAUDAL_WORKER_POLL_MS: '20' } }),
     WebhookSink.start(),
   ]);
-  desk = new PayoutDesk(stack);
-  await desk.fund();
+  driver = new PayoutDriver(stack);
+  await driver.fund();
 });
 afterAll(async () => {
   await stack?.stop();
   await sink?.close();
 });
-afterEach(() => desk.simulator.clearFaults());
+afterEach(() => driver.simulator.clearFaults());
 
 /** Looks until it says so: work that is under way has its moment. */
 function says(name: string, text: RegExp): Promise<Examined> {
@@ -38,7 +38,7 @@ function says(name: string, text: RegExp): Promise<Examined> {
 
 describe('caudal doctor names', () => {
   it('keys that wait to be registered: how many, and for how long', async () => {
-    await desk.simulator.addFault({ rail: 'BRE_B', operation: 'register', fault: 'down' });
+    await driver.simulator.addFault({ rail: 'BRE_B', operation: 'register', fault: 'down' });
     const created = await stack.api.post('/payins', brebPayin());
     expect(created.status).toBe(201);
     const young = await says('keys waiting', /^1 key waits to be registered at Bre-B, the oldest for \d+ s/);
@@ -53,7 +53,7 @@ describe('caudal doctor names', () => {
     const long = await says('keys waiting', /oldest for (?:[89]\d|1[01]\d) s/);
     expect(long.code).toBe(1);
     expect(long.of('keys waiting').status).toBe('fail');
-    await desk.simulator.clearFaults();
+    await driver.simulator.clearFaults();
     await says('keys waiting', /every key is registered/);
   }, 40_000);
 
@@ -68,7 +68,7 @@ describe('caudal doctor names', () => {
     const [failing, gone, resting] = made.map(({ body }) => body.id);
     await stack.api.request('PATCH', `/webhook-endpoints/${resting}`, { body: { status: 'DISABLED' } });
     // What the balance does not cover ends at once, with an event.
-    await desk.create({ amountInCents: 900_000_000 });
+    await driver.create({ amountInCents: 900_000_000 });
     const { code, of } = await says(
       'endpoints',
       /failing since[\s\S]*disabled: it answered 410 Gone|disabled: it answered 410 Gone[\s\S]*failing since/,
@@ -86,26 +86,26 @@ describe('caudal doctor names', () => {
   }, 30_000);
 
   it('a payout without an outcome and money that fits nothing, with the commands that list them', async () => {
-    await desk.simulator.addFault({ rail: 'BRE_B', operation: 'order-query', fault: 'down' });
-    await desk.simulator.addFault({ rail: 'BRE_B', operation: 'order', fault: 'down' });
-    const { id } = await desk.create();
+    await driver.simulator.addFault({ rail: 'BRE_B', operation: 'order-query', fault: 'down' });
+    await driver.simulator.addFault({ rail: 'BRE_B', operation: 'order', fault: 'down' });
+    const { id } = await driver.create();
     await until(
       'it was sent',
       async () =>
-        (await desk.query('select from caudal.payouts where id = $1 and attempts > 0', [id])).length > 0,
+        (await driver.query('select from caudal.payouts where id = $1 and attempts > 0', [id])).length > 0,
     );
     await stack.shiftTime(70_000);
     const unknown = await says('payouts', /^1 payout sent over a minute ago without an outcome/);
     expect(unknown.of('payouts')).toMatchObject({ status: 'warn', todo: 'caudal payouts unknown' });
     expect(unknown.of('payouts').says).toContain(id);
 
-    await desk.simulator.pay({ key: '@SOMEBODYELSESKEY', amount: '77.00', anyway: true });
+    await driver.simulator.pay({ key: '@SOMEBODYELSESKEY', amount: '77.00', anyway: true });
     const anomaly = await says('anomalies', /^1 anomaly waits for a decision/);
     expect(anomaly.of('anomalies')).toMatchObject({ status: 'warn', todo: 'caudal anomalies list' });
   }, 40_000);
 
   it('a rail that somebody paused, with who and why', async () => {
-    await desk.command('rails', 'pause', '--rail', 'PSE', '--reason', 'work at night', '--by', 'Laura');
+    await driver.command('rails', 'pause', '--rail', 'PSE', '--reason', 'work at night', '--by', 'Laura');
     const { code, of } = await examined(stack.settings);
     expect(code).toBe(0);
     expect(of('pauses')).toMatchObject({
@@ -113,15 +113,15 @@ describe('caudal doctor names', () => {
       says: expect.stringMatching(/^PSE for everybody since \S+Z by Laura \(work at night\)$/),
       todo: 'when it is over: caudal rails resume --rail PSE --by NAME',
     });
-    await desk.command('rails', 'resume', '--rail', 'PSE');
+    await driver.command('rails', 'resume', '--rail', 'PSE');
   });
 
   it('messages of rails that nobody has dealt with', async () => {
     await Promise.all(stack.workers.map((worker) => worker.stop()));
-    await desk.simulator.pay({ key: '@NOBODYSKEY', amount: '1.00', anyway: true });
+    await driver.simulator.pay({ key: '@NOBODYSKEY', amount: '1.00', anyway: true });
     await until(
       'it is stored',
-      async () => (await desk.query("select from caudal.rail_notices where task = 'apply'", [])).length > 0,
+      async () => (await driver.query("select from caudal.rail_notices where task = 'apply'", [])).length > 0,
     );
     await stack.shiftTime(30_000);
     const waiting = await says('notices', /^1 message of rails not dealt with, the oldest for [345]\d s/);

@@ -1,4 +1,4 @@
-import { atTheDesk } from '../harness/operator-desk.ts';
+import { runOperatorCommand } from '../harness/operator-command.ts';
 import type { Ended } from '../harness/run-server.ts';
 
 interface Check {
@@ -20,7 +20,7 @@ export interface Examined {
 
 /** What `caudal doctor` finds with these settings. */
 export async function examined(settings: Readonly<Record<string, string>>): Promise<Examined> {
-  return readExamined(await atTheDesk(settings, 'doctor', '--json'));
+  return readExamined(await runOperatorCommand(settings, 'doctor', '--json'));
 }
 
 export function readExamined({ code, stdout, stderr }: Ended): Examined {

@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { COMMAND_WORDS, COMMON_OPTIONS } from '../../src/operator/catalogue.ts';
+import { COMMON_OPTIONS, OPERATOR_COMMANDS } from '../../src/operator/commands.ts';
 import { Options } from '../../src/operator/options.ts';
 import { SCOPES } from '../../src/organizations/organization.ts';
 import { ERROR_CODES, RAILS } from '../../src/rails/contract.ts';
-import { atTheDesk } from '../harness/operator-desk.ts';
+import { runOperatorCommand } from '../harness/operator-command.ts';
 import { runToEnd } from '../harness/run-server.ts';
 
 const FOLDER = fileURLToPath(new URL('../../src/operator/', import.meta.url));
@@ -21,7 +21,7 @@ function wordsOf(line: string): string[] {
 }
 
 function choicesOf(command: string, option: string): readonly string[] {
-  const words = COMMAND_WORDS.find(({ name }) => name === command);
+  const words = OPERATOR_COMMANDS.find(({ name }) => name === command);
   return words?.options.find(({ name }) => name === option)?.choices ?? [];
 }
 
@@ -32,20 +32,20 @@ describe('the catalogue of commands', () => {
 
   it('is what @caudal/server exports to it', async () => {
     const name = '@caudal/server/operator-commands';
-    const exported = (await import(name)) as { COMMAND_WORDS: typeof COMMAND_WORDS };
-    expect(exported.COMMAND_WORDS.map((each) => each.name)).toEqual(
-      COMMAND_WORDS.map(({ name: own }) => own),
+    const exported = (await import(name)) as { OPERATOR_COMMANDS: typeof OPERATOR_COMMANDS };
+    expect(exported.OPERATOR_COMMANDS.map((each) => each.name)).toEqual(
+      OPERATOR_COMMANDS.map(({ name: own }) => own),
     );
   });
 
   it('offers no option that no command reads', () => {
-    const offered = COMMAND_WORDS.flatMap(({ options }) => options.map(({ name }) => name));
+    const offered = OPERATOR_COMMANDS.flatMap(({ options }) => options.map(({ name }) => name));
     const unread = [...new Set(offered)].filter((name) => !CODE.includes(`'${name}'`));
     expect(unread).toEqual([]);
   });
 
   it('has every option that a command reads, or the command fails', () => {
-    const words = COMMAND_WORDS.find(({ name }) => name === 'org list');
+    const words = OPERATOR_COMMANDS.find(({ name }) => name === 'org list');
     if (!words) throw new Error('no such command');
     expect(() => new Options([], words).given('loud')).toThrow('"org list" has no option --loud');
   });
@@ -54,14 +54,14 @@ describe('the catalogue of commands', () => {
     expect(choicesOf('rails pause', 'rail')).toEqual(RAILS);
     expect(choicesOf('rails resume', 'rail')).toEqual(RAILS);
     expect(choicesOf('payouts resolve', 'error-code')).toEqual(ERROR_CODES);
-    const roles = COMMAND_WORDS.filter(({ group }) => group === 'server').map(({ name }) => name);
+    const roles = OPERATOR_COMMANDS.filter(({ group }) => group === 'server').map(({ name }) => name);
     expect(choicesOf('config check', 'role').toSorted()).toEqual(roles.toSorted());
-    const scopes = COMMAND_WORDS.find(({ name }) => name === 'keys create')?.details ?? '';
+    const scopes = OPERATOR_COMMANDS.find(({ name }) => name === 'keys create')?.details ?? '';
     expect(scopes.match(/[a-z_]+:(?:read|write)/g)).toEqual(SCOPES);
   });
 
   it('shows in the usage of each command all its options and words, and no other', () => {
-    for (const { name, usage, options, words } of COMMAND_WORDS) {
+    for (const { name, usage, options, words } of OPERATOR_COMMANDS) {
       const shown = new Set([...usage.matchAll(/--([a-z-]+)/g)].map((match) => match[1] ?? ''));
       expect({ name, options: [...shown].toSorted() }).toEqual({
         name,
@@ -75,7 +75,7 @@ describe('the catalogue of commands', () => {
   });
 
   it('has an example of each command that the command understands', () => {
-    for (const command of COMMAND_WORDS) {
+    for (const command of OPERATOR_COMMANDS) {
       expect(command.examples?.length ?? 0).toBeGreaterThan(0);
       for (const example of command.examples ?? []) {
         const [program, ...words] = wordsOf(example);
@@ -90,9 +90,9 @@ describe('the catalogue of commands', () => {
 
 describe('help', () => {
   it('lists every command with what it is for, in lines of at most eighty columns', async () => {
-    const { code, stdout } = await atTheDesk({}, 'help');
+    const { code, stdout } = await runOperatorCommand({}, 'help');
     expect(code).toBe(0);
-    for (const { name, summary } of COMMAND_WORDS) {
+    for (const { name, summary } of OPERATOR_COMMANDS) {
       expect(stdout).toMatch(new RegExp(`^  ${name}  `, 'm'));
       expect(stdout.replaceAll(/\s+/g, ' ')).toContain(summary);
     }
@@ -107,7 +107,7 @@ describe('help', () => {
       ['payouts', 'resolve', 'not-an-id', '--confirm', '--help'],
     ];
     for (const words of ways) {
-      const { code, stdout, stderr } = await atTheDesk({}, ...words);
+      const { code, stdout, stderr } = await runOperatorCommand({}, ...words);
       expect({ words, code, stderr }).toEqual({ words, code: 0, stderr: '' });
       expect(stdout).toContain('caudal payouts resolve ID --confirm --by NAME --note TEXT');
       expect(stdout).toContain('RECEIVER_MISMATCH');
@@ -119,7 +119,7 @@ describe('help', () => {
 
   it('lists a group by its first word alone', async () => {
     for (const words of [['keys'], ['help', 'keys'], ['keys', '--help']]) {
-      const { code, stdout } = await atTheDesk({}, ...words);
+      const { code, stdout } = await runOperatorCommand({}, ...words);
       expect(code).toBe(0);
       expect(stdout.match(/^ {2}keys \w+/gm)).toEqual(['  keys create', '  keys list', '  keys revoke']);
     }
@@ -151,7 +151,7 @@ describe('a mistyped command', () => {
     ];
     for (const [words, said] of cases) {
       // Without any setting: nothing is asked of the database before the words are understood.
-      const { code, stdout, stderr } = await atTheDesk({}, ...words);
+      const { code, stdout, stderr } = await runOperatorCommand({}, ...words);
       expect({ words, code, stdout }).toEqual({ words, code: 2, stdout: '' });
       expect(stderr).toContain(said);
     }

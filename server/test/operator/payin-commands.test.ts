@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { CheckoutDesk } from '../harness/checkout-desk.ts';
+import { CheckoutDriver } from '../harness/checkout-driver.ts';
 import { forgePsePayment } from '../harness/forged-notice.ts';
-import { atTheDesk } from '../harness/operator-desk.ts';
-import type { SeenPayin } from '../harness/outcome-desk.ts';
+import { runOperatorCommand } from '../harness/operator-command.ts';
+import type { SeenPayin } from '../harness/payin-driver.ts';
 import { CUSTOMER, newReference } from '../harness/payin-requests.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
@@ -13,10 +13,10 @@ vi.setConfig({ testTimeout: 60_000 });
 const MINUTE = 60_000;
 
 let stack: Stack;
-let checkout: CheckoutDesk;
+let checkout: CheckoutDriver;
 beforeAll(async () => {
-  stack = await startStack({ workers: 1, settings: { CAUDAL_DUE_EVERY_MS: '20' } });
-  checkout = new CheckoutDesk(stack);
+  stack = await startStack({ workers: 1, settings: { CAUDAL_WORKER_POLL_MS: '20' } });
+  checkout = new CheckoutDriver(stack);
 });
 afterAll(() => stack?.stop());
 afterEach(async () => {
@@ -24,7 +24,7 @@ afterEach(async () => {
   await checkout.booksAreWhole();
 });
 
-const payins = (...args: readonly string[]) => atTheDesk(stack.settings, 'payins', ...args);
+const payins = (...args: readonly string[]) => runOperatorCommand(stack.settings, 'payins', ...args);
 const end = (id: string) =>
   payins('end', id, '--by', 'Laura', '--reason', 'PSE dice que no hubo pago', '--json');
 
@@ -183,7 +183,7 @@ describe('payins end', () => {
     const shown = await json<{ history: { cause: string }[]; nextWork: unknown }>('show', payin.id);
     expect(shown.history.at(-1)?.cause).toBe('ended_by_operator');
     expect(shown.nextWork).toBeNull();
-    const audit = await atTheDesk(stack.settings, 'audit', 'list');
+    const audit = await runOperatorCommand(stack.settings, 'audit', 'list');
     expect(audit.stdout).toMatch(new RegExp(`${payin.id}.*Laura.*PSE dice que no hubo pago`));
     expect(await end(payin.id)).toMatchObject({
       code: 1,

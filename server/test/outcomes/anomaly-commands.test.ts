@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { cents } from '../../src/kit/money.ts';
-import { HOUSE_ID } from '../../src/organizations/organization.ts';
-import { OutcomeDesk } from '../harness/outcome-desk.ts';
-import { PayoutDesk } from '../harness/payout-desk.ts';
+import { OPERATOR_ORGANIZATION_ID } from '../../src/organizations/organization.ts';
+import { PayinDriver } from '../harness/payin-driver.ts';
+import { PayoutDriver } from '../harness/payout-driver.ts';
 import { connectBreb, payOrder } from '../harness/rails-under-test.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
@@ -10,16 +10,16 @@ import { until } from '../harness/until.ts';
 vi.setConfig({ testTimeout: 60_000 });
 
 let stack: Stack;
-let desk: OutcomeDesk;
-let payouts: PayoutDesk;
+let driver: PayinDriver;
+let payouts: PayoutDriver;
 beforeAll(async () => {
   stack = await startStack({
     apis: 1,
     workers: 1, // The settlement of every minute must not come in between.
-    settings: { CAUDAL_DUE_EVERY_MS: '20', CAUDAL_SETTLEMENT_DELAY_MINUTES: '600' },
+    settings: { CAUDAL_WORKER_POLL_MS: '20', CAUDAL_SETTLEMENT_DELAY_MINUTES: '600' },
   });
-  desk = new OutcomeDesk(stack);
-  payouts = new PayoutDesk(stack);
+  driver = new PayinDriver(stack);
+  payouts = new PayoutDriver(stack);
 });
 afterAll(async () => {
   await stack?.stop();
@@ -41,11 +41,11 @@ const available = async () =>
   (await stack.api.get<{ availableInCents: number }>('/balance')).body.availableInCents;
 
 it('money that came late is listed, credited once to its merchant, and the ledger stays whole', async () => {
-  const { payin, key } = await desk.breb();
-  await desk.simulator.pay({ key });
-  await desk.reaches(payin.id, 'CONFIRMED');
-  await desk.simulator.pay({ key, amount: '250.00', anyway: true });
-  await desk.quiet();
+  const { payin, key } = await driver.breb();
+  await driver.simulator.pay({ key });
+  await driver.reaches(payin.id, 'CONFIRMED');
+  await driver.simulator.pay({ key, amount: '250.00', anyway: true });
+  await driver.quiet();
   const [anomaly] = await list();
   expect(anomaly).toMatchObject({ kind: 'paid_again', payinId: payin.id, amountInCents: 25_000 });
   const id = anomaly?.id ?? '';
@@ -66,8 +66,8 @@ it('money that came late is listed, credited once to its merchant, and the ledge
 });
 
 it('money for a key that was never ours needs a receiver', async () => {
-  await desk.simulator.pay({ key: '@SOMEBODYELSESKEY', amount: '77.00', anyway: true });
-  await desk.quiet();
+  await driver.simulator.pay({ key: '@SOMEBODYELSESKEY', amount: '77.00', anyway: true });
+  await driver.quiet();
   const [anomaly] = await list();
   expect(anomaly).toMatchObject({ kind: 'unmatched', payinId: null, amountInCents: 7700 });
   const id = anomaly?.id ?? '';
@@ -79,11 +79,11 @@ it('money for a key that was never ours needs a receiver', async () => {
 });
 
 it('what came without money is put away', async () => {
-  const { payin, key } = await desk.breb();
-  await desk.simulator.pay({ key });
-  await desk.reaches(payin.id, 'CONFIRMED');
-  await desk.simulator.endKey({ key, outcome: 'REJECTED', anyway: true });
-  await desk.quiet();
+  const { payin, key } = await driver.breb();
+  await driver.simulator.pay({ key });
+  await driver.reaches(payin.id, 'CONFIRMED');
+  await driver.simulator.endKey({ key, outcome: 'REJECTED', anyway: true });
+  await driver.quiet();
   const [anomaly] = await list();
   const id = anomaly?.id ?? '';
   await expect(resolve(id, '--credit')).rejects.toThrow(/no money came with it/);
@@ -156,7 +156,10 @@ describe('money that left and that nobody answers for', () => {
       return open.length === 2 && open;
     });
     expect(found).toMatchObject([{ kind: 'unmatched' }, { kind: 'unmatched' }]);
-    expect(found.map(({ organizationId }) => organizationId)).toEqual([HOUSE_ID, HOUSE_ID]);
+    expect(found.map(({ organizationId }) => organizationId)).toEqual([
+      OPERATOR_ORGANIZATION_ID,
+      OPERATOR_ORGANIZATION_ID,
+    ]);
     expect(await payouts.suspense()).toBe(-16_500);
     expect(await payouts.brokenBooks()).toEqual([]);
     const of = (amount: number) => found.find(({ amountInCents }) => amountInCents === amount)?.id ?? '';
@@ -171,11 +174,11 @@ describe('money that left and that nobody answers for', () => {
   });
 
   it('is not what came: that is neither charged nor written off', async () => {
-    const { payin, key } = await desk.breb();
-    await desk.simulator.pay({ key });
-    await desk.reaches(payin.id, 'CONFIRMED');
-    await desk.simulator.pay({ key, amount: '1.00', anyway: true });
-    await desk.quiet();
+    const { payin, key } = await driver.breb();
+    await driver.simulator.pay({ key });
+    await driver.reaches(payin.id, 'CONFIRMED');
+    await driver.simulator.pay({ key, amount: '1.00', anyway: true });
+    await driver.quiet();
     const [anomaly] = await list();
     for (const way of ['--charge', '--write-off'])
       await expect(resolve(anomaly?.id ?? '', way)).rejects.toThrow(/money came with it/);

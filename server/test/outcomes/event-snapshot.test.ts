@@ -2,16 +2,16 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openPayload } from '../../src/events/event.seal.ts';
 import type { OrganizationSecrets } from '../../src/organizations/organization.ts';
 import { composeInProcess, type InProcess, settingsFor } from '../harness/in-process.ts';
-import { OutcomeDesk, payer } from '../harness/outcome-desk.ts';
+import { PayinDriver, payer } from '../harness/payin-driver.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 
 let stack: Stack;
-let desk: OutcomeDesk;
+let driver: PayinDriver;
 let inside: InProcess;
 let secrets: OrganizationSecrets;
 beforeAll(async () => {
-  stack = await startStack({ apis: 1, workers: 1, settings: { CAUDAL_DUE_EVERY_MS: '20' } });
-  desk = new OutcomeDesk(stack);
+  stack = await startStack({ apis: 1, workers: 1, settings: { CAUDAL_WORKER_POLL_MS: '20' } });
+  driver = new PayinDriver(stack);
   inside = await composeInProcess(settingsFor(stack.database.ownerUrl));
   ({ secrets } = await inside.principalOf(stack.organization.apiKey));
 });
@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 
 async function bodyOfEvent(payinId: string): Promise<Record<string, unknown>> {
-  const [row] = await desk.query<{ id: string; organization_id: string; payload: Buffer }>(
+  const [row] = await driver.query<{ id: string; organization_id: string; payload: Buffer }>(
     'select id, organization_id, payload from caudal.events where resource_id = $1',
     [payinId],
   );
@@ -32,11 +32,11 @@ async function bodyOfEvent(payinId: string): Promise<Record<string, unknown>> {
 }
 
 it('a confirmed payin: the body as the contract says, taken at the moment of the fact', async () => {
-  const { payin, key } = await desk.breb({ breb: { keyType: 'QR_CODE' } });
-  const [paid] = await desk.simulator.pay({ key, amount: '60000.50' });
-  const seen = await desk.reaches(payin.id, 'CONFIRMED');
+  const { payin, key } = await driver.breb({ breb: { keyType: 'QR_CODE' } });
+  const [paid] = await driver.simulator.pay({ key, amount: '60000.50' });
+  const seen = await driver.reaches(payin.id, 'CONFIRMED');
   await stack.command('schedules', 'run', 'settlement');
-  expect((await desk.get(payin.id)).settlementStatus).toBe('SETTLED');
+  expect((await driver.get(payin.id)).settlementStatus).toBe('SETTLED');
   const { checkoutUrl } = seen.sourceData as { checkoutUrl?: string };
   expect(await bodyOfEvent(payin.id)).toEqual({
     id: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
@@ -72,9 +72,9 @@ it('a confirmed payin: the body as the contract says, taken at the moment of the
 });
 
 it('a declined PSE payin: errorCode and no amount', async () => {
-  const { payin, reference } = await desk.pse();
-  await desk.simulator.endTransaction({ reference, state: 'NOT_AUTHORIZED' });
-  const seen = await desk.reaches(payin.id, 'DECLINED');
+  const { payin, reference } = await driver.pse();
+  await driver.simulator.endTransaction({ reference, state: 'NOT_AUTHORIZED' });
+  const seen = await driver.reaches(payin.id, 'DECLINED');
   expect(await bodyOfEvent(payin.id)).toMatchObject({
     event: 'payin.declined',
     data: {
@@ -97,7 +97,7 @@ it('an order that PSE refused: DECLINED with its event, although no page was eve
     pse: { bank: 'CO_NEQUI', personType: 'INDIVIDUAL' },
   });
   const { id } = answer.body as { id: string };
-  await desk.reaches(id, 'DECLINED');
+  await driver.reaches(id, 'DECLINED');
   expect(await bodyOfEvent(id)).toMatchObject({
     event: 'payin.declined',
     data: { errorCode: 'LIMIT_EXCEEDED', sourceData: { pseUrl: null, bank: 'CO_NEQUI' } },
@@ -105,9 +105,9 @@ it('an order that PSE refused: DECLINED with its event, although no page was eve
 });
 
 it('a payin of a payment link ends without an event of its own', async () => {
-  const { payin, key } = await desk.breb();
-  await desk.query('update caudal.payins set payment_link_id = id where id = $1', [payin.id]);
-  await desk.simulator.pay({ key });
-  await desk.reaches(payin.id, 'CONFIRMED');
-  expect(await desk.events(payin.id)).toEqual([]);
+  const { payin, key } = await driver.breb();
+  await driver.query('update caudal.payins set payment_link_id = id where id = $1', [payin.id]);
+  await driver.simulator.pay({ key });
+  await driver.reaches(payin.id, 'CONFIRMED');
+  expect(await driver.events(payin.id)).toEqual([]);
 });

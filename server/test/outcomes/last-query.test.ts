@@ -1,19 +1,19 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { OutcomeDesk } from '../harness/outcome-desk.ts';
-import { PayoutDesk } from '../harness/payout-desk.ts';
+import { PayinDriver } from '../harness/payin-driver.ts';
+import { PayoutDriver } from '../harness/payout-driver.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
 let stack: Stack;
-let payins: OutcomeDesk;
-let payouts: PayoutDesk;
+let payins: PayinDriver;
+let payouts: PayoutDriver;
 beforeAll(async () => {
-  const settings = { CAUDAL_DUE_EVERY_MS: '20', BREB_MAX_PROCESSING_MS: '120000' };
+  const settings = { CAUDAL_WORKER_POLL_MS: '20', BREB_MAX_PROCESSING_MS: '120000' };
   stack = await startStack({ workers: 1, settings });
-  payins = new OutcomeDesk(stack);
-  payouts = new PayoutDesk(stack);
+  payins = new PayinDriver(stack);
+  payouts = new PayoutDriver(stack);
   await payouts.fund();
 });
 afterAll(() => stack?.stop());

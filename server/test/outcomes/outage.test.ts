@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startServer } from '../../../scripts/stack/processes.ts';
 import { contradictions } from '../harness/consistency.ts';
-import { OutcomeDesk } from '../harness/outcome-desk.ts';
+import { PayinDriver } from '../harness/payin-driver.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
 const MINUTE = 60_000;
 
 let stack: Stack;
-let desk: OutcomeDesk;
+let driver: PayinDriver;
 beforeAll(async () => {
-  stack = await startStack({ apis: 2, workers: 2, settings: { CAUDAL_DUE_EVERY_MS: '20' } });
-  desk = new OutcomeDesk(stack);
+  stack = await startStack({ apis: 2, workers: 2, settings: { CAUDAL_WORKER_POLL_MS: '20' } });
+  driver = new PayinDriver(stack);
 });
 afterAll(async () => {
   await stack?.stop();
@@ -22,40 +22,40 @@ const everyone = <T>(count: number, make: (index: number) => Promise<T>) =>
 
 describe('both rails are away for an hour: no calls answered, no notices sent', () => {
   it('then everything drains, late notices in a flood, and the books are whole', async () => {
-    const breb = await everyone(60, () => desk.breb());
-    const pse = await everyone(12, () => desk.pse());
+    const breb = await everyone(60, () => driver.breb());
+    const pse = await everyone(12, () => driver.pse());
     for (const rail of ['BRE_B', 'PSE'] as const) {
-      await desk.simulator.addFault({ rail, operation: '*', fault: 'down' });
-      await desk.simulator.addFault({ rail, operation: 'notice', fault: 'down' });
+      await driver.simulator.addFault({ rail, operation: '*', fault: 'down' });
+      await driver.simulator.addFault({ rail, operation: 'notice', fault: 'down' });
     }
     // Payers go on: half of them pay, some twice, and nobody tells us.
-    await desk.simulator.pay(...breb.slice(0, 30).map(({ key }) => ({ key })));
-    await desk.simulator.pay(...breb.slice(0, 5).map(({ key }) => ({ key, amount: '1.00' })));
+    await driver.simulator.pay(...breb.slice(0, 30).map(({ key }) => ({ key })));
+    await driver.simulator.pay(...breb.slice(0, 5).map(({ key }) => ({ key, amount: '1.00' })));
     for (const { reference } of pse.slice(0, 6))
-      await desk.simulator.endTransaction({ reference, state: 'OK' });
+      await driver.simulator.endTransaction({ reference, state: 'OK' });
     for (let minutes = 0; minutes < 65; minutes += 13) {
       await stack.shiftTime(13 * MINUTE);
       await until('a round was tried', async () => (await struckSince()) > 0);
     }
     const open = [...breb, ...pse].map(({ payin }) => payin.id);
-    for (const id of open) expect(['PENDING', 'PROCESSING']).toContain((await desk.get(id)).status);
+    for (const id of open) expect(['PENDING', 'PROCESSING']).toContain((await driver.get(id)).status);
 
-    await desk.simulator.clearFaults();
+    await driver.simulator.clearFaults();
     // What was tried in vain is put off by up to a minute, and PSE is asked again five minutes after.
     await stack.shiftTime(6 * MINUTE);
-    for (const { payin } of breb.slice(0, 30)) await desk.reaches(payin.id, 'CONFIRMED', 30_000);
-    for (const { payin } of breb.slice(30)) await desk.reaches(payin.id, 'CANCELED', 30_000);
-    for (const { payin } of pse.slice(0, 6)) await desk.reaches(payin.id, 'CONFIRMED', 30_000);
-    for (const { payin } of pse.slice(6)) await desk.reaches(payin.id, 'CANCELED', 30_000);
-    await desk.quiet(30_000);
+    for (const { payin } of breb.slice(0, 30)) await driver.reaches(payin.id, 'CONFIRMED', 30_000);
+    for (const { payin } of breb.slice(30)) await driver.reaches(payin.id, 'CANCELED', 30_000);
+    for (const { payin } of pse.slice(0, 6)) await driver.reaches(payin.id, 'CONFIRMED', 30_000);
+    for (const { payin } of pse.slice(6)) await driver.reaches(payin.id, 'CANCELED', 30_000);
+    await driver.quiet(30_000);
     expect(await stack.command('ledger', 'verify')).toContain('all sums to zero');
     expect(await contradictions(stack.database)).toEqual([]);
-    const { payments } = await desk.simulator.stats();
-    const [booked] = await desk.query<{ count: number; cents: string }>(
+    const { payments } = await driver.simulator.stats();
+    const [booked] = await driver.query<{ count: number; cents: string }>(
       "select count(*)::int as count, sum(amount_in_cents)::text as cents from caudal.ledger_transfers where cause_kind = 'payment'",
     );
     expect(booked).toEqual(payments);
-    const [suspense] = await desk.query<{ count: number }>(
+    const [suspense] = await driver.query<{ count: number }>(
       "select count(*)::int as count from caudal.anomalies where kind = 'paid_again' and amount_in_cents = 100",
     );
     expect(suspense?.count).toBe(5);
@@ -63,7 +63,7 @@ describe('both rails are away for an hour: no calls answered, no notices sent', 
 
   let struck = 0;
   async function struckSince(): Promise<number> {
-    const { faulted } = await desk.simulator.stats();
+    const { faulted } = await driver.simulator.stats();
     const now = Object.values(faulted)
       .flatMap((of) => Object.values(of))
       .reduce((a, b) => a + b, 0);
@@ -75,10 +75,10 @@ describe('both rails are away for an hour: no calls answered, no notices sent', 
 
 describe('a worker that is killed in the middle of asking', () => {
   let alone: Stack;
-  let own: OutcomeDesk;
+  let own: PayinDriver;
   beforeAll(async () => {
-    alone = await startStack({ apis: 1, workers: 1, settings: { CAUDAL_DUE_EVERY_MS: '20' } });
-    own = new OutcomeDesk(alone);
+    alone = await startStack({ apis: 1, workers: 1, settings: { CAUDAL_WORKER_POLL_MS: '20' } });
+    own = new PayinDriver(alone);
   });
   afterAll(async () => {
     await alone?.stop();
@@ -95,7 +95,7 @@ describe('a worker that is killed in the middle of asking', () => {
     worker?.kill('SIGKILL');
     await worker?.exited;
     const killedAt = performance.now();
-    const held = await own.query('select from caudal.payins where id = $1 and claim_token is not null', [
+    const held = await own.query('select from caudal.payins where id = $1 and lease_token is not null', [
       payin.id,
     ]);
     expect(held, 'the dead one holds the claim').toHaveLength(1);

@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiClient } from '../harness/api-client.ts';
-import { OutcomeDesk, type SeenPayin } from '../harness/outcome-desk.ts';
+import { PayinDriver, type SeenPayin } from '../harness/payin-driver.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
 let stack: Stack;
-let desk: OutcomeDesk;
+let driver: PayinDriver;
 beforeAll(async () => {
   stack = await startStack({
     workers: 2,
-    settings: { CAUDAL_DUE_EVERY_MS: '20', CAUDAL_SETTLEMENT_DELAY_MINUTES: '600' },
+    settings: { CAUDAL_WORKER_POLL_MS: '20', CAUDAL_SETTLEMENT_DELAY_MINUTES: '600' },
   });
-  desk = new OutcomeDesk(stack);
+  driver = new PayinDriver(stack);
 });
 afterAll(async () => {
   await stack?.stop();
@@ -37,24 +37,24 @@ async function pageOf(payin: SeenPayin): Promise<string> {
 
 describe('a direct payin under the amount policy EXACT', () => {
   it('ends DECLINED with UNDERPAID when COP 1 arrives, and the money is in suspense', async () => {
-    const { payin, key } = await desk.breb();
-    const [execution] = await desk.simulator.pay({ key, amount: '1.00' });
-    expect(await desk.reaches(payin.id, 'DECLINED')).toMatchObject({
+    const { payin, key } = await driver.breb();
+    const [execution] = await driver.simulator.pay({ key, amount: '1.00' });
+    expect(await driver.reaches(payin.id, 'DECLINED')).toMatchObject({
       errorCode: 'UNDERPAID',
       amountInCents: payin.amountInCents,
       confirmedAmountInCents: 100,
       settlementStatus: null,
     });
-    expect(await desk.transfers(payin.id)).toEqual([
+    expect(await driver.transfers(payin.id)).toEqual([
       { debit: 'clearing_bre_b', credit: 'suspense', cents: '100' },
     ]);
-    expect(await desk.anomalies(payin.id)).toEqual([
+    expect(await driver.anomalies(payin.id)).toEqual([
       { kind: 'underpaid', cents: '100', execution_id: execution?.executionId },
     ]);
     expect(await eventsOf(payin.id)).toMatchObject([
       { event: 'payin.declined', data: { errorCode: 'UNDERPAID', confirmedAmountInCents: 100 } },
     ]);
-    const [history] = await desk.query<{ cause: string }>(
+    const [history] = await driver.query<{ cause: string }>(
       `select cause from caudal.payin_history where payin_id = $1 and to_status = 'DECLINED'`,
       [payin.id],
     );
@@ -62,9 +62,9 @@ describe('a direct payin under the amount policy EXACT', () => {
   });
 
   it('shows the payer of an underpaid payin how much arrived and what happens with it', async () => {
-    const { payin, key } = await desk.breb();
-    await desk.simulator.pay({ key, amount: '1.00' });
-    await desk.reaches(payin.id, 'DECLINED');
+    const { payin, key } = await driver.breb();
+    await driver.simulator.pay({ key, amount: '1.00' });
+    await driver.reaches(payin.id, 'DECLINED');
     const page = await pageOf(payin);
     expect(page).toContain('Recibimos $ 1 de $ 49.800');
     expect(page).toContain('Su dinero está guardado: Tienda Aurora decide');
@@ -73,9 +73,9 @@ describe('a direct payin under the amount policy EXACT', () => {
   });
 
   it('tells the payer of an overpaid payin about the excess, on the page and on the receipt', async () => {
-    const { payin, key } = await desk.breb();
-    await desk.simulator.pay({ key, amount: '50000.00' });
-    await desk.reaches(payin.id, 'CONFIRMED');
+    const { payin, key } = await driver.breb();
+    await driver.simulator.pay({ key, amount: '50000.00' });
+    await driver.reaches(payin.id, 'CONFIRMED');
     expect(await pageOf(payin)).toMatch(/Pago recibido .*Recibimos \$ 200 de más\. Su dinero está guardado/);
     const html = await (await fetch(payin.sourceData.checkoutUrl ?? '')).text();
     const [, receipt = ''] = /href="([^"]*\/r\/[^"]*)"/.exec(html) ?? [];
@@ -86,33 +86,33 @@ describe('a direct payin under the amount policy EXACT', () => {
   });
 
   it('closes the key of an underpaid payin, so that it cannot be paid again', async () => {
-    const { payin, key } = await desk.breb();
-    await desk.simulator.pay({ key, amount: '1.00' });
-    await desk.reaches(payin.id, 'DECLINED');
-    await until('the key is closed', async () => (await desk.simulator.key(key))?.status === 'CLOSED');
-    expect(await desk.simulator.pay({ key })).toMatchObject([{ code: '0004' }]);
+    const { payin, key } = await driver.breb();
+    await driver.simulator.pay({ key, amount: '1.00' });
+    await driver.reaches(payin.id, 'DECLINED');
+    await until('the key is closed', async () => (await driver.simulator.key(key))?.status === 'CLOSED');
+    expect(await driver.simulator.pay({ key })).toMatchObject([{ code: '0004' }]);
   });
 
   it('ends CONFIRMED with the requested amount when more arrives, and the excess is in suspense', async () => {
-    const { payin, key } = await desk.breb();
-    await desk.simulator.pay({ key, amount: (payin.amountInCents / 100 + 5).toFixed(2) });
-    expect(await desk.reaches(payin.id, 'CONFIRMED')).toMatchObject({
+    const { payin, key } = await driver.breb();
+    await driver.simulator.pay({ key, amount: (payin.amountInCents / 100 + 5).toFixed(2) });
+    expect(await driver.reaches(payin.id, 'CONFIRMED')).toMatchObject({
       errorCode: null,
       confirmedAmountInCents: payin.amountInCents,
       settlementStatus: 'PENDING_SETTLEMENT',
     });
-    expect(await desk.transfers(payin.id)).toEqual([
+    expect(await driver.transfers(payin.id)).toEqual([
       { debit: 'clearing_bre_b', credit: 'pending', cents: String(payin.amountInCents) },
       { debit: 'clearing_bre_b', credit: 'suspense', cents: '500' },
     ]);
-    expect(await desk.anomalies(payin.id)).toMatchObject([{ kind: 'overpaid', cents: '500' }]);
+    expect(await driver.anomalies(payin.id)).toMatchObject([{ kind: 'overpaid', cents: '500' }]);
     expect(await eventsOf(payin.id)).toMatchObject([
       { event: 'payin.confirmed', data: { confirmedAmountInCents: payin.amountInCents } },
     ]);
   });
 
   it('keeps the books whole: ledger verify finds nothing', async () => {
-    await desk.quiet();
+    await driver.quiet();
     expect(JSON.parse(await stack.command('ledger', 'verify', '--json'))).toMatchObject({ broken: [] });
   });
 });
@@ -120,7 +120,7 @@ describe('a direct payin under the amount policy EXACT', () => {
 it('confirms a direct payin with the amount that arrived under the amount policy ANY', async () => {
   const { apiKey } = await stack.newOrganization('--amount-policy', 'ANY');
   const api = new ApiClient(stack.apis[0]?.url ?? '', { 'x-api-key': apiKey });
-  const donations = new OutcomeDesk({ ...stack, api });
+  const donations = new PayinDriver({ ...stack, api });
   const { payin, key } = await donations.breb();
   await donations.simulator.pay({ key, amount: '123.45' });
   expect(await donations.reaches(payin.id, 'CONFIRMED')).toMatchObject({ confirmedAmountInCents: 12_345 });

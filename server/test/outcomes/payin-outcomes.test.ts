@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { OutcomeDesk, payer } from '../harness/outcome-desk.ts';
+import { PayinDriver, payer } from '../harness/payin-driver.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
 let stack: Stack;
-let desk: OutcomeDesk;
+let driver: PayinDriver;
 beforeAll(async () => {
   stack = await startStack({
     apis: 2,
     workers: 2,
     // The settlement of every minute must not come in between.
-    settings: { CAUDAL_DUE_EVERY_MS: '20', CAUDAL_SETTLEMENT_DELAY_MINUTES: '600' },
+    settings: { CAUDAL_WORKER_POLL_MS: '20', CAUDAL_SETTLEMENT_DELAY_MINUTES: '600' },
   });
-  desk = new OutcomeDesk(stack);
+  driver = new PayinDriver(stack);
 });
 afterAll(async () => {
   await stack?.stop();
@@ -25,29 +25,29 @@ describe('the magic documents decide by themselves, within ten seconds', () => {
     ['1000000005', 'CANCELED', 'PAYER_CANCELED', 'PAYER_CANCELED'],
   ])('%s ends %s on both rails', async (idNumber, status, brebCode, pseCode) => {
     const [{ payin: breb }, { payin: pse }] = await Promise.all([
-      desk.breb(payer(idNumber)),
-      desk.pse(payer(idNumber)),
+      driver.breb(payer(idNumber)),
+      driver.pse(payer(idNumber)),
     ]);
-    expect(await desk.reaches(breb.id, status)).toMatchObject({ errorCode: brebCode });
-    expect(await desk.reaches(pse.id, status)).toMatchObject({ errorCode: pseCode });
+    expect(await driver.reaches(breb.id, status)).toMatchObject({ errorCode: brebCode });
+    expect(await driver.reaches(pse.id, status)).toMatchObject({ errorCode: pseCode });
   });
 });
 
 describe('a Bre-B payin', () => {
   it('that is paid is CONFIRMED, with history, event and money in the same moment', async () => {
-    const { payin, key } = await desk.breb();
-    const [execution] = await desk.simulator.pay({ key });
-    const seen = await desk.reaches(payin.id, 'CONFIRMED');
+    const { payin, key } = await driver.breb();
+    const [execution] = await driver.simulator.pay({ key });
+    const seen = await driver.reaches(payin.id, 'CONFIRMED');
     expect(seen).toMatchObject({
       confirmedAmountInCents: payin.amountInCents,
       settlementStatus: 'PENDING_SETTLEMENT',
       errorCode: null,
     });
-    expect(await desk.transfers(payin.id)).toEqual([
+    expect(await driver.transfers(payin.id)).toEqual([
       { debit: 'clearing_bre_b', credit: 'pending', cents: String(payin.amountInCents) },
     ]);
-    expect((await desk.events(payin.id)).map(({ event }) => event)).toEqual(['payin.confirmed']);
-    const [facts] = await desk.query<{
+    expect((await driver.events(payin.id)).map(({ event }) => event)).toEqual(['payin.confirmed']);
+    const [facts] = await driver.query<{
       result_at: Date;
       history: Date;
       event: Date;
@@ -66,40 +66,40 @@ describe('a Bre-B payin', () => {
   });
 
   it('that was paid is closed; a second payment that was under way is in suspense, and an anomaly tells of it', async () => {
-    const { payin, key } = await desk.breb();
-    await desk.simulator.pay({ key });
-    await desk.reaches(payin.id, 'CONFIRMED');
-    await until('the key is closed', async () => (await desk.simulator.key(key))?.status === 'CLOSED');
-    expect(await desk.simulator.pay({ key })).toMatchObject([{ code: '0004' }]);
-    const [second] = await desk.simulator.pay({ key, amount: '10.00', anyway: true });
-    await desk.quiet();
-    expect(await desk.get(payin.id)).toMatchObject({ confirmedAmountInCents: payin.amountInCents });
-    expect(await desk.anomalies(payin.id)).toEqual([
+    const { payin, key } = await driver.breb();
+    await driver.simulator.pay({ key });
+    await driver.reaches(payin.id, 'CONFIRMED');
+    await until('the key is closed', async () => (await driver.simulator.key(key))?.status === 'CLOSED');
+    expect(await driver.simulator.pay({ key })).toMatchObject([{ code: '0004' }]);
+    const [second] = await driver.simulator.pay({ key, amount: '10.00', anyway: true });
+    await driver.quiet();
+    expect(await driver.get(payin.id)).toMatchObject({ confirmedAmountInCents: payin.amountInCents });
+    expect(await driver.anomalies(payin.id)).toEqual([
       { kind: 'paid_again', cents: '1000', execution_id: second?.executionId },
     ]);
-    expect(await desk.transfers(payin.id)).toHaveLength(2);
-    expect(await desk.events(payin.id)).toHaveLength(1);
+    expect(await driver.transfers(payin.id)).toHaveLength(2);
+    expect(await driver.events(payin.id)).toHaveLength(1);
   });
 
   it('nobody pays is closed at the rail when it expires, then CANCELED as EXPIRED', async () => {
-    const { payin, key } = await desk.breb();
+    const { payin, key } = await driver.breb();
     await stack.shiftTime(61 * 60_000);
-    expect(await desk.reaches(payin.id, 'CANCELED')).toMatchObject({ errorCode: 'EXPIRED' });
-    expect(await desk.simulator.key(key)).toMatchObject({ status: 'CLOSED' });
-    expect((await desk.events(payin.id)).map(({ event }) => event)).toEqual(['payin.canceled']);
+    expect(await driver.reaches(payin.id, 'CANCELED')).toMatchObject({ errorCode: 'EXPIRED' });
+    expect(await driver.simulator.key(key)).toMatchObject({ status: 'CLOSED' });
+    expect((await driver.events(payin.id)).map(({ event }) => event)).toEqual(['payin.canceled']);
   });
 
   it('paid after it was closed stays CANCELED; the money is in suspense', async () => {
-    const { payin, key } = await desk.breb();
+    const { payin, key } = await driver.breb();
     await stack.shiftTime(61 * 60_000);
-    await desk.reaches(payin.id, 'CANCELED');
-    await desk.simulator.pay({ key, anyway: true });
-    await desk.quiet();
-    expect((await desk.get(payin.id)).status).toBe('CANCELED');
-    expect(await desk.anomalies(payin.id)).toMatchObject([
+    await driver.reaches(payin.id, 'CANCELED');
+    await driver.simulator.pay({ key, anyway: true });
+    await driver.quiet();
+    expect((await driver.get(payin.id)).status).toBe('CANCELED');
+    expect(await driver.anomalies(payin.id)).toMatchObject([
       { kind: 'paid_late', cents: String(payin.amountInCents) },
     ]);
-    expect(await desk.transfers(payin.id)).toEqual([
+    expect(await driver.transfers(payin.id)).toEqual([
       { debit: 'clearing_bre_b', credit: 'suspense', cents: String(payin.amountInCents) },
     ]);
   });
@@ -107,24 +107,24 @@ describe('a Bre-B payin', () => {
 
 describe('a PSE payin', () => {
   it('approved is CONFIRMED', async () => {
-    const { payin, reference } = await desk.pse();
-    await desk.simulator.endTransaction({ reference, state: 'OK' });
-    expect(await desk.reaches(payin.id, 'CONFIRMED')).toMatchObject({
+    const { payin, reference } = await driver.pse();
+    await driver.simulator.endTransaction({ reference, state: 'OK' });
+    expect(await driver.reaches(payin.id, 'CONFIRMED')).toMatchObject({
       confirmedAmountInCents: payin.amountInCents,
     });
-    expect(await desk.transfers(payin.id)).toEqual([
+    expect(await driver.transfers(payin.id)).toEqual([
       { debit: 'clearing_pse', credit: 'pending', cents: String(payin.amountInCents) },
     ]);
   });
 
   it('refused and then paid after all stays DECLINED; the money is in suspense', async () => {
-    const { payin, reference } = await desk.pse();
-    await desk.simulator.endTransaction({ reference, state: 'NOT_AUTHORIZED', reason: '8' });
-    expect(await desk.reaches(payin.id, 'DECLINED')).toMatchObject({ errorCode: 'LIMIT_EXCEEDED' });
-    await desk.simulator.endTransaction({ reference, state: 'OK', anyway: true });
-    await desk.quiet();
-    expect((await desk.get(payin.id)).status).toBe('DECLINED');
-    expect(await desk.anomalies(payin.id)).toMatchObject([{ kind: 'paid_late' }]);
+    const { payin, reference } = await driver.pse();
+    await driver.simulator.endTransaction({ reference, state: 'NOT_AUTHORIZED', reason: '8' });
+    expect(await driver.reaches(payin.id, 'DECLINED')).toMatchObject({ errorCode: 'LIMIT_EXCEEDED' });
+    await driver.simulator.endTransaction({ reference, state: 'OK', anyway: true });
+    await driver.quiet();
+    expect((await driver.get(payin.id)).status).toBe('DECLINED');
+    expect(await driver.anomalies(payin.id)).toMatchObject([{ kind: 'paid_late' }]);
   });
 });
 
@@ -133,17 +133,17 @@ describe('the last question about a Bre-B key', () => {
     ['CONFIRMED', 'paid_again'],
     ['CANCELED', 'paid_late'],
   ])('finds money that came after it was %s and of which no notice ever came', async (status, kind) => {
-    const { payin, key } = await desk.breb();
-    if (status === 'CONFIRMED') await desk.simulator.pay({ key });
+    const { payin, key } = await driver.breb();
+    if (status === 'CONFIRMED') await driver.simulator.pay({ key });
     else await stack.shiftTime(61 * 60_000);
-    await desk.reaches(payin.id, status);
-    await desk.quiet();
-    await desk.simulator.addFault({ rail: 'BRE_B', operation: 'notice', fault: 'lost-notice', times: 1 });
-    await desk.simulator.pay({ key, amount: '33.00', anyway: true });
+    await driver.reaches(payin.id, status);
+    await driver.quiet();
+    await driver.simulator.addFault({ rail: 'BRE_B', operation: 'notice', fault: 'lost-notice', times: 1 });
+    await driver.simulator.pay({ key, amount: '33.00', anyway: true });
     await stack.shiftTime(61_000);
-    await desk.quiet();
-    expect(await desk.anomalies(payin.id)).toMatchObject([{ kind, cents: '3300' }]);
-    const [row] = await desk.query<{ rail_task: string | null }>(
+    await driver.quiet();
+    expect(await driver.anomalies(payin.id)).toMatchObject([{ kind, cents: '3300' }]);
+    const [row] = await driver.query<{ rail_task: string | null }>(
       'select rail_task from caudal.payins where id = $1',
       [payin.id],
     );

@@ -1,34 +1,34 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { startServer } from '../../../scripts/stack/processes.ts';
-import { OutcomeDesk } from '../harness/outcome-desk.ts';
-import { PayoutDesk } from '../harness/payout-desk.ts';
+import { PayinDriver } from '../harness/payin-driver.ts';
+import { PayoutDriver } from '../harness/payout-driver.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
 let stack: Stack;
-let desk: OutcomeDesk;
-let payouts: PayoutDesk;
+let driver: PayinDriver;
+let payouts: PayoutDriver;
 beforeAll(async () => {
-  stack = await startStack({ apis: 1, workers: 0, settings: { CAUDAL_DUE_EVERY_MS: '20' } });
-  desk = new OutcomeDesk(stack);
-  payouts = new PayoutDesk(stack);
+  stack = await startStack({ apis: 1, workers: 0, settings: { CAUDAL_WORKER_POLL_MS: '20' } });
+  driver = new PayinDriver(stack);
+  payouts = new PayoutDriver(stack);
 });
 afterAll(() => stack?.stop());
 
 it.each([
   ['BRE_B ask: after call', 'BRE_B'],
-  ['apply answers: before commit', 'PSE'],
+  ['apply statuses: before commit', 'PSE'],
 ] as const)(
   'a worker killed at "%s" leaves the payment unverified, and the next one verifies it',
   async (failpoint, rail) => {
     const { payin } = rail === 'BRE_B' ? await paidBreb() : await paidPse();
     const worker = await startServer('worker', { ...stack.settings, CAUDAL_FAILPOINT: failpoint });
     expect(await worker.exited, `it was killed: ${worker.output()}`).toBeNull();
-    expect(await desk.get(payin.id)).toMatchObject({ status: 'CONFIRMED' });
+    expect(await driver.get(payin.id)).toMatchObject({ status: 'CONFIRMED' });
     await payouts.command('schedules', 'run', 'settlement');
-    expect(await desk.get(payin.id)).toMatchObject({ settlementStatus: 'PENDING_SETTLEMENT' });
+    expect(await driver.get(payin.id)).toMatchObject({ settlementStatus: 'PENDING_SETTLEMENT' });
 
     const next = await startServer('worker', stack.settings);
     try {
@@ -36,12 +36,12 @@ it.each([
         'it is settled',
         async () => {
           await payouts.command('schedules', 'run', 'settlement');
-          return (await desk.get(payin.id)).settlementStatus === 'SETTLED';
+          return (await driver.get(payin.id)).settlementStatus === 'SETTLED';
         },
         60_000,
       );
-      expect(await desk.anomalies(payin.id)).toEqual([]);
-      expect(await desk.transfers(payin.id)).toHaveLength(1);
+      expect(await driver.anomalies(payin.id)).toEqual([]);
+      expect(await driver.transfers(payin.id)).toHaveLength(1);
     } finally {
       await next.stop();
     }
@@ -49,15 +49,15 @@ it.each([
 );
 
 async function paidBreb() {
-  const made = await desk.breb();
-  await desk.simulator.pay({ key: made.key });
+  const made = await driver.breb();
+  await driver.simulator.pay({ key: made.key });
   await acknowledged();
   return made;
 }
 
 async function paidPse() {
-  const made = await desk.pse();
-  await desk.simulator.endTransaction({ reference: made.reference, state: 'OK' });
+  const made = await driver.pse();
+  await driver.simulator.endTransaction({ reference: made.reference, state: 'OK' });
   await acknowledged();
   return made;
 }
@@ -65,7 +65,7 @@ async function paidPse() {
 /** Its notification is stored: a worker that starts now applies it first. */
 function acknowledged() {
   return until('the notification arrived', async () => {
-    const { notices } = await desk.simulator.stats();
+    const { notices } = await driver.simulator.stats();
     return notices.queued > 0 && notices.acknowledged === notices.queued;
   });
 }

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { forgeBrebPayment, forgePsePayment } from '../harness/forged-notice.ts';
-import { atTheDesk } from '../harness/operator-desk.ts';
-import { OutcomeDesk, type SeenPayin } from '../harness/outcome-desk.ts';
-import { PayoutDesk } from '../harness/payout-desk.ts';
+import { runOperatorCommand } from '../harness/operator-command.ts';
+import { PayinDriver, type SeenPayin } from '../harness/payin-driver.ts';
+import { PayoutDriver } from '../harness/payout-driver.ts';
 import { readMetric } from '../harness/read-metric.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
@@ -10,12 +10,12 @@ import { until } from '../harness/until.ts';
 vi.setConfig({ testTimeout: 60_000 });
 
 let stack: Stack;
-let desk: OutcomeDesk;
-let payouts: PayoutDesk;
+let driver: PayinDriver;
+let payouts: PayoutDriver;
 beforeAll(async () => {
-  stack = await startStack({ apis: 1, workers: 2, settings: { CAUDAL_DUE_EVERY_MS: '20' } });
-  desk = new OutcomeDesk(stack);
-  payouts = new PayoutDesk(stack);
+  stack = await startStack({ apis: 1, workers: 2, settings: { CAUDAL_WORKER_POLL_MS: '20' } });
+  driver = new PayinDriver(stack);
+  payouts = new PayoutDriver(stack);
 });
 afterAll(async () => {
   await stack?.stop();
@@ -33,10 +33,10 @@ const soundBooks = async () =>
 
 /** Until the rail was queried after its processing time, and the anomaly is raised. @returns its id */
 async function held(payin: SeenPayin): Promise<string> {
-  await desk.reaches(payin.id, 'CONFIRMED');
+  await driver.reaches(payin.id, 'CONFIRMED');
   await stack.shiftTime(65_000);
   return until('the settlement is held', async () => {
-    const [row] = await desk.query<{ id: string }>(
+    const [row] = await driver.query<{ id: string }>(
       `select id from caudal.anomalies where payin_id = $1 and kind = 'payment_not_listed'`,
       [payin.id],
     );
@@ -46,28 +46,28 @@ async function held(payin: SeenPayin): Promise<string> {
 
 /** A Bre-B payin that only a forged notification confirmed, with its settlement held. */
 async function forged(): Promise<{ payin: SeenPayin; executionId: string; anomalyId: string }> {
-  const { payin, key } = await desk.breb();
+  const { payin, key } = await driver.breb();
   const executionId = await forgeBrebPayment(stack, key, payin.amountInCents);
   return { payin, executionId, anomalyId: await held(payin) };
 }
 
 /** The same on PSE, where the rail may still carry the named transaction out. */
 async function forgedPse(): Promise<{ payin: SeenPayin; reference: string; anomalyId: string }> {
-  const { payin, reference } = await desk.pse();
-  const transaction = await desk.simulator.transaction(reference);
+  const { payin, reference } = await driver.pse();
+  const transaction = await driver.simulator.transaction(reference);
   await forgePsePayment(stack, reference, transaction?.transactionId ?? '', payin.amountInCents);
   return { payin, reference, anomalyId: await held(payin) };
 }
 
 const settlementIs = (payin: SeenPayin, status: string) =>
-  until(`${payin.id} is ${status}`, async () => (await desk.get(payin.id)).settlementStatus === status);
+  until(`${payin.id} is ${status}`, async () => (await driver.get(payin.id)).settlementStatus === status);
 
 describe('a notification without a payment behind it', () => {
   it('never becomes available: the rail does not list the payment, and settlement is held', async () => {
     const before = await amounts();
     const { payin, executionId } = await forged();
     await settle();
-    expect(await desk.get(payin.id)).toMatchObject({
+    expect(await driver.get(payin.id)).toMatchObject({
       status: 'CONFIRMED',
       settlementStatus: 'PENDING_SETTLEMENT',
       anomalies: [{ kind: 'PAYMENT_NOT_LISTED', amount: null, resolution: null }],
@@ -75,7 +75,7 @@ describe('a notification without a payment behind it', () => {
     expect(await amounts()).toEqual({ ...before, pending: before.pending + payin.amountInCents });
     const { id } = await payouts.create({ amountInCents: before.available + 1 });
     expect(await payouts.get(id)).toMatchObject({ status: 'DECLINED', errorCode: 'INSUFFICIENT_FUNDS' });
-    expect(await desk.anomalies(payin.id)).toEqual([
+    expect(await driver.anomalies(payin.id)).toEqual([
       { kind: 'payment_not_listed', cents: null, execution_id: executionId },
     ]);
     await soundBooks();
@@ -105,7 +105,7 @@ describe('a notification without a payment behind it', () => {
     expect(await payouts.command('anomalies', 'list')).toMatch(
       new RegExp(`${anomalyId}.*payment_not_listed.*settlement held.*payin ${payin.id}`),
     );
-    const { code, stdout } = await atTheDesk(stack.settings, 'doctor');
+    const { code, stdout } = await runOperatorCommand(stack.settings, 'doctor');
     expect(code).toBe(1);
     expect(stdout).toMatch(/the settlement of \d+ payins? is held/);
     await expect(resolve(anomalyId, '--dismiss')).rejects.toThrow(/--release lets it settle/);
@@ -121,7 +121,7 @@ describe('an operator', () => {
       'next settlement run',
     );
     await settle();
-    expect(await desk.get(payin.id)).toMatchObject({ settlementStatus: 'SETTLED' });
+    expect(await driver.get(payin.id)).toMatchObject({ settlementStatus: 'SETTLED' });
     expect((await amounts()).available).toBeGreaterThanOrEqual(before.available + payin.amountInCents);
     await expect(resolve(anomalyId, '--release')).rejects.toThrow(/resolved before: release by Laura/);
     await expect(resolve(anomalyId, '--reverse')).rejects.toThrow(/resolved before: release by Laura/);
@@ -144,14 +144,14 @@ describe('an operator', () => {
     expect(await resolve(anomalyId, '--reverse')).toContain('settlementStatus REVERSED');
     expect(await amounts()).toEqual({ ...before, pending: before.pending - payin.amountInCents });
     await expect(resolve(anomalyId, '--reverse')).rejects.toThrow(/resolved before: reverse by Laura/);
-    await desk.quiet();
+    await driver.quiet();
     await settle();
-    expect(await desk.get(payin.id)).toMatchObject({
+    expect(await driver.get(payin.id)).toMatchObject({
       status: 'CONFIRMED',
       settlementStatus: 'REVERSED',
       anomalies: [{ kind: 'PAYMENT_NOT_LISTED', resolution: 'REVERSE' }],
     });
-    expect(await desk.transfers(payin.id)).toEqual([
+    expect(await driver.transfers(payin.id)).toEqual([
       { debit: 'clearing_bre_b', credit: 'pending', cents: String(payin.amountInCents) },
       { debit: 'pending', credit: 'clearing_bre_b', cents: String(payin.amountInCents) },
     ]);
@@ -159,11 +159,11 @@ describe('an operator', () => {
   });
 
   it('cannot release or reverse what holds no settlement', async () => {
-    const { payin, key } = await desk.breb();
-    await desk.simulator.pay({ key }, { key, anyway: true });
-    await desk.reaches(payin.id, 'CONFIRMED');
+    const { payin, key } = await driver.breb();
+    await driver.simulator.pay({ key }, { key, anyway: true });
+    await driver.reaches(payin.id, 'CONFIRMED');
     const [row] = await until('the second payment is an anomaly', async () => {
-      const rows = await desk.query<{ id: string }>('select id from caudal.anomalies where payin_id = $1', [
+      const rows = await driver.query<{ id: string }>('select id from caudal.anomalies where payin_id = $1', [
         payin.id,
       ]);
       return rows.length > 0 ? rows : null;
@@ -177,13 +177,13 @@ describe('a second notification of an execution whose booking was reversed', () 
   it('confirms no other payin and posts nothing: the rail is queried, and does not list it', async () => {
     const { executionId, anomalyId } = await forged();
     await resolve(anomalyId, '--reverse');
-    const { payin, key } = await desk.breb();
+    const { payin, key } = await driver.breb();
     await forgeBrebPayment(stack, key, payin.amountInCents, executionId);
-    await desk.nothingMoreToHear(stack);
-    expect(await desk.get(payin.id)).toMatchObject({ status: 'PROCESSING', settlementStatus: null });
-    expect(await desk.transfers(payin.id)).toEqual([]);
-    expect(await desk.anomalies(payin.id)).toEqual([
-      { kind: 'unfounded', cents: null, execution_id: executionId },
+    await driver.nothingMoreToHear(stack);
+    expect(await driver.get(payin.id)).toMatchObject({ status: 'PROCESSING', settlementStatus: null });
+    expect(await driver.transfers(payin.id)).toEqual([]);
+    expect(await driver.anomalies(payin.id)).toEqual([
+      { kind: 'unconfirmed', cents: null, execution_id: executionId },
     ]);
     await soundBooks();
   });
@@ -192,7 +192,7 @@ describe('a second notification of an execution whose booking was reversed', () 
 describe('a payment that the rail lists after its processing time', () => {
   it('ends the hold without an operator, and settles (PSE)', async () => {
     const { payin, reference } = await forgedPse();
-    await desk.simulator.endTransaction({ reference, state: 'OK' });
+    await driver.simulator.endTransaction({ reference, state: 'OK' });
     await stack.shiftTime(120_000);
     await until('the hold has ended', async () => {
       const { body } = await stack.api.get<{ anomalies: { resolution: string | null }[] }>(
@@ -202,25 +202,25 @@ describe('a payment that the rail lists after its processing time', () => {
     });
     await settle();
     await settlementIs(payin, 'SETTLED');
-    expect(await desk.transfers(payin.id)).toHaveLength(1);
+    expect(await driver.transfers(payin.id)).toHaveLength(1);
     await soundBooks();
   });
 
   it('is an anomaly with its money in suspense when its booking was reversed before (PSE)', async () => {
     const { payin, reference, anomalyId } = await forgedPse();
     await resolve(anomalyId, '--reverse');
-    await desk.simulator.endTransaction({ reference, state: 'OK' });
+    await driver.simulator.endTransaction({ reference, state: 'OK' });
     await stack.shiftTime(120_000);
-    await until('the money is in suspense', async () => (await desk.anomalies(payin.id)).length === 2);
-    expect(await desk.anomalies(payin.id)).toMatchObject([
+    await until('the money is in suspense', async () => (await driver.anomalies(payin.id)).length === 2);
+    expect(await driver.anomalies(payin.id)).toMatchObject([
       { kind: 'payment_not_listed' },
       { kind: 'paid_late', cents: String(payin.amountInCents) },
     ]);
-    await desk.quiet();
+    await driver.quiet();
     await settle();
-    expect(await desk.get(payin.id)).toMatchObject({ settlementStatus: 'REVERSED' });
+    expect(await driver.get(payin.id)).toMatchObject({ settlementStatus: 'REVERSED' });
     // The command and the worker notice the shifted time separately: their ids do not order the last two.
-    const transfers = (await desk.transfers(payin.id)).map(({ debit, credit }) => `${debit} to ${credit}`);
+    const transfers = (await driver.transfers(payin.id)).map(({ debit, credit }) => `${debit} to ${credit}`);
     expect(transfers.toSorted()).toEqual([
       'clearing_pse to pending',
       'clearing_pse to suspense',
@@ -234,15 +234,15 @@ describe('a payment that the rail lists', () => {
   it.each(['BRE_B', 'PSE'] as const)('settles as soon as it was queried, on %s', async (rail) => {
     const { payin, pay } =
       rail === 'BRE_B'
-        ? await desk.breb().then(({ payin, key }) => ({ payin, pay: () => desk.simulator.pay({ key }) }))
-        : await desk.pse().then(({ payin, reference }) => ({
+        ? await driver.breb().then(({ payin, key }) => ({ payin, pay: () => driver.simulator.pay({ key }) }))
+        : await driver.pse().then(({ payin, reference }) => ({
             payin,
-            pay: () => desk.simulator.endTransaction({ reference, state: 'OK' }),
+            pay: () => driver.simulator.endTransaction({ reference, state: 'OK' }),
           }));
     await pay();
-    await desk.reaches(payin.id, 'CONFIRMED');
+    await driver.reaches(payin.id, 'CONFIRMED');
     await until('the payment is verified', async () => {
-      const [row] = await desk.query<{ verified: boolean }>(
+      const [row] = await driver.query<{ verified: boolean }>(
         `select payment_verified_at is not null and settles_at = result_at or settlement_status = 'SETTLED' as verified
          from caudal.payins where id = $1`,
         [payin.id],
@@ -251,12 +251,12 @@ describe('a payment that the rail lists', () => {
     });
     await settle();
     await settlementIs(payin, 'SETTLED');
-    const [row] = await desk.query<{ first: boolean }>(
+    const [row] = await driver.query<{ first: boolean }>(
       `select p.payment_verified_at <= s.at as first from caudal.payins p
        join caudal.settlements s on s.organization_id = p.organization_id and s.id = p.settlement_id where p.id = $1`,
       [payin.id],
     );
     expect(row).toEqual({ first: true });
-    expect(await desk.anomalies(payin.id)).toEqual([]);
+    expect(await driver.anomalies(payin.id)).toEqual([]);
   });
 });

@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
-  type CrookedPeer,
+  type FaultyPeer,
   json,
   type PeerCall,
   type PeerReply,
-  startCrookedPeer,
-} from '../harness/crooked-peer.ts';
-import { type MadePayout, PayoutDesk } from '../harness/payout-desk.ts';
+  startFaultyPeer,
+} from '../harness/faulty-peer.ts';
+import { type MadePayout, PayoutDriver } from '../harness/payout-driver.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
@@ -15,13 +15,13 @@ type Path = 'orders' | 'orders/query';
 type Spoil = (pass: () => Promise<PeerReply>, call: PeerCall) => PeerReply | Promise<PeerReply>;
 
 let stack: Stack;
-let desk: PayoutDesk;
-let between: CrookedPeer;
+let driver: PayoutDriver;
+let between: FaultyPeer;
 /** Each strikes one call, first come first served. */
 const spoils: { readonly path: Path; readonly spoil: Spoil }[] = [];
 beforeAll(async () => {
   // Stands between the server and the node, for what the simulator is too well-behaved to do.
-  between = await startCrookedPeer((call) => {
+  between = await startFaultyPeer((call) => {
     const index = spoils.findIndex(({ path }) => call.path === `/breb/v1/${path}`);
     const [found] = index < 0 ? [] : spoils.splice(index, 1);
     return found ? found.spoil(() => pass(call), call) : pass(call);
@@ -29,10 +29,10 @@ beforeAll(async () => {
   stack = await startStack({
     apis: 1,
     workers: 2,
-    settings: { CAUDAL_DUE_EVERY_MS: '20', BREB_URL: `${between.url}/breb` },
+    settings: { CAUDAL_WORKER_POLL_MS: '20', BREB_URL: `${between.url}/breb` },
   });
-  desk = new PayoutDesk(stack);
-  await desk.fund();
+  driver = new PayoutDriver(stack);
+  await driver.fund();
 });
 afterAll(async () => {
   await stack?.stop();
@@ -40,7 +40,7 @@ afterAll(async () => {
 });
 afterEach(async () => {
   spoils.length = 0;
-  await desk.simulator.clearFaults();
+  await driver.simulator.clearFaults();
 });
 
 async function pass({ path, authorization, body }: PeerCall): Promise<PeerReply> {
@@ -67,12 +67,12 @@ const NOT_JSON = { text: '{"results": [' };
 const NOBODY = json({ results: [] });
 
 const notices = (fault: 'lost-notice' | 'down', times = 1) =>
-  desk.simulator.addFault({ rail: 'BRE_B', operation: 'notice', fault, times });
+  driver.simulator.addFault({ rail: 'BRE_B', operation: 'notice', fault, times });
 const answered = (made: MadePayout, number: number) =>
-  until(`attempt ${number} has its answer`, async () => (await desk.attempts(made.id))[number - 1]?.answer);
+  until(`attempt ${number} has its answer`, async () => (await driver.attempts(made.id))[number - 1]?.answer);
 const asked = (made: MadePayout) =>
   until('the rail was asked', async () => {
-    const [row] = await desk.query<{ questions: number }>(
+    const [row] = await driver.query<{ questions: number }>(
       'select questions from caudal.payouts where id = $1',
       [made.id],
     );
@@ -83,7 +83,7 @@ type Struck = (path: Path) => Promise<unknown>;
 const simulated =
   (fault: 'down' | 'slow' | 'hang' | 'reset' | 'lost-answer', ms?: number): Struck =>
   (path) =>
-    desk.simulator.addFault({
+    driver.simulator.addFault({
       rail: 'BRE_B',
       operation: path === 'orders' ? 'order' : 'order-query',
       fault,
@@ -112,42 +112,42 @@ const SPOILS: readonly [string, 'before' | 'after', Struck][] = [
 describe('an order whose answer is none', () => {
   it.each(SPOILS)('%s: CONFIRMED, executed once', async (_what, when, strike) => {
     await strike('orders');
-    const made = await desk.create();
+    const made = await driver.create();
     expect(await answered(made, 1)).toBe('unknown');
     if (when === 'before') await stack.shiftTime(41_000);
-    await desk.reaches(made.id, 'CONFIRMED', 20_000);
-    await desk.quiet();
-    expect(await desk.executions(made)).toBe(1);
-    expect((await desk.attempts(made.id)).map(({ answer }) => answer)).toEqual(
+    await driver.reaches(made.id, 'CONFIRMED', 20_000);
+    await driver.quiet();
+    expect(await driver.executions(made)).toBe(1);
+    expect((await driver.attempts(made.id)).map(({ answer }) => answer)).toEqual(
       when === 'before' ? ['unknown', 'accepted'] : ['unknown'],
     );
-    expect(await desk.events(made.id)).toEqual(['payout.confirmed']);
+    expect(await driver.events(made.id)).toEqual(['payout.confirmed']);
   });
 
   it('is not sent again before everything that can have left has arrived', async () => {
     await simulated('down')('orders');
-    const made = await desk.create();
+    const made = await driver.create();
     await answered(made, 1);
     // Asked and not found, again and again, up to 35 s after it was sent.
     await stack.shiftTime(35_000);
     await asked(made);
-    await desk.quiet();
-    expect(await desk.attempts(made.id)).toHaveLength(1);
-    expect((await desk.get(made.id)).status).toBe('PROCESSING');
+    await driver.quiet();
+    expect(await driver.attempts(made.id)).toHaveLength(1);
+    expect((await driver.get(made.id)).status).toBe('PROCESSING');
     await stack.shiftTime(10_000);
-    await desk.reaches(made.id, 'CONFIRMED');
-    expect(await desk.executions(made)).toBe(1);
+    await driver.reaches(made.id, 'CONFIRMED');
+    expect(await driver.executions(made)).toBe(1);
   });
 
   it('that slept longer than any rail may and was sent again meanwhile is a duplicate to the rail', async () => {
     await simulated('slow', 9000)('orders');
-    const made = await desk.create();
+    const made = await driver.create();
     await answered(made, 1);
     await stack.shiftTime(60_000);
     await answered(made, 2);
-    await desk.reaches(made.id, 'CONFIRMED');
-    await until('the first one arrives', async () => (await desk.simulator.stats()).orders.duplicates > 0);
-    expect(await desk.executions(made)).toBe(1);
+    await driver.reaches(made.id, 'CONFIRMED');
+    await until('the first one arrives', async () => (await driver.simulator.stats()).orders.duplicates > 0);
+    expect(await driver.executions(made)).toBe(1);
   });
 });
 
@@ -157,7 +157,7 @@ describe('an answer that comes after the order was settled', () => {
     async (pass) => {
       const answer = await pass();
       const of = await until('it is created', async () => made());
-      await desk.reaches(of.id, 'CONFIRMED', 4000);
+      await driver.reaches(of.id, 'CONFIRMED', 4000);
       return reply?.(of) ?? answer;
     };
   const refusal = ({ endToEndId }: MadePayout) =>
@@ -169,14 +169,14 @@ describe('an answer that comes after the order was settled', () => {
   ] as const)('(%s) is written down and changes nothing', async (answer, reply) => {
     let made: MadePayout | null = null;
     spoils.push({ path: 'orders', spoil: late(() => made, reply) });
-    made = await desk.create();
+    made = await driver.create();
     expect(await answered(made, 1)).toBe(answer);
-    await desk.quiet();
-    expect((await desk.get(made.id)).status).toBe('CONFIRMED');
-    expect(await desk.causes(made.id)).toEqual(['created', 'settled, by notice']);
-    expect(await desk.events(made.id)).toEqual(['payout.confirmed']);
-    expect(await desk.anomalies(made.id)).toEqual([]);
-    expect(await desk.executions(made)).toBe(1);
+    await driver.quiet();
+    expect((await driver.get(made.id)).status).toBe('CONFIRMED');
+    expect(await driver.causes(made.id)).toEqual(['created', 'settled_on_notification']);
+    expect(await driver.events(made.id)).toEqual(['payout.confirmed']);
+    expect(await driver.anomalies(made.id)).toEqual([]);
+    expect(await driver.executions(made)).toBe(1);
   });
 });
 
@@ -185,59 +185,59 @@ describe('a settlement over another amount', () => {
     instead(json({ results: [{ endToEndId, status: 'SETTLED', executionId: 'x-1', amount: '1.00' }] }));
 
   it('leaves the payout open with its money set aside, and a person is told once', async () => {
-    const made = await desk.create({ key: '@TESTTIMEOUT' });
+    const made = await driver.create({ key: '@TESTTIMEOUT' });
     await answered(made, 1);
     for (let question = 1; question <= 2; question += 1) {
       spoils.push({ path: 'orders/query', spoil: wrong(made) });
       await stack.shiftTime(31_000);
       await until('it was asked', async () => spoils.length === 0);
-      await desk.quiet();
+      await driver.quiet();
     }
-    expect((await desk.get(made.id)).status).toBe('PROCESSING');
-    expect(await desk.anomalies(made.id)).toMatchObject([{ kind: 'contradiction', cents: null }]);
-    expect(await desk.moves(made.id)).toEqual(['available → held 120050']);
-    await desk.simulator.endOrder({ endToEndId: made.endToEndId, outcome: 'REJECTED' });
-    await desk.reaches(made.id, 'DECLINED');
+    expect((await driver.get(made.id)).status).toBe('PROCESSING');
+    expect(await driver.anomalies(made.id)).toMatchObject([{ kind: 'contradiction', cents: null }]);
+    expect(await driver.moves(made.id)).toEqual(['available → held 120050']);
+    await driver.simulator.endOrder({ endToEndId: made.endToEndId, outcome: 'REJECTED' });
+    await driver.reaches(made.id, 'DECLINED');
   });
 
   it('can be ended by an operator who knows better', async () => {
-    const made = await desk.create({ key: '@TESTTIMEOUT' });
+    const made = await driver.create({ key: '@TESTTIMEOUT' });
     await answered(made, 1);
     await stack.shiftTime(70_000);
-    await desk.quiet();
+    await driver.quiet();
     spoils.push({ path: 'orders/query', spoil: wrong(made) });
     const resolve = (...how: readonly string[]) =>
-      desk.command('payouts', 'resolve', made.id, ...how, '--by', 'Laura', '--note', 'el extracto');
+      driver.command('payouts', 'resolve', made.id, ...how, '--by', 'Laura', '--note', 'el extracto');
     await expect(resolve('--decline', '--anyway')).rejects.toThrow(/executed it, over another amount/);
     spoils.push({ path: 'orders/query', spoil: wrong(made) });
     await resolve('--confirm');
-    expect((await desk.get(made.id)).status).toBe('CONFIRMED');
+    expect((await driver.get(made.id)).status).toBe('CONFIRMED');
   });
 });
 
 describe('a question whose answer is none', () => {
   it.each(SPOILS)('%s: asked again, and CONFIRMED', async (_what, _when, strike) => {
     await notices('lost-notice');
-    const made = await desk.create();
-    await until('it is settled', async () => (await desk.executions(made)) === 1);
+    const made = await driver.create();
+    await until('it is settled', async () => (await driver.executions(made)) === 1);
     await strike('orders/query');
     await stack.shiftTime(31_000);
-    await desk.reaches(made.id, 'CONFIRMED', 20_000);
-    expect(await desk.causes(made.id)).toEqual(['created', 'settled, when asked']);
-    expect(await desk.attempts(made.id)).toHaveLength(1);
-    expect(await desk.executions(made)).toBe(1);
+    await driver.reaches(made.id, 'CONFIRMED', 20_000);
+    expect(await driver.causes(made.id)).toEqual(['created', 'settled_on_poll']);
+    expect(await driver.attempts(made.id)).toHaveLength(1);
+    expect(await driver.executions(made)).toBe(1);
   });
 
   it('or one that is not true, "no such order": sent again under the same id, which the rail knows', async () => {
     await notices('lost-notice');
-    const made = await desk.create();
-    await until('it is settled', async () => (await desk.executions(made)) === 1);
+    const made = await driver.create();
+    await until('it is settled', async () => (await driver.executions(made)) === 1);
     const nothing = { endToEndId: made.endToEndId, status: 'NOT_FOUND' };
     spoils.push({ path: 'orders/query', spoil: instead(json({ results: [nothing] })) });
     await stack.shiftTime(41_000);
-    await desk.reaches(made.id, 'CONFIRMED');
-    expect((await desk.attempts(made.id)).map(({ answer }) => answer)).toEqual(['accepted', 'known']);
-    expect(await desk.executions(made)).toBe(1);
+    await driver.reaches(made.id, 'CONFIRMED');
+    expect((await driver.attempts(made.id)).map(({ answer }) => answer)).toEqual(['accepted', 'duplicate']);
+    expect(await driver.executions(made)).toBe(1);
   });
 });
 
@@ -253,65 +253,65 @@ describe('a refusal', () => {
 
   it('of the first attempt is believed at once', async () => {
     spoils.push({ path: 'orders', spoil: refusing('4012') });
-    const before = await desk.balance();
-    const made = await desk.create();
-    expect(await desk.reaches(made.id, 'DECLINED')).toMatchObject({ errorCode: 'LIMIT_EXCEEDED' });
-    expect(await desk.balance()).toEqual(before);
-    expect(await desk.executions(made)).toBe(0);
+    const before = await driver.balance();
+    const made = await driver.create();
+    expect(await driver.reaches(made.id, 'DECLINED')).toMatchObject({ errorCode: 'LIMIT_EXCEEDED' });
+    expect(await driver.balance()).toEqual(before);
+    expect(await driver.executions(made)).toBe(0);
   });
 
   it.each(['5000', '5001', '4017', '9999'])(
     'that is none (%s: in process, out of time, never heard of) leaves it unknown',
     async (code) => {
       spoils.push({ path: 'orders', spoil: refusing(code) });
-      const made = await desk.create();
+      const made = await driver.create();
       expect(await answered(made, 1)).toBe('unknown');
-      expect((await desk.get(made.id)).status).toBe('PROCESSING');
+      expect((await driver.get(made.id)).status).toBe('PROCESSING');
       await stack.shiftTime(41_000);
-      await desk.reaches(made.id, 'CONFIRMED');
-      expect(await desk.executions(made)).toBe(1);
+      await driver.reaches(made.id, 'CONFIRMED');
+      expect(await driver.executions(made)).toBe(1);
     },
   );
 
   it('of a repeat is asked about until nothing can be under way, then believed', async () => {
     await simulated('down')('orders');
-    const made = await desk.create();
+    const made = await driver.create();
     await answered(made, 1);
     spoils.push({ path: 'orders', spoil: refusing('4013') });
     await stack.shiftTime(41_000);
     expect(await answered(made, 2)).toBe('refused');
     await asked(made);
-    expect((await desk.get(made.id)).status).toBe('PROCESSING');
+    expect((await driver.get(made.id)).status).toBe('PROCESSING');
     await stack.shiftTime(41_000);
-    expect(await desk.reaches(made.id, 'DECLINED')).toMatchObject({ errorCode: 'NETWORK_LIMIT_EXCEEDED' });
-    expect(await desk.attempts(made.id)).toEqual([
+    expect(await driver.reaches(made.id, 'DECLINED')).toMatchObject({ errorCode: 'NETWORK_LIMIT_EXCEEDED' });
+    expect(await driver.attempts(made.id)).toEqual([
       { number: 1, answer: 'unknown', error_code: null },
       { number: 2, answer: 'refused', error_code: 'NETWORK_LIMIT_EXCEEDED' },
     ]);
-    expect(await desk.executions(made)).toBe(0);
+    expect(await driver.executions(made)).toBe(0);
   });
 
   it('of a repeat whose first attempt had arrived after all changes nothing: CONFIRMED', async () => {
     await notices('lost-notice');
     await simulated('lost-answer')('orders');
-    const made = await desk.create();
-    await until('it is settled', async () => (await desk.executions(made)) === 1);
+    const made = await driver.create();
+    await until('it is settled', async () => (await driver.executions(made)) === 1);
     const nothing = { endToEndId: made.endToEndId, status: 'NOT_FOUND' };
     spoils.push({ path: 'orders/query', spoil: instead(json({ results: [nothing] })) });
     spoils.push({ path: 'orders', spoil: instead(refused(made, '4013')) });
     await stack.shiftTime(41_000);
     expect(await answered(made, 2)).toBe('refused');
-    await desk.reaches(made.id, 'CONFIRMED');
-    expect(await desk.causes(made.id)).toEqual(['created', 'settled, when asked']);
-    expect(await desk.executions(made)).toBe(1);
+    await driver.reaches(made.id, 'CONFIRMED');
+    expect(await driver.causes(made.id)).toEqual(['created', 'settled_on_poll']);
+    expect(await driver.executions(made)).toBe(1);
   });
 });
 
 it('the books of all this are whole, and every execution has its payout', async () => {
-  await desk.quiet();
-  expect(await desk.brokenBooks()).toEqual([]);
-  const executed = (await desk.simulator.executions()).map(({ executionId }) => executionId).sort();
-  const confirmed = await desk.query<{ execution_id: string }>(
+  await driver.quiet();
+  expect(await driver.brokenBooks()).toEqual([]);
+  const executed = (await driver.simulator.executions()).map(({ executionId }) => executionId).sort();
+  const confirmed = await driver.query<{ execution_id: string }>(
     'select execution_id from caudal.payouts where execution_id is not null order by execution_id',
   );
   expect(confirmed.map(({ execution_id }) => execution_id)).toEqual(executed);

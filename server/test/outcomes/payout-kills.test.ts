@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startServer } from '../../../scripts/stack/processes.ts';
-import { type MadePayout, PayoutDesk } from '../harness/payout-desk.ts';
+import { type MadePayout, PayoutDriver } from '../harness/payout-driver.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
@@ -8,11 +8,11 @@ import { until } from '../harness/until.ts';
 vi.setConfig({ testTimeout: 120_000 });
 
 let stack: Stack;
-let desk: PayoutDesk;
+let driver: PayoutDriver;
 beforeAll(async () => {
-  stack = await startStack({ apis: 2, settings: { CAUDAL_DUE_EVERY_MS: '20' } });
-  desk = new PayoutDesk(stack);
-  await desk.fund();
+  stack = await startStack({ apis: 2, settings: { CAUDAL_WORKER_POLL_MS: '20' } });
+  driver = new PayoutDriver(stack);
+  await driver.fund();
 });
 afterAll(() => stack?.stop());
 
@@ -44,8 +44,8 @@ async function recover(made: readonly MadePayout[], underWay = true): Promise<vo
   ]);
   try {
     if (underWay) await stack.shiftTime(41_000);
-    await desk.allReach(made, 'CONFIRMED', 60_000);
-    await desk.quiet();
+    await driver.allReach(made, 'CONFIRMED', 60_000);
+    await driver.quiet();
   } finally {
     await Promise.all(workers.map((worker) => worker.stop()));
   }
@@ -57,17 +57,22 @@ describe('a worker killed on the way of an order', () => {
   it('dies where it should, leaving behind what it had committed and sent', async () => {
     for (const [failpoint, left, notice] of DEATHS) {
       if (notice === 'no notice')
-        await desk.simulator.addFault({ rail: 'BRE_B', operation: 'notice', fault: 'lost-notice', times: 1 });
-      const made = await desk.create();
+        await driver.simulator.addFault({
+          rail: 'BRE_B',
+          operation: 'notice',
+          fault: 'lost-notice',
+          times: 1,
+        });
+      const made = await driver.create();
       killed.push(made);
       await dieAt(failpoint);
-      const story = await desk.attempts(made.id);
+      const story = await driver.attempts(made.id);
       expect(story.length, `at ${failpoint}`).toBe(left === 'never committed' ? 0 : 1);
-      expect((await desk.simulator.order(made.endToEndId)) !== null, `at ${failpoint}`).toBe(
+      expect((await driver.simulator.order(made.endToEndId)) !== null, `at ${failpoint}`).toBe(
         left === 'sent' || left === 'recorded',
       );
       if (left === 'sent' || left === 'recorded')
-        await until('it is settled', async () => (await desk.executions(made)) === 1);
+        await until('it is settled', async () => (await driver.executions(made)) === 1);
       // The next worker to die must find no other order to send.
       if (left === 'never committed') await recover([made], false);
     }
@@ -78,11 +83,11 @@ describe('a worker killed on the way of an order', () => {
     await recover(killed);
     for (const [index, [failpoint, left, notice]] of DEATHS.entries()) {
       const { id, endToEndId } = killed[index] ?? { id: '', endToEndId: '' };
-      expect(await desk.executions({ endToEndId }), `at ${failpoint}`).toBe(1);
-      expect(await desk.simulator.order(endToEndId), `at ${failpoint}`).toMatchObject({ internalId: id });
-      expect(await desk.events(id), `at ${failpoint}`).toEqual(['payout.confirmed']);
-      expect(await desk.moves(id), `at ${failpoint}`).toHaveLength(2);
-      const answers = (await desk.attempts(id)).map(({ answer }) => answer);
+      expect(await driver.executions({ endToEndId }), `at ${failpoint}`).toBe(1);
+      expect(await driver.simulator.order(endToEndId), `at ${failpoint}`).toMatchObject({ internalId: id });
+      expect(await driver.events(id), `at ${failpoint}`).toEqual(['payout.confirmed']);
+      expect(await driver.moves(id), `at ${failpoint}`).toHaveLength(2);
+      const answers = (await driver.attempts(id)).map(({ answer }) => answer);
       const story = {
         'never committed': ['accepted'],
         unsent: [null, 'accepted'],
@@ -90,40 +95,40 @@ describe('a worker killed on the way of an order', () => {
         recorded: ['accepted'],
       };
       expect(answers, `at ${failpoint}`).toEqual(story[left]);
-      expect((await desk.causes(id))[1], `at ${failpoint}`).toBe(
-        notice === 'notice' ? 'settled, by notice' : 'settled, when asked',
+      expect((await driver.causes(id))[1], `at ${failpoint}`).toBe(
+        notice === 'notice' ? 'settled_on_notification' : 'settled_on_poll',
       );
     }
-    expect(await desk.brokenBooks()).toEqual([]);
-    expect((await desk.simulator.stats()).orders).toMatchObject({ received: DEATHS.length, duplicates: 0 });
+    expect(await driver.brokenBooks()).toEqual([]);
+    expect((await driver.simulator.stats()).orders).toMatchObject({ received: DEATHS.length, duplicates: 0 });
   });
 });
 
 describe('a worker killed on the way of an answer', () => {
   it.each([
-    'BRE_B askOrders: after call',
-    'apply payout answers: before commit',
-    'apply payout answers: after commit',
+    'BRE_B queryOrders: after call',
+    'apply payout statuses: before commit',
+    'apply payout statuses: after commit',
   ])('at "%s" leaves it to others, and it is confirmed once', async (failpoint) => {
-    await desk.simulator.addFault({ rail: 'BRE_B', operation: 'notice', fault: 'lost-notice', times: 1 });
+    await driver.simulator.addFault({ rail: 'BRE_B', operation: 'notice', fault: 'lost-notice', times: 1 });
     const sender = await startServer('worker', stack.settings);
-    const made = await desk.create();
-    await until('it is settled', async () => (await desk.executions(made)) === 1);
+    const made = await driver.create();
+    await until('it is settled', async () => (await driver.executions(made)) === 1);
     await sender.stop();
     await stack.shiftTime(31_000);
     await dieAt(failpoint);
     // Its claim would end after twenty seconds; that it does is proved above.
-    await desk.query(
-      'update caudal.payouts set claimed_until = clock_timestamp() where claim_token is not null',
+    await driver.query(
+      'update caudal.payouts set leased_until = clock_timestamp() where lease_token is not null',
     );
     await recover([made]);
-    expect(await desk.executions(made)).toBe(1);
-    expect(await desk.events(made.id)).toEqual(['payout.confirmed']);
-    expect(await desk.moves(made.id)).toHaveLength(2);
-    expect(await desk.attempts(made.id)).toHaveLength(1);
+    expect(await driver.executions(made)).toBe(1);
+    expect(await driver.events(made.id)).toEqual(['payout.confirmed']);
+    expect(await driver.moves(made.id)).toHaveLength(2);
+    expect(await driver.attempts(made.id)).toHaveLength(1);
   });
 });
 
 it('the books are whole', async () => {
-  expect(await desk.brokenBooks()).toEqual([]);
+  expect(await driver.brokenBooks()).toEqual([]);
 });

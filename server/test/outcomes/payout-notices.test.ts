@@ -2,24 +2,24 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { uuidv7 } from '../../src/kit/ids.ts';
 import { readResourceReference, resourceReference } from '../../src/kit/resource-reference.ts';
-import { HOUSE_ID } from '../../src/organizations/organization.ts';
-import { type MadePayout, PayoutDesk } from '../harness/payout-desk.ts';
+import { OPERATOR_ORGANIZATION_ID } from '../../src/organizations/organization.ts';
+import { type MadePayout, PayoutDriver } from '../harness/payout-driver.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
 const CENTS = '120050';
 
 let stack: Stack;
-let desk: PayoutDesk;
+let driver: PayoutDriver;
 beforeAll(async () => {
-  stack = await startStack({ apis: 2, workers: 2, settings: { CAUDAL_DUE_EVERY_MS: '20' } });
-  desk = new PayoutDesk(stack);
-  await desk.fund();
+  stack = await startStack({ apis: 2, workers: 2, settings: { CAUDAL_WORKER_POLL_MS: '20' } });
+  driver = new PayoutDriver(stack);
+  await driver.fund();
 });
 afterAll(() => stack?.stop());
 afterEach(async () => {
-  await desk.simulator.clearFaults();
-  await desk.booksAreWhole();
+  await driver.simulator.clearFaults();
+  await driver.booksAreWhole();
 });
 
 const strike = (
@@ -31,7 +31,7 @@ const strike = (
     | 'unknown-id'
     | 'bad-signature'
     | 'lost-answer',
-) => desk.simulator.addFault({ rail: 'BRE_B', operation: 'notice', fault, times: 1 });
+) => driver.simulator.addFault({ rail: 'BRE_B', operation: 'notice', fault, times: 1 });
 
 /** A message that is signed as the rail's own, whatever the rail's books say. */
 function tell(endToEndId: string, changes: object = {}): Promise<void> {
@@ -74,17 +74,17 @@ const REJECTION = { type: 'ORDER_REJECTED', executionId: null, code: '4010' };
 
 /** At the rail, which does nothing about it by itself. */
 async function waiting(): Promise<MadePayout> {
-  const made = await desk.create({ key: '@TESTTIMEOUT' });
-  await until('its answer is written down', async () => (await desk.attempts(made.id))[0]?.answer);
+  const made = await driver.create({ key: '@TESTTIMEOUT' });
+  await until('its answer is written down', async () => (await driver.attempts(made.id))[0]?.answer);
   return made;
 }
 
 async function confirmedOnce(made: MadePayout, cause: string): Promise<void> {
-  await desk.reaches(made.id, 'CONFIRMED');
-  expect(await desk.causes(made.id)).toEqual(['created', cause]);
-  expect(await desk.events(made.id)).toEqual(['payout.confirmed']);
-  expect(await desk.moves(made.id)).toHaveLength(2);
-  expect(await desk.executions(made)).toBe(1);
+  await driver.reaches(made.id, 'CONFIRMED');
+  expect(await driver.causes(made.id)).toEqual(['created', cause]);
+  expect(await driver.events(made.id)).toEqual(['payout.confirmed']);
+  expect(await driver.moves(made.id)).toHaveLength(2);
+  expect(await driver.executions(made)).toBe(1);
 }
 
 describe('a notice of a settlement', () => {
@@ -92,92 +92,101 @@ describe('a notice of a settlement', () => {
     'struck by "%s" confirms once, and nothing is odd about it',
     async (fault) => {
       await strike(fault);
-      const made = await desk.create();
-      await desk.reaches(made.id, 'CONFIRMED');
-      await desk.quiet();
-      await confirmedOnce(made, 'settled, by notice');
-      expect(await desk.anomalies(made.id)).toEqual([]);
+      const made = await driver.create();
+      await driver.reaches(made.id, 'CONFIRMED');
+      await driver.quiet();
+      await confirmedOnce(made, 'settled_on_notification');
+      expect(await driver.anomalies(made.id)).toEqual([]);
     },
   );
 
   it('that is lost is not waited for longer than half a minute: the rail is asked', async () => {
     await strike('lost-notice');
-    const made = await desk.create();
-    await until('it is settled', async () => (await desk.executions(made)) === 1);
-    expect((await desk.get(made.id)).status).toBe('PROCESSING');
+    const made = await driver.create();
+    await until('it is settled', async () => (await driver.executions(made)) === 1);
+    expect((await driver.get(made.id)).status).toBe('PROCESSING');
     await stack.shiftTime(31_000);
-    await confirmedOnce(made, 'settled, when asked');
+    await confirmedOnce(made, 'settled_on_poll');
   });
 
   it('that is overtaken by a later one confirms its own payout all the same', async () => {
     await strike('reorder');
-    const [first, second] = await Promise.all([desk.create(), desk.create()]);
-    await confirmedOnce(first, 'settled, by notice');
-    await confirmedOnce(second, 'settled, by notice');
-    expect(await desk.anomalies(first.id)).toEqual([]);
+    const [first, second] = await Promise.all([driver.create(), driver.create()]);
+    await confirmedOnce(first, 'settled_on_notification');
+    await confirmedOnce(second, 'settled_on_notification');
+    expect(await driver.anomalies(first.id)).toEqual([]);
   });
 
   it('over another amount is not believed: the rail is asked, and its answer confirms', async () => {
     await strike('wrong-amount');
-    const made = await desk.create();
-    await confirmedOnce(made, 'settled, when asked');
-    expect(await desk.moves(made.id)).toEqual([
+    const made = await driver.create();
+    await confirmedOnce(made, 'settled_on_poll');
+    expect(await driver.moves(made.id)).toEqual([
       `available → held ${CENTS}`,
       `held → clearing_bre_b ${CENTS}`,
     ]);
-    await desk.quiet();
-    expect(await desk.anomalies(made.id)).toEqual([]);
+    await driver.quiet();
+    expect(await driver.anomalies(made.id)).toEqual([]);
   });
 
   it('of an order that nobody knows is an anomaly of the house without money, and the true one confirms', async () => {
     await strike('unknown-id');
-    const made = await desk.create();
-    await confirmedOnce(made, 'settled, by notice');
-    await desk.nothingMoreToHear();
+    const made = await driver.create();
+    await confirmedOnce(made, 'settled_on_notification');
+    await driver.nothingMoreToHear();
     expect(
-      await desk.query(
+      await driver.query(
         'select kind, amount_in_cents, payout_id, organization_id from caudal.anomalies where payout_id is null',
       ),
-    ).toEqual([{ kind: 'unmatched', amount_in_cents: null, payout_id: null, organization_id: HOUSE_ID }]);
+    ).toEqual([
+      {
+        kind: 'unmatched',
+        amount_in_cents: null,
+        payout_id: null,
+        organization_id: OPERATOR_ORGANIZATION_ID,
+      },
+    ]);
   });
 
   it('told a hundred times over is one settlement', async () => {
     const made = await waiting();
-    const { executionId } = await desk.simulator.endOrder({
+    const { executionId } = await driver.simulator.endOrder({
       endToEndId: made.endToEndId,
       outcome: 'SETTLED',
     });
     await Promise.all(Array.from({ length: 100 }, () => tell(made.endToEndId, { executionId })));
-    await desk.reaches(made.id, 'CONFIRMED');
-    await desk.quiet();
-    await confirmedOnce(made, 'settled, by notice');
-    expect(await desk.anomalies(made.id)).toEqual([]);
+    await driver.reaches(made.id, 'CONFIRMED');
+    await driver.quiet();
+    await confirmedOnce(made, 'settled_on_notification');
+    expect(await driver.anomalies(made.id)).toEqual([]);
   });
 
   it('that names a payout under the number of somebody else is about nobody', async () => {
     const made = await waiting();
-    const [row] = await desk.query<{ number: number }>(
+    const [row] = await driver.query<{ number: number }>(
       'select number from caudal.organizations where id = $1',
-      [HOUSE_ID],
+      [OPERATOR_ORGANIZATION_ID],
     );
     expect(readResourceReference(made.endToEndId)?.organizationNumber).not.toBe(row?.number);
     const executionId = randomUUID();
     await tell(resourceReference(made.id, row?.number ?? 0), { executionId });
-    await desk.nothingMoreToHear();
-    expect((await desk.get(made.id)).status).toBe('PROCESSING');
+    await driver.nothingMoreToHear();
+    expect((await driver.get(made.id)).status).toBe('PROCESSING');
     expect(
-      await desk.query('select kind, payout_id from caudal.anomalies where execution_id = $1', [executionId]),
+      await driver.query('select kind, payout_id from caudal.anomalies where execution_id = $1', [
+        executionId,
+      ]),
     ).toEqual([{ kind: 'unmatched', payout_id: null }]);
-    await desk.simulator.endOrder({ endToEndId: made.endToEndId, outcome: 'SETTLED' });
-    await confirmedOnce(made, 'settled, by notice');
+    await driver.simulator.endOrder({ endToEndId: made.endToEndId, outcome: 'SETTLED' });
+    await confirmedOnce(made, 'settled_on_notification');
   });
 
   it('of a payout that never was, in the form of ours, is about nobody', async () => {
     const executionId = randomUUID();
     await tell(resourceReference(uuidv7(Date.now(), 1), 1), { executionId });
-    await desk.nothingMoreToHear();
+    await driver.nothingMoreToHear();
     expect(
-      await desk.query('select kind, amount_in_cents from caudal.anomalies where execution_id = $1', [
+      await driver.query('select kind, amount_in_cents from caudal.anomalies where execution_id = $1', [
         executionId,
       ]),
     ).toEqual([{ kind: 'unmatched', amount_in_cents: null }]);
@@ -185,7 +194,7 @@ describe('a notice of a settlement', () => {
 });
 
 const confirmedAmong = (payouts: readonly MadePayout[]) =>
-  desk.query<{ id: string }>(
+  driver.query<{ id: string }>(
     "select id from caudal.payouts where id = any ($1::uuid[]) and status = 'CONFIRMED'",
     [payouts.map(({ id }) => id)],
   );
@@ -199,15 +208,15 @@ describe('one execution id in the notifications of two payouts', () => {
       settlement(other.endToEndId, { executionId }),
       settlement(bystander.endToEndId),
     ]);
-    await desk.reaches(bystander.id, 'CONFIRMED');
-    await desk.reaches(one.id, 'CONFIRMED');
-    await desk.nothingMoreToHear();
-    expect((await desk.get(other.id)).status).toBe('PROCESSING');
-    expect(await desk.anomalies(other.id)).toMatchObject([
-      { kind: 'unfounded', cents: null, execution_id: executionId },
+    await driver.reaches(bystander.id, 'CONFIRMED');
+    await driver.reaches(one.id, 'CONFIRMED');
+    await driver.nothingMoreToHear();
+    expect((await driver.get(other.id)).status).toBe('PROCESSING');
+    expect(await driver.anomalies(other.id)).toMatchObject([
+      { kind: 'unconfirmed', cents: null, execution_id: executionId },
     ]);
-    await desk.simulator.endOrder({ endToEndId: other.endToEndId, outcome: 'SETTLED' });
-    await confirmedOnce(other, 'settled, by notice');
+    await driver.simulator.endOrder({ endToEndId: other.endToEndId, outcome: 'SETTLED' });
+    await confirmedOnce(other, 'settled_on_notification');
   });
 
   it('confirms one payout of each pair when two workers apply both notifications at the same time', async () => {
@@ -220,60 +229,66 @@ describe('one execution id in the notifications of two payouts', () => {
         return pair.map(({ endToEndId }) => tell(endToEndId, { executionId }));
       }),
     );
-    await desk.nothingMoreToHear();
+    await driver.nothingMoreToHear();
     for (const pair of pairs) expect(await confirmedAmong(pair)).toHaveLength(1);
   });
 
   it('is a contradiction when the rail itself reports it, and the payout is confirmed once the rail names another', async () => {
-    const [made, other] = [await waiting(), await desk.create()];
-    await desk.reaches(other.id, 'CONFIRMED');
+    const [made, other] = [await waiting(), await driver.create()];
+    await driver.reaches(other.id, 'CONFIRMED');
     await strike('lost-notice');
-    const { executionId } = await desk.simulator.endOrder({
+    const { executionId } = await driver.simulator.endOrder({
       endToEndId: made.endToEndId,
       outcome: 'SETTLED',
     });
     // The simulator numbers its executions itself: the record of the other payout is made to hold this one's number.
     const rename = (from: string | null, to: string | null) =>
-      desk.query('update caudal.payout_executions set execution_id = $2 where execution_id = $1', [from, to]);
-    const [own] = await desk.query<{ execution_id: string }>(
+      driver.query('update caudal.payout_executions set execution_id = $2 where execution_id = $1', [
+        from,
+        to,
+      ]);
+    const [own] = await driver.query<{ execution_id: string }>(
       'select execution_id from caudal.payouts where id = $1',
       [other.id],
     );
     await rename(own?.execution_id ?? '', executionId);
     await stack.shiftTime(31_000);
-    await until('it is noticed', async () => (await desk.anomalies(made.id)).length > 0);
-    expect((await desk.get(made.id)).status).toBe('PROCESSING');
-    expect(await desk.anomalies(made.id)).toMatchObject([
+    await until('it is noticed', async () => (await driver.anomalies(made.id)).length > 0);
+    expect((await driver.get(made.id)).status).toBe('PROCESSING');
+    expect(await driver.anomalies(made.id)).toMatchObject([
       { kind: 'contradiction', cents: null, execution_id: executionId },
     ]);
     await rename(executionId, own?.execution_id ?? '');
-    await confirmedOnce(made, 'settled, when asked');
+    await confirmedOnce(made, 'settled_on_poll');
   });
 });
 
 describe('a payout that the rail reports as settled by the execution of another payout', () => {
   it('is not sent again, and can be declined by an operator', async () => {
-    const [made, other] = [await waiting(), await desk.create()];
-    await desk.reaches(other.id, 'CONFIRMED');
+    const [made, other] = [await waiting(), await driver.create()];
+    await driver.reaches(other.id, 'CONFIRMED');
     await strike('lost-notice');
     const order = { endToEndId: made.endToEndId, outcome: 'SETTLED' } as const;
-    const { executionId } = await desk.simulator.endOrder(order);
+    const { executionId } = await driver.simulator.endOrder(order);
     const rename = (from: string | null, to: string | null) =>
-      desk.query('update caudal.payout_executions set execution_id = $2 where execution_id = $1', [from, to]);
-    const [own] = await desk.query<{ execution_id: string }>(
+      driver.query('update caudal.payout_executions set execution_id = $2 where execution_id = $1', [
+        from,
+        to,
+      ]);
+    const [own] = await driver.query<{ execution_id: string }>(
       'select execution_id from caudal.payouts where id = $1',
       [other.id],
     );
     await rename(own?.execution_id ?? '', executionId);
     await stack.shiftTime(61_000);
-    await until('it is noticed', async () => (await desk.anomalies(made.id)).length > 0);
+    await until('it is noticed', async () => (await driver.anomalies(made.id)).length > 0);
     const resolve = (way: string) =>
-      desk.command('payouts', 'resolve', made.id, way, '--by', 'Laura', '--note', 'case 4711');
+      driver.command('payouts', 'resolve', made.id, way, '--by', 'Laura', '--note', 'case 4711');
     await expect(resolve('--resend')).rejects.toThrow(/paid another payout.*--decline/);
     expect(await resolve('--decline')).toContain('DECLINED');
-    expect((await desk.get(made.id)).status).toBe('DECLINED');
+    expect((await driver.get(made.id)).status).toBe('DECLINED');
     await rename(executionId, own?.execution_id ?? '');
-    await desk.query('update caudal.payouts set rail_task = null, rail_due_at = null where id = $1', [
+    await driver.query('update caudal.payouts set rail_task = null, rail_due_at = null where id = $1', [
       made.id,
     ]);
   });
@@ -282,119 +297,119 @@ describe('a payout that the rail reports as settled by the execution of another 
 describe('a notice of a rejection', () => {
   it('is asked about first, and believed when the rail stands by it', async () => {
     const made = await waiting();
-    const before = (await desk.simulator.stats()).calls.BRE_B['order-query'] ?? 0;
-    await desk.simulator.endOrder({ endToEndId: made.endToEndId, outcome: 'REJECTED', code: '4011' });
-    expect(await desk.reaches(made.id, 'DECLINED')).toMatchObject({ errorCode: 'SUSPECTED_FRAUD' });
-    expect(await desk.causes(made.id)).toEqual(['created', 'rejected by the rail']);
-    expect((await desk.simulator.stats()).calls.BRE_B['order-query']).toBeGreaterThan(before);
+    const before = (await driver.simulator.stats()).calls.BRE_B['order-query'] ?? 0;
+    await driver.simulator.endOrder({ endToEndId: made.endToEndId, outcome: 'REJECTED', code: '4011' });
+    expect(await driver.reaches(made.id, 'DECLINED')).toMatchObject({ errorCode: 'SUSPECTED_FRAUD' });
+    expect(await driver.causes(made.id)).toEqual(['created', 'rejected_by_rail']);
+    expect((await driver.simulator.stats()).calls.BRE_B['order-query']).toBeGreaterThan(before);
   });
 
   it('that the rail does not stand by changes nothing, and the settlement that follows counts', async () => {
     const made = await waiting();
     await tell(made.endToEndId, REJECTION);
-    await desk.nothingMoreToHear();
-    expect((await desk.get(made.id)).status).toBe('PROCESSING');
-    await desk.simulator.endOrder({ endToEndId: made.endToEndId, outcome: 'SETTLED' });
-    await confirmedOnce(made, 'settled, by notice');
+    await driver.nothingMoreToHear();
+    expect((await driver.get(made.id)).status).toBe('PROCESSING');
+    await driver.simulator.endOrder({ endToEndId: made.endToEndId, outcome: 'SETTLED' });
+    await confirmedOnce(made, 'settled_on_notification');
   });
 
   it('that overtook a lost settlement confirms it, by what the rail answers', async () => {
     const made = await waiting();
     await strike('lost-notice');
-    await desk.simulator.endOrder({ endToEndId: made.endToEndId, outcome: 'SETTLED' });
+    await driver.simulator.endOrder({ endToEndId: made.endToEndId, outcome: 'SETTLED' });
     await tell(made.endToEndId, REJECTION);
-    await confirmedOnce(made, 'settled, when asked');
-    await desk.quiet();
-    expect((await desk.get(made.id)).status).toBe('CONFIRMED');
+    await confirmedOnce(made, 'settled_on_poll');
+    await driver.quiet();
+    expect((await driver.get(made.id)).status).toBe('CONFIRMED');
   });
 });
 
 describe('what is final absorbs', () => {
   it('a settlement after a rejection: DECLINED stays, suspense owes the money, and an anomaly tells of it once', async () => {
-    const made = await desk.create({ key: '@TESTDECLINED' });
-    const declined = await desk.reaches(made.id, 'DECLINED');
-    const before = { ...(await desk.balance()), suspense: await desk.suspense() };
+    const made = await driver.create({ key: '@TESTDECLINED' });
+    const declined = await driver.reaches(made.id, 'DECLINED');
+    const before = { ...(await driver.balance()), suspense: await driver.suspense() };
     await strike('duplicate');
-    const { executionId } = await desk.simulator.endOrder({
+    const { executionId } = await driver.simulator.endOrder({
       endToEndId: made.endToEndId,
       outcome: 'SETTLED',
       anyway: true,
     });
-    await until('it is noticed', async () => (await desk.anomalies(made.id)).length > 0);
-    await desk.quiet();
-    expect(await desk.get(made.id)).toMatchObject({
+    await until('it is noticed', async () => (await driver.anomalies(made.id)).length > 0);
+    await driver.quiet();
+    expect(await driver.get(made.id)).toMatchObject({
       ...declined,
       anomalies: [{ kind: 'SENT_LATE', amountInCents: -Number(CENTS), resolution: null }],
     });
-    expect(await desk.anomalies(made.id)).toMatchObject([
+    expect(await driver.anomalies(made.id)).toMatchObject([
       { kind: 'sent_late', cents: `-${CENTS}`, execution_id: executionId },
     ]);
-    const [anomaly] = await desk.anomalies(made.id);
-    expect(await desk.moves(anomaly?.id ?? '')).toEqual([`suspense → clearing_bre_b ${CENTS}`]);
-    expect({ ...(await desk.balance()), suspense: await desk.suspense() }).toEqual({
+    const [anomaly] = await driver.anomalies(made.id);
+    expect(await driver.moves(anomaly?.id ?? '')).toEqual([`suspense → clearing_bre_b ${CENTS}`]);
+    expect({ ...(await driver.balance()), suspense: await driver.suspense() }).toEqual({
       ...before,
       suspense: before.suspense - Number(CENTS),
     });
-    expect(await desk.events(made.id)).toEqual(['payout.declined']);
+    expect(await driver.events(made.id)).toEqual(['payout.declined']);
   });
 
   it('a settlement after a rejection of which no notice ever came is found by the last question', async () => {
-    const made = await desk.create({ key: '@TESTDECLINED' });
-    await desk.reaches(made.id, 'DECLINED');
+    const made = await driver.create({ key: '@TESTDECLINED' });
+    await driver.reaches(made.id, 'DECLINED');
     await strike('lost-notice');
-    await desk.simulator.endOrder({ endToEndId: made.endToEndId, outcome: 'SETTLED', anyway: true });
+    await driver.simulator.endOrder({ endToEndId: made.endToEndId, outcome: 'SETTLED', anyway: true });
     await stack.shiftTime(61_000);
-    await until('it is noticed', async () => (await desk.anomalies(made.id)).length > 0);
-    expect(await desk.anomalies(made.id)).toMatchObject([{ kind: 'sent_late', cents: `-${CENTS}` }]);
-    expect((await desk.get(made.id)).status).toBe('DECLINED');
-    const [row] = await desk.query('select rail_task, rail_due_at from caudal.payouts where id = $1', [
+    await until('it is noticed', async () => (await driver.anomalies(made.id)).length > 0);
+    expect(await driver.anomalies(made.id)).toMatchObject([{ kind: 'sent_late', cents: `-${CENTS}` }]);
+    expect((await driver.get(made.id)).status).toBe('DECLINED');
+    const [row] = await driver.query('select rail_task, rail_due_at from caudal.payouts where id = $1', [
       made.id,
     ]);
     expect(row, 'and was the last').toEqual({ rail_task: null, rail_due_at: null });
   });
 
   it('a rejection after a settlement: CONFIRMED stays, and it is a contradiction without money', async () => {
-    const made = await desk.create();
-    const confirmed = await desk.reaches(made.id, 'CONFIRMED');
-    await desk.simulator.endOrder({ endToEndId: made.endToEndId, outcome: 'REJECTED', anyway: true });
-    await until('it is noticed', async () => (await desk.anomalies(made.id)).length > 0);
-    await desk.quiet();
-    expect(await desk.get(made.id)).toMatchObject({
+    const made = await driver.create();
+    const confirmed = await driver.reaches(made.id, 'CONFIRMED');
+    await driver.simulator.endOrder({ endToEndId: made.endToEndId, outcome: 'REJECTED', anyway: true });
+    await until('it is noticed', async () => (await driver.anomalies(made.id)).length > 0);
+    await driver.quiet();
+    expect(await driver.get(made.id)).toMatchObject({
       ...confirmed,
       anomalies: [{ kind: 'CONTRADICTION', amount: null, resolution: null }],
     });
-    expect(await desk.anomalies(made.id)).toMatchObject([{ kind: 'contradiction', cents: null }]);
-    expect(await desk.moves(made.id)).toHaveLength(2);
+    expect(await driver.anomalies(made.id)).toMatchObject([{ kind: 'contradiction', cents: null }]);
+    expect(await driver.moves(made.id)).toHaveLength(2);
   });
 
   it('the same settlement said again: nothing new in it', async () => {
-    const made = await desk.create();
-    await desk.reaches(made.id, 'CONFIRMED');
-    await desk.simulator.endOrder({ endToEndId: made.endToEndId, outcome: 'SETTLED', anyway: true });
-    await desk.quiet();
-    expect(await desk.anomalies(made.id)).toEqual([]);
-    await confirmedOnce(made, 'settled, by notice');
+    const made = await driver.create();
+    await driver.reaches(made.id, 'CONFIRMED');
+    await driver.simulator.endOrder({ endToEndId: made.endToEndId, outcome: 'SETTLED', anyway: true });
+    await driver.quiet();
+    expect(await driver.anomalies(made.id)).toEqual([]);
+    await confirmedOnce(made, 'settled_on_notification');
   });
 
   it('another execution of what was confirmed, of which the rail knows nothing: told, and no money moves', async () => {
-    const made = await desk.create();
-    await desk.reaches(made.id, 'CONFIRMED');
+    const made = await driver.create();
+    await driver.reaches(made.id, 'CONFIRMED');
     const executionId = randomUUID();
     await tell(made.endToEndId, { executionId });
-    await desk.nothingMoreToHear();
-    expect(await desk.anomalies(made.id)).toMatchObject([
-      { kind: 'unfounded', cents: null, execution_id: executionId },
+    await driver.nothingMoreToHear();
+    expect(await driver.anomalies(made.id)).toMatchObject([
+      { kind: 'unconfirmed', cents: null, execution_id: executionId },
     ]);
-    await confirmedOnce(made, 'settled, by notice');
+    await confirmedOnce(made, 'settled_on_notification');
   });
 
   it('a rejection of what was declined: nothing new in it', async () => {
-    const made = await desk.create({ key: '@TESTDECLINED' });
-    await desk.reaches(made.id, 'DECLINED');
+    const made = await driver.create({ key: '@TESTDECLINED' });
+    await driver.reaches(made.id, 'DECLINED');
     await tell(made.endToEndId, REJECTION);
-    await desk.quiet();
-    expect(await desk.anomalies(made.id)).toEqual([]);
-    expect(await desk.events(made.id)).toEqual(['payout.declined']);
+    await driver.quiet();
+    expect(await driver.anomalies(made.id)).toEqual([]);
+    expect(await driver.events(made.id)).toEqual(['payout.declined']);
   });
 });
 
@@ -405,18 +420,20 @@ it('an order in whose name a lot is said at once, in every order, ends as the ra
       const outcome = index % 2 === 0 ? ('SETTLED' as const) : ('REJECTED' as const);
       await Promise.all([
         tell(endToEndId, REJECTION),
-        desk.simulator.endOrder({ endToEndId, outcome }),
+        driver.simulator.endOrder({ endToEndId, outcome }),
         tell(endToEndId, { amount: '7.00' }),
         tell(endToEndId, REJECTION),
       ]);
     }),
   );
   for (const [index, { id }] of made.entries())
-    await desk.reaches(id, index % 2 === 0 ? 'CONFIRMED' : 'DECLINED');
-  await desk.nothingMoreToHear();
+    await driver.reaches(id, index % 2 === 0 ? 'CONFIRMED' : 'DECLINED');
+  await driver.nothingMoreToHear();
   for (const [index, each] of made.entries()) {
-    expect(await desk.events(each.id)).toEqual([index % 2 === 0 ? 'payout.confirmed' : 'payout.declined']);
-    expect(await desk.executions(each)).toBe(index % 2 === 0 ? 1 : 0);
-    expect((await desk.anomalies(each.id)).map(({ cents }) => cents)).not.toContainEqual(expect.any(String));
+    expect(await driver.events(each.id)).toEqual([index % 2 === 0 ? 'payout.confirmed' : 'payout.declined']);
+    expect(await driver.executions(each)).toBe(index % 2 === 0 ? 1 : 0);
+    expect((await driver.anomalies(each.id)).map(({ cents }) => cents)).not.toContainEqual(
+      expect.any(String),
+    );
   }
 });

@@ -2,18 +2,18 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openPayload } from '../../src/events/event.seal.ts';
 import type { OrganizationSecrets } from '../../src/organizations/organization.ts';
 import { composeInProcess, settingsFor } from '../harness/in-process.ts';
-import { PayoutDesk } from '../harness/payout-desk.ts';
+import { PayoutDriver } from '../harness/payout-driver.ts';
 import { readMetric } from '../harness/read-metric.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
 let stack: Stack;
-let desk: PayoutDesk;
+let driver: PayoutDriver;
 let secrets: OrganizationSecrets;
 beforeAll(async () => {
-  stack = await startStack({ apis: 2, workers: 2, settings: { CAUDAL_DUE_EVERY_MS: '20' } });
-  desk = new PayoutDesk(stack);
-  await desk.fund();
+  stack = await startStack({ apis: 2, workers: 2, settings: { CAUDAL_WORKER_POLL_MS: '20' } });
+  driver = new PayoutDriver(stack);
+  await driver.fund();
   const inside = await composeInProcess(settingsFor(stack.database.ownerUrl));
   ({ secrets } = await inside.principalOf(stack.organization.apiKey));
   await inside.close();
@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => stack?.stop());
 
 async function bodyOfEvent(id: string): Promise<unknown> {
-  const [row] = await desk.query<{ id: string; organization_id: string; payload: Buffer }>(
+  const [row] = await driver.query<{ id: string; organization_id: string; payload: Buffer }>(
     'select id, organization_id, payload from caudal.events where resource_id = $1',
     [id],
   );
@@ -33,17 +33,20 @@ describe('a payout that arrives', () => {
   it.each(['@TESTOK', '@TESTLOSTANSWER'])(
     'at %s is CONFIRMED, executed once, told once and paid from the balance',
     async (key) => {
-      const before = await desk.balance();
-      const made = await desk.create({ key });
-      const seen = await desk.reaches(made.id, 'CONFIRMED');
-      await desk.quiet();
-      expect(await desk.executions(made)).toBe(1);
-      expect(await desk.attempts(made.id)).toEqual([
+      const before = await driver.balance();
+      const made = await driver.create({ key });
+      const seen = await driver.reaches(made.id, 'CONFIRMED');
+      await driver.quiet();
+      expect(await driver.executions(made)).toBe(1);
+      expect(await driver.attempts(made.id)).toEqual([
         { number: 1, answer: key === '@TESTOK' ? 'accepted' : 'unknown', error_code: null },
       ]);
-      expect(await desk.moves(made.id)).toEqual(['available → held 120050', 'held → clearing_bre_b 120050']);
-      expect(await desk.balance()).toEqual({ available: before.available - 120_050, held: before.held });
-      expect(await desk.events(made.id)).toEqual(['payout.confirmed']);
+      expect(await driver.moves(made.id)).toEqual([
+        'available → held 120050',
+        'held → clearing_bre_b 120050',
+      ]);
+      expect(await driver.balance()).toEqual({ available: before.available - 120_050, held: before.held });
+      expect(await driver.events(made.id)).toEqual(['payout.confirmed']);
       expect(await bodyOfEvent(made.id)).toEqual({
         id: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
         event: 'payout.confirmed',
@@ -69,9 +72,9 @@ describe('a payout that arrives', () => {
   );
 
   it('has state, history, event and money of the same moment, under the execution of the rail', async () => {
-    const made = await desk.create();
-    await desk.reaches(made.id, 'CONFIRMED');
-    const [facts] = await desk.query<Record<'result' | 'history' | 'event' | 'transfer', Date>>(
+    const made = await driver.create();
+    await driver.reaches(made.id, 'CONFIRMED');
+    const [facts] = await driver.query<Record<'result' | 'history' | 'event' | 'transfer', Date>>(
       `select p.result_at as result, h.at as history, e.created_at as event, t.at as transfer from caudal.payouts p
        join caudal.payout_history h on h.payout_id = p.id and h.to_status = 'CONFIRMED'
        join caudal.events e on e.resource_id = p.id
@@ -79,8 +82,8 @@ describe('a payout that arrives', () => {
       [made.id],
     );
     expect(new Set(Object.values(facts ?? {}).map(Number)).size).toBe(1);
-    const [row] = await desk.query('select execution_id from caudal.payouts where id = $1', [made.id]);
-    const order = await desk.simulator.order(made.endToEndId);
+    const [row] = await driver.query('select execution_id from caudal.payouts where id = $1', [made.id]);
+    const order = await driver.simulator.order(made.endToEndId);
     expect(row).toEqual({ execution_id: order?.executionId });
     expect(order).toMatchObject({ internalId: made.id, amount: '1200.50', key: '@TESTOK' });
   });
@@ -88,15 +91,15 @@ describe('a payout that arrives', () => {
 
 describe('a payout that is rejected', () => {
   it('at @TESTDECLINED is DECLINED as ACCOUNT_NOT_FOUND, and its money is back', async () => {
-    const before = await desk.balance();
-    const made = await desk.create({ key: '@TESTDECLINED' });
-    const seen = await desk.reaches(made.id, 'DECLINED');
+    const before = await driver.balance();
+    const made = await driver.create({ key: '@TESTDECLINED' });
+    const seen = await driver.reaches(made.id, 'DECLINED');
     expect(seen.errorCode).toBe('ACCOUNT_NOT_FOUND');
-    await desk.quiet();
-    expect(await desk.executions(made)).toBe(0);
-    expect(await desk.balance()).toEqual(before);
-    expect(await desk.moves(made.id)).toEqual(['available → held 120050', 'held → available 120050']);
-    expect(await desk.events(made.id)).toEqual(['payout.declined']);
+    await driver.quiet();
+    expect(await driver.executions(made)).toBe(0);
+    expect(await driver.balance()).toEqual(before);
+    expect(await driver.moves(made.id)).toEqual(['available → held 120050', 'held → available 120050']);
+    expect(await driver.events(made.id)).toEqual(['payout.declined']);
     expect(await bodyOfEvent(made.id)).toMatchObject({
       event: 'payout.declined',
       data: { status: 'DECLINED', errorCode: 'ACCOUNT_NOT_FOUND', resultAt: seen.resultAt },
@@ -107,34 +110,34 @@ describe('a payout that is rejected', () => {
     ['@TESTSUSPENDED', 'KEY_SUSPENDED'],
     ['@TESTNOTFOUND', 'KEY_NOT_FOUND'],
   ])('at %s is DECLINED as %s', async (key, errorCode) => {
-    const { id } = await desk.create({ key });
-    expect(await desk.reaches(id, 'DECLINED')).toMatchObject({ errorCode });
+    const { id } = await driver.create({ key });
+    expect(await driver.reaches(id, 'DECLINED')).toMatchObject({ errorCode });
   });
 
   it('over what the network carries is refused at the door, and DECLINED at once without asking', async () => {
-    await desk.fund(20_000_000);
-    const before = await desk.balance();
-    const made = await desk.create({ amountInCents: 1_155_200_100 });
-    expect(await desk.reaches(made.id, 'DECLINED')).toMatchObject({ errorCode: 'NETWORK_LIMIT_EXCEEDED' });
-    expect(await desk.attempts(made.id)).toEqual([
+    await driver.fund(20_000_000);
+    const before = await driver.balance();
+    const made = await driver.create({ amountInCents: 1_155_200_100 });
+    expect(await driver.reaches(made.id, 'DECLINED')).toMatchObject({ errorCode: 'NETWORK_LIMIT_EXCEEDED' });
+    expect(await driver.attempts(made.id)).toEqual([
       { number: 1, answer: 'refused', error_code: 'NETWORK_LIMIT_EXCEEDED' },
     ]);
-    expect(await desk.causes(made.id)).toEqual(['created', 'refused by the rail']);
-    const [row] = await desk.query('select questions from caudal.payouts where id = $1', [made.id]);
+    expect(await driver.causes(made.id)).toEqual(['created', 'order_refused']);
+    const [row] = await driver.query('select questions from caudal.payouts where id = $1', [made.id]);
     expect(row).toEqual({ questions: 0 });
-    expect(await desk.balance()).toEqual(before);
-    expect(await desk.events(made.id)).toEqual(['payout.declined']);
+    expect(await driver.balance()).toEqual(before);
+    expect(await driver.events(made.id)).toEqual(['payout.declined']);
   });
 });
 
 describe('a payout of which the rail does not tell', () => {
   it('stays PROCESSING with its money set aside, and after a minute a person is told', async () => {
-    const before = await desk.balance();
-    const made = await desk.create({ key: '@TESTTIMEOUT' });
-    await desk.arrives(made);
-    await until('its answer is written down', async () => (await desk.attempts(made.id))[0]?.answer);
+    const before = await driver.balance();
+    const made = await driver.create({ key: '@TESTTIMEOUT' });
+    await driver.arrives(made);
+    await until('its answer is written down', async () => (await driver.attempts(made.id))[0]?.answer);
     const unknown = async () =>
-      (JSON.parse(await desk.command('payouts', 'unknown', '--json')) as { id: string }[]).map(
+      (JSON.parse(await driver.command('payouts', 'unknown', '--json')) as { id: string }[]).map(
         ({ id }) => id,
       );
     expect(await unknown()).toEqual([]);
@@ -144,20 +147,20 @@ describe('a payout of which the rail does not tell', () => {
       await until('the metric tells', async () => (await readMetric(worker, 'caudal_payouts_unknown')) === 1);
     // Asked and asked again: no answer of the kind "in process" ever ends it.
     await stack.shiftTime(2 * 3_600_000);
-    await desk.quiet();
-    const [row] = await desk.query<{ questions: number }>(
+    await driver.quiet();
+    const [row] = await driver.query<{ questions: number }>(
       'select questions from caudal.payouts where id = $1',
       [made.id],
     );
     expect(row?.questions).toBeGreaterThan(0);
-    expect((await desk.get(made.id)).status).toBe('PROCESSING');
-    expect(await desk.attempts(made.id), 'sent once').toHaveLength(1);
-    expect(await desk.balance()).toEqual({
+    expect((await driver.get(made.id)).status).toBe('PROCESSING');
+    expect(await driver.attempts(made.id), 'sent once').toHaveLength(1);
+    expect(await driver.balance()).toEqual({
       available: before.available - 120_050,
       held: before.held + 120_050,
     });
-    await desk.simulator.endOrder({ endToEndId: made.endToEndId, outcome: 'SETTLED' });
-    await desk.reaches(made.id, 'CONFIRMED');
+    await driver.simulator.endOrder({ endToEndId: made.endToEndId, outcome: 'SETTLED' });
+    await driver.reaches(made.id, 'CONFIRMED');
     expect(await unknown()).toEqual([]);
     for (const worker of stack.workers)
       await until(
@@ -168,6 +171,6 @@ describe('a payout of which the rail does not tell', () => {
 });
 
 it('the books of all this are whole', async () => {
-  await desk.quiet();
-  expect(await desk.brokenBooks()).toEqual([]);
+  await driver.quiet();
+  expect(await driver.brokenBooks()).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { CUSTOMER, newReference } from '../harness/payin-requests.ts';
-import { type MadePayout, PayoutDesk, type SeenPayout } from '../harness/payout-desk.ts';
+import { type MadePayout, PayoutDriver, type SeenPayout } from '../harness/payout-driver.ts';
 import { readMetric } from '../harness/read-metric.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
@@ -11,18 +11,18 @@ const SOMEBODY_ELSE = {
 } as const;
 
 let stack: Stack;
-let desk: PayoutDesk;
+let driver: PayoutDriver;
 beforeAll(async () => {
-  stack = await startStack({ apis: 2, workers: 2, settings: { CAUDAL_DUE_EVERY_MS: '20' } });
-  desk = new PayoutDesk(stack);
-  await desk.fund();
+  stack = await startStack({ apis: 2, workers: 2, settings: { CAUDAL_WORKER_POLL_MS: '20' } });
+  driver = new PayoutDriver(stack);
+  await driver.fund();
 });
 afterAll(() => stack?.stop());
 afterEach(async () => {
-  await desk.simulator.clearFaults();
-  await desk.query('delete from caudal.rail_pauses');
+  await driver.simulator.clearFaults();
+  await driver.query('delete from caudal.rail_pauses');
   await pausesKnown(0);
-  await desk.booksAreWhole();
+  await driver.booksAreWhole();
 });
 
 async function pausesKnown(count: number): Promise<void> {
@@ -34,39 +34,39 @@ async function pausesKnown(count: number): Promise<void> {
 }
 
 async function pause(...of: readonly string[]): Promise<void> {
-  await desk.command('rails', 'pause', '--rail', 'BRE_B', '--reason', 'falla', '--by', 'Laura', ...of);
+  await driver.command('rails', 'pause', '--rail', 'BRE_B', '--reason', 'falla', '--by', 'Laura', ...of);
   await pausesKnown(1);
 }
-const resume = (...of: readonly string[]) => desk.command('rails', 'resume', '--rail', 'BRE_B', ...of);
+const resume = (...of: readonly string[]) => driver.command('rails', 'resume', '--rail', 'BRE_B', ...of);
 
 let keys = 0;
 /** A key of the directory that only this test uses, and what was promised about it. */
 async function lookedUp(): Promise<{ key: string; made: MadePayout }> {
   keys += 1;
   const key = `@STALE${keys}`;
-  await desk.simulator.list({ key });
-  const lookupId = await desk.lookUp(key);
-  return { key, made: await desk.create({ key, lookupId }) };
+  await driver.simulator.list({ key });
+  const lookupId = await driver.lookUp(key);
+  return { key, made: await driver.create({ key, lookupId }) };
 }
 
 const promiseOf = async ({ id }: MadePayout) =>
   (
-    await desk.query<{ resolution_id: string | null }>(
+    await driver.query<{ resolution_id: string | null }>(
       'select resolution_id from caudal.payouts where id = $1',
       [id],
     )
   )[0]?.resolution_id;
 
 async function neverSent(made: MadePayout): Promise<void> {
-  expect(await desk.attempts(made.id)).toEqual([]);
-  expect(await desk.simulator.order(made.endToEndId)).toBeNull();
+  expect(await driver.attempts(made.id)).toEqual([]);
+  expect(await driver.simulator.order(made.endToEndId)).toBeNull();
 }
 
 describe('a pause', () => {
   it('lets payouts be accepted and canceled, sends none, and all the others when it ends', async () => {
     await pause();
-    const before = await desk.balance();
-    const made = await desk.createMany(4);
+    const before = await driver.balance();
+    const made = await driver.createMany(4);
     expect(made.map(({ payout }) => payout.status)).toEqual(made.map(() => 'PROCESSING'));
     await stack.shiftTime(30 * MINUTE);
     for (const worker of stack.workers)
@@ -76,24 +76,33 @@ describe('a pause', () => {
     if (!canceled) throw new Error('no payout');
     const answer = await stack.api.post<SeenPayout>(`/payouts/${canceled.id}/cancel`, {});
     expect([answer.status, answer.body.status]).toEqual([200, 'CANCELED']);
-    expect(await desk.balance()).toEqual({
+    expect(await driver.balance()).toEqual({
       available: before.available - 3 * 120_050,
       held: before.held + 3 * 120_050,
     });
     await resume();
-    await desk.allReach(others, 'CONFIRMED');
+    await driver.allReach(others, 'CONFIRMED');
     await neverSent(canceled);
-    expect((await desk.get(canceled.id)).status).toBe('CANCELED');
-    expect(await desk.events(canceled.id)).toEqual(['payout.canceled']);
-    for (const each of others) expect(await desk.executions(each)).toBe(1);
+    expect((await driver.get(canceled.id)).status).toBe('CANCELED');
+    expect(await driver.events(canceled.id)).toEqual(['payout.canceled']);
+    for (const each of others) expect(await driver.executions(each)).toBe(1);
   });
 
   it('of one organization holds its payouts back while those of the others are sent', async () => {
     const other = await stack.newOrganization();
     const { organizationId: org } = other;
-    await desk.command('ledger', 'deposit', '--org', org, '--amount', '5000', '--reference', newReference());
+    await driver.command(
+      'ledger',
+      'deposit',
+      '--org',
+      org,
+      '--amount',
+      '5000',
+      '--reference',
+      newReference(),
+    );
     await pause('--org', stack.organization.organizationId);
-    const held = await desk.create();
+    const held = await driver.create();
     const theirs = stack.api.as(other.apiKey);
     const { body } = await theirs.post<SeenPayout>('/payouts', {
       amountInCents: 100,
@@ -109,18 +118,18 @@ describe('a pause', () => {
     );
     await neverSent(held);
     await resume('--org', stack.organization.organizationId);
-    await desk.reaches(held.id, 'CONFIRMED');
-    expect(await desk.executions(held)).toBe(1);
+    await driver.reaches(held.id, 'CONFIRMED');
+    expect(await driver.executions(held)).toBe(1);
   });
 
   it('does not stop the questions about what was sent before', async () => {
-    await desk.simulator.addFault({ rail: 'BRE_B', operation: 'notice', fault: 'lost-notice', times: 1 });
-    const made = await desk.create();
-    await until('it is settled', async () => (await desk.executions(made)) === 1);
+    await driver.simulator.addFault({ rail: 'BRE_B', operation: 'notice', fault: 'lost-notice', times: 1 });
+    const made = await driver.create();
+    await until('it is settled', async () => (await driver.executions(made)) === 1);
     await pause();
     await stack.shiftTime(31_000);
-    await desk.reaches(made.id, 'CONFIRMED');
-    expect(await desk.causes(made.id)).toEqual(['created', 'settled, when asked']);
+    await driver.reaches(made.id, 'CONFIRMED');
+    expect(await driver.causes(made.id)).toEqual(['created', 'settled_on_poll']);
   });
 });
 
@@ -132,38 +141,38 @@ describe('a promise of the directory that is too old when the payout may leave',
     expect(before).toEqual(expect.any(String));
     await stack.shiftTime(20 * MINUTE);
     await resume();
-    await desk.reaches(made.id, 'CONFIRMED');
+    await driver.reaches(made.id, 'CONFIRMED');
     const now = await promiseOf(made);
     expect(now).not.toBe(before);
-    expect(await desk.simulator.order(made.endToEndId)).toMatchObject({ key, resolutionId: now });
-    expect(await desk.executions(made)).toBe(1);
-    expect(await desk.attempts(made.id)).toHaveLength(1);
+    expect(await driver.simulator.order(made.endToEndId)).toMatchObject({ key, resolutionId: now });
+    expect(await driver.executions(made)).toBe(1);
+    expect(await driver.attempts(made.id)).toHaveLength(1);
   });
 
   it.each([
     [
       'has another holder',
       'RECEIVER_MISMATCH',
-      (key: string) => desk.simulator.list({ key, holder: SOMEBODY_ELSE }),
+      (key: string) => driver.simulator.list({ key, holder: SOMEBODY_ELSE }),
     ],
-    ['is gone', 'KEY_NOT_FOUND', (key: string) => desk.simulator.list({ key, holder: null })],
+    ['is gone', 'KEY_NOT_FOUND', (key: string) => driver.simulator.list({ key, holder: null })],
     [
       'is suspended',
       'KEY_SUSPENDED',
-      (key: string) => desk.simulator.list({ key, status: 'SUSPENDED_BY_CLIENT' }),
+      (key: string) => driver.simulator.list({ key, status: 'SUSPENDED_BY_CLIENT' }),
     ],
   ])('whose key %s: DECLINED as %s, never sent, the money back', async (_what, errorCode, change) => {
     await pause();
-    const before = await desk.balance();
+    const before = await driver.balance();
     const { key, made } = await lookedUp();
     await change(key);
     await stack.shiftTime(20 * MINUTE);
     await resume();
-    expect(await desk.reaches(made.id, 'DECLINED')).toMatchObject({ errorCode });
-    expect(await desk.causes(made.id)).toEqual(['created', 'the receiver has changed']);
-    expect(await desk.events(made.id)).toEqual(['payout.declined']);
+    expect(await driver.reaches(made.id, 'DECLINED')).toMatchObject({ errorCode });
+    expect(await driver.causes(made.id)).toEqual(['created', 'receiver_changed']);
+    expect(await driver.events(made.id)).toEqual(['payout.declined']);
     await neverSent(made);
-    expect(await desk.balance()).toEqual(before);
+    expect(await driver.balance()).toEqual(before);
   });
 
   it.each(['down', 'lost-answer', 'hang'] as const)(
@@ -172,23 +181,23 @@ describe('a promise of the directory that is too old when the payout may leave',
       await pause();
       const { made } = await lookedUp();
       await stack.shiftTime(20 * MINUTE);
-      const id = await desk.simulator.addFault({ rail: 'BRE_B', operation: 'resolve', fault, times: 1 });
+      const id = await driver.simulator.addFault({ rail: 'BRE_B', operation: 'resolve', fault, times: 1 });
       await resume();
-      await until('the directory was asked', async () => (await desk.simulator.struck(id)) === 1);
-      await desk.reaches(made.id, 'CONFIRMED', 20_000);
-      expect(await desk.executions(made)).toBe(1);
+      await until('the directory was asked', async () => (await driver.simulator.struck(id)) === 1);
+      await driver.reaches(made.id, 'CONFIRMED', 20_000);
+      expect(await driver.executions(made)).toBe(1);
     },
   );
 
   it('of a payout that was canceled meanwhile leads nowhere', async () => {
     await pause();
     const { made } = await lookedUp();
-    const after = await desk.create();
+    const after = await driver.create();
     await stack.shiftTime(20 * MINUTE);
     expect((await stack.api.post(`/payouts/${made.id}/cancel`, {})).status).toBe(200);
     await resume();
-    await desk.reaches(after.id, 'CONFIRMED');
-    expect((await desk.get(made.id)).status).toBe('CANCELED');
+    await driver.reaches(after.id, 'CONFIRMED');
+    expect((await driver.get(made.id)).status).toBe('CANCELED');
     await neverSent(made);
   });
 
@@ -198,16 +207,16 @@ describe('a promise of the directory that is too old when the payout may leave',
     ['another holder, which the rail refuses', SOMEBODY_ELSE, 'DECLINED', 0],
   ] as const)('of an order that must be repeated, with %s', async (_what, holder, end, executions) => {
     for (const operation of ['order', 'order-query'])
-      await desk.simulator.addFault({ rail: 'BRE_B', operation, fault: 'down' });
+      await driver.simulator.addFault({ rail: 'BRE_B', operation, fault: 'down' });
     const { key, made } = await lookedUp();
-    await until('the first attempt failed', async () => (await desk.attempts(made.id))[0]?.answer);
+    await until('the first attempt failed', async () => (await driver.attempts(made.id))[0]?.answer);
     await stack.shiftTime(20 * MINUTE);
-    if (holder) await desk.simulator.list({ key, holder });
-    await desk.simulator.clearFaults();
+    if (holder) await driver.simulator.list({ key, holder });
+    await driver.simulator.clearFaults();
     await stack.shiftTime(2 * MINUTE);
-    await desk.reaches(made.id, end, 20_000);
-    expect((await desk.get(made.id)).errorCode).toBe(holder ? 'RECEIVER_MISMATCH' : null);
-    expect((await desk.attempts(made.id)).map(({ answer }) => answer)).toEqual(['unknown', 'accepted']);
-    expect(await desk.executions(made)).toBe(executions);
+    await driver.reaches(made.id, end, 20_000);
+    expect((await driver.get(made.id)).errorCode).toBe(holder ? 'RECEIVER_MISMATCH' : null);
+    expect((await driver.attempts(made.id)).map(({ answer }) => answer)).toEqual(['unknown', 'accepted']);
+    expect(await driver.executions(made)).toBe(executions);
   });
 });

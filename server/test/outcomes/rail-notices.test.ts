@@ -1,13 +1,13 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { OutcomeDesk } from '../harness/outcome-desk.ts';
+import { PayinDriver } from '../harness/payin-driver.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 
 let stack: Stack;
-let desk: OutcomeDesk;
+let driver: PayinDriver;
 beforeAll(async () => {
-  stack = await startStack({ apis: 1, workers: 1, settings: { CAUDAL_DUE_EVERY_MS: '20' } });
-  desk = new OutcomeDesk(stack);
+  stack = await startStack({ apis: 1, workers: 1, settings: { CAUDAL_WORKER_POLL_MS: '20' } });
+  driver = new PayinDriver(stack);
 });
 afterAll(async () => {
   await stack?.stop();
@@ -54,8 +54,8 @@ const settled = (key: string, changes: object = {}) => ({
 });
 
 const stored = async () =>
-  (await desk.query<{ count: number }>('select count(*)::int as count from caudal.rail_notices'))[0]?.count ??
-  0;
+  (await driver.query<{ count: number }>('select count(*)::int as count from caudal.rail_notices'))[0]
+    ?.count ?? 0;
 
 describe('what is refused leaves nothing behind', () => {
   it.each<[string, string, Sending, number]>([
@@ -110,7 +110,7 @@ describe('what is accepted', () => {
     const answer = await send(JSON.stringify({ notices: [notice] }));
     expect(answer.status).toBe(200);
     expect(await answer.json()).toEqual({ accepted: 1 });
-    const [row] = await desk.query<{ reference: string; raw: Buffer }>(
+    const [row] = await driver.query<{ reference: string; raw: Buffer }>(
       'select reference, raw from caudal.rail_notices where notice_id = $1',
       [notice.noticeId],
     );
@@ -121,25 +121,28 @@ describe('what is accepted', () => {
   it('about a key that nobody knows is asked about, and becomes an anomaly without money', async () => {
     const notice = settled('@CDLNEVERREGISTERED');
     await send(JSON.stringify({ notices: [notice] }));
-    await desk.nothingMoreToHear(stack);
-    const rows = await desk.query<{ kind: string; amount_in_cents: string | null; payin_id: string | null }>(
-      'select kind, amount_in_cents, payin_id from caudal.anomalies where execution_id = $1',
-      [notice.executionId],
-    );
+    await driver.nothingMoreToHear(stack);
+    const rows = await driver.query<{
+      kind: string;
+      amount_in_cents: string | null;
+      payin_id: string | null;
+    }>('select kind, amount_in_cents, payin_id from caudal.anomalies where execution_id = $1', [
+      notice.executionId,
+    ]);
     expect(rows).toEqual([{ kind: 'unmatched', amount_in_cents: null, payin_id: null }]);
   });
 
   it('announcing a payment that the rail knows nothing of confirms nothing when the amount is odd', async () => {
-    const { payin, key } = await desk.breb();
+    const { payin, key } = await driver.breb();
     await send(JSON.stringify({ notices: [settled(key, { amount: '1.00' })] }));
-    await desk.nothingMoreToHear(stack);
-    expect((await desk.get(payin.id)).status).toBe('PROCESSING');
-    expect(await desk.anomalies(payin.id)).toMatchObject([{ kind: 'unfounded', cents: null }]);
-    expect(await desk.transfers(payin.id)).toEqual([]);
+    await driver.nothingMoreToHear(stack);
+    expect((await driver.get(payin.id)).status).toBe('PROCESSING');
+    expect(await driver.anomalies(payin.id)).toMatchObject([{ kind: 'unconfirmed', cents: null }]);
+    expect(await driver.transfers(payin.id)).toEqual([]);
   });
 
   it('but cannot be read is kept for a person, and its neighbours are applied', async () => {
-    const { payin, key } = await desk.breb();
+    const { payin, key } = await driver.breb();
     const answer = await send(
       JSON.stringify({
         notices: [
@@ -152,8 +155,8 @@ describe('what is accepted', () => {
       }),
     );
     expect(answer.status).toBe(200);
-    await desk.reaches(payin.id, 'CONFIRMED');
-    const [row] = await desk.query<{ count: number }>(
+    await driver.reaches(payin.id, 'CONFIRMED');
+    const [row] = await driver.query<{ count: number }>(
       "select count(*)::int as count from caudal.rail_notices where word = 'unreadable' and task is null",
     );
     expect(row?.count).toBe(4);
@@ -161,32 +164,32 @@ describe('what is accepted', () => {
   });
 
   it('with a character that no database takes is kept as unreadable, and its neighbours are stored', async () => {
-    const { payin, key } = await desk.breb();
+    const { payin, key } = await driver.breb();
     const answer = await send(JSON.stringify({ notices: [settled('@A\u0000B'), settled(key)] }));
     expect(answer.status).toBe(200);
-    await desk.reaches(payin.id, 'CONFIRMED');
+    await driver.reaches(payin.id, 'CONFIRMED');
   });
 
   it('a hundred times over is one payment', async () => {
-    const { payin, key } = await desk.breb();
+    const { payin, key } = await driver.breb();
     const body = JSON.stringify({ notices: [settled(key)] });
     const answers = await Promise.all(Array.from({ length: 100 }, () => send(body)));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-    await desk.reaches(payin.id, 'CONFIRMED');
-    await desk.quiet();
-    expect(await desk.transfers(payin.id)).toHaveLength(1);
-    expect(await desk.events(payin.id)).toHaveLength(1);
-    expect(await desk.anomalies(payin.id)).toEqual([]);
+    await driver.reaches(payin.id, 'CONFIRMED');
+    await driver.quiet();
+    expect(await driver.transfers(payin.id)).toHaveLength(1);
+    expect(await driver.events(payin.id)).toHaveLength(1);
+    expect(await driver.anomalies(payin.id)).toEqual([]);
   });
 });
 
 it('an end without money that contradicts a payment is an anomaly, and changes nothing', async () => {
-  const { payin, key } = await desk.breb();
-  await desk.simulator.pay({ key });
-  const confirmed = await desk.reaches(payin.id, 'CONFIRMED');
-  await desk.simulator.endKey({ key, outcome: 'REJECTED', anyway: true });
-  await desk.quiet();
-  expect(await desk.anomalies(payin.id)).toMatchObject([{ kind: 'contradiction', cents: null }]);
+  const { payin, key } = await driver.breb();
+  await driver.simulator.pay({ key });
+  const confirmed = await driver.reaches(payin.id, 'CONFIRMED');
+  await driver.simulator.endKey({ key, outcome: 'REJECTED', anyway: true });
+  await driver.quiet();
+  expect(await driver.anomalies(payin.id)).toMatchObject([{ kind: 'contradiction', cents: null }]);
   const { body } = await stack.api.get(`/payins/${payin.id}`);
   expect(body).toMatchObject({
     ...confirmed,
@@ -195,12 +198,12 @@ it('an end without money that contradicts a payment is an anomaly, and changes n
 });
 
 it('a decline is not believed before the rail, asked, stands by it', async () => {
-  const { payin, key } = await desk.breb();
+  const { payin, key } = await driver.breb();
   // Paid, but the notice of it is lost; then a false decline comes.
-  await desk.simulator.addFault({ rail: 'BRE_B', operation: 'notice', fault: 'lost-notice', times: 1 });
-  await desk.simulator.pay({ key });
-  await desk.simulator.endKey({ key, outcome: 'CANCELED', anyway: true });
-  expect(await desk.reaches(payin.id, 'CONFIRMED')).toMatchObject({
+  await driver.simulator.addFault({ rail: 'BRE_B', operation: 'notice', fault: 'lost-notice', times: 1 });
+  await driver.simulator.pay({ key });
+  await driver.simulator.endKey({ key, outcome: 'CANCELED', anyway: true });
+  expect(await driver.reaches(payin.id, 'CONFIRMED')).toMatchObject({
     confirmedAmountInCents: payin.amountInCents,
   });
 });

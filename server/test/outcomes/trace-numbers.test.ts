@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { forgeBrebPayment } from '../harness/forged-notice.ts';
-import { OutcomeDesk, type SeenPayin } from '../harness/outcome-desk.ts';
+import { PayinDriver, type SeenPayin } from '../harness/payin-driver.ts';
 import { brebPayin } from '../harness/payin-requests.ts';
-import { PayoutDesk } from '../harness/payout-desk.ts';
+import { PayoutDriver } from '../harness/payout-driver.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
 let stack: Stack;
-let payins: OutcomeDesk;
-let payouts: PayoutDesk;
+let payins: PayinDriver;
+let payouts: PayoutDriver;
 beforeAll(async () => {
   stack = await startStack({ workers: 1 });
-  payins = new OutcomeDesk(stack);
-  payouts = new PayoutDesk(stack);
+  payins = new PayinDriver(stack);
+  payouts = new PayoutDriver(stack);
   await payouts.fund();
 });
 afterAll(() => stack?.stop());

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Admission, type Place } from '../../src/kit/admission.ts';
+import { Admission, type AdmissionSlot } from '../../src/kit/admission.ts';
 
 function house(most: number) {
   const clock = { ms: 0, unreadMs: 0 };
@@ -8,15 +8,15 @@ function house(most: number) {
     () => clock.unreadMs,
     () => clock.ms,
   );
-  const enter = (group: string, times: number): Place[] =>
-    Array.from({ length: times }, () => admission.enter(group)).filter((place) => place !== null);
+  const enter = (group: string, times: number): AdmissionSlot[] =>
+    Array.from({ length: times }, () => admission.enter(group)).filter((slot) => slot !== null);
   /** Fills it, and all of them take so long; `times` rounds. */
   const rounds = (times: number, tookMs: number, come = 2 * most) => {
     for (let round = 0; round < times; round += 1) {
       const places = enter('shop', come);
-      for (const place of places) place.begin();
+      for (const slot of places) slot.begin();
       clock.ms += tookMs;
-      for (const place of places) place.leave();
+      for (const slot of places) slot.leave();
     }
   };
   return { clock, admission, enter, rounds };
@@ -34,9 +34,9 @@ describe('a house with so many places', () => {
 
   it('gives a place back once, however often it is left', () => {
     const { enter, admission } = house(4);
-    const [place] = enter('shop', 4);
-    place?.leave();
-    place?.leave();
+    const [slot] = enter('shop', 4);
+    slot?.leave();
+    slot?.leave();
     expect(admission.inside).toBe(3);
   });
 
@@ -88,10 +88,10 @@ describe('a house with so many places', () => {
       const slow = enter('slow', 100);
       clock.ms += 20_000;
       const quick = enter('quick', 10);
-      for (const place of quick) place.begin();
+      for (const slot of quick) slot.begin();
       clock.ms += 10;
-      for (const place of quick) place.leave();
-      for (const place of slow) place.hungUp();
+      for (const slot of quick) slot.leave();
+      for (const slot of slow) slot.hungUp();
     }
     expect(admission.limit).toBe(100);
     expect(enter('slow', 100)).toHaveLength(100);

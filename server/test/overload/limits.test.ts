@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Answer } from '../harness/api-client.ts';
-import { type CredentialDesk, openCredentialDesk } from '../harness/credential-desk.ts';
-import { atTheDesk } from '../harness/operator-desk.ts';
+import { type CredentialDriver, openCredentialDriver } from '../harness/credential-driver.ts';
+import { runOperatorCommand } from '../harness/operator-command.ts';
 import { brebPayin, newReference } from '../harness/payin-requests.ts';
 import { readMetric } from '../harness/read-metric.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
 let stack: Stack;
-let desk: CredentialDesk;
+let driver: CredentialDriver;
 beforeAll(async () => {
   // A second of it comes back in a second, so what is to stay refused for the length of a test is one a second.
   stack = await startStack({ settings: { CAUDAL_WRITES_PER_SECOND: '1', CAUDAL_READS_PER_SECOND: '100' } });
-  desk = await openCredentialDesk(stack);
+  driver = await openCredentialDriver(stack);
 });
 afterAll(async () => {
-  await desk?.close();
+  await driver?.close();
   await stack?.stop();
 });
 
@@ -42,7 +42,7 @@ async function refusedOf(send: () => Promise<Answer>): Promise<Answer> {
 
 describe('an organization beyond its limit', () => {
   it('is told of its limit by every answer, and refused with 429 and when to come again', async () => {
-    const { apiKey } = await desk.newOrganization();
+    const { apiKey } = await driver.newOrganization();
     const first = await stack.api.as(apiKey).post('/payins', brebPayin());
     expect(first.status).toBe(201);
     expect(first.headers.get('ratelimit-policy')).toBe('"writes";q=5;w=5');
@@ -58,7 +58,7 @@ describe('an organization beyond its limit', () => {
   });
 
   it('has done nothing by what was refused, and may send the same again', async () => {
-    const { apiKey, organizationId } = await desk.newOrganization();
+    const { apiKey, organizationId } = await driver.newOrganization();
     const { refused, reference, created } = await untilRefused(apiKey);
     expect(refused.status).toBe(429);
     const [row] = await stack.database.query<{ payins: number; refs: number }>(
@@ -75,8 +75,8 @@ describe('an organization beyond its limit', () => {
   });
 
   it('still reads, and does not touch the limit of others', async () => {
-    const { apiKey } = await desk.newOrganization();
-    const other = await desk.newOrganization();
+    const { apiKey } = await driver.newOrganization();
+    const other = await driver.newOrganization();
     await untilRefused(apiKey);
     const read = await stack.api.as(apiKey).get('/payins');
     expect(read.status).toBe(200);
@@ -85,8 +85,8 @@ describe('an organization beyond its limit', () => {
   });
 
   it('cannot get round it by another key, nor by a token, and tokens count as writes', async () => {
-    const { apiKey, keyId, organizationId } = await desk.newOrganization();
-    const { apiKey: second } = await desk.newKey(organizationId);
+    const { apiKey, keyId, organizationId } = await driver.newOrganization();
+    const { apiKey: second } = await driver.newKey(organizationId);
     await untilRefused(apiKey);
     const token = await refusedOf(() =>
       stack.api.with({ 'x-api-key': '' }).request('POST', '/oauth/token', {
@@ -106,7 +106,7 @@ describe('an organization beyond its limit', () => {
   });
 
   it('is answered in Spanish when it asks for it', async () => {
-    const { apiKey } = await desk.newOrganization();
+    const { apiKey } = await driver.newOrganization();
     await untilRefused(apiKey);
     const answer = await refusedOf(() =>
       stack.api.as(apiKey).post('/payins', brebPayin(), { 'accept-language': 'es-CO' }),
@@ -116,7 +116,7 @@ describe('an organization beyond its limit', () => {
   });
 
   it('keeps its connection, also with a body that nobody reads', async () => {
-    const { apiKey } = await desk.newOrganization();
+    const { apiKey } = await driver.newOrganization();
     await untilRefused(apiKey);
     const large = brebPayin({ reference: 'x'.repeat(60_000) });
     for (let index = 0; index < 3; index += 1)
@@ -127,20 +127,25 @@ describe('an organization beyond its limit', () => {
   it('shows in the metrics, by why and what', async () => {
     const [process] = stack.apis;
     if (!process) throw new Error('no process');
-    const { apiKey } = await desk.newOrganization();
+    const { apiKey } = await driver.newOrganization();
     await untilRefused(apiKey);
-    expect(await readMetric(process, 'caudal_refused_total')).toBeGreaterThan(0);
+    expect(await readMetric(process, 'caudal_http_requests_rejected_total')).toBeGreaterThan(0);
     const text = await (await fetch(`${process.opsUrl}/metrics`)).text();
-    expect(text).toMatch(/^caudal_refused_total\{reason="rate_limited",kind="write"\} \d+$/m);
+    expect(text).toMatch(/^caudal_http_requests_rejected_total\{reason="rate_limited",kind="write"\} \d+$/m);
   });
 });
 
 describe('limits of its own', () => {
   const limits = (...args: string[]) =>
-    atTheDesk({ ...stack.settings, DATABASE_URL: stack.database.ownerUrl }, 'org', 'limits', ...args);
+    runOperatorCommand(
+      { ...stack.settings, DATABASE_URL: stack.database.ownerUrl },
+      'org',
+      'limits',
+      ...args,
+    );
 
   it('hold within a second, and go back to those of the deployment', async () => {
-    const { apiKey, organizationId } = await desk.newOrganization();
+    const { apiKey, organizationId } = await driver.newOrganization();
     expect((await limits(organizationId)).stdout).toBe(
       "Writes  the deployment's\nReads   the deployment's\n",
     );
@@ -167,7 +172,7 @@ describe('limits of its own', () => {
   it('are refused where they make no sense', async () => {
     expect(await limits('nobody')).toMatchObject({ code: 2 });
     expect(await limits('01990000-0000-7000-8000-000000000000')).toMatchObject({ code: 1 });
-    const { organizationId } = await desk.newOrganization();
+    const { organizationId } = await driver.newOrganization();
     for (const value of ['-1', '1000001', 'many', '1.5'])
       expect(await limits(organizationId, `--writes=${value}`)).toMatchObject({ code: 2 });
   });

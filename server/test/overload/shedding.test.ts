@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Answer } from '../harness/api-client.ts';
-import { openLink } from '../harness/checkout-desk.ts';
+import { openLink } from '../harness/checkout-driver.ts';
 import { brebPayin, newReference, psePayin } from '../harness/payin-requests.ts';
 import { readMetric } from '../harness/read-metric.ts';
 import { SimulatorControl } from '../harness/simulator-control.ts';
@@ -26,7 +26,7 @@ let simulator: SimulatorControl;
 beforeAll(async () => {
   stack = await startStack({
     settings: {
-      CAUDAL_MOST_AT_ONCE: String(PLACES),
+      CAUDAL_MAX_CONCURRENT_REQUESTS: String(PLACES),
       // All that are let in are under way at once, and none is given up while they are held.
       CAUDAL_BATCH_LANES: '8',
       CAUDAL_DATABASE_DEADLINE_MS: '20000',
@@ -46,7 +46,7 @@ afterAll(async () => {
   await stack?.stop();
 });
 
-const inside = async () => readMetric(stack.apis[0] ?? { opsUrl: '' }, 'caudal_requests_inside');
+const inside = async () => readMetric(stack.apis[0] ?? { opsUrl: '' }, 'caudal_http_requests_in_flight');
 
 const holdCreations = () => stack.database.query('insert into public.hold values (true)');
 const letGo = () => stack.database.query('delete from public.hold');
@@ -134,10 +134,15 @@ describe('a process that is full', () => {
       return socket;
     });
     await until('all places are taken', async () => (await inside()) === PLACES);
-    const before = await readMetric(stack.apis[0] ?? { opsUrl: '' }, 'caudal_refused_total').catch(() => 0);
+    const before = await readMetric(
+      stack.apis[0] ?? { opsUrl: '' },
+      'caudal_http_requests_rejected_total',
+    ).catch(() => 0);
     for (const socket of hungUp) socket.destroy();
     for (let index = 0; index < 5; index += 1) expect((await create().answer).status).toBe(503);
-    expect(await readMetric(stack.apis[0] ?? { opsUrl: '' }, 'caudal_refused_total')).toBe(before + 5);
+    expect(await readMetric(stack.apis[0] ?? { opsUrl: '' }, 'caudal_http_requests_rejected_total')).toBe(
+      before + 5,
+    );
   });
 
   it('is left by a client that hangs up before its request is whole', async () => {

@@ -1,11 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { cents } from '../../src/kit/money.ts';
-import { type Judged, judgeMessage, judgeStanding, standsBy } from '../../src/payins/payin.outcome.ts';
-import { nextTask } from '../../src/payins/payin.questions.ts';
-import type { Payment, RailErrorCode, Standing, Told } from '../../src/rails/contract.ts';
+import {
+  decideFromNotification,
+  decideFromStatus,
+  isConfirmedBy,
+  type OutcomeInput,
+} from '../../src/payins/payin.outcome.ts';
+import { nextTask } from '../../src/payins/payin.polling.ts';
+import type { CollectionStatus, Payment, RailErrorCode, RailNotification } from '../../src/rails/contract.ts';
 
 const AMOUNT = cents(5000n);
-const open: Judged = {
+const open: OutcomeInput = {
   status: 'PROCESSING',
   amount: AMOUNT,
   expired: false,
@@ -16,7 +21,7 @@ const open: Judged = {
   unverified: null,
   reversed: false,
 };
-const in_ = (status: Judged['status'], changes: Partial<Judged> = {}): Judged => ({
+const in_ = (status: OutcomeInput['status'], changes: Partial<OutcomeInput> = {}): OutcomeInput => ({
   ...open,
   status,
   ...changes,
@@ -26,59 +31,66 @@ const booked =
   (...ids: string[]) =>
   (id: string) =>
     ids.includes(id);
-const paid = (executionId: string, amount = AMOUNT): Told => ({ kind: 'paid', executionId, amount });
-const declined = (errorCode: RailErrorCode = 'RAIL_REJECTED'): Told => ({ kind: 'declined', errorCode });
+const paid = (executionId: string, amount = AMOUNT): RailNotification => ({
+  kind: 'paid',
+  executionId,
+  amount,
+});
+const declined = (errorCode: RailErrorCode = 'RAIL_REJECTED'): RailNotification => ({
+  kind: 'declined',
+  errorCode,
+});
 const payment = (executionId: string, amount = AMOUNT, at: string | null = null): Payment => ({
   executionId,
   amount,
   at: at === null ? null : new Date(at),
 });
 const stands = (
-  state: Standing['state'],
+  state: CollectionStatus['state'],
   payments: Payment[] = [],
   errorCode: RailErrorCode | null = null,
 ) => ({ state, payments, errorCode });
 
 describe('a message', () => {
-  it.each<[string, Judged | null, Told, ReturnType<typeof judgeMessage>]>([
-    ['of what is booked already', in_('CONFIRMED'), paid('e1'), 'known'],
-    ['of a payment for what nobody knows', null, paid('e2'), 'doubtful'],
-    ['of another amount', open, paid('e2', cents(4999n)), 'doubtful'],
-    ['of a payment for what has ended', in_('CANCELED'), paid('e2'), 'doubtful'],
-    ['of a further payment', in_('CONFIRMED'), paid('e2'), 'doubtful'],
-    ['of a decline', open, declined(), 'doubtful'],
-    ['of a decline of what nobody knows', null, declined(), 'doubtful'],
-    ['of a decline of what has ended without money', in_('CANCELED'), declined(), 'known'],
+  it.each<[string, OutcomeInput | null, RailNotification, ReturnType<typeof decideFromNotification>]>([
+    ['of what is booked already', in_('CONFIRMED'), paid('e1'), 'duplicate'],
+    ['of a payment for what nobody knows', null, paid('e2'), 'needs_verification'],
+    ['of another amount', open, paid('e2', cents(4999n)), 'needs_verification'],
+    ['of a payment for what has ended', in_('CANCELED'), paid('e2'), 'needs_verification'],
+    ['of a further payment', in_('CONFIRMED'), paid('e2'), 'needs_verification'],
+    ['of a decline', open, declined(), 'needs_verification'],
+    ['of a decline of what nobody knows', null, declined(), 'needs_verification'],
+    ['of a decline of what has ended without money', in_('CANCELED'), declined(), 'duplicate'],
     [
       'of a refusal of what was paid',
       in_('CONFIRMED'),
       { kind: 'refused', errorCode: 'KEY_INVALID' },
-      'known',
+      'duplicate',
     ],
     [
       'of a refusal past its time',
       in_('PROCESSING', { expired: true }),
       { kind: 'refused', errorCode: 'KEY_NOT_FOUND' },
-      'doubtful',
+      'needs_verification',
     ],
-  ])('%s', (_what, payin, told, result) => {
-    expect(judgeMessage(payin, told, booked('e1'), none)).toEqual(result);
+  ])('%s', (_what, payin, notification, result) => {
+    expect(decideFromNotification(payin, notification, booked('e1'), none)).toEqual(result);
   });
 
   it('of the payment that was asked for confirms, also what is still PENDING or past its time', () => {
     for (const payin of [open, in_('PENDING'), in_('PROCESSING', { expired: true })])
-      expect(judgeMessage(payin, paid('e1'), none, none)).toMatchObject({
+      expect(decideFromNotification(payin, paid('e1'), none, none)).toMatchObject({
         move: { to: 'CONFIRMED', confirmedAmount: AMOUNT },
-        bookings: [{ executionId: 'e1', into: 'pending' }],
-        oddities: [],
+        postings: [{ executionId: 'e1', into: 'pending' }],
+        detectedAnomalies: [],
       });
   });
 
   it('of a decline of what was paid is a contradiction and nothing else', () => {
-    expect(judgeMessage(in_('CONFIRMED'), declined(), none, none)).toEqual({
+    expect(decideFromNotification(in_('CONFIRMED'), declined(), none, none)).toEqual({
       move: null,
-      bookings: [],
-      oddities: [{ kind: 'contradiction', executionId: null, amount: null }],
+      postings: [],
+      detectedAnomalies: [{ kind: 'contradiction', executionId: null, amount: null }],
       verifies: false,
     });
   });
@@ -90,34 +102,34 @@ describe('an answer', () => {
       payment('e2', AMOUNT, '2026-01-01T00:00:02Z'),
       payment('e1', AMOUNT, '2026-01-01T00:00:01Z'),
     ];
-    expect(judgeStanding(open, stands('paid', payments), none, null)).toMatchObject({
+    expect(decideFromStatus(open, stands('paid', payments), none, null)).toMatchObject({
       move: { to: 'CONFIRMED', confirmedAmount: AMOUNT },
-      bookings: [
+      postings: [
         { executionId: 'e1', into: 'pending' },
         { executionId: 'e2', into: 'suspense' },
       ],
-      oddities: [{ kind: 'paid_again', executionId: 'e2', amount: AMOUNT }],
+      detectedAnomalies: [{ kind: 'paid_again', executionId: 'e2', amount: AMOUNT }],
     });
   });
 
   it('that lists one execution twice books it once', () => {
-    const { bookings } = judgeStanding(open, stands('paid', [payment('e1'), payment('e1')]), none, null);
-    expect(bookings).toHaveLength(1);
+    const { postings } = decideFromStatus(open, stands('paid', [payment('e1'), payment('e1')]), none, null);
+    expect(postings).toHaveLength(1);
   });
 
-  it.each<[Judged | null, string]>([
+  it.each<[OutcomeInput | null, string]>([
     [null, 'unmatched'],
     [in_('CONFIRMED'), 'paid_again'],
     [in_('DECLINED'), 'paid_late'],
     [in_('CANCELED'), 'paid_late'],
   ])('of money where there is no open payin: suspense', (payin, kind) => {
-    const judged = judgeStanding(payin, stands('paid', [payment('e9')]), none, null);
+    const judged = decideFromStatus(payin, stands('paid', [payment('e9')]), none, null);
     expect(judged.move).toBeNull();
-    expect(judged.bookings).toEqual([{ executionId: 'e9', amount: AMOUNT, into: 'suspense' }]);
-    expect(judged.oddities).toEqual([{ kind, executionId: 'e9', amount: AMOUNT }]);
+    expect(judged.postings).toEqual([{ executionId: 'e9', amount: AMOUNT, into: 'suspense' }]);
+    expect(judged.detectedAnomalies).toEqual([{ kind, executionId: 'e9', amount: AMOUNT }]);
   });
 
-  it.each<[string, Judged, ReturnType<typeof stands>, object | null]>([
+  it.each<[string, OutcomeInput, ReturnType<typeof stands>, object | null]>([
     [
       'declined',
       open,
@@ -157,11 +169,11 @@ describe('an answer', () => {
       { to: 'CANCELED', errorCode: 'EXPIRED' },
     ],
     ['not found, in its time', in_('PENDING', { nothingUnderWay: true }), stands('not_found'), null],
-  ])('%s', (_what, payin, standing, move) => {
-    const judged = judgeStanding(payin, standing, none, null);
+  ])('%s', (_what, payin, railStatus, move) => {
+    const judged = decideFromStatus(payin, railStatus, none, null);
     if (move === null) expect(judged.move).toBeNull();
     else expect(judged.move).toMatchObject(move);
-    expect(judged.bookings).toEqual([]);
+    expect(judged.postings).toEqual([]);
   });
 
   it('never changes what has ended, whatever it says', () => {
@@ -169,7 +181,7 @@ describe('an answer', () => {
       for (const state of ['open', 'closed', 'paid', 'declined', 'not_found'] as const)
         for (const payments of [[], [payment('e1')]])
           expect(
-            judgeStanding(
+            decideFromStatus(
               in_(status, { expired: true }),
               stands(state, payments, 'RAIL_REJECTED'),
               none,
@@ -178,39 +190,39 @@ describe('an answer', () => {
           ).toBeNull();
   });
 
-  it('that knows nothing of an announced payment makes it unfounded, without money', () => {
-    expect(judgeStanding(open, stands('open'), none, paid('e1')).oddities).toEqual([
-      { kind: 'unfounded', executionId: 'e1', amount: null },
+  it('that knows nothing of an announced payment makes it unconfirmed, without money', () => {
+    expect(decideFromStatus(open, stands('open'), none, paid('e1')).detectedAnomalies).toEqual([
+      { kind: 'unconfirmed', executionId: 'e1', amount: null },
     ]);
-    expect(judgeStanding(null, stands('not_found'), none, paid('e1')).oddities).toEqual([
+    expect(decideFromStatus(null, stands('not_found'), none, paid('e1')).detectedAnomalies).toEqual([
       { kind: 'unmatched', executionId: 'e1', amount: null },
     ]);
   });
 
   it('of money that was booked for somebody else leaves an open payin open, and somebody must look', () => {
-    expect(judgeStanding(open, stands('paid', [payment('e1')]), booked('e1'), null)).toEqual({
+    expect(decideFromStatus(open, stands('paid', [payment('e1')]), booked('e1'), null)).toEqual({
       move: null,
-      bookings: [],
-      oddities: [{ kind: 'contradiction', executionId: 'e1', amount: null }],
+      postings: [],
+      detectedAnomalies: [{ kind: 'contradiction', executionId: 'e1', amount: null }],
       verifies: false,
     });
   });
 
   it('that a transaction is unknown which the rail itself made is a contradiction, not an end', () => {
-    const judged = judgeStanding(
+    const judged = decideFromStatus(
       in_('PROCESSING', { expired: true, opened: true }),
       stands('not_found'),
       none,
       null,
     );
     expect(judged.move).toBeNull();
-    expect(judged.oddities).toMatchObject([{ kind: 'contradiction' }]);
+    expect(judged.detectedAnomalies).toMatchObject([{ kind: 'contradiction' }]);
   });
 });
 
 describe('the amount of a direct payin', () => {
-  const paidWith = (amount: bigint, changes: Partial<Judged> = {}) =>
-    judgeStanding(in_('PROCESSING', changes), stands('paid', [payment('e1', cents(amount))]), none, null);
+  const paidWith = (amount: bigint, changes: Partial<OutcomeInput> = {}) =>
+    decideFromStatus(in_('PROCESSING', changes), stands('paid', [payment('e1', cents(amount))]), none, null);
 
   it('declines a payin that received less with UNDERPAID and keeps the money in suspense', () => {
     expect(paidWith(4999n)).toEqual({
@@ -222,8 +234,8 @@ describe('the amount of a direct payin', () => {
         payment: { executionId: 'e1', verified: true },
         cause: 'underpaid',
       },
-      bookings: [{ executionId: 'e1', amount: 4999n, into: 'suspense' }],
-      oddities: [{ kind: 'underpaid', executionId: 'e1', amount: 4999n }],
+      postings: [{ executionId: 'e1', amount: 4999n, into: 'suspense' }],
+      detectedAnomalies: [{ kind: 'underpaid', executionId: 'e1', amount: 4999n }],
       verifies: false,
     });
   });
@@ -236,13 +248,13 @@ describe('the amount of a direct payin', () => {
         errorCode: null,
         settles: true,
         payment: { executionId: 'e1', verified: true },
-        cause: 'paid, when asked',
+        cause: 'paid_on_poll',
       },
-      bookings: [
+      postings: [
         { executionId: 'e1', amount: AMOUNT, into: 'pending' },
         { executionId: 'e1', amount: 1n, into: 'suspense', excess: true },
       ],
-      oddities: [{ kind: 'overpaid', executionId: 'e1', amount: 1n }],
+      detectedAnomalies: [{ kind: 'overpaid', executionId: 'e1', amount: 1n }],
       verifies: false,
     });
   });
@@ -252,9 +264,9 @@ describe('the amount of a direct payin', () => {
       payment('e1', cents(10n), '2026-01-01T00:00:01Z'),
       payment('e2', AMOUNT, '2026-01-01T00:00:02Z'),
     ];
-    expect(judgeStanding(open, stands('paid', payments), none, null)).toMatchObject({
+    expect(decideFromStatus(open, stands('paid', payments), none, null)).toMatchObject({
       move: { to: 'CONFIRMED', confirmedAmount: AMOUNT },
-      oddities: [{ kind: 'paid_again', executionId: 'e1', amount: 10n }],
+      detectedAnomalies: [{ kind: 'paid_again', executionId: 'e1', amount: 10n }],
     });
   });
 
@@ -263,9 +275,9 @@ describe('the amount of a direct payin', () => {
       payment('e2', cents(4990n), '2026-01-01T00:00:02Z'),
       payment('e1', cents(10n), '2026-01-01T00:00:01Z'),
     ];
-    expect(judgeStanding(open, stands('paid', payments), none, null)).toMatchObject({
+    expect(decideFromStatus(open, stands('paid', payments), none, null)).toMatchObject({
       move: { to: 'DECLINED', confirmedAmount: 10n, errorCode: 'UNDERPAID' },
-      oddities: [
+      detectedAnomalies: [
         { kind: 'underpaid', executionId: 'e1', amount: 10n },
         { kind: 'paid_late', executionId: 'e2', amount: 4990n },
       ],
@@ -275,62 +287,68 @@ describe('the amount of a direct payin', () => {
   it.each([1n, 4999n, 5000n, 5001n])('confirms with %s cents under the policy ANY', (amount) => {
     expect(paidWith(amount, { amountPolicy: 'ANY' })).toMatchObject({
       move: { to: 'CONFIRMED', confirmedAmount: amount, settles: true },
-      bookings: [{ executionId: 'e1', amount, into: 'pending' }],
-      oddities: [],
+      postings: [{ executionId: 'e1', amount, into: 'pending' }],
+      detectedAnomalies: [],
     });
   });
 
   it('is checked with the rail under every policy before a notification of another amount is applied', () => {
     for (const amountPolicy of ['EXACT', 'ANY'] as const)
-      expect(judgeMessage({ ...open, amountPolicy }, paid('e1', cents(1n)), none, none)).toBe('doubtful');
+      expect(decideFromNotification({ ...open, amountPolicy }, paid('e1', cents(1n)), none, none)).toBe(
+        'needs_verification',
+      );
   });
 });
 
 describe('an attempt to pay a link', () => {
   const waiting = in_('PROCESSING', { link: 'waiting' });
   const ended = in_('PROCESSING', { link: 'ended' });
-  const sum = (bookings: readonly { readonly amount: bigint }[]) =>
-    bookings.reduce((total, { amount }) => total + amount, 0n);
+  const sum = (postings: readonly { readonly amount: bigint }[]) =>
+    postings.reduce((total, { amount }) => total + amount, 0n);
 
-  it.each<[string, Judged]>([
+  it.each<[string, OutcomeInput]>([
     ['by notice', waiting],
     ['past its time', { ...waiting, expired: true }],
     ['before its bank page was known', { ...waiting, status: 'PENDING' }],
   ])('with its amount settles, %s', (_how, payin) => {
     const judgement = {
       move: { to: 'CONFIRMED', confirmedAmount: AMOUNT, settles: true },
-      bookings: [{ executionId: 'e1', amount: AMOUNT, into: 'pending' }],
-      oddities: [],
+      postings: [{ executionId: 'e1', amount: AMOUNT, into: 'pending' }],
+      detectedAnomalies: [],
     };
-    expect(judgeMessage(payin, paid('e1'), none, none)).toMatchObject(judgement);
-    expect(judgeStanding(payin, stands('paid', [payment('e1')]), none, null)).toMatchObject(judgement);
+    expect(decideFromNotification(payin, paid('e1'), none, none)).toMatchObject(judgement);
+    expect(decideFromStatus(payin, stands('paid', [payment('e1')]), none, null)).toMatchObject(judgement);
   });
 
   it('with another amount is not believed before the rail was asked', () => {
     for (const amount of [4999n, 5001n])
-      expect(judgeMessage(waiting, paid('e1', cents(amount)), none, none)).toBe('doubtful');
+      expect(decideFromNotification(waiting, paid('e1', cents(amount)), none, none)).toBe(
+        'needs_verification',
+      );
   });
 
   it('with less is CONFIRMED with it, settles nothing, and an anomaly tells of the money in suspense', () => {
     const short = cents(4999n);
-    expect(judgeStanding(waiting, stands('paid', [payment('e1', short)]), none, paid('e1', short))).toEqual({
+    expect(
+      decideFromStatus(waiting, stands('paid', [payment('e1', short)]), none, paid('e1', short)),
+    ).toEqual({
       move: {
         to: 'CONFIRMED',
         confirmedAmount: short,
         errorCode: null,
         settles: false,
         payment: { executionId: 'e1', verified: true },
-        cause: 'paid, when asked',
+        cause: 'paid_on_poll',
       },
-      bookings: [{ executionId: 'e1', amount: short, into: 'suspense' }],
-      oddities: [{ kind: 'underpaid', executionId: 'e1', amount: short }],
+      postings: [{ executionId: 'e1', amount: short, into: 'suspense' }],
+      detectedAnomalies: [{ kind: 'underpaid', executionId: 'e1', amount: short }],
       verifies: false,
     });
   });
 
   it('with more settles its amount; what is beyond it is in suspense, and an anomaly tells of that', () => {
     const over = cents(5001n);
-    const judged = judgeStanding(waiting, stands('paid', [payment('e1', over)]), none, null);
+    const judged = decideFromStatus(waiting, stands('paid', [payment('e1', over)]), none, null);
     expect(judged).toEqual({
       move: {
         to: 'CONFIRMED',
@@ -338,22 +356,22 @@ describe('an attempt to pay a link', () => {
         errorCode: null,
         settles: true,
         payment: { executionId: 'e1', verified: true },
-        cause: 'paid, when asked',
+        cause: 'paid_on_poll',
       },
-      bookings: [
+      postings: [
         { executionId: 'e1', amount: AMOUNT, into: 'pending' },
         { executionId: 'e1', amount: 1n, into: 'suspense', excess: true },
       ],
-      oddities: [{ kind: 'overpaid', executionId: 'e1', amount: 1n }],
+      detectedAnomalies: [{ kind: 'overpaid', executionId: 'e1', amount: 1n }],
       verifies: false,
     });
   });
 
-  it('paid twice at once: the first decides, and neither oddity hides the other', () => {
+  it('paid twice at once: the first decides, and neither detectedAnomaly hides the other', () => {
     const payments = [payment('e1', cents(10n)), payment('e2', AMOUNT)];
-    const judged = judgeStanding(waiting, stands('paid', payments), none, null);
+    const judged = decideFromStatus(waiting, stands('paid', payments), none, null);
     expect(judged.move).toMatchObject({ confirmedAmount: 10n, settles: false });
-    expect(judged.oddities.map(({ kind, amount }) => [kind, amount])).toEqual([
+    expect(judged.detectedAnomalies.map(({ kind, amount }) => [kind, amount])).toEqual([
       ['underpaid', 10n],
       ['paid_again', AMOUNT],
     ]);
@@ -361,42 +379,47 @@ describe('an attempt to pay a link', () => {
 
   it('of a link that has ended is nobody’s, whatever it amounts to', () => {
     // Money that only a notification reported must not be credited from suspense.
-    expect(judgeMessage(ended, paid('e1'), none, none)).toBe('doubtful');
+    expect(decideFromNotification(ended, paid('e1'), none, none)).toBe('needs_verification');
     for (const amount of [1n, 5000n, 9999n])
-      expect(judgeStanding(ended, stands('paid', [payment('e1', cents(amount))]), none, null)).toMatchObject({
+      expect(
+        decideFromStatus(ended, stands('paid', [payment('e1', cents(amount))]), none, null),
+      ).toMatchObject({
         move: { to: 'CONFIRMED', settles: false },
-        bookings: [{ into: 'suspense', amount }],
-        oddities: [{ kind: 'paid_again', amount }],
+        postings: [{ into: 'suspense', amount }],
+        detectedAnomalies: [{ kind: 'paid_again', amount }],
       });
   });
 
-  it('every cent that comes is booked once, and every cent in suspense has its oddity', () => {
+  it('every cent that comes is booked once, and every cent in suspense has its detectedAnomaly', () => {
     for (const link of ['waiting', 'ended', null] as const)
       for (const status of ['PENDING', 'PROCESSING', 'CONFIRMED', 'DECLINED', 'CANCELED'] as const)
         for (const first of [1n, 4999n, 5000n, 5001n, 10_000n])
           for (const rest of [[], [payment('e2', cents(7n))]]) {
             const payments = [payment('e1', cents(first)), ...rest];
-            const judged = judgeStanding(in_(status, { link }), stands('paid', payments), none, null);
-            expect(sum(judged.bookings)).toBe(sum(payments));
-            const suspended = sum(judged.bookings.filter(({ into }) => into === 'suspense'));
-            const told = judged.oddities.reduce((total, { amount }) => total + (amount ?? 0n), 0n);
-            expect([link, status, first, told]).toEqual([link, status, first, suspended]);
+            const judged = decideFromStatus(in_(status, { link }), stands('paid', payments), none, null);
+            expect(sum(judged.postings)).toBe(sum(payments));
+            const suspended = sum(judged.postings.filter(({ into }) => into === 'suspense'));
+            const notification = judged.detectedAnomalies.reduce(
+              (total, { amount }) => total + (amount ?? 0n),
+              0n,
+            );
+            expect([link, status, first, notification]).toEqual([link, status, first, suspended]);
           }
   });
 
   it('that ends without money ends as any other', () => {
-    expect(judgeStanding(waiting, stands('declined', [], 'LIMIT_EXCEEDED'), none, null)).toMatchObject({
+    expect(decideFromStatus(waiting, stands('declined', [], 'LIMIT_EXCEEDED'), none, null)).toMatchObject({
       move: { to: 'DECLINED', settles: false, confirmedAmount: null },
-      bookings: [],
+      postings: [],
     });
-    expect(judgeStanding({ ...waiting, expired: true }, stands('closed'), none, null)).toMatchObject({
+    expect(decideFromStatus({ ...waiting, expired: true }, stands('closed'), none, null)).toMatchObject({
       move: { to: 'CANCELED', errorCode: 'EXPIRED', settles: false },
     });
   });
 });
 
 describe('whether an answer bears a message out', () => {
-  it.each<[string, Judged | null, ReturnType<typeof stands>, Told, boolean]>([
+  it.each<[string, OutcomeInput | null, ReturnType<typeof stands>, RailNotification, boolean]>([
     ['a payment that it lists', open, stands('paid', [payment('e1')]), paid('e1'), true],
     ['a payment that it does not list', in_('CANCELED'), stands('closed'), paid('e1'), false],
     ['a payment of which it lists another', open, stands('paid', [payment('e2')]), paid('e1'), false],
@@ -404,8 +427,8 @@ describe('whether an answer bears a message out', () => {
     ['a decline, and it still says open', open, stands('open'), declined(), false],
     ['a decline, and there is money', open, stands('paid', [payment('e1')]), declined(), true],
     ['a decline of what nobody knows', null, stands('not_found'), declined(), false],
-  ])('%s', (_what, payin, standing, told, result) => {
-    expect(standsBy(payin, standing, told)).toBe(result);
+  ])('%s', (_what, payin, railStatus, notification, result) => {
+    expect(isConfirmedBy(payin, railStatus, notification)).toBe(result);
   });
 });
 

@@ -1,11 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { cents } from '../../src/kit/money.ts';
-import { type Judged, judgeMessage, judgeStanding } from '../../src/payins/payin.outcome.ts';
-import { lastTask, verificationTask } from '../../src/payins/payin.questions.ts';
-import type { Payment, Standing } from '../../src/rails/contract.ts';
+import {
+  decideFromNotification,
+  decideFromStatus,
+  type OutcomeInput,
+} from '../../src/payins/payin.outcome.ts';
+import { lastTask, verificationTask } from '../../src/payins/payin.polling.ts';
+import type { CollectionStatus, Payment } from '../../src/rails/contract.ts';
 
 const AMOUNT = cents(5000n);
-const open: Judged = {
+const open: OutcomeInput = {
   status: 'PROCESSING',
   amount: AMOUNT,
   expired: false,
@@ -16,13 +20,13 @@ const open: Judged = {
   unverified: null,
   reversed: false,
 };
-const confirmed = (changes: Partial<NonNullable<Judged['unverified']>> = {}): Judged => ({
+const confirmed = (changes: Partial<NonNullable<OutcomeInput['unverified']>> = {}): OutcomeInput => ({
   ...open,
   status: 'CONFIRMED',
   unverified: { executionId: 'e1', amount: AMOUNT, pastProcessingTime: false, ...changes },
 });
 const payment = (executionId: string, amount = AMOUNT): Payment => ({ executionId, amount, at: null });
-const stands = (payments: Payment[], state: Standing['state'] = 'closed') => ({
+const stands = (payments: Payment[], state: CollectionStatus['state'] = 'closed') => ({
   state,
   payments,
   errorCode: null,
@@ -33,91 +37,91 @@ const NOT_LISTED = { kind: 'payment_not_listed', executionId: 'e1', amount: null
 
 describe('a payin is verified only by a status that was queried', () => {
   it('a notification confirms it and does not verify its payment', () => {
-    expect(judgeMessage(open, { kind: 'paid', executionId: 'e1', amount: AMOUNT }, none, none)).toMatchObject(
-      {
-        move: { to: 'CONFIRMED', payment: { executionId: 'e1', verified: false } },
-      },
-    );
+    expect(
+      decideFromNotification(open, { kind: 'paid', executionId: 'e1', amount: AMOUNT }, none, none),
+    ).toMatchObject({
+      move: { to: 'CONFIRMED', payment: { executionId: 'e1', verified: false } },
+    });
   });
 
   it('a notification of an execution whose booking was reversed confirms nothing before the rail was queried', () => {
-    const told = { kind: 'paid', executionId: 'e1', amount: AMOUNT } as const;
-    expect(judgeMessage(open, told, none, booked)).toBe('doubtful');
-    expect(judgeStanding(open, stands([payment('e1')], 'paid'), none, told)).toMatchObject({
+    const notification = { kind: 'paid', executionId: 'e1', amount: AMOUNT } as const;
+    expect(decideFromNotification(open, notification, none, booked)).toBe('needs_verification');
+    expect(decideFromStatus(open, stands([payment('e1')], 'paid'), none, notification)).toMatchObject({
       move: { to: 'CONFIRMED', payment: { executionId: 'e1', verified: true } },
     });
   });
 
   it('a status that lists the payment of an open payin confirms it and verifies its payment', () => {
-    expect(judgeStanding(open, stands([payment('e1')], 'paid'), none, null)).toMatchObject({
+    expect(decideFromStatus(open, stands([payment('e1')], 'paid'), none, null)).toMatchObject({
       move: { to: 'CONFIRMED', payment: { executionId: 'e1', verified: true } },
     });
   });
 
   it('a status that lists the notified execution verifies a confirmed payin, also after the processing time', () => {
     for (const pastProcessingTime of [false, true])
-      expect(judgeStanding(confirmed({ pastProcessingTime }), stands([payment('e1')]), booked, null)).toEqual(
-        { move: null, bookings: [], oddities: [], verifies: true },
-      );
+      expect(
+        decideFromStatus(confirmed({ pastProcessingTime }), stands([payment('e1')]), booked, null),
+      ).toEqual({ move: null, postings: [], detectedAnomalies: [], verifies: true });
   });
 
   it('a payin that is verified, or that another version confirmed and verified, is not verified again', () => {
-    const verified: Judged = { ...open, status: 'CONFIRMED' };
-    expect(judgeStanding(verified, stands([]), booked, null)).toMatchObject({
-      oddities: [],
+    const verified: OutcomeInput = { ...open, status: 'CONFIRMED' };
+    expect(decideFromStatus(verified, stands([]), booked, null)).toMatchObject({
+      detectedAnomalies: [],
       verifies: false,
     });
   });
 
   it('a payin of an earlier version is verified by a booked execution of its amount', () => {
     const payin = confirmed({ executionId: null, pastProcessingTime: true });
-    expect(judgeStanding(payin, stands([payment('e1')]), booked, null)).toMatchObject({ verifies: true });
-    expect(judgeStanding(payin, stands([]), booked, null)).toMatchObject({
+    expect(decideFromStatus(payin, stands([payment('e1')]), booked, null)).toMatchObject({ verifies: true });
+    expect(decideFromStatus(payin, stands([]), booked, null)).toMatchObject({
       verifies: false,
-      oddities: [{ kind: 'payment_not_listed', executionId: null }],
+      detectedAnomalies: [{ kind: 'payment_not_listed', executionId: null }],
     });
   });
 });
 
 describe('a payment that the rail does not list', () => {
   it('is waited for within the processing time, and an anomaly after it', () => {
-    expect(judgeStanding(confirmed(), stands([]), booked, null)).toMatchObject({
-      oddities: [],
+    expect(decideFromStatus(confirmed(), stands([]), booked, null)).toMatchObject({
+      detectedAnomalies: [],
       verifies: false,
     });
-    expect(judgeStanding(confirmed({ pastProcessingTime: true }), stands([]), booked, null)).toEqual({
+    expect(decideFromStatus(confirmed({ pastProcessingTime: true }), stands([]), booked, null)).toEqual({
       move: null,
-      bookings: [],
-      oddities: [NOT_LISTED],
+      postings: [],
+      detectedAnomalies: [NOT_LISTED],
       verifies: false,
     });
   });
 
   it('listed with another amount is an anomaly at once: the queried amount counts', () => {
-    expect(judgeStanding(confirmed(), stands([payment('e1', cents(4999n))]), booked, null)).toMatchObject({
-      bookings: [],
-      oddities: [NOT_LISTED],
+    expect(decideFromStatus(confirmed(), stands([payment('e1', cents(4999n))]), booked, null)).toMatchObject({
+      postings: [],
+      detectedAnomalies: [NOT_LISTED],
       verifies: false,
     });
   });
 
   it('is not replaced by another execution, whose money goes to suspense', () => {
     expect(
-      judgeStanding(confirmed({ pastProcessingTime: true }), stands([payment('e2')]), booked, null),
+      decideFromStatus(confirmed({ pastProcessingTime: true }), stands([payment('e2')]), booked, null),
     ).toEqual({
       move: null,
-      bookings: [{ executionId: 'e2', amount: AMOUNT, into: 'suspense' }],
-      oddities: [{ kind: 'paid_again', executionId: 'e2', amount: AMOUNT }, NOT_LISTED],
+      postings: [{ executionId: 'e2', amount: AMOUNT, into: 'suspense' }],
+      detectedAnomalies: [{ kind: 'paid_again', executionId: 'e2', amount: AMOUNT }, NOT_LISTED],
       verifies: false,
     });
   });
 
   it('listed after its booking was reversed came late: its money goes to suspense', () => {
-    const reversed: Judged = { ...open, status: 'CONFIRMED', reversed: true };
-    expect(judgeStanding(reversed, stands([payment('e1')]), none, null)).toEqual({
+    const reversed: OutcomeInput = { ...open, status: 'CONFIRMED', reversed: true };
+    expect(decideFromStatus(reversed, stands([payment('e1')]), none, null)).toEqual({
       move: null,
-      bookings: [{ executionId: 'e1', amount: AMOUNT, into: 'suspense' }],
-      oddities: [{ kind: 'paid_late', executionId: 'e1', amount: AMOUNT }],
+      postings: [{ executionId: 'e1', amount: AMOUNT, into: 'suspense' }],
+      detectedAnomalies: [{ kind: 'paid_late', executionId: 'e1', amount: AMOUNT }],
       verifies: false,
     });
   });
@@ -126,7 +130,7 @@ describe('a payment that the rail does not list', () => {
 describe('when the rail is queried again for a payment that it does not list', () => {
   const now = new Date('2026-03-01T12:00:00Z');
   const after = (endedMsAgo: number, reversed = false, decided = endedMsAgo >= 20_000) => {
-    const task = verificationTask({ now, endedMsAgo, longestProcessingMs: 20_000, decided, reversed });
+    const task = verificationTask({ now, endedMsAgo, maxProcessingMs: 20_000, decided, reversed });
     return task && task.at.getTime() - now.getTime();
   };
 
@@ -155,7 +159,7 @@ describe('when the rail is queried again for a payment that it does not list', (
 
   it('queries a closed key once more, a minute after the query that verified it', () => {
     const last = (justDone: 'ask' | 'close', endedMsAgo: number, rail: 'BRE_B' | 'PSE' = 'BRE_B') =>
-      lastTask(rail, { now, endedMsAgo, justDone, longestProcessingMs: 20_000 });
+      lastTask(rail, { now, endedMsAgo, justDone, maxProcessingMs: 20_000 });
     const inAMinute = { task: 'ask', at: new Date(now.getTime() + 60_000) };
     expect(last('close', 100)).toEqual(inAMinute);
     expect(last('close', 600_000)).toEqual(inAMinute);
@@ -166,7 +170,7 @@ describe('when the rail is queried again for a payment that it does not list', (
 
   it('queries a closed key for the last time after the processing time of the rail, when that is over a minute', () => {
     const last = (justDone: 'ask' | 'close', endedMsAgo: number) =>
-      lastTask('BRE_B', { now, endedMsAgo, justDone, longestProcessingMs: 120_000 });
+      lastTask('BRE_B', { now, endedMsAgo, justDone, maxProcessingMs: 120_000 });
     const afterProcessing = { task: 'ask', at: new Date(now.getTime() + 120_000) };
     expect(last('close', 100)).toEqual(afterProcessing);
     expect(last('ask', 60_000)).toEqual(afterProcessing);

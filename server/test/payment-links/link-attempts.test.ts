@@ -1,29 +1,29 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { CheckoutDesk, DETAILS, LINK_AMOUNT } from '../harness/checkout-desk.ts';
+import { CheckoutDriver, DETAILS, LINK_AMOUNT } from '../harness/checkout-driver.ts';
 import { PayerBrowser } from '../harness/payer-browser.ts';
 import { CUSTOMER } from '../harness/payin-requests.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
 let stack: Stack;
-let desk: CheckoutDesk;
+let driver: CheckoutDriver;
 beforeAll(async () => {
   stack = await startStack({
     apis: 2,
     workers: 2,
-    settings: { CAUDAL_DUE_EVERY_MS: '20', CAUDAL_SETTLEMENT_DELAY_MINUTES: '600' },
+    settings: { CAUDAL_WORKER_POLL_MS: '20', CAUDAL_SETTLEMENT_DELAY_MINUTES: '600' },
   });
-  desk = new CheckoutDesk(stack);
+  driver = new CheckoutDriver(stack);
 });
 afterAll(async () => {
   await stack?.stop();
 });
-afterEach(() => desk.allIsWell());
+afterEach(() => driver.allIsWell());
 
 describe('attempts', () => {
   it('fifty begun at once over two processes are one, and everybody sees the same key', async () => {
-    const link = await desk.link();
-    const before = await desk.simulator.stats();
+    const link = await driver.link();
+    const before = await driver.simulator.stats();
     const urls = stack.apis.map(({ url }) => url + new URL(link.paymentLinkUrl).pathname);
     const pages = await Promise.all(
       Array.from({ length: 50 }, (_, index) =>
@@ -35,18 +35,18 @@ describe('attempts', () => {
     // Each process lets a link be tried twenty times.
     expect([busy.length, others.length]).toEqual([10, 40]);
     expect(new Set(others.map(({ key }) => key)).size).toBe(1);
-    expect(await desk.attempts(link)).toHaveLength(1);
+    expect(await driver.attempts(link)).toHaveLength(1);
     const [key = ''] = others.map((page) => page.key);
-    await until('the key is registered', async () => (await desk.simulator.key(key)) !== null);
-    const { keys } = await desk.simulator.stats();
+    await until('the key is registered', async () => (await driver.simulator.key(key)) !== null);
+    const { keys } = await driver.simulator.stats();
     expect(keys.registered - before.keys.registered).toBe(1);
-    await desk.simulator.pay({ key });
-    await desk.reaches(link, 'COMPLETED');
+    await driver.simulator.pay({ key });
+    await driver.reaches(link, 'COMPLETED');
   });
 
   it('a page fetched a hundred times, as chat apps do, begins nothing', async () => {
-    const link = await desk.link();
-    const prefilled = await desk.link({ rail: 'BRE_B', inlineCustomer: CUSTOMER });
+    const link = await driver.link();
+    const prefilled = await driver.link({ rail: 'BRE_B', inlineCustomer: CUSTOMER });
     const counts = () =>
       stack.database.query(
         `select (select count(*)::int from caudal.payins) as payins, (select count(*)::int from caudal.payin_history) as history,
@@ -54,7 +54,7 @@ describe('attempts', () => {
            (select count(*)::int from caudal.payer_authorizations) as authorizations,
            (select count(*)::int from caudal.payment_links where open_payin_id is not null) as open`,
       );
-    const [before, rails] = [await counts(), await desk.simulator.stats()];
+    const [before, rails] = [await counts(), await driver.simulator.stats()];
     const payer = new PayerBrowser();
     const bank = 'm=PSE&bank=CO_NEQUI&personType=INDIVIDUAL';
     for (const url of [link.paymentLinkUrl, prefilled.paymentLinkUrl])
@@ -64,24 +64,24 @@ describe('attempts', () => {
     expect((await payer.open(`${link.paymentLinkUrl}/live?once`)).status).toBe(404);
     expect((await payer.open(`${link.paymentLinkUrl}/begin?method=BRE_B`)).status).toBe(405);
     expect(await counts()).toEqual(before);
-    const after = await desk.simulator.stats();
+    const after = await driver.simulator.stats();
     expect(after.keys).toEqual(rails.keys);
     expect(after.transactions).toBe(rails.transactions);
   });
 
   it('another method: the key is closed at the network before anything else is offered', async () => {
-    const link = await desk.link();
-    const { key, payin, payer, page } = await desk.breb(link);
+    const link = await driver.link();
+    const { key, payin, payer, page } = await driver.breb(link);
     expect(page.form.action).toBe(`${link.paymentLinkUrl}/change`);
     // While the network does not answer nobody is let on.
-    const fault = await desk.simulator.addFault({ rail: 'BRE_B', operation: 'close', fault: 'down' });
+    const fault = await driver.simulator.addFault({ rail: 'BRE_B', operation: 'close', fault: 'down' });
     const waiting = await payer.submit(page);
     expect([waiting.h1, waiting.refreshes]).toEqual(['Un momento…', true]);
-    await until('closing was tried', async () => (await desk.simulator.struck(fault)) > 0);
+    await until('closing was tried', async () => (await driver.simulator.struck(fault)) > 0);
     const forced = await payer.post(`${link.paymentLinkUrl}/begin`, { ...DETAILS, method: 'BRE_B' });
     expect(forced.h1).toBe('Un momento…');
-    expect(await desk.attempts(link)).toHaveLength(1);
-    await desk.simulator.removeFault(fault);
+    expect(await driver.attempts(link)).toHaveLength(1);
+    await driver.simulator.removeFault(fault);
     const method = await until(
       'the key is closed',
       async () => {
@@ -91,30 +91,30 @@ describe('attempts', () => {
       20_000,
     );
     expect(method.status).toBe(200);
-    expect(await desk.simulator.key(key)).toMatchObject({ status: 'CLOSED' });
-    expect(await desk.outcomes.get(payin.id)).toMatchObject({ status: 'CANCELED' });
-    const { reference, payin: second } = await desk.pse(link, new PayerBrowser());
-    await desk.simulator.endTransaction({ reference, state: 'OK' });
-    expect(await desk.reaches(link, 'COMPLETED')).toMatchObject({ payinId: second.id });
+    expect(await driver.simulator.key(key)).toMatchObject({ status: 'CLOSED' });
+    expect(await driver.outcomes.get(payin.id)).toMatchObject({ status: 'CANCELED' });
+    const { reference, payin: second } = await driver.pse(link, new PayerBrowser());
+    await driver.simulator.endTransaction({ reference, state: 'OK' });
+    expect(await driver.reaches(link, 'COMPLETED')).toMatchObject({ payinId: second.id });
     // Whoever still paid the old key: in suspense, and nobody is told.
-    await desk.simulator.pay({ key, anyway: true });
-    await desk.outcomes.quiet();
-    expect(await desk.outcomes.anomalies(payin.id)).toMatchObject([
+    await driver.simulator.pay({ key, anyway: true });
+    await driver.outcomes.quiet();
+    expect(await driver.outcomes.anomalies(payin.id)).toMatchObject([
       { kind: 'paid_late', cents: String(LINK_AMOUNT) },
     ]);
-    expect(await desk.events(link.paymentLinkId)).toMatchObject([{ event: 'paymentlink.completed' }]);
+    expect(await driver.events(link.paymentLinkId)).toMatchObject([{ event: 'paymentlink.completed' }]);
   });
 
   it('whoever is at the bank cannot change the method', async () => {
-    const link = await desk.link();
-    const { payer, payin, reference } = await desk.pse(link);
+    const link = await driver.link();
+    const { payer, payin, reference } = await driver.pse(link);
     const page = await payer.post(`${link.paymentLinkUrl}/change`, {});
     expect(page.h1).toBe('Su banco está confirmando el pago');
     expect((await payer.post(`${link.paymentLinkUrl}/begin`, { ...DETAILS, method: 'BRE_B' })).h1).toBe(
       page.h1,
     );
-    expect((await desk.attempts(link)).map(({ id }) => id)).toEqual([payin.id]);
-    await desk.simulator.endTransaction({ reference, state: 'OK' });
-    await desk.reaches(link, 'COMPLETED');
+    expect((await driver.attempts(link)).map(({ id }) => id)).toEqual([payin.id]);
+    await driver.simulator.endTransaction({ reference, state: 'OK' });
+    await driver.reaches(link, 'COMPLETED');
   });
 });

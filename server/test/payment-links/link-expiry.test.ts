@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createLinks } from '../../src/flows/create-links.ts';
+import { createLinks } from '../../src/flows/payment-links/create-links.ts';
 import { uuidv7 } from '../../src/kit/ids.ts';
 import { cents } from '../../src/kit/money.ts';
-import { CheckoutDesk } from '../harness/checkout-desk.ts';
+import { CheckoutDriver } from '../harness/checkout-driver.ts';
 import { composeInProcess, type InProcess } from '../harness/in-process.ts';
 import { newReference } from '../harness/payin-requests.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
@@ -81,6 +81,6 @@ describe('ten thousand links that expire in the same second', () => {
        where resource = 'paymentlink' group by event`,
     );
     expect(events).toEqual([{ event: 'paymentlink.expired', links: LINKS, events: LINKS }]);
-    await new CheckoutDesk(stack).allIsWell();
+    await new CheckoutDriver(stack).allIsWell();
   }, 120_000);
 });

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { CheckoutDesk, DETAILS, LINK_AMOUNT, type LinkBody } from '../harness/checkout-desk.ts';
-import { atTheDesk } from '../harness/operator-desk.ts';
+import { CheckoutDriver, DETAILS, LINK_AMOUNT, type LinkBody } from '../harness/checkout-driver.ts';
+import { runOperatorCommand } from '../harness/operator-command.ts';
 import { PayerBrowser } from '../harness/payer-browser.ts';
 import { pseReferenceOf } from '../harness/pse-reference.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
@@ -10,48 +10,48 @@ const MINUTE = 60_000;
 const FULL = String(LINK_AMOUNT);
 
 let stack: Stack;
-let desk: CheckoutDesk;
+let driver: CheckoutDriver;
 beforeAll(async () => {
   stack = await startStack({
     apis: 2,
     workers: 2,
     // The settlement of every minute must not come in between.
-    settings: { CAUDAL_DUE_EVERY_MS: '20', CAUDAL_SETTLEMENT_DELAY_MINUTES: '600' },
+    settings: { CAUDAL_WORKER_POLL_MS: '20', CAUDAL_SETTLEMENT_DELAY_MINUTES: '600' },
   });
-  desk = new CheckoutDesk(stack);
+  driver = new CheckoutDriver(stack);
 });
 afterAll(async () => {
   await stack?.stop();
 });
-afterEach(() => desk.allIsWell());
+afterEach(() => driver.allIsWell());
 
 async function told(link: LinkBody): Promise<string[]> {
-  return (await desk.events(link.paymentLinkId)).map(({ event }) => event);
+  return (await driver.events(link.paymentLinkId)).map(({ event }) => event);
 }
 
 describe('a link that is paid', () => {
   it('on Bre-B is COMPLETED with its payin, event and money in one transaction', async () => {
-    const link = await desk.link();
-    const { key, payin, payer } = await desk.breb(link);
+    const link = await driver.link();
+    const { key, payin, payer } = await driver.breb(link);
     expect(payin).toMatchObject({
       status: 'PROCESSING',
       rail: 'BRE_B',
       amountInCents: LINK_AMOUNT,
       paymentLinkId: link.paymentLinkId,
-      reference: (await desk.get(link)).reference,
+      reference: (await driver.get(link)).reference,
       inlineCustomer: { name: DETAILS.name, idNumber: '52123456', phone: '+573105550199' },
       sourceData: { keyType: 'QR_CODE', keyString: key },
     });
-    await desk.simulator.pay({ key });
-    const completed = await desk.reaches(link, 'COMPLETED');
-    const seen = await desk.outcomes.get(payin.id);
+    await driver.simulator.pay({ key });
+    const completed = await driver.reaches(link, 'COMPLETED');
+    const seen = await driver.outcomes.get(payin.id);
     expect(seen).toMatchObject({
       status: 'CONFIRMED',
       confirmedAmountInCents: LINK_AMOUNT,
       settlementStatus: 'PENDING_SETTLEMENT',
     });
     expect(completed).toMatchObject({ payinId: payin.id, completedAt: seen.resultAt });
-    expect(await desk.outcomes.transfers(payin.id)).toEqual([
+    expect(await driver.outcomes.transfers(payin.id)).toEqual([
       { debit: 'clearing_bre_b', credit: 'pending', cents: FULL },
     ]);
     const transactions = await stack.database.query<{ xmin: string }>(
@@ -67,11 +67,11 @@ describe('a link that is paid', () => {
   });
 
   it('tells of it by the payload of the interface, members in their order', async () => {
-    const link = await desk.link();
-    const { key } = await desk.breb(link);
-    await desk.simulator.pay({ key });
-    const { reference, completedAt } = await desk.reaches(link, 'COMPLETED');
-    const [event, ...more] = await desk.events(link.paymentLinkId);
+    const link = await driver.link();
+    const { key } = await driver.breb(link);
+    await driver.simulator.pay({ key });
+    const { reference, completedAt } = await driver.reaches(link, 'COMPLETED');
+    const [event, ...more] = await driver.events(link.paymentLinkId);
     expect(more).toEqual([]);
     expect(Object.keys(event ?? {})).toEqual(['id', 'event', 'resource', 'createdAt', 'data']);
     expect(event).toMatchObject({
@@ -95,11 +95,11 @@ describe('a link that is paid', () => {
   });
 
   it('on PSE after a bank said no and the payer tried again', async () => {
-    const link = await desk.link();
-    const { payer, payin: first, reference } = await desk.pse(link);
-    await desk.simulator.endTransaction({ reference, state: 'NOT_AUTHORIZED', reason: '8' });
-    await desk.outcomes.reaches(first.id, 'DECLINED');
-    expect((await desk.get(link)).status).toBe('PENDING');
+    const link = await driver.link();
+    const { payer, payin: first, reference } = await driver.pse(link);
+    await driver.simulator.endTransaction({ reference, state: 'NOT_AUTHORIZED', reason: '8' });
+    await driver.outcomes.reaches(first.id, 'DECLINED');
+    expect((await driver.get(link)).status).toBe('PENDING');
     const no = await payer.open(link.paymentLinkUrl);
     expect(no.h1).toBe('Su banco no aprobó el pago');
     expect(no.text).toContain('El valor supera el límite de su banco');
@@ -107,7 +107,7 @@ describe('a link that is paid', () => {
     const bank = await payer.click(no, 'Intentar de nuevo');
     expect(bank.h1).toBe('Elija su banco');
     await payer.submit(await payer.submit(bank, { bank: 'CO_NEQUI' }), DETAILS);
-    const second = await desk.latest(link);
+    const second = await driver.latest(link);
     expect(second.id).not.toBe(first.id);
     expect(second.sourceData.bank).toBe('CO_NEQUI');
     const again = await until('the second is at its bank', async () => {
@@ -118,130 +118,133 @@ describe('a link that is paid', () => {
       return transaction;
     });
     expect(again.pse_url).toContain(stack.simulatorUrl);
-    await desk.simulator.endTransaction({
+    await driver.simulator.endTransaction({
       reference: await pseReferenceOf(stack.database, second.id),
       state: 'OK',
     });
-    expect(await desk.reaches(link, 'COMPLETED')).toMatchObject({ payinId: second.id });
-    expect(await desk.outcomes.get(first.id)).toMatchObject({ status: 'DECLINED' });
+    expect(await driver.reaches(link, 'COMPLETED')).toMatchObject({ payinId: second.id });
+    expect(await driver.outcomes.get(first.id)).toMatchObject({ status: 'DECLINED' });
     expect(await told(link)).toEqual(['paymentlink.completed']);
   });
 });
 
 describe('another amount', () => {
   it('too little: the payin is CONFIRMED with it, the money is in suspense, the link waits on; then it is paid', async () => {
-    const link = await desk.link();
-    const { key, payin, payer } = await desk.breb(link);
-    const [execution] = await desk.simulator.pay({ key, amount: '30000.00' });
-    expect(await desk.outcomes.reaches(payin.id, 'CONFIRMED')).toMatchObject({
+    const link = await driver.link();
+    const { key, payin, payer } = await driver.breb(link);
+    const [execution] = await driver.simulator.pay({ key, amount: '30000.00' });
+    expect(await driver.outcomes.reaches(payin.id, 'CONFIRMED')).toMatchObject({
       confirmedAmountInCents: 3_000_000,
       settlementStatus: null,
       errorCode: null,
     });
-    expect(await desk.outcomes.transfers(payin.id)).toEqual([
+    expect(await driver.outcomes.transfers(payin.id)).toEqual([
       { debit: 'clearing_bre_b', credit: 'suspense', cents: '3000000' },
     ]);
-    expect(await desk.outcomes.anomalies(payin.id)).toEqual([
+    expect(await driver.outcomes.anomalies(payin.id)).toEqual([
       { kind: 'underpaid', cents: '3000000', execution_id: execution?.executionId },
     ]);
-    expect(await desk.get(link)).toMatchObject({ status: 'PENDING', payinId: null, completedAt: null });
+    expect(await driver.get(link)).toMatchObject({ status: 'PENDING', payinId: null, completedAt: null });
     expect(await told(link)).toEqual([]);
     const page = await payer.open(link.paymentLinkUrl);
     expect(page.h1).toBe('Recibimos $ 30.000 de $ 49.800');
     expect(page.text).toContain('ayuda@aurora.example');
-    await desk.booksAreWhole();
+    await driver.booksAreWhole();
 
     const next = await payer.post(`${link.paymentLinkUrl}/begin`, { ...DETAILS, method: 'BRE_B' });
     expect(next.key).not.toBe(key);
-    await until('it is registered', async () => (await desk.simulator.key(next.key)) !== null);
-    await desk.simulator.pay({ key: next.key });
-    const second = await desk.reaches(link, 'COMPLETED');
+    await until('it is registered', async () => (await driver.simulator.key(next.key)) !== null);
+    await driver.simulator.pay({ key: next.key });
+    const second = await driver.reaches(link, 'COMPLETED');
     expect(second.payinId).not.toBe(payin.id);
-    expect(await desk.outcomes.get(payin.id)).toMatchObject({ settlementStatus: null });
+    expect(await driver.outcomes.get(payin.id)).toMatchObject({ settlementStatus: null });
     expect(await told(link)).toEqual(['paymentlink.completed']);
   });
 
   it('too little and nothing more: the link expires', async () => {
-    const link = await desk.link();
-    const { key, payin } = await desk.breb(link);
-    await desk.simulator.pay({ key, amount: '0.01' });
-    await desk.outcomes.reaches(payin.id, 'CONFIRMED');
+    const link = await driver.link();
+    const { key, payin } = await driver.breb(link);
+    await driver.simulator.pay({ key, amount: '0.01' });
+    await driver.outcomes.reaches(payin.id, 'CONFIRMED');
     await stack.shiftTime(61 * MINUTE);
-    expect(await desk.reaches(link, 'EXPIRED')).toMatchObject({ payinId: null });
-    expect(await desk.outcomes.get(payin.id)).toMatchObject({ status: 'CONFIRMED', settlementStatus: null });
+    expect(await driver.reaches(link, 'EXPIRED')).toMatchObject({ payinId: null });
+    expect(await driver.outcomes.get(payin.id)).toMatchObject({
+      status: 'CONFIRMED',
+      settlementStatus: null,
+    });
     expect(await told(link)).toEqual(['paymentlink.expired']);
   });
 
   it('too much: COMPLETED, what is beyond the amount is in suspense', async () => {
-    const link = await desk.link();
-    const { key, payin } = await desk.breb(link);
-    const [execution] = await desk.simulator.pay({ key, amount: '50000.00' });
-    expect(await desk.reaches(link, 'COMPLETED')).toMatchObject({ payinId: payin.id });
-    expect(await desk.outcomes.get(payin.id)).toMatchObject({
+    const link = await driver.link();
+    const { key, payin } = await driver.breb(link);
+    const [execution] = await driver.simulator.pay({ key, amount: '50000.00' });
+    expect(await driver.reaches(link, 'COMPLETED')).toMatchObject({ payinId: payin.id });
+    expect(await driver.outcomes.get(payin.id)).toMatchObject({
       status: 'CONFIRMED',
       amountInCents: LINK_AMOUNT,
       confirmedAmountInCents: 5_000_000,
       settlementStatus: 'PENDING_SETTLEMENT',
     });
-    expect(await desk.outcomes.transfers(payin.id)).toEqual([
+    expect(await driver.outcomes.transfers(payin.id)).toEqual([
       { debit: 'clearing_bre_b', credit: 'pending', cents: FULL },
       { debit: 'clearing_bre_b', credit: 'suspense', cents: '20000' },
     ]);
-    expect(await desk.outcomes.anomalies(payin.id)).toEqual([
+    expect(await driver.outcomes.anomalies(payin.id)).toEqual([
       { kind: 'overpaid', cents: '20000', execution_id: execution?.executionId },
     ]);
-    const [event] = await desk.events(link.paymentLinkId);
+    const [event] = await driver.events(link.paymentLinkId);
     expect(event?.data['amount']).toBe(LINK_AMOUNT / 100);
   });
 
   it('twice: the second payment is in suspense, and nobody is told', async () => {
-    const link = await desk.link();
-    const { key, payin } = await desk.breb(link);
-    await desk.simulator.pay({ key });
-    const completed = await desk.reaches(link, 'COMPLETED');
-    const [second] = await desk.simulator.pay({ key, anyway: true });
-    await until('it is noticed', async () => (await desk.outcomes.anomalies(payin.id)).length > 0);
-    expect(await desk.outcomes.anomalies(payin.id)).toEqual([
+    const link = await driver.link();
+    const { key, payin } = await driver.breb(link);
+    await driver.simulator.pay({ key });
+    const completed = await driver.reaches(link, 'COMPLETED');
+    const [second] = await driver.simulator.pay({ key, anyway: true });
+    await until('it is noticed', async () => (await driver.outcomes.anomalies(payin.id)).length > 0);
+    expect(await driver.outcomes.anomalies(payin.id)).toEqual([
       { kind: 'paid_again', cents: FULL, execution_id: second?.executionId },
     ]);
-    expect((await desk.outcomes.transfers(payin.id)).map(({ credit }) => credit)).toEqual([
+    expect((await driver.outcomes.transfers(payin.id)).map(({ credit }) => credit)).toEqual([
       'pending',
       'suspense',
     ]);
-    expect(await desk.get(link)).toEqual(completed);
+    expect(await driver.get(link)).toEqual(completed);
     expect(await told(link)).toEqual(['paymentlink.completed']);
   });
 });
 
 describe('the end of its time', () => {
   it('a key lives a quarter of an hour; then the payer makes a new one', async () => {
-    const link = await desk.link();
-    const { key, payin, payer } = await desk.breb(link);
+    const link = await driver.link();
+    const { key, payin, payer } = await driver.breb(link);
     expect(Date.parse(payin.expiresAt) - Date.parse(payin.createdAt)).toBe(15 * MINUTE);
     await stack.shiftTime(15 * MINUTE + 1000);
-    await desk.outcomes.reaches(payin.id, 'CANCELED');
-    expect(await desk.simulator.key(key)).toMatchObject({ status: 'CLOSED' });
+    await driver.outcomes.reaches(payin.id, 'CANCELED');
+    expect(await driver.simulator.key(key)).toMatchObject({ status: 'CLOSED' });
     const page = await payer.open(link.paymentLinkUrl);
     expect(page.h1).toBe('La llave venció');
     const details = await payer.click(page, 'Generar una llave nueva');
     const fresh = await payer.submit(details, DETAILS);
     expect(fresh.key).not.toBe(key);
-    await until('it is registered', async () => (await desk.simulator.key(fresh.key)) !== null);
-    await desk.simulator.pay({ key: fresh.key });
-    await desk.reaches(link, 'COMPLETED');
+    await until('it is registered', async () => (await driver.simulator.key(fresh.key)) !== null);
+    await driver.simulator.pay({ key: fresh.key });
+    await driver.reaches(link, 'COMPLETED');
   });
 
   it('while a key waits: the key ends with the link, is closed, and then EXPIRED', async () => {
-    const link = await desk.link();
+    const link = await driver.link();
     await stack.shiftTime(50 * MINUTE);
-    const { key, payin, payer } = await desk.breb(link);
+    const { key, payin, payer } = await driver.breb(link);
     expect(payin.expiresAt).toBe(link.expiresAt);
     await stack.shiftTime(10 * MINUTE + 1000);
-    const expired = await desk.reaches(link, 'EXPIRED');
-    expect(await desk.simulator.key(key)).toMatchObject({ status: 'CLOSED' });
-    expect(await desk.outcomes.get(payin.id)).toMatchObject({ status: 'CANCELED', errorCode: 'EXPIRED' });
+    const expired = await driver.reaches(link, 'EXPIRED');
+    expect(await driver.simulator.key(key)).toMatchObject({ status: 'CLOSED' });
+    expect(await driver.outcomes.get(payin.id)).toMatchObject({ status: 'CANCELED', errorCode: 'EXPIRED' });
     expect((await payer.open(link.paymentLinkUrl)).h1).toBe('Este enlace de pago venció');
-    const [event, ...more] = await desk.events(link.paymentLinkId);
+    const [event, ...more] = await driver.events(link.paymentLinkId);
     expect(more).toEqual([]);
     const updatedAt = event?.data['updatedAt'];
     expect(Object.entries(event?.data ?? {})).toEqual(
@@ -261,56 +264,56 @@ describe('the end of its time', () => {
     expect(Date.parse(String(updatedAt))).toBeGreaterThanOrEqual(Date.parse(link.expiresAt ?? ''));
 
     // Paid late on the closed key: suspense and an anomaly, no event, still EXPIRED.
-    await desk.simulator.pay({ key, anyway: true });
-    await until('it is noticed', async () => (await desk.outcomes.anomalies(payin.id)).length > 0);
-    expect(await desk.outcomes.anomalies(payin.id)).toMatchObject([{ kind: 'paid_late', cents: FULL }]);
-    expect(await desk.outcomes.transfers(payin.id)).toEqual([
+    await driver.simulator.pay({ key, anyway: true });
+    await until('it is noticed', async () => (await driver.outcomes.anomalies(payin.id)).length > 0);
+    expect(await driver.outcomes.anomalies(payin.id)).toMatchObject([{ kind: 'paid_late', cents: FULL }]);
+    expect(await driver.outcomes.transfers(payin.id)).toEqual([
       { debit: 'clearing_bre_b', credit: 'suspense', cents: FULL },
     ]);
-    expect(await desk.get(link)).toEqual(expired);
+    expect(await driver.get(link)).toEqual(expired);
     expect(await told(link)).toEqual(['paymentlink.expired']);
   });
 
   it('paid at the last second, of which no notice came: COMPLETED', async () => {
-    const link = await desk.link();
+    const link = await driver.link();
     await stack.shiftTime(59 * MINUTE);
-    const { key } = await desk.breb(link);
-    await desk.simulator.addFault({ rail: 'BRE_B', operation: 'notice', fault: 'lost-notice', times: 1 });
-    await desk.simulator.pay({ key });
-    expect((await desk.get(link)).status).toBe('PENDING');
+    const { key } = await driver.breb(link);
+    await driver.simulator.addFault({ rail: 'BRE_B', operation: 'notice', fault: 'lost-notice', times: 1 });
+    await driver.simulator.pay({ key });
+    expect((await driver.get(link)).status).toBe('PENDING');
     await stack.shiftTime(MINUTE + 1000);
-    await desk.reaches(link, 'COMPLETED');
+    await driver.reaches(link, 'COMPLETED');
     expect(await told(link)).toEqual(['paymentlink.completed']);
   });
 
   it('with a payer at the bank: awaited, and COMPLETED when the bank confirms', async () => {
-    const link = await desk.link();
+    const link = await driver.link();
     await stack.shiftTime(58 * MINUTE);
-    const { reference, payer } = await desk.pse(link);
+    const { reference, payer } = await driver.pse(link);
     await stack.shiftTime(5 * MINUTE);
     // Another link of the same hour, so that expiry has come by.
-    const witness = await desk.link();
-    await desk.close(witness);
-    await desk.reaches(witness, 'EXPIRED');
-    expect((await desk.get(link)).status).toBe('PENDING');
+    const witness = await driver.link();
+    await driver.close(witness);
+    await driver.reaches(witness, 'EXPIRED');
+    expect((await driver.get(link)).status).toBe('PENDING');
     expect((await payer.open(link.paymentLinkUrl)).h1).toBe('Su banco está confirmando el pago');
-    await desk.simulator.endTransaction({ reference, state: 'OK' });
-    await desk.reaches(link, 'COMPLETED');
+    await driver.simulator.endTransaction({ reference, state: 'OK' });
+    await driver.reaches(link, 'COMPLETED');
     expect(await told(link)).toEqual(['paymentlink.completed']);
     await stack.shiftTime(60 * MINUTE);
-    const late = await desk.link();
-    await desk.close(late);
-    await desk.reaches(late, 'EXPIRED');
+    const late = await driver.link();
+    await driver.close(late);
+    await driver.reaches(late, 'EXPIRED');
     expect(await told(link)).toEqual(['paymentlink.completed']);
   });
 
   it('with a payer at the bank who never comes back: EXPIRED once the bank gives up', async () => {
-    const link = await desk.link();
+    const link = await driver.link();
     await stack.shiftTime(58 * MINUTE);
-    const { payin } = await desk.pse(link);
+    const { payin } = await driver.pse(link);
     await stack.shiftTime(11 * MINUTE);
-    await desk.outcomes.reaches(payin.id, 'CANCELED');
-    await desk.reaches(link, 'EXPIRED');
+    await driver.outcomes.reaches(payin.id, 'CANCELED');
+    await driver.reaches(link, 'EXPIRED');
     expect(await told(link)).toEqual(['paymentlink.expired']);
   });
 });
@@ -318,7 +321,7 @@ describe('the end of its time', () => {
 describe('settlement', () => {
   it('makes available the amount of every completed link and not a cent more', async () => {
     await stack.shiftTime(601 * MINUTE);
-    const run = await atTheDesk(stack.settings, 'schedules', 'run', 'settlement');
+    const run = await runOperatorCommand(stack.settings, 'schedules', 'run', 'settlement');
     expect(run).toMatchObject({ code: 0 });
     const [sums] = await stack.database.query<{ completed: number; settled: string; open: number }>(
       `select (select count(*)::int from caudal.payment_links where status = 'COMPLETED') as completed,

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiClient } from '../harness/api-client.ts';
-import { CheckoutDesk, type LinkBody, openLink, type WholeLinkBody } from '../harness/checkout-desk.ts';
-import { type CredentialDesk, openCredentialDesk } from '../harness/credential-desk.ts';
+import { CheckoutDriver, type LinkBody, openLink, type WholeLinkBody } from '../harness/checkout-driver.ts';
+import { type CredentialDriver, openCredentialDriver } from '../harness/credential-driver.ts';
 import { PayerBrowser } from '../harness/payer-browser.ts';
 import { problemOf } from '../harness/payin-answers.ts';
 import { CUSTOMER, newReference, without } from '../harness/payin-requests.ts';
@@ -23,12 +23,12 @@ interface LinkPage {
 }
 
 let stack: Stack;
-let desk: CheckoutDesk;
-let credentials: CredentialDesk;
+let driver: CheckoutDriver;
+let credentials: CredentialDriver;
 beforeAll(async () => {
-  stack = await startStack({ workers: 1, settings: { CAUDAL_DUE_EVERY_MS: '20' } });
-  desk = new CheckoutDesk(stack);
-  credentials = await openCredentialDesk(stack);
+  stack = await startStack({ workers: 1, settings: { CAUDAL_WORKER_POLL_MS: '20' } });
+  driver = new CheckoutDriver(stack);
+  credentials = await openCredentialDriver(stack);
 });
 afterAll(async () => {
   await credentials?.close();
@@ -175,7 +175,7 @@ describe('who may make and read links', () => {
   });
 
   it('nobody without a credential, and nobody without the scope', async () => {
-    const link = await desk.link();
+    const link = await driver.link();
     const stranger = new ApiClient(stack.apis[0]?.url ?? '');
     const { apiKey } = await credentials.newKey(stack.organization.organizationId, {
       scopes: ['payment_links:read', 'payins:write'],
@@ -190,7 +190,7 @@ describe('who may make and read links', () => {
     }
     expect((await stranger.get('/payment-links')).status).toBe(401);
     expect((await reader.get('/payment-links')).status).toBe(200);
-    expect((await desk.get(link)).status).toBe('PENDING');
+    expect((await driver.get(link)).status).toBe('PENDING');
   });
 });
 
@@ -199,10 +199,10 @@ describe('a repeated request', () => {
     const body = openLink({ inlineCustomer: CUSTOMER, rail: 'BRE_B' });
     const headers = { 'idempotency-key': randomUUID() };
     const first = await create(body, headers);
-    const { key } = await desk.breb(first.body);
+    const { key } = await driver.breb(first.body);
     const under = await create(body, headers);
-    await desk.simulator.pay({ key });
-    await desk.reaches(first.body, 'COMPLETED');
+    await driver.simulator.pay({ key });
+    await driver.reaches(first.body, 'COMPLETED');
     for (const repeat of [under, await create(body, headers)]) {
       expect(repeat.status).toBe(201);
       expect(repeat.headers.get('idempotent-replayed')).toBe('true');
@@ -236,7 +236,7 @@ describe('a repeated request', () => {
 
   it("a link's reference is apart from those of payins", async () => {
     const reference = newReference();
-    await desk.link({ reference });
+    await driver.link({ reference });
     const payin = {
       amountInCents: 1,
       currency: 'COP',
@@ -252,7 +252,7 @@ describe('GET /payment-links/{paymentLinkId}', () => {
   it('carries the link with all that was sent, members in their order', async () => {
     const sent = openLink({ description: 'Dos pares de zapatos', rail: 'PSE', amountInCents: 4_980_050 });
     const { body: created } = await create(sent);
-    const link = await desk.get(created);
+    const link = await driver.get(created);
     expect(Object.entries(link)).toEqual(
       Object.entries({
         ...created,
@@ -269,7 +269,7 @@ describe('GET /payment-links/{paymentLinkId}', () => {
   });
 
   it("answers 404 for another organization's link as for one that never was", async () => {
-    const link = await desk.link();
+    const link = await driver.link();
     const other = await shop();
     const bare = (body: object) => JSON.stringify({ ...body, requestId: null, instance: null });
     for (const [method, suffix] of [
@@ -282,7 +282,7 @@ describe('GET /payment-links/{paymentLinkId}', () => {
       expect(bare(theirs.body)).toBe(bare(nobodys.body));
       expect((await other.request(method, `/payment-links/nothing${suffix}`)).status).toBe(404);
     }
-    expect((await desk.get(link)).status).toBe('PENDING');
+    expect((await driver.get(link)).status).toBe('PENDING');
   });
 });
 
@@ -335,14 +335,14 @@ describe('GET /payment-links', () => {
 
 describe("the page's address", () => {
   it('holds no id and nothing of another link, and changed in any character it is nobody’s', async () => {
-    const link = await desk.link();
+    const link = await driver.link();
     const url = new URL(link.paymentLinkUrl);
     const [, token = ''] = /^\/checkout\/l\/([\w-]{50})$/.exec(url.pathname) ?? [];
     const bytes = Buffer.from(token.slice(2), 'base64url');
     const id = link.paymentLinkId.replaceAll('-', '');
     expect(bytes.includes(Buffer.from(id, 'hex'))).toBe(false);
     for (const part of [id.slice(0, 12), id.slice(12)]) expect(bytes.toString('hex')).not.toContain(part);
-    const other = await desk.link({ reference: newReference() });
+    const other = await driver.link({ reference: newReference() });
     const common = token.split('').filter((character, at) => other.paymentLinkUrl.at(at - 50) === character);
     expect(common.length, 'in common by chance, but for the cell').toBeLessThan(15);
 

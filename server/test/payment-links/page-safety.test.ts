@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CheckoutDesk, DETAILS, type LinkBody } from '../harness/checkout-desk.ts';
+import { CheckoutDriver, DETAILS, type LinkBody } from '../harness/checkout-driver.ts';
 import { PayerBrowser } from '../harness/payer-browser.ts';
 import { createPayin } from '../harness/payin-answers.ts';
 import { psePayin, without } from '../harness/payin-requests.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 
 let stack: Stack;
-let desk: CheckoutDesk;
+let driver: CheckoutDriver;
 beforeAll(async () => {
   // No worker: links whose time is over stay PENDING, and the door must be shut all the same.
   stack = await startStack({ apis: 2 });
-  desk = new CheckoutDesk(stack);
+  driver = new CheckoutDriver(stack);
 });
 afterAll(async () => {
   await stack?.stop();
@@ -20,7 +20,7 @@ const HOSTILE = '"><img src=x onerror=alert(1)><script>alert(1)</script>';
 
 describe('every page', () => {
   it('is kept by nobody, framed by nobody, tells nobody where one was, and runs only its own script', async () => {
-    const link = await desk.link();
+    const link = await driver.link();
     const payer = new PayerBrowser();
     const method = await payer.open(link.paymentLinkUrl);
     const wrong = await payer.post(`${link.paymentLinkUrl}/begin`, { method: 'BRE_B' });
@@ -56,7 +56,7 @@ describe('every page', () => {
   });
 
   it('shows what merchants wrote as text', async () => {
-    const link = await desk.link({
+    const link = await driver.link({
       description: HOSTILE,
       reference: `${HOSTILE}${process.pid}`,
       rail: 'BRE_B',
@@ -73,7 +73,7 @@ describe('every page', () => {
   });
 
   it('for an address that nobody was given says so, and no more', async () => {
-    const link = await desk.link();
+    const link = await driver.link();
     const payer = new PayerBrowser();
     const wrong = `${link.paymentLinkUrl.slice(0, -4)}AAAA`;
     for (const [path, kind] of [
@@ -91,7 +91,7 @@ describe('every page', () => {
   });
 
   it('gives the part that changes alone to its own script', async () => {
-    const link = await desk.link();
+    const link = await driver.link();
     const part = await new PayerBrowser().open(link.paymentLinkUrl, { 'x-part': 'main' });
     expect(part.html).toMatch(/^<!doctype html><title>.*<main id="main".*<\/main><\/body>$/s);
     expect(part.html).not.toMatch(/<script|<link|<style/);
@@ -100,19 +100,19 @@ describe('every page', () => {
 
 describe('a form on somebody else’s page', () => {
   it.each(['cross-site', 'same-site'])('%s begins nothing', async (site) => {
-    const link = await desk.link();
+    const link = await driver.link();
     const payer = new PayerBrowser();
     const headers = { 'sec-fetch-site': site };
     const begin = await payer.post(`${link.paymentLinkUrl}/begin`, { ...DETAILS, method: 'BRE_B' }, headers);
     expect(begin.h1).toBe('¿Cómo quiere pagar?');
-    expect(await desk.attempts(link)).toEqual([]);
+    expect(await driver.attempts(link)).toEqual([]);
     const payin = await createPayin(stack.api, without(psePayin(), 'inlineCustomer'));
     const details = await payer.post(`${payin.sourceData.pseUrl}/payer`, DETAILS, headers);
     expect(details.h1).toBe('Sus datos');
   });
 
   it('ends nothing either; our own does', async () => {
-    const link = await desk.link();
+    const link = await driver.link();
     const payer = new PayerBrowser();
     const own = { 'sec-fetch-site': 'same-origin' };
     const { key } = await payer.post(`${link.paymentLinkUrl}/begin`, { ...DETAILS, method: 'BRE_B' }, own);
@@ -122,7 +122,7 @@ describe('a form on somebody else’s page', () => {
   });
 
   it('finds a cookie that only our own pages send, and no script reads', async () => {
-    const link = await desk.link();
+    const link = await driver.link();
     const response = await fetch(`${link.paymentLinkUrl}/begin`, {
       method: 'POST',
       redirect: 'manual',
@@ -148,7 +148,7 @@ describe('what is not a form', () => {
   ])(
     '%s is refused as such, without a word of a payment that may have begun',
     async (_what, headers, body, status) => {
-      const link = await desk.link();
+      const link = await driver.link();
       const payin = await createPayin(stack.api, without(psePayin(), 'inlineCustomer'));
       for (const [page, form] of [
         [link.paymentLinkUrl, 'begin'],
@@ -167,16 +167,16 @@ describe('what is not a form', () => {
 
 describe('a link whose time is over, before anybody has expired it', () => {
   it.each<[string, (link: LinkBody) => Promise<unknown>]>([
-    ['closed by the merchant', (link) => desk.close(link)],
+    ['closed by the merchant', (link) => driver.close(link)],
     ['an hour old', () => stack.shiftTime(3_600_000)],
   ])('%s, begins nothing', async (_how, end) => {
-    const link = await desk.link({ rail: 'BRE_B' });
+    const link = await driver.link({ rail: 'BRE_B' });
     const payer = new PayerBrowser();
     const page = await payer.open(link.paymentLinkUrl);
     await end(link);
     expect((await payer.submit(page, DETAILS)).h1).toBe('Este enlace de pago venció');
-    expect((await desk.get(link)).status).toBe('PENDING');
-    expect(await desk.attempts(link)).toEqual([]);
+    expect((await driver.get(link)).status).toBe('PENDING');
+    expect(await driver.attempts(link)).toEqual([]);
   });
 });
 
@@ -184,7 +184,7 @@ describe('too many attempts', () => {
   it('of one link, then of one address: 429, and pages can still be read', async () => {
     const payer = new PayerBrowser();
     const at = stack.apis[1]?.url ?? '';
-    const pathOf = async () => at + new URL((await desk.link()).paymentLinkUrl).pathname;
+    const pathOf = async () => at + new URL((await driver.link()).paymentLinkUrl).pathname;
     const [first, second, third, fresh] = [await pathOf(), await pathOf(), await pathOf(), await pathOf()];
     const wrong = { method: 'BRE_B', name: '' };
     for (const path of [first, second])
@@ -220,7 +220,7 @@ describe('the language', () => {
     ['pt-BR,pt;q=0.9', 'es-CO', '¿Cómo quiere pagar?'],
     ['fr-FR,en;q=0.5', 'en', 'How do you want to pay?'],
   ])('of "%s" is %s', async (header, language, h1) => {
-    const link = await desk.link();
+    const link = await driver.link();
     const page = await new PayerBrowser(header === undefined ? {} : { 'accept-language': header }).open(
       link.paymentLinkUrl,
     );
@@ -228,7 +228,7 @@ describe('the language', () => {
   });
 
   it('is what the payer switched to, from then on', async () => {
-    const link = await desk.link();
+    const link = await driver.link();
     const payer = new PayerBrowser({ 'accept-language': 'es-CO' });
     const spanish = await payer.open(`${link.paymentLinkUrl}?m=PSE`);
     expect(spanish.h1).toBe('Elija su banco');

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { open } from '../../src/kit/crypto.ts';
-import { CheckoutDesk, DETAILS } from '../harness/checkout-desk.ts';
+import { CheckoutDriver, DETAILS } from '../harness/checkout-driver.ts';
 import { composeInProcess, type InProcess } from '../harness/in-process.ts';
 import { PayerBrowser, type PayerPage } from '../harness/payer-browser.ts';
 import { createPayin, readPayin } from '../harness/payin-answers.ts';
@@ -13,11 +13,11 @@ const HOSTILE = `O'Neil "><script>alert(1)</script> & <b>`;
 const TYPED = [DETAILS.name, 'Luisa', 'Pardo', '52.123.456', '52123456', '3105550199', DETAILS.email];
 
 let stack: Stack;
-let desk: CheckoutDesk;
+let driver: CheckoutDriver;
 let caudal: InProcess;
 beforeAll(async () => {
-  stack = await startStack({ workers: 1, settings: { CAUDAL_DUE_EVERY_MS: '20' } });
-  desk = new CheckoutDesk(stack);
+  stack = await startStack({ workers: 1, settings: { CAUDAL_WORKER_POLL_MS: '20' } });
+  driver = new CheckoutDriver(stack);
   caudal = await composeInProcess(stack.settings);
 });
 afterAll(async () => {
@@ -44,7 +44,7 @@ async function authorizationOf(payinId: string) {
 
 describe('the details of a payer', () => {
   it('that cannot be taken are said beside their fields, and nothing typed is lost', async () => {
-    const link = await desk.link();
+    const link = await driver.link();
     const payer = new PayerBrowser();
     const bank = await payer.click(await payer.open(link.paymentLinkUrl), 'PSE');
     const details = await payer.submit(bank, { bank: 'CO_NEQUI', personType: 'BUSINESS' });
@@ -66,12 +66,12 @@ describe('the details of a payer', () => {
     expect(wrong.form.values).toEqual({ ...typed, method: 'PSE', bank: 'CO_NEQUI', personType: 'BUSINESS' });
     expect(wrong.html).not.toContain('<script>alert');
     expect(wrong.html).not.toContain('<b>');
-    expect(await desk.attempts(link)).toEqual([]);
+    expect(await driver.attempts(link)).toEqual([]);
 
     const good = { idType: 'CO_CC', idNumber: '1.020.304.050', phone: '(300) 123-4567', email: 'o@n.co' };
     const at = await payer.submit(wrong, { ...good, authorize: 'yes' });
     expect(at.h1).toBe('Lo estamos llevando a Nequi…');
-    expect((await desk.latest(link)).inlineCustomer).toEqual({
+    expect((await driver.latest(link)).inlineCustomer).toEqual({
       name: HOSTILE,
       idType: 'CO_CC',
       idNumber: '1020304050',
@@ -81,7 +81,7 @@ describe('the details of a payer', () => {
   });
 
   it('that were wrong can be read in the other language: the way there is not lost', async () => {
-    const link = await desk.link();
+    const link = await driver.link();
     const payer = new PayerBrowser();
     const way = `${link.paymentLinkUrl}?m=PSE&bank=CO_NEQUI&personType=INDIVIDUAL`;
     const wrong = await payer.submit(await payer.open(way), { name: '' });
@@ -92,7 +92,7 @@ describe('the details of a payer', () => {
   });
 
   it('want the authorisation; it is kept with its proof, sealed, and nothing of them in plain', async () => {
-    const link = await desk.link({ rail: 'BRE_B' });
+    const link = await driver.link({ rail: 'BRE_B' });
     const payer = new PayerBrowser({ 'user-agent': 'Teléfono de prueba/1.0' });
     const page = await payer.open(link.paymentLinkUrl);
     expect(page.text).toContain('Ley 1581 de 2012');
@@ -102,10 +102,10 @@ describe('the details of a payer', () => {
       true,
       null,
     ]);
-    expect(await desk.attempts(link)).toEqual([]);
+    expect(await driver.attempts(link)).toEqual([]);
     const key = await payer.submit(refused, { authorize: 'yes' });
     expect(key.h1).toBe('Pague con esta llave');
-    const { id } = await desk.latest(link);
+    const { id } = await driver.latest(link);
     const proof = await authorizationOf(id);
     expect(proof).toMatchObject({ textId: 'datos-2026-11', address: '127.0.0.1' });
     expect(JSON.stringify(proof)).toContain('/1.0');
@@ -118,13 +118,13 @@ describe('the details of a payer', () => {
   });
 
   it('never appear again: not in another browser, not on the receipt', async () => {
-    const link = await desk.link({ rail: 'BRE_B' });
-    const { payer, key, page } = await desk.breb(link);
+    const link = await driver.link({ rail: 'BRE_B' });
+    const { payer, key, page } = await driver.breb(link);
     const other = new PayerBrowser();
     const seen = [page, await other.open(link.paymentLinkUrl), await payer.open(link.paymentLinkUrl)];
     expect(seen[1]?.key).toBe(key);
-    await desk.simulator.pay({ key });
-    await desk.reaches(link, 'COMPLETED');
+    await driver.simulator.pay({ key });
+    await driver.reaches(link, 'COMPLETED');
     const paid = await payer.open(link.paymentLinkUrl);
     const strange = await other.open(link.paymentLinkUrl);
     expect([paid.h1, strange.h1]).toEqual(['Pago recibido', 'Este pago ya se hizo']);
@@ -138,32 +138,32 @@ describe('what the merchant sent about the customer', () => {
   const whole = [CUSTOMER.name, 'María', 'Rojas', CUSTOMER.idNumber, '3001234567', CUSTOMER.email];
 
   it('is shown masked only, is not asked again, and needs no authorisation of ours', async () => {
-    const link = await desk.link({ rail: 'BRE_B', inlineCustomer: CUSTOMER });
+    const link = await driver.link({ rail: 'BRE_B', inlineCustomer: CUSTOMER });
     const payer = new PayerBrowser();
     const start = await payer.open(link.paymentLinkUrl);
     expect(start.h1).toBe('Pague con Bre-B');
     expect(start.text).toContain('Ana M••• R••• · ••••••4050');
     const key = await payer.submit(start);
     for (const page of [start, key]) expect(shown(page, whole)).toEqual([]);
-    const payin = await desk.latest(link);
+    const payin = await driver.latest(link);
     expect(payin.inlineCustomer).toEqual(CUSTOMER);
     expect(await authorizationOf(payin.id)).toBeNull();
   });
 
   it('cannot be replaced by whoever has the link', async () => {
-    const link = await desk.link({ rail: 'PSE', pse: { bank: 'CO_DAVIPLATA' }, inlineCustomer: CUSTOMER });
+    const link = await driver.link({ rail: 'PSE', pse: { bank: 'CO_DAVIPLATA' }, inlineCustomer: CUSTOMER });
     const payer = new PayerBrowser();
     const bank = await payer.open(link.paymentLinkUrl);
     expect(shown(bank, whole)).toEqual([]);
     const at = await payer.submit(bank, DETAILS);
     expect(at.h1).toBe('Lo estamos llevando a Daviplata…');
-    expect((await desk.latest(link)).inlineCustomer).toEqual(CUSTOMER);
+    expect((await driver.latest(link)).inlineCustomer).toEqual(CUSTOMER);
   });
 });
 
 describe('the choice of a bank', () => {
   it('has the most used first and everything on the page without script', async () => {
-    const link = await desk.link({ rail: 'PSE' });
+    const link = await driver.link({ rail: 'PSE' });
     const payer = new PayerBrowser();
     const page = await payer.open(link.paymentLinkUrl);
     expect(page.h1).toBe('Elija su banco');
@@ -178,12 +178,12 @@ describe('the choice of a bank', () => {
   });
 
   it('is made already where the merchant preselected one, and can be changed', async () => {
-    const link = await desk.link({ rail: 'PSE', pse: { bank: 'CO_BANCOLOMBIA' } });
+    const link = await driver.link({ rail: 'PSE', pse: { bank: 'CO_BANCOLOMBIA' } });
     const payer = new PayerBrowser();
     const page = await payer.open(link.paymentLinkUrl);
     expect(page.form.values['bank']).toBe('CO_BANCOLOMBIA');
     expect(page.text).toContain('Continuar a Bancolombia');
-    const { payin } = await desk.pse(link, payer, 'CO_NU');
+    const { payin } = await driver.pse(link, payer, 'CO_NU');
     expect(payin.sourceData.bank).toBe('CO_NU');
   });
 });
@@ -228,14 +228,14 @@ describe('a PSE payin without its customer', () => {
     const payer = new PayerBrowser();
     await payer.submit(await payer.open(payin.sourceData.pseUrl ?? ''), DETAILS);
     const reference = await pseReferenceOf(stack.database, payin.id);
-    const returnUrl = (await desk.simulator.transaction(reference))?.returnUrl ?? '';
-    await desk.simulator.addFault({ rail: 'PSE', operation: 'notice', fault: 'lost-notice', times: 1 });
-    await desk.simulator.endTransaction({ reference, state: 'OK' });
+    const returnUrl = (await driver.simulator.transaction(reference))?.returnUrl ?? '';
+    await driver.simulator.addFault({ rail: 'PSE', operation: 'notice', fault: 'lost-notice', times: 1 });
+    await driver.simulator.endTransaction({ reference, state: 'OK' });
     expect((await payer.open(returnUrl)).status).toBe(200);
     // By the clock it would be asked after seven minutes.
-    await desk.outcomes.reaches(payin.id, 'CONFIRMED', 5000);
+    await driver.outcomes.reaches(payin.id, 'CONFIRMED', 5000);
     expect((await payer.open(returnUrl)).h1).toBe('Pago recibido');
-    await desk.simulator.clearFaults();
+    await driver.simulator.clearFaults();
   });
 
   it('that nobody gave details for is over in an hour', async () => {
@@ -245,7 +245,7 @@ describe('a PSE payin without its customer', () => {
     const page = await payer.open(url);
     await stack.shiftTime(61 * 60_000);
     expect((await payer.submit(page, DETAILS)).h1).toBe('El tiempo para pagar terminó');
-    await desk.outcomes.reaches(payin.id, 'CANCELED');
+    await driver.outcomes.reaches(payin.id, 'CANCELED');
     expect((await payer.open(url)).h1).toBe('El tiempo para pagar terminó');
     expect(await authorizationOf(payin.id)).toBeNull();
   });
@@ -253,11 +253,11 @@ describe('a PSE payin without its customer', () => {
 
 describe('a receipt', () => {
   it('is there for what was paid and for nothing else, and says what was paid', async () => {
-    const link = await desk.link({ description: 'Dos pares de zapatos' });
-    const { payer, reference } = await desk.pse(link);
-    const { trazabilityCode } = (await desk.simulator.transaction(reference)) ?? {};
-    await desk.simulator.endTransaction({ reference, state: 'OK' });
-    const { reference: ours } = await desk.reaches(link, 'COMPLETED');
+    const link = await driver.link({ description: 'Dos pares de zapatos' });
+    const { payer, reference } = await driver.pse(link);
+    const { trazabilityCode } = (await driver.simulator.transaction(reference)) ?? {};
+    await driver.simulator.endTransaction({ reference, state: 'OK' });
+    const { reference: ours } = await driver.reaches(link, 'COMPLETED');
     const receipt = await payer.click(await payer.open(link.paymentLinkUrl), 'Ver comprobante');
     expect([receipt.status, receipt.h1]).toEqual([200, 'Comprobante de pago']);
     for (const fact of ['$ 49.800', 'Tienda Aurora', ours, 'PSE · Bancolombia', trazabilityCode ?? 'no CUS'])
@@ -271,15 +271,15 @@ describe('a receipt', () => {
   });
 
   it('is not there before the money is', async () => {
-    const link = await desk.link();
-    const { payin } = await desk.breb(link);
+    const link = await driver.link();
+    const { payin } = await driver.breb(link);
     const { receiptTokens, cell } = caudal.deps;
     const { organization } = await caudal.principalOf(stack.organization.apiKey);
     const token = receiptTokens.make({ organizationNumber: organization.number, id: payin.id }, cell);
     const url = link.paymentLinkUrl.replace(/\/l\/.*/, `/r/${token}`);
     expect((await new PayerBrowser().open(url)).status).toBe(404);
-    await desk.simulator.pay({ key: payin.sourceData.keyString ?? '' });
-    await desk.reaches(link, 'COMPLETED');
+    await driver.simulator.pay({ key: payin.sourceData.keyString ?? '' });
+    await driver.reaches(link, 'COMPLETED');
     await until('the receipt is there', async () => (await new PayerBrowser().open(url)).status === 200);
   });
 });

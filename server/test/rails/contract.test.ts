@@ -8,7 +8,7 @@ import { freePort } from '../../../scripts/stack/postgres.ts';
 import { startSimulator } from '../../../scripts/stack/processes.ts';
 import { cents } from '../../src/kit/money.ts';
 import { ERROR_CODES, RAILS } from '../../src/rails/contract.ts';
-import { type CrookedPeer, json, type PeerReply, startCrookedPeer } from '../harness/crooked-peer.ts';
+import { type FaultyPeer, json, type PeerReply, startFaultyPeer } from '../harness/faulty-peer.ts';
 import { CUSTOMER } from '../harness/payin-requests.ts';
 import { afterToken, BREB, PSE, type RailUnderTest } from '../harness/rails-under-test.ts';
 import { SimulatorControl } from '../harness/simulator-control.ts';
@@ -28,7 +28,7 @@ afterAll(async () => {
 });
 
 const opened: { disconnect(): Promise<void> }[] = [];
-const peers: CrookedPeer[] = [];
+const peers: FaultyPeer[] = [];
 /** For each group but the one whose tests run at the same time: they must not clear each other's faults. */
 function leaveNothingBehind(): void {
   afterEach(async () => {
@@ -46,8 +46,8 @@ function connect(rail: RailUnderTest, url = simulatorProcess.url, secret?: strin
   return connector;
 }
 
-async function peer(reply: Parameters<typeof startCrookedPeer>[0]): Promise<CrookedPeer> {
-  const started = await startCrookedPeer(reply);
+async function peer(reply: Parameters<typeof startFaultyPeer>[0]): Promise<FaultyPeer> {
+  const started = await startFaultyPeer(reply);
   peers.push(started);
   return started;
 }
@@ -63,27 +63,27 @@ describe.each([BREB, PSE])('the connector of $rail', (rail) => {
   leaveNothingBehind();
 
   it('declares what it can do as complete and sensible data', () => {
-    const { abilities } = connect(rail);
-    expect(abilities.rail).toBe(rail.rail);
-    expect(RAILS).toContain(abilities.rail);
-    for (const most of [abilities.openAtOnce, abilities.askAtOnce]) {
+    const { capabilities } = connect(rail);
+    expect(capabilities.rail).toBe(rail.rail);
+    expect(RAILS).toContain(capabilities.rail);
+    for (const most of [capabilities.maxOpenBatch, capabilities.maxStatusBatch]) {
       expect(Number.isInteger(most)).toBe(true);
       expect(most).toBeGreaterThanOrEqual(1);
     }
-    expect(Number.isInteger(abilities.closeAtOnce)).toBe(true);
-    expect(abilities.closeAtOnce).toBeGreaterThanOrEqual(0);
+    expect(Number.isInteger(capabilities.maxCloseBatch)).toBe(true);
+    expect(capabilities.maxCloseBatch).toBeGreaterThanOrEqual(0);
     for (const flag of ['opensWhilePayerWaits', 'needsPayer'] as const)
-      expect(typeof abilities[flag]).toBe('boolean');
+      expect(typeof capabilities[flag]).toBe('boolean');
     // A claim on due work lasts 20 s: a call that may take longer would be made twice at a time.
-    expect(abilities.answerWithinMs).toBeGreaterThan(0);
-    expect(abilities.answerWithinMs).toBeLessThan(20_000);
+    expect(capabilities.answerWithinMs).toBeGreaterThan(0);
+    expect(capabilities.answerWithinMs).toBeLessThan(20_000);
     // "No such order" must not be believed while the order may still be on its way.
-    expect(abilities.longestProcessingMs).toBeGreaterThanOrEqual(abilities.answerWithinMs);
+    expect(capabilities.maxProcessingMs).toBeGreaterThanOrEqual(capabilities.answerWithinMs);
   });
 
   it('opens as many orders in one call as it declares, and answers in their order', async () => {
     const connector = connect(rail);
-    const orders = Array.from({ length: connector.abilities.openAtOnce }, () => rail.order());
+    const orders = Array.from({ length: connector.capabilities.maxOpenBatch }, () => rail.order());
     const answers = await connector.open(orders);
     expect(answers).toHaveLength(orders.length);
     expect(answers.map((answer) => answer.kind === 'yes' && answer.value.reference)).toEqual(
@@ -95,7 +95,10 @@ describe.each([BREB, PSE])('the connector of $rail', (rail) => {
     const connector = connect(rail);
     const known = rail.order();
     await connector.open([known]);
-    const references = Array.from({ length: connector.abilities.askAtOnce }, () => rail.order().reference);
+    const references = Array.from(
+      { length: connector.capabilities.maxStatusBatch },
+      () => rail.order().reference,
+    );
     references[references.length >> 1] = known.reference;
     const answers = await connector.ask(references);
     expect(answers.map((answer) => answer.kind === 'yes' && answer.value.reference)).toEqual(references);
@@ -108,14 +111,14 @@ describe.each([BREB, PSE])('the connector of $rail', (rail) => {
     const connector = connect(rail);
     const [answer] = await connector.open([rail.order()]);
     const page = answer?.kind === 'yes' ? answer.value.pageUrl : undefined;
-    if (connector.abilities.opensWhilePayerWaits) expect(page).toMatch(/^https?:\/\//);
+    if (connector.capabilities.opensWhilePayerWaits) expect(page).toMatch(/^https?:\/\//);
     else expect(page).toBeNull();
   });
 
   it('opens without a payer exactly where it says that it needs none', async () => {
     const connector = connect(rail);
     const attempt = connector.open([rail.order({ payer: null })]);
-    if (connector.abilities.needsPayer) await expect(attempt).rejects.toThrow('payer');
+    if (connector.capabilities.needsPayer) await expect(attempt).rejects.toThrow('payer');
     else await expect(attempt).resolves.toEqual([yes]);
   });
 
@@ -388,13 +391,13 @@ describe('what the rail is told', () => {
   });
 });
 
-// Where abilities.closeAtOnce is above zero: Bre-B.
+// Where capabilities.maxCloseBatch is above zero: Bre-B.
 describe('closing', () => {
   leaveNothingBehind();
 
   it('is refused by the connector of a rail that cannot close', async () => {
     const connector = connect(PSE);
-    expect(connector.abilities.closeAtOnce).toBe(0);
+    expect(connector.capabilities.maxCloseBatch).toBe(0);
     await expect(connector.close([PSE.order().reference])).rejects.toThrow('close');
   });
 
@@ -428,7 +431,10 @@ describe('closing', () => {
 
   it('closes as many in one call as the connector declares', async () => {
     const connector = connect(BREB);
-    const references = Array.from({ length: connector.abilities.closeAtOnce }, () => BREB.order().reference);
+    const references = Array.from(
+      { length: connector.capabilities.maxCloseBatch },
+      () => BREB.order().reference,
+    );
     const answers = await connector.close(references);
     expect(answers.map((answer) => answer.kind === 'yes' && answer.value.reference)).toEqual(references);
   });
@@ -447,7 +453,7 @@ describe('the access token of Bre-B', () => {
   leaveNothingBehind();
 
   const tokens = async () => (await simulator.stats()).calls.BRE_B['token'] ?? 0;
-  const tokenCalls = (calls: CrookedPeer['calls']) => calls.filter((call) => call.path === TOKEN_PATH).length;
+  const tokenCalls = (calls: FaultyPeer['calls']) => calls.filter((call) => call.path === TOKEN_PATH).length;
   const TOKEN_PATH = '/breb/oauth/token';
 
   it('is fetched once for calls that come at the same time, and kept', async () => {
@@ -540,7 +546,7 @@ describe('the access token of Bre-B', () => {
 });
 
 describe.concurrent('a rail that takes its time', () => {
-  const { answerWithinMs } = BREB.connect('http://127.0.0.1:1').abilities;
+  const { answerWithinMs } = BREB.connect('http://127.0.0.1:1').capabilities;
   // Generous for a busy machine, and far below a second deadline.
   const MOST_MS = answerWithinMs + 1500;
 
@@ -565,7 +571,7 @@ describe.concurrent('a rail that takes its time', () => {
   });
 
   it('is unknown after the declared time when it stops in the middle of its answer', async ({ expect }) => {
-    const half = await startCrookedPeer(
+    const half = await startFaultyPeer(
       afterToken(() => ({ text: '{"results":[           ]}', stall: 'half-way' })),
     );
     const connector = BREB.connect(half.url);
@@ -577,7 +583,7 @@ describe.concurrent('a rail that takes its time', () => {
   });
 
   it('is unknown after the declared time when the token took part of it', async ({ expect }) => {
-    const slow = await startCrookedPeer(async (call) => {
+    const slow = await startFaultyPeer(async (call) => {
       if (call.path !== '/breb/oauth/token') return { text: '', stall: 'silent' };
       await new Promise((resolve) => setTimeout(resolve, 3000));
       return json({ access_token: 'token', expires_in: 3600 });

@@ -11,7 +11,7 @@ import { cents } from '../../src/kit/money.ts';
 import { readReceiverKey } from '../../src/payouts/receiver-key.ts';
 import { brebNotice } from '../../src/rails/breb/translate.ts';
 import { payFailpointsOf, withPayFailpoints } from '../../src/rails/with-failpoints.ts';
-import { type CrookedPeer, json, startCrookedPeer } from '../harness/crooked-peer.ts';
+import { type FaultyPeer, json, startFaultyPeer } from '../harness/faulty-peer.ts';
 import { afterToken, connectBreb, payOrder } from '../harness/rails-under-test.ts';
 import { SimulatorControl } from '../harness/simulator-control.ts';
 import { until } from '../harness/until.ts';
@@ -31,7 +31,7 @@ afterAll(async () => {
 
 type Connector = ReturnType<typeof connectBreb>;
 const opened: Connector[] = [];
-const peers: CrookedPeer[] = [];
+const peers: FaultyPeer[] = [];
 afterEach(async () => {
   await simulator.clearFaults();
   await Promise.all(opened.splice(0).map((connector) => connector.disconnect()));
@@ -44,8 +44,8 @@ function connect(url = simulatorProcess.url, secret?: string): Connector {
   return connector;
 }
 
-async function node(reply: Parameters<typeof startCrookedPeer>[0]): Promise<CrookedPeer> {
-  const started = await startCrookedPeer(afterToken(reply));
+async function node(reply: Parameters<typeof startFaultyPeer>[0]): Promise<FaultyPeer> {
+  const started = await startFaultyPeer(afterToken(reply));
   peers.push(started);
   return started;
 }
@@ -65,7 +65,7 @@ const executionsOf = async (endToEndId: string) =>
   );
 
 async function standingOf(connector: Connector, endToEndId: string) {
-  const [answer] = await connector.askOrders([endToEndId]);
+  const [answer] = await connector.queryOrders([endToEndId]);
   if (answer?.kind !== 'yes') throw new Error(`${endToEndId} is ${JSON.stringify(answer)}`);
   return answer.value;
 }
@@ -78,16 +78,21 @@ async function ended(connector: Connector, endToEndId: string) {
 }
 
 const accepted = { kind: 'yes', value: 'accepted' };
-const known = { kind: 'yes', value: 'known' };
+const known = { kind: 'yes', value: 'duplicate' };
 const unknown = expect.objectContaining({ kind: 'unknown', cause: expect.stringMatching(/./) as string });
-const bodiesOf = ({ calls }: CrookedPeer) =>
+const bodiesOf = ({ calls }: FaultyPeer) =>
   calls.filter(({ path }) => path !== '/breb/oauth/token').map(({ body }) => body);
 
 describe('the connector of Bre-B, sending money', () => {
   it('declares what it can do as complete and sensible data', () => {
-    const { abilities } = connect();
-    expect(abilities).toMatchObject({ rail: 'BRE_B', payAtOnce: 100, askAtOnce: 500, resolutionMs: 600_000 });
-    expect(abilities).toMatchObject({ refusesDuplicates: true, longestProcessingMs: 20_000 });
+    const { capabilities } = connect();
+    expect(capabilities).toMatchObject({
+      rail: 'BRE_B',
+      maxPayBatch: 100,
+      maxStatusBatch: 500,
+      resolutionMs: 600_000,
+    });
+    expect(capabilities).toMatchObject({ rejectsDuplicateOrders: true, maxProcessingMs: 20_000 });
   });
 
   it('sends an order that is accepted, then settled with the amount and its execution', async () => {
@@ -132,11 +137,11 @@ describe('the connector of Bre-B, sending money', () => {
 
   it('pays and asks about as many in one call as it declares, and answers in their order', async () => {
     const connector = connect();
-    const orders = Array.from({ length: connector.abilities.payAtOnce }, () => payOrder());
+    const orders = Array.from({ length: connector.capabilities.maxPayBatch }, () => payOrder());
     expect(await connector.pay(orders)).toEqual(orders.map(() => accepted));
-    const ids = Array.from({ length: connector.abilities.askAtOnce }, () => payOrder().endToEndId);
+    const ids = Array.from({ length: connector.capabilities.maxStatusBatch }, () => payOrder().endToEndId);
     ids.splice(250, orders.length, ...orders.map(({ endToEndId }) => endToEndId));
-    const answers = await connector.askOrders(ids);
+    const answers = await connector.queryOrders(ids);
     expect(answers.map((answer) => answer.kind === 'yes' && answer.value.endToEndId)).toEqual(ids);
     expect(
       answers.filter((answer) => answer.kind === 'yes' && answer.value.state === 'not_found'),
@@ -152,9 +157,9 @@ describe('the connector of Bre-B, sending money', () => {
     expect(
       answers.flat().filter((answer) => answer.kind === 'yes' && answer.value === 'accepted'),
     ).toHaveLength(1);
-    expect(answers.flat().filter((answer) => answer.kind === 'yes' && answer.value === 'known')).toHaveLength(
-      5,
-    );
+    expect(
+      answers.flat().filter((answer) => answer.kind === 'yes' && answer.value === 'duplicate'),
+    ).toHaveLength(5);
     await ended(connect(), order.endToEndId);
     expect(await connect().pay([order])).toEqual([known]);
     expect(await executionsOf(order.endToEndId)).toHaveLength(1);
@@ -220,7 +225,7 @@ describe('the connector of Bre-B, sending money', () => {
       for (const operation of ['order', 'order-query', 'resolve'])
         await simulator.addFault({ rail: 'BRE_B', operation, fault });
       expect(await connector.pay([payOrder(), payOrder()])).toEqual([unknown, unknown]);
-      expect(await connector.askOrders([payOrder().endToEndId])).toEqual([unknown]);
+      expect(await connector.queryOrders([payOrder().endToEndId])).toEqual([unknown]);
       expect(await connector.resolve('@TESTOK')).toEqual(unknown);
     },
   );
@@ -229,7 +234,7 @@ describe('the connector of Bre-B, sending money', () => {
     const away = connect(`http://127.0.0.1:${await freePort()}`);
     for (const connector of [away, connect(simulatorProcess.url, 'not-the-secret')]) {
       expect(await connector.pay([payOrder()])).toEqual([unknown]);
-      expect(await connector.askOrders([payOrder().endToEndId])).toEqual([unknown]);
+      expect(await connector.queryOrders([payOrder().endToEndId])).toEqual([unknown]);
       expect(await connector.resolve('@TESTOK')).toEqual(unknown);
     }
   });
@@ -245,7 +250,7 @@ describe('the connector of Bre-B, sending money', () => {
     const orders = Array.from({ length: 32 }, () => payOrder());
     const start = performance.now();
     expect(await connector.pay(orders)).toEqual(orders.map(() => unknown));
-    expect(performance.now() - start).toBeLessThan(connector.abilities.answerWithinMs + 1500);
+    expect(performance.now() - start).toBeLessThan(connector.capabilities.answerWithinMs + 1500);
     expect(refusals).toBeLessThanOrEqual(4);
   });
 });
@@ -285,7 +290,7 @@ describe('what becomes of an order', () => {
   });
 
   it('is told by a notice that says the same as asking', async () => {
-    const receiver = await startCrookedPeer(() => json({ accepted: 1 }));
+    const receiver = await startFaultyPeer(() => json({ accepted: 1 }));
     peers.push(receiver);
     await simulator.tell([receiver.url]);
     const connector = connect();
@@ -301,11 +306,11 @@ describe('what becomes of an order', () => {
     );
     expect(noticeOf(good.endToEndId)).toMatchObject({
       about: 'payout',
-      word: { kind: 'paid', executionId, amount: good.amount },
+      update: { kind: 'paid', executionId, amount: good.amount },
     });
     expect(noticeOf(bad.endToEndId)).toMatchObject({
       about: 'payout',
-      word: { kind: 'declined', errorCode: 'ACCOUNT_NOT_FOUND' },
+      update: { kind: 'declined', errorCode: 'ACCOUNT_NOT_FOUND' },
     });
     await simulator.tell([]);
   });
@@ -387,16 +392,16 @@ describe('the failpoints of payouts', () => {
     expect(payFailpointsOf(connector)).toEqual([
       'BRE_B pay: before call',
       'BRE_B pay: after call',
-      'BRE_B askOrders: before call',
-      'BRE_B askOrders: after call',
+      'BRE_B queryOrders: before call',
+      'BRE_B queryOrders: after call',
       'BRE_B resolve: before call',
       'BRE_B resolve: after call',
     ]);
     const wrapped = withPayFailpoints(connector);
     const order = payOrder();
-    expect(wrapped.abilities).toBe(connector.abilities);
+    expect(wrapped.capabilities).toBe(connector.capabilities);
     expect(await wrapped.pay([order])).toEqual([accepted]);
-    expect(await wrapped.askOrders([order.endToEndId])).toMatchObject([{ kind: 'yes' }]);
+    expect(await wrapped.queryOrders([order.endToEndId])).toMatchObject([{ kind: 'yes' }]);
     expect(await wrapped.resolve('@TESTOK')).toMatchObject({ kind: 'yes' });
   });
 

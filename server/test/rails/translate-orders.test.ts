@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { brebNotice, openedAnswers } from '../../src/rails/breb/translate.ts';
-import { orderStandingAnswers, payAnswers, resolutionAnswer } from '../../src/rails/breb/translate-orders.ts';
+import { orderStatusAnswers, payAnswers, resolutionAnswer } from '../../src/rails/breb/translate-orders.ts';
 import { ERROR_CODES, type RailErrorCode } from '../../src/rails/contract.ts';
 import { pseNotice } from '../../src/rails/pse/translate.ts';
 import { BREB, payOrder } from '../harness/rails-under-test.ts';
@@ -49,7 +49,10 @@ describe('an order at the door', () => {
   it('in PROCESSING is accepted, and as a DUPLICATE known, whatever the code', () => {
     expect(answered({ endToEndId, status: 'PROCESSING' })).toEqual({ kind: 'yes', value: 'accepted' });
     for (const code of ['5001', '4000', undefined])
-      expect(answered({ endToEndId, status: 'DUPLICATE', code })).toEqual({ kind: 'yes', value: 'known' });
+      expect(answered({ endToEndId, status: 'DUPLICATE', code })).toEqual({
+        kind: 'yes',
+        value: 'duplicate',
+      });
   });
 
   it('of which the node says two things is unknown, in either order', () => {
@@ -72,7 +75,7 @@ describe('an order at the door', () => {
 describe('how an order stands', () => {
   const settled = { endToEndId: 'E2E', status: 'SETTLED', code: null, executionId: 'X1', amount: '49800.05' };
   const standing = (changes: object) =>
-    orderStandingAnswers(['E2E'], { results: [{ ...settled, ...changes }] })[0];
+    orderStatusAnswers(['E2E'], { results: [{ ...settled, ...changes }] })[0];
 
   it('SETTLED carries its execution and amount', () => {
     expect(standing({})).toEqual({
@@ -133,7 +136,7 @@ describe('how an order stands', () => {
 
   it('of which the node says two things is unknown', () => {
     const results = [settled, { ...settled, status: 'REJECTED', executionId: null }];
-    expect(orderStandingAnswers(['E2E'], { results })[0]?.kind).toBe('unknown');
+    expect(orderStatusAnswers(['E2E'], { results })[0]?.kind).toBe('unknown');
   });
 });
 
@@ -146,7 +149,7 @@ it('wrong identification stays INVALID_DATA for a payer, who was never looked up
     amount: null,
     code: '4008',
   };
-  expect(brebNotice(notice)?.word).toEqual({ kind: 'declined', errorCode: 'INVALID_DATA' });
+  expect(brebNotice(notice)?.update).toEqual({ kind: 'declined', errorCode: 'INVALID_DATA' });
 });
 
 describe('a listing of the directory', () => {
@@ -231,14 +234,14 @@ describe('a notice about an order', () => {
     const about = { noticeId: 'N1', about: 'payout', reference: 'E2E' };
     expect(brebNotice(told)).toEqual({
       ...about,
-      word: { kind: 'paid', executionId: 'X1', amount: 4_980_005n },
+      update: { kind: 'paid', executionId: 'X1', amount: 4_980_005n },
     });
     expect(brebNotice(rejection)).toEqual({
       ...about,
-      word: { kind: 'declined', errorCode: 'RECEIVER_MISMATCH' },
+      update: { kind: 'declined', errorCode: 'RECEIVER_MISMATCH' },
     });
-    expect(brebNotice({ ...rejection, code: '4017' })?.word).toMatchObject({ errorCode: 'RAIL_TIMEOUT' });
-    expect(brebNotice({ ...rejection, code: '__proto__' })?.word).toMatchObject({
+    expect(brebNotice({ ...rejection, code: '4017' })?.update).toMatchObject({ errorCode: 'RAIL_TIMEOUT' });
+    expect(brebNotice({ ...rejection, code: '__proto__' })?.update).toMatchObject({
       errorCode: 'RAIL_REJECTED',
     });
   });
@@ -336,7 +339,7 @@ describe('whatever the node sends', () => {
     const states = new Set<string>();
     fc.assert(
       fc.property(body, (said) => {
-        const [answer] = readOrUnknown(() => orderStandingAnswers([endToEndId], said));
+        const [answer] = readOrUnknown(() => orderStatusAnswers([endToEndId], said));
         states.add(answer?.kind === 'yes' ? answer.value.state : (answer?.kind ?? 'nothing'));
         if (answer?.kind !== 'yes') return;
         const { state, executionId, amount, errorCode } = answer.value;
@@ -389,10 +392,10 @@ describe('whatever the node sends', () => {
       fc.property(fc.oneof(fc.jsonValue(), notice), (message) => {
         const told = brebNotice(message);
         if (told === null) return;
-        read.add(`${told.about} ${told.word.kind}`);
+        read.add(`${told.about} ${told.update.kind}`);
         expect(told.reference).toMatch(/^[\x21-\x7e]{1,100}$/);
-        if (told.word.kind === 'paid') expect(told.word.amount).toBeGreaterThan(0n);
-        else expect(ERROR_CODES).toContain(told.word.errorCode);
+        if (told.update.kind === 'paid') expect(told.update.amount).toBeGreaterThan(0n);
+        else expect(ERROR_CODES).toContain(told.update.errorCode);
       }),
       { numRuns: 2000 },
     );

@@ -4,7 +4,7 @@ import * as breb from '../../src/rails/breb/translate.ts';
 import { ERROR_CODES, type RailAnswer, type RailErrorCode } from '../../src/rails/contract.ts';
 import { BANKS } from '../../src/rails/pse/banks.ts';
 import * as pse from '../../src/rails/pse/translate.ts';
-import { type CrookedPeer, json, startCrookedPeer } from '../harness/crooked-peer.ts';
+import { type FaultyPeer, json, startFaultyPeer } from '../harness/faulty-peer.ts';
 import { afterToken, BREB, PSE, type RailUnderTest } from '../harness/rails-under-test.ts';
 
 /** Names that every object has: a table looked up with one of them must not answer with a function. */
@@ -54,7 +54,7 @@ describe('a rejection by the Bre-B node', () => {
 
 describe('how a key stands', () => {
   const standing = (status: string, payments: unknown[]) =>
-    breb.standingAnswers(['@KEY01'], { results: [{ key: '@KEY01', status, payments }] });
+    breb.statusAnswers(['@KEY01'], { results: [{ key: '@KEY01', status, payments }] });
   const payment = { executionId: 'E1', amount: '49800.05', at: '2026-01-15T10:00:00.000Z' };
 
   it.each([
@@ -169,7 +169,7 @@ describe('how a PSE transaction stands', () => {
     reason: null,
   };
   const standing = (changes: object) =>
-    pse.standingAnswers(['REF1'], { results: [{ ...information, ...changes }] })[0];
+    pse.statusAnswers(['REF1'], { results: [{ ...information, ...changes }] })[0];
   const declined = (reason: unknown, state = 'NOT_AUTHORIZED') => {
     const answer = standing({ state, reason });
     return answer?.kind === 'yes' ? answer.value : null;
@@ -252,9 +252,9 @@ function answerOrUnknown<T>(read: () => RailAnswer<T> | undefined): RailAnswer<T
 
 describe('no answer of any shape makes a connector throw', () => {
   let said: unknown;
-  let rude: CrookedPeer;
+  let rude: FaultyPeer;
   beforeAll(async () => {
-    rude = await startCrookedPeer(afterToken(() => json(said)));
+    rude = await startFaultyPeer(afterToken(() => json(said)));
   });
   afterAll(() => rude?.stop());
 
@@ -268,7 +268,7 @@ describe('no answer of any shape makes a connector throw', () => {
           const references = [order.reference, other.reference];
           judge(await connector.open([order]), [order.reference]);
           judge(await connector.ask(references), references);
-          if (connector.abilities.closeAtOnce > 0) judge(await connector.close(references), references);
+          if (connector.capabilities.maxCloseBatch > 0) judge(await connector.close(references), references);
         }),
         { numRuns: 200 },
       );

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ENVIRONMENTS, type Environment } from '../../src/kit/environment.ts';
-import { isLoopbackAddress, isPublicAddress } from '../../src/webhooks/public-address.ts';
-import { judgeWebhookUrl } from '../../src/webhooks/webhook-address.ts';
+import { isLoopbackAddress, isPublicAddress } from '../../src/webhooks/sending/public-address.ts';
+import { validateWebhookUrl } from '../../src/webhooks/webhook-address.ts';
 import { INSIDE_ANSWERS, INSIDE_URLS } from './inside-addresses.ts';
 
 /** From the registries, first and last of each, written down apart from the table under test. */
@@ -37,7 +37,7 @@ const INSIDE_IPV6 = [
 const GLOBAL = [0x2n << 124n, (0x4n << 124n) - 1n] as const;
 
 function readWebhookUrl(text: string, environment: Environment, allowLoopback: boolean): string | null {
-  return judgeWebhookUrl(text, environment, allowLoopback).href;
+  return validateWebhookUrl(text, environment, allowLoopback).href;
 }
 
 function numberOf(address: string): number {
@@ -298,7 +298,7 @@ describe('the address of a webhook', () => {
     ['https://a:b@example.com/', ['anonymous']],
     ['http://a:b@payments.internal:0/', ['https', 'port', 'public', 'anonymous']],
   ])('of %s every rule is named that it breaks', (text, broken) => {
-    expect(judgeWebhookUrl(text, 'production', false)).toEqual({ href: null, broken });
+    expect(validateWebhookUrl(text, 'production', false)).toEqual({ href: null, broken });
   });
 
   it('is at most 2048 characters long, as given and as kept', () => {

@@ -43,8 +43,8 @@ async function takeTurns(endpoint: MadeEndpoint, count: number): Promise<Turn[]>
     if (turns.length >= count) return turns.slice(0, count);
     const { seconds } = await until('the line rests', async () => {
       const [line] = await stage.query<{ seconds: number }>(
-        `select greatest(0, extract(epoch from due_at - caudal.now()))::float8 as seconds from caudal.webhook_lines
-         where endpoint_id = $1 and claimed_until is null and failures >= $2 and due_at is not null`,
+        `select greatest(0, extract(epoch from due_at - caudal.now()))::float8 as seconds from caudal.webhook_queues
+         where endpoint_id = $1 and leased_until is null and failures >= $2 and due_at is not null`,
         [endpoint.id, turns.length],
       );
       return line;
@@ -103,7 +103,7 @@ describe('an endpoint that answers 500 with much in its line', () => {
     await until('it has them', async () => (await delivered(merchant)) >= fresh.length, 5000);
     expect(stage.sink.ids(endpoint.path)).toEqual([...ids].sort());
     const [line] = await stage.query(
-      'select failures, failing_since from caudal.webhook_lines where endpoint_id = $1',
+      'select failures, failing_since from caudal.webhook_queues where endpoint_id = $1',
       [endpoint.id],
     );
     expect(line).toEqual({ failures: 0, failing_since: null });

@@ -36,7 +36,7 @@ async function failingEndpoints({ id: organizationId, shop }: Merchant, path: st
     }
   });
   await stage.query(
-    'update caudal.webhook_lines set failures = 3, failing_since = caudal.now() where organization_id = $1',
+    'update caudal.webhook_queues set failures = 3, failing_since = caudal.now() where organization_id = $1',
     [organizationId],
   );
 }

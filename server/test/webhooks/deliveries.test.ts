@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { OutcomeDesk } from '../harness/outcome-desk.ts';
-import { PayoutDesk } from '../harness/payout-desk.ts';
+import { PayinDriver } from '../harness/payin-driver.ts';
+import { PayoutDriver } from '../harness/payout-driver.ts';
 import type { SinkRequest } from '../harness/webhook-sink.ts';
 import { type DeliveryBody, expected, Merchant, WebhookStage } from './webhook-stage.ts';
 
@@ -44,7 +44,7 @@ describe('what happened arrives', () => {
   it('a confirmed payin and a confirmed payout, with the body of GET /events/{id}, signed', async () => {
     const merchant = await rich();
     const { path, secret } = await merchant.endpoint();
-    const payins = new OutcomeDesk(stage.stack);
+    const payins = new PayinDriver(stage.stack);
     const { payin, key } = await payins.breb();
     await payins.simulator.pay({ key });
     await payins.reaches(payin.id, 'CONFIRMED');
@@ -58,7 +58,7 @@ describe('what happened arrives', () => {
     const clock = Number(paid.request.headers['webhook-timestamp']) - Date.now() / 1000;
     expect(Math.abs(clock)).toBeLessThan(60);
 
-    const payouts = new PayoutDesk(stage.stack);
+    const payouts = new PayoutDriver(stage.stack);
     await payouts.fund();
     const { id } = await payouts.create();
     await payouts.reaches(id, 'CONFIRMED');
@@ -93,7 +93,7 @@ it('once everything has come, nobody looks at the line any more, until something
   const merchant = await stage.merchant();
   const endpoint = await merchant.endpoint();
   const written = () =>
-    stage.query('select xmin::text from caudal.webhook_lines where endpoint_id = $1', [endpoint.id]);
+    stage.query('select xmin::text from caudal.webhook_queues where endpoint_id = $1', [endpoint.id]);
   await stage.sink.receivesEvent(endpoint.path, await merchant.declined());
   await merchant.lineRests(endpoint);
   const before = await written();

@@ -180,7 +180,7 @@ describe('POST /webhook-endpoints', () => {
     expect((await merchant.get({ id })).url).toBe(url);
     const strict = await startServer('api', {
       ...stage.stack.settings,
-      CAUDAL_WEBHOOKS_TO_LOOPBACK: 'no',
+      CAUDAL_WEBHOOKS_ALLOW_LOOPBACK: 'no',
       CAUDAL_PORT: '0',
     });
     try {
@@ -315,7 +315,7 @@ describe('PATCH /webhook-endpoints/{id}', () => {
     const endpoint = await merchant.endpoint();
     expect(await merchant.change(endpoint, { status: 'DISABLED' })).toMatchObject({
       status: 'DISABLED',
-      disabledReason: 'disabled by you',
+      disabledReason: 'by_owner',
     });
     const tested = await merchant.api.request('POST', `/webhook-endpoints/${endpoint.id}/test`);
     expect(problemOf(tested)).toEqual({ status: 409, code: 'endpoint_disabled' });

@@ -55,7 +55,7 @@ async function attemptsOf({ id }: MadeEndpoint): Promise<number> {
 
 async function isDue({ id }: MadeEndpoint): Promise<boolean> {
   const rows = await stage.query(
-    'select 1 from caudal.webhook_lines where endpoint_id = $1 and (due_at <= caudal.now() or claimed_until is not null)',
+    'select 1 from caudal.webhook_queues where endpoint_id = $1 and (due_at <= caudal.now() or leased_until is not null)',
     [id],
   );
   return rows.length > 0;
@@ -68,7 +68,7 @@ describe('an endpoint is disabled', () => {
     const other = await merchant.endpoint();
     const before = await disabledSoFar();
     const eventId = await merchant.declined();
-    expect(await merchant.disabled(gone)).toMatchObject({ disabledReason: 'it answered 410 Gone' });
+    expect(await merchant.disabled(gone)).toMatchObject({ disabledReason: 'gone' });
     expect(await merchant.delivery(eventId, gone)).toMatchObject({
       status: 'PENDING',
       attempts: [{ statusCode: 410 }],
@@ -80,7 +80,7 @@ describe('an endpoint is disabled', () => {
     expect(JSON.parse(line ?? '{}')).toMatchObject({
       organizationId: merchant.id,
       webhookEndpointId: gone.id,
-      reason: 'it answered 410 Gone',
+      reason: 'gone',
     });
     expect(line).not.toContain(gone.path);
     await stage.sink.receivesEvent(other.path, eventId);
@@ -125,7 +125,7 @@ describe('an endpoint is disabled', () => {
     expect(await merchant.get(endpoint)).toMatchObject({ status: 'ENABLED', disabledReason: null });
     await failFor(merchant, endpoint, 2);
     expect(await merchant.disabled(endpoint)).toMatchObject({
-      disabledReason: 'nothing reached it for five days',
+      disabledReason: 'no_success_5d',
     });
     expect(await disabledInLog(endpoint)).toHaveLength(1);
   });
@@ -212,7 +212,7 @@ describe('what is held while an endpoint is disabled', () => {
       await merchant.change(endpoint, { description: 'still closed', url: stage.sink.url(endpoint.path) }),
     ).toMatchObject({
       status: 'DISABLED',
-      disabledReason: 'disabled by you',
+      disabledReason: 'by_owner',
     });
     const witness = await merchant.endpoint();
     await stage.sink.receivesEvent(witness.path, await merchant.test(witness));

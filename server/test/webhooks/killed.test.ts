@@ -19,7 +19,7 @@ afterAll(() => stage?.close());
 const DEATHS = [
   ['record deliveries: after commit', 1, 1],
   ['record deliveries: before commit', 1, 2],
-  ['claim lines: after commit', 0, 1],
+  ['lease queues: after commit', 0, 1],
   ['dispatch events: before commit', 0, 1],
 ] as const;
 

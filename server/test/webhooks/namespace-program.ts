@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { type SendResult, WebhookSender } from '../../src/webhooks/webhook-sender.ts';
+import { type SendResult, WebhookSender } from '../../src/webhooks/sending/webhook-sender.ts';
 import { type DnsQuestion, type DnsRecord, startDnsServer } from '../harness/dns-server.ts';
 import { OK } from '../harness/raw-peer.ts';
 import { INSIDE_ANSWERS, INSIDE_URLS } from './inside-addresses.ts';

@@ -2,7 +2,7 @@
  * Runs as a process of its own (sender.test.ts): what Node makes of the proxies in its environment it makes once, when it
  * starts. Posts to the addresses that it is given, by the sender or, to show that the proxies are in force, by fetch.
  */
-import { WebhookSender } from '../../src/webhooks/webhook-sender.ts';
+import { WebhookSender } from '../../src/webhooks/sending/webhook-sender.ts';
 
 const [by, ...urls] = process.argv.slice(2);
 // The peer does not speak TLS, and need not: what counts is who was connected to.

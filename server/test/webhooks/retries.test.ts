@@ -135,13 +135,13 @@ describe('Retry-After', () => {
     await merchant.dispatched();
     const waiting = await merchant.delivery(next, endpoint);
     const [row] = await stage.query<{ ms: number }>(
-      'select extract(epoch from due_at - caudal.now())::float8 * 1000 as ms from caudal.webhook_lines where endpoint_id = $1',
+      'select extract(epoch from due_at - caudal.now())::float8 * 1000 as ms from caudal.webhook_queues where endpoint_id = $1',
       [endpoint.id],
     );
     expect(row?.ms).toBeGreaterThan(2 * MINUTE - (Date.now() - asked) - 10 * SECOND);
     expect(waiting).toMatchObject({ status: 'PENDING', attempts: [] });
     const [line] = await stage.query<{ rest_until: Date }>(
-      'select rest_until from caudal.webhook_lines where endpoint_id = $1',
+      'select rest_until from caudal.webhook_queues where endpoint_id = $1',
       [endpoint.id],
     );
     expect(waiting?.nextAttemptAt).toBe(line?.rest_until.toISOString());
@@ -199,7 +199,7 @@ describe('an endpoint that has failed for hours', () => {
     const ended = await merchant.reaches(test, endpoint, 'FAILED');
     expect(ended.nextAttemptAt).toBeNull();
     const [line] = await stage.query(
-      'select failures, failing_since from caudal.webhook_lines where endpoint_id = $1',
+      'select failures, failing_since from caudal.webhook_queues where endpoint_id = $1',
       [endpoint.id],
     );
     expect(line).toEqual({ failures: 0, failing_since: null });

@@ -1,14 +1,18 @@
 import { randomInt } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { isLoopbackAddress } from '../../src/webhooks/public-address.ts';
-import { type SenderOptions, type SendResult, WebhookSender } from '../../src/webhooks/webhook-sender.ts';
+import { isLoopbackAddress } from '../../src/webhooks/sending/public-address.ts';
+import {
+  type SenderOptions,
+  type SendResult,
+  WebhookSender,
+} from '../../src/webhooks/sending/webhook-sender.ts';
 import { type DnsQuestion, type DnsRecord, type DnsServer, startDnsServer } from '../harness/dns-server.ts';
 import { OK, type RawPeer, startRawPeer } from '../harness/raw-peer.ts';
 import { until } from '../harness/until.ts';
-import { OUTSIDE, openWebhookDesk } from '../harness/webhook-desk.ts';
+import { OUTSIDE, openWebhookDriver } from '../harness/webhook-driver.ts';
 
 const NAME = 'hooks.shop.example';
-const desk = openWebhookDesk();
+const driver = openWebhookDriver();
 
 /**
  * A receiver outside and canaries inside, all on one port: only the address tells them apart. None that the system gives
@@ -26,7 +30,7 @@ async function street(): Promise<{ outside: RawPeer; canaries: RawPeer[] }> {
       if ((error as { code?: string }).code !== 'EADDRINUSE') throw error;
       continue;
     }
-    desk.later(() => Promise.all(peers.map((peer) => peer.stop())));
+    driver.later(() => Promise.all(peers.map((peer) => peer.stop())));
     const [outside, ...canaries] = peers;
     if (outside) return { outside, canaries };
   }
@@ -36,12 +40,12 @@ async function nameServer(
   answer: (question: DnsQuestion) => readonly DnsRecord[] | null,
 ): Promise<DnsServer> {
   const dns = await startDnsServer(answer);
-  desk.later(() => dns.stop());
+  driver.later(() => dns.stop());
   return dns;
 }
 
 function senderBy(dns: DnsServer, options: SenderOptions = {}): WebhookSender {
-  return desk.sender({ resolve: dns.resolve, ...options });
+  return driver.sender({ resolve: dns.resolve, ...options });
 }
 
 function post(from: WebhookSender, port: number, host = NAME): Promise<SendResult> {
@@ -173,7 +177,7 @@ describe('a name', () => {
       new Promise<string[]>((done) => {
         answerNow = done;
       });
-    const from = desk.sender({ resolve, connectMs: 100 });
+    const from = driver.sender({ resolve, connectMs: 100 });
     expect(await post(from, outside.port)).toMatchObject({ kind: 'failed', reason: 'timeout' });
     answerNow([OUTSIDE]);
     // Another delivery goes all the way meanwhile, so that the first would have had the time to connect.
@@ -185,7 +189,7 @@ describe('a name', () => {
   it("of the loopback is refused by the rule that holds when none is given, by the machine's own resolver", async () => {
     const { outside, canaries } = await street();
     const from = new WebhookSender();
-    desk.later(() => from.close());
+    driver.later(() => from.close());
     for (const host of [
       'localhost',
       '127.0.0.1',
@@ -204,7 +208,7 @@ describe('a name', () => {
 
   it('of the loopback is reached where the deployment allows it', async () => {
     const { canaries } = await street();
-    const from = desk.sender({ isAllowed: isLoopbackAddress });
+    const from = driver.sender({ isAllowed: isLoopbackAddress });
     const port = canaries[0]?.port ?? 0;
     expect(await post(from, port, 'localhost')).toMatchObject({ kind: 'answered' });
     await until('a canary sings', () => Promise.resolve(canaries.some((canary) => canary.connections > 0)));

@@ -4,9 +4,9 @@ import { connect, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { OK } from '../harness/raw-peer.ts';
 import { until } from '../harness/until.ts';
-import { answered, letGo, OUTSIDE, openWebhookDesk, post } from '../harness/webhook-desk.ts';
+import { answered, letGo, OUTSIDE, openWebhookDriver, post } from '../harness/webhook-driver.ts';
 
-const desk = openWebhookDesk();
+const driver = openWebhookDriver();
 
 describe('the deadline of the whole', () => {
   const drip = (socket: Socket, text: string) => {
@@ -28,8 +28,8 @@ describe('the deadline of the whole', () => {
       (socket: Socket) => drip(socket, 'HTTP/1.1 103 X\r\n\r\n'),
     ],
   ])('ends the wait for a peer that %s', async (_name, answer) => {
-    const peer = await desk.peerThat(answer);
-    const result = await post(desk.sender({ totalMs: 400 }), peer);
+    const peer = await driver.peerThat(answer);
+    const result = await post(driver.sender({ totalMs: 400 }), peer);
     expect(result).toMatchObject({ kind: 'failed', reason: 'timeout' });
     expect(result.durationMs).toBeGreaterThanOrEqual(399);
     expect(result.durationMs).toBeLessThan(3000);
@@ -37,11 +37,11 @@ describe('the deadline of the whole', () => {
   });
 
   it('ends a body that drips, and its status stands', async () => {
-    const peer = await desk.peerThat((socket) => {
+    const peer = await driver.peerThat((socket) => {
       socket.write('HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n');
       drip(socket, 'z');
     });
-    const result = await post(desk.sender({ totalMs: 400 }), peer);
+    const result = await post(driver.sender({ totalMs: 400 }), peer);
     expect(result).toMatchObject({
       kind: 'answered',
       status: 200,
@@ -53,8 +53,8 @@ describe('the deadline of the whole', () => {
   });
 
   it('is not spent waiting for other deliveries to the same endpoint', async () => {
-    const peer = await desk.peerThat((socket) => setTimeout(() => socket.write(OK), 400));
-    const from = desk.sender({ totalMs: 3000 });
+    const peer = await driver.peerThat((socket) => setTimeout(() => socket.write(OK), 400));
+    const from = driver.sender({ totalMs: 3000 });
     const results = await Promise.all(Array.from({ length: 24 }, () => post(from, peer)));
     expect(results.map((result) => result.kind)).toEqual(results.map(() => 'answered'));
   });
@@ -63,34 +63,36 @@ describe('the deadline of the whole', () => {
 describe('the deadline of the connection', () => {
   it('ends a connection that nobody takes up', async () => {
     const { port, stop } = await fullListener();
-    desk.later(stop);
-    const result = await post(desk.sender({ connectMs: 300 }), { port });
+    driver.later(stop);
+    const result = await post(driver.sender({ connectMs: 300 }), { port });
     expect(result).toMatchObject({ kind: 'failed', reason: 'timeout' });
     expect(result.durationMs).toBeGreaterThanOrEqual(299);
     expect(result.durationMs).toBeLessThan(3000);
   });
 
   it('ends a handshake that the peer does not answer', async () => {
-    const peer = await desk.peerThat(() => undefined);
+    const peer = await driver.peerThat(() => undefined);
     const url = `https://127.0.0.7:${peer.port}/`;
-    const result = await desk.sender({ connectMs: 300 }).send({ url, headers: {}, body: Buffer.from('{}') });
+    const result = await driver
+      .sender({ connectMs: 300 })
+      .send({ url, headers: {}, body: Buffer.from('{}') });
     expect(result).toMatchObject({ kind: 'failed', reason: 'timeout' });
     expect(result.durationMs).toBeLessThan(3000);
     await letGo(peer);
   });
 
   it('does not begin where the port is closed', async () => {
-    const peer = await desk.peerThat(() => undefined);
+    const peer = await driver.peerThat(() => undefined);
     await peer.stop();
-    expect(await post(desk.sender(), peer)).toMatchObject({ kind: 'failed', reason: 'connect' });
+    expect(await post(driver.sender(), peer)).toMatchObject({ kind: 'failed', reason: 'connect' });
   });
 
   it('leaves time for the next address of a name when the first does not answer', async () => {
-    const peer = await desk.peerThat((socket) => socket.write(OK));
+    const peer = await driver.peerThat((socket) => socket.write(OK));
     const resolve = () => Promise.resolve(['127.0.0.8', OUTSIDE]);
     const url = `http://hooks.shop.example:${peer.port}/`;
     expect(
-      await desk
+      await driver
         .sender({ resolve, isAllowed: () => true })
         .send({ url, headers: {}, body: Buffer.from('{}') }),
     ).toMatchObject({ status: 200 });
@@ -99,8 +101,8 @@ describe('the deadline of the connection', () => {
 
 describe('connections between their uses', () => {
   it('are used again', async () => {
-    const peer = await desk.peerThat((socket) => socket.write(OK));
-    const from = desk.sender();
+    const peer = await driver.peerThat((socket) => socket.write(OK));
+    const from = driver.sender();
     for (let time = 0; time < 5; time += 1) answered(await post(from, peer));
     expect(peer.connections).toBe(1);
     expect(from.idleConnections).toBe(1);
@@ -108,8 +110,8 @@ describe('connections between their uses', () => {
 
   it('are ten for an endpoint at most, however many there were at once', async () => {
     const waiting: Socket[] = [];
-    const peer = await desk.peerThat((socket) => waiting.push(socket));
-    const from = desk.sender();
+    const peer = await driver.peerThat((socket) => waiting.push(socket));
+    const from = driver.sender();
     const results = Array.from({ length: 15 }, () => post(from, peer));
     await until('all are there', () => Promise.resolve(waiting.length === 15));
     for (const socket of waiting) socket.write(OK);
@@ -119,10 +121,10 @@ describe('connections between their uses', () => {
   });
 
   it('are closed when they have waited long enough, whatever the peer offers', async () => {
-    const peer = await desk.peerThat((socket) =>
+    const peer = await driver.peerThat((socket) =>
       socket.write('HTTP/1.1 200 OK\r\nkeep-alive: timeout=600\r\ncontent-length: 0\r\n\r\n'),
     );
-    const from = desk.sender({ idleMs: 200 });
+    const from = driver.sender({ idleMs: 200 });
     answered(await post(from, peer));
     expect(from.idleConnections).toBe(1);
     await letGo(peer);
@@ -131,11 +133,11 @@ describe('connections between their uses', () => {
 
   it('are forgotten when the peer closes them', async () => {
     const sockets: Socket[] = [];
-    const peer = await desk.peerThat((socket) => {
+    const peer = await driver.peerThat((socket) => {
       sockets.push(socket);
       socket.write(OK);
     });
-    const from = desk.sender();
+    const from = driver.sender();
     answered(await post(from, peer));
     sockets[0]?.destroy();
     await until('it is forgotten', () => Promise.resolve(from.idleConnections === 0));
@@ -145,11 +147,11 @@ describe('connections between their uses', () => {
 
   it('are replaced when their life is over', async () => {
     const uses: { connection: number; at: number }[] = [];
-    const peer = await desk.peerThat((socket, { connection }) => {
+    const peer = await driver.peerThat((socket, { connection }) => {
       uses.push({ connection, at: performance.now() });
       socket.write(OK);
     });
-    const from = desk.sender({ totalMs: 400, idleMs: 400, lifeMs: 1200 });
+    const from = driver.sender({ totalMs: 400, idleMs: 400, lifeMs: 1200 });
     await until('a second connection', async () => {
       answered(await post(from, peer));
       return peer.connections > 1;
@@ -161,29 +163,29 @@ describe('connections between their uses', () => {
   });
 
   it('are not kept when the peer says that it closes', async () => {
-    const peer = await desk.peerThat((socket) =>
+    const peer = await driver.peerThat((socket) =>
       socket.end('HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok'),
     );
-    const from = desk.sender();
+    const from = driver.sender();
     for (let time = 0; time < 3; time += 1) answered(await post(from, peer));
     expect(peer.connections).toBe(3);
     expect(from.idleConnections).toBe(0);
   });
 
   it('do not take an answer that nobody asked for as the answer to the next message', async () => {
-    const peer = await desk.peerThat((socket, { connection }) =>
+    const peer = await driver.peerThat((socket, { connection }) =>
       socket.write(connection === 1 ? `${OK}HTTP/1.1 410 Gone\r\ncontent-length: 0\r\n\r\n` : OK),
     );
-    const from = desk.sender();
+    const from = driver.sender();
     expect(await post(from, peer)).toMatchObject({ kind: 'answered', status: 200 });
     expect(await post(from, peer)).not.toMatchObject({ status: 410 });
   });
 
   it('and what is under way on them end when the sender is closed', async () => {
-    const peer = await desk.peerThat((_socket, request) =>
+    const peer = await driver.peerThat((_socket, request) =>
       request.text.startsWith('POST /quick') ? _socket.write(OK) : 0,
     );
-    const from = desk.sender();
+    const from = driver.sender();
     answered(await post(from, peer, '/quick'));
     const slow = post(from, peer, '/slow');
     const other = post(from, peer, '/quick');

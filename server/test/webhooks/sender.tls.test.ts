@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type SenderOptions, WebhookSender } from '../../src/webhooks/webhook-sender.ts';
+import { type SenderOptions, WebhookSender } from '../../src/webhooks/sending/webhook-sender.ts';
 import { OK, type RawPeer, startRawPeer } from '../harness/raw-peer.ts';
 
 const NAME = 'hooks.shop.example';

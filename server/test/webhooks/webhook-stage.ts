@@ -71,7 +71,7 @@ export class WebhookStage {
 
   static async open({ workers = 1, apis = 1 }: StageOptions = {}): Promise<WebhookStage> {
     const sink = await WebhookSink.start();
-    const stack = await startStack({ apis, workers, settings: { CAUDAL_DUE_EVERY_MS: '20' } });
+    const stack = await startStack({ apis, workers, settings: { CAUDAL_WORKER_POLL_MS: '20' } });
     return new WebhookStage(stack, await composeInProcess(stack.settings), sink);
   }
 
@@ -171,7 +171,7 @@ export class Merchant {
   ): Promise<string[]> {
     const { deps } = this.#stage.inside;
     const fresh = () => uuidv7(deps.clock.now(), deps.cell);
-    return deps.system.transaction('apply answers', async (tx) => {
+    return deps.system.transaction('apply statuses', async (tx) => {
       const [moment] = await tx.query<{ at: Date }>(NOW);
       const events = Array.from({ length: count }, (_, number) => ({
         id: fresh(),
@@ -227,7 +227,7 @@ export class Merchant {
   async lineRests(endpoint: { readonly id: string }): Promise<void> {
     await until('the line rests', async () => {
       const [line] = await this.#stage.query(
-        'select 1 from caudal.webhook_lines where endpoint_id = $1 and claimed_until is null and due_at is null',
+        'select 1 from caudal.webhook_queues where endpoint_id = $1 and leased_until is null and due_at is null',
         [endpoint.id],
       );
       return line;

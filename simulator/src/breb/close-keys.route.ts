@@ -2,7 +2,7 @@ import type { RailCall } from '../rail-call.ts';
 import { refuseWithoutToken } from './access-token.ts';
 import { storeClosing } from './key.store.ts';
 import { type KeyList, keyListBody } from './key-list.ts';
-import { keyStanding } from './key-standing.ts';
+import { keyStanding } from './key-status.ts';
 
 export const closeKeys: RailCall<KeyList> = {
   rail: 'BRE_B',

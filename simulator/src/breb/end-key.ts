@@ -3,7 +3,7 @@ import { nowIso } from '../clock.ts';
 import type { Deps } from '../deps.ts';
 import { announce } from '../notices/announce.ts';
 import { type KeyEnd, storeEnd } from './key.store.ts';
-import { internalIdOf, keyStatus } from './key-standing.ts';
+import { internalIdOf, keyStatus } from './key-status.ts';
 
 const DEFAULT_REJECTION = '4016';
 

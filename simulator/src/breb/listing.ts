@@ -1,7 +1,7 @@
 import { nowMs } from '../clock.ts';
 import type { State } from '../state.ts';
 import { COLLECTOR, type DirectoryCode, type Holder, type Listing } from './directory.ts';
-import { keyStatus } from './key-standing.ts';
+import { keyStatus } from './key-status.ts';
 import { TEST_KEYS } from './test-keys.ts';
 
 const REFUSALS = { SUSPENDED_BY_CLIENT: '0005', SUSPENDED_BY_PARTICIPANT: '0006' } as const;

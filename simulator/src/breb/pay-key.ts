@@ -4,7 +4,7 @@ import type { Deps } from '../deps.ts';
 import { announce, type Telling } from '../notices/announce.ts';
 import { newEndToEndId } from './end-to-end-id.ts';
 import { storePayment } from './key.store.ts';
-import { internalIdOf, keyStatus } from './key-standing.ts';
+import { internalIdOf, keyStatus } from './key-status.ts';
 
 type PayOrder = {
   readonly key: string;

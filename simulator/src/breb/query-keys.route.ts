@@ -1,7 +1,7 @@
 import type { RailCall } from '../rail-call.ts';
 import { refuseWithoutToken } from './access-token.ts';
 import { type KeyList, keyListBody } from './key-list.ts';
-import { keyStanding } from './key-standing.ts';
+import { keyStanding } from './key-status.ts';
 
 export const queryKeys: RailCall<KeyList> = {
   rail: 'BRE_B',

@@ -7,7 +7,7 @@ import { refuseWithoutToken } from './access-token.ts';
 import type { Directory } from './directory.store.ts';
 import { DIRECTORY_MESSAGES } from './directory.ts';
 import { type RefusalCode, type RegistrationRow, storeRegistration } from './key.store.ts';
-import { keyStatus } from './key-standing.ts';
+import { keyStatus } from './key-status.ts';
 import { REGISTRABLE_KEY } from './key-type.ts';
 import { TEST_KEYS } from './test-keys.ts';
 

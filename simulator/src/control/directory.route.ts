@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { type NoListing, storeListing } from '../breb/directory.store.ts';
 import { type Holder, LISTING_STATUSES, type Listing, TEST_HOLDER } from '../breb/directory.ts';
-import { keyStatus } from '../breb/key-standing.ts';
+import { keyStatus } from '../breb/key-status.ts';
 import { readKey } from '../breb/key-type.ts';
 import { findListing } from '../breb/listing.ts';
 import { nowIso } from '../clock.ts';

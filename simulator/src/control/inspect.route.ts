@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { keyStatus } from '../breb/key-standing.ts';
+import { keyStatus } from '../breb/key-status.ts';
 import type { Deps } from '../deps.ts';
 import { bankUrl } from '../pse/transaction.store.ts';
 

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { type EndOrder, endKey } from '../breb/end-key.ts';
-import { keyStanding } from '../breb/key-standing.ts';
+import { keyStanding } from '../breb/key-status.ts';
 import { payKey } from '../breb/pay-key.ts';
 import type { Deps } from '../deps.ts';
 import { endTransaction } from '../pse/end-transaction.ts';

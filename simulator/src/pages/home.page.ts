@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { keyStatus } from '../breb/key-standing.ts';
+import { keyStatus } from '../breb/key-status.ts';
 import { TEST_KEYS } from '../breb/test-keys.ts';
 import type { Deps } from '../deps.ts';
 import { MAGIC_DOCUMENTS } from '../magic-documents.ts';

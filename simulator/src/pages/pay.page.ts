@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { endKey } from '../breb/end-key.ts';
-import { keyStatus } from '../breb/key-standing.ts';
+import { keyStatus } from '../breb/key-status.ts';
 import { readKey } from '../breb/key-type.ts';
 import { payKey } from '../breb/pay-key.ts';
 import type { Deps } from '../deps.ts';

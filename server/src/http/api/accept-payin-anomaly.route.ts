@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { acceptAnomaly } from '../../flows/accept-anomaly.ts';
+import { acceptAnomaly } from '../../flows/payins/accept-anomaly.ts';
 import { merchantOperation } from '../operation.ts';
 import { idIn } from '../path-id.ts';
 import { anomalyView } from './anomaly.view.ts';

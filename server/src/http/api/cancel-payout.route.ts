@@ -1,4 +1,4 @@
-import { cancelPayout as cancel } from '../../flows/cancel-payout.ts';
+import { cancelPayout as cancel } from '../../flows/payouts/cancel-payout.ts';
 import { payoutView } from '../../payouts/payout.view.ts';
 import { merchantOperation } from '../operation.ts';
 import { idIn } from '../path-id.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Deps } from '../../deps.ts';
-import type { PayinRequest } from '../../flows/payin-creator.ts';
-import { Fault } from '../../kit/errors.ts';
+import type { PayinRequest } from '../../flows/payins/payin-creator.ts';
+import { ApiError } from '../../kit/errors.ts';
 import type { Principal } from '../../organizations/organization.ts';
 import { KEY_TYPES, PERSON_TYPES } from '../../payins/payin.ts';
 import { payinView } from '../../payins/payin.view.ts';
@@ -121,7 +121,7 @@ export const createPayin = merchantOperation({
     refusePaused(deps, principal, request.rail.name);
     const idempotency =
       call.idempotencyKey === null ? null : { key: call.idempotencyKey, body: call.rawBody };
-    const { payin, replayed } = await deps.payins.create(principal, request, idempotency, call.othersTurn);
+    const { payin, replayed } = await deps.payins.create(principal, request, idempotency, call.releaseSlot);
     return {
       status: 201,
       body: payinView(deps, principal.organization, payin),
@@ -131,9 +131,13 @@ export const createPayin = merchantOperation({
 });
 
 /** Repeats too: nothing is looked up, and the same request is answered as ever once the rail is resumed. */
-function refusePaused({ brakes }: Pick<Deps, 'brakes'>, { organization }: Principal, rail: Rail): void {
-  if (organization.rails.has(rail) && brakes.paused(rail, organization.id))
-    throw new Fault('rail_paused', { retryAfterSeconds: PAUSED_RETRY_SECONDS });
+function refusePaused(
+  { railPauses }: Pick<Deps, 'railPauses'>,
+  { organization }: Principal,
+  rail: Rail,
+): void {
+  if (organization.rails.has(rail) && railPauses.paused(rail, organization.id))
+    throw new ApiError('rail_paused', { retryAfterSeconds: PAUSED_RETRY_SECONDS });
 }
 
 function requestOf(input: z.output<typeof body>, deps: ApiDeps): PayinRequest {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { LinkRequest } from '../../flows/link-creator.ts';
+import type { LinkRequest } from '../../flows/payment-links/link-creator.ts';
 import { linkView } from '../../payment-links/payment-link.view.ts';
 import { RAILS } from '../../rails/contract.ts';
 import { BANK_BY_CODE } from '../../rails/pse/banks.ts';

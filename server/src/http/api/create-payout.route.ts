@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { PayoutRequest } from '../../flows/payout-creator.ts';
+import type { PayoutRequest } from '../../flows/payouts/payout-creator.ts';
 import { KEY_TYPES } from '../../payins/payin.ts';
 import { payoutView } from '../../payouts/payout.view.ts';
 import { readReceiverKey } from '../../payouts/receiver-key.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { createEndpoint } from '../../flows/manage-endpoints.ts';
+import { createEndpoint } from '../../flows/webhooks/manage-endpoints.ts';
 import { serialized, WEBHOOK_ADDRESS } from '../address-field.ts';
 import { merchantOperation } from '../operation.ts';
 import {

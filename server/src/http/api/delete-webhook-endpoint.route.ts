@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { removeEndpoint } from '../../flows/manage-endpoints.ts';
+import { removeEndpoint } from '../../flows/webhooks/manage-endpoints.ts';
 import { merchantOperation } from '../operation.ts';
 import { idIn } from '../path-id.ts';
 import { endpointPath } from './get-webhook-endpoint.route.ts';

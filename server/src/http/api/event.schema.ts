@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Delivery } from '../../flows/read-events.ts';
-import { FAILURE_REASONS } from '../../webhooks/send-failure.ts';
+import type { Delivery } from '../../flows/webhooks/read-events.ts';
+import { FAILURE_REASONS } from '../../webhooks/sending/send-failure.ts';
 import { timestamp } from '../fields.ts';
 import { pageInfo } from '../list.ts';
 import { PAYIN_EXAMPLE } from './payin.schema.ts';

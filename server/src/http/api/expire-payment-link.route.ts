@@ -1,4 +1,4 @@
-import { closeLink } from '../../flows/close-link.ts';
+import { closeLink } from '../../flows/payment-links/close-link.ts';
 import { wholeLinkView } from '../../payment-links/payment-link.view.ts';
 import { merchantOperation } from '../operation.ts';
 import { idIn } from '../path-id.ts';

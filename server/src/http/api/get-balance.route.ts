@@ -1,4 +1,4 @@
-import { readBalance } from '../../flows/read-balance.ts';
+import { readBalance } from '../../flows/ledger/read-balance.ts';
 import { balanceView } from '../../ledger/balance.view.ts';
 import { merchantOperation } from '../operation.ts';
 import { BALANCE_EXAMPLE, balanceSchema } from './ledger.schema.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readEvent } from '../../flows/read-events.ts';
+import { readEvent } from '../../flows/webhooks/read-events.ts';
 import { merchantOperation } from '../operation.ts';
 import { idIn } from '../path-id.ts';
 import { DELIVERY_EXAMPLE, deliveryView, EVENT_EXAMPLE, eventWithDeliveries } from './event.schema.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readPayinWithAnomalies } from '../../flows/read-payins.ts';
+import { readPayinWithAnomalies } from '../../flows/payins/read-payins.ts';
 import { payinView } from '../../payins/payin.view.ts';
 import { merchantOperation } from '../operation.ts';
 import { idIn } from '../path-id.ts';

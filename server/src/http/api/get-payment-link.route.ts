@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readLink } from '../../flows/read-links.ts';
+import { readLink } from '../../flows/payment-links/read-links.ts';
 import { wholeLinkView } from '../../payment-links/payment-link.view.ts';
 import { merchantOperation } from '../operation.ts';
 import { idIn } from '../path-id.ts';

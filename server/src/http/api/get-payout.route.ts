@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readPayout } from '../../flows/read-payouts.ts';
+import { readPayout } from '../../flows/payouts/read-payouts.ts';
 import { payoutView } from '../../payouts/payout.view.ts';
 import { merchantOperation } from '../operation.ts';
 import { idIn } from '../path-id.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readEndpoint } from '../../flows/manage-endpoints.ts';
+import { readEndpoint } from '../../flows/webhooks/manage-endpoints.ts';
 import { merchantOperation } from '../operation.ts';
 import { idIn } from '../path-id.ts';
 import { ENDPOINT_EXAMPLE, endpointSchema, endpointView } from './webhook-endpoint.schema.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Fault } from '../../kit/errors.ts';
+import { ApiError } from '../../kit/errors.ts';
 import type { ApiDeps } from '../api-deps.ts';
 import { publicOperation, type Reply } from '../operation.ts';
 
@@ -74,17 +74,17 @@ export const issueAccessToken = publicOperation({
 
 async function clientOf(deps: ApiDeps, id: string | undefined, secret: string | undefined) {
   try {
-    const principal = await deps.authority.authenticate(secret ?? '', ['key']);
+    const principal = await deps.authenticator.authenticate(secret ?? '', ['key']);
     if (principal.keyId === id) return principal;
   } catch (error) {
-    if (!(error instanceof Fault) || error.code !== 'unauthorized') throw error;
+    if (!(error instanceof ApiError) || error.code !== 'unauthorized') throw error;
   }
   throw oauthFault('invalid_client');
 }
 
 /** OAuth clients look at `error` (RFC 6749); it stands beside our own `code`. */
-function oauthFault(code: 'invalid_client' | 'unsupported_grant_type' | 'invalid_scope'): Fault {
-  return new Fault(code, { members: { error: code } });
+function oauthFault(code: 'invalid_client' | 'unsupported_grant_type' | 'invalid_scope'): ApiError {
+  return new ApiError(code, { members: { error: code } });
 }
 
 function basicCredentials(authorization: string | undefined): { id: string; secret: string } | null {

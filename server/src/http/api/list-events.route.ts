@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { EVENT_NAMES, TEST_EVENT } from '../../events/event.ts';
-import { readEventPage } from '../../flows/read-events.ts';
+import { readEventPage } from '../../flows/webhooks/read-events.ts';
 import { listFields, listReply, PAGE_INFO_EXAMPLE } from '../list.ts';
 import { merchantOperation } from '../operation.ts';
 import { EVENT_EXAMPLE, eventListSchema } from './event.schema.ts';

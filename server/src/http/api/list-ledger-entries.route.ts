@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readEntryPage } from '../../flows/read-ledger.ts';
+import { readEntryPage } from '../../flows/ledger/read-ledger.ts';
 import { ENTRY_ACCOUNT_FILTER, entryView } from '../../ledger/entry.view.ts';
 import { listFields, listReply, PAGE_INFO_EXAMPLE } from '../list.ts';
 import { merchantOperation } from '../operation.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readPayinPage } from '../../flows/read-payins.ts';
+import { readPayinPage } from '../../flows/payins/read-payins.ts';
 import { PAYIN_STATUSES } from '../../payins/payin.states.ts';
 import { payinListView } from '../../payins/payin.view.ts';
 import { RAILS } from '../../rails/contract.ts';

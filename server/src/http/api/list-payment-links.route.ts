@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readLinkPage } from '../../flows/read-links.ts';
+import { readLinkPage } from '../../flows/payment-links/read-links.ts';
 import { LINK_STATUSES } from '../../payment-links/payment-link.states.ts';
 import { wholeLinkView } from '../../payment-links/payment-link.view.ts';
 import { RAILS } from '../../rails/contract.ts';

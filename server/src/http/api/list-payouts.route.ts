@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readPayoutPage } from '../../flows/read-payouts.ts';
+import { readPayoutPage } from '../../flows/payouts/read-payouts.ts';
 import { PAYOUT_STATUSES } from '../../payouts/payout.states.ts';
 import { payoutView } from '../../payouts/payout.view.ts';
 import { readReceiverKey } from '../../payouts/receiver-key.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readDeliveryPage } from '../../flows/read-events.ts';
+import { readDeliveryPage } from '../../flows/webhooks/read-events.ts';
 import { listFields, listReply, PAGE_INFO_EXAMPLE } from '../list.ts';
 import { merchantOperation } from '../operation.ts';
 import { idIn } from '../path-id.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readEndpoints } from '../../flows/manage-endpoints.ts';
+import { readEndpoints } from '../../flows/webhooks/manage-endpoints.ts';
 import { merchantOperation } from '../operation.ts';
 import { ENDPOINT_EXAMPLE, endpointSchema, endpointView } from './webhook-endpoint.schema.ts';
 

@@ -72,8 +72,8 @@ export const lookUpKey = merchantOperation({
     'rail_not_enabled',
   ],
 
-  async handle(deps, principal, { params, query, othersTurn }) {
-    othersTurn();
+  async handle(deps, principal, { params, query, releaseSlot }) {
+    releaseSlot();
     const found = await deps.lookups.lookUp(principal, params.keyString, query);
     return { status: 200, body: { ...found, expiresAt: found.expiresAt.toISOString() } };
   },

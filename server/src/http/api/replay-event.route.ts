@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { replayOne } from '../../flows/replay-events.ts';
+import { replayOne } from '../../flows/webhooks/replay-events.ts';
 import { merchantOperation } from '../operation.ts';
 import { idIn } from '../path-id.ts';
 import { eventPath } from './get-event.route.ts';

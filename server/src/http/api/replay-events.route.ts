@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { replayMany } from '../../flows/replay-events.ts';
+import { replayMany } from '../../flows/webhooks/replay-events.ts';
 import { fieldIssue } from '../fields.ts';
 import { merchantOperation } from '../operation.ts';
 import { replayedSchema } from './replay-event.route.ts';

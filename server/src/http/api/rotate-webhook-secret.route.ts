@@ -1,4 +1,4 @@
-import { ROTATION_SECONDS, rotateEndpointSecret } from '../../flows/manage-endpoints.ts';
+import { ROTATION_SECONDS, rotateEndpointSecret } from '../../flows/webhooks/manage-endpoints.ts';
 import { merchantOperation } from '../operation.ts';
 import { idIn } from '../path-id.ts';
 import { endpointPath } from './get-webhook-endpoint.route.ts';

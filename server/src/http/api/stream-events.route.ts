@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { EVENT_NAMES, TEST_EVENT } from '../../events/event.ts';
-import type { RecordedEvent } from '../../flows/read-events.ts';
+import type { RecordedEvent } from '../../flows/webhooks/read-events.ts';
 import { isUuid } from '../../kit/ids.ts';
 import { merchantOperation } from '../operation.ts';
 import { fieldError, invalidRequest } from '../validation.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { sendTestEvent } from '../../flows/send-test-event.ts';
+import { sendTestEvent } from '../../flows/webhooks/send-test-event.ts';
 import { merchantOperation } from '../operation.ts';
 import { idIn } from '../path-id.ts';
 import { endpointPath } from './get-webhook-endpoint.route.ts';

@@ -51,7 +51,7 @@ const fields = {
     .string()
     .nullable()
     .describe(
-      'Null while it is enabled. Else `disabled by you`, or why the service did it: `it answered 410 Gone`, `nothing reached it for five days`.',
+      'Null while it is enabled. Else `by_owner`, or why the service did it: `gone`, `no_success_5d`.',
     ),
   createdAt: timestamp,
   updatedAt: timestamp,

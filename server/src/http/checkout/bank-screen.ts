@@ -1,13 +1,13 @@
 import { html, type SafeHtml } from '../html.ts';
 import type { Drawing, OfferedBank } from './drawing.ts';
-import { say } from './words.ts';
+import { say } from './messages.ts';
 
 /** Wallets that most people have, before the alphabet. */
 const MOST_USED = ['CO_NEQUI', 'CO_DAVIPLATA', 'CO_BANCOLOMBIA', 'CO_DAVIVIENDA', 'CO_BOGOTA'];
 
 export function bankScreen(drawing: Drawing, next: 'details' | 'begin'): SafeHtml {
-  const { words, banks, visit, path, typed } = drawing;
-  const chosen = typed?.values['bank'] ?? visit.link?.bank ?? '';
+  const { words, banks, state, path, typed } = drawing;
+  const chosen = typed?.values['bank'] ?? state.link?.bank ?? '';
   const first = MOST_USED.flatMap((code) => banks.filter((bank) => bank.code === code));
   const rest = banks
     .filter((bank) => !MOST_USED.includes(bank.code))
@@ -26,7 +26,7 @@ export function bankScreen(drawing: Drawing, next: 'details' | 'begin'): SafeHtm
 <input type="hidden" name="${next === 'begin' ? 'method' : 'm'}" value="PSE">
 <fieldset class="people"><legend>${words.bank.person}</legend>${person('INDIVIDUAL')}${person('BUSINESS')}</fieldset>
 <p class="search" hidden><label for="search">${words.bank.search}</label><input id="search" type="search" autocomplete="off" data-none="${words.bank.none}"></p>
-<fieldset class="banks"><legend>${words.bank.most}</legend>${first.map(choice)}</fieldset>
+<fieldset class="banks"><legend>${words.bank.limit}</legend>${first.map(choice)}</fieldset>
 <fieldset class="banks"><legend>${words.bank.all}</legend>${rest.map(choice)}</fieldset>
 <p class="last stays"><button class="button" data-go-to="${words.bank.goTo}">${named === undefined ? words.bank.go : say(words.bank.goTo, { bank: named })}</button></p></form>`;
 }

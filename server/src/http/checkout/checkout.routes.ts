@@ -1,25 +1,25 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Deps } from '../../deps.ts';
-import type { Collecting } from '../../flows/begin-collecting.ts';
-import { takePayer } from '../../flows/give-payer.ts';
-import type { Hastening } from '../../flows/hasten-payment.ts';
-import { openAttempt } from '../../flows/open-attempt.ts';
-import type { BankList } from '../../flows/read-banks.ts';
+import type { BankList } from '../../flows/payins/read-banks.ts';
+import type { CollectionStarter } from '../../flows/payins/start-collection.ts';
+import { attachPayer } from '../../flows/payment-links/attach-payer.ts';
+import type { PaymentExpediter } from '../../flows/payment-links/expedite-payment.ts';
 import {
+  type CheckoutState,
+  loadLinkCheckout,
+  loadPayinCheckout,
+  loadReceipt,
   type PagePayin,
-  type Visit,
-  visitLink,
-  visitPayin,
-  visitReceipt,
-} from '../../flows/visit-checkout.ts';
-import { type CheckoutWatch, stampOf } from '../../flows/watch-checkouts.ts';
+} from '../../flows/payment-links/load-checkout.ts';
+import { openAttempt } from '../../flows/payment-links/open-attempt.ts';
+import { type CheckoutWatch, stampOf } from '../../flows/payment-links/watch-checkouts.ts';
 import { freshBytes } from '../../kit/ids.ts';
 import { errorFields } from '../../kit/log.ts';
 import type { Shop, Shops } from '../../organizations/shops.ts';
 import { paymentLinkUrl } from '../../payment-links/payment-link.view.ts';
 import type { Rail } from '../../rails/contract.ts';
 import { BANKS } from '../../rails/pse/banks.ts';
-import { faultOf } from '../framework-fault.ts';
+import { faultOf } from '../framework-error.ts';
 import { html } from '../html.ts';
 import { languageOf } from '../language.ts';
 import { registerAssets } from './asset.ts';
@@ -27,6 +27,7 @@ import { DETAIL_FIELDS, type Typed } from './drawing.ts';
 import { document, type Frame, fragment, type Page } from './layout.ts';
 import { Limit } from './limit.ts';
 import { liveText } from './live.ts';
+import { WORDS, type Words } from './messages.ts';
 import { pageHeaders } from './page-headers.ts';
 import {
   askedOf,
@@ -41,13 +42,12 @@ import { readPayer, valuesOf } from './payer-form.ts';
 import { receiptPage } from './receipt.ts';
 import { type Screen, screenOf } from './screen.ts';
 import { draw } from './screens.ts';
-import { WORDS, type Words } from './words.ts';
 
 export interface CheckoutParts {
   readonly deps: Deps;
   readonly shops: Shops;
-  readonly collecting: Collecting;
-  readonly hastening: Hastening;
+  readonly collecting: CollectionStarter;
+  readonly expediter: PaymentExpediter;
   readonly watch: CheckoutWatch;
   readonly banks: BankList;
   /** Who runs this deployment. */
@@ -73,8 +73,8 @@ const STILL: ReadonlySet<Screen['kind']> = new Set([
 ]);
 
 /** Attempts of one address and of one link: more than any payer needs, too few to hurt anybody. */
-const OF_ADDRESS = { most: 60, withinMs: 60_000 };
-const OF_LINK = { most: 20, withinMs: 600_000 };
+const OF_ADDRESS = { limit: 60, withinMs: 60_000 };
+const OF_LINK = { limit: 20, withinMs: 600_000 };
 
 /** The pages of payers: behind a link, behind a payin, and receipts. Server-rendered, and complete without script. */
 export function registerCheckout(app: FastifyInstance, parts: CheckoutParts): void {
@@ -100,8 +100,8 @@ class Checkout {
   readonly #parts: CheckoutParts;
   readonly #prefix: string;
   readonly #assets: { readonly styleUrl: string; readonly scriptUrl: string };
-  readonly #ofAddress = new Limit(OF_ADDRESS.most, OF_ADDRESS.withinMs);
-  readonly #ofLink = new Limit(OF_LINK.most, OF_LINK.withinMs);
+  readonly #ofAddress = new Limit(OF_ADDRESS.limit, OF_ADDRESS.withinMs);
+  readonly #ofLink = new Limit(OF_LINK.limit, OF_LINK.withinMs);
 
   constructor(
     parts: CheckoutParts,
@@ -114,54 +114,54 @@ class Checkout {
   }
 
   async link(request: PageRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const visit = await visitLink(this.#parts.deps, this.#parts.shops, request.params.token);
-    if (!visit) return this.#unknown(request, reply);
-    return this.#show(request, reply, visit, null);
+    const state = await loadLinkCheckout(this.#parts.deps, this.#parts.shops, request.params.token);
+    if (!state) return this.#unknown(request, reply);
+    return this.#show(request, reply, state, null);
   }
 
   /** A payin's own page, and where a bank sends the payer back to. */
   async payin(request: PageRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const { deps, shops, hastening } = this.#parts;
-    const visit = await visitPayin(deps, shops, request.params.token);
-    if (!visit?.attempt) return this.#unknown(request, reply);
+    const { deps, shops, expediter } = this.#parts;
+    const state = await loadPayinCheckout(deps, shops, request.params.token);
+    if (!state?.attempt) return this.#unknown(request, reply);
     // Who was just sent to the bank has not come back from it.
-    if (request.query['go'] === undefined) await hastening.ask(visit);
-    const { paymentLinkId } = visit.attempt.payin;
-    if (paymentLinkId === null) return this.#show(request, reply, visit, null);
+    if (request.query['go'] === undefined) await expediter.ask(state);
+    const { paymentLinkId } = state.attempt.payin;
+    if (paymentLinkId === null) return this.#show(request, reply, state, null);
     // Only the payer and the bank know this address: whoever comes by it is the one who began.
-    const url = new URL(paymentLinkUrl(deps, visit.shop.organization.number, { id: paymentLinkId }));
-    this.#remember(reply, visit.attempt.payin.id);
+    const url = new URL(paymentLinkUrl(deps, state.shop.organization.number, { id: paymentLinkId }));
+    this.#remember(reply, state.attempt.payin.id);
     return reply.redirect(this.#local(url), 303);
   }
 
   async begin(request: PageRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { deps, shops, collecting } = this.#parts;
     const { token } = request.params;
-    const visit = await visitLink(deps, shops, token);
-    if (!visit?.link) return this.#unknown(request, reply);
+    const state = await loadLinkCheckout(deps, shops, token);
+    if (!state?.link) return this.#unknown(request, reply);
     const path = `${this.#prefix}/l/${token}`;
     if (this.#foreign(request)) return reply.redirect(path, 303);
-    if (!this.#ofAddress.take(request.ip) || !this.#ofLink.take(visit.link.id))
-      return this.#busy(request, reply, visit.shop);
+    if (!this.#ofAddress.take(request.ip) || !this.#ofLink.take(state.link.id))
+      return this.#busy(request, reply, state.shop);
     const values = valuesOf(request.body, [...DETAIL_FIELDS, 'method', 'bank', 'personType']);
     const method = methodOf(values);
     // A pause of a rail holds within a second, also when the heartbeat that brings it is late.
     await deps.clock.whenFresh();
     if (
       !method ||
-      (visit.link.rail ?? method.rail) !== method.rail ||
-      !visit.shop.organization.rails.has(method.rail) ||
-      deps.brakes.paused(method.rail, visit.shop.organization.id)
+      (state.link.rail ?? method.rail) !== method.rail ||
+      !state.shop.organization.rails.has(method.rail) ||
+      deps.railPauses.paused(method.rail, state.shop.organization.id)
     )
       return reply.redirect(path, 303);
-    const read = visit.link.customer ? { customer: visit.link.customer } : readPayer(values);
-    if ('wrong' in read) return this.#show(request, reply.code(422), visit, { values, wrong: read.wrong });
+    const read = state.link.customer ? { customer: state.link.customer } : readPayer(values);
+    if ('wrong' in read) return this.#show(request, reply.code(422), state, { values, wrong: read.wrong });
     const payin = await openAttempt(deps, collecting, {
-      ...visit.shop,
-      linkId: visit.link.id,
+      ...state.shop,
+      linkId: state.link.id,
       method,
       customer: read.customer,
-      authorization: visit.link.customer ? null : authorizationOf(request),
+      authorization: state.link.customer ? null : authorizationOf(request),
     });
     // Another attempt was first, the link has ended or the shop is suspended: the page shows it.
     if (payin) this.#remember(reply, payin.id);
@@ -170,30 +170,30 @@ class Checkout {
 
   /** Another method: the key is closed first, so that nobody pays twice. */
   async change(request: PageRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const visit = await visitLink(this.#parts.deps, this.#parts.shops, request.params.token);
-    if (!visit) return this.#unknown(request, reply);
+    const state = await loadLinkCheckout(this.#parts.deps, this.#parts.shops, request.params.token);
+    if (!state) return this.#unknown(request, reply);
     const path = `${this.#prefix}/l/${request.params.token}`;
     if (this.#foreign(request)) return reply.redirect(path, 303);
-    if (!this.#ofAddress.take(request.ip)) return this.#busy(request, reply, visit.shop);
-    if (visit.link?.openPayinId === visit.attempt?.payin.id) await this.#parts.hastening.giveUp(visit);
+    if (!this.#ofAddress.take(request.ip)) return this.#busy(request, reply, state.shop);
+    if (state.link?.openPayinId === state.attempt?.payin.id) await this.#parts.expediter.giveUp(state);
     return reply.redirect(`${path}?again=1`, 303);
   }
 
   async payer(request: PageRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { deps, shops, collecting } = this.#parts;
-    const visit = await visitPayin(deps, shops, request.params.token);
-    if (!visit?.attempt) return this.#unknown(request, reply);
+    const state = await loadPayinCheckout(deps, shops, request.params.token);
+    if (!state?.attempt) return this.#unknown(request, reply);
     const path = `${this.#prefix}/p/${request.params.token}`;
     if (this.#foreign(request)) return reply.redirect(path, 303);
-    if (!this.#ofAddress.take(request.ip)) return this.#busy(request, reply, visit.shop);
+    if (!this.#ofAddress.take(request.ip)) return this.#busy(request, reply, state.shop);
     const values = valuesOf(request.body, DETAIL_FIELDS);
     const read = readPayer(values);
-    if ('wrong' in read) return this.#show(request, reply.code(422), visit, { values, wrong: read.wrong });
-    await takePayer(
+    if ('wrong' in read) return this.#show(request, reply.code(422), state, { values, wrong: read.wrong });
+    await attachPayer(
       deps,
       collecting,
-      visit.shop,
-      visit.attempt.payin.id,
+      state.shop,
+      state.attempt.payin.id,
       read.customer,
       authorizationOf(request),
     );
@@ -202,14 +202,14 @@ class Checkout {
 
   async live(request: PageRequest, reply: FastifyReply, kind: 'link' | 'payin'): Promise<FastifyReply> {
     const { deps, shops, watch } = this.#parts;
-    const find = kind === 'link' ? visitLink : visitPayin;
-    const visit = await find(deps, shops, request.params.token);
-    if (!visit?.attempt) return reply.code(404).send();
-    return liveText(reply, watch, visit.attempt.payin, request.query['once'] !== undefined);
+    const find = kind === 'link' ? loadLinkCheckout : loadPayinCheckout;
+    const state = await find(deps, shops, request.params.token);
+    if (!state?.attempt) return reply.code(404).send();
+    return liveText(reply, watch, state.attempt.payin, request.query['once'] !== undefined);
   }
 
   async receipt(request: PageRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const found = await visitReceipt(this.#parts.deps, this.#parts.shops, request.params.token);
+    const found = await loadReceipt(this.#parts.deps, this.#parts.shops, request.params.token);
     if (!found?.attempt || found.attempt.payin.status !== 'CONFIRMED') return this.#unknown(request, reply);
     const words = this.#words(request);
     return this.#send(request, reply, words, {
@@ -239,36 +239,36 @@ class Checkout {
   async #show(
     request: PageRequest,
     reply: FastifyReply,
-    visit: Visit,
+    state: CheckoutState,
     typed: Typed | null,
   ): Promise<FastifyReply> {
     const { deps, banks } = this.#parts;
     const words = this.#words(request);
     const { token } = request.params;
-    const path = `${this.#prefix}/${visit.link ? 'l' : 'p'}/${token}`;
-    const paused = (rail: Rail) => deps.brakes.paused(rail, visit.shop.organization.id);
-    const screen = screenOf(visit, askedOf(request, (visit.link && typed?.values) || {}, paused));
-    const offered = screen.kind === 'bank' ? await banks.offered(visit.shop) : () => true;
+    const path = `${this.#prefix}/${state.link ? 'l' : 'p'}/${token}`;
+    const paused = (rail: Rail) => deps.railPauses.paused(rail, state.shop.organization.id);
+    const screen = screenOf(state, askedOf(request, (state.link && typed?.values) || {}, paused));
+    const offered = screen.kind === 'bank' ? await banks.offered(state.shop) : () => true;
     const main = draw(screen, {
       words,
-      shop: visit.shop,
-      visit,
+      shop: state.shop,
+      state,
       path,
       banks: BANKS.filter((bank) => bank.available && offered(bank.networkCode)),
       typed,
-      receiptUrl: ({ payin }: PagePayin) => this.#receiptUrl(visit.shop, payin.id),
+      receiptUrl: ({ payin }: PagePayin) => this.#receiptUrl(state.shop, payin.id),
       qrNetwork: deps.qrNetwork,
     });
-    const subject = visit.link ?? visit.attempt.payin;
+    const subject = state.link ?? state.attempt.payin;
     const still = STILL.has(screen.kind);
     return this.#send(request, reply, words, {
       title: titleOf(main.toString()),
-      shop: visit.shop,
+      shop: state.shop,
       amount: subject.amount,
       reference: subject.reference,
-      description: visit.link?.description ?? null,
+      description: state.link?.description ?? null,
       main,
-      live: still || !visit.attempt ? null : { url: `${path}/live`, stamp: stampOf(visit.attempt.payin) },
+      live: still || !state.attempt ? null : { url: `${path}/live`, stamp: stampOf(state.attempt.payin) },
       refreshSeconds: still ? null : 5,
     });
   }

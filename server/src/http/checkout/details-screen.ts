@@ -1,8 +1,8 @@
 import { ID_TYPES } from '../../customers/customer.ts';
 import { html, type SafeHtml } from '../html.ts';
 import { bankName, type Drawing, type WrongField } from './drawing.ts';
+import { say } from './messages.ts';
 import type { Screen } from './screen.ts';
-import { say } from './words.ts';
 
 type Details = Extract<Screen, { kind: 'details' }>;
 
@@ -15,8 +15,8 @@ interface Field {
 }
 
 export function detailsScreen(drawing: Drawing, { rail, bank, personType }: Details): SafeHtml {
-  const { words, path, typed, visit } = drawing;
-  const own = visit.link === null;
+  const { words, path, typed, state } = drawing;
+  const own = state.link === null;
   const texts = words.details;
   const label = bank === null ? texts.go : say(texts.goToBank, { bank: bankName(bank) });
   return html`<h1>${texts.title}</h1><p>${texts.about}</p>${summary(drawing)}

@@ -1,7 +1,7 @@
-import type { PagePayin, Visit } from '../../flows/visit-checkout.ts';
+import type { CheckoutState, PagePayin } from '../../flows/payment-links/load-checkout.ts';
 import type { Shop } from '../../organizations/shops.ts';
 import { BANK_BY_CODE } from '../../rails/pse/banks.ts';
-import type { Words } from './words.ts';
+import type { Words } from './messages.ts';
 
 export const DETAIL_FIELDS = ['name', 'idType', 'idNumber', 'phone', 'email', 'authorize'] as const;
 export type WrongField = (typeof DETAIL_FIELDS)[number] | 'bank' | 'personType';
@@ -21,7 +21,7 @@ export interface OfferedBank {
 export interface Drawing {
   readonly words: Words;
   readonly shop: Shop;
-  readonly visit: Visit;
+  readonly state: CheckoutState;
   /** Of this page, without a question. */
   readonly path: string;
   readonly banks: readonly OfferedBank[];

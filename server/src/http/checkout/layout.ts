@@ -1,7 +1,7 @@
 import type { Shop } from '../../organizations/shops.ts';
 import { html, type SafeHtml, trustedMarkup } from '../html.ts';
 import { initials, moneyText, textOn } from './format.ts';
-import type { Words } from './words.ts';
+import type { Words } from './messages.ts';
 
 /** Where a page's parts are, and how it may be changed without being loaded again. */
 export interface Frame {

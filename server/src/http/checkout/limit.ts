@@ -5,12 +5,12 @@ const MOST_NAMES = 50_000;
 
 /** How often something may be done under a name within a while, as this process counts. */
 export class Limit {
-  readonly #most: number;
+  readonly #limit: number;
   readonly #withinMs: number;
   readonly #windows = new Map<string, { count: number; readonly until: number }>();
 
-  constructor(most: number, withinMs: number) {
-    this.#most = most;
+  constructor(limit: number, withinMs: number) {
+    this.#limit = limit;
     this.#withinMs = withinMs;
   }
 
@@ -20,7 +20,7 @@ export class Limit {
     const window = this.#windows.get(name);
     if (window && window.until > now) {
       window.count += 1;
-      return window.count <= this.#most;
+      return window.count <= this.#limit;
     }
     if (this.#windows.size >= MOST_NAMES) this.#forget(now);
     this.#windows.set(name, { count: 1, until: now + this.#withinMs });

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
-import type { CheckoutWatch } from '../../flows/watch-checkouts.ts';
+import type { CheckoutWatch } from '../../flows/payment-links/watch-checkouts.ts';
 
 interface Watched {
   readonly organizationId: string;

@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify';
-import type { Method } from '../../flows/open-attempt.ts';
+import type { Method } from '../../flows/payment-links/open-attempt.ts';
 import { BANK_BY_CODE } from '../../rails/pse/banks.ts';
+import { AUTHORIZATION_TEXT } from './messages.ts';
 import { valuesOf } from './payer-form.ts';
 import type { Asked, PersonType } from './screen.ts';
-import { AUTHORIZATION_TEXT } from './words.ts';
 
 export type PageRequest = FastifyRequest<{ Params: { token: string }; Querystring: Record<string, string> }>;
 

@@ -1,9 +1,9 @@
-import type { PagePayin } from '../../flows/visit-checkout.ts';
+import type { PagePayin } from '../../flows/payment-links/load-checkout.ts';
 import type { Shop } from '../../organizations/shops.ts';
 import { html } from '../html.ts';
 import type { Page } from './layout.ts';
+import type { Words } from './messages.ts';
 import { facts } from './screens.ts';
-import type { Words } from './words.ts';
 
 /** For anybody who is shown a picture of one: this address is the proof. Nothing of the payer is on it. */
 export function receiptPage(

@@ -1,4 +1,4 @@
-import type { PagePayin, Visit } from '../../flows/visit-checkout.ts';
+import type { CheckoutState, PagePayin } from '../../flows/payment-links/load-checkout.ts';
 import { isFinal } from '../../payins/payin.states.ts';
 import { RAILS, type Rail } from '../../rails/contract.ts';
 
@@ -45,9 +45,9 @@ export interface Asked {
   readonly paused: (rail: Rail) => boolean;
 }
 
-export function screenOf(visit: Visit, asked: Asked): Screen {
-  if (visit.link === null) return screenOfPayin(visit, visit.attempt, asked);
-  const { link, attempt, now } = visit;
+export function screenOf(state: CheckoutState, asked: Asked): Screen {
+  if (state.link === null) return screenOfPayin(state, state.attempt, asked);
+  const { link, attempt, now } = state;
   if (attempt && link.status === 'COMPLETED')
     return { kind: asked.mine === attempt.payin.id ? 'confirmed' : 'already_paid', attempt };
   if (attempt && link.openPayinId === attempt.payin.id) return screenOfOpen(attempt, asked, now);
@@ -58,19 +58,19 @@ export function screenOf(visit: Visit, asked: Asked): Screen {
   const mine = attempt !== null && asked.mine === attempt.payin.id && !asked.again && asked.rail === null;
   if (shut) return { kind: 'link_expired' };
   if (mine) return screenOfEnded(attempt);
-  if (visit.suspended) return { kind: 'suspended' };
-  return beginning(visit, asked);
+  if (state.suspended) return { kind: 'suspended' };
+  return beginning(state, asked);
 }
 
-function screenOfPayin(visit: Visit, attempt: PagePayin, asked: Asked): Screen {
+function screenOfPayin(state: CheckoutState, attempt: PagePayin, asked: Asked): Screen {
   const { payin } = attempt;
   if (!isFinal(payin.status)) {
-    const late = payin.expiresAt <= visit.now;
+    const late = payin.expiresAt <= state.now;
     if (payin.source.rail === 'PSE' && payin.customer === null)
       return late
         ? { kind: 'payin_expired' }
         : { kind: 'details', rail: 'PSE', bank: payin.source.bank, personType: payin.source.personType };
-    return screenOfOpen(attempt, asked, visit.now);
+    return screenOfOpen(attempt, asked, state.now);
   }
   if (payin.errorCode === 'UNDERPAID') return { kind: 'underpaid', attempt };
   if (payin.status === 'CONFIRMED') return { kind: 'confirmed', attempt };
@@ -91,7 +91,7 @@ function screenOfEnded(attempt: PagePayin): Screen {
 }
 
 /** The way to an attempt: method, then bank, then details, each only where it is not known. */
-function beginning({ link, shop }: Visit, asked: Asked): Screen {
+function beginning({ link, shop }: CheckoutState, asked: Asked): Screen {
   const rails = RAILS.filter(
     (rail) => shop.organization.rails.has(rail) && (link?.rail ?? rail) === rail && !asked.paused(rail),
   );

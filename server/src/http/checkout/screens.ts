@@ -1,12 +1,12 @@
-import type { PagePayin, SuspendedMoney } from '../../flows/visit-checkout.ts';
+import type { PagePayin, SuspendedMoney } from '../../flows/payment-links/load-checkout.ts';
 import { brebQr } from '../../payins/breb-qr.ts';
 import { html, type SafeHtml, trustedMarkup } from '../html.ts';
 import { bankScreen } from './bank-screen.ts';
 import { detailsScreen } from './details-screen.ts';
 import { bankName, type Drawing } from './drawing.ts';
 import { bogotaTime, groupedKey, masked, moneyText } from './format.ts';
+import { say, type Words } from './messages.ts';
 import type { Screen } from './screen.ts';
-import { say, type Words } from './words.ts';
 
 const CHECK = trustedMarkup(
   '<svg class="mark good" viewBox="0 0 48 48" aria-hidden="true"><circle cx="24" cy="24" r="21"/><path d="m15 25 6 6 12-13"/></svg>',
@@ -79,7 +79,7 @@ ${row('PSE', words.method.pse, words.method.pseAbout)}</ul>`;
 }
 
 /** What the merchant said of the payer, masked: whoever has the link may read it. */
-function payer({ visit: { link } }: Drawing): SafeHtml | null {
+function payer({ state: { link } }: Drawing): SafeHtml | null {
   const customer = link?.customer;
   if (!customer) return null;
   return html`<p class="who">${masked(customer.name, 'name')} · ${masked(customer.idNumber, 'number')}</p>`;
@@ -109,11 +109,11 @@ ${page && html`<p><a class="button quiet" href="${page.url}" rel="noreferrer">${
 }
 
 function keyScreen(drawing: Drawing, { payin }: PagePayin): SafeHtml {
-  const { words, shop, visit, qrNetwork, path } = drawing;
+  const { words, shop, state, qrNetwork, path } = drawing;
   if (payin.source.rail !== 'BRE_B') throw new Error('only Bre-B has a key');
   const { key } = payin.source;
   const amount = moneyText(payin.amount);
-  const left = Math.max(0, Math.round((payin.expiresAt.getTime() - visit.now.getTime()) / 1000));
+  const left = Math.max(0, Math.round((payin.expiresAt.getTime() - state.now.getTime()) / 1000));
   const qr = html`<img class="qr" width="240" height="240" alt="${say(words.breb.qr, { amount })}" src="${brebQr(qrNetwork, shop.organization, payin, key)}">`;
   const steps = words.breb.steps as unknown as readonly string[];
   const copy = html`<p><button class="button" type="button" data-copy="${key}" data-copied="${words.breb.copied}" hidden>${words.breb.copy}</button></p>`;
@@ -125,7 +125,7 @@ function keyScreen(drawing: Drawing, { payin }: PagePayin): SafeHtml {
 <div class="on-desk"><h1>${words.breb.scan}</h1>${qr}${shown}${copy}</div>
 <section class="waiting" aria-label="${words.waiting.title}"><p class="pulse"><strong>${words.waiting.title}</strong></p><p>${words.waiting.about}</p>
 <p data-left="${left}" data-over="${words.waiting.over}" data-minute="${words.waiting.minute}" data-minutes="${words.waiting.minutes}">${leftText(words, left)}</p></section>
-${visit.link && visit.link.rail === null && html`<form method="post" action="${path}/change"><button class="link">${words.breb.other}</button></form>`}`;
+${state.link && state.link.rail === null && html`<form method="post" action="${path}/change"><button class="link">${words.breb.other}</button></form>`}`;
 }
 
 /** The part that counts stands alone: the script changes it and nothing else. */
@@ -136,11 +136,11 @@ function leftText(words: Words, seconds: number): SafeHtml {
 }
 
 function underpaid(drawing: Drawing, { payin, suspended }: PagePayin): SafeHtml {
-  const { words, path, visit } = drawing;
-  const open = visit.link !== null && visit.link.status === 'PENDING' && visit.link.shutsAt > visit.now;
+  const { words, path, state } = drawing;
+  const open = state.link !== null && state.link.status === 'PENDING' && state.link.shutsAt > state.now;
   const values = { paid: moneyText(payin.confirmedAmount ?? 0n), amount: moneyText(payin.amount) };
-  const { state } = suspended.find(({ kind }) => kind === 'underpaid') ?? { state: 'held' as const };
-  return html`${CLOCK}<h1>${say(words.underpaid.title, values)}</h1><p>${words.underpaid.about} ${sayShop(drawing, words.suspended[state])}</p>
+  const money = suspended.find(({ kind }) => kind === 'underpaid')?.state ?? 'held';
+  return html`${CLOCK}<h1>${say(words.underpaid.title, values)}</h1><p>${words.underpaid.about} ${sayShop(drawing, words.suspended[money])}</p>
 <p>${sayShop(drawing, words.underpaid.ask)}</p>
 <dl><dt>${words.reference}</dt><dd>${payin.reference}</dd>
 <dt>${words.dateAndTime}</dt><dd>${bogotaTime(payin.resultAt ?? payin.updatedAt, words.language)}</dd></dl>
@@ -201,11 +201,11 @@ function ended(
   reason: string | null,
   { payin }: PagePayin,
 ): SafeHtml {
-  const { visit, path } = drawing;
+  const { state, path } = drawing;
   const title = html`${CROSS}<h1>${texts.title}</h1>${reason !== null && html`<p>${reason}</p>`}<p><strong>${texts.nothing}</strong></p>`;
   // A payin of its own is over; a link can be tried again while it lives.
-  if (visit.link === null) return html`${title}${back(drawing, true)}${support(drawing)}`;
-  const choice = visit.link.rail === null && visit.shop.organization.rails.size > 1;
+  if (state.link === null) return html`${title}${back(drawing, true)}${support(drawing)}`;
+  const choice = state.link.rail === null && state.shop.organization.rails.size > 1;
   return html`${title}<p><a class="button" href="${path}?m=${payin.source.rail}">${texts.again}</a></p>
 ${choice && html`<p><a class="button quiet" href="${path}?again=1">${texts.other}</a></p>`}${back(drawing, false)}${support(drawing)}`;
 }
@@ -216,8 +216,8 @@ function support(drawing: Drawing): SafeHtml {
 
 /** The merchant's address, unchanged, with its host in plain sight. */
 function back(drawing: Drawing, soon: boolean): SafeHtml | null {
-  const { words, visit } = drawing;
-  const url = visit.link?.callbackUrl ?? visit.attempt?.payin.callbackUrl ?? null;
+  const { words, state } = drawing;
+  const url = state.link?.callbackUrl ?? state.attempt?.payin.callbackUrl ?? null;
   if (url === null) return null;
   return html`<p><a class="button${!soon && ' quiet'}" href="${url}" rel="noreferrer"${soon && html` data-return`}>${sayShop(drawing, words.back)}</a>
 <small class="host">${say(words.backHost, { host: new URL(url).host })}${soon && html`<span data-soon hidden> · ${words.backSoon}</span>`}</small></p>`;

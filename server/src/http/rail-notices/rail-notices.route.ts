@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { ReceivedNotice } from '../../flows/store-notices.ts';
+import type { ReceivedNotice } from '../../flows/shared/store-notices.ts';
 import type { SecretKey } from '../../kit/crypto.ts';
-import { Fault } from '../../kit/errors.ts';
+import { ApiError } from '../../kit/errors.ts';
 import { signatureHolds } from '../../kit/signed-body.ts';
 import type { Rail, RailNotice } from '../../rails/contract.ts';
 
@@ -50,7 +50,8 @@ async function take(
     signature: header(request, 'x-notice-signature'),
     body,
   };
-  if (!signatureHolds(door.secrets, signed)) throw new Fault('unauthorized', { reason: 'a bad signature' });
+  if (!signatureHolds(door.secrets, signed))
+    throw new ApiError('unauthorized', { reason: 'a bad signature' });
   const messages = messagesIn(body);
   await store(
     door.rail,
@@ -65,11 +66,11 @@ function messagesIn(body: Buffer): unknown[] {
   try {
     document = JSON.parse(body.toString('utf8'));
   } catch (error) {
-    throw new Fault('malformed_json', { cause: error });
+    throw new ApiError('malformed_json', { cause: error });
   }
   const notices: unknown = (document as { notices?: unknown } | null)?.notices;
   if (!Array.isArray(notices) || notices.length === 0 || notices.length > MOST_AT_ONCE)
-    throw new Fault('malformed_request');
+    throw new ApiError('malformed_request');
   return notices;
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { backoffMs } from '../backoff.ts';
-import { Fault } from '../errors.ts';
+import { ApiError } from '../errors.ts';
 import { FairQueue } from './fair-queue.ts';
 
 /**
@@ -79,7 +79,7 @@ export class Batcher<Command, Result> {
 
   /** Rejects with `overloaded` when there is no room, `outcome_unknown` when nobody can say what happened. */
   submit(command: Command): Promise<Result> {
-    if (this.#closed) return Promise.reject(new Fault('service_unavailable', { reason: 'shutting down' }));
+    if (this.#closed) return Promise.reject(new ApiError('service_unavailable', { reason: 'shutting down' }));
     return new Promise((resolve, reject) => {
       const refused = this.#queue.push(this.#options.groupOf(command), {
         command,
@@ -87,7 +87,7 @@ export class Batcher<Command, Result> {
         reject,
         since: performance.now(),
       });
-      refused?.reject(new Fault('overloaded', { reason: 'the queue of commands is full' }));
+      refused?.reject(new ApiError('overloaded', { reason: 'the queue of commands is full' }));
       this.#schedule();
     });
   }
@@ -140,7 +140,7 @@ export class Batcher<Command, Result> {
   /** Turns away a command that has waited too long to be begun: nothing was done for it, and it may come again. */
   #inTime(waiting: Waiting<Command, Result>): boolean {
     if (performance.now() - waiting.since < this.#patienceMs) return true;
-    waiting.reject(new Fault('service_unavailable', { reason: 'waited too long for a batch' }));
+    waiting.reject(new ApiError('service_unavailable', { reason: 'waited too long for a batch' }));
     return false;
   }
 
@@ -164,7 +164,7 @@ export class Batcher<Command, Result> {
         // A lock on a whole table holds every command: splitting further would only add up waits.
         for (const waiting of batch)
           waiting.reject(
-            new Fault('service_unavailable', {
+            new ApiError('service_unavailable', {
               cause: failure.error,
               reason: 'lock timeout of a whole batch',
             }),
@@ -217,9 +217,9 @@ function oldestOf(batch: readonly { readonly since: number }[]): number {
 function answerTo(failure: { verdict: Verdict; error: unknown }): unknown {
   switch (failure.verdict) {
     case 'unknown':
-      return new Fault('outcome_unknown', { cause: failure.error });
+      return new ApiError('outcome_unknown', { cause: failure.error });
     case 'again':
-      return new Fault('service_unavailable', {
+      return new ApiError('service_unavailable', {
         cause: failure.error,
         reason: 'the database would not take the batch',
       });

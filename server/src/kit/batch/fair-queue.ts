@@ -38,12 +38,12 @@ export class FairQueue<T> {
   }
 
   /** Up to `most` items: one from each line in turn, oldest first within a line. */
-  take(most: number): T[] {
+  take(limit: number): T[] {
     const taken: T[] = [];
     // A group keeps its turn over batches: the lines served first in this batch stand last in the next.
-    while (taken.length < most && this.#lines.size > 0) {
+    while (taken.length < limit && this.#lines.size > 0) {
       for (const [group, line] of Array.from(this.#lines)) {
-        if (taken.length >= most) break;
+        if (taken.length >= limit) break;
         const item = line.shift();
         this.#lines.delete(group);
         if (line.length > 0) this.#lines.set(group, line);

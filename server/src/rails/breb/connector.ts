@@ -1,28 +1,28 @@
 import type {
-  Abilities,
+  Capabilities,
+  CollectionStatus,
   CollectOrder,
   Opened,
-  OrderStanding,
-  PayAbilities,
+  OrderStatus,
   PayOrder,
+  PayoutCapabilities,
   PayoutConnector,
   RailAnswer,
   RailConnector,
   Resolution,
-  Standing,
 } from '../contract.ts';
 import { BrebClient } from './client.ts';
-import { openedAnswers, registration, standingAnswers } from './translate.ts';
-import { orderStandingAnswers, orderToPay, payAnswers, resolutionAnswer } from './translate-orders.ts';
+import { openedAnswers, registration, statusAnswers } from './translate.ts';
+import { orderStatusAnswers, orderToPay, payAnswers, resolutionAnswer } from './translate-orders.ts';
 
 const ANSWER_WITHIN_MS = 5000;
 
-const ABILITIES: Omit<Abilities & PayAbilities, 'refusesDuplicates' | 'longestProcessingMs'> = {
+const CAPABILITIES: Omit<Capabilities & PayoutCapabilities, 'rejectsDuplicateOrders' | 'maxProcessingMs'> = {
   rail: 'BRE_B',
-  openAtOnce: 500,
-  askAtOnce: 500,
-  closeAtOnce: 500,
-  payAtOnce: 100,
+  maxOpenBatch: 500,
+  maxStatusBatch: 500,
+  maxCloseBatch: 500,
+  maxPayBatch: 100,
   opensWhilePayerWaits: false,
   needsPayer: false,
   answerWithinMs: ANSWER_WITHIN_MS,
@@ -55,16 +55,16 @@ interface BulkCall<Item, Value> {
  * to other people's keys, under an end-to-end id of ours.
  */
 export class BrebConnector implements RailConnector, PayoutConnector {
-  readonly abilities: Abilities & PayAbilities;
+  readonly capabilities: Capabilities & PayoutCapabilities;
   readonly banks = null;
   readonly #client: BrebClient;
   readonly #payerDocument: string;
 
   constructor({ payerDocument, rejectsDuplicateOrders, maxProcessingMs, ...options }: BrebOptions) {
-    this.abilities = {
-      ...ABILITIES,
-      refusesDuplicates: rejectsDuplicateOrders,
-      longestProcessingMs: maxProcessingMs,
+    this.capabilities = {
+      ...CAPABILITIES,
+      rejectsDuplicateOrders: rejectsDuplicateOrders,
+      maxProcessingMs: maxProcessingMs,
     };
     this.#client = new BrebClient({ ...options, tokenDeadlineMs: ANSWER_WITHIN_MS });
     this.#payerDocument = payerDocument;
@@ -78,21 +78,21 @@ export class BrebConnector implements RailConnector, PayoutConnector {
     );
   }
 
-  async ask(references: readonly string[]): Promise<readonly RailAnswer<Standing>[]> {
+  async ask(references: readonly string[]): Promise<readonly RailAnswer<CollectionStatus>[]> {
     return this.#call(
-      { path: '/v1/keys/query', wrap: asKeys, translate: standingAnswers, repeatable: true },
+      { path: '/v1/keys/query', wrap: asKeys, translate: statusAnswers, repeatable: true },
       references,
     );
   }
 
-  async close(references: readonly string[]): Promise<readonly RailAnswer<Standing>[]> {
+  async close(references: readonly string[]): Promise<readonly RailAnswer<CollectionStatus>[]> {
     return this.#call(
-      { path: '/v1/keys/close', wrap: asKeys, translate: standingAnswers, repeatable: true },
+      { path: '/v1/keys/close', wrap: asKeys, translate: statusAnswers, repeatable: true },
       references,
     );
   }
 
-  async pay(orders: readonly PayOrder[]): Promise<readonly RailAnswer<'accepted' | 'known'>[]> {
+  async pay(orders: readonly PayOrder[]): Promise<readonly RailAnswer<'accepted' | 'duplicate'>[]> {
     const wrap = (some: readonly PayOrder[]) => ({
       orders: some.map((order) => orderToPay(order, this.#payerDocument)),
     });
@@ -108,14 +108,14 @@ export class BrebConnector implements RailConnector, PayoutConnector {
       calls += 1;
       return wrap(some);
     };
-    const repeatable = this.abilities.refusesDuplicates;
+    const repeatable = this.capabilities.rejectsDuplicateOrders;
     return this.#call({ path: '/v1/orders', wrap: counted, translate, repeatable }, orders);
   }
 
-  async askOrders(endToEndIds: readonly string[]): Promise<readonly RailAnswer<OrderStanding>[]> {
+  async queryOrders(endToEndIds: readonly string[]): Promise<readonly RailAnswer<OrderStatus>[]> {
     const wrap = (some: readonly string[]) => ({ endToEndIds: some });
     return this.#call(
-      { path: '/v1/orders/query', wrap, translate: orderStandingAnswers, repeatable: true },
+      { path: '/v1/orders/query', wrap, translate: orderStatusAnswers, repeatable: true },
       endToEndIds,
     );
   }

@@ -1,4 +1,4 @@
-import { askOnce } from '../../kit/http-question.ts';
+import { probe } from '../../kit/http-probe.ts';
 import { networkFailure } from '../../kit/network-failure.ts';
 import type { RailProbe } from '../contract.ts';
 
@@ -13,7 +13,7 @@ interface BrebAccess {
 export async function probeBreb(access: BrebAccess, signal: AbortSignal): Promise<RailProbe> {
   try {
     const basic = Buffer.from(`${access.clientId}:${access.clientSecret}`).toString('base64');
-    const granted = await askOnce({
+    const granted = await probe({
       url: `${access.url}/oauth/token`,
       method: 'POST',
       headers: { authorization: `Basic ${basic}` },
@@ -21,21 +21,21 @@ export async function probeBreb(access: BrebAccess, signal: AbortSignal): Promis
       signal,
     });
     const { ahead } = granted;
-    if (REFUSALS.has(granted.status)) return { kind: 'refuses us', status: granted.status, ahead };
+    if (REFUSALS.has(granted.status)) return { kind: 'unauthorized', status: granted.status, ahead };
     if (granted.status !== 200) return trouble(granted.status, 'the request for a token', ahead);
     const { access_token: token } = JSON.parse(granted.text) as { access_token?: unknown };
-    const asked = await askOnce({
+    const asked = await probe({
       url: `${access.url}/v1/keys/query`,
       method: 'POST',
       headers: { authorization: `Bearer ${String(token)}` },
       body: { keys: [`${access.keyPrefix}0000000000`] },
       signal,
     });
-    if (REFUSALS.has(asked.status)) return { kind: 'refuses us', status: asked.status, ahead };
+    if (REFUSALS.has(asked.status)) return { kind: 'unauthorized', status: asked.status, ahead };
     if (asked.status !== 200) return trouble(asked.status, 'a question about a key', ahead);
     return { kind: 'answers', ms: asked.ms, ahead: asked.ahead };
   } catch (error) {
-    return { kind: 'in trouble', cause: networkFailure(error), ahead: null };
+    return { kind: 'unavailable', cause: networkFailure(error), ahead: null };
   }
 }
 
@@ -43,5 +43,5 @@ export async function probeBreb(access: BrebAccess, signal: AbortSignal): Promis
 const REFUSALS: ReadonlySet<number> = new Set([401, 403]);
 
 function trouble(status: number, question: string, ahead: RailProbe['ahead']): RailProbe {
-  return { kind: 'in trouble', cause: `it answered ${status} to ${question}`, ahead };
+  return { kind: 'unavailable', cause: `it answered ${status} to ${question}`, ahead };
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Cents, cents, decimalPesos } from '../../kit/money.ts';
 import { printable } from '../../kit/printable.ts';
-import type { OrderStanding, PayOrder, RailAnswer, RailNotice, Resolution } from '../contract.ts';
+import type { OrderStatus, PayOrder, RailAnswer, RailNotice, Resolution } from '../contract.ts';
 import { ERROR_CODES, ORDER_ERROR_CODES } from './rejections.ts';
 import { resultsBy } from './results.ts';
 
@@ -47,13 +47,16 @@ const REFUSED_AT_THE_DOOR: ReadonlySet<string> = new Set([
   '4016',
 ]);
 
-export function payAnswers(orders: readonly PayOrder[], body: unknown): RailAnswer<'accepted' | 'known'>[] {
+export function payAnswers(
+  orders: readonly PayOrder[],
+  body: unknown,
+): RailAnswer<'accepted' | 'duplicate'>[] {
   const byId = resultsBy(body, taken, ({ endToEndId }) => endToEndId);
   return orders.map(({ endToEndId, key }) => {
     const result = byId.get(endToEndId);
     if (!result) return { kind: 'unknown', cause: 'the node did not answer for this order' };
     if (result.status === 'PROCESSING') return { kind: 'yes', value: 'accepted' };
-    if (result.status === 'DUPLICATE') return { kind: 'yes', value: 'known' };
+    if (result.status === 'DUPLICATE') return { kind: 'yes', value: 'duplicate' };
     return refusalAtTheDoor(result.code ?? '', key);
   });
 }
@@ -75,7 +78,7 @@ const orderAmount = z
   .regex(/^\d{1,15}\.\d{2}$/)
   .nullish();
 
-const orderStanding = z.object({
+const orderStatusSchema = z.object({
   endToEndId: z.string(),
   status: z.enum(['PROCESSING', 'SETTLED', 'REJECTED', 'NOT_FOUND']),
   code: z.string().nullish(),
@@ -83,13 +86,10 @@ const orderStanding = z.object({
   amount: orderAmount,
 });
 
-type Told = z.infer<typeof orderStanding>;
+type RailNotification = z.infer<typeof orderStatusSchema>;
 
-export function orderStandingAnswers(
-  endToEndIds: readonly string[],
-  body: unknown,
-): RailAnswer<OrderStanding>[] {
-  const byId = resultsBy(body, orderStanding, ({ endToEndId }) => endToEndId);
+export function orderStatusAnswers(endToEndIds: readonly string[], body: unknown): RailAnswer<OrderStatus>[] {
+  const byId = resultsBy(body, orderStatusSchema, ({ endToEndId }) => endToEndId);
   return endToEndIds.map((endToEndId) => {
     const result = byId.get(endToEndId);
     if (!result) return { kind: 'unknown', cause: 'the node did not answer for this order' };
@@ -99,7 +99,13 @@ export function orderStandingAnswers(
 
 const WITHOUT_MONEY = { PROCESSING: 'processing', REJECTED: 'rejected', NOT_FOUND: 'not_found' } as const;
 
-function standingOf({ endToEndId, status, code, executionId, amount }: Told): RailAnswer<OrderStanding> {
+function standingOf({
+  endToEndId,
+  status,
+  code,
+  executionId,
+  amount,
+}: RailNotification): RailAnswer<OrderStatus> {
   const nothing = { executionId: null, amount: null, errorCode: null };
   if (status === 'SETTLED') {
     const execution = executionOf(executionId, amount);
@@ -146,18 +152,18 @@ export function orderNotice(message: unknown): RailNotice | null {
   const about = { noticeId, about: 'payout', reference: endToEndId } as const;
   if (type === 'ORDER_SETTLED') {
     const execution = executionOf(executionId, amount);
-    return execution && { ...about, word: { kind: 'paid', ...execution } };
+    return execution && { ...about, update: { kind: 'paid', ...execution } };
   }
   // As in a standing: a rejection with an execution is for a person to look at.
   if (typeof executionId === 'string') return null;
-  return { ...about, word: { kind: 'declined', errorCode: rejectionOf(code) } };
+  return { ...about, update: { kind: 'declined', errorCode: rejectionOf(code) } };
 }
 
 /** What people wrote: no control character, for PostgreSQL would refuse a NUL, and no half of a character. */
-const written = (most: number) =>
+const written = (limit: number) =>
   z
     .string()
-    .max(most)
+    .max(limit)
     .regex(/\S/)
     .regex(/^[^\p{Cc}\p{Cs}]+$/u);
 
@@ -191,8 +197,8 @@ export function resolutionAnswer(key: string, status: number, body: unknown): Ra
   return { kind: 'no', errorCode, railCode: code };
 }
 
-function resolutionOf(told: z.infer<typeof resolution>): Resolution {
-  const { resolutionId, participant, account, person } = told;
+function resolutionOf(notification: z.infer<typeof resolution>): Resolution {
+  const { resolutionId, participant, account, person } = notification;
   return {
     resolutionId,
     name: person.names,

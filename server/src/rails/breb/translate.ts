@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { cents, decimalPesos } from '../../kit/money.ts';
 import { printable } from '../../kit/printable.ts';
 import type {
+  CollectionStatus,
   CollectOrder,
   Opened,
   Payer,
@@ -9,7 +10,6 @@ import type {
   RailAnswer,
   RailErrorCode,
   RailNotice,
-  Standing,
 } from '../contract.ts';
 import { ERROR_CODES } from './rejections.ts';
 import { resultsBy } from './results.ts';
@@ -100,7 +100,7 @@ const standing = z.object({
   ),
 });
 
-export function standingAnswers(references: readonly string[], body: unknown): RailAnswer<Standing>[] {
+export function statusAnswers(references: readonly string[], body: unknown): RailAnswer<CollectionStatus>[] {
   const byKey = resultsBy(body, standing, ({ key }) => key);
   return references.map((reference) => {
     const result = byKey.get(reference);
@@ -130,7 +130,7 @@ function traced(endToEndId: string | null | undefined): Pick<Payment, 'endToEndI
 
 type KeyStatus = z.infer<typeof standing>['status'];
 
-const STATES: Readonly<Record<KeyStatus, Standing['state']>> = {
+const STATES: Readonly<Record<KeyStatus, CollectionStatus['state']>> = {
   REGISTERED: 'open',
   CLOSED: 'closed',
   REJECTED: 'declined',
@@ -139,7 +139,7 @@ const STATES: Readonly<Record<KeyStatus, Standing['state']>> = {
 };
 
 /** Money decides, whatever else the node says of the key. */
-function stateOf(status: KeyStatus, paid: boolean): Standing['state'] {
+function stateOf(status: KeyStatus, paid: boolean): CollectionStatus['state'] {
   return paid ? 'paid' : STATES[status];
 }
 
@@ -170,8 +170,11 @@ export function brebNotice(message: unknown): RailNotice | null {
   const { noticeId, type, key, executionId, endToEndId, amount, code } = read.data;
   const about = { noticeId, about: 'payin', reference: key } as const;
   if (type !== 'SETTLED')
-    return { ...about, word: { kind: 'declined', errorCode: endCode(type, code ?? '') ?? 'RAIL_REJECTED' } };
+    return {
+      ...about,
+      update: { kind: 'declined', errorCode: endCode(type, code ?? '') ?? 'RAIL_REJECTED' },
+    };
   const value = BigInt((amount ?? '0').replace('.', ''));
   if (executionId === null || value <= 0n) return null;
-  return { ...about, word: { kind: 'paid', executionId, ...traced(endToEndId), amount: cents(value) } };
+  return { ...about, update: { kind: 'paid', executionId, ...traced(endToEndId), amount: cents(value) } };
 }

@@ -1,23 +1,23 @@
 import { JsonClient } from '../../kit/json-client.ts';
 import type {
-  Abilities,
+  Capabilities,
+  CollectionStatus,
   CollectOrder,
   Opened,
   RailAnswer,
   RailBank,
   RailConnector,
-  Standing,
 } from '../contract.ts';
 import { bankListAnswer } from './bank-list.ts';
-import { openedAnswer, standingAnswers, transaction } from './translate.ts';
+import { openedAnswer, statusAnswers, transaction } from './translate.ts';
 
 const ANSWER_WITHIN_MS = 10_000;
 
-const ABILITIES: Omit<Abilities, 'longestProcessingMs'> = {
+const CAPABILITIES: Omit<Capabilities, 'maxProcessingMs'> = {
   rail: 'PSE',
-  openAtOnce: 1,
-  askAtOnce: 500,
-  closeAtOnce: 0,
+  maxOpenBatch: 1,
+  maxStatusBatch: 500,
+  maxCloseBatch: 0,
   opensWhilePayerWaits: true,
   needsPayer: true,
   answerWithinMs: ANSWER_WITHIN_MS,
@@ -33,12 +33,12 @@ interface PseOptions {
 
 /** Collections on PSE: one bank transaction each, idempotent and queryable by a reference of ours. */
 export class PseConnector implements RailConnector {
-  readonly abilities: Abilities;
+  readonly capabilities: Capabilities;
   readonly #http: JsonClient;
   readonly #authorization: string;
 
   constructor(options: PseOptions) {
-    this.abilities = { ...ABILITIES, longestProcessingMs: options.maxProcessingMs };
+    this.capabilities = { ...CAPABILITIES, maxProcessingMs: options.maxProcessingMs };
     this.#http = new JsonClient(options.url, 32);
     this.#authorization = `Basic ${Buffer.from(`${options.entity}:${options.secret}`).toString('base64')}`;
   }
@@ -52,7 +52,7 @@ export class PseConnector implements RailConnector {
     );
   }
 
-  async ask(references: readonly string[]): Promise<readonly RailAnswer<Standing>[]> {
+  async ask(references: readonly string[]): Promise<readonly RailAnswer<CollectionStatus>[]> {
     const body = await this.#call('POST', '/v1/transactions/query', { references });
     // It will not read the call as a whole: in halves, until only the reference it dislikes is left unknown.
     if (body.kind === 'unknown' && body.disliked && references.length > 1) {
@@ -62,14 +62,14 @@ export class PseConnector implements RailConnector {
     }
     if (body.kind === 'unknown') return references.map(() => body);
     try {
-      return standingAnswers(references, body.value);
+      return statusAnswers(references, body.value);
     } catch {
       return references.map(() => ({ kind: 'unknown', cause: 'unreadable' }));
     }
   }
 
-  close(): Promise<readonly RailAnswer<Standing>[]> {
-    return Promise.reject(new Error('PSE cannot close a transaction: abilities.closeAtOnce is 0'));
+  close(): Promise<readonly RailAnswer<CollectionStatus>[]> {
+    return Promise.reject(new Error('PSE cannot close a transaction: capabilities.maxCloseBatch is 0'));
   }
 
   readonly banks = async (): Promise<RailAnswer<readonly RailBank[]>> => {

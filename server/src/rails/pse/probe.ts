@@ -1,4 +1,4 @@
-import { askOnce } from '../../kit/http-question.ts';
+import { probe } from '../../kit/http-probe.ts';
 import { networkFailure } from '../../kit/network-failure.ts';
 import type { RailProbe } from '../contract.ts';
 
@@ -12,16 +12,16 @@ interface PseAccess {
 export async function probePse(access: PseAccess, signal: AbortSignal): Promise<RailProbe> {
   const authorization = `Basic ${Buffer.from(`${access.entity}:${access.secret}`).toString('base64')}`;
   try {
-    const { status, ms, ahead } = await askOnce({
+    const { status, ms, ahead } = await probe({
       url: `${access.url}/v1/banks`,
       headers: { authorization },
       signal,
     });
-    if (status === 401 || status === 403) return { kind: 'refuses us', status, ahead };
+    if (status === 401 || status === 403) return { kind: 'unauthorized', status, ahead };
     if (status !== 200)
-      return { kind: 'in trouble', cause: `it answered ${status} to a question about its banks`, ahead };
+      return { kind: 'unavailable', cause: `it answered ${status} to a question about its banks`, ahead };
     return { kind: 'answers', ms, ahead };
   } catch (error) {
-    return { kind: 'in trouble', cause: networkFailure(error), ahead: null };
+    return { kind: 'unavailable', cause: networkFailure(error), ahead: null };
   }
 }

@@ -1,7 +1,14 @@
 import { z } from 'zod';
 import { cents, decimalPesos } from '../../kit/money.ts';
 import { printable } from '../../kit/printable.ts';
-import type { CollectOrder, Opened, RailAnswer, RailErrorCode, RailNotice, Standing } from '../contract.ts';
+import type {
+  CollectionStatus,
+  CollectOrder,
+  Opened,
+  RailAnswer,
+  RailErrorCode,
+  RailNotice,
+} from '../contract.ts';
 import { BANK_BY_CODE } from './banks.ts';
 
 const DOCUMENT_TYPES: Readonly<Record<string, string>> = {
@@ -12,7 +19,7 @@ const DOCUMENT_TYPES: Readonly<Record<string, string>> = {
   MXN_RFC: 'DE',
 };
 
-/** Refusals of "create transaction" (rails.md). Those that tell of a passing fault are not in it: they are unknown. */
+/** RejectionWriter of "create transaction" (rails.md). Those that tell of a passing fault are not in it: they are unknown. */
 const CREATE_CODES: ReadonlyMap<string, RailErrorCode> = new Map(
   Object.entries({
     FAIL_ENTITYNOTEXISTSORDISABLED: 'RAIL_REJECTED',
@@ -118,7 +125,7 @@ const information = z.object({
 
 type Information = z.infer<typeof information>;
 
-const STATES: Readonly<Record<Information['state'], Standing['state']>> = {
+const STATES: Readonly<Record<Information['state'], CollectionStatus['state']>> = {
   PENDING: 'open',
   OK: 'paid',
   NOT_AUTHORIZED: 'declined',
@@ -126,7 +133,7 @@ const STATES: Readonly<Record<Information['state'], Standing['state']>> = {
   NOT_FOUND: 'not_found',
 };
 
-export function standingAnswers(references: readonly string[], body: unknown): RailAnswer<Standing>[] {
+export function statusAnswers(references: readonly string[], body: unknown): RailAnswer<CollectionStatus>[] {
   // Each by itself: one that is odd leaves its neighbours readable.
   const byReference = new Map(
     answered.parse(body).results.flatMap((each) => {
@@ -141,7 +148,7 @@ export function standingAnswers(references: readonly string[], body: unknown): R
   });
 }
 
-function standingOf(result: Information): RailAnswer<Standing> {
+function standingOf(result: Information): RailAnswer<CollectionStatus> {
   const { reference, transactionId, trazabilityCode, bankUrl, amount } = result;
   const state = STATES[result.state];
   // Paid without saying how much or under which transaction cannot be booked.
@@ -181,10 +188,10 @@ export function pseNotice(message: unknown): RailNotice | null {
   if (!read.success) return null;
   const { noticeId, reference, transactionId, state, amount, reason } = read.data;
   const about = { noticeId, about: 'payin', reference } as const;
-  if (state !== 'OK') return { ...about, word: { kind: 'declined', errorCode: declineCode(reason) } };
+  if (state !== 'OK') return { ...about, update: { kind: 'declined', errorCode: declineCode(reason) } };
   const value = BigInt(amount.replace('.', ''));
   return value > 0n
-    ? { ...about, word: { kind: 'paid', executionId: transactionId, amount: cents(value) } }
+    ? { ...about, update: { kind: 'paid', executionId: transactionId, amount: cents(value) } }
     : null;
 }
 

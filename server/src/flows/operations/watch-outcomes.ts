@@ -1,0 +1,49 @@
+import { countHeldSettlements, countOpenAnomalies } from '../../anomalies/anomaly.store.ts';
+import type { SystemDeps } from '../../deps.ts';
+import { waitingPayouts } from '../../payouts/payout-outcome.store.ts';
+import { waitingNotices } from '../../rail-notices/notice.store.ts';
+
+/** What rails told us and nobody has made anything of yet, and what waits for an operator, as metrics. */
+export function watchOutcomes(deps: SystemDeps): () => Promise<void> {
+  const tasks = ['apply', 'ask'] as const;
+  const waiting = new Map<string, number>();
+  const oldest = new Map<string, number>();
+  let anomalies = 0;
+  let held = 0;
+  let payouts = { sends: 0, unknown: 0, oldest_send_seconds: 0 };
+  const { metrics } = deps;
+  metrics.gauge(
+    'caudal_rail_notices_waiting',
+    'Messages of rails, stored and not yet dealt with.',
+    () => waiting,
+  );
+  metrics.gauge('caudal_rail_notices_waiting_oldest_seconds', 'Age of the oldest of them.', () => oldest);
+  metrics.gauge('caudal_anomalies_open', 'Anomalies that wait for an operator.', () => anomalies);
+  metrics.gauge(
+    'caudal_payins_settlement_held',
+    'Payins whose settlement is held, because their rail does not list the payment.',
+    () => held,
+  );
+  metrics.gauge('caudal_payouts_waiting', 'Payouts that wait to be sent.', () => payouts.sends);
+  metrics.gauge(
+    'caudal_payouts_waiting_oldest_seconds',
+    'How long the first of them has been due.',
+    () => payouts.oldest_send_seconds,
+  );
+  metrics.gauge(
+    'caudal_payouts_unknown',
+    'Payouts sent more than a minute ago whose outcome is not known: `payouts unknown` lists them.',
+    () => payouts.unknown,
+  );
+  return async () => {
+    const rows = await waitingNotices(deps.system);
+    for (const task of tasks) {
+      const row = rows.find((each) => each.task === task);
+      waiting.set(`{task="${task}"}`, row?.count ?? 0);
+      oldest.set(`{task="${task}"}`, row?.oldest_seconds ?? 0);
+    }
+    anomalies = await countOpenAnomalies(deps.system);
+    held = await countHeldSettlements(deps.system);
+    payouts = await waitingPayouts(deps.system);
+  };
+}

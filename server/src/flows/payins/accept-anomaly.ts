@@ -1,0 +1,89 @@
+import {
+  type AnomalyOfPayin,
+  acceptAnomaly as accept,
+  lockAnomalyOfPayin,
+} from '../../anomalies/acceptance.store.ts';
+import type { Anomaly } from '../../anomalies/anomaly.ts';
+import type { Tx } from '../../db/tx.ts';
+import type { Deps } from '../../deps.ts';
+import {
+  type IdempotencyReservation,
+  releaseIdempotencyKeys,
+  reserveIdempotencyKeys,
+} from '../../idempotency/idempotency.store.ts';
+import { ApiError } from '../../kit/errors.ts';
+import { uuidv7 } from '../../kit/ids.ts';
+import type { Principal } from '../../organizations/organization.ts';
+import { idempotencyReservation } from '../shared/creation-request.ts';
+import { writeForMerchant } from '../shared/write-for-merchant.ts';
+
+const OPERATION = 'payins.anomalies.accept';
+
+export interface Accepted {
+  readonly anomaly: Anomaly;
+  readonly replayed: boolean;
+}
+
+/**
+ * Records that a merchant accepts the money of an anomaly. A worker credits it afterwards (book-acceptances.ts), because
+ * the merchants' role must not be able to move money out of suspense.
+ * @throws Fault `not_found`, `anomaly_resolved`, `anomaly_without_money`, `idempotency_mismatch`, `outcome_unknown`,
+ *   `service_unavailable`
+ */
+export async function acceptAnomaly(
+  deps: Deps,
+  principal: Principal,
+  path: Pick<AnomalyOfPayin, 'payinId' | 'id'>,
+  idempotencyKey: string | null,
+): Promise<Accepted> {
+  const { organization, secrets, keyId } = principal;
+  const anomaly = { organizationId: organization.id, payinId: path.payinId, id: path.id };
+  // The path is all that the request says, so it stands for the body: the same key on another anomaly is a mismatch.
+  const hashes = idempotencyReservation(
+    secrets,
+    OPERATION,
+    idempotencyKey === null ? null : { key: idempotencyKey, body: path },
+  );
+  const claim = hashes && {
+    organizationId: organization.id,
+    ...hashes,
+    resourceId: uuidv7(deps.clock.now(), deps.cell),
+  };
+  const answer = await writeForMerchant(
+    deps,
+    'accept anomaly',
+    organization.id,
+    async (tx): Promise<Accepted | ApiError> => {
+      const repeated = claim && (await replay(tx, claim, anomaly));
+      if (repeated) return repeated;
+      const accepted = await accept(tx, anomaly, keyId);
+      if (accepted) return { anomaly: accepted, replayed: false };
+      if (claim) await releaseIdempotencyKeys(tx, [claim]);
+      return refusal(await lockAnomalyOfPayin(tx, anomaly));
+    },
+  );
+  deps.signals.raise('acceptance_posting');
+  return answer;
+}
+
+/** @returns null for the first request with this key */
+async function replay(
+  tx: Tx,
+  claim: IdempotencyReservation,
+  path: AnomalyOfPayin,
+): Promise<Accepted | ApiError | null> {
+  const [holder] = await reserveIdempotencyKeys(tx, [claim]);
+  if (!holder || holder.resourceId === claim.resourceId) return null;
+  if (!holder.bodyHash.equals(claim.bodyHash)) return new ApiError('idempotency_mismatch');
+  const anomaly = await lockAnomalyOfPayin(tx, path);
+  if (!anomaly) return new ApiError('not_found');
+  // As it was accepted: a repeat never shows a later state.
+  return { anomaly: { ...anomaly, resolvedAt: null, resolution: null }, replayed: true };
+}
+
+function refusal(anomaly: Anomaly | null): ApiError {
+  if (!anomaly) return new ApiError('not_found');
+  return new ApiError(
+    anomaly.acceptedAt !== null || anomaly.resolvedAt !== null ? 'anomaly_resolved' : 'anomaly_without_money',
+  );
+}

@@ -1,0 +1,46 @@
+import { anomaliesOfPayin } from '../../anomalies/anomaly.store.ts';
+import type { Anomaly } from '../../anomalies/anomaly.ts';
+import type { Deps } from '../../deps.ts';
+import type { Position } from '../../kit/cursor.ts';
+import { ApiError } from '../../kit/errors.ts';
+import { type Page, pageOf } from '../../kit/page.ts';
+import type { Principal } from '../../organizations/organization.ts';
+import { findPayin, payinOf } from '../../payins/payin.store.ts';
+import type { Payin } from '../../payins/payin.ts';
+import { listPayins, type PayinFilters } from '../../payins/payin-list.store.ts';
+
+/** @throws Fault `not_found` for an id that is unknown or another organization's: the two cannot be told apart */
+export async function readPayin(deps: Deps, principal: Principal, id: string): Promise<Payin> {
+  return (await readPayinWithAnomalies(deps, principal, id)).payin;
+}
+
+/** @throws Fault `not_found`, as above */
+export async function readPayinWithAnomalies(
+  deps: Deps,
+  principal: Principal,
+  id: string,
+): Promise<{ readonly payin: Payin; readonly anomalies: readonly Anomaly[] }> {
+  const organizationId = principal.organization.id;
+  return deps.read.read(organizationId, async (tx) => {
+    const row = await findPayin(tx, organizationId, id);
+    if (!row) throw new ApiError('not_found');
+    // A payment that was announced and never made may be told of an open payin too.
+    const anomalies = await anomaliesOfPayin(tx, organizationId, id);
+    return { payin: payinOf(row, principal.secrets.dataKey), anomalies };
+  });
+}
+
+export async function readPayinPage(
+  deps: Deps,
+  principal: Principal,
+  filters: PayinFilters,
+  position: Position | null,
+  pageSize: number,
+): Promise<Page<Payin>> {
+  const organizationId = principal.organization.id;
+  const rows = await deps.read.read(organizationId, (tx) =>
+    listPayins(tx, organizationId, filters, position, pageSize + 1),
+  );
+  const payins = rows.map((row) => payinOf(row, principal.secrets.dataKey));
+  return pageOf(payins, position, pageSize);
+}

@@ -1,0 +1,85 @@
+import { findAnomaly, lockAnomaly, resolveAnomaly } from '../../anomalies/anomaly.store.ts';
+import type { Anomaly } from '../../anomalies/anomaly.ts';
+import { recordAction } from '../../audit/operator-action.store.ts';
+import type { Tx } from '../../db/tx.ts';
+import type { SystemDeps } from '../../deps.ts';
+import { uuidv7 } from '../../kit/ids.ts';
+import { type Cents, cents } from '../../kit/money.ts';
+import { post } from '../../ledger/ledger.store.ts';
+import { bookedPayment } from '../../ledger/payment.store.ts';
+import { releaseSettlement, reverseSettlement } from '../../payins/payin-hold.store.ts';
+import { type LockedPayin, lockPayins } from '../../payins/payin-outcome.store.ts';
+
+export interface HeldDecision {
+  /** `release`: a person vouches for the payment, and it settles. `reverse`: its booking is taken back. */
+  readonly how: 'release' | 'reverse';
+  readonly by: string;
+  readonly note: string | null;
+}
+
+export type HeldOutcome =
+  | { readonly kind: 'decided'; readonly anomaly: Anomaly; readonly amount: Cents }
+  | { readonly kind: 'not_found' }
+  | { readonly kind: 'already_resolved'; readonly anomaly: Anomaly }
+  | { readonly kind: 'not_held' };
+
+/**
+ * Ends the hold on the settlement of a payin whose payment the rail does not list. Payin, anomaly, audit and, for a
+ * reversal, the transfer commit together. The payin is locked first, as by everything that decides about it: a status that
+ * lists the payment meanwhile comes before or after, never in between.
+ */
+export function resolveHeldPayin(
+  deps: SystemDeps,
+  anomalyId: string,
+  decision: HeldDecision,
+): Promise<HeldOutcome> {
+  return deps.system.transaction('resolve anomaly', async (tx) => {
+    const found = await findAnomaly(tx, anomalyId);
+    if (!found) return { kind: 'not_found' };
+    if (found.kind !== 'payment_not_listed' || found.payinId === null) return { kind: 'not_held' };
+    const [payin] = await lockPayins(tx, [{ organizationId: found.organizationId, id: found.payinId }]);
+    const anomaly = await lockAnomaly(tx, anomalyId);
+    if (!payin || !anomaly) throw new Error(`anomaly ${anomalyId} names a payin that is not there`);
+    if (anomaly.resolvedAt) return { kind: 'already_resolved', anomaly };
+    const amount = await decide(deps, tx, payin, decision);
+    if (amount === null) return { kind: 'not_held' };
+    await resolveAnomaly(tx, anomaly, decision);
+    await recordAction(tx, {
+      operator: decision.by,
+      action: 'anomalies.resolve',
+      organizationId: anomaly.organizationId,
+      resource: anomalyId,
+      details: { resolution: decision.how, payinId: payin.id, amountInCents: amount.toString() },
+      note: decision.note,
+    });
+    return { kind: 'decided', anomaly, amount };
+  });
+}
+
+/** @returns the amount that settles or was taken back; null when the payin is not held */
+async function decide(
+  deps: SystemDeps,
+  tx: Tx,
+  payin: LockedPayin,
+  { how }: HeldDecision,
+): Promise<Cents | null> {
+  const key = { organizationId: payin.organization_id, id: payin.id };
+  const payment = await bookedPayment(tx, { ...key, since: payin.created_at });
+  if (!payment) throw new Error(`payin ${payin.id} has no payment in the ledger`);
+  const held = how === 'release' ? await releaseSettlement(tx, key) : await reverseSettlement(tx, key);
+  if (!held) return null;
+  const amount = cents(payment.amount);
+  if (how === 'reverse')
+    await post(tx, [
+      {
+        id: uuidv7(deps.clock.now(), deps.cell),
+        organizationId: key.organizationId,
+        debit: 'pending',
+        credit: payment.clearing,
+        amount,
+        cause: { kind: 'payment_reversal', id: payment.causeId },
+        resourceId: payin.id,
+      },
+    ]);
+  return amount;
+}

@@ -1,0 +1,36 @@
+import { writeFailure } from '../../db/failures.ts';
+import type { SystemDeps } from '../../deps.ts';
+import { insertToken } from '../../organizations/credential.store.ts';
+import { credentialMac, makeCredential } from '../../organizations/credential.ts';
+import type { Principal } from '../../organizations/organization.ts';
+
+const LIFETIME_SECONDS = 3600;
+
+export interface IssuedToken {
+  readonly text: string;
+  readonly lifetimeSeconds: number;
+  readonly scopes: readonly string[];
+}
+
+/** An opaque bearer token of one hour. It ends with its key, whichever ends first. */
+export async function issueToken(
+  deps: SystemDeps,
+  principal: Principal,
+  scopes: readonly string[],
+): Promise<IssuedToken> {
+  const credential = makeCredential('token', deps.environment, deps.cell);
+  const [pepper] = deps.peppers;
+  if (!pepper) throw new Error('there is no pepper');
+  const stored = deps.system.transaction('issue token', (tx) =>
+    insertToken(tx, {
+      id: credential.id,
+      organizationId: principal.organization.id,
+      keyId: principal.keyId,
+      mac: credentialMac(credential, pepper),
+      scopes,
+      lifetimeSeconds: LIFETIME_SECONDS,
+    }),
+  );
+  await stored.catch((error: unknown) => Promise.reject(writeFailure(error)));
+  return { text: credential.text, lifetimeSeconds: LIFETIME_SECONDS, scopes };
+}

@@ -1,0 +1,123 @@
+import type { Deps } from '../../deps.ts';
+import { openPayload } from '../../events/event.seal.ts';
+import { type EventFilters, type EventRow, findEvent, listEvents } from '../../events/event-list.store.ts';
+import type { SecretKey } from '../../kit/crypto.ts';
+import type { Position } from '../../kit/cursor.ts';
+import { ApiError } from '../../kit/errors.ts';
+import { type Page, pageOf } from '../../kit/page.ts';
+import type { Principal } from '../../organizations/organization.ts';
+import {
+  type AttemptRow,
+  attemptsOf,
+  type DeliveryRow,
+  deliveriesOfEvent,
+  listDeliveries,
+} from '../../webhooks/delivery-list.store.ts';
+import { openPart } from '../../webhooks/endpoint.seal.ts';
+import { findEndpoint } from '../../webhooks/endpoint.store.ts';
+
+/** An event as it is delivered: the body itself, never rendered anew. */
+export interface RecordedEvent {
+  readonly id: string;
+  readonly body: object;
+}
+
+export interface Delivery {
+  /** Of the event: the order of the list. */
+  readonly id: string;
+  readonly deliveryId: string;
+  readonly endpointId: string;
+  readonly event: string;
+  readonly status: DeliveryRow['status'];
+  readonly nextAttemptAt: Date | null;
+  readonly attempts: readonly {
+    readonly at: Date;
+    readonly statusCode: number | null;
+    readonly durationMs: number;
+    readonly error: string | null;
+    readonly answer: string | null;
+  }[];
+}
+
+export async function readEventPage(
+  deps: Deps,
+  { organization, secrets }: Principal,
+  filters: EventFilters,
+  position: Position | null,
+  pageSize: number,
+): Promise<Page<RecordedEvent>> {
+  const rows = await deps.read.read(organization.id, (tx) =>
+    listEvents(tx, organization.id, filters, position, pageSize + 1),
+  );
+  return pageOf(
+    rows.map((row) => eventOf(row, secrets.dataKey)),
+    position,
+    pageSize,
+  );
+}
+
+/** @throws Fault `not_found` */
+export async function readEvent(
+  deps: Deps,
+  { organization, secrets }: Principal,
+  id: string,
+): Promise<{ readonly event: RecordedEvent; readonly deliveries: readonly Delivery[] }> {
+  return deps.read.read(organization.id, async (tx) => {
+    const row = await findEvent(tx, organization.id, id);
+    if (!row) throw new ApiError('not_found');
+    const deliveries = await deliveriesOfEvent(tx, organization.id, id);
+    const attempts = await attemptsOf(tx, organization.id, deliveries);
+    return {
+      event: eventOf(row, secrets.dataKey),
+      deliveries: deliveriesWith(deliveries, attempts, organization.id, secrets.dataKey),
+    };
+  });
+}
+
+/** @throws Fault `not_found` for an endpoint that is unknown, deleted or another organization's */
+export async function readDeliveryPage(
+  deps: Deps,
+  { organization, secrets }: Principal,
+  endpointId: string,
+  position: Position | null,
+  pageSize: number,
+): Promise<Page<Delivery>> {
+  return deps.read.read(organization.id, async (tx) => {
+    if (!(await findEndpoint(tx, organization.id, endpointId))) throw new ApiError('not_found');
+    const rows = await listDeliveries(tx, organization.id, endpointId, position, pageSize + 1);
+    const attempts = await attemptsOf(tx, organization.id, rows);
+    return pageOf(deliveriesWith(rows, attempts, organization.id, secrets.dataKey), position, pageSize);
+  });
+}
+
+export function eventOf(row: EventRow, dataKey: SecretKey): RecordedEvent {
+  const text = openPayload(dataKey, row.payload, row.organization_id, row.id).toString('utf8');
+  return { id: row.id, body: JSON.parse(text) as object };
+}
+
+function deliveriesWith(
+  rows: readonly DeliveryRow[],
+  attempts: readonly AttemptRow[],
+  organizationId: string,
+  dataKey: SecretKey,
+): Delivery[] {
+  const byDelivery = Map.groupBy(attempts, (attempt) => `${attempt.endpoint_id}/${attempt.event_id}`);
+  return rows.map((row) => ({
+    id: row.event_id,
+    deliveryId: row.delivery_id,
+    endpointId: row.endpoint_id,
+    event: row.event,
+    status: row.status,
+    nextAttemptAt: row.next_attempt_at,
+    attempts: (byDelivery.get(`${row.endpoint_id}/${row.event_id}`) ?? []).map((attempt) => ({
+      at: attempt.at,
+      statusCode: attempt.status_code,
+      durationMs: attempt.duration_ms,
+      error: attempt.error,
+      answer:
+        attempt.answer === null
+          ? null
+          : openPart(dataKey, 'answer', attempt.answer, organizationId, row.endpoint_id).toString('utf8'),
+    })),
+  }));
+}

@@ -1,0 +1,38 @@
+import type { Deps } from '../../deps.ts';
+import { recordTestEvent } from '../../events/event.store.ts';
+import { ApiError } from '../../kit/errors.ts';
+import { uuidv7 } from '../../kit/ids.ts';
+import type { Principal } from '../../organizations/organization.ts';
+import { insertTestDelivery } from '../../webhooks/delivery.store.ts';
+import { findEndpoint } from '../../webhooks/endpoint.store.ts';
+import { writeForMerchant } from '../shared/write-for-merchant.ts';
+
+/**
+ * Sends a test event to one endpoint, on the way of every event.
+ * @returns the event's id
+ * @throws Fault `not_found`, `endpoint_disabled`, `outcome_unknown`, `service_unavailable`
+ */
+export async function sendTestEvent(
+  deps: Deps,
+  { organization, secrets }: Principal,
+  endpointId: string,
+): Promise<string> {
+  const id = uuidv7(deps.clock.now(), deps.cell);
+  const createdAt = new Date(Math.floor(deps.clock.time()));
+  const eventId = await writeForMerchant(
+    deps,
+    'manage endpoints',
+    organization.id,
+    async (tx): Promise<string | ApiError> => {
+      const endpoint = await findEndpoint(tx, organization.id, endpointId);
+      if (!endpoint) return new ApiError('not_found');
+      if (endpoint.status === 'DISABLED') return new ApiError('endpoint_disabled');
+      const event = { organizationId: organization.id, id, endpointId, createdAt };
+      await recordTestEvent(tx, event, secrets.dataKey);
+      await insertTestDelivery(tx, organization.id, endpointId, id);
+      return id;
+    },
+  );
+  deps.signals.raise('webhook_delivery');
+  return eventId;
+}

@@ -1,0 +1,24 @@
+import { realSeconds } from '../../kit/clock.ts';
+
+const DAY_SECONDS = 86_400;
+
+/** The one form of a date that HTTP lets a sender write; `Date.parse` alone would take almost anything. */
+const HTTP_DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
+
+/**
+ * How long an answer asks us to wait, a day at most; null when it does not say so readably.
+ * @param date the answer's own `Date`: between two times of one clock, it does not matter how wrong that clock is
+ */
+export function retryAfterSeconds(value: string | undefined, date: string | undefined): number | null {
+  if (value === undefined) return null;
+  if (/^\d+$/.test(value)) return Math.min(Number(value), DAY_SECONDS);
+  const until = httpDateSeconds(value);
+  if (until === null) return null;
+  const from = httpDateSeconds(date ?? '') ?? realSeconds();
+  return Math.min(Math.max(Math.ceil(until - from), 0), DAY_SECONDS);
+}
+
+function httpDateSeconds(text: string): number | null {
+  const ms = HTTP_DATE.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(ms) ? null : ms / 1000;
+}

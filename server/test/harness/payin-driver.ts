@@ -1,0 +1,137 @@
+import type { ApiClient } from './api-client.ts';
+import { brebPayin, CUSTOMER, psePayin } from './payin-requests.ts';
+import { pseReferenceOf } from './pse-reference.ts';
+import { SimulatorControl } from './simulator-control.ts';
+import type { Stack } from './stack.ts';
+import { until } from './until.ts';
+
+export interface SeenPayin {
+  readonly id: string;
+  readonly status: string;
+  readonly amountInCents: number;
+  readonly confirmedAmountInCents: number | null;
+  readonly settlementStatus: string | null;
+  readonly errorCode: string | null;
+  readonly resultAt: string | null;
+  readonly reference: string;
+  readonly sourceData: {
+    readonly keyString?: string;
+    readonly checkoutUrl?: string;
+    readonly endToEndId?: string | null;
+    readonly pseUrl?: string | null;
+    readonly cus?: string | null;
+  };
+}
+
+/** What a test of outcomes does all the time: create, let the rail act, wait for what comes of it. */
+export class PayinDriver {
+  readonly simulator: SimulatorControl;
+  readonly #stack: Stack;
+  readonly #api: ApiClient;
+
+  constructor(stack: Stack) {
+    this.#stack = stack;
+    this.#api = stack.api;
+    this.simulator = new SimulatorControl(stack.simulatorUrl);
+  }
+
+  /** A Bre-B payin whose key the network knows. */
+  async breb(changes: Record<string, unknown> = {}): Promise<{ payin: SeenPayin; key: string }> {
+    const payin = await this.#created(brebPayin(changes));
+    const key = payin.sourceData.keyString ?? '';
+    await until('the key is registered', async () => (await this.simulator.key(key)) !== null);
+    return { payin, key };
+  }
+
+  /** A PSE payin whose bank page is known. */
+  async pse(changes: Record<string, unknown> = {}): Promise<{ payin: SeenPayin; reference: string }> {
+    const payin = await this.#created(psePayin(changes));
+    const reference = await pseReferenceOf(this.#stack.database, payin.id);
+    await until('the bank page is known', async () => (await this.get(payin.id)).status === 'PROCESSING');
+    return { payin, reference };
+  }
+
+  async get(id: string): Promise<SeenPayin> {
+    const { status, body } = await this.#api.get(`/payins/${id}`);
+    if (status !== 200) throw new Error(`GET /payins/${id}: ${status}`);
+    return body as unknown as SeenPayin;
+  }
+
+  reaches(id: string, status: string, withinMs = 10_000): Promise<SeenPayin> {
+    return until(
+      `${id} is ${status}`,
+      async () => {
+        const payin = await this.get(id);
+        return payin.status === status ? payin : null;
+      },
+      withinMs,
+    );
+  }
+
+  /** Until everything the rails said has been heard, applied and asked about. */
+  async quiet(withinMs = 15_000): Promise<void> {
+    await until(
+      'everything is applied',
+      async () => {
+        const { notices } = await this.simulator.stats();
+        if (notices.queued > notices.acknowledged) return false;
+        const [row] = await this.#stack.database.query<{ waiting: number }>(
+          `select ((select count(*) from caudal.rail_notices where task is not null)
+             + (select count(*) from caudal.payins where rail_due_at <= caudal.now() and rail_task in ('ask', 'close')))::int as waiting`,
+        );
+        return row?.waiting === 0;
+      },
+      withinMs,
+    );
+  }
+
+  /**
+   * A message that the rail does not bear out is asked about until the rail's longest time has passed: this lets it pass.
+   */
+  async nothingMoreToHear(stack: Pick<Stack, 'shiftTime'>): Promise<void> {
+    await until('the rail was asked', async () => {
+      const [row] = await this.query<{ asked: boolean }>(
+        "select coalesce(bool_and(task = 'ask' and attempts > 1), true) as asked from caudal.rail_notices where task is not null",
+      );
+      return row?.asked;
+    });
+    await stack.shiftTime(65_000);
+    await this.quiet();
+  }
+
+  query<Row extends object>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
+    return this.#stack.database.query<Row>(text, values);
+  }
+
+  events(payinId: string): Promise<{ event: string; created_at: Date; payload: Buffer }[]> {
+    return this.query(
+      'select event, created_at, payload from caudal.events where resource_id = $1 order by id',
+      [payinId],
+    );
+  }
+
+  transfers(payinId: string): Promise<{ debit: string; credit: string; cents: string }[]> {
+    return this.query(
+      `select debit_account as debit, credit_account as credit, amount_in_cents::text as cents
+       from caudal.ledger_transfers where resource_id = $1 order by id`,
+      [payinId],
+    );
+  }
+
+  anomalies(payinId: string): Promise<{ kind: string; cents: string | null; execution_id: string | null }[]> {
+    return this.query(
+      'select kind, amount_in_cents::text as cents, execution_id from caudal.anomalies where payin_id = $1 order by id',
+      [payinId],
+    );
+  }
+
+  async #created(body: Record<string, unknown>): Promise<SeenPayin> {
+    const answer = await this.#api.post('/payins', body);
+    if (answer.status !== 201) throw new Error(`POST /payins: ${answer.status}`);
+    return answer.body as unknown as SeenPayin;
+  }
+}
+
+export function payer(idNumber: string): { inlineCustomer: object } {
+  return { inlineCustomer: { ...CUSTOMER, idNumber } };
+}
