@@ -95,7 +95,7 @@ export const WEBHOOK_BUGS: readonly ScenarioBug<WebhookScenario>[] = [
       },
       {
         file: DELIVERIES,
-        find: 'first: DispatchedFirst, most: number): Promise<number>',
+        find: 'first: DispatchedFirst, limit: number): Promise<number>',
         replace: 'first: DispatchedFirst, most: number, ids: readonly string[]): Promise<number>',
       },
       { file: DELIVERIES, find: '(DISPATCH[first], [most])', replace: '(DISPATCH[first], [most, ids])' },
