@@ -85,7 +85,7 @@ export const WEBHOOK_BUGS: readonly ScenarioBug<WebhookScenario>[] = [
         replace: `const marked = await this.#deps.system.transaction('read', (tx) =>
         tx.query<{ id: string }>({ name: 'planted.mark', text: 'update caudal.events set undispatched = false where undispatched returning id' }, []));
       const events = await this.#deps.system.transaction('dispatch events', (tx) =>
-        dispatchEvents(tx, first, most, marked.map(({ id }) => id)),
+        dispatchEvents(tx, first, limit, marked.map(({ id }) => id)),
       );`,
       },
       {
@@ -96,9 +96,9 @@ export const WEBHOOK_BUGS: readonly ScenarioBug<WebhookScenario>[] = [
       {
         file: DELIVERIES,
         find: 'first: DispatchedFirst, limit: number): Promise<number>',
-        replace: 'first: DispatchedFirst, most: number, ids: readonly string[]): Promise<number>',
+        replace: 'first: DispatchedFirst, limit: number, ids: readonly string[]): Promise<number>',
       },
-      { file: DELIVERIES, find: '(DISPATCH[first], [most])', replace: '(DISPATCH[first], [most, ids])' },
+      { file: DELIVERIES, find: '(DISPATCH[first], [limit])', replace: '(DISPATCH[first], [limit, ids])' },
     ],
     scenario: async (scenario) => {
       await scenario.endpoint();
