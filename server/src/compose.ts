@@ -12,10 +12,10 @@ import type { Deps, SystemDeps } from './deps.ts';
 import { WorkSignals } from './jobs/work-signals.ts';
 import { BusinessClock } from './kit/clock.ts';
 import { Cursors } from './kit/cursor.ts';
+import { EncryptedTokens } from './kit/encrypted-token.ts';
 import { armFailpoint } from './kit/failpoint.ts';
 import type { Log } from './kit/log.ts';
 import { Metrics } from './kit/metrics.ts';
-import { SealedTokens } from './kit/sealed-token.ts';
 import { Authenticator } from './organizations/authenticator.ts';
 import { DataKeys } from './organizations/data-keys.ts';
 import { Heartbeat } from './organizations/heartbeat.ts';
@@ -25,26 +25,26 @@ import { probeBreb } from './rails/breb/probe.ts';
 import { RAILS, type Rail, type RailProbe } from './rails/contract.ts';
 import { PseConnector } from './rails/pse/connector.ts';
 import { probePse } from './rails/pse/probe.ts';
-import { withFailpoints, withPayFailpoints } from './rails/with-failpoints.ts';
+import { withFailpoints, withPayoutFailpoints } from './rails/with-failpoints.ts';
 
-/** Shorter than the time for which requests wait for a late heartbeat: another connection gets its chance. */
+/** Shorter than the time requests wait for a late heartbeat, so that a second connection can be tried. */
 const HEARTBEAT_DEADLINE_MS = 1200;
 
 interface Composed {
   readonly deps: SystemDeps;
-  /** The same without the system pool and the secrets: all that routes of merchants are given. */
+  /** The same without the system pool and the secrets, for merchant routes. */
   readonly merchantDeps: Deps;
   readonly authenticator: Authenticator;
   readonly heartbeat: Heartbeat;
   readonly pendingCommits: PendingCommits;
-  /** Whether a pool got no connection when it last needed one. */
+  /** Whether the last attempt of any pool to get a connection failed. */
   readonly loginFailed: () => boolean;
   readonly keys: DataKeys;
-  /** Ends what `compose` began; call it last. */
+  /** Closes all pools and rail connections; call it last. */
   readonly close: () => Promise<void>;
 }
 
-/** Builds what every role works with. Nothing connects yet but on first use. */
+/** Creates the dependencies shared by all process roles. Connections open on first use. */
 export function compose(config: Config, log: Log, processRole: ProcessRole = 'operator'): Composed {
   if (config.failpoint !== null) armFailpoint(config.failpoint);
   const { database } = config;
@@ -60,11 +60,11 @@ export function compose(config: Config, log: Log, processRole: ProcessRole = 'op
   const read = pool('read', database.readUrl, budget.read);
   const batch = pool('batch', database.batchUrl, budget.batch);
   const system = pool('system', database.systemUrl, budget.system);
-  // A pulse must not wait behind work.
-  const pulse = pool('system', database.systemUrl, budget.heartbeat, HEARTBEAT_DEADLINE_MS);
+  // The heartbeat has its own pool, so that it never waits behind other work.
+  const heartbeatPool = pool('system', database.systemUrl, budget.heartbeat, HEARTBEAT_DEADLINE_MS);
   // At least one connection: node-postgres never serves a query from a pool of size 0. An API process sends it none.
   const snapshot = pool('system', database.systemUrl, Math.max(1, budget.snapshot), SNAPSHOT_DEADLINE_MS);
-  const pools = [read, batch, system, pulse, snapshot];
+  const pools = [read, batch, system, heartbeatPool, snapshot];
   const breb = new BrebConnector(config.breb);
   const pse = new PseConnector(config.pse);
   const clock = new BusinessClock();
@@ -72,22 +72,22 @@ export function compose(config: Config, log: Log, processRole: ProcessRole = 'op
   const metrics = new Metrics();
   metrics.gauge(
     'caudal_clock_age_seconds',
-    'Time since the database was last heard; above one, requests wait for it and are answered 503 when it stays silent.',
+    'Time since the last successful heartbeat; above one second, requests wait for a new one and get 503 if it fails.',
     () => clock.ageMs / 1000,
   );
   metrics.gauge(
     'caudal_id_clock_lead_seconds',
-    'By how much ids run ahead of business time; above zero after the database clock went back.',
+    'How far ids run ahead of business time; above zero after the database clock stepped back.',
     () => clock.idLeadMs / 1000,
   );
   metrics.gauge(
     'caudal_database_pending_commits',
-    'Commits that were never answered and that PostgreSQL still executes; at the limit writes are refused.',
+    'Unanswered commits that PostgreSQL is still executing; at the limit, writes are rejected.',
     () => pendingCommits.count,
   );
   metrics.gauge(
     'caudal_rail_pauses',
-    'Pauses of a rail that this process knows of, for one organization or for all.',
+    'Active pauses of a rail known to this process, for one organization or for all.',
     () => new Map(RAILS.map((rail) => [`{rail="${rail}"}`, railPauses.count(rail)])),
   );
 
@@ -105,15 +105,15 @@ export function compose(config: Config, log: Log, processRole: ProcessRole = 'op
     batch: batchDb(batch),
     batchLanes: database.batchLanes,
     rails: { BRE_B: withFailpoints(breb), PSE: withFailpoints(pse) },
-    payoutRail: withPayFailpoints(breb),
+    payoutRail: withPayoutFailpoints(breb),
     railPauses,
     brebKeyPrefix: config.breb.keyPrefix,
     qrNetwork: { network: config.breb.network, networkId: config.breb.networkId },
     cursors: new Cursors(config.tokenKey),
-    checkoutTokens: new SealedTokens(config.tokenKey, 'checkout'),
-    linkTokens: new SealedTokens(config.tokenKey, 'payment link'),
-    receiptTokens: new SealedTokens(config.tokenKey, 'receipt'),
-    webhooksToLoopback: config.webhooksToLoopback,
+    checkoutTokens: new EncryptedTokens(config.tokenKey, 'checkout'),
+    linkTokens: new EncryptedTokens(config.tokenKey, 'payment link'),
+    receiptTokens: new EncryptedTokens(config.tokenKey, 'receipt'),
+    webhooksAllowLoopback: config.webhooksAllowLoopback,
     settlementDelayMinutes: config.settlementDelayMinutes,
   };
   const deps: SystemDeps = {
@@ -131,7 +131,7 @@ export function compose(config: Config, log: Log, processRole: ProcessRole = 'op
     masterKeys: config.masterKeys,
   });
   const heartbeat = new Heartbeat({
-    db: reported(systemDb(pulse), failures),
+    db: reportingSuccess(systemDb(heartbeatPool), failures),
     clock,
     authenticator,
     railPauses,
@@ -153,8 +153,8 @@ export function compose(config: Config, log: Log, processRole: ProcessRole = 'op
   };
 }
 
-/** The heartbeat is what every process asks the database regularly: its answers end an incident in the log. */
-function reported(db: SystemDb, failures: FailureLog): SystemDb {
+/** Every process runs the heartbeat query regularly, so its success ends a database incident in the log. */
+function reportingSuccess(db: SystemDb, failures: FailureLog): SystemDb {
   return {
     ...db,
     query: async <Row extends object>(statement: Statement, values?: readonly unknown[]) => {
@@ -165,7 +165,7 @@ function reported(db: SystemDb, failures: FailureLog): SystemDb {
   };
 }
 
-/** Whether each rail is there and knows us, by one harmless question; needs no database. */
+/** Probes that check with one harmless request whether a rail is reachable and accepts our credentials. No database. */
 export function railProbes(
   config: Config,
 ): Readonly<Record<Rail, (signal: AbortSignal) => Promise<RailProbe>>> {

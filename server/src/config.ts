@@ -5,162 +5,164 @@ import { ROLE_KINDS, type RoleKind, type RoleNames, roleNames } from './kit/data
 import { ENVIRONMENTS, type Environment } from './kit/environment.ts';
 import { MAX_CELL } from './kit/ids.ts';
 
-/** Secrets of `npm run dev` start with this; production refuses them, so that a copied file cannot guard money. */
+/** Prefix of the secrets of `npm run dev`; production rejects them, so that a copied file cannot protect real money. */
 export const DEVELOPMENT_SECRET = 'dev-';
 
-const secret = (about: string) => z.string().min(32, 'at least 32 characters').describe(about);
-const whole = (least: number, limit: number, about: string) =>
+const secret = (description: string) => z.string().min(32, 'at least 32 characters').describe(description);
+const integer = (min: number, max: number, description: string) =>
   z
     .string()
     .regex(/^\d{1,9}$/, 'a whole number')
     .transform(Number)
-    .pipe(z.int().min(least).max(limit))
-    .describe(about);
-const port = (about: string) => whole(0, 65_535, about);
-const url = (about: string) =>
+    .pipe(z.int().min(min).max(max))
+    .describe(description);
+const port = (description: string) => integer(0, 65_535, description);
+const url = (description: string) =>
   z
     .url({ protocol: /^https?$/ })
     .transform((value) => value.replace(/\/+$/, ''))
-    .describe(about);
-const postgresUrl = (about: string) => z.url({ protocol: /^postgres(ql)?$/ }).describe(about);
+    .describe(description);
+const postgresUrl = (description: string) => z.url({ protocol: /^postgres(ql)?$/ }).describe(description);
 
-/** Every setting there is. The description is the documentation: docs/reference/configuration.md is made from it. */
+/** All settings. The descriptions are the documentation: docs/reference/configuration.md is generated from them. */
 export const SETTINGS = {
   CAUDAL_ENV: z
     .enum(ENVIRONMENTS)
     .describe(
-      'What this deployment is. Staging is connected to the simulator, production to the rails; a database belongs to one of them for ever.',
+      'Environment of this deployment. Staging connects to the simulator, production to the rails. A database belongs to one environment permanently.',
     ),
-  CAUDAL_CELL: whole(0, MAX_CELL, 'Number of this cell, readable in every id it makes.').default(0),
+  CAUDAL_CELL: integer(0, MAX_CELL, 'Number of this cell, encoded in every id it generates.').default(0),
   CAUDAL_HOST: z.string().min(1).default('127.0.0.1').describe('Address the API listens on.'),
-  CAUDAL_PORT: port('Port of the API; 0 takes a free one.').default(8080),
+  CAUDAL_PORT: port('Port of the API; 0 selects a free port.').default(8080),
   CAUDAL_OPS_HOST: z
     .string()
     .min(1)
     .default('127.0.0.1')
-    .describe('Address of /livez, /readyz and /metrics. Keep it inside.'),
-  CAUDAL_OPS_PORT: port('Port of /livez, /readyz and /metrics; 0 takes a free one.').default(9090),
-  CAUDAL_BASE_URL: url('Address under which merchants reach the API.'),
+    .describe('Address that /livez, /readyz and /metrics listen on. Keep it private.'),
+  CAUDAL_OPS_PORT: port('Port of /livez, /readyz and /metrics; 0 selects a free port.').default(9090),
+  CAUDAL_BASE_URL: url('Public base URL of the API for merchants.'),
   CAUDAL_CHECKOUT_URL: url(
-    'Address under which payers reach the hosted pages. At most 180 characters: PSE takes return addresses of 255.',
+    'Public base URL of the hosted checkout pages for payers. At most 180 characters: PSE limits return URLs to 255.',
   ).refine((value) => value.length <= 180, 'at most 180 characters'),
   CAUDAL_OPERATOR_NAME: z
     .string()
     .min(1)
     .max(60)
     .default('Caudal')
-    .describe("Who runs this deployment, at the foot of payers' pages."),
+    .describe('Name of the operator of this deployment, shown in the footer of checkout pages.'),
   CAUDAL_TRUSTED_PROXIES: z
     .string()
     .max(500)
     .default('')
     .describe(
-      'Addresses or ranges of the proxies in front, separated by commas: their X-Forwarded-For says where a payer is. Empty: nobody is believed.',
+      "Comma-separated addresses or CIDR ranges of trusted reverse proxies, whose X-Forwarded-For gives the payer's address. Empty: X-Forwarded-For is ignored.",
     ),
-  CAUDAL_DRAIN_MS: whole(
+  CAUDAL_DRAIN_MS: integer(
     0,
     20_000,
-    'How long a stopping API still takes requests after /readyz answers 503, so that load balancers notice: longer than they take to take it out.',
+    'How long a stopping API process still accepts requests after /readyz answers 503. Set it longer than load balancers take to remove the process.',
   ).default(5000),
   CAUDAL_LOG_LEVEL: z
     .enum(['debug', 'info', 'warn', 'error', 'silent'])
     .default('info')
-    .describe('Least important level that is logged.'),
+    .describe('Minimum level of log messages.'),
   DATABASE_URL: postgresUrl(
-    'PostgreSQL as the owner of the schema. `migrate` needs it; the other roles only when the three below are not set.',
+    'PostgreSQL URL of the schema owner. Required by `migrate`; other processes need it only when the three URLs below are not set.',
   ).optional(),
-  DATABASE_READ_URL: postgresUrl('PostgreSQL as `caudal_read`.').optional(),
-  DATABASE_BATCH_URL: postgresUrl('PostgreSQL as `caudal_batch`.').optional(),
-  DATABASE_SYSTEM_URL: postgresUrl('PostgreSQL as `caudal_system`.').optional(),
+  DATABASE_READ_URL: postgresUrl('PostgreSQL URL of the role `caudal_read`.').optional(),
+  DATABASE_BATCH_URL: postgresUrl('PostgreSQL URL of the role `caudal_batch`.').optional(),
+  DATABASE_SYSTEM_URL: postgresUrl('PostgreSQL URL of the role `caudal_system`.').optional(),
   DATABASE_BACKUP_URL: postgresUrl(
-    'PostgreSQL as `caudal_backup`, the role of `pg_dump`. Only `migrate` reads it, to set the password; without it an administrator sets one.',
+    'PostgreSQL URL of the role `caudal_backup`, used by `pg_dump`. Only `migrate` reads it, to set the password. When it is not set, an administrator sets the password.',
   ).optional(),
   CAUDAL_DATABASE_ROLE_PREFIX: z
     .string()
     .regex(/^(?!pg_)[a-z][a-z0-9_]{0,39}$/, 'up to 40 lower-case letters, digits and underscores')
     .default('caudal')
     .describe(
-      'First part of the names of the database roles (`caudal_read`, …). Roles belong to the whole PostgreSQL cluster: a second deployment in it needs a prefix of its own. A database keeps the prefix it was migrated with.',
+      'Prefix of the database role names (`caudal_read`, …). Roles are shared by the whole PostgreSQL cluster, so a second deployment in it needs another prefix. A database keeps the prefix it was first migrated with.',
     ),
-  CAUDAL_MIGRATE_LOCK_WAIT_SECONDS: whole(
+  CAUDAL_MIGRATE_LOCK_WAIT_SECONDS: integer(
     1,
     86_400,
     'How long `migrate` retries a migration while other sessions hold a lock that it needs.',
   ).default(300),
-  CAUDAL_DATABASE_DEADLINE_MS: whole(
+  CAUDAL_DATABASE_DEADLINE_MS: integer(
     200,
     60_000,
-    'Longest a single statement may take before its connection is given up.',
+    'Maximum duration of a single statement before its connection is closed.',
   ).default(5000),
-  CAUDAL_DATABASE_START_WAIT_MS: whole(
+  CAUDAL_DATABASE_START_WAIT_MS: integer(
     0,
     600_000,
-    'How long a starting process waits for a PostgreSQL that is starting or cannot be reached before it ends with exit code 1. A refused login is not waited for.',
+    'How long a starting process waits while PostgreSQL is starting or unreachable, before it exits with code 1. A rejected login is not waited for.',
   ).default(60_000),
-  CAUDAL_READ_CONNECTIONS: whole(
+  CAUDAL_READ_CONNECTIONS: integer(
     1,
     200,
-    'Most connections of an API process for reads. docs/operating/run-it.md adds up the connections of a process.',
+    'Maximum database connections of an API process for reads. docs/operating/run-it.md lists all connections of a process.',
   ).default(8),
-  CAUDAL_SYSTEM_CONNECTIONS: whole(
+  CAUDAL_SYSTEM_CONNECTIONS: integer(
     2,
     200,
-    'Most connections of a process for work that is not a merchant request: loops of a worker, credentials, notifications of rails. Not set: 6 in an API process, 10 in a worker.',
+    'Maximum database connections of a process for everything except merchant requests: worker loops, authentication, rail notices. Default: 6 in an API process, 10 in a worker.',
   ).optional(),
-  CAUDAL_MAX_PENDING_COMMITS: whole(
+  CAUDAL_MAX_PENDING_COMMITS: integer(
     1,
     1000,
-    'Commits of a process that may stay pending in PostgreSQL without an answer, as they do when a synchronous standby is missing. Each keeps a connection of the server; at the limit writes are refused with 503 and /readyz reports `commits_pending`.',
+    'Maximum commits of a process that stay unanswered in PostgreSQL, which happens when a synchronous standby is missing. Each one occupies a server connection. At the limit, writes are rejected with 503 and /readyz reports `commits_pending`.',
   ).default(8),
-  CAUDAL_BATCH_LANES: whole(
+  CAUDAL_BATCH_LANES: integer(
     1,
     16,
-    'Most batches of commands under way at the same time; the next is begun when the one before takes long.',
+    'Maximum concurrent batches of commands; another batch starts when the current one is slow.',
   ).default(2),
-  CAUDAL_WRITES_PER_SECOND: whole(
+  CAUDAL_WRITES_PER_SECOND: integer(
     0,
     1_000_000,
-    'Requests a second by which one organization may change something, as each API process counts: two processes let twice as many through. Five seconds of it may come at once. 0: no limit. `caudal org limits` sets it for one organization.',
+    'Write requests per second per organization, enforced per API process. Bursts of up to five seconds of the limit are allowed. 0: no limit. `caudal org limits` overrides it for one organization.',
   ).default(100),
-  CAUDAL_READS_PER_SECOND: whole(0, 1_000_000, 'The same for requests that only read.').default(200),
-  CAUDAL_MAX_CONCURRENT_REQUESTS: whole(
+  CAUDAL_READS_PER_SECOND: integer(
+    0,
+    1_000_000,
+    'Read requests per second per organization, enforced like CAUDAL_WRITES_PER_SECOND.',
+  ).default(200),
+  CAUDAL_MAX_CONCURRENT_REQUESTS: integer(
     1,
     10_000,
-    'Most requests of merchants of one kind (writes, reads) that an API process works on at once; others get 503. When they take long it lowers this by itself.',
+    'Maximum concurrent merchant requests per API process, separately for writes and reads; further requests get 503. The process lowers the limit automatically when requests are slow.',
   ).default(256),
-  CAUDAL_SETTLEMENT_DELAY_MINUTES: whole(
+  CAUDAL_SETTLEMENT_DELAY_MINUTES: integer(
     0,
     43_200,
-    'How long after its confirmation the money of a payin becomes available.',
+    'Delay between the confirmation of a payin and the availability of its money.',
   ).default(0),
   CAUDAL_MASTER_KEY: secret(
-    "Wraps every organization's data key; also the source of the database roles' passwords when they are not given.",
+    "Encrypts every organization's data key. The passwords of the database roles are derived from it when their URLs are not set.",
   ),
   CAUDAL_MASTER_KEY_PREVIOUS: secret(
-    'The other master key while a rotation lasts. Give the new one here first, on every process; then swap the two; then run `caudal secrets rewrap --by NAME` and drop the old one. Database passwords derive from this one if it is set: give the three role addresses before a rotation.',
+    'The second master key during a rotation. First set the new key here on every process; then swap the two; then run `caudal secrets rewrap --by NAME` and remove the old key. While this is set, database passwords are derived from it: set the three role URLs before a rotation.',
   ).optional(),
-  CAUDAL_KEY_PEPPER: secret('Under it API keys and tokens are stored as HMAC.'),
+  CAUDAL_KEY_PEPPER: secret('HMAC key under which API keys and access tokens are stored.'),
   CAUDAL_KEY_PEPPER_PREVIOUS: secret(
-    'The other pepper while a rotation lasts. Give the new one here first, on every process; then swap the two; keys move to the new one as they are used.',
+    'The second pepper during a rotation. First set the new pepper here on every process; then swap the two. API keys move to the new pepper as they are used.',
   ).optional(),
-  CAUDAL_TOKEN_KEY: secret('Signs cursors and hides ids in checkout addresses.'),
-  BREB_URL: url('Address of the Bre-B node.'),
-  BREB_CLIENT_ID: z.string().min(1).describe('OAuth2 client at the Bre-B node.'),
-  BREB_CLIENT_SECRET: z.string().min(1).describe('Its secret.'),
-  BREB_NOTICE_SECRET: secret('Under it the node signs what it tells us at /rail-notices/breb.'),
-  BREB_NOTICE_SECRET_PREVIOUS: secret('The other one while a rotation lasts.').optional(),
+  CAUDAL_TOKEN_KEY: secret('Signs cursors and encrypts ids in checkout URLs.'),
+  BREB_URL: url('Base URL of the Bre-B node.'),
+  BREB_CLIENT_ID: z.string().min(1).describe('OAuth2 client id at the Bre-B node.'),
+  BREB_CLIENT_SECRET: z.string().min(1).describe('OAuth2 client secret at the Bre-B node.'),
+  BREB_NOTICE_SECRET: secret('Key with which the Bre-B node signs notifications to /rail-notices/breb.'),
+  BREB_NOTICE_SECRET_PREVIOUS: secret('The second notification key during a rotation.').optional(),
   BREB_KEY_PREFIX: z
     .string()
     .regex(/^[A-Z0-9]{2,4}$/, 'two to four capital letters or digits')
     .default('CDL')
-    .describe('First letters of the single-use keys we mint.'),
+    .describe('Prefix of the single-use Bre-B keys that the service generates.'),
   BREB_PAYER_DOCUMENT: z
     .string()
     .regex(/^\d{6,12}$/, '6 to 12 digits')
     .default('900000001')
-    .describe(
-      'The NIT in whose name payouts are ordered at the Bre-B node, whichever organization they are for.',
-    ),
+    .describe('NIT of the payer of all payout orders at the Bre-B node, regardless of the organization.'),
   BREB_NETWORK: z
     .string()
     .regex(/^[A-Z0-9]{2,6}$/)
@@ -175,53 +177,53 @@ export const SETTINGS = {
     .enum(['yes', 'no'])
     .default('no')
     .describe(
-      'Whether the Bre-B node rejects a second order under the same end-to-end id. Set `yes` only when its API documentation or your contract with it says so: an order that the node does not know is then sent again automatically. With `no` it is only queried, and waits in `caudal payouts unknown` for an operator.',
+      'Whether the Bre-B node rejects a second order with the same end-to-end id. Set `yes` only when its API documentation or your contract says so: an order that the node does not know is then resent automatically. With `no` the order is only queried and waits in `caudal payouts unknown` for an operator.',
     ),
-  BREB_MAX_PROCESSING_MS: whole(
+  BREB_MAX_PROCESSING_MS: integer(
     5000,
     3_600_000,
-    "Longest time the Bre-B node takes with a request, queues of its gateway included, in milliseconds. Take it from the node's service level or API documentation. Until it has passed, an unknown order may still be executed: it is neither sent again nor declined.",
+    "Maximum processing time of a request at the Bre-B node in milliseconds, including queues of its gateway, from the node's service level or API documentation. Until it has passed, an unknown order may still be executed: it is neither resent nor declined.",
   ).default(120_000),
-  PSE_URL: url('Address of the PSE service.'),
-  PSE_ENTITY: z.string().min(1).describe('Our entity code at PSE.'),
-  PSE_SECRET: z.string().min(1).describe('Its secret.'),
-  PSE_MAX_PROCESSING_MS: whole(
+  PSE_URL: url('Base URL of the PSE service.'),
+  PSE_ENTITY: z.string().min(1).describe("The operator's entity code at PSE."),
+  PSE_SECRET: z.string().min(1).describe('Secret of the PSE entity.'),
+  PSE_MAX_PROCESSING_MS: integer(
     10_000,
     3_600_000,
-    'Longest time PSE takes with a request, in milliseconds, from its service documentation. Until it has passed, a transaction that PSE does not know may still be created.',
+    'Maximum processing time of a request at PSE in milliseconds, from its service documentation. Until it has passed, a transaction that PSE does not know may still be created.',
   ).default(60_000),
-  PSE_NOTICE_SECRET: secret('Under it PSE signs what it tells us at /rail-notices/pse.'),
-  PSE_NOTICE_SECRET_PREVIOUS: secret('The other one while a rotation lasts.').optional(),
+  PSE_NOTICE_SECRET: secret('Key with which PSE signs notifications to /rail-notices/pse.'),
+  PSE_NOTICE_SECRET_PREVIOUS: secret('The second notification key during a rotation.').optional(),
   CAUDAL_WEBHOOKS_ALLOW_LOOPBACK: z
     .enum(['yes', 'no'])
     .default('no')
     .describe(
-      'Whether webhooks may be sent to this machine, over http too: for development and staging. Production refuses it.',
+      'Whether webhooks may be sent to loopback addresses, also over plain HTTP. For development and staging; rejected in production.',
     ),
-  CAUDAL_WORKER_POLL_MS: whole(
+  CAUDAL_WORKER_POLL_MS: integer(
     10,
     10_000,
-    'Interval between two polls of a worker that has work. An idle worker polls a fifth as often; signals of other processes wake it sooner.',
+    'Poll interval of a worker that has work. An idle worker polls one fifth as often; signals from other processes wake it earlier.',
   ).default(200),
   CAUDAL_WORK_NOTIFICATIONS: z
     .enum(['yes', 'no'])
     .default('yes')
     .describe(
-      'Whether API processes wake workers by NOTIFY, on a connection of their own. With `no`, workers find new work by polling.',
+      'Whether API processes wake workers with NOTIFY, over a dedicated connection. With `no`, workers find new work by polling.',
     ),
   CAUDAL_BY: z
     .string()
     .refine(isAuthor, AUTHOR_RULE)
     .optional()
     .describe(
-      'Who runs operator commands, where they are not given `--by`. Set it in the shell of one person or in a deploy job, never in a file that several people use: the audit would name the wrong one.',
+      'Author of operator commands that run without `--by`. Set it in the shell of one person or in a deploy job, never in a file that several people share: the audit log would record the wrong author.',
     ),
   CAUDAL_FAILPOINT: z
     .string()
     .regex(/^[A-Za-z_: ]{1,80}(?:#\d{1,6})?$/)
     .optional()
     .describe(
-      'For tests: the process ends itself at this named point (`caudal failpoints list` shows them), as by kill -9.',
+      'For tests: the process kills itself at this failpoint, as with kill -9. `caudal failpoints list` lists the names.',
     ),
 } as const;
 
@@ -267,7 +269,7 @@ export interface Config {
     readonly deadlineMs: number;
     readonly startWaitMs: number;
     readonly readConnections: number;
-    /** Null: as many as the role of the process needs. */
+    /** Null: the default of the process role. */
     readonly systemConnections: number | null;
     readonly batchLanes: number;
     readonly maxPendingCommits: number;
@@ -298,45 +300,45 @@ export interface Config {
     readonly secret: string;
     readonly maxProcessingMs: number;
   };
-  /** Under which the rails sign their notices: the present secret, and the previous one during a rotation. */
+  /** Keys with which the rails sign their notices: the current one, and the previous one during a rotation. */
   readonly noticeSecrets: Readonly<Record<'BRE_B' | 'PSE', readonly SecretKey[]>>;
-  readonly webhooksToLoopback: boolean;
-  readonly dueEveryMs: number;
-  /** Whether work signals travel between processes by NOTIFY. */
+  readonly webhooksAllowLoopback: boolean;
+  readonly workerPollMs: number;
+  /** Whether processes send work signals with NOTIFY. */
   readonly workNotifications: boolean;
   readonly failpoint: string | null;
 }
 
-/** Thrown with every fault of the configuration at once: one restart mends them all. */
+/** Lists all configuration problems at once, so that one restart can fix all of them. */
 export class ConfigError extends Error {
-  readonly faults: readonly string[];
+  readonly problems: readonly string[];
 
-  constructor(faults: readonly string[]) {
+  constructor(problems: readonly string[]) {
     super(
-      `the configuration has ${faults.length} ${faults.length === 1 ? 'fault' : 'faults'}:\n${faults.map((fault) => `  ${fault}`).join('\n')}`,
+      `the configuration has ${problems.length} ${problems.length === 1 ? 'problem' : 'problems'}:\n${problems.map((problem) => `  ${problem}`).join('\n')}`,
     );
     this.name = 'ConfigError';
-    this.faults = faults;
+    this.problems = problems;
   }
 }
 
-type Given = Readonly<Record<string, string | undefined>>;
+type RawSettings = Readonly<Record<string, string | undefined>>;
 
-/** What is set, as text and not yet judged: for whoever looks for weaknesses. It holds secrets. */
-export function givenSettings(environment: Given = process.env): Given {
+/** Unvalidated settings as text, for checks of weak secrets. Contains secrets. */
+export function rawSettings(environment: RawSettings = process.env): RawSettings {
   return Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
 }
 
-/** Who runs this command by the setting CAUDAL_BY; null when it is not set. Readable where other settings are missing. */
-export function givenAuthor(environment: Given = process.env): string | null {
-  return givenSettings(environment)['CAUDAL_BY'] ?? null;
+/** Author of operator commands from CAUDAL_BY; null when it is not set. Works when other settings are missing. */
+export function authorFromSettings(environment: RawSettings = process.env): string | null {
+  return rawSettings(environment)['CAUDAL_BY'] ?? null;
 }
 
 /**
- * Settings from a file, where the environment does not say otherwise.
- * @throws ConfigError when it cannot be read
+ * Loads settings from a file; environment variables take precedence.
+ * @throws ConfigError when the file cannot be read
  */
-export function loadSettings(file: string): void {
+export function loadEnvFile(file: string): void {
   try {
     process.loadEnvFile(file);
   } catch (error) {
@@ -345,35 +347,35 @@ export function loadSettings(file: string): void {
   }
 }
 
-export function readConfig(role: Role, environment: Given = process.env): Config {
-  const given = givenSettings(environment);
-  const parsed = schema.safeParse(given);
-  const faults = parsed.success ? [] : parsed.error.issues.map((issue) => faultText(issue, given));
-  faults.push(...databaseFaults(role, given), ...roleFaults(given), ...unknownSettings(given));
-  if (given['CAUDAL_ENV'] === 'production') faults.push(...productionFaults(given));
-  if (faults.length > 0 || !parsed.success) throw new ConfigError(faults);
-  return configOf(parsed.data);
+export function readConfig(role: Role, environment: RawSettings = process.env): Config {
+  const raw = rawSettings(environment);
+  const parsed = schema.safeParse(raw);
+  const problems = parsed.success ? [] : parsed.error.issues.map((issue) => describeIssue(issue, raw));
+  problems.push(...findMissingDatabaseUrls(role, raw), ...findWrongLogins(raw), ...findUnknownSettings(raw));
+  if (raw['CAUDAL_ENV'] === 'production') problems.push(...findProductionProblems(raw));
+  if (problems.length > 0 || !parsed.success) throw new ConfigError(problems);
+  return toConfig(parsed.data);
 }
 
-function faultText(issue: z.core.$ZodIssue, given: Given): string {
+function describeIssue(issue: z.core.$ZodIssue, raw: RawSettings): string {
   const name = String(issue.path[0]);
-  return given[name] === undefined ? `${name} is not set` : `${name}: ${issue.message}`;
+  return raw[name] === undefined ? `${name} is not set` : `${name}: ${issue.message}`;
 }
 
-function databaseFaults(role: Role, given: Given): string[] {
-  if (given['DATABASE_URL'] !== undefined) return [];
+function findMissingDatabaseUrls(role: Role, raw: RawSettings): string[] {
+  if (raw['DATABASE_URL'] !== undefined) return [];
   if (role === 'migrate') return ['DATABASE_URL is not set (migrate connects as the owner of the schema)'];
   return ['DATABASE_READ_URL', 'DATABASE_BATCH_URL', 'DATABASE_SYSTEM_URL']
-    .filter((name) => given[name] === undefined)
+    .filter((name) => raw[name] === undefined)
     .map((name) => `${name} is not set, nor DATABASE_URL`);
 }
 
-/** Rights are granted to roles by their names: an address with another login would be let in and see nothing. */
-function roleFaults(given: Given): string[] {
-  const prefix = given['CAUDAL_DATABASE_ROLE_PREFIX'] ?? 'caudal';
+/** Privileges are granted to roles by name: a URL with another login would connect and see no rows. */
+function findWrongLogins(raw: RawSettings): string[] {
+  const prefix = raw['CAUDAL_DATABASE_ROLE_PREFIX'] ?? 'caudal';
   return ROLE_KINDS.flatMap((kind) => {
     const setting = `DATABASE_${kind.toUpperCase()}_URL`;
-    const url = given[setting];
+    const url = raw[setting];
     if (url === undefined || !URL.canParse(url)) return [];
     const login = decodeURIComponent(new URL(url).username);
     return login === roleNames(prefix)[kind]
@@ -384,62 +386,67 @@ function roleFaults(given: Given): string[] {
   });
 }
 
-/** Of the command line for merchants, which may share a shell with us. */
-const NOT_OURS: ReadonlySet<string> = new Set(['CAUDAL_API_KEY', 'CAUDAL_PROFILE', 'CAUDAL_SIMULATOR_URL']);
+/** Settings of the merchant CLI, which may run in the same shell. */
+const CLI_SETTINGS: ReadonlySet<string> = new Set([
+  'CAUDAL_API_KEY',
+  'CAUDAL_PROFILE',
+  'CAUDAL_SIMULATOR_URL',
+]);
 
-/** A misspelt setting would silently leave its default in force. */
-function unknownSettings(given: Given): string[] {
-  return Object.keys(given)
-    .filter((name) => /^(?:CAUDAL|BREB|PSE)_/.test(name) && !(name in SETTINGS) && !NOT_OURS.has(name))
+/** A misspelled setting would silently leave its default in effect. */
+function findUnknownSettings(raw: RawSettings): string[] {
+  return Object.keys(raw)
+    .filter((name) => /^(?:CAUDAL|BREB|PSE)_/.test(name) && !(name in SETTINGS) && !CLI_SETTINGS.has(name))
     .map((name) => `${name} is not a setting`);
 }
 
-/** Names of secrets that have one value. */
-export function equalSecrets(given: Given): string[][] {
-  return [...Map.groupBy(SECRETS, (name) => given[name])].flatMap(([value, names]) =>
+/** Groups of secrets that have the same value. */
+export function findEqualSecrets(raw: RawSettings): string[][] {
+  return [...Map.groupBy(SECRETS, (name) => raw[name])].flatMap(([value, names]) =>
     value !== undefined && names.length > 1 ? [names] : [],
   );
 }
 
-/** Whether it has too few different characters to have come out of a generator. */
-export function isSimple(secret: string): boolean {
+/** Whether the secret has too few different characters to be randomly generated. */
+export function isLowEntropy(secret: string): boolean {
   return new Set(secret).size < 8;
 }
 
-function productionFaults(given: Given): string[] {
-  const faults: string[] = [];
+function findProductionProblems(raw: RawSettings): string[] {
+  const problems: string[] = [];
   for (const name of SECRETS) {
-    const value = given[name];
+    const value = raw[name];
     if (value?.startsWith(DEVELOPMENT_SECRET))
-      faults.push(`${name} is a development secret: production refuses it`);
-    else if (value !== undefined && isSimple(value)) faults.push(`${name} is too simple to be a secret`);
+      problems.push(`${name} is a development secret: not allowed in production`);
+    else if (value !== undefined && isLowEntropy(value))
+      problems.push(`${name} is too simple to be a secret`);
   }
-  if (given['BREB_PAYER_DOCUMENT'] === undefined)
-    faults.push('BREB_PAYER_DOCUMENT is not set: production pays under a NIT of its own');
-  if (given['CAUDAL_FAILPOINT'] !== undefined)
-    faults.push('CAUDAL_FAILPOINT is for tests: production refuses it');
-  if (given['CAUDAL_WEBHOOKS_ALLOW_LOOPBACK'] === 'yes')
-    faults.push('CAUDAL_WEBHOOKS_ALLOW_LOOPBACK is for development: production refuses it');
+  if (raw['BREB_PAYER_DOCUMENT'] === undefined)
+    problems.push('BREB_PAYER_DOCUMENT is not set: production requires the NIT of the operator');
+  if (raw['CAUDAL_FAILPOINT'] !== undefined)
+    problems.push('CAUDAL_FAILPOINT is for tests: not allowed in production');
+  if (raw['CAUDAL_WEBHOOKS_ALLOW_LOOPBACK'] === 'yes')
+    problems.push('CAUDAL_WEBHOOKS_ALLOW_LOOPBACK is for development: not allowed in production');
   for (const name of ['CAUDAL_BASE_URL', 'CAUDAL_CHECKOUT_URL', 'BREB_URL', 'PSE_URL']) {
-    if (/^\s*http:/i.test(given[name] ?? '')) faults.push(`${name} must be https in production`);
+    if (/^\s*http:/i.test(raw[name] ?? '')) problems.push(`${name} must be https in production`);
   }
-  for (const names of equalSecrets(given))
-    faults.push(`${names.join(' and ')} are equal: each has its own purpose and its own value`);
-  return faults;
+  for (const names of findEqualSecrets(raw))
+    problems.push(`${names.join(' and ')} are equal: each secret must have its own value`);
+  return problems;
 }
 
-function configOf(settings: Settings): Config {
-  const given = (...secrets: (string | undefined)[]) =>
+function toConfig(settings: Settings): Config {
+  const derivedKeys = (...secrets: (string | undefined)[]) =>
     secrets.filter((value) => value !== undefined).map(keyFromSecret);
-  // The rail uses its bytes as they are.
-  const shared = (...secrets: (string | undefined)[]) =>
+  // The rail uses the bytes of the secret directly as the HMAC key.
+  const rawKeys = (...secrets: (string | undefined)[]) =>
     secrets.filter((value) => value !== undefined).map((value) => keyFromBytes(Buffer.from(value)));
-  const masterKeys = given(settings.CAUDAL_MASTER_KEY, settings.CAUDAL_MASTER_KEY_PREVIOUS);
-  const peppers = given(settings.CAUDAL_KEY_PEPPER, settings.CAUDAL_KEY_PEPPER_PREVIOUS);
+  const masterKeys = derivedKeys(settings.CAUDAL_MASTER_KEY, settings.CAUDAL_MASTER_KEY_PREVIOUS);
+  const peppers = derivedKeys(settings.CAUDAL_KEY_PEPPER, settings.CAUDAL_KEY_PEPPER_PREVIOUS);
   const roles = roleNames(settings.CAUDAL_DATABASE_ROLE_PREFIX);
-  const roleUrl = (address: string | undefined, kind: RoleKind) =>
-    address ??
-    derivedUrl(
+  const roleUrl = (url: string | undefined, kind: RoleKind) =>
+    url ??
+    deriveRoleUrl(
       settings.DATABASE_URL ?? '',
       roles[kind],
       keyFromSecret(settings.CAUDAL_MASTER_KEY_PREVIOUS ?? settings.CAUDAL_MASTER_KEY),
@@ -498,20 +505,20 @@ function configOf(settings: Settings): Config {
       maxProcessingMs: settings.PSE_MAX_PROCESSING_MS,
     },
     noticeSecrets: {
-      BRE_B: shared(settings.BREB_NOTICE_SECRET, settings.BREB_NOTICE_SECRET_PREVIOUS),
-      PSE: shared(settings.PSE_NOTICE_SECRET, settings.PSE_NOTICE_SECRET_PREVIOUS),
+      BRE_B: rawKeys(settings.BREB_NOTICE_SECRET, settings.BREB_NOTICE_SECRET_PREVIOUS),
+      PSE: rawKeys(settings.PSE_NOTICE_SECRET, settings.PSE_NOTICE_SECRET_PREVIOUS),
     },
-    webhooksToLoopback: settings.CAUDAL_WEBHOOKS_ALLOW_LOOPBACK === 'yes',
-    dueEveryMs: settings.CAUDAL_WORKER_POLL_MS,
+    webhooksAllowLoopback: settings.CAUDAL_WEBHOOKS_ALLOW_LOOPBACK === 'yes',
+    workerPollMs: settings.CAUDAL_WORKER_POLL_MS,
     workNotifications: settings.CAUDAL_WORK_NOTIFICATIONS === 'yes',
     failpoint: settings.CAUDAL_FAILPOINT ?? null,
   };
 }
 
-/** With one address given, the login roles share it; their passwords come from the master key. */
-function derivedUrl(ownerUrl: string, role: string, masterKey: SecretKey): string {
-  const address = new URL(ownerUrl);
-  address.username = role;
-  address.password = deriveBytes(masterKey, `database/${role}`).toString('base64url');
-  return address.href;
+/** Builds the URL of a login role from the owner URL; its password is derived from the master key. */
+function deriveRoleUrl(ownerUrl: string, role: string, masterKey: SecretKey): string {
+  const url = new URL(ownerUrl);
+  url.username = role;
+  url.password = deriveBytes(masterKey, `database/${role}`).toString('base64url');
+  return url.href;
 }

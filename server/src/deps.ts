@@ -6,14 +6,14 @@ import type { WorkSignals } from './jobs/work-signals.ts';
 import type { BusinessClock } from './kit/clock.ts';
 import type { SecretKey } from './kit/crypto.ts';
 import type { Cursors } from './kit/cursor.ts';
+import type { EncryptedTokens } from './kit/encrypted-token.ts';
 import type { Environment } from './kit/environment.ts';
 import type { Log } from './kit/log.ts';
 import type { Metrics } from './kit/metrics.ts';
-import type { SealedTokens } from './kit/sealed-token.ts';
 import type { RailPauses } from './organizations/rail-pauses.ts';
 import type { PayoutConnector, Rail, RailConnector } from './rails/contract.ts';
 
-/** What a flow on behalf of merchants receives. It cannot see other organizations: there is no system pool in it. */
+/** Dependencies of flows on behalf of merchants. Without the system pool they cannot access other organizations. */
 export interface Deps {
   readonly environment: Environment;
   readonly cell: number;
@@ -21,31 +21,31 @@ export interface Deps {
   readonly checkoutUrl: string;
   readonly clock: BusinessClock;
   readonly log: Log;
-  /** For background operations that are retried until they succeed. */
+  /** Logs failures of background operations that are retried until they succeed. */
   readonly failures: FailureLog;
-  /** Wakes the loops of workers, after a commit that left work for them. */
+  /** Wakes worker loops after a commit that created work for them. */
   readonly signals: WorkSignals;
   readonly metrics: Metrics;
   readonly read: ReadDb;
   readonly batch: BatchDb;
   readonly batchLanes: number;
   readonly rails: Readonly<Record<Rail, RailConnector>>;
-  /** The rail on which money is sent. */
+  /** The rail that payouts are sent on. */
   readonly payoutRail: PayoutConnector;
   readonly railPauses: RailPauses;
   readonly brebKeyPrefix: string;
   readonly qrNetwork: { readonly network: string; readonly networkId: string };
   readonly cursors: Cursors;
-  readonly checkoutTokens: SealedTokens;
-  readonly linkTokens: SealedTokens;
-  readonly receiptTokens: SealedTokens;
-  /** Whether webhooks may go to this machine: never in production. */
-  readonly webhooksToLoopback: boolean;
-  /** Between a payin's confirmation and its money being available. */
+  readonly checkoutTokens: EncryptedTokens;
+  readonly linkTokens: EncryptedTokens;
+  readonly receiptTokens: EncryptedTokens;
+  /** Whether webhooks may be sent to loopback addresses; never in production. */
+  readonly webhooksAllowLoopback: boolean;
+  /** Delay between the confirmation of a payin and the availability of its money. */
   readonly settlementDelayMinutes: number;
 }
 
-/** What workers, operators and authentication receive. */
+/** Dependencies of workers, operator commands and authentication. */
 export interface SystemDeps extends Deps {
   readonly system: SystemDb;
   readonly snapshot: SnapshotDb;

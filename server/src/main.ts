@@ -1,5 +1,5 @@
 import { compose } from './compose.ts';
-import { type Config, ConfigError, givenAuthor, loadSettings, readConfig } from './config.ts';
+import { authorFromSettings, type Config, ConfigError, loadEnvFile, readConfig } from './config.ts';
 import { awaitDatabase } from './db/await-database.ts';
 import { migrate } from './db/migrate.ts';
 import { auditMigration } from './flows/operations/audit-migration.ts';
@@ -14,21 +14,21 @@ import { serve } from './serve.ts';
 const ROLES = ['api', 'worker', 'all', 'migrate'] as const;
 type ServerRole = (typeof ROLES)[number];
 
-/** After draining. Longer than any request or round may take; then the process ends whatever is left. */
+/** Time to stop after draining, longer than any request or worker round takes. The process exits when it has passed. */
 const STOP_WITHIN_MS = 20_000;
 
-async function main(given: readonly string[]): Promise<number> {
-  const { argv, file } = withoutEnvFile(given);
+async function main(args: readonly string[]): Promise<number> {
+  const { argv, file } = extractEnvFile(args);
   if (file === '') {
-    process.stderr.write('caudal: --env-file needs the name of a file. Try: caudal help\n');
+    process.stderr.write('caudal: --env-file requires a file name. Try: caudal help\n');
     return 2;
   }
-  if (file !== null) loadSettings(file);
+  if (file !== null) loadEnvFile(file);
   const [first, ...rest] = argv;
   const role = ROLES.find((name) => name === first);
   if (!role) return operatorCommand(argv);
-  if (rest.some((word) => word === '--help' || word === '-h')) return operatorCommand(['help', role]);
-  const author = role === 'migrate' ? migrationAuthor(rest, givenAuthor()) : '';
+  if (rest.some((arg) => arg === '--help' || arg === '-h')) return operatorCommand(['help', role]);
+  const author = role === 'migrate' ? migrationAuthor(rest, authorFromSettings()) : '';
   if (author === null) {
     process.stderr.write(
       'caudal migrate takes --by NAME (1 to 120 printable characters) and --env-file FILE. Try: caudal help migrate\n',
@@ -37,7 +37,7 @@ async function main(given: readonly string[]): Promise<number> {
   }
   if (role !== 'migrate' && rest.length > 0) {
     process.stderr.write(
-      `caudal ${role} takes no arguments but --env-file FILE: it is configured by the environment (docs/reference/configuration.md)\n`,
+      `caudal ${role} takes no arguments except --env-file FILE. Configure it with environment variables (docs/reference/configuration.md)\n`,
     );
     return 2;
   }
@@ -50,15 +50,15 @@ async function main(given: readonly string[]): Promise<number> {
   }
 }
 
-/** `--env-file FILE` stands anywhere: before the command's words or after them. */
-function withoutEnvFile(given: readonly string[]): { argv: string[]; file: string | null } {
-  const argv = [...given];
+/** Removes `--env-file FILE` from the arguments; it may appear anywhere. */
+function extractEnvFile(args: readonly string[]): { argv: string[]; file: string | null } {
+  const argv = [...args];
   let file: string | null = null;
   for (;;) {
-    const at = argv.findIndex((word) => word === '--env-file' || word.startsWith('--env-file='));
+    const at = argv.findIndex((arg) => arg === '--env-file' || arg.startsWith('--env-file='));
     if (at === -1) return { argv, file };
-    const [word = '', next = ''] = argv.splice(at, argv[at] === '--env-file' ? 2 : 1);
-    file = word === '--env-file' ? next : word.slice('--env-file='.length);
+    const [arg = '', next = ''] = argv.splice(at, argv[at] === '--env-file' ? 2 : 1);
+    file = arg === '--env-file' ? next : arg.slice('--env-file='.length);
   }
 }
 
@@ -87,38 +87,44 @@ async function runMigrate(config: Config, log: Log, author: string): Promise<num
   } finally {
     await close();
   }
-  log.info({ code: 'migrate_finished', environment, cell }, 'the database is up to date');
+  log.info({ code: 'migrate_finished', environment, cell }, 'database up to date');
   return 0;
 }
 
 async function runServer(role: Exclude<ServerRole, 'migrate'>, config: Config, log: Log): Promise<number> {
   const running = await serve(role, config, log);
   log.info(
-    { port: running.port, opsPort: running.opsPort, environment: config.environment, cell: config.cell },
+    {
+      code: 'ready',
+      port: running.port,
+      opsPort: running.opsPort,
+      environment: config.environment,
+      cell: config.cell,
+    },
     'ready',
   );
   log.flush();
-  // Whoever started us with a channel learns the ports by it; when it goes away, so do we.
+  // A parent process with an IPC channel receives the ports; the server stops when the channel closes.
   process.send?.({ ready: true, port: running.port, opsPort: running.opsPort });
   const signal = await new Promise<string>((resolve) => {
     for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => resolve(name));
     if (process.connected) process.once('disconnect', () => resolve('disconnect'));
   });
-  log.info({ signal }, 'stopping');
-  const late = setTimeout(() => {
-    log.error({}, 'stopping took too long; ending what is left');
+  log.info({ code: 'stopping', signal }, 'stopping');
+  const deadline = setTimeout(() => {
+    log.error({ code: 'stop_timed_out' }, 'graceful stop timed out; exiting');
     log.flush();
     process.exit(1);
   }, config.drainMs + STOP_WITHIN_MS);
   await running.stop();
-  clearTimeout(late);
-  log.info({}, 'stopped');
+  clearTimeout(deadline);
+  log.info({ code: 'stopped' }, 'stopped');
   return 0;
 }
 
 process.on('unhandledRejection', (error) => {
   process.stderr.write(
-    `${JSON.stringify({ level: 'fatal', msg: 'a promise was rejected and nobody listened', ...errorFields(error) })}\n`,
+    `${JSON.stringify({ level: 'fatal', code: 'unhandled_rejection', msg: 'unhandled promise rejection', ...errorFields(error) })}\n`,
   );
   process.exit(1);
 });
@@ -130,22 +136,22 @@ main(process.argv.slice(2)).then(
   },
   (error: unknown) => {
     const reason = error instanceof Error ? error.message : String(error);
-    const role = ROLES.find((name) => name === withoutEnvFile(process.argv.slice(2)).argv[0]);
-    // People read stderr; whoever collects the log of a process finds the same there, by its code.
+    const role = ROLES.find((name) => name === extractEnvFile(process.argv.slice(2)).argv[0]);
+    // stderr is for people; log collectors find the same failure on stdout by its code.
     if (role) process.stdout.write(`${startFailure(role, reason, error instanceof ConfigError)}\n`);
     process.stderr.write(`${reason}\n`);
     process.exit(1);
   },
 );
 
-function startFailure(role: ServerRole, reason: string, ofConfiguration: boolean): string {
-  const code = ofConfiguration ? 'configuration_invalid' : 'start_failed';
+function startFailure(role: ServerRole, reason: string, isConfigError: boolean): string {
+  const code = isConfigError ? 'configuration_invalid' : 'start_failed';
   return JSON.stringify({
     level: 'fatal',
     time: realTime().toISOString(),
     role,
     code,
     reason,
-    msg: 'the process cannot start',
+    msg: 'failed to start',
   });
 }

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LoginFailure } from './db/login.ts';
-import { nextMonthExists } from './db/months.ts';
+import { nextMonthPartitionsExist } from './db/months.ts';
 import type { PendingCommits } from './db/pending-commits.ts';
 import { probeWrite, type WriteProbe } from './db/write-probe.ts';
 import type { SystemDeps } from './deps.ts';
 import { monotonicMs } from './kit/clock.ts';
 
-/** Why a process should get no traffic. Programs compare the code, people read the message. */
+/** Why a process should receive no traffic: a code for programs and a message for people. */
 export interface UnreadyReason {
   readonly code:
     | 'shutting_down'
@@ -22,17 +22,17 @@ export interface UnreadyReason {
 interface ReadinessOptions {
   readonly deps: SystemDeps;
   readonly pendingCommits: PendingCommits;
-  /** Whether a pool got no connection when it last needed one: reason enough to try every login. */
+  /** Whether the last attempt of any pool to get a connection failed; if so, every login is tried. */
   readonly loginFailed: () => boolean;
   readonly failedLogins: () => Promise<readonly LoginFailure[]>;
 }
 
-/** However often readiness is asked, the database is written to no more often than this. */
+/** Minimum interval between test writes, regardless of how often /readyz is requested. */
 const PROBE_EVERY_MS = 1000;
-/** A write that takes longer has failed as far as merchants are concerned. */
+/** A test write that takes longer counts as failed. */
 const PROBE_WITHIN_MS = 3000;
 
-/** Whether this process can serve: the database is heard, takes a write and has next month's partitions. */
+/** Whether this process can serve: the database answers, accepts a write and has the partitions of next month. */
 export class Readiness {
   readonly #options: ReadinessOptions;
   #probe: Promise<readonly UnreadyReason[]> | null = null;
@@ -49,23 +49,23 @@ export class Readiness {
       () => true,
     );
     if (!silent && pendingCommits.full) return [commitsPending(pendingCommits.count)];
-    const known = this.#last;
-    if (known && monotonicMs() - known.at < PROBE_EVERY_MS) return known.reasons;
-    this.#probe ??= this.#look(silent).finally(() => {
+    const last = this.#last;
+    if (last && monotonicMs() - last.at < PROBE_EVERY_MS) return last.reasons;
+    this.#probe ??= this.#check(silent).finally(() => {
       this.#probe = null;
     });
     return Promise.race([this.#probe, sleep(PROBE_WITHIN_MS, [UNANSWERED], { ref: false })]);
   }
 
-  async #look(silent: boolean): Promise<readonly UnreadyReason[]> {
-    const found = silent ? [SILENT] : await this.#tryDatabase();
+  async #check(silent: boolean): Promise<readonly UnreadyReason[]> {
+    const found = silent ? [SILENT] : await this.#probeDatabase();
     const { loginFailed, failedLogins } = this.#options;
     const reasons = found.length > 0 || loginFailed() ? withLogins(found, await failedLogins()) : found;
     this.#last = { reasons, at: monotonicMs() };
     return reasons;
   }
 
-  async #tryDatabase(): Promise<readonly UnreadyReason[]> {
+  async #probeDatabase(): Promise<readonly UnreadyReason[]> {
     const { deps } = this.#options;
     const [month, write] = await Promise.all([monthReasons(deps), probeWrite(deps.system)]);
     return [...writeReasons(write), ...month];
@@ -73,23 +73,23 @@ export class Readiness {
 }
 
 /**
- * A refused login is the cause of whatever else fails, so it alone is named. An address that cannot be reached is named when
- * nothing else was found: the system role works, another does not. A server without a free connection is not a reason, for
- * the connections that a pool has still serve.
+ * A rejected login causes all other failures, so only it is reported. An unreachable address is reported when nothing
+ * else was found: the system role works, another role does not. A server without free connections is not a reason,
+ * because the open connections of the pools still work.
  */
 function withLogins(
   found: readonly UnreadyReason[],
   failures: readonly LoginFailure[],
 ): readonly UnreadyReason[] {
-  const refused = failures.find((failure) => failure.refused);
-  if (refused) return [{ code: 'login_refused', message: refused.message }];
+  const rejected = failures.find((failure) => failure.rejected);
+  if (rejected) return [{ code: 'login_refused', message: rejected.message }];
   const failed = failures.find((failure) => !failure.busy);
   return failed && found.length === 0 ? [{ code: 'login_failed', message: failed.message }] : found;
 }
 
 const SILENT: UnreadyReason = {
   code: 'database_silent',
-  message: 'the database has not been heard for a second',
+  message: 'the database has not answered heartbeats for more than a second',
 };
 
 const UNANSWERED: UnreadyReason = {
@@ -100,13 +100,13 @@ const UNANSWERED: UnreadyReason = {
 function commitsPending(count: number): UnreadyReason {
   return {
     code: 'commits_pending',
-    message: `${count} commits are pending without an answer (is the synchronous standby missing?): writes are refused`,
+    message: `${count} commits are pending without an answer (synchronous standby missing?): writes are rejected`,
   };
 }
 
 async function monthReasons({ system }: SystemDeps): Promise<UnreadyReason[]> {
-  // Whether the database answers at all is told by the write.
-  const exists = await nextMonthExists(system).catch(() => true);
+  // The write probe reports an unavailable database.
+  const exists = await nextMonthPartitionsExist(system).catch(() => true);
   return exists ? [] : [{ code: 'next_month_missing', message: 'the partitions of next month are missing' }];
 }
 

@@ -6,7 +6,7 @@ import { awaitDatabase } from './db/await-database.ts';
 import { connectionBudget } from './db/connection-budget.ts';
 import { failedLogins } from './db/login.ts';
 import type { PendingCommits } from './db/pending-commits.ts';
-import { databaseFaults } from './db/startup-checks.ts';
+import { findDatabaseProblems } from './db/startup-checks.ts';
 import type { Deps } from './deps.ts';
 import { PseOpener } from './flows/payins/open-pse-payins.ts';
 import { PayinCreator } from './flows/payins/payin-creator.ts';
@@ -29,7 +29,7 @@ import { EventStreams } from './flows/webhooks/follow-events.ts';
 import { buildApp } from './http/app.ts';
 import { Gate } from './http/gate.ts';
 import { buildOps } from './http/ops/server.ts';
-import type { NoticeDoor } from './http/rail-notices/rail-notices.route.ts';
+import type { NoticeEndpoint } from './http/rail-notices/rail-notices.route.ts';
 import { WorkListener, WorkNotifier } from './jobs/work-notifications.ts';
 import { monotonicMs } from './kit/clock.ts';
 import { watchEventLoop } from './kit/event-loop-delay.ts';
@@ -41,20 +41,20 @@ import { pseNotice } from './rails/pse/translate.ts';
 import { Readiness } from './readiness.ts';
 import { isLoopbackAddress, isPublicAddress } from './webhooks/sending/public-address.ts';
 import { WebhookSender } from './webhooks/sending/webhook-sender.ts';
-import { dueWorker, workerSchedules } from './workers/worker.ts';
+import { createWorker, workerSchedules } from './workers/worker.ts';
 
-/** How long a readiness check tries to log in to learn why the database cannot be used. */
+/** Timeout of the logins with which a readiness check finds out why the database is unavailable. */
 const LOGIN_WITHIN_MS = 1000;
 
 export interface Running {
-  /** Null for a worker, which takes no requests. */
+  /** Null for a worker, which serves no requests. */
   readonly port: number | null;
   readonly opsPort: number;
-  /** In order: no new requests, those under way answered, work finished, connections closed. */
+  /** In order: stops accepting requests, answers active ones, finishes work, closes connections. */
   stop(): Promise<void>;
 }
 
-/** Starts the API, the worker, or both in one process. Throws when the database is not fit to be served from. */
+/** Starts the API, the worker, or both in one process. Throws when the startup checks of the database fail. */
 export async function serve(role: 'api' | 'worker' | 'all', config: Config, log: Log): Promise<Running> {
   const { deps, merchantDeps, authenticator, heartbeat, pendingCommits, loginFailed, keys, close } = compose(
     config,
@@ -63,8 +63,8 @@ export async function serve(role: 'api' | 'worker' | 'all', config: Config, log:
   );
   try {
     await awaitDatabase(loginUrls(config), log, config.database.startWaitMs);
-    const faults = await databaseFaults(deps.system, config, loginUrls(config));
-    if (faults.length > 0) throw new Error(faults.join('; '));
+    const problems = await findDatabaseProblems(deps.system, config, loginUrls(config));
+    if (problems.length > 0) throw new Error(problems.join('; '));
     await heartbeat.start();
   } catch (error) {
     await heartbeat.stop();
@@ -73,30 +73,32 @@ export async function serve(role: 'api' | 'worker' | 'all', config: Config, log:
   }
   const registrar = new KeyRegistrar(deps, keys);
   const pse = new PseOpener(merchantDeps);
-  const questions = {
+  const statusPollers = {
     BRE_B: new RailStatusPoller(deps, keys, 'BRE_B'),
     PSE: new RailStatusPoller(deps, keys, 'PSE'),
   };
   const sender = new PayoutSender(deps, keys);
-  const payoutPolls = new PayoutStatusPoller(deps, keys);
+  const payoutPoller = new PayoutStatusPoller(deps, keys);
   const lookups = new KeyLookups(merchantDeps);
-  const deliverer = new WebhookDeliverer(deps, keys, webhookSender(config));
+  const deliverer = new WebhookDeliverer(deps, keys, createWebhookSender(config));
   deps.metrics.gauge(
     'caudal_rail_circuit_open',
-    'One when calls to the rail are held back.',
+    '1 while the circuit breaker blocks calls to the rail.',
     () =>
       new Map([
         ['{rail="BRE_B",operation="open"}', Number(registrar.circuitOpen)],
         ['{rail="PSE",operation="open"}', Number(pse.circuitOpen)],
-        ['{rail="BRE_B",operation="ask"}', Number(questions.BRE_B.circuitOpen)],
-        ['{rail="PSE",operation="ask"}', Number(questions.PSE.circuitOpen)],
+        ['{rail="BRE_B",operation="poll"}', Number(statusPollers.BRE_B.circuitOpen)],
+        ['{rail="PSE",operation="poll"}', Number(statusPollers.PSE.circuitOpen)],
         ['{rail="BRE_B",operation="pay"}', Number(sender.circuitOpen)],
-        ['{rail="BRE_B",operation="ask payouts"}', Number(payoutPolls.circuitOpen)],
+        ['{rail="BRE_B",operation="poll payouts"}', Number(payoutPoller.circuitOpen)],
         ['{rail="BRE_B",operation="resolve"}', Number(lookups.circuitOpen)],
       ]),
   );
-  const collecting = new CollectionStarter(pse, (order, leaseToken) => registrar.minted(order, leaseToken));
-  const payins = new PayinCreator(merchantDeps, pse, collecting);
+  const collectionStarter = new CollectionStarter(pse, (order, leaseToken) =>
+    registrar.enqueue(order, leaseToken),
+  );
+  const payins = new PayinCreator(merchantDeps, pse, collectionStarter);
   const payouts = new PayoutCreator(merchantDeps);
   const links = new LinkCreator(merchantDeps);
   const notices = new NoticeIntake(deps, keys);
@@ -109,16 +111,16 @@ export async function serve(role: 'api' | 'worker' | 'all', config: Config, log:
   const worker =
     role === 'api'
       ? null
-      : dueWorker(deps, {
+      : createWorker(deps, {
           registrar,
           pse,
-          questions,
+          statusPollers,
           sender,
-          renewer: new ResolutionRefresher(deps, keys),
-          payoutPolls,
+          resolutionRefresher: new ResolutionRefresher(deps, keys),
+          payoutPoller,
           deliverer,
           keys,
-          dueEveryMs: config.dueEveryMs,
+          workerPollMs: config.workerPollMs,
         });
   const closeSignals = connectSignals(role, config, deps);
   watchEventLoop(deps.metrics);
@@ -140,7 +142,7 @@ export async function serve(role: 'api' | 'worker' | 'all', config: Config, log:
       : buildApp({
           ...merchantDeps,
           authenticator,
-          gate: gateOf(config, merchantDeps, authenticator, pendingCommits),
+          gate: createGate(config, merchantDeps, authenticator, pendingCommits),
           payins,
           payouts,
           links,
@@ -148,12 +150,12 @@ export async function serve(role: 'api' | 'worker' | 'all', config: Config, log:
           notices,
           streams,
           checkout: {
-            collecting,
+            collectionStarter,
             watch,
             shops: new Shops(deps.system, keys, monotonicMs),
             expediter: new PaymentExpediter(merchantDeps),
           },
-          noticeDoors: noticeDoors(config),
+          noticeEndpoints: noticeEndpoints(config),
           operatorName: config.operatorName,
           trustedProxies: config.trustedProxies,
           banks: new BankList(merchantDeps),
@@ -164,11 +166,11 @@ export async function serve(role: 'api' | 'worker' | 'all', config: Config, log:
   await ops.listen({ host: config.ops.host, port: config.ops.port });
   await app?.listen({ host: config.http.host, port: config.http.port });
   return {
-    port: app ? portOf(app) : null,
-    opsPort: portOf(ops),
+    port: app ? getPort(app) : null,
+    opsPort: getPort(ops),
     stop: async () => {
       stopping = true;
-      // Load balancers learn it from /readyz before connections are refused. A worker takes no requests.
+      // Load balancers see 503 from /readyz before connections are rejected. A worker serves no requests.
       if (app) await sleep(config.drainMs);
       streams.close();
       watch.close();
@@ -187,8 +189,8 @@ export async function serve(role: 'api' | 'worker' | 'all', config: Config, log:
 }
 
 /**
- * Between processes signals travel by NOTIFY: a process without loops sends them, one with loops receives those of others.
- * @returns ends it
+ * Processes exchange work signals with NOTIFY: an API process sends them, a process with worker loops receives them.
+ * @returns closes the connection
  */
 function connectSignals(
   role: 'api' | 'worker' | 'all',
@@ -207,12 +209,12 @@ function connectSignals(
   return () => listener.close();
 }
 
-/** The address of the system role last: the others must be of the same database. */
+/** The system URL comes last: the login check requires the others to connect to the same database. */
 function loginUrls({ database }: Config): string[] {
   return [database.readUrl, database.batchUrl, database.systemUrl];
 }
 
-function gateOf(
+function createGate(
   { limits }: Config,
   { baseUrl, metrics, log }: Deps,
   authenticator: Authenticator,
@@ -229,28 +231,28 @@ function gateOf(
   });
 }
 
-/** To the public internet alone, but for a deployment that says otherwise. */
-function webhookSender({ webhooksToLoopback }: Config): WebhookSender {
-  return webhooksToLoopback
+/** Sends only to public addresses, unless the deployment allows loopback. */
+function createWebhookSender({ webhooksAllowLoopback }: Config): WebhookSender {
+  return webhooksAllowLoopback
     ? new WebhookSender({ isAllowed: (address) => isPublicAddress(address) || isLoopbackAddress(address) })
     : new WebhookSender();
 }
 
-function noticeDoors({ noticeSecrets }: Config): NoticeDoor[] {
+function noticeEndpoints({ noticeSecrets }: Config): NoticeEndpoint[] {
   return [
     { path: '/rail-notices/breb', rail: 'BRE_B', secrets: noticeSecrets.BRE_B, read: brebNotice },
     { path: '/rail-notices/pse', rail: 'PSE', secrets: noticeSecrets.PSE, read: pseNotice },
   ];
 }
 
-/** A connection whose request was under way when closing began turns idle only later; nobody else would end it. */
+/** A connection with an active request becomes idle only after `close` started, and Fastify would not close it then. */
 async function closeApp(app: FastifyInstance): Promise<void> {
-  const sweeping = setInterval(() => app.server.closeIdleConnections(), 50);
+  const closeIdle = setInterval(() => app.server.closeIdleConnections(), 50);
   await app.close();
-  clearInterval(sweeping);
+  clearInterval(closeIdle);
 }
 
-function portOf(app: FastifyInstance): number {
+function getPort(app: FastifyInstance): number {
   const address = app.server.address();
   return address !== null && typeof address === 'object' ? address.port : 0;
 }

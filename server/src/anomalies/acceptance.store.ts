@@ -1,5 +1,5 @@
 import { statement, type Tx } from '../db/tx.ts';
-import { ANOMALY_COLUMNS, type AnomalyRow, anomalyOf } from './anomaly.store.ts';
+import { ANOMALY_COLUMNS, type AnomalyRow, anomalyFromRow } from './anomaly.store.ts';
 import type { Anomaly } from './anomaly.ts';
 
 export interface AnomalyOfPayin {
@@ -10,21 +10,21 @@ export interface AnomalyOfPayin {
 
 const ACCEPT = statement(
   'acceptance.accept',
-  // A concurrent resolution holds the row; once it has committed, the condition no longer holds.
+  // Waits for a concurrent resolution, which locks the row; after its commit the condition is false.
   `update caudal.anomalies set accepted_at = caudal.now(), accepted_by = $4
    where organization_id = $1 and payin_id = $2 and id = $3 and accepted_at is null and resolved_at is null and amount_in_cents > 0
    returning ${ANOMALY_COLUMNS}`,
 );
 
 /**
- * Records that the merchant takes the money. Only the merchants' role may.
+ * Records that the merchant accepts the money. Only the merchants' database role may write it.
  * @param by the id of the API key
- * @returns null when there is nothing to accept: unknown, without money, or decided already
+ * @returns null when the anomaly is unknown, has no money, or is already accepted or resolved
  */
 export async function acceptAnomaly(tx: Tx, anomaly: AnomalyOfPayin, by: string): Promise<Anomaly | null> {
   const { organizationId, payinId, id } = anomaly;
   const [row] = await tx.query<AnomalyRow>(ACCEPT, [organizationId, payinId, id, by]);
-  return row ? anomalyOf(row) : null;
+  return row ? anomalyFromRow(row) : null;
 }
 
 const LOCK = statement(
@@ -32,10 +32,10 @@ const LOCK = statement(
   `select ${ANOMALY_COLUMNS} from caudal.anomalies where organization_id = $1 and payin_id = $2 and id = $3 for update`,
 );
 
-/** The lock is a write, so that an answer from this row waits for the standby. */
+/** Locking writes to the row, so that the response waits for synchronous replication. */
 export async function lockAnomalyOfPayin(tx: Tx, anomaly: AnomalyOfPayin): Promise<Anomaly | null> {
   const [row] = await tx.query<AnomalyRow>(LOCK, [anomaly.organizationId, anomaly.payinId, anomaly.id]);
-  return row ? anomalyOf(row) : null;
+  return row ? anomalyFromRow(row) : null;
 }
 
 const RESOLUTION = "resolved_at = caudal.now(), resolution = 'credit', resolved_by = a.accepted_by";
@@ -44,7 +44,7 @@ const RETURNING = `returning ${ANOMALY_COLUMNS.replaceAll(/\w+/g, 'a.$&')}`;
 const DUE =
   'accepted_at is not null and resolved_at is null and (posting_due_at is null or posting_due_at <= caudal.now())';
 
-/** As a condition, for the poll of all due work. */
+/** SQL condition: an accepted anomaly is due to be posted. */
 export const ACCEPTANCES_DUE = `exists (select from caudal.anomalies where ${DUE})`;
 
 const RESOLVE_DUE = statement(
@@ -58,9 +58,9 @@ const RESOLVE_DUE = statement(
    ${RETURNING}`,
 );
 
-/** Resolves up to `limit` accepted anomalies, the longest waiting first. The caller books them in this transaction. */
+/** Resolves up to `limit` accepted anomalies, oldest first. The caller posts their transfers in this transaction. */
 export async function resolveAccepted(tx: Tx, limit: number): Promise<Anomaly[]> {
-  return (await tx.query<AnomalyRow>(RESOLVE_DUE, [limit])).map(anomalyOf);
+  return (await tx.query<AnomalyRow>(RESOLVE_DUE, [limit])).map(anomalyFromRow);
 }
 
 const RESOLVE_ONE = statement(
@@ -70,12 +70,12 @@ const RESOLVE_ONE = statement(
    ${RETURNING}`,
 );
 
-/** @returns none when another worker has resolved it meanwhile */
+/** @returns an empty list when another worker has already resolved it */
 export async function resolveAcceptedOne(
   tx: Tx,
   { organizationId, id }: Pick<Anomaly, 'organizationId' | 'id'>,
 ): Promise<Anomaly[]> {
-  return (await tx.query<AnomalyRow>(RESOLVE_ONE, [organizationId, id])).map(anomalyOf);
+  return (await tx.query<AnomalyRow>(RESOLVE_ONE, [organizationId, id])).map(anomalyFromRow);
 }
 
 const POSTPONE = statement(
@@ -84,7 +84,7 @@ const POSTPONE = statement(
    where organization_id = $1 and id = $2 and resolved_at is null`,
 );
 
-/** Its booking failed: it is tried again later, and those behind it go first. */
+/** Postpones an anomaly whose posting failed, so that the others go first. */
 export async function postponePosting(
   tx: Tx,
   { organizationId, id }: Pick<Anomaly, 'organizationId' | 'id'>,

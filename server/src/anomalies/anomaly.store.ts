@@ -14,7 +14,7 @@ export interface NewAnomaly
     | 'executionId'
     | 'amount'
   > {
-  /** Names the odd thing itself: heard of twice, it stays one row. */
+  /** Deduplication key: the same anomaly detected twice stays one row. */
   readonly once: string;
 }
 
@@ -29,7 +29,7 @@ const INSERT = statement(
    returning id`,
 );
 
-/** @returns the ids of those that were not known before */
+/** @returns the ids of the new anomalies; duplicates are skipped */
 export async function insertAnomalies(tx: Tx, anomalies: readonly NewAnomaly[]): Promise<Set<string>> {
   if (anomalies.length === 0) return new Set();
   const rows = await tx.query<{ id: string }>(INSERT, [
@@ -77,7 +77,7 @@ const OF_PAYIN = statement(
 );
 
 export async function anomaliesOfPayin(tx: Tx, organizationId: string, payinId: string): Promise<Anomaly[]> {
-  return (await tx.query<AnomalyRow>(OF_PAYIN, [organizationId, payinId])).map(anomalyOf);
+  return (await tx.query<AnomalyRow>(OF_PAYIN, [organizationId, payinId])).map(anomalyFromRow);
 }
 
 const OPEN = statement(
@@ -85,9 +85,9 @@ const OPEN = statement(
   `select ${ANOMALY_COLUMNS} from caudal.anomalies where resolved_at is null order by noticed_at, id limit $1`,
 );
 
-/** Those that wait for an operator, oldest first. */
+/** Unresolved anomalies, oldest first. */
 export async function openAnomalies(tx: Pick<Tx, 'query'>, limit: number): Promise<Anomaly[]> {
-  return (await tx.query<AnomalyRow>(OPEN, [limit])).map(anomalyOf);
+  return (await tx.query<AnomalyRow>(OPEN, [limit])).map(anomalyFromRow);
 }
 
 const RECENT = statement(
@@ -95,16 +95,16 @@ const RECENT = statement(
   `select ${ANOMALY_COLUMNS} from caudal.anomalies order by noticed_at desc, id desc limit $1`,
 );
 
-/** All, resolved ones too, newest first. */
+/** All anomalies including resolved ones, newest first. */
 export async function recentAnomalies(tx: Pick<Tx, 'query'>, limit: number): Promise<Anomaly[]> {
-  return (await tx.query<AnomalyRow>(RECENT, [limit])).map(anomalyOf);
+  return (await tx.query<AnomalyRow>(RECENT, [limit])).map(anomalyFromRow);
 }
 
 const FIND = statement('anomaly.find', `select ${ANOMALY_COLUMNS} from caudal.anomalies where id = $1`);
 
 export async function findAnomaly(tx: Tx, id: string): Promise<Anomaly | null> {
   const [row] = await tx.query<AnomalyRow>(FIND, [id]);
-  return row ? anomalyOf(row) : null;
+  return row ? anomalyFromRow(row) : null;
 }
 
 const LOCK = statement(
@@ -112,10 +112,10 @@ const LOCK = statement(
   `select ${ANOMALY_COLUMNS} from caudal.anomalies where id = $1 order by organization_id for update`,
 );
 
-/** An operator knows it by its id alone. */
+/** By id alone: operators do not know the organization. */
 export async function lockAnomaly(tx: Tx, id: string): Promise<Anomaly | null> {
   const [row] = await tx.query<AnomalyRow>(LOCK, [id]);
-  return row ? anomalyOf(row) : null;
+  return row ? anomalyFromRow(row) : null;
 }
 
 const RESOLVE = statement(
@@ -150,7 +150,7 @@ export async function anomaliesOfPayout(
   organizationId: string,
   payoutId: string,
 ): Promise<Anomaly[]> {
-  return (await tx.query<AnomalyRow>(OF_PAYOUT, [organizationId, payoutId])).map(anomalyOf);
+  return (await tx.query<AnomalyRow>(OF_PAYOUT, [organizationId, payoutId])).map(anomalyFromRow);
 }
 
 const REOPEN = statement(
@@ -159,10 +159,10 @@ const REOPEN = statement(
    where id = any ($1::uuid[]) and resolution = 'return'`,
 );
 
-/** Those whose money was to be returned and was not: they wait for an operator again. */
+/** Reopens anomalies whose return payout failed: an operator must resolve them again. */
 export async function reopenReturned(tx: Tx, ids: readonly (string | null)[]): Promise<void> {
-  const named = ids.filter((id) => id !== null);
-  if (named.length > 0) await tx.query(REOPEN, [named]);
+  const present = ids.filter((id) => id !== null);
+  if (present.length > 0) await tx.query(REOPEN, [present]);
 }
 
 const LISTED = statement(
@@ -172,7 +172,7 @@ const LISTED = statement(
    where a.organization_id = p.organization_id and a.payin_id = p.id and a.kind = 'payment_not_listed' and a.resolved_at is null`,
 );
 
-/** The rail lists the payments of these payins: nothing holds their settlement any longer. */
+/** Resolves the `payment_not_listed` anomalies of payins whose payment the rail now lists: they may settle. */
 export async function resolveListed(
   tx: Tx,
   payins: readonly { readonly organizationId: string; readonly id: string }[],
@@ -183,11 +183,11 @@ export async function resolveListed(
 
 const HELD = statement(
   'anomaly.held',
-  // The few that are open, by their own index.
+  // Uses the partial index of unresolved anomalies.
   `select count(*)::int as count from caudal.anomalies where resolved_at is null and kind = 'payment_not_listed'`,
 );
 
-/** Payins whose settlement is held until an operator decides. */
+/** Counts payins whose settlement is held until an operator decides. */
 export async function countHeldSettlements(tx: Pick<Tx, 'query'>): Promise<number> {
   const [row] = await tx.query<{ count: number }>(HELD);
   return row?.count ?? 0;
@@ -201,8 +201,8 @@ const REOPEN_REVERSED = statement(
 );
 
 /**
- * Reopens an anomaly whose resolution is reversed: its money is in suspense again.
- * @returns false when its merchant had accepted the money
+ * Reopens an anomaly whose resolution was reversed: its money is in suspense again.
+ * @returns false when it is unresolved, or the merchant accepted the money
  */
 export async function reopenReversed(
   tx: Tx,
@@ -221,7 +221,7 @@ export async function countOpenAnomalies(tx: Pick<Tx, 'query'>): Promise<number>
   return row?.count ?? 0;
 }
 
-export function anomalyOf(row: AnomalyRow): Anomaly {
+export function anomalyFromRow(row: AnomalyRow): Anomaly {
   return {
     organizationId: row.organization_id,
     id: row.id,

@@ -1,17 +1,17 @@
 import type { Rail } from '../rails/contract.ts';
 
 /**
- * - `paid_late`: money for a payin that had ended without.
- * - `paid_again`: more money for a payin that was paid.
- * - `underpaid`: less money than the payin, or its payment link, requests.
- * - `overpaid`: what arrived beyond the amount of the payin or its payment link.
- * - `unmatched`: about nothing we know; with money, if the rail stands by it.
- * - `contradiction`: what the rail says cannot be true together with what it said before.
- * - `unconfirmed`: a payment was announced that the rail, asked, knows nothing of.
- * - `payment_not_listed`: the rail, queried after its processing time, does not list the payment that confirmed a payin, or
+ * - `paid_late`: money for a payin that had ended without payment.
+ * - `paid_again`: a further payment for a paid payin.
+ * - `underpaid`: less money than the payin or its payment link requests.
+ * - `overpaid`: the excess over the amount of the payin or its payment link.
+ * - `unmatched`: an update for an unknown reference; with money, if the rail's status confirms it.
+ * - `contradiction`: the rail contradicts its earlier statements.
+ * - `unconfirmed`: a notified payment that the rail's status does not list.
+ * - `payment_not_listed`: after the rail's processing time its status does not list the payment that confirmed a payin, or
  *   lists it with another amount. The payin's settlement is held.
- * - `sent_late`: money left for a payout that had ended without.
- * - `sent_again`: money left once more for a payout that was confirmed.
+ * - `sent_late`: money was sent for a payout that had ended without sending.
+ * - `sent_again`: money was sent once more for a confirmed payout.
  */
 type AnomalyKind =
   | 'paid_late'
@@ -26,9 +26,9 @@ type AnomalyKind =
   | 'sent_again';
 
 /**
- * How an operator ended it. Money that came: credited to the merchant, or returned by a payout. Money that left: charged to
- * the merchant, or written off. No money: put away. A held settlement: released, or its booking reversed; or ended by the
- * service, because the rail lists the payment after all.
+ * How an anomaly was resolved. Received money: credited to the merchant, or returned by a payout. Sent money: charged to
+ * the merchant, or written off. No money: dismissed. A held settlement: released, or its posting reversed by an operator;
+ * or `listed` by the service, because the rail lists the payment after all.
  */
 export type Resolution =
   | 'credit'
@@ -40,7 +40,10 @@ export type Resolution =
   | 'reverse'
   | 'listed';
 
-/** What a rail said that no state of ours can take up. Its money, if any, is in suspense; below zero, suspense owes it. */
+/**
+ * A rail update that no state transition can absorb. Its money, if any, is in suspense: positive when received, negative
+ * when sent.
+ */
 export interface Anomaly {
   readonly organizationId: string;
   readonly id: string;
@@ -54,18 +57,19 @@ export interface Anomaly {
   readonly noticedAt: Date;
   readonly resolvedAt: Date | null;
   readonly resolution: Resolution | null;
-  /** The payout that gives its money back. */
+  /** The payout that returns the money. */
   readonly returnPayoutId: string | null;
   readonly resolvedBy: string | null;
   readonly note: string | null;
-  /** When its merchant took the money, and with which API key. It is resolved once a worker has credited it. */
+  /** When the merchant accepted the money. A worker then credits it and resolves the anomaly. */
   readonly acceptedAt: Date | null;
+  /** The id of the API key. */
   readonly acceptedBy: string | null;
-  /** How many of its resolutions were reversed. */
+  /** Number of reversed resolutions. */
   readonly reversals: number;
 }
 
-/** The ledger cause of its next resolution: one that was reversed has used up its own. */
+/** The ledger cause of the next resolution. It includes the number of reversals, because a cause can be posted only once. */
 export function anomalyCause({ id, reversals }: Pick<Anomaly, 'id' | 'reversals'>) {
   return { kind: 'anomaly', id: reversals === 0 ? id : `${id}:${reversals}` } as const;
 }

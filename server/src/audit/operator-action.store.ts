@@ -22,7 +22,7 @@ export async function recordAction(tx: Tx, action: OperatorAction): Promise<stri
     JSON.stringify(action.details ?? {}),
     action.note ?? null,
   ]);
-  if (!row) throw new Error('the audit row was not written');
+  if (!row) throw new Error('the audit row was not inserted');
   return row.id;
 }
 
@@ -44,7 +44,7 @@ const COLUMNS = {
   action: 'action',
 } as const;
 
-/** Newest first. Each set of filters is a statement of its own, so that the plan uses the index of the filter. */
+/** Newest first. Each combination of filters is a separate statement, so that the plan uses the index of the filter. */
 export async function listActions(
   tx: Pick<Tx, 'query'>,
   filters: ActionFilters,
@@ -71,7 +71,7 @@ const IS_READY = statement(
    ) as ready`,
 );
 
-/** Whether the database has the table as this version writes it: `migrate` runs before it does. */
+/** Whether the audit table has the columns that this version writes: `migrate` also runs before they exist. */
 export async function auditIsReady(db: Pick<Tx, 'query'>): Promise<boolean> {
   const [row] = await db.query<{ ready: boolean }>(IS_READY);
   return row?.ready ?? false;

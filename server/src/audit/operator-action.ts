@@ -1,4 +1,4 @@
-/** What an audit row says was done. Each code belongs to one command: `ledger.deposit` is written by `ledger deposit`. */
+/** The actions in the audit log. Each code belongs to one command: `ledger deposit` writes `ledger.deposit`. */
 export const ACTION_CODES = [
   'migrate',
   'org.create',
@@ -22,10 +22,10 @@ export const ACTION_CODES = [
 
 export type ActionCode = (typeof ACTION_CODES)[number];
 
-/** `done` commits with the change itself; the others surround a command that cannot run in one transaction. */
+/** `done` commits with the change. The other phases are for commands that cannot run in one transaction. */
 type ActionPhase = 'done' | 'started' | 'finished' | 'failed';
 
-/** Never personal data, never a secret: the audit is kept forever and shown to every operator. */
+/** Must not contain personal data or secrets: audit rows are kept permanently and shown to every operator. */
 export type ActionDetails = Readonly<Record<string, string | number | boolean | null | readonly string[]>>;
 
 export interface OperatorAction {
@@ -34,18 +34,18 @@ export interface OperatorAction {
   readonly action: ActionCode;
   /** Null for actions that concern the whole deployment. */
   readonly organizationId: string | null;
-  /** What it was done to: the id of a payout, anomaly, API key or transfer, the name of a rail or schedule. */
+  /** The target: the id of a payout, anomaly, API key or transfer, or the name of a rail or schedule. */
   readonly resource: string | null;
   readonly phase?: ActionPhase;
   readonly details?: ActionDetails;
-  /** The operator's own words: a reason or a note. */
+  /** The reason or note that the operator gave. */
   readonly note?: string | null;
 }
 
 export interface StoredAction extends Required<Omit<OperatorAction, 'action'>> {
   readonly id: string;
   readonly at: Date;
-  /** Rows of earlier versions have actions beyond `ActionCode`. */
+  /** A string, because rows of earlier versions have other actions. */
   readonly action: string;
 }
 

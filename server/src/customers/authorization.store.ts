@@ -1,7 +1,7 @@
 import { statement, type Tx } from '../db/tx.ts';
-import { type SecretKey, seal } from '../kit/crypto.ts';
+import { encrypt, type SecretKey } from '../kit/crypto.ts';
 
-/** That a payer let us use their data: which text they agreed to, and where from. */
+/** A payer's consent to the use of their data: the text they agreed to, and the evidence. */
 export interface Authorization {
   readonly textId: string;
   readonly address: string;
@@ -13,7 +13,7 @@ const INSERT = statement(
   'insert into caudal.payer_authorizations (organization_id, payin_id, text_id, at, evidence) values ($1, $2, $3, caudal.now(), $4)',
 );
 
-/** In the transaction that takes the data. */
+/** Call it in the transaction that stores the data. */
 export async function insertAuthorization(
   tx: Tx,
   dataKey: SecretKey,
@@ -21,6 +21,6 @@ export async function insertAuthorization(
   { textId, ...evidence }: Authorization,
 ): Promise<void> {
   const identity = `payer_authorizations.evidence/${payin.organizationId}/${payin.id}`;
-  const sealed = seal(dataKey, JSON.stringify(evidence), identity);
-  await tx.query(INSERT, [payin.organizationId, payin.id, textId, sealed]);
+  const encrypted = encrypt(dataKey, JSON.stringify(evidence), identity);
+  await tx.query(INSERT, [payin.organizationId, payin.id, textId, encrypted]);
 }

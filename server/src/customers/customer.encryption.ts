@@ -1,7 +1,7 @@
-import { open, type SecretKey, seal } from '../kit/crypto.ts';
+import { decrypt, encrypt, type SecretKey } from '../kit/crypto.ts';
 import type { Customer } from './customer.ts';
 
-/** The row a sealed customer belongs to: a ciphertext copied to another one does not open. */
+/** The row of an encrypted customer. The ciphertext is bound to it: copied to another row, it fails to decrypt. */
 export interface CustomerRow {
   readonly table: 'payins' | 'payouts' | 'payment_links';
   readonly organizationId: string;
@@ -12,12 +12,20 @@ function identity({ table, organizationId, id }: CustomerRow): string {
   return `${table}.customer/${organizationId}/${id}`;
 }
 
-export function sealCustomer(dataKey: SecretKey, customer: Customer | null, row: CustomerRow): Buffer | null {
-  return customer === null ? null : seal(dataKey, JSON.stringify(customer), identity(row));
+export function encryptCustomer(
+  dataKey: SecretKey,
+  customer: Customer | null,
+  row: CustomerRow,
+): Buffer | null {
+  return customer === null ? null : encrypt(dataKey, JSON.stringify(customer), identity(row));
 }
 
-export function openCustomer(dataKey: SecretKey, sealed: Buffer | null, row: CustomerRow): Customer | null {
-  return sealed === null
+export function decryptCustomer(
+  dataKey: SecretKey,
+  encrypted: Buffer | null,
+  row: CustomerRow,
+): Customer | null {
+  return encrypted === null
     ? null
-    : (JSON.parse(open(dataKey, sealed, identity(row)).toString('utf8')) as Customer);
+    : (JSON.parse(decrypt(dataKey, encrypted, identity(row)).toString('utf8')) as Customer);
 }

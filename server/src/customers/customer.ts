@@ -1,6 +1,6 @@
 export const ID_TYPES = ['CO_CC', 'CO_CE', 'CO_NIT', 'MXN_RFC', 'PASSPORT'] as const;
 
-/** Who pays a payin, or is paid by a payout, as the merchant knows them. Personal data: sealed wherever it is kept. */
+/** The payer of a payin or the receiver of a payout, as given by the merchant. Personal data: always stored encrypted. */
 export interface Customer {
   readonly name: string;
   readonly idType: (typeof ID_TYPES)[number];

@@ -4,7 +4,7 @@ import { statement } from './tx.ts';
 export type PoolRole = 'read' | 'batch' | 'system';
 
 export interface ActiveBackends {
-  /** Differs after a restart and on another server. */
+  /** Changes when PostgreSQL restarts or another server takes over. */
   readonly serverStartedAt: string;
   readonly pids: readonly number[];
 }
@@ -19,9 +19,9 @@ const ACTIVE = statement(
 );
 
 /**
- * Which of these backends are executing a statement. One that is idle has finished, though its client may be gone and its
- * connection stay half-open for hours.
- * @param db of the backends' own role: the state of others is hidden
+ * Returns the backends that are executing a statement. An idle backend has finished, even if its client has disconnected
+ * and the connection stays half-open for hours.
+ * @param db logs in as the backends' own role: PostgreSQL hides the state of other roles' backends
  */
 export async function activeBackends(
   db: Pick<SystemDb, 'query'>,

@@ -1,7 +1,7 @@
-/** The role of a process, which decides how many connections it takes; `operator` is a one-off command. */
+/** The role of a process determines its connection limits; `operator` is a one-off command. */
 export type ProcessRole = 'api' | 'worker' | 'all' | 'operator';
 
-/** Most connections of each pool of a process. */
+/** Maximum connections of each pool of a process. */
 export interface ConnectionBudget {
   readonly read: number;
   readonly batch: number;
@@ -9,32 +9,32 @@ export interface ConnectionBudget {
   readonly heartbeat: number;
   readonly snapshot: number;
   readonly schedules: number;
-  /** The one that signals of due work travel by. */
+  /** Carries LISTEN/NOTIFY work signals. */
   readonly notifications: number;
 }
 
 interface Settings {
   readonly readConnections: number;
   readonly batchLanes: number;
-  /** Null: as many as the role needs. */
+  /** Null: the default of the role. */
   readonly systemConnections: number | null;
 }
 
-/** A heartbeat that hangs must not hold up the next one. */
+/** A hanging heartbeat must not block the next one. */
 const HEARTBEAT = 2;
-/** The loops of a worker take turns; each holds a connection for the time of one short transaction. */
+/** Worker loops share these connections; each loop holds one for the duration of a short transaction. */
 const SYSTEM = { api: 6, worker: 10 } as const;
 
 /**
- * An API process has no schedules and no checks of the whole ledger. A worker serves no reads, and of merchants'
- * writes only the recording of PSE pages.
+ * An API process runs no schedules and no full ledger checks. A worker serves no reads; its only tenant writes record
+ * PSE pages.
  */
 export function connectionBudget(role: ProcessRole, settings: Settings): ConnectionBudget {
   const serves = role !== 'worker';
   const works = role !== 'api';
   return {
     read: serves ? settings.readConnections : 1,
-    // Lanes for payins and for payouts, one for recording, and a few for cancellations and lookups.
+    // Lanes for payins and payouts, one for recording PSE pages, and a few for cancellations and key lookups.
     batch: serves ? 2 * settings.batchLanes + 4 : 2,
     system: settings.systemConnections ?? (works ? SYSTEM.worker : SYSTEM.api),
     heartbeat: HEARTBEAT,

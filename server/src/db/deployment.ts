@@ -1,7 +1,7 @@
 import type { Client } from 'pg';
 import { type RoleNames, withRoleNames } from '../kit/database-roles.ts';
 
-/** Which deployment a database belongs to; a dump and its restored copy have the same. */
+/** Identifies the deployment a database belongs to; a restored dump keeps the same id. */
 export interface Deployment {
   readonly id: string;
   readonly rolePrefix: string;
@@ -26,22 +26,22 @@ const GRANTED = `
     and has_table_privilege(role, 'caudal_meta.deployment', 'select')) as granted
   from unnest($1::name[]) role`;
 
-/** @returns null when the database has not been migrated, or by a version that did not record it */
+/** @returns null when the database is not migrated, or was migrated by a version that did not record a deployment */
 export async function readDeployment(client: Client): Promise<Deployment | null> {
-  const { rows: tables } = await client.query<{ there: boolean }>(
-    "select to_regclass('caudal_meta.deployment') is not null as there",
+  const { rows: tables } = await client.query<{ exists: boolean }>(
+    "select to_regclass('caudal_meta.deployment') is not null as exists",
   );
-  if (!tables[0]?.there) return null;
+  if (!tables[0]?.exists) return null;
   const { rows } = await client.query<{ id: string; role_prefix: string }>(
     'select id, role_prefix from caudal_meta.deployment',
   );
   return rows[0] ? { id: rows[0].id, rolePrefix: rows[0].role_prefix } : null;
 }
 
-/** @returns the id it has, or gets now */
+/** @returns the existing deployment id, or a newly recorded one */
 export async function recordDeployment(client: Client, rolePrefix: string): Promise<string> {
-  const known = await readDeployment(client);
-  if (known) return known.id;
+  const existing = await readDeployment(client);
+  if (existing) return existing.id;
   await client.query(TABLES);
   const { rows } = await client.query<{ id: string }>(
     'insert into caudal_meta.deployment (role_prefix) values ($1) returning id',
@@ -55,9 +55,9 @@ export async function grantDeployment(client: Client, roles: RoleNames): Promise
   if (!rows[0]?.granted) await client.query(withRoleNames(GRANTS, roles));
 }
 
-/** Grants and policies name the roles: a database keeps the prefix it was migrated with. */
-export function prefixFault(deployment: Deployment | null, rolePrefix: string): string | null {
+/** Grants and policies reference role names, so a database keeps the prefix it was first migrated with. */
+export function rolePrefixError(deployment: Deployment | null, rolePrefix: string): string | null {
   return deployment === null || deployment.rolePrefix === rolePrefix
     ? null
-    : `the roles of this database are named ${deployment.rolePrefix}_…, the configuration says ${rolePrefix}_…: set CAUDAL_DATABASE_ROLE_PREFIX=${deployment.rolePrefix}`;
+    : `the roles of this database are named ${deployment.rolePrefix}_…, but the configuration uses ${rolePrefix}_…: set CAUDAL_DATABASE_ROLE_PREFIX=${deployment.rolePrefix}`;
 }

@@ -5,7 +5,7 @@ import { statement, type Tx } from './tx.ts';
 type Db = Pick<Tx, 'query'>;
 
 const FACTS = statement(
-  'examine.facts',
+  'diagnostics.facts',
   `select d.environment, d.cell, extract(epoch from d.time_shift)::float8 as shift_seconds,
      current_setting('fsync') as fsync, current_setting('full_page_writes') as full_page_writes,
      current_setting('synchronous_commit') as synchronous_commit, current_setting('lc_messages') as lc_messages,
@@ -23,7 +23,7 @@ const FACTS = statement(
 export interface DatabaseFacts {
   readonly environment: string;
   readonly cell: number;
-  /** How far business time has been shifted. */
+  /** Offset of business time from real time. */
   readonly shift_seconds: number;
   readonly fsync: string;
   readonly full_page_writes: string;
@@ -33,25 +33,28 @@ export interface DatabaseFacts {
   readonly version: string;
   readonly version_number: number;
   readonly max_connections: number;
-  /** Of them only a superuser, or a role with that right, may take. */
+  /** Connections reserved for superusers and roles with pg_use_reserved_connections. */
   readonly reserved_connections: number;
   readonly connections: number;
   readonly bytes: number;
-  /** When the first migration was applied, in seconds of real time. */
+  /** When the first migration was applied, in Unix seconds (real time). */
   readonly migrated_at: number;
 }
 
-export async function databaseFacts(db: Db): Promise<DatabaseFacts> {
+export async function readDatabaseFacts(db: Db): Promise<DatabaseFacts> {
   const [facts] = await db.query<DatabaseFacts>(FACTS);
-  if (!facts) throw new Error('the database says of no environment that it belongs to it');
+  if (!facts) throw new Error('caudal.deployment is empty: run `caudal migrate`');
   return facts;
 }
 
-const CLOCK = statement('examine.clock', 'select extract(epoch from clock_timestamp())::float8 * 1000 as ms');
+const CLOCK = statement(
+  'diagnostics.clock',
+  'select extract(epoch from clock_timestamp())::float8 * 1000 as ms',
+);
 
-/** How far the database's clock is ahead of this machine's. */
-export async function databaseClock(db: Db): Promise<ClockDifference> {
-  // The first question opens a connection, which takes longer than a clock should wait.
+/** Measures how far the database clock is ahead of this machine's clock. */
+export async function measureDatabaseClock(db: Db): Promise<ClockDifference> {
+  // The first query opens a connection, which would add its latency to the measurement.
   await db.query(CLOCK);
   const before = realTime().getTime();
   const [row] = await db.query<{ ms: number }>(CLOCK);
@@ -60,9 +63,9 @@ export async function databaseClock(db: Db): Promise<ClockDifference> {
 }
 
 const ROLES = statement(
-  'examine.roles',
+  'diagnostics.roles',
   `select r.rolname as name,
-     array_remove(array[case when r.rolsuper then 'is a superuser' end, case when r.rolbypassrls then 'passes row-level security' end,
+     array_remove(array[case when r.rolsuper then 'is a superuser' end, case when r.rolbypassrls then 'bypasses row-level security' end,
        case when r.rolcreaterole then 'may create roles' end, case when r.rolcreatedb then 'may create databases' end,
        case when r.rolreplication then 'may replicate' end,
        case when exists (select from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = 'caudal' and c.relowner = r.oid)
@@ -70,22 +73,22 @@ const ROLES = statement(
        case when exists (select from pg_auth_members m where m.member = r.oid) then 'is a member of another role' end,
        case when r.rolname = any ($1::name[]) and exists (select from pg_class c join pg_namespace n on n.oid = c.relnamespace
            where n.nspname = 'caudal' and c.relkind in ('r', 'p') and has_table_privilege(r.oid, c.oid, 'insert, update, delete, truncate'))
-         then 'may write, though it is for reading' end], null) as surplus
+         then 'may write, but must be read-only' end], null) as excess
    from pg_roles r where r.rolname = any ($2::name[])`,
 );
 
-/** @returns rights that a login role of ours has and must not have, in words */
-export async function surplusRights(
+/** @returns a readable sentence for each privilege that a login role has and must not have */
+export async function findExcessPrivileges(
   db: Db,
   readers: readonly string[],
   roles: readonly string[],
 ): Promise<string[]> {
-  const rows = await db.query<{ name: string; surplus: string[] }>(ROLES, [readers, roles]);
-  return rows.flatMap(({ name, surplus }) => surplus.map((right) => `${name} ${right}`));
+  const rows = await db.query<{ name: string; excess: string[] }>(ROLES, [readers, roles]);
+  return rows.flatMap(({ name, excess }) => excess.map((privilege) => `${name} ${privilege}`));
 }
 
 const NOT_IN_DUMPS = statement(
-  'examine.not_in_dumps',
+  'diagnostics.not_in_dumps',
   `select c.relname::text as name from pg_class c
    where c.relnamespace = 'caudal'::regnamespace and c.relkind in ('r', 'p')
      and not (has_table_privilege($1, c.oid, 'select') and (not c.relrowsecurity or exists (
@@ -94,13 +97,13 @@ const NOT_IN_DUMPS = statement(
    order by 1`,
 );
 
-/** @returns tables of which a dump by the backup role would fail or be empty */
-export async function missingInDumps(db: Db, backupRole: string): Promise<string[]> {
+/** @returns tables that a dump by the backup role would fail on or leave empty */
+export async function findTablesMissingInDumps(db: Db, backupRole: string): Promise<string[]> {
   return (await db.query<{ name: string }>(NOT_IN_DUMPS, [backupRole])).map(({ name }) => name);
 }
 
-const UNWALLED = statement(
-  'examine.unwalled',
+const WITHOUT_RLS = statement(
+  'diagnostics.without_rls',
   `select c.relname::text as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
    where n.nspname = 'caudal' and c.relkind in ('r', 'p') and not (c.relrowsecurity and c.relforcerowsecurity)
      and (c.relname = 'organizations' or exists (
@@ -108,7 +111,7 @@ const UNWALLED = statement(
    order by 1`,
 );
 
-/** @returns tables of organizations without forced row-level security: one merchant could be shown another's rows */
-export async function unwalledTables(db: Db): Promise<string[]> {
-  return (await db.query<{ name: string }>(UNWALLED)).map(({ name }) => name);
+/** @returns tenant tables without forced row-level security: one merchant could see another's rows */
+export async function findTablesWithoutRls(db: Db): Promise<string[]> {
+  return (await db.query<{ name: string }>(WITHOUT_RLS)).map(({ name }) => name);
 }

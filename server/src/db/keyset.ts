@@ -3,14 +3,14 @@ import { uuidFloor } from '../kit/ids.ts';
 import { type Statement, statement, type Tx } from './tx.ts';
 
 /**
- * Processes read the database's time twice a second and stamp ids no earlier than that time; a minute covers the
- * difference. `caudal.id_ceiling` computes how much later ids can be: more after the database's clock went back.
+ * Processes read the database time twice a second and never generate ids earlier than it; one minute covers the
+ * difference. `caudal.id_ceiling` computes the upper bound, which is larger after the database clock stepped back.
  */
 const MARGIN_MS = 60_000;
 
 /**
- * The question for one page of an organization's rows, newest first. Keyset on the id: the primary key gives the order,
- * months are read one after the other and the scan stops as soon as the page is full, however large the table is.
+ * Builds the query for one page of an organization's rows, newest first. Keyset pagination on the id: the primary key
+ * provides the order, and the scan reads partitions one by one and stops when the page is full, regardless of table size.
  */
 export class Keyset {
   readonly #alias: string;
@@ -18,7 +18,7 @@ export class Keyset {
   readonly #values: unknown[];
   readonly #conditions: string[];
   #kinds: readonly string[] = [];
-  /** Which conditions are set: each set is a statement of its own. */
+  /** Which optional conditions are set: each combination is a separate prepared statement. */
   #shape = '';
 
   constructor(alias: string, organizationId: string, position: Position | null) {
@@ -29,7 +29,7 @@ export class Keyset {
     if (position) this.#add(`${alias}.id ${position.direction === 'newer' ? '>' : '<'} ?`, position.id);
   }
 
-  /** @param condition where every `?` stands for the value; left out when the value is undefined */
+  /** @param condition SQL in which each `?` is the value; skipped when the value is undefined */
   where(condition: string, value: unknown): this {
     this.#shape += value === undefined ? '0' : '1';
     if (value !== undefined) this.#add(condition, value);
@@ -41,7 +41,7 @@ export class Keyset {
     return this;
   }
 
-  /** Rows of a span of time, by their column and, so that other months are not read, by their id. */
+  /** Restricts rows to a time range by `column`, and also by id so that other partitions are not read. */
   between(column: string, from: Date | undefined, to: Date | undefined): this {
     const { id, time } = { id: `${this.#alias}.id`, time: `${this.#alias}.${column}` };
     this.where(`${time} >= ?`, from).where(`${time} < ?`, to);
@@ -51,9 +51,9 @@ export class Keyset {
   }
 
   /**
-   * Rows of any of these kinds, each kind being a stretch of an index in the order of the page: a page of each is read and
-   * they are merged. For an index that has the kind before the id; `any (…)` would have all rows of all kinds read and sorted.
-   * @param conditions constant text, the same wherever the same values are left undefined; none leaves the question as it is
+   * Restricts rows to any of these kinds. Each kind is a contiguous, ordered range of an index that has the kind before
+   * the id: the query reads one page per kind and merges them. `any (…)` would read and sort all rows of all kinds.
+   * @param conditions constant SQL, identical whenever the same values are undefined; an empty list adds no restriction
    */
   ofKinds(conditions: readonly string[]): this {
     this.#kinds = conditions;
@@ -65,7 +65,7 @@ export class Keyset {
     this.#conditions.push(condition.replaceAll('?', `$${this.#values.length}`));
   }
 
-  /** @param name of the question, with whatever `and` put into its text; PostgreSQL reads 63 characters of it all */
+  /** @param name identifies the statement, including any SQL added by `and`; PostgreSQL truncates names to 63 characters */
   async read<Row extends object>(tx: Tx, name: string, select: string, limit: number): Promise<Row[]> {
     const newer = this.#position?.direction === 'newer';
     const values = [...this.#values, limit];

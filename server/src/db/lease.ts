@@ -1,5 +1,5 @@
 /**
- * How long due work is one process's: long enough for a slow rail's answer; a process that died gives it up after it.
- * Real time, not business time.
+ * Duration of a lease on due work: long enough for a slow rail response. After a crash, another process takes over when
+ * the lease expires. Measured in real time, not business time.
  */
-export const CLAIM = "interval '20 seconds'";
+export const LEASE_INTERVAL = "interval '20 seconds'";

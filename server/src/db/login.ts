@@ -1,34 +1,35 @@
 import { Client, DatabaseError } from 'pg';
 import { monotonicMs } from '../kit/clock.ts';
-import { networkFailure } from '../kit/network-failure.ts';
+import { describeNetworkFailure } from '../kit/network-failure.ts';
 import { sessionOptions } from './pool.ts';
-import { isDirect, isPoolerRefusal, POOLER_FAULT } from './pooler.ts';
+import { isDirect, isPoolerRejection, POOLER_ERROR } from './pooler.ts';
 
-/** Result of a login attempt, with its cause in words for an operator. */
-export type Login = Entry | Refusal;
+/** Result of a login attempt; a failure carries its cause as a sentence for operators. */
+export type Login = LoginSuccess | LoginError;
 
-interface Entry {
-  readonly kind: 'in';
+interface LoginSuccess {
+  readonly kind: 'connected';
   readonly ms: number;
   readonly migrated: boolean;
-  /** Name and number of the database: the same for every role that is in it. */
+  /** Name and oid of the database: identical for every role that connects to it. */
   readonly database: string;
 }
 
-interface Refusal {
+interface LoginError {
   /**
-   * `unreachable`: no server answered. `password`: the role does not exist or has another password. `refused`: the
-   * role may not log in. `wrong place`: no such database. `pooler`: a pooler answered instead of PostgreSQL.
+   * `unreachable`: no server answered. `wrong_password`: the role does not exist or has another password. `rejected`:
+   * the role may not log in. `busy`: PostgreSQL is starting, stopping or out of connections. `pooler`: a connection
+   * pooler answered instead of PostgreSQL.
    */
-  readonly kind: 'unreachable' | 'password' | 'refused' | 'no_such_database' | 'busy' | 'pooler';
+  readonly kind: 'unreachable' | 'wrong_password' | 'rejected' | 'no_such_database' | 'busy' | 'pooler';
   readonly cause: string;
 }
 
 const FACTS = `
-  select exists (select from pg_namespace where nspname = 'caudal_meta') as there,
+  select exists (select from pg_namespace where nspname = 'caudal_meta') as migrated,
     (select datname || ' ' || oid from pg_database where datname = current_database()) as database`;
 
-/** One connection of its own, opened and closed: it shows whether this address works from here, now. */
+/** Opens and closes one dedicated connection to check whether this URL works from this machine. */
 export async function tryLogin(
   url: string,
   withinMs: number,
@@ -41,56 +42,62 @@ export async function tryLogin(
     query_timeout: withinMs,
     options: sessionOptions(withinMs),
   });
-  // A connection that is cut while nobody asks it anything would end the process.
+  // Without a listener, a connection lost while idle would crash the process.
   client.on('error', () => undefined);
-  const began = monotonicMs();
+  const startedAt = monotonicMs();
   try {
     await client.connect();
-    const ms = monotonicMs() - began;
-    if (!(await isDirect(client))) return { kind: 'pooler', cause: POOLER_FAULT };
-    const { rows } = await client.query<{ there: boolean; database: string }>(FACTS);
-    return { kind: 'in', ms, migrated: rows[0]?.there === true, database: rows[0]?.database ?? '' };
+    const ms = monotonicMs() - startedAt;
+    if (!(await isDirect(client))) return { kind: 'pooler', cause: POOLER_ERROR };
+    const { rows } = await client.query<{ migrated: boolean; database: string }>(FACTS);
+    return {
+      kind: 'connected',
+      ms,
+      migrated: rows[0]?.migrated === true,
+      database: rows[0]?.database ?? '',
+    };
   } catch (error) {
-    return refusalOf(error, withinMs);
+    return toLoginError(error, withinMs);
   } finally {
-    leave(client);
+    disconnect(client);
   }
 }
 
-/** Not politely: a database that has fallen silent never answers a goodbye. */
-function leave(client: Client): void {
+/** Destroys the socket: an unresponsive server never answers a graceful disconnect. */
+function disconnect(client: Client): void {
   const { stream } = (client as unknown as { connection: { stream: { destroy(): void } } }).connection;
   stream.destroy();
 }
 
-function refusalOf(error: unknown, withinMs: number): Refusal {
+function toLoginError(error: unknown, withinMs: number): LoginError {
   if (!(error instanceof DatabaseError)) {
-    const cause = networkFailure(error);
+    const cause = describeNetworkFailure(error);
     return {
       kind: 'unreachable',
-      cause: cause === 'no answer in time' ? `no answer within ${withinMs / 1000} s` : cause,
+      cause: cause === 'no response in time' ? `no answer within ${withinMs / 1000} s` : cause,
     };
   }
   const state = error.code ?? '';
-  if (isPoolerRefusal(error)) return { kind: 'pooler', cause: POOLER_FAULT };
-  if (state === '28P01') return { kind: 'password', cause: 'wrong password, or there is no such role' };
-  if (state.startsWith('28')) return { kind: 'refused', cause: `not let in: ${error.message}` };
-  if (state === '42501') return { kind: 'refused', cause: `it may not connect: ${error.message}` };
+  if (isPoolerRejection(error)) return { kind: 'pooler', cause: POOLER_ERROR };
+  if (state === '28P01') return { kind: 'wrong_password', cause: 'wrong password, or there is no such role' };
+  if (state.startsWith('28')) return { kind: 'rejected', cause: `login rejected: ${error.message}` };
+  if (state === '42501') return { kind: 'rejected', cause: `no permission to connect: ${error.message}` };
   if (state === '3D000') return { kind: 'no_such_database', cause: error.message };
-  if (state === '53300') return { kind: 'busy', cause: 'all its connections are taken' };
-  if (state.startsWith('57P')) return { kind: 'busy', cause: `it is starting or stopping: ${error.message}` };
+  if (state === '53300') return { kind: 'busy', cause: 'PostgreSQL has no free connections' };
+  if (state.startsWith('57P'))
+    return { kind: 'busy', cause: `PostgreSQL is starting or stopping: ${error.message}` };
   return { kind: 'busy', cause: `${error.message} (${state})` };
 }
 
 export interface LoginFailure {
-  /** PostgreSQL answered and does not let this role into this database: waiting does not help. */
-  readonly refused: boolean;
-  /** It answers, but not now: it is starting, or has no connection left. */
+  /** PostgreSQL rejected the login of this role to this database: waiting does not help. */
+  readonly rejected: boolean;
+  /** PostgreSQL is starting or has no free connections: waiting may help. */
   readonly busy: boolean;
   readonly message: string;
 }
 
-/** One connection to each address, and those that failed. */
+/** Tries one login per URL. @returns the failures */
 export async function failedLogins(
   urls: readonly string[],
   withinMs: number,
@@ -100,22 +107,22 @@ export async function failedLogins(
   return loginFailures(urls, logins);
 }
 
-/** @param logins in the order of their addresses; the last is of the database that the others must be in */
+/** @param logins in the order of `urls`; the last one names the database that all others must connect to */
 export function loginFailures(urls: readonly string[], logins: readonly Login[]): LoginFailure[] {
   const expected = logins.at(-1);
   return logins.flatMap((login, index) => {
     const { username, host, pathname } = new URL(urls[index] ?? '');
     const role = decodeURIComponent(username);
     const at = `${role} at ${host}${pathname}`;
-    if (login.kind === 'in')
-      return expected?.kind === 'in' && login.database !== expected.database
-        ? [{ refused: true, busy: false, message: `the address of ${at} is of another database` }]
+    if (login.kind === 'connected')
+      return expected?.kind === 'connected' && login.database !== expected.database
+        ? [{ rejected: true, busy: false, message: `the address of ${at} is of another database` }]
         : [];
-    const refused = login.kind !== 'unreachable' && login.kind !== 'busy';
+    const rejected = login.kind !== 'unreachable' && login.kind !== 'busy';
     const message =
-      login.kind === 'password' || login.kind === 'refused'
-        ? `PostgreSQL refuses the login of ${role}: ${login.cause}`
+      login.kind === 'wrong_password' || login.kind === 'rejected'
+        ? `PostgreSQL rejects the login of ${role}: ${login.cause}`
         : `${login.cause} (${at})`;
-    return [{ refused, busy: login.kind === 'busy', message }];
+    return [{ rejected, busy: login.kind === 'busy', message }];
   });
 }

@@ -3,58 +3,58 @@ import { type Client, DatabaseError } from 'pg';
 import { monotonicMs } from '../kit/clock.ts';
 import { type RoleNames, withRoleNames } from '../kit/database-roles.ts';
 import type { Log } from '../kit/log.ts';
-import { grantDeployment, prefixFault, readDeployment, recordDeployment } from './deployment.ts';
+import { grantDeployment, readDeployment, recordDeployment, rolePrefixError } from './deployment.ts';
 import { type Migration, pendingMigrations } from './migration-files.ts';
 import { ownerClient } from './owner-client.ts';
-import { isDirect, isPoolerRefusal, POOLER_FAULT } from './pooler.ts';
+import { isDirect, isPoolerRejection, POOLER_ERROR } from './pooler.ts';
 import { provisionRoles } from './provision-roles.ts';
-import { versionFault } from './server-version.ts';
+import { versionError } from './server-version.ts';
 
-/** Any constant; it names this lock among the advisory locks of the database. */
+/** An arbitrary constant that identifies this advisory lock in the database. */
 const LOCK = 7_283_146;
 
 /**
- * While a migration waits for a lock, everything that comes after it waits too. It therefore gives up well before the
- * statements of payments do (db/pool.ts), lets them pass, and tries again.
+ * While a migration waits for a lock, later statements on the table queue behind it. It therefore gives up well before
+ * payment statements time out (db/pool.ts), lets them run, and retries.
  */
 const LOCK_TIMEOUT_MS = 500;
 const FIRST_PAUSE_MS = 1000;
-const LONGEST_PAUSE_MS = 5000;
+const MAX_PAUSE_MS = 5000;
 const LOCK_NOT_AVAILABLE = '55P03';
 
 export interface MigrateOptions {
-  /** Connects as the owner of the schema, who may also create roles. */
+  /** Connects as the schema owner, who may also create roles. */
   readonly ownerUrl: string;
   readonly rolePrefix: string;
   readonly roles: RoleNames;
-  /** Address of each role with its password; null for a role whose password an administrator sets. */
+  /** URL of each role with its password; null for a role whose password an administrator sets. */
   readonly roleUrls: Readonly<Record<keyof RoleNames, string | null>>;
   readonly environment: string;
   readonly cell: number;
-  /** How long a migration is tried while other sessions hold a lock it needs. */
+  /** How long a migration is retried while other sessions hold a lock it needs. */
   readonly lockWaitSeconds: number;
   readonly log: Log;
-  /** Called when the roles can log in and before the first migration is applied. */
+  /** Called after the roles can log in and before the first migration is applied. */
   readonly beforeChanges: (pending: readonly string[]) => Promise<void>;
 }
 
 /**
- * Brings the database to this version: forward only, one at a time (advisory lock), each file in its own transaction.
- * Throws at the first failure; what was applied before it stays.
+ * Migrates the database to this version: forward only, one process at a time (advisory lock), one transaction per file.
+ * Throws at the first failure; migrations applied before it stay.
  */
 export async function migrate(options: MigrateOptions): Promise<void> {
   const client = ownerClient(options.ownerUrl, 'caudal-migrate');
   await connect(client);
   try {
     await client.query('select pg_advisory_lock($1)', [LOCK]);
-    // Before anything is changed: the database of another deployment keeps its passwords and its tables.
-    await refuseForeignDeployment(client, options);
+    // Before any change: the passwords and tables of another deployment's database must stay untouched.
+    await rejectForeignDeployment(client, options);
     await ensureRoles(client, options);
     const migrations = await pendingMigrations(client);
     await options.beforeChanges(migrations.map(({ name }) => name));
     for (const migration of migrations) {
       await applyWhenUnlocked(client, migration, options);
-      options.log.info({ migration: migration.name }, 'migration applied');
+      options.log.info({ code: 'migration_applied', migration: migration.name }, 'migration applied');
     }
     await ensureDeployment(client, options);
     await client.query("select caudal.make_months(caudal.now() + interval '3 months')");
@@ -63,26 +63,26 @@ export async function migrate(options: MigrateOptions): Promise<void> {
   }
 }
 
-/** @throws when PostgreSQL of a supported version is not at the other end */
+/** @throws when the server is not PostgreSQL of a supported version, reached without a pooler */
 async function connect(client: Client): Promise<void> {
   try {
     await client.connect();
   } catch (error) {
-    throw isPoolerRefusal(error) ? new Error(POOLER_FAULT, { cause: error }) : error;
+    throw isPoolerRejection(error) ? new Error(POOLER_ERROR, { cause: error }) : error;
   }
   const { rows } = await client.query<{ version: number }>(
     "select current_setting('server_version_num')::int as version",
   );
-  const fault = (await isDirect(client)) ? versionFault(rows[0]?.version ?? 0) : POOLER_FAULT;
-  if (fault === null) return;
+  const problem = (await isDirect(client)) ? versionError(rows[0]?.version ?? 0) : POOLER_ERROR;
+  if (problem === null) return;
   await client.end();
-  throw new Error(fault);
+  throw new Error(problem);
 }
 
 async function ensureRoles(client: Client, options: MigrateOptions): Promise<void> {
   const deployment = await readDeployment(client);
-  const fault = prefixFault(deployment, options.rolePrefix);
-  if (fault !== null) throw new Error(fault);
+  const problem = rolePrefixError(deployment, options.rolePrefix);
+  if (problem !== null) throw new Error(problem);
   const kinds = Object.keys(options.roles) as (keyof RoleNames)[];
   await provisionRoles(
     client,
@@ -105,21 +105,21 @@ async function applyWhenUnlocked(
   for (let attempt = 1; ; attempt += 1) {
     const locked = await apply(client, migration, roles);
     if (!locked) return;
-    const pauseMs = Math.min(FIRST_PAUSE_MS * attempt, LONGEST_PAUSE_MS);
+    const pauseMs = Math.min(FIRST_PAUSE_MS * attempt, MAX_PAUSE_MS);
     if (monotonicMs() + pauseMs > giveUpAt)
       throw new Error(
-        `migration ${migration.name} was not applied: for ${lockWaitSeconds} s other sessions held a lock that it needs, as a report or pg_dump does. See pg_stat_activity for long transactions, end or await them and repeat \`caudal migrate\`, or give it longer (CAUDAL_MIGRATE_LOCK_WAIT_SECONDS)`,
+        `migration ${migration.name} was not applied: for ${lockWaitSeconds} s other sessions held a lock that it needs, for example a report or pg_dump. Find long transactions in pg_stat_activity, end them or wait for them, and run \`caudal migrate\` again, or increase CAUDAL_MIGRATE_LOCK_WAIT_SECONDS`,
         { cause: locked },
       );
     log.warn(
       { code: 'migration_lock_timeout', migration: migration.name, attempt },
-      'migration could not get a lock; retrying',
+      'migration lock timeout; retrying',
     );
     await sleep(pauseMs);
   }
 }
 
-/** @returns the error when a lock could not be had in time; nothing of the migration is left then */
+/** @returns the error on a lock timeout, after rolling the migration back; null when it was applied */
 async function apply(client: Client, migration: Migration, roles: RoleNames): Promise<DatabaseError | null> {
   await client.query('begin');
   try {
@@ -132,7 +132,7 @@ async function apply(client: Client, migration: Migration, roles: RoleNames): Pr
     await client.query('commit');
     return null;
   } catch (error) {
-    // The migration's own error is the one to report, also when the connection is gone.
+    // Report the migration's own error, even when the rollback fails because the connection is lost.
     await client.query('rollback').catch(() => {});
     if (error instanceof DatabaseError && error.code === LOCK_NOT_AVAILABLE) return error;
     throw new Error(
@@ -141,12 +141,13 @@ async function apply(client: Client, migration: Migration, roles: RoleNames): Pr
     );
   }
 }
+
 /** A database belongs to one environment and one cell from its first migration on. */
-async function refuseForeignDeployment(client: Client, options: MigrateOptions): Promise<void> {
-  const { rows: tables } = await client.query<{ there: boolean }>(
-    "select to_regclass('caudal.deployment') is not null as there",
+async function rejectForeignDeployment(client: Client, options: MigrateOptions): Promise<void> {
+  const { rows: tables } = await client.query<{ exists: boolean }>(
+    "select to_regclass('caudal.deployment') is not null as exists",
   );
-  if (!tables[0]?.there) return;
+  if (!tables[0]?.exists) return;
   const { rows } = await client.query<{ environment: string; cell: number }>(
     'select environment, cell from caudal.deployment',
   );

@@ -12,7 +12,7 @@ export interface Migration {
   readonly checksum: string;
 }
 
-/** Names of the migrations this version has and the database has not. Throws when the database is ahead or differs. */
+/** Migrations of this version that are not applied. Throws when the database is newer or an applied file has changed. */
 export async function pendingMigrations(client: Client): Promise<Migration[]> {
   const all = await migrationFiles();
   const { rows } = await client.query<{ name: string; checksum: string }>(
@@ -23,7 +23,7 @@ export async function pendingMigrations(client: Client): Promise<Migration[]> {
     const file = all.find((migration) => migration.name === name);
     if (!file)
       throw new Error(
-        `the database has migration ${name}, which this version does not know: it was made by a newer one`,
+        `the database has migration ${name}, which this version does not know: it was applied by a newer version`,
       );
     if (file.checksum !== checksum)
       throw new Error(`migration ${name} was changed after it was applied; write a new one instead`);
@@ -32,17 +32,17 @@ export async function pendingMigrations(client: Client): Promise<Migration[]> {
 }
 
 export interface MigrationStatus {
-  /** This version has it, the database has not. */
+  /** Part of this version and not yet applied. */
   readonly pending: readonly string[];
-  /** Made by a newer version. */
+  /** Applied by a newer version. */
   readonly unknown: readonly string[];
-  /** Another text than was applied. */
+  /** The file differs from the one that was applied. */
   readonly changed: readonly string[];
 }
 
 const APPLIED = statement('migrations.applied', 'select name, checksum from caudal_meta.migrations');
 
-/** Compares the applied migrations with those of this version; changes nothing. */
+/** Compares the applied migrations with those of this version. Read-only. */
 export async function migrationStatus(db: Pick<Tx, 'query'>): Promise<MigrationStatus> {
   const rows = await db.query<{ name: string; checksum: string }>(APPLIED);
   const applied = new Map(rows.map(({ name, checksum }) => [name, checksum]));

@@ -3,7 +3,7 @@ import { type Statement, statement, type Tx } from './tx.ts';
 
 const MONTHS = statement('months.ready', 'select caudal.months_ready() as ready');
 
-export async function nextMonthExists(db: SystemDb): Promise<boolean> {
+export async function nextMonthPartitionsExist(db: SystemDb): Promise<boolean> {
   const [row] = await db.query<{ ready: boolean }>(MONTHS);
   return row?.ready ?? false;
 }
@@ -13,57 +13,57 @@ const MAKE_MONTHS = statement(
   "select caudal.make_months(caudal.now() + interval '3 months') as made",
 );
 
-/** Months are made three ahead. @returns how many were missing */
-export async function makeMonths(db: SystemDb): Promise<number> {
+/** Creates the partitions of the next three months. @returns the number of partitions created */
+export async function createMonthPartitions(db: SystemDb): Promise<number> {
   const [row] = await db.query<{ made: number }>(MAKE_MONTHS);
   return row?.made ?? 0;
 }
 
-/** A month of a table that may leave. */
-export interface LeavingMonth {
+/** A monthly partition that may be detached. */
+export interface DetachableMonth {
   readonly table: string;
   /** `202601` */
   readonly month: string;
-  /** It was being detached when something ended that: it is out of sight already. */
+  /** A detach was interrupted: the partition is already invisible and must be finalized. */
   readonly pending: boolean;
 }
 
-const LEAVING = statement(
-  'months.leaving',
-  // Events first: whoever could still make a delivery of one no longer finds it.
+const DETACHABLE = statement(
+  'months.detachable',
+  // Events first: once an event is detached, no new delivery of it can be created.
   `select t.name as "table", right(c.relname, 6) as month, i.inhdetachpending as pending
    from caudal.monthly_tables t join pg_catalog.pg_inherits i on i.inhparent = to_regclass(format('caudal.%I', t.name))
    join pg_catalog.pg_class c on c.oid = i.inhrelid
-   where t.leaves and right(c.relname, 6) < $1 order by 2, t.name <> 'events', t.name`,
+   where t.detachable and right(c.relname, 6) < $1 order by 2, t.name <> 'events', t.name`,
 );
 
-/** Attached months before this one that may leave, in the order in which they should. */
-export function leavingMonths(tx: Pick<Tx, 'query'>, before: string): Promise<LeavingMonth[]> {
-  return tx.query<LeavingMonth>(LEAVING, [before]);
+/** Attached partitions older than `before` that may be detached, in the order in which to detach them. */
+export function listDetachableMonths(tx: Pick<Tx, 'query'>, before: string): Promise<DetachableMonth[]> {
+  return tx.query<DetachableMonth>(DETACHABLE, [before]);
 }
 
-const AGE = statement(
-  'months.kept-from',
+const OLDEST_RETAINED = statement(
+  'months.oldest-retained',
   `select to_char((date_trunc('month', caudal.now(), 'UTC') - make_interval(months => $1)) at time zone 'UTC', 'YYYYMM') as month`,
 );
 
-/** The oldest month that is kept in any case. */
-export async function keptFrom(tx: Pick<Tx, 'query'>, months: number): Promise<string> {
-  const [row] = await tx.query<{ month: string }>(AGE, [months]);
-  if (!row) throw new Error('the database gave no time');
+/** The oldest month within the retention period, as `YYYYMM`. */
+export async function oldestRetainedMonth(tx: Pick<Tx, 'query'>, months: number): Promise<string> {
+  const [row] = await tx.query<{ month: string }>(OLDEST_RETAINED, [months]);
+  if (!row) throw new Error('the database returned no time');
   return row.month;
 }
 
-/** The ids of a month, both included. */
+/** The id range of a month, both ends inclusive. */
 export interface IdSpan {
   readonly first: string;
   readonly last: string;
 }
 
-/** For statements that `countWithin` asks. */
+/** Condition for the statements that `countWithin` runs. */
 export const WITHIN = 'between $1::uuid and $2::uuid';
 
-export async function countWithin(tx: Tx, counting: Statement, { first, last }: IdSpan): Promise<number> {
-  const [row] = await tx.query<{ count: number }>(counting, [first, last]);
+export async function countWithin(tx: Tx, query: Statement, { first, last }: IdSpan): Promise<number> {
+  const [row] = await tx.query<{ count: number }>(query, [first, last]);
   return row?.count ?? 0;
 }

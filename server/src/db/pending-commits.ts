@@ -5,17 +5,17 @@ import type { ActiveBackends, PoolRole } from './active-backends.ts';
 const CHECK_EVERY_MS = 1000;
 
 interface PendingCommitsOptions {
-  /** From this many on, no further write is begun. */
+  /** At this many pending commits, new writes are rejected. */
   readonly limit: number;
-  /** Which of these backends are still executing a statement; PostgreSQL shows that only to their own role. */
+  /** Returns the backends still executing a statement; PostgreSQL shows this only to their own role. */
   readonly activeBackends: (role: PoolRole, pids: readonly number[]) => Promise<ActiveBackends>;
   readonly log: Log;
 }
 
 /**
- * Commits of this process that were given up without an answer and that PostgreSQL is still executing. A COMMIT that waits for a
- * missing synchronous standby keeps its backend after the client has gone, and no setting of PostgreSQL ends it: without a
- * bound, retries take every connection of the server within minutes.
+ * Tracks commits whose answer this process stopped waiting for and that PostgreSQL is still executing. A COMMIT waiting
+ * for a missing synchronous standby keeps its backend after the client disconnects, and no PostgreSQL setting ends it.
+ * Without a limit, retries would use up all server connections within minutes.
  */
 export class PendingCommits {
   readonly #options: PendingCommitsOptions;
@@ -38,7 +38,7 @@ export class PendingCommits {
     return this.#backends.size >= this.#options.limit;
   }
 
-  /** @param pid of the backend that was sent a COMMIT; null when it never said who it is */
+  /** @param pid of the backend that received the COMMIT; null when it is unknown */
   add(role: PoolRole, pid: number | null): void {
     if (pid === null) return;
     this.#backends.set(pid, role);
@@ -46,13 +46,13 @@ export class PendingCommits {
     this.#schedule();
   }
 
-  /** A new connection has this backend: the earlier one of that number is gone. */
+  /** A new connection uses this pid, so the earlier backend has ended. */
   forget(pid: number | null): void {
     if (pid !== null && this.#backends.delete(pid)) this.#report();
   }
 
-  /** @throws Fault `service_unavailable` when too many commits are pending; nothing was sent */
-  refuseWhenFull(): void {
+  /** @throws ApiError `service_unavailable` when too many commits are pending; nothing was sent */
+  rejectWhenFull(): void {
     if (this.full)
       throw new ApiError('service_unavailable', {
         reason: `${this.#backends.size} commits are pending in PostgreSQL without an answer`,
@@ -78,33 +78,29 @@ export class PendingCommits {
   }
 
   async #checkRole(role: PoolRole): Promise<void> {
-    const asked = [...this.#backends].flatMap(([pid, owner]) => (owner === role ? [pid] : []));
+    const pending = [...this.#backends].flatMap(([pid, owner]) => (owner === role ? [pid] : []));
     try {
-      const { serverStartedAt, pids } = await this.#options.activeBackends(role, asked);
-      // No commit outlives its server, and the next one gives the same process ids to others.
+      const { serverStartedAt, pids } = await this.#options.activeBackends(role, pending);
+      // A restart ends all commits, and the new server reuses process ids.
       const restarted = this.#serverStartedAt !== null && this.#serverStartedAt !== serverStartedAt;
       this.#serverStartedAt = serverStartedAt;
       if (restarted) return this.#backends.clear();
       const active = new Set(pids);
-      for (const pid of asked) if (!active.has(pid)) this.#backends.delete(pid);
+      for (const pid of pending) if (!active.has(pid)) this.#backends.delete(pid);
     } catch {
-      // While the database cannot be asked, nothing is known of them and they stay counted.
+      // While the database is unavailable, their state is unknown and they stay counted.
     }
   }
 
-  /** One line when writes are suspended and one when they are resumed. */
+  /** Logs once when writes are suspended and once when they resume. */
   #report(): void {
     if (this.full === this.#reported) return;
     this.#reported = this.full;
     if (this.full)
       this.#options.log.error(
         { code: 'writes_suspended', count: this.#backends.size },
-        'too many commits are pending without an answer (is the synchronous standby missing?); writes are refused',
+        'too many unanswered commits (synchronous standby missing?); rejecting writes',
       );
-    else
-      this.#options.log.info(
-        { code: 'writes_resumed', count: this.#backends.size },
-        'writes are accepted again',
-      );
+    else this.#options.log.info({ code: 'writes_resumed', count: this.#backends.size }, 'writes resumed');
   }
 }

@@ -2,7 +2,7 @@ import { Pool, type PoolClient, type QueryConfig, type QueryResult, types } from
 import { passFailpoint } from '../kit/failpoint.ts';
 import type { PoolRole } from './active-backends.ts';
 import type { FailureLog } from './failure-log.ts';
-import { CommitUnknown, ConnectionLost, isDatabaseError, noteStatement } from './failures.ts';
+import { CommitUnknown, ConnectionLost, isDatabaseError, recordStatement } from './failures.ts';
 import type { PendingCommits } from './pending-commits.ts';
 import { commitFailpoints, type TransactionName } from './transactions.ts';
 import type { Statement, Tx } from './tx.ts';
@@ -11,36 +11,36 @@ export interface PoolOptions {
   readonly url: string;
   readonly role: PoolRole;
   readonly connections: number;
-  /** The longest any single statement, COMMIT included, may take before its connection is given up. */
+  /** Maximum duration of a single statement, including COMMIT, before its connection is closed. */
   readonly deadlineMs: number;
   readonly failures: FailureLog;
-  /** Shared by the pools of a process; without it nothing bounds commits that are never answered. */
+  /** Shared by the pools of a process; without it, unanswered commits have no limit. */
   readonly pendingCommits?: PendingCommits;
 }
 
 /**
- * PostgreSQL waits no longer than this for another transaction's row: longer than its own search for deadlocks (one
- * second), so that a deadlock is called by its name, and well within the deadline of a statement.
+ * Longer than deadlock_timeout (one second), so that a deadlock is reported as a deadlock, and well within the deadline
+ * of a statement.
  */
 const LOCK_TIMEOUT_MS = 1500;
 
-/** What every session of ours is set to, as libpq's `options`. */
+/** Settings of every session, in the format of libpq's `options`. */
 export function sessionOptions(deadlineMs: number): string {
   const settings = [
     `lock_timeout=${Math.min(LOCK_TIMEOUT_MS, deadlineMs / 2)}`,
-    // A transaction whose client is gone gives its rows back soon: whoever repeats is waiting for them.
+    // Releases the row locks of a transaction whose client is gone: retries wait for them.
     `idle_in_transaction_session_timeout=${2 * deadlineMs}`,
-    // A statement whose client has given up stops, and with it what it locks.
+    // Cancels a statement, and releases its locks, soon after its client disconnects.
     'client_connection_check_interval=1000',
-    // Every statement of ours is a small set looked up by index. Left to its statistics, PostgreSQL plans for the empty
-    // table it once saw (a new database, the first hours of each month) and keeps reading it whole as it grows.
+    // Every statement looks up a small set by index. With its statistics, PostgreSQL plans for an empty table (a new
+    // database, the first hours of each month) and keeps scanning the whole table as it grows.
     'enable_seqscan=off',
     'enable_hashjoin=off',
     'enable_mergejoin=off',
-    // And so a plan made once is the plan for all values. Left to choose, PostgreSQL plans anew each time where that seems
-    // cheaper to run: a page of payins of one state took 0.4 ms to run and at least five times as long to plan, each time.
+    // One generic plan is therefore good for all values. By default PostgreSQL re-plans each execution where a custom plan
+    // looks cheaper: a page of payins of one state took 0.4 ms to run and at least five times as long to plan, each time.
     'plan_cache_mode=force_generic_plan',
-    // Below version 18 a disabled node costs 1e10, above the threshold of JIT: compiling took 544 ms, the statement 0.2.
+    // Before version 18 a disabled node costs 1e10, above the JIT threshold: compiling took 544 ms, the statement 0.2 ms.
     'jit=off',
     'timezone=UTC',
   ];
@@ -49,7 +49,7 @@ export function sessionOptions(deadlineMs: number): string {
 
 const INT8 = 20;
 
-/** A pool of one login role. A client that failed in any way but by a statement's own error is destroyed, never reused. */
+/** Connection pool of one login role. After any failure other than a statement error, the client is destroyed. */
 export class RolePool {
   readonly #pool: Pool;
   readonly #role: PoolRole;
@@ -79,9 +79,9 @@ export class RolePool {
       ),
     );
     this.#pool.on('connect', (client) => {
-      this.#pendingCommits?.forget(backendOf(client));
+      this.#pendingCommits?.forget(getBackendPid(client));
       client.on('notice', (notice) => {
-        // A COMMIT whose wait for the standby was cut short resolves as success; only this notice tells (ha.md).
+        // A COMMIT whose wait for the standby was canceled resolves as success; only this notice reveals it.
         if (/synchronous replication/.test(notice.message ?? '')) this.#unacknowledged.add(client);
       });
       client.on('error', () => {});
@@ -89,24 +89,24 @@ export class RolePool {
   }
 
   /**
-   * One transaction. Throws `ConnectionLost` when it failed before COMMIT was sent, `CommitUnknown` after, and the
-   * database's own error when a statement was refused.
-   * @param begin the text that opens it, settings included; built from checked values only
+   * Runs one transaction. Throws `ConnectionLost` when the connection fails before COMMIT is sent, `CommitUnknown` when it
+   * fails after, and the database error when a statement is rejected.
+   * @param begin SQL that starts the transaction, including settings; built from validated values only
    */
   async transaction<T>(
     begin: string,
     work: (tx: Tx) => Promise<T>,
     name: TransactionName = 'read',
   ): Promise<T> {
-    if (name !== 'read') this.#pendingCommits?.refuseWhenFull();
+    if (name !== 'read') this.#pendingCommits?.rejectWhenFull();
     const client = await this.#connect();
     let result: T;
     try {
-      // Not sent together with the work: a BEGIN that fails would leave the first statement to commit by itself.
-      await ask(client, { text: begin });
-      result = await work(txOver(client));
+      // Not pipelined with the work: after a failed BEGIN, the first statement would autocommit.
+      await execute(client, { text: begin });
+      result = await work(createTx(client));
     } catch (error) {
-      await abandon(client, error);
+      await rollBack(client, error);
       throw error;
     }
     const failpoints = commitFailpoints(name);
@@ -119,46 +119,48 @@ export class RolePool {
   async #commit(client: PoolClient): Promise<void> {
     let tag: string;
     try {
-      ({ command: tag } = await ask(client, { text: 'commit' }));
+      ({ command: tag } = await execute(client, { text: 'commit' }));
     } catch (error) {
-      // An ERROR at COMMIT (a deferred constraint, a serialization failure) is a rollback; all else may have committed.
+      // An ERROR at COMMIT (deferred constraint, serialization failure) means rollback; any other failure may have
+      // committed.
       if (isDatabaseError(error) && error.severity === 'ERROR') {
-        await abandon(client, error);
+        await rollBack(client, error);
         throw error;
       }
-      this.#pendingCommits?.add(this.#role, backendOf(client));
+      this.#pendingCommits?.add(this.#role, getBackendPid(client));
       destroy(client);
       throw new CommitUnknown('no answer to COMMIT', error);
     }
-    // A transaction whose statement failed is rolled back by COMMIT without an error, should its work have hidden it.
+    // If the work swallowed a statement error, COMMIT rolls back without an error and answers ROLLBACK.
     if (tag !== 'COMMIT') {
       destroy(client);
-      throw new Error(`the transaction had failed: COMMIT was answered with ${tag}`);
+      throw new Error(`the transaction had already failed: PostgreSQL answered COMMIT with ${tag}`);
     }
     if (this.#unacknowledged.has(client)) {
       destroy(client);
-      throw new CommitUnknown('the standby has not confirmed it');
+      throw new CommitUnknown('the synchronous standby did not confirm it');
     }
     client.release();
   }
 
-  /** One statement on its own: for reads that need no setting and writes whose repetition is harmless. */
+  /** Runs one statement outside a transaction: for reads that need no session setting, and for idempotent writes. */
   async query<Row extends object>(statement: Statement, values: readonly unknown[] = []): Promise<Row[]> {
     const writes = mayWrite(statement);
-    if (writes) this.#pendingCommits?.refuseWhenFull();
+    if (writes) this.#pendingCommits?.rejectWhenFull();
     const client = await this.#connect();
     let rows: Row[];
     try {
-      rows = await txOver(client).query<Row>(statement, values);
+      rows = await createTx(client).query<Row>(statement, values);
     } catch (error) {
-      if (writes && error instanceof ConnectionLost) this.#pendingCommits?.add(this.#role, backendOf(client));
-      if (endsTheConnection(error)) destroy(client);
+      if (writes && error instanceof ConnectionLost)
+        this.#pendingCommits?.add(this.#role, getBackendPid(client));
+      if (isConnectionUnusable(error)) destroy(client);
       else client.release();
       throw error;
     }
     if (this.#unacknowledged.has(client)) {
       destroy(client);
-      throw new CommitUnknown('the standby has not confirmed it');
+      throw new CommitUnknown('the synchronous standby did not confirm it');
     }
     client.release();
     return rows;
@@ -175,7 +177,7 @@ export class RolePool {
     }
   }
 
-  /** Whether there was no connection to be had when one was last needed, for whatever reason. */
+  /** Whether the last attempt to get a connection failed, for any reason. */
   get loginFailed(): boolean {
     return this.#loginFailed;
   }
@@ -189,50 +191,53 @@ export class RolePool {
   }
 }
 
-/** A statement on its own commits with it, and so may be kept waiting by a standby. */
+/** A single statement autocommits, so a write may wait for the synchronous standby. */
 function mayWrite({ text }: Statement): boolean {
   return !/^\s*select\b/i.test(text);
 }
 
-/** Process id of the client's backend, known once it has logged in. */
-function backendOf(client: PoolClient): number | null {
+/** Process id of the client's backend; known after login. */
+function getBackendPid(client: PoolClient): number | null {
   return (client as unknown as { readonly processID: number | null }).processID;
 }
 
-function txOver(client: PoolClient): Tx {
+function createTx(client: PoolClient): Tx {
   return {
     query: async <Row extends object>({ name, text }: Statement, values: readonly unknown[] = []) =>
-      (await ask<Row>(client, { name, text, values: [...values] })).rows,
+      (await execute<Row>(client, { name, text, values: [...values] })).rows,
   } as Tx;
 }
 
-/** Here and nowhere else a failure is told apart: what the database said, or that it could not be heard. */
-async function ask<Row extends object>(client: PoolClient, query: QueryConfig): Promise<QueryResult<Row>> {
+/** The only place that separates errors reported by PostgreSQL from lost connections. */
+async function execute<Row extends object>(
+  client: PoolClient,
+  query: QueryConfig,
+): Promise<QueryResult<Row>> {
   try {
     return await client.query<Row>(query);
   } catch (error) {
     if (!isDatabaseError(error)) throw new ConnectionLost(error);
-    noteStatement(error, query.name);
+    recordStatement(error, query.name);
     throw error;
   }
 }
 
-/** A FATAL is the server's goodbye. */
-function endsTheConnection(error: unknown): boolean {
+/** PostgreSQL closes the connection after a FATAL error. */
+function isConnectionUnusable(error: unknown): boolean {
   return error instanceof ConnectionLost || (isDatabaseError(error) && error.severity !== 'ERROR');
 }
 
-async function abandon(client: PoolClient, error: unknown): Promise<void> {
-  if (endsTheConnection(error)) return destroy(client);
+async function rollBack(client: PoolClient, error: unknown): Promise<void> {
+  if (isConnectionUnusable(error)) return destroy(client);
   try {
-    await ask(client, { text: 'rollback' });
+    await execute(client, { text: 'rollback' });
     client.release();
   } catch {
     destroy(client);
   }
 }
 
-/** Not by asking it to end: on silent network loss a polite goodbye is never answered and the socket would stay. */
+/** Destroys the socket: after a silent network loss, a graceful disconnect is never answered and would leak it. */
 function destroy(client: PoolClient): void {
   const { stream } = (client as unknown as { connection: { stream: { destroy(): void } } }).connection;
   stream.destroy();

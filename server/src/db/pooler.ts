@@ -1,12 +1,12 @@
 import { type Client, DatabaseError } from 'pg';
 
-export const POOLER_FAULT =
-  'a connection pooler such as pgbouncer answers instead of PostgreSQL. Poolers are not supported: sessions need their own settings and prepared statements. Give the address of PostgreSQL itself';
+export const POOLER_ERROR =
+  'a connection pooler such as pgbouncer answers instead of PostgreSQL. Poolers are not supported: sessions need their own settings and prepared statements. Use the address of PostgreSQL itself';
 
 /**
- * Whether PostgreSQL itself is at the other end. A pooler gives out process ids of its own, or drops the session
- * settings that were sent with the login.
- * @param client connected with `jit=off` among its options
+ * Whether the client is connected to PostgreSQL itself. A pooler reports process ids of its own, or drops the session
+ * settings sent at login.
+ * @param client connected with `jit=off` in its options
  */
 export async function isDirect(client: Client): Promise<boolean> {
   const { rows } = await client.query<{ pid: number; jit: string }>(
@@ -16,7 +16,7 @@ export async function isDirect(client: Client): Promise<boolean> {
   return rows[0]?.pid === processID && rows[0]?.jit === 'off';
 }
 
-/** pgbouncer answers so to a login with `options`, unless it is set to ignore them. */
-export function isPoolerRefusal(error: unknown): boolean {
+/** How pgbouncer answers a login with `options`, unless it is configured to ignore them. */
+export function isPoolerRejection(error: unknown): boolean {
   return error instanceof DatabaseError && /unsupported startup parameter/.test(error.message);
 }

@@ -1,25 +1,25 @@
 import { type Client, DatabaseError } from 'pg';
-import { ownerComment, roleFaults } from './role-ownership.ts';
+import { findRoleProblems, ownerComment } from './role-ownership.ts';
 import { type LoginRole, passwordWorks, type RoleState, roleStates } from './role-state.ts';
 
 const ATTEMPTS = 5;
 
-/** 42710, 23505: created at this moment by the migration of another database. XX000: changed at this moment. */
+/** 42710, 23505: the migration of another database created the role concurrently. XX000: it changed it concurrently. */
 const CONCURRENT = new Set(['42710', '23505', 'XX000']);
 
 interface Deployment {
-  /** Null before the database has one. */
+  /** Null before the deployment is recorded in the database. */
   readonly id: string | null;
   /** Records the deployment in the database. @returns its id */
   record(): Promise<string>;
-  /** Grants the roles their first privileges in this database, which mark them as in use by it. */
+  /** Grants the roles their first privileges in this database, which mark them as used by it. */
   grant(): Promise<void>;
 }
 
 /**
- * Creates missing roles and corrects passwords; changes nothing when all are right. It reads the attributes of roles
- * instead of setting them: naming NOSUPERUSER or NOBYPASSRLS in ALTER ROLE needs a superuser, even when it changes nothing.
- * @throws before anything is changed, with all there is to correct, when a role cannot be used
+ * Creates missing roles and corrects passwords; changes nothing when all roles are correct. It reads role attributes
+ * instead of setting them: ALTER ROLE with NOSUPERUSER or NOBYPASSRLS requires a superuser even when nothing changes.
+ * @throws before any change, listing all problems, when a role cannot be used
  */
 export async function provisionRoles(
   client: Client,
@@ -28,8 +28,8 @@ export async function provisionRoles(
 ): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     const states = await roleStates(client, roles);
-    const faults = roleFaults(states, deployment.id);
-    if (faults.length > 0) throw new Error(`${faults.join('\n')}\nNothing was changed.`);
+    const problems = findRoleProblems(states, deployment.id);
+    if (problems.length > 0) throw new Error(`${problems.join('\n')}\nNothing was changed.`);
     try {
       await client.query('begin');
       const deploymentId = await deployment.record();
@@ -39,7 +39,7 @@ export async function provisionRoles(
     } catch (error) {
       await client.query('rollback');
       if (attempt < ATTEMPTS && CONCURRENT.has((error as DatabaseError).code ?? '')) continue;
-      throw await explained(client, error);
+      throw await explainPermissionError(client, error);
     }
     await verifyPasswords(roles);
     return;
@@ -48,7 +48,7 @@ export async function provisionRoles(
 
 async function provision(client: Client, state: RoleState, deploymentId: string): Promise<void> {
   const role = client.escapeIdentifier(state.name);
-  const password = state.url === null ? '' : client.escapeLiteral(passwordIn(state.url));
+  const password = state.url === null ? '' : client.escapeLiteral(getPassword(state.url));
   if (!state.exists) await client.query(`create role ${role} login${password && ` password ${password}`}`);
   else if (state.passwordDiffers) await client.query(`alter role ${role} password ${password}`);
   const comment = ownerComment(deploymentId);
@@ -60,23 +60,23 @@ async function verifyPasswords(roles: readonly LoginRole[]): Promise<void> {
   for (const { name, url } of roles)
     if (url !== null && !(await passwordWorks(name, url)))
       throw new Error(
-        `the role ${name} cannot log in with the password it was just given: is it limited in time (valid until), or does pg_hba.conf ask for another method?`,
+        `the role ${name} cannot log in with the password that was just set: check whether it has expired (VALID UNTIL) and which authentication method pg_hba.conf requires`,
       );
 }
 
-/** What the owner of the schema lacks, when PostgreSQL refuses to create or change a role. */
-async function explained(client: Client, error: unknown): Promise<unknown> {
+/** Adds the privilege that the schema owner lacks when PostgreSQL rejects creating or changing a role. */
+async function explainPermissionError(client: Client, error: unknown): Promise<unknown> {
   if (!(error instanceof DatabaseError) || error.code !== '42501') return error;
   const { rows } = await client.query<{ owner: string; may_create: boolean }>(
     'select rolname as owner, rolcreaterole or rolsuper as may_create from pg_roles where rolname = current_user',
   );
   const owner = rows[0]?.owner ?? 'the owner';
   const remedy = rows[0]?.may_create
-    ? `since PostgreSQL 16 a role with CREATEROLE administers only the roles it created, or those granted to it: grant … to ${owner} with admin option. In every version it needs CREATE on the database`
-    : `${owner} needs CREATEROLE, which an administrator gives: alter role ${owner} createrole`;
+    ? `since PostgreSQL 16 a role with CREATEROLE administers only roles that it created or that were granted to it: grant … to ${owner} with admin option. In every version it needs CREATE on the database`
+    : `${owner} needs CREATEROLE; an administrator must run: alter role ${owner} createrole`;
   return new Error(`${error.message}: ${remedy}`, { cause: error });
 }
 
-function passwordIn(url: string): string {
+function getPassword(url: string): string {
   return decodeURIComponent(new URL(url).password);
 }

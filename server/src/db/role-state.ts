@@ -4,7 +4,7 @@ import { tryLogin } from './login.ts';
 /** A login role that `migrate` creates and checks. */
 export interface LoginRole {
   readonly name: string;
-  /** Address with the password it is to have; null when its password is set by an administrator. */
+  /** URL with the intended password; null when an administrator sets the password. */
   readonly url: string | null;
 }
 
@@ -15,7 +15,7 @@ export interface RoleState extends LoginRole {
   readonly canLogin: boolean;
   /** Comment on the role, which names its deployment (`ownerComment`). */
   readonly comment: string | null;
-  /** Other databases of the cluster in which it holds rights. */
+  /** Other databases of the cluster in which the role has privileges. */
   readonly usedBy: readonly string[];
   readonly passwordDiffers: boolean;
 }
@@ -43,7 +43,7 @@ interface Row {
   readonly used_by: string[];
 }
 
-/** Reads what there is of each role; changes nothing. */
+/** Reads the state of each role. Read-only. */
 export async function roleStates(client: Client, roles: readonly LoginRole[]): Promise<RoleState[]> {
   const { rows } = await client.query<Row>(STATES, [roles.map(({ name }) => name)]);
   return Promise.all(
@@ -65,12 +65,12 @@ export async function roleStates(client: Client, roles: readonly LoginRole[]): P
 }
 
 /**
- * By logging in: only a superuser may read what PostgreSQL stores of a password.
- * @throws when the login fails for another reason than its password
+ * Checks the password by logging in: only a superuser may read the stored password hash.
+ * @throws when the login fails for a reason other than the password
  */
 export async function passwordWorks(name: string, url: string): Promise<boolean> {
   const login = await tryLogin(url, LOGIN_WITHIN_MS, 'caudal-migrate');
-  if (login.kind === 'in') return true;
-  if (login.kind === 'password') return false;
+  if (login.kind === 'connected') return true;
+  if (login.kind === 'wrong_password') return false;
   throw new Error(`the role ${name} cannot log in: ${login.cause}`);
 }

@@ -1,13 +1,13 @@
-import { readFailure } from './failures.ts';
+import { toReadError } from './failures.ts';
 import type { RolePool } from './pool.ts';
 import type { Tx } from './tx.ts';
 
-/** Reading all there is takes minutes on a large database, where other statements have seconds. */
+/** Reading the whole database takes minutes; other statements have seconds. */
 export const SNAPSHOT_DEADLINE_MS = 1_800_000;
 
 /**
- * The whole database as it was at one moment, for checks that compare its tables with each other. Joins are as the
- * planner likes them: row by row, as sessions of ours are set (db/pool.ts), is the wrong way to read everything.
+ * A consistent snapshot of the whole database, for checks that compare tables. The planner may choose any join and scan:
+ * the index-only settings of other sessions (db/pool.ts) are too slow for reading everything.
  */
 export interface SnapshotDb {
   read<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
@@ -24,6 +24,6 @@ const BEGIN = [
 export function snapshotDb(pool: RolePool): SnapshotDb {
   return {
     read: (work) =>
-      pool.transaction(BEGIN, work).catch((error: unknown) => Promise.reject(readFailure(error))),
+      pool.transaction(BEGIN, work).catch((error: unknown) => Promise.reject(toReadError(error))),
   };
 }

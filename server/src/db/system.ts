@@ -3,7 +3,7 @@ import type { TransactionName } from './transactions.ts';
 import { type Statement, statement, type Tx } from './tx.ts';
 
 /**
- * The database as workers, rail notices, authentication and operators see it: every organization. Routes of merchants
+ * Database access across all organizations, for workers, rail notices, authentication and operators. Merchant routes
  * cannot import this file (scripts/architecture-rules.ts).
  */
 export interface SystemDb {
@@ -20,15 +20,15 @@ export function systemDb(pool: RolePool): SystemDb {
 
 const READ_ONLY = statement('system.read-only', 'set transaction read only');
 
-/** The same database for work that must change nothing: PostgreSQL refuses every write. */
+/** Wraps the database for read-only work: PostgreSQL rejects every write. */
 export function readOnly(db: SystemDb): SystemDb {
-  const reading = <T>(name: TransactionName, work: (tx: Tx) => Promise<T>): Promise<T> =>
+  const transaction = <T>(name: TransactionName, work: (tx: Tx) => Promise<T>): Promise<T> =>
     db.transaction(name, async (tx) => {
       await tx.query(READ_ONLY);
       return work(tx);
     });
   return {
-    transaction: reading,
-    query: (text, values) => reading('read', (tx) => tx.query(text, values)),
+    transaction,
+    query: (text, values) => transaction('read', (tx) => tx.query(text, values)),
   };
 }

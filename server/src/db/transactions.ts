@@ -1,4 +1,4 @@
-/** Every transaction that writes, by name: what failpoints, and whoever reads about a failure, call it. */
+/** Names of all writing transactions, as used by failpoints and failure logs. */
 export const TRANSACTIONS = [
   'create payins',
   'release unknown commits',
@@ -52,7 +52,7 @@ export const TRANSACTIONS = [
 
 export type TransactionName = (typeof TRANSACTIONS)[number];
 
-/** The two sides of a commit: before it nothing has happened, after it everything has and nobody has been told. */
+/** Failpoints around a commit: before it nothing is committed; after it, the commit is done but not yet reported. */
 export function commitFailpoints(name: TransactionName): { readonly before: string; readonly after: string } {
   return { before: `${name}: before commit`, after: `${name}: after commit` };
 }

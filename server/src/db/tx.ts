@@ -1,12 +1,12 @@
 declare const txBrand: unique symbol;
 
-/** A statement with a name is prepared once per connection. */
+/** A named statement, prepared once per connection. */
 export interface Statement {
   readonly name: string;
   readonly text: string;
 }
 
-/** An open transaction. Whoever writes is given one; nobody opens one on the side. */
+/** An open transaction. Functions that write receive it from their caller and never open their own. */
 export interface Tx {
   readonly [txBrand]: true;
   query<Row extends object>(statement: Statement, values?: readonly unknown[]): Promise<Row[]>;

@@ -2,12 +2,12 @@ import { isDatabaseError } from './failures.ts';
 import type { SystemDb } from './system.ts';
 import { statement } from './tx.ts';
 
-/** A backend that waits for its standby for longer than this is not merely slow. */
+/** A backend that waits longer than this for its standby is treated as stuck, not slow. */
 const SLOW_STANDBY_SECONDS = 3;
 
 export type WriteProbe =
   | { readonly kind: 'written' }
-  /** Other commits of the same role already wait for the standby: a further one would only take another backend. */
+  /** Other commits of the same role already wait for the standby: another write would only block one more backend. */
   | { readonly kind: 'standby_missing'; readonly count: number }
   | { readonly kind: 'failed'; readonly sqlState: string | null; readonly cause: string };
 
@@ -18,7 +18,7 @@ const WAITING = statement(
      and state_change < clock_timestamp() - make_interval(secs => $1)`,
 );
 
-/** Skips the row while another process's probe has locked it: the result of that probe is enough. */
+/** Skips the row while another process's probe holds its lock: the result of that probe is enough. */
 const WRITE = statement(
   'probe.write',
   `with disk as materialized (select caudal.probe_disk() as written)
@@ -27,8 +27,8 @@ const WRITE = statement(
 );
 
 /**
- * Tries a harmless write: a file on the database's volume, then a committed row. A full data disk refuses the file, a
- * missing synchronous standby holds up the commit, a read-only server refuses the row.
+ * Performs a harmless write: a file on the database volume, then a committed row. A full disk fails the file, a missing
+ * synchronous standby blocks the commit, and a read-only server rejects the row.
  */
 export async function probeWrite(db: Pick<SystemDb, 'query'>): Promise<WriteProbe> {
   try {
@@ -37,15 +37,15 @@ export async function probeWrite(db: Pick<SystemDb, 'query'>): Promise<WriteProb
     await db.query(WRITE);
     return { kind: 'written' };
   } catch (error) {
-    return { kind: 'failed', sqlState: sqlStateOf(error), cause: causeOf(error) };
+    return { kind: 'failed', sqlState: getSqlState(error), cause: getMessage(error) };
   }
 }
 
-function sqlStateOf(error: unknown): string | null {
+function getSqlState(error: unknown): string | null {
   return isDatabaseError(error) ? (error.code ?? null) : null;
 }
 
-/** PostgreSQL's message is safe to show here: the probe writes no data of anyone. */
-function causeOf(error: unknown): string {
+/** PostgreSQL's message is safe to show: the probe writes no merchant data. */
+function getMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -23,7 +23,7 @@ export interface EventFilters {
 const SELECT =
   'select e.organization_id, e.id, e.event, e.resource_id, e.payload, e.created_at from caudal.events e';
 
-/** Up to `most` events beyond a position, newest first. */
+/** Lists up to `limit` events beyond a position, newest first. */
 export function listEvents(
   tx: Tx,
   organizationId: string,
@@ -34,7 +34,7 @@ export function listEvents(
   return (
     new Keyset('e', organizationId, position)
       .where('e.event = ?', filters.event)
-      // By the key of its one final event: by the resource's own id it would be all events of the organization.
+      // Through final_events, which is keyed by resource: filtering events by resource_id would scan the organization.
       .where(
         'e.id = (select f.event_id from caudal.final_events f where f.organization_id = $1 and f.resource_id = ?)',
         filters.resourceId,
@@ -60,8 +60,8 @@ const IDS_OF_NAME_SINCE = statement(
   'select e.id from caudal.events e where e.organization_id = $1 and e.id > $2 and e.event = $4 order by e.id limit $3',
 );
 
-/** Of those with a later id, oldest first. An id is stamped before its transaction commits: earlier ones may still appear. */
-export async function eventIdsSince(
+/** Lists ids after `afterId`, oldest first. An id is assigned before its transaction commits, so earlier ids may still appear. */
+export async function listEventIdsAfter(
   tx: Tx,
   organizationId: string,
   afterId: string,
@@ -76,40 +76,40 @@ export async function eventIdsSince(
   return rows.map(({ id }) => id);
 }
 
-const OF_IDS = statement(
-  'event.of-ids',
+const BY_IDS = statement(
+  'event.by-ids',
   `select e.* from unnest($2::uuid[]) as w (id)
    cross join lateral (${SELECT} where e.organization_id = $1 and e.id = w.id limit 1) as e order by e.id`,
 );
 
-export function eventsOfIds(tx: Tx, organizationId: string, ids: readonly string[]): Promise<EventRow[]> {
-  return tx.query<EventRow>(OF_IDS, [organizationId, ids]);
+export function findEventsByIds(tx: Tx, organizationId: string, ids: readonly string[]): Promise<EventRow[]> {
+  return tx.query<EventRow>(BY_IDS, [organizationId, ids]);
 }
 
-/** An event as it is to be sent, still sealed. */
-export interface SealedEvent {
+/** An event with its encrypted payload. */
+export interface EncryptedEvent {
   readonly organizationId: string;
   readonly id: string;
   readonly resource: string;
   readonly payload: Buffer;
 }
 
-const SEALED = statement(
-  'event.sealed',
+const ENCRYPTED = statement(
+  'event.encrypted',
   `select e.organization_id, e.id, e.resource, e.payload from unnest($1::uuid[], $2::uuid[]) as w (organization_id, id)
    cross join lateral (
      select e.organization_id, e.id, e.resource, e.payload from caudal.events e
      where e.organization_id = w.organization_id and e.id = w.id limit 1) as e`,
 );
 
-/** Of several organizations. */
-export async function sealedEvents(
+/** Reads events of several organizations. */
+export async function findEncryptedEvents(
   tx: Tx,
   wanted: readonly { readonly organizationId: string; readonly eventId: string }[],
-): Promise<SealedEvent[]> {
+): Promise<EncryptedEvent[]> {
   if (wanted.length === 0) return [];
   const rows = await tx.query<{ organization_id: string; id: string; resource: string; payload: Buffer }>(
-    SEALED,
+    ENCRYPTED,
     [wanted.map(({ organizationId }) => organizationId), wanted.map(({ eventId }) => eventId)],
   );
   return rows.map(({ organization_id, ...row }) => ({ organizationId: organization_id, ...row }));

@@ -1,14 +1,19 @@
-import { open, type SecretKey, seal } from '../kit/crypto.ts';
+import { decrypt, encrypt, type SecretKey } from '../kit/crypto.ts';
 
-/** Bound to its row: a payload copied to another event does not open. */
+/** Additional authenticated data: a payload copied to another event fails to decrypt. */
 function identity(organizationId: string, id: string): string {
   return `events.payload/${organizationId}/${id}`;
 }
 
-export function sealPayload(dataKey: SecretKey, body: string, organizationId: string, id: string): Buffer {
-  return seal(dataKey, body, identity(organizationId, id));
+export function encryptPayload(dataKey: SecretKey, body: string, organizationId: string, id: string): Buffer {
+  return encrypt(dataKey, body, identity(organizationId, id));
 }
 
-export function openPayload(dataKey: SecretKey, sealed: Buffer, organizationId: string, id: string): Buffer {
-  return open(dataKey, sealed, identity(organizationId, id));
+export function decryptPayload(
+  dataKey: SecretKey,
+  encrypted: Buffer,
+  organizationId: string,
+  id: string,
+): Buffer {
+  return decrypt(dataKey, encrypted, identity(organizationId, id));
 }

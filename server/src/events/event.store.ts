@@ -1,7 +1,7 @@
 import { countWithin, type IdSpan, WITHIN } from '../db/months.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import type { SecretKey } from '../kit/crypto.ts';
-import { sealPayload } from './event.seal.ts';
+import { encryptPayload } from './event.encryption.ts';
 import { eventBody, type NewEvent, TEST_EVENT } from './event.ts';
 
 const INSERT = statement(
@@ -19,13 +19,13 @@ const INSERT = statement(
 );
 
 /**
- * Records the events of final states, in the transaction that reaches them: no state without its event, no event without
- * its state, and by the key of `final_events` never a second one.
+ * Records the events of final states in the transaction that reaches those states, so a final state and its event are
+ * committed together. The primary key of `final_events` prevents a second event per resource.
  */
 export async function recordFinalEvents(
   tx: Tx,
   events: readonly NewEvent[],
-  dataKeyOf: (organizationId: string) => SecretKey,
+  getDataKey: (organizationId: string) => SecretKey,
 ): Promise<void> {
   if (events.length === 0) return;
   await tx.query(INSERT, [
@@ -35,7 +35,7 @@ export async function recordFinalEvents(
     events.map((event) => event.resource),
     events.map((event) => event.resourceId),
     events.map((event) =>
-      sealPayload(dataKeyOf(event.organizationId), eventBody(event), event.organizationId, event.id),
+      encryptPayload(getDataKey(event.organizationId), eventBody(event), event.organizationId, event.id),
     ),
     events.map((event) => event.createdAt),
   ]);
@@ -46,7 +46,7 @@ const INSERT_TEST = statement(
   `insert into caudal.events (organization_id, id, event, resource, resource_id, payload, created_at) values ($1, $2, $3, 'webhook', $4, $5, $6)`,
 );
 
-/** About nothing but an endpoint, and delivered to that one alone: nobody else is to dispatch it. */
+/** A test event concerns one endpoint and is delivered only there, so it is not marked `undispatched`. */
 export async function recordTestEvent(
   tx: Tx,
   event: {
@@ -70,7 +70,7 @@ export async function recordTestEvent(
     id,
     TEST_EVENT,
     endpointId,
-    sealPayload(dataKey, body, organizationId, id),
+    encryptPayload(dataKey, body, organizationId, id),
     createdAt,
   ]);
 }
@@ -80,7 +80,7 @@ const UNDISPATCHED = statement(
   `select count(*)::integer as count from caudal.events where id ${WITHIN} and undispatched`,
 );
 
-/** Those of which no deliveries were made yet. */
+/** Counts events without deliveries. */
 export function countUndispatched(tx: Tx, span: IdSpan): Promise<number> {
   return countWithin(tx, UNDISPATCHED, span);
 }

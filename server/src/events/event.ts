@@ -1,4 +1,4 @@
-/** Every event a merchant can be told of (interface.md). */
+/** Every event type a merchant can receive. */
 export const EVENT_NAMES = [
   'payin.confirmed',
   'payin.canceled',
@@ -11,10 +11,10 @@ export const EVENT_NAMES = [
 ] as const;
 type EventName = (typeof EVENT_NAMES)[number];
 
-/** What `…/test` sends, to one endpoint: about nothing. */
+/** Sent to one endpoint by `POST /webhook-endpoints/{id}/test`. */
 export const TEST_EVENT = 'webhook.test';
 
-/** A fact, as it will be delivered: `data` is a snapshot taken in the transaction of the fact, never rendered later. */
+/** `data` is a snapshot taken in the transaction that changed the state; deliveries never render it again. */
 export interface NewEvent {
   readonly id: string;
   readonly organizationId: string;
@@ -25,7 +25,7 @@ export interface NewEvent {
   readonly data: object;
 }
 
-/** The body of the delivery. */
+/** Builds the body of the delivery. */
 export function eventBody({
   id,
   event,

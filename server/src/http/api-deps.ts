@@ -11,13 +11,13 @@ import type { Authenticator } from '../organizations/authenticator.ts';
 import type { Principal } from '../organizations/organization.ts';
 import type { CheckoutParts } from './checkout/checkout.routes.ts';
 import type { Gate } from './gate.ts';
-import type { NoticeDoor } from './rail-notices/rail-notices.route.ts';
+import type { NoticeEndpoint } from './rail-notices/rail-notices.route.ts';
 
-/** What the API is built from. Nothing in it reaches another organization's data. */
+/** Dependencies of the API. None of them exposes another organization's data. */
 export interface ApiDeps extends Deps {
   readonly operatorName: string;
   readonly trustedProxies: readonly string[];
-  readonly noticeDoors: readonly NoticeDoor[];
+  readonly noticeEndpoints: readonly NoticeEndpoint[];
   readonly notices: NoticeIntake;
   readonly authenticator: Authenticator;
   readonly gate: Gate;

@@ -5,20 +5,20 @@ import type { Credential } from '../organizations/credential.ts';
 import type { Principal, Scope } from '../organizations/organization.ts';
 
 /**
- * Either scheme names the organization: `x-api-key` with a key, `Authorization: Bearer` with a token. Both at once is
- * refused, because it would not be clear whose payment this is.
+ * Reads the credential: `x-api-key` with an API key, or `Authorization: Bearer` with an access token. Rejects requests
+ * with both, because the two could name different organizations.
  */
-export function credentialIn(headers: IncomingHttpHeaders): {
+export function readCredential(headers: IncomingHttpHeaders): {
   readonly text: string;
   readonly kinds: readonly Credential['kind'][];
 } {
-  const key = headers['x-api-key'];
+  const apiKey = headers['x-api-key'];
   const { authorization } = headers;
-  if (key !== undefined && authorization !== undefined)
-    throw new ApiError('unauthorized', { reason: 'two credentials' });
-  if (typeof key === 'string') return { text: key, kinds: ['key'] };
+  if (apiKey !== undefined && authorization !== undefined)
+    throw new ApiError('unauthorized', { reason: 'more than one credential sent' });
+  if (typeof apiKey === 'string') return { text: apiKey, kinds: ['key'] };
   const bearer = /^Bearer +(\S+)$/i.exec(authorization ?? '')?.[1];
-  if (bearer === undefined) throw new ApiError('unauthorized', { reason: 'no credential' });
+  if (bearer === undefined) throw new ApiError('unauthorized', { reason: 'no credential sent' });
   return { text: bearer, kinds: ['token'] };
 }
 
@@ -26,7 +26,7 @@ export function authenticate(
   authenticator: Authenticator,
   headers: IncomingHttpHeaders,
 ): Principal | Promise<Principal> {
-  const { text, kinds } = credentialIn(headers);
+  const { text, kinds } = readCredential(headers);
   return authenticator.authenticate(text, kinds);
 }
 

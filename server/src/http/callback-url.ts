@@ -1,7 +1,7 @@
 import type { Environment } from '../kit/environment.ts';
 import { type ValidatedUrl, validateUrl } from '../kit/url-rules.ts';
 
-/** Where a payer is sent back to. */
+/** Validates the URL that the checkout returns the payer to. */
 export function validateCallbackUrl(text: string, environment: Environment): ValidatedUrl {
   return validateUrl(text, ({ protocol, hostname }) => {
     const local = environment !== 'production' && protocol === 'http:' && isLoopback(hostname);

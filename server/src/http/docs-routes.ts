@@ -3,33 +3,33 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Language } from '../kit/error-catalogue.ts';
 import { NOT_BUILT, problemListText, problemText } from './docs/problem-text.ts';
 import { sendFile, vary } from './docs/send-file.ts';
-import { type SiteFile, siteIn } from './docs/site.ts';
-import { languageOf } from './language.ts';
+import { type SiteFile, siteLoader } from './docs/site.ts';
+import { negotiateLanguage } from './language.ts';
 import { openApiDocument } from './openapi.ts';
 
-/** Where `npm run docs` puts the site. */
+/** Output folder of `npm run docs`. */
 const BUILT = fileURLToPath(new URL('../../../docs/dist', import.meta.url));
 
-/** Problems are explained in the reader's language; all else is in English. */
+/** Only the error pages are translated; all other pages are in English. */
 const PROBLEM = /^errors(?:\/([^/]+))?$/;
 
-/** `/openapi.json`, and the site at `/docs`. A problem's `type` resolves even where the site is not built. */
+/** Serves `/openapi.json` and the site at `/docs`. A problem's `type` URL resolves even if the site is not built. */
 export function registerDocs(app: FastifyInstance, baseUrl: string, folder = BUILT): void {
   const openapi = JSON.stringify(openApiDocument(baseUrl), null, 2);
-  const site = siteIn(folder);
+  const site = siteLoader(folder);
 
   const page = async (request: FastifyRequest, reply: FastifyReply) => {
-    const asked = addressOf(request);
-    const problem = PROBLEM.exec(asked);
-    const language = languageAsked(request);
+    const path = docsPath(request);
+    const problem = PROBLEM.exec(path);
+    const language = requestedLanguage(request);
     if (problem) {
       vary(reply, 'Accept-Language');
       reply.header('content-language', language);
     }
     const built = await site();
-    if (!built) return plainAnswer(reply, asked, problem, language);
-    const find = (address: string): SiteFile | undefined => built.files.get(address);
-    const file = (problem && language === 'es' ? find(`es/${asked}`) : undefined) ?? find(asked);
+    if (!built) return plainTextReply(reply, path, problem, language);
+    const find = (filePath: string): SiteFile | undefined => built.files.get(filePath);
+    const file = (problem && language === 'es' ? find(`es/${path}`) : undefined) ?? find(path);
     if (file) return sendFile(request, reply, built, file);
     const missing = find('404');
     reply.code(404);
@@ -40,8 +40,8 @@ export function registerDocs(app: FastifyInstance, baseUrl: string, folder = BUI
   for (const url of ['/docs', '/docs/*', '/llms.txt', '/llms-full.txt']) app.get(url, page);
 }
 
-/** What was asked for, below /docs; a slash at the end changes nothing. */
-function addressOf({ url }: FastifyRequest): string {
+/** The path below /docs, without a trailing slash. */
+function docsPath({ url }: FastifyRequest): string {
   const [path = ''] = url.split('?');
   return path
     .replace(/^\/docs(?=\/|$)/, '')
@@ -49,18 +49,18 @@ function addressOf({ url }: FastifyRequest): string {
     .replace(/\/$/, '');
 }
 
-function languageAsked({ query, headers }: FastifyRequest): Language {
+function requestedLanguage({ query, headers }: FastifyRequest): Language {
   const { lang } = query as { lang?: unknown };
-  return lang === 'es' || lang === 'en' ? lang : languageOf(headers['accept-language']);
+  return lang === 'es' || lang === 'en' ? lang : negotiateLanguage(headers['accept-language']);
 }
 
-function plainAnswer(
+function plainTextReply(
   reply: FastifyReply,
-  asked: string,
+  path: string,
   problem: RegExpExecArray | null,
   language: Language,
 ): FastifyReply {
-  if (!problem) return text(reply.code(asked === '' ? 200 : 404), NOT_BUILT);
+  if (!problem) return text(reply.code(path === '' ? 200 : 404), NOT_BUILT);
   const [, code] = problem;
   if (code === undefined) return text(reply, problemListText(language));
   const found = problemText(code.replace(/\.md$/, ''), language);

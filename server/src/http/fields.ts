@@ -2,31 +2,35 @@ import { z } from 'zod';
 import { ID_TYPES } from '../customers/customer.ts';
 import { MAX_AMOUNT_IN_CENTS } from '../kit/money.ts';
 
-/** Codes of field errors that are ours, carried by zod's custom issues. */
+/** Our own field error codes, carried by zod's custom issues. validation.ts has a message for each. */
 export type FieldCode =
   | 'invalid_characters'
   | 'invalid_breb_key'
   | 'invalid_document'
-  | 'invalid_url'
-  | 'invalid_webhook_url'
   | 'not_for_this_rail'
   | 'reserved_header'
   | 'one_or_the_other'
   | 'required'
   | 'unsupported_bank';
 
+/** Codes of URL fields. Their message depends on the rule that is broken. */
+export type UrlFieldCode = 'invalid_url' | 'invalid_webhook_url';
+
+/** Formats that zod does not know; validation.ts has a message `format.…` for each. */
+export type FormatName = 'phone' | 'integer' | 'header_name' | 'header_value';
+
 export function fieldIssue(code: FieldCode): { params: { code: FieldCode } } {
   return { params: { code } };
 }
 
-/** With a pattern: what people are told it means (`format.…` in validation.ts). */
-export function formatNamed(name: 'phone' | 'whole' | 'header_name' | 'header_value'): { error: string } {
+/** Names the format that a regular expression checks, so that the error message can describe it. */
+export function formatIssue(name: FormatName): { error: string } {
   return { error: `format.${name}` };
 }
 
 const CONTROL = /\p{Cc}/u;
 
-/** Text a database, a bank and a screen can all show: well-formed Unicode, no control characters, not only blanks. */
+/** Text that PostgreSQL, banks and screens can all handle: well-formed Unicode, no control characters, not blank. */
 export function text(min: number, max: number) {
   return z
     .string()
@@ -42,17 +46,17 @@ export const amountInCents = z
   .int()
   .min(1)
   .max(MAX_AMOUNT_IN_CENTS)
-  .describe('Amount in cents of a peso.')
+  .describe('Amount in cents (1 peso = 100 cents).')
   .meta({ example: 4_980_000 });
-export const currency = z.literal('COP').describe('The only currency.');
+export const currency = z.literal('COP').describe('Always `COP`.');
 export const reference = text(1, 255)
-  .describe('Your own identifier, unique for ever within your organization.')
+  .describe('Your own identifier. It must be unique within your organization and cannot be reused.')
   .meta({ example: 'order-1001' });
 export const timestamp = z.iso.datetime({ precision: 3 }).describe('UTC, with milliseconds.');
 
 /**
- * What a document number can be (rails.md): refuse what cannot be, accept what might. A NIT may come with or without its
- * check digit; only one that is set apart by a hyphen can be verified.
+ * Possible formats of document numbers. The rules reject only numbers that cannot exist. A NIT may come with or without
+ * its check digit; the check digit can be verified only if a hyphen separates it.
  */
 const DOCUMENTS: Readonly<Record<(typeof ID_TYPES)[number], RegExp>> = {
   CO_CC: /^\d{3,10}$/,
@@ -64,7 +68,7 @@ const DOCUMENTS: Readonly<Record<(typeof ID_TYPES)[number], RegExp>> = {
 
 const NIT_WEIGHTS = [3, 7, 13, 17, 19, 23, 29, 37, 41, 43, 47];
 
-function documentIsPossible(idType: (typeof ID_TYPES)[number], idNumber: string): boolean {
+function isPossibleDocument(idType: (typeof ID_TYPES)[number], idNumber: string): boolean {
   if (!DOCUMENTS[idType].test(idNumber)) return false;
   if (idType !== 'CO_NIT' || !idNumber.includes('-')) return true;
   const [digits = '', check] = idNumber.split('-');
@@ -81,16 +85,16 @@ function documentIsPossible(idType: (typeof ID_TYPES)[number], idNumber: string)
 export const customer = z
   .strictObject({
     name: text(1, 120).describe('Full name.').meta({ example: 'Ana María Rojas' }),
-    idType: z.enum(ID_TYPES).describe('Kind of identification document.'),
+    idType: z.enum(ID_TYPES).describe('Type of identification document.'),
     idNumber: z.string().min(3).max(20).describe('Document number.').meta({ example: '1020304050' }),
     phone: z
       .string()
-      .regex(/^\+[1-9]\d{6,14}$/, formatNamed('phone'))
+      .regex(/^\+[1-9]\d{6,14}$/, formatIssue('phone'))
       .describe('International format with a leading plus sign.')
       .meta({ example: '+573001234567' }),
     email: z.email().max(254).describe('E-mail address.').meta({ example: 'ana@example.com' }),
   })
-  .refine((value) => documentIsPossible(value.idType, value.idNumber), {
+  .refine((value) => isPossibleDocument(value.idType, value.idNumber), {
     path: ['idNumber'],
     ...fieldIssue('invalid_document'),
   })

@@ -9,7 +9,7 @@ import { type Allowance, RateLimit } from '../kit/rate-limit.ts';
 import type { Authenticator } from '../organizations/authenticator.ts';
 import type { Principal } from '../organizations/organization.ts';
 import { OPERATIONS } from './api/operations.ts';
-import { credentialIn } from './auth.ts';
+import { readCredential } from './auth.ts';
 import { isMerchantOperation } from './operation.ts';
 import { RejectionWriter } from './rejection-writer.ts';
 
@@ -20,57 +20,57 @@ interface GateOptions {
   readonly baseUrl: string;
   readonly metrics: Metrics;
   readonly log: Log;
-  /** Of an organization without limits of its own; 0 is none. */
+  /** Default rate limits, for organizations without their own; 0 means unlimited. */
   readonly perSecond: Readonly<Record<Kind, number>>;
   readonly maxConcurrentRequests: number;
-  /** Whether the database would take no write now: a request that writes is refused before anything is done. */
+  /** Whether the database accepts no writes now: the gate then rejects write requests before any work is done. */
   readonly writesSuspended: () => boolean;
 }
 
-/** A merchant's request as the gate judged it: let in with a place, or not, with the fault it is answered with. */
-interface Judgement {
+/** An admitted request has a `slot`; a rejected one has a `rejection`. */
+interface AdmissionResult {
   readonly principal: Principal;
-  /** What it is told about its limit, whichever way it went. */
+  /** Rate limit headers, sent with both outcomes. */
   readonly headers: Readonly<Record<string, string>>;
   readonly slot: AdmissionSlot | null;
-  readonly fault: ApiError | null;
+  readonly rejection: ApiError | null;
 }
 
-// Made once: an error looks at the stack when it is made, which costs as much as the rest of a refusal.
+// Created once: capturing the stack trace costs as much as the rest of a rejection.
 const RATE_LIMITED = new ApiError('rate_limited', { retryAfterSeconds: 1 });
-/** Turned away together, they come back apart. */
+/** Different retry delays spread the retries of requests that were rejected together. */
 const OVERLOADED = [1, 2, 3].map(
   (retryAfterSeconds) =>
-    new ApiError('overloaded', { reason: 'more at once than can be done in time', retryAfterSeconds }),
+    new ApiError('overloaded', { reason: 'concurrent request limit reached', retryAfterSeconds }),
 );
 
 const WRITES_SUSPENDED = new ApiError('service_unavailable', {
-  reason: 'too many commits are pending without an answer',
+  reason: 'too many commits with unknown outcome',
   retryAfterSeconds: 2,
 });
 
-/** Merchants' operations alone pass the gate: payers, and rails with news of money, are never turned away here. */
-const OF_MERCHANTS: ReadonlySet<string> = new Set(
+/** First path segments of merchant operations. The gate never rejects payers or notices from rails. */
+const MERCHANT_SEGMENTS: ReadonlySet<string> = new Set(
   OPERATIONS.filter(isMerchantOperation).map(({ path }) => firstSegment(path)),
 );
 
 /**
- * Stands before the API: each organization within its limits, and all of them together within what this process can do
- * in time. It judges as soon as the headers are there, before the body is read and past the framework, so that turning
- * away stays cheap and what is turned away has done nothing.
+ * Admission control of the API: enforces the rate limit of each organization and the concurrency limit of this process.
+ * It decides as soon as the headers arrive, before the body is read and without the framework, so that a rejection is
+ * cheap and a rejected request has had no effect.
  */
 export class Gate {
   readonly #options: GateOptions;
-  readonly #refusals: RejectionWriter;
+  readonly #rejections: RejectionWriter;
   readonly #limits: Readonly<Record<Kind, RateLimit>>;
   readonly #admissions: Readonly<Record<Kind, Admission>>;
-  readonly #judged = new WeakMap<IncomingMessage, Judgement>();
+  readonly #admitted = new WeakMap<IncomingMessage, AdmissionResult>();
 
   constructor(options: GateOptions) {
     this.#options = options;
-    this.#refusals = new RejectionWriter(options);
+    this.#rejections = new RejectionWriter(options);
     this.#limits = { write: new RateLimit('writes'), read: new RateLimit('reads') };
-    // Apart, for they wait in different places: a flood of one does not shut out the other.
+    // Reads and writes wait for different resources: separate limits keep a flood of one from blocking the other.
     const { maxConcurrentRequests, metrics } = options;
     const admission = () => {
       const delay = new EventLoopDelay();
@@ -85,17 +85,17 @@ export class Gate {
       ]);
     metrics.gauge(
       'caudal_http_requests_in_flight',
-      'Requests of merchants that are being worked on.',
-      byKind(({ inside }) => inside),
+      'Merchant requests in progress.',
+      byKind(({ inFlight }) => inFlight),
     );
     metrics.gauge(
       'caudal_http_requests_in_flight_limit',
-      'How many may be worked on at once before others are turned away; it falls when they take long.',
+      'Current concurrency limit of merchant requests; it falls when requests are slow.',
       byKind(({ limit }) => limit),
     );
   }
 
-  /** Puts itself in front of whatever answers this server's requests now. */
+  /** Wraps the current request handlers of the server. */
   guard(server: Server): void {
     const handlers = server.listeners('request') as ((
       request: IncomingMessage,
@@ -103,59 +103,59 @@ export class Gate {
     ) => void)[];
     server.removeAllListeners('request');
     server.on('request', (request, response) => {
-      if (!this.#turnsAway(request, response)) for (const handle of handlers) handle(request, response);
+      if (!this.#rejects(request, response)) for (const handle of handlers) handle(request, response);
     });
   }
 
-  /** What the gate made of a request whose caller it knew. */
-  judgementOf(request: IncomingMessage): Judgement | null {
-    return this.#judged.get(request) ?? null;
+  /** The result for a request whose credential was cached; null if `admit` must be called. */
+  findAdmission(request: IncomingMessage): AdmissionResult | null {
+    return this.#admitted.get(request) ?? null;
   }
 
-  /** For a request whose credential had to be looked up first. */
-  judge(request: IncomingMessage, response: ServerResponse, principal: Principal): Judgement {
-    const kind = kindOf(request.method);
+  /** Admits or rejects an authenticated request. */
+  admit(request: IncomingMessage, response: ServerResponse, principal: Principal): AdmissionResult {
+    const kind = toKind(request.method);
     if (kind === 'write' && this.#options.writesSuspended())
-      return this.#refused(principal, kind, NO_LIMIT, WRITES_SUSPENDED);
+      return this.#reject(principal, kind, NO_LIMIT, WRITES_SUSPENDED);
     const allowance = this.#limits[kind].take(principal.organization.id, this.#perSecond(principal, kind));
-    const headers = headersOf(allowance);
-    if (allowance && !allowance.allowed) return this.#refused(principal, kind, headers, RATE_LIMITED);
-    const slot = this.#admissions[kind].enter(principal.organization.id);
+    const headers = toHeaders(allowance);
+    if (allowance && !allowance.allowed) return this.#reject(principal, kind, headers, RATE_LIMITED);
+    const slot = this.#admissions[kind].admit(principal.organization.id);
     if (slot === null) {
-      this.#limits[kind].giveBack(principal.organization.id);
-      return this.#refused(principal, kind, headers, anyOf(OVERLOADED));
+      this.#limits[kind].refund(principal.organization.id);
+      return this.#reject(principal, kind, headers, pickRandom(OVERLOADED));
     }
-    // Who had to be looked up may have hung up meanwhile, and is not heard of again.
-    if (response.closed || response.destroyed) slot.hungUp();
-    else response.once('close', () => slot.hungUp());
-    return { principal, headers, slot, fault: null };
+    // During the credential lookup the client may have disconnected: `close` is then never emitted again.
+    if (response.closed || response.destroyed) slot.onDisconnect();
+    else response.once('close', () => slot.onDisconnect());
+    return { principal, headers, slot, rejection: null };
   }
 
-  /** Counts as a write of the organization. @throws Fault `rate_limited` */
+  /** Counts against the write limit of the organization. @throws ApiError `rate_limited` */
   charge(principal: Principal): void {
     const { id } = principal.organization;
     if (this.#limits.write.take(id, this.#perSecond(principal, 'write'))?.allowed === false)
-      throw this.#refused(principal, 'write', {}, RATE_LIMITED).fault;
+      throw this.#reject(principal, 'write', {}, RATE_LIMITED).rejection;
   }
 
-  #turnsAway(request: IncomingMessage, response: ServerResponse): boolean {
-    if (!OF_MERCHANTS.has(firstSegment(request.url ?? ''))) return false;
+  #rejects(request: IncomingMessage, response: ServerResponse): boolean {
+    if (!MERCHANT_SEGMENTS.has(firstSegment(request.url ?? ''))) return false;
     const principal = this.#recall(request.headers);
     if (principal === null) return false;
-    const judgement = this.judge(request, response, principal);
-    if (judgement.fault !== null) {
-      this.#refusals.send(request, response, judgement.fault, judgement.headers);
+    const result = this.admit(request, response, principal);
+    if (result.rejection !== null) {
+      this.#rejections.send(request, response, result.rejection, result.headers);
       return true;
     }
-    this.#judged.set(request, judgement);
+    this.#admitted.set(request, result);
     return false;
   }
 
-  /** Null when it must be looked up, or is no good: others find the words for that. */
+  /** Null if the credential is not cached or is invalid: the route then authenticates the request and reports errors. */
   #recall(headers: IncomingHttpHeaders): Principal | null {
     try {
-      const { text, kinds } = credentialIn(headers);
-      return this.#options.authenticator.recall(text, kinds);
+      const { text, kinds } = readCredential(headers);
+      return this.#options.authenticator.authenticateFromCache(text, kinds);
     } catch {
       return null;
     }
@@ -166,33 +166,33 @@ export class Gate {
     return own ?? this.#options.perSecond[kind];
   }
 
-  #refused(
+  #reject(
     principal: Principal,
     kind: Kind,
-    headers: Judgement['headers'],
-    fault: ApiError,
-  ): Judgement & { readonly fault: ApiError } {
-    this.#refusals.count(fault, kind, principal.organization.id);
-    return { principal, headers, slot: null, fault };
+    headers: AdmissionResult['headers'],
+    rejection: ApiError,
+  ): AdmissionResult & { readonly rejection: ApiError } {
+    this.#rejections.count(rejection, kind, principal.organization.id);
+    return { principal, headers, slot: null, rejection };
   }
 }
 
-const NO_LIMIT: Judgement['headers'] = {};
+const NO_LIMIT: AdmissionResult['headers'] = {};
 
-function headersOf(allowance: Allowance | null): Judgement['headers'] {
+function toHeaders(allowance: Allowance | null): AdmissionResult['headers'] {
   return allowance ? { 'ratelimit-policy': allowance.policy, ratelimit: allowance.limit } : NO_LIMIT;
 }
 
-function kindOf(method: string | undefined): Kind {
+function toKind(method: string | undefined): Kind {
   return method === 'GET' || method === 'HEAD' ? 'read' : 'write';
 }
 
-/** `payins` of `/payins/…?…`. */
+/** `/payins/…?…` → `payins`. */
 function firstSegment(url: string): string {
   const end = url.slice(1).search(/[/?]/);
   return end < 0 ? url.slice(1) : url.slice(1, end + 1);
 }
 
-function anyOf(faults: readonly ApiError[]): ApiError {
-  return faults[Math.floor(randomFraction() * faults.length)] ?? RATE_LIMITED;
+function pickRandom(errors: readonly ApiError[]): ApiError {
+  return errors[Math.floor(randomFraction() * errors.length)] ?? RATE_LIMITED;
 }

@@ -1,9 +1,9 @@
-// The only way to make markup on our pages. A value put into html`…` is escaped unless it was
-// itself made by html`…` or trustedMarkup(), so forgetting to escape is not possible. Escaping covers text and
-// quoted attributes; an attribute must therefore always stand in double quotes.
+// The only way to produce markup. html`…` escapes every interpolated value unless html`…` or trustedMarkup()
+// produced it, so that escaping cannot be forgotten. Escaping covers text and quoted attributes: always put
+// attribute values in double quotes.
 
 class SafeMarkup {
-  // Private on purpose: TypeScript then compares this class by name, and no parsed JSON can pretend to be one.
+  // A private field makes the type nominal: parsed JSON cannot pass as SafeMarkup.
   readonly #markup: string;
 
   constructor(markup: string) {
@@ -46,7 +46,7 @@ export function html(chunks: TemplateStringsArray, ...values: readonly HtmlValue
   return new SafeMarkup(markup);
 }
 
-/** For text written in this repository that escaping would spoil, such as the style sheet. Never for data. */
+/** Marks constant markup from this repository as safe, such as SVG icons. Never pass data. */
 export function trustedMarkup(markup: string): SafeHtml {
   return new SafeMarkup(markup);
 }

@@ -1,9 +1,9 @@
 import type { Language } from '../kit/error-catalogue.ts';
 
-/** @param otherwise for a reader who names neither language */
-export function languageOf(acceptLanguage: string | undefined, otherwise: Language = 'en'): Language {
-  if (!acceptLanguage) return otherwise;
-  let best: Language = otherwise;
+/** @param fallback used when the header names neither language */
+export function negotiateLanguage(acceptLanguage: string | undefined, fallback: Language = 'en'): Language {
+  if (!acceptLanguage) return fallback;
+  let best: Language = fallback;
   let bestWeight = 0;
   for (const part of acceptLanguage.slice(0, 200).split(',')) {
     const [tag = '', ...parameters] = part.trim().toLowerCase().split(';');

@@ -3,34 +3,34 @@ import { canonicalJson } from '../kit/canonical-json.ts';
 import type { Position } from '../kit/cursor.ts';
 import type { Page } from '../kit/page.ts';
 import type { ApiDeps } from './api-deps.ts';
-import { formatNamed } from './fields.ts';
+import { formatIssue } from './fields.ts';
 import type { Reply } from './operation.ts';
 
 const DEFAULT_PAGE_SIZE = 10;
 
-const moment = (about: string) =>
+const timeFilter = (about: string) =>
   z.iso
     .datetime({ offset: true })
     .transform((value) => new Date(value))
     .describe(about);
 
-/** The parameters every list has. */
-export function listFields(what: string, done: string) {
+/** The query parameters that every list has. */
+export function listFields(items: string, verb: string) {
   return {
     cursor: z
       .string()
       .max(200)
       .optional()
-      .describe('`nextCursor` or `previousCursor` of an earlier page of the same list.'),
+      .describe('`nextCursor` or `previousCursor` from a previous page of the same list.'),
     pageSize: z
       .string()
-      .regex(/^\d{1,9}$/, formatNamed('whole'))
+      .regex(/^\d{1,9}$/, formatIssue('integer'))
       .transform(Number)
       .pipe(z.int().min(1).max(100))
       .default(DEFAULT_PAGE_SIZE)
-      .describe(`${what} per page, 1 to 100.`),
-    createdFrom: moment(`${done} at or after this moment.`).optional(),
-    createdTo: moment(`${done} before this moment.`).optional(),
+      .describe(`${items} per page, 1 to 100.`),
+    createdFrom: timeFilter(`${verb} at or after this time.`).optional(),
+    createdTo: timeFilter(`${verb} before this time.`).optional(),
   };
 }
 
@@ -51,19 +51,19 @@ export const PAGE_INFO_EXAMPLE = {
 interface List<Item> {
   readonly name: string;
   readonly organizationId: string;
-  /** A cursor is good for the list and filters it was made for, and for no other. */
+  /** A cursor is valid only for the list and the filters that it was created for. */
   readonly filters: object;
   readonly cursor: string | undefined;
   readonly read: (position: Position | null) => Promise<Page<Item>>;
   readonly view: (item: Item) => object;
 }
 
-/** A page with its cursors. @throws Fault `cursor_invalid` */
+/** Replies with a page and its cursors. @throws ApiError `cursor_invalid` */
 export async function listReply<Item extends { readonly id: string }>(
   { cursors }: Pick<ApiDeps, 'cursors'>,
   { name, organizationId, filters, cursor, read, view }: List<Item>,
 ): Promise<Reply> {
-  const scope = { list: name, organizationId, filters: canonicalJson(plain(filters)) };
+  const scope = { list: name, organizationId, filters: canonicalJson(toPlainFilters(filters)) };
   const page = await read(cursor === undefined ? null : cursors.decode(cursor, scope));
   const first = page.items[0];
   const last = page.items.at(-1);
@@ -82,8 +82,8 @@ export async function listReply<Item extends { readonly id: string }>(
   };
 }
 
-/** Times as text, so that equal filters are equal. */
-function plain(filters: object): object {
+/** Converts dates to strings, so that equal filters have equal canonical JSON. */
+function toPlainFilters(filters: object): object {
   return Object.fromEntries(
     Object.entries(filters).map(([name, value]) => [
       name,

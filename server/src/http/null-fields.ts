@@ -2,15 +2,15 @@ import { z } from 'zod';
 import type { JsonSchema } from './docs/openapi-types.ts';
 
 /**
- * The body without its optional members that are null: typed clients send null for a field that is not set. A member
- * whose schema accepts null keeps it (PATCH clears a value with it), and a required one is left for validation to reject.
+ * Removes optional members that are null, because typed clients send null for fields that are not set. A member whose
+ * schema accepts null keeps it (PATCH clears a value with null). A required member is left for validation to reject.
  */
 export function withoutNullFields(schema: z.ZodType, value: unknown): unknown {
   const object = objectSchema(schema);
   if (object === null || typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   const entries = Object.entries(value);
   const kept = entries.flatMap(([name, member]): [string, unknown][] => {
-    const field = fieldOf(object, name);
+    const field = findField(object, name);
     if (field === null) return [[name, member]];
     if (member === null && field.isOptional() && !field.isNullable()) return [];
     return [[name, withoutNullFields(field, member)]];
@@ -20,7 +20,7 @@ export function withoutNullFields(schema: z.ZodType, value: unknown): unknown {
   return unchanged ? value : Object.fromEntries(kept);
 }
 
-function fieldOf({ shape }: z.ZodObject, name: string): z.ZodType | null {
+function findField({ shape }: z.ZodObject, name: string): z.ZodType | null {
   return Object.hasOwn(shape, name) ? (shape[name] as z.ZodType) : null;
 }
 
@@ -31,7 +31,7 @@ function objectSchema(schema: z.ZodType): z.ZodObject | null {
   return null;
 }
 
-/** The JSON Schema of a request body in which every optional member also accepts null. */
+/** Makes every optional member of a request body's JSON Schema accept null. */
 export function acceptingNull(schema: JsonSchema): JsonSchema {
   const { properties, required = [] } = schema;
   if (properties === undefined) return schema;

@@ -11,8 +11,8 @@ import type {
 import { acceptingNull } from './null-fields.ts';
 import { isMerchantOperation, type Operation } from './operation.ts';
 
-/** Problems any operation can answer, beyond its own. */
-const COMMON: readonly ErrorCode[] = [
+/** Errors that any operation can return, besides its own. */
+const COMMON_ERRORS: readonly ErrorCode[] = [
   'malformed_request',
   'invalid_request',
   'unknown_field',
@@ -20,24 +20,24 @@ const COMMON: readonly ErrorCode[] = [
   'service_unavailable',
   'internal_error',
 ];
-const OF_MERCHANTS: readonly ErrorCode[] = ['unauthorized', 'insufficient_scope', 'rate_limited'];
-const OF_BODIES: readonly ErrorCode[] = ['malformed_json', 'payload_too_large', 'unsupported_media_type'];
+const MERCHANT_ERRORS: readonly ErrorCode[] = ['unauthorized', 'insufficient_scope', 'rate_limited'];
+const BODY_ERRORS: readonly ErrorCode[] = ['malformed_json', 'payload_too_large', 'unsupported_media_type'];
 
 export const problemSchema = z
   .object({
-    type: z.url().describe('Page about this problem.'),
+    type: z.url().describe('URL of the documentation of this error.'),
     title: z.string(),
     status: z.int(),
     detail: z.string(),
     instance: z.string(),
     code: z
       .enum(Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]])
-      .describe('Stable; the only member to branch on.'),
-    requestId: z.string().describe('Quote it when you ask for help.'),
+      .describe('Stable error code. Branch on this member only.'),
+    requestId: z.string().describe('Identifier of the request. Include it when you contact support.'),
     errors: z
       .array(z.object({ path: z.string(), code: z.string(), message: z.string() }))
       .optional()
-      .describe('Each field that is wrong.'),
+      .describe('All invalid fields.'),
   })
   .meta({ id: 'Problem' });
 
@@ -46,7 +46,7 @@ const IDEMPOTENCY_KEY: ParameterObject = {
   in: 'header',
   required: false,
   description:
-    'Makes a repeat safe: the same key with the same body gives the same answer for 30 days, with `Idempotent-Replayed: true`.',
+    'Makes retries safe: for 30 days, the same key with the same body returns the same response, with `Idempotent-Replayed: true`.',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
   example: 'order-1001-attempt',
 };
@@ -55,13 +55,12 @@ const LAST_EVENT_ID: ParameterObject = {
   name: 'Last-Event-ID',
   in: 'header',
   required: false,
-  description:
-    'The last event you have. Browsers and libraries for server-sent events send it by themselves.',
+  description: 'Identifier of the last event you received. Browsers and SSE libraries send it automatically.',
   schema: { type: 'string', format: 'uuid' },
   example: '019b2c5e-b1c2-7d3e-8001-7a8b9c0d1e2f',
 };
 
-/** The OpenAPI 3.1 document, made from the operations themselves. */
+/** Generates the OpenAPI 3.1 document from the operations. */
 export function openApiDocument(
   baseUrl: string,
 ): OpenApiDocument & { readonly servers: readonly { readonly url: string }[] } {
@@ -71,25 +70,28 @@ export function openApiDocument(
     const methods = (paths[operation.path] ??= {});
     methods[operation.method.toLowerCase()] = operationObject(operation, schemas);
   }
-  schemaOf(problemSchema, 'output', schemas);
+  toJsonSchema(problemSchema, 'output', schemas);
   return {
     openapi: '3.1.0',
     info: {
       title: 'Caudal',
       version: '1.0',
       description:
-        'Payins, payouts and hosted payment links on Colombia’s Bre-B and PSE rails.\n\nAmounts are integer cents of a peso. Times are UTC with milliseconds. Paths carry no version; changes are additive. Unknown fields are refused.',
+        'Payins, payouts and hosted payment links on Colombia’s Bre-B and PSE rails.\n\nAmounts are integers in cents (1 peso = 100 cents). Times are UTC with milliseconds. Paths have no version; changes are additive. Requests with unknown fields are rejected.',
     },
     servers: [{ url: baseUrl }],
     tags: [
-      { name: 'Authentication', description: 'How a credential is obtained.' },
+      { name: 'Authentication', description: 'Get an access token.' },
       { name: 'Payins', description: 'Collect money from a payer.' },
-      { name: 'Payouts', description: 'Send money to a Bre-B key, and see first whose it is.' },
-      { name: 'Payment links', description: 'A page on which a payer pays, by the method of their choice.' },
-      { name: 'Balance', description: 'The money we hold for you, and every movement of it.' },
-      { name: 'PSE', description: 'Data of the PSE rail.' },
-      { name: 'Webhooks', description: 'Where your events are sent, and what came of it.' },
-      { name: 'Events', description: 'Every final outcome, to read, to follow live and to have sent again.' },
+      { name: 'Payouts', description: 'Send money to a Bre-B key, and look up its holder first.' },
+      { name: 'Payment links', description: 'Hosted pages where a payer chooses a method and pays.' },
+      { name: 'Balance', description: 'Your balance and its ledger entries.' },
+      { name: 'PSE', description: 'Banks of the PSE rail.' },
+      { name: 'Webhooks', description: 'Endpoints that receive your events, and their deliveries.' },
+      {
+        name: 'Events',
+        description: 'Final outcomes: list them, stream them live, replay their deliveries.',
+      },
     ],
     paths,
     components: {
@@ -101,8 +103,12 @@ export function openApiDocument(
           name: 'x-api-key',
           description: 'An API key: `cdl_test_…` in staging, `cdl_live_…` in production.',
         },
-        bearer: { type: 'http', scheme: 'bearer', description: 'An access token of `POST /oauth/token`.' },
-        basic: { type: 'http', scheme: 'basic', description: "The key's id and the whole API key." },
+        bearer: { type: 'http', scheme: 'bearer', description: 'An access token from `POST /oauth/token`.' },
+        basic: {
+          type: 'http',
+          scheme: 'basic',
+          description: "User name: the API key's id. Password: the full API key.",
+        },
       },
     },
   };
@@ -110,7 +116,7 @@ export function openApiDocument(
 
 function operationObject(operation: Operation, schemas: Record<string, JsonSchema>): OperationObject {
   const merchant = isMerchantOperation(operation);
-  const problems = problemsOf(operation);
+  const problems = listProblems(operation);
   return {
     operationId: operation.operationId,
     tags: [operation.tag],
@@ -119,15 +125,15 @@ function operationObject(operation: Operation, schemas: Record<string, JsonSchem
     ...(merchant ? { 'x-scope': operation.scope } : {}),
     'x-problem-codes': problems,
     security: merchant
-      ? operation.shows === 'bearer'
+      ? operation.preferredAuth === 'bearer'
         ? [{ bearer: [] }, { apiKey: [] }]
         : [{ apiKey: [] }, { bearer: [] }]
       : [{ basic: [] }, {}],
     parameters: [
-      ...parametersOf(operation.params, 'path', schemas),
-      ...parametersOf(operation.query, 'query', schemas),
+      ...toParameters(operation.params, 'path', schemas),
+      ...toParameters(operation.query, 'query', schemas),
       ...(operation.idempotent ? [IDEMPOTENCY_KEY] : []),
-      ...(operation.resumes ? [LAST_EVENT_ID] : []),
+      ...(operation.resumable ? [LAST_EVENT_ID] : []),
     ],
     ...(operation.body
       ? {
@@ -146,13 +152,13 @@ function operationObject(operation: Operation, schemas: Record<string, JsonSchem
   };
 }
 
-/** A form has no null: its absent members are left out. */
+/** Optional members of a JSON body accept null. Form bodies have no null. */
 function bodySchema(
   body: z.ZodType,
   bodyType: Operation['bodyType'],
   schemas: Record<string, JsonSchema>,
 ): JsonSchema {
-  const schema = schemaOf(body, 'input', schemas);
+  const schema = toJsonSchema(body, 'input', schemas);
   if (bodyType !== undefined) return schema;
   const name = schema.$ref?.split('/').at(-1);
   const shared = name === undefined ? undefined : schemas[name];
@@ -161,12 +167,12 @@ function bodySchema(
   return schema;
 }
 
-function problemsOf(operation: Operation): ErrorCode[] {
+function listProblems(operation: Operation): ErrorCode[] {
   const all = [
     ...operation.problems,
-    ...(isMerchantOperation(operation) ? OF_MERCHANTS : []),
-    ...(operation.body ? OF_BODIES : []),
-    ...COMMON,
+    ...(isMerchantOperation(operation) ? MERCHANT_ERRORS : []),
+    ...(operation.body ? BODY_ERRORS : []),
+    ...COMMON_ERRORS,
   ];
   return [...new Set(all)].sort((a, b) => ERRORS[a].status - ERRORS[b].status);
 }
@@ -178,24 +184,24 @@ function successes(
   const requestId = {
     'X-Request-Id': {
       required: true,
-      description: 'Names this request in our logs.',
+      description: 'Identifier of the request, for support.',
       schema: { type: 'string' as const },
     },
   };
   const limits = {
     'RateLimit-Policy': {
       description:
-        'Your limit: `q` requests in `w` seconds, for `"writes"` or `"reads"`. Absent where there is none.',
+        'Your limit: `q` requests in `w` seconds, for `"writes"` or `"reads"`. Absent if there is no limit.',
       schema: { type: 'string' as const },
     },
     RateLimit: {
-      description: 'What is left of it: `r` requests in the next `t` seconds.',
+      description: 'Remaining quota: `r` requests in the next `t` seconds.',
       schema: { type: 'string' as const },
     },
   };
   const replayed = {
     'Idempotent-Replayed': {
-      description: '`true` when the answer is a repeat.',
+      description: '`true` if the response repeats an earlier one.',
       schema: { type: 'string' as const, enum: ['true'] },
     },
   };
@@ -210,7 +216,7 @@ function successes(
             ...(isMerchantOperation(operation) ? limits : {}),
             ...(operation.idempotent ? replayed : {}),
           },
-          content: { [type]: { schema: schemaOf(schema, 'output', schemas), example } },
+          content: { [type]: { schema: toJsonSchema(schema, 'output', schemas), example } },
         },
       ],
     ),
@@ -230,13 +236,13 @@ function failures(problems: readonly ErrorCode[]): Record<string, ResponseObject
   );
 }
 
-function parametersOf(
+function toParameters(
   schema: z.ZodType | undefined,
   where: 'path' | 'query',
   schemas: Record<string, JsonSchema>,
 ): ParameterObject[] {
   if (!schema) return [];
-  const { properties = {}, required = [] } = schemaOf(schema, 'input', schemas);
+  const { properties = {}, required = [] } = toJsonSchema(schema, 'input', schemas);
   return Object.entries(properties).map(([name, property]) => {
     const { description, example, ...rest } = property as JsonSchema;
     return {
@@ -250,8 +256,8 @@ function parametersOf(
   });
 }
 
-/** JSON Schema of a zod schema; those with an id of their own become shared components. */
-function schemaOf(
+/** Converts a zod schema to JSON Schema; schemas with an id become shared components. */
+function toJsonSchema(
   schema: z.ZodType,
   io: 'input' | 'output',
   schemas: Record<string, JsonSchema>,
@@ -264,14 +270,14 @@ function schemaOf(
     $schema?: string;
     $defs?: Record<string, JsonSchema>;
   };
-  for (const [name, definition] of Object.entries($defs)) schemas[name] = relocated(definition);
+  for (const [name, definition] of Object.entries($defs)) schemas[name] = relocateRefs(definition);
   const { id, ...rest } = own as JsonSchema & { id?: string };
-  if (id === undefined) return relocated(rest);
-  schemas[id] = relocated(rest);
+  if (id === undefined) return relocateRefs(rest);
+  schemas[id] = relocateRefs(rest);
   return { $ref: `#/components/schemas/${id}` };
 }
 
-function relocated(schema: JsonSchema): JsonSchema {
+function relocateRefs(schema: JsonSchema): JsonSchema {
   return JSON.parse(
     JSON.stringify(schema, (key, value: unknown) =>
       key === 'id' && typeof value === 'string' ? undefined : value,

@@ -1,38 +1,38 @@
 import type { z } from 'zod';
 import type { ErrorCode, Language } from '../kit/error-catalogue.ts';
 import type { Principal, Scope } from '../organizations/organization.ts';
-import type { AddressField } from './address-field.ts';
 import type { ApiDeps } from './api-deps.ts';
+import type { UrlField } from './url-field.ts';
 
-/** What a handler is given: everything checked, nothing raw but the body an idempotency key vouches for. */
+/** Input of a handler. Everything is validated except `rawBody`, which the idempotency key is bound to. */
 interface Call<Params, Query, Body> {
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
   readonly rawBody: unknown;
   readonly idempotencyKey: string | null;
-  /** Of a client that resumes a stream. */
+  /** Sent by a client that resumes a stream. */
   readonly lastEventId: string | null;
-  /** Whether the credential is still good: for answers that go on. */
+  /** Whether the credential is still valid; streams check it repeatedly. */
   readonly stillAuthorized: () => Promise<boolean>;
-  /** To be called when what follows waits for a rail: the request no longer counts among those we work on. */
+  /** Call it before waiting for a rail, so that the request no longer counts against the concurrency limit. */
   readonly releaseSlot: () => void;
   readonly language: Language;
 }
 
-/** An answer. The status must be one of the operation's `responses`. */
+/** A response. The status must be one of the operation's `responses`. */
 export interface Reply {
   readonly status: number;
   readonly body: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** An answer that goes on: server-sent events, as text. */
+/** A streamed response: server-sent events as text. */
 export interface StreamReply {
   readonly stream: AsyncIterable<string>;
-  /** Its end; a client that does not read until then is cut off. */
+  /** Aborted when the stream ends; a client that does not read the rest soon is disconnected. */
   readonly ended: AbortSignal;
-  /** Called when the client is gone. */
+  /** Called when the client disconnects. */
   readonly close: () => void;
 }
 
@@ -40,7 +40,7 @@ interface ResponseSpec {
   readonly description: string;
   readonly schema: z.ZodType;
   readonly example: unknown;
-  /** `application/json` unless said otherwise. */
+  /** Default: `application/json`. */
   readonly type?: 'text/event-stream';
 }
 
@@ -55,23 +55,23 @@ interface OperationShape<Params extends z.ZodType, Query extends z.ZodType, Body
   readonly params?: Params;
   readonly query?: Query;
   readonly body?: Body;
-  /** Members of the body that are addresses. Their mistakes are told together with what the schema finds. */
-  readonly addresses?: Readonly<Record<string, AddressField>>;
-  /** `application/json` unless said otherwise. */
+  /** URL fields of the body. Their errors are reported together with the schema's. */
+  readonly urlFields?: Readonly<Record<string, UrlField>>;
+  /** Default: `application/json`. */
   readonly bodyType?: 'application/x-www-form-urlencoded';
   readonly bodyExamples?: Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;
-  /** Takes `Idempotency-Key` and remembers it. */
+  /** Accepts and stores `Idempotency-Key`. */
   readonly idempotent?: boolean;
-  /** Takes `Last-Event-ID`. */
-  readonly resumes?: boolean;
-  /** Which of the two schemes the guides show; both are accepted. */
-  readonly shows?: 'apiKey' | 'bearer';
+  /** Accepts `Last-Event-ID`. */
+  readonly resumable?: boolean;
+  /** The authentication scheme shown first in the docs; both are accepted. */
+  readonly preferredAuth?: 'apiKey' | 'bearer';
   readonly responses: Readonly<Record<number, ResponseSpec>>;
-  /** Problems of its own, beyond those every operation can answer. */
+  /** Error codes specific to this operation, besides those common to all. */
   readonly problems: readonly ErrorCode[];
 }
 
-/** An operation of a merchant: authenticated, with a scope. */
+/** An authenticated operation that requires a scope. */
 export interface MerchantOperation<
   Params extends z.ZodType = z.ZodType,
   Query extends z.ZodType = z.ZodType,
@@ -85,7 +85,7 @@ export interface MerchantOperation<
   ): Promise<Reply | StreamReply>;
 }
 
-/** An operation anyone may call; it looks after credentials itself. */
+/** An operation without authentication by the router; it checks credentials itself. */
 export interface PublicOperation<Body extends z.ZodType = z.ZodType>
   extends OperationShape<z.ZodType, z.ZodType, Body> {
   handle(
@@ -103,11 +103,11 @@ export function isMerchantOperation(operation: Operation): operation is Merchant
   return 'scope' in operation;
 }
 
-/** One file an operation: its words, its schema and its handler, from which OpenAPI and the docs are made. */
+/** Defines an operation: texts, schemas and handler. The router, OpenAPI and the docs are generated from it. */
 export function merchantOperation<Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType>(
   operation: MerchantOperation<Params, Query, Body>,
 ): MerchantOperation {
-  // The router calls `handle` only with what the operation's own schemas let through.
+  // Widening is safe: the router calls `handle` only with values that the operation's own schemas accepted.
   return operation;
 }
 

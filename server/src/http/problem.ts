@@ -2,39 +2,39 @@ import type { FastifyReply } from 'fastify';
 import type { Language } from '../kit/error-catalogue.ts';
 import type { ApiError } from '../kit/errors.ts';
 
-/** RFC 9457. `code` is what a client branches on; the texts are for people. */
+/** RFC 9457 problem. Clients branch on `code`; the texts are for people. */
 export function problemBody(
-  fault: ApiError,
+  error: ApiError,
   context: { baseUrl: string; requestId: string; instance: string; language: Language },
 ): object {
-  const { entry } = fault;
+  const { entry } = error;
   return {
-    type: `${context.baseUrl}/docs/errors/${fault.code}`,
+    type: `${context.baseUrl}/docs/errors/${error.code}`,
     title: entry.title[context.language],
     status: entry.status,
     detail: entry.cause[context.language],
     instance: context.instance,
-    code: fault.code,
+    code: error.code,
     requestId: context.requestId,
-    ...fault.members,
-    ...(fault.fields.length > 0 ? { errors: fault.fields } : {}),
+    ...error.members,
+    ...(error.fields.length > 0 ? { errors: error.fields } : {}),
   };
 }
 
 export function sendProblem(
   reply: FastifyReply,
-  fault: ApiError,
+  error: ApiError,
   context: Parameters<typeof problemBody>[1],
 ): FastifyReply {
   reply
-    .code(fault.entry.status)
+    .code(error.entry.status)
     .header('content-type', 'application/problem+json; charset=utf-8')
     .header('content-language', context.language);
-  if (fault.retryAfterSeconds !== null) reply.header('retry-after', String(fault.retryAfterSeconds));
-  if (fault.entry.status === 401)
+  if (error.retryAfterSeconds !== null) reply.header('retry-after', String(error.retryAfterSeconds));
+  if (error.entry.status === 401)
     reply.header(
       'www-authenticate',
-      `${fault.code === 'invalid_client' ? 'Basic' : 'Bearer'} realm="caudal"`,
+      `${error.code === 'invalid_client' ? 'Basic' : 'Bearer'} realm="caudal"`,
     );
-  return reply.send(JSON.stringify(problemBody(fault, context)));
+  return reply.send(JSON.stringify(problemBody(error, context)));
 }

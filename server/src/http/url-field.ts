@@ -4,45 +4,46 @@ import type { FieldError } from '../kit/errors.ts';
 import type { ValidatedUrl } from '../kit/url-rules.ts';
 import { validateWebhookUrl } from '../webhooks/webhook-address.ts';
 import { validateCallbackUrl } from './callback-url.ts';
+import type { UrlFieldCode } from './fields.ts';
 import { fieldError } from './validation.ts';
 
-type Deployment = Pick<Deps, 'environment' | 'webhooksToLoopback'>;
+type Deployment = Pick<Deps, 'environment' | 'webhooksAllowLoopback'>;
 
-/** A member of a body that is an address: what it may be depends on the deployment, which no schema knows. */
-export interface AddressField {
-  readonly code: 'invalid_url' | 'invalid_webhook_url';
-  readonly judge: (deployment: Deployment, text: string) => ValidatedUrl;
+/** A URL field of a request body. Its rules depend on the deployment, so the static schema cannot check them. */
+export interface UrlField {
+  readonly code: UrlFieldCode;
+  readonly validate: (deployment: Deployment, text: string) => ValidatedUrl;
 }
 
-export const CALLBACK_ADDRESS: AddressField = {
+export const CALLBACK_URL: UrlField = {
   code: 'invalid_url',
-  judge: ({ environment }, text) => validateCallbackUrl(text, environment),
+  validate: ({ environment }, text) => validateCallbackUrl(text, environment),
 };
 
-export const WEBHOOK_ADDRESS: AddressField = {
+export const WEBHOOK_URL: UrlField = {
   code: 'invalid_webhook_url',
-  judge: ({ environment, webhooksToLoopback }, text) =>
-    validateWebhookUrl(text, environment, webhooksToLoopback),
+  validate: ({ environment, webhooksAllowLoopback }, text) =>
+    validateWebhookUrl(text, environment, webhooksAllowLoopback),
 };
 
-/** Every rule that the addresses of a body break. What is no text is the schema's to refuse. */
-export function addressErrors(
+/** Lists every rule that the URL fields of a body break. The schema rejects values that are not strings. */
+export function urlErrors(
   deployment: Deployment,
-  fields: Readonly<Record<string, AddressField>>,
+  fields: Readonly<Record<string, UrlField>>,
   body: unknown,
   language: Language,
 ): FieldError[] {
   const values = Object(body) as Readonly<Record<string, unknown>>;
-  return Object.entries(fields).flatMap(([name, { code, judge }]) => {
+  return Object.entries(fields).flatMap(([name, { code, validate }]) => {
     const value = values[name];
-    const { broken } = typeof value === 'string' ? judge(deployment, value) : { broken: [] };
-    return broken.map((rule) => fieldError(name, code, language, `address.${rule}`));
+    const { broken } = typeof value === 'string' ? validate(deployment, value) : { broken: [] };
+    return broken.map((rule) => fieldError(name, code, language, `url.${rule}`));
   });
 }
 
-/** The form in which an address is kept, of one that `addressErrors` let pass. */
-export function serialized({ judge }: AddressField, deployment: Deployment, text: string): string {
-  const { href } = judge(deployment, text);
-  if (href === null) throw new Error('an address was not judged with its body');
+/** The normalized URL to store. Call it only after `urlErrors` found no error. */
+export function serializeUrl({ validate }: UrlField, deployment: Deployment, text: string): string {
+  const { href } = validate(deployment, text);
+  if (href === null) throw new Error('URL field was not validated with its body');
   return href;
 }

@@ -1,12 +1,18 @@
 import type { z } from 'zod';
 import type { Language } from '../kit/error-catalogue.ts';
 import { ApiError, type FieldError } from '../kit/errors.ts';
-import type { FieldCode } from './fields.ts';
+import type { UrlRule } from '../kit/url-rules.ts';
+import type { FieldCode, FormatName, UrlFieldCode } from './fields.ts';
 
 type Issue = z.core.$ZodIssue;
 
-/** What a field error says, by code. `{…}` is filled from the rule that was broken. */
-const MESSAGES: Readonly<Record<string, Readonly<Record<Language, string>>>> = {
+type Translations = Readonly<Record<Language, string>>;
+
+/** Keys that other modules refer to: a missing message is a type error. */
+type RequiredKey = FieldCode | `format.${FormatName}` | `url.${UrlRule}`;
+
+/** Messages of field errors. The broken rule fills the `{…}` placeholders. */
+const MESSAGES = {
   required: { en: 'This field is required.', es: 'Este campo es obligatorio.' },
   unknown_field: {
     en: 'There is no such field or parameter here.',
@@ -17,7 +23,7 @@ const MESSAGES: Readonly<Record<string, Readonly<Record<Language, string>>>> = {
   too_big: { en: 'Must be at most {limit}.', es: 'Debe ser máximo {limit}.' },
   too_short: { en: 'Must have at least {limit} characters.', es: 'Debe tener mínimo {limit} caracteres.' },
   too_long: { en: 'Must have at most {limit} characters.', es: 'Debe tener máximo {limit} caracteres.' },
-  // No list here needs more than one.
+  // No list requires more than one entry.
   too_few: { en: 'Must have at least one entry.', es: 'Debe tener al menos un elemento.' },
   too_many: { en: 'Must have at most {limit} entries.', es: 'Debe tener máximo {limit} elementos.' },
   invalid_value: { en: 'Must be one of: {values}.', es: 'Debe ser uno de: {values}.' },
@@ -38,7 +44,7 @@ const MESSAGES: Readonly<Record<string, Readonly<Record<Language, string>>>> = {
     en: 'Must be an international number, a plus sign and 7 to 15 digits, such as +573001234567.',
     es: 'Debe ser un número internacional, un signo más y de 7 a 15 dígitos, como +573001234567.',
   },
-  'format.whole': {
+  'format.integer': {
     en: 'Must be a whole number of at most nine digits.',
     es: 'Debe ser un número entero de máximo nueve dígitos.',
   },
@@ -59,32 +65,32 @@ const MESSAGES: Readonly<Record<string, Readonly<Record<Language, string>>>> = {
     es: 'Debe ser texto sin caracteres de control, y no solo espacios.',
   },
   invalid_breb_key: {
-    en: 'Cannot be a Bre-B key of any type.',
+    en: 'Is not a valid Bre-B key.',
     es: 'No puede ser una llave Bre-B de ningún tipo.',
   },
   invalid_document: {
-    en: 'Cannot be a number of this document type.',
+    en: 'Is not a valid number for this document type.',
     es: 'No puede ser un número de este tipo de documento.',
   },
-  'address.whole': {
-    en: 'Must be a whole address without spaces or line breaks, such as https://shop.example.com/path.',
+  'url.malformed': {
+    en: 'Must be an absolute URL without spaces or line breaks, such as https://shop.example.com/path.',
     es: 'Debe ser una dirección completa, sin espacios ni saltos de línea, como https://shop.example.com/ruta.',
   },
-  'address.length': {
-    en: 'Must have at most 2048 characters, also with its special characters encoded.',
+  'url.length': {
+    en: 'Must have at most 2048 characters, with special characters encoded.',
     es: 'Debe tener máximo 2048 caracteres, también con sus caracteres especiales codificados.',
   },
-  'address.anonymous': {
-    en: 'Must not carry a user or a password.',
+  'url.no_credentials': {
+    en: 'Must not contain a user name or a password.',
     es: 'No debe llevar usuario ni contraseña.',
   },
-  'address.https': {
-    en: 'Must begin with https:// (http:// only on a staging server that allows it, to its own machine).',
+  'url.https': {
+    en: 'Must begin with https:// (http:// only to loopback, on a staging server that allows it).',
     es: 'Debe empezar por https:// (http:// solo en un servidor de pruebas que lo permita, hacia su propio equipo).',
   },
-  'address.port': { en: 'Must not name port 0.', es: 'No debe indicar el puerto 0.' },
-  'address.public': {
-    en: 'Must lead to the public internet: not to this machine, a private or reserved address, or a name that only a private network knows.',
+  'url.port': { en: 'Must not use port 0.', es: 'No debe indicar el puerto 0.' },
+  'url.public': {
+    en: 'Must point to the public internet: not to a loopback, private or reserved address, nor to a name that only resolves in a private network.',
     es: 'Debe llevar a internet público: no a este equipo, a una dirección privada o reservada, ni a un nombre que solo conoce una red privada.',
   },
   one_or_the_other: {
@@ -92,17 +98,19 @@ const MESSAGES: Readonly<Record<string, Readonly<Record<Language, string>>>> = {
     es: 'No se puede enviar junto con `createdFrom` y `createdTo`.',
   },
   reserved_header: {
-    en: 'This header is set by the service itself.',
+    en: 'Caudal sets this header itself.',
     es: 'Este encabezado lo pone el propio servicio.',
   },
-  not_for_this_rail: { en: 'Belongs to the other rail.', es: 'Es del otro medio de pago.' },
+  not_for_this_rail: { en: 'Not allowed for this rail.', es: 'Es del otro medio de pago.' },
   unsupported_bank: {
     en: 'Is not a supported bank; GET /pse/banks lists them.',
     es: 'No es un banco soportado; GET /pse/banks los lista.',
   },
-};
+} satisfies Readonly<Record<RequiredKey, Translations>> & Readonly<Record<string, Translations>>;
 
-const TYPES: Readonly<Record<string, Readonly<Record<Language, string>>>> = {
+type MessageKey = keyof typeof MESSAGES;
+
+const TYPES: Readonly<Record<string, Translations>> = {
   string: { en: 'a string', es: 'un texto' },
   number: { en: 'a number', es: 'un número' },
   int: { en: 'a whole number', es: 'un número entero' },
@@ -112,21 +120,23 @@ const TYPES: Readonly<Record<string, Readonly<Record<Language, string>>>> = {
 };
 
 /**
- * Reads a part of the request, or throws the problem that names every field of it that is wrong.
- * @param foundElsewhere mistakes that the schema cannot see; left out where it has found one of its own in the field
+ * Parses a part of the request.
+ * @param otherErrors errors that the schema cannot detect; dropped for fields where the schema reports an error
+ * @throws ApiError with every invalid field
  */
 export function readPart<T extends z.ZodType>(
   schema: T,
   value: unknown,
   prefix: string,
   language: Language,
-  foundElsewhere: readonly FieldError[] = [],
+  otherErrors: readonly FieldError[] = [],
 ): z.output<T> {
   const parsed = schema.safeParse(value);
-  if (parsed.success && foundElsewhere.length === 0) return parsed.data;
-  const found = parsed.error?.issues.flatMap((issue) => fieldErrors(issue, value, prefix, language)) ?? [];
-  const others = foundElsewhere.filter(({ path }) => !found.some((error) => error.path === path));
-  throw invalidRequest([...found, ...others]);
+  if (parsed.success && otherErrors.length === 0) return parsed.data;
+  const schemaErrors =
+    parsed.error?.issues.flatMap((issue) => fieldErrors(issue, value, prefix, language)) ?? [];
+  const others = otherErrors.filter(({ path }) => !schemaErrors.some((error) => error.path === path));
+  throw invalidRequest([...schemaErrors, ...others]);
 }
 
 export function invalidRequest(fields: readonly FieldError[]): ApiError {
@@ -134,14 +144,14 @@ export function invalidRequest(fields: readonly FieldError[]): ApiError {
   return new ApiError(onlyUnknown ? 'unknown_field' : 'invalid_request', { fields });
 }
 
-/** @param text which of the code's messages, where it has several */
+/** @param key selects the message: some codes have several */
 export function fieldError(
   path: string,
-  code: FieldCode | 'invalid_format',
+  code: FieldCode | UrlFieldCode | 'invalid_format',
   language: Language,
-  text: string = code,
+  key: MessageKey,
 ): FieldError {
-  return { path, code, message: MESSAGES[text]?.[language] ?? '' };
+  return { path, code, message: MESSAGES[key][language] };
 }
 
 function fieldErrors(issue: Issue, value: unknown, prefix: string, language: Language): FieldError[] {
@@ -150,11 +160,11 @@ function fieldErrors(issue: Issue, value: unknown, prefix: string, language: Lan
     return issue.keys.map((key) => ({
       path: path === '' || path.endsWith('.') ? path + key : `${path}.${key}`,
       code: 'unknown_field',
-      message: MESSAGES['unknown_field']?.[language] ?? '',
+      message: MESSAGES.unknown_field[language],
     }));
   }
-  const { code, text = code, details = {} } = describe(issue, value, language);
-  let message = MESSAGES[text]?.[language] ?? '';
+  const { code, key = code, details = {} } = describe(issue, value, language);
+  let message: string = MESSAGES[key][language];
   for (const [name, detail] of Object.entries(details)) message = message.replace(`{${name}}`, detail);
   return [{ path: path.replace(/\.$/, '') || 'body', code, message }];
 }
@@ -163,7 +173,7 @@ function describe(
   issue: Issue,
   value: unknown,
   language: Language,
-): { code: string; text?: string; details?: Record<string, string> } {
+): { code: MessageKey; key?: MessageKey; details?: Record<string, string> } {
   const missing = valueAt(value, issue.path) === undefined;
   switch (issue.code) {
     case 'invalid_type':
@@ -177,35 +187,40 @@ function describe(
       return {
         code: issue.origin === 'string' ? 'too_short' : 'too_small',
         details: { limit: String(issue.minimum) },
-        ...(issue.origin === 'array' ? { text: 'too_few' } : {}),
+        ...(issue.origin === 'array' ? { key: 'too_few' } : {}),
       };
     case 'too_big':
       return {
         code: issue.origin === 'string' ? 'too_long' : 'too_big',
         details: { limit: String(issue.maximum) },
-        ...(issue.origin === 'array' ? { text: 'too_many' } : {}),
+        ...(issue.origin === 'array' ? { key: 'too_many' } : {}),
       };
     case 'invalid_value':
       return missing
         ? { code: 'required' }
         : { code: 'invalid_value', details: { values: issue.values.map(String).join(', ') } };
     case 'invalid_format': {
-      // Of a pattern zod knows no name; the schema gives it one (`formatNamed`).
-      const text = issue.format === 'regex' ? issue.message : `format.${issue.format}`;
-      return { code: 'invalid_format', ...(text in MESSAGES ? { text } : {}) };
+      // zod has no name for a regular expression; the schema provides one with `formatIssue`.
+      const key = issue.format === 'regex' ? issue.message : `format.${issue.format}`;
+      return { code: 'invalid_format', ...(isMessageKey(key) ? { key } : {}) };
     }
     case 'custom':
-      return { code: String(issue.params?.['code'] ?? 'invalid_format') };
+      // `fieldIssue` is the only source of custom issues.
+      return { code: (issue.params?.['code'] ?? 'invalid_format') as FieldCode | 'invalid_format' };
     default:
       return { code: missing ? 'required' : 'invalid_format' };
   }
 }
 
+function isMessageKey(key: string): key is MessageKey {
+  return Object.hasOwn(MESSAGES, key);
+}
+
 function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
-  let here = value;
+  let current = value;
   for (const step of path) {
-    if (here === null || typeof here !== 'object') return undefined;
-    here = (here as Record<PropertyKey, unknown>)[step];
+    if (current === null || typeof current !== 'object') return undefined;
+    current = (current as Record<PropertyKey, unknown>)[step];
   }
-  return here;
+  return current;
 }

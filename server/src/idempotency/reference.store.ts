@@ -8,56 +8,58 @@ export interface ReferenceReservation {
   readonly resourceId: string;
 }
 
-/** "Do update" for the same reason as with idempotency keys: a 409 is a promise as well. */
-const CLAIM = statement(
-  'reference.claim',
+/** `do update` for the same reason as with idempotency keys: a 409 must survive a failover. */
+const RESERVE = statement(
+  'reference.reserve',
   `insert into caudal.resource_references (organization_id, kind, reference, resource_id)
    select organization_id, $1, reference, resource_id
-   from unnest($2::uuid[], $3::text[], $4::uuid[]) as claim (organization_id, reference, resource_id)
+   from unnest($2::uuid[], $3::text[], $4::uuid[]) as reservation (organization_id, reference, resource_id)
    on conflict on constraint reference_once do update set repeats = resource_references.repeats + 1
    returning resource_id, reference`,
 );
 
 /**
- * Claims references for ever; answers which resource holds each, in the order of the claims.
- * @param claims sorted by organization and reference, no two equal
+ * Reserves references permanently.
+ * @param reservations sorted by organization and reference, without duplicates
+ * @returns the resource that holds each reference, in the given order
  */
 export async function reserveReferences(
   tx: Tx,
   kind: ReferenceKind,
-  claims: readonly ReferenceReservation[],
+  reservations: readonly ReferenceReservation[],
 ): Promise<string[]> {
-  if (claims.length === 0) return [];
-  const rows = await tx.query<{ resource_id: string; reference: string }>(CLAIM, [
+  if (reservations.length === 0) return [];
+  const rows = await tx.query<{ resource_id: string; reference: string }>(RESERVE, [
     kind,
-    claims.map((claim) => claim.organizationId),
-    claims.map((claim) => claim.reference),
-    claims.map((claim) => claim.resourceId),
+    reservations.map((reservation) => reservation.organizationId),
+    reservations.map((reservation) => reservation.reference),
+    reservations.map((reservation) => reservation.resourceId),
   ]);
-  return claims.map((claim, index) => {
+  return reservations.map((reservation, index) => {
     const row = rows[index];
-    if (row?.reference !== claim.reference) throw new Error('claims came back in another order');
+    if (row?.reference !== reservation.reference)
+      throw new Error('reservations were returned in a different order');
     return row.resource_id;
   });
 }
 
 const RELEASE = statement(
   'reference.release',
-  `delete from caudal.resource_references r using unnest($2::uuid[], $3::text[], $4::uuid[]) as claim (organization_id, reference, resource_id)
-   where r.organization_id = claim.organization_id and r.kind = $1 and r.reference = claim.reference and r.resource_id = claim.resource_id`,
+  `delete from caudal.resource_references r using unnest($2::uuid[], $3::text[], $4::uuid[]) as reservation (organization_id, reference, resource_id)
+   where r.organization_id = reservation.organization_id and r.kind = $1 and r.reference = reservation.reference and r.resource_id = reservation.resource_id`,
 );
 
-/** Takes back claims of commands that came to nothing. */
+/** Releases the references of commands that created nothing. */
 export async function releaseReferences(
   tx: Tx,
   kind: ReferenceKind,
-  claims: readonly ReferenceReservation[],
+  reservations: readonly ReferenceReservation[],
 ): Promise<void> {
-  if (claims.length === 0) return;
+  if (reservations.length === 0) return;
   await tx.query(RELEASE, [
     kind,
-    claims.map((claim) => claim.organizationId),
-    claims.map((claim) => claim.reference),
-    claims.map((claim) => claim.resourceId),
+    reservations.map((reservation) => reservation.organizationId),
+    reservations.map((reservation) => reservation.reference),
+    reservations.map((reservation) => reservation.resourceId),
   ]);
 }

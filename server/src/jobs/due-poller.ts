@@ -7,18 +7,18 @@ const IDLE_FACTOR = 5;
 const POLLS_TO_IDLE = 10;
 
 interface DuePollerOptions {
-  /** Between two polls of a worker that has work. */
+  /** Poll interval of a worker that has work. */
   readonly everyMs: number;
   /** Wakes the loops whose work is due. */
   readonly poll: () => Promise<void>;
-  /** Whether work is under way, which may leave more. */
+  /** Whether work is in progress, which may create more. */
   readonly busy: () => boolean;
   readonly failures: FailureLog;
 }
 
 /**
- * Asks the database what is due, by one statement for all loops. Signals wake loops sooner; the poll finds what becomes due
- * by time, what a signal did not reach, and what another process left behind when it died.
+ * Polls the database for due work with one statement for all loops. Signals wake loops sooner; the poll finds work that
+ * becomes due by time, work whose signal was lost, and work of a process that died.
  */
 export class DuePoller {
   readonly #options: DuePollerOptions;
@@ -36,14 +36,14 @@ export class DuePoller {
     this.#schedule(0);
   }
 
-  /** A loop found work: the next poll comes soon, for one piece of work leads to another. */
+  /** Called when a loop found work: the next poll comes soon, because work often creates more work. */
   worked(): void {
     this.#workedAt = monotonicMs();
     const { everyMs } = this.#options;
     if (this.#timer && this.#nextAt - this.#workedAt > everyMs) this.#schedule(everyMs);
   }
 
-  /** Resolves when the poll under way is done. */
+  /** Resolves when the poll in progress is done. */
   async stop(): Promise<void> {
     this.#stopped = true;
     if (this.#timer) clearTimeout(this.#timer);

@@ -1,14 +1,14 @@
 import type { FailureLog } from '../db/failure-log.ts';
 import { monotonicMs } from '../kit/clock.ts';
 
-/** A loop rests four times as long as a round took, so that one round handles what several commits left. */
+/** A loop rests four times as long as its run took, so that one round handles the work of several commits. */
 const REST_FACTOR = 4;
 
 interface LoopOptions {
   readonly name: string;
-  /** The longest rest between two runs of a loop that is woken continually. */
+  /** Maximum rest between two runs of a loop that is woken continuously. */
   readonly restMs: number;
-  /** Does one round; answers how much it found. */
+  /** Runs one round; returns the number of items it found. */
   readonly round: () => Promise<number>;
   readonly failures: FailureLog;
   /** Called after a round that found work. */
@@ -47,7 +47,7 @@ export class Loop {
     }, waitMs);
   }
 
-  /** Resolves when the round under way is done. */
+  /** Resolves when the round in progress is done. */
   async stop(): Promise<void> {
     this.#stopped = true;
     if (this.#timer) clearTimeout(this.#timer);
@@ -63,7 +63,7 @@ export class Loop {
 
   async #run(): Promise<void> {
     const { name, restMs, round, failures, onWork } = this.#options;
-    const began = monotonicMs();
+    const startedAt = monotonicMs();
     let found = 0;
     try {
       do {
@@ -72,7 +72,7 @@ export class Loop {
         if (found > 0) onWork();
       } while (found > 0 && !this.#stopped);
       failures.succeeded(name);
-      this.#restUntil = monotonicMs() + Math.min(restMs, REST_FACTOR * (monotonicMs() - began));
+      this.#restUntil = monotonicMs() + Math.min(restMs, REST_FACTOR * (monotonicMs() - startedAt));
     } catch (error) {
       failures.failed(name, error);
       this.#restUntil = monotonicMs() + restMs;

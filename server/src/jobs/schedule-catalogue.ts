@@ -1,17 +1,17 @@
-/** What runs by the clock. Work that belongs to a payment is never here: it is due in its own row. */
+/** A cron schedule. Work of a payment is never scheduled here: its own row has the due time. */
 export interface Schedule {
   readonly name: string;
   /** Five fields, read in `timezone`. */
   readonly cron: string;
   readonly timezone: string;
-  /** After a time in which no worker lived: `once` makes up for the latest run that was missed. */
+  /** After a period without workers: `once` runs the latest missed run. */
   readonly missed: 'skip' | 'once';
   readonly retries: number;
-  /** Before the first retry, of a run that failed or whose worker died; doubled each time, up to ten minutes. */
+  /** Delay before the first retry of a run that failed or whose worker died; doubled each time, up to ten minutes. */
   readonly retryAfterSeconds: number;
-  /** A run that takes longer counts as failed. One whose process died is known by its silence, much sooner. */
-  readonly withinSeconds: number;
-  readonly why: string;
+  /** A run that takes longer counts as failed. A run whose process died is detected much sooner by its missing heartbeat. */
+  readonly timeoutSeconds: number;
+  readonly description: string;
 }
 
 const BOGOTA = 'America/Bogota';
@@ -21,12 +21,12 @@ export const SCHEDULES = [
     name: 'settlement',
     cron: '* * * * *',
     timezone: BOGOTA,
-    // What is left is due in its rows: the next minute finds it.
+    // The remaining work has due times in its rows: the next run finds it.
     missed: 'skip',
     retries: 3,
     retryAfterSeconds: 1,
-    withinSeconds: 300,
-    why: 'makes the money of payins available once it has waited long enough',
+    timeoutSeconds: 300,
+    description: 'moves payin money from pending to available after the settlement delay',
   },
   {
     name: 'subtotals',
@@ -35,19 +35,19 @@ export const SCHEDULES = [
     missed: 'once',
     retries: 3,
     retryAfterSeconds: 1,
-    withinSeconds: 300,
-    why: 'closes the past of shared accounts, so that their sums read only what came since',
+    timeoutSeconds: 300,
+    description: 'rolls up subtotals of shared accounts, so that their balances read only recent transfers',
   },
   {
     name: 'bank-list',
-    // Before people pay and after PSE's night work.
+    // Before payers are active and after PSE's nightly maintenance.
     cron: '10 3 * * *',
     timezone: BOGOTA,
     missed: 'once',
     retries: 12,
     retryAfterSeconds: 1,
-    withinSeconds: 60,
-    why: 'asks PSE which banks it offers today',
+    timeoutSeconds: 60,
+    description: 'refreshes the list of banks from PSE',
   },
   {
     name: 'housekeeping',
@@ -56,8 +56,8 @@ export const SCHEDULES = [
     missed: 'once',
     retries: 3,
     retryAfterSeconds: 1,
-    withinSeconds: 300,
-    why: 'makes the coming months and lets old idempotency keys and tokens go',
+    timeoutSeconds: 300,
+    description: 'creates upcoming monthly partitions and purges expired idempotency keys and tokens',
   },
   {
     name: 'ledger-verify',
@@ -66,8 +66,8 @@ export const SCHEDULES = [
     missed: 'once',
     retries: 1,
     retryAfterSeconds: 1,
-    withinSeconds: 3600,
-    why: 'recomputes the books; one that does not add up is a failed run, an error in the log and a metric',
+    timeoutSeconds: 3600,
+    description: 'verifies the ledger; an inconsistency fails the run, logs an error and sets a metric',
   },
 ] as const satisfies readonly Schedule[];
 

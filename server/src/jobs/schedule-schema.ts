@@ -4,18 +4,18 @@ import { OWNER_SESSION, ownerClient } from '../db/owner-client.ts';
 import { type RoleNames, withRoleNames } from '../kit/database-roles.ts';
 import { SCHEDULES, type Schedule } from './schedule-catalogue.ts';
 
-/** pg-boss has it to itself; nothing of ours refers to it. */
+/** Used by pg-boss only; our tables do not reference it. */
 export const JOBS_SCHEMA = 'caudal_jobs';
 
-/** A worker that has said nothing of its run for so long is dead, and the run is another's. The shortest pg-boss takes. */
-const SILENT_FOR_SECONDS = 10;
+/** Without a heartbeat for this long a worker counts as dead and another worker takes its run. The minimum of pg-boss. */
+const HEARTBEAT_TIMEOUT_SECONDS = 10;
 
-const KEEP_RUNS_SECONDS = 172_800;
-const LONGEST_RETRY_SECONDS = 600;
+const RUN_RETENTION_SECONDS = 172_800;
+const MAX_RETRY_DELAY_SECONDS = 600;
 
 /**
- * Makes pg-boss's tables, queues and schedules as their owner, so that workers need no right to change a table.
- * Forward only, like migrations, and one at a time: two grants on one table at once fail in PostgreSQL.
+ * Creates pg-boss's tables, queues and schedules as their owner, so that workers need no right to alter tables.
+ * Forward only, like migrations, and serialized by a lock: concurrent grants on one table fail in PostgreSQL.
  */
 export async function installSchedules(
   ownerUrl: string,
@@ -25,7 +25,7 @@ export async function installSchedules(
   const client = ownerClient(ownerUrl, 'caudal-migrate');
   await client.connect();
   try {
-    // Held until the connection ends.
+    // The lock is held until the connection ends.
     await client.query("select pg_advisory_lock(hashtext('caudal.schedules'))");
     await installTables(ownerUrl, schedules);
     await grantRights(client, roles);
@@ -44,7 +44,7 @@ async function installTables(ownerUrl: string, schedules: readonly Schedule[]): 
     schedule: false,
     supervise: false,
   });
-  // A failure reaches us by the call that failed; without a listener the event of it would end the process.
+  // The failed call reports the error; an 'error' event without a listener would end the process.
   boss.on('error', () => undefined);
   try {
     await boss.start();
@@ -58,15 +58,15 @@ async function installTables(ownerUrl: string, schedules: readonly Schedule[]): 
 
 async function ensureSchedule(boss: PgBoss, schedule: Schedule): Promise<void> {
   const options: QueueOptions = {
-    expireInSeconds: schedule.withinSeconds,
-    heartbeatSeconds: SILENT_FOR_SECONDS,
+    expireInSeconds: schedule.timeoutSeconds,
+    heartbeatSeconds: HEARTBEAT_TIMEOUT_SECONDS,
     retryLimit: schedule.retries,
     retryDelay: schedule.retryAfterSeconds,
     retryBackoff: true,
-    retryDelayMax: LONGEST_RETRY_SECONDS,
-    deleteAfterSeconds: KEEP_RUNS_SECONDS,
+    retryDelayMax: MAX_RETRY_DELAY_SECONDS,
+    deleteAfterSeconds: RUN_RETENTION_SECONDS,
   };
-  // Exclusive: one run waiting or under way, whoever asks for a second; that is how two workers make one run.
+  // Exclusive: at most one run is queued or active, so that several workers create only one run.
   await boss.createQueue(schedule.name, { ...options, policy: 'exclusive' });
   await boss.updateQueue(schedule.name, options);
   await boss.schedule(schedule.name, schedule.cron, null, {

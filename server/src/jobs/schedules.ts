@@ -10,23 +10,23 @@ import { dueQueues, lastSuccesses } from './schedule.store.ts';
 import type { Schedule } from './schedule-catalogue.ts';
 import { JOBS_SCHEMA } from './schedule-schema.ts';
 
-const TRY_AGAIN_MS = 3000;
-/** Well within the time a process has to stop; a run that takes longer is failed and tried again by another worker. */
+const START_RETRY_MS = 3000;
+/** Shorter than the shutdown time of the process; a longer run is failed and another worker retries it. */
 const STOP_WITHIN_MS = 10_000;
 const POLL_EVERY_MS = 2000;
-/** pg-boss polls each queue by a statement of its own; that is left for the case that ours fails. */
+/** pg-boss polls each queue with its own statement; this is only the fallback for our own poll. */
 const BOSS_POLLS_EVERY_SECONDS = 60;
 
 export interface ScheduleWork {
-  /** Does the run; ends early when the signal says so, since another run comes. */
+  /** Runs the work; returns early when the signal is aborted, because another run follows. */
   readonly run: (signal: AbortSignal) => Promise<void>;
-  /** Whether a starting worker asks for a run at once. */
+  /** Whether a starting worker requests a run immediately. */
   readonly dueAtStart?: () => Promise<boolean>;
 }
 
 interface SchedulesOptions<Name extends string> {
   readonly systemUrl: string;
-  /** Most connections that pg-boss may take. */
+  /** Maximum connections of pg-boss. */
   readonly connections: number;
   readonly db: SystemDb;
   readonly schedules: readonly (Schedule & { readonly name: Name })[];
@@ -37,8 +37,8 @@ interface SchedulesOptions<Name extends string> {
 }
 
 /**
- * Runs the schedules of the catalogue in a worker process, by pg-boss. Whatever happens to the database, the process
- * stays: pg-boss's polls fail until it is back, and a start that failed is tried again.
+ * Runs the schedules of the catalogue in a worker process with pg-boss. The process survives database outages:
+ * pg-boss's polls fail until the database is back, and a failed start is retried.
  */
 export class Schedules<Name extends string = string> {
   readonly #options: SchedulesOptions<Name>;
@@ -54,11 +54,11 @@ export class Schedules<Name extends string = string> {
     this.#options = options;
     this.#failures = options.metrics.counter(
       'caudal_schedule_failures_total',
-      'Runs of schedules that failed in this process.',
+      'Failed schedule runs of this process.',
     );
     options.metrics.gauge(
       'caudal_schedule_last_success_timestamp_seconds',
-      'When a run last succeeded, in real time, as far as this process knows: take the newest over all workers.',
+      'Unix time of the last successful run known to this process; use the maximum over all workers.',
       () => new Map([...this.#succeeded].map(([name, at]) => [`{schedule="${name}"}`, at])),
     );
   }
@@ -67,7 +67,7 @@ export class Schedules<Name extends string = string> {
     this.#starting = this.#start();
   }
 
-  /** Resolves when the runs under way are done or given back. */
+  /** Resolves when the active runs are done or returned to the queue. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#starting;
@@ -75,7 +75,10 @@ export class Schedules<Name extends string = string> {
     await this.#boss
       ?.stop({ graceful: true, timeout: STOP_WITHIN_MS })
       .catch((error: unknown) =>
-        this.#options.log.warn(errorFields(error), 'the schedules did not stop in order'),
+        this.#options.log.warn(
+          { code: 'schedules_stop_failed', ...errorFields(error) },
+          'failed to stop schedules cleanly',
+        ),
       );
   }
 
@@ -85,7 +88,7 @@ export class Schedules<Name extends string = string> {
       const boss = this.#newBoss();
       try {
         await boss.start();
-        await this.#takeUp(boss);
+        await this.#registerWorkers(boss);
         this.#boss = boss;
         this.#options.failures.succeeded('start_schedules');
         this.#polling = this.#poll(boss);
@@ -93,7 +96,7 @@ export class Schedules<Name extends string = string> {
       } catch (error) {
         this.#options.failures.failed('start_schedules', databaseFailure(error));
         await boss.stop({ graceful: false }).catch(() => undefined);
-        await sleep(TRY_AGAIN_MS, null, { signal }).catch(() => undefined);
+        await sleep(START_RETRY_MS, null, { signal }).catch(() => undefined);
       }
     }
   }
@@ -102,42 +105,44 @@ export class Schedules<Name extends string = string> {
     const settings = {
       connectionString: this.#options.systemUrl,
       application_name: 'caudal-schedules',
-      // Schedules hold no payment: their commits do not wait for a standby, so that none is left pending without an answer.
+      // Schedules contain no payment data: their commits do not wait for a standby, so a missing standby cannot block them.
       options:
         '-c timezone=UTC -c jit=off -c synchronous_commit=local -c idle_in_transaction_session_timeout=30000',
-      // Beyond pg-boss's own options, handed on to pg: a connection that went silent is given up.
+      // Passed on to pg: a silent connection times out.
       query_timeout: 15_000,
       keepAlive: true,
       connectionTimeoutMillis: 5000,
       max: this.#options.connections,
       schema: JOBS_SCHEMA,
-      // Tables are made by `migrate`; the role of workers may not.
+      // `migrate` creates the tables; the workers' database role may not.
       migrate: false,
       createSchema: false,
       reindex: false,
       monitorVacuum: false,
-      // Together with the queues' silence of ten seconds: a killed worker's run is another's within half a minute.
+      // With the heartbeat timeout of ten seconds, another worker takes the run of a killed worker within half a minute.
       superviseIntervalSeconds: 5,
       monitorIntervalSeconds: 5,
       cronMonitorIntervalSeconds: 10,
       cronWorkerIntervalSeconds: 5,
-      // Dependencies between jobs, of which there are none.
+      // Dependencies between jobs are not used.
       flowIntervalSeconds: 3600,
     };
     const boss = new PgBoss(settings);
     boss.on('error', (error: unknown) =>
       this.#options.failures.failed('run_schedules', databaseFailure(error)),
     );
-    boss.on('warning', ({ message }) => this.#options.log.warn({ reason: message }, 'pg-boss warns'));
+    boss.on('warning', ({ message }) =>
+      this.#options.log.warn({ code: 'pg_boss_warning', reason: message }, 'pg-boss warning'),
+    );
     return boss;
   }
 
-  async #takeUp(boss: PgBoss): Promise<void> {
+  async #registerWorkers(boss: PgBoss): Promise<void> {
     for (const [name, at] of await lastSuccesses(this.#options.db)) this.#succeeded.set(name, at);
     for (const { name } of this.#options.schedules) {
-      // pg-boss would poll a queue that is not there for ever.
+      // pg-boss would poll a missing queue forever.
       if (!(await boss.getQueue(name)))
-        throw new Error(`the schedule ${name} is not in the database: run the role "migrate"`);
+        throw new Error(`schedule ${name} is not in the database: run \`caudal migrate\``);
       const work = this.#options.work[name];
       if (await work.dueAtStart?.()) await boss.send(name);
       const options = { pollingIntervalSeconds: BOSS_POLLS_EVERY_SECONDS, heartbeatRefreshSeconds: 3 };
@@ -148,7 +153,7 @@ export class Schedules<Name extends string = string> {
     }
   }
 
-  /** One statement for all queues; pg-boss takes the run. */
+  /** Polls all queues with one statement; pg-boss then fetches the run. */
   async #poll(boss: PgBoss): Promise<void> {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
@@ -166,25 +171,28 @@ export class Schedules<Name extends string = string> {
   }
 
   async #run(name: string, work: ScheduleWork, signal: AbortSignal): Promise<void> {
-    const fault = await work.run(signal).then(
+    const failure = await work.run(signal).then(
       () => null,
       (error: unknown) => errorFields(error),
     );
-    if (!fault) {
+    if (!failure) {
       this.#succeeded.set(name, realSeconds());
       return;
     }
     this.#failures.add({ schedule: name });
-    this.#options.log.error({ operation: name, ...fault }, 'a run of a schedule failed');
-    // pg-boss stores what it is thrown, and a message of PostgreSQL may quote personal data.
-    throw new Error('the run failed; the log of the worker says why');
+    this.#options.log.error(
+      { code: 'schedule_run_failed', operation: name, ...failure },
+      'schedule run failed',
+    );
+    // pg-boss stores the thrown error, and a PostgreSQL message may contain personal data.
+    throw new Error('run failed; see the worker log');
   }
 }
 
-/** pg-boss emits errors of its connections as they are, and some of them as plain objects. */
-function databaseFailure(fault: unknown): unknown {
-  if (isDatabaseError(fault) || typeof fault !== 'object' || fault === null) return fault;
-  const error = fault instanceof Error ? fault : Object.assign(new Error('unnamed'), fault);
+/** pg-boss emits connection errors unchanged, some of them as plain objects. */
+function databaseFailure(emitted: unknown): unknown {
+  if (isDatabaseError(emitted) || typeof emitted !== 'object' || emitted === null) return emitted;
+  const error = emitted instanceof Error ? emitted : Object.assign(new Error('unnamed'), emitted);
   const { code } = error as Error & { readonly code?: unknown };
   const lost =
     (typeof code === 'string' && /^(?:E[A-Z]+|08...|53...|57P..)$/.test(code)) ||

@@ -5,10 +5,10 @@ import { ConnectionLost, isDatabaseError } from '../db/failures.ts';
 import { isWorkKind, type WorkKind } from './work-signals.ts';
 
 const CHANNEL = 'caudal_work';
-/** Signals within this time share one statement, however many commits raised them. */
+/** All signals raised within this time share one statement. */
 const SEND_EVERY_MS = 50;
 const RECONNECT_AFTER_MS = 1000;
-const ANSWER_WITHIN_MS = 2000;
+const RESPONSE_TIMEOUT_MS = 2000;
 
 interface NotificationOptions {
   readonly url: string;
@@ -16,9 +16,9 @@ interface NotificationOptions {
 }
 
 /**
- * Sends work signals to the workers. NOTIFY takes a lock of the whole cluster at commit, so it has a connection and a
- * transaction of its own, after the one that made the work due, and no request waits for it. A signal that cannot be sent is
- * dropped: workers poll.
+ * Sends work signals to the workers. NOTIFY takes a cluster-wide lock at commit, so it uses its own connection and
+ * transaction after the one that made the work due, and no request waits for it. A signal that cannot be sent is dropped:
+ * workers also poll.
  */
 export class WorkNotifier {
   readonly #options: NotificationOptions;
@@ -61,10 +61,10 @@ export class WorkNotifier {
         CHANNEL,
         kinds,
       ]);
-      failures.succeeded('send work signals');
+      failures.succeeded('send_work_signals');
       return true;
     } catch (error) {
-      failures.failed('send work signals', connectionFailure(error));
+      failures.failed('send_work_signals', connectionFailure(error));
       await end(this.#client);
       this.#client = null;
       return false;
@@ -76,7 +76,7 @@ export class WorkNotifier {
   }
 }
 
-/** Receives work signals of other processes. While its connection is lost, polling finds their work. */
+/** Receives work signals of other processes. While its connection is lost, workers find the work by polling. */
 export class WorkListener {
   readonly #options: NotificationOptions & { readonly onSignal: (kind: WorkKind) => void };
   readonly #closing = new AbortController();
@@ -103,7 +103,7 @@ export class WorkListener {
       try {
         await this.#listen(signal);
       } catch (error) {
-        if (!signal.aborted) this.#options.failures.failed('receive work signals', connectionFailure(error));
+        if (!signal.aborted) this.#options.failures.failed('receive_work_signals', connectionFailure(error));
       }
       await sleep(RECONNECT_AFTER_MS, undefined, { signal }).catch(() => undefined);
     }
@@ -120,9 +120,9 @@ export class WorkListener {
       });
       await client.query(`listen ${CHANNEL}`);
       if (signal.aborted) return;
-      this.#options.failures.succeeded('receive work signals');
+      this.#options.failures.succeeded('receive_work_signals');
       await ended;
-      throw new Error('the connection ended');
+      throw new Error('listen connection ended');
     } finally {
       await end(client);
     }
@@ -133,13 +133,13 @@ async function connect(connectionString: string, name: string): Promise<Client> 
   const client = new Client({
     connectionString,
     application_name: name,
-    connectionTimeoutMillis: ANSWER_WITHIN_MS,
-    query_timeout: ANSWER_WITHIN_MS,
+    connectionTimeoutMillis: RESPONSE_TIMEOUT_MS,
+    query_timeout: RESPONSE_TIMEOUT_MS,
     keepAlive: true,
-    // Nothing is written that must last: a missing standby must not hold up the lock of the whole cluster.
+    // Signals need no durability: a missing standby must not extend the cluster-wide lock of NOTIFY.
     options: '-c synchronous_commit=off -c jit=off',
   });
-  // What was lost shows in the next query or in the end of the connection; without a listener the event ends the process.
+  // The next query or the 'end' event reports the failure; an 'error' event without a listener would end the process.
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -150,7 +150,7 @@ async function connect(connectionString: string, name: string): Promise<Client> 
   }
 }
 
-/** Without waiting for an answer: a peer that went silent never says goodbye. */
+/** Does not wait for the server's response: a silent peer never closes the connection. */
 async function end(client: Client | null): Promise<void> {
   if (!client) return;
   const { stream } = (client as unknown as { connection: { stream: { destroy(): void } } }).connection;

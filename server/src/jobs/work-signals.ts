@@ -1,4 +1,4 @@
-/** Kinds of due work: one loop of a worker each. The names travel between processes. */
+/** Kinds of due work; a worker has one loop per kind. The names are sent between processes. */
 export const WORK_KINDS = [
   'key_registration',
   'pse_opening',
@@ -22,13 +22,13 @@ export function isWorkKind(text: string): text is WorkKind {
 }
 
 /**
- * Announces that a commit made work due, so that a loop takes it up before its next poll. A signal may be lost, repeated or
- * without work behind it: nothing but latency depends on one.
+ * Announces that a commit made work due, so that a loop starts before the next poll. A signal may be lost, repeated or
+ * spurious: only latency depends on it.
  */
 export class WorkSignals {
   readonly #listeners = new Set<(kind: WorkKind) => void>();
 
-  /** Call it after the commit. It returns at once: a request never waits for it. */
+  /** Call after the commit. Returns immediately: a request never waits for it. */
   raise(...kinds: readonly WorkKind[]): void {
     for (const kind of kinds) for (const listener of this.#listeners) listener(kind);
   }

@@ -1,7 +1,7 @@
 import { randomFraction } from './ids.ts';
 
-/** Doubling from `firstMs` up to `mostMs`, with up to a quarter of jitter so that waiters do not come back as one. */
+/** Exponential backoff from `firstMs` up to `maxMs`, with ±25% jitter so that waiters do not retry at once. */
 export function backoffMs(attempt: number, firstMs: number, maxMs: number): number {
-  const plain = Math.min(maxMs, firstMs * 2 ** Math.max(0, attempt - 1));
-  return Math.round(plain * (0.75 + randomFraction() / 2));
+  const delayMs = Math.min(maxMs, firstMs * 2 ** Math.max(0, attempt - 1));
+  return Math.round(delayMs * (0.75 + randomFraction() / 2));
 }

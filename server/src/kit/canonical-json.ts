@@ -1,4 +1,4 @@
-/** One text for all JSON documents that mean the same: members sorted, no white space. */
+/** Serializes equivalent JSON documents to the same text: sorted members, no white space. */
 export function canonicalJson(value: unknown): string {
   if (value === null || typeof value !== 'object') return JSON.stringify(value) ?? 'null';
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;

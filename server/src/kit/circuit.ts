@@ -1,8 +1,8 @@
 import { monotonicMs } from './clock.ts';
 
 /**
- * Keeps callers from waiting for a peer that is known to be away. Opens after some failures in a row; after a while
- * one call is let through as a probe, and its success closes the circuit.
+ * Circuit breaker: callers do not wait for an unavailable peer. It opens after consecutive failures; after `restMs` one
+ * call passes as a probe, and its success closes the circuit.
  */
 export class Circuit {
   readonly #failuresToOpen: number;
@@ -16,7 +16,7 @@ export class Circuit {
     this.#restMs = options.restMs;
   }
 
-  /** Whether a call may be made now. A true answer to an open circuit is the one probe: report its result. */
+  /** Whether a call may be made now. When an open circuit returns true, the call is the probe: report its result. */
   allows(): boolean {
     if (this.#openedAt === null) return true;
     if (this.resting) return false;
@@ -40,7 +40,7 @@ export class Circuit {
     return this.#openedAt !== null;
   }
 
-  /** Whether asking now is pointless: nobody, not even a probe, would be let through. */
+  /** Whether no call is allowed now, not even a probe. */
   get resting(): boolean {
     return this.#openedAt !== null && (this.#probing || monotonicMs() - this.#openedAt < this.#restMs);
   }

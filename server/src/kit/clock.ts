@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { ApiError } from './errors.ts';
 
-/** A credential is verified against revocations that are at most this old. */
+/** Credentials are checked against revocations that are at most this old. */
 const TRUSTED_FOR_MS = 1000;
 
 /**
@@ -10,16 +10,16 @@ const TRUSTED_FOR_MS = 1000;
  */
 const EXTRAPOLATED_FOR_MS = 10_000;
 
-/** UUIDv7 as we make it carries 12 bits of the millisecond. */
+/** Our UUIDv7 has 12 bits for the fraction of the millisecond. */
 const SMALLEST_STEP_MS = 1 / 4096;
 
-/** How the time of ids relates to business time: see docs/decisions/0035-ids-never-go-back.md. */
+/** How the time of ids relates to business time: see docs/decisions/0035-monotonic-ids.md. */
 export interface IdRange {
-  /** By how much ids run ahead of business time: more than zero for a while after the database's clock went back. */
+  /** How far ids are ahead of business time: positive for a while after the database's clock went back. */
   readonly leadMs: number;
-  /** No id is stamped before this: earlier ones exist. */
+  /** No id is assigned before this: earlier ids exist. */
   readonly floorMs: number;
-  /** No id is stamped after this before the database's high-water mark was raised. */
+  /** No id is assigned after this until the database's high-water mark is raised. */
   readonly limitMs: number;
 }
 
@@ -30,7 +30,7 @@ type Renew = (sinceMs: number) => Promise<void>;
 
 /**
  * Business time in this process: the database's `caudal.now()`, sampled by the heartbeat about twice a second and
- * extrapolated by the monotonic clock in between. It stamps ids and decides whether a credential has expired; everything
+ * extrapolated by the monotonic clock in between. It assigns ids and decides whether a credential has expired; everything
  * else about time is decided inside the database.
  */
 export class BusinessClock {
@@ -38,19 +38,19 @@ export class BusinessClock {
   #sampledAt = Number.NEGATIVE_INFINITY;
   #last = 0;
   #ids = UNLIMITED;
-  #renew: Renew = () => Promise.reject(databaseSilent());
+  #renew: Renew = () => Promise.reject(databaseUnavailable());
 
-  /** @param takenAt monotonic time at which the database was asked: the sample can only be older than the answer */
+  /** @param takenAt monotonic time at which the query was sent: the sample is at most this old */
   sample(businessMs: number, takenAt: number, ids: IdRange = UNLIMITED): void {
-    // Two beats may be under way: the one asked last has the newer time.
+    // Two heartbeat queries may overlap: the one sent last has the newer time.
     if (takenAt < this.#sampledAt) return;
     this.#businessMs = businessMs;
     this.#sampledAt = takenAt;
     this.#ids = ids;
   }
 
-  /** @param renew how a sample is taken on demand */
-  renewBy(renew: Renew): void {
+  /** @param renew takes a sample on demand */
+  setRenewal(renew: Renew): void {
     this.#renew = renew;
   }
 
@@ -59,32 +59,35 @@ export class BusinessClock {
    * back. Throws when the last sample is older than ten seconds.
    */
   now(): number {
-    const { leadMs, floorMs, limitMs } = this.#ids;
-    const next = Math.max(this.time() + leadMs, floorMs, this.#last + SMALLEST_STEP_MS);
-    if (next > limitMs) throw databaseSilent();
+    const { floorMs, limitMs } = this.#ids;
+    const next = Math.max(this.time() + this.idLeadMs, floorMs, this.#last + SMALLEST_STEP_MS);
+    if (next > limitMs) throw databaseUnavailable();
     this.#last = next;
     return next;
   }
 
   /** Business time, for deadlines: it follows the database's clock, backwards too. Throws like `now`. */
   time(): number {
-    if (this.ageMs > EXTRAPOLATED_FOR_MS) throw databaseSilent();
+    if (this.ageMs > EXTRAPOLATED_FOR_MS) throw databaseUnavailable();
     return this.#businessMs + this.ageMs;
   }
 
-  /** By how much ids run ahead of business time. */
+  /**
+   * By how much ids run ahead of business time. While they do, they advance at half its speed, also between two samples:
+   * otherwise the ids of a process whose heartbeat is late would run ahead of those of the other processes.
+   */
   get idLeadMs(): number {
-    return this.#ids.leadMs;
+    return Math.max(0, this.#ids.leadMs - this.ageMs / 2);
   }
 
-  /** Whether the time, and the revocations that came with it, are at most a second old. */
+  /** Whether the time and the revocations read with it are at most a second old. */
   get fresh(): boolean {
     return this.ageMs <= TRUSTED_FOR_MS;
   }
 
   /**
    * Resolves when the last sample is at most a second older than this call, which may take a query.
-   * @throws Fault `service_unavailable` when the database does not answer in time
+   * @throws ApiError `service_unavailable` when the database does not respond in time
    */
   async whenFresh(): Promise<void> {
     if (!this.fresh) await this.#renew(performance.now() - TRUSTED_FOR_MS);
@@ -99,20 +102,20 @@ export class BusinessClock {
   }
 }
 
-export function databaseSilent(): ApiError {
-  return new ApiError('service_unavailable', { reason: 'the database has not been heard for a second' });
+export function databaseUnavailable(): ApiError {
+  return new ApiError('service_unavailable', { reason: 'the last database heartbeat is too old' });
 }
 
 export function monotonicMs(): number {
   return performance.now();
 }
 
-/** The wall clock of this machine, for whoever reads metrics: nothing is decided by it. */
+/** Wall clock of this machine, for metrics only: no decision depends on it. */
 export function realSeconds(): number {
   return Date.now() / 1000;
 }
 
-/** The time of this machine, where a receiver compares it with its own: `webhook-timestamp`. */
+/** Wall clock of this machine, for values that peers compare with their own clock, such as `webhook-timestamp`. */
 export function realTime(): Date {
   return new Date();
 }

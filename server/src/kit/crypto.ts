@@ -12,12 +12,12 @@ import {
 import { freshBytes } from './ids.ts';
 
 /**
- * A key as the crypto library holds it: it cannot be printed by accident, and it is prepared once. Given raw bytes,
- * Node prepares them anew at every call: measured 28 µs an HMAC against 4.4, 35 µs a GCM against 7.6.
+ * A KeyObject cannot be printed by accident, and Node prepares it once. With raw bytes Node prepares the key on every
+ * call: measured 28 µs per HMAC against 4.4 µs, 35 µs per GCM operation against 7.6 µs.
  */
 export type SecretKey = KeyObject;
 
-/** A key out of a secret of the configuration. */
+/** Derives a key from a secret in the configuration. */
 export function keyFromSecret(text: string): SecretKey {
   return createSecretKey(sha256(text));
 }
@@ -31,11 +31,11 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * AES-256-GCM. Layout: version, nonce, ciphertext, tag. `identity` (table, column, organization, row) is
- * authenticated with it, so a ciphertext moved to another row does not open.
- * A random 96-bit nonce is safe for 2^32 messages under one key; the key is one organization's.
+ * AES-256-GCM. Layout: version, nonce, ciphertext, tag. `identity` (table, column, organization, row) is authenticated
+ * as additional data, so a ciphertext moved to another row fails to decrypt.
+ * A random 96-bit nonce is safe for 2^32 messages under one key; each organization has its own key.
  */
-export function seal(key: SecretKey, plaintext: string | Buffer, identity: string): Buffer {
+export function encrypt(key: SecretKey, plaintext: string | Buffer, identity: string): Buffer {
   const nonce = freshBytes(NONCE_BYTES);
   const cipher = createCipheriv('aes-256-gcm', key, nonce);
   cipher.setAAD(Buffer.from(identity));
@@ -44,16 +44,16 @@ export function seal(key: SecretKey, plaintext: string | Buffer, identity: strin
   return Buffer.concat([Buffer.of(VERSION), nonce, body, cipher.getAuthTag()]);
 }
 
-export function open(key: SecretKey, sealed: Buffer, identity: string): Buffer {
-  if (sealed[0] !== VERSION || sealed.length < 1 + NONCE_BYTES + TAG_BYTES)
-    throw new Error('not a sealed value');
-  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(1, 1 + NONCE_BYTES));
+export function decrypt(key: SecretKey, encrypted: Buffer, identity: string): Buffer {
+  if (encrypted[0] !== VERSION || encrypted.length < 1 + NONCE_BYTES + TAG_BYTES)
+    throw new Error('not an encrypted value');
+  const decipher = createDecipheriv('aes-256-gcm', key, encrypted.subarray(1, 1 + NONCE_BYTES));
   decipher.setAAD(Buffer.from(identity));
-  decipher.setAuthTag(sealed.subarray(-TAG_BYTES));
-  return Buffer.concat([decipher.update(sealed.subarray(1 + NONCE_BYTES, -TAG_BYTES)), decipher.final()]);
+  decipher.setAuthTag(encrypted.subarray(-TAG_BYTES));
+  return Buffer.concat([decipher.update(encrypted.subarray(1 + NONCE_BYTES, -TAG_BYTES)), decipher.final()]);
 }
 
-/** Of the parts, one after the other. */
+/** HMAC-SHA256 of the concatenated parts. */
 export function hmac(key: SecretKey, ...parts: readonly (string | Buffer)[]): Buffer {
   const mac = createHmac('sha256', key);
   for (const part of parts) mac.update(part);
@@ -64,12 +64,12 @@ export function sha256(text: string | Buffer): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** SHA-256 as text, to find something again by: in one call, a fifth of what an HMAC costs. */
+/** SHA-256 in base64, for cache keys. A single call costs a fifth of an HMAC. */
 export function fingerprint(text: string): string {
   return hash('sha256', text, 'base64');
 }
 
-/** A key for one purpose out of a key for many. */
+/** Derives a key for one purpose from a general key. */
 export function deriveKey(key: SecretKey, purpose: string): SecretKey {
   return createSecretKey(deriveBytes(key, purpose));
 }

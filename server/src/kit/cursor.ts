@@ -9,13 +9,13 @@ type Direction = 'older' | 'newer';
 
 export interface Position {
   readonly direction: Direction;
-  /** The page holds what lies beyond this id, in the direction. */
+  /** The page starts after this id, in the direction. */
   readonly id: string;
 }
 
 /**
- * Cursors are opaque and tamper-evident, and belong to one organization and one set of filters: the same cursor
- * under other filters would skip rows without anybody noticing.
+ * Cursors are opaque, authenticated, and bound to one organization and one set of filters: the same cursor with other
+ * filters would silently skip rows.
  */
 export class Cursors {
   readonly #key: SecretKey;
@@ -32,17 +32,17 @@ export class Cursors {
   decode(cursor: string, scope: CursorScope): Position {
     const bytes = Buffer.from(cursor, 'base64url');
     const body = bytes.subarray(0, 17);
-    // A cursor has one spelling.
-    const spelled = bytes.toString('base64url') === cursor;
-    if (!spelled || bytes.length !== LENGTH || !equalBytes(this.#mac(body, scope), bytes.subarray(17))) {
+    // Only canonical base64url is accepted.
+    const canonical = bytes.toString('base64url') === cursor;
+    if (!canonical || bytes.length !== LENGTH || !equalBytes(this.#mac(body, scope), bytes.subarray(17))) {
       throw new ApiError('cursor_invalid');
     }
     return { direction: body[0] === 0 ? 'older' : 'newer', id: uuidFromBytes(body.subarray(1)) };
   }
 
   #mac(body: Buffer, scope: CursorScope): Buffer {
-    const about = sha256(`${scope.list}\n${scope.organizationId}\n${scope.filters}`);
-    return hmac(this.#key, Buffer.concat([body, about])).subarray(0, MAC_BYTES);
+    const scopeHash = sha256(`${scope.list}\n${scope.organizationId}\n${scope.filters}`);
+    return hmac(this.#key, Buffer.concat([body, scopeHash])).subarray(0, MAC_BYTES);
   }
 }
 

@@ -1,9 +1,9 @@
-/** Login roles of a deployment: three that the server works as, and one that only reads, for `pg_dump`. */
+/** Login roles of a deployment: three for the server, and a read-only one for `pg_dump`. */
 export const ROLE_KINDS = ['read', 'batch', 'system', 'backup'] as const;
 export type RoleKind = (typeof ROLE_KINDS)[number];
 export type RoleNames = Readonly<Record<RoleKind, string>>;
 
-/** Roles belong to the whole PostgreSQL cluster: each deployment in it needs a prefix of its own. */
+/** Roles are global to the PostgreSQL cluster: each deployment in it needs its own prefix. */
 export function roleNames(prefix: string): RoleNames {
   return {
     read: `${prefix}_read`,
@@ -13,9 +13,9 @@ export function roleNames(prefix: string): RoleNames {
   };
 }
 
-const WRITTEN = /\bcaudal_(read|batch|system|backup)\b/g;
+const DEFAULT_NAME = /\bcaudal_(read|batch|system|backup)\b/g;
 
-/** Migrations are written with the default names; this puts the deployment's own in their place. */
+/** Replaces the default role names in the SQL of migrations with those of the deployment. */
 export function withRoleNames(sql: string, roles: RoleNames): string {
-  return sql.replace(WRITTEN, (_, kind: RoleKind) => roles[kind]);
+  return sql.replace(DEFAULT_NAME, (_, kind: RoleKind) => roles[kind]);
 }

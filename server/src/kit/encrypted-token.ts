@@ -11,12 +11,12 @@ interface TokenSubject {
 }
 
 /**
- * The secret in a checkout address: cell, then a resource's id and organization, hidden and authenticated (SIV:
- * a 128-bit MAC that is also the nonce of the mask). Nothing is stored and no index is needed: a random token in a
- * table of its own would cost every create one more row and one more random index page.
- * Whoever has not been given the address cannot make one: guessing means guessing the MAC.
+ * The secret in a checkout URL: the cell code, then the encrypted and authenticated resource id and organization number
+ * (SIV: the 128-bit MAC is also the nonce of the mask). Nothing is stored and no index is needed: a random token in its
+ * own table would add one row and one random index page to every creation.
+ * Forging a token requires guessing the MAC.
  */
-export class SealedTokens {
+export class EncryptedTokens {
   readonly #macKey: SecretKey;
   readonly #maskKey: SecretKey;
 

@@ -1,3 +1,3 @@
-/** A deployment is one of these for ever. Staging and development talk to the simulator, production to the rails. */
+/** A deployment never changes its environment. Staging and development use the simulator, production the rails. */
 export const ENVIRONMENTS = ['development', 'staging', 'production'] as const;
 export type Environment = (typeof ENVIRONMENTS)[number];

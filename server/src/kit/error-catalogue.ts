@@ -1,7 +1,6 @@
 /**
- * Every problem a client can meet: one entry a code. The code is the only thing a client branches on; it never
- * changes its meaning. `npm run generate` writes docs/reference/errors.md from this table, the server serves a page
- * for each at /docs/errors/{code}.
+ * Every API error: one entry per code. Clients branch on the code only, so its meaning never changes. `npm run generate`
+ * writes docs/reference/errors.md from this table, and the server serves a page for each code at /docs/errors/{code}.
  */
 export interface ErrorEntry {
   readonly status: number;
@@ -9,7 +8,7 @@ export interface ErrorEntry {
   /** What happened: also the problem's `detail`. */
   readonly cause: Texts;
   readonly remedy: Texts;
-  /** Whether sending the very same request again can help. */
+  /** Whether repeating the identical request can help. */
   readonly retry: 'safe' | 'after_change' | 'never';
 }
 
@@ -38,7 +37,7 @@ export const ERRORS = {
     status: 400,
     title: { en: 'Unknown field', es: 'Campo desconocido' },
     cause: {
-      en: 'The request carries a field or query parameter that this operation does not have. It may be another one misspelt, so it is refused instead of ignored.',
+      en: 'The request carries a field or query parameter that this operation does not have. It may be a misspelled name, so the request is rejected instead of ignoring the field.',
       es: 'La solicitud trae un campo o parámetro que esta operación no tiene. Puede ser otro mal escrito, por eso se rechaza en vez de ignorarse.',
     },
     remedy: {
@@ -85,7 +84,7 @@ export const ERRORS = {
   },
   lookup_invalid: {
     status: 400,
-    title: { en: 'Lookup does not hold', es: 'La consulta no es válida' },
+    title: { en: 'Invalid lookup', es: 'La consulta no es válida' },
     cause: {
       en: '`breb.lookupId` is unknown, has expired, or belongs to the lookup of another key.',
       es: '`breb.lookupId` no existe, ya venció o corresponde a la consulta de otra llave.',
@@ -266,11 +265,11 @@ export const ERRORS = {
     status: 409,
     title: { en: 'Anomaly without money', es: 'Anomalía sin dinero' },
     cause: {
-      en: 'No money came with this anomaly, so there is none to accept.',
+      en: 'No money came with this anomaly, so there is nothing to accept.',
       es: 'Con esta anomalía no llegó dinero, así que no hay nada que aceptar.',
     },
     remedy: {
-      en: 'Nothing is to be done: the operator reviews it.',
+      en: 'No action is needed: the operator reviews it.',
       es: 'No hay que hacer nada: el operador la revisa.',
     },
     retry: 'never',
@@ -295,14 +294,14 @@ export const ERRORS = {
       en: 'The payout ended without being sent, so there is nothing to cancel; `errorCode` of the payout says why.',
       es: 'El pago terminó sin ser enviado, así que no hay nada que cancelar; `errorCode` del pago dice por qué.',
     },
-    remedy: { en: 'Nothing is to be done: no money left.', es: 'No hay que hacer nada: no salió dinero.' },
+    remedy: { en: 'No action is needed: no money was sent.', es: 'No hay que hacer nada: no salió dinero.' },
     retry: 'never',
   },
   payload_too_large: {
     status: 413,
     title: { en: 'Body too large', es: 'Cuerpo demasiado grande' },
     cause: { en: 'The body is larger than 64 KiB.', es: 'El cuerpo supera 64 KiB.' },
-    remedy: { en: 'Send less.', es: 'Envíe menos datos.' },
+    remedy: { en: 'Send a smaller body.', es: 'Envíe menos datos.' },
     retry: 'after_change',
   },
   unsupported_media_type: {
@@ -414,7 +413,7 @@ export const ERRORS = {
       es: 'El enlace de pago está completado: el pagador pagó antes de que usted lo cerrara.',
     },
     remedy: {
-      en: 'Treat it as paid: `paymentlink.completed` tells of it, and `payinId` names the payin.',
+      en: 'Treat it as paid: `paymentlink.completed` reports it, and `payinId` names the payin.',
       es: 'Trátelo como pagado: `paymentlink.completed` lo informa y `payinId` indica el cobro.',
     },
     retry: 'after_change',
@@ -427,16 +426,16 @@ export const ERRORS = {
       es: 'Su organización ya sigue sus eventos en todas las transmisiones que puede tener abiertas a la vez.',
     },
     remedy: {
-      en: 'Close one, or wait: a stream ends by itself after ten minutes. Nothing is missed, for a stream resumes where you say.',
+      en: 'Close one, or wait: a stream ends after ten minutes. No event is lost: a stream resumes from the position you send.',
       es: 'Cierre una o espere: una transmisión termina sola a los diez minutos. No se pierde nada, pues una transmisión sigue desde donde usted indique.',
     },
     retry: 'safe',
   },
   internal_error: {
     status: 500,
-    title: { en: 'Something broke on our side', es: 'Algo falló de nuestro lado' },
+    title: { en: 'Internal error', es: 'Algo falló de nuestro lado' },
     cause: {
-      en: 'An unexpected fault. It has been logged with the request id.',
+      en: 'An unexpected error occurred. It was logged with the request id.',
       es: 'Una falla inesperada. Quedó registrada con el identificador de la solicitud.',
     },
     remedy: {
@@ -447,7 +446,7 @@ export const ERRORS = {
   },
   overloaded: {
     status: 503,
-    title: { en: 'Too much at once', es: 'Demasiadas solicitudes a la vez' },
+    title: { en: 'Service overloaded', es: 'Demasiadas solicitudes a la vez' },
     cause: {
       en: 'The service is at its limit and refused this request before doing anything.',
       es: 'El servicio está al límite y rechazó esta solicitud antes de hacer nada.',
@@ -462,7 +461,7 @@ export const ERRORS = {
     status: 503,
     title: { en: 'Outcome not known', es: 'Resultado desconocido' },
     cause: {
-      en: 'The request may or may not have taken effect: the answer of the database was lost or late.',
+      en: 'The request may or may not have taken effect: the response of the database was lost or late.',
       es: 'La solicitud pudo o no haber tenido efecto: la respuesta de la base de datos se perdió o tardó.',
     },
     remedy: {
@@ -486,9 +485,9 @@ export const ERRORS = {
   },
   rail_unavailable: {
     status: 503,
-    title: { en: 'The rail does not answer', es: 'La red no responde' },
+    title: { en: 'Rail not responding', es: 'La red no responde' },
     cause: {
-      en: 'The network gave no clear answer in time, so nothing can be said about what you asked for.',
+      en: 'The network gave no clear answer in time, so the result is unknown.',
       es: 'La red no dio una respuesta clara a tiempo, así que no se puede decir nada sobre lo que preguntó.',
     },
     remedy: {
@@ -501,7 +500,7 @@ export const ERRORS = {
     status: 503,
     title: { en: 'Service unavailable', es: 'Servicio no disponible' },
     cause: {
-      en: 'The service cannot work right now, for instance because its database is away. Nothing was done.',
+      en: 'The service cannot work right now, for instance because its database is unavailable. Nothing was done.',
       es: 'El servicio no puede trabajar en este momento, por ejemplo porque su base de datos no responde. No se hizo nada.',
     },
     remedy: {

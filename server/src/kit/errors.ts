@@ -1,33 +1,33 @@
 import { ERRORS, type ErrorCode, type ErrorEntry } from './error-catalogue.ts';
 
-/** One field of an invalid request. */
+/** Error of one field of an invalid request. */
 export interface FieldError {
-  /** Where: `inlineCustomer.idNumber`, `query.pageSize`, `header.Idempotency-Key`. */
+  /** For example `inlineCustomer.idNumber`, `query.pageSize`, `header.Idempotency-Key`. */
   readonly path: string;
   readonly code: string;
   readonly message: string;
 }
 
-interface FaultOptions {
-  /** For our logs only: the client never sees the cause. */
+interface ApiErrorOptions {
+  /** For our logs only: the client never sees it. */
   readonly reason?: string;
   readonly cause?: unknown;
-  /** Further members of the problem, for instance `existingId`. */
+  /** Additional members of the problem document, for instance `existingId`. */
   readonly members?: Readonly<Record<string, string>>;
   readonly fields?: readonly FieldError[];
   readonly retryAfterSeconds?: number;
 }
 
-/** A refusal or failure with a name from the catalogue: the only error a client is told about. */
+/** A rejection or failure with a code from the catalogue: the only kind of error that clients see. */
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly members: Readonly<Record<string, string>>;
   readonly fields: readonly FieldError[];
   readonly retryAfterSeconds: number | null;
 
-  constructor(code: ErrorCode, options: FaultOptions = {}) {
+  constructor(code: ErrorCode, options: ApiErrorOptions = {}) {
     super(options.reason ? `${code}: ${options.reason}` : code, { cause: options.cause });
-    this.name = 'Fault';
+    this.name = 'ApiError';
     this.code = code;
     this.members = options.members ?? {};
     this.fields = options.fields ?? [];

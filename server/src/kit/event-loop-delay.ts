@@ -2,36 +2,36 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Metrics } from './metrics.ts';
 
 const RESOLUTION_MS = 10;
-/** A sample wakes the process: for a metric that is scraped every few seconds ten of them a second are enough. */
+/** Each sample wakes the process: for a metric scraped every few seconds, ten samples per second are enough. */
 const METRIC_RESOLUTION_MS = 100;
-/** A reader that does not come back for this long needs no samples. */
-const SAMPLED_FOR_MS = 2000;
+/** Sampling stops when it was not read for this long. */
+const SAMPLE_TIMEOUT_MS = 2000;
 
-/** How long what is ready waits for this process to turn to it, since the last look. */
+/** Average event loop delay since the last read. */
 export class EventLoopDelay {
   readonly #delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
-  #stopping: NodeJS.Timeout | null = null;
+  #stopTimer: NodeJS.Timeout | null = null;
 
-  /** On average. Samples are taken only while a caller asks regularly: the first answer after a rest is zero. */
+  /** Sampling runs only while callers read regularly: the first value after a pause is zero. */
   takeMs(): number {
-    if (this.#stopping) {
-      const ms = lateMs(this.#delays.mean, RESOLUTION_MS);
+    if (this.#stopTimer) {
+      const ms = toDelayMs(this.#delays.mean, RESOLUTION_MS);
       this.#delays.reset();
-      this.#stopping.refresh();
+      this.#stopTimer.refresh();
       return ms;
     }
     this.#delays.reset();
     this.#delays.enable();
-    this.#stopping = setTimeout(() => {
+    this.#stopTimer = setTimeout(() => {
       this.#delays.disable();
-      this.#stopping = null;
-    }, SAMPLED_FOR_MS).unref();
+      this.#stopTimer = null;
+    }, SAMPLE_TIMEOUT_MS).unref();
     return 0;
   }
 }
 
-/** What is measured is the time between two looks at the clock, which are to be so far apart; NaN when there were none. */
-function lateMs(nanoseconds: number, resolutionMs: number): number {
+/** Node measures the interval between samples, which includes the resolution; NaN without samples. */
+function toDelayMs(nanoseconds: number, resolutionMs: number): number {
   return Math.max(0, (nanoseconds || 0) / 1e6 - resolutionMs);
 }
 
@@ -40,9 +40,9 @@ export function watchEventLoop(metrics: Metrics): void {
   delays.enable();
   metrics.gauge(
     'caudal_event_loop_delay_seconds',
-    'How late the process turns to what is ready, 99 of 100 since the last scrape.',
+    'Event loop delay, 99th percentile since the last scrape.',
     () => {
-      const ms = lateMs(delays.percentile(99), METRIC_RESOLUTION_MS);
+      const ms = toDelayMs(delays.percentile(99), METRIC_RESOLUTION_MS);
       delays.reset();
       return ms / 1000;
     },

@@ -13,45 +13,45 @@ interface HttpReply {
   readonly status: number;
   readonly text: string;
   readonly ms: number;
-  /** How far the peer's clock is ahead of ours; null when it does not say. */
+  /** How far the peer's clock is ahead of ours; null without a `Date` header. */
   readonly ahead: ClockDifference | null;
 }
 
 export interface ClockDifference {
   readonly ms: number;
-  /** It is this much more or less: what the journey and the coarseness of the header leave open. */
+  /** Uncertainty from the round trip and the resolution of the header. */
   readonly withinMs: number;
 }
 
-const LARGEST = 256 * 1024;
+const MAX_RESPONSE_BYTES = 256 * 1024;
 
-/** One question on a connection of its own: it shows whether a peer can be reached from here, now. */
-export async function probe(question: HttpProbe): Promise<HttpReply> {
-  const dispatcher = new Agent({ connect: { timeout: 5000 }, maxResponseSize: LARGEST });
-  const began = monotonicMs();
+/** Sends one request on a new connection, to check whether a peer is reachable now. */
+export async function probe(options: HttpProbe): Promise<HttpReply> {
+  const dispatcher = new Agent({ connect: { timeout: 5000 }, maxResponseSize: MAX_RESPONSE_BYTES });
+  const startedAt = monotonicMs();
   try {
-    const { statusCode, headers, body } = await request(question.url, {
-      method: question.method ?? 'GET',
+    const { statusCode, headers, body } = await request(options.url, {
+      method: options.method ?? 'GET',
       headers: {
         accept: 'application/json',
-        ...(question.body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...question.headers,
+        ...(options.body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...options.headers,
       },
-      body: question.body === undefined ? null : JSON.stringify(question.body),
-      signal: question.signal,
+      body: options.body === undefined ? null : JSON.stringify(options.body),
+      signal: options.signal,
       dispatcher,
     });
-    const ms = monotonicMs() - began;
-    const ahead = difference(headers['date'], ms);
+    const ms = monotonicMs() - startedAt;
+    const ahead = clockDifference(headers['date'], ms);
     return { status: statusCode, text: await body.text(), ms, ahead };
   } finally {
     await dispatcher.destroy();
   }
 }
 
-/** The header has no more than seconds: on average the peer's clock is half a second further. */
-function difference(date: string | string[] | undefined, tookMs: number): ClockDifference | null {
-  const notification = typeof date === 'string' ? Date.parse(date) : Number.NaN;
-  if (Number.isNaN(notification)) return null;
-  return { ms: notification + 500 - (realTime().getTime() - tookMs / 2), withinMs: 500 + tookMs / 2 };
+/** The header has a resolution of one second: on average the peer's clock is half a second ahead of it. */
+function clockDifference(date: string | string[] | undefined, tookMs: number): ClockDifference | null {
+  const dateMs = typeof date === 'string' ? Date.parse(date) : Number.NaN;
+  if (Number.isNaN(dateMs)) return null;
+  return { ms: dateMs + 500 - (realTime().getTime() - tookMs / 2), withinMs: 500 + tookMs / 2 };
 }

@@ -1,6 +1,6 @@
 import { Pool } from 'undici';
 
-interface JsonAnswer {
+interface JsonResponse {
   readonly status: number;
   readonly body: unknown;
 }
@@ -10,14 +10,14 @@ interface JsonCall {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
-  /** Ends the call, whatever it is waiting for; after it the outcome is not known. */
+  /** Aborts the call; afterwards its outcome is unknown. */
   readonly signal: AbortSignal;
 }
 
-/** More than a peer of ours ever answers; beyond it something is wrong with the peer. */
-const LARGEST_ANSWER = 4 * 1024 * 1024;
+/** Far above the largest valid response. */
+const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
 
-/** JSON over HTTP to one peer, with a deadline on every call. Never retries: only the caller knows what is safe. */
+/** JSON over HTTP to one peer, with a deadline on every call. It never retries: only the caller knows whether that is safe. */
 export class JsonClient {
   readonly #pool: Pool;
   readonly #prefix: string;
@@ -29,12 +29,12 @@ export class JsonClient {
       connections,
       connect: { timeout: 3000 },
       keepAliveTimeout: 30_000,
-      maxResponseSize: LARGEST_ANSWER,
+      maxResponseSize: MAX_RESPONSE_BYTES,
     });
   }
 
-  /** @throws when there is no complete, readable answer in time */
-  async call(call: JsonCall): Promise<JsonAnswer> {
+  /** @throws when there is no complete, valid response in time */
+  async call(call: JsonCall): Promise<JsonResponse> {
     const { statusCode, body } = await this.#pool.request({
       method: call.method,
       path: this.#prefix + call.path,
@@ -47,7 +47,7 @@ export class JsonClient {
       signal: call.signal,
     });
     const text = await body.text();
-    // Only a 200 must be readable: a 401 or 503 of something in between often comes with a page or nothing.
+    // Only a 200 must be JSON: a 401 or 503 of an intermediary often has an HTML page or no body.
     return { status: statusCode, body: statusCode === 200 ? (JSON.parse(text) as unknown) : null };
   }
 

@@ -1,9 +1,9 @@
 import { type DestinationStream, destination, type Logger, pino } from 'pino';
 
 /**
- * Logs by allow-list: a field that is not named here does not reach the log, so personal data cannot slip in with an
- * object somebody logged whole. Values are plain; an error is reduced to its type, code and frames, because a
- * message of PostgreSQL can quote the data it refused.
+ * Allow-list of log fields: other fields are dropped, so that personal data cannot leak through an object that is logged
+ * as a whole. An error is reduced to its type, code and frames, because a PostgreSQL message can contain the rejected
+ * data.
  */
 const ALLOWED = [
   'requestId',
@@ -31,6 +31,7 @@ const ALLOWED = [
   'sqlState',
   'constraint',
   'table',
+  'statement',
   'errorType',
   'errorMessage',
   'frames',
@@ -45,15 +46,18 @@ const ALLOWED = [
   'webhookEndpointId',
 ] as const;
 
-type Allowed = (typeof ALLOWED)[number];
+type Allowed = Exclude<(typeof ALLOWED)[number], 'code'>;
 type Fields = { readonly [name in Allowed]?: string | number | boolean | readonly string[] | null };
 
+/** `code` identifies the event: alerts, runbooks and tests match it, never the message. */
+type LogFields = Fields & { readonly code: string };
+
 export interface Log {
-  debug(fields: Fields, message: string): void;
-  info(fields: Fields, message: string): void;
-  warn(fields: Fields, message: string): void;
-  error(fields: Fields, message: string): void;
-  /** Writes out what is buffered; call it before the process ends. */
+  debug(fields: LogFields, message: string): void;
+  info(fields: LogFields, message: string): void;
+  warn(fields: LogFields, message: string): void;
+  error(fields: LogFields, message: string): void;
+  /** Flushes the buffer; call it before the process ends. */
   flush(): void;
 }
 
@@ -74,9 +78,9 @@ export function makeLog(options: {
     },
     stream,
   );
-  // Lines wait in the buffer until it is full; a quiet service must still be readable.
-  const ticking = setInterval(() => logger.flush(), 1000);
-  ticking.unref();
+  // Log lines stay in the buffer until it is full; flush regularly so that a quiet service can be observed.
+  const flushTimer = setInterval(() => logger.flush(), 1000);
+  flushTimer.unref();
   return facade(logger);
 }
 
@@ -99,16 +103,23 @@ function filtered(fields: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => NAMES.has(name)));
 }
 
-/** What a log may say of an error. Our own errors keep their message; those of PostgreSQL may quote data. */
+interface DatabaseErrorDetails {
+  readonly code?: unknown;
+  readonly constraint?: unknown;
+  readonly table?: unknown;
+  readonly severity?: unknown;
+  /** Name of the statement that PostgreSQL rejected (db/failures.ts). */
+  readonly statement?: unknown;
+}
+
+/**
+ * Log fields of an error, with the details of the database error that it is or that caused it. Our own errors keep their
+ * message; PostgreSQL messages are dropped because they may contain data.
+ */
 export function errorFields(error: unknown): Fields {
   if (!(error instanceof Error)) return { errorType: typeof error };
-  const details = error as Error & {
-    code?: unknown;
-    constraint?: unknown;
-    table?: unknown;
-    severity?: unknown;
-  };
-  const fromDatabase = typeof details.severity === 'string';
+  const fromDatabase = isFromDatabase(error);
+  const details: DatabaseErrorDetails = findDatabaseError(error) ?? (error as DatabaseErrorDetails);
   const frames = (error.stack ?? '')
     .split('\n')
     .filter((line) => line.startsWith('    at '))
@@ -119,6 +130,18 @@ export function errorFields(error: unknown): Fields {
     ...(typeof details.code === 'string' ? { sqlState: details.code } : {}),
     ...(typeof details.constraint === 'string' ? { constraint: details.constraint } : {}),
     ...(typeof details.table === 'string' ? { table: details.table } : {}),
+    ...(typeof details.statement === 'string' ? { statement: details.statement } : {}),
     frames: frames.map((frame) => frame.trim()),
   };
+}
+
+/** PostgreSQL errors carry a severity; kit does not know their class. */
+function isFromDatabase(error: Error): boolean {
+  return typeof (error as DatabaseErrorDetails).severity === 'string';
+}
+
+function findDatabaseError(error: unknown): DatabaseErrorDetails | null {
+  for (let current = error; current instanceof Error; current = current.cause)
+    if (isFromDatabase(current)) return current as DatabaseErrorDetails;
+  return null;
 }

@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Counters, gauges and histograms in Prometheus' text format. Our own because what we need fits a screen and the
+ * Counters, gauges and histograms in the Prometheus text format. Our own implementation, because it is short and the
  * usual package has had no release in years (docs/decisions/0002-dependencies.md).
  */
 type Labels = Readonly<Record<string, string | number>>;
@@ -14,9 +14,9 @@ interface Series {
 
 const LATENCY_BUCKETS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Scrapers that come more often get the values of the last refresh. */
+/** More frequent scrapes return the values of the last refresh. */
 const REFRESH_EVERY_MS = 2000;
-/** A scrape waits no longer for a refresh; it gets the values of the last one. */
+/** A scrape waits at most this long for a refresh, then returns the values of the last one. */
 const REFRESH_WITHIN_MS = 2000;
 
 export class Metrics {
@@ -34,7 +34,7 @@ export class Metrics {
     this.#add(new Gauge(name, help, read));
   }
 
-  /** Runs before a scrape, for gauges that take a query: without a scraper they cost nothing. It must not reject. */
+  /** Runs before a scrape, for gauges that need a query: without scrapes they cost nothing. It must not reject. */
   beforeScrape(refresh: () => Promise<void>): void {
     this.#refreshers.push(refresh);
   }
@@ -60,7 +60,7 @@ export class Metrics {
 
   #add<T extends Series>(series: T): T {
     if (this.#series.some((other) => other.name === series.name))
-      throw new Error(`metric ${series.name} exists`);
+      throw new Error(`metric ${series.name} is already registered`);
     this.#series.push(series);
     return series;
   }

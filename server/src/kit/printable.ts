@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** A name that a peer gives: printable, without spaces. PostgreSQL would refuse a NUL, and with it all that came along. */
+/** Schema of identifiers from peers: printable ASCII without spaces. PostgreSQL rejects NUL, which would fail the whole batch. */
 export function printable(limit: number): z.ZodString {
   return z
     .string()

@@ -1,8 +1,8 @@
 import { constants, crc32, deflateSync } from 'node:zlib';
 import { type Bitmap2D, correction, generate, type Mode, mode } from 'lean-qr';
 
-// Microseconds a picture, the least of 80 rounds on a shared two-core VM (busy neighbours double all of them),
-// Node 24, a Bre-B payload of 528 characters: 77 modules, 340 pixels, 1.5 KB. Whole: 200 to 250.
+// Microseconds per image, the minimum of 80 rounds on a shared two-core VM (busy neighbors double all of them),
+// Node 24, a Bre-B payload of 528 characters: 77 modules, 340 pixels, 1.5 KB. Total: 200 to 250.
 //   symbol   150   all masks tried 1,800; lean-qr's own search for modes 730; bytes only 170 and 89 modules
 //   raster    30   a condition on every module 84 (half are mispredicted); rows copied instead of "up" 35
 //   deflate   50   level 1 62, level 6 159, level 9 337 (a tenth smaller); fixed codes 62; 512-byte window 95;
@@ -12,15 +12,15 @@ const QUIET_MODULES = 4;
 const WIDTH_PIXELS_MAX = 400;
 
 /**
- * The standard has the writer try all eight masks; any of them is valid to read. Of 200 Bre-B payloads
- * the search gave number 4 to 132.
+ * The standard asks encoders to try all eight masks; decoders accept any of them. For 132 of 200 Bre-B payloads the
+ * search selected mask 4.
  */
 const SYMBOL = { minCorrectionLevel: correction.M, mask: 4 } as const;
 
-/** Every row but the first of a module repeats the row above: filter "up" and zeros, which run lengths make tiny. */
+/** Every row but the first of a module repeats the row above: filter "up" gives zeros, which run-length encoding shrinks. */
 const DEFLATE = { level: 1, strategy: constants.Z_RLE } as const;
 
-/** A black-on-white picture of 300 to 400 pixels (for a payment's text), quiet zone included. ASCII only. */
+/** Renders a black-on-white PNG of 300 to 400 pixels for payment payloads, quiet zone included. ASCII only. */
 export function qrPngDataUri(text: string): string {
   const symbol = generate(compactMode(text), SYMBOL);
   const canvas = canvasFor(symbol.size);
@@ -32,10 +32,10 @@ export function qrPngDataUri(text: string): string {
 
 const QR_ALPHANUMERIC = new Set(Buffer.from('0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ $%*+-./:'));
 
-/** Below this a run costs more in two changes of mode (35 bits) than it saves (2.5 bits a character). */
+/** Shorter runs cost more in two mode switches (35 bits) than they save (2.5 bits per character). */
 const ALPHANUMERIC_RUN_MIN = 14;
 
-/** Long runs of the QR's own 45 characters, bytes for the rest: on our payloads as small as the full search. */
+/** Alphanumeric mode for long runs, byte mode for the rest: as small as the full search on our payloads. */
 function compactMode(text: string): Mode {
   const parts: Mode[] = [];
   let bytesFrom = 0;
@@ -49,14 +49,14 @@ function compactMode(text: string): Mode {
       bytesFrom = at;
     }
     for (; at < text.length && !QR_ALPHANUMERIC.has(text.charCodeAt(at)); at += 1) {
-      if (text.charCodeAt(at) > 0x7f) throw new RangeError('a QR of this service carries ASCII only');
+      if (text.charCodeAt(at) > 0x7f) throw new RangeError('QR payload must be ASCII');
     }
   }
   if (bytesFrom < text.length) parts.push(mode.ascii(text.slice(bytesFrom)));
   return mode.multi(...parts);
 }
 
-/** What depends on the symbol's size alone. The raster is painted over by each call, which is synchronous. */
+/** Data that depends only on the symbol size. Each call, which is synchronous, overwrites the raster. */
 interface Canvas {
   readonly scale: number;
   readonly rowBytes: number;
@@ -66,7 +66,7 @@ interface Canvas {
   readonly spread: Uint8Array;
 }
 
-/** At most forty: one for each version of the QR standard. */
+/** At most forty entries: one per version of the QR standard. */
 const canvases = new Map<number, Canvas>();
 
 function canvasFor(size: number): Canvas {
@@ -82,7 +82,7 @@ function canvasFor(size: number): Canvas {
     raster[row * rowBytes] = first ? FILTER_NONE : FILTER_UP;
     if (first) raster.fill(0xff, row * rowBytes + 1, (row + 1) * rowBytes);
   }
-  const canvas = { scale, rowBytes, head: headOf(width), raster, spread: spreadOf(scale) };
+  const canvas = { scale, rowBytes, head: createHead(width), raster, spread: createSpread(scale) };
   canvases.set(size, canvas);
   return canvas;
 }
@@ -96,14 +96,14 @@ function paint({ scale, rowBytes, raster, spread }: Canvas, symbol: Bitmap2D): v
     const rowEnd = at + rowBytes - 1;
     for (let x = -QUIET_MODULES; at < rowEnd; x += 8) {
       let eight = 0;
-      // `Number` instead of a condition: no branch. Outside of the symbol `get` answers white.
+      // `Number` avoids a branch. Outside of the symbol `get` returns white.
       for (let i = 0; i < 8; i += 1) eight = (eight << 1) | Number(symbol.get(x + i, y));
       for (let i = 0; i < scale && at < rowEnd; i += 1, at += 1) raster[at] = spread[eight * scale + i] ?? 0;
     }
   }
 }
 
-function spreadOf(scale: number): Uint8Array {
+function createSpread(scale: number): Uint8Array {
   const spread = new Uint8Array(256 * scale);
   for (let eight = 0; eight < 256; eight += 1) {
     for (let pixel = 0; pixel < 8 * scale; pixel += 1) {
@@ -115,11 +115,11 @@ function spreadOf(scale: number): Uint8Array {
   return spread;
 }
 
-function headOf(width: number): Buffer {
+function createHead(width: number): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(width, 4);
-  header[8] = 1; // One bit a pixel; what follows stays zero: greyscale, deflate, adaptive filters, not interlaced.
+  header[8] = 1; // One bit per pixel; the rest stays zero: grayscale, deflate, adaptive filters, not interlaced.
   return Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), chunk('IHDR', header)]);
 }
 

@@ -1,9 +1,9 @@
 import { monotonicMs } from './clock.ts';
 
-/** So many seconds' worth may come at once: a shop's rush is let through, a flood is not. */
+/** Burst size in seconds of the rate: it allows short peaks, not floods. */
 const BURST_SECONDS = 5;
-/** So many names are remembered; beyond that those whose bucket is full again go. */
-const MOST_NAMES = 50_000;
+/** Above this many buckets, full ones are removed. */
+const MAX_BUCKETS = 50_000;
 
 interface Bucket {
   perSecond: number;
@@ -12,38 +12,38 @@ interface Bucket {
   policy: string;
 }
 
-/** What a request is told about its limit, as header values (draft-ietf-httpapi-ratelimit-headers-11). */
+/** Rate limit decision, with its header values (draft-ietf-httpapi-ratelimit-headers-11). */
 export interface Allowance {
   readonly allowed: boolean;
   readonly policy: string;
   readonly limit: string;
 }
 
-/** A token bucket for each name, in memory: taking from it costs no query and less than a microsecond. */
+/** In-memory token bucket per name: a check costs no query and less than a microsecond. */
 export class RateLimit {
   readonly #policyName: string;
   readonly #now: () => number;
   readonly #buckets = new Map<string, Bucket>();
 
-  /** @param policyName what clients see it called */
+  /** @param policyName name of the policy in the response headers */
   constructor(policyName: string, now: () => number = monotonicMs) {
     this.#policyName = policyName;
     this.#now = now;
   }
 
-  /** @returns null where there is no limit (`perSecond` is 0) */
+  /** @returns null when there is no limit (`perSecond` is 0) */
   take(name: string, perSecond: number): Allowance | null {
     if (perSecond === 0) return null;
     const bucket = this.#bucket(name, perSecond);
     const allowed = bucket.tokens >= 1;
     if (allowed) bucket.tokens -= 1;
-    // A bucket refills all the time, so `r` is what is there now, and holds for the next second at the least.
+    // The bucket refills continuously, so `r` is the current value and is available for at least the next second.
     const limit = `"${this.#policyName}";r=${Math.floor(bucket.tokens)};t=1`;
     return { allowed, policy: bucket.policy, limit };
   }
 
-  /** For a request that was let through here and then turned away for no fault of its own. */
-  giveBack(name: string): void {
+  /** Returns the token of a request that was allowed here but rejected later for another reason. */
+  refund(name: string): void {
     const bucket = this.#buckets.get(name);
     if (bucket) bucket.tokens = Math.min(bucket.tokens + 1, bucket.perSecond * BURST_SECONDS);
   }
@@ -52,7 +52,7 @@ export class RateLimit {
     const now = this.#now();
     let bucket = this.#buckets.get(name);
     if (!bucket) {
-      if (this.#buckets.size >= MOST_NAMES) this.#forgetFull(now);
+      if (this.#buckets.size >= MAX_BUCKETS) this.#removeFull(now);
       bucket = {
         perSecond,
         tokens: perSecond * BURST_SECONDS,
@@ -66,7 +66,7 @@ export class RateLimit {
       bucket.perSecond = perSecond;
       bucket.policy = this.#policy(perSecond);
     }
-    bucket.tokens = filled(bucket, now);
+    bucket.tokens = refilledTokens(bucket, now);
     bucket.filledAt = now;
     return bucket;
   }
@@ -75,14 +75,14 @@ export class RateLimit {
     return `"${this.#policyName}";q=${perSecond * BURST_SECONDS};w=${BURST_SECONDS}`;
   }
 
-  /** A full bucket forgotten is the same bucket when its name comes back. */
-  #forgetFull(now: number): void {
+  /** Removing a full bucket changes nothing: a new bucket starts full. */
+  #removeFull(now: number): void {
     for (const [name, bucket] of this.#buckets) {
-      if (filled(bucket, now) >= bucket.perSecond * BURST_SECONDS) this.#buckets.delete(name);
+      if (refilledTokens(bucket, now) >= bucket.perSecond * BURST_SECONDS) this.#buckets.delete(name);
     }
   }
 }
 
-function filled({ tokens, filledAt, perSecond }: Bucket, now: number): number {
+function refilledTokens({ tokens, filledAt, perSecond }: Bucket, now: number): number {
   return Math.min(perSecond * BURST_SECONDS, tokens + ((now - filledAt) / 1000) * perSecond);
 }

@@ -1,6 +1,6 @@
 import { equalBytes, hmac, type SecretKey } from './crypto.ts';
 
-/** How far the clocks of two machines may differ; beyond it a recorded message played again is refused. */
+/** Allowed clock difference; older messages are rejected as replays. */
 const TOLERANCE_SECONDS = 300;
 
 export interface SignedBody {
@@ -10,8 +10,8 @@ export interface SignedBody {
   readonly body: Buffer;
 }
 
-/** Whether one of our secrets signed this body lately. Real time, not business time: it guards against replay. */
-export function signatureHolds(
+/** Whether one of our secrets signed this body recently. It uses real time, not business time, because it prevents replays. */
+export function isSignatureValid(
   secrets: readonly SecretKey[],
   { timestamp = '', signature = '', body }: SignedBody,
 ): boolean {
@@ -19,8 +19,8 @@ export function signatureHolds(
   if (Math.abs(Date.now() / 1000 - Number(timestamp)) > TOLERANCE_SECONDS) return false;
   const [, digits] = /^v1=([0-9a-f]{64})$/.exec(signature) ?? [];
   if (digits === undefined) return false;
-  const given = Buffer.from(digits, 'hex');
+  const provided = Buffer.from(digits, 'hex');
   const signed = Buffer.concat([Buffer.from(`${timestamp}.`), body]);
-  // All are tried, so that the time taken does not tell which one fitted.
-  return secrets.filter((secret) => equalBytes(hmac(secret, signed), given)).length > 0;
+  // Checks all secrets, so that the duration does not reveal which one matched.
+  return secrets.filter((secret) => equalBytes(hmac(secret, signed), provided)).length > 0;
 }

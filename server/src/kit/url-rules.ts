@@ -1,26 +1,26 @@
-const LONGEST = 2048;
+const MAX_LENGTH = 2048;
 const CONTROL_OR_SPACE = /[\p{Cc}\s]/u;
 
-/** What an address can break; people are told which (http/validation.ts). */
-export type AddressRule = 'whole' | 'length' | 'anonymous' | 'https' | 'port' | 'public';
+/** Rules a URL can violate; http/validation.ts has the messages for clients. */
+export type UrlRule = 'malformed' | 'length' | 'no_credentials' | 'https' | 'port' | 'public';
 
-/** `href` is the address in its serialized form, and there only when no rule is broken. */
+/** `href` is the serialized URL, set only when no rule is violated. */
 export type ValidatedUrl =
   | { readonly href: string; readonly broken: readonly [] }
-  | { readonly href: null; readonly broken: readonly AddressRule[] };
+  | { readonly href: null; readonly broken: readonly UrlRule[] };
 
 /**
- * An address that a merchant gave, parsed once by the WHATWG rules and kept in its serialized form, so that what was
- * checked is what is used.
- * @param furtherRules those of its use that it breaks
+ * Validates a URL from a merchant. It is parsed once by the WHATWG rules and stored in its serialized form, so that the
+ * checked URL is the one that is used.
+ * @param furtherRules returns the additional rules that the URL violates
  */
-export function validateUrl(text: string, furtherRules: (url: URL) => readonly AddressRule[]): ValidatedUrl {
-  if (text.length > LONGEST) return { href: null, broken: ['length'] };
+export function validateUrl(text: string, furtherRules: (url: URL) => readonly UrlRule[]): ValidatedUrl {
+  if (text.length > MAX_LENGTH) return { href: null, broken: ['length'] };
   if (CONTROL_OR_SPACE.test(text) || !text.isWellFormed() || !URL.canParse(text))
-    return { href: null, broken: ['whole'] };
+    return { href: null, broken: ['malformed'] };
   const url = new URL(text);
-  const broken: AddressRule[] = [...furtherRules(url)];
-  if (url.username !== '' || url.password !== '') broken.push('anonymous');
-  if (url.href.length > LONGEST) broken.push('length');
+  const broken: UrlRule[] = [...furtherRules(url)];
+  if (url.username !== '' || url.password !== '') broken.push('no_credentials');
+  if (url.href.length > MAX_LENGTH) broken.push('length');
   return broken.length === 0 ? { href: url.href, broken: [] } : { href: null, broken };
 }

@@ -8,14 +8,14 @@ const OPEN = statement(
    select $1, account, caudal.now() from unnest($2::text[]) as own (account)`,
 );
 
-/** The accounts of a new organization, empty. Without them nothing can be booked for it. */
+/** Creates the accounts of a new organization with zero balances. Without them no transfer can be posted for it. */
 export async function openAccounts(tx: Tx, organizationId: string): Promise<void> {
   await tx.query(OPEN, [organizationId, OWN_ACCOUNTS]);
 }
 
 export interface Balances {
   readonly amounts: Readonly<Record<OwnAccount, Cents>>;
-  /** When the last of them changed. */
+  /** When the most recent of them changed. */
   readonly updatedAt: Date;
 }
 
@@ -35,7 +35,7 @@ export async function readBalances(tx: Tx, organizationId: string): Promise<Bala
   const rows = await tx.query<BalanceRow>(READ, [organizationId, OWN_ACCOUNTS]);
   const amountIn = (account: OwnAccount): Cents => {
     const row = rows.find((each) => each.account === account);
-    // Absent is not empty: zero would be a claim about money that nobody has checked.
+    // A missing row is not a zero balance: zero would be an unverified statement about money.
     if (!row) throw new Error(`organization ${organizationId} has no account ${account}`);
     return cents(row.balance_in_cents);
   };
@@ -53,8 +53,8 @@ const LOCK_FOR_HOLDS = statement(
 );
 
 /**
- * What each organization has available, as it stays until this transaction ends: nobody else can set money of theirs
- * aside meanwhile.
+ * Locks and returns the available balance of each organization. No other transaction can hold its money until this one
+ * ends.
  */
 export async function lockAvailable(
   tx: Tx,
@@ -74,8 +74,8 @@ const LOCK = statement(
 );
 
 /**
- * The balance as this transaction leaves it. Taking the lock is a write, and only a transaction that wrote waits for the
- * standby: an answer from what is already booked is a promise too.
+ * Locks and returns a balance, including this transaction's own transfers. Taking the lock is a write, and only a
+ * transaction that wrote waits for the synchronous standby: a response about an earlier posting must be durable too.
  */
 export async function lockBalance(tx: Tx, organizationId: string, account: OwnAccount): Promise<Cents> {
   const [row] = await tx.query<{ balance_in_cents: bigint }>(LOCK, [organizationId, account]);

@@ -1,7 +1,7 @@
 import { type Cents, pesos } from '../kit/money.ts';
 import type { Balances } from './balance.store.ts';
 
-/** The balance object of the interface, members in its order. */
+/** The balance object of the API, fields in documented order. */
 export function balanceView({ amounts, updatedAt }: Balances) {
   return {
     currency: 'COP' as const,
@@ -15,8 +15,9 @@ export function balanceView({ amounts, updatedAt }: Balances) {
   };
 }
 
-/** A sum of many amounts may be more than a number of JSON holds; a wrong balance is worse than none. */
+/** A sum can exceed the safe integer range of JSON numbers. An error is better than a wrong balance. */
 function exactNumber(amount: Cents): number {
-  if (amount > BigInt(Number.MAX_SAFE_INTEGER)) throw new RangeError(`${amount} cents are no exact number`);
+  if (amount > BigInt(Number.MAX_SAFE_INTEGER))
+    throw new RangeError(`${amount} cents exceed the safe integer range`);
   return Number(amount);
 }

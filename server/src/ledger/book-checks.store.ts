@@ -6,7 +6,7 @@ import { type Account, OWN_ACCOUNTS, SHARED_ACCOUNTS } from './transfer.ts';
 const OWN = OWN_ACCOUNTS.map((account) => `('${account}')`).join(', ');
 const SHARED = SHARED_ACCOUNTS.map((account) => `('${account}')`).join(', ');
 
-// Transfers are summed by pair of accounts before the two sides are told apart: half the rows to go through.
+// Sums transfers by account pair before it splits debits and credits: half the rows to process.
 const SUMS = `
   pair as (
     select organization_id, debit_account, credit_account, sum(amount_in_cents) as amount
@@ -49,7 +49,7 @@ const CAUSES = check(
 
 const SUBTOTALS = check(
   'subtotals',
-  // Every transfer finds its span by binary search, in one pass: a join on ranges would read the transfers once a span.
+  // width_bucket finds the span of each transfer in one pass; a range join would read the transfers once per span.
   `with edge as (select distinct through from caudal.ledger_subtotals),
    span as (select through, row_number() over (order by through) as number from edge),
    pair as (
@@ -82,7 +82,7 @@ const kinds = (how: 'partly' | 'wholly') =>
     .map(([kind]) => `'${kind}'`)
     .join(', ');
 
-// That a transfer is reversed once is for its cause, which names it, to show.
+// The CAUSES check covers that a transfer is reversed once: the cause of a reversal is the transfer's id.
 const REVERSALS = check(
   'posting-reversals',
   `select 'ledger_transfers' as "table", r.organization_id as "organizationId", r.id::text as id,
@@ -99,7 +99,7 @@ const REVERSALS = check(
        else false end)`,
 );
 
-/** Whether the books agree with themselves. */
+/** Internal consistency of the ledger. */
 export const BOOK_CHECKS = [BALANCES, CAUSES, SUBTOTALS, REVERSALS];
 
 const TOTALS = statement(
@@ -116,7 +116,7 @@ const TOTALS = statement(
 const COUNT = statement('ledger-check.count', 'select count(*)::text as count from caudal.ledger_transfers');
 
 export interface Totals {
-  /** In cents, over all organizations: own accounts as their balances say, shared ones as their transfers do. */
+  /** In cents, over all organizations: own accounts from their balances, shared accounts from their transfers. */
   readonly accounts: ReadonlyMap<Account, bigint>;
   readonly balances: number;
   readonly transfers: bigint;

@@ -1,6 +1,6 @@
 import type { Transfer } from './transfer.ts';
 
-/** The operator's reference belongs to the organization: two may use the same. */
+/** References are unique per organization: two organizations may use the same one. */
 export function depositCause(organizationId: string, reference: string): Transfer['cause'] {
   return { kind: 'deposit', id: `${organizationId}:${reference}` };
 }

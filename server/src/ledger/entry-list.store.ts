@@ -5,7 +5,7 @@ import { cents } from '../kit/money.ts';
 import type { Entry, EntryFilters } from './entry.ts';
 import { OWN_ACCOUNTS } from './transfer.ts';
 
-/** Up to `most` entries beyond a position, newest first: those that touch the organization's own accounts. */
+/** Up to `limit` entries after a position that touch the organization's own accounts, newest first. */
 export async function listEntries(
   tx: Tx,
   organizationId: string,
@@ -14,7 +14,7 @@ export async function listEntries(
   limit: number,
 ): Promise<Entry[]> {
   const { account, createdFrom, createdTo } = filters;
-  // The account is part of the text, not a value: only so does PostgreSQL know that the index of the few is enough.
+  // The account is a literal, not a parameter, so that PostgreSQL can use the partial index.
   const touches = (account === undefined ? OWN_ACCOUNTS : [account])
     .map((each) => `t.debit_account = '${each}' or t.credit_account = '${each}'`)
     .join(' or ');
@@ -22,7 +22,7 @@ export async function listEntries(
     .and(`(${touches})`)
     .between('at', createdFrom, createdTo)
     .read<EntryRow>(tx, `ledger-entry.list:${account ?? 'all'}`, SELECT, limit);
-  return rows.map(entryOf);
+  return rows.map(entryFromRow);
 }
 
 const SELECT =
@@ -38,7 +38,7 @@ interface EntryRow {
   at: Date;
 }
 
-function entryOf(row: EntryRow): Entry {
+function entryFromRow(row: EntryRow): Entry {
   return {
     id: row.id,
     debit: row.debit_account,

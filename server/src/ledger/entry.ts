@@ -1,7 +1,7 @@
 import type { Cents } from '../kit/money.ts';
 import type { Account, CauseKind, OwnAccount } from './transfer.ts';
 
-/** A transfer as the organization whose money it moved sees it. */
+/** A transfer as its organization sees it. */
 export interface Entry {
   readonly id: string;
   readonly debit: Account;
@@ -13,10 +13,10 @@ export interface Entry {
 }
 
 export interface EntryFilters {
-  /** Money that left or reached this account. */
+  /** Only transfers that debit or credit this account. */
   readonly account?: OwnAccount | undefined;
-  /** Booked at or after. */
+  /** Posted at or after. */
   readonly createdFrom?: Date | undefined;
-  /** Booked before. */
+  /** Posted before. */
   readonly createdTo?: Date | undefined;
 }

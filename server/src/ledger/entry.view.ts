@@ -13,12 +13,12 @@ const TYPES = {
   payout_hold: 'PAYOUT_HOLD',
   payout_release: 'PAYOUT_RELEASE',
   payout: 'PAYOUT',
-  // Between accounts of ours: no merchant sees it.
+  // Between shared accounts: no merchant sees it.
   execution: 'CORRECTION',
   reversal: 'REVERSAL',
 } as const satisfies Record<CauseKind, string>;
 
-/** A merchant has three accounts; of ours it sees what they are for, not how many there are. */
+/** A merchant has three accounts. It sees the purpose of the shared accounts, not their number. */
 const NAMES = {
   pending: 'PENDING',
   available: 'AVAILABLE',
@@ -34,7 +34,7 @@ export const ENTRY_TYPES = Object.values(TYPES);
 export const ENTRY_ACCOUNTS = [...new Set(Object.values(NAMES))];
 export const ENTRY_ACCOUNT_FILTER = { AVAILABLE: 'available', PENDING: 'pending', HELD: 'held' } as const;
 
-/** The entry object of the interface, members in its order. */
+/** The entry object of the API, fields in documented order. */
 export function entryView(entry: Entry) {
   return {
     id: entry.id,

@@ -5,9 +5,9 @@ const OWN = OWN_ACCOUNTS.map((account) => `'${account}'`).join(', ');
 
 const POST = statement(
   'ledger.post',
-  // Causes come before balances: a repeat fails, or waits for its twin, before it stands in the way of anybody else's
-  // balance. Both are taken in order of their keys, so that crossing batches wait for each other instead of deadlocking.
-  // `locked` sorts and locks; the update then finds every row already its own.
+  // Causes are inserted before balances are locked: a duplicate fails, or waits for the concurrent duplicate, before it
+  // blocks other transactions on a balance. Both are locked in primary key order, so that concurrent batches wait for each
+  // other instead of deadlocking. `locked` sorts and locks; the update then finds every row already locked.
   `with moment as materialized (select caudal.now() as at),
    new as materialized (
      select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[], $8::uuid[])
@@ -78,7 +78,7 @@ const OF_CAUSES = statement(
    where c.kind = $1 and c.id = any($2::text[]) and t.resource_id is not null`,
 );
 
-/** What the transfers of these causes are about. */
+/** The resources that the transfers of these causes belong to. */
 export function resourcesOfCauses(
   tx: Tx,
   kind: CauseKind,
@@ -92,7 +92,7 @@ const POSTED = statement(
   'select id from caudal.ledger_causes where kind = $1 and id = any($2::text[])',
 );
 
-/** Which of these causes have been posted. */
+/** The causes that have already been posted. */
 export async function postedCauses(tx: Tx, kind: CauseKind, ids: readonly string[]): Promise<Set<string>> {
   if (ids.length === 0) return new Set();
   const rows = await tx.query<{ id: string }>(POSTED, [kind, ids]);

@@ -1,15 +1,14 @@
 import { check } from './broken-row.store.ts';
 
-// These read tables of payins and anomalies beside the ledger's own: to see whether the books tell the same story is
-// what they are for, and no other store does.
+// These checks compare the ledger with the tables of payins and anomalies. No other store of the ledger reads them.
 
-/** Of a confirmed payin: beyond the amount of a payment link nothing is the merchant's. */
-const THE_MERCHANTS = `case when payment_link_id is null then confirmed_amount_in_cents else least(confirmed_amount_in_cents, amount_in_cents) end`;
+/** The merchant's part of a confirmed payin: money above the amount of a payment link is not the merchant's. */
+const MERCHANT_AMOUNT = `case when payment_link_id is null then confirmed_amount_in_cents else least(confirmed_amount_in_cents, amount_in_cents) end`;
 
 const SETTLED_PAYINS = check(
   'settled-payins',
   `with settled as (
-     select organization_id, settlement_id, count(*) as payins, sum(${THE_MERCHANTS}) as amount
+     select organization_id, settlement_id, count(*) as payins, sum(${MERCHANT_AMOUNT}) as amount
      from caudal.payins where settlement_id is not null group by organization_id, settlement_id
    )
    select 'settlements' as "table", coalesce(s.organization_id, p.organization_id) as "organizationId",
@@ -40,7 +39,7 @@ const SETTLEMENT_TRANSFERS = check(
 const PENDING = check(
   'pending',
   `with waiting as (
-     select organization_id, sum(${THE_MERCHANTS}) as amount
+     select organization_id, sum(${MERCHANT_AMOUNT}) as amount
      from caudal.payins where settlement_status = 'PENDING_SETTLEMENT' group by organization_id
    )
    select 'ledger_balances' as "table", coalesce(b.organization_id, w.organization_id) as "organizationId", 'pending' as id,
@@ -50,11 +49,11 @@ const PENDING = check(
    where b.balance_in_cents is distinct from coalesce(w.amount, 0)`,
 );
 
-// Of a payin of a payment link: its amount, or, where less came, nothing; the rest is in suspense.
+// The merchant receives the amount of a payment link's payin, or nothing when it was underpaid; the rest is in suspense.
 const PAYMENTS = check(
   'payments',
   `with confirmed as (
-     select organization_id, id, 'clearing_' || lower(rail) as account, ${THE_MERCHANTS} as amount
+     select organization_id, id, 'clearing_' || lower(rail) as account, ${MERCHANT_AMOUNT} as amount
      from caudal.payins where status = 'CONFIRMED' and (payment_link_id is null or settlement_status is not null)
    )
    select case when c.id is null then 'ledger_transfers' else 'payins' end as "table",
@@ -118,7 +117,7 @@ const RELEASED = check(
 const REVERSALS = check(
   'payment-reversals',
   `with reversed as (
-     select p.organization_id, p.id, ${THE_MERCHANTS} as amount, 'pending to clearing_' || lower(p.rail) as way
+     select p.organization_id, p.id, ${MERCHANT_AMOUNT} as amount, 'pending to clearing_' || lower(p.rail) as way
      from caudal.payins p where p.settlement_status = 'REVERSED'
    )
    select case when r.id is null then 'ledger_transfers' else 'payins' end as "table",
@@ -133,8 +132,8 @@ const REVERSALS = check(
 
 const SUSPENSE = check(
   'suspense',
-  // What was found out to be another organization's leaves suspense there: it is the anomaly that says whose it was.
-  // Money that is being returned stays in suspense until its payout is confirmed.
+  // Money resolved to another organization leaves suspense there; the anomaly's organization is the one that counts.
+  // Money of a return stays in suspense until its payout is confirmed.
   `with moved as (
      select coalesce(a.organization_id, t.organization_id) as organization_id,
        case when t.credit_account = 'suspense' then t.amount_in_cents else -t.amount_in_cents end as amount
@@ -158,7 +157,7 @@ const SUSPENSE = check(
    where coalesce(h.amount, 0) <> coalesce(o.amount, 0)`,
 );
 
-// What an underpaid payin received is one payment in suspense, with an anomaly of the same execution and amount.
+// The money of an underpaid payin is one payment in suspense, with an anomaly of the same execution and amount.
 const UNDERPAID = check(
   'underpaid',
   `with short as (
@@ -184,7 +183,7 @@ const ACCEPTANCES = check(
   'acceptances',
   `with expected as (
      select organization_id, id, case when resolved_at is not null then amount_in_cents end as amount,
-       -- As anomalyCause makes it: a resolution that was reversed before has a cause of its own.
+       -- The same format as anomalyCause: each resolution after a reversal has a separate cause.
        case when reversals = 0 then id::text else id || ':' || reversals end as cause
      from caudal.anomalies where accepted_at is not null
    )
@@ -198,7 +197,7 @@ const ACCEPTANCES = check(
      or t.debit_account <> 'suspense' or t.credit_account <> 'available'`,
 );
 
-/** Whether the books agree with what payins and anomalies say of the same money. */
+/** Consistency of the ledger with payins and anomalies. */
 export const PAYMENT_CHECKS = [
   SETTLED_PAYINS,
   SETTLEMENT_TRANSFERS,

@@ -1,15 +1,15 @@
 import { statement, type Tx } from '../db/tx.ts';
 import type { SharedAccount } from './transfer.ts';
 
-const BOOKED = statement(
-  'payment.booked',
-  // Transfers have no index by resource: the span of the key is short, and this is for an operator's command alone.
+const POSTED = statement(
+  'payment.posted',
+  // Transfers have no index by resource. The scanned id range is short, and only an operator command runs this.
   `select t.debit_account, t.amount_in_cents, t.cause_id from caudal.ledger_transfers t
    where t.organization_id = $1 and t.id >= caudal.uuid_floor($3::timestamptz - interval '1 day') and t.resource_id = $2
      and t.cause_kind in ('payment', 'payment_relisted') and t.credit_account = 'pending'`,
 );
 
-/** The payment of a payin as it was booked for its merchant; the cause names its rail and execution. */
+/** The payment of a payin as posted for its merchant; the cause id contains its rail and execution. */
 export async function bookedPayment(
   tx: Tx,
   { organizationId, id, since }: { organizationId: string; id: string; since: Date },
@@ -18,6 +18,6 @@ export async function bookedPayment(
     debit_account: SharedAccount;
     amount_in_cents: bigint;
     cause_id: string;
-  }>(BOOKED, [organizationId, id, since]);
+  }>(POSTED, [organizationId, id, since]);
   return row ? { clearing: row.debit_account, amount: row.amount_in_cents, causeId: row.cause_id } : null;
 }

@@ -1,6 +1,6 @@
 import { check } from './broken-row.store.ts';
 
-// Like the checks of payments these read tables of other rooms: to see whether the books tell the same story.
+// These checks compare the ledger with the tables of payouts and anomalies.
 
 const HELD = check(
   'held',
@@ -15,8 +15,8 @@ const HELD = check(
    where b.balance_in_cents is distinct from coalesce(w.amount, 0)`,
 );
 
-// Each payout and what the books must hold of it: set aside unless it was declined for lack of funds, then sent or released.
-const MOVES = check(
+// The transfers that each payout must have: a hold, unless it was declined for lack of funds, then sent or released.
+const TRANSFERS = check(
   'payout-transfers',
   `with payout as (
      select organization_id, id, amount_in_cents as amount, status, anomaly_organization_id,
@@ -45,7 +45,7 @@ const MOVES = check(
    where (e.amount, e.debit, e.credit) is distinct from (f.amount, f.debit, f.credit)`,
 );
 
-// An execution of the rail is accounted for once: by the payout that it confirmed or by the anomaly that holds its money.
+// A rail execution is attributed once: to the payout that it confirmed or to the anomaly that holds its money.
 const EXECUTIONS = check(
   'payout-executions',
   `with claimed as (
@@ -69,5 +69,5 @@ const EXECUTIONS = check(
    where not exists (select from claimed c where c.rail = e.rail and c.execution_id = e.execution_id and c.payout_id is not distinct from e.payout_id)`,
 );
 
-/** Whether the books agree with what payouts say of the same money. */
-export const PAYOUT_CHECKS = [HELD, MOVES, EXECUTIONS];
+/** Consistency of the ledger with payouts. */
+export const PAYOUT_CHECKS = [HELD, TRANSFERS, EXECUTIONS];

@@ -3,7 +3,7 @@ import { type Cents, cents } from '../kit/money.ts';
 import { reversalCause } from './reversal.ts';
 import type { Account, CauseKind, Transfer } from './transfer.ts';
 
-/** A transfer as it is booked. */
+/** A posted transfer. */
 export type Posting = Pick<
   Transfer,
   'organizationId' | 'id' | 'debit' | 'credit' | 'amount' | 'resourceId'
@@ -46,7 +46,7 @@ export async function postingByCause(tx: Tx, cause: Transfer['cause']): Promise<
   return row ? postingFromRow(row) : null;
 }
 
-/** @returns by how much the transfer was reversed, null when it was not */
+/** @returns the reversed amount, null when the transfer was not reversed */
 export async function reversedAmount(tx: Tx, transferId: string): Promise<Cents | null> {
   return (await postingByCause(tx, reversalCause(transferId)))?.amount ?? null;
 }

@@ -1,15 +1,15 @@
 import type { CauseKind, Transfer } from './transfer.ts';
 
 /**
- * Which bookings an operator can reverse: those that moved money between accounts of ours only. Money that came or left
- * by a rail is corrected at the rail. `partly`: by a part of the amount too. `wholly`: only by the whole amount, because
- * what the booking resolved is open again afterwards.
+ * The postings that an operator can reverse: those that moved money only between our own accounts. Money that entered or
+ * left through a rail is corrected at the rail. `partly`: a partial amount is possible. `wholly`: only the whole amount,
+ * because the reversal reopens what the posting resolved.
  */
 export const REVERSIBLE: Readonly<Record<CauseKind, 'no' | 'partly' | 'wholly'>> = {
   deposit: 'partly',
-  // Credits, charges and write-offs. A return leaves by a rail and is booked as a payout.
+  // Credits, charges and write-offs. A return leaves through a rail and is posted as a payout.
   anomaly: 'wholly',
-  // A mistaken reversal is put right by a new deposit or a new resolution.
+  // A mistaken reversal is corrected with a new deposit or a new resolution.
   reversal: 'no',
   payment: 'no',
   payment_excess: 'no',

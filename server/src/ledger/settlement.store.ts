@@ -5,7 +5,7 @@ export interface Settlement {
   readonly id: string;
   readonly organizationId: string;
   readonly amount: Cents;
-  /** How many payins it is of. */
+  /** Number of payins. */
   readonly payins: number;
 }
 

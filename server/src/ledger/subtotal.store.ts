@@ -3,25 +3,25 @@ import { SHARED_ACCOUNTS, type SharedAccount } from './transfer.ts';
 
 const LOCK = statement('subtotal.lock', "select pg_advisory_xact_lock(hashtext('caudal.roll_subtotals'))");
 
-/** One closes spans at a time. A statement of its own, for the next must see what the one before has closed. */
+/** Serializes writers. A separate statement, so that the snapshot of the next one includes the spans just closed. */
 export async function lockSubtotals(tx: Tx): Promise<void> {
   await tx.query(LOCK);
 }
 
-const sumOf = (side: 'debit' | 'credit', account: SharedAccount) =>
+const sumSql = (side: 'debit' | 'credit', account: SharedAccount) =>
   `coalesce(sum(t.amount_in_cents) filter (where t.${side}_account = '${account}'), 0)`;
 const SUMS = SHARED_ACCOUNTS.map(
-  (account, index) => `${sumOf('debit', account)} as d${index}, ${sumOf('credit', account)} as c${index}`,
+  (account, index) => `${sumSql('debit', account)} as d${index}, ${sumSql('credit', account)} as c${index}`,
 ).join(', ');
 const ROWS = SHARED_ACCOUNTS.map((account, index) => `('${account}', d${index}, c${index})`).join(', ');
 
 const CLOSE = statement(
   'subtotal.close',
-  // An hour is far more than any transaction lives after its ids were stamped, so that nothing comes late to a closed
-  // span; after a shift of time that margin is gone until every process has heard of it. All accounts are closed together:
-  // one tells how far. Ten minutes of a thousand transfers a second are summed in a second or two; after a silence of days
-  // spans are longer, for little was booked in it. The sums are filters over one pass: grouped by account, 700,000
-  // transfers were sorted for longer than a statement may take.
+  // No transaction lives for an hour after it generated its ids, so no transfer arrives late in a closed span. After a
+  // shift of business time that margin is gone until every process knows the shift. All accounts are closed together, so
+  // one account shows the last closed span. Ten minutes at a thousand transfers per second take one to two seconds to sum;
+  // after days without runs the spans are longer. The sums are filters over one pass: grouping by account sorted
+  // 700,000 transfers for longer than the statement timeout.
   `with closed as materialized (select max(through) as through from caudal.ledger_subtotals where account = '${SHARED_ACCOUNTS[0]}'),
    edge as materialized (
      select date_trunc('hour', caudal.now() - interval '1 hour', 'UTC') as latest
@@ -43,8 +43,8 @@ const CLOSE = statement(
 );
 
 /**
- * Closes the next span, or all that came before when none was closed yet.
- * @returns how many subtotals that made: one an account, none when only the last hour or two are open
+ * Closes the next span; the first span covers everything before it.
+ * @returns the number of subtotals written: one per account, or none when only the last hour or two are open
  */
 export async function closeSpan(tx: Tx): Promise<number> {
   return (await tx.query(CLOSE)).length;
@@ -64,7 +64,7 @@ const SHARED_BALANCE = statement(
    from closed`,
 );
 
-/** What a shared account holds, in cents; negative where more left it than came, as clearing does by its nature. */
+/** The balance of a shared account in cents; negative when debits exceed credits, as in clearing accounts. */
 export async function sharedBalance(tx: Tx, account: SharedAccount): Promise<bigint> {
   const [row] = await tx.query<{ amount: string }>(SHARED_BALANCE, [account]);
   if (!row) throw new Error(`account ${account} has no sum`);

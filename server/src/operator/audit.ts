@@ -7,7 +7,7 @@ import { type Options, type Output, UsageError } from './options.ts';
 const LIMIT = 1000;
 
 export async function auditList(deps: SystemDeps, options: Options): Promise<Output> {
-  const actions = await readActions(deps, filtersOf(options), LIMIT);
+  const actions = await readActions(deps, readFilters(options), LIMIT);
   const cut =
     actions.length === LIMIT ? `\n(the newest ${LIMIT}; narrow it with --since, --by or --org)` : '';
   return { json: actions, text: actions.map(line).join('\n') + cut || 'No operator action matches.' };
@@ -37,30 +37,31 @@ function line({
   ].join('  ');
 }
 
-function filtersOf(options: Options): ActionFilters {
+function readFilters(options: Options): ActionFilters {
   const organizationId = options.matching('org', /^.+$/, 'the id of an organization', '');
   if (organizationId !== '' && !isUuid(organizationId))
-    throw new UsageError('--org must be the id of an organization (org list shows them)');
-  // As typed, `ledger deposit`, or as stored, `ledger.deposit`.
+    throw new UsageError('--org must be the id of an organization (see org list)');
+  // Accepts the command as typed (`ledger deposit`) and as stored (`ledger.deposit`).
   const action = options.matching('action', /^.{1,60}$/, 'a command such as "ledger deposit"', '');
   return {
     organizationId: organizationId || null,
     operator: options.matching('by', /^.{1,120}$/u, 'a name', '') || null,
     action: action.replace(/^(\w+) (\w+)$/, '$1.$2') || null,
-    since: sinceOf(options),
+    since: readSince(options),
   };
 }
 
-function sinceOf(options: Options): Date | null {
-  const wanted = 'a day such as 2026-11-16 (from midnight in Bogotá) or a time such as 2026-11-16T14:00:00Z';
+function readSince(options: Options): Date | null {
+  const description =
+    'a day such as 2026-11-16 (from midnight in Bogotá) or a time such as 2026-11-16T14:00:00Z';
   const text = options.matching(
     'since',
     /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2}))?$/,
-    wanted,
+    description,
     '',
   );
   if (text === '') return null;
   const at = new Date(text.includes('T') ? text : `${text}T00:00:00-05:00`);
-  if (Number.isNaN(at.getTime())) throw new UsageError(`--since must be ${wanted}`);
+  if (Number.isNaN(at.getTime())) throw new UsageError(`--since must be ${description}`);
   return at;
 }

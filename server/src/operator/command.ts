@@ -1,8 +1,8 @@
 import type { ActionCode } from '../audit/operator-action.ts';
 import { compose } from '../compose.ts';
-import { givenAuthor, readConfig } from '../config.ts';
+import { authorFromSettings, readConfig } from '../config.ts';
 import { ConnectionLost } from '../db/failures.ts';
-import { databaseFaults } from '../db/startup-checks.ts';
+import { findDatabaseProblems } from '../db/startup-checks.ts';
 import { readOnly } from '../db/system.ts';
 import type { SystemDeps } from '../deps.ts';
 import { makeLog } from '../kit/log.ts';
@@ -17,7 +17,7 @@ import {
 import { configCheck } from './config-check.ts';
 import { doctor } from './doctor.ts';
 import { failpointsList } from './failpoints.ts';
-import { commandHelp, commandsOf, groupHelp, overallHelp } from './help.ts';
+import { commandHelp, commandsInGroup, groupHelp, overallHelp } from './help.ts';
 import { keysCreate, keysList, keysRevoke } from './keys.ts';
 import { ledgerDeposit, ledgerVerify } from './ledger.ts';
 import { ledgerReverse } from './ledger-reverse.ts';
@@ -32,7 +32,7 @@ import { railsList, railsPause, railsResume } from './rails.ts';
 import { schedulesList, schedulesRun } from './schedules.ts';
 import { orgResume, orgShow, orgSuspend } from './suspension.ts';
 
-/** Each command that changes something, and the code of its audit rows: a command that is left out does not compile. */
+/** The audit action of each command that makes a change. A Record, so that a missing command is a compile error. */
 export const ACTIONS: Readonly<Record<AuditedCommandName, ActionCode>> = {
   migrate: 'migrate',
   'org create': 'org.create',
@@ -55,15 +55,15 @@ export const ACTIONS: Readonly<Record<AuditedCommandName, ActionCode>> = {
 };
 
 type Run = (deps: SystemDeps, options: Options) => Promise<Output>;
-/** Prints more than once, or must work where nothing else does. */
-type RunAlone = (options: Options, print: (output: Output) => void) => Promise<Output>;
+/** A command that prints more than once, or must work without a database. */
+type RunStandalone = (options: Options, print: (output: Output) => void) => Promise<Output>;
 
-/** They work without a database: what is wrong with it may be the very question. */
-const ALONE = { doctor, 'config check': configCheck } as const satisfies Partial<
-  Record<CommandName, RunAlone>
+/** Commands that work without a database, because they may diagnose it. */
+const STANDALONE = { doctor, 'config check': configCheck } as const satisfies Partial<
+  Record<CommandName, RunStandalone>
 >;
 
-const RUNS: Readonly<Record<Exclude<CommandName, ServerRoleName | keyof typeof ALONE>, Run>> = {
+const RUNS: Readonly<Record<Exclude<CommandName, ServerRoleName | keyof typeof STANDALONE>, Run>> = {
   'org create': orgCreate,
   'org list': orgList,
   'org limits': orgLimits,
@@ -97,17 +97,17 @@ const RUNS: Readonly<Record<Exclude<CommandName, ServerRoleName | keyof typeof A
   'failpoints list': failpointsList,
 };
 
-/** @returns the exit code: 0 done, 1 failed, 2 not understood */
+/** @returns the exit code: 0 success, 1 failure, 2 usage error */
 export async function operatorCommand(argv: readonly string[]): Promise<number> {
-  const helped = helpFor(argv);
-  if (helped !== null) {
-    console.log(helped.trimEnd());
+  const help = findHelp(argv);
+  if (help !== null) {
+    console.log(help.trimEnd());
     return 0;
   }
   let command: (typeof OPERATOR_COMMANDS)[number] | undefined;
   try {
-    command = commandOf(argv);
-    const options = new Options(argv.slice(command.name.split(' ').length), command, givenAuthor());
+    command = findCommand(argv);
+    const options = new Options(argv.slice(command.name.split(' ').length), command, authorFromSettings());
     if (options.help) {
       console.log(commandHelp(command).trimEnd());
       return 0;
@@ -118,51 +118,50 @@ export async function operatorCommand(argv: readonly string[]): Promise<number> 
     return output.bad ? 1 : 0;
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error);
-    console.error(`caudal: ${text}${advice(error, command?.name)}`);
+    console.error(`caudal: ${text}${hint(error, command?.name)}`);
     return error instanceof UsageError ? 2 : 1;
   }
 }
 
-function advice(error: unknown, command: string | undefined): string {
+function hint(error: unknown, command: string | undefined): string {
   if (error instanceof UsageError) return `. Try: caudal help${command === undefined ? '' : ` ${command}`}`;
-  return error instanceof ConnectionLost ? '. Try: caudal doctor, which looks for the cause' : '';
+  return error instanceof ConnectionLost ? '. Try: caudal doctor, to diagnose the cause' : '';
 }
 
-/** `help …`, `--help`, nothing at all, or the first word of a group alone; null when something is to be done. */
-function helpFor(argv: readonly string[]): string | null {
+/** The help for `help …`, `--help`, no arguments, or a group name alone; null when a command should run. */
+function findHelp(argv: readonly string[]): string | null {
   const [first, second] = argv;
   if (first === undefined) return overallHelp();
-  const asked = first === 'help' || first === '--help' || first === '-h';
-  const words = asked ? argv.slice(1) : argv;
-  if (asked && words.length === 0) return overallHelp();
-  const group = words[0] ?? '';
-  if (words.length === 1 || (!asked && /^(?:-h|--help)$/.test(second ?? ''))) {
+  const isHelp = first === 'help' || first === '--help' || first === '-h';
+  const args = isHelp ? argv.slice(1) : argv;
+  if (isHelp && args.length === 0) return overallHelp();
+  const group = args[0] ?? '';
+  if (args.length === 1 || (!isHelp && /^(?:-h|--help)$/.test(second ?? ''))) {
     const text = groupHelp(group);
     if (text !== null) return text;
   }
-  const command = asked ? OPERATOR_COMMANDS.find(({ name }) => name === words.join(' ')) : undefined;
+  const command = isHelp ? OPERATOR_COMMANDS.find(({ name }) => name === args.join(' ')) : undefined;
   return command ? commandHelp(command) : null;
 }
 
-/** @throws UsageError when there is none */
-function commandOf(argv: readonly string[]): (typeof OPERATOR_COMMANDS)[number] {
-  const words = argv[0] === 'help' ? argv.slice(1) : argv;
-  const [one = '', two = ''] = words;
-  const pair = `${one} ${two}`;
-  const command = OPERATOR_COMMANDS.find(({ name }) => name === pair || name === one);
+/** @throws UsageError when there is no such command */
+function findCommand(argv: readonly string[]): (typeof OPERATOR_COMMANDS)[number] {
+  const [first = '', second = ''] = argv[0] === 'help' ? argv.slice(1) : argv;
+  const pair = `${first} ${second}`;
+  const command = OPERATOR_COMMANDS.find(({ name }) => name === pair || name === first);
   if (command && command.group === 'operator' && argv[0] !== 'help') return command;
-  const siblings = commandsOf(one).map(({ name }) => name);
-  const typed = /^-|^$/.test(two) ? one : pair;
-  const near = nearestName(
+  const siblings = commandsInGroup(first).map(({ name }) => name);
+  const typed = /^-|^$/.test(second) ? first : pair;
+  const nearest = nearestName(
     typed,
     OPERATOR_COMMANDS.map(({ name }) => name),
   );
-  const offer = near === null ? siblings.join(', ') : `did you mean "${near}"?`;
-  throw new UsageError(`there is no command "${typed}"${offer === '' ? '' : ` (${offer})`}`);
+  const suggestion = nearest === null ? siblings.join(', ') : `did you mean "${nearest}"?`;
+  throw new UsageError(`there is no command "${typed}"${suggestion === '' ? '' : ` (${suggestion})`}`);
 }
 
 function run(name: CommandName, options: Options, print: (output: Output) => void): Promise<Output> {
-  if (name in ALONE) return ALONE[name as keyof typeof ALONE](options, print);
+  if (name in STANDALONE) return STANDALONE[name as keyof typeof STANDALONE](options, print);
   return withDatabase(RUNS[name as keyof typeof RUNS], options);
 }
 
@@ -171,10 +170,10 @@ async function withDatabase(work: Run, options: Options): Promise<Output> {
   const log = makeLog({ level: 'error', base: { role: 'operator' } });
   const { deps, heartbeat, close } = compose(config, log);
   try {
-    const faults = await databaseFaults(deps.system, config, [config.database.systemUrl]);
-    if (faults.length > 0) throw new Error(faults.join('; '));
+    const problems = await findDatabaseProblems(deps.system, config, [config.database.systemUrl]);
+    if (problems.length > 0) throw new Error(problems.join('; '));
     await heartbeat.start();
-    // What the catalogue does not list as a change cannot make one: it would leave no audit row.
+    // A command that is not described as a change gets a read-only database: its change would leave no audit row.
     return await work(options.changes ? deps : { ...deps, system: readOnly(deps.system) }, options);
   } finally {
     await heartbeat.stop();

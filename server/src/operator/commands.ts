@@ -1,10 +1,10 @@
 /**
- * What the server's program can be asked, as data: parsing, help and completion are all made from it. It imports
- * nothing, so that the command line for merchants shows the same words without loading the server.
+ * The command descriptions of the server program, as data: parsing, help, completion and the docs page are generated from
+ * them. This file imports nothing, so that the merchants' command line shows the same help without loading the server.
  */
 export interface OptionDescription {
   readonly name: string;
-  /** What stands for the value in a usage line; null takes none. */
+  /** Placeholder of the value in the usage; null for a flag. */
   readonly value: string | null;
   readonly summary: string;
   readonly required?: boolean;
@@ -16,19 +16,19 @@ export interface CommandDescription {
   readonly name: string;
   readonly group: 'server' | 'operator';
   /**
-   * `none`: it changes nothing, and the database refuses its writes. `with_change`: its audit row commits with the change.
-   * `before_and_after`: it cannot run in one transaction and writes a row before and one after.
+   * `none`: it changes nothing, and its transactions are read-only. `with_change`: the audit row commits with the change.
+   * `before_and_after`: it cannot run in one transaction and writes an audit row before and after.
    */
   readonly audit: 'none' | 'with_change' | 'before_and_after';
-  /** It changes something, and needs `--by`, only with one of these options. */
+  /** The command makes a change, and needs `--by`, only with one of these options. */
   readonly changesWith?: readonly string[];
-  /** One line, without a full stop. */
+  /** One line, without a period. */
   readonly summary: string;
-  /** What follows `caudal`; a line for each way to use it. */
+  /** The text after `caudal`; one line per form. */
   readonly usage: string;
   readonly options: readonly OptionDescription[];
-  /** Words without dashes; each of them must be given. */
-  readonly words: readonly { readonly name: string; readonly summary: string }[];
+  /** Positional arguments, all required. */
+  readonly args: readonly { readonly name: string; readonly summary: string }[];
   readonly details?: string;
   readonly examples?: readonly string[];
 }
@@ -42,31 +42,36 @@ const BY = {
   required: true,
 } as const;
 
-const REASON = { name: 'reason', value: 'TEXT', summary: 'why; kept in the audit', required: true } as const;
-const ORGANIZATION = { name: 'ID', summary: 'the id of an organization (org list shows them)' } as const;
+const REASON = {
+  name: 'reason',
+  value: 'TEXT',
+  summary: 'reason for the audit log',
+  required: true,
+} as const;
+const ORGANIZATION = { name: 'ID', summary: 'the id of an organization (see org list)' } as const;
 
 const DESCRIPTIONS = [
   {
     name: 'api',
     group: 'server',
     audit: 'none',
-    summary: 'answer merchants, payers and rails',
+    summary: 'serve the API, the checkout pages and rail notifications',
     usage: 'api',
     options: [],
-    words: [],
+    args: [],
     details:
-      'Configured by the environment (docs/reference/configuration.md). Runs until SIGTERM; /readyz says when it can be given requests.',
+      'Configured by environment variables (docs/reference/configuration.md). Runs until SIGTERM; /readyz reports whether it can accept requests.',
     examples: ['caudal api --env-file production.env'],
   },
   {
     name: 'worker',
     group: 'server',
     audit: 'none',
-    summary: 'do the work that is due: rails, payouts, webhooks, schedules',
+    summary: 'process due work: rails, payouts, webhooks, schedules',
     usage: 'worker',
     options: [],
-    words: [],
-    details: 'Run at least one; several share the work.',
+    args: [],
+    details: 'Run at least one worker; several workers share the work.',
     examples: ['caudal worker --env-file production.env'],
   },
   {
@@ -76,105 +81,106 @@ const DESCRIPTIONS = [
     summary: 'api and worker in one process',
     usage: 'all',
     options: [],
-    words: [],
+    args: [],
     examples: ['caudal all --env-file production.env'],
   },
   {
     name: 'migrate',
     group: 'server',
     audit: 'before_and_after',
-    summary: 'bring the database to this version',
+    summary: 'apply pending database migrations',
     usage: 'migrate [--by NAME]',
     options: [
       {
         name: 'by',
         value: 'NAME',
-        summary: 'author for the audit log (default: CAUDAL_BY, or the user of the operating system)',
+        summary: 'author for the audit log (default: CAUDAL_BY, or the operating system user)',
       },
     ],
-    words: [],
+    args: [],
     details:
-      'Needs DATABASE_URL as the owner of the schema, who needs LOGIN and CREATEROLE and no more. Forward only, and harmless to repeat: what is applied is left alone. Start new processes after it. Writes an audit row before and one after; the first migrate of a database has no table for the first of them. Without --by and CAUDAL_BY the audit names the user of the operating system, as os:deploy.',
+      'Needs DATABASE_URL with the schema owner, a role with LOGIN and CREATEROLE and no other attributes. Migrations are forward only and idempotent. Start new processes afterwards. Writes an audit row before and after; the first migrate of a database writes only the second, because the audit table does not exist yet. Without --by and CAUDAL_BY the audit records the operating system user, such as os:deploy.',
     examples: ['caudal migrate --by ana --env-file production.env'],
   },
   {
     name: 'doctor',
     group: 'operator',
     audit: 'none',
-    summary: 'look at everything once: what is wrong, what it means, what to type',
+    summary: 'run all health checks and show a remedy for each problem',
     usage: 'doctor [--watch SECONDS]',
     options: [
       {
         name: 'watch',
         value: 'SECONDS',
-        summary: 'look again every so many seconds, until Ctrl-C (1 to 3600)',
+        summary: 'repeat the checks at this interval until Ctrl-C (1 to 3600)',
       },
     ],
-    words: [],
+    args: [],
     details:
-      'Configuration and secrets, database, migrations, roles, clocks, rails, keys waiting to be registered, notices, payouts, anomalies, webhooks, schedules. Changes nothing. What is down is named, and the rest is still looked at; it takes ten seconds at most. Exit code 1 when something has failed, 0 with warnings.',
+      'Checks configuration and secrets, database, migrations, roles, clocks, rails, Bre-B keys waiting for registration, rail notices, payouts, anomalies, webhooks and schedules. Makes no changes except for a test write. A failed check does not stop the others; all checks end within ten seconds. Exit code 1 when a check fails, 0 with warnings only.',
     examples: ['caudal doctor', 'caudal doctor --json', 'caudal doctor --watch 10'],
   },
   {
     name: 'config check',
     group: 'operator',
     audit: 'none',
-    summary: 'read the configuration as a role would and name every fault at once',
+    summary: 'validate the configuration for a role and list all errors',
     usage: 'config check [--role api|worker|all|migrate]',
     options: [
       {
         name: 'role',
         value: 'ROLE',
-        summary: 'the role that would read it (all)',
+        summary: 'role to validate for (default: all)',
         choices: ['api', 'worker', 'all', 'migrate'],
       },
     ],
-    words: [],
+    args: [],
     details:
-      'Connects to nothing, and never shows a secret. Warns of what works and should not be: development secrets, one secret for two purposes, plain http.',
+      'Opens no connection and never prints a secret. Also warns about insecure settings: development secrets, a secret used twice, plain http.',
     examples: ['caudal config check --env-file production.env --role migrate'],
   },
   {
     name: 'org create',
     group: 'operator',
     audit: 'with_change',
-    summary: 'create an organization and print its first API key, once',
+    summary: 'create an organization and print its first API key',
     usage:
       "org create --name NAME --support CONTACT --by NAME [--accent '#0f766e'] [--rails BRE_B,PSE] [--city BOGOTA] [--postal-code 110111] [--category 5999] [--amount-policy EXACT|ANY]",
     options: [
-      { name: 'name', value: 'NAME', summary: 'its name, as payers see it', required: true },
+      { name: 'name', value: 'NAME', summary: 'name shown to payers', required: true },
       {
         name: 'support',
         value: 'CONTACT',
-        summary: 'where payers ask for help: an address, a number',
+        summary: 'support contact for payers: an email address or phone number',
         required: true,
       },
       BY,
-      { name: 'accent', value: 'COLOR', summary: 'color of its pages, such as #0f766e' },
-      { name: 'rails', value: 'LIST', summary: 'rails it may use, with commas (all)' },
-      { name: 'city', value: 'CITY', summary: 'city in its QR codes (BOGOTA)' },
-      { name: 'postal-code', value: 'CODE', summary: 'postal code in its QR codes (110111)' },
-      { name: 'category', value: 'CODE', summary: 'merchant category, four digits of ISO 18245 (5999)' },
+      { name: 'accent', value: 'COLOR', summary: 'color of its checkout pages, such as #0f766e' },
+      { name: 'rails', value: 'LIST', summary: 'enabled rails, comma-separated (default: all)' },
+      { name: 'city', value: 'CITY', summary: 'city in its QR codes (default: BOGOTA)' },
+      { name: 'postal-code', value: 'CODE', summary: 'postal code in its QR codes (default: 110111)' },
+      { name: 'category', value: 'CODE', summary: 'ISO 18245 merchant category code (default: 5999)' },
       {
         name: 'amount-policy',
         value: 'POLICY',
         summary:
-          'EXACT: only the requested amount confirms a direct payin; ANY: the amount that arrives does (EXACT)',
+          'EXACT: only the requested amount confirms a direct payin; ANY: every amount does (default: EXACT)',
         choices: ['EXACT', 'ANY'],
       },
     ],
-    words: [],
-    details: 'The key has every scope and is stored nowhere: keep it, or make another with "keys create".',
+    args: [],
+    details:
+      'The API key has all scopes. It is shown once and not stored: keep it, or create another with "keys create".',
     examples: ["caudal org create --by ana --name 'Tienda Aurora' --support ayuda@tienda-aurora.example"],
   },
   {
     name: 'org list',
     group: 'operator',
     audit: 'none',
-    summary: 'the organizations, with their ids',
+    summary: 'list organizations with their ids',
     usage: 'org list',
     options: [],
-    words: [],
+    args: [],
     examples: ['caudal org list'],
   },
   {
@@ -182,16 +188,16 @@ const DESCRIPTIONS = [
     group: 'operator',
     audit: 'with_change',
     changesWith: ['writes', 'reads'],
-    summary: 'how many requests a second an organization may send: shows them, or sets its own',
+    summary: 'show or set the request rate limits of an organization',
     usage: 'org limits ID [--writes N|default] [--reads N|default] [--by NAME]',
     options: [
-      { name: 'writes', value: 'N', summary: 'requests that change something; 0 is no limit' },
-      { name: 'reads', value: 'N', summary: 'requests that only read; 0 is no limit' },
-      { ...BY, summary: `${BY.summary}; required to set them`, required: false },
+      { name: 'writes', value: 'N', summary: 'write requests per second; 0 for no limit' },
+      { name: 'reads', value: 'N', summary: 'read requests per second; 0 for no limit' },
+      { ...BY, summary: `${BY.summary}; required to set a limit`, required: false },
     ],
-    words: [{ name: 'ID', summary: 'the id of an organization (org list shows them)' }],
+    args: [ORGANIZATION],
     details:
-      'As each API process counts, and it holds within a second. "default" goes back to what the deployment allows anyone (CAUDAL_WRITES_PER_SECOND, CAUDAL_READS_PER_SECOND).',
+      'Each API process enforces the limits separately; changes apply within a second. "default" restores the limits of the deployment (CAUDAL_WRITES_PER_SECOND, CAUDAL_READS_PER_SECOND).',
     examples: [
       'caudal org limits 01990000-0000-7000-8000-000000000000',
       'caudal org limits 01990000-0000-7000-8000-000000000000 --writes 500 --reads default --by ana',
@@ -206,20 +212,20 @@ const DESCRIPTIONS = [
       "org update ID --by NAME [--name NAME] [--support CONTACT] [--accent '#0f766e'] [--rails BRE_B,PSE] [--amount-policy EXACT|ANY]",
     options: [
       BY,
-      { name: 'name', value: 'NAME', summary: 'its name, as payers see it' },
-      { name: 'support', value: 'CONTACT', summary: 'where its payers ask for help' },
-      { name: 'accent', value: 'COLOR', summary: 'the color of its pages, such as #0f766e' },
-      { name: 'rails', value: 'LIST', summary: 'the rails it may use from now on, with commas' },
+      { name: 'name', value: 'NAME', summary: 'name shown to payers' },
+      { name: 'support', value: 'CONTACT', summary: 'support contact for payers' },
+      { name: 'accent', value: 'COLOR', summary: 'color of its checkout pages, such as #0f766e' },
+      { name: 'rails', value: 'LIST', summary: 'enabled rails, comma-separated' },
       {
         name: 'amount-policy',
         value: 'POLICY',
-        summary: 'how payments of another amount are taken from now on',
+        summary: 'how payments of a different amount are handled',
         choices: ['EXACT', 'ANY'],
       },
     ],
-    words: [ORGANIZATION],
+    args: [ORGANIZATION],
     details:
-      'What is not given stays. On a rail that is taken away nothing new is created (400 rail_not_enabled); open payins can still be paid. API processes know within a second, pages of payers within ten.',
+      'Other fields stay unchanged. A rail that is removed rejects new payments (400 rail_not_enabled); open payins can still be paid. API processes apply changes within a second, checkout pages within ten.',
     examples: [
       "caudal org update 01990000-0000-7000-8000-000000000000 --by ana --support ayuda@aurora.example --accent '#1d4ed8'",
       'caudal org update 01990000-0000-7000-8000-000000000000 --by ana --rails BRE_B',
@@ -229,22 +235,22 @@ const DESCRIPTIONS = [
     name: 'org show',
     group: 'operator',
     audit: 'none',
-    summary: 'one organization: its details, limits, suspension and payouts that wait',
+    summary: 'show an organization: details, limits, suspension and waiting payouts',
     usage: 'org show ID',
     options: [],
-    words: [ORGANIZATION],
+    args: [ORGANIZATION],
     examples: ['caudal org show 01990000-0000-7000-8000-000000000000'],
   },
   {
     name: 'org suspend',
     group: 'operator',
     audit: 'with_change',
-    summary: 'freeze an organization: it creates nothing and none of its payouts is sent',
+    summary: 'suspend an organization: reject its creations and hold its payouts',
     usage: 'org suspend ID --by NAME --reason TEXT',
     options: [BY, REASON],
-    words: [ORGANIZATION],
+    args: [ORGANIZATION],
     details:
-      'Creations of payins, payouts and payment links, lookups of keys and new attempts to pay a link are refused (403 organization_suspended) by every API process within a second. When the command returns, no payout of the organization leaves any more; those that were not sent wait. Reads and webhooks go on, open payins can still be paid, and what was sent is followed to its end.',
+      'Within a second every API process rejects new payins, payouts and payment links, key lookups and new attempts to pay a link (403 organization_suspended). Once the command returns, no more payouts of the organization are sent; unsent payouts wait. Reads and webhooks continue, open payins can still be paid, and sent payouts continue to their final state.',
     examples: [
       "caudal org suspend 01990000-0000-7000-8000-000000000000 --by ana --reason 'orden judicial 2026-114'",
     ],
@@ -253,26 +259,26 @@ const DESCRIPTIONS = [
     name: 'org resume',
     group: 'operator',
     audit: 'with_change',
-    summary: 'end the suspension of an organization; payouts that waited are sent',
+    summary: 'lift the suspension of an organization and send its waiting payouts',
     usage: 'org resume ID --by NAME --reason TEXT',
     options: [BY, REASON],
-    words: [ORGANIZATION],
+    args: [ORGANIZATION],
     examples: ["caudal org resume 01990000-0000-7000-8000-000000000000 --by ana --reason 'orden levantada'"],
   },
   {
     name: 'keys create',
     group: 'operator',
     audit: 'with_change',
-    summary: 'create a further API key and print it, once',
+    summary: 'create another API key for an organization and print it once',
     usage: 'keys create --org ID --name NAME --by NAME [--scopes payins:read,payins:write] [--days N]',
     options: [
-      { name: 'org', value: 'ID', summary: 'the organization (org list shows them)', required: true },
-      { name: 'name', value: 'NAME', summary: 'what it is for, so that you know it again', required: true },
+      { name: 'org', value: 'ID', summary: 'the id of an organization (see org list)', required: true },
+      { name: 'name', value: 'NAME', summary: 'name of the key, such as its purpose', required: true },
       BY,
-      { name: 'scopes', value: 'LIST', summary: 'what it may do, with commas (everything)' },
-      { name: 'days', value: 'N', summary: 'it ends by itself after so many days (never)' },
+      { name: 'scopes', value: 'LIST', summary: 'scopes, comma-separated (default: all)' },
+      { name: 'days', value: 'N', summary: 'days until the key expires (default: never)' },
     ],
-    words: [],
+    args: [],
     details:
       'Scopes: payins:read, payins:write, payouts:read, payouts:write, payment_links:read, payment_links:write, breb_keys:read, events:read, events:write, webhooks:read, webhooks:write, balance:read.',
     examples: [
@@ -283,45 +289,45 @@ const DESCRIPTIONS = [
     name: 'keys list',
     group: 'operator',
     audit: 'none',
-    summary: 'the keys of an organization: never their secrets',
+    summary: 'list the API keys of an organization, without their secrets',
     usage: 'keys list --org ID',
     options: [
-      { name: 'org', value: 'ID', summary: 'the organization (org list shows them)', required: true },
+      { name: 'org', value: 'ID', summary: 'the id of an organization (see org list)', required: true },
     ],
-    words: [],
+    args: [],
     examples: ['caudal keys list --org 01990000-0000-7000-8000-000000000000'],
   },
   {
     name: 'keys revoke',
     group: 'operator',
     audit: 'with_change',
-    summary: 'end a key and every token made from it, within a second',
+    summary: 'revoke an API key and its tokens, effective within a second',
     usage: 'keys revoke KEY_ID --by NAME',
     options: [BY],
-    words: [{ name: 'KEY_ID', summary: 'the id of a key (keys list shows them)' }],
-    details: 'There is no way back: a key that was ended by mistake is replaced with "keys create".',
+    args: [{ name: 'KEY_ID', summary: 'the id of an API key (see keys list)' }],
+    details: 'A revocation cannot be undone: create a replacement with "keys create".',
     examples: ['caudal keys revoke 0100000000000000 --by ana'],
   },
   {
     name: 'ledger deposit',
     group: 'operator',
     audit: 'with_change',
-    summary: 'book money that an organization paid in; the same reference is booked once',
+    summary: 'credit a deposit to an organization, once per reference',
     usage: 'ledger deposit --org ID --amount PESOS --reference TEXT --by NAME',
     options: [
-      { name: 'org', value: 'ID', summary: 'the organization (org list shows them)', required: true },
-      { name: 'amount', value: 'PESOS', summary: 'such as 10000000 or 10000000.50', required: true },
+      { name: 'org', value: 'ID', summary: 'the id of an organization (see org list)', required: true },
+      { name: 'amount', value: 'PESOS', summary: 'amount, such as 10000000 or 10000000.50', required: true },
       {
         name: 'reference',
         value: 'TEXT',
-        summary: "what names it, such as the bank's number",
+        summary: 'unique reference, such as the bank transfer number',
         required: true,
       },
       BY,
     ],
-    words: [],
+    args: [],
     details:
-      'Payouts are paid from the available balance. Repeated with the same reference nothing is booked.',
+      'Credits the available balance, from which payouts are paid. Idempotent: a repeated reference posts nothing.',
     examples: [
       "caudal ledger deposit --org 01990000-0000-7000-8000-000000000000 --amount 10000000 --reference 'transfer 4711' --by ana",
     ],
@@ -330,26 +336,26 @@ const DESCRIPTIONS = [
     name: 'ledger reverse',
     group: 'operator',
     audit: 'with_change',
-    summary: 'undo a deposit or the resolution of an anomaly, once, as far as the balance covers it',
+    summary: 'reverse a deposit or the resolution of an anomaly',
     usage: [
       'ledger reverse --org ID --deposit REFERENCE [--amount PESOS] --reason TEXT --by NAME',
       'ledger reverse --org ID --transfer ID [--amount PESOS] --reason TEXT --by NAME',
     ].join('\n'),
     options: [
-      { name: 'org', value: 'ID', summary: 'the organization of the booking', required: true },
+      { name: 'org', value: 'ID', summary: 'the id of the organization of the transfer', required: true },
       { name: 'deposit', value: 'REFERENCE', summary: 'the --reference of a deposit' },
       {
         name: 'transfer',
         value: 'ID',
-        summary: 'the id of the booking: in the audit, and in the ledger entries of the merchant',
+        summary: "the id of the transfer (see audit list, or the merchant's ledger entries)",
       },
-      { name: 'amount', value: 'PESOS', summary: 'a part of a deposit (the whole booking)' },
-      { name: 'reason', value: 'TEXT', summary: 'why; kept in the audit', required: true },
+      { name: 'amount', value: 'PESOS', summary: 'part of a deposit (default: the whole transfer)' },
+      REASON,
       BY,
     ],
-    words: [],
+    args: [],
     details:
-      'Books the same accounts in the other direction. Deposits can be reversed in part; credits, charges and write-offs of anomalies only as a whole, and the anomaly is open again. Each booking is reversed at most once. Money that came or left by a rail cannot be reversed here. A reversal that the available balance does not cover is refused.',
+      'Posts a transfer between the same accounts in the other direction. Deposits can be reversed in part; credits, charges and write-offs of anomalies only in full, which reopens the anomaly. Each transfer can be reversed once. Money that entered or left through a rail cannot be reversed here. A reversal that the available balance does not cover is rejected.',
     examples: [
       "caudal ledger reverse --org 01990000-0000-7000-8000-000000000000 --deposit 'transfer 4711' --reason 'typo in the amount' --by ana",
     ],
@@ -358,30 +364,30 @@ const DESCRIPTIONS = [
     name: 'ledger verify',
     group: 'operator',
     audit: 'none',
-    summary: 'recompute every balance and name each row that does not add up',
+    summary: 'recompute all balances and list inconsistent rows',
     usage: 'ledger verify',
     options: [],
-    words: [],
-    details: 'Reads one snapshot while the server goes on. Exit code 1 when a row is broken.',
+    args: [],
+    details: 'Reads one snapshot while the server keeps running. Exit code 1 when a row is inconsistent.',
     examples: ['caudal ledger verify'],
   },
   {
     name: 'anomalies list',
     group: 'operator',
     audit: 'none',
-    summary: 'what rails said that fits no payin or payout, and its money; oldest first',
+    summary: 'list open anomalies: rail reports that match no payin or payout, oldest first',
     usage: 'anomalies list [--all]',
-    options: [{ name: 'all', value: null, summary: 'those that were resolved, too' }],
-    words: [],
+    options: [{ name: 'all', value: null, summary: 'include resolved anomalies' }],
+    args: [],
     details:
-      'Money that came with one is held in suspense until an operator decides with "anomalies resolve". One of kind payment_not_listed holds the settlement of its payin.',
+      'The money of an anomaly stays in suspense until an operator decides with "anomalies resolve". An anomaly of kind payment_not_listed holds the settlement of its payin.',
     examples: ['caudal anomalies list'],
   },
   {
     name: 'anomalies resolve',
     group: 'operator',
     audit: 'with_change',
-    summary: 'decide about an anomaly and move the money it holds',
+    summary: 'resolve an anomaly and move its money',
     usage: [
       'anomalies resolve ID --credit [--org ID] --by NAME [--note TEXT]',
       'anomalies resolve ID --return --key BREB_KEY [--name HOLDER | --yes] --by NAME [--note TEXT]',
@@ -392,27 +398,31 @@ const DESCRIPTIONS = [
       'anomalies resolve ID --reverse --by NAME [--note TEXT]',
     ].join('\n'),
     options: [
-      { name: 'credit', value: null, summary: 'money came: give it to the merchant' },
-      { name: 'return', value: null, summary: 'money came: send it back, by a payout out of suspense' },
-      { name: 'charge', value: null, summary: 'money left: take it from the merchant' },
-      { name: 'write-off', value: null, summary: 'money left: bear it' },
-      { name: 'dismiss', value: null, summary: 'no money came or left: put it away' },
+      { name: 'credit', value: null, summary: 'incoming money: credit it to the merchant' },
+      { name: 'return', value: null, summary: 'incoming money: return it with a payout from suspense' },
+      { name: 'charge', value: null, summary: 'outgoing money: charge it to the merchant' },
+      { name: 'write-off', value: null, summary: 'outgoing money: write it off as our loss' },
+      { name: 'dismiss', value: null, summary: 'no money involved: close the anomaly' },
       {
         name: 'release',
         value: null,
-        summary: 'payment not listed: the payment exists, let the payin settle',
+        summary: 'payment not listed: the payment exists, so let the payin settle',
       },
-      { name: 'reverse', value: null, summary: 'payment not listed: take its booking back' },
-      { name: 'org', value: 'ID', summary: 'whose money it is, where it belongs to no payin or payout' },
-      { name: 'key', value: 'BREB_KEY', summary: 'with --return: where the money goes' },
-      { name: 'name', value: 'HOLDER', summary: "with --return: compared with the key's holder first" },
-      { name: 'yes', value: null, summary: 'with --return: the holder that was shown is the one you mean' },
+      { name: 'reverse', value: null, summary: 'payment not listed: reverse the payment' },
+      {
+        name: 'org',
+        value: 'ID',
+        summary: 'the organization that owns the money, if it has no payin or payout',
+      },
+      { name: 'key', value: 'BREB_KEY', summary: 'with --return: the Bre-B key that receives the money' },
+      { name: 'name', value: 'HOLDER', summary: 'with --return: the expected holder of the key' },
+      { name: 'yes', value: null, summary: 'with --return: confirm the holder that was shown' },
       BY,
-      { name: 'note', value: 'TEXT', summary: 'why; kept in the audit' },
+      { name: 'note', value: 'TEXT', summary: 'note for the audit log' },
     ],
-    words: [{ name: 'ID', summary: 'the id of an anomaly (anomalies list shows them)' }],
+    args: [{ name: 'ID', summary: 'the id of an anomaly (see anomalies list)' }],
     details:
-      'With --return whose key it is is shown first and compared with --name; should that payout be declined, the anomaly is open again.',
+      'With --return the holder of the key is looked up and compared with --name before money moves. If the return payout is declined, the anomaly is reopened.',
     examples: [
       "caudal anomalies resolve 01990000-0000-7000-8000-000000000000 --credit --by ana --note 'paid twice, merchant keeps it'",
       "caudal anomalies resolve 01990000-0000-7000-8000-000000000000 --return --key @TESTOK --name 'Janeth Smith' --by ana",
@@ -422,51 +432,51 @@ const DESCRIPTIONS = [
     name: 'payins find',
     group: 'operator',
     audit: 'none',
-    summary: 'payins of any organization, by what a payer or a bank knows of them; newest first',
+    summary: 'search payins of all organizations, newest first',
     usage:
       'payins find [--id ID] [--reference TEXT] [--key KEY] [--cus CUS] [--transaction ID] [--amount PESOS] [--day DAY | --from DAY --to DAY] [--org ID]',
     options: [
-      { name: 'id', value: 'ID', summary: 'its id' },
-      { name: 'reference', value: 'TEXT', summary: "the merchant's reference, of a payin or of its link" },
-      { name: 'key', value: 'KEY', summary: 'the Bre-B key that was paid, such as @CDL01…' },
-      { name: 'cus', value: 'CUS', summary: "PSE's number, as the payer's bank shows it" },
+      { name: 'id', value: 'ID', summary: 'the id of the payin' },
+      { name: 'reference', value: 'TEXT', summary: "the merchant's reference of the payin or its link" },
+      { name: 'key', value: 'KEY', summary: 'the Bre-B key of the payin, such as @CDL01…' },
+      { name: 'cus', value: 'CUS', summary: "the PSE CUS, as the payer's bank shows it" },
       {
         name: 'transaction',
         value: 'ID',
-        summary: "our reference at PSE, or the rail's number of a payment that was booked",
+        summary: "our reference at PSE, or the rail's id of a posted payment",
       },
-      { name: 'amount', value: 'PESOS', summary: 'what was asked for or what was paid; with a day' },
-      { name: 'day', value: 'DAY', summary: 'created on this day of Colombia, such as 2026-11-16' },
-      { name: 'from', value: 'DAY', summary: 'created on this day or later; with --to' },
-      { name: 'to', value: 'DAY', summary: 'created on this day or before; at most 31 days in all' },
-      { name: 'org', value: 'ID', summary: 'of this organization only (org list shows them)' },
+      { name: 'amount', value: 'PESOS', summary: 'requested or paid amount; needs a day' },
+      { name: 'day', value: 'DAY', summary: 'created on this day (Colombian time), such as 2026-11-16' },
+      { name: 'from', value: 'DAY', summary: 'created on or after this day; needs --to' },
+      { name: 'to', value: 'DAY', summary: 'created on or before this day; at most 31 days after --from' },
+      { name: 'org', value: 'ID', summary: 'only this organization (see org list)' },
     ],
-    words: [],
+    args: [],
     details:
-      'Everything that is given must hold. At least an id, a reference, a key, a number or a day is needed: a search by amount alone would read every payin. At most 50 are shown.',
+      'A payin must match all given options. At least an id, reference, key, CUS, transaction or day is required, because a search by amount alone would scan all payins. Shows at most 50 payins.',
     examples: ['caudal payins find --cus 4417230051', 'caudal payins find --amount 49800 --day 2026-11-16'],
   },
   {
     name: 'payins show',
     group: 'operator',
     audit: 'none',
-    summary: 'one payin: state, history, what its rail answers now, anomalies, events and deliveries',
+    summary: 'show a payin: status, history, rail status, anomalies, events and deliveries',
     usage: 'payins show ID',
     options: [],
-    words: [{ name: 'ID', summary: 'the id of a payin (payins find searches for it)' }],
-    details: 'The rail is queried and nothing is made of its answer. Personal data is masked.',
+    args: [{ name: 'ID', summary: 'the id of a payin (see payins find)' }],
+    details: 'Queries the rail but does not apply its answer. Personal data is masked.',
     examples: ['caudal payins show 01990000-0000-7000-8000-000000000000 --json'],
   },
   {
     name: 'payins end',
     group: 'operator',
     audit: 'with_change',
-    summary: 'end a payin that its rail never ends: CANCELED, with its event',
+    summary: 'cancel an expired payin that its rail does not end',
     usage: 'payins end ID --by NAME --reason TEXT',
     options: [BY, REASON],
-    words: [{ name: 'ID', summary: 'the id of a payin (payins find searches for it)' }],
+    args: [{ name: 'ID', summary: 'the id of a payin (see payins find)' }],
     details:
-      "Only past its expiry and the rail's processing time, and only when the rail, queried by this command, lists no payment: a rail that gives no clear answer refuses. The payin becomes CANCELED with errorCode EXPIRED. Money that comes later becomes an anomaly.",
+      "Requires that the payin has expired, that the rail's processing time has passed, and that the rail, queried by this command, lists no payment. Without a definite answer from the rail the command fails. The payin becomes CANCELED with errorCode EXPIRED, with its event. Money that arrives later becomes an anomaly.",
     examples: [
       "caudal payins end 01990000-0000-7000-8000-000000000000 --by ana --reason 'PSE confirms it was never paid'",
     ],
@@ -475,37 +485,37 @@ const DESCRIPTIONS = [
     name: 'payouts unknown',
     group: 'operator',
     audit: 'none',
-    summary: 'payouts sent over a minute ago whose outcome the rail has not told; oldest first',
+    summary: 'list payouts sent over a minute ago without an outcome, oldest first',
     usage: 'payouts unknown',
     options: [],
-    words: [],
+    args: [],
     details:
-      'The server keeps asking by itself; nothing is sent twice. docs/operating/payouts.md says when to step in.',
+      'Workers keep polling the rail, and no order is executed twice. docs/operating/payouts.md describes when to intervene.',
     examples: ['caudal payouts unknown'],
   },
   {
     name: 'payouts show',
     group: 'operator',
     audit: 'none',
-    summary: 'a payout and every time it was sent',
+    summary: 'show a payout and its attempts',
     usage: 'payouts show ID',
     options: [],
-    words: [{ name: 'ID', summary: 'the id of a payout' }],
+    args: [{ name: 'ID', summary: 'the id of a payout' }],
     examples: ['caudal payouts show 01990000-0000-7000-8000-000000000000'],
   },
   {
     name: 'payouts resolve',
     group: 'operator',
     audit: 'with_change',
-    summary: 'end a payout by what you know from elsewhere, or send it again',
+    summary: 'confirm, decline or resend a payout with an unknown outcome',
     usage: [
       'payouts resolve ID --confirm --by NAME --note TEXT',
       'payouts resolve ID --decline [--error-code CODE] [--anyway] --by NAME --note TEXT',
       'payouts resolve ID --resend --by NAME --note TEXT',
     ].join('\n'),
     options: [
-      { name: 'confirm', value: null, summary: 'the receiver has the money' },
-      { name: 'decline', value: null, summary: 'the money never left and never will' },
+      { name: 'confirm', value: null, summary: 'the receiver has received the money' },
+      { name: 'decline', value: null, summary: 'the money was not sent and never will be' },
       {
         name: 'resend',
         value: null,
@@ -514,7 +524,7 @@ const DESCRIPTIONS = [
       {
         name: 'error-code',
         value: 'CODE',
-        summary: 'with --decline: the errorCode the merchant is told (RAIL_REJECTED)',
+        summary: 'with --decline: errorCode for the merchant (default: RAIL_REJECTED)',
         choices: [
           'EXPIRED',
           'PAYER_CANCELED',
@@ -536,13 +546,17 @@ const DESCRIPTIONS = [
           'INVALID_DATA',
         ],
       },
-      { name: 'anyway', value: null, summary: 'with --decline: although the rail says it is still at it' },
+      {
+        name: 'anyway',
+        value: null,
+        summary: 'with --decline: even if the rail reports the order as in progress',
+      },
       BY,
-      { name: 'note', value: 'TEXT', summary: 'how you know; kept in the audit', required: true },
+      { name: 'note', value: 'TEXT', summary: 'evidence for the audit log', required: true },
     ],
-    words: [{ name: 'ID', summary: 'the id of a payout' }],
+    args: [{ name: 'ID', summary: 'the id of a payout' }],
     details:
-      "The rail is queried first; a definite rail answer overrides the operator's decision. Declined, the money goes back to the balance: if it left after all, it is lost. --resend is refused while the rail reports the order as in progress, does not answer, or may still receive it.",
+      "The rail is queried first, and a definite answer overrides the operator's decision. --decline returns the money to the balance: if the order was executed after all, that money is lost. --resend is rejected while the rail reports the order as in progress, does not answer, or may still receive the order.",
     examples: [
       "caudal payouts resolve 01990000-0000-7000-8000-000000000000 --confirm --by ana --note 'bank statement of the 3rd'",
       "caudal payouts resolve 01990000-0000-7000-8000-000000000000 --resend --by ana --note 'the node never received it, case 4711'",
@@ -552,21 +566,21 @@ const DESCRIPTIONS = [
     name: 'audit list',
     group: 'operator',
     audit: 'none',
-    summary: 'what operators changed: who, when, what and on what; newest first',
+    summary: 'list audit rows of operator changes, newest first',
     usage: 'audit list [--org ID] [--by NAME] [--action COMMAND] [--since TIME]',
     options: [
-      { name: 'org', value: 'ID', summary: 'only what concerns this organization' },
-      { name: 'by', value: 'NAME', summary: 'only what this person did' },
+      { name: 'org', value: 'ID', summary: 'only this organization' },
+      { name: 'by', value: 'NAME', summary: 'only this author' },
       { name: 'action', value: 'COMMAND', summary: 'only this command, such as "ledger deposit"' },
       {
         name: 'since',
         value: 'TIME',
-        summary: 'from this day (midnight in Bogotá) or time on: 2026-11-16, 2026-11-16T14:00:00Z',
+        summary: 'since this day (midnight in Bogotá) or time: 2026-11-16, 2026-11-16T14:00:00Z',
       },
     ],
-    words: [],
+    args: [],
     details:
-      'Every command that changes something is here. A command that cannot run in one transaction has two rows, "started" and then "finished" or "failed"; with "started" alone its process died or still runs. No role can change or delete a row.',
+      'Every command that makes a change writes an audit row. A command that cannot run in one transaction writes two, "started" and then "finished" or "failed"; with "started" alone the command crashed or is still running. No role can change or delete a row.',
     examples: [
       'caudal audit list',
       "caudal audit list --by ana --action 'ledger deposit' --since 2026-11-16",
@@ -576,128 +590,133 @@ const DESCRIPTIONS = [
     name: 'notices unreadable',
     group: 'operator',
     audit: 'none',
-    summary: 'messages of rails that nobody understood, as they came',
+    summary: 'list rail notices that could not be parsed',
     usage: 'notices unreadable',
     options: [],
-    words: [],
+    args: [],
     examples: ['caudal notices unreadable'],
   },
   {
     name: 'rails pause',
     group: 'operator',
     audit: 'with_change',
-    summary: 'take no payins on a rail and send it no new orders',
+    summary: 'pause a rail: reject new payins and send no new orders',
     usage: 'rails pause --rail BRE_B|PSE [--org ID] --reason TEXT --by NAME',
     options: [
-      { name: 'rail', value: 'RAIL', summary: 'which one', required: true, choices: RAILS },
-      { name: 'org', value: 'ID', summary: 'for this organization alone (for all)' },
-      { name: 'reason', value: 'TEXT', summary: 'why, for whoever comes next', required: true },
+      { name: 'rail', value: 'RAIL', summary: 'the rail', required: true, choices: RAILS },
+      { name: 'org', value: 'ID', summary: 'only for this organization (default: all)' },
+      { name: 'reason', value: 'TEXT', summary: 'reason, shown to other operators', required: true },
       BY,
     ],
-    words: [],
+    args: [],
     details:
-      'Payouts are taken and wait. What was accepted within the last second may still be sent. Notices are taken, and asking goes on.',
+      'Payouts are accepted and wait. Orders accepted within the last second may still be sent. Rail notices are processed and polling continues.',
     examples: ["caudal rails pause --rail PSE --reason 'PSE announced work until 05:00' --by ana"],
   },
   {
     name: 'rails resume',
     group: 'operator',
     audit: 'with_change',
-    summary: 'go on with a rail that was paused, with what waited first',
+    summary: 'resume a paused rail and send the waiting orders',
     usage: 'rails resume --rail BRE_B|PSE [--org ID] --by NAME',
     options: [
-      { name: 'rail', value: 'RAIL', summary: 'which one', required: true, choices: RAILS },
-      { name: 'org', value: 'ID', summary: 'for this organization alone (the pause for all)' },
+      { name: 'rail', value: 'RAIL', summary: 'the rail', required: true, choices: RAILS },
+      { name: 'org', value: 'ID', summary: 'the pause of this organization (default: the pause for all)' },
       BY,
     ],
-    words: [],
+    args: [],
     examples: ['caudal rails resume --rail PSE --by ana'],
   },
   {
     name: 'rails list',
     group: 'operator',
     audit: 'none',
-    summary: 'what is paused, since when, by whom and why',
+    summary: 'list rail pauses with their time, author and reason',
     usage: 'rails list',
     options: [],
-    words: [],
+    args: [],
     examples: ['caudal rails list'],
   },
   {
     name: 'schedules list',
     group: 'operator',
     audit: 'none',
-    summary: 'what runs by the clock, and when it was last done',
+    summary: 'list schedules with their last successful run',
     usage: 'schedules list',
     options: [],
-    words: [],
+    args: [],
     examples: ['caudal schedules list'],
   },
   {
     name: 'schedules run',
     group: 'operator',
     audit: 'before_and_after',
-    summary: 'run it now, in this process',
+    summary: 'run a schedule now, in this process',
     usage: 'schedules run NAME --by NAME',
     options: [BY],
-    words: [{ name: 'NAME', summary: 'a name (schedules list shows them)' }],
+    args: [{ name: 'NAME', summary: 'the name of a schedule (see schedules list)' }],
     examples: ['caudal schedules run housekeeping --by ana'],
   },
   {
     name: 'months detach',
     group: 'operator',
     audit: 'before_and_after',
-    summary: 'let old months of events, deliveries, notices and histories leave, with everybody at work',
+    summary: 'detach old monthly partitions online',
     usage: 'months detach --before YYYY-MM --by NAME',
     options: [
       {
         name: 'before',
         value: 'YYYY-MM',
-        summary: 'months before this one leave; the last six whole ones never do',
+        summary: 'detach months before this one; the last six whole months are always kept',
         required: true,
       },
       BY,
     ],
-    words: [],
+    args: [],
     details:
-      'Payins, payouts, payment links and the ledger stay: the books are checked against them. Refuses, and detaches nothing, while something of those months is still open. What is detached is a table of its own, which no API reads: events of those months are no longer listed or replayed. Needs DATABASE_URL as the owner of the schema, as migrate does. Harmless to repeat; what an interrupted run left half done is finished.',
+      'Detaches partitions of events, deliveries, rail notices and histories. Payins, payouts, payment links and the ledger stay, because the ledger is verified against them. Fails without detaching anything while rows of those months are still open. A detached partition becomes a standalone table that the API does not read: its events are no longer listed or replayed. Needs DATABASE_URL with the schema owner, as migrate does. Safe to repeat: it completes an interrupted run.',
     examples: ['caudal months detach --before 2026-01 --by ana --env-file production.env'],
   },
   {
     name: 'secrets rewrap',
     group: 'operator',
     audit: 'with_change',
-    summary: 'after CAUDAL_MASTER_KEY has changed: wrap every data key by the new one',
+    summary: 'rewrap all data keys with the current CAUDAL_MASTER_KEY',
     usage: 'secrets rewrap --by NAME',
     options: [BY],
-    words: [],
-    details: 'Once every process has been restarted after it, CAUDAL_MASTER_KEY_PREVIOUS can go.',
+    args: [],
+    details:
+      'Run it after a master key rotation. Then restart every process and remove CAUDAL_MASTER_KEY_PREVIOUS.',
     examples: ['caudal secrets rewrap --by ana'],
   },
   {
     name: 'failpoints list',
     group: 'operator',
     audit: 'none',
-    summary: 'for tests: where CAUDAL_FAILPOINT can have a process die',
+    summary: 'for tests: list the values of CAUDAL_FAILPOINT, where a process can be killed',
     usage: 'failpoints list',
     options: [],
-    words: [],
+    args: [],
     examples: ['caudal failpoints list'],
   },
 ] as const satisfies readonly CommandDescription[];
 
-/** Every command's name: whoever maps them to what they do cannot leave one out. */
+/** All command names, so that a Record of commands without one of them is a compile error. */
 export type CommandName = (typeof DESCRIPTIONS)[number]['name'];
-/** Commands that write to the audit. */
+/** Commands that write audit rows. */
 export type AuditedCommandName = Exclude<(typeof DESCRIPTIONS)[number], { audit: 'none' }>['name'];
 export type ServerRoleName = Extract<(typeof DESCRIPTIONS)[number], { group: 'server' }>['name'];
 
 export const OPERATOR_COMMANDS: readonly (CommandDescription & { readonly name: CommandName })[] =
   DESCRIPTIONS;
 
-/** What every command takes, before or after its own words. */
+/** Options that every command accepts, before or after its own arguments. */
 export const COMMON_OPTIONS: readonly OptionDescription[] = [
   { name: 'json', value: null, summary: 'print one JSON document, for programs' },
-  { name: 'env-file', value: 'FILE', summary: 'read settings from a file; the environment wins over it' },
-  { name: 'help', value: null, summary: "this command's help" },
+  {
+    name: 'env-file',
+    value: 'FILE',
+    summary: 'read settings from a file; environment variables override it',
+  },
+  { name: 'help', value: null, summary: 'show the help of this command' },
 ];

@@ -2,13 +2,13 @@ import type { ClockDifference } from '../kit/http-probe.ts';
 import { RAILS, type Rail, type RailProbe } from '../rails/contract.ts';
 import { duration, type Finding, fail, ok, warn } from './finding.ts';
 
-/** What is set for each rail, for whoever has to correct it. */
+/** The settings of each rail, named in remedies. */
 const SETTINGS: Readonly<Record<Rail, { readonly address: string; readonly credentials: string }>> = {
   BRE_B: { address: 'BREB_URL', credentials: 'BREB_CLIENT_ID, BREB_CLIENT_SECRET' },
   PSE: { address: 'PSE_URL', credentials: 'PSE_ENTITY, PSE_SECRET' },
 };
 
-/** Slower than this, payers wait visibly. */
+/** Payers notice slower answers. */
 const SLOW_MS = 2000;
 
 export function railFinding(rail: Rail, url: string, probe: RailProbe): Finding {
@@ -16,26 +16,26 @@ export function railFinding(rail: Rail, url: string, probe: RailProbe): Finding 
   const { address, credentials } = SETTINGS[rail];
   switch (probe.kind) {
     case 'answers': {
-      const says = `${url} answers in ${Math.round(probe.ms)} ms`;
+      const message = `${url} answers in ${Math.round(probe.ms)} ms`;
       return probe.ms > SLOW_MS
         ? warn(
             name,
-            says,
-            `payers wait for it; ask ${rail}'s operators, or: caudal rails pause --rail ${rail} --reason … --by NAME`,
+            message,
+            `payers wait for it; contact the operator of ${rail}, or: caudal rails pause --rail ${rail} --reason … --by NAME`,
           )
-        : ok(name, says);
+        : ok(name, message);
     }
     case 'unauthorized':
       return fail(
         name,
-        `${url} refuses our credentials (${probe.status})`,
+        `${url} rejects our credentials (${probe.status})`,
         `correct ${credentials}, then restart every process`,
       );
     case 'unavailable':
       return fail(
         name,
-        `${url} cannot be used: ${probe.cause}`,
-        `check ${address} and the way there; while it is down: caudal rails pause --rail ${rail} --reason … --by …`,
+        `${url} is unavailable: ${probe.cause}`,
+        `check ${address} and the network; while it is down: caudal rails pause --rail ${rail} --reason … --by NAME`,
       );
   }
 }
@@ -43,7 +43,7 @@ export function railFinding(rail: Rail, url: string, probe: RailProbe): Finding 
 const WARN_MS = 2000;
 const FAIL_MS = 30_000;
 
-/** This machine's clock against everybody else's. Whatever the journey leaves open counts as no difference. */
+/** Compares this machine's clock with its peers. The uncertainty of the network delay counts as no difference. */
 export function clockFinding(
   peers: ReadonlyMap<string, ClockDifference>,
   shiftSeconds: number | null,
@@ -54,24 +54,24 @@ export function clockFinding(
   });
   const shift = shiftSeconds === null || shiftSeconds === 0 ? null : shifted(shiftSeconds);
   if (off.length === 0 && peers.size === 0)
-    return { name: 'clock', status: 'skip', says: 'nobody to compare it with', todo: null };
+    return { name: 'clock', status: 'skip', message: 'no other clock to compare with', todo: null };
   if (off.length === 0)
     return shift ?? ok('clock', `agrees with ${[...peers.keys()].join(', ')} (within 2 s)`);
-  const says = off.map(
+  const message = off.map(
     ({ peer, ms }) => `${peer} is ${duration(ms / 1000)} ${ms > 0 ? 'ahead of' : 'behind'} this machine`,
   );
-  const everybody = off.length === peers.size && peers.size > 1;
-  const todo = `synchronise ${everybody ? "this machine's clock" : 'the one that is wrong'} (chronyc tracking, timedatectl): expiry and signatures go by it`;
-  const text = [...says, ...(shift ? [shift.says] : [])].join('\n');
+  const allDiffer = off.length === peers.size && peers.size > 1;
+  const todo = `synchronize ${allDiffer ? "this machine's clock" : 'the clock that is wrong'} (chronyc tracking, timedatectl): expiry and signatures depend on it`;
+  const text = [...message, ...(shift ? [shift.message] : [])].join('\n');
   return off.some(({ least }) => least > FAIL_MS) ? fail('clock', text, todo) : warn('clock', text, todo);
 }
 
-/** Only outside production: its database refuses it. */
+/** Only outside production, where the database rejects a time shift. */
 function shifted(seconds: number): Finding {
   return warn(
     'clock',
     `business time is shifted by ${duration(seconds)} ${seconds > 0 ? 'forward' : 'back'} for tests (caudal.shift_time)`,
-    'nothing, if you did it; a database made anew has none',
+    'no action needed if it is intended; a new database has no shift',
   );
 }
 
@@ -84,16 +84,16 @@ export function pausesFinding(
     readonly pausedAt: Date;
   }[],
 ): Finding {
-  if (pauses.length === 0) return ok('pauses', `none: ${RAILS.join(' and ')} take orders`);
-  const says = pauses.map(
+  if (pauses.length === 0) return ok('pauses', `none: ${RAILS.join(' and ')} accept orders`);
+  const message = pauses.map(
     ({ rail, organizationId, reason, pausedBy, pausedAt }) =>
-      `${rail} for ${organizationId ?? 'everybody'} since ${pausedAt.toISOString()} by ${pausedBy} (${reason})`,
+      `${rail} for ${organizationId ?? 'every organization'} since ${pausedAt.toISOString()} by ${pausedBy} (${reason})`,
   );
   const [first] = pauses;
-  const reach = first?.organizationId ? ` --org ${first.organizationId}` : '';
+  const orgOption = first?.organizationId ? ` --org ${first.organizationId}` : '';
   return warn(
     'pauses',
-    says.join('\n'),
-    `when it is over: caudal rails resume --rail ${first?.rail}${reach} --by NAME`,
+    message.join('\n'),
+    `to resume: caudal rails resume --rail ${first?.rail}${orgOption} --by NAME`,
   );
 }

@@ -1,18 +1,18 @@
-import { type Config, ConfigError, givenSettings, readConfig, SECRETS } from '../config.ts';
+import { type Config, ConfigError, rawSettings, readConfig, SECRETS } from '../config.ts';
 import { counted, type Finding, fail, ok, skip, warn } from './finding.ts';
 import { developmentSecrets, weakSecrets } from './weak-secrets.ts';
 import { weakSettings } from './weak-settings.ts';
 
-/** Configuration and secrets; the configuration itself where it can be read. */
+/** Checks configuration and secrets, and returns the configuration if it is valid. */
 export function examineSettings(): { config: Config | null; findings: Finding[] } {
-  const { config, finding } = readable();
-  return { config, findings: [finding, secrets()] };
+  const { config, finding } = configurationFinding();
+  return { config, findings: [finding, secretsFinding()] };
 }
 
-function readable(): { config: Config | null; finding: Finding } {
+function configurationFinding(): { config: Config | null; finding: Finding } {
   try {
     const config = readConfig('operator');
-    const weak = weakSettings(givenSettings(), null);
+    const weak = weakSettings(rawSettings(), null);
     const finding =
       weak.length === 0
         ? ok('configuration', `${config.environment}, cell ${config.cell}, ${config.baseUrl}`)
@@ -20,33 +20,33 @@ function readable(): { config: Config | null; finding: Finding } {
     return { config, finding };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const says = `${counted(error.faults.length, 'fault')}:\n${error.faults.join('\n')}`;
+    const message = `${counted(error.problems.length, 'problem')}:\n${error.problems.join('\n')}`;
     return {
       config: null,
       finding: fail(
         'configuration',
-        says,
-        'give the settings by the environment or --env-file FILE (in a clone: npm run dev, then npx caudal doctor); then: caudal config check',
+        message,
+        'set them as environment variables or with --env-file FILE (in a clone: npm run dev, then npx caudal doctor); then: caudal config check',
       ),
     };
   }
 }
 
-function secrets(): Finding {
-  const given = givenSettings();
-  if (SECRETS.every((name) => given[name] === undefined)) return skip('secrets', 'none is set');
-  const weak = weakSecrets(given);
-  const development = developmentSecrets(given).length;
+function secretsFinding(): Finding {
+  const settings = rawSettings();
+  if (SECRETS.every((name) => settings[name] === undefined)) return skip('secrets', 'none is set');
+  const weak = weakSecrets(settings);
+  const development = developmentSecrets(settings).length;
   if (weak.length === 0)
     return ok(
       'secrets',
-      given['CAUDAL_ENV'] === 'development' && development > 0
-        ? `${development} are development secrets, known to everybody: fine on one machine, refused in production`
-        : 'none that could be guessed, as far as can be seen',
+      settings['CAUDAL_ENV'] === 'development' && development > 0
+        ? `${development} are public development secrets: fine on one machine, rejected in production`
+        : 'no weak secrets found',
     );
   const todo =
-    'make each anew (openssl rand -base64 48; what a rail gave you, the rail makes anew), and change it as docs/reference/configuration.md says of its _PREVIOUS';
-  return given['CAUDAL_ENV'] === 'production'
+    'generate new secrets (openssl rand -base64 48; request new rail secrets from the rail) and rotate them with the _PREVIOUS settings (docs/reference/configuration.md)';
+  return settings['CAUDAL_ENV'] === 'production'
     ? fail('secrets', weak.join('\n'), todo)
     : warn('secrets', weak.join('\n'), todo);
 }

@@ -11,51 +11,55 @@ import {
 import { realTime } from '../kit/clock.ts';
 import { byAge, counted, duration, type Finding, fail, ok, warn } from './finding.ts';
 
-const WORKER = 'is a worker running, and what does it log? (caudal worker)';
+const CHECK_WORKER = 'check that a worker is running (caudal worker), and its log';
 
-function graded(status: 'ok' | 'warn' | 'fail', name: string, says: string, todo: string): Finding {
+function graded(status: 'ok' | 'warn' | 'fail', name: string, message: string, todo: string): Finding {
   return status === 'ok'
-    ? ok(name, says)
+    ? ok(name, message)
     : status === 'warn'
-      ? warn(name, says, todo)
-      : fail(name, says, todo);
+      ? warn(name, message, todo)
+      : fail(name, message, todo);
 }
 
 export async function waitingKeysFinding(deps: SystemDeps): Promise<Finding> {
   const { count, oldestSeconds } = await examineKeys(deps);
-  if (count === 0) return ok('keys waiting', 'every key is registered at the network');
+  if (count === 0) return ok('keys waiting', 'all Bre-B keys are registered');
   return graded(
     byAge(oldestSeconds, 10, 60),
     'keys waiting',
-    `${counted(count, 'key waits', 'keys wait')} to be registered at Bre-B, the oldest for ${duration(oldestSeconds)}: until then nobody can pay to ${count === 1 ? 'it' : 'them'}`,
-    `look at "rail BRE_B" and "pauses" here; if both are well: ${WORKER}`,
+    `${counted(count, 'Bre-B key waits', 'Bre-B keys wait')} for registration, the oldest for ${duration(oldestSeconds)}: payers cannot pay to ${count === 1 ? 'it' : 'them'} yet`,
+    `see the findings "rail BRE_B" and "pauses"; if both are ok: ${CHECK_WORKER}`,
   );
 }
 
 const RECENT_SECONDS = 7 * 86_400;
 
 export async function noticesFinding(deps: SystemDeps): Promise<Finding> {
-  const { apply, ask, unreadable } = await examineNotices(deps);
+  const { apply, verify, unreadable } = await examineNotices(deps);
   const waiting = byAge(apply.oldestSeconds, 10, 60);
   if (waiting !== 'ok')
     return graded(
       waiting,
       'notices',
-      `${counted(apply.count, 'message')} of rails not dealt with, the oldest for ${duration(apply.oldestSeconds)}: payments that were made are not yet confirmed`,
-      WORKER,
+      `${counted(apply.count, 'unprocessed rail notice')}, the oldest for ${duration(apply.oldestSeconds)}: payments that were made are not confirmed yet`,
+      CHECK_WORKER,
     );
-  if (ask.oldestSeconds > 60)
+  if (verify.oldestSeconds > 60)
     return warn(
       'notices',
-      `${counted(ask.count, 'message')} about which the rail is still to be asked, the oldest for ${duration(ask.oldestSeconds)}`,
-      'look at the rails here; it goes on by itself once they answer',
+      `${counted(verify.count, 'rail notice waits', 'rail notices wait')} for verification at the rail, the oldest for ${duration(verify.oldestSeconds)}`,
+      'see the rail findings; verification continues once the rails answer',
     );
   const recent = unreadable.filter(
     (at) => realTime().getTime() - at.getTime() < RECENT_SECONDS * 1000,
   ).length;
   if (recent > 0)
-    return warn('notices', `${recent} of the last week could not be understood`, 'caudal notices unreadable');
-  return ok('notices', 'all that the rails told has been dealt with');
+    return warn(
+      'notices',
+      `${counted(recent, 'rail notice')} of the last week could not be parsed`,
+      'caudal notices unreadable',
+    );
+  return ok('notices', 'all rail notices are processed');
 }
 
 export async function payoutsFinding(deps: SystemDeps, paused: boolean): Promise<Finding> {
@@ -63,19 +67,26 @@ export async function payoutsFinding(deps: SystemDeps, paused: boolean): Promise
   if (unknown > 0 && oldestUnknown) {
     return warn(
       'payouts',
-      `${counted(unknown, 'payout')} sent over a minute ago without an outcome, the oldest ${oldestUnknown.id}, sent ${oldestUnknown.first_sent_at.toISOString()}: the rail is asked again and again, nothing is sent twice`,
+      `${counted(unknown, 'payout')} sent over a minute ago without an outcome, the oldest ${oldestUnknown.id}, sent ${oldestUnknown.first_sent_at.toISOString()}: workers keep polling the rail, and no order is executed twice`,
       'caudal payouts unknown',
     );
   }
   if (waiting > 0 && oldestWaitingSeconds > 60) {
-    const says = `${counted(waiting, 'payout waits', 'payouts wait')} to be sent, the first due for ${duration(oldestWaitingSeconds)}`;
+    const message = `${counted(waiting, 'payout waits', 'payouts wait')} to be sent, the oldest due for ${duration(oldestWaitingSeconds)}`;
     return paused
-      ? warn('payouts', `${says}: the rail is paused`, 'caudal rails list')
-      : graded(byAge(oldestWaitingSeconds, 60, 600), 'payouts', says, `look at "rail BRE_B" here; ${WORKER}`);
+      ? warn('payouts', `${message}: the rail is paused`, 'caudal rails list')
+      : graded(
+          byAge(oldestWaitingSeconds, 60, 600),
+          'payouts',
+          message,
+          `see the finding "rail BRE_B"; ${CHECK_WORKER}`,
+        );
   }
   return ok(
     'payouts',
-    waiting === 0 ? 'none is unknown, none waits' : `none is unknown, ${waiting} about to be sent`,
+    waiting === 0
+      ? 'no unknown outcomes, none waiting'
+      : `no unknown outcomes, ${waiting} waiting to be sent`,
   );
 }
 
@@ -84,24 +95,24 @@ export async function anomaliesFinding(deps: SystemDeps): Promise<Finding> {
   if (held > 0)
     return fail(
       'anomalies',
-      `the settlement of ${counted(held, 'payin')} is held: a notification reported the payment, and the rail does not list it (${counted(open, 'anomaly waits', 'anomalies wait')} for a decision in all)`,
+      `the settlement of ${counted(held, 'payin')} is held: a notification reported the payment, but the rail does not list it (${counted(open, 'open anomaly', 'open anomalies')} in total)`,
       'caudal anomalies list, then anomalies resolve --release or --reverse (docs/operating/payins.md)',
     );
   return open === 0
-    ? ok('anomalies', 'none is open')
+    ? ok('anomalies', 'no open anomalies')
     : warn(
         'anomalies',
-        `${counted(open, 'anomaly waits', 'anomalies wait')} for a decision; their money is held in suspense`,
+        `${counted(open, 'anomaly waits', 'anomalies wait')} for a decision; the money is held in suspense`,
         'caudal anomalies list',
       );
 }
 
-const MOST_ENDPOINTS = 5;
+const MAX_ENDPOINTS = 5;
 
 export async function endpointsFinding(deps: SystemDeps): Promise<Finding> {
-  const troubled = await examineEndpoints(deps, MOST_ENDPOINTS + 1);
-  if (troubled.length === 0) return ok('endpoints', 'no webhook endpoint fails');
-  const says = troubled.slice(0, MOST_ENDPOINTS).map((endpoint) => {
+  const troubled = await examineEndpoints(deps, MAX_ENDPOINTS + 1);
+  if (troubled.length === 0) return ok('endpoints', 'no webhook endpoint is failing');
+  const message = troubled.slice(0, MAX_ENDPOINTS).map((endpoint) => {
     const last =
       endpoint.lastError ?? (endpoint.lastStatusCode === null ? null : `answered ${endpoint.lastStatusCode}`);
     const why = [
@@ -112,11 +123,11 @@ export async function endpointsFinding(deps: SystemDeps): Promise<Finding> {
     ].join(', ');
     return `${endpoint.organizationName} (${endpoint.organizationId}), endpoint ${endpoint.endpointId}: ${why}`;
   });
-  const more = troubled.length > MOST_ENDPOINTS ? ['and more'] : [];
+  const more = troubled.length > MAX_ENDPOINTS ? ['and more'] : [];
   return warn(
     'endpoints',
-    [...says, ...more].join('\n'),
-    'tell the merchant: their endpoint must answer 2xx. Nothing is lost: it is sent again for days, and held while disabled (PATCH /webhook-endpoints/{id} enables it)',
+    [...message, ...more].join('\n'),
+    'inform the merchant: the endpoint must answer 2xx. No event is lost: deliveries are retried for days, and held while the endpoint is disabled (PATCH /webhook-endpoints/{id} enables it)',
   );
 }
 
@@ -124,16 +135,16 @@ export async function eventsFinding(deps: SystemDeps): Promise<Finding> {
   const { undispatchedSeconds, queues, oldestSeconds } = await examineEvents(deps);
   const age = Math.max(undispatchedSeconds, oldestSeconds);
   const status = byAge(age, 10, 60);
-  if (status === 'ok') return ok('events', 'none is waiting to be sent');
+  if (status === 'ok') return ok('events', 'no events are waiting');
   return graded(
     status,
     'events',
-    `events for ${counted(queues, 'endpoint')} that work${undispatchedSeconds > 10 ? ' (and some not yet handed out)' : ''} have been waiting for ${duration(age)}`,
-    WORKER,
+    `events for ${counted(queues, 'working endpoint')}${undispatchedSeconds > 10 ? ' (and undispatched events)' : ''} have been waiting for ${duration(age)}`,
+    CHECK_WORKER,
   );
 }
 
-/** How long after its last success a schedule is late: at least two of its turns. */
+/** Time after its last success when a schedule is late: at least two intervals. */
 const LATE_SECONDS = {
   settlement: 300,
   subtotals: 7500,
@@ -142,22 +153,26 @@ const LATE_SECONDS = {
   'ledger-verify': 93_600,
 } as const;
 
-/** @param sinceSeconds when the database was made: before that nothing can have been done */
+/** @param sinceSeconds when the database was created: schedules cannot have run before */
 export async function schedulesFinding(deps: SystemDeps, sinceSeconds: number): Promise<Finding> {
   const now = realTime().getTime() / 1000;
   const late = (await examineSchedules(deps)).flatMap(({ name, lastSuccess }) => {
     const age = now - (lastSuccess ?? sinceSeconds);
     return age > LATE_SECONDS[name] ? [{ name, age, ever: lastSuccess !== null }] : [];
   });
-  if (late.length === 0) return ok('schedules', 'all are done as the clock asks');
-  const says = late.map(({ name, age, ever }) =>
+  if (late.length === 0) return ok('schedules', 'all schedules ran on time');
+  const message = late.map(({ name, age, ever }) =>
     ever
-      ? `${name} last done ${duration(age)} ago`
-      : `${name} not done within two days or since the database was made`,
+      ? `${name} last succeeded ${duration(age)} ago`
+      : `${name} has not succeeded within two days or since the database was created`,
   );
   const [first] = late;
-  // What runs every minute and does not: then nobody runs anything.
+  // Settlement runs every minute: when it is late, no worker runs at all.
   return late.some(({ name }) => name === 'settlement')
-    ? fail('schedules', `${says.join('\n')}: no worker seems to be alive`, 'start one: caudal worker')
-    : warn('schedules', says.join('\n'), `caudal schedules run ${first?.name} --by NAME`);
+    ? fail(
+        'schedules',
+        `${message.join('\n')}: no worker seems to be running`,
+        'start a worker: caudal worker',
+      )
+    : warn('schedules', message.join('\n'), `caudal schedules run ${first?.name} --by NAME`);
 }

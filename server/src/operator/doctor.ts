@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { styleText } from 'node:util';
 import { compose, railProbes } from '../compose.ts';
 import type { Config } from '../config.ts';
-import { type DatabaseFacts, databaseClock, databaseFacts } from '../db/examine.ts';
+import { type DatabaseFacts, measureDatabaseClock, readDatabaseFacts } from '../db/diagnostics.ts';
 import type { SystemDeps } from '../deps.ts';
 import { listRailPauses } from '../flows/operations/pause-rail.ts';
 import { monotonicMs } from '../kit/clock.ts';
 import { type ClockDifference, probe } from '../kit/http-probe.ts';
 import { makeLog } from '../kit/log.ts';
-import { networkFailure } from '../kit/network-failure.ts';
+import { describeNetworkFailure } from '../kit/network-failure.ts';
 import { RAILS } from '../rails/contract.ts';
 import {
   examineFacts,
@@ -29,22 +29,22 @@ import {
   schedulesFinding,
   waitingKeysFinding,
 } from './doctor-work.ts';
-import { counted, type Finding, look, ok, skip, warn } from './finding.ts';
+import { counted, type Finding, ok, runCheck, skip, warn } from './finding.ts';
 import type { Options, Output } from './options.ts';
 import { UsageError } from './options.ts';
 
-/** Longest that any one question may take; two follow each other at most. */
-const ANSWER_WITHIN_MS = 4000;
-const STATEMENT_WITHIN_MS = 3000;
+/** Timeout of one probe; at most two run in sequence. */
+const PROBE_TIMEOUT_MS = 4000;
+const STATEMENT_TIMEOUT_MS = 3000;
 
 const NEEDS_DATABASE =
   'migrations, roles, durability, writes, months, pauses, keys waiting, notices, payouts, anomalies, endpoints, events and schedules';
 
-/** Looks at everything an operator asks first, and changes nothing but the row of its test write. */
+/** Runs all health checks. It changes nothing except the row of its test write. */
 export async function doctor(options: Options, print: (output: Output) => void): Promise<Output> {
-  const every = options.matching('watch', /^\d{1,4}$/, 'a number of seconds, 1 to 3600', '');
-  if (every === '') return examination();
-  const seconds = Number(every);
+  const interval = options.matching('watch', /^\d{1,4}$/, 'a number of seconds, 1 to 3600', '');
+  if (interval === '') return examination();
+  const seconds = Number(interval);
   if (seconds < 1 || seconds > 3600) throw new UsageError('--watch must be a number of seconds, 1 to 3600');
   for (;;) {
     print(await examination());
@@ -53,15 +53,15 @@ export async function doctor(options: Options, print: (output: Output) => void):
 }
 
 async function examination(): Promise<Output> {
-  const began = monotonicMs();
+  const startedAt = monotonicMs();
   const findings = await examine();
-  const tookMs = Math.round(monotonicMs() - began);
+  const tookMs = Math.round(monotonicMs() - startedAt);
   const count = (status: Finding['status']) => findings.filter((each) => each.status === status).length;
   const failed = count('fail');
   const verdict = [
-    failed === 0 ? 'nothing has failed' : `${failed} failed`,
+    failed === 0 ? 'no check failed' : `${failed} failed`,
     ...(count('warn') > 0 ? [counted(count('warn'), 'warning')] : []),
-    `${count('ok')} well`,
+    `${count('ok')} ok`,
   ].join(', ');
   return {
     json: { ok: failed === 0, tookMs, checks: findings },
@@ -70,30 +70,30 @@ async function examination(): Promise<Output> {
   };
 }
 
-const COLOURS = { ok: 'green', warn: 'yellow', fail: 'red', skip: 'gray' } as const;
+const COLORS = { ok: 'green', warn: 'yellow', fail: 'red', skip: 'gray' } as const;
 
-function lines({ name, status, says, todo }: Finding): string {
-  const mark = styleText(COLOURS[status], status.padEnd(4));
+function lines({ name, status, message, todo }: Finding): string {
+  const mark = styleText(COLORS[status], status.padEnd(4));
   const margin = ' '.repeat(4 + 2 + 15);
-  const text = [...says.split('\n'), ...(todo === null ? [] : [`→ ${todo}`])].join(`\n${margin}`);
+  const text = [...message.split('\n'), ...(todo === null ? [] : [`→ ${todo}`])].join(`\n${margin}`);
   return `${mark}  ${name.padEnd(13)}  ${text}`;
 }
 
 async function examine(): Promise<Finding[]> {
   const { config, findings } = examineSettings();
   if (!config)
-    return [...findings, skip('not looked at', 'all else: it needs a configuration that can be read')];
+    return [...findings, skip('not looked at', 'all other checks: they need a valid configuration')];
   const [logins, rails, process] = await Promise.all([
     examineLogins(config.database),
     examineRails(config),
-    look('process', () => processFinding(config)),
+    runCheck('process', () => processFinding(config)),
   ]);
   const clocks = new Map(rails.clocks);
-  const database = logins.reachable ? await examineInside(config, clocks) : null;
+  const database = logins.reachable ? await examineDatabase(config, clocks) : null;
   return [
     ...findings,
     ...logins.findings,
-    ...(database?.about ?? [skip('not looked at', `without the database: ${NEEDS_DATABASE}`)]),
+    ...(database?.about ?? [skip('not looked at', `checks that need the database: ${NEEDS_DATABASE}`)]),
     clockFinding(clocks, database?.shiftSeconds ?? null),
     ...rails.findings,
     ...(database?.work ?? []),
@@ -106,40 +106,40 @@ async function examineRails(
 ): Promise<{ findings: Finding[]; clocks: [string, ClockDifference][] }> {
   const probes = railProbes(config);
   const urls = { BRE_B: config.breb.url, PSE: config.pse.url };
-  const looked = await Promise.all(
-    RAILS.map(async (rail) => ({ rail, probe: await probes[rail](AbortSignal.timeout(ANSWER_WITHIN_MS)) })),
+  const probed = await Promise.all(
+    RAILS.map(async (rail) => ({ rail, probe: await probes[rail](AbortSignal.timeout(PROBE_TIMEOUT_MS)) })),
   );
   return {
-    findings: looked.map(({ rail, probe }) => railFinding(rail, urls[rail], probe)),
-    clocks: looked.flatMap(({ rail, probe }) =>
+    findings: probed.map(({ rail, probe }) => railFinding(rail, urls[rail], probe)),
+    clocks: probed.flatMap(({ rail, probe }) =>
       probe.ahead ? [[rail, probe.ahead] satisfies [string, ClockDifference]] : [],
     ),
   };
 }
 
-/** @param clocks gets the database's too */
-async function examineInside(
+/** @param clocks the clock of the database is added to it */
+async function examineDatabase(
   config: Config,
   clocks: Map<string, ClockDifference>,
 ): Promise<{ about: Finding[]; work: Finding[]; shiftSeconds: number | null }> {
   const log = makeLog({ level: 'silent', base: { role: 'operator' } });
-  const database = { ...config.database, deadlineMs: STATEMENT_WITHIN_MS };
+  const database = { ...config.database, deadlineMs: STATEMENT_TIMEOUT_MS };
   const { deps, close } = compose({ ...config, database, failpoint: null }, log);
   try {
-    // First: it says what to make of a table that is not there, and whether it answers at all.
-    const migrations = await look('migrations', () => examineMigrations(deps.system));
-    const lookInside: Look = (name, ask) => look(name, ask, migrations.status === 'ok');
-    const facts = databaseFacts(deps.system);
+    // First, because pending migrations explain missing tables in the other checks.
+    const migrations = await runCheck('migrations', () => examineMigrations(deps.system));
+    const checkDatabase: RunCheck = (name, check) => runCheck(name, check, migrations.status === 'ok');
+    const facts = readDatabaseFacts(deps.system);
     const [roles, about, writes, months, clock, work] = await Promise.all([
-      lookInside('roles', () => examineRoles(deps.system, config)),
+      checkDatabase('roles', () => examineRoles(deps.system, config)),
       facts.then(
         (known) => examineFacts(known, config),
-        async (error: unknown) => [await lookInside('deployment', () => Promise.reject(error))],
+        async (error: unknown) => [await checkDatabase('deployment', () => Promise.reject(error))],
       ),
-      lookInside('writes', () => examineWrites(deps.system)),
-      lookInside('months', () => examineMonths(deps.system)),
-      databaseClock(deps.system).catch(() => null),
-      examineWork(deps, facts, lookInside),
+      checkDatabase('writes', () => examineWrites(deps.system)),
+      checkDatabase('months', () => examineMonths(deps.system)),
+      measureDatabaseClock(deps.system).catch(() => null),
+      examineWork(deps, facts, checkDatabase),
     ]);
     if (clock) clocks.set('the database', clock);
     const shift = await facts.then(({ shift_seconds }) => shift_seconds).catch(() => null);
@@ -149,47 +149,44 @@ async function examineInside(
   }
 }
 
-type Look = (name: string, ask: () => Promise<Finding>) => Promise<Finding>;
+type RunCheck = (name: string, check: () => Promise<Finding>) => Promise<Finding>;
 
-function examineWork(deps: SystemDeps, facts: Promise<DatabaseFacts>, lookAt: Look): Promise<Finding[]> {
+function examineWork(deps: SystemDeps, facts: Promise<DatabaseFacts>, check: RunCheck): Promise<Finding[]> {
   const pauses = listRailPauses(deps);
-  // Whoever waits for it hears of its failure; nobody else has to.
+  // The checks that await it report a failure; this avoids an unhandled rejection before they do.
   pauses.catch(() => undefined);
   return Promise.all([
-    lookAt('pauses', async () => pausesFinding(await pauses)),
-    lookAt('keys waiting', () => waitingKeysFinding(deps)),
-    lookAt('notices', () => noticesFinding(deps)),
-    lookAt('payouts', async () =>
+    check('pauses', async () => pausesFinding(await pauses)),
+    check('keys waiting', () => waitingKeysFinding(deps)),
+    check('notices', () => noticesFinding(deps)),
+    check('payouts', async () =>
       payoutsFinding(
         deps,
         (await pauses).some(({ rail }) => rail === 'BRE_B'),
       ),
     ),
-    lookAt('anomalies', () => anomaliesFinding(deps)),
-    lookAt('endpoints', () => endpointsFinding(deps)),
-    lookAt('events', () => eventsFinding(deps)),
-    lookAt('schedules', async () => schedulesFinding(deps, (await facts).migrated_at)),
+    check('anomalies', () => anomaliesFinding(deps)),
+    check('endpoints', () => endpointsFinding(deps)),
+    check('events', () => eventsFinding(deps)),
+    check('schedules', async () => schedulesFinding(deps, (await facts).migrated_at)),
   ]);
 }
 
-/** Whether a process of this configuration answers on this machine; it may well run on another. */
+/** Checks whether a process with this configuration runs on this machine; it may also run on another. */
 async function processFinding({ ops }: Config): Promise<Finding> {
-  if (ops.port === 0) return skip('process', 'CAUDAL_OPS_PORT is 0: where it listens is not known');
+  if (ops.port === 0) return skip('process', 'CAUDAL_OPS_PORT is 0: the port is unknown');
   const host = ops.host === '0.0.0.0' || ops.host === '::' ? '127.0.0.1' : ops.host;
   const url = `http://${host}:${ops.port}/readyz`;
   try {
-    const { status, text } = await probe({ url, signal: AbortSignal.timeout(ANSWER_WITHIN_MS) });
-    if (status === 200) return ok('process', `${url} says ready`);
+    const { status, text } = await probe({ url, signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) });
+    if (status === 200) return ok('process', `${url} reports ready`);
     const { reasons } = JSON.parse(text) as { reasons?: readonly string[] };
     return warn(
       'process',
       `${url} answered ${status}: ${reasons?.join('; ') ?? 'no reason given'}`,
-      'see what else is named here, and its log',
+      'see the other findings and the log of the process',
     );
   } catch (error) {
-    return skip(
-      'process',
-      `${url}: ${networkFailure(error)}. If a role should run on this machine, it does not`,
-    );
+    return skip('process', `${url}: ${describeNetworkFailure(error)}. No server role runs on this machine`);
   }
 }

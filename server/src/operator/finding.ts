@@ -1,60 +1,60 @@
 import { isDatabaseError } from '../db/failures.ts';
 
-/** What one look of `doctor` found. */
+/** The result of one `doctor` check. */
 export interface Finding {
   readonly name: string;
-  /** `skip`: it could not be looked at, because of something that is named elsewhere. */
+  /** `skip`: the check could not run because of a problem that another finding reports. */
   readonly status: 'ok' | 'warn' | 'fail' | 'skip';
-  readonly says: string;
-  /** What to do about it, with the command to type. */
+  readonly message: string;
+  /** The remedy, with the command to run. */
   readonly todo: string | null;
 }
 
-export function ok(name: string, says: string): Finding {
-  return { name, status: 'ok', says, todo: null };
+export function ok(name: string, message: string): Finding {
+  return { name, status: 'ok', message, todo: null };
 }
 
-export function warn(name: string, says: string, todo: string): Finding {
-  return { name, status: 'warn', says, todo };
+export function warn(name: string, message: string, todo: string): Finding {
+  return { name, status: 'warn', message, todo };
 }
 
-export function fail(name: string, says: string, todo: string): Finding {
-  return { name, status: 'fail', says, todo };
+export function fail(name: string, message: string, todo: string): Finding {
+  return { name, status: 'fail', message, todo };
 }
 
-export function skip(name: string, says: string): Finding {
-  return { name, status: 'skip', says, todo: null };
+export function skip(name: string, message: string): Finding {
+  return { name, status: 'skip', message, todo: null };
 }
 
-/** For what grows worse with time: fine, then to be watched, then broken. */
+/** Grades a backlog by the age of its oldest item. */
 export function byAge(seconds: number, warnAfter: number, failAfter: number): 'ok' | 'warn' | 'fail' {
   if (seconds > failAfter) return 'fail';
   return seconds > warnAfter ? 'warn' : 'ok';
 }
 
-/** No schema, table, column or function of that name, or no right to it: an older database. */
+/** SQLSTATEs of an older database: a missing schema, table, column, function or privilege. */
 const NOT_MIGRATED: ReadonlySet<string> = new Set(['3F000', '42P01', '42703', '42883', '42501']);
 
 /**
- * One look; whatever it throws is a finding too, so that the others are not lost with it.
- * @param ofThisVersion false: what is missing in the database is named by its migrations already
+ * Runs a check. An error becomes a finding too, so that the other checks still report.
+ * @param migrated false: the migrations check already reports what the database lacks
  */
-export async function look(
+export async function runCheck(
   name: string,
-  ask: () => Promise<Finding>,
-  ofThisVersion = true,
+  check: () => Promise<Finding>,
+  migrated = true,
 ): Promise<Finding> {
   try {
-    return await ask();
+    return await check();
   } catch (error) {
-    if (!ofThisVersion && isDatabaseError(error) && NOT_MIGRATED.has(error.code ?? ''))
-      return skip(name, 'not looked at: the database is of another version');
+    if (!migrated && isDatabaseError(error) && NOT_MIGRATED.has(error.code ?? ''))
+      return skip(name, 'not checked: the database schema is of another version');
     const message = error instanceof Error ? error.message : String(error);
-    return fail(name, `could not be looked at: ${message}`, 'look again: caudal doctor');
+    return fail(name, `check failed with an error: ${message}`, 'try again: caudal doctor');
   }
 }
 
-/** How long, as people say it. */
+/** A duration in a readable unit. */
 export function duration(seconds: number): string {
   const whole = Math.round(Math.abs(seconds));
   if (whole < 120) return `${whole} s`;

@@ -8,34 +8,34 @@ import {
 /** Terminals are at least this wide, and longer lines are hard to read on wider ones. */
 const WIDTH = 80;
 
-/** The whole tree, a line for each command. */
+/** All commands, one line each. */
 export function overallHelp(): string {
   return `caudal: payins, payouts and payment links on Bre-B and PSE
 
-Roles of the server, configured by the environment (docs/reference/configuration.md)
+Server roles, configured by environment variables (docs/reference/configuration.md)
 ${listing(OPERATOR_COMMANDS.filter(({ group }) => group === 'server'))}
 
-Commands for operators
+Operator commands
 ${listing(OPERATOR_COMMANDS.filter(({ group }) => group === 'operator'))}
 
-  caudal help COMMAND     a command's options, with an example
-  caudal help GROUP       the commands that begin with a word, such as "org"
+  caudal help COMMAND     the options of a command, with an example
+  caudal help GROUP       the commands of a group, such as "org"
 
-Every command for operators takes --json to print one JSON document for programs,
-and every command takes --env-file FILE to read its settings from a file.
-Exit codes: 0 done, 1 failed, 2 not understood.
+Every operator command accepts --json to print one JSON document for programs,
+and every command accepts --env-file FILE to read its settings from a file.
+Exit codes: 0 success, 1 failure, 2 usage error.
 `;
 }
 
-/** The commands that begin with a word; null when none does. */
-export function groupHelp(word: string): string | null {
-  const commands = commandsOf(word);
+/** The commands of a group, such as `org`; null when there is no such group. */
+export function groupHelp(group: string): string | null {
+  const commands = commandsInGroup(group);
   if (commands.length === 0) return null;
-  return `${listing(commands)}\n\n  caudal help ${commands[0]?.name ?? word}     its options, with an example\n`;
+  return `${listing(commands)}\n\n  caudal help ${commands[0]?.name ?? group}     its options, with an example\n`;
 }
 
-export function commandsOf(word: string): (typeof OPERATOR_COMMANDS)[number][] {
-  return OPERATOR_COMMANDS.filter(({ name }) => name.startsWith(`${word} `));
+export function commandsInGroup(group: string): (typeof OPERATOR_COMMANDS)[number][] {
+  return OPERATOR_COMMANDS.filter(({ name }) => name.startsWith(`${group} `));
 }
 
 export function commandHelp(command: CommandDescription): string {
@@ -43,7 +43,7 @@ export function commandHelp(command: CommandDescription): string {
     `caudal ${command.name}: ${command.summary}`,
     command.usage.split('\n').flatMap(usageLines).join('\n'),
     columns([
-      ...command.words.map(({ name, summary }) => [name, summary] as const),
+      ...command.args.map(({ name, summary }) => [name, summary] as const),
       ...[...command.options, ...commonOptions(command)].map(optionLine),
     ]),
     ...(command.details === undefined ? [] : [wrapped(command.details, WIDTH).join('\n')]),
@@ -52,18 +52,18 @@ export function commandHelp(command: CommandDescription): string {
   return `${parts.join('\n\n')}\n`;
 }
 
-/** What this command takes beside its own options. */
+/** The common options that a command accepts. */
 export function commonOptions({ group }: CommandDescription): OptionDescription[] {
-  // A role logs; it has no result to print.
+  // A server role writes logs and has no result to print.
   return COMMON_OPTIONS.filter(({ name }) => group === 'operator' || name !== 'json');
 }
 
-/** An option and its value stay together, at the end of a line too. */
+/** Wraps the usage without breaking between an option and its value. */
 function usageLines(usage: string): string[] {
-  const together = usage.replaceAll(/(\[[^\]]*\]|--[a-z-]+ [^-[\s]\S*)/g, (part) =>
+  const unbreakable = usage.replaceAll(/(\[[^\]]*\]|--[a-z-]+ [^-[\s]\S*)/g, (part) =>
     part.replaceAll(' ', '\u00a0'),
   );
-  return wrapped(`caudal ${together}`, WIDTH - 6).map((line, index) =>
+  return wrapped(`caudal ${unbreakable}`, WIDTH - 6).map((line, index) =>
     `${index === 0 ? '  ' : '      '}${line}`.replaceAll('\u00a0', ' '),
   );
 }
@@ -75,10 +75,10 @@ function optionLine({
   required,
   choices,
 }: OptionDescription): readonly [string, string] {
-  const offered = choices ? `; one of ${choices.join(', ')}` : '';
+  const choiceText = choices ? `; one of ${choices.join(', ')}` : '';
   return [
     `--${name}${value === null ? '' : ` ${value}`}`,
-    `${summary}${offered}${required ? ' (required)' : ''}`,
+    `${summary}${choiceText}${required ? ' (required)' : ''}`,
   ];
 }
 
@@ -90,7 +90,7 @@ function listing(commands: readonly CommandDescription[]): string {
   return columns(commands.map(({ name, summary }) => [name, summary] as const));
 }
 
-/** Two columns, the second wrapped beside the first. */
+/** Two columns; the second is wrapped. */
 function columns(rows: readonly (readonly [string, string])[]): string {
   const width = Math.max(18, ...rows.map(([left]) => left.length)) + 2;
   return rows

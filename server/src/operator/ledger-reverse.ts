@@ -1,22 +1,22 @@
 import type { SystemDeps } from '../deps.ts';
-import { type Reversal, type ReversalRefusal, reversePosting } from '../flows/ledger/reverse-posting.ts';
+import { type Reversal, type ReversalRejection, reversePosting } from '../flows/ledger/reverse-posting.ts';
 import { isUuid } from '../kit/ids.ts';
 import { decimalPesos } from '../kit/money.ts';
-import { amountOf, organizationOf } from './ledger.ts';
+import { parsePesos, readOrganizationOption } from './ledger.ts';
 import { type Options, type Output, UsageError } from './options.ts';
 
 export async function ledgerReverse(deps: SystemDeps, options: Options): Promise<Output> {
   const amount = options.matching('amount', /^.+$/, 'pesos', '');
   const outcome = await reversePosting(deps, {
-    organizationId: organizationOf(options),
+    organizationId: readOrganizationOption(options),
     posting: toPosting(options),
-    amount: amount === '' ? null : amountOf(amount),
+    amount: amount === '' ? null : parsePesos(amount),
     operator: options.by,
-    reason: options.matching('reason', /^.{1,500}$/, 'a text of at most 500 letters', ''),
+    reason: options.matching('reason', /^.{1,500}$/, 'a text of at most 500 characters', ''),
   });
-  if (outcome.kind !== 'reversed') throw new Error(`nothing was reversed: ${refusal(outcome)}`);
+  if (outcome.kind !== 'reversed') throw new Error(`nothing was reversed: ${rejectionText(outcome)}`);
   const { transferId, reversedTransferId, anomalyId } = outcome;
-  const reopened = anomalyId === null ? '' : ` Anomaly ${anomalyId} is open again.`;
+  const reopened = anomalyId === null ? '' : ` Anomaly ${anomalyId} is reopened.`;
   return {
     json: {
       reversed: true,
@@ -39,21 +39,21 @@ function toPosting(options: Options): Reversal['posting'] {
   return { transferId };
 }
 
-function refusal(outcome: ReversalRefusal): string {
+function rejectionText(outcome: ReversalRejection): string {
   switch (outcome.kind) {
     case 'not_found':
-      return 'the organization has no such booking (audit list --org ID shows the transferId of each)';
+      return 'the organization has no such transfer (audit list --org ID shows transfer ids)';
     case 'not_reversible':
-      return `a booking of kind ${outcome.causeKind} cannot be reversed, only deposits and resolutions of anomalies`;
+      return `a transfer of kind ${outcome.causeKind} cannot be reversed, only deposits and resolutions of anomalies`;
     case 'already_reversed':
-      return `it was reversed before, by COP ${decimalPesos(outcome.amount)}; a booking is reversed at most once`;
+      return `it was reversed before, by COP ${decimalPesos(outcome.amount)}; a transfer can be reversed once`;
     case 'above_booking':
-      return `the booking is of COP ${decimalPesos(outcome.bookedAmount)}; --amount cannot be more`;
+      return `the transfer is COP ${decimalPesos(outcome.bookedAmount)}; --amount cannot be more`;
     case 'whole_only':
-      return `the resolution of an anomaly is reversed as a whole, COP ${decimalPesos(outcome.bookedAmount)}; leave --amount out`;
+      return `the resolution of an anomaly can only be reversed in full, COP ${decimalPesos(outcome.bookedAmount)}; omit --amount`;
     case 'insufficient_balance':
       return `COP ${decimalPesos(outcome.amount)} are needed and the ${outcome.account} balance is COP ${decimalPesos(outcome.balance)}. A deposit can be reversed in part with --amount`;
     case 'accepted_by_merchant':
-      return 'the merchant accepted the money of this anomaly; settle it with the merchant';
+      return 'the merchant accepted the money of this anomaly; agree on a solution with the merchant';
   }
 }

@@ -6,16 +6,16 @@ import { type Cents, cents, decimalPesos } from '../kit/money.ts';
 import { type Options, type Output, UsageError } from './options.ts';
 
 export async function ledgerDeposit(deps: SystemDeps, options: Options): Promise<Output> {
-  const organizationId = organizationOf(options);
-  const amount = amountOf(options.required('amount'));
+  const organizationId = readOrganizationOption(options);
+  const amount = parsePesos(options.required('amount'));
   const reference = options.required('reference');
-  if (reference.length > 255) throw new UsageError('--reference must be at most 255 letters');
+  if (reference.length > 255) throw new UsageError('--reference must be at most 255 characters');
   const outcome = await deposit(deps, { organizationId, amount, reference, operator: options.by });
-  const { available, transferId } = bookedOf(outcome, reference);
+  const { available, transferId } = requirePosted(outcome, reference);
   const booked = outcome.kind === 'booked';
-  const deed = booked
-    ? `Booked COP ${decimalPesos(amount)}`
-    : `A deposit "${reference}" of COP ${decimalPesos(amount)} was booked before; nothing was booked now`;
+  const result = booked
+    ? `Posted a deposit of COP ${decimalPesos(amount)}`
+    : `A deposit "${reference}" of COP ${decimalPesos(amount)} was posted before; nothing was posted now`;
   return {
     json: {
       booked,
@@ -23,33 +23,35 @@ export async function ledgerDeposit(deps: SystemDeps, options: Options): Promise
       amountInCents: Number(amount),
       availableInCents: available.toString(),
     },
-    text: `${deed}. Available: COP ${decimalPesos(available)}.`,
+    text: `${result}. Available: COP ${decimalPesos(available)}.`,
   };
 }
 
-function bookedOf(outcome: DepositOutcome, reference: string) {
+function requirePosted(outcome: DepositOutcome, reference: string) {
   if (outcome.kind === 'organization_not_found')
-    throw new Error('there is no such organization (org list shows them)');
+    throw new Error('there is no such organization (see org list)');
   if (outcome.kind === 'amount_mismatch') {
     const amount = decimalPesos(outcome.bookedAmount);
-    throw new Error(`a deposit "${reference}" was booked before, of COP ${amount}: nothing was booked now`);
+    throw new Error(
+      `a deposit "${reference}" of COP ${amount} was posted before; nothing was posted now. Use another --reference for a new deposit`,
+    );
   }
   if (outcome.kind === 'already_reversed')
     throw new Error(
-      `a deposit "${reference}" was booked and COP ${decimalPesos(outcome.amount)} of it reversed: nothing was booked now. A new deposit needs another --reference`,
+      `a deposit "${reference}" was posted and COP ${decimalPesos(outcome.amount)} of it reversed; nothing was posted now. A new deposit needs another --reference`,
     );
   return outcome;
 }
 
 /** @throws UsageError */
-export function organizationOf(options: Options): string {
+export function readOrganizationOption(options: Options): string {
   const id = options.required('org');
-  if (!isUuid(id)) throw new UsageError('--org must be the id of an organization (org list shows them)');
+  if (!isUuid(id)) throw new UsageError('--org must be the id of an organization (see org list)');
   return id;
 }
 
-/** Digits to digits: no float is made of it. Less than the largest amount of a payin, times a thousand. */
-export function amountOf(pesos: string): Cents {
+/** Parses digits without floating point. The maximum is a thousand times the largest amount of a payin. */
+export function parsePesos(pesos: string): Cents {
   const [, whole, decimals = ''] = /^(\d{1,13})(?:\.(\d{1,2}))?$/.exec(pesos) ?? [];
   const amount = whole === undefined ? 0n : BigInt(whole + decimals.padEnd(2, '0'));
   if (amount === 0n)
@@ -80,9 +82,9 @@ export async function ledgerVerify(deps: SystemDeps): Promise<Output> {
 
 function verdict({ transfers, balances, broken, more }: Verification): string[] {
   const counts = `${transfers} transfers, ${balances} balances checked`;
-  if (broken.length === 0) return [`${counts}, all sums to zero`];
+  if (broken.length === 0) return [`${counts}, sum of all accounts is zero`];
   return [
-    `${counts}, ${more ? 'more than ' : ''}${broken.length} broken:`,
+    `${counts}, ${more ? 'more than ' : ''}${broken.length} inconsistent:`,
     ...broken.map(
       (row) =>
         `${row.table}  ${row.organizationId ?? 'all organizations'}  ${row.id}: expected ${row.expected}, found ${row.found}`,

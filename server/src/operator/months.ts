@@ -1,7 +1,7 @@
 import { readConfig } from '../config.ts';
 import type { SystemDeps } from '../deps.ts';
 import { type AuditedEnd, auditAround } from '../flows/operations/audit-around.ts';
-import { type Detaching, detachMonths, KEPT_MONTHS } from '../flows/operations/detach-months.ts';
+import { type DetachResult, detachMonths, MIN_RETENTION_MONTHS } from '../flows/operations/detach-months.ts';
 import { type Options, type Output, UsageError } from './options.ts';
 
 export async function monthsDetach(deps: SystemDeps, options: Options): Promise<Output> {
@@ -9,24 +9,24 @@ export async function monthsDetach(deps: SystemDeps, options: Options): Promise<
   if (!/^\d{4}-(?:0[1-9]|1[0-2])$/.test(before)) throw new UsageError('--before must be a month: 2026-01');
   const { ownerUrl } = readConfig('operator').database;
   if (ownerUrl === null)
-    throw new Error('months detach needs DATABASE_URL as the owner of the schema, as migrate does');
+    throw new Error('months detach needs DATABASE_URL with the schema owner, as migrate does');
   const action = {
     operator: options.by,
     action: 'months.detach',
     organizationId: null,
     resource: before,
   } as const;
-  const detaching = () => detachMonths(deps, ownerUrl, before.replace('-', ''));
-  const outcome = await auditAround(deps, action, detaching, endOf);
+  const work = () => detachMonths(deps, ownerUrl, before.replace('-', ''));
+  const outcome = await auditAround(deps, action, work, toAuditedEnd);
   const months = detachedMonths(outcome);
   const names = months.map(({ table, month }) => `caudal.${table}_${month}`);
   return {
     json: { detached: names },
-    text: names.length === 0 ? `Nothing before ${before} is left to detach.` : farewell(names),
+    text: names.length === 0 ? `Nothing to detach before ${before}.` : detachedText(names),
   };
 }
 
-function endOf(outcome: Detaching): AuditedEnd {
+function toAuditedEnd(outcome: DetachResult): AuditedEnd {
   switch (outcome.kind) {
     case 'detached':
       return {
@@ -40,23 +40,23 @@ function endOf(outcome: Detaching): AuditedEnd {
   }
 }
 
-function detachedMonths(outcome: Detaching) {
+function detachedMonths(outcome: DetachResult) {
   if (outcome.kind === 'within_retention')
     throw new Error(
-      `${KEPT_MONTHS} whole months are kept: --before can be ${dashed(outcome.keptFrom)} at the latest`,
+      `${MIN_RETENTION_MONTHS} whole months are always kept: --before can be ${dashed(outcome.oldestRetainedMonth)} at the latest`,
     );
   if (outcome.kind === 'open') {
     const open = outcome.open.map(({ what, count }) => `${count} ${what}`).join(', ');
-    throw new Error(`${dashed(outcome.month)} is not over: ${open}. Nothing was detached`);
+    throw new Error(`${dashed(outcome.month)} still has open rows: ${open}. Nothing was detached`);
   }
   return outcome.months;
 }
 
-function farewell(names: readonly string[]): string {
+function detachedText(names: readonly string[]): string {
   return [
-    `Detached ${names.length}; they are tables of their own now, and only the owner of the database reads them:`,
+    `Detached ${names.length} partitions. They are now standalone tables that only the schema owner can read:`,
     ...names.map((name) => `  ${name}`),
-    'Keep them elsewhere (pg_dump --table NAME), then let them go (drop table NAME).',
+    'Archive each table (pg_dump --table NAME), then drop it (drop table NAME).',
   ].join('\n');
 }
 

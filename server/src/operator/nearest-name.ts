@@ -1,16 +1,16 @@
-/** What somebody may have meant: the known word that the fewest slips of the finger lead to; null when none is near. */
+/** The known name with the smallest edit distance to the typed one; null when none is close. */
 export function nearestName(typed: string, known: readonly string[]): string | null {
   const limit = Math.max(1, Math.floor(typed.length / 3));
-  let best: { word: string; slips: number } | null = null;
-  for (const word of known) {
-    const slips = slipsBetween(typed.toLowerCase(), word.toLowerCase());
-    if (slips <= limit && (best === null || slips < best.slips)) best = { word, slips };
+  let best: { name: string; distance: number } | null = null;
+  for (const name of known) {
+    const distance = editDistance(typed.toLowerCase(), name.toLowerCase());
+    if (distance <= limit && (best === null || distance < best.distance)) best = { name, distance };
   }
-  return best?.word ?? null;
+  return best?.name ?? null;
 }
 
-/** Letters left out, added, changed or swapped with their neighbour. */
-function slipsBetween(a: string, b: string): number {
+/** Damerau-Levenshtein distance: insertions, deletions, substitutions and swaps of adjacent letters. */
+function editDistance(a: string, b: string): number {
   let before: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i++) {

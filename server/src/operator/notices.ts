@@ -2,14 +2,14 @@ import type { SystemDeps } from '../deps.ts';
 import { readUnreadable } from '../flows/operations/read-notices.ts';
 import type { Output } from './options.ts';
 
-const MOST_LISTED = 100;
+const MAX_LISTED = 100;
 
 export async function noticesUnreadable(deps: SystemDeps): Promise<Output> {
-  const notices = await readUnreadable(deps, MOST_LISTED);
+  const notices = await readUnreadable(deps, MAX_LISTED);
   const lines = notices.map(
     (notice) =>
       `${notice.id}  ${notice.receivedAt.toISOString()}  ${notice.rail.padEnd(5)}  ${notice.message}`,
   );
-  const cut = notices.length === MOST_LISTED ? `\n(the newest ${MOST_LISTED})` : '';
-  return { json: notices, text: lines.join('\n') + cut || 'Every message was understood.' };
+  const cut = notices.length === MAX_LISTED ? `\n(the newest ${MAX_LISTED})` : '';
+  return { json: notices, text: lines.join('\n') + cut || 'There are no unreadable notices.' };
 }

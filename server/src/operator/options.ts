@@ -4,75 +4,76 @@ import type { CommandDescription, OptionDescription } from './commands.ts';
 import { commonOptions } from './help.ts';
 import { nearestName } from './nearest-name.ts';
 
-/** The command was not understood: exit code 2. */
+/** The command line is invalid: exit code 2. */
 export class UsageError extends Error {}
 
-/** What a command prints: for people, and with --json for programs. */
+/** What a command prints: text, or JSON with --json. */
 export interface Output {
   readonly json: unknown;
   readonly text: string;
-  /** It was done, and what it found is bad: exit code 1. */
+  /** The command ran and found a problem: exit code 1. */
   readonly bad?: boolean;
 }
 
-/** The words of one call, already known to be words this command takes. */
+/** The parsed and validated arguments of one command. */
 export class Options {
   readonly #command: CommandDescription;
   readonly #values: Readonly<Record<string, unknown>>;
   readonly #defaultBy: string | null;
-  readonly words: readonly string[];
+  /** Positional arguments. */
+  readonly args: readonly string[];
 
   /**
-   * @param defaultBy who is recorded where `--by` is not given
-   * @throws UsageError for what the catalogue does not have, and for what it requires and was not given
+   * @param defaultBy the author recorded without `--by`
+   * @throws UsageError for unknown options and for missing required ones
    */
-  constructor(args: readonly string[], command: CommandDescription, defaultBy: string | null = null) {
+  constructor(argv: readonly string[], command: CommandDescription, defaultBy: string | null = null) {
     this.#command = command;
     this.#defaultBy = defaultBy;
-    const { values, words } = parsed(args, [...command.options, ...commonOptions(command)]);
+    const { values, positionals } = parse(argv, [...command.options, ...commonOptions(command)]);
     this.#values = values;
-    this.words = words;
+    this.args = positionals;
     if (this.help) return;
-    const surplus = words[command.words.length];
-    if (surplus !== undefined) throw new UsageError(`"${surplus}" is one word too many`);
-    const missing = command.words[words.length];
+    const surplus = positionals[command.args.length];
+    if (surplus !== undefined) throw new UsageError(`"${surplus}" is one argument too many`);
+    const missing = command.args[positionals.length];
     if (missing) throw new UsageError(`${command.name} needs ${missing.summary}`);
     for (const option of command.options) if (option.name !== 'by') this.#check(option);
-    // Rejected before anything is done: a command that changes something has an author.
+    // Validated before the command runs: every change needs an author.
     if (this.changes) void this.by;
   }
 
-  /** Whether this call changes something, and so is audited. */
+  /** Whether this command makes a change and is audited. */
   get changes(): boolean {
     const { audit, changesWith } = this.#command;
     if (audit === 'none') return false;
     return changesWith === undefined || changesWith.some((name) => this.#values[name] !== undefined);
   }
 
-  /** Who runs the command, for the audit. @throws UsageError when that is missing or not a name */
+  /** The author for the audit log. @throws UsageError when it is missing or invalid */
   get by(): string {
-    const given = this.#value('by') ?? this.#defaultBy;
-    if (typeof given !== 'string' || given.trim() === '')
-      throw new UsageError('--by is missing: give your name, or set CAUDAL_BY; the audit keeps it');
-    if (!isAuthor(given)) throw new UsageError(`--by must be ${AUTHOR_RULE}`);
-    return given;
+    const author = this.#value('by') ?? this.#defaultBy;
+    if (typeof author !== 'string' || author.trim() === '')
+      throw new UsageError('--by is missing: give your name or set CAUDAL_BY, for the audit log');
+    if (!isAuthor(author)) throw new UsageError(`--by must be ${AUTHOR_RULE}`);
+    return author;
   }
 
   get json(): boolean {
     return this.#values['json'] === true;
   }
 
-  /** Asked how the command is used, whatever else was said. */
+  /** Whether `--help` was given; it overrides every other argument. */
   get help(): boolean {
     return this.#values['help'] === true;
   }
 
-  /** Whether a flag was set. */
-  given(name: string): boolean {
+  /** Whether a flag was given. */
+  hasFlag(name: string): boolean {
     return this.#value(name) === true;
   }
 
-  /** Whether an option that takes a value was given. */
+  /** Whether an option with a value was given. */
   has(name: string): boolean {
     return this.#value(name) !== undefined;
   }
@@ -83,21 +84,21 @@ export class Options {
     return value;
   }
 
-  matching(name: string, pattern: RegExp, wanted: string, fallback: string): string {
+  matching(name: string, pattern: RegExp, description: string, fallback: string): string {
     const value = this.#value(name);
     if (value === undefined) return fallback;
     if (typeof value !== 'string' || !pattern.test(value))
-      throw new UsageError(`--${name} must be ${wanted}`);
+      throw new UsageError(`--${name} must be ${description}`);
     return value;
   }
 
-  /** Comma-separated words out of a known set; all of them when the option is left out. */
+  /** Comma-separated values out of a known set; all of them without the option. */
   listed<T extends string>(name: string, all: readonly T[]): T[] {
     const value = this.#value(name);
     if (typeof value !== 'string') return [...all];
     return value.split(',').map((item) => {
       const known = all.find((each) => each === item.trim());
-      if (!known) throw new UsageError(`--${name}: "${item}" is none of ${all.join(', ')}`);
+      if (!known) throw new UsageError(`--${name}: "${item}" is not one of ${all.join(', ')}`);
       return known;
     });
   }
@@ -106,23 +107,23 @@ export class Options {
     if (required) this.required(name);
     const value = this.#value(name);
     if (choices && typeof value === 'string' && !choices.includes(value))
-      throw new UsageError(`--${name}: "${value}" is none of ${choices.join(', ')}`);
+      throw new UsageError(`--${name}: "${value}" is not one of ${choices.join(', ')}`);
   }
 
   #value(name: string): unknown {
-    // A command that asks for what the catalogue does not offer could never be given it.
+    // A programming error: a command reads an option that its description does not declare.
     if (!this.#command.options.some((option) => option.name === name))
-      throw new Error(`"${this.#command.name}" has no option --${name} in the catalogue`);
+      throw new Error(`"${this.#command.name}" has no option --${name} in its description`);
     return this.#values[name];
   }
 }
 
-function parsed(
-  args: readonly string[],
-  offered: readonly OptionDescription[],
-): { values: Readonly<Record<string, unknown>>; words: readonly string[] } {
+function parse(
+  argv: readonly string[],
+  known: readonly OptionDescription[],
+): { values: Readonly<Record<string, unknown>>; positionals: readonly string[] } {
   const options = Object.fromEntries(
-    offered.map(({ name, value }) => [
+    known.map(({ name, value }) => [
       name,
       {
         type: value === null ? ('boolean' as const) : ('string' as const),
@@ -132,25 +133,25 @@ function parsed(
   );
   try {
     const { values, positionals } = parseArgs({
-      args: [...args],
+      args: [...argv],
       options,
       allowPositionals: true,
       strict: true,
     });
-    return { values, words: positionals };
+    return { values, positionals };
   } catch (error) {
-    throw new UsageError(refusal(error, offered), { cause: error });
+    throw new UsageError(parseErrorText(error, known), { cause: error });
   }
 }
 
-/** Node's message speaks of positional arguments to whoever mistyped a letter. */
-function refusal(error: unknown, offered: readonly OptionDescription[]): string {
+/** Replaces Node's message about an unknown option, which suggests positional arguments, with the nearest option. */
+function parseErrorText(error: unknown, known: readonly OptionDescription[]): string {
   const text = error instanceof Error ? error.message : String(error);
   const unknown = /^Unknown option '(-[^']*)'/.exec(text)?.[1];
   if (unknown === undefined) return text.replaceAll('\n', ' ').replace(/\.$/, '');
   const near = nearestName(
     unknown,
-    offered.map(({ name }) => `--${name}`),
+    known.map(({ name }) => `--${name}`),
   );
   return `there is no option ${unknown}${near === null ? '' : ` (did you mean ${near}?)`}`;
 }

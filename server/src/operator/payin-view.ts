@@ -3,7 +3,7 @@ import { decimalPesos } from '../kit/money.ts';
 
 type DetailedPayin = PayinOverview['payin'];
 
-/** A payin for operators: what support needs, and no personal data. */
+/** A payin for operators, without personal data. */
 export function payinJson(payin: DetailedPayin) {
   return {
     id: payin.id,
@@ -29,7 +29,7 @@ export function payinJson(payin: DetailedPayin) {
 }
 
 export function payinLine(payin: DetailedPayin): string {
-  const number = payin.breb_key ?? `CUS ${payin.pse_cus ?? 'not known'}`;
+  const number = payin.breb_key ?? `CUS ${payin.pse_cus ?? 'unknown'}`;
   return `${payin.id}  ${payin.created_at.toISOString()}  ${statusText(payin)}  ${amountText(payin)}  ${payin.rail} ${number}  ${payin.reference}  ${payin.organization_name}`;
 }
 
@@ -71,16 +71,16 @@ export function overviewText(overview: PayinOverview): string {
     `${statusText(payin)}  ${amountText(payin)}  ${payin.reference}`,
     `organization ${payin.organization_id} (${payin.organization_name})${payin.payment_link_id === null ? '' : `, attempt of link ${payin.payment_link_id}`}`,
     `created ${payin.created_at.toISOString()}, expires ${payin.expires_at.toISOString()}, ended ${time(payin.result_at, 'not yet')}`,
-    `${payin.rail} ${railReference}${payin.rail === 'PSE' ? `, bank ${payin.pse_bank ?? ''}, CUS ${payin.pse_cus ?? 'not known'}, transaction ${payin.pse_transaction_id ?? 'not known'}` : `, end-to-end id ${payin.end_to_end_id ?? 'not known'}`}`,
+    `${payin.rail} ${railReference}${payin.rail === 'PSE' ? `, bank ${payin.pse_bank ?? ''}, CUS ${payin.pse_cus ?? 'unknown'}, transaction ${payin.pse_transaction_id ?? 'unknown'}` : `, end-to-end id ${payin.end_to_end_id ?? 'unknown'}`}`,
     ...(registration
       ? [`key registered ${time(registration.registeredAt, registration.refusal ?? 'not yet')}`]
       : []),
     `rail status now: ${railStatusText(overview.railStatus)}`,
-    `payer ${customer ? `${customer.name}, ${customer.idType} ${customer.idNumber}, ${customer.phone}, ${customer.email}` : 'not known'}`,
+    `payer ${customer ? `${customer.name}, ${customer.idType} ${customer.idNumber}, ${customer.phone}, ${customer.email}` : 'unknown'}`,
     `settlement ${payin.settlement_status ?? 'none'}${payin.settles_at === null ? '' : `, due ${payin.settles_at.toISOString()}`}`,
     next
-      ? `next: ${next.task} at ${next.dueAt.toISOString()}, ${next.attempts} done`
-      : 'next: nothing is due',
+      ? `next task: ${next.task} at ${next.dueAt.toISOString()}, attempts so far: ${next.attempts}`
+      : 'next task: none',
     'history:',
     ...history.map(({ from, to, cause, at }) => `  ${at.toISOString()}  ${from} → ${to}  ${cause}`),
     anomalies.length === 0 ? 'no anomalies' : 'anomalies:',
@@ -104,8 +104,8 @@ function statusText({ status, error_code }: DetailedPayin): string {
 }
 
 function amountText({ amount_in_cents, confirmed_amount_in_cents }: DetailedPayin): string {
-  const other = confirmed_amount_in_cents !== null && confirmed_amount_in_cents !== amount_in_cents;
-  return `COP ${decimalPesos(amount_in_cents)}${other ? ` (paid ${decimalPesos(confirmed_amount_in_cents)})` : ''}`;
+  const differs = confirmed_amount_in_cents !== null && confirmed_amount_in_cents !== amount_in_cents;
+  return `COP ${decimalPesos(amount_in_cents)}${differs ? ` (paid ${decimalPesos(confirmed_amount_in_cents)})` : ''}`;
 }
 
 function nextWork({ rail_task: task, rail_due_at: dueAt, rail_attempts: attempts }: DetailedPayin) {
@@ -130,7 +130,7 @@ function railStatusJson(status: PayinOverview['railStatus']) {
 }
 
 function railStatusText(status: PayinOverview['railStatus']): string {
-  if (status === null) return 'never_sent';
+  if (status === null) return 'never sent';
   if (status.kind !== 'yes')
     return `no clear answer (${status.kind === 'no' ? status.railCode : status.cause})`;
   const { state, payments } = status.value;
@@ -140,6 +140,6 @@ function railStatusText(status: PayinOverview['railStatus']): string {
   return [state, ...listed].join(', ');
 }
 
-function time(at: Date | null, otherwise: string): string {
-  return at?.toISOString() ?? otherwise;
+function time(at: Date | null, fallback: string): string {
+  return at?.toISOString() ?? fallback;
 }

@@ -4,26 +4,27 @@ import { type Options, type Output, UsageError } from './options.ts';
 
 export async function schedulesList(deps: SystemDeps): Promise<Output> {
   const schedules = await listSchedules(deps);
-  const lines = schedules.map(({ name, cron, timezone, lastSuccess, why }) => {
-    const last = lastSuccess ? `last done ${lastSuccess.toISOString()}` : 'not done yet';
-    return `${name.padEnd(14)}  ${cron.padEnd(12)}  ${timezone}  ${last}\n                ${why}`;
+  const lines = schedules.map(({ name, cron, timezone, lastSuccess, description }) => {
+    const last = lastSuccess ? `last success ${lastSuccess.toISOString()}` : 'no success yet';
+    return `${name.padEnd(14)}  ${cron.padEnd(12)}  ${timezone}  ${last}\n                ${description}`;
   });
   return {
-    json: schedules.map(({ name, cron, timezone, lastSuccess, why }) => ({
+    json: schedules.map(({ name, cron, timezone, lastSuccess, description }) => ({
       name,
       cron,
       timezone,
       lastSuccess,
-      why,
+      why: description,
     })),
     text: lines.join('\n'),
   };
 }
 
 export async function schedulesRun(deps: SystemDeps, options: Options): Promise<Output> {
-  const [name] = options.words;
-  if (name === undefined) throw new UsageError('schedules run needs a name (schedules list shows them)');
+  const [name] = options.args;
+  if (name === undefined)
+    throw new UsageError('schedules run needs the name of a schedule (see schedules list)');
   if (!(await runSchedule(deps, options.by, name)))
-    throw new UsageError(`there is no schedule "${name}" (schedules list shows them)`);
+    throw new UsageError(`there is no schedule "${name}" (see schedules list)`);
   return { json: { schedule: name, done: true }, text: `${name}: done.` };
 }

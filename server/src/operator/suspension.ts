@@ -2,33 +2,33 @@ import type { SystemDeps } from '../deps.ts';
 import { readOrganization } from '../flows/operations/read-organizations.ts';
 import { resumeOrganization, suspendOrganization } from '../flows/operations/suspend-organization.ts';
 import { type Options, type Output } from './options.ts';
-import { organizationIdOf } from './organizations.ts';
+import { readOrganizationId } from './organizations.ts';
 
-const NO_ORGANIZATION = 'there is no such organization (org list shows them)';
+const NO_ORGANIZATION = 'there is no such organization (see org list)';
 
 export async function orgSuspend(deps: SystemDeps, options: Options): Promise<Output> {
-  const organizationId = organizationIdOf(options);
-  const suspension = await suspendOrganization(deps, organizationId, decisionOf(options));
+  const organizationId = readOrganizationId(options);
+  const suspension = await suspendOrganization(deps, organizationId, readDecision(options));
   if (!suspension) throw new Error(NO_ORGANIZATION);
   return {
     json: { organizationId, suspension },
-    text: `Organization ${organizationId} is suspended since ${suspension.at.toISOString()}. Its payouts that were not sent wait from now on; creations and lookups are refused by every API process within a second.
-Reads and webhooks go on, open payins can still be paid, and what was sent is followed to its end. To end it: caudal org resume`,
+    text: `Organization ${organizationId} is suspended since ${suspension.at.toISOString()}. Its unsent payouts wait from now on; every API process rejects its creations and lookups within a second.
+Reads and webhooks continue, open payins can still be paid, and sent payouts continue to their final state. To lift the suspension: caudal org resume`,
   };
 }
 
 export async function orgResume(deps: SystemDeps, options: Options): Promise<Output> {
-  const organizationId = organizationIdOf(options);
-  if (!(await resumeOrganization(deps, organizationId, decisionOf(options))))
-    throw new Error('the organization does not exist or is not suspended (org show tells)');
+  const organizationId = readOrganizationId(options);
+  if (!(await resumeOrganization(deps, organizationId, readDecision(options))))
+    throw new Error('the organization does not exist or is not suspended (see org show)');
   return {
     json: { organizationId, suspension: null },
-    text: `Organization ${organizationId} is resumed: its payouts that waited are sent, and every API process takes its requests within a second.`,
+    text: `Organization ${organizationId} is resumed: its waiting payouts are sent, and every API process accepts its requests within a second.`,
   };
 }
 
 export async function orgShow(deps: SystemDeps, options: Options): Promise<Output> {
-  const found = await readOrganization(deps, organizationIdOf(options));
+  const found = await readOrganization(deps, readOrganizationId(options));
   if (!found) throw new Error(NO_ORGANIZATION);
   const { organization, limits, suspension, waitingPayouts } = found;
   const { rails, ...rest } = organization;
@@ -46,10 +46,10 @@ export async function orgShow(deps: SystemDeps, options: Options): Promise<Outpu
   };
 }
 
-function decisionOf(options: Options): { by: string; reason: string } {
+function readDecision(options: Options): { by: string; reason: string } {
   options.required('reason');
   return {
     by: options.by,
-    reason: options.matching('reason', /^.{1,500}$/, 'a text of at most 500 letters', ''),
+    reason: options.matching('reason', /^.{1,500}$/, 'a text of at most 500 characters', ''),
   };
 }

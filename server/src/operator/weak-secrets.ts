@@ -1,43 +1,44 @@
-import { DEVELOPMENT_SECRET, equalSecrets, isSimple, SECRETS } from '../config.ts';
+import { DEVELOPMENT_SECRET, findEqualSecrets, isLowEntropy, SECRETS } from '../config.ts';
 
-type Given = Readonly<Record<string, string | undefined>>;
+type RawSettings = Readonly<Record<string, string | undefined>>;
 
-/** Of the rails' own, which they hand out and may choose shorter than we would. */
-const SHORT = 16;
+/** Minimum length. Rails issue their own secrets, which may be shorter than the ones we require. */
+const MIN_LENGTH = 16;
 
 const PLACEHOLDER = /change.?me|passw|secret|example|placeholder|your.?key|todo|xxxx|1234/i;
 
-/** Secrets that a stranger could guess or read, by name and never by value. */
-export function weakSecrets(given: Given): string[] {
-  // `npm run dev` has them, and they are named there without alarm.
-  const published = given['CAUDAL_ENV'] === 'development' ? [] : developmentSecrets(given);
+/** Secrets that an attacker could guess or read in the source. The texts contain names, never values. */
+export function weakSecrets(settings: RawSettings): string[] {
+  // Development secrets are expected in development, where doctor reports them without a warning.
+  const published = settings['CAUDAL_ENV'] === 'development' ? [] : developmentSecrets(settings);
   const weak = SECRETS.flatMap((name) => {
-    const value = given[name];
+    const value = settings[name];
     if (value === undefined || value.startsWith(DEVELOPMENT_SECRET)) return [];
-    const why = weaknessOf(value);
+    const why = findWeakness(value);
     return why === null ? [] : [`${name} ${why}`];
   });
   return [
-    ...published.map((name) => `${name} is a development secret, which everybody can read in the source`),
+    ...published.map((name) => `${name} is a development secret, which is public in the source code`),
     ...weak,
-    ...equalSecrets(given).map(
-      (names) => `${names.join(' and ')} are equal: whoever learns one has the other`,
+    ...findEqualSecrets(settings).map(
+      (names) => `${names.join(' and ')} are equal: a leak of one compromises the other`,
     ),
   ];
 }
 
-/** Names of those that everybody can read in this repository. */
-export function developmentSecrets(given: Given): string[] {
-  return SECRETS.filter((name) => given[name]?.startsWith(DEVELOPMENT_SECRET));
+/** Names of the secrets that are public in this repository. */
+export function developmentSecrets(settings: RawSettings): string[] {
+  return SECRETS.filter((name) => settings[name]?.startsWith(DEVELOPMENT_SECRET));
 }
 
-function weaknessOf(value: string): string | null {
-  if (value.length < SHORT) return `has ${value.length} characters: short enough to be tried out`;
-  if (isSimple(value)) return 'is made of very few different characters';
+function findWeakness(value: string): string | null {
+  if (value.length < MIN_LENGTH)
+    return `has only ${value.length} characters, which can be guessed by brute force`;
+  if (isLowEntropy(value)) return 'has very few different characters';
   if (repeats(value)) return 'repeats itself';
-  if (runs(value)) return 'goes through the alphabet or the keyboard in order';
-  // Random text has these by chance about once in a billion secrets.
-  if (PLACEHOLDER.test(value) && /^[\x20-\x7e]*$/.test(value)) return 'reads like a placeholder';
+  if (runs(value)) return 'is a sequence of characters in order';
+  // Random text matches this about once in a billion secrets.
+  if (PLACEHOLDER.test(value) && /^[\x20-\x7e]*$/.test(value)) return 'looks like a placeholder';
   return null;
 }
 
@@ -45,7 +46,7 @@ function repeats(value: string): boolean {
   return (value + value).indexOf(value, 1) < value.length / 2 + 1;
 }
 
-/** More than half of its characters follow the one before them. */
+/** More than half of the characters are adjacent to the one before them, as in `abcdef`. */
 function runs(value: string): boolean {
   let steps = 0;
   for (let index = 1; index < value.length; index++)

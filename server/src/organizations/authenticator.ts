@@ -1,4 +1,4 @@
-import { readFailure } from '../db/failures.ts';
+import { toReadError } from '../db/failures.ts';
 import type { SystemDb } from '../db/system.ts';
 import type { BusinessClock } from '../kit/clock.ts';
 import { equalBytes, fingerprint, type SecretKey } from '../kit/crypto.ts';
@@ -18,101 +18,105 @@ interface AuthenticatorOptions {
   readonly masterKeys: readonly SecretKey[];
 }
 
-interface Known {
+interface CachedCredential {
   readonly kind: Credential['kind'];
   readonly stored: StoredCredential;
   readonly principal: Principal;
 }
 
-/** More than this and the oldest are forgotten: they cost one query when they come back. */
-const MOST_KNOWN = 50_000;
-/** Garbage with a right checksum can be made by anyone who reads this code; it may not occupy the database. */
-const MOST_LOOKUPS = 64;
+/** Above this, the oldest entries are evicted; they cost one query when they are used again. */
+const MAX_CACHED = 50_000;
+/** Anyone can generate credentials with a valid checksum; their lookups must not saturate the database. */
+const MAX_LOOKUPS = 64;
 
 /**
- * Turns a credential into its organization without a query: what was looked up once is remembered until the pulse
- * (heartbeat.ts) says that something about the organization changed.
+ * Resolves a credential to its organization without a query: credentials are cached after the first lookup, until the
+ * heartbeat (heartbeat.ts) reports a change of the organization.
  */
 export class Authenticator {
   readonly #options: AuthenticatorOptions;
-  readonly #known = new Map<string, Known>();
+  readonly #byId = new Map<string, CachedCredential>();
   /**
-   * The same by a fingerprint of the whole text, for credentials that have been judged: reading a text and making its MAC
-   * costs as much as all else that a refused request costs us.
+   * Verified credentials by a fingerprint of their whole text: parsing a credential and computing its MAC costs as much as
+   * the rest of a rejected request.
    */
-  readonly #byFingerprint = new Map<string, Known>();
+  readonly #byFingerprint = new Map<string, CachedCredential>();
   readonly #fingerprintSalt = randomBase32(26);
-  readonly #lookups = new Map<string, Promise<Known | null>>();
-  /** Keys used since the last note of it, with a new MAC where an earlier pepper made the stored one. */
+  readonly #lookups = new Map<string, Promise<CachedCredential | null>>();
+  /** API keys used since the last `recordUse`, with a new MAC where a previous pepper made the stored one. */
   readonly #used = new Map<string, Buffer | null>();
-  /** Counts the times something was forgotten, so that a look-up begun before does not bring it back. */
+  /** Incremented by each invalidation, so that a lookup started before it does not restore the stale entry. */
   #generation = 0;
 
   constructor(options: AuthenticatorOptions) {
     this.#options = options;
   }
 
-  /** @throws Fault `unauthorized`; `service_unavailable` when the database does not answer, `overloaded` when look-ups pile up */
+  /**
+   * @throws ApiError `unauthorized`; `service_unavailable` when the database does not answer; `overloaded` at too many
+   *   concurrent lookups
+   */
   authenticate(text: string, kinds: readonly Credential['kind'][]): Principal | Promise<Principal> {
     const credential = readCredential(text, this.#options.environment);
     if (!credential || !kinds.includes(credential.kind)) throw new ApiError('unauthorized');
-    // A key that may have been revoked is not honored: a late heartbeat is waited for.
+    // A key may have been revoked since the last heartbeat: wait for a fresh one.
     if (!this.#options.clock.fresh)
       return this.#options.clock.whenFresh().then(() => this.#verify(credential));
     return this.#verify(credential);
   }
 
   #verify(credential: Credential): Principal | Promise<Principal> {
-    const known = this.#known.get(nameOf(credential));
-    if (known) return this.#judge(credential, known);
+    const cached = this.#byId.get(cacheKey(credential));
+    if (cached) return this.#check(credential, cached);
     return this.#lookUp(credential).then((found) => {
       if (!found) throw new ApiError('unauthorized');
-      return this.#judge(credential, found);
+      return this.#check(credential, found);
     });
   }
 
   /**
-   * As `authenticate`, but only what is remembered as good: null when it must be looked at more closely, or when the
-   * heartbeat is late.
-   * @throws Fault as `authenticate`
+   * Like `authenticate`, but only from the cache. Returns null when the credential must be looked up or the heartbeat is
+   * late.
+   * @throws ApiError like `authenticate`
    */
-  recall(text: string, kinds: readonly Credential['kind'][]): Principal | null {
+  authenticateFromCache(text: string, kinds: readonly Credential['kind'][]): Principal | null {
     if (!this.#options.clock.fresh) return null;
     const fingerprint = this.#fingerprint(text);
-    const familiar = this.#byFingerprint.get(fingerprint);
-    if (familiar) {
-      if (!kinds.includes(familiar.kind)) throw new ApiError('unauthorized');
-      this.#refuseExpired(familiar.stored);
-      if (!this.#used.has(familiar.stored.keyId)) this.#used.set(familiar.stored.keyId, null);
-      return familiar.principal;
+    const verified = this.#byFingerprint.get(fingerprint);
+    if (verified) {
+      if (!kinds.includes(verified.kind)) throw new ApiError('unauthorized');
+      this.#rejectExpired(verified.stored);
+      if (!this.#used.has(verified.stored.keyId)) this.#used.set(verified.stored.keyId, null);
+      return verified.principal;
     }
     const credential = readCredential(text, this.#options.environment);
     if (!credential || !kinds.includes(credential.kind)) throw new ApiError('unauthorized');
-    const known = this.#known.get(nameOf(credential));
-    if (!known) return null;
-    const principal = this.#judge(credential, known);
-    // One that an earlier pepper made is judged each time, until its new MAC is written down.
-    if (equalBytes(this.#presentMac(credential), known.stored.mac)) this.#remember(fingerprint, known);
+    const cached = this.#byId.get(cacheKey(credential));
+    if (!cached) return null;
+    const principal = this.#check(credential, cached);
+    // A MAC made by a previous pepper is checked on each request until `recordUse` stores the new one.
+    if (equalBytes(this.#currentMac(credential), cached.stored.mac))
+      this.#cacheFingerprint(fingerprint, cached);
     return principal;
   }
 
-  forget(organizationIds: ReadonlySet<string>): void {
+  invalidate(organizationIds: ReadonlySet<string>): void {
     this.#generation += 1;
-    for (const [name, { stored }] of this.#known) {
-      if (organizationIds.has(stored.organization.id)) this.#known.delete(name);
+    for (const [key, { stored }] of this.#byId) {
+      if (organizationIds.has(stored.organization.id)) this.#byId.delete(key);
     }
     for (const [fingerprint, { stored }] of this.#byFingerprint) {
       if (organizationIds.has(stored.organization.id)) this.#byFingerprint.delete(fingerprint);
     }
   }
 
-  forgetAll(): void {
+  invalidateAll(): void {
     this.#generation += 1;
-    this.#known.clear();
+    this.#byId.clear();
     this.#byFingerprint.clear();
   }
 
-  /** Writes down which keys were used since the last call. */
+  /** Stores which API keys were used since the last call. */
   async recordUse(): Promise<void> {
     if (this.#used.size === 0) return;
     const used = new Map(this.#used);
@@ -120,55 +124,55 @@ export class Authenticator {
     await touchKeys(this.#options.db, used);
   }
 
-  #judge(credential: Credential, { stored, principal }: Known): Principal {
+  #check(credential: Credential, { stored, principal }: CachedCredential): Principal {
     const [, ...previous] = this.#options.peppers;
-    const mac = this.#presentMac(credential);
+    const mac = this.#currentMac(credential);
     const current = equalBytes(mac, stored.mac);
     if (!current && !macMatches(credential, stored.mac, previous)) throw new ApiError('unauthorized');
-    this.#refuseExpired(stored);
+    this.#rejectExpired(stored);
     if (!this.#used.has(stored.keyId) || !current) {
       this.#used.set(stored.keyId, credential.kind === 'key' && !current ? mac : null);
     }
     return principal;
   }
 
-  #refuseExpired({ expiresAtMs }: StoredCredential): void {
+  #rejectExpired({ expiresAtMs }: StoredCredential): void {
     const now = this.#options.clock.time();
     if (expiresAtMs !== null && expiresAtMs <= now) throw new ApiError('unauthorized');
   }
 
-  #presentMac(credential: Credential): Buffer {
-    const [present] = this.#options.peppers;
-    return present ? credentialMac(credential, present) : Buffer.alloc(0);
+  #currentMac(credential: Credential): Buffer {
+    const [current] = this.#options.peppers;
+    return current ? credentialMac(credential, current) : Buffer.alloc(0);
   }
 
   #fingerprint(text: string): string {
     return fingerprint(this.#fingerprintSalt + text);
   }
 
-  #remember(fingerprint: string, known: Known): void {
-    if (this.#byFingerprint.size >= MOST_KNOWN) this.#byFingerprint.clear();
-    this.#byFingerprint.set(fingerprint, known);
+  #cacheFingerprint(fingerprint: string, cached: CachedCredential): void {
+    if (this.#byFingerprint.size >= MAX_CACHED) this.#byFingerprint.clear();
+    this.#byFingerprint.set(fingerprint, cached);
   }
 
-  #lookUp(credential: Credential): Promise<Known | null> {
-    const name = nameOf(credential);
-    const running = this.#lookups.get(name);
+  #lookUp(credential: Credential): Promise<CachedCredential | null> {
+    const key = cacheKey(credential);
+    const running = this.#lookups.get(key);
     if (running) return running;
-    if (this.#lookups.size >= MOST_LOOKUPS)
-      throw new ApiError('overloaded', { reason: 'too many unknown credentials at once' });
-    const lookup = this.#read(credential).finally(() => this.#lookups.delete(name));
-    this.#lookups.set(name, lookup);
+    if (this.#lookups.size >= MAX_LOOKUPS)
+      throw new ApiError('overloaded', { reason: 'too many concurrent credential lookups' });
+    const lookup = this.#read(credential).finally(() => this.#lookups.delete(key));
+    this.#lookups.set(key, lookup);
     return lookup;
   }
 
-  async #read(credential: Credential): Promise<Known | null> {
+  async #read(credential: Credential): Promise<CachedCredential | null> {
     const generation = this.#generation;
     const stored = await findCredential(this.#options.db, credential.kind, credential.id).catch(
-      (error: unknown) => Promise.reject(readFailure(error)),
+      (error: unknown) => Promise.reject(toReadError(error)),
     );
     if (!stored) return null;
-    const known: Known = {
+    const found: CachedCredential = {
       kind: credential.kind,
       stored,
       principal: {
@@ -179,16 +183,16 @@ export class Authenticator {
         secrets: unwrap(stored.organization.id, stored.wrapped, this.#options.masterKeys),
       },
     };
-    // Only a holder of the secret may fill the memory, and never with what a change has overtaken.
+    // Only a holder of the secret may fill the cache, and never with data read before an invalidation.
     if (generation === this.#generation && macMatches(credential, stored.mac, this.#options.peppers)) {
-      this.#known.set(nameOf(credential), known);
-      const oldest = this.#known.size > MOST_KNOWN ? this.#known.keys().next().value : undefined;
-      if (oldest !== undefined) this.#known.delete(oldest);
+      this.#byId.set(cacheKey(credential), found);
+      const oldest = this.#byId.size > MAX_CACHED ? this.#byId.keys().next().value : undefined;
+      if (oldest !== undefined) this.#byId.delete(oldest);
     }
-    return known;
+    return found;
   }
 }
 
-function nameOf(credential: Credential): string {
+function cacheKey(credential: Credential): string {
   return `${credential.kind}:${credential.id}`;
 }

@@ -1,10 +1,10 @@
 import { statement, type Tx } from '../db/tx.ts';
-import { type OrganizationRow, organizationOf } from './organization.store.ts';
+import { type OrganizationRow, organizationFromRow } from './organization.store.ts';
 import type { Limits, Organization } from './organization.ts';
 import type { Pause } from './rail-pauses.ts';
 import type { WrappedKey } from './secrets.ts';
 
-/** A credential as the database knows it: everything a request needs, in one read. */
+/** A stored credential with everything that a request needs, read in one query. */
 export interface StoredCredential {
   readonly organization: Organization;
   readonly wrapped: WrappedKey;
@@ -12,7 +12,7 @@ export interface StoredCredential {
   readonly mac: Buffer;
   readonly scopes: readonly string[];
   readonly limits: Limits;
-  /** Business time in milliseconds; null = never. A token ends with its key at the latest. */
+  /** Business time in milliseconds; null: never. A token expires no later than its API key. */
   readonly expiresAtMs: number | null;
 }
 
@@ -56,7 +56,7 @@ export async function findCredential(
   const [row] = await tx.query<CredentialRow>(kind === 'key' ? FIND_KEY : FIND_TOKEN, [id]);
   if (!row) return null;
   return {
-    organization: organizationOf(row),
+    organization: organizationFromRow(row),
     wrapped: { wrappedKey: row.wrapped_key, masterKeyId: row.master_key_id },
     keyId: row.key_id,
     mac: row.mac,
@@ -125,7 +125,7 @@ const REVOKE = statement(
   'update caudal.api_keys set revoked_at = caudal.now() where id = $1 and revoked_at is null returning organization_id',
 );
 
-/** @returns the organization whose key it was, or null when there is no such live key */
+/** @returns the organization of the revoked key, or null when there is no such active key */
 export async function revokeKey(tx: Tx, keyId: string): Promise<string | null> {
   const [row] = await tx.query<{ organization_id: string }>(REVOKE, [keyId]);
   return row?.organization_id ?? null;
@@ -148,7 +148,7 @@ interface KeyRow {
   last_used_at: Date | null;
 }
 
-/** A key as an operator sees it: everything but its secret. */
+/** An API key as shown to operators, without its secret. */
 export interface StoredKey {
   readonly id: string;
   readonly name: string;
@@ -178,7 +178,7 @@ const TOUCH = statement(
    from unnest($1::text[], $2::bytea[]) as used (id, mac) where k.id = used.id`,
 );
 
-/** Notes that keys were used; a key whose MAC an earlier pepper made gets the one of the present pepper. */
+/** Records the use of API keys, and replaces MACs that were made with a previous pepper. */
 export async function touchKeys(
   tx: Pick<Tx, 'query'>,
   used: ReadonlyMap<string, Buffer | null>,
@@ -201,9 +201,9 @@ const PULSE = statement(
 
 export interface Pulse {
   readonly nowMs: number;
-  /** Real time by the database, whatever a test has shifted and whatever this machine slept through. */
+  /** Real time of the database: independent of shifted business time and of suspensions of this machine. */
   readonly realMs: number;
-  /** The time for ids, and the latest that the database knows to have been stamped. */
+  /** The time for new ids, and the high-water mark of ids. */
   readonly idsMs: number;
   readonly highMs: number;
   readonly changes: readonly { readonly id: number; readonly organizationId: string }[];
@@ -211,8 +211,8 @@ export interface Pulse {
 }
 
 /**
- * Business time, whose credentials changed lately and which rails are paused. Thirty seconds of overlap, because a change is stamped before it
- * commits; the reader drops what it has seen.
+ * Reads business time, recent credential changes and rail pauses. Changes overlap by 30 seconds because a change gets its
+ * timestamp before it commits; the caller skips those it has already seen.
  */
 export async function readPulse(tx: Pick<Tx, 'query'>): Promise<Pulse> {
   const [row] = await tx.query<{
@@ -223,7 +223,7 @@ export async function readPulse(tx: Pick<Tx, 'query'>): Promise<Pulse> {
     changes: [number, string][];
     pauses: Pause[];
   }>(PULSE);
-  if (!row) throw new Error('the database gave no time');
+  if (!row) throw new Error('the database returned no time');
   return {
     nowMs: row.now_ms,
     realMs: row.real_ms,
@@ -241,7 +241,7 @@ const PURGE_TOKENS = statement(
    returning 1`,
 );
 
-/** @returns how many rows left; call again while it is not zero */
+/** @returns the number of rows deleted; call again until it is zero */
 export async function purgeAccessTokens(tx: Pick<Tx, 'query'>): Promise<number> {
   return (await tx.query(PURGE_TOKENS)).length;
 }

@@ -1,56 +1,58 @@
 import type { SystemDb } from '../db/system.ts';
 import type { Tx } from '../db/tx.ts';
 import type { SecretKey } from '../kit/crypto.ts';
-import { wrappedKeysOf } from './organization.store.ts';
+import { readWrappedKeys } from './organization.store.ts';
 import type { OrganizationSecrets } from './organization.ts';
 import { unwrap, type WrappedKey } from './secrets.ts';
 
-type SecretsOf = (organizationId: string) => OrganizationSecrets;
+/** Returns the secrets of a loaded organization. Throws when its data key cannot be decrypted. */
+type GetSecrets = (organizationId: string) => OrganizationSecrets;
 
-/** The data keys of organizations, for workers: read in sets, remembered for good (a data key never changes). */
+/** Data keys of organizations for workers. Read in batches and cached without expiry: a data key never changes. */
 export class DataKeys {
   readonly #db: SystemDb;
   readonly #masterKeys: readonly SecretKey[];
-  readonly #known = new Map<string, OrganizationSecrets>();
+  readonly #cache = new Map<string, OrganizationSecrets>();
 
   constructor(db: SystemDb, masterKeys: readonly SecretKey[]) {
     this.#db = db;
     this.#masterKeys = masterKeys;
   }
 
-  of(organizationIds: ReadonlySet<string>): Promise<SecretsOf> {
+  load(organizationIds: ReadonlySet<string>): Promise<GetSecrets> {
     return this.#load(organizationIds, (missing) =>
-      this.#db.transaction('read', (tx) => wrappedKeysOf(tx, missing)),
+      this.#db.transaction('read', (tx) => readWrappedKeys(tx, missing)),
     );
   }
 
-  /** Inside a transaction: a second connection would wait for one that waits for it, once all are taken. */
-  within(tx: Tx, organizationIds: ReadonlySet<string>): Promise<SecretsOf> {
-    return this.#load(organizationIds, (missing) => wrappedKeysOf(tx, missing));
+  /** Uses the caller's connection: taking a second one inside a transaction can deadlock an exhausted pool. */
+  loadInTransaction(tx: Tx, organizationIds: ReadonlySet<string>): Promise<GetSecrets> {
+    return this.#load(organizationIds, (missing) => readWrappedKeys(tx, missing));
   }
 
   async #load(
     organizationIds: ReadonlySet<string>,
-    read: (missing: readonly string[]) => ReturnType<typeof wrappedKeysOf>,
-  ): Promise<SecretsOf> {
-    const missing = [...organizationIds].filter((id) => !this.#known.has(id));
+    read: (missing: readonly string[]) => ReturnType<typeof readWrappedKeys>,
+  ): Promise<GetSecrets> {
+    const missing = [...organizationIds].filter((id) => !this.#cache.has(id));
     if (missing.length > 0) {
-      for (const [id, key] of await read(missing)) {
-        const secrets = this.#unwrapped(id, key);
-        if (secrets) this.#known.set(id, secrets);
+      for (const [id, wrappedKey] of await read(missing)) {
+        const secrets = this.#tryUnwrap(id, wrappedKey);
+        if (secrets) this.#cache.set(id, secrets);
       }
     }
-    // Told only to whoever needs it: a key that does not open must not stop the work of other organizations.
+    // Throws on use, not on load: one broken data key must not stop the work of other organizations.
     return (id) => {
-      const secrets = this.#known.get(id);
-      if (!secrets) throw new Error(`organization ${id} has no data key that opens`);
+      const secrets = this.#cache.get(id);
+      if (!secrets)
+        throw new Error(`failed to decrypt the data key of organization ${id} (wrong master key?)`);
       return secrets;
     };
   }
 
-  #unwrapped(id: string, key: WrappedKey): OrganizationSecrets | null {
+  #tryUnwrap(id: string, wrappedKey: WrappedKey): OrganizationSecrets | null {
     try {
-      return unwrap(id, key, this.#masterKeys);
+      return unwrap(id, wrappedKey, this.#masterKeys);
     } catch {
       return null;
     }

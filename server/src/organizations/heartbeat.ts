@@ -1,27 +1,27 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SystemDb } from '../db/system.ts';
-import { type BusinessClock, databaseSilent, monotonicMs } from '../kit/clock.ts';
+import { type BusinessClock, databaseUnavailable, monotonicMs } from '../kit/clock.ts';
 import { errorFields, type Log } from '../kit/log.ts';
 import type { Authenticator } from './authenticator.ts';
 import { type Pulse, readPulse } from './credential.store.ts';
-import { keepIdClock } from './id-clock.store.ts';
-import { idRangeOf, isIdClockBehind } from './id-clock.ts';
+import { advanceIdClock } from './id-clock.store.ts';
+import { isIdClockBehind, toIdRange } from './id-clock.ts';
 import type { RailPauses } from './rail-pauses.ts';
 
 const EVERY_MS = 400;
-/** The pulse lists the changes of thirty seconds; after a longer silence some may have been missed. */
-const LONGEST_GAP_MS = 20_000;
+/** A pulse lists the credential changes of the last 30 seconds; after a longer gap some may be missing. */
+const MAX_GAP_MS = 20_000;
 const RECORD_USE_EVERY_MS = 30_000;
-/** A beat that hangs ends by its connection's deadline; meanwhile a second one may get through. */
+/** A hanging beat ends at its connection's deadline; meanwhile a second beat may succeed. */
 const MAX_CONCURRENT_BEATS = 2;
 /**
- * How long requests wait for a late heartbeat, counted in turns of the event loop: after a turn that took seconds
- * because this process was busy, the answer of the database is read before the wait is over.
+ * How long requests wait for a late heartbeat, counted in short waits instead of elapsed time: if the event loop was
+ * blocked for seconds, the process still reads the database's answer before the wait ends.
  */
-const REFRESH_BATCHES = 30;
-const TURN_MS = 50;
-/** Longest a beat waits for the high-water mark of ids: reads must not depend on a database that cannot write. */
-const KEEP_WITHIN_MS = 300;
+const MAX_RENEWAL_WAITS = 30;
+const RENEWAL_WAIT_MS = 50;
+/** How long a beat waits for the update of the id high-water mark: reads must not depend on a database that can write. */
+const ADVANCE_WITHIN_MS = 300;
 
 interface HeartbeatOptions {
   readonly db: SystemDb;
@@ -29,13 +29,13 @@ interface HeartbeatOptions {
   readonly authenticator: Authenticator;
   readonly railPauses: RailPauses;
   readonly log: Log;
-  readonly longestGapMs?: number;
+  readonly maxGapMs?: number;
 }
 
 /**
- * Brings business time, revocations and pauses of rails to this process about twice a second. A request that finds them
- * older than a second waits for a beat on demand, which all waiting requests share. When the database stays silent,
- * requests are answered 503 at once until it is heard again: better no answer than one to a revoked key.
+ * Reads business time, credential changes and rail pauses about twice a second. A request that finds them older than a
+ * second waits for an on-demand beat, which all waiting requests share. When the database does not answer, requests get
+ * 503 immediately until it does: rejecting requests is better than accepting a revoked key.
  */
 export class Heartbeat {
   readonly #options: HeartbeatOptions;
@@ -46,19 +46,19 @@ export class Heartbeat {
   #lastRealMs = 0;
   #lastTakenAt = 0;
   #renewal: Promise<void> | null = null;
-  #keeping: Promise<void> | null = null;
-  #keepFailed = false;
-  #heard = Promise.withResolvers<void>();
-  /** Why the database counts as silent; null while it does not. */
+  #advancing: Promise<void> | null = null;
+  #advanceFailed = false;
+  #answered = Promise.withResolvers<void>();
+  /** Set while the database counts as unresponsive. */
   #failure: { readonly error: unknown } | null = null;
   #lastError: unknown = null;
 
   constructor(options: HeartbeatOptions) {
     this.#options = options;
-    options.clock.renewBy((sinceMs) => this.#heardSince(sinceMs));
+    options.clock.setRenewal((sinceMs) => this.#waitForBeat(sinceMs));
   }
 
-  /** Resolves after the first beat: before it the process knows no time. */
+  /** Resolves after the first beat; before it the process does not know the business time. */
   async start(): Promise<void> {
     await this.#beat();
     this.#timer = setInterval(() => {
@@ -74,19 +74,19 @@ export class Heartbeat {
     await this.#recordUse();
   }
 
-  /** The error of the last beat while the database counts as silent. */
+  /** The error of the last beat while the database counts as unresponsive. */
   get failure(): { readonly error: unknown } | null {
     return this.#failure;
   }
 
-  async #heardSince(sinceMs: number): Promise<void> {
+  async #waitForBeat(sinceMs: number): Promise<void> {
     while (!this.#options.clock.isSampledSince(sinceMs)) {
-      if (this.#failure) throw databaseSilent();
+      if (this.#failure) throw databaseUnavailable();
       await this.#renew(sinceMs);
     }
   }
 
-  /** Resolves when the database was heard or counts as silent: one renewal for all requests that wait. */
+  /** Resolves when the database answers or counts as unresponsive. All waiting requests share one renewal. */
   #renew(sinceMs: number): Promise<void> {
     this.#renewal ??= this.#renewOnce(sinceMs).finally(() => {
       this.#renewal = null;
@@ -96,16 +96,16 @@ export class Heartbeat {
 
   async #renewOnce(sinceMs: number): Promise<void> {
     this.#lastError = null;
-    for (let turn = 0; turn < REFRESH_BATCHES; turn += 1) {
+    for (let wait = 0; wait < MAX_RENEWAL_WAITS; wait += 1) {
       this.#tryBeat();
-      await Promise.race([this.#heard.promise, sleep(TURN_MS)]);
+      await Promise.race([this.#answered.promise, sleep(RENEWAL_WAIT_MS)]);
       if (this.#options.clock.isSampledSince(sinceMs)) return;
     }
     this.#failure = { error: this.#lastError };
     const { ageMs } = this.#options.clock;
     this.#options.log.warn(
       { ...errorFields(this.#lastError), code: 'database_silent', ageMs: Math.round(ageMs) },
-      'the database does not answer heartbeats; requests are answered 503',
+      'database does not answer heartbeats; answering requests with 503',
     );
   }
 
@@ -122,66 +122,66 @@ export class Heartbeat {
       const takenAt = monotonicMs();
       const pulse = await readPulse(this.#options.db);
       if (!isIdClockBehind(pulse)) return this.#apply(pulse, takenAt);
-      await this.#keepIdClock();
-      const askedAt = monotonicMs();
-      this.#apply(await readPulse(this.#options.db), askedAt);
+      await this.#advanceIdClock();
+      const retakenAt = monotonicMs();
+      this.#apply(await readPulse(this.#options.db), retakenAt);
     } finally {
       this.#beating -= 1;
     }
   }
 
-  /** Where it fails, no id beyond the limit is stamped; everything else goes on. */
-  async #keepIdClock(): Promise<void> {
-    this.#keeping ??= keepIdClock(this.#options.db)
+  /** On failure, no ids beyond the limit are generated; everything else continues. */
+  async #advanceIdClock(): Promise<void> {
+    this.#advancing ??= advanceIdClock(this.#options.db)
       .then(
         () => {
-          this.#keepFailed = false;
+          this.#advanceFailed = false;
         },
         (error: unknown) => {
-          if (!this.#keepFailed)
+          if (!this.#advanceFailed)
             this.#options.log.warn(
-              { ...errorFields(error), code: 'id_clock_not_kept' },
-              'failed to raise the high-water mark of ids; nothing can be created until it succeeds',
+              { ...errorFields(error), code: 'id_clock_update_failed' },
+              'failed to raise the id high-water mark; creation of resources is blocked',
             );
-          this.#keepFailed = true;
+          this.#advanceFailed = true;
         },
       )
       .finally(() => {
-        this.#keeping = null;
+        this.#advancing = null;
       });
-    await Promise.race([this.#keeping, sleep(KEEP_WITHIN_MS)]);
+    await Promise.race([this.#advancing, sleep(ADVANCE_WITHIN_MS)]);
   }
 
   #apply(pulse: Pulse, takenAt: number): void {
     const { authenticator, railPauses, clock, log } = this.#options;
     const fresh = pulse.changes.filter((change) => !this.#seen.has(change.id));
-    if (this.#gapMs(pulse, takenAt) > (this.#options.longestGapMs ?? LONGEST_GAP_MS))
-      authenticator.forgetAll();
-    else if (fresh.length > 0) authenticator.forget(new Set(fresh.map((change) => change.organizationId)));
+    if (this.#gapMs(pulse, takenAt) > (this.#options.maxGapMs ?? MAX_GAP_MS)) authenticator.invalidateAll();
+    else if (fresh.length > 0)
+      authenticator.invalidate(new Set(fresh.map((change) => change.organizationId)));
     this.#lastRealMs = pulse.realMs;
     this.#lastTakenAt = Math.max(this.#lastTakenAt, takenAt);
     for (const { id } of fresh) this.#seen.add(id);
     const listed = new Set(pulse.changes.map((change) => change.id));
     for (const id of this.#seen) if (!listed.has(id)) this.#seen.delete(id);
-    railPauses.hear(pulse.pauses, takenAt);
-    // Last, so that the time is never fresh while the revocations and pauses of its beat are not yet known.
-    const ids = idRangeOf(pulse);
+    railPauses.apply(pulse.pauses, takenAt);
+    // Sampled last, so that the clock is never fresh before the revocations and pauses of the same beat are applied.
+    const ids = toIdRange(pulse);
     if (ids.leadMs > 0 && clock.idLeadMs === 0)
       log.warn(
         { code: 'clock_stepped_back', leadMs: Math.round(ids.leadMs) },
-        "the database's clock went back; ids run ahead of it until it has caught up",
+        'database clock stepped back; ids run ahead of it until it catches up',
       );
     clock.sample(pulse.nowMs, takenAt, ids);
-    if (this.#failure) log.info({ code: 'database_heard' }, 'the database answers heartbeats again');
+    if (this.#failure) log.info({ code: 'database_recovered' }, 'database answers heartbeats again');
     this.#failure = null;
-    this.#heard.resolve();
-    this.#heard = Promise.withResolvers();
+    this.#answered.resolve();
+    this.#answered = Promise.withResolvers();
   }
 
   /**
-   * Time since the previous beat, by the clock that shows more. The database clock counts what this machine slept through;
-   * the monotonic one does not shrink when the database clock steps back. A step in either direction counts as a gap,
-   * because changes are listed by the time of their stamps.
+   * Time since the previous beat, by whichever clock shows more. The database clock includes time this machine was
+   * suspended; the monotonic clock is correct when the database clock steps back. A step in either direction counts as a
+   * gap, because the pulse selects changes by their timestamps.
    */
   #gapMs(pulse: Pulse, takenAt: number): number {
     return Math.max(Math.abs(pulse.realMs - this.#lastRealMs), takenAt - this.#lastTakenAt);
@@ -191,7 +191,10 @@ export class Heartbeat {
     await this.#options.authenticator
       .recordUse()
       .catch((error: unknown) =>
-        this.#options.log.warn(errorFields(error), 'the use of keys could not be recorded'),
+        this.#options.log.warn(
+          { ...errorFields(error), code: 'key_usage_not_recorded' },
+          'failed to record API key usage',
+        ),
       );
   }
 }

@@ -15,7 +15,7 @@ export interface NewOrganization {
   readonly city: string;
   readonly postalCode: string;
   readonly merchantCategory: string;
-  /** EXACT unless given. */
+  /** Default: EXACT. */
   readonly amountPolicy?: AmountPolicy;
   readonly isOperator: boolean;
 }
@@ -33,7 +33,7 @@ const INSERT_KEY = statement(
    on conflict do nothing`,
 );
 
-/** Creating one that is there already changes nothing: the house is ensured at every migration. */
+/** No-op when the organization exists: every migration ensures that the operator organization exists. */
 export async function insertOrganization(
   tx: Tx,
   organization: NewOrganization,
@@ -61,7 +61,7 @@ const ANNOUNCE = statement(
   'insert into caudal.credential_changes (organization_id) values ($1)',
 );
 
-/** Every process forgets what it knew of the organization and its credentials within a second. */
+/** Invalidates the cached organization and its credentials in every process within a second. */
 export async function announceChange(tx: Tx, organizationId: string): Promise<void> {
   await tx.query(ANNOUNCE, [organizationId]);
 }
@@ -81,7 +81,7 @@ interface ListedRow extends OrganizationRow {
 }
 
 export async function listOrganizations(tx: Tx): Promise<ListedOrganization[]> {
-  return (await tx.query<ListedRow>(LIST)).map(listedOrganization);
+  return (await tx.query<ListedRow>(LIST)).map(listedOrganizationFromRow);
 }
 
 const FIND_BY_ID = statement(
@@ -92,16 +92,16 @@ const LOCK_BY_ID = statement('organization.lock', `${FIND_BY_ID.text} for no key
 
 export async function findOrganization(tx: Tx, organizationId: string): Promise<ListedOrganization | null> {
   const [row] = await tx.query<ListedRow>(FIND_BY_ID, [organizationId]);
-  return row ? listedOrganization(row) : null;
+  return row ? listedOrganizationFromRow(row) : null;
 }
 
-/** Locked, so that what is changed is what was read. */
+/** Locks the row until the transaction ends, so that an update is based on the values read. */
 export async function lockOrganization(tx: Tx, organizationId: string): Promise<ListedOrganization | null> {
   const [row] = await tx.query<ListedRow>(LOCK_BY_ID, [organizationId]);
-  return row ? listedOrganization(row) : null;
+  return row ? listedOrganizationFromRow(row) : null;
 }
 
-/** What an operator may change of an organization. */
+/** The attributes of an organization that an operator may change. */
 export type OrganizationChanges = Partial<
   Pick<NewOrganization, 'name' | 'accent' | 'supportContact' | 'rails' | 'amountPolicy'>
 >;
@@ -122,12 +122,12 @@ export async function updateOrganization(
   const { name, accent, supportContact, rails, amountPolicy } = changes;
   const values = [name, accent, supportContact, rails, amountPolicy].map((value) => value ?? null);
   const [row] = await tx.query<ListedRow>(UPDATE, [organizationId, ...values]);
-  if (!row) throw new Error('the organization was not updated');
-  return listedOrganization(row);
+  if (!row) throw new Error(`organization ${organizationId} not found`);
+  return listedOrganizationFromRow(row);
 }
 
-function listedOrganization(row: ListedRow): ListedOrganization {
-  return { ...organizationOf(row), amountPolicy: row.amount_policy };
+function listedOrganizationFromRow(row: ListedRow): ListedOrganization {
+  return { ...organizationFromRow(row), amountPolicy: row.amount_policy };
 }
 
 const SELECT_LIMITS =
@@ -137,15 +137,15 @@ const LOCK_LIMITS = statement('organization.lock-limits', `${SELECT_LIMITS} for 
 
 /** @returns null when there is no such organization */
 export function readLimits(tx: Tx, organizationId: string): Promise<Limits | null> {
-  return limitsBy(LIMITS, tx, organizationId);
+  return queryLimits(LIMITS, tx, organizationId);
 }
 
-/** Locked, so that what is changed is what was read. @returns null when there is no such organization */
+/** Locks the row until the transaction ends. @returns null when there is no such organization */
 export function lockLimits(tx: Tx, organizationId: string): Promise<Limits | null> {
-  return limitsBy(LOCK_LIMITS, tx, organizationId);
+  return queryLimits(LOCK_LIMITS, tx, organizationId);
 }
 
-async function limitsBy(query: Statement, tx: Tx, organizationId: string): Promise<Limits | null> {
+async function queryLimits(query: Statement, tx: Tx, organizationId: string): Promise<Limits | null> {
   const [row] = await tx.query<{ writes_per_second: number | null; reads_per_second: number | null }>(query, [
     organizationId,
   ]);
@@ -166,7 +166,7 @@ const BY_NUMBER = statement(
   'select number, id from caudal.organizations where number = any($1::int[])',
 );
 
-/** Ids by the short handle that references and tokens carry. */
+/** Organization ids by number, the short handle in references and tokens. */
 export async function organizationsByNumber(
   tx: Tx,
   numbers: readonly number[],
@@ -184,14 +184,14 @@ const FIND_BY_NUMBER = statement(
 
 export async function findOrganizationByNumber(tx: Tx, number: number): Promise<Organization | null> {
   const [row] = await tx.query<OrganizationRow>(FIND_BY_NUMBER, [number]);
-  return row ? organizationOf(row) : null;
+  return row ? organizationFromRow(row) : null;
 }
 
 const NUMBER = statement('organization.number', 'select number from caudal.organizations where id = $1');
 
-export async function numberOfOrganization(tx: Tx, id: string): Promise<number> {
+export async function getOrganizationNumber(tx: Tx, id: string): Promise<number> {
   const [row] = await tx.query<{ number: number }>(NUMBER, [id]);
-  if (!row) throw new Error(`there is no organization ${id}`);
+  if (!row) throw new Error(`organization ${id} not found`);
   return row.number;
 }
 
@@ -200,7 +200,7 @@ const WRAPPED_KEYS = statement(
   'select organization_id, wrapped_key, master_key_id from caudal.organization_keys where organization_id = any($1::uuid[])',
 );
 
-export async function wrappedKeysOf(
+export async function readWrappedKeys(
   tx: Tx,
   organizationIds: readonly string[],
 ): Promise<Map<string, WrappedKey>> {
@@ -262,7 +262,7 @@ export interface OrganizationRow {
   suspended_at: Date | null;
 }
 
-export function organizationOf(row: OrganizationRow): Organization {
+export function organizationFromRow(row: OrganizationRow): Organization {
   return {
     id: row.id,
     number: row.number,

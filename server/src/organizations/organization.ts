@@ -17,10 +17,10 @@ export const SCOPES = [
 ] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** What the service knows of a merchant and needs on nearly every request. */
+/** The attributes of a merchant that nearly every request needs. */
 export interface Organization {
   readonly id: string;
-  /** Short handle carried in checkout addresses. */
+  /** Short handle in checkout URLs. */
   readonly number: number;
   readonly name: string;
   readonly accent: string;
@@ -29,20 +29,20 @@ export interface Organization {
   readonly city: string;
   readonly postalCode: string;
   readonly merchantCategory: string;
-  /** An operator froze it: it creates nothing and none of its payouts is sent. */
+  /** Suspended by an operator: the organization cannot create anything and its payouts are not sent. */
   readonly suspended: boolean;
 }
 
-/** Which amounts confirm its direct payins: only the requested one (the default), or whatever arrives. */
+/** Which amounts confirm direct payins: only the requested amount (EXACT, the default) or any amount. */
 export type AmountPolicy = 'EXACT' | 'ANY';
 
-/** How much an organization may ask for: null is what the deployment allows anyone, 0 no limit. */
+/** Rate limits of an organization; null: the default of the deployment, 0: no limit. */
 export interface Limits {
   readonly writesPerSecond: number | null;
   readonly readsPerSecond: number | null;
 }
 
-/** Who is calling: an organization by one of its credentials. */
+/** The authenticated caller: an organization and the API key it used. */
 export interface Principal {
   readonly organization: Organization;
   readonly keyId: string;
@@ -55,9 +55,9 @@ export interface Principal {
 export interface OrganizationSecrets {
   /** Encrypts personal data. */
   readonly dataKey: SecretKey;
-  /** Hashes idempotency keys and bodies, so that a dump cannot be searched by guessing. */
+  /** Hashes idempotency keys and bodies, so that values in a dump cannot be found by guessing. */
   readonly hashKey: SecretKey;
 }
 
-/** Owns what belongs to no merchant: raw and unmatched notices, suspense, returns. */
+/** The operator's own organization. It owns what belongs to no merchant: raw and unmatched notices, suspense, returns. */
 export const OPERATOR_ORGANIZATION_ID = '00000000-0000-7000-8000-000000000001';

@@ -8,7 +8,7 @@ export interface StoredPause extends Pause {
   readonly pausedAt: Date;
 }
 
-// A second pause says why it is still paused; since when stays.
+// Pausing again updates the reason and the author; `paused_at` stays.
 const PAUSE = statement(
   'rail-pause.pause',
   `insert into caudal.rail_pauses (rail, organization_id, reason, paused_by) values ($1, $2, $3, $4)

@@ -1,25 +1,25 @@
 import type { Rail } from '../rails/contract.ts';
 import { OPERATOR_ORGANIZATION_ID } from './organization.ts';
 
-/** A rail on which no new order may leave: for one organization, or for all when it is the house's. */
+/** A rail on which no new orders are sent: for one organization, or for all when the organization is the operator's. */
 export interface Pause {
   readonly rail: Rail;
   readonly organizationId: string;
 }
 
 /**
- * Which rails are paused, as the last heartbeat told this process: a pause holds here within a second. What this
- * process accepted in that second may still be sent; a pause is no recall.
+ * The paused rails as of the last heartbeat: a pause takes effect in this process within a second. Orders accepted within
+ * that second may still be sent.
  */
 export class RailPauses {
   #pauses: readonly Pause[] = [];
-  #heardAt = Number.NEGATIVE_INFINITY;
+  #takenAt = Number.NEGATIVE_INFINITY;
 
-  /** @param takenAt monotonic time at which the database was asked: of two beats under way the later one counts */
-  hear(pauses: readonly Pause[], takenAt: number): void {
-    if (takenAt < this.#heardAt) return;
+  /** @param takenAt monotonic time of the query: of two concurrent heartbeats, the later one wins */
+  apply(pauses: readonly Pause[], takenAt: number): void {
+    if (takenAt < this.#takenAt) return;
     this.#pauses = pauses;
-    this.#heardAt = takenAt;
+    this.#takenAt = takenAt;
   }
 
   paused(rail: Rail, organizationId: string): boolean {

@@ -1,4 +1,12 @@
-import { deriveBytes, deriveKey, keyFromBytes, open, type SecretKey, seal, sha256 } from '../kit/crypto.ts';
+import {
+  decrypt,
+  deriveBytes,
+  deriveKey,
+  encrypt,
+  keyFromBytes,
+  type SecretKey,
+  sha256,
+} from '../kit/crypto.ts';
 import { freshBytes } from '../kit/ids.ts';
 import type { OrganizationSecrets } from './organization.ts';
 
@@ -7,14 +15,14 @@ export interface WrappedKey {
   readonly masterKeyId: string;
 }
 
-/** Names a master key without telling anything about it. */
+/** Identifies a master key without revealing it. */
 function masterKeyId(key: SecretKey): string {
   return sha256(deriveBytes(key, 'id')).toString('hex').slice(0, 16);
 }
 
-/** A new data key for an organization, wrapped by the first (present) master key. */
+/** A new data key for an organization, encrypted with the first (current) master key. */
 export function makeDataKey(organizationId: string, masterKeys: readonly SecretKey[]): WrappedKey {
-  return wrap(organizationId, freshBytes(32), presentKey(masterKeys));
+  return wrap(organizationId, freshBytes(32), currentMasterKey(masterKeys));
 }
 
 export function unwrap(
@@ -26,38 +34,38 @@ export function unwrap(
   return { dataKey, hashKey: deriveKey(dataKey, 'hash') };
 }
 
-/** The same data key under the present master key; null when it is so already. */
+/** Encrypts the data key with the current master key; null when it already is. */
 export function rewrap(
   organizationId: string,
   wrapped: WrappedKey,
   masterKeys: readonly SecretKey[],
 ): WrappedKey | null {
-  const present = presentKey(masterKeys);
-  if (wrapped.masterKeyId === masterKeyId(present)) return null;
-  return wrap(organizationId, dataKeyBytes(organizationId, wrapped, masterKeys), present);
+  const current = currentMasterKey(masterKeys);
+  if (wrapped.masterKeyId === masterKeyId(current)) return null;
+  return wrap(organizationId, dataKeyBytes(organizationId, wrapped, masterKeys), current);
 }
 
 function wrap(organizationId: string, dataKey: Buffer, masterKey: SecretKey): WrappedKey {
   return {
-    wrappedKey: seal(wrappingKey(masterKey), dataKey, identity(organizationId)),
+    wrappedKey: encrypt(wrappingKey(masterKey), dataKey, identity(organizationId)),
     masterKeyId: masterKeyId(masterKey),
   };
 }
 
 function dataKeyBytes(organizationId: string, wrapped: WrappedKey, masterKeys: readonly SecretKey[]): Buffer {
-  const key = masterKeys.find((candidate) => masterKeyId(candidate) === wrapped.masterKeyId);
-  if (!key) {
+  const masterKey = masterKeys.find((candidate) => masterKeyId(candidate) === wrapped.masterKeyId);
+  if (!masterKey) {
     throw new Error(
-      `no configured master key (CAUDAL_MASTER_KEY, CAUDAL_MASTER_KEY_PREVIOUS) made the data key of ${organizationId}`,
+      `no configured master key (CAUDAL_MASTER_KEY, CAUDAL_MASTER_KEY_PREVIOUS) decrypts the data key of organization ${organizationId}`,
     );
   }
-  return open(wrappingKey(key), wrapped.wrappedKey, identity(organizationId));
+  return decrypt(wrappingKey(masterKey), wrapped.wrappedKey, identity(organizationId));
 }
 
-function presentKey(masterKeys: readonly SecretKey[]): SecretKey {
-  const [present] = masterKeys;
-  if (!present) throw new Error('there is no master key');
-  return present;
+function currentMasterKey(masterKeys: readonly SecretKey[]): SecretKey {
+  const [current] = masterKeys;
+  if (!current) throw new Error('no master key configured');
+  return current;
 }
 
 function wrappingKey(masterKey: SecretKey): SecretKey {

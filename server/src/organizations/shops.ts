@@ -3,24 +3,24 @@ import type { DataKeys } from './data-keys.ts';
 import { findOrganizationByNumber } from './organization.store.ts';
 import type { Organization, OrganizationSecrets } from './organization.ts';
 
-/** An organization as its payers meet it. */
+/** An organization as the hosted checkout pages need it. */
 export interface Shop {
   readonly organization: Organization;
   readonly secrets: OrganizationSecrets;
 }
 
-/** A name or a colour may be old for so long. */
-const KNOWN_FOR_MS = 10_000;
-const MOST_KNOWN = 10_000;
+/** How long a changed name or color may be shown with its old value. */
+const CACHED_FOR_MS = 10_000;
+const MAX_CACHED = 10_000;
 
-/** Organizations by the number that addresses of pages carry; whoever has an authentic address is let in without a credential. */
+/** Cache of organizations by the number in checkout URLs. An authentic URL gives access without a credential. */
 export class Shops {
   readonly #db: SystemDb;
   readonly #keys: DataKeys;
   readonly #nowMs: () => number;
-  readonly #known = new Map<number, { readonly shop: Shop; readonly readAt: number }>();
+  readonly #cache = new Map<number, { readonly shop: Shop; readonly readAt: number }>();
 
-  /** @param nowMs a clock that only goes forward */
+  /** @param nowMs a monotonic clock */
   constructor(db: SystemDb, keys: DataKeys, nowMs: () => number) {
     this.#db = db;
     this.#keys = keys;
@@ -28,14 +28,14 @@ export class Shops {
   }
 
   async find(number: number): Promise<Shop | null> {
-    const known = this.#known.get(number);
-    if (known && this.#nowMs() - known.readAt < KNOWN_FOR_MS) return known.shop;
+    const cached = this.#cache.get(number);
+    if (cached && this.#nowMs() - cached.readAt < CACHED_FOR_MS) return cached.shop;
     const organization = await this.#db.transaction('read', (tx) => findOrganizationByNumber(tx, number));
     if (!organization) return null;
-    const secrets = (await this.#keys.of(new Set([organization.id])))(organization.id);
+    const secrets = (await this.#keys.load(new Set([organization.id])))(organization.id);
     const shop = { organization, secrets };
-    if (this.#known.size >= MOST_KNOWN) this.#known.clear();
-    this.#known.set(number, { shop, readAt: this.#nowMs() });
+    if (this.#cache.size >= MAX_CACHED) this.#cache.clear();
+    this.#cache.set(number, { shop, readAt: this.#nowMs() });
     return shop;
   }
 }

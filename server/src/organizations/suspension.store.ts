@@ -6,8 +6,8 @@ export interface Suspension {
   readonly reason: string;
 }
 
-// A worker that commits attempts locks the rows of their organizations in share mode (payout-send.store.ts): this update
-// waits for it, and no attempt is committed after it.
+// A worker that commits payout attempts locks the rows of their organizations in share mode (payout-send.store.ts). This
+// update waits for that lock, and no attempt is committed after it.
 const SUSPEND = statement(
   'suspension.suspend',
   `update caudal.organizations set
@@ -16,7 +16,7 @@ const SUSPEND = statement(
    returning suspended_at as at, suspended_by as by, suspension_reason as reason`,
 );
 
-/** A second suspension replaces author and reason; the time stays. @returns null when there is no such organization */
+/** Suspending again replaces author and reason; the time stays. @returns null when there is no such organization */
 export async function suspend(
   tx: Tx,
   organizationId: string,
@@ -42,7 +42,7 @@ const SUSPENDED = statement(
   'select from caudal.organizations where id = $1 and suspended_at is not null',
 );
 
-/** Asked of the database: for pages of payers, who have no credential that a change would invalidate. */
+/** Reads the database: checkout pages have no credential that a change would invalidate. */
 export async function isSuspended(tx: Tx, organizationId: string): Promise<boolean> {
   return (await tx.query(SUSPENDED, [organizationId])).length > 0;
 }

@@ -1,41 +1,41 @@
-import { CLAIM } from '../db/lease.ts';
+import { LEASE_INTERVAL } from '../db/lease.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import { type Cents, cents } from '../kit/money.ts';
 
-/** A key whose registration at the network is due, with what the network wants to know of it. */
+/** A Bre-B key due for registration at the network, with the data the network requires. */
 export interface DueKey {
   readonly key: string;
   readonly organizationId: string;
   readonly payinId: string;
   readonly amount: Cents;
   readonly expiresAt: Date;
-  /** It can no longer be paid, so it is no longer to be registered. */
+  /** The payin has expired and cannot be paid, so the key is not registered. */
   readonly expired: boolean;
-  readonly sealedCustomer: Buffer | null;
+  readonly encryptedCustomer: Buffer | null;
   readonly attempts: number;
 }
 
 const DUE =
   'k.register_due_at <= caudal.now() and (k.leased_until is null or k.leased_until < clock_timestamp())';
 
-/** Whether a key is due that no process has claimed. */
+/** SQL condition: a key is due and not leased. */
 export const KEYS_DUE = `exists (select from caudal.breb_keys k where ${DUE})`;
 
 const LEASE_DUE = statement(
-  'breb-key.claim',
+  'breb-key.lease',
   `with due as (
      select k.key from caudal.breb_keys k
      where ${DUE}
        and k.organization_id <> all ($3::uuid[])
      order by k.register_due_at limit $2 for update skip locked
    ),
-   claimed as (
-     update caudal.breb_keys k set leased_until = clock_timestamp() + ${CLAIM}, lease_token = $1
+   leased as (
+     update caudal.breb_keys k set leased_until = clock_timestamp() + ${LEASE_INTERVAL}, lease_token = $1
      from due where k.key = due.key
      returning k.key, k.organization_id, k.payin_id, k.attempts
    )
    select c.key, c.organization_id, c.payin_id, c.attempts, p.amount_in_cents, p.expires_at, p.expires_at <= caudal.now() as expired, p.customer
-   from claimed c join caudal.payins p on p.organization_id = c.organization_id and p.id = c.payin_id`,
+   from leased c join caudal.payins p on p.organization_id = c.organization_id and p.id = c.payin_id`,
 );
 
 interface DueRow {
@@ -50,7 +50,7 @@ interface DueRow {
 }
 
 /**
- * Takes up to `most` due keys that nobody is at. Keys of a process that died come free when its claim ends.
+ * Leases up to `limit` due keys that are not leased. The keys of a crashed process become available when its lease ends.
  * @param excludedOrganizations organizations for which the rail is paused: their keys stay due
  */
 export async function leaseDueKeys(
@@ -67,7 +67,7 @@ export async function leaseDueKeys(
     amount: cents(row.amount_in_cents),
     expiresAt: row.expires_at,
     expired: row.expired,
-    sealedCustomer: row.customer,
+    encryptedCustomer: row.customer,
     attempts: row.attempts,
   }));
 }
@@ -75,7 +75,7 @@ export async function leaseDueKeys(
 export interface RegistrationResult {
   readonly key: string;
   readonly leaseToken: string;
-  /** The network's refusal; null when it has the key, or when it must be asked again after `retryAfterMs`. */
+  /** The network's rejection code; null when the key is registered, or when registration is retried after `retryAfterMs`. */
   readonly refusal: string | null;
   readonly retryAfterMs: number | null;
 }
@@ -101,7 +101,7 @@ export interface RecordedKey {
 }
 
 /**
- * Writes down what the network said. A result whose claim has been taken over meanwhile changes nothing.
+ * Records the network's answers. A result whose lease another process has taken over changes nothing.
  * @param results sorted by key
  * @returns the keys whose result was recorded
  */
@@ -120,26 +120,29 @@ export async function recordRegistrations(
 
 const WAITING = statement(
   'breb-key.waiting',
-  // Counted up to a limit, the age that of the first in line: in an outage this must not read all that wait.
+  // Counts up to a limit and reads the age of the next due key only: in an outage this must not scan the whole backlog.
   `select (select count(*)::int from (select from caudal.breb_keys k where k.register_due_at is not null limit 100000) as counted) as count,
      coalesce((select extract(epoch from caudal.now() - k.minted_at) from caudal.breb_keys k
        where k.register_due_at is not null order by k.register_due_at limit 1), 0)::float8 as oldest_seconds`,
 );
 
-export async function waitingKeys(tx: Pick<Tx, 'query'>): Promise<{ count: number; oldestSeconds: number }> {
+/** Cheap enough for a metric: `oldestSeconds` is the age of the next due key, not of the oldest. */
+export async function readKeyBacklog(
+  tx: Pick<Tx, 'query'>,
+): Promise<{ count: number; oldestSeconds: number }> {
   const [row] = await tx.query<{ count: number; oldest_seconds: number }>(WAITING);
   return { count: row?.count ?? 0, oldestSeconds: row?.oldest_seconds ?? 0 };
 }
 
 const WAITING_LONGEST = statement(
   'breb-key.waiting-longest',
-  // First in line is who is due next; who was put off by failures has waited longest.
+  // The next due key is not the oldest: keys postponed after failures have waited longer.
   `select count(*)::int as count, coalesce(extract(epoch from caudal.now() - min(minted_at)), 0)::float8 as oldest_seconds
    from (select k.minted_at from caudal.breb_keys k where k.register_due_at is not null limit 100000) as counted`,
 );
 
-/** The same with the age of the very oldest: for a look once, not for every few seconds. */
-export async function longestWaitingKeys(
+/** Like `readKeyBacklog`, with the age of the oldest key. It scans the backlog: for diagnostics, not for metrics. */
+export async function readExactKeyBacklog(
   tx: Pick<Tx, 'query'>,
 ): Promise<{ count: number; oldestSeconds: number }> {
   const [row] = await tx.query<{ count: number; oldest_seconds: number }>(WAITING_LONGEST);

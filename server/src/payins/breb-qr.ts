@@ -2,7 +2,7 @@ import { qrPngDataUri } from '../kit/qr-png.ts';
 import { brebQrPayload } from '../rails/breb/emvco.ts';
 import type { Payin } from './payin.ts';
 
-/** What a QR code says of who collects. */
+/** The merchant data in a QR code. */
 export interface QrMerchant {
   readonly name: string;
   readonly city: string;
@@ -10,7 +10,7 @@ export interface QrMerchant {
   readonly merchantCategory: string;
 }
 
-/** `qrString`: made when it is asked for, never stored; the same payin always gives the same picture. */
+/** Renders `qrString` on demand; it is never stored. The same payin always yields the same image. */
 export function brebQr(
   network: { readonly network: string; readonly networkId: string },
   merchant: QrMerchant,
@@ -28,7 +28,7 @@ export function brebQr(
       postalCode: merchant.postalCode,
       merchantCategory: merchant.merchantCategory,
       reference: payin.reference,
-      // Our key is unique for ever and has 19 characters behind its @: as long as the standard lets an id be.
+      // The key is never reused, and its 19 characters after the @ are the standard's maximum for an id.
       transactionId: key.slice(1),
     }),
   );

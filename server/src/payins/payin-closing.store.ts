@@ -4,7 +4,7 @@ import { statesBefore } from './payin.states.ts';
 
 const CLOSE_EARLY = statement(
   'payin-closing.early',
-  // Whoever is asking about it meanwhile has lost the claim: its answer is heard, but decides no longer what is due next.
+  // A concurrent poll loses its lease: its answer is still applied, but no longer decides the next task.
   `with moment as materialized (select caudal.now() as at)
    update caudal.payins p set expires_at = m.at, rail_task = 'close', rail_due_at = m.at, leased_until = null, lease_token = null
    from moment m
@@ -13,8 +13,8 @@ const CLOSE_EARLY = statement(
 );
 
 /**
- * Ends the time of a Bre-B payin now: its key is closed at the network and asked about, and unpaid it is CANCELED.
- * @returns false when it has ended, its time is over, or its rail cannot close
+ * Expires a Bre-B payin now. A worker then closes its key at the network and queries it; an unpaid payin becomes CANCELED.
+ * @returns false when the payin is final or expired, or its rail cannot close collections
  */
 export async function closeEarly(
   tx: Tx,
@@ -28,7 +28,7 @@ const OPEN = statement(
   `select count(*)::integer as count from caudal.payins where id ${WITHIN} and (result_at is null or rail_due_at is not null or settlement_status = 'PENDING_SETTLEMENT')`,
 );
 
-/** Those that have not ended, have something due, or whose money waits to be verified or settled. */
+/** Counts payins that are not final, have due work, or whose money is not verified or settled yet. */
 export function countOpenPayins(tx: Tx, span: IdSpan): Promise<number> {
   return countWithin(tx, OPEN, span);
 }

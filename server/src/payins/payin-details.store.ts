@@ -1,9 +1,9 @@
 import { statement, type Tx } from '../db/tx.ts';
 import type { RailTask } from './payin.polling.ts';
 import { PAYIN_COLUMNS, type PayinRow } from './payin.store.ts';
-import type { PayinKey } from './payin-outcome.store.ts';
+import type { PayinRowId } from './payin-outcome.store.ts';
 
-/** A payin as its operator sees it. */
+/** A payin with its internal fields, for operators. */
 export interface DetailedPayin extends PayinRow {
   pse_transaction_id: string | null;
   rail_task: 'open' | RailTask['task'] | null;
@@ -13,9 +13,9 @@ export interface DetailedPayin extends PayinRow {
   settles_at: Date | null;
   organization_number: number;
   organization_name: string;
-  /** Since its expiry, by the database's clock; below zero before it. */
+  /** By the database clock; negative before the expiry. */
   expired_ms_ago: number;
-  /** Since an order may last have left for the rail; null when none has. */
+  /** Since the last time an order may have been sent to the rail; null when none was. */
   sent_ms_ago: number | null;
 }
 
@@ -32,7 +32,7 @@ const DETAILS = statement(
 );
 
 /** Newest first. */
-export async function payinDetails(tx: Tx, payins: readonly PayinKey[]): Promise<DetailedPayin[]> {
+export async function payinDetails(tx: Tx, payins: readonly PayinRowId[]): Promise<DetailedPayin[]> {
   if (payins.length === 0) return [];
   return tx.query<DetailedPayin>(DETAILS, [
     payins.map((each) => each.organizationId),
@@ -53,7 +53,7 @@ const HISTORY = statement(
    where organization_id = $1 and payin_id = $2 order by at, from_status <> 'NONE', from_status`,
 );
 
-export function payinHistory(tx: Tx, { organizationId, id }: PayinKey): Promise<HistoryEntry[]> {
+export function payinHistory(tx: Tx, { organizationId, id }: PayinRowId): Promise<HistoryEntry[]> {
   return tx.query<HistoryEntry>(HISTORY, [organizationId, id]);
 }
 
@@ -69,8 +69,8 @@ const REGISTRATION = statement(
   `select registered_at as "registeredAt", register_due_at as "dueAt", attempts, refusal from caudal.breb_keys where key = $1`,
 );
 
-/** How far the registration of a Bre-B key at the network is. */
-export async function keyRegistration(tx: Tx, key: string): Promise<KeyRegistration | null> {
-  const [row] = await tx.query<KeyRegistration>(REGISTRATION, [key]);
+/** The state of a Bre-B key's registration at the network. */
+export async function keyRegistration(tx: Tx, brebKey: string): Promise<KeyRegistration | null> {
+  const [row] = await tx.query<KeyRegistration>(REGISTRATION, [brebKey]);
   return row ?? null;
 }

@@ -1,5 +1,5 @@
 import { statement, type Tx } from '../db/tx.ts';
-import type { PayinKey } from './payin-outcome.store.ts';
+import type { PayinRowId } from './payin-outcome.store.ts';
 
 const RELEASE = statement(
   'payin-hold.release',
@@ -10,22 +10,22 @@ const RELEASE = statement(
    returning 1`,
 );
 
-/** An operator vouches for the payment: it settles with the next run. @returns false when it is not held */
-export async function releaseSettlement(tx: Tx, { organizationId, id }: PayinKey): Promise<boolean> {
+/** Releases a held settlement on an operator's decision: it settles with the next run. @returns false when it is not held */
+export async function releaseSettlement(tx: Tx, { organizationId, id }: PayinRowId): Promise<boolean> {
   return (await tx.query(RELEASE, [organizationId, id])).length > 0;
 }
 
 const REVERSE = statement(
   'payin-hold.reverse',
-  // The rail is queried at once: it may list the execution with another amount, which is then booked as what it is.
+  // The rail is polled immediately: it may list the execution with another amount, which is then posted as such.
   `update caudal.payins p set
-     settlement_status = 'REVERSED', updated_at = greatest(caudal.now(), p.updated_at), rail_task = 'ask', rail_due_at = caudal.now(),
+     settlement_status = 'REVERSED', updated_at = greatest(caudal.now(), p.updated_at), rail_task = 'poll', rail_due_at = caudal.now(),
      leased_until = null, lease_token = null
    where p.organization_id = $1 and p.id = $2 and p.settlement_status = 'PENDING_SETTLEMENT' and p.settles_at is null
    returning 1`,
 );
 
-/** It never settles; its status stays. @returns false when it is not held */
-export async function reverseSettlement(tx: Tx, { organizationId, id }: PayinKey): Promise<boolean> {
+/** Reverses a held settlement: the payin never settles and keeps its status. @returns false when it is not held */
+export async function reverseSettlement(tx: Tx, { organizationId, id }: PayinRowId): Promise<boolean> {
   return (await tx.query(REVERSE, [organizationId, id])).length > 0;
 }

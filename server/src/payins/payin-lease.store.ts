@@ -1,7 +1,7 @@
 import { statement, type Tx } from '../db/tx.ts';
 
 const RELEASE = statement(
-  'payin-claim.release',
+  'payin-lease.release',
   `with wanted as (
      select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[]) as w (lease_token, organization_id, id, key)
    ),
@@ -17,16 +17,15 @@ export interface LeasedPayin {
   readonly leaseToken: string;
   readonly organizationId: string;
   readonly id: string;
-  /** Its Bre-B key, if it has one. */
-  readonly key: string | null;
+  readonly brebKey: string | null;
 }
 
-/** Lets workers have the due work of these payins, where they exist. */
+/** Releases the leases on payins and their Bre-B keys, so that workers take their due work. Ignores missing payins. */
 export async function releaseLeases(tx: Tx, payins: readonly LeasedPayin[]): Promise<void> {
   await tx.query(RELEASE, [
     payins.map((payin) => payin.leaseToken),
     payins.map((payin) => payin.organizationId),
     payins.map((payin) => payin.id),
-    payins.map((payin) => payin.key),
+    payins.map((payin) => payin.brebKey),
   ]);
 }

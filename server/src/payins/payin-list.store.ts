@@ -16,7 +16,7 @@ export interface PayinFilters {
   readonly createdTo?: Date | undefined;
 }
 
-/** Up to `most` payins beyond a position, newest first. */
+/** Lists up to `limit` payins after a position, newest first. */
 export function listPayins(
   tx: Tx,
   organizationId: string,
@@ -32,13 +32,16 @@ export function listPayins(
       "p.id = (select r.resource_id from caudal.resource_references r where r.organization_id = $1 and r.kind = 'payin' and r.reference = ?)",
       filters.reference,
     )
-    .ofKinds(kindsOf(filters))
+    .ofKinds(enumeratedConditions(filters))
     .between('created_at', filters.createdFrom, filters.createdTo)
     .read<PayinRow>(tx, 'payin.list', `select ${PAYIN_COLUMNS} from caudal.payins p`, limit);
 }
 
-/** The index of states has the status before the rail: what is not asked for is spelled out. A few rows need none of it. */
-function kindsOf({ status, rail, reference, paymentLinkId }: PayinFilters): string[] {
+/**
+ * The index has the status before the rail, so a filter on only one of them enumerates the values of the other. A filter
+ * by reference or link matches few rows and needs no enumeration.
+ */
+function enumeratedConditions({ status, rail, reference, paymentLinkId }: PayinFilters): string[] {
   if (reference !== undefined || paymentLinkId !== undefined) return [];
   if (status !== undefined && rail === undefined) return RAILS.map((each) => `p.rail = '${each}'`);
   if (rail !== undefined && status === undefined) return PAYIN_STATUSES.map((each) => `p.status = '${each}'`);

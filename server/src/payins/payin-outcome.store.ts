@@ -1,4 +1,4 @@
-import { CLAIM } from '../db/lease.ts';
+import { LEASE_INTERVAL } from '../db/lease.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import type { Rail } from '../rails/contract.ts';
 import type { AmountPolicy, Transition } from './payin.outcome.ts';
@@ -6,7 +6,7 @@ import type { RailTask } from './payin.polling.ts';
 import { statesBefore } from './payin.states.ts';
 import { PAYIN_COLUMNS, type PayinRow } from './payin.store.ts';
 
-export interface PayinKey {
+export interface PayinRowId {
   readonly organizationId: string;
   readonly id: string;
 }
@@ -16,11 +16,14 @@ const BY_BREB_KEY = statement(
   `select k.key, k.organization_id, k.payin_id from caudal.breb_keys k join unnest($1::text[]) as wanted (key) on k.key = wanted.key`,
 );
 
-/** Whose keys these are. A key never changes hands. */
-export async function payinsOfKeys(tx: Tx, keys: readonly string[]): Promise<Map<string, PayinKey>> {
-  if (keys.length === 0) return new Map();
+/** @returns the payin of each key. The payin of a key never changes. */
+export async function findPayinsByBrebKeys(
+  tx: Tx,
+  brebKeys: readonly string[],
+): Promise<Map<string, PayinRowId>> {
+  if (brebKeys.length === 0) return new Map();
   const rows = await tx.query<{ key: string; organization_id: string; payin_id: string }>(BY_BREB_KEY, [
-    keys,
+    brebKeys,
   ]);
   return new Map(rows.map((row) => [row.key, { organizationId: row.organization_id, id: row.payin_id }]));
 }
@@ -39,22 +42,22 @@ const LOCK = statement(
 );
 
 export interface LockedPayin extends PayinRow {
-  /** Of its organization, as it is in this transaction. */
+  /** The organization's policy as of this transaction. */
   amount_policy: AmountPolicy;
   rail_task: 'open' | RailTask['task'] | null;
   expired: boolean;
   now: Date;
-  /** Since an order may last have left for the rail; null when none has. */
+  /** Since the last time an order may have been sent to the rail; null when none was. */
   sent_ms_ago: number | null;
-  /** Since it reached its final state; null while it is open. */
+  /** Since the payin reached its final state; null while it is open. */
   ended_ms_ago: number | null;
   payment_execution_id: string | null;
   payment_verified_at: Date | null;
   settlement_released_at: Date | null;
 }
 
-/** Locks payins until the transaction ends, in one order for all: nobody decides about them meanwhile. */
-export async function lockPayins(tx: Tx, payins: readonly PayinKey[]): Promise<LockedPayin[]> {
+/** Locks payins until the transaction ends, always in the same order to avoid deadlocks. */
+export async function lockPayins(tx: Tx, payins: readonly PayinRowId[]): Promise<LockedPayin[]> {
   if (payins.length === 0) return [];
   return tx.query<LockedPayin>(LOCK, [
     payins.map((payin) => payin.organizationId),
@@ -62,8 +65,8 @@ export async function lockPayins(tx: Tx, payins: readonly PayinKey[]): Promise<L
   ]);
 }
 
-const MOVE = statement(
-  'payin-outcome.move',
+const TRANSITION = statement(
+  'payin-outcome.transition',
   `with moment as materialized (select caudal.now() as at),
    move as (
      select m.*, m.confirmed is not null or m.cause = 'ended_by_operator' as closes
@@ -73,15 +76,15 @@ const MOVE = statement(
    moved as (
      update caudal.payins p set
        status = m.to_status, confirmed_amount_in_cents = m.confirmed, end_to_end_id = m.end_to_end_id, error_code = m.error_code,
-       -- Business time is that of the transaction's start, and this one may have waited for whoever moved the payin last.
+       -- Business time is the start of the transaction; this one may have waited for a transaction that updated the payin later.
        result_at = greatest(moment.at, p.updated_at), updated_at = greatest(moment.at, p.updated_at),
        settlement_status = case when m.settles then 'PENDING_SETTLEMENT' end,
        payment_execution_id = m.execution_id, payment_verified_at = case when m.verified then moment.at end,
        settles_at = case when m.settles and m.verified then moment.at + make_interval(mins => $8) end,
-       -- A key that was paid is closed, so that whoever pays it again is refused; every key is asked about once more.
-       -- A payment that only a notification reported is queried at once, on every rail.
-       -- A key of a payin that an operator ended may be open still: it is closed, and the close is retried.
-       rail_task = case when p.rail = 'BRE_B' then case when m.closes then 'close' else 'ask' end when not m.verified then 'ask' end,
+       -- A paid key is closed, so that the network rejects a second payment; every key is polled once more.
+       -- A payment that only a notification reported is verified by a poll immediately, on every rail.
+       -- The key of a payin that an operator ended may still be open: it is closed, and the close is retried.
+       rail_task = case when p.rail = 'BRE_B' then case when m.closes then 'close' else 'poll' end when not m.verified then 'poll' end,
        rail_due_at = case when p.rail = 'BRE_B' then
          moment.at + case when m.closes then interval '0' else make_interval(secs => $13 / 1000.0) end
          when not m.verified then moment.at end,
@@ -102,79 +105,81 @@ const MOVE = statement(
    select * from moved`,
 );
 
-export interface MovedPayin extends PayinRow {
+export interface TransitionedPayin extends PayinRow {
   organization_number: number;
 }
 
-export interface MoveOptions {
+export interface TransitionOptions {
   readonly settlementDelayMinutes: number;
-  /** From the end of a Bre-B payin to the last query about it. */
+  /** From the end of a Bre-B payin to its last poll. */
   readonly lastPollMs: number;
 }
 
 /**
- * Brings locked payins to their final state, with their history; a key that was still to be registered no longer is.
- * @throws when one of them was not in the state its move begins from: the whole transaction is wrong then
+ * Moves locked payins to their final state and records their history. Cancels pending key registrations.
+ * @throws when a payin is not in the `from` state of its transition: the whole transaction must roll back
  */
-export async function movePayins(
+export async function transitionPayins(
   tx: Tx,
-  moves: readonly (PayinKey & Transition & { readonly from: string })[],
-  { settlementDelayMinutes, lastPollMs }: MoveOptions,
-): Promise<MovedPayin[]> {
-  if (moves.length === 0) return [];
-  const moved = await tx.query<MovedPayin>(MOVE, [
-    moves.map((move) => move.organizationId),
-    moves.map((move) => move.id),
-    moves.map((move) => move.from),
-    moves.map((move) => move.to),
-    moves.map((move) => move.confirmedAmount),
-    moves.map((move) => move.errorCode),
-    moves.map((move) => move.cause),
+  transitions: readonly (PayinRowId & Transition & { readonly from: string })[],
+  { settlementDelayMinutes, lastPollMs }: TransitionOptions,
+): Promise<TransitionedPayin[]> {
+  if (transitions.length === 0) return [];
+  const transitioned = await tx.query<TransitionedPayin>(TRANSITION, [
+    transitions.map((transition) => transition.organizationId),
+    transitions.map((transition) => transition.id),
+    transitions.map((transition) => transition.from),
+    transitions.map((transition) => transition.to),
+    transitions.map((transition) => transition.confirmedAmount),
+    transitions.map((transition) => transition.errorCode),
+    transitions.map((transition) => transition.cause),
     settlementDelayMinutes,
-    moves.map((move) => move.settles),
-    moves.map((move) => move.endToEndId ?? null),
-    moves.map((move) => move.payment?.executionId ?? null),
-    moves.map((move) => move.payment?.verified ?? null),
+    transitions.map((transition) => transition.settles),
+    transitions.map((transition) => transition.endToEndId ?? null),
+    transitions.map((transition) => transition.payment?.executionId ?? null),
+    transitions.map((transition) => transition.payment?.verified ?? null),
     lastPollMs,
   ]);
-  if (moved.length !== moves.length)
-    throw new Error(`${moves.length} payins were to move and ${moved.length} did`);
-  return moved;
+  if (transitioned.length !== transitions.length)
+    throw new Error(
+      `expected to transition ${transitions.length} payins, but ${transitioned.length} were updated`,
+    );
+  return transitioned;
 }
 
 const DUE = 'rail_due_at <= caudal.now() and (leased_until is null or leased_until < clock_timestamp())';
 
-/** Whether a payin of this rail and task is due that no process has claimed. */
+/** SQL condition: a payin of this rail and task is due and not leased. */
 export function payinTaskDue(rail: Rail, task: 'open' | RailTask['task']): string {
   return `exists (select from caudal.payins where rail = '${rail}' and rail_task = '${task}' and ${DUE})`;
 }
 
 const LEASE_TASKS = statement(
-  'payin-outcome.claim',
+  'payin-outcome.lease',
   `with due as (
      select organization_id, id from caudal.payins
      where rail = $3 and rail_task = $4 and ${DUE}
      order by rail_due_at limit $2 for update skip locked
    )
-   update caudal.payins p set leased_until = clock_timestamp() + ${CLAIM}, lease_token = $1
+   update caudal.payins p set leased_until = clock_timestamp() + ${LEASE_INTERVAL}, lease_token = $1
    from due where p.organization_id = due.organization_id and p.id = due.id
    returning p.organization_id, p.id, p.breb_key, p.rail_attempts, p.rail_sent_at is not null as sent,
      (extract(epoch from caudal.now() - p.result_at) * 1000)::float8 as ended_ms_ago,
      (select o.number from caudal.organizations o where o.id = p.organization_id) as organization_number`,
 );
 
-/** A payin about which something is due at its rail. */
-export interface DueTask extends PayinKey {
+/** A payin with a due rail task. */
+export interface DueTask extends PayinRowId {
   readonly brebKey: string | null;
   readonly organizationNumber: number;
   readonly attempts: number;
-  /** Whether an order for it may ever have left for the rail. */
+  /** Whether an order for it may ever have been sent to the rail. */
   readonly sent: boolean;
-  /** Since it reached its final state, when it was claimed; null while it is open. */
+  /** From its final state to this lease; null while it is open. */
   readonly endedMsAgo: number | null;
 }
 
-/** Takes up to `most` payins whose rail is to be asked, or whose collection is to be closed, and nobody at them. */
+/** Leases up to `limit` payins that are due to be polled or closed at their rail. */
 export async function leaseTasks(
   tx: Tx,
   leaseToken: string,
@@ -204,7 +209,7 @@ export async function leaseTasks(
 
 const RESCHEDULE = statement(
   'payin-outcome.reschedule',
-  // A payment is verified whichever query listed it; what is due next is decided only by the holder of the claim.
+  // Any query that lists the payment verifies it; only the lease holder decides the next task.
   `with moment as materialized (select caudal.now() as at)
    update caudal.payins p set
      rail_task = case when p.lease_token = $5 then r.task else p.rail_task end,
@@ -220,23 +225,23 @@ const RESCHEDULE = statement(
    where p.organization_id = r.organization_id and p.id = r.id and (p.lease_token = $5 or r.verified)`,
 );
 
-interface AnsweredPayin extends PayinKey {
+interface PolledPayin extends PayinRowId {
   readonly next: RailTask | null;
   readonly verified: boolean;
-  /** As the verifying status lists it: that counts, also against what the notification reported. */
+  /** From the verifying status; it overrides the id in the notification. */
   readonly endToEndId?: string | undefined;
 }
 
 /**
- * What is to be done next about payins, or that nothing is, and which payments are verified and so may settle. Those whose
- * claim was taken over meanwhile keep the task they have.
+ * Schedules the next task of each payin, or none, and marks verified payments, which may then settle. Payins whose lease
+ * another process has taken over keep their task.
  */
 export async function reschedulePayins(
   tx: Tx,
-  answered: readonly AnsweredPayin[],
+  polled: readonly PolledPayin[],
   { leaseToken, settlementDelayMinutes }: { leaseToken: string | null; settlementDelayMinutes: number },
 ): Promise<void> {
-  const tasks = leaseToken === null ? answered.filter((each) => each.verified) : answered;
+  const tasks = leaseToken === null ? polled.filter((each) => each.verified) : polled;
   if (tasks.length === 0) return;
   await tx.query(RESCHEDULE, [
     tasks.map((each) => each.organizationId),
@@ -260,10 +265,10 @@ const POSTPONE = statement(
    where p.organization_id = r.organization_id and p.id = r.id and p.lease_token = $4 and p.rail_due_at is not null`,
 );
 
-/** The rail gave no clear answer: the same again, later. */
+/** Retries tasks later: the rail gave no conclusive answer. */
 export async function postponeTasks(
   tx: Tx,
-  tasks: readonly (PayinKey & { readonly afterMs: number })[],
+  tasks: readonly (PayinRowId & { readonly afterMs: number })[],
   leaseToken: string,
 ): Promise<void> {
   if (tasks.length === 0) return;

@@ -1,9 +1,9 @@
-import { CLAIM } from '../db/lease.ts';
+import { LEASE_INTERVAL } from '../db/lease.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import { statesBefore } from './payin.states.ts';
 import { PAYIN_COLUMNS, type PayinRow } from './payin.store.ts';
 
-/** A payin with what only its payer's page shows. */
+/** A payin with the additional data of its payer's page. */
 export interface PageRow extends PayinRow {
   now: Date;
 }
@@ -22,7 +22,7 @@ const LATEST = statement(
   `${PAGE} where p.organization_id = $1 and p.payment_link_id = $2 order by p.id desc limit 1`,
 );
 
-/** The last attempt to pay a link. */
+/** The latest attempt to pay a link. */
 export async function latestAttempt(
   tx: Tx,
   organizationId: string,
@@ -32,12 +32,12 @@ export async function latestAttempt(
   return row ?? null;
 }
 
-const GIVE_PAYER = statement(
-  'payin-page.give-payer',
+const ATTACH_PAYER = statement(
+  'payin-page.attach-payer',
   `with moment as materialized (select caudal.now() as at)
    update caudal.payins p set
      customer = $3, rail_task = 'open', rail_due_at = m.at, rail_sent_at = m.at,
-     leased_until = clock_timestamp() + ${CLAIM}, lease_token = $4
+     leased_until = clock_timestamp() + ${LEASE_INTERVAL}, lease_token = $4
    from moment m
    where p.organization_id = $1 and p.id = $2 and p.rail = 'PSE' and p.customer is null and p.expires_at > m.at
      and p.status in (${statesBefore('PROCESSING')})
@@ -45,35 +45,35 @@ const GIVE_PAYER = statement(
 );
 
 /**
- * The payer of a PSE payin that was created without one. Whoever gives it opens the bank's page.
- * @returns null when it has its payer already, has ended, or its time is over
+ * Attaches the payer to a PSE payin that was created without one. The caller gets the lease and requests the bank page.
+ * @returns null when the payin already has a payer, is final, or has expired
  */
 export async function insertPayer(
   tx: Tx,
   { organizationId, id }: { readonly organizationId: string; readonly id: string },
-  sealedCustomer: Buffer,
+  encryptedCustomer: Buffer,
   leaseToken: string,
 ): Promise<PayinRow | null> {
-  const [row] = await tx.query<PayinRow>(GIVE_PAYER, [organizationId, id, sealedCustomer, leaseToken]);
+  const [row] = await tx.query<PayinRow>(ATTACH_PAYER, [organizationId, id, encryptedCustomer, leaseToken]);
   return row ?? null;
 }
 
-const ASK_SOON = statement(
-  'payin-page.ask-soon',
+const POLL_SOON = statement(
+  'payin-page.poll-soon',
   `update caudal.payins p set rail_due_at = caudal.now()
-   where p.organization_id = $1 and p.id = $2 and p.rail = 'PSE' and p.status = 'PROCESSING' and p.rail_task = 'ask'
+   where p.organization_id = $1 and p.id = $2 and p.rail = 'PSE' and p.status = 'PROCESSING' and p.rail_task = 'poll'
      and p.rail_due_at > caudal.now()`,
 );
 
-/** The payer came back from the bank: its rail is asked at once instead of by and by. */
-export async function askSoon(
+/** Polls the rail immediately instead of on schedule: the payer has returned from the bank. */
+export async function pollSoon(
   tx: Tx,
   { organizationId, id }: { readonly organizationId: string; readonly id: string },
 ): Promise<void> {
-  await tx.query(ASK_SOON, [organizationId, id]);
+  await tx.query(POLL_SOON, [organizationId, id]);
 }
 
-/** A payment that somebody looks at: a payin, or whatever attempt its link has. */
+/** A payin whose checkout page is being watched. */
 export interface WatchedPayin {
   readonly organizationId: string;
   readonly id: string;
@@ -89,7 +89,7 @@ const WATCHED = statement(
    order by w.place`,
 );
 
-/** How each stands, in their order; null for what is not there. */
+/** @returns the state of each payin in the given order; null for a payin that does not exist */
 export async function watchedPayins(
   tx: Tx,
   payins: readonly WatchedPayin[],

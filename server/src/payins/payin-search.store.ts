@@ -1,11 +1,11 @@
 import { statement, type Tx } from '../db/tx.ts';
-import type { PayinKey } from './payin-outcome.store.ts';
+import type { PayinRowId } from './payin-outcome.store.ts';
 
 /**
- * Payins across organizations, for operators. No index leads with the id or the reference alone: each statement goes
- * from organization to organization and probes the index that leads with it.
+ * Searches payins across organizations, for operators. No index starts with the id or the reference alone: each statement
+ * iterates over the organizations and probes the index that starts with the organization.
  */
-interface KeyRow {
+interface RowId {
   organization_id: string;
   id: string;
 }
@@ -16,8 +16,8 @@ const BY_ID = statement(
    cross join lateral (select p.organization_id, p.id from caudal.payins p where p.organization_id = o.id and p.id = $1) as p`,
 );
 
-export function payinsById(tx: Tx, id: string): Promise<PayinKey[]> {
-  return keys(tx, BY_ID, [id]);
+export function payinsById(tx: Tx, id: string): Promise<PayinRowId[]> {
+  return findRowIds(tx, BY_ID, [id]);
 }
 
 const BY_REFERENCE = statement(
@@ -39,9 +39,9 @@ const BY_REFERENCE = statement(
    ) as p`,
 );
 
-/** Direct payins, and the attempts of payment links. */
-export function payinsByReference(tx: Tx, reference: string, limit: number): Promise<PayinKey[]> {
-  return keys(tx, BY_REFERENCE, [reference, limit]);
+/** Finds direct payins and the attempts of payment links. */
+export function payinsByReference(tx: Tx, reference: string, limit: number): Promise<PayinRowId[]> {
+  return findRowIds(tx, BY_REFERENCE, [reference, limit]);
 }
 
 const BY_CUS = statement(
@@ -49,18 +49,18 @@ const BY_CUS = statement(
   'select p.organization_id, p.id from caudal.payins p where p.pse_cus = $1 order by p.id desc limit $2',
 );
 
-export function payinsByCus(tx: Tx, cus: string, limit: number): Promise<PayinKey[]> {
-  return keys(tx, BY_CUS, [cus, limit]);
+export function payinsByCus(tx: Tx, cus: string, limit: number): Promise<PayinRowId[]> {
+  return findRowIds(tx, BY_CUS, [cus, limit]);
 }
 
-/** A payin that was created in a span of time. */
+/** Search by creation time. */
 export interface CreatedWithin {
   readonly from: Date;
   readonly to: Date;
-  /** Ids around the span: an id may carry another time than the row, after a step of the clock. */
+  /** A wider range of ids: after a clock step, the time in an id can differ from the row's. */
   readonly firstId: string;
   readonly lastId: string;
-  /** What was asked for or what came, in cents. */
+  /** The requested or the confirmed amount, in cents. */
   readonly amount: bigint | null;
   readonly organizationId: string | null;
 }
@@ -83,11 +83,15 @@ export function payinsCreatedWithin(
   tx: Tx,
   { from, to, firstId, lastId, amount, organizationId }: CreatedWithin,
   limit: number,
-): Promise<PayinKey[]> {
-  return keys(tx, CREATED_WITHIN, [firstId, lastId, from, to, amount, organizationId, limit]);
+): Promise<PayinRowId[]> {
+  return findRowIds(tx, CREATED_WITHIN, [firstId, lastId, from, to, amount, organizationId, limit]);
 }
 
-async function keys(tx: Tx, search: ReturnType<typeof statement>, values: unknown[]): Promise<PayinKey[]> {
-  const rows = await tx.query<KeyRow>(search, values);
+async function findRowIds(
+  tx: Tx,
+  search: ReturnType<typeof statement>,
+  values: unknown[],
+): Promise<PayinRowId[]> {
+  const rows = await tx.query<RowId>(search, values);
   return rows.map((row) => ({ organizationId: row.organization_id, id: row.id }));
 }

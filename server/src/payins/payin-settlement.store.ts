@@ -4,29 +4,29 @@ import { type Cents, cents } from '../kit/money.ts';
 export interface SettlingPayin {
   readonly organizationId: string;
   readonly id: string;
-  /** What waits for it in the organization's pending account: what came in, of a link's payin no more than its amount. */
+  /** The payin's part of the pending balance: the amount received, for a payment link at most its amount. */
   readonly amount: Cents;
-  /** A status that we queried listed its payment, or an operator released it: nothing else settles. */
+  /** A queried status listed the payment, or an operator released it. Other payins must not settle. */
   readonly verified: boolean;
 }
 
-/** Beyond the amount of a payment link nothing is the merchant's. */
+/** The excess over the amount of a payment link does not belong to the merchant. */
 const SETTLING = `case when p.payment_link_id is null then p.confirmed_amount_in_cents else least(p.confirmed_amount_in_cents, p.amount_in_cents) end as settling_in_cents`;
 
 const VERIFIED = 'num_nonnulls(p.payment_verified_at, p.settlement_released_at) > 0 as verified';
 
-const CLAIM = statement(
-  'payin-settlement.claim',
-  // Another run's payins are passed over, not waited for; what it leaves is found by the next round.
+const LOCK_DUE = statement(
+  'payin-settlement.lock-due',
+  // Skips payins that a concurrent run has locked; the next run finds those it leaves.
   `select p.organization_id, p.id, ${SETTLING}, ${VERIFIED} from caudal.payins p
    where p.settles_at <= caudal.now() and p.status = 'CONFIRMED' and p.settlement_status = 'PENDING_SETTLEMENT'
    order by p.settles_at limit $1
    for update skip locked`,
 );
 
-/** Up to `most` payins whose money may become available, longest due first. They are this transaction's until it ends. */
+/** Locks up to `limit` payins that are due to settle, oldest first, until the transaction ends. */
 export async function lockSettlingPayins(tx: Tx, limit: number): Promise<SettlingPayin[]> {
-  return (await tx.query<SettlingRow>(CLAIM, [limit])).map(settlingPayin);
+  return (await tx.query<SettlingRow>(LOCK_DUE, [limit])).map(settlingPayinFromRow);
 }
 
 const RELOCK = statement(
@@ -37,36 +37,36 @@ const RELOCK = statement(
    order by p.organization_id, p.id for update of p`,
 );
 
-/** Those of them that nobody has settled meanwhile. */
+/** Locks those of the payins that are still unsettled. */
 export async function relockSettling(tx: Tx, payins: readonly SettlingPayin[]): Promise<SettlingPayin[]> {
   const rows = await tx.query<SettlingRow>(RELOCK, [
     payins.map((payin) => payin.organizationId),
     payins.map((payin) => payin.id),
   ]);
-  return rows.map(settlingPayin);
+  return rows.map(settlingPayinFromRow);
 }
 
-const PUT_OFF = statement(
-  'payin-settlement.put-off',
+const POSTPONE = statement(
+  'payin-settlement.postpone',
   `update caudal.payins p set settles_at = caudal.now() + interval '1 hour'
    from unnest($1::uuid[], $2::uuid[]) as w (organization_id, id)
    where p.organization_id = w.organization_id and p.id = w.id and p.settles_at is not null`,
 );
 
-/** Out of the way of the others, and not forgotten. */
+/** Retries in an hour, so that these payins do not block the others. */
 export async function postponeSettling(tx: Tx, payins: readonly SettlingPayin[]): Promise<void> {
-  await tx.query(PUT_OFF, [payins.map((payin) => payin.organizationId), payins.map((payin) => payin.id)]);
+  await tx.query(POSTPONE, [payins.map((payin) => payin.organizationId), payins.map((payin) => payin.id)]);
 }
 
 const QUERY_FIRST = statement(
   'payin-settlement.query-first',
   `with moment as materialized (select caudal.now() as at)
-   update caudal.payins p set settles_at = null, rail_task = 'ask', rail_due_at = moment.at, leased_until = null, lease_token = null
+   update caudal.payins p set settles_at = null, rail_task = 'poll', rail_due_at = moment.at, leased_until = null, lease_token = null
    from moment, unnest($1::uuid[], $2::uuid[]) as w (organization_id, id)
    where p.organization_id = w.organization_id and p.id = w.id and p.settles_at is not null`,
 );
 
-/** The rail is queried about their payment at once; the answer sets the time to settle again. */
+/** Polls the rail about unverified payments immediately; the answer sets their settlement time again. */
 export async function queryBeforeSettling(
   tx: Tx,
   payins: readonly Pick<SettlingPayin, 'organizationId' | 'id'>[],
@@ -82,7 +82,7 @@ interface SettlingRow {
   verified: boolean;
 }
 
-function settlingPayin(row: SettlingRow): SettlingPayin {
+function settlingPayinFromRow(row: SettlingRow): SettlingPayin {
   return {
     organizationId: row.organization_id,
     id: row.id,

@@ -2,7 +2,7 @@ import { pesos } from '../kit/money.ts';
 import type { Payin } from './payin.ts';
 import { checkoutUrl, type ViewDeps } from './payin.view.ts';
 
-/** `data` of a payin's events. The QR picture is never part of it: it can be made from the payin at any time. */
+/** `data` of a payin's events. It omits the QR image, which can be rendered from the payin at any time. */
 export function payinEventData(
   deps: Pick<ViewDeps, 'cell' | 'checkoutUrl' | 'checkoutTokens'>,
   organizationNumber: number,

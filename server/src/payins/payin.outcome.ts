@@ -3,10 +3,10 @@ import type { CollectionStatus, Payment, RailErrorCode, RailNotification } from 
 import { isFinal, type PayinStatus } from './payin.states.ts';
 import type { PayinErrorCode } from './payin.ts';
 
-/** Which amounts confirm a direct payin: only the requested one, or whatever arrives. */
+/** Which amounts confirm a direct payin: only the requested amount, or any amount. */
 export type AmountPolicy = 'EXACT' | 'ANY';
 
-/** Why a payin changes, as its history says it. */
+/** Why a payin changes, as recorded in its history. */
 type TransitionReason =
   | 'paid_on_notification'
   | 'paid_on_poll'
@@ -21,28 +21,27 @@ type TransitionReason =
 export interface Transition {
   readonly to: 'CONFIRMED' | 'DECLINED' | 'CANCELED';
   readonly confirmedAmount: Cents | null;
-  /** The network's id of the payment that decided. */
+  /** The network's id of the deciding payment. */
   readonly endToEndId?: string | undefined;
   readonly errorCode: PayinErrorCode | null;
-  /** Whether what came becomes the merchant's by and by. */
+  /** Whether the received money settles to the merchant. */
   readonly settles: boolean;
-  /** The payment that confirms it. */
   readonly payment: TransitionPayment | null;
   readonly cause: TransitionReason;
 }
 
 interface TransitionPayment {
   readonly executionId: string;
-  /** Whether a status that we queried lists it. A notification alone confirms a payin, but settles nothing. */
+  /** Whether a queried status lists the payment. A notification alone confirms a payin, but does not let it settle. */
   readonly verified: boolean;
 }
 
-/** Money that came, and where it goes: to the merchant, or to suspense because of an detectedAnomaly an operator must see. */
+/** Received money and its account: the merchant's pending balance, or suspense when an operator must resolve an anomaly. */
 export interface Posting {
   readonly executionId: string;
   readonly amount: Cents;
   readonly into: 'pending' | 'suspense';
-  /** What came in the same execution beyond the amount. */
+  /** The part of an execution that exceeds the requested amount. */
   readonly excess?: true;
 }
 
@@ -57,118 +56,116 @@ export interface DetectedAnomaly {
     | 'unconfirmed'
     | 'payment_not_listed';
   readonly executionId: string | null;
-  /** In suspense; null when no money came with it. */
+  /** The amount in suspense; null when no money was received. */
   readonly amount: Cents | null;
 }
 
 export interface Decision {
-  readonly move: Transition | null;
+  readonly transition: Transition | null;
   readonly postings: readonly Posting[];
-  readonly detectedAnomalies: readonly DetectedAnomaly[];
+  readonly anomalies: readonly DetectedAnomaly[];
   /** The rail lists the payment that confirmed the payin: its money may settle. */
   readonly verifies: boolean;
   /** The network's id of the verified payment, when the rail lists one. */
   readonly endToEndId?: string | undefined;
 }
 
-/** Of a CONFIRMED payin: the payment that only a notification has reported so far. */
+/** The payment of a CONFIRMED payin that only a notification has reported so far. */
 interface UnverifiedPayment {
   /** Null when an earlier version confirmed the payin. */
   readonly executionId: string | null;
   readonly amount: Cents;
-  /** The rail, queried now, would list the payment if there were one. */
+  /** The rail's processing time has passed: a status that does not list the payment is conclusive. */
   readonly pastProcessingTime: boolean;
 }
 
-/** A payin as far as its outcome depends on it. */
+/** The state of a payin that its outcome depends on. */
 export interface OutcomeInput {
   readonly status: PayinStatus;
   readonly amount: Cents;
-  /** By the database's clock. */
+  /** By the database clock. */
   readonly expired: boolean;
-  /** Whether everything that was ever sent to its rail has had the longest time the rail takes, and nothing came of it. */
-  readonly nothingUnderWay: boolean;
-  /** Whether the rail once said that it has the collection. */
+  /** The rail never acknowledged the collection, and its maximum processing time has passed since the last order, if any. */
+  readonly noOrderInFlight: boolean;
+  /** Whether the rail has acknowledged the collection. */
   readonly opened: boolean;
-  /** Of the payment link it is an attempt of: whether that still waits for its money. */
+  /** The state of the payment link this payin is an attempt of; null for a direct payin. */
   readonly link: 'waiting' | 'ended' | null;
-  /** Of its organization; decides about direct payins. */
+  /** The organization's policy; it applies to direct payins only. */
   readonly amountPolicy: AmountPolicy;
-  /** Null when it is not CONFIRMED, or its payment is verified, released or reversed. */
+  /** Null when the payin is not CONFIRMED, or its payment is verified, released or reversed. */
   readonly unverified: UnverifiedPayment | null;
-  /** An operator reversed its payment: what the rail lists now came late. */
+  /** An operator reversed the payment: a payment that the rail lists now counts as late. */
   readonly reversed: boolean;
-  /** An operator ends it when the rail, queried for it, lists no payment: its rail never would. */
+  /** An operator ends the payin if the rail lists no payment for it, because the rail itself never ends it. */
   readonly operatorEnds?: boolean;
 }
 
-const NOTHING: Decision = { move: null, postings: [], detectedAnomalies: [], verifies: false };
+const NOTHING: Decision = { transition: null, postings: [], anomalies: [], verifies: false };
 
 /**
- * A message is believed when it says what was to be expected: the payment we asked for, of an open payin. Everything else
- * (another amount, an end without money, money for what has ended or is unknown) is `doubtful`: the rail is asked
- * about it, and its answer decides. What is believed confirms the payin; it settles only after the rail, queried, lists
- * the payment too.
- * @param isBooked whether the money of an execution is in the ledger already
- * @param isReversed whether an operator reversed the booking of an execution, and no status has listed it since
+ * Decides from an unverified notification. Only the expected one is applied directly: the exact amount for an open payin.
+ * Everything else (another amount, an end without money, money for a final or unknown payin) is `needs_verification`: the
+ * rail is polled, and its status decides. A notification confirms the payin, but the payin settles only after a queried
+ * status lists the payment.
+ * @param isPosted whether the execution is already in the ledger
+ * @param isReversed whether an operator reversed the posting of the execution, and no status has listed it since
  */
 export function decideFromNotification(
   payin: OutcomeInput | null,
   notification: RailNotification,
-  isBooked: (executionId: string) => boolean,
+  isPosted: (executionId: string) => boolean,
   isReversed: (executionId: string) => boolean,
 ): Decision | 'duplicate' | 'needs_verification' {
   if (notification.kind === 'paid') {
-    if (isBooked(notification.executionId)) return 'duplicate';
-    // The rail did not list this execution before. Another notification of it proves nothing: only a status does.
+    if (isPosted(notification.executionId)) return 'duplicate';
+    // The rail did not list this execution before. Another notification proves nothing; only a status does.
     if (isReversed(notification.executionId)) return 'needs_verification';
     if (payin === null || isFinal(payin.status) || notification.amount !== payin.amount)
       return 'needs_verification';
-    // Its money would wait in suspense, where an operator may credit it: that too needs a status that lists it.
+    // The money would go to suspense, where an operator may credit it. That requires a status that lists it.
     if (payin.link === 'ended') return 'needs_verification';
     return received(payin, notification, 'paid_on_notification');
   }
   if (payin === null) return 'needs_verification';
   if (payin.status === 'CONFIRMED')
-    return notification.kind === 'refused'
-      ? 'duplicate'
-      : { ...NOTHING, detectedAnomalies: [contradiction()] };
+    return notification.kind === 'refused' ? 'duplicate' : { ...NOTHING, anomalies: [contradiction()] };
   if (isFinal(payin.status)) return 'duplicate';
-  // Past its time a refusal may be the answer to our own closing: then the rail is asked, as for any end.
+  // After the expiry, a rejection may be caused by our own close call, so the rail is polled as for any other end.
   const refused = notification.kind === 'refused' && !payin.expired;
   return refused
-    ? { ...NOTHING, move: ended(notification.errorCode, 'order_refused') }
+    ? { ...NOTHING, transition: ended(notification.errorCode, 'order_refused') }
     : 'needs_verification';
 }
 
 /**
- * How a collection stands at its rail, by the rail's own answer: that is believed. Each payment is booked once. One
- * payment decides about an open payin, by its amount; the rest goes to suspense.
- * @param told the message that led to asking, if one did
+ * Decides from a queried status, which is authoritative. Each payment is posted once. The amount of one payment decides an
+ * open payin; all other payments go to suspense.
+ * @param notification the notification that led to the query, if any
  */
 export function decideFromStatus(
   payin: OutcomeInput | null,
   railStatus: Pick<CollectionStatus, 'state' | 'payments' | 'errorCode'>,
-  isBooked: (executionId: string) => boolean,
+  isPosted: (executionId: string) => boolean,
   notification: RailNotification | null,
 ): Decision {
-  const fresh = distinct(railStatus.payments).filter((payment) => !isBooked(payment.executionId));
-  const [first, ...rest] = payin !== null && !isFinal(payin.status) ? inOrder(payin, fresh) : [];
-  const odd = first === undefined ? fresh : rest;
+  const fresh = distinct(railStatus.payments).filter((payment) => !isPosted(payment.executionId));
+  const [first, ...rest] = payin !== null && !isFinal(payin.status) ? byPriority(payin, fresh) : [];
+  const unexpected = first === undefined ? fresh : rest;
   const base =
     payin !== null && first !== undefined
       ? received(payin, first, 'paid_on_poll')
-      : { ...NOTHING, move: endOf(payin, railStatus) };
-  const status = base.move?.to ?? payin?.status ?? null;
-  const verification = payin?.unverified ? verify(payin.unverified, railStatus.payments, isBooked) : null;
+      : { ...NOTHING, transition: endWithoutMoney(payin, railStatus) };
+  const status = base.transition?.to ?? payin?.status ?? null;
+  const verification = payin?.unverified ? verify(payin.unverified, railStatus.payments, isPosted) : null;
   return {
-    move: base.move,
-    postings: [...base.postings, ...odd.map((payment) => posting(payment, 'suspense'))],
-    detectedAnomalies: [
-      ...base.detectedAnomalies,
-      ...odd.map((payment) => tooMuch(payment, status, payin?.reversed ?? false)),
-      ...unfit(status, railStatus, notification),
-      ...(payin !== null && base.move === null ? stuck(payin, railStatus) : []),
+    transition: base.transition,
+    postings: [...base.postings, ...unexpected.map((payment) => posting(payment, 'suspense'))],
+    anomalies: [
+      ...base.anomalies,
+      ...unexpected.map((payment) => unexpectedPayment(payment, status, payin?.reversed ?? false)),
+      ...unconfirmedNotification(status, railStatus, notification),
+      ...(payin !== null && base.transition === null ? stuck(payin, railStatus) : []),
       ...(payin?.unverified && verification === 'not_listed' ? [notListed(payin.unverified)] : []),
     ],
     verifies: typeof verification === 'object' && verification !== null,
@@ -177,16 +174,16 @@ export function decideFromStatus(
 }
 
 /**
- * The payment that confirmed the payin, when the rail lists it. It is the amount we queried that counts: another amount
- * under the same execution is not the payment that was booked, and waiting does not change it.
+ * Looks up the payment that confirmed the payin in the queried status. The listed amount counts: another amount under the
+ * same execution is not the payment that was posted, and waiting does not change it.
  */
 function verify(
   { executionId, amount, pastProcessingTime }: UnverifiedPayment,
   payments: readonly Payment[],
-  isBooked: (executionId: string) => boolean,
+  isPosted: (executionId: string) => boolean,
 ): Payment | 'not_listed' | null {
   const same = payments.filter((payment) =>
-    executionId === null ? isBooked(payment.executionId) : payment.executionId === executionId,
+    executionId === null ? isPosted(payment.executionId) : payment.executionId === executionId,
   );
   const listed = same.find((payment) => payment.amount === amount);
   if (listed) return listed;
@@ -194,8 +191,8 @@ function verify(
 }
 
 /**
- * Whether the rail's answer bears a message out. When not, the answer may simply be older: a rail's books follow its
- * messages by a moment.
+ * Whether a queried status confirms a notification. If not, the status may just be older: a rail's status can lag behind
+ * its notifications.
  */
 export function isConfirmedBy(
   payin: OutcomeInput | null,
@@ -207,15 +204,15 @@ export function isConfirmedBy(
   return payments.length > 0 || (payin !== null && (state !== 'open' || isFinal(payin.status)));
 }
 
-/** An answer that leaves an open payin open for ever: somebody must look, and the rail is asked on. */
+/** Detects a status that would leave the payin open indefinitely. An operator must look; polling continues. */
 function stuck(
   payin: OutcomeInput,
   { state, payments }: Pick<CollectionStatus, 'state' | 'payments'>,
 ): DetectedAnomaly[] {
   if (isFinal(payin.status)) return [];
-  const [booked] = payments;
-  // Its money was booked for another: a message named the wrong collection.
-  if (booked) return [{ kind: 'contradiction', executionId: booked.executionId, amount: null }];
+  const [posted] = payments;
+  // The payment is posted to another payin: a notification named the wrong collection.
+  if (posted) return [{ kind: 'contradiction', executionId: posted.executionId, amount: null }];
   return state === 'not_found' && payin.opened && payin.expired ? [contradiction()] : [];
 }
 
@@ -224,10 +221,10 @@ function distinct(payments: readonly Payment[]): Payment[] {
 }
 
 /**
- * Only the rail's clear word ends an open payin without money. Payments it lists here are all booked, and so for other
- * payins, because an open payin has none: only an operator can end that.
+ * Only a conclusive status ends an open payin without money. Payments listed here are all posted, and to other payins,
+ * because an open payin has none: only an operator can end such a payin.
  */
-function endOf(
+function endWithoutMoney(
   payin: OutcomeInput | null,
   { state, payments, errorCode }: Pick<CollectionStatus, 'state' | 'payments' | 'errorCode'>,
 ): Transition | null {
@@ -237,14 +234,18 @@ function endOf(
   if (state === 'declined') return ended(errorCode ?? 'RAIL_REJECTED', 'declined_by_rail');
   if (!payin.expired) return null;
   if (state === 'closed') return ended('EXPIRED', 'expired_unpaid');
-  if (state === 'not_found' && payin.nothingUnderWay) return ended('EXPIRED', 'expired_never_sent');
+  if (state === 'not_found' && payin.noOrderInFlight) return ended('EXPIRED', 'expired_never_sent');
   return payin.operatorEnds ? ended('EXPIRED', 'ended_by_operator') : null;
 }
 
-const OF_THE_PAYER: ReadonlySet<RailErrorCode> = new Set(['PAYER_CANCELED', 'PAYER_ABANDONED', 'EXPIRED']);
+const PAYER_ERROR_CODES: ReadonlySet<RailErrorCode> = new Set([
+  'PAYER_CANCELED',
+  'PAYER_ABANDONED',
+  'EXPIRED',
+]);
 
 function ended(errorCode: RailErrorCode, cause: TransitionReason): Transition {
-  const canceled = OF_THE_PAYER.has(errorCode);
+  const canceled = PAYER_ERROR_CODES.has(errorCode);
   return {
     to: canceled ? 'CANCELED' : 'DECLINED',
     confirmedAmount: null,
@@ -256,9 +257,9 @@ function ended(errorCode: RailErrorCode, cause: TransitionReason): Transition {
 }
 
 /**
- * The payment that decides about an open payin. A direct payin and a payment link ask for their amount: what arrives
- * beyond it is in suspense, and so is less, or money for a link that has ended. Only an organization that takes any
- * amount has its direct payins confirmed with what arrived.
+ * Applies the deciding payment to an open payin. Direct payins and payment links request an exact amount: the excess, an
+ * underpayment, and money for an ended link go to suspense. Only with the `ANY` policy is a direct payin confirmed with
+ * the received amount.
  */
 function received(
   payin: OutcomeInput,
@@ -267,7 +268,7 @@ function received(
 ): Decision {
   const { executionId, endToEndId, amount } = payment;
   const direct = payin.link === null;
-  const move = {
+  const transition = {
     to: 'CONFIRMED',
     confirmedAmount: amount,
     endToEndId,
@@ -278,27 +279,27 @@ function received(
   } as const;
   const takesAny = direct && payin.amountPolicy === 'ANY';
   if (takesAny || (payin.link !== 'ended' && amount === payin.amount))
-    return { ...NOTHING, move, postings: [posting(payment, 'pending')] };
+    return { ...NOTHING, transition, postings: [posting(payment, 'pending')] };
   if (payin.link === 'ended' || amount < payin.amount)
     return {
       ...NOTHING,
-      move: direct ? underpaid(payment) : { ...move, settles: false },
+      transition: direct ? underpaid(payment) : { ...transition, settles: false },
       postings: [posting(payment, 'suspense')],
-      detectedAnomalies: [{ kind: payin.link === 'ended' ? 'paid_again' : 'underpaid', executionId, amount }],
+      anomalies: [{ kind: payin.link === 'ended' ? 'paid_again' : 'underpaid', executionId, amount }],
     };
   const excess = cents(amount - payin.amount);
   return {
     ...NOTHING,
-    move: direct ? { ...move, confirmedAmount: payin.amount } : move,
+    transition: direct ? { ...transition, confirmedAmount: payin.amount } : transition,
     postings: [
       { executionId, amount: payin.amount, into: 'pending' },
       { executionId, amount: excess, into: 'suspense', excess: true },
     ],
-    detectedAnomalies: [{ kind: 'overpaid', executionId, amount: excess }],
+    anomalies: [{ kind: 'overpaid', executionId, amount: excess }],
   };
 }
 
-/** A merchant that looks only at the event's name must not deliver goods for less than their price. */
+/** DECLINED, because a merchant that checks only the event name must not deliver goods that are underpaid. */
 function underpaid({ executionId, amount, endToEndId }: Omit<Payment, 'at'>): Transition {
   return {
     to: 'DECLINED',
@@ -318,7 +319,7 @@ function posting(
   return { executionId, amount, into };
 }
 
-function tooMuch(
+function unexpectedPayment(
   { executionId, amount }: Payment,
   status: PayinStatus | null,
   reversed: boolean,
@@ -336,8 +337,8 @@ function notListed({ executionId }: UnverifiedPayment): DetectedAnomaly {
   return { kind: 'payment_not_listed', executionId, amount: null };
 }
 
-/** A message that the rail, asked, does not stand by. */
-function unfit(
+/** Detects a notification that the queried status does not confirm. */
+function unconfirmedNotification(
   status: PayinStatus | null,
   railStatus: Pick<CollectionStatus, 'payments'>,
   notification: RailNotification | null,
@@ -355,10 +356,10 @@ function unfit(
 }
 
 /**
- * The one that came first decides; a rail that does not say when is taken in the order it lists them. A direct payin is
- * decided by a payment of its exact amount if there is one: an earlier mistake of the payer must not decline it.
+ * The earliest payment decides; without times, the rail's order counts. For a direct payin a payment of the exact amount
+ * comes first: an earlier mistake of the payer must not decline it.
  */
-function inOrder(payin: OutcomeInput, payments: readonly Payment[]): Payment[] {
+function byPriority(payin: OutcomeInput, payments: readonly Payment[]): Payment[] {
   const exactFirst = payin.link === null && payin.amountPolicy === 'EXACT';
   const rank = ({ amount }: Payment) => (exactFirst && amount !== payin.amount ? 1 : 0);
   return payments.toSorted((a, b) => rank(a) - rank(b) || (a.at?.getTime() ?? 0) - (b.at?.getTime() ?? 0));

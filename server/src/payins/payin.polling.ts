@@ -1,37 +1,37 @@
 import type { Rail } from '../rails/contract.ts';
 
-/** What is to be done next about a payin at its rail, and when. */
+/** The next task of a payin at its rail. `ask` queries its status. */
 export interface RailTask {
-  readonly task: 'ask' | 'close';
+  readonly task: 'poll' | 'close';
   readonly at: Date;
 }
 
 const MINUTE = 60_000;
 
 /**
- * When a rail is asked about a payin that has heard nothing, counted from its creation. A notice usually comes within
- * seconds; PSE is not asked before seven minutes (rails.md), for the payer is still at the bank.
+ * Poll times of a payin without notification, counted from its creation. A notification usually arrives within seconds.
+ * PSE is not polled in the first seven minutes, because the payer is still at the bank.
  */
-const ASK_AFTER_MS: Readonly<Record<Rail, readonly number[]>> = {
+const POLL_AFTER_MS: Readonly<Record<Rail, readonly number[]>> = {
   BRE_B: [0.5 * MINUTE, 5 * MINUTE, 20 * MINUTE],
   PSE: [7 * MINUTE, 12 * MINUTE, 20 * MINUTE, 36 * MINUTE],
 };
 
 /**
- * After its time a rail is asked until it has decided. PSE's collections cannot be closed by us, so that takes a while; a
- * Bre-B key that was closed and still does not stand as closed is a node whose books are behind.
+ * Poll interval after the expiry, until the rail reports a final status. This takes a while on PSE, where we cannot close
+ * collections. A Bre-B key that we closed and that is still reported open means that the node's status lags behind.
  */
 const AFTER_EXPIRY_MS: Readonly<Record<Rail, number>> = { BRE_B: 0.5 * MINUTE, PSE: 5 * MINUTE };
 
-/** As SQL, for the payins of a batch that all begin at one moment. */
+/** In seconds, for the SQL that inserts payins. */
 export const FIRST_POLL_SECONDS: Readonly<Record<Rail, number>> = {
-  BRE_B: (ASK_AFTER_MS.BRE_B[0] ?? 0) / 1000,
-  PSE: (ASK_AFTER_MS.PSE[0] ?? 0) / 1000,
+  BRE_B: (POLL_AFTER_MS.BRE_B[0] ?? 0) / 1000,
+  PSE: (POLL_AFTER_MS.PSE[0] ?? 0) / 1000,
 };
 
 /**
- * How long after a key was closed or a payin ended the rail is queried for the last time. A payment may have been in
- * progress, and its notification may be lost: only after the rail's processing time does the status list it for certain.
+ * Delay of the last poll after a key was closed or a payin ended. A payment may have been in progress and its notification
+ * lost: only after the rail's processing time is the status sure to list it.
  */
 export function lastPollMs(maxProcessingMs: number): number {
   return Math.max(MINUTE, maxProcessingMs);
@@ -39,13 +39,13 @@ export function lastPollMs(maxProcessingMs: number): number {
 
 interface Ended {
   readonly now: Date;
-  /** Since the payin reached its final state, by the database's clock. */
+  /** Since the payin reached its final state, by the database clock. */
   readonly endedMsAgo: number;
 }
 
 /**
- * What is still to be done about a payin that has ended: a key that was closed is asked about once more. A query that
- * verified the payment before that time came between the two.
+ * The last task of a payin that has ended: a closed Bre-B key is polled once more. An earlier query, which verified the
+ * payment before that time, does not count as the last one.
  */
 export function lastTask(
   rail: Rail,
@@ -60,19 +60,19 @@ export function lastTask(
   },
 ): RailTask | null {
   const afterMs = lastPollMs(maxProcessingMs);
-  const asked = justDone === 'ask' && endedMsAgo >= afterMs;
-  return rail === 'BRE_B' && !asked ? { task: 'ask', at: new Date(now.getTime() + afterMs) } : null;
+  const done = justDone === 'poll' && endedMsAgo >= afterMs;
+  return rail === 'BRE_B' && !done ? { task: 'poll', at: new Date(now.getTime() + afterMs) } : null;
 }
 
-const SHORTEST_VERIFICATION_MS = 1000;
-const LONGEST_VERIFICATION_MS = 60 * MINUTE;
-/** A payment that was reversed is looked for this long: then only a notification leads to another query. */
-const REVERSED_FOR_MS = 7 * 24 * 60 * MINUTE;
+const MIN_VERIFICATION_INTERVAL_MS = 1000;
+const MAX_VERIFICATION_INTERVAL_MS = 60 * MINUTE;
+/** A reversed payment is polled this long; after that only a notification leads to another query. */
+const MAX_REVERSED_POLLING_MS = 7 * 24 * 60 * MINUTE;
 
 /**
- * When the rail is queried again for a payment that it does not list. The pause grows with the time since the
- * confirmation. The first query that begins after the processing time decides, so it is not put off: it begins when that
- * time ends, or at once when it ended while this answer was on its way.
+ * The next poll for a payment that the rail does not list. The interval grows with the time since the confirmation. The
+ * first query that starts after the processing time decides, so it is not delayed: it starts when that time ends, or
+ * immediately if it ended while the current answer was in transit.
  */
 export function verificationTask({
   now,
@@ -82,32 +82,35 @@ export function verificationTask({
   reversed,
 }: Ended & {
   readonly maxProcessingMs: number;
-  /** The query that was just answered began after the processing time. */
+  /** The query that was just answered started after the processing time. */
   readonly decided: boolean;
   readonly reversed: boolean;
 }): RailTask | null {
-  if (reversed && endedMsAgo >= REVERSED_FOR_MS) return null;
-  const pause = Math.min(Math.max(endedMsAgo / 2, SHORTEST_VERIFICATION_MS), LONGEST_VERIFICATION_MS);
+  if (reversed && endedMsAgo >= MAX_REVERSED_POLLING_MS) return null;
+  const interval = Math.min(
+    Math.max(endedMsAgo / 2, MIN_VERIFICATION_INTERVAL_MS),
+    MAX_VERIFICATION_INTERVAL_MS,
+  );
   const untilDecision = Math.max(maxProcessingMs - endedMsAgo, 0);
-  const afterMs = decided ? pause : Math.min(pause, untilDecision);
-  return { task: 'ask', at: new Date(now.getTime() + Math.ceil(afterMs)) };
+  const afterMs = decided ? interval : Math.min(interval, untilDecision);
+  return { task: 'poll', at: new Date(now.getTime() + Math.ceil(afterMs)) };
 }
 
-interface Moment {
+interface OpenPayin {
   readonly createdAt: Date;
   readonly expiresAt: Date;
   readonly now: Date;
-  /** Whether what was just done was closing it. */
+  /** Whether the task just done was `close`. */
   readonly closed: boolean;
 }
 
-export function nextTask(rail: Rail, { createdAt, expiresAt, now, closed }: Moment): RailTask {
-  const later = ASK_AFTER_MS[rail]
+export function nextTask(rail: Rail, { createdAt, expiresAt, now, closed }: OpenPayin): RailTask {
+  const later = POLL_AFTER_MS[rail]
     .map((after) => createdAt.getTime() + after)
     .find((at) => at > now.getTime() && at < expiresAt.getTime());
-  if (later !== undefined) return { task: 'ask', at: new Date(later) };
-  const task = rail === 'BRE_B' ? 'close' : 'ask';
-  // Asked late, and its time is over: it is closed at once. Closed already, and still open by the rail's books: later.
-  const atOnce = now < expiresAt || (task === 'close' && !closed);
-  return { task, at: atOnce ? expiresAt : new Date(now.getTime() + AFTER_EXPIRY_MS[rail]) };
+  if (later !== undefined) return { task: 'poll', at: new Date(later) };
+  const task = rail === 'BRE_B' ? 'close' : 'poll';
+  // Polled after its expiry: close it immediately. Already closed, but still open by the rail's status: retry later.
+  const atExpiry = now < expiresAt || (task === 'close' && !closed);
+  return { task, at: atExpiry ? expiresAt : new Date(now.getTime() + AFTER_EXPIRY_MS[rail]) };
 }

@@ -1,13 +1,13 @@
-import { openCustomer } from '../customers/customer.seal.ts';
-import { CLAIM } from '../db/lease.ts';
+import { decryptCustomer } from '../customers/customer.encryption.ts';
+import { LEASE_INTERVAL } from '../db/lease.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import type { SecretKey } from '../kit/crypto.ts';
 import { type Cents, cents } from '../kit/money.ts';
 import { FIRST_POLL_SECONDS } from './payin.polling.ts';
-import { NOT_YET } from './payin.states.ts';
+import { NO_STATUS } from './payin.states.ts';
 import type { Payin, PayinSource } from './payin.ts';
 
-/** A payin about to be written. Its times are the database's. */
+/** A payin to insert. The database sets its times. */
 export interface NewPayin {
   readonly id: string;
   readonly leaseToken: string;
@@ -15,21 +15,21 @@ export interface NewPayin {
   readonly amount: Cents;
   readonly status: 'PENDING' | 'PROCESSING';
   readonly reference: string;
-  readonly sealedCustomer: Buffer | null;
+  readonly encryptedCustomer: Buffer | null;
   readonly callbackUrl: string | null;
   readonly source: PayinSource;
-  /** The rail must be spoken to before the payer can pay; the process that creates it is at it already. */
+  /** Needs a rail call before it can be paid; the creating process holds the lease. */
   readonly railDue: boolean;
   /** The payment link it is an attempt of. */
   readonly paymentLinkId: string | null;
-  /** Null: an hour. */
+  /** Null: one hour after the creation. */
   readonly expiresAt: Date | null;
 }
 
 const LIFETIME = "interval '1 hour'";
 
-/** A Bre-B payin is asked about by and by; a PSE payin without its payer is only to be ended when its time is over. */
-const FIRST_TASK = "case when rail_due then 'open' when rail = 'BRE_B' then 'ask' else 'close' end";
+/** A Bre-B payin is polled on schedule; a PSE payin without a payer only has to be ended when it expires. */
+const FIRST_TASK = "case when rail_due then 'open' when rail = 'BRE_B' then 'poll' else 'close' end";
 const FIRST_DUE = `case when rail_due then at when rail = 'BRE_B' then at + interval '${FIRST_POLL_SECONDS.BRE_B} seconds' else coalesce(expires_at, at + ${LIFETIME}) end`;
 
 const INSERT = statement(
@@ -43,23 +43,23 @@ const INSERT = statement(
    ),
    history as (
      insert into caudal.payin_history (organization_id, payin_id, from_status, to_status, cause, at)
-     select organization_id, id, '${NOT_YET}', status, 'created', at from new, moment
+     select organization_id, id, '${NO_STATUS}', status, 'created', at from new, moment
    ),
    keys as (
      insert into caudal.breb_keys (key, organization_id, payin_id, minted_at, register_due_at, leased_until, lease_token)
-     select key, organization_id, id, at, at, clock_timestamp() + ${CLAIM}, lease_token from new, moment where key is not null
+     select key, organization_id, id, at, at, clock_timestamp() + ${LEASE_INTERVAL}, lease_token from new, moment where key is not null
    )
    insert into caudal.payins (organization_id, id, amount_in_cents, currency, rail, status, reference, customer, callback_url,
      breb_key_type, breb_key, pse_bank, pse_person_type, payment_link_id, created_at, updated_at, expires_at, rail_task, rail_due_at, rail_sent_at,
      leased_until, lease_token)
    select organization_id, id, amount, 'COP', rail, status, reference, customer, callback_url, key_type, key, bank, person_type,
      payment_link_id, at, at, coalesce(expires_at, at + ${LIFETIME}), ${FIRST_TASK}, ${FIRST_DUE}, case when rail_due then at end,
-     case when rail_due then clock_timestamp() + ${CLAIM} end, case when rail_due then lease_token end
+     case when rail_due then clock_timestamp() + ${LEASE_INTERVAL} end, case when rail_due then lease_token end
    from new, moment
    returning created_at, expires_at`,
 );
 
-/** @returns when they were created and when they expire: one moment for all that do not say otherwise */
+/** @returns the creation time and the default expiry, which are the same for the whole batch */
 export async function insertPayins(
   tx: Tx,
   payins: readonly NewPayin[],
@@ -71,7 +71,7 @@ export async function insertPayins(
     payins.map((payin) => payin.source.rail),
     payins.map((payin) => payin.status),
     payins.map((payin) => payin.reference),
-    payins.map((payin) => payin.sealedCustomer),
+    payins.map((payin) => payin.encryptedCustomer),
     payins.map((payin) => payin.callbackUrl),
     payins.map(({ source }) => (source.rail === 'BRE_B' ? source.keyType : null)),
     payins.map(({ source }) => (source.rail === 'BRE_B' ? source.key : null)),
@@ -82,7 +82,7 @@ export async function insertPayins(
     payins.map((payin) => payin.paymentLinkId),
     payins.map((payin) => payin.expiresAt),
   ]);
-  if (!row) throw new Error('no payin was inserted');
+  if (!row) throw new Error('the insert of payins returned no row');
   return { createdAt: row.created_at, expiresAt: row.expires_at };
 }
 
@@ -129,7 +129,7 @@ const FIND_ONE = statement(
   `select ${PAYIN_COLUMNS} from caudal.payins p where p.organization_id = $1 and p.id = $2`,
 );
 
-/** Rows, not payins: the customer is opened by whoever holds the organization's key. */
+/** @returns rows with encrypted customers: the caller decrypts them with the organization's data key */
 export async function findPayins(
   tx: Tx,
   wanted: readonly { organizationId: string; id: string }[],
@@ -143,10 +143,10 @@ export async function findPayin(tx: Tx, organizationId: string, id: string): Pro
   return row ?? null;
 }
 
-export function payinOf(row: PayinRow, dataKey: SecretKey): Payin {
+export function payinFromRow(row: PayinRow, dataKey: SecretKey): Payin {
   return {
     ...payinWithoutCustomer(row),
-    customer: openCustomer(dataKey, row.customer, {
+    customer: decryptCustomer(dataKey, row.customer, {
       table: 'payins',
       organizationId: row.organization_id,
       id: row.id,
@@ -154,7 +154,7 @@ export function payinOf(row: PayinRow, dataKey: SecretKey): Payin {
   };
 }
 
-/** For whoever needs no customer: it stays encrypted. */
+/** For callers that do not need the customer: it stays encrypted. */
 export function payinWithoutCustomer(row: PayinRow): Payin {
   return {
     id: row.id,
@@ -168,7 +168,7 @@ export function payinWithoutCustomer(row: PayinRow): Payin {
     paymentLinkId: row.payment_link_id,
     customer: null,
     callbackUrl: row.callback_url,
-    source: sourceOf(row),
+    source: sourceFromRow(row),
     endToEndId: row.end_to_end_id,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
@@ -178,7 +178,7 @@ export function payinWithoutCustomer(row: PayinRow): Payin {
   };
 }
 
-function sourceOf(row: PayinRow): PayinSource {
+function sourceFromRow(row: PayinRow): PayinSource {
   if (row.rail === 'BRE_B' && row.breb_key !== null && row.breb_key_type !== null) {
     return { rail: 'BRE_B', keyType: row.breb_key_type, key: row.breb_key };
   }
@@ -189,5 +189,5 @@ function sourceOf(row: PayinRow): PayinSource {
         : null;
     return { rail: 'PSE', bank: row.pse_bank, personType: row.pse_person_type, page };
   }
-  throw new Error('a payin without the data of its rail');
+  throw new Error(`payin ${row.id} has no data for its rail ${row.rail}`);
 }

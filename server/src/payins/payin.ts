@@ -7,18 +7,18 @@ export const KEY_TYPES = ['SINGLE_USE', 'QR_CODE'] as const;
 export const PERSON_TYPES = ['INDIVIDUAL', 'BUSINESS'] as const;
 export const SETTLEMENT_STATUSES = ['PENDING_SETTLEMENT', 'SETTLED', 'REVERSED'] as const;
 
-/** The rails' codes, and the one that this service decides: less arrived than the payin requests. */
+/** The rails' codes, and the one this service sets: the payer paid less than requested. */
 export const PAYIN_ERROR_CODES = [...ERROR_CODES, 'UNDERPAID'] as const;
 export type PayinErrorCode = (typeof PAYIN_ERROR_CODES)[number];
 
-/** What a payin says about its rail. */
+/** The rail-specific data of a payin. */
 export type PayinSource =
   | { readonly rail: 'BRE_B'; readonly keyType: (typeof KEY_TYPES)[number]; readonly key: string }
   | {
       readonly rail: 'PSE';
       readonly bank: string;
       readonly personType: (typeof PERSON_TYPES)[number];
-      /** The bank's page, once known, since when, and the CUS under which PSE knows the transaction. */
+      /** The bank page once known, the time it became known, and PSE's trace number (CUS) of the transaction. */
       readonly page: { readonly url: string; readonly at: Date; readonly cus: string | null } | null;
     };
 
@@ -35,7 +35,7 @@ export interface Payin {
   readonly customer: Customer | null;
   readonly callbackUrl: string | null;
   readonly source: PayinSource;
-  /** Bre-B: the network's id of the payment that decided it. */
+  /** Bre-B: the network's id of the deciding payment. */
   readonly endToEndId: string | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -45,8 +45,8 @@ export interface Payin {
 }
 
 /**
- * The payin as the creation answered it: what a repeat of the request gets. The bank's page is part of it as soon as
- * it is known; a later state never is.
+ * The payin as returned by its creation, for a replayed request. It includes the bank page as soon as that is known, but
+ * never a later state.
  */
 export function asCreated(payin: Payin): Payin {
   const {
@@ -62,7 +62,7 @@ export function asCreated(payin: Payin): Payin {
     expiresAt,
   } = payin;
   const page = source.rail === 'PSE' ? source.page : null;
-  // Member by member: a field that is added later must be thought about here, or a repeat would show a later state.
+  // Lists every field instead of spreading: a new field must be considered here, or a replay could show a later state.
   return {
     id,
     organizationId,

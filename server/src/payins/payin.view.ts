@@ -1,12 +1,12 @@
+import type { EncryptedTokens } from '../kit/encrypted-token.ts';
 import { pesos } from '../kit/money.ts';
-import type { SealedTokens } from '../kit/sealed-token.ts';
 import { brebQr, type QrMerchant } from './breb-qr.ts';
 import type { Payin } from './payin.ts';
 
 export interface ViewDeps {
   readonly cell: number;
   readonly checkoutUrl: string;
-  readonly checkoutTokens: SealedTokens;
+  readonly checkoutTokens: EncryptedTokens;
   readonly qrNetwork: { readonly network: string; readonly networkId: string };
 }
 
@@ -14,7 +14,7 @@ export interface ViewOwner extends QrMerchant {
   readonly number: number;
 }
 
-/** The payin's page. Its address carries a secret of its own, not the id. */
+/** The URL of the payin's checkout page. It contains an encrypted token instead of the id. */
 export function checkoutUrl(
   deps: Pick<ViewDeps, 'cell' | 'checkoutUrl' | 'checkoutTokens'>,
   organizationNumber: number,
@@ -23,7 +23,7 @@ export function checkoutUrl(
   return `${deps.checkoutUrl}/p/${deps.checkoutTokens.make({ organizationNumber, id: payinId }, deps.cell)}`;
 }
 
-/** The payin object of the interface, members in its order. */
+/** The payin object of the API, with the fields in the documented order. */
 export function payinView(deps: ViewDeps, owner: ViewOwner, payin: Payin) {
   return {
     id: payin.id,
@@ -50,7 +50,7 @@ export function payinView(deps: ViewDeps, owner: ViewOwner, payin: Payin) {
   };
 }
 
-/** In the list the customer is a string: the JSON text of the object (interface.md). */
+/** In lists, `inlineCustomer` is the JSON text of the object: the API contract requires it. */
 export function payinListView(deps: ViewDeps, owner: ViewOwner, payin: Payin) {
   return {
     ...payinView(deps, owner, payin),
@@ -73,7 +73,7 @@ function sourceData(deps: ViewDeps, owner: ViewOwner, payin: Payin) {
       endToEndId,
     };
   }
-  // Until the payer has given the details PSE needs, our own page stands in for the bank's.
+  // Until the payer has entered the details that PSE requires, `pseUrl` is our checkout page.
   const awaitingDetails = payin.customer === null && payin.status === 'PENDING';
   const pseUrl = source.page?.url ?? (awaitingDetails ? page() : null);
   return { pseUrl, bank: source.bank, cus: source.page?.cus ?? null };

@@ -1,11 +1,11 @@
-import { CLAIM } from '../db/lease.ts';
+import { LEASE_INTERVAL } from '../db/lease.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import { FIRST_POLL_SECONDS } from './payin.polling.ts';
 import { statesBefore } from './payin.states.ts';
 import { PAYIN_COLUMNS, type PayinRow } from './payin.store.ts';
 
 const LEASE_DUE = statement(
-  'pse-payin.claim',
+  'pse-payin.lease',
   `with due as (
      select organization_id, id, rail_sent_at from caudal.payins
      where rail = 'PSE' and rail_task = 'open' and rail_due_at <= caudal.now()
@@ -14,7 +14,7 @@ const LEASE_DUE = statement(
      order by rail_due_at limit $2 for update skip locked
    )
    update caudal.payins p set
-     leased_until = clock_timestamp() + ${CLAIM}, lease_token = $1,
+     leased_until = clock_timestamp() + ${LEASE_INTERVAL}, lease_token = $1,
      rail_sent_at = case when expires_at > caudal.now() then caudal.now() else p.rail_sent_at end
    from due where p.organization_id = due.organization_id and p.id = due.id
    returning ${PAYIN_COLUMNS}, p.rail_attempts, p.expires_at <= caudal.now() as expired,
@@ -24,17 +24,17 @@ const LEASE_DUE = statement(
 
 export interface DuePsePayin extends PayinRow {
   rail_attempts: number;
-  /** It can no longer be paid, so it is no longer to be opened. */
+  /** The payin can no longer be paid, so it is not opened at the rail. */
   expired: boolean;
   organization_number: number;
-  /** Since an order may last have left for the rail; null when none has. */
+  /** Since the last time an order may have been sent to the rail; null when none was. */
   sent_ms_ago: number | null;
 }
 
 /**
- * Takes up to `most` PSE payins that still have no bank page and nobody at them.
- * @param excludedOrganizations organizations for which the rail is paused: their payins stay due, but for what has expired
- * @param onlyExpired nothing can be opened now: only what is to be given up
+ * Leases up to `limit` PSE payins that have no bank page and are not leased.
+ * @param excludedOrganizations organizations whose rail is paused: only their expired payins are leased
+ * @param onlyExpired lease expired payins only, because nothing can be opened now
  */
 export function leaseDuePsePayins(
   tx: Tx,
@@ -47,8 +47,8 @@ export function leaseDuePsePayins(
 }
 
 /**
- * What came of asking PSE for a bank page: it, a refusal (kept as the rail's word; what follows from it is applied with
- * the others), neither and the wait before the next attempt, or that its time is over and only its end is to be asked for.
+ * The result of requesting a bank page from PSE: the page; a rejection (stored as a notice and applied like the others);
+ * an unknown outcome with the delay before the retry; or an expired payin, which is only polled for its end.
  */
 export type PageResult = {
   readonly organizationId: string;
@@ -84,7 +84,7 @@ const RECORD = statement(
        updated_at = case r.kind when 'page' then moment.at else p.updated_at end,
        pse_url = r.url, pse_url_at = case r.kind when 'page' then moment.at end,
        pse_transaction_id = r.transaction_id, pse_cus = r.cus,
-       rail_task = case r.kind when 'unknown' then 'open' else 'ask' end,
+       rail_task = case r.kind when 'unknown' then 'open' else 'poll' end,
        rail_due_at = case r.kind
          when 'unknown' then moment.at + make_interval(secs => r.retry_after_ms / 1000.0)
          when 'expired' then moment.at
@@ -102,7 +102,7 @@ const RECORD = statement(
    select * from recorded`,
 );
 
-/** Records results whose claim still holds; answers the payins that were changed, as they are now. */
+/** Records the results whose lease is still held. @returns the updated payins */
 export function recordPages(tx: Tx, results: readonly PageResult[]): Promise<PayinRow[]> {
   return tx.query<PayinRow>(RECORD, [
     results.map((result) => result.leaseToken),

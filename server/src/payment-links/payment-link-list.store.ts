@@ -15,7 +15,7 @@ export interface LinkFilters {
   readonly createdTo?: Date | undefined;
 }
 
-/** Up to `most` links beyond a position, newest first. */
+/** Up to `limit` links beyond a position, newest first. */
 export function listLinks(
   tx: Tx,
   organizationId: string,

@@ -2,29 +2,29 @@ import { countWithin, type IdSpan, WITHIN } from '../db/months.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import { LINK_COLUMNS, type LinkRow } from './payment-link.store.ts';
 
-export interface LinkKey {
+export interface LinkId {
   readonly organizationId: string;
   readonly id: string;
 }
 
-const TAKE = statement(
-  'payment-link-outcome.take',
+const RESERVE = statement(
+  'payment-link-outcome.reserve',
   `update caudal.payment_links l set open_payin_id = $3
-   where l.organization_id = $1 and l.id = $2 and l.status = 'PENDING' and l.open_payin_id is null and l.shuts_at > caudal.now()
+   where l.organization_id = $1 and l.id = $2 and l.status = 'PENDING' and l.open_payin_id is null and l.closes_at > caudal.now()
      and not exists (select from caudal.organizations o where o.id = l.organization_id and o.suspended_at is not null)
    returning ${LINK_COLUMNS}, caudal.now() as now`,
 );
 
 /**
- * For an attempt, which is written in the same transaction.
- * @returns null when the link has ended, is shut, another attempt is under way, or its organization is suspended
+ * Reserves a link for an attempt. The caller inserts the attempt's payin in the same transaction.
+ * @returns null if the link has ended or is closed, another attempt is open, or its organization is suspended
  */
-export async function takeLink(
+export async function reserveLinkForAttempt(
   tx: Tx,
-  { organizationId, id }: LinkKey,
+  { organizationId, id }: LinkId,
   payinId: string,
 ): Promise<(LinkRow & { readonly now: Date }) | null> {
-  const [row] = await tx.query<LinkRow & { now: Date }>(TAKE, [organizationId, id, payinId]);
+  const [row] = await tx.query<LinkRow & { now: Date }>(RESERVE, [organizationId, id, payinId]);
   return row ?? null;
 }
 
@@ -35,19 +35,19 @@ const LOCK = statement(
    order by l.organization_id, l.id for update of l`,
 );
 
-/** After their payins, in one order for all. */
+/** Lock order: payins before links, links by organization and id. */
 export async function lockLinks(
   tx: Tx,
-  links: readonly LinkKey[],
+  links: readonly LinkId[],
 ): Promise<Pick<LinkRow, 'organization_id' | 'id' | 'status'>[]> {
   if (links.length === 0) return [];
   return tx.query(LOCK, [links.map((link) => link.organizationId), links.map((link) => link.id)]);
 }
 
-/** An attempt that has ended. */
-export interface EndedAttempt extends LinkKey {
+/** An attempt whose payin is final. */
+export interface EndedAttempt extends LinkId {
   readonly payinId: string;
-  /** It brought the link's amount. */
+  /** The attempt paid the link's amount. */
   readonly completes: boolean;
 }
 
@@ -65,7 +65,7 @@ const END_ATTEMPTS = statement(
    returning ${LINK_COLUMNS}, e.completes`,
 );
 
-/** The links are locked. @returns those that are completed by them */
+/** Requires locked links. @returns the links that the attempts complete */
 export async function endAttempts(tx: Tx, attempts: readonly EndedAttempt[]): Promise<LinkRow[]> {
   if (attempts.length === 0) return [];
   const rows = await tx.query<LinkRow & { completes: boolean }>(END_ATTEMPTS, [
@@ -77,9 +77,9 @@ export async function endAttempts(tx: Tx, attempts: readonly EndedAttempt[]): Pr
   return rows.filter((row) => row.completes);
 }
 
-const EXPIRED = "l.status = 'PENDING' and l.open_payin_id is null and l.shuts_at <= caudal.now()";
+const EXPIRED = "l.status = 'PENDING' and l.open_payin_id is null and l.closes_at <= caudal.now()";
 
-/** Whether a link without an attempt has expired. */
+/** Whether any link without an open attempt has expired. */
 export const LINKS_DUE = `exists (select from caudal.payment_links l where ${EXPIRED})`;
 
 const EXPIRE = statement(
@@ -88,37 +88,37 @@ const EXPIRE = statement(
    due as (
      select l.organization_id, l.id from caudal.payment_links l
      where ${EXPIRED}
-     order by l.shuts_at limit $1 for update skip locked
+     order by l.closes_at limit $1 for update skip locked
    )
    update caudal.payment_links l set status = 'EXPIRED', updated_at = greatest(m.at, l.updated_at)
    from moment m, due where l.organization_id = due.organization_id and l.id = due.id
    returning ${LINK_COLUMNS}`,
 );
 
-/** Up to `most` links whose time is over and that nobody is paying. */
+/** Expires up to `limit` due links without an open attempt. */
 export function expireLinks(tx: Tx, limit: number): Promise<LinkRow[]> {
   return tx.query<LinkRow>(EXPIRE, [limit]);
 }
 
-const SHUT = statement(
-  'payment-link-outcome.shut',
-  `update caudal.payment_links l set shuts_at = least(l.shuts_at, caudal.now())
+const CLOSE = statement(
+  'payment-link-outcome.close',
+  `update caudal.payment_links l set closes_at = least(l.closes_at, caudal.now())
    where l.organization_id = $1 and l.id = $2
    returning ${LINK_COLUMNS}`,
 );
 
-/** No attempt is begun any more; what is under way is awaited. @returns null when there is no such link */
-export async function shutLink(tx: Tx, { organizationId, id }: LinkKey): Promise<LinkRow | null> {
-  const [row] = await tx.query<LinkRow>(SHUT, [organizationId, id]);
+/** Prevents new attempts; an open attempt continues. @returns null if the link does not exist */
+export async function closeLinkToAttempts(tx: Tx, { organizationId, id }: LinkId): Promise<LinkRow | null> {
+  const [row] = await tx.query<LinkRow>(CLOSE, [organizationId, id]);
   return row ?? null;
 }
 
-const OPEN = statement(
-  'payment-link-outcome.open',
+const COUNT_OPEN = statement(
+  'payment-link-outcome.count-open',
   `select count(*)::integer as count from caudal.payment_links where id ${WITHIN} and status = 'PENDING'`,
 );
 
-/** Those that wait for their money. */
+/** Links that are not final yet. */
 export function countOpenLinks(tx: Tx, span: IdSpan): Promise<number> {
-  return countWithin(tx, OPEN, span);
+  return countWithin(tx, COUNT_OPEN, span);
 }

@@ -1,7 +1,7 @@
 import { pesos } from '../kit/money.ts';
 import type { PaymentLink } from './payment-link.ts';
 
-/** `data` of a link's events, as the interface shows it: a completed one no longer expires, an expired one is not completed. */
+/** `data` of a link's events. A completed link has no `expiresAt`; an expired link has no `completedAt`. */
 export function linkEventData(link: PaymentLink): object {
   return {
     paymentLinkId: link.id,

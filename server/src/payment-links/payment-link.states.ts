@@ -1,4 +1,4 @@
-/** The life of a payment link on one screen. A state that leads nowhere is final; each has its one event. */
+/** Allowed transitions of a payment link. A state without transitions is final; each final state has one event. */
 export const LINK_STATES = {
   PENDING: ['COMPLETED', 'EXPIRED'],
   COMPLETED: [],

@@ -1,4 +1,4 @@
-import { openCustomer } from '../customers/customer.seal.ts';
+import { decryptCustomer } from '../customers/customer.encryption.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import type { SecretKey } from '../kit/crypto.ts';
 import { type Cents, cents } from '../kit/money.ts';
@@ -6,7 +6,7 @@ import type { Rail } from '../rails/contract.ts';
 import type { LinkStatus } from './payment-link.states.ts';
 import type { PaymentLink } from './payment-link.ts';
 
-/** A link about to be written. Its times are the database's. */
+/** A link to insert. The database sets its times. */
 export interface NewLink {
   readonly organizationId: string;
   readonly id: string;
@@ -16,13 +16,13 @@ export interface NewLink {
   readonly callbackUrl: string;
   readonly rail: Rail | null;
   readonly bank: string | null;
-  readonly sealedCustomer: Buffer | null;
+  readonly encryptedCustomer: Buffer | null;
 }
 
 const LIFETIME = "interval '1 hour'";
 
 export const LINK_COLUMNS = `l.organization_id, l.id, l.amount_in_cents, l.reference, l.description, l.callback_url, l.rail, l.pse_bank, l.customer,
-  l.status, l.created_at, l.updated_at, l.expires_at, l.shuts_at, l.open_payin_id, l.completed_at, l.payin_id`;
+  l.status, l.created_at, l.updated_at, l.expires_at, l.closes_at, l.open_payin_id, l.completed_at, l.payin_id`;
 
 export interface LinkRow {
   organization_id: string;
@@ -38,7 +38,7 @@ export interface LinkRow {
   created_at: Date;
   updated_at: Date;
   expires_at: Date;
-  shuts_at: Date;
+  closes_at: Date;
   open_payin_id: string | null;
   completed_at: Date | null;
   payin_id: string | null;
@@ -48,7 +48,7 @@ const INSERT = statement(
   'payment-link.insert',
   `with moment as materialized (select caudal.now() as at)
    insert into caudal.payment_links as l (organization_id, id, amount_in_cents, currency, reference, description, callback_url, rail, pse_bank,
-     customer, status, created_at, updated_at, expires_at, shuts_at)
+     customer, status, created_at, updated_at, expires_at, closes_at)
    select organization_id, id, amount, 'COP', reference, description, callback_url, rail, bank, customer, 'PENDING', at, at,
      at + ${LIFETIME}, at + ${LIFETIME}
    from moment, unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::bytea[])
@@ -56,7 +56,7 @@ const INSERT = statement(
    returning ${LINK_COLUMNS}`,
 );
 
-/** @returns them as written, in no order */
+/** @returns the inserted rows, in no particular order */
 export async function insertLinks(tx: Tx, links: readonly NewLink[]): Promise<LinkRow[]> {
   return tx.query<LinkRow>(INSERT, [
     links.map((link) => link.organizationId),
@@ -67,7 +67,7 @@ export async function insertLinks(tx: Tx, links: readonly NewLink[]): Promise<Li
     links.map((link) => link.callbackUrl),
     links.map((link) => link.rail),
     links.map((link) => link.bank),
-    links.map((link) => link.sealedCustomer),
+    links.map((link) => link.encryptedCustomer),
   ]);
 }
 
@@ -77,28 +77,28 @@ const FIND = statement(
    join unnest($1::uuid[], $2::uuid[]) as wanted (organization_id, id) on l.organization_id = wanted.organization_id and l.id = wanted.id`,
 );
 
-/** Rows, not links: the customer is opened by whoever holds the organization's key. */
+/** Returns rows: decrypting the customer needs the organization's data key, which the caller has. */
 export async function findLinks(
   tx: Tx,
-  wanted: readonly { readonly organizationId: string; readonly id: string }[],
+  ids: readonly { readonly organizationId: string; readonly id: string }[],
 ): Promise<(LinkRow & { readonly now: Date })[]> {
-  if (wanted.length === 0) return [];
+  if (ids.length === 0) return [];
   return tx.query<LinkRow & { now: Date }>(FIND, [
-    wanted.map((each) => each.organizationId),
-    wanted.map((each) => each.id),
+    ids.map((each) => each.organizationId),
+    ids.map((each) => each.id),
   ]);
 }
 
-export function linkOf(row: LinkRow, dataKey: SecretKey): PaymentLink {
+export function linkFromRow(row: LinkRow, dataKey: SecretKey): PaymentLink {
   const { organization_id: organizationId, id } = row;
   return {
-    ...linkWithoutCustomer(row),
-    customer: openCustomer(dataKey, row.customer, { table: 'payment_links', organizationId, id }),
+    ...linkFromRowWithoutCustomer(row),
+    customer: decryptCustomer(dataKey, row.customer, { table: 'payment_links', organizationId, id }),
   };
 }
 
-/** For whoever needs no customer: it stays encrypted. */
-export function linkWithoutCustomer(row: LinkRow): PaymentLink {
+/** For callers that do not need the customer: it is not decrypted. */
+export function linkFromRowWithoutCustomer(row: LinkRow): PaymentLink {
   return {
     id: row.id,
     organizationId: row.organization_id,
@@ -113,7 +113,7 @@ export function linkWithoutCustomer(row: LinkRow): PaymentLink {
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     expiresAt: row.expires_at,
-    shutsAt: row.shuts_at,
+    closesAt: row.closes_at,
     openPayinId: row.open_payin_id,
     completedAt: row.completed_at,
     payinId: row.payin_id,

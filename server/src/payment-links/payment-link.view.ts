@@ -1,14 +1,14 @@
+import type { EncryptedTokens } from '../kit/encrypted-token.ts';
 import { pesos } from '../kit/money.ts';
-import type { SealedTokens } from '../kit/sealed-token.ts';
 import type { PaymentLink } from './payment-link.ts';
 
 export interface LinkViewDeps {
   readonly cell: number;
   readonly checkoutUrl: string;
-  readonly linkTokens: SealedTokens;
+  readonly linkTokens: EncryptedTokens;
 }
 
-/** The payer's page. Its address carries a secret of its own, not the id. */
+/** URL of the payer's page. It contains an encrypted token, not the id. */
 export function paymentLinkUrl(
   deps: LinkViewDeps,
   organizationNumber: number,
@@ -17,7 +17,7 @@ export function paymentLinkUrl(
   return `${deps.checkoutUrl}/l/${deps.linkTokens.make({ organizationNumber, id }, deps.cell)}`;
 }
 
-/** The payment link object of the interface, members in its order. */
+/** The payment link object of the API; members keep the documented order. */
 export function linkView(deps: LinkViewDeps, organizationNumber: number, link: PaymentLink) {
   return {
     paymentLinkId: link.id,
@@ -30,8 +30,8 @@ export function linkView(deps: LinkViewDeps, organizationNumber: number, link: P
   };
 }
 
-/** With all that was sent and what became of it. */
-export function wholeLinkView(deps: LinkViewDeps, organizationNumber: number, link: PaymentLink) {
+/** The payment link object with all request fields and the outcome. */
+export function linkDetailsView(deps: LinkViewDeps, organizationNumber: number, link: PaymentLink) {
   return {
     ...linkView(deps, organizationNumber, link),
     reference: link.reference,

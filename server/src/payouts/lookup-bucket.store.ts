@@ -1,16 +1,16 @@
 import { statement, type Tx } from '../db/tx.ts';
 
 /**
- * Two buckets an organization. A lookup costs one of `lookups`, which a payout that follows pays back; one that finds
- * nobody, or whose holder is not whom the caller named, also costs one of `misses`, and of those there are few: going
- * through phone numbers one by one ends after a hundred, a payroll of fifty thousand goes through.
+ * Two token buckets per organization. A lookup costs one `lookups` token, which a payout that follows it refunds. A
+ * lookup that finds no holder, or a holder other than the one the caller named, also costs one `misses` token. The small
+ * `misses` bucket stops an enumeration of phone numbers after a hundred, while a payroll of fifty thousand passes.
  */
 const CAPACITY = { lookups: 60_000, misses: 100 } as const;
 const REFILL_PER_SECOND = { lookups: 20, misses: 1 / 6 } as const;
 
 type Bucket = keyof typeof CAPACITY;
 
-/** What is in a bucket at a moment, as SQL. */
+/** SQL for the number of tokens in a bucket at a given time. */
 function filled(bucket: Bucket, at: string): string {
   return `least(${CAPACITY[bucket]}, b.${bucket} + ${REFILL_PER_SECOND[bucket]} * greatest(0, extract(epoch from ${at} - b.filled_at))::float8)`;
 }
@@ -19,7 +19,7 @@ const NOW = 'excluded.filled_at';
 
 const TAKE = statement(
   'lookup-bucket.take',
-  // One statement that also waits for whoever makes the bucket at the same time.
+  // An upsert also waits for a concurrent transaction that inserts the same bucket.
   `insert into caudal.lookup_buckets as b (organization_id, lookups, misses, filled_at)
    select $1, ${CAPACITY.lookups} - 1, ${CAPACITY.misses} - 1, caudal.now()
    on conflict (organization_id) do update set
@@ -35,34 +35,34 @@ const SHORTAGE = statement(
 );
 
 /**
- * Takes one of each bucket, before the directory is asked.
- * @returns null when it was taken; else after how many seconds there will be one
+ * Takes one token from each bucket, before the directory is queried.
+ * @returns null when the tokens were taken; otherwise the seconds until they are available
  */
-export async function takeLookup(tx: Tx, organizationId: string): Promise<number | null> {
+export async function takeLookupTokens(tx: Tx, organizationId: string): Promise<number | null> {
   const taken = await tx.query(TAKE, [organizationId]);
   if (taken.length > 0) return null;
   const [row] = await tx.query<{ seconds: number }>(SHORTAGE, [organizationId]);
   return Math.max(1, Math.ceil(row?.seconds ?? 1));
 }
 
-const GIVE_BACK = statement(
-  'lookup-bucket.give-back',
+const REFUND = statement(
+  'lookup-bucket.refund',
   `update caudal.lookup_buckets b set
      lookups = least(${CAPACITY.lookups}, b.lookups + g.lookups), misses = least(${CAPACITY.misses}, b.misses + g.misses)
    from unnest($1::uuid[], $2::int[], $3::int[]) as g (organization_id, lookups, misses) where b.organization_id = g.organization_id`,
 );
 
-export async function giveBackLookups(
+export async function refundLookupTokens(
   tx: Tx,
-  gifts: readonly { readonly organizationId: string; readonly lookups: number; readonly misses: number }[],
+  refunds: readonly { readonly organizationId: string; readonly lookups: number; readonly misses: number }[],
 ): Promise<void> {
-  if (gifts.length === 0) return;
-  // In one order for all: two batches then wait for each other, never in a circle.
-  const sorted = gifts.toSorted((a, b) => (a.organizationId < b.organizationId ? -1 : 1));
-  await tx.query(GIVE_BACK, [
-    sorted.map((gift) => gift.organizationId),
-    sorted.map((gift) => gift.lookups),
-    sorted.map((gift) => gift.misses),
+  if (refunds.length === 0) return;
+  // A fixed lock order: concurrent batches wait for each other instead of deadlocking.
+  const sorted = refunds.toSorted((a, b) => (a.organizationId < b.organizationId ? -1 : 1));
+  await tx.query(REFUND, [
+    sorted.map((refund) => refund.organizationId),
+    sorted.map((refund) => refund.lookups),
+    sorted.map((refund) => refund.misses),
   ]);
 }
 
@@ -78,8 +78,8 @@ const USE = statement(
    returning l.organization_id`,
 );
 
-/** Payouts that are sent follow lookups: each lookup is paid back once. */
-export async function payBackLookups(
+/** Refunds the tokens of lookups whose payout is sent; each lookup is refunded once. */
+export async function refundUsedLookups(
   tx: Tx,
   used: readonly { readonly organizationId: string; readonly id: string }[],
 ): Promise<void> {
@@ -90,7 +90,7 @@ export async function payBackLookups(
   ]);
   const counts = new Map<string, number>();
   for (const row of rows) counts.set(row.organization_id, (counts.get(row.organization_id) ?? 0) + 1);
-  await giveBackLookups(
+  await refundLookupTokens(
     tx,
     [...counts].map(([organizationId, lookups]) => ({ organizationId, lookups, misses: 0 })),
   );

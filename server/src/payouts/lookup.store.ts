@@ -1,7 +1,7 @@
 import { statement, type Tx } from '../db/tx.ts';
 import type { Resolved } from './payout.store.ts';
 
-/** A key that was looked up, as far as a later payout needs it. */
+/** The result of a key lookup, as far as a later payout needs it. */
 export interface NewLookup {
   readonly organizationId: string;
   readonly id: string;
@@ -18,7 +18,7 @@ const INSERT = statement(
    returning expires_at`,
 );
 
-/** @returns until when it holds */
+/** @returns when the lookup expires */
 export async function insertLookup(tx: Tx, lookup: NewLookup): Promise<Date> {
   const [row] = await tx.query<{ expires_at: Date }>(INSERT, [
     lookup.organizationId,
@@ -32,7 +32,7 @@ export async function insertLookup(tx: Tx, lookup: NewLookup): Promise<Date> {
   return row.expires_at;
 }
 
-/** Which lookup a payout goes by: the one it names, or else the newest of the same key. */
+/** The lookup a payout uses: the one it names, or else the newest of the same Bre-B key. */
 export interface WantedLookup {
   readonly organizationId: string;
   readonly receiverIndex: Buffer;
@@ -55,7 +55,7 @@ export interface FoundLookup extends Resolved {
   readonly lookupId: string;
 }
 
-/** @returns for each that is wanted, in order, the lookup that still holds; null when there is none */
+/** @returns the unexpired lookup for each request, in order; null when there is none */
 export async function findLookups(tx: Tx, wanted: readonly WantedLookup[]): Promise<(FoundLookup | null)[]> {
   if (wanted.length === 0) return [];
   const rows = await tx.query<{
@@ -90,7 +90,7 @@ const PURGE = statement(
    returning 1`,
 );
 
-/** @returns how many rows left; call again while it is not zero */
+/** @returns the number of deleted rows; call again until it is zero */
 export async function purgeLookups(tx: Pick<Tx, 'query'>): Promise<number> {
   return (await tx.query(PURGE)).length;
 }

@@ -1,7 +1,7 @@
 import { statement, type Tx } from '../db/tx.ts';
 import type { Rail } from '../rails/contract.ts';
 
-/** An execution of a rail and what it is accounted to: a payout, or, when null, money that no payout of ours explains. */
+/** A rail execution and the payout it is attributed to; null for money that no payout of ours explains. */
 export interface PayoutExecution {
   readonly rail: Rail;
   readonly executionId: string;
@@ -11,7 +11,7 @@ export interface PayoutExecution {
 
 const RECORD = statement(
   'payout-execution.record',
-  // In the order of the key, so that concurrent batches wait for each other instead of deadlocking.
+  // In primary key order, so that concurrent batches wait for each other instead of deadlocking.
   `insert into caudal.payout_executions (rail, execution_id, organization_id, payout_id)
    select e.rail, e.execution_id, e.organization_id, e.payout_id
    from unnest($1::text[], $2::text[], $3::uuid[], $4::uuid[]) as e (rail, execution_id, organization_id, payout_id)
@@ -19,9 +19,9 @@ const RECORD = statement(
 );
 
 /**
- * Accounts executions to payouts, permanently.
- * @throws the database's own error, 23505 on `payout_execution_once`, when a concurrent transaction accounted for one of
- * them: the caller applies its updates one at a time, and the reader below then finds the execution taken
+ * Attributes executions to payouts, permanently.
+ * @throws the database's own error, 23505 on `payout_execution_once`, when a concurrent transaction recorded one of them.
+ * The caller then applies its updates one at a time, and `accountedExecutions` finds the execution recorded.
  */
 export async function recordExecutions(tx: Tx, executions: readonly PayoutExecution[]): Promise<void> {
   if (executions.length === 0) return;
@@ -38,7 +38,7 @@ const READ = statement(
   `select execution_id, payout_id from caudal.payout_executions where rail = $1 and execution_id = any ($2::text[])`,
 );
 
-/** Which of these executions are accounted for, and to which payout. */
+/** The executions that are already attributed, and to which payout. */
 export async function accountedExecutions(
   tx: Tx,
   rail: Rail,

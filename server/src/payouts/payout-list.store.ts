@@ -8,7 +8,7 @@ export interface PayoutFilters {
   readonly status?: PayoutStatus | undefined;
   readonly rail?: 'BRE_B' | undefined;
   readonly reference?: string | undefined;
-  /** The blind index of the receiver's key. */
+  /** The blind index of the receiver's Bre-B key. */
   readonly receiver?: Buffer | undefined;
   /** Created at or after. */
   readonly createdFrom?: Date | undefined;
@@ -16,7 +16,7 @@ export interface PayoutFilters {
   readonly createdTo?: Date | undefined;
 }
 
-/** Up to `most` payouts beyond a position, newest first. */
+/** Up to `limit` payouts after a position, newest first. */
 export function listPayouts(
   tx: Tx,
   organizationId: string,

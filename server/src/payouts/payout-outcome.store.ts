@@ -1,39 +1,42 @@
-import { CLAIM } from '../db/lease.ts';
+import { LEASE_INTERVAL } from '../db/lease.ts';
 import { countWithin, type IdSpan, WITHIN } from '../db/months.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import type { OrderStatus, RailErrorCode } from '../rails/contract.ts';
 import type { Transition } from './payout.outcome.ts';
 import { OVERDUE_SECONDS, type PayoutTask } from './payout.polling.ts';
-import { PAYOUT_COLUMNS, type PayoutKey, type PayoutRow, SUSPENDED } from './payout.store.ts';
+import { PAYOUT_COLUMNS, type PayoutRow, type PayoutRowId, SUSPENDED } from './payout.store.ts';
 
-const STANDING = `select ${PAYOUT_COLUMNS}, p.rail_task, p.lease_token, p.attempts, p.execution_id, p.anomaly_id, p.anomaly_organization_id,
+const SELECT_STATE = `select ${PAYOUT_COLUMNS}, p.rail_task, p.lease_token, p.attempts, p.execution_id, p.anomaly_id, p.anomaly_organization_id,
      (extract(epoch from caudal.now() - p.last_sent_at) * 1000)::float8 as sent_ms_ago
    from caudal.payouts p
    join unnest($1::uuid[], $2::uuid[]) as w (organization_id, id) on p.organization_id = w.organization_id and p.id = w.id
    order by p.organization_id, p.id`;
 
-const READ = statement('payout-outcome.read', STANDING);
-const LOCK = statement('payout-outcome.lock', `${STANDING} for update of p`);
+const READ = statement('payout-outcome.read', SELECT_STATE);
+const LOCK = statement('payout-outcome.lock', `${SELECT_STATE} for update of p`);
 
 export interface LockedPayout extends PayoutRow {
-  rail_task: 'send' | 'ask' | null;
+  rail_task: 'send' | 'poll' | null;
   lease_token: string | null;
   attempts: number;
   execution_id: string | null;
   anomaly_id: string | null;
   anomaly_organization_id: string | null;
-  /** Since its last attempt was committed; null when there was none. */
+  /** Time since the last attempt was committed; null without an attempt. */
   sent_ms_ago: number | null;
 }
 
-/** A payout as it stands, for whoever only looks. */
-export async function standingOf(tx: Tx, { organizationId, id }: PayoutKey): Promise<LockedPayout | null> {
+/** Reads a payout without locking it, for read-only callers. */
+export async function readPayoutState(
+  tx: Tx,
+  { organizationId, id }: PayoutRowId,
+): Promise<LockedPayout | null> {
   const [row] = await tx.query<LockedPayout>(READ, [[organizationId], [id]]);
   return row ?? null;
 }
 
-/** Locks payouts until the transaction ends, in one order for all: nobody decides about them meanwhile. */
-export async function lockPayouts(tx: Tx, payouts: readonly PayoutKey[]): Promise<LockedPayout[]> {
+/** Locks payouts until the transaction ends, in a fixed order, so that no other transaction decides about them. */
+export async function lockPayouts(tx: Tx, payouts: readonly PayoutRowId[]): Promise<LockedPayout[]> {
   if (payouts.length === 0) return [];
   return tx.query<LockedPayout>(LOCK, [
     payouts.map((payout) => payout.organizationId),
@@ -41,22 +44,22 @@ export async function lockPayouts(tx: Tx, payouts: readonly PayoutKey[]): Promis
   ]);
 }
 
-const REFUSALS = statement(
-  'payout-outcome.refusals',
+const REJECTIONS = statement(
+  'payout-outcome.rejections',
   `select a.payout_id, a.error_code from caudal.payout_attempts a
    join unnest($1::uuid[], $2::uuid[], $3::smallint[]) as w (organization_id, id, number)
      on a.organization_id = w.organization_id and a.payout_id = w.id and a.number = w.number
    where a.answer = 'refused'`,
 );
 
-/** Those of the payouts whose last attempt the rail refused, and with what. */
-export async function lastRefusals(
+/** The error code of each payout whose last attempt the rail rejected. */
+export async function lastRejections(
   tx: Tx,
   payouts: readonly LockedPayout[],
 ): Promise<Map<string, RailErrorCode>> {
   const sent = payouts.filter((payout) => payout.attempts > 0);
   if (sent.length === 0) return new Map();
-  const rows = await tx.query<{ payout_id: string; error_code: RailErrorCode }>(REFUSALS, [
+  const rows = await tx.query<{ payout_id: string; error_code: RailErrorCode }>(REJECTIONS, [
     sent.map((payout) => payout.organization_id),
     sent.map((payout) => payout.id),
     sent.map((payout) => payout.attempts),
@@ -64,8 +67,8 @@ export async function lastRefusals(
   return new Map(rows.map((row) => [row.payout_id, row.error_code]));
 }
 
-const MOVE = statement(
-  'payout-outcome.move',
+const TRANSITION = statement(
+  'payout-outcome.transition',
   `with moment as materialized (select caudal.now() as at),
    move as (
      select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[])
@@ -74,10 +77,10 @@ const MOVE = statement(
    moved as (
      update caudal.payouts p set
        status = m.to_status, error_code = m.error_code, execution_id = m.execution_id,
-       -- Business time is that of the transaction's start, and this one may have waited for whoever held the payout.
+       -- Business time is the transaction's start, which can be older than updated_at when it waited for the row lock.
        result_at = greatest(moment.at, p.updated_at), updated_at = greatest(moment.at, p.updated_at),
-       -- Its rejection may not have been the rail's last word, and the notice of what followed may be lost.
-       rail_task = case when m.to_status = 'DECLINED' and p.attempts > 0 then 'ask' end,
+       -- The rail may still execute a rejected order, and the notice about it may be lost: poll once more.
+       rail_task = case when m.to_status = 'DECLINED' and p.attempts > 0 then 'poll' end,
        rail_due_at = case when m.to_status = 'DECLINED' and p.attempts > 0 then moment.at + make_interval(secs => $7 / 1000.0) end,
        leased_until = null, lease_token = null
      from moment, move m
@@ -91,7 +94,7 @@ const MOVE = statement(
    select * from moved`,
 );
 
-// A merchant's role may not write what only a rail's word brings.
+// A statement of its own: the merchant role has no right to write the columns that only a rail outcome sets.
 const CANCEL = statement(
   'payout-outcome.cancel',
   `with moment as materialized (select caudal.now() as at),
@@ -110,34 +113,34 @@ const CANCEL = statement(
    select * from moved`,
 );
 
-export interface MovedPayout extends PayoutRow {
+export interface TransitionedPayout extends PayoutRow {
   anomaly_id: string | null;
   anomaly_organization_id: string | null;
 }
 
 /**
- * Brings locked payouts to their final state, with their history.
- * @param lastPollMs from the decline of a payout that had left to the last query about it
- * @throws when one of them was not open: the whole transaction is wrong then
+ * Moves locked payouts to their final state and writes their history.
+ * @param lastPollMs delay from the decline of a sent payout to its last poll
+ * @throws when a payout was already final: the whole transaction must roll back
  */
-export async function movePayouts(
+export async function transitionPayouts(
   tx: Tx,
-  moves: readonly (PayoutKey & Transition)[],
+  transitions: readonly (PayoutRowId & Transition)[],
   lastPollMs: number,
-): Promise<MovedPayout[]> {
-  if (moves.length === 0) return [];
-  const moved = await tx.query<MovedPayout>(MOVE, [
-    moves.map((move) => move.organizationId),
-    moves.map((move) => move.id),
-    moves.map((move) => move.to),
-    moves.map((move) => move.errorCode),
-    moves.map((move) => move.executionId),
-    moves.map((move) => move.cause),
+): Promise<TransitionedPayout[]> {
+  if (transitions.length === 0) return [];
+  const ended = await tx.query<TransitionedPayout>(TRANSITION, [
+    transitions.map((transition) => transition.organizationId),
+    transitions.map((transition) => transition.id),
+    transitions.map((transition) => transition.to),
+    transitions.map((transition) => transition.errorCode),
+    transitions.map((transition) => transition.executionId),
+    transitions.map((transition) => transition.cause),
     lastPollMs,
   ]);
-  if (moved.length !== moves.length)
-    throw new Error(`${moves.length - moved.length} payouts were not as they were judged`);
-  return moved;
+  if (ended.length !== transitions.length)
+    throw new Error(`${transitions.length - ended.length} payouts were no longer PROCESSING`);
+  return ended;
 }
 
 const ADOPT = statement(
@@ -147,10 +150,10 @@ const ADOPT = statement(
    where p.organization_id = a.organization_id and p.id = a.id and p.status = 'CONFIRMED' and p.execution_id is null`,
 );
 
-/** Payouts that an operator's word confirmed, and the execution that the rail has told of since. */
+/** Sets the execution that the rail reported for payouts an operator had confirmed without one. */
 export async function adoptExecutions(
   tx: Tx,
-  adopted: readonly (PayoutKey & { readonly executionId: string })[],
+  adopted: readonly (PayoutRowId & { readonly executionId: string })[],
 ): Promise<void> {
   if (adopted.length === 0) return;
   await tx.query(ADOPT, [
@@ -161,55 +164,56 @@ export async function adoptExecutions(
 }
 
 /**
- * Cancels a payout of which no attempt is committed. The condition and the attempt's own update meet on the row: whichever
- * commits first, the other finds it changed.
- * @returns null when it is not to be canceled any more
+ * Cancels a payout without a committed attempt. This update and the one that commits an attempt lock the same row: the
+ * second to run sees the change of the first and matches nothing.
+ * @returns null when the payout can no longer be canceled
  */
-export async function cancelUnsent(tx: Tx, { organizationId, id }: PayoutKey): Promise<PayoutRow | null> {
+export async function cancelUnsent(tx: Tx, { organizationId, id }: PayoutRowId): Promise<PayoutRow | null> {
   const [row] = await tx.query<PayoutRow>(CANCEL, [organizationId, id]);
   return row ?? null;
 }
 
 const POLL_DUE =
-  "p.rail_task = 'ask' and p.rail_due_at <= caudal.now() and (p.leased_until is null or p.leased_until < clock_timestamp())";
+  "p.rail_task = 'poll' and p.rail_due_at <= caudal.now() and (p.leased_until is null or p.leased_until < clock_timestamp())";
 
-/** Whether the rail is to be asked about a payout that no process has claimed. */
+/** SQL condition: a payout is due for polling and not leased. */
 export const POLLS_DUE = `exists (select from caudal.payouts p where ${POLL_DUE})`;
 
 const LEASE_POLLS = statement(
-  'payout-outcome.claim',
+  'payout-outcome.lease-polls',
   `with due as (
      select p.organization_id, p.id from caudal.payouts p
      where ${POLL_DUE}
      order by p.rail_due_at limit $2 for update skip locked
    )
-   update caudal.payouts p set leased_until = clock_timestamp() + ${CLAIM}, lease_token = $1
+   update caudal.payouts p set leased_until = clock_timestamp() + ${LEASE_INTERVAL}, lease_token = $1
    from due where p.organization_id = due.organization_id and p.id = due.id
-   returning p.organization_id, p.id, p.end_to_end_id, p.questions,
+   returning p.organization_id, p.id, p.end_to_end_id, p.polls,
      (extract(epoch from caudal.now() - p.last_sent_at) * 1000)::float8 as sent_ms_ago`,
 );
 
-export interface DuePoll extends PayoutKey {
+export interface DuePoll extends PayoutRowId {
   readonly endToEndId: string;
-  readonly questions: number;
-  /** Since its last attempt was committed, before the rail is asked. */
+  /** Polls so far. */
+  readonly polls: number;
+  /** Time since the last attempt was committed, measured before the rail is polled. */
   readonly sentMsAgo: number | null;
 }
 
-/** Takes up to `most` payouts that were sent and about which the rail is to be asked. */
+/** Leases up to `limit` sent payouts that are due for polling. */
 export async function leasePolls(tx: Tx, leaseToken: string, limit: number): Promise<DuePoll[]> {
   const rows = await tx.query<{
     organization_id: string;
     id: string;
     end_to_end_id: string;
-    questions: number;
+    polls: number;
     sent_ms_ago: number | null;
   }>(LEASE_POLLS, [leaseToken, limit]);
   return rows.map((row) => ({
     organizationId: row.organization_id,
     id: row.id,
     endToEndId: row.end_to_end_id,
-    questions: row.questions,
+    polls: row.polls,
     sentMsAgo: row.sent_ms_ago,
   }));
 }
@@ -219,22 +223,22 @@ const RESCHEDULE = statement(
   `with moment as materialized (select caudal.now() as at)
    update caudal.payouts p set
      rail_task = r.task, rail_due_at = case when r.task is not null then moment.at + make_interval(secs => r.after_ms / 1000.0) end,
-     questions = least(p.questions + 1, 32000), rail_status = coalesce(r.rail_status, p.rail_status),
+     polls = least(p.polls + 1, 32000), rail_status = coalesce(r.rail_status, p.rail_status),
      leased_until = null, lease_token = null
    from moment, unnest($1::uuid[], $2::uuid[], $3::text[], $4::float8[], $6::text[]) as r (organization_id, id, task, after_ms, rail_status)
    where p.organization_id = r.organization_id and p.id = r.id and p.lease_token = $5 and p.rail_task is not null`,
 );
 
-/** What the rail reported when it was last queried about a payout. */
+/** What the rail reported when it was last polled about a payout. */
 export type QueriedStatus = OrderStatus['state'] | 'unanswered';
 
-interface NextTask extends PayoutKey {
+interface NextTask extends PayoutRowId {
   readonly next: PayoutTask | null;
-  /** Null leaves what was recorded before. */
+  /** Null keeps the recorded status. */
   readonly railStatus: QueriedStatus | null;
 }
 
-/** What is to be done next about payouts, or that nothing is. Those whose claim was taken over meanwhile are left alone. */
+/** Schedules the next rail task of each payout, or none. Skips payouts whose lease another process has taken over. */
 export async function reschedulePayouts(
   tx: Tx,
   tasks: readonly NextTask[],
@@ -251,14 +255,14 @@ export async function reschedulePayouts(
   ]);
 }
 
-/** A metric that says "at least so many" says enough. */
+/** Counting stops here: a metric does not need an exact number above it. */
 const COUNTED = 100_000;
-/** Those of a suspended organization wait on purpose. */
+/** Without payouts of suspended organizations, which wait on purpose. */
 const SENDABLE = `p.rail_task = 'send' and p.organization_id <> all (${SUSPENDED})`;
 
-// Those that are to be sent again too: they have left before.
+// Includes payouts scheduled for a resend: they have been sent before.
 const OVERDUE = `from (
-    select * from caudal.payouts where rail_task = 'ask' and status = 'PROCESSING'
+    select * from caudal.payouts where rail_task = 'poll' and status = 'PROCESSING'
     union all
     select * from caudal.payouts where rail_task = 'send' and attempts > 0
   ) as p where p.first_sent_at <= caudal.now() - interval '${OVERDUE_SECONDS} seconds'`;
@@ -271,7 +275,7 @@ const WAITING = statement(
        select p.rail_due_at from caudal.payouts p where ${SENDABLE} limit ${COUNTED}) p), 0)::float8 as oldest_send_seconds`,
 );
 
-/** Payouts that wait to be sent, and those whose outcome should long be known. */
+/** Counts payouts waiting to be sent, and sent payouts whose outcome is overdue. */
 export async function waitingPayouts(
   tx: Pick<Tx, 'query'>,
 ): Promise<{ sends: number; unknown: number; oldest_send_seconds: number }> {
@@ -281,7 +285,7 @@ export async function waitingPayouts(
 
 const LIST_UNKNOWN = statement(
   'payout-outcome.unknown',
-  `select p.organization_id, p.id, p.amount_in_cents, p.reference, p.end_to_end_id, p.attempts, p.questions, p.first_sent_at, p.last_sent_at,
+  `select p.organization_id, p.id, p.amount_in_cents, p.reference, p.end_to_end_id, p.attempts, p.polls, p.first_sent_at, p.last_sent_at,
      p.rail_due_at, p.rail_task, p.rail_status, (extract(epoch from caudal.now() - p.last_sent_at) * 1000)::float8 as sent_ms_ago,
      (select a.answer from caudal.payout_attempts a where a.organization_id = p.organization_id and a.payout_id = p.id and a.number = p.attempts) as answer
    ${OVERDUE} order by p.first_sent_at, p.id limit $1`,
@@ -294,26 +298,26 @@ export interface UnknownPayout {
   readonly reference: string;
   readonly end_to_end_id: string;
   readonly attempts: number;
-  readonly questions: number;
+  readonly polls: number;
   readonly first_sent_at: Date;
   readonly last_sent_at: Date;
   readonly rail_due_at: Date;
-  readonly rail_task: 'send' | 'ask';
+  readonly rail_task: 'send' | 'poll';
   readonly rail_status: QueriedStatus | null;
   readonly sent_ms_ago: number;
-  /** What the rail answered to the last send; null when nothing was written down. */
+  /** The rail's answer to the last attempt; null when none was recorded. */
   readonly answer: string | null;
 }
 
-/** The operator's queue: those whose outcome should long be known, oldest first. */
+/** The operator's queue: sent payouts whose outcome is overdue, oldest first. */
 export function listUnknown(tx: Pick<Tx, 'query'>, limit: number): Promise<UnknownPayout[]> {
   return tx.query(LIST_UNKNOWN, [limit]);
 }
 
 const OWNER = statement('payout-outcome.owner', 'select organization_id from caudal.payouts where id = $1');
 
-/** An operator knows a payout by its id alone. */
-export async function ownerOfPayout(tx: Tx, id: string): Promise<PayoutKey | null> {
+/** Finds the organization of a payout: an operator knows a payout by its id alone. */
+export async function findPayoutOwner(tx: Tx, id: string): Promise<PayoutRowId | null> {
   const [row] = await tx.query<{ organization_id: string }>(OWNER, [id]);
   return row ? { organizationId: row.organization_id, id } : null;
 }
@@ -333,8 +337,8 @@ export interface AttemptRow {
   readonly reason: string | null;
 }
 
-/** Every time a payout was sent, or was about to be. */
-export function attemptsOf(tx: Tx, { organizationId, id }: PayoutKey): Promise<AttemptRow[]> {
+/** Every committed attempt of a payout, including those that a crash kept from being sent. */
+export function listAttempts(tx: Tx, { organizationId, id }: PayoutRowId): Promise<AttemptRow[]> {
   return tx.query(ATTEMPTS, [organizationId, id]);
 }
 
@@ -343,7 +347,7 @@ const OPEN = statement(
   `select count(*)::integer as count from caudal.payouts where id ${WITHIN} and (result_at is null or rail_task is not null)`,
 );
 
-/** Those that have not ended, or have something due. */
+/** Counts payouts that are not final or have a task due. */
 export function countOpenPayouts(tx: Tx, span: IdSpan): Promise<number> {
   return countWithin(tx, OPEN, span);
 }

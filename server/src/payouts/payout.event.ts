@@ -11,7 +11,7 @@ export function payoutEventData(payout: Payout): object {
     currency: 'COP',
     status: payout.status,
     rail: 'BRE_B',
-    sourceData: { keyString: payout.key, endToEndId: payout.endToEndId },
+    sourceData: { keyString: payout.brebKey, endToEndId: payout.endToEndId },
     errorCode: payout.errorCode,
     createdAt: payout.createdAt.toISOString(),
     updatedAt: payout.updatedAt.toISOString(),

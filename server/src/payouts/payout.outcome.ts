@@ -2,7 +2,7 @@ import type { Cents } from '../kit/money.ts';
 import type { OrderStatus, RailErrorCode, RailNotification } from '../rails/contract.ts';
 import { isFinal, type PayoutStatus } from './payout.states.ts';
 
-/** Why a payout changes, as its history says it. */
+/** Why a payout changes state, as recorded in its history. */
 type TransitionReason =
   | 'settled_on_notification'
   | 'settled_on_poll'
@@ -23,42 +23,42 @@ export interface Transition {
 export interface DetectedAnomaly {
   readonly kind: 'sent_late' | 'sent_again' | 'unmatched' | 'contradiction' | 'unconfirmed';
   readonly executionId: string | null;
-  /** Money that left and that nobody answers for; null when none did. */
+  /** Money that left and that no payout accounts for; null without money. */
   readonly amount: Cents | null;
 }
 
 export interface Decision {
-  readonly move: Transition | null;
+  readonly transition: Transition | null;
   readonly detectedAnomalies: readonly DetectedAnomaly[];
-  /** The rail has no such order and never will by itself: the same order may leave again. */
+  /** The rail does not have the order and no attempt is in flight: the same order may be sent again. */
   readonly sendAgain: boolean;
-  /** The execution of a payout that an operator's word had confirmed, now that the rail tells of it. */
+  /** The reported execution of a payout that an operator had confirmed without one. */
   readonly adopt: string | null;
 }
 
-/** A payout as far as its outcome depends on it. */
+/** The fields of a payout that decide its outcome. */
 export interface OutcomeInput {
   readonly status: PayoutStatus;
   readonly amount: Cents;
   readonly attempts: number;
   readonly executionId: string | null;
-  /** What the rail answered to the last attempt, when that was a refusal. */
-  readonly refusal: RailErrorCode | null;
-  /** Every order that can have left has had the longest time the rail takes. */
-  readonly nothingUnderWay: boolean;
-  /** The rail refuses a second order under the same end-to-end id. */
+  /** The rail's error code when it rejected the last attempt. */
+  readonly rejection: RailErrorCode | null;
+  /** The rail's maximum processing time has passed since the last attempt. */
+  readonly noOrderInFlight: boolean;
+  /** The rail rejects a second order with the same end-to-end id. */
   readonly rejectsDuplicateOrders: boolean;
 }
 
-/** Whether an execution is already accounted to another payout: it cannot have paid this one as well. */
+/** Whether an execution is already attributed to another payout: it cannot have paid this one as well. */
 export type IsTaken = (executionId: string) => boolean;
 
-const NOTHING: Decision = { move: null, detectedAnomalies: [], sendAgain: false, adopt: null };
+const NOTHING: Decision = { transition: null, detectedAnomalies: [], sendAgain: false, adopt: null };
 
 /**
- * A message is believed when it says what was to be expected: that an order which was sent is settled, over its amount.
- * Everything else is `doubtful`: the rail is asked about it, and its answer decides. The refusal of a first and only
- * attempt is believed too, for nothing else can have left.
+ * Decides from a notification alone only when it reports the expected outcome: a sent order is settled for its amount.
+ * Everything else needs verification: the rail is queried, and its answer decides. A rejection of the first and only
+ * attempt is accepted too, because no other order can be in flight.
  */
 export function decideFromNotification(
   payout: OutcomeInput | null,
@@ -86,9 +86,9 @@ export function decideFromNotification(
 }
 
 /**
- * How an order stands, by the rail's own answer: that is believed. Only its clear word ends a payout; "no such order" is
- * one only when nothing can still be under way, and even then it permits the same order again rather than saying no.
- * @param told the message that led to asking, if one did
+ * Decides from the order status that the rail reports, which is authoritative. Only a definite status ends a payout.
+ * `not_found` is definite only when no order can be in flight, and even then it permits a resend instead of a decline.
+ * @param notification the notification that led to the query, if any
  */
 export function decideFromStatus(
   payout: OutcomeInput | null,
@@ -96,24 +96,24 @@ export function decideFromStatus(
   isTaken: IsTaken,
   notification: RailNotification | null,
 ): Decision {
-  const decision = ofStanding(payout, railStatus, isTaken);
-  const status = decision.move?.to ?? payout?.status ?? null;
+  const decision = decideOnState(payout, railStatus, isTaken);
+  const status = decision.transition?.to ?? payout?.status ?? null;
   return {
     ...decision,
-    detectedAnomalies: [...decision.detectedAnomalies, ...unfit(status, railStatus, notification)],
+    detectedAnomalies: [...decision.detectedAnomalies, ...unconfirmed(status, railStatus, notification)],
   };
 }
 
 /**
- * Whether the rail's answer bears a message out. When not, the answer may simply be older: a rail's books follow its
- * messages by a moment.
+ * Whether the rail's status confirms a notification. If not, the status may simply be older: a rail updates its records
+ * shortly after it sends a notification.
  */
 export function isConfirmedBy({ state, executionId }: OrderStatus, notification: RailNotification): boolean {
   if (notification.kind === 'paid') return state === 'settled' && executionId === notification.executionId;
   return state === 'rejected' || state === 'settled';
 }
 
-function ofStanding(payout: OutcomeInput | null, railStatus: OrderStatus, isTaken: IsTaken): Decision {
+function decideOnState(payout: OutcomeInput | null, railStatus: OrderStatus, isTaken: IsTaken): Decision {
   switch (railStatus.state) {
     case 'settled':
       return settled(payout, railStatus, isTaken);
@@ -134,7 +134,7 @@ function settled(
   isTaken: IsTaken,
 ): Decision {
   if (executionId === null || amount === null) throw new Error('settled without an execution');
-  // One execution pays one payout: the rail contradicts itself, its money is booked already, and a person must look.
+  // One execution pays one payout, and its money is already posted: the rail contradicts itself, so an operator decides.
   if (isTaken(executionId))
     return { ...NOTHING, detectedAnomalies: [{ kind: 'contradiction', executionId, amount: null }] };
   const money = (kind: DetectedAnomaly['kind']): Decision => ({
@@ -143,13 +143,13 @@ function settled(
   });
   if (payout === null) return money('unmatched');
   if (payout.status === 'PROCESSING') {
-    // Another amount than ours: nobody here can say what happened, so a person must look, and it stays unknown.
+    // The rail executed another amount: the outcome stays unknown until an operator decides.
     if (amount !== payout.amount)
       return { ...NOTHING, detectedAnomalies: [{ kind: 'contradiction', executionId, amount: null }] };
     return confirmed(executionId, 'settled_on_poll');
   }
   if (payout.status === 'CONFIRMED') {
-    // One order is executed once: what an operator confirmed is this.
+    // An order is executed once, so this is the execution of the payout that an operator confirmed.
     if (payout.executionId === null && amount === payout.amount) return { ...NOTHING, adopt: executionId };
     return payout.executionId === executionId ? NOTHING : money('sent_again');
   }
@@ -157,25 +157,25 @@ function settled(
 }
 
 function notFound(payout: OutcomeInput): Decision {
-  if (payout.status !== 'PROCESSING' || payout.attempts === 0 || !payout.nothingUnderWay) return NOTHING;
-  if (payout.refusal !== null) return declined(payout.refusal, 'order_refused');
+  if (payout.status !== 'PROCESSING' || payout.attempts === 0 || !payout.noOrderInFlight) return NOTHING;
+  if (payout.rejection !== null) return declined(payout.rejection, 'order_refused');
   return { ...NOTHING, sendAgain: payout.rejectsDuplicateOrders };
 }
 
 function confirmed(executionId: string, cause: TransitionReason): Decision {
-  return { ...NOTHING, move: { to: 'CONFIRMED', errorCode: null, executionId, cause } };
+  return { ...NOTHING, transition: { to: 'CONFIRMED', errorCode: null, executionId, cause } };
 }
 
 function declined(errorCode: RailErrorCode, cause: TransitionReason): Decision {
-  return { ...NOTHING, move: { to: 'DECLINED', errorCode, executionId: null, cause } };
+  return { ...NOTHING, transition: { to: 'DECLINED', errorCode, executionId: null, cause } };
 }
 
 function contradiction(): DetectedAnomaly {
   return { kind: 'contradiction', executionId: null, amount: null };
 }
 
-/** A message that the rail, asked, does not stand by. */
-function unfit(
+/** An anomaly for a notification that the rail's status does not confirm. */
+function unconfirmed(
   status: PayoutStatus | null,
   railStatus: OrderStatus,
   notification: RailNotification | null,

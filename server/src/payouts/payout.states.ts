@@ -1,6 +1,6 @@
 /**
- * The life of a payout on one screen. A state that leads nowhere is final and absorbs whatever comes later; each move
- * leaves a row in `payout_history`, whose key allows one move out of a state.
+ * The payout state machine. A state without transitions is final. Each transition writes a row to `payout_history`, whose
+ * primary key allows one transition out of a state.
  */
 export const PAYOUT_STATES = {
   PROCESSING: ['CONFIRMED', 'DECLINED', 'CANCELED'],
@@ -13,10 +13,10 @@ export type PayoutStatus = keyof typeof PAYOUT_STATES;
 
 export const PAYOUT_STATUSES = Object.keys(PAYOUT_STATES) as [PayoutStatus, ...PayoutStatus[]];
 
-/** A final state absorbs whatever comes later. */
+/** Later rail updates do not change a final state. */
 export function isFinal(status: PayoutStatus): boolean {
   return PAYOUT_STATES[status].length === 0;
 }
 
 /** `from_status` of the row that records the creation. */
-export const NOT_YET = 'NONE';
+export const NO_STATUS = 'NONE';

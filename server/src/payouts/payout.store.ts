@@ -1,37 +1,37 @@
-import { openCustomer } from '../customers/customer.seal.ts';
+import { decryptCustomer } from '../customers/customer.encryption.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import type { SecretKey } from '../kit/crypto.ts';
 import { type Cents, cents } from '../kit/money.ts';
-import { NOT_YET } from './payout.states.ts';
+import { NO_STATUS } from './payout.states.ts';
 import type { Payout } from './payout.ts';
-import { openReceiver } from './receiver.seal.ts';
+import { decryptReceiver } from './receiver.encryption.ts';
 
-/** As SQL: the organizations whose payouts wait because an operator suspended them. Few, and read once a statement. */
+/** SQL array of suspended organizations, whose payouts wait. They are few, and PostgreSQL reads them once per statement. */
 export const SUSPENDED = 'array(select o.id from caudal.organizations o where o.suspended_at is not null)';
 
-/** What the directory said when the key was looked up. */
+/** The directory's answer to a key lookup. */
 export interface Resolved {
-  /** Null when it was not a merchant's lookup: nothing is to be paid back. */
+  /** Null when it was not a merchant's lookup: there is no token to refund. */
   readonly lookupId: string | null;
   readonly resolutionId: string;
   readonly resolvedAt: Date;
   readonly holder: Buffer;
 }
 
-/** A payout about to be written. Its times are the database's. */
+/** A payout to insert. The database sets its times. */
 export interface NewPayout {
   readonly id: string;
   readonly organizationId: string;
   readonly amount: Cents;
   readonly reference: string;
-  readonly sealedCustomer: Buffer | null;
-  readonly sealedReceiver: Buffer;
+  readonly encryptedCustomer: Buffer | null;
+  readonly encryptedReceiver: Buffer;
   readonly receiverIndex: Buffer;
   readonly resolved: Resolved | null;
   readonly endToEndId: string;
-  /** For a return: which money it gives back. */
+  /** For a return: the anomaly whose money it returns. */
   readonly anomaly: { readonly id: string; readonly organizationId: string } | null;
-  /** Whether its money is set aside. If not it is declined as it is created. */
+  /** Whether the balance covers it and the amount is held. If not, it is declined on creation. */
   readonly covered: boolean;
 }
 
@@ -46,9 +46,9 @@ const INSERT = statement(
    ),
    history as (
      insert into caudal.payout_history (organization_id, payout_id, from_status, to_status, cause, at)
-     select organization_id, id, '${NOT_YET}', 'PROCESSING', 'created', at from new, moment
+     select organization_id, id, '${NO_STATUS}', 'PROCESSING', 'created', at from new, moment
      union all
-     select organization_id, id, 'PROCESSING', 'DECLINED', 'the balance did not cover it', at from new, moment where not covered
+     select organization_id, id, 'PROCESSING', 'DECLINED', 'insufficient_balance', at from new, moment where not covered
    )
    insert into caudal.payouts (organization_id, id, amount_in_cents, currency, rail, status, error_code, reference, customer, receiver,
      receiver_index, lookup_id, resolution_id, resolved_at, holder, end_to_end_id, anomaly_id, anomaly_organization_id, created_at, updated_at,
@@ -61,15 +61,15 @@ const INSERT = statement(
    returning created_at`,
 );
 
-/** @returns when they were created: one moment for all */
+/** @returns the creation time, the same for all of them */
 export async function insertPayouts(tx: Tx, payouts: readonly NewPayout[]): Promise<Date> {
   const [row] = await tx.query<{ created_at: Date }>(INSERT, [
     payouts.map((payout) => payout.organizationId),
     payouts.map((payout) => payout.id),
     payouts.map((payout) => payout.amount),
     payouts.map((payout) => payout.reference),
-    payouts.map((payout) => payout.sealedCustomer),
-    payouts.map((payout) => payout.sealedReceiver),
+    payouts.map((payout) => payout.encryptedCustomer),
+    payouts.map((payout) => payout.encryptedReceiver),
     payouts.map((payout) => payout.receiverIndex),
     payouts.map(({ resolved }) => resolved?.resolutionId ?? null),
     payouts.map(({ resolved }) => resolved?.resolvedAt ?? null),
@@ -108,13 +108,13 @@ const FIND = statement(
    join unnest($1::uuid[], $2::uuid[]) as wanted (organization_id, id) on p.organization_id = wanted.organization_id and p.id = wanted.id`,
 );
 
-export interface PayoutKey {
+export interface PayoutRowId {
   readonly organizationId: string;
   readonly id: string;
 }
 
-/** Rows, not payouts: customer and receiver are opened by whoever holds the organization's key. */
-export async function findPayouts(tx: Tx, wanted: readonly PayoutKey[]): Promise<PayoutRow[]> {
+/** Returns rows, not payouts: the caller, who holds the organization's data key, decrypts customer and receiver. */
+export async function findPayouts(tx: Tx, wanted: readonly PayoutRowId[]): Promise<PayoutRow[]> {
   if (wanted.length === 0) return [];
   return tx.query<PayoutRow>(FIND, [
     wanted.map((each) => each.organizationId),
@@ -122,15 +122,15 @@ export async function findPayouts(tx: Tx, wanted: readonly PayoutKey[]): Promise
   ]);
 }
 
-export function payoutOf(row: PayoutRow, dataKey: SecretKey): Payout {
+export function payoutFromRow(row: PayoutRow, dataKey: SecretKey): Payout {
   const { organization_id: organizationId, id } = row;
   return {
     ...payoutWithoutCustomer(row, dataKey),
-    customer: openCustomer(dataKey, row.customer, { table: 'payouts', organizationId, id }),
+    customer: decryptCustomer(dataKey, row.customer, { table: 'payouts', organizationId, id }),
   };
 }
 
-/** For whoever needs no customer: it stays encrypted. */
+/** Maps a row without decrypting its customer. */
 export function payoutWithoutCustomer(row: PayoutRow, dataKey: SecretKey): Payout {
   return {
     id: row.id,
@@ -140,7 +140,7 @@ export function payoutWithoutCustomer(row: PayoutRow, dataKey: SecretKey): Payou
     errorCode: row.error_code,
     reference: row.reference,
     customer: null,
-    key: openReceiver(dataKey, row.receiver, row.organization_id, row.id),
+    brebKey: decryptReceiver(dataKey, row.receiver, row.organization_id, row.id),
     endToEndId: row.end_to_end_id,
     createdAt: row.created_at,
     updatedAt: row.updated_at,

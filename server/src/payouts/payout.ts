@@ -10,28 +10,28 @@ export interface Payout {
   readonly status: PayoutStatus;
   readonly errorCode: RailErrorCode | null;
   readonly reference: string;
-  /** Null for a return, which the house makes. */
+  /** Null for a return, which the operator organization makes. */
   readonly customer: Customer | null;
-  /** The receiver's key. */
-  readonly key: string;
-  /** Under which it is ordered at the network. */
+  /** The receiver's Bre-B key. */
+  readonly brebKey: string;
+  /** Identifies the order at the network. */
   readonly endToEndId: string;
   readonly createdAt: Date;
   readonly updatedAt: Date;
   readonly resultAt: Date | null;
 }
 
-/** The payout as the creation answered it: what a repeat of the request gets, never a later state. */
+/** The payout as its creation returned it: the response to a repeated request, never a later state. */
 export function asCreated(payout: Payout): Payout {
-  const { id, organizationId, amount, reference, customer, key, endToEndId, createdAt } = payout;
-  // Member by member: a field that is added later must be thought about here.
+  const { id, organizationId, amount, reference, customer, brebKey, endToEndId, createdAt } = payout;
+  // Without a spread, so that a new field is a compile error here.
   return {
     id,
     organizationId,
     amount,
     reference,
     customer,
-    key,
+    brebKey,
     endToEndId,
     createdAt,
     status: 'PROCESSING',

@@ -1,7 +1,7 @@
 import { pesos } from '../kit/money.ts';
 import type { Payout } from './payout.ts';
 
-/** The payout object of the interface, members in its order. */
+/** The payout object of the API, fields in documented order. */
 export function payoutView(payout: Payout) {
   return {
     id: payout.id,
@@ -17,6 +17,6 @@ export function payoutView(payout: Payout) {
     updatedAt: payout.updatedAt.toISOString(),
     resultAt: payout.resultAt?.toISOString() ?? null,
     organizationId: payout.organizationId,
-    sourceData: { keyString: payout.key, endToEndId: payout.endToEndId },
+    sourceData: { keyString: payout.brebKey, endToEndId: payout.endToEndId },
   };
 }

@@ -1,15 +1,15 @@
-import { LEAVES_WITHIN_MS } from './payout.polling.ts';
+import { MAX_SEND_DELAY_MS } from './payout.polling.ts';
 import type { QueriedStatus } from './payout-outcome.store.ts';
 
 /**
- * Why a payout that was sent has no outcome yet.
- * - `awaiting_operator`: the rail does not know the order, and its connection does not say that it rejects duplicates, so
- *   the service never sends the order again on its own.
- * - `resend_scheduled`: the order leaves again.
+ * Why a sent payout has no outcome yet.
+ * - `awaiting_operator`: the rail does not know the order and does not guarantee to reject duplicates, so the service
+ *   never resends the order without an operator's decision.
+ * - `resend_scheduled`: the order will be sent again.
  * - `rail_in_progress`: the rail has the order and has not decided.
  * - `rail_not_found`: the rail does not know the order, which may still arrive.
- * - `rail_contradicts`: the rail reports an outcome that does not fit this payout; an anomaly says what.
- * - `rail_unanswered`: the last query brought no answer, or none was made yet.
+ * - `rail_contradicts`: the rail reports an outcome that does not fit this payout; an anomaly has the details.
+ * - `rail_unanswered`: the last poll got no answer, or there was none yet.
  */
 export type WaitingReason =
   | 'awaiting_operator'
@@ -19,20 +19,20 @@ export type WaitingReason =
   | 'rail_contradicts'
   | 'rail_unanswered';
 
-/** What the connection says about the rail, as far as it matters here. */
+/** The rail capabilities that matter here. */
 interface RailLimits {
   readonly rejectsDuplicateOrders: boolean;
   readonly maxProcessingMs: number;
 }
 
-/** An order that left longer ago than this has arrived, if it ever does. */
-export function arrivesWithinMs({ maxProcessingMs }: Pick<RailLimits, 'maxProcessingMs'>): number {
-  return LEAVES_WITHIN_MS + maxProcessingMs;
+/** An order sent longer ago than this has arrived or never will. */
+export function maxArrivalMs({ maxProcessingMs }: Pick<RailLimits, 'maxProcessingMs'>): number {
+  return MAX_SEND_DELAY_MS + maxProcessingMs;
 }
 
 export function waitingReason(
   payout: {
-    readonly rail_task: 'send' | 'ask';
+    readonly rail_task: 'send' | 'poll';
     readonly rail_status: QueriedStatus | null;
     readonly sent_ms_ago: number;
   },
@@ -46,7 +46,7 @@ export function waitingReason(
     case 'rejected':
       return 'rail_contradicts';
     case 'not_found': {
-      const mayArrive = payout.sent_ms_ago < arrivesWithinMs(rail);
+      const mayArrive = payout.sent_ms_ago < maxArrivalMs(rail);
       return mayArrive || rail.rejectsDuplicateOrders ? 'rail_not_found' : 'awaiting_operator';
     }
     default:

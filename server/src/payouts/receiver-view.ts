@@ -1,8 +1,8 @@
 import type { Resolution } from '../rails/contract.ts';
 
-/** First three letters of each word, written as the directory writes them. How long a word is stays hidden. */
+/** The first three letters of each word, in the directory's spelling. Hides the length of the words. */
 export function maskName(name: string): string {
-  // Without what is not seen and turns the direction of the text that follows.
+  // Removes invisible format characters, which can reverse the direction of the text that follows.
   const words = name
     .normalize('NFC')
     .replace(/\p{Cf}/gu, '')
@@ -11,7 +11,7 @@ export function maskName(name: string): string {
   return words.map((word) => `${Array.from(word).slice(0, 3).join('')}***`).join(' ');
 }
 
-/** The last four characters; nothing of a number that has no more than those. */
+/** The last four characters; none of a number that has four or fewer. */
 export function maskNumber(number: string): string {
   const characters = Array.from(number.trim());
   return `****${characters.length > 4 ? characters.slice(-4).join('') : ''}`;
@@ -19,64 +19,64 @@ export function maskNumber(number: string): string {
 
 export type NameMatch = 'FULL' | 'PARTIAL' | 'NONE';
 
-/** A name that is longer than the one held by more than this is not a name but a list to guess from. */
-const MOST_WORDS_TOO_MANY = 3;
+/** A name with more extra words than this is a list of guesses, not a name. */
+const MAX_EXTRA_WORDS = 3;
 
 /**
- * How far the name that a merchant has is the one that the directory holds. One shared word is NONE, or names could be
- * guessed word by word; a name of one word is therefore FULL or nothing.
+ * Compares the name that a merchant expects with the directory's. One shared word is NONE, because otherwise names could
+ * be guessed word by word; a name of one word is therefore FULL or NONE.
  */
-export function matchName(asked: string, held: string): NameMatch {
-  const [askedWords, heldWords] = [wordsOf(asked), wordsOf(held)];
-  if (askedWords.length === 0) return 'NONE';
-  if (askedWords.toSorted().join(' ') === heldWords.toSorted().join(' ')) return 'FULL';
-  if (askedWords.length > heldWords.length + MOST_WORDS_TOO_MANY) return 'NONE';
-  return sharedWords(askedWords, heldWords) >= 2 ? 'PARTIAL' : 'NONE';
+export function matchName(expected: string, actual: string): NameMatch {
+  const [expectedWords, actualWords] = [splitWords(expected), splitWords(actual)];
+  if (expectedWords.length === 0) return 'NONE';
+  if (expectedWords.toSorted().join(' ') === actualWords.toSorted().join(' ')) return 'FULL';
+  if (expectedWords.length > actualWords.length + MAX_EXTRA_WORDS) return 'NONE';
+  return countSharedWords(expectedWords, actualWords) >= 2 ? 'PARTIAL' : 'NONE';
 }
 
 const LEGAL_FORMS: ReadonlySet<string> = new Set(['SAS', 'SA', 'LTDA', 'BIC', 'ESP']);
 
-/** `S.A.S.` and `S. A. S.`, once their dots are gone. */
-const SPELT_LEGAL_FORM = /\b(?:S A S|S A|B I C|E S P)\b/g;
+/** `S.A.S.` and `S. A. S.` after their dots are removed. */
+const SPACED_LEGAL_FORM = /\b(?:S A S|S A|B I C|E S P)\b/g;
 
-/** Without accents, case, punctuation and, where something else is left, legal forms. */
-function wordsOf(name: string): string[] {
+/** Removes accents, case and punctuation, and legal forms unless nothing else is left. */
+function splitWords(name: string): string[] {
   const folded = name
     .normalize('NFKD')
     .replace(/[\p{M}'’]/gu, '')
     .toUpperCase()
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
-    .replace(SPELT_LEGAL_FORM, (form) => form.replaceAll(' ', ''));
+    .replace(SPACED_LEGAL_FORM, (form) => form.replaceAll(' ', ''));
   const words = folded.split(' ').filter(Boolean);
   const proper = words.filter((word) => !LEGAL_FORMS.has(word));
   return proper.length > 0 ? proper : words;
 }
 
-/** Said of so many names that sharing them says nothing. */
+/** Too common in names to count as a match. */
 const PARTICLES: ReadonlySet<string> = new Set(['DE', 'DEL', 'LA', 'LAS', 'LOS', 'EL']);
 
-/** Each word of one is shared with one word of the other. Initials and particles do not count. */
-function sharedWords(asked: readonly string[], held: readonly string[]): number {
-  const left = Map.groupBy(held, (word) => word);
-  return asked.filter((word) => word.length > 1 && !PARTICLES.has(word) && left.get(word)?.pop()).length;
+/** Each word matches at most one word of the other name. Initials and particles do not count. */
+function countSharedWords(expected: readonly string[], actual: readonly string[]): number {
+  const left = Map.groupBy(actual, (word) => word);
+  return expected.filter((word) => word.length > 1 && !PARTICLES.has(word) && left.get(word)?.pop()).length;
 }
 
-/** NITs have nine digits without their check digit; one that is shorter by mistake must not pass for that. */
-const SHORTEST_NIT = 9;
+/** NITs have nine digits without their check digit. A truncated number must not pass for one. */
+const MIN_NIT_LENGTH = 9;
 
-/** Letters and digits decide. A NIT is the same with and without its check digit. */
+/** Compares letters and digits only. A NIT matches with and without its check digit. */
 export function matchDocument(
-  asked: string,
+  expected: string,
   { documentType, documentNumber }: Pick<Resolution, 'documentType' | 'documentNumber'>,
 ): boolean {
-  const [mine, theirs] = [lettersAndDigits(asked), lettersAndDigits(documentNumber)];
-  if (mine === '') return false;
-  if (mine === theirs) return true;
-  return documentType === 'NIT' && (isWithCheckDigit(mine, theirs) || isWithCheckDigit(theirs, mine));
+  const [wanted, actual] = [lettersAndDigits(expected), lettersAndDigits(documentNumber)];
+  if (wanted === '') return false;
+  if (wanted === actual) return true;
+  return documentType === 'NIT' && (isWithCheckDigit(wanted, actual) || isWithCheckDigit(actual, wanted));
 }
 
 function isWithCheckDigit(long: string, short: string): boolean {
-  if (short.length < SHORTEST_NIT || long.length !== short.length + 1) return false;
+  if (short.length < MIN_NIT_LENGTH || long.length !== short.length + 1) return false;
   return long.startsWith(short) && /\d$/.test(long);
 }
 

@@ -1,36 +1,36 @@
-import { hmac, open, type SecretKey, seal } from '../kit/crypto.ts';
+import { decrypt, encrypt, hmac, type SecretKey } from '../kit/crypto.ts';
 import type { Resolution } from '../rails/contract.ts';
 
-/** Bound to its row: a ciphertext copied to another payout does not open. */
+/** Binds the ciphertext to its row: copied to another payout, it fails to decrypt. */
 function identity(organizationId: string, payoutId: string): string {
   return `payouts.receiver/${organizationId}/${payoutId}`;
 }
 
-export function sealReceiver(
+export function encryptReceiver(
   dataKey: SecretKey,
-  key: string,
+  brebKey: string,
   organizationId: string,
   payoutId: string,
 ): Buffer {
-  return seal(dataKey, key, identity(organizationId, payoutId));
+  return encrypt(dataKey, brebKey, identity(organizationId, payoutId));
 }
 
-export function openReceiver(
+export function decryptReceiver(
   dataKey: SecretKey,
-  sealed: Buffer,
+  encryptedReceiver: Buffer,
   organizationId: string,
   payoutId: string,
 ): string {
-  return open(dataKey, sealed, identity(organizationId, payoutId)).toString('utf8');
+  return decrypt(dataKey, encryptedReceiver, identity(organizationId, payoutId)).toString('utf8');
 }
 
-/** Finds the same key again without keeping it; whoever has a dump cannot search it by hashing all phone numbers. */
-export function receiverIndex(hashKey: SecretKey, key: string): Buffer {
-  return hmac(hashKey, `receiver\n${key}`).subarray(0, 16);
+/** Blind index of a Bre-B key. It is keyed, so that a stolen dump cannot be searched by hashing all phone numbers. */
+export function receiverIndex(hashKey: SecretKey, brebKey: string): Buffer {
+  return hmac(hashKey, `receiver\n${brebKey}`).subarray(0, 16);
 }
 
-/** Whose key it is: the person, not the account, for people take their key to another bank. */
-export function holderMark(
+/** Blind index of a key's holder. It identifies the person, not the account: people move their key to another bank. */
+export function holderIndex(
   hashKey: SecretKey,
   { documentType, documentNumber }: Pick<Resolution, 'documentType' | 'documentNumber'>,
 ): Buffer {

@@ -1,15 +1,20 @@
-import { open, type SecretKey, seal } from '../kit/crypto.ts';
+import { decrypt, encrypt, type SecretKey } from '../kit/crypto.ts';
 
-/** Bound to its row: a message copied to another does not open. */
+/** The ciphertext is bound to its row: copied to another row, it fails to decrypt. */
 function identity(organizationId: string, id: string): string {
   return `rail_notices.raw/${organizationId}/${id}`;
 }
 
-/** The message as the rail sent it, for whoever must look into it later. */
-export function sealNotice(dataKey: SecretKey, raw: unknown, organizationId: string, id: string): Buffer {
-  return seal(dataKey, JSON.stringify(raw), identity(organizationId, id));
+/** Keeps the message as the rail sent it, for later investigation. */
+export function encryptNotice(dataKey: SecretKey, raw: unknown, organizationId: string, id: string): Buffer {
+  return encrypt(dataKey, JSON.stringify(raw), identity(organizationId, id));
 }
 
-export function openNotice(dataKey: SecretKey, sealed: Buffer, organizationId: string, id: string): string {
-  return open(dataKey, sealed, identity(organizationId, id)).toString('utf8');
+export function decryptNotice(
+  dataKey: SecretKey,
+  encrypted: Buffer,
+  organizationId: string,
+  id: string,
+): string {
+  return decrypt(dataKey, encrypted, identity(organizationId, id)).toString('utf8');
 }

@@ -1,13 +1,13 @@
-import { CLAIM } from '../db/lease.ts';
+import { LEASE_INTERVAL } from '../db/lease.ts';
 import { countWithin, type IdSpan, WITHIN } from '../db/months.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import { cents } from '../kit/money.ts';
 import type { PaidMessage, Rail, RailErrorCode, RailNotice } from '../rails/contract.ts';
 
-/** What a notice is about: money that comes in, or money that goes out. */
+/** The resource of a notice: a payin or a payout. */
 export type NoticeSubject = RailNotice['about'];
 
-/** What a rail said, as it is kept. `refused` is its answer to an order of ours; the others it sent by itself. */
+/** The content of a stored notice. `refused` is the rail's rejection of our order; the rail sent the others unprompted. */
 type NoticeUpdate =
   | PaidMessage
   | { readonly kind: 'declined' | 'refused'; readonly errorCode: RailErrorCode }
@@ -15,14 +15,14 @@ type NoticeUpdate =
 
 export interface NewNotice {
   readonly id: string;
-  /** The house's for what came from outside: whose it is comes out when it is applied. */
+  /** The operator organization for a received notification: its owner is only known when it is applied. */
   readonly organizationId: string;
   readonly rail: Rail;
   readonly about: NoticeSubject;
   readonly noticeId: string | null;
   readonly reference: string;
   readonly update: NoticeUpdate;
-  readonly sealedRaw: Buffer | null;
+  readonly encryptedRaw: Buffer | null;
 }
 
 const INSERT = statement(
@@ -36,7 +36,7 @@ const INSERT = statement(
      as n (organization_id, id, rail, notice_id, reference, kind, execution_id, amount, error_code, raw, about, end_to_end_id)`,
 );
 
-/** Kept before anything is made of it; a worker applies it. */
+/** Stores notices before they are processed; a worker applies them. */
 export async function insertNotices(tx: Tx, notices: readonly NewNotice[]): Promise<void> {
   if (notices.length === 0) return;
   await tx.query(INSERT, [
@@ -49,7 +49,7 @@ export async function insertNotices(tx: Tx, notices: readonly NewNotice[]): Prom
     notices.map(({ update }) => (update.kind === 'paid' ? update.executionId : null)),
     notices.map(({ update }) => (update.kind === 'paid' ? update.amount : null)),
     notices.map(({ update }) => ('errorCode' in update ? update.errorCode : null)),
-    notices.map((notice) => notice.sealedRaw),
+    notices.map((notice) => notice.encryptedRaw),
     notices.map((notice) => notice.about),
     notices.map(({ update }) => (update.kind === 'paid' ? (update.endToEndId ?? null) : null)),
   ]);
@@ -62,45 +62,45 @@ export interface DueNotice {
   readonly reference: string;
   readonly update: Exclude<NoticeUpdate, { kind: 'unreadable' }>;
   readonly attempts: number;
-  /** Since it came, by the database's clock. */
+  /** Since it was received, by the database clock. */
   readonly ageMs: number;
 }
 
 const COLUMNS = `n.organization_id, n.id, n.rail, n.reference, n.kind, n.execution_id, n.end_to_end_id, n.amount_in_cents, n.error_code, n.attempts,
   (extract(epoch from caudal.now() - n.received_at) * 1000)::float8 as age_ms`;
 
-/** Whether a notice is to be applied. */
+/** SQL condition: a notice is due to be applied. */
 export function noticesDue(about: NoticeSubject): string {
   return `exists (select from caudal.rail_notices n where n.about = '${about}' and n.task = 'apply' and n.due_at <= caudal.now())`;
 }
 
-const TAKE = statement(
-  'notice.take',
+const LOCK_DUE = statement(
+  'notice.lock-due',
   `select ${COLUMNS} from caudal.rail_notices n where n.about = $2 and n.task = 'apply' and n.due_at <= caudal.now()
    order by n.due_at limit $1 for update skip locked`,
 );
 
-const TAKE_ONE = statement(
-  'notice.take-one',
+const LOCK_ONE = statement(
+  'notice.lock-one',
   `select ${COLUMNS} from caudal.rail_notices n where n.organization_id = $1 and n.id = $2 and n.task = 'apply' for update skip locked`,
 );
 
 /**
- * Locks notices that are to be applied until the transaction ends: applying needs no rail, so the lock is the claim, and
- * those of a process that dies are free at once.
+ * Locks notices due to be applied until the transaction ends. Applying makes no rail call, so a row lock replaces the
+ * lease, and a crashed process releases its notices immediately.
  */
-export async function takeNotices(tx: Tx, about: NoticeSubject, limit: number): Promise<DueNotice[]> {
-  return (await tx.query<NoticeRow>(TAKE, [limit, about])).map(dueNotice);
+export async function lockDueNotices(tx: Tx, about: NoticeSubject, limit: number): Promise<DueNotice[]> {
+  return (await tx.query<NoticeRow>(LOCK_DUE, [limit, about])).map(noticeFromRow);
 }
 
-export async function takeNotice(tx: Tx, organizationId: string, id: string): Promise<DueNotice[]> {
-  return (await tx.query<NoticeRow>(TAKE_ONE, [organizationId, id])).map(dueNotice);
+export async function lockDueNotice(tx: Tx, organizationId: string, id: string): Promise<DueNotice[]> {
+  return (await tx.query<NoticeRow>(LOCK_ONE, [organizationId, id])).map(noticeFromRow);
 }
 
 const UNVERIFIED_DUE =
-  "n.task = 'ask' and n.due_at <= caudal.now() and (n.leased_until is null or n.leased_until < clock_timestamp())";
+  "n.task = 'verify' and n.due_at <= caudal.now() and (n.leased_until is null or n.leased_until < clock_timestamp())";
 
-/** Whether a notice is due about which its rail is to be asked, and that no process has claimed. */
+/** SQL condition: a notice is due for verification and not leased. */
 export function unverifiedDue(about: NoticeSubject, rail: Rail): string {
   return `exists (select from caudal.rail_notices n where n.about = '${about}' and n.rail = '${rail}' and ${UNVERIFIED_DUE})`;
 }
@@ -112,12 +112,12 @@ const LEASE_UNVERIFIED_NOTICES = statement(
      where n.about = $4 and n.rail = $3 and ${UNVERIFIED_DUE}
      order by n.due_at limit $2 for update skip locked
    )
-   update caudal.rail_notices n set leased_until = clock_timestamp() + ${CLAIM}, lease_token = $1
+   update caudal.rail_notices n set leased_until = clock_timestamp() + ${LEASE_INTERVAL}, lease_token = $1
    from due where n.organization_id = due.organization_id and n.id = due.id
    returning ${COLUMNS}`,
 );
 
-/** Takes up to `most` notices whose rail is to be asked about them. */
+/** Leases up to `limit` notices that must be verified at their rail. */
 export async function leaseUnverifiedNotices(
   tx: Tx,
   leaseToken: string,
@@ -126,16 +126,16 @@ export async function leaseUnverifiedNotices(
   limit: number,
 ): Promise<DueNotice[]> {
   return (await tx.query<NoticeRow>(LEASE_UNVERIFIED_NOTICES, [leaseToken, limit, rail, about])).map(
-    dueNotice,
+    noticeFromRow,
   );
 }
 
-/** What becomes of a notice: done with, to be asked about, or to be taken up again later. */
+/** The result of processing a notice. `next` is null when it is done; the task `ask` verifies it at the rail. */
 export interface NoticeResult {
   readonly organizationId: string;
   readonly id: string;
   readonly outcome: 'applied' | 'duplicate' | 'unconfirmed' | null;
-  readonly next: { readonly task: 'apply' | 'ask'; readonly afterMs: number } | null;
+  readonly next: { readonly task: 'apply' | 'verify'; readonly afterMs: number } | null;
 }
 
 const CONCLUDE = statement(
@@ -148,7 +148,7 @@ const CONCLUDE = statement(
    where n.organization_id = r.organization_id and n.id = r.id and n.task is not null and n.lease_token is not distinct from $6::uuid`,
 );
 
-/** @param leaseToken of those that were claimed; null for those locked by this transaction */
+/** @param leaseToken the token of leased notices; null for notices locked by this transaction */
 export async function concludeNotices(
   tx: Tx,
   results: readonly NoticeResult[],
@@ -176,10 +176,10 @@ export interface UnreadableNotice {
   readonly id: string;
   readonly rail: Rail;
   readonly receivedAt: Date;
-  readonly sealedRaw: Buffer;
+  readonly encryptedRaw: Buffer;
 }
 
-/** The newest of those that nobody understood. */
+/** Lists the newest notices that could not be parsed. */
 export async function listUnreadable(tx: Tx, limit: number): Promise<UnreadableNotice[]> {
   const rows = await tx.query<{
     organization_id: string;
@@ -193,27 +193,27 @@ export async function listUnreadable(tx: Tx, limit: number): Promise<UnreadableN
     id: row.id,
     rail: row.rail,
     receivedAt: row.received_at,
-    sealedRaw: row.raw,
+    encryptedRaw: row.raw,
   }));
 }
 
-/** A metric that says "at least so many" says enough. */
-const COUNTED = 100_000;
+/** A lower bound is enough for a metric. */
+const MAX_COUNTED = 100_000;
 
 const WAITING = statement(
   'notice.waiting',
-  // Counted up to a limit and the age read from the first in line: in an outage this must not read all that wait.
+  // Counts up to a limit and reads the age of the next due notice only: in an outage this must not scan the whole backlog.
   `select t.task, sum((select count(*)::int from (
-       select from caudal.rail_notices n where n.about = s.about and n.task = t.task and n.due_at is not null limit ${COUNTED}) as counted))::int as count,
+       select from caudal.rail_notices n where n.about = s.about and n.task = t.task and n.due_at is not null limit ${MAX_COUNTED}) as counted))::int as count,
      max(coalesce((select extract(epoch from caudal.now() - n.received_at) from caudal.rail_notices n
        where n.about = s.about and n.task = t.task and n.due_at is not null order by n.due_at limit 1), 0))::float8 as oldest_seconds
-   from (values ('apply'), ('ask')) as t (task), (values ('payin'), ('payout')) as s (about) group by t.task`,
+   from (values ('apply'), ('verify')) as t (task), (values ('payin'), ('payout')) as s (about) group by t.task`,
 );
 
-/** What has been stored and not yet applied, by what is to be done. */
-export function waitingNotices(
+/** Notices that are not yet applied, by task. */
+export function readNoticeBacklog(
   tx: Pick<Tx, 'query'>,
-): Promise<{ task: 'apply' | 'ask'; count: number; oldest_seconds: number }[]> {
+): Promise<{ task: 'apply' | 'verify'; count: number; oldest_seconds: number }[]> {
   return tx.query(WAITING);
 }
 
@@ -231,19 +231,19 @@ interface NoticeRow {
   age_ms: number;
 }
 
-function dueNotice(row: NoticeRow): DueNotice {
+function noticeFromRow(row: NoticeRow): DueNotice {
   return {
     organizationId: row.organization_id,
     id: row.id,
     rail: row.rail,
     reference: row.reference,
-    update: toUpdate(row),
+    update: updateFromRow(row),
     attempts: row.attempts,
     ageMs: row.age_ms,
   };
 }
 
-function toUpdate({
+function updateFromRow({
   kind,
   execution_id,
   end_to_end_id,
@@ -258,7 +258,7 @@ function toUpdate({
       amount: cents(amount_in_cents),
     };
   if (kind !== 'paid' && error_code !== null) return { kind, errorCode: error_code };
-  throw new Error('a notice without what its kind needs');
+  throw new Error(`the stored notice of kind ${kind} lacks the columns of its kind`);
 }
 
 const OPEN = statement(
@@ -266,7 +266,7 @@ const OPEN = statement(
   `select count(*)::integer as count from caudal.rail_notices where id ${WITHIN} and due_at is not null`,
 );
 
-/** Those of which nothing was made yet. */
+/** Counts notices that are not processed yet. */
 export function countOpenNotices(tx: Tx, span: IdSpan): Promise<number> {
   return countWithin(tx, OPEN, span);
 }

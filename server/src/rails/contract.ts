@@ -1,11 +1,11 @@
 import type { ClockDifference } from '../kit/http-probe.ts';
 import type { Cents } from '../kit/money.ts';
 
-/** Rails we know. A rail is added here, in its own folder, and in the check constraint of `payins`. */
+/** Supported rails. To add one: extend this list, the check constraint of `payins`, and create its folder. */
 export const RAILS = ['BRE_B', 'PSE'] as const;
 export type Rail = (typeof RAILS)[number];
 
-/** The reasons a payin or payout ends without money, as the merchant sees them in `errorCode`. */
+/** Why a payin or payout ended without money, as shown to the merchant in `errorCode`. */
 export const ERROR_CODES = [
   'EXPIRED',
   'PAYER_CANCELED',
@@ -29,8 +29,8 @@ export const ERROR_CODES = [
 export type RailErrorCode = (typeof ERROR_CODES)[number];
 
 /**
- * What a rail said. A timeout, a lost connection or an answer we cannot read is `unknown`: it is resolved by asking
- * again under the same reference, and never becomes a `no` by itself.
+ * The answer of a rail to a call. A timeout, a lost connection or an unreadable response is `unknown`: the caller resolves
+ * it by querying the same reference, and must never treat it as `no`.
  */
 export type RailAnswer<T> =
   | { readonly kind: 'yes'; readonly value: T }
@@ -45,9 +45,9 @@ export interface Payer {
   readonly email: string;
 }
 
-/** A collection to be opened at the rail: a key to register or a bank transaction to create. */
+/** A collection to open at the rail: a key to register or a bank transaction to create. */
 export interface CollectOrder {
-  /** Ours, committed before the first call and never changed; the rail is idempotent by it. */
+  /** Our reference, committed before the first call and never changed: the rail's idempotency key. */
   readonly reference: string;
   readonly payinId: string;
   readonly amount: Cents;
@@ -58,9 +58,9 @@ export interface CollectOrder {
   readonly bank: { readonly code: string; readonly business: boolean; readonly returnUrl: string } | null;
 }
 
-export interface Opened {
+export interface OpenedCollection {
   readonly reference: string;
-  /** Where the payer goes, on rails that have a page of their own. */
+  /** The rail's payment page, on rails that have one. */
   readonly pageUrl: string | null;
   readonly transactionId: string | null;
   /** PSE's CUS. */
@@ -72,52 +72,52 @@ export interface Payment {
   /** The network's own id of the payment, where the rail reports one. */
   readonly endToEndId?: string | undefined;
   readonly amount: Cents;
-  /** When the rail says it happened; not every rail says. */
+  /** Null when the rail does not report the time. */
   readonly at: Date | null;
 }
 
-/** How a collection stands at the rail. */
+/** The status of a collection at the rail. */
 export interface CollectionStatus {
   readonly reference: string;
   readonly state: 'open' | 'closed' | 'paid' | 'declined' | 'not_found';
   readonly payments: readonly Payment[];
-  readonly opened: Opened | null;
+  readonly opened: OpenedCollection | null;
   readonly errorCode: RailErrorCode | null;
 }
 
-/** What is heard of a payin or payout: told by the rail itself, or, `refused`, its answer to an order of ours. */
+/** News about a payin or payout: a notification of the rail, or, `refused`, the rail's rejection of our order. */
 export type RailNotification =
   | PaidMessage
   | { readonly kind: 'declined' | 'refused'; readonly errorCode: RailErrorCode };
 
-/** A rail's message that money moved. */
+/** A rail's notification that money moved. */
 export type PaidMessage = { readonly kind: 'paid' } & Pick<Payment, 'executionId' | 'endToEndId' | 'amount'>;
 
-/** What a rail tells us by itself. Its signature has been checked; whether it is right has not. */
+/** A notification sent by a rail. Its signature is verified; its content is not. */
 export interface RailNotice {
-  /** The rail's own number of it. */
+  /** The rail's id of the notification. */
   readonly noticeId: string;
   readonly about: 'payin' | 'payout';
-  /** Of a payin its collection's; of a payout its end-to-end id. `paid` is then money that went out. */
+  /** The collection reference of a payin, or the end-to-end id of a payout, for which `paid` means money sent. */
   readonly reference: string;
   readonly update: PaidMessage | { readonly kind: 'declined'; readonly errorCode: RailErrorCode };
 }
 
-/** Money to be sent. */
+/** An order to send money. */
 export interface PayOrder {
-  /** The end-to-end id: committed before the first send and never changed. The rail executes one order by it. */
+  /** Committed before the first send and never changed: the rail executes one order per id. */
   readonly endToEndId: string;
   readonly payoutId: string;
   readonly amount: Cents;
-  /** The receiver's key, as `readKey` writes it. */
+  /** The receiver's Bre-B key, as normalized by `readKey`. */
   readonly key: string;
-  /** What the directory promised about the key; the rail refuses the order when its holder has changed since. */
+  /** The directory resolution of the key; the rail rejects the order when the holder has changed since. */
   readonly resolutionId: string | null;
-  /** On whose behalf it is paid. */
+  /** The party on whose behalf the money is sent. */
   readonly payerName: string;
 }
 
-/** How an order stands at the rail. */
+/** The status of an order at the rail. */
 export interface OrderStatus {
   readonly endToEndId: string;
   readonly state: 'processing' | 'settled' | 'rejected' | 'not_found';
@@ -131,7 +131,7 @@ export interface OrderStatus {
 export const RECEIVER_KEY_TYPES = ['ID', 'PHONE', 'EMAIL', 'ALPHANUMERIC', 'MERCHANT_CODE'] as const;
 export type ReceiverKeyType = (typeof RECEIVER_KEY_TYPES)[number];
 
-/** Whom a key leads to, by the directory. Personal data: it is masked before anybody outside sees it. */
+/** The directory's data about the holder of a key. Personal data: mask it before it leaves the service. */
 export interface Resolution {
   readonly resolutionId: string;
   readonly name: string;
@@ -141,73 +141,72 @@ export interface Resolution {
   readonly accountNumber: string;
 }
 
-/** What a rail that sends money can do, as data. */
+/** The capabilities of a rail for payouts. */
 export interface PayoutCapabilities {
   readonly rail: Rail;
   readonly maxPayBatch: number;
   readonly maxStatusBatch: number;
   /**
-   * The rail rejects a second order under the same end-to-end id, so sending one again is safe. A setting of the
-   * connection: only the provider's own documentation can say so.
+   * The rail rejects a second order under the same end-to-end id, so resending is safe. A connection setting, because only
+   * the provider's documentation can guarantee it.
    */
   readonly rejectsDuplicateOrders: boolean;
   /**
-   * After this, counted from the last moment an order can have left, "no such order" can be believed. A setting of the
-   * connection, too.
+   * After this time since the last possible send, the answer `not_found` is conclusive. A connection setting.
    */
   readonly maxProcessingMs: number;
-  /** For how long what the directory promised about a key is honoured by an order. */
+  /** How long a directory resolution is valid for orders. */
   readonly resolutionMs: number;
 }
 
 export interface PayoutConnector {
   readonly capabilities: PayoutCapabilities;
   /**
-   * Sends orders; answers in their order. Yes: the rail has it (also when it had it before), and what comes of it is
-   * told later. No: it was refused and nothing was made of this call.
+   * Sends orders; answers in the same order. `yes`: the rail has the order, now or from an earlier call, and reports its
+   * result later. `no`: the rail rejected the order, and this call had no effect.
    */
   pay(orders: readonly PayOrder[]): Promise<readonly RailAnswer<'accepted' | 'duplicate'>[]>;
   queryOrders(endToEndIds: readonly string[]): Promise<readonly RailAnswer<OrderStatus>[]>;
-  /** Whom a key leads to. No: the directory's clear word that money cannot be sent to it. */
+  /** Looks up the holder of a key. `no`: the directory states that money cannot be sent to it. */
   resolve(key: string): Promise<RailAnswer<Resolution>>;
 }
 
-/** A bank the rail offers, as the rail calls it. */
+/** A bank offered by the rail, with the rail's code and name. */
 export interface RailBank {
   readonly networkCode: string;
   readonly name: string;
 }
 
-/** What a rail can do, as data: flows decide by it instead of by the rail's name. */
+/** The capabilities of a rail, so that flows do not branch on the rail's name. */
 export interface Capabilities {
   readonly rail: Rail;
-  /** Most orders in one call. One means the rail takes them one by one. */
+  /** Maximum orders per call. */
   readonly maxOpenBatch: number;
   readonly maxStatusBatch: number;
-  /** Zero: this rail's collections cannot be closed by us. */
+  /** Zero: we cannot close collections on this rail. */
   readonly maxCloseBatch: number;
-  /** The payer needs the rail's answer before anything can be shown, so creation waits for it a moment. */
+  /** The payer cannot proceed without the rail's answer, so the creation waits briefly for it. */
   readonly opensWhilePayerWaits: boolean;
-  /** An order needs to know who pays. */
+  /** An order requires the payer's data. */
   readonly needsPayer: boolean;
-  /** Longest a call may take before its outcome counts as unknown. */
+  /** Timeout of a call; after it the outcome is unknown. */
   readonly answerWithinMs: number;
-  /** After this "no such order" can be believed. A setting of the connection. */
+  /** After this time since the last possible send, the status `not_found` is conclusive. A connection setting. */
   readonly maxProcessingMs: number;
 }
 
 export interface RailConnector {
   readonly capabilities: Capabilities;
-  /** Opens collections; answers in the order of the orders. Idempotent by `reference`. */
-  open(orders: readonly CollectOrder[]): Promise<readonly RailAnswer<Opened>[]>;
-  ask(references: readonly string[]): Promise<readonly RailAnswer<CollectionStatus>[]>;
-  /** Closes collections for ever, also those the rail has not heard of. Answers how each stands after closing. */
+  /** Opens collections; answers in the same order. Idempotent by `reference`. */
+  open(orders: readonly CollectOrder[]): Promise<readonly RailAnswer<OpenedCollection>[]>;
+  queryStatus(references: readonly string[]): Promise<readonly RailAnswer<CollectionStatus>[]>;
+  /** Closes collections permanently, including unknown ones. Answers with the status of each after closing. */
   close(references: readonly string[]): Promise<readonly RailAnswer<CollectionStatus>[]>;
-  /** The banks it offers today; null on a rail where the payer chooses none. */
+  /** Lists the banks the rail currently offers; null on a rail without bank selection. */
   readonly banks: (() => Promise<RailAnswer<readonly RailBank[]>>) | null;
 }
 
-/** What one harmless question with our credentials shows of a rail: for whoever looks whether it is there. */
+/** The result of a read-only call with our credentials, to check that the rail is reachable. */
 export type RailProbe =
   | { readonly kind: 'answers'; readonly ms: number; readonly ahead: ClockDifference | null }
   | { readonly kind: 'unauthorized'; readonly status: number; readonly ahead: ClockDifference | null }

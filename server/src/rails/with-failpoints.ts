@@ -1,30 +1,30 @@
 import { passFailpoint } from '../kit/failpoint.ts';
 import type { PayoutConnector, RailConnector } from './contract.ts';
 
-const CALLS = ['open', 'ask', 'close'] as const;
-const PAY_CALLS = ['pay', 'queryOrders', 'resolve'] as const;
-type Call = (typeof CALLS)[number] | (typeof PAY_CALLS)[number];
+const CALLS = ['open', 'queryStatus', 'close'] as const;
+const PAYOUT_CALLS = ['pay', 'queryOrders', 'resolve'] as const;
+type Call = (typeof CALLS)[number] | (typeof PAYOUT_CALLS)[number];
 
-/** The two sides of a call: before it nothing was sent, after it the rail has acted and we have written nothing down. */
+/** Before the call nothing was sent; after it the rail has acted and we have not recorded anything. */
 function callFailpoints(rail: string, call: Call): { readonly before: string; readonly after: string } {
   return { before: `${rail} ${call}: before call`, after: `${rail} ${call}: after call` };
 }
 
-/** Every failpoint on the way to a rail. */
-export function failpointsOf({ capabilities }: RailConnector): string[] {
+/** All failpoints of a rail's collection calls. */
+export function railFailpoints({ capabilities }: RailConnector): string[] {
   const calls = CALLS.filter((call) => call !== 'close' || capabilities.maxCloseBatch > 0);
   return calls.flatMap((call) => Object.values(callFailpoints(capabilities.rail, call)));
 }
 
-/** Every failpoint on the way to a rail's payouts. */
-export function payFailpointsOf({ capabilities }: PayoutConnector): string[] {
-  return PAY_CALLS.flatMap((call) => Object.values(callFailpoints(capabilities.rail, call)));
+/** All failpoints of a rail's payout calls. */
+export function payoutFailpoints({ capabilities }: PayoutConnector): string[] {
+  return PAYOUT_CALLS.flatMap((call) => Object.values(callFailpoints(capabilities.rail, call)));
 }
 
-async function around<T>(rail: string, call: Call, work: () => Promise<T>): Promise<T> {
+async function withCallFailpoints<T>(rail: string, call: Call, send: () => Promise<T>): Promise<T> {
   const { before, after } = callFailpoints(rail, call);
   passFailpoint(before);
-  const answer = await work();
+  const answer = await send();
   passFailpoint(after);
   return answer;
 }
@@ -33,19 +33,21 @@ export function withFailpoints(connector: RailConnector): RailConnector {
   const { rail } = connector.capabilities;
   return {
     capabilities: connector.capabilities,
-    open: (orders) => around(rail, 'open', () => connector.open(orders)),
-    ask: (references) => around(rail, 'ask', () => connector.ask(references)),
-    close: (references) => around(rail, 'close', () => connector.close(references)),
+    open: (orders) => withCallFailpoints(rail, 'open', () => connector.open(orders)),
+    queryStatus: (references) =>
+      withCallFailpoints(rail, 'queryStatus', () => connector.queryStatus(references)),
+    close: (references) => withCallFailpoints(rail, 'close', () => connector.close(references)),
     banks: connector.banks,
   };
 }
 
-export function withPayFailpoints(connector: PayoutConnector): PayoutConnector {
+export function withPayoutFailpoints(connector: PayoutConnector): PayoutConnector {
   const { rail } = connector.capabilities;
   return {
     capabilities: connector.capabilities,
-    pay: (orders) => around(rail, 'pay', () => connector.pay(orders)),
-    queryOrders: (endToEndIds) => around(rail, 'queryOrders', () => connector.queryOrders(endToEndIds)),
-    resolve: (key) => around(rail, 'resolve', () => connector.resolve(key)),
+    pay: (orders) => withCallFailpoints(rail, 'pay', () => connector.pay(orders)),
+    queryOrders: (endToEndIds) =>
+      withCallFailpoints(rail, 'queryOrders', () => connector.queryOrders(endToEndIds)),
+    resolve: (key) => withCallFailpoints(rail, 'resolve', () => connector.resolve(key)),
   };
 }

@@ -2,7 +2,7 @@ import { statement, type Tx } from '../db/tx.ts';
 import type { Position } from '../kit/cursor.ts';
 
 export interface DeliveryRow {
-  /** Of the event: deliveries of an endpoint are kept in the order of their events. */
+  /** Sort key: deliveries of an endpoint are ordered by event id. */
   event_id: string;
   delivery_id: string;
   endpoint_id: string;
@@ -10,7 +10,7 @@ export interface DeliveryRow {
   status: 'PENDING' | 'DELIVERED' | 'FAILED';
   next_attempt_at: Date | null;
   created_at: Date;
-  /** Counted with its state: an attempt that is recorded while somebody reads is not half shown. */
+  /** Read in the same row as `status`: an attempt recorded during the read is either fully shown or not at all. */
   attempts: number;
 }
 
@@ -26,8 +26,8 @@ export interface AttemptRow {
 }
 
 /**
- * To an endpoint that is disabled nothing is due, to one that rests nothing before it has rested, and to one that is deleted
- * nothing will come any more.
+ * A disabled endpoint has no next attempt, a resting queue has none before `rest_until`, and pending deliveries of a
+ * deleted endpoint are shown as FAILED.
  */
 const SELECT = `select d.event_id, d.id as delivery_id, d.endpoint_id, e.event, d.created_at, d.attempts,
     case when d.status = 'PENDING' and w.deleted_at is not null then 'FAILED' else d.status end as status,
@@ -53,7 +53,7 @@ const NEWER = statement(
   `${SELECT} where d.organization_id = $1 and d.endpoint_id = $2 and d.event_id > $4 order by d.event_id limit $3`,
 );
 
-/** Up to `most` deliveries of an endpoint beyond a position, newest event first. */
+/** Lists up to `limit` deliveries of an endpoint beyond a position, newest event first. */
 export async function listDeliveries(
   tx: Tx,
   organizationId: string,
@@ -72,25 +72,25 @@ const OF_EVENT = statement(
   `${SELECT} where d.organization_id = $1 and d.event_id = $2 order by d.endpoint_id`,
 );
 
-export function deliveriesOfEvent(tx: Tx, organizationId: string, eventId: string): Promise<DeliveryRow[]> {
+export function listEventDeliveries(tx: Tx, organizationId: string, eventId: string): Promise<DeliveryRow[]> {
   return tx.query<DeliveryRow>(OF_EVENT, [organizationId, eventId]);
 }
 
-/** Of one delivery; a month of retries has forty. */
-const MOST_ATTEMPTS = 1000;
+/** Per delivery; a month of retries makes about forty. */
+const MAX_ATTEMPTS = 1000;
 
 const ATTEMPTS = statement(
   'webhook-delivery.attempts',
   `select a.* from unnest($2::uuid[], $3::uuid[], $4::smallint[]) as w (endpoint_id, event_id, attempts)
    cross join lateral (
      select a.endpoint_id, a.event_id, a.number, a.at, a.status_code, a.duration_ms, a.error, a.answer from caudal.webhook_attempts a
-     where a.organization_id = $1 and a.endpoint_id = w.endpoint_id and a.event_id = w.event_id and a.number <= w.attempts order by a.number limit ${MOST_ATTEMPTS}
+     where a.organization_id = $1 and a.endpoint_id = w.endpoint_id and a.event_id = w.event_id and a.number <= w.attempts order by a.number limit ${MAX_ATTEMPTS}
    ) as a
    order by a.event_id, a.endpoint_id, a.number`,
 );
 
-/** Of all of them, in order. */
-export async function attemptsOf(
+/** Lists the attempts of all given deliveries, oldest first per delivery. */
+export async function listAttempts(
   tx: Tx,
   organizationId: string,
   deliveries: readonly DeliveryRow[],

@@ -1,41 +1,44 @@
-import { open, type SecretKey, seal } from '../kit/crypto.ts';
+import { decrypt, encrypt, type SecretKey } from '../kit/crypto.ts';
 import type { StaticHeader } from './endpoint.ts';
 
 type Part = 'address' | 'static_header' | 'secret' | 'answer' | 'created_as';
 
-/** Bound to its row and part: a ciphertext copied elsewhere does not open. A secret keeps its seal when it becomes a previous one. */
+/**
+ * Additional authenticated data: a ciphertext copied to another row or part fails to decrypt. A rotated secret keeps its
+ * ciphertext when it moves to `previous_secret`, so all secret columns share one identity.
+ */
 function identity(part: Part, organizationId: string, id: string): string {
   return `webhook_endpoints.${part}/${organizationId}/${id}`;
 }
 
-export function sealPart(
+export function encryptPart(
   dataKey: SecretKey,
   part: Part,
   value: string | Buffer,
   organizationId: string,
   id: string,
 ): Buffer {
-  return seal(dataKey, value, identity(part, organizationId, id));
+  return encrypt(dataKey, value, identity(part, organizationId, id));
 }
 
-export function openPart(
+export function decryptPart(
   dataKey: SecretKey,
   part: Part,
-  sealed: Buffer,
+  encrypted: Buffer,
   organizationId: string,
   id: string,
 ): Buffer {
-  return open(dataKey, sealed, identity(part, organizationId, id));
+  return decrypt(dataKey, encrypted, identity(part, organizationId, id));
 }
 
-export function openStaticHeader(
+export function decryptStaticHeader(
   dataKey: SecretKey,
-  sealed: Buffer | null,
+  encrypted: Buffer | null,
   organizationId: string,
   id: string,
 ): StaticHeader | null {
-  if (sealed === null) return null;
+  if (encrypted === null) return null;
   return JSON.parse(
-    openPart(dataKey, 'static_header', sealed, organizationId, id).toString('utf8'),
+    decryptPart(dataKey, 'static_header', encrypted, organizationId, id).toString('utf8'),
   ) as StaticHeader;
 }

@@ -1,16 +1,16 @@
 import { statement, type Tx } from '../db/tx.ts';
 import type { SecretKey } from '../kit/crypto.ts';
-import { openPart, openStaticHeader } from './endpoint.seal.ts';
-import type { Endpoint } from './endpoint.ts';
+import { decryptPart, decryptStaticHeader } from './endpoint.encryption.ts';
+import type { DisabledReason, Endpoint } from './endpoint.ts';
 
 export interface NewEndpoint {
   readonly organizationId: string;
   readonly id: string;
-  readonly sealedAddress: Buffer;
+  readonly encryptedUrl: Buffer;
   readonly events: readonly string[] | null;
   readonly description: string | null;
-  readonly sealedStaticHeader: Buffer | null;
-  readonly sealedSecret: Buffer;
+  readonly encryptedStaticHeader: Buffer | null;
+  readonly encryptedSecret: Buffer;
 }
 
 const COLUMNS =
@@ -19,7 +19,7 @@ const COLUMNS =
 const INSERT = statement(
   'webhook-endpoint.insert',
   `with moment as materialized (select caudal.now() as at),
-   line as (insert into caudal.webhook_queues (organization_id, endpoint_id) values ($1, $2))
+   queue as (insert into caudal.webhook_queues (organization_id, endpoint_id) values ($1, $2))
    insert into caudal.webhook_endpoints as e (organization_id, id, address, events, description, static_header, secret, status, created_at, updated_at)
    select $1, $2, $3, $4::text[], $5, $6, $7, 'ENABLED', at, at from moment
    returning ${COLUMNS}`,
@@ -33,7 +33,7 @@ export interface EndpointRow {
   description: string | null;
   static_header: Buffer | null;
   status: Endpoint['status'];
-  disabled_reason: string | null;
+  disabled_reason: DisabledReason | null;
   created_at: Date;
   updated_at: Date;
 }
@@ -42,11 +42,11 @@ export async function insertEndpoint(tx: Tx, endpoint: NewEndpoint): Promise<End
   const [row] = await tx.query<EndpointRow>(INSERT, [
     endpoint.organizationId,
     endpoint.id,
-    endpoint.sealedAddress,
+    endpoint.encryptedUrl,
     endpoint.events,
     endpoint.description,
-    endpoint.sealedStaticHeader,
-    endpoint.sealedSecret,
+    endpoint.encryptedStaticHeader,
+    endpoint.encryptedSecret,
   ]);
   if (!row) throw new Error('no endpoint was inserted');
   return row;
@@ -62,29 +62,33 @@ export async function findEndpoint(tx: Tx, organizationId: string, id: string): 
   return row ?? null;
 }
 
-const KEEP_CREATED = statement(
-  'webhook-endpoint.keep-created',
+const STORE_CREATION_RESPONSE = statement(
+  'webhook-endpoint.store-creation-response',
   'update caudal.webhook_endpoints set created_as = $3 where organization_id = $1 and id = $2',
 );
 
-/** What its creation is answered, for repeats of that request. */
-export async function keepCreated(
+/** Stores the response of the creation, for retries of that request with the same idempotency key. */
+export async function storeCreationResponse(
   tx: Tx,
   organizationId: string,
   id: string,
-  sealedAnswer: Buffer,
+  encryptedResponse: Buffer,
 ): Promise<void> {
-  await tx.query(KEEP_CREATED, [organizationId, id, sealedAnswer]);
+  await tx.query(STORE_CREATION_RESPONSE, [organizationId, id, encryptedResponse]);
 }
 
-const FIND_CREATED = statement(
-  'webhook-endpoint.find-created',
+const FIND_CREATION_RESPONSE = statement(
+  'webhook-endpoint.find-creation-response',
   'select created_as from caudal.webhook_endpoints where organization_id = $1 and id = $2',
 );
 
-/** Also of one that was deleted since. */
-export async function findCreated(tx: Tx, organizationId: string, id: string): Promise<Buffer | null> {
-  const [row] = await tx.query<{ created_as: Buffer | null }>(FIND_CREATED, [organizationId, id]);
+/** Also finds the response of an endpoint deleted since. */
+export async function findCreationResponse(
+  tx: Tx,
+  organizationId: string,
+  id: string,
+): Promise<Buffer | null> {
+  const [row] = await tx.query<{ created_as: Buffer | null }>(FIND_CREATION_RESPONSE, [organizationId, id]);
   return row?.created_as ?? null;
 }
 
@@ -97,12 +101,12 @@ export function listEndpoints(tx: Tx, organizationId: string, limit: number): Pr
   return tx.query<EndpointRow>(LIST, [organizationId, limit]);
 }
 
-/** Left out: stays as it is. */
+/** An undefined member is left unchanged. */
 export interface EndpointChange {
-  readonly sealedAddress?: Buffer | undefined;
+  readonly encryptedUrl?: Buffer | undefined;
   readonly events?: readonly string[] | null | undefined;
   readonly description?: string | null | undefined;
-  readonly sealedStaticHeader?: Buffer | null | undefined;
+  readonly encryptedStaticHeader?: Buffer | null | undefined;
   readonly status?: Endpoint['status'] | undefined;
 }
 
@@ -120,24 +124,24 @@ const CHANGE = statement(
    returning ${COLUMNS}`,
 );
 
-/** @returns null when there is no such endpoint */
+/** @returns null when the endpoint does not exist */
 export async function changeEndpoint(
   tx: Tx,
   organizationId: string,
   id: string,
   change: EndpointChange,
-  disabledReason: string,
+  disabledReason: DisabledReason,
 ): Promise<EndpointRow | null> {
   const [row] = await tx.query<EndpointRow>(CHANGE, [
     organizationId,
     id,
-    change.sealedAddress ?? null,
+    change.encryptedUrl ?? null,
     change.events !== undefined,
     change.events ?? null,
     change.description !== undefined,
     change.description ?? null,
-    change.sealedStaticHeader !== undefined,
-    change.sealedStaticHeader ?? null,
+    change.encryptedStaticHeader !== undefined,
+    change.encryptedStaticHeader ?? null,
     change.status ?? null,
     disabledReason,
   ]);
@@ -153,15 +157,18 @@ const ROTATE = statement(
    returning ${COLUMNS}`,
 );
 
-/** The secret that was signs beside the new one for a while, and so does the one before it until its time is over. @returns null when there is no such endpoint */
+/**
+ * The replaced secret keeps signing for `overlapSeconds`, and the secret before it until its own deadline.
+ * @returns null when the endpoint does not exist
+ */
 export async function rotateSecret(
   tx: Tx,
   organizationId: string,
   id: string,
-  sealedSecret: Buffer,
+  encryptedSecret: Buffer,
   overlapSeconds: number,
 ): Promise<EndpointRow | null> {
-  const [row] = await tx.query<EndpointRow>(ROTATE, [organizationId, id, sealedSecret, overlapSeconds]);
+  const [row] = await tx.query<EndpointRow>(ROTATE, [organizationId, id, encryptedSecret, overlapSeconds]);
   return row ?? null;
 }
 
@@ -180,7 +187,7 @@ const DISABLE = statement(
   `update caudal.webhook_endpoints e set status = 'DISABLED', disabled_reason = d.reason, updated_at = greatest(caudal.now(), e.updated_at)
    from unnest($1::uuid[], $2::uuid[], $3::text[], $4::bytea[]) as d (organization_id, id, reason, address)
    where e.organization_id = d.organization_id and e.id = d.id and e.status = 'ENABLED' and e.deleted_at is null
-     -- Its owner may have given it another meanwhile.
+     -- The merchant may have changed the URL meanwhile.
      and e.address = d.address
    returning e.organization_id, e.id, d.reason`,
 );
@@ -188,41 +195,41 @@ const DISABLE = statement(
 export interface DisabledEndpoint {
   readonly organizationId: string;
   readonly id: string;
-  readonly reason: string;
+  readonly reason: DisabledReason;
 }
 
 interface FailedEndpoint extends DisabledEndpoint {
-  /** At which it failed. */
-  readonly sealedAddress: Buffer;
+  /** The URL that failed. */
+  readonly encryptedUrl: Buffer;
 }
 
 /**
- * By the service itself: what is held for them goes on once they are enabled again.
- * @returns those that were enabled until now
+ * Disables endpoints on behalf of the service. Their deliveries stay pending and continue once they are enabled again.
+ * @returns the endpoints that were enabled before
  */
 export async function disableEndpoints(
   tx: Tx,
   endpoints: readonly FailedEndpoint[],
 ): Promise<DisabledEndpoint[]> {
   if (endpoints.length === 0) return [];
-  const rows = await tx.query<{ organization_id: string; id: string; reason: string }>(DISABLE, [
+  const rows = await tx.query<{ organization_id: string; id: string; reason: DisabledReason }>(DISABLE, [
     endpoints.map((each) => each.organizationId),
     endpoints.map((each) => each.id),
     endpoints.map((each) => each.reason),
-    endpoints.map((each) => each.sealedAddress),
+    endpoints.map((each) => each.encryptedUrl),
   ]);
   return rows.map(({ organization_id: organizationId, id, reason }) => ({ organizationId, id, reason }));
 }
 
-export function endpointOf(row: EndpointRow, dataKey: SecretKey): Endpoint {
+export function endpointFromRow(row: EndpointRow, dataKey: SecretKey): Endpoint {
   const { organization_id: organizationId, id } = row;
   return {
     organizationId,
     id,
-    url: openPart(dataKey, 'address', row.address, organizationId, id).toString('utf8'),
+    url: decryptPart(dataKey, 'address', row.address, organizationId, id).toString('utf8'),
     events: row.events,
     description: row.description,
-    staticHeader: openStaticHeader(dataKey, row.static_header, organizationId, id),
+    staticHeader: decryptStaticHeader(dataKey, row.static_header, organizationId, id),
     status: row.status,
     disabledReason: row.disabled_reason,
     createdAt: row.created_at,

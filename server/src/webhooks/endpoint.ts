@@ -1,23 +1,28 @@
-/** A header of the merchant's choice that every delivery carries. */
+/** Custom header sent with every delivery. */
 export interface StaticHeader {
   readonly name: string;
   readonly value: string;
 }
 
-/** Where events of an organization are delivered. */
+/** `by_owner`: the merchant did it. `gone`: the endpoint responded 410. `no_success_5d`: no success for five days. */
+export const DISABLED_REASONS = ['by_owner', 'gone', 'no_success_5d'] as const;
+
+export type DisabledReason = (typeof DISABLED_REASONS)[number];
+
+/** Destination of an organization's events. */
 export interface Endpoint {
   readonly organizationId: string;
   readonly id: string;
   readonly url: string;
-  /** Null: all. */
+  /** Null: all events. */
   readonly events: readonly string[] | null;
   readonly description: string | null;
   readonly staticHeader: StaticHeader | null;
   readonly status: 'ENABLED' | 'DISABLED';
-  readonly disabledReason: string | null;
+  readonly disabledReason: DisabledReason | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
-/** The reason where its owner disabled it; all others are the service's. */
-export const DISABLED_BY_OWNER = 'by_owner';
+/** `disabledReason` when the merchant disabled the endpoint; the service sets all other reasons. */
+export const DISABLED_BY_OWNER: DisabledReason = 'by_owner';

@@ -1,29 +1,31 @@
 import { statement, type Tx } from '../db/tx.ts';
 import { DISABLED_BY_OWNER } from './endpoint.ts';
 
-/** A line is one process's for so long: longer than an answer may take, with what is written down after it. */
-const CLAIM = "interval '30 seconds'";
+/** Lease duration: longer than the slowest response plus recording its result. */
+const LEASE_INTERVAL = "interval '30 seconds'";
 
-/** A line in front of an endpoint, taken by a sender. */
+/** The delivery queue of an endpoint, leased by a sender. */
 export interface EndpointQueue {
   readonly organizationId: string;
   readonly endpointId: string;
-  /** Attempts that failed in a row before this. */
+  /** Consecutive failures before this batch. */
   readonly failures: number;
-  /** When its last turn ended, more than some waited in it. */
+  /** 100 or more deliveries were still pending after the last batch. */
   readonly backlogged: boolean;
-  readonly sealedAddress: Buffer;
-  readonly sealedStaticHeader: Buffer | null;
-  readonly sealedSecret: Buffer;
-  /** Sign beside the other one while a rotation lasts. */
-  readonly sealedPreviousSecrets: readonly Buffer[];
+  readonly encryptedUrl: Buffer;
+  readonly encryptedStaticHeader: Buffer | null;
+  readonly encryptedSecret: Buffer;
+  /** They also sign during a rotation. */
+  readonly encryptedPreviousSecrets: readonly Buffer[];
 }
 
-/** So many deliveries wait in a line that is backlogged. */
+/** A queue with this many due deliveries is backlogged. */
 const BACKLOG_THRESHOLD = 100;
+
 /**
- * Wakes the queues of the deliveries `made`, locked in order. What decides is read where it is set and not in a `where`: a line that somebody
- * put to rest or opened since the statement began is judged as it is now, or an event would lie in it unseen.
+ * Schedules the queues of the deliveries `made`, locked in order. The conditions are in `set`, not in `where`: they must
+ * read the locked row, because a queue paused or resumed since the statement started would otherwise keep its new
+ * deliveries unscheduled.
  */
 export const rescheduleQueues = (at: string) => `queues as (
      select l.organization_id, l.endpoint_id, d.made from caudal.webhook_queues l
@@ -35,7 +37,7 @@ export const rescheduleQueues = (at: string) => `queues as (
      from moment m, queues where l.organization_id = queues.organization_id and l.endpoint_id = queues.endpoint_id
    )`;
 
-/** Of those that are backlogged so many at a time: with a hundred deliveries each, more would keep all others waiting. */
+/** Backlogged queues leased at once: each sends up to 100 deliveries, so more would delay all other queues. */
 const MAX_BACKLOGGED = 16;
 
 const UNLEASED = '(l.leased_until is null or l.leased_until < clock_timestamp())';
@@ -44,7 +46,7 @@ const READY =
 const READY_BACKLOGGED = `l.failures = 0 and l.backlogged and l.open and ${UNLEASED}`;
 const READY_FAILING = `l.failures > 0 and l.open and ${UNLEASED}`;
 
-/** Whether a line is due, or its sender died. */
+/** SQL condition: a queue is due, or its lease expired because its sender died. */
 export const QUEUES_DUE = `(${[READY, READY_BACKLOGGED, READY_FAILING]
   .map((ready) => `exists (select from caudal.webhook_queues l where l.due_at <= caudal.now() and ${ready})`)
   .join(
@@ -52,9 +54,9 @@ export const QUEUES_DUE = `(${[READY, READY_BACKLOGGED, READY_FAILING]
   )} or exists (select from caudal.webhook_queues l where l.open and l.leased_until < clock_timestamp()))`;
 
 const LEASE_QUEUES = statement(
-  'webhook-queue.claim',
-  // The due time is taken away with the claim: whoever puts something new into the line meanwhile sets it again, and the
-  // release keeps it. A line whose sender died has none and is found by its claim.
+  'webhook-queue.lease',
+  // The lease clears `due_at`. A delivery added meanwhile sets it again, and the release keeps that value. A queue whose
+  // sender died has no `due_at` and is found by its expired lease.
   `with due as (
      select l.organization_id, l.endpoint_id from caudal.webhook_queues l
      where l.due_at <= caudal.now() and ${READY}
@@ -75,7 +77,7 @@ const LEASE_QUEUES = statement(
      where l.leased_until < clock_timestamp() and l.open order by l.leased_until limit $2 for update skip locked
    ),
    taken as (
-     update caudal.webhook_queues l set due_at = null, leased_until = clock_timestamp() + ${CLAIM}, lease_token = $1
+     update caudal.webhook_queues l set due_at = null, leased_until = clock_timestamp() + ${LEASE_INTERVAL}, lease_token = $1
      from (select * from due union select * from backlogged union select * from failing union select * from expired_leases) as t
      where l.organization_id = t.organization_id and l.endpoint_id = t.endpoint_id
      returning l.organization_id, l.endpoint_id, l.failures, l.backlogged
@@ -87,8 +89,8 @@ const LEASE_QUEUES = statement(
 );
 
 /**
- * @returns queues with something due: up to `most` that work, those first in which little waits, though a quarter of the
- *   places is for the others in any case; and up to `mostFailing` whose last attempt failed
+ * Leases due queues: up to `limit` healthy ones, small queues first, with a quarter of the slots reserved for backlogged
+ * ones; and up to `maxFailing` whose last attempt failed.
  */
 export async function leaseQueues(
   tx: Tx,
@@ -112,10 +114,10 @@ export async function leaseQueues(
     endpointId: row.endpoint_id,
     failures: row.failures,
     backlogged: row.backlogged,
-    sealedAddress: row.address,
-    sealedStaticHeader: row.static_header,
-    sealedSecret: row.secret,
-    sealedPreviousSecrets: [row.previous_secret, row.older_secret].filter((each) => each !== null),
+    encryptedUrl: row.address,
+    encryptedStaticHeader: row.static_header,
+    encryptedSecret: row.secret,
+    encryptedPreviousSecrets: [row.previous_secret, row.older_secret].filter((each) => each !== null),
   }));
 }
 
@@ -123,16 +125,16 @@ export interface QueueRelease {
   readonly organizationId: string;
   readonly endpointId: string;
   readonly leaseToken: string;
-  /** How long it is left alone. */
+  /** Delay before the next batch. */
   readonly restMs: number;
-  /** As many as a turn may take: there may be more. */
+  /** The batch had its maximum size, so more deliveries may be due. */
   readonly full: boolean;
   readonly result: 'success' | 'failure' | 'none';
 }
 
 const RELEASE = statement(
   'webhook-queue.release',
-  // What is due next is read from its deliveries; what was put into it meanwhile set `due_at`, and the earlier one counts.
+  // The next due time is read from the deliveries. A delivery added meanwhile has set `due_at`; the earlier time wins.
   `with moment as materialized (select caudal.now() as at),
    r as (
      select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::float8[], $5::text[], $6::boolean[]) as r (organization_id, endpoint_id, lease_token, rest_ms, result, full_batch)
@@ -143,22 +145,22 @@ const RELEASE = statement(
        where d.endpoint_id = r.endpoint_id and d.next_attempt_at is not null order by d.next_attempt_at limit 1) as at
      from r
    ),
-   -- In the order in which everybody locks queues.
+   -- Every statement locks queues in this order.
    locked as (
      select l.endpoint_id from caudal.webhook_queues l join r on l.organization_id = r.organization_id and l.endpoint_id = r.endpoint_id
      order by l.organization_id, l.endpoint_id for update of l
    )
    update caudal.webhook_queues l set
-     -- Greatest passes over nulls: a line in which nothing is left would be due again at once, for ever.
+     -- greatest() ignores nulls: without the guard an empty queue would be due again immediately, forever.
      due_at = case when l.open and num_nonnulls(l.due_at, next.at) > 0
        then greatest(least(l.due_at, next.at), moment.at + make_interval(secs => r.rest_ms / 1000.0)) end,
      rest_until = case when r.rest_ms > 0 then moment.at + make_interval(secs => r.rest_ms / 1000.0) end,
-     -- From much to nothing. Counted of few, and no further than it matters.
+     -- Cleared only when the backlog is empty; count at most ${BACKLOG_THRESHOLD} rows.
      backlogged = r.full_batch and (l.backlogged or (select count(*) from (
        select from caudal.webhook_deliveries d
        where d.endpoint_id = r.endpoint_id and d.next_attempt_at <= moment.at limit ${BACKLOG_THRESHOLD}) as waiting) = ${BACKLOG_THRESHOLD}),
      failures = case r.result when 'success' then 0 when 'failure' then least(l.failures + 1, 1000000) else l.failures end,
-     -- Days in which there was nothing to send are not days without a success.
+     -- An empty queue is not failing: days without deliveries do not count towards disabling the endpoint.
      failing_since = case when r.result = 'success' or num_nonnulls(l.due_at, next.at) = 0 then null
        when r.result = 'failure' then coalesce(l.failing_since, moment.at) else l.failing_since end,
      leased_until = null, lease_token = null
@@ -168,7 +170,7 @@ const RELEASE = statement(
    returning l.organization_id, l.endpoint_id, (extract(epoch from moment.at - l.failing_since))::float8 as failing_seconds`,
 );
 
-/** @returns the queues that have seen no success for a while, and for how long */
+/** @returns the failing queues and how long they have had no success */
 export async function releaseQueues(
   tx: Tx,
   releases: readonly QueueRelease[],
@@ -205,55 +207,55 @@ const LOCK = statement(
 );
 
 /**
- * Before its endpoint is changed: whoever takes both takes the line first.
- * @returns false when there is none
+ * Locks a queue before its endpoint is changed. Lock order: queue first, then endpoint.
+ * @returns false when the queue does not exist
  */
 export async function lockQueue(tx: Tx, organizationId: string, endpointId: string): Promise<boolean> {
   return (await tx.query(LOCK, [organizationId, endpointId])).length > 0;
 }
 
-const OPEN = statement(
-  'webhook-queue.open',
+const RESUME = statement(
+  'webhook-queue.resume',
   `update caudal.webhook_queues l set open = true, due_at = least(l.due_at, caudal.now()), rest_until = null, failures = 0, failing_since = null
    where l.organization_id = $1 and l.endpoint_id = $2`,
 );
 
-/** Of an endpoint that was enabled again, or has a new address: what is held for it goes on at once. */
+/** Called when an endpoint is enabled again or has a new URL: its pending deliveries continue immediately. */
 export async function resumeQueue(tx: Tx, organizationId: string, endpointId: string): Promise<void> {
-  await tx.query(OPEN, [organizationId, endpointId]);
+  await tx.query(RESUME, [organizationId, endpointId]);
 }
 
-const SHUT = statement(
-  'webhook-queue.shut',
+const PAUSE = statement(
+  'webhook-queue.pause',
   `update caudal.webhook_queues l set open = false, due_at = null
    from unnest($1::uuid[], $2::uuid[]) as s (organization_id, endpoint_id)
    where l.organization_id = s.organization_id and l.endpoint_id = s.endpoint_id`,
 );
 
-/** Of endpoints that were disabled or deleted: what comes into them is held. The queues are locked already. */
+/** Called when endpoints are disabled or deleted: their deliveries stay pending. The caller has locked the queues. */
 export async function pauseQueues(
   tx: Tx,
   endpoints: readonly { readonly organizationId: string; readonly id: string }[],
 ): Promise<void> {
   if (endpoints.length === 0) return;
-  await tx.query(SHUT, [endpoints.map((each) => each.organizationId), endpoints.map((each) => each.id)]);
+  await tx.query(PAUSE, [endpoints.map((each) => each.organizationId), endpoints.map((each) => each.id)]);
 }
 
 const RESCHEDULE_STALLED = statement(
-  'webhook-queue.wake-forgotten',
+  'webhook-queue.reschedule-stalled',
   `update caudal.webhook_queues l set due_at = caudal.now()
    where l.open and l.due_at is null and l.leased_until is null and exists (
      select from caudal.webhook_deliveries d where d.endpoint_id = l.endpoint_id and d.next_attempt_at is not null)
    returning 1`,
 );
 
-/** @returns how many queues held something and nobody would have looked; whoever sees more than none has found a fault */
+/** Schedules queues that have pending deliveries but no due time. @returns their number; more than zero indicates a bug */
 export async function rescheduleStalledQueues(tx: Pick<Tx, 'query'>): Promise<number> {
   return (await tx.query(RESCHEDULE_STALLED)).length;
 }
 
-const WAITING = statement(
-  'webhook-queue.waiting',
+const BACKLOG = statement(
+  'webhook-queue.backlog',
   `select
      (select count(*)::int from caudal.webhook_queues where due_at <= caudal.now() and failures = 0 and not backlogged and leased_until is null) as queues,
      (select coalesce(extract(epoch from caudal.now() - min(due_at)), 0)::float8 from caudal.webhook_queues
@@ -266,32 +268,32 @@ const WAITING = statement(
 export interface QueueBacklog {
   readonly queues: number;
   readonly oldest_seconds: number;
-  /** Not among `queues`: more than a turn's worth waits in each. */
+  /** Due queues with a backlog; not included in `queues`. */
   readonly backlogged: number;
   readonly failing: number;
 }
 
 export async function queueBacklog(tx: Pick<Tx, 'query'>): Promise<QueueBacklog> {
-  const [row] = await tx.query<QueueBacklog>(WAITING);
+  const [row] = await tx.query<QueueBacklog>(BACKLOG);
   return row ?? { queues: 0, oldest_seconds: 0, backlogged: 0, failing: 0 };
 }
 
-/** An endpoint that gets nothing, for a reason its owner did not choose or may not know. */
-export interface TroubledEndpoint {
+/** An endpoint that receives no events although its owner did not disable it. */
+export interface UnhealthyEndpoint {
   readonly organizationId: string;
   readonly endpointId: string;
   readonly status: 'ENABLED' | 'DISABLED';
   readonly disabledReason: string | null;
-  /** Attempts that failed in a row. */
+  /** Consecutive failed attempts. */
   readonly failures: number;
   readonly failingSince: Date | null;
-  /** Of the newest event that was tried there. */
+  /** From the last attempt of the newest attempted event. */
   readonly lastStatusCode: number | null;
   readonly lastError: string | null;
 }
 
-const TROUBLED = statement(
-  'webhook-queue.troubled',
+const UNHEALTHY = statement(
+  'webhook-queue.unhealthy',
   `select l.organization_id, l.endpoint_id, e.status, e.disabled_reason, l.failures, l.failing_since, a.status_code, a.error
    from caudal.webhook_queues l
    join caudal.webhook_endpoints e on e.organization_id = l.organization_id and e.id = l.endpoint_id
@@ -303,8 +305,11 @@ const TROUBLED = statement(
    order by l.failing_since nulls last, l.endpoint_id limit $1`,
 );
 
-/** Those that fail or were disabled by the service, longest first. What their owner disabled is no trouble. */
-export async function troubledEndpoints(tx: Pick<Tx, 'query'>, limit: number): Promise<TroubledEndpoint[]> {
+/** Lists endpoints that fail or that the service disabled, longest failing first. Excludes those their owner disabled. */
+export async function listUnhealthyEndpoints(
+  tx: Pick<Tx, 'query'>,
+  limit: number,
+): Promise<UnhealthyEndpoint[]> {
   const rows = await tx.query<{
     organization_id: string;
     endpoint_id: string;
@@ -314,7 +319,7 @@ export async function troubledEndpoints(tx: Pick<Tx, 'query'>, limit: number): P
     failing_since: Date | null;
     status_code: number | null;
     error: string | null;
-  }>(TROUBLED, [limit, DISABLED_BY_OWNER]);
+  }>(UNHEALTHY, [limit, DISABLED_BY_OWNER]);
   return rows.map((row) => ({
     organizationId: row.organization_id,
     endpointId: row.endpoint_id,

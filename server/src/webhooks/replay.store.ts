@@ -1,55 +1,55 @@
 import { statement, type Tx } from '../db/tx.ts';
-import { LIFETIME, wantedBy } from './delivery.store.ts';
+import { LIFETIME, matchingEndpoints } from './delivery.store.ts';
 import { rescheduleQueues } from './queue.store.ts';
 
-/** Which events are to be delivered again. */
-export type ReplayedEvents =
+/** Which events to deliver again. */
+export type ReplaySelection =
   | { readonly kind: 'one'; readonly eventId: string }
-  /** Those created at or after a moment, each to the endpoints at which it failed or is still failing. */
+  /** Events created at or after `from`, each to the endpoints where its delivery failed or is failing. */
   | { readonly kind: 'failed'; readonly from: Date }
   | { readonly kind: 'range'; readonly from: Date; readonly to: Date };
 
-/** So many deliveries in one statement: whoever records or dispatches some of them meanwhile waits no longer than it takes. */
-const MOST_DELIVERIES = 2000;
-const MOST_FAILED_EVENTS = 500;
+/** Deliveries per statement. This bounds how long concurrent recording and dispatching wait for row locks. */
+const MAX_DELIVERIES = 2000;
+const MAX_FAILED_EVENTS = 500;
 
-/** An event is created when its transaction begins, and has its id a little later: by ids alone the edges would be wrong. */
+/** `created_at` is the transaction start and the id is assigned later, so an id range alone is wrong at its edges. */
 const SLACK = "interval '1 minute'";
 
-/** Told by the predicate of an index. */
+/** Must match the predicate of an index. */
 const FAILED = "(d.status = 'FAILED' or (d.status = 'PENDING' and d.attempts > d.attempts_before))";
 
-/** What becomes of a delivery that there is; what is under way anyway only comes sooner. */
-const begunAnew = (delivery: string, at: string, until: string) =>
+/** Restarts an existing delivery; a pending one is only brought forward. */
+const restart = (delivery: string, at: string, until: string) =>
   `status = 'PENDING', next_attempt_at = ${at}, give_up_at = greatest(${delivery}.give_up_at, ${until}),
    replays = least(${delivery}.replays + 1, 32000), attempts_before = ${delivery}.attempts, ended_at = null`;
 
-const triedUntil = (event: string) => `greatest(${event}.created_at + ${LIFETIME}, m.at + interval '3 days')`;
+const retryUntil = (event: string) => `greatest(${event}.created_at + ${LIFETIME}, m.at + interval '3 days')`;
 
-/** To all enabled endpoints that want them, also those that came later. */
-const toAll = (kind: 'one' | 'range', wanted: string) =>
+/** Replays to all enabled, subscribed endpoints, including those created after the event. */
+const replayStatement = (kind: 'one' | 'range', wanted: string) =>
   statement(
     `webhook-delivery.replay-${kind}`,
     `with moment as materialized (select caudal.now() as at),
-     places as materialized (
-       select greatest(1, ${MOST_DELIVERIES} / greatest(1, count(*))) as most from caudal.webhook_endpoints w
+     batch_limit as materialized (
+       select greatest(1, ${MAX_DELIVERIES} / greatest(1, count(*))) as max_events from caudal.webhook_endpoints w
        where w.organization_id = $1 and w.deleted_at is null and w.status = 'ENABLED'
      ),
      wanted as materialized (
        select e.organization_id, e.id, e.event, e.created_at from caudal.events e
-       where e.organization_id = $1 and e.resource <> 'webhook' and ${wanted} order by e.id limit (select most from places)
+       where e.organization_id = $1 and e.resource <> 'webhook' and ${wanted} order by e.id limit (select max_events from batch_limit)
      ),
      made as (
        insert into caudal.webhook_deliveries (organization_id, endpoint_id, event_id, id, status, next_attempt_at, give_up_at, created_at)
-       select t.organization_id, w.id, t.id, gen_random_uuid(), 'PENDING', m.at, ${triedUntil('t')}, m.at
-       from moment m, wanted t ${wantedBy("w.status = 'ENABLED'")}
+       select t.organization_id, w.id, t.id, gen_random_uuid(), 'PENDING', m.at, ${retryUntil('t')}, m.at
+       from moment m, wanted t ${matchingEndpoints("w.status = 'ENABLED'")}
        order by w.id, t.id
-       on conflict (organization_id, endpoint_id, event_id) do update set ${begunAnew('webhook_deliveries', 'excluded.next_attempt_at', 'excluded.give_up_at')}
+       on conflict (organization_id, endpoint_id, event_id) do update set ${restart('webhook_deliveries', 'excluded.next_attempt_at', 'excluded.give_up_at')}
        returning organization_id, endpoint_id
      ),
      ${rescheduleQueues('m.at')}
      select (select count(*)::int from wanted) as events, (select count(*)::int from made) as deliveries,
-       (select id from wanted order by id desc limit 1) as last, (select count(*) from wanted) = (select most from places) as full`,
+       (select id from wanted order by id desc limit 1) as last, (select count(*) from wanted) = (select max_events from batch_limit) as full`,
   );
 
 const FAILED_SINCE = statement(
@@ -58,7 +58,7 @@ const FAILED_SINCE = statement(
    wanted as materialized (
      select distinct d.event_id as id from caudal.webhook_deliveries d
      where d.organization_id = $1 and d.event_id > greatest($2::uuid, caudal.uuid_floor($3::timestamptz - ${SLACK})) and ${FAILED}
-     order by d.event_id limit ${MOST_FAILED_EVENTS}
+     order by d.event_id limit ${MAX_FAILED_EVENTS}
    ),
    failed as materialized (
      select d.organization_id, d.endpoint_id, d.event_id, e.created_at
@@ -83,40 +83,40 @@ const FAILED_SINCE = statement(
      order by d.endpoint_id, d.event_id for update of d
    ),
    made as (
-     update caudal.webhook_deliveries d set ${begunAnew('d', 'm.at', triedUntil('l'))}
+     update caudal.webhook_deliveries d set ${restart('d', 'm.at', retryUntil('l'))}
      from moment m, locked l
      where d.organization_id = l.organization_id and d.endpoint_id = l.endpoint_id and d.event_id = l.event_id
      returning d.organization_id, d.endpoint_id, d.event_id
    ),
    ${rescheduleQueues('m.at')}
    select (select count(distinct event_id)::int from made) as events, (select count(*)::int from made) as deliveries,
-     (select id from wanted order by id desc limit 1) as last, (select count(*) from wanted) = ${MOST_FAILED_EVENTS} as full`,
+     (select id from wanted order by id desc limit 1) as last, (select count(*) from wanted) = ${MAX_FAILED_EVENTS} as full`,
 );
 
-const ONE = toAll('one', 'e.id = $2::uuid');
-const RANGE = toAll(
+const ONE = replayStatement('one', 'e.id = $2::uuid');
+const RANGE = replayStatement(
   'range',
   `e.id > greatest($2::uuid, caudal.uuid_floor($3::timestamptz - ${SLACK})) and e.id < (select caudal.id_ceiling($4::timestamptz))
    and e.created_at >= $3::timestamptz and e.created_at < $4::timestamptz`,
 );
 
-export interface Replayed {
+export interface ReplayResult {
   readonly events: number;
   readonly deliveries: number;
-  /** The last event that was looked at, when there may be more after it. */
+  /** The last event read, when more events may follow. */
   readonly nextAfter: string | null;
 }
 
-/** Before all others. */
-export const NO_EVENT = '00000000-0000-0000-0000-000000000000';
+/** Sorts before all event ids. */
+export const BEFORE_FIRST_EVENT = '00000000-0000-0000-0000-000000000000';
 
-/** Some of those wanted, oldest first, from after one of them. */
-export async function replaySome(
+/** Replays one batch of the selected events after `after`, oldest first. */
+export async function replayBatch(
   tx: Tx,
   organizationId: string,
-  wanted: ReplayedEvents,
+  wanted: ReplaySelection,
   after: string,
-): Promise<Replayed> {
+): Promise<ReplayResult> {
   const [statement, values] =
     wanted.kind === 'one'
       ? [ONE, [organizationId, wanted.eventId]]
@@ -127,7 +127,7 @@ export async function replaySome(
     statement,
     values,
   );
-  if (!row) throw new Error('a replay counts its events');
+  if (!row) throw new Error('replay returned no row');
   const { events, deliveries, last, full } = row;
   return { events, deliveries, nextAfter: full && wanted.kind !== 'one' ? last : null };
 }

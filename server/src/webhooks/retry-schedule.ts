@@ -5,7 +5,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** After the previous attempt; then daily, until thirty days after the event. */
+/** Delay after each failed attempt; then daily, until thirty days after the event. */
 const DELAYS_MS = [
   5 * SECOND,
   5 * MINUTE,
@@ -19,10 +19,10 @@ const DELAYS_MS = [
 ];
 
 /**
- * When to try again after so many attempts, with a tenth of jitter so that a backlog does not come back as one.
- * @param askedForSeconds `Retry-After` of the answer, at most a day: later than planned, never earlier
+ * Delay before the next attempt, with up to 10% jitter so that a backlog does not retry at once.
+ * @param retryAfterSeconds `Retry-After` of the response, at most a day: it can delay the attempt, never advance it
  */
-export function retryDelayMs(attempts: number, askedForSeconds: number | null): number {
+export function retryDelayMs(attempts: number, retryAfterSeconds: number | null): number {
   const planned = DELAYS_MS[attempts - 1] ?? DAY;
-  return Math.max(Math.round(planned * (1 + randomFraction() / 10)), (askedForSeconds ?? 0) * SECOND);
+  return Math.max(Math.round(planned * (1 + randomFraction() / 10)), (retryAfterSeconds ?? 0) * SECOND);
 }

@@ -4,16 +4,16 @@ import { freshBytes } from '../kit/ids.ts';
 const PREFIX = 'whsec_';
 const SECRET_BYTES = 32;
 
-/** What Standard Webhooks lets a secret hold, so that one brought from elsewhere is taken too. */
-const FEWEST_BYTES = 24;
-const MOST_BYTES = 64;
+/** Secret lengths allowed by Standard Webhooks, so that secrets from other systems are accepted. */
+const MIN_SECRET_BYTES = 24;
+const MAX_SECRET_BYTES = 64;
 
 export interface SignedMessage {
-  /** The event's id: it stays the same when the event is sent again, and is the receiver's key against duplicates. */
+  /** Event id. It is the same in every retry, so receivers use it to drop duplicates. */
   readonly id: string;
-  /** Of this attempt, so that a receiver may refuse a recorded message. */
+  /** Time of this attempt, so that a receiver can reject a replayed message. */
   readonly timestamp: Date;
-  /** Exactly the bytes that are sent. */
+  /** The exact bytes sent. */
   readonly body: Buffer;
 }
 
@@ -23,25 +23,25 @@ export interface SignatureHeaders {
   readonly 'webhook-signature': string;
 }
 
-export function freshWebhookSecret(): Buffer {
+export function generateWebhookSecret(): Buffer {
   return freshBytes(SECRET_BYTES);
 }
 
-export function printWebhookSecret(secret: Buffer): string {
+export function formatWebhookSecret(secret: Buffer): string {
   return PREFIX + secret.toString('base64');
 }
 
-/** @returns null for what is no secret; base64 in one spelling only, so that equal secrets are equal texts */
+/** @returns null for an invalid secret. Only canonical base64 is accepted, so that equal secrets have equal texts. */
 export function parseWebhookSecret(text: string): Buffer | null {
   if (!text.startsWith(PREFIX)) return null;
   const secret = Buffer.from(text.slice(PREFIX.length), 'base64');
-  if (secret.length < FEWEST_BYTES || secret.length > MOST_BYTES) return null;
-  return printWebhookSecret(secret) === text ? secret : null;
+  if (secret.length < MIN_SECRET_BYTES || secret.length > MAX_SECRET_BYTES) return null;
+  return formatWebhookSecret(secret) === text ? secret : null;
 }
 
 /**
- * Standard Webhooks 1.0. One signature for each secret: during a rotation both sign, and a receiver that knows
- * either of them is content.
+ * Standard Webhooks 1.0. One signature per secret: during a rotation all active secrets sign, and a receiver verifies
+ * with any of them.
  */
 export function signatureHeaders(message: SignedMessage, secrets: readonly SecretKey[]): SignatureHeaders {
   const seconds = String(Math.floor(message.timestamp.getTime() / 1000));

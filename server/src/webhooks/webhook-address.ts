@@ -1,13 +1,13 @@
 import { isIP } from 'node:net';
 import type { Environment } from '../kit/environment.ts';
-import { type AddressRule, type ValidatedUrl, validateUrl } from '../kit/url-rules.ts';
+import { type UrlRule, type ValidatedUrl, validateUrl } from '../kit/url-rules.ts';
 import { isLoopbackAddress, isPublicAddress } from './sending/public-address.ts';
 
 /**
- * Endings that no public name has: special-use names (RFC 6761, 6762, 7686, 8375), ICANN's `internal`, and those
- * that networks use for themselves (RFC 6762, appendix G).
+ * Suffixes that no public name has: special-use names (RFC 6761, 6762, 7686, 8375), ICANN's `internal`, and common
+ * private suffixes (RFC 6762, appendix G).
  */
-const INSIDE_ENDINGS = [
+const PRIVATE_SUFFIXES = [
   'localhost',
   'local',
   'internal',
@@ -22,10 +22,10 @@ const INSIDE_ENDINGS = [
 ];
 
 /**
- * Where a merchant wants events sent.
+ * Validates the URL of a webhook endpoint.
  *
- * This is the first wall, for a clear answer to the merchant at once: it judges the text. Where a name leads can
- * change at any moment and is judged whenever a connection is opened (vetted-connection.ts).
+ * This check of the text gives the merchant an immediate error. The addresses of a name can change at any time, so
+ * vetted-connection.ts checks them again for every connection.
  */
 export function validateWebhookUrl(
   text: string,
@@ -35,16 +35,16 @@ export function validateWebhookUrl(
   return validateUrl(text, (url) => {
     const host = bareHost(url);
     const local = allowLoopback && environment !== 'production' && isLoopbackHost(host);
-    const broken: AddressRule[] = [];
+    const broken: UrlRule[] = [];
     if (url.protocol !== 'https:' && !(local && url.protocol === 'http:')) broken.push('https');
     if (url.port === '0') broken.push('port');
-    // Without a host, which only other schemes let pass, there is nothing to say about where it leads.
-    if (host !== '' && !local && !isOutside(host)) broken.push('public');
+    // Only non-HTTP schemes allow an empty host; the `https` rule already rejects those.
+    if (host !== '' && !local && !isPublicHost(host)) broken.push('public');
     return broken;
   });
 }
 
-/** Without the brackets of an IPv6 address. The parser has already turned every spelling of an address into one. */
+/** Removes the brackets of an IPv6 address. The URL parser has already normalized the address. */
 function bareHost(url: URL): string {
   return url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname;
 }
@@ -53,10 +53,10 @@ function isLoopbackHost(host: string): boolean {
   return host === 'localhost' || isLoopbackAddress(host);
 }
 
-function isOutside(host: string): boolean {
+function isPublicHost(host: string): boolean {
   if (isIP(host) !== 0) return isPublicAddress(host);
-  // A name without a dot is looked up in whatever domain our machine is in. A dot at the end is the same name written
-  // so that lists of names do not know it.
+  // A name without a dot resolves in the search domain of our machine. A trailing dot is the same name in a spelling
+  // that would bypass the suffix list.
   if (!host.includes('.') || host.endsWith('.')) return false;
-  return !INSIDE_ENDINGS.some((ending) => host.endsWith(`.${ending}`));
+  return !PRIVATE_SUFFIXES.some((suffix) => host.endsWith(`.${suffix}`));
 }

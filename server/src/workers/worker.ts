@@ -8,7 +8,7 @@ import type { RailStatusPoller } from '../flows/payins/poll-rail-status.ts';
 import { postAcceptances } from '../flows/payins/post-acceptances.ts';
 import type { KeyRegistrar } from '../flows/payins/register-breb-keys.ts';
 import { sweepPsePayins } from '../flows/payins/sweep-pse-payins.ts';
-import { watchWaitingKeys } from '../flows/payins/watch-waiting-keys.ts';
+import { watchKeyBacklog } from '../flows/payins/watch-key-backlog.ts';
 import { expireDueLinks } from '../flows/payment-links/expire-links.ts';
 import { applyPayoutUpdates } from '../flows/payouts/apply-payout-updates.ts';
 import type { PayoutStatusPoller } from '../flows/payouts/poll-payout-status.ts';
@@ -28,29 +28,29 @@ import { monotonicMs } from '../kit/clock.ts';
 import type { DataKeys } from '../organizations/data-keys.ts';
 import type { Rail } from '../rails/contract.ts';
 
-/** Polls between two looks for events that are older than those the poll asks about. */
+/** Every this many polls the worker also searches for events older than those the due-work query covers. */
 const POLLS_TO_LOOK_BACK = 25;
 
 interface WorkerParts {
   readonly registrar: KeyRegistrar;
   readonly pse: PseOpener;
   readonly keys: DataKeys;
-  readonly questions: Readonly<Record<Rail, RailStatusPoller>>;
+  readonly statusPollers: Readonly<Record<Rail, RailStatusPoller>>;
   readonly sender: PayoutSender;
-  readonly renewer: ResolutionRefresher;
-  readonly payoutPolls: PayoutStatusPoller;
+  readonly resolutionRefresher: ResolutionRefresher;
+  readonly payoutPoller: PayoutStatusPoller;
   readonly deliverer: WebhookDeliverer;
-  /** Between two polls while there is work; an idle worker polls more rarely. */
-  readonly dueEveryMs: number;
+  /** Poll interval while there is work; an idle worker polls less often. */
+  readonly workerPollMs: number;
 }
 
 export interface Worker {
   readonly start: () => void;
-  /** Resolves when the rounds under way are done. */
+  /** Resolves when the rounds in progress are done. */
   readonly stop: () => Promise<void>;
 }
 
-/** Loops that a round with work leads to: what it committed may be theirs. */
+/** Loops to wake after a round that found work: its commit may have created work for them. */
 const FOLLOWED_BY: Readonly<Partial<Record<WorkKind, readonly WorkKind[]>>> = {
   payin_notices: ['event_dispatch'],
   payout_notices: ['event_dispatch'],
@@ -62,34 +62,34 @@ const FOLLOWED_BY: Readonly<Partial<Record<WorkKind, readonly WorkKind[]>>> = {
   pse_polling: ['event_dispatch'],
 };
 
-/** Everything a worker process does, as loops over work that is due in the database. */
-export function dueWorker(deps: SystemDeps, parts: WorkerParts): Worker {
-  const { dueEveryMs, deliverer } = parts;
+/** Creates the loops of a worker process, one per kind of due work. */
+export function createWorker(deps: SystemDeps, parts: WorkerParts): Worker {
+  const { workerPollMs, deliverer } = parts;
   const { failures, signals } = deps;
-  const rounds = roundsOf(deps, parts);
+  const rounds = createRounds(deps, parts);
   const loops = new Map(
     WORK_KINDS.map((kind) => {
       const onWork = () => {
         poller.worked();
         for (const next of FOLLOWED_BY[kind] ?? []) loops.get(next)?.wake();
       };
-      return [kind, new Loop({ name: kind, restMs: dueEveryMs, round: rounds[kind], failures, onWork })];
+      return [kind, new Loop({ name: kind, restMs: workerPollMs, round: rounds[kind], failures, onWork })];
     }),
   );
   const due = dueWorkStatement(DUE_PROBES);
   let lookBackAt = 0;
   const poller = new DuePoller({
-    everyMs: dueEveryMs,
+    everyMs: workerPollMs,
     failures,
     busy: () => deliverer.active,
     poll: async () => {
       for (const kind of await readDueWork(deps.system, due)) loops.get(kind)?.wake();
       if (monotonicMs() < lookBackAt) return;
-      lookBackAt = monotonicMs() + POLLS_TO_LOOK_BACK * dueEveryMs;
+      lookBackAt = monotonicMs() + POLLS_TO_LOOK_BACK * workerPollMs;
       loops.get('event_dispatch')?.wake();
     },
   });
-  for (const watch of [watchWaitingKeys(deps), watchOutcomes(deps), watchWebhooks(deps)])
+  for (const watch of [watchKeyBacklog(deps), watchOutcomes(deps), watchWebhooks(deps)])
     deps.metrics.beforeScrape(() =>
       watch().then(
         () => failures.succeeded('refresh_metrics'),
@@ -108,55 +108,60 @@ export function dueWorker(deps: SystemDeps, parts: WorkerParts): Worker {
   };
 }
 
-function roundsOf(deps: SystemDeps, parts: WorkerParts): Readonly<Record<WorkKind, () => Promise<number>>> {
+function createRounds(
+  deps: SystemDeps,
+  parts: WorkerParts,
+): Readonly<Record<WorkKind, () => Promise<number>>> {
   const { keys } = parts;
   const dispatcher = new EventDispatcher(deps);
   return {
     key_registration: () => parts.registrar.sweep(),
     pse_opening: () => sweepPsePayins(deps, parts.pse, keys),
     payin_notices: () =>
-      applyNotices(deps, 'payin', (tx, words, options) => applyPayinUpdates(deps, keys, tx, words, options)),
-    payout_notices: () =>
-      applyNotices(deps, 'payout', (tx, words, options) =>
-        applyPayoutUpdates(deps, keys, tx, words, options),
+      applyNotices(deps, 'payin', (tx, updates, options) =>
+        applyPayinUpdates(deps, keys, tx, updates, options),
       ),
-    key_resolution: () => parts.renewer.renew(),
+    payout_notices: () =>
+      applyNotices(deps, 'payout', (tx, updates, options) =>
+        applyPayoutUpdates(deps, keys, tx, updates, options),
+      ),
+    key_resolution: () => parts.resolutionRefresher.refresh(),
     payout_sending: () => parts.sender.send(),
-    payout_polling: payoutPolls(parts.payoutPolls),
+    payout_polling: pollPayouts(parts.payoutPoller),
     acceptance_posting: () => postAcceptances(deps),
     link_expiry: () => expireDueLinks(deps, keys),
     event_dispatch: async () => {
       const events = await dispatcher.dispatch();
-      // Directly, because deliveries are limited by their own concurrency and need no rest between claims.
+      // Not through the loop: the deliverer limits its own concurrency and needs no rest between leases.
       if (events > 0) parts.deliverer.wake();
       return events;
     },
     webhook_delivery: () => parts.deliverer.work(),
-    breb_polling: questions(parts.questions.BRE_B),
-    pse_polling: questions(parts.questions.PSE),
+    breb_polling: pollPayins(parts.statusPollers.BRE_B),
+    pse_polling: pollPayins(parts.statusPollers.PSE),
   };
 }
 
-/** Doubtful messages first: a merchant may be waiting for what they turn out to be. */
-function questions(rail: RailStatusPoller): () => Promise<number> {
-  return async () => (await rail.verifyNotices()) + (await rail.pollDue()) + (await rail.closeDue());
+/** Verifies notices first: a merchant may be waiting for their outcome. */
+function pollPayins(poller: RailStatusPoller): () => Promise<number> {
+  return async () => (await poller.verifyNotices()) + (await poller.pollDue()) + (await poller.closeDue());
 }
 
-function payoutPolls(payouts: PayoutStatusPoller): () => Promise<number> {
-  return async () => (await payouts.verifyNotices()) + (await payouts.pollDue());
+function pollPayouts(poller: PayoutStatusPoller): () => Promise<number> {
+  return async () => (await poller.verifyNotices()) + (await poller.pollDue());
 }
 
-/** What a worker does by the clock instead of by what is due. */
+/** Creates the cron schedules of a worker process. */
 export function workerSchedules(deps: SystemDeps, systemUrl: string, connections: number): Schedules {
   const { system, metrics, log, failures } = deps;
-  // No line until the books were checked: a zero would say that they are whole.
-  const faults = new Map<string, number>();
+  // Empty until the first verification: a zero would claim that the ledger is consistent.
+  const inconsistentRows = new Map<string, number>();
   metrics.gauge(
     'caudal_ledger_inconsistent_rows',
-    'Rows that did not add up when this process last checked.',
-    () => faults,
+    'Ledger rows found inconsistent by the last verification of this process.',
+    () => inconsistentRows,
   );
-  const work = scheduleWork(deps, (count) => faults.set('', count));
+  const work = scheduleWork(deps, (count) => inconsistentRows.set('', count));
   return new Schedules({
     systemUrl,
     connections,

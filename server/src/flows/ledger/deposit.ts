@@ -14,9 +14,8 @@ type DepositDeps = Pick<SystemDeps, 'system' | 'clock' | 'cell'>;
 export interface Deposit {
   readonly organizationId: string;
   readonly amount: Cents;
-  /** The operator's own identifier of the money that came: a bank's number, for instance. Booked once. */
+  /** The operator's own identifier of the money, such as a bank transfer number. Each is posted once. */
   readonly reference: string;
-  /** Who books it. */
   readonly operator: string;
 }
 
@@ -26,18 +25,18 @@ export type DepositOutcome =
   | { readonly kind: 'already_reversed'; readonly amount: Cents }
   | { readonly kind: 'organization_not_found' };
 
-/** Money that an organization paid in outside the rails becomes available to it. */
+/** Credits money that an organization paid in outside the rails to its available balance. */
 export async function deposit(deps: DepositDeps, command: Deposit): Promise<DepositOutcome> {
   try {
-    return await bookOnce(deps, command);
+    return await postOnce(deps, command);
   } catch (error) {
-    // Somebody booked it between our look and our booking: the second look finds it.
-    if (isDatabaseError(error) && error.constraint === 'ledger_cause_once') return bookOnce(deps, command);
+    // A concurrent command posted it between our check and our transfer: the second attempt finds it.
+    if (isDatabaseError(error) && error.constraint === 'ledger_cause_once') return postOnce(deps, command);
     throw error;
   }
 }
 
-function bookOnce(
+function postOnce(
   deps: DepositDeps,
   { organizationId, amount, reference, operator }: Deposit,
 ): Promise<DepositOutcome> {

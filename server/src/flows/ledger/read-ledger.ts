@@ -1,6 +1,6 @@
 import type { Deps } from '../../deps.ts';
 import type { Position } from '../../kit/cursor.ts';
-import { type Page, pageOf } from '../../kit/page.ts';
+import { type Page, toPage } from '../../kit/page.ts';
 import type { Entry, EntryFilters } from '../../ledger/entry.ts';
 import { listEntries } from '../../ledger/entry-list.store.ts';
 import type { Principal } from '../../organizations/organization.ts';
@@ -16,5 +16,5 @@ export async function readEntryPage(
   const entries = await deps.read.read(organizationId, (tx) =>
     listEntries(tx, organizationId, filters, position, pageSize + 1),
   );
-  return pageOf(entries, position, pageSize);
+  return toPage(entries, position, pageSize);
 }

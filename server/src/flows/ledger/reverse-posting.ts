@@ -17,13 +17,13 @@ type ReverseDeps = Pick<SystemDeps, 'system' | 'clock' | 'cell'>;
 export interface Reversal {
   readonly organizationId: string;
   readonly posting: { readonly transferId: string } | { readonly depositReference: string };
-  /** Null reverses the whole booking. */
+  /** Null reverses the whole posting. */
   readonly amount: Cents | null;
   readonly operator: string;
   readonly reason: string;
 }
 
-export type ReversalRefusal =
+export type ReversalRejection =
   | { readonly kind: 'not_found' }
   | { readonly kind: 'not_reversible'; readonly causeKind: CauseKind }
   | { readonly kind: 'already_reversed'; readonly amount: Cents }
@@ -34,7 +34,7 @@ export type ReversalRefusal =
       readonly balance: Cents;
       readonly amount: Cents;
     }
-  /** The merchant took the money of the anomaly: an operator cannot undo that. */
+  /** The merchant accepted the money of the anomaly: an operator cannot undo that. */
   | { readonly kind: 'accepted_by_merchant' };
 
 export interface Reversed {
@@ -42,18 +42,18 @@ export interface Reversed {
   readonly transferId: string;
   readonly reversedTransferId: string;
   readonly amount: Cents;
-  /** The anomaly that waits for a resolution again. */
+  /** The anomaly that the reversal reopened. */
   readonly anomalyId: string | null;
 }
 
 /**
- * Reverses a booking by a transfer between the same accounts in the other direction. Transfer, audit row and, for an
- * anomaly, its reopening commit together.
+ * Reverses a posting with a transfer between the same accounts in the other direction. The transfer, the audit row and the
+ * reopening of an anomaly commit together.
  */
 export async function reversePosting(
   deps: ReverseDeps,
   reversal: Reversal,
-): Promise<Reversed | ReversalRefusal> {
+): Promise<Reversed | ReversalRejection> {
   try {
     return await reverseOnce(deps, reversal);
   } catch (error) {
@@ -64,16 +64,16 @@ export async function reversePosting(
   }
 }
 
-function reverseOnce(deps: ReverseDeps, reversal: Reversal): Promise<Reversed | ReversalRefusal> {
-  return deps.system.transaction('reverse posting', async (tx): Promise<Reversed | ReversalRefusal> => {
+function reverseOnce(deps: ReverseDeps, reversal: Reversal): Promise<Reversed | ReversalRejection> {
+  return deps.system.transaction('reverse posting', async (tx): Promise<Reversed | ReversalRejection> => {
     const posting = await findPosting(tx, reversal);
     if (!posting) return { kind: 'not_found' };
     const amount = reversal.amount ?? posting.amount;
     const anomalyId = posting.causeKind === 'anomaly' ? posting.resourceId : null;
-    // Locked before anything else: a resolution of the same anomaly waits, and so does a second reversal.
+    // Locked first, so that a concurrent resolution or reversal of the same anomaly waits.
     const anomaly = anomalyId === null ? null : await lockAnomaly(tx, anomalyId);
-    const refusal = await refusalOf(tx, posting, amount);
-    if (refusal) return refusal;
+    const rejection = await findRejection(tx, posting, amount);
+    if (rejection) return rejection;
     if (anomaly && !(await reopenReversed(tx, anomaly))) return { kind: 'accepted_by_merchant' };
     const transferId = uuidv7(deps.clock.now(), deps.cell);
     await recordAction(tx, {
@@ -111,7 +111,7 @@ function findPosting(tx: Tx, { organizationId, posting }: Reversal): Promise<Pos
     : postingByCause(tx, depositCause(organizationId, posting.depositReference));
 }
 
-async function refusalOf(tx: Tx, posting: Posting, amount: Cents): Promise<ReversalRefusal | null> {
+async function findRejection(tx: Tx, posting: Posting, amount: Cents): Promise<ReversalRejection | null> {
   const how = REVERSIBLE[posting.causeKind];
   if (how === 'no') return { kind: 'not_reversible', causeKind: posting.causeKind };
   const reversed = await reversedAmount(tx, posting.id);

@@ -16,22 +16,22 @@ import {
 } from '../../payins/payin-settlement.store.ts';
 import { isolateFailures } from '../shared/isolate-failures.ts';
 
-/** Few enough that the balances of a round are not locked for long, many enough that a backlog drains. */
-const MOST = 1000;
+/** Small enough that a batch does not hold balance locks for long, large enough to drain a backlog. */
+const BATCH_SIZE = 1000;
 
 type SettleDeps = Pick<SystemDeps, 'system' | 'clock' | 'cell' | 'log'>;
 
 /**
- * One round of settlement: the money of payins that have waited long enough becomes available, by one settlement and one
- * transfer an organization. An organization whose books do not bear it does not hold up the others: its payins are put
- * off, loudly.
- * @returns how many payins it took up; call again while there are any
+ * Settles one batch of due payins: moves their money to the available balance with one settlement and one transfer per
+ * organization. When the settlement of an organization fails, its payins are postponed with an error log, and the other
+ * organizations continue.
+ * @returns the number of payins in the batch; call again until it is zero
  */
 export async function settleBalances(deps: SettleDeps): Promise<number> {
   let payins: readonly SettlingPayin[] = [];
   try {
     await deps.system.transaction('settle', async (tx) => {
-      payins = await lockSettlingPayins(tx, MOST);
+      payins = await lockSettlingPayins(tx, BATCH_SIZE);
       await settle(deps, tx, payins);
     });
   } catch (error) {
@@ -41,7 +41,7 @@ export async function settleBalances(deps: SettleDeps): Promise<number> {
       Map.groupBy(payins, (payin) => payin.organizationId),
       ([, own]) =>
         deps.system.transaction('settle', async (tx) => settle(deps, tx, await relockSettling(tx, own))),
-      ([organizationId, own], alone) => postpone(deps, organizationId, own, alone),
+      ([organizationId, own], itemError) => postpone(deps, organizationId, own, itemError),
     );
   }
   return payins.length;
@@ -54,33 +54,36 @@ async function postpone(
   error: unknown,
 ): Promise<void> {
   deps.log.error(
-    { ...errorFields(error), organizationId, count: payins.length },
-    'THE BOOKS OF AN ORGANIZATION DO NOT BEAR ITS SETTLEMENT: run caudal ledger verify',
+    { ...errorFields(error), code: 'settlement_failed', organizationId, count: payins.length },
+    'failed to settle the payins of an organization; postponed. Run caudal ledger verify',
   );
   await deps.system.transaction('settle', async (tx) =>
     postponeSettling(tx, await relockSettling(tx, payins)),
   );
 }
 
-/** Payins are locked before balances, as everywhere. */
+/** Lock order, as in every transaction: payins before balances. */
 async function settle(deps: SettleDeps, tx: Tx, due: readonly SettlingPayin[]): Promise<void> {
-  // An earlier version gave them a time to settle on a notification alone.
+  // An earlier version scheduled settlement on a notification alone: query the rail first.
   await queryBeforeSettling(
     tx,
     due.filter((payin) => !payin.verified),
   );
   const payins = due.filter((payin) => payin.verified);
   if (payins.length === 0) return;
-  const settlements = settlementsOf(deps, payins);
+  const settlements = groupSettlements(deps, payins);
   await insertSettlements(tx, [...settlements.values()]);
   await settlePayins(
     tx,
     payins.map((payin) => ({ ...payin, settlementId: settlementFor(settlements, payin).id })),
   );
-  await post(tx, [...settlements.values()].map(transferOf));
+  await post(tx, [...settlements.values()].map(toTransfer));
 }
 
-function settlementsOf(deps: SettleDeps, payins: readonly SettlingPayin[]): ReadonlyMap<string, Settlement> {
+function groupSettlements(
+  deps: SettleDeps,
+  payins: readonly SettlingPayin[],
+): ReadonlyMap<string, Settlement> {
   const settlements = new Map<string, Settlement>();
   for (const [organizationId, own] of Map.groupBy(payins, (payin) => payin.organizationId)) {
     const amount = cents(own.reduce((sum, payin) => sum + payin.amount, 0n));
@@ -96,8 +99,8 @@ function settlementFor(settlements: ReadonlyMap<string, Settlement>, payin: Sett
   return settlement;
 }
 
-/** The settlement's id is also its transfer's: one is nothing without the other. */
-function transferOf({ id, organizationId, amount }: Settlement): Transfer {
+/** The transfer has the settlement's id: each settlement has exactly one transfer. */
+function toTransfer({ id, organizationId, amount }: Settlement): Transfer {
   const cause = { kind: 'settlement', id } as const;
   return { id, organizationId, debit: 'pending', credit: 'available', amount, cause, resourceId: id };
 }

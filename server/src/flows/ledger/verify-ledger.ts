@@ -1,24 +1,24 @@
 import type { SystemDeps } from '../../deps.ts';
 import { BOOK_CHECKS, type Totals, totals } from '../../ledger/book-checks.store.ts';
-import { type BrokenRow, brokenRows, MOST_BROKEN_ROWS } from '../../ledger/broken-row.store.ts';
+import { type BrokenRow, findBrokenRows, MAX_BROKEN_ROWS } from '../../ledger/broken-row.store.ts';
 import { PAYMENT_CHECKS } from '../../ledger/payment-checks.store.ts';
 import { PAYOUT_CHECKS } from '../../ledger/payout-checks.store.ts';
 
 export interface Verification extends Totals {
   readonly broken: readonly BrokenRow[];
-  /** Not all that is broken is told. */
+  /** More rows are broken than listed. */
   readonly more: boolean;
 }
 
-/** Recomputes the books from their transfers and compares them with everything that tells of the same money. */
+/** Recomputes the ledger from its transfers and compares it with every table that records the same money. */
 export async function verifyLedger(deps: Pick<SystemDeps, 'snapshot'>): Promise<Verification> {
   return deps.snapshot.read(async (tx) => {
     const sums = await totals(tx);
     const found = [
       ...imbalance(sums),
-      ...(await brokenRows(tx, [...BOOK_CHECKS, ...PAYMENT_CHECKS, ...PAYOUT_CHECKS])),
+      ...(await findBrokenRows(tx, [...BOOK_CHECKS, ...PAYMENT_CHECKS, ...PAYOUT_CHECKS])),
     ];
-    return { ...sums, broken: found.slice(0, MOST_BROKEN_ROWS), more: found.length > MOST_BROKEN_ROWS };
+    return { ...sums, broken: found.slice(0, MAX_BROKEN_ROWS), more: found.length > MAX_BROKEN_ROWS };
   });
 }
 

@@ -4,38 +4,38 @@ import type { SystemDeps } from '../../deps.ts';
 
 type AuditDeps = Pick<SystemDeps, 'system'>;
 
-/** How work ended, where it did not throw. */
+/** How the work ended when it did not throw. */
 export interface AuditedEnd {
   readonly phase: 'finished' | 'failed';
   readonly details?: ActionDetails;
 }
 
 /**
- * Runs work that cannot run in one transaction between two audit rows. The first commits before the work begins, so
- * that a process that dies in between leaves its author behind.
+ * Runs work that cannot run in one transaction, and writes an audit row before and after it. The first row commits before
+ * the work starts, so that the author is recorded even when the process crashes.
  */
 export async function auditAround<T>(
   deps: AuditDeps,
   action: OperatorAction,
   work: () => Promise<T>,
-  endOf: (result: T) => AuditedEnd = () => ({ phase: 'finished' }),
+  toEnd: (result: T) => AuditedEnd = () => ({ phase: 'finished' }),
 ): Promise<T> {
   const startedId = await recordAlone(deps, { ...action, phase: 'started' });
   const result = await work().catch(async (error: unknown) => {
     await recordFailure(deps, action, startedId, error);
     throw error;
   });
-  const end = endOf(result);
+  const end = toEnd(result);
   await recordAlone(deps, withDetails({ ...action, phase: end.phase }, { startedId, ...end.details }));
   return result;
 }
 
-/** In a transaction of its own. @returns the id of the row */
+/** Writes an audit row in a separate transaction. @returns the id of the row */
 export function recordAlone(deps: AuditDeps, action: OperatorAction): Promise<string> {
   return deps.system.transaction('record action', (tx) => recordAction(tx, action));
 }
 
-/** The error that ended the work is the one to report: a failure to record it does not replace it. */
+/** Does not throw: a failure to write the audit row must not replace the error that ended the work. */
 export async function recordFailure(
   deps: AuditDeps,
   action: OperatorAction,
@@ -50,7 +50,7 @@ export function withDetails(action: OperatorAction, details: ActionDetails): Ope
   return { ...action, details: { ...action.details, ...details } };
 }
 
-/** An SQLSTATE or the name of its class; a message might quote data. */
+/** The SQLSTATE or the name of the error class, never the message, which might contain personal data. */
 function errorName(error: unknown): string {
   const code = (error as { code?: unknown } | null)?.code;
   if (typeof code === 'string') return code;

@@ -6,8 +6,8 @@ import { recordAlone, recordFailure, withDetails } from './audit-around.ts';
 type BeforeChanges = (pending: readonly string[]) => Promise<void>;
 
 /**
- * Runs a migration between two audit rows. The table may not exist yet: the first migration of a database, and the one
- * that brings the audit its present columns, have the second row alone.
+ * Runs a migration and writes an audit row before and after it. The first migration of a database, and the one that adds
+ * the current audit columns, have only the second row, because the table does not exist in its current form before.
  */
 export async function auditMigration(
   deps: Pick<SystemDeps, 'system'>,

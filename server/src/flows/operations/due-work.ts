@@ -10,13 +10,13 @@ import type { Rail } from '../../rails/contract.ts';
 import { EVENTS_DUE } from '../../webhooks/delivery.store.ts';
 import { QUEUES_DUE } from '../../webhooks/queue.store.ts';
 
-/** When each loop of a worker has something to do. */
+/** SQL conditions under which each worker loop has due work. */
 export const DUE_PROBES: DueProbes = {
   key_registration: KEYS_DUE,
   pse_opening: payinTaskDue('PSE', 'open'),
   payin_notices: noticesDue('payin'),
   payout_notices: noticesDue('payout'),
-  // Of the payouts that are to be sent, those whose resolution has expired.
+  // Payouts due to be sent include those whose resolution has expired.
   key_resolution: SENDS_DUE,
   payout_sending: SENDS_DUE,
   payout_polling: `(${POLLS_DUE} or ${unverifiedDue('payout', 'BRE_B')})`,
@@ -29,5 +29,5 @@ export const DUE_PROBES: DueProbes = {
 };
 
 function pollingDue(rail: Rail): string {
-  return `(${payinTaskDue(rail, 'ask')} or ${payinTaskDue(rail, 'close')} or ${unverifiedDue('payin', rail)})`;
+  return `(${payinTaskDue(rail, 'poll')} or ${payinTaskDue(rail, 'close')} or ${unverifiedDue('payin', rail)})`;
 }

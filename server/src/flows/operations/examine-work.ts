@@ -3,38 +3,42 @@ import type { SystemDeps } from '../../deps.ts';
 import { lastSuccesses } from '../../jobs/schedule.store.ts';
 import { SCHEDULES, type ScheduleName } from '../../jobs/schedule-catalogue.ts';
 import { listOrganizations } from '../../organizations/organization.store.ts';
-import { longestWaitingKeys } from '../../payins/breb-key.store.ts';
+import { readExactKeyBacklog } from '../../payins/breb-key.store.ts';
 import { listUnknown, type UnknownPayout, waitingPayouts } from '../../payouts/payout-outcome.store.ts';
-import { listUnreadable, waitingNotices } from '../../rail-notices/notice.store.ts';
+import { listUnreadable, readNoticeBacklog } from '../../rail-notices/notice.store.ts';
 import { oldestUndispatched } from '../../webhooks/delivery.store.ts';
-import { queueBacklog, type TroubledEndpoint, troubledEndpoints } from '../../webhooks/queue.store.ts';
+import { listUnhealthyEndpoints, queueBacklog, type UnhealthyEndpoint } from '../../webhooks/queue.store.ts';
 
-type Asked = Pick<SystemDeps, 'system'>;
+type ExamineDeps = Pick<SystemDeps, 'system'>;
 
-/** Keys that the network does not know yet: they cannot be paid. */
-export function examineKeys({ system }: Asked): Promise<{ count: number; oldestSeconds: number }> {
-  return longestWaitingKeys(system);
+/** Bre-B keys that are not registered at the network yet: payers cannot pay to them. */
+export function examineKeys({ system }: ExamineDeps): Promise<{ count: number; oldestSeconds: number }> {
+  return readExactKeyBacklog(system);
 }
 
 export interface NoticeBacklog {
-  /** Stored, and nobody has made anything of them. */
+  /** Stored and not yet applied. */
   readonly apply: { readonly count: number; readonly oldestSeconds: number };
-  /** The rail is to be asked about them first. */
-  readonly ask: { readonly count: number; readonly oldestSeconds: number };
-  /** When those came that nobody understood, newest first; at most a hundred. */
+  /** Waiting for verification at the rail. */
+  readonly verify: { readonly count: number; readonly oldestSeconds: number };
+  /** Arrival times of notices that could not be parsed, newest first; at most a hundred. */
   readonly unreadable: readonly Date[];
 }
 
-export async function examineNotices({ system }: Asked): Promise<NoticeBacklog> {
+export async function examineNotices({ system }: ExamineDeps): Promise<NoticeBacklog> {
   const [rows, unreadable] = await Promise.all([
-    waitingNotices(system),
+    readNoticeBacklog(system),
     system.transaction('read', (tx) => listUnreadable(tx, 100)),
   ]);
-  const of = (task: 'apply' | 'ask') => {
+  const backlog = (task: 'apply' | 'verify') => {
     const row = rows.find((each) => each.task === task);
     return { count: row?.count ?? 0, oldestSeconds: row?.oldest_seconds ?? 0 };
   };
-  return { apply: of('apply'), ask: of('ask'), unreadable: unreadable.map(({ receivedAt }) => receivedAt) };
+  return {
+    apply: backlog('apply'),
+    verify: backlog('verify'),
+    unreadable: unreadable.map(({ receivedAt }) => receivedAt),
+  };
 }
 
 export interface PayoutBacklog {
@@ -44,7 +48,7 @@ export interface PayoutBacklog {
   readonly oldestWaitingSeconds: number;
 }
 
-export async function examinePayouts({ system }: Asked): Promise<PayoutBacklog> {
+export async function examinePayouts({ system }: ExamineDeps): Promise<PayoutBacklog> {
   const [counts, [oldest]] = await Promise.all([waitingPayouts(system), listUnknown(system, 1)]);
   return {
     unknown: counts.unknown,
@@ -54,21 +58,21 @@ export async function examinePayouts({ system }: Asked): Promise<PayoutBacklog> 
   };
 }
 
-export async function examineAnomalies({ system }: Asked): Promise<{
+export async function examineAnomalies({ system }: ExamineDeps): Promise<{
   readonly open: number;
-  /** Of those: payins whose settlement is held. */
+  /** Anomalies among them that hold the settlement of a payin. */
   readonly held: number;
 }> {
   const [open, held] = await Promise.all([countOpenAnomalies(system), countHeldSettlements(system)]);
   return { open, held };
 }
 
-/** Endpoints that get nothing, with the names of their owners; the longest first. */
+/** Failing or disabled endpoints with the names of their organizations, longest failing first. */
 export async function examineEndpoints(
-  { system }: Asked,
+  { system }: ExamineDeps,
   limit: number,
-): Promise<(TroubledEndpoint & { readonly organizationName: string })[]> {
-  const troubled = await troubledEndpoints(system, limit);
+): Promise<(UnhealthyEndpoint & { readonly organizationName: string })[]> {
+  const troubled = await listUnhealthyEndpoints(system, limit);
   if (troubled.length === 0) return [];
   const organizations = await system.transaction('read', (tx) => listOrganizations(tx));
   const names = new Map(organizations.map(({ id, name }) => [id, name]));
@@ -77,12 +81,13 @@ export async function examineEndpoints(
 
 export interface EventBacklog {
   readonly undispatchedSeconds: number;
-  /** Endpoints that work, have something to be sent, and for how long the first has waited. */
+  /** Working endpoints with pending deliveries. */
   readonly queues: number;
+  /** Age of the oldest pending delivery among them. */
   readonly oldestSeconds: number;
 }
 
-export async function examineEvents({ system }: Asked): Promise<EventBacklog> {
+export async function examineEvents({ system }: ExamineDeps): Promise<EventBacklog> {
   const [undispatchedSeconds, { queues, oldest_seconds }] = await Promise.all([
     oldestUndispatched(system),
     queueBacklog(system),
@@ -90,10 +95,10 @@ export async function examineEvents({ system }: Asked): Promise<EventBacklog> {
   return { undispatchedSeconds, queues, oldestSeconds: oldest_seconds };
 }
 
-/** In seconds of real time; null when it was not done within the last two days. */
+/** `lastSuccess` in seconds of real time; null when there was none within the last two days. */
 export async function examineSchedules({
   system,
-}: Asked): Promise<{ readonly name: ScheduleName; readonly lastSuccess: number | null }[]> {
+}: ExamineDeps): Promise<{ readonly name: ScheduleName; readonly lastSuccess: number | null }[]> {
   const successes = await lastSuccesses(system);
   return SCHEDULES.map(({ name }) => ({ name, lastSuccess: successes.get(name) ?? null }));
 }

@@ -20,18 +20,18 @@ export type OrganizationDetails = Omit<NewOrganization, 'id' | 'isOperator'>;
 
 type ManageDeps = Pick<SystemDeps, 'system' | 'environment' | 'cell' | 'clock' | 'masterKeys' | 'peppers'>;
 
-export interface KeyDetails {
+export interface ApiKeyDetails {
   readonly name: string;
   readonly scopes: readonly string[];
   readonly lifetimeSeconds: number | null;
 }
 
-/** A new organization and its first key. The key's text is in the answer and nowhere else. */
+/** Creates an organization and its first API key. The key's plain text is only in the result and never stored. */
 export async function createOrganization(
   deps: ManageDeps,
   operator: string,
   details: OrganizationDetails,
-  key: KeyDetails,
+  apiKey: ApiKeyDetails,
   credential = makeCredential('key', deps.environment, deps.cell),
 ): Promise<{ id: string; credential: Credential }> {
   const id = uuidv7(deps.clock.now(), deps.cell);
@@ -41,29 +41,29 @@ export async function createOrganization(
     await insertKey(tx, {
       id: credential.id,
       organizationId: id,
-      mac: credentialMac(credential, pepperOf(deps)),
-      ...key,
+      mac: credentialMac(credential, currentPepper(deps)),
+      ...apiKey,
     });
     await recordAction(tx, {
       operator,
       action: 'org.create',
       organizationId: id,
       resource: id,
-      details: { rails: [...details.rails], keyId: credential.id, scopes: [...key.scopes] },
+      details: { rails: [...details.rails], keyId: credential.id, scopes: [...apiKey.scopes] },
     });
   });
   return { id, credential };
 }
 
 /**
- * A further key, for instance to take over from one that is to be revoked.
+ * Creates another API key, for instance to replace one that will be revoked.
  * @returns null when there is no such organization
  */
-export async function createKey(
+export async function createApiKey(
   deps: ManageDeps,
   operator: string,
   organizationId: string,
-  key: KeyDetails,
+  apiKey: ApiKeyDetails,
 ): Promise<Credential | null> {
   const credential = makeCredential('key', deps.environment, deps.cell);
   return deps.system.transaction('manage organizations', async (tx) => {
@@ -71,8 +71,8 @@ export async function createKey(
     await insertKey(tx, {
       id: credential.id,
       organizationId,
-      mac: credentialMac(credential, pepperOf(deps)),
-      ...key,
+      mac: credentialMac(credential, currentPepper(deps)),
+      ...apiKey,
     });
     await announceChange(tx, organizationId);
     await recordAction(tx, {
@@ -80,14 +80,14 @@ export async function createKey(
       action: 'keys.create',
       organizationId,
       resource: credential.id,
-      details: { scopes: [...key.scopes], lifetimeSeconds: key.lifetimeSeconds },
+      details: { scopes: [...apiKey.scopes], lifetimeSeconds: apiKey.lifetimeSeconds },
     });
     return credential;
   });
 }
 
-/** Ends a key, and every token made from it, on every node within a second. @returns whether there was such a live key */
-export async function endKey(deps: ManageDeps, operator: string, keyId: string): Promise<boolean> {
+/** Revokes an API key and its tokens, on every process within a second. @returns false when there is no such live key */
+export async function revokeApiKey(deps: ManageDeps, operator: string, keyId: string): Promise<boolean> {
   return deps.system.transaction('manage organizations', async (tx) => {
     const organizationId = await revokeKey(tx, keyId);
     if (organizationId === null) return false;
@@ -98,19 +98,19 @@ export async function endKey(deps: ManageDeps, operator: string, keyId: string):
 }
 
 /**
- * Sets the limits that are given and leaves the others; every process knows within a second.
- * @returns all of them as they are now, or null when there is no such organization
+ * Changes some limits and keeps the others; every process applies them within a second.
+ * @returns all current limits, or null when there is no such organization
  */
 export async function changeLimits(
   deps: ManageDeps,
   operator: string,
   organizationId: string,
-  given: Partial<Limits>,
+  changes: Partial<Limits>,
 ): Promise<Limits | null> {
   return deps.system.transaction('manage organizations', async (tx) => {
     const before = await lockLimits(tx, organizationId);
     if (before === null) return null;
-    const limits = { ...before, ...given };
+    const limits = { ...before, ...changes };
     await setLimits(tx, organizationId, limits);
     await announceChange(tx, organizationId);
     await recordAction(tx, {
@@ -128,13 +128,13 @@ function previous({ writesPerSecond, readsPerSecond }: Limits) {
   return { previousWritesPerSecond: writesPerSecond, previousReadsPerSecond: readsPerSecond };
 }
 
-/** The house owns what belongs to no merchant. Ensured by every migration. */
+/** The operator organization owns everything that belongs to no merchant. Every migration ensures that it exists. */
 export async function ensureOperatorOrganization(
   deps: Pick<SystemDeps, 'system' | 'masterKeys'>,
 ): Promise<void> {
-  const house: NewOrganization = {
+  const operatorOrganization: NewOrganization = {
     id: OPERATOR_ORGANIZATION_ID,
-    name: 'House',
+    name: 'Operator',
     accent: '#0f766e',
     supportContact: 'the operator of this service',
     rails: [],
@@ -144,12 +144,12 @@ export async function ensureOperatorOrganization(
     isOperator: true,
   };
   await deps.system.transaction('manage organizations', (tx) =>
-    insertOrganization(tx, house, makeDataKey(OPERATOR_ORGANIZATION_ID, deps.masterKeys)),
+    insertOrganization(tx, operatorOrganization, makeDataKey(OPERATOR_ORGANIZATION_ID, deps.masterKeys)),
   );
 }
 
-function pepperOf(deps: ManageDeps): SecretKey {
+function currentPepper(deps: ManageDeps): SecretKey {
   const [pepper] = deps.peppers;
-  if (!pepper) throw new Error('there is no pepper');
+  if (!pepper) throw new Error('no pepper is configured');
   return pepper;
 }

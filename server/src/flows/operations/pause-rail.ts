@@ -5,20 +5,20 @@ import { OPERATOR_ORGANIZATION_ID } from '../../organizations/organization.ts';
 import { listPauses, pause, resume, type StoredPause } from '../../organizations/rail-pause.store.ts';
 import type { Rail } from '../../rails/contract.ts';
 
-/** Which rail, and for whom: null is every organization. */
-interface Reach {
+/** The rail, and the organization it is paused for; null is every organization. */
+interface PauseScope {
   readonly rail: Rail;
   readonly organizationId: string | null;
 }
 
 /**
- * From a second after the commit no process takes payins on the rail nor sends it new orders. Notices are still taken,
- * and what has been sent is asked about and closed as ever.
+ * Within a second of the commit every process rejects new payins on the rail and sends no new orders. Notices are still
+ * accepted, and polling and closing of existing orders continue.
  * @returns false when there is no such organization
  */
 export async function pauseRail(
   deps: SystemDeps,
-  { rail, organizationId }: Reach,
+  { rail, organizationId }: PauseScope,
   cause: { readonly reason: string; readonly pausedBy: string },
 ): Promise<boolean> {
   return deps.system.transaction('pause rail', async (tx) => {
@@ -33,7 +33,7 @@ export async function pauseRail(
 /** @returns false when it was not paused */
 export async function resumeRail(
   deps: SystemDeps,
-  { rail, organizationId }: Reach,
+  { rail, organizationId }: PauseScope,
   operator: string,
 ): Promise<boolean> {
   return deps.system.transaction('pause rail', async (tx) => {
@@ -43,7 +43,7 @@ export async function resumeRail(
   });
 }
 
-export type RailPause = Omit<StoredPause, 'organizationId'> & Reach;
+export type RailPause = Omit<StoredPause, 'organizationId'> & PauseScope;
 
 export async function listRailPauses(deps: SystemDeps): Promise<RailPause[]> {
   return (await listPauses(deps.system)).map((each) => ({

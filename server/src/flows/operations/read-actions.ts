@@ -2,7 +2,7 @@ import { listActions } from '../../audit/operator-action.store.ts';
 import type { ActionFilters, StoredAction } from '../../audit/operator-action.ts';
 import type { SystemDeps } from '../../deps.ts';
 
-/** What operators did, newest first. */
+/** Audit rows, newest first. */
 export function readActions(
   deps: Pick<SystemDeps, 'system'>,
   filters: ActionFilters,

@@ -1,18 +1,23 @@
 import type { SystemDeps } from '../../deps.ts';
 import { DataKeys } from '../../organizations/data-keys.ts';
-import { openNotice } from '../../rail-notices/notice.seal.ts';
+import { decryptNotice } from '../../rail-notices/notice.encryption.ts';
 import { listUnreadable, type UnreadableNotice } from '../../rail-notices/notice.store.ts';
 
-/** Messages of rails that nobody understood, as they came: for the eyes of an operator. */
+/** Rail notices that could not be parsed, decrypted for an operator. */
 export async function readUnreadable(
   deps: SystemDeps,
   limit: number,
-): Promise<(Omit<UnreadableNotice, 'sealedRaw'> & { readonly message: string })[]> {
+): Promise<(Omit<UnreadableNotice, 'encryptedRaw'> & { readonly message: string })[]> {
   const notices = await deps.system.transaction('read', (tx) => listUnreadable(tx, limit));
   const owners = new Set(notices.map((notice) => notice.organizationId));
-  const secrets = await new DataKeys(deps.system, deps.masterKeys).of(owners);
-  return notices.map(({ sealedRaw, ...notice }) => ({
+  const secrets = await new DataKeys(deps.system, deps.masterKeys).load(owners);
+  return notices.map(({ encryptedRaw, ...notice }) => ({
     ...notice,
-    message: openNotice(secrets(notice.organizationId).dataKey, sealedRaw, notice.organizationId, notice.id),
+    message: decryptNotice(
+      secrets(notice.organizationId).dataKey,
+      encryptedRaw,
+      notice.organizationId,
+      notice.id,
+    ),
   }));
 }

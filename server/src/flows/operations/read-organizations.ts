@@ -3,7 +3,7 @@ import { listKeys, type StoredKey } from '../../organizations/credential.store.t
 import * as store from '../../organizations/organization.store.ts';
 import type { Limits } from '../../organizations/organization.ts';
 import { findSuspension, type Suspension } from '../../organizations/suspension.store.ts';
-import { countWaitingOf } from '../../payouts/payout-send.store.ts';
+import { countWaitingPayouts } from '../../payouts/payout-send.store.ts';
 
 export function listOrganizations(deps: Pick<SystemDeps, 'system'>): Promise<store.ListedOrganization[]> {
   return deps.system.transaction('read', (tx) => store.listOrganizations(tx));
@@ -30,18 +30,21 @@ export function readOrganization(
       organization,
       limits,
       suspension: await findSuspension(tx, organizationId),
-      waitingPayouts: await countWaitingOf(tx, organizationId),
+      waitingPayouts: await countWaitingPayouts(tx, organizationId),
     };
   });
 }
 
 /** @returns null when there is no such organization */
-export function limitsOf(deps: Pick<SystemDeps, 'system'>, organizationId: string): Promise<Limits | null> {
+export function readOrganizationLimits(
+  deps: Pick<SystemDeps, 'system'>,
+  organizationId: string,
+): Promise<Limits | null> {
   return deps.system.transaction('read', (tx) => store.readLimits(tx, organizationId));
 }
 
 /** @returns null when there is no such organization */
-export function listKeysOf(
+export function listApiKeys(
   deps: Pick<SystemDeps, 'system'>,
   organizationId: string,
 ): Promise<StoredKey[] | null> {

@@ -4,9 +4,9 @@ import { listWrappedKeys, replaceWrappedKey } from '../../organizations/organiza
 import { rewrap } from '../../organizations/secrets.ts';
 
 /**
- * Ends a rotation of the master key: every data key that an earlier one wrapped is wrapped by the present one. The data
- * keys themselves do not change, so nothing that they encrypted is touched.
- * @returns how many were wrapped anew
+ * Completes a rotation of the master key: wraps every data key that a previous master key wrapped with the current one.
+ * The data keys do not change, so encrypted data stays as it is.
+ * @returns the number of rewrapped data keys
  */
 export function rewrapDataKeys(deps: SystemDeps, operator: string): Promise<number> {
   return deps.system.transaction('rewrap keys', async (tx) => {

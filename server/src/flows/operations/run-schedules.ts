@@ -9,41 +9,49 @@ import { banksAreKnown, refreshBanks } from '../payins/refresh-banks.ts';
 import { auditAround } from './audit-around.ts';
 import { housekeeping } from './housekeeping.ts';
 
-/** What each schedule does. A run may meet another of the same schedule: a worker that slept was taken for dead. */
+/**
+ * The work of each schedule. Two runs of a schedule may overlap: another worker takes over when the first seems dead but
+ * was only suspended.
+ */
 export function scheduleWork(
   deps: SystemDeps,
-  ledgerFaults: (count: number) => void,
+  reportInconsistentRows: (count: number) => void,
 ): Readonly<Record<ScheduleName, ScheduleWork>> {
   return {
-    settlement: { run: untilNothingIsLeft(() => settleBalances(deps)) },
-    subtotals: { run: untilNothingIsLeft(() => rollSubtotals(deps)) },
+    settlement: { run: repeatUntilDone(() => settleBalances(deps)) },
+    subtotals: { run: repeatUntilDone(() => rollSubtotals(deps)) },
     'bank-list': {
       run: () => refreshBanks(deps),
       dueAtStart: async () => !(await banksAreKnown(deps)),
     },
     housekeeping: {
-      run: untilNothingIsLeft(() => housekeeping(deps)),
-      // After a long stop the months that have come meanwhile are missing now.
+      run: repeatUntilDone(() => housekeeping(deps)),
+      // After a long downtime the partition of the current month may be missing.
       dueAtStart: () => Promise.resolve(true),
     },
-    'ledger-verify': { run: () => checkLedger(deps, ledgerFaults) },
+    'ledger-verify': { run: () => checkLedger(deps, reportInconsistentRows) },
   };
 }
 
-/** @throws when the books do not add up: that is no run done */
-async function checkLedger(deps: SystemDeps, tell: (faults: number) => void): Promise<void> {
+/** @throws when the ledger is inconsistent, so that the run does not count as a success */
+async function checkLedger(deps: SystemDeps, report: (count: number) => void): Promise<void> {
   const { broken } = await verifyLedger(deps);
-  tell(broken.length);
+  report(broken.length);
   const [first] = broken;
   if (!first) return;
   deps.log.error(
-    { count: broken.length, table: first.table, organizationId: first.organizationId },
-    'THE LEDGER IS NOT WHOLE: caudal ledger verify names each row',
+    {
+      code: 'ledger_inconsistent',
+      count: broken.length,
+      table: first.table,
+      organizationId: first.organizationId,
+    },
+    'ledger is inconsistent; caudal ledger verify lists each row',
   );
-  throw new Error(`the ledger is not whole: ${broken.length} faults`);
+  throw new Error(`the ledger is inconsistent: ${broken.length} rows`);
 }
 
-function untilNothingIsLeft(round: () => Promise<number>): ScheduleWork['run'] {
+function repeatUntilDone(round: () => Promise<number>): ScheduleWork['run'] {
   return async (signal) => {
     let found = 0;
     do found = await round();
@@ -52,7 +60,7 @@ function untilNothingIsLeft(round: () => Promise<number>): ScheduleWork['run'] {
 }
 
 /**
- * One run now, in this process, whatever the clock says and whoever else is at it.
+ * Runs a schedule now, in this process, regardless of its cron expression and of other workers.
  * @returns false when there is no such schedule
  */
 export async function runSchedule(deps: SystemDeps, operator: string, name: string): Promise<boolean> {

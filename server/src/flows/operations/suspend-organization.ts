@@ -12,8 +12,8 @@ interface Decision {
 }
 
 /**
- * Freezes a merchant. After the commit no worker commits an attempt of a payout of the organization; every API process
- * refuses its creations and lookups within a second. Sent payouts and open payins are followed to their end.
+ * Suspends a merchant. After the commit no worker commits an attempt of its payouts, and every API process rejects its
+ * creations and lookups within a second. Sent payouts and open payins continue to their final state.
  * @returns null when there is no such organization
  */
 export async function suspendOrganization(
@@ -23,12 +23,12 @@ export async function suspendOrganization(
 ): Promise<Suspension | null> {
   return deps.system.transaction('manage organizations', async (tx) => {
     const suspension = await suspend(tx, organizationId, decision);
-    if (suspension) await recorded(tx, 'org.suspend', organizationId, decision);
+    if (suspension) await recordChange(tx, 'org.suspend', organizationId, decision);
     return suspension;
   });
 }
 
-/** Payouts that waited are sent again. @returns whether the organization was suspended */
+/** Lifts a suspension; waiting payouts are sent. @returns whether the organization was suspended */
 export async function resumeOrganization(
   deps: SuspendDeps,
   organizationId: string,
@@ -36,12 +36,12 @@ export async function resumeOrganization(
 ): Promise<boolean> {
   return deps.system.transaction('manage organizations', async (tx) => {
     if (!(await resume(tx, organizationId))) return false;
-    await recorded(tx, 'org.resume', organizationId, decision);
+    await recordChange(tx, 'org.resume', organizationId, decision);
     return true;
   });
 }
 
-async function recorded(
+async function recordChange(
   tx: Tx,
   action: 'org.suspend' | 'org.resume',
   organizationId: string,

@@ -10,8 +10,8 @@ import {
 } from '../../organizations/organization.store.ts';
 
 /**
- * Changes what is given and leaves the rest. API processes know within a second, pages of payers within ten.
- * @returns the organization as it is now, or null when there is no such organization
+ * Changes some fields and keeps the others. API processes apply them within a second, payer pages within ten.
+ * @returns the updated organization, or null when there is no such organization
  */
 export async function updateOrganization(
   deps: Pick<SystemDeps, 'system'>,
@@ -37,14 +37,14 @@ export async function updateOrganization(
 
 const FIELDS = ['name', 'accent', 'supportContact', 'rails', 'amountPolicy'] as const;
 
-/** Each field that changed, with its value before. */
+/** Each changed field with its previous value. */
 function differences(before: ListedOrganization, after: ListedOrganization): ActionDetails {
   const details: Record<string, string | readonly string[]> = {};
   for (const field of FIELDS) {
-    const [old, present] = [plain(before[field]), plain(after[field])];
-    if (String(old) === String(present)) continue;
-    details[field] = present;
-    details[`previous${field[0]?.toUpperCase()}${field.slice(1)}`] = old;
+    const [previous, current] = [plain(before[field]), plain(after[field])];
+    if (String(previous) === String(current)) continue;
+    details[field] = current;
+    details[`previous${field[0]?.toUpperCase()}${field.slice(1)}`] = previous;
   }
   return details;
 }

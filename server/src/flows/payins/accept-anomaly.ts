@@ -25,9 +25,9 @@ export interface Accepted {
 }
 
 /**
- * Records that a merchant accepts the money of an anomaly. A worker credits it afterwards (book-acceptances.ts), because
- * the merchants' role must not be able to move money out of suspense.
- * @throws Fault `not_found`, `anomaly_resolved`, `anomaly_without_money`, `idempotency_mismatch`, `outcome_unknown`,
+ * Records that a merchant accepts the money of an anomaly. A worker credits it afterwards (`post-acceptances.ts`), because
+ * the merchants' database role must not be able to move money out of suspense.
+ * @throws ApiError `not_found`, `anomaly_resolved`, `anomaly_without_money`, `idempotency_mismatch`, `outcome_unknown`,
  *   `service_unavailable`
  */
 export async function acceptAnomaly(
@@ -38,13 +38,13 @@ export async function acceptAnomaly(
 ): Promise<Accepted> {
   const { organization, secrets, keyId } = principal;
   const anomaly = { organizationId: organization.id, payinId: path.payinId, id: path.id };
-  // The path is all that the request says, so it stands for the body: the same key on another anomaly is a mismatch.
+  // The request has no body, so the path is hashed instead: the same idempotency key on another anomaly is a mismatch.
   const hashes = idempotencyReservation(
     secrets,
     OPERATION,
     idempotencyKey === null ? null : { key: idempotencyKey, body: path },
   );
-  const claim = hashes && {
+  const reservation = hashes && {
     organizationId: organization.id,
     ...hashes,
     resourceId: uuidv7(deps.clock.now(), deps.cell),
@@ -54,34 +54,34 @@ export async function acceptAnomaly(
     'accept anomaly',
     organization.id,
     async (tx): Promise<Accepted | ApiError> => {
-      const repeated = claim && (await replay(tx, claim, anomaly));
-      if (repeated) return repeated;
+      const replayed = reservation && (await replay(tx, reservation, anomaly));
+      if (replayed) return replayed;
       const accepted = await accept(tx, anomaly, keyId);
       if (accepted) return { anomaly: accepted, replayed: false };
-      if (claim) await releaseIdempotencyKeys(tx, [claim]);
-      return refusal(await lockAnomalyOfPayin(tx, anomaly));
+      if (reservation) await releaseIdempotencyKeys(tx, [reservation]);
+      return rejection(await lockAnomalyOfPayin(tx, anomaly));
     },
   );
   deps.signals.raise('acceptance_posting');
   return answer;
 }
 
-/** @returns null for the first request with this key */
+/** @returns null for the first request with this idempotency key */
 async function replay(
   tx: Tx,
-  claim: IdempotencyReservation,
+  reservation: IdempotencyReservation,
   path: AnomalyOfPayin,
 ): Promise<Accepted | ApiError | null> {
-  const [holder] = await reserveIdempotencyKeys(tx, [claim]);
-  if (!holder || holder.resourceId === claim.resourceId) return null;
-  if (!holder.bodyHash.equals(claim.bodyHash)) return new ApiError('idempotency_mismatch');
+  const [holder] = await reserveIdempotencyKeys(tx, [reservation]);
+  if (!holder || holder.resourceId === reservation.resourceId) return null;
+  if (!holder.bodyHash.equals(reservation.bodyHash)) return new ApiError('idempotency_mismatch');
   const anomaly = await lockAnomalyOfPayin(tx, path);
   if (!anomaly) return new ApiError('not_found');
-  // As it was accepted: a repeat never shows a later state.
+  // The state at the acceptance: a replay never shows a later state.
   return { anomaly: { ...anomaly, resolvedAt: null, resolution: null }, replayed: true };
 }
 
-function refusal(anomaly: Anomaly | null): ApiError {
+function rejection(anomaly: Anomaly | null): ApiError {
   if (!anomaly) return new ApiError('not_found');
   return new ApiError(
     anomaly.acceptedAt !== null || anomaly.resolvedAt !== null ? 'anomaly_resolved' : 'anomaly_without_money',

@@ -5,7 +5,7 @@ import { recordFinalEvents } from '../../events/event.store.ts';
 import type { NewEvent } from '../../events/event.ts';
 import { uuidv7 } from '../../kit/ids.ts';
 import { cents } from '../../kit/money.ts';
-import { readResourceReference } from '../../kit/resource-reference.ts';
+import { parseResourceReference } from '../../kit/resource-reference.ts';
 import { post, postedCauses } from '../../ledger/ledger.store.ts';
 import { CLEARING, type Transfer } from '../../ledger/transfer.ts';
 import type { DataKeys } from '../../organizations/data-keys.ts';
@@ -32,13 +32,13 @@ import {
 import { isFinal, type PayinStatus } from '../../payins/payin.states.ts';
 import { payinWithoutCustomer } from '../../payins/payin.store.ts';
 import {
+  findPayinsByBrebKeys,
   type LockedPayin,
   lockPayins,
-  type MovedPayin,
-  movePayins,
-  type PayinKey,
-  payinsOfKeys,
+  type PayinRowId,
   reschedulePayins,
+  type TransitionedPayin,
+  transitionPayins,
 } from '../../payins/payin-outcome.store.ts';
 import { type EndedAttempt, endAttempts, lockLinks } from '../../payment-links/payment-link-outcome.store.ts';
 import type { CollectionStatus, Rail } from '../../rails/contract.ts';
@@ -46,41 +46,46 @@ import { linkEvents } from '../payment-links/link-events.ts';
 import type { ApplyOptions, RailUpdate, UpdateResult } from '../shared/rail-update.ts';
 
 export type PayinUpdate = RailUpdate<Pick<CollectionStatus, 'state' | 'payments' | 'errorCode'>> & {
-  /** Queried by an operator who ends the payin when the rail lists no payment. */
+  /** An operator ends the payin if the rail lists no payment. */
   readonly operatorEnds?: boolean;
 };
 
 /**
- * Makes of words what follows from them, all in the caller's transaction: final states with their history and event,
- * transfers, anomalies. Words of the same payin are taken in order. Payins are locked first and balances last, by every
- * transaction alike.
+ * Applies rail updates in the caller's transaction: final states with their history and events, transfers, anomalies.
+ * Updates of the same payin are applied in order. Lock order of every transaction: payins first, balances last.
  */
 export async function applyPayinUpdates(
   deps: SystemDeps,
-  keys: DataKeys,
+  dataKeys: DataKeys,
   tx: Tx,
   updates: readonly PayinUpdate[],
   { leaseToken, conclude }: ApplyOptions,
 ): Promise<UpdateResult[]> {
-  const owners = await ownersOf(tx, updates);
+  const owners = await findOwners(tx, updates);
   const locked = await lockPayins(tx, distinct([...owners.values()]));
-  const payins = new Map(locked.map((row) => [nameOf(row.organization_id, row.id), row]));
-  const waiting = await waitingLinks(tx, locked);
-  const outcome = new Outcome(deps, await bookedExecutions(tx, updates, locked), waiting);
+  const payins = new Map(locked.map((row) => [toRowKey(row.organization_id, row.id), row]));
+  const pendingLinks = await lockPendingLinks(tx, locked);
+  const outcome = new Outcome(deps, await readPostedExecutions(tx, updates, locked), pendingLinks);
   const results = updates.map((update) => {
     const owner = owners.get(update);
-    return outcome.hear(update, owner ? (payins.get(nameOf(owner.organizationId, owner.id)) ?? null) : null);
+    return outcome.apply(
+      update,
+      owner ? (payins.get(toRowKey(owner.organizationId, owner.id)) ?? null) : null,
+    );
   });
 
-  const moved = await movePayins(tx, outcome.moves, {
+  const transitioned = await transitionPayins(tx, outcome.transitions, {
     settlementDelayMinutes: deps.settlementDelayMinutes,
     lastPollMs: lastPollMs(deps.rails.BRE_B.capabilities.maxProcessingMs),
   });
-  const secrets = await keys.within(tx, new Set(moved.map((row) => row.organization_id)));
-  const completed = await endAttempts(tx, moved.flatMap(endedAttempt));
+  const secrets = await dataKeys.loadInTransaction(
+    tx,
+    new Set(transitioned.map((row) => row.organization_id)),
+  );
+  const completed = await endAttempts(tx, transitioned.flatMap(toEndedAttempt));
   await recordFinalEvents(
     tx,
-    [...eventsOf(deps, moved), ...linkEvents(deps, completed)],
+    [...toEvents(deps, transitioned), ...linkEvents(deps, completed)],
     (organizationId) => secrets(organizationId).dataKey,
   );
   const raised = await insertAnomalies(tx, outcome.anomalies);
@@ -92,43 +97,43 @@ export async function applyPayinUpdates(
       id: payin.id,
       next: outcome.nextTask(payin),
       verified: outcome.isVerified(payin),
-      endToEndId: outcome.endToEndIdOf(payin),
+      endToEndId: outcome.verifiedEndToEndId(payin),
     })),
     { leaseToken, settlementDelayMinutes: deps.settlementDelayMinutes },
   );
   await conclude(results);
   await post(tx, outcome.transfers);
-  outcome.alarm(raised);
+  outcome.logUnlistedPayments(raised);
   return results;
 }
 
-/** What a batch of words comes to, gathered while they are heard one after the other. */
+/** Collects the effects of a batch of updates, which are applied one after the other. */
 class Outcome {
-  readonly moves: (PayinKey & Transition & { readonly from: PayinStatus })[] = [];
+  readonly transitions: (PayinRowId & Transition & { readonly from: PayinStatus })[] = [];
   readonly transfers: Transfer[] = [];
   readonly anomalies: NewAnomaly[] = [];
-  readonly #verified = new Map<string, PayinKey & { readonly endToEndId: string | undefined }>();
-  /** Payins that were queried after the processing time of their payment. */
+  readonly #verified = new Map<string, PayinRowId & { readonly endToEndId: string | undefined }>();
+  /** Payins that were queried after the processing time of their payment: the status is conclusive. */
   readonly #decided = new Set<string>();
   readonly #deps: SystemDeps;
-  readonly #booked: Set<string>;
-  /** Booked and taken back by an operator: they may be booked once more. */
+  readonly #posted: Set<string>;
+  /** Executions whose posting an operator reversed: they may be posted once more. */
   readonly #reversed: Set<string>;
-  readonly #waiting: ReadonlySet<string>;
+  readonly #pendingLinks: ReadonlySet<string>;
   readonly #status = new Map<string, PayinStatus>();
 
-  /** @param waiting payment links that wait for their money */
-  constructor(deps: SystemDeps, { booked, reversed }: BookedExecutions, waiting: ReadonlySet<string>) {
+  /** @param pendingLinks payment links that are still unpaid */
+  constructor(deps: SystemDeps, { posted, reversed }: PostedExecutions, pendingLinks: ReadonlySet<string>) {
     this.#deps = deps;
-    this.#booked = new Set(booked);
+    this.#posted = new Set(posted);
     this.#reversed = new Set(reversed);
-    this.#waiting = waiting;
+    this.#pendingLinks = pendingLinks;
   }
 
-  /** What is to be done next about a payin that the rail was queried about; null when nothing is. */
+  /** The next rail task of a payin after these updates; null for none. */
   nextTask(payin: LockedPayin): RailTask | null {
     const { rail, now, rail_task: justDone } = payin;
-    if (!isFinal(this.#statusOf(payin)))
+    if (!isFinal(this.#currentStatus(payin)))
       return nextTask(rail, {
         createdAt: payin.created_at,
         expiresAt: payin.expires_at,
@@ -148,8 +153,8 @@ class Outcome {
     });
   }
 
-  /** Payins whose payment the rail lists: they may settle. */
-  get verified(): PayinKey[] {
+  /** Payins whose payment a queried status lists: they may settle. */
+  get verified(): PayinRowId[] {
     return [...this.#verified.values()];
   }
 
@@ -157,70 +162,74 @@ class Outcome {
     return this.#verified.has(id);
   }
 
-  /** As the status lists it that verified the payment. */
-  endToEndIdOf({ id }: LockedPayin): string | undefined {
+  /** The end-to-end id from the status that verified the payment. */
+  verifiedEndToEndId({ id }: LockedPayin): string | undefined {
     return this.#verified.get(id)?.endToEndId;
   }
 
-  /** An operator must look at once: money that was booked may not exist. */
-  alarm(raised: ReadonlySet<string>): void {
+  /** Alerts operators: posted money may not exist. */
+  logUnlistedPayments(raised: ReadonlySet<string>): void {
     for (const { organizationId, id, kind, payinId, rail } of this.anomalies)
       if (kind === 'payment_not_listed' && raised.has(id))
         this.#deps.log.error(
           { code: 'payment_not_listed', organizationId, anomalyId: id, payinId, rail },
-          'the rail does not list the payment of a confirmed payin; its settlement is held',
+          'rail does not list the payment of a confirmed payin; settlement held',
         );
   }
 
-  hear(update: PayinUpdate, payin: LockedPayin | null): UpdateResult {
+  apply(update: PayinUpdate, payin: LockedPayin | null): UpdateResult {
     const input = payin && { ...this.#input(update, payin), operatorEnds: update.operatorEnds === true };
-    const isBooked = (executionId: string) => this.#booked.has(causeId(update.rail, executionId));
+    const isPosted = (executionId: string) => this.#posted.has(causeId(update.rail, executionId));
     const isReversed = (executionId: string) => this.#reversed.has(causeId(update.rail, executionId));
     const { notification, railStatus, pastProcessingWindow } = update;
-    // The answer may be older than the message: what else it says holds, but the message is not done with yet.
-    const early =
+    // The status may be older than the notification: apply the status, but verify the notification again later.
+    const premature =
       railStatus !== null &&
       notification !== null &&
       !pastProcessingWindow &&
       !isConfirmedBy(input, railStatus, notification);
     const decision = railStatus
-      ? decideFromStatus(input, railStatus, isBooked, early ? null : notification)
+      ? decideFromStatus(input, railStatus, isPosted, premature ? null : notification)
       : notification
-        ? decideFromNotification(input, notification, isBooked, isReversed)
+        ? decideFromNotification(input, notification, isPosted, isReversed)
         : 'duplicate';
     if (typeof decision === 'string') return decision;
     if (payin && notification === null && pastProcessingWindow) this.#decided.add(payin.id);
-    this.#take(update, payin, decision);
-    if (early) return 'needs_verification';
-    if (decision.detectedAnomalies.some((detectedAnomaly) => detectedAnomaly.kind === 'unconfirmed'))
-      return 'unconfirmed';
-    return decision.move === null && decision.postings.length + decision.detectedAnomalies.length === 0
+    this.#collect(update, payin, decision);
+    if (premature) return 'needs_verification';
+    if (decision.anomalies.some((detected) => detected.kind === 'unconfirmed')) return 'unconfirmed';
+    return decision.transition === null && decision.postings.length + decision.anomalies.length === 0
       ? 'duplicate'
       : 'applied';
   }
 
-  #take(update: PayinUpdate, payin: LockedPayin | null, decision: Decision): void {
-    const { move, postings, detectedAnomalies, verifies, endToEndId } = decision;
+  #collect(update: PayinUpdate, payin: LockedPayin | null, decision: Decision): void {
+    const { transition, postings, anomalies, verifies, endToEndId } = decision;
     const organizationId = payin?.organization_id ?? OPERATOR_ORGANIZATION_ID;
     if (payin && verifies) this.#verified.set(payin.id, { organizationId, id: payin.id, endToEndId });
-    if (payin && move) {
-      this.moves.push({ organizationId, id: payin.id, from: this.#statusOf(payin), ...move });
-      this.#status.set(payin.id, move.to);
+    if (payin && transition) {
+      this.transitions.push({
+        organizationId,
+        id: payin.id,
+        from: this.#currentStatus(payin),
+        ...transition,
+      });
+      this.#status.set(payin.id, transition.to);
     }
     for (const posting of postings) {
       this.transfers.push(this.#transfer(update.rail, organizationId, payin?.id ?? null, posting));
-      this.#booked.add(causeId(update.rail, posting.executionId));
+      this.#posted.add(causeId(update.rail, posting.executionId));
       this.#reversed.delete(causeId(update.rail, posting.executionId));
     }
-    for (const detectedAnomaly of detectedAnomalies)
-      this.anomalies.push(this.#anomaly(update, organizationId, payin?.id ?? null, detectedAnomaly));
+    for (const detected of anomalies)
+      this.anomalies.push(this.#anomaly(update, organizationId, payin?.id ?? null, detected));
   }
 
   #transfer(rail: Rail, organizationId: string, payinId: string | null, posting: Posting): Transfer {
     const id = causeId(rail, posting.executionId);
     const kind = this.#reversed.has(id) ? 'payment_relisted' : 'payment';
     return {
-      id: this.#freshId(),
+      id: this.#newId(),
       organizationId,
       debit: CLEARING[rail],
       credit: posting.into,
@@ -234,30 +243,30 @@ class Outcome {
     update: PayinUpdate,
     organizationId: string,
     payinId: string | null,
-    detectedAnomaly: DetectedAnomaly,
+    detected: DetectedAnomaly,
   ): NewAnomaly {
     const { rail, reference } = update;
     return {
-      ...detectedAnomaly,
+      ...detected,
       organizationId,
-      id: this.#freshId(),
+      id: this.#newId(),
       payinId,
       payoutId: null,
       rail,
       reference,
-      // With its money it is another thing than the rumour of it that came before.
-      once: `${detectedAnomaly.kind}/${rail}/${onceName(detectedAnomaly, reference)}${detectedAnomaly.amount === null ? '' : '/money'}`,
+      // An anomaly with money is distinct from the earlier unconfirmed one.
+      once: `${detected.kind}/${rail}/${toDeduplicationId(detected, reference)}${detected.amount === null ? '' : '/money'}`,
     };
   }
 
   #input({ rail, notification, pastProcessingWindow }: PayinUpdate, payin: LockedPayin): OutcomeInput {
     const { capabilities } = this.#deps.rails[rail];
     return {
-      status: this.#statusOf(payin),
+      status: this.#currentStatus(payin),
       amount: cents(payin.amount_in_cents),
       expired: payin.expired,
-      // Where we can close a collection, closing it is what makes sure; "not found" alone says too little.
-      nothingUnderWay:
+      // Where we can close a collection, only closing it is conclusive; `not_found` alone is not.
+      noOrderInFlight:
         capabilities.maxCloseBatch === 0 &&
         payin.pse_url === null &&
         (payin.sent_ms_ago === null || payin.sent_ms_ago >= capabilities.maxProcessingMs),
@@ -266,14 +275,14 @@ class Outcome {
       link:
         payin.payment_link_id === null
           ? null
-          : this.#waiting.has(nameOf(payin.organization_id, payin.payment_link_id))
+          : this.#pendingLinks.has(toRowKey(payin.organization_id, payin.payment_link_id))
             ? 'waiting'
             : 'ended',
       unverified: this.#isUnverified(payin)
         ? {
             executionId: payin.payment_execution_id,
             amount: cents(payin.confirmed_amount_in_cents ?? 0n),
-            // Where a message led to asking, its age says nothing about the one that confirmed the payin.
+            // The age of the notification that led to the query is not that of the one that confirmed the payin.
             pastProcessingTime: notification === null && pastProcessingWindow,
           }
         : null,
@@ -281,7 +290,7 @@ class Outcome {
     };
   }
 
-  /** CONFIRMED by a notification, and no status that we queried has listed the payment yet. */
+  /** CONFIRMED by a notification, and no queried status has listed the payment yet. */
   #isUnverified(payin: LockedPayin): boolean {
     return (
       payin.settlement_status === 'PENDING_SETTLEMENT' &&
@@ -291,11 +300,11 @@ class Outcome {
     );
   }
 
-  #statusOf(payin: LockedPayin): PayinStatus {
+  #currentStatus(payin: LockedPayin): PayinStatus {
     return this.#status.get(payin.id) ?? payin.status;
   }
 
-  #freshId(): string {
+  #newId(): string {
     return uuidv7(this.#deps.clock.now(), this.#deps.cell);
   }
 }
@@ -304,25 +313,25 @@ function causeId(rail: Rail, executionId: string): string {
   return `${rail}:${executionId}`;
 }
 
-/** Each held settlement has its own anomaly, also when two payins were confirmed by the same execution. */
-function onceName({ kind, executionId }: DetectedAnomaly, reference: string): string {
+/** Each held settlement has its own anomaly, even if the same execution confirmed two payins. */
+function toDeduplicationId({ kind, executionId }: DetectedAnomaly, reference: string): string {
   if (executionId === null) return reference;
   return kind === 'payment_not_listed' ? `${executionId}/${reference}` : executionId;
 }
 
-interface BookedExecutions {
-  readonly booked: ReadonlySet<string>;
+interface PostedExecutions {
+  readonly posted: ReadonlySet<string>;
   readonly reversed: ReadonlySet<string>;
 }
 
-/** Which executions are in the ledger. One whose payment was reversed counts as booked only when it was relisted since. */
-async function bookedExecutions(
+/** Reads which executions are in the ledger. A reversed one counts as posted only if it was relisted since. */
+async function readPostedExecutions(
   tx: Tx,
   updates: readonly PayinUpdate[],
   payins: readonly LockedPayin[],
-): Promise<BookedExecutions> {
-  const posted = await postedCauses(tx, 'payment', updates.flatMap(executionsOf));
-  // Nearly all that is booked is the payment of a payin of this batch, and was not reversed: no query for those.
+): Promise<PostedExecutions> {
+  const posted = await postedCauses(tx, 'payment', updates.flatMap(toExecutionIds));
+  // Nearly all posted executions belong to payins of this batch that are not reversed: they need no further query.
   const own = new Set(
     payins
       .filter((payin) => payin.settlement_status !== 'REVERSED')
@@ -331,86 +340,86 @@ async function bookedExecutions(
   const others = [...posted].filter((id) => !own.has(id));
   const reversed = await postedCauses(tx, 'payment_reversal', others);
   for (const id of await postedCauses(tx, 'payment_relisted', [...reversed])) reversed.delete(id);
-  return { booked: new Set([...posted].filter((id) => !reversed.has(id))), reversed };
+  return { posted: new Set([...posted].filter((id) => !reversed.has(id))), reversed };
 }
 
-function executionsOf({ rail, notification, railStatus }: PayinUpdate): string[] {
+function toExecutionIds({ rail, notification, railStatus }: PayinUpdate): string[] {
   const statusExecutionIds = railStatus?.payments.map((payment) => payment.executionId) ?? [];
   const notifiedExecutionIds = notification?.kind === 'paid' ? [notification.executionId] : [];
   return [...statusExecutionIds, ...notifiedExecutionIds].map((id) => causeId(rail, id));
 }
 
-/** Whose collections these are: by the key, or by what our reference at PSE says of itself. */
-async function ownersOf(tx: Tx, updates: readonly PayinUpdate[]): Promise<Map<PayinUpdate, PayinKey>> {
-  const byKey = await payinsOfKeys(
+/** Finds the payin of each update: by the Bre-B key, or by the id encoded in our PSE reference. */
+async function findOwners(tx: Tx, updates: readonly PayinUpdate[]): Promise<Map<PayinUpdate, PayinRowId>> {
+  const byBrebKey = await findPayinsByBrebKeys(
     tx,
     updates.filter(({ rail }) => rail === 'BRE_B').map(({ reference }) => reference),
   );
-  const read = new Map(
+  const parsed = new Map(
     updates
       .filter(({ rail }) => rail === 'PSE')
-      .map((update) => [update, readResourceReference(update.reference)]),
+      .map((update) => [update, parseResourceReference(update.reference)]),
   );
-  const numbers = [...read.values()].flatMap((named) => (named ? [named.organizationNumber] : []));
+  const numbers = [...parsed.values()].flatMap((named) => (named ? [named.organizationNumber] : []));
   const organizations = await organizationsByNumber(tx, numbers);
-  const owners = new Map<PayinUpdate, PayinKey>();
+  const owners = new Map<PayinUpdate, PayinRowId>();
   for (const update of updates) {
-    const named = read.get(update);
+    const named = parsed.get(update);
     const organizationId = named ? organizations.get(named.organizationNumber) : undefined;
     const owner =
       named && organizationId !== undefined
         ? { organizationId, id: named.id }
-        : byKey.get(update.rail === 'BRE_B' ? update.reference : '');
+        : byBrebKey.get(update.rail === 'BRE_B' ? update.reference : '');
     if (owner) owners.set(update, owner);
   }
   return owners;
 }
 
-/** Links are locked after payins and before balances, by every transaction alike. */
-async function waitingLinks(tx: Tx, payins: readonly LockedPayin[]): Promise<Set<string>> {
+/** Lock order of every transaction: payins, links, balances. @returns the links that are still unpaid */
+async function lockPendingLinks(tx: Tx, payins: readonly LockedPayin[]): Promise<Set<string>> {
   const links = payins.flatMap(({ organization_id: organizationId, status, payment_link_id: id }) =>
     id === null || isFinal(status) ? [] : [{ organizationId, id }],
   );
   const rows = await lockLinks(tx, links);
   return new Set(
-    rows.filter((row) => row.status === 'PENDING').map((row) => nameOf(row.organization_id, row.id)),
+    rows.filter((row) => row.status === 'PENDING').map((row) => toRowKey(row.organization_id, row.id)),
   );
 }
 
-/** A link is completed by its amount and by nothing less; the attempt is over either way. */
-function endedAttempt(row: MovedPayin): EndedAttempt[] {
+/** Only its full amount completes a link; the attempt ends either way. */
+function toEndedAttempt(row: TransitionedPayin): EndedAttempt[] {
   if (row.payment_link_id === null) return [];
   const completes = row.settlement_status === 'PENDING_SETTLEMENT';
   return [{ organizationId: row.organization_id, id: row.payment_link_id, payinId: row.id, completes }];
 }
 
-function distinct(payins: readonly PayinKey[]): PayinKey[] {
-  return [...new Map(payins.map((payin) => [nameOf(payin.organizationId, payin.id), payin])).values()];
+function distinct(payins: readonly PayinRowId[]): PayinRowId[] {
+  return [...new Map(payins.map((payin) => [toRowKey(payin.organizationId, payin.id), payin])).values()];
 }
 
-/** A reference of ours may name a payin with somebody else's number: the two together say which row is meant. */
-function nameOf(organizationId: string, id: string): string {
+/** Includes the organization, because a reference can combine a payin id with another organization's number. */
+function toRowKey(organizationId: string, id: string): string {
   return `${organizationId}/${id}`;
 }
 
-const EVENT_OF = {
+const EVENT_BY_STATUS = {
   CONFIRMED: 'payin.confirmed',
   DECLINED: 'payin.declined',
   CANCELED: 'payin.canceled',
 } as const;
 
-/** The payins of a link have none: the link's own event tells of them. */
-function eventsOf(deps: SystemDeps, moved: readonly MovedPayin[]): NewEvent[] {
-  return moved
+/** Payins of a link have no events: the link has its own event. */
+function toEvents(deps: SystemDeps, transitioned: readonly TransitionedPayin[]): NewEvent[] {
+  return transitioned
     .filter((row) => row.payment_link_id === null)
     .map((row) => ({
       id: uuidv7(deps.clock.now(), deps.cell),
       organizationId: row.organization_id,
-      event: EVENT_OF[row.status as keyof typeof EVENT_OF],
+      event: EVENT_BY_STATUS[row.status as keyof typeof EVENT_BY_STATUS],
       resource: 'payin',
       resourceId: row.id,
       createdAt: row.updated_at,
-      // The customer is not part of it, so it stays closed.
+      // The event does not contain the customer, which therefore stays encrypted.
       data: payinEventData(deps, row.organization_number, payinWithoutCustomer(row)),
     }));
 }

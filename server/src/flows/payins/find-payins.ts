@@ -1,11 +1,11 @@
 import type { Tx } from '../../db/tx.ts';
 import type { SystemDeps } from '../../deps.ts';
 import { uuidFloor } from '../../kit/ids.ts';
-import { readResourceReference } from '../../kit/resource-reference.ts';
+import { parseResourceReference } from '../../kit/resource-reference.ts';
 import { resourcesOfCauses } from '../../ledger/ledger.store.ts';
 import { organizationsByNumber } from '../../organizations/organization.store.ts';
 import { type DetailedPayin, payinDetails } from '../../payins/payin-details.store.ts';
-import { type PayinKey, payinsOfKeys } from '../../payins/payin-outcome.store.ts';
+import { findPayinsByBrebKeys, type PayinRowId } from '../../payins/payin-outcome.store.ts';
 import {
   payinsByCus,
   payinsById,
@@ -14,26 +14,26 @@ import {
 } from '../../payins/payin-search.store.ts';
 import { RAILS } from '../../rails/contract.ts';
 
-/** What a payer or a bank knows of a payment. Everything that is given must hold. */
+/** What a payer or a bank knows about a payment. All given criteria must match. */
 export interface PayinSearch {
   readonly id?: string | undefined;
   readonly reference?: string | undefined;
   readonly brebKey?: string | undefined;
   readonly cus?: string | undefined;
-  /** Our reference at PSE, or the rail's own number of a payment that was booked. */
+  /** Our reference at PSE, or the rail's execution id of a posted payment. */
   readonly transaction?: string | undefined;
-  /** In cents: what was asked for or what came. */
+  /** In cents: the requested or the confirmed amount. */
   readonly amount?: bigint | undefined;
   readonly created?: { readonly from: Date; readonly to: Date } | undefined;
   readonly organizationId?: string | undefined;
 }
 
-/** The clock of the database may have been set back since: an id can carry a time so far from its row's. */
+/** Tolerance for a database clock that was set back: the time in an id can differ this much from the row's. */
 const CLOCK_STEP_MS = 3 * 3_600_000;
 
 /**
- * Payins of any organization, newest first. Each search goes by an index: the id, reference, key, CUS or number of a
- * transaction, or else the span of time.
+ * Finds payins of any organization, newest first. Each search uses an index: the id, reference, Bre-B key, CUS or
+ * transaction, or else the creation time.
  */
 export async function findPayins(
   deps: Pick<SystemDeps, 'system'>,
@@ -42,17 +42,18 @@ export async function findPayins(
 ): Promise<DetailedPayin[]> {
   return deps.system.transaction('read', async (tx) => {
     const found = await payinDetails(tx, await candidates(tx, search, limit));
-    return found.filter((payin) => fits(payin, search)).slice(0, limit);
+    return found.filter((payin) => matches(payin, search)).slice(0, limit);
   });
 }
 
-async function candidates(tx: Tx, search: PayinSearch, limit: number): Promise<PayinKey[]> {
+async function candidates(tx: Tx, search: PayinSearch, limit: number): Promise<PayinRowId[]> {
   if (search.id !== undefined) return payinsById(tx, search.id);
-  if (search.brebKey !== undefined) return [...(await payinsOfKeys(tx, [search.brebKey])).values()];
+  if (search.brebKey !== undefined) return [...(await findPayinsByBrebKeys(tx, [search.brebKey])).values()];
   if (search.transaction !== undefined) return byTransaction(tx, search.transaction);
   if (search.cus !== undefined) return payinsByCus(tx, search.cus, limit);
   if (search.reference !== undefined) return payinsByReference(tx, search.reference, limit);
-  if (search.created === undefined) throw new Error('a search needs an index: a name or a span of time');
+  if (search.created === undefined)
+    throw new Error('a payin search requires an id, reference, Bre-B key, CUS, transaction or creation time');
   const { from, to } = search.created;
   return payinsCreatedWithin(
     tx,
@@ -68,22 +69,22 @@ async function candidates(tx: Tx, search: PayinSearch, limit: number): Promise<P
   );
 }
 
-async function byTransaction(tx: Tx, transaction: string): Promise<PayinKey[]> {
-  const named = readResourceReference(transaction);
-  if (named) {
-    const organizations = await organizationsByNumber(tx, [named.organizationNumber]);
-    const organizationId = organizations.get(named.organizationNumber);
-    if (organizationId !== undefined) return [{ organizationId, id: named.id }];
+async function byTransaction(tx: Tx, transaction: string): Promise<PayinRowId[]> {
+  const parsed = parseResourceReference(transaction);
+  if (parsed) {
+    const organizations = await organizationsByNumber(tx, [parsed.organizationNumber]);
+    const organizationId = organizations.get(parsed.organizationNumber);
+    if (organizationId !== undefined) return [{ organizationId, id: parsed.id }];
   }
-  const booked = await resourcesOfCauses(
+  const posted = await resourcesOfCauses(
     tx,
     'payment',
     RAILS.map((rail) => `${rail}:${transaction}`),
   );
-  return booked.map(({ organizationId, resourceId }) => ({ organizationId, id: resourceId }));
+  return posted.map(({ organizationId, resourceId }) => ({ organizationId, id: resourceId }));
 }
 
-function fits(payin: DetailedPayin, search: PayinSearch): boolean {
+function matches(payin: DetailedPayin, search: PayinSearch): boolean {
   const { amount, created } = search;
   return (
     (search.id ?? payin.id) === payin.id &&

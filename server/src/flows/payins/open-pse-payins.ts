@@ -1,5 +1,5 @@
 import type { Customer } from '../../customers/customer.ts';
-import { verdictOf } from '../../db/failures.ts';
+import { classifyFailure } from '../../db/failures.ts';
 import type { Deps } from '../../deps.ts';
 import { backoffMs } from '../../kit/backoff.ts';
 import { Batcher } from '../../kit/batch/batcher.ts';
@@ -12,14 +12,14 @@ import type { Payin } from '../../payins/payin.ts';
 import { checkoutUrl } from '../../payins/payin.view.ts';
 import { type PageResult, recordPages } from '../../payins/pse-payin.store.ts';
 import { insertNotices, type NewNotice } from '../../rail-notices/notice.store.ts';
-import type { CollectOrder, Opened, RailAnswer } from '../../rails/contract.ts';
+import type { CollectOrder, OpenedCollection, RailAnswer } from '../../rails/contract.ts';
 
-/** More than this wait for a slow rail already: a creation answers at once, and a worker goes on with it. */
-const MOST_AT_ONCE = 64;
+/** Above this limit (the rail is slow), a creation answers without the bank page, and a worker requests it later. */
+const MAX_CONCURRENT = 64;
 
 const UNANSWERED: RailAnswer<never> = { kind: 'unknown', cause: 'the rail did not answer for this order' };
 
-/** A payin as PSE must know it. Everything in it is fixed by the payin, so every attempt sends the same order. */
+/** A payin to open at PSE. The payin determines the order completely, so every attempt sends the same order. */
 export interface PseOrder {
   readonly organizationId: string;
   readonly organizationNumber: number;
@@ -27,13 +27,13 @@ export interface PseOrder {
   readonly payer: Customer;
   readonly leaseToken: string;
   readonly attempts: number;
-  /** Since an order for this payin may last have left for the rail; null when none has. */
+  /** Since the last time an order for this payin may have been sent to the rail; null when none was. */
   readonly sentMsAgo: number | null;
 }
 
 /**
- * Asks PSE for bank pages and writes down what it said. Used at once by the process that created the payin, and by
- * workers for what is due; the reference at PSE is the payin's id either way, so both together create one transaction.
+ * Requests bank pages from PSE and records the answers. The creating process uses it right after the commit, workers use it
+ * for due payins. Both send the same PSE reference, derived from the payin id, so together they create one transaction.
  */
 export class PseOpener {
   readonly #deps: Deps;
@@ -45,7 +45,7 @@ export class PseOpener {
     this.#deps = deps;
     this.#recorder = new Batcher({
       run: (openings) => record(deps, openings),
-      verdict: verdictOf,
+      verdict: classifyFailure,
       groupOf: ({ result }) => result.organizationId,
       maxBatch: 200,
       maxQueue: 20_000,
@@ -57,27 +57,27 @@ export class PseOpener {
     return this.#circuit.open;
   }
 
-  /** How many askings make sense now: all, one as a probe, or none while the circuit rests. */
+  /** How many requests the circuit allows now: all, one as a probe, or none while it rests. */
   get allowance(): 'all' | 'one' | 'none' {
     if (this.#circuit.resting) return 'none';
     return this.#circuit.open ? 'one' : 'all';
   }
 
-  /** The opening of this payin that is under way in this process, if any: a repeat of the request joins it. */
-  underWay(payinId: string): Promise<PayinRow | null> | null {
+  /** The request for this payin that is in flight in this process, if any: a repeated creation waits for it. */
+  inFlight(payinId: string): Promise<PayinRow | null> | null {
     return this.#opening.get(payinId) ?? null;
   }
 
   /**
-   * Asks the rail and records its answer. The claim on the payin must be this process's.
-   * @returns the payin as recorded, or null when its claim was lost or the result could not be written
+   * Requests the bank page and records the answer. This process must hold the lease on the payin.
+   * @returns the payin as recorded, or null when the lease was lost or the result could not be recorded
    */
   open(order: PseOrder): Promise<PayinRow | null> {
     const opening = this.#open(order)
       .catch((error: unknown) => {
         this.#deps.log.error(
-          { ...errorFields(error), payinId: order.payin.id },
-          'the answer of PSE could not be recorded',
+          { ...errorFields(error), code: 'pse_answer_record_failed', payinId: order.payin.id },
+          'failed to record PSE answer',
         );
         return null;
       })
@@ -88,37 +88,37 @@ export class PseOpener {
     return opening;
   }
 
-  /** Its time is over before its page was known: nothing is sent any more, and the rail is asked how it stands. */
-  async giveUp(row: {
+  /** Abandons a payin that expired before its page was known: sends no order, and schedules a status poll. */
+  async abandon(row: {
     readonly organizationId: string;
     readonly id: string;
     readonly leaseToken: string;
   }): Promise<void> {
-    await this.#recorder.submit({ result: { ...row, kind: 'expired' }, refusal: null });
+    await this.#recorder.submit({ result: { ...row, kind: 'expired' }, rejection: null });
   }
 
   async #open(order: PseOrder): Promise<PayinRow | null> {
     const { answer, retryAfterMs } = await this.#answer(order);
-    return this.#recorder.submit(openingOf(this.#deps, order, answer, retryAfterMs));
+    return this.#recorder.submit(toOpening(this.#deps, order, answer, retryAfterMs));
   }
 
   async #answer(order: PseOrder): Promise<Answered> {
     const retryAfterMs = backoffMs(order.attempts + 1, 1000, 30_000);
     const unsent = (cause: string): Answered => ({ answer: { kind: 'unknown', cause }, retryAfterMs });
-    if (this.#opening.size > MOST_AT_ONCE) return unsent('too many are being opened');
+    if (this.#opening.size > MAX_CONCURRENT) return unsent('too many concurrent requests');
     if (!this.#circuit.allows()) return unsent('the circuit is open');
     try {
-      const answer = await this.#ask(order);
+      const answer = await this.#request(order);
       if (answer.kind === 'unknown') this.#circuit.failed();
       else this.#circuit.succeeded();
       const { maxProcessingMs } = this.#deps.rails.PSE.capabilities;
       if (answer.kind === 'no' && order.sentMsAgo !== null && order.sentMsAgo < maxProcessingMs) {
-        // A clear word, but not yet the last one: something sent before may still be on its way. Asked again when it cannot.
-        const early = { kind: 'unknown', cause: `${answer.railCode} to a repeat` } as const;
-        this.#report(order, early);
-        return { answer: early, retryAfterMs: maxProcessingMs + retryAfterMs };
+        // The rejection is not conclusive yet: an order sent before may still be in progress. Retry after that is over.
+        const inconclusive = { kind: 'unknown', cause: `${answer.railCode} for a repeated order` } as const;
+        this.#logUnknown(order, inconclusive);
+        return { answer: inconclusive, retryAfterMs: maxProcessingMs + retryAfterMs };
       }
-      this.#report(order, answer);
+      this.#logUnknown(order, answer);
       return { answer, retryAfterMs };
     } catch (error) {
       this.#circuit.failed();
@@ -127,26 +127,32 @@ export class PseOpener {
   }
 
   /**
-   * The first time the order is simply sent. Later an earlier sending may have arrived although its answer was lost:
-   * then the rail is asked by the same reference first.
+   * The first attempt sends the order directly. A later attempt queries the rail by the same reference first, because an
+   * earlier order may have arrived although its answer was lost.
    */
-  async #ask(order: PseOrder): Promise<RailAnswer<Opened>> {
+  async #request(order: PseOrder): Promise<RailAnswer<OpenedCollection>> {
     const rail = this.#deps.rails.PSE;
-    const toSend = collectOrder(this.#deps, order);
+    const collection = toCollectOrder(this.#deps, order);
     if (order.sentMsAgo !== null) {
-      const [known] = await rail.ask([toSend.reference]);
+      const [known] = await rail.queryStatus([collection.reference]);
       if (known?.kind !== 'yes') return known ?? UNANSWERED;
       if (known.value.opened) return { kind: 'yes', value: known.value.opened };
     }
-    const [answer] = await rail.open([toSend]);
+    const [answer] = await rail.open([collection]);
     return answer ?? UNANSWERED;
   }
 
-  #report(order: PseOrder, answer: RailAnswer<Opened>): void {
+  #logUnknown(order: PseOrder, answer: RailAnswer<OpenedCollection>): void {
     if (answer.kind !== 'unknown') return;
     this.#deps.log.warn(
-      { rail: 'PSE', operation: 'open', reason: answer.cause, payinId: order.payin.id },
-      'the rail gave no clear answer',
+      {
+        code: 'rail_outcome_unknown',
+        rail: 'PSE',
+        operation: 'open',
+        reason: answer.cause,
+        payinId: order.payin.id,
+      },
+      'rail call had an unknown outcome',
     );
   }
 
@@ -157,15 +163,15 @@ export class PseOpener {
 }
 
 interface Answered {
-  readonly answer: RailAnswer<Opened>;
-  /** If it is unknown. */
+  readonly answer: RailAnswer<OpenedCollection>;
+  /** Applies to an unknown answer. */
   readonly retryAfterMs: number;
 }
 
-/** What came of an order, and the rail's refusal if that was it: kept as its word, to be applied with all the others. */
+/** The result of an order. A rejection is also stored as a notice, and applied like the others. */
 interface Opening {
   readonly result: PageResult;
-  readonly refusal: NewNotice | null;
+  readonly rejection: NewNotice | null;
 }
 
 async function record(deps: Deps, openings: readonly Opening[]): Promise<(PayinRow | null)[]> {
@@ -174,19 +180,19 @@ async function record(deps: Deps, openings: readonly Opening[]): Promise<(PayinR
   const rows = await deps.batch.write('record pages', organizations, async (tx) => {
     const recorded = await recordPages(tx, results);
     const ids = new Set(recorded.map((row) => row.id));
-    const refusals = openings.flatMap(({ result, refusal }) =>
-      refusal && ids.has(result.id) ? [refusal] : [],
+    const rejections = openings.flatMap(({ result, rejection }) =>
+      rejection && ids.has(result.id) ? [rejection] : [],
     );
-    await insertNotices(tx, refusals);
+    await insertNotices(tx, rejections);
     return recorded;
   });
-  if (openings.some(({ refusal }) => refusal !== null)) deps.signals.raise('payin_notices');
+  if (openings.some(({ rejection }) => rejection !== null)) deps.signals.raise('payin_notices');
   const byId = new Map(rows.map((row) => [row.id, row]));
   return results.map((result) => byId.get(result.id) ?? null);
 }
 
-function collectOrder(deps: Deps, { payin, payer, organizationNumber }: PseOrder): CollectOrder {
-  if (payin.source.rail !== 'PSE') throw new Error('only PSE payins are opened at PSE');
+function toCollectOrder(deps: Deps, { payin, payer, organizationNumber }: PseOrder): CollectOrder {
+  if (payin.source.rail !== 'PSE') throw new Error(`payin ${payin.id} is not a PSE payin`);
   return {
     reference: resourceReference(payin.id, organizationNumber),
     payinId: payin.id,
@@ -202,18 +208,23 @@ function collectOrder(deps: Deps, { payin, payer, organizationNumber }: PseOrder
   };
 }
 
-function openingOf(deps: Deps, order: PseOrder, answer: RailAnswer<Opened>, retryAfterMs: number): Opening {
+function toOpening(
+  deps: Deps,
+  order: PseOrder,
+  answer: RailAnswer<OpenedCollection>,
+  retryAfterMs: number,
+): Opening {
   const { organizationId, leaseToken } = order;
   const { id } = order.payin;
   const row = { organizationId, id, leaseToken };
   if (answer.kind === 'yes' && answer.value.pageUrl !== null) {
     const { pageUrl, transactionId, traceId } = answer.value;
-    return { result: { ...row, kind: 'page', url: pageUrl, transactionId, cus: traceId }, refusal: null };
+    return { result: { ...row, kind: 'page', url: pageUrl, transactionId, cus: traceId }, rejection: null };
   }
   if (answer.kind === 'no') {
     return {
       result: { ...row, kind: 'refused' },
-      refusal: {
+      rejection: {
         id: uuidv7(deps.clock.now(), deps.cell),
         organizationId,
         rail: 'PSE',
@@ -221,9 +232,9 @@ function openingOf(deps: Deps, order: PseOrder, answer: RailAnswer<Opened>, retr
         noticeId: null,
         reference: resourceReference(id, order.organizationNumber),
         update: { kind: 'refused', errorCode: answer.errorCode },
-        sealedRaw: null,
+        encryptedRaw: null,
       },
     };
   }
-  return { result: { ...row, kind: 'unknown', retryAfterMs }, refusal: null };
+  return { result: { ...row, kind: 'unknown', retryAfterMs }, rejection: null };
 }

@@ -5,17 +5,17 @@ import type { Deps } from '../../deps.ts';
 import type { Batcher } from '../../kit/batch/batcher.ts';
 import { monotonicMs } from '../../kit/clock.ts';
 import { ApiError } from '../../kit/errors.ts';
-import { freshToken, uuidv7 } from '../../kit/ids.ts';
+import { newLeaseToken, uuidv7 } from '../../kit/ids.ts';
 import { cents } from '../../kit/money.ts';
 import type { Principal } from '../../organizations/organization.ts';
 import { mintBrebKey } from '../../payins/breb-key.ts';
 import { asCreated, type Payin, type PayinSource } from '../../payins/payin.ts';
 import { creationBatcher } from '../shared/creation-batcher.ts';
 import {
-  databaseRefusal,
-  faultOf,
   type Idempotency,
   idempotencyReservation,
+  toCreationError,
+  toDatabaseRejection,
 } from '../shared/creation-request.ts';
 import { UnknownCommitLeases } from '../shared/release-leases-of-unknown-commits.ts';
 import { type CreatedPayin, type CreatePayin, createPayins } from './create-payins.ts';
@@ -34,39 +34,39 @@ export interface PayinRequest {
     | { readonly name: 'PSE'; readonly bank: string; readonly personType: 'INDIVIDUAL' | 'BUSINESS' };
 }
 
-/** Idempotency keys are remembered per operation. */
+/** Scope of the idempotency keys. */
 const OPERATION = 'payins.create';
-/** Two keys alike within ten minutes: one in a quadrillion pairs. Three tries are plenty. */
-const MINTING_TRIES = 3;
+/** Two Bre-B keys collide within ten minutes for one in a quadrillion pairs, so three attempts suffice. */
+const MAX_KEY_ATTEMPTS = 3;
 
-/** Creates payins for merchants: one batcher for all of them, and what follows a commit at once. */
+/** Creates payins for merchants in batches, and starts their collection after the commit. */
 export class PayinCreator {
   readonly #deps: Deps;
   readonly #pse: PseOpener;
-  readonly #collecting: CollectionStarter;
+  readonly #collectionStarter: CollectionStarter;
   readonly #batcher: Batcher<CreatePayin, CreatedPayin>;
-  readonly #uncertain: UnknownCommitLeases;
+  readonly #unknownCommits: UnknownCommitLeases;
 
-  constructor(deps: Deps, pse: PseOpener, collecting: CollectionStarter) {
+  constructor(deps: Deps, pse: PseOpener, collectionStarter: CollectionStarter) {
     this.#deps = deps;
     this.#pse = pse;
-    this.#collecting = collecting;
-    this.#uncertain = new UnknownCommitLeases(deps);
+    this.#collectionStarter = collectionStarter;
+    this.#unknownCommits = new UnknownCommitLeases(deps);
     const sizes = deps.metrics.histogram(
       'caudal_payin_batch_size',
-      'Creations that shared a commit.',
+      'Creations per commit.',
       [1, 2, 4, 8, 16, 32, 64, 128],
     );
     const seconds = deps.metrics.histogram(
       'caudal_payin_batch_seconds',
-      'Time of one batch, commit included.',
+      'Duration of one batch, including the commit.',
     );
     const waits = deps.metrics.histogram(
       'caudal_payin_queue_seconds',
-      'How long the oldest creation of a batch had waited for it.',
+      'Queue time of the oldest creation in a batch.',
     );
     this.#batcher = creationBatcher(deps, {
-      run: (commands, patient) => createPayins(deps, commands, patient),
+      run: (commands, waitForLocks) => createPayins(deps, commands, waitForLocks),
       lanes: deps.batchLanes,
       observe: (batch) => {
         waits.observe(batch.waitedSeconds);
@@ -79,38 +79,38 @@ export class PayinCreator {
   }
 
   /**
-   * @throws Fault `organization_suspended`, `rail_not_enabled`, `reference_taken`, `idempotency_mismatch`, `idempotency_in_flight`, `overloaded`,
-   *   `outcome_unknown`, `service_unavailable`
-   * @param committed called when the database has answered: what follows may wait for a bank
+   * @param onCommitted called when the database has answered; the rest of the call may wait for a bank
+   * @throws ApiError `organization_suspended`, `rail_not_enabled`, `reference_taken`, `idempotency_mismatch`,
+   *   `idempotency_in_flight`, `overloaded`, `outcome_unknown`, `service_unavailable`
    */
   async create(
     principal: Principal,
     request: PayinRequest,
     idempotency: Idempotency | null,
-    committed: () => void = () => {},
+    onCommitted: () => void = () => {},
   ): Promise<{ payin: Payin; replayed: boolean }> {
-    const command = this.#command(principal, request, idempotency);
+    const command = this.#toCommand(principal, request, idempotency);
     const answer = await this.#submit(command);
-    committed();
+    onCommitted();
     switch (answer.kind) {
       case 'created':
         return {
-          payin: await this.#collecting.begin({ ...command, payin: answer.resource }),
+          payin: await this.#collectionStarter.start({ ...command, payin: answer.resource }),
           replayed: false,
         };
       case 'replayed':
         return { payin: asCreated(await this.#withPage(principal, answer.resource)), replayed: true };
       default:
-        throw faultOf(answer);
+        throw toCreationError(answer);
     }
   }
 
   async close(): Promise<void> {
     await this.#batcher.close();
-    this.#uncertain.close();
+    this.#unknownCommits.close();
   }
 
-  #command(
+  #toCommand(
     { organization, secrets }: Principal,
     request: PayinRequest,
     idempotency: Idempotency | null,
@@ -118,7 +118,7 @@ export class PayinCreator {
     const now = this.#deps.clock.now();
     return {
       id: uuidv7(now, this.#deps.cell),
-      leaseToken: freshToken(),
+      leaseToken: newLeaseToken(),
       organization,
       secrets,
       idempotency: idempotencyReservation(secrets, OPERATION, idempotency),
@@ -126,11 +126,11 @@ export class PayinCreator {
       reference: request.reference,
       customer: request.inlineCustomer ?? null,
       callbackUrl: request.callbackUrl,
-      source: this.#source(request, now),
+      source: this.#toSource(request, now),
     };
   }
 
-  #source({ rail }: PayinRequest, now: number): PayinSource {
+  #toSource({ rail }: PayinRequest, now: number): PayinSource {
     if (rail.name === 'PSE') return { rail: 'PSE', bank: rail.bank, personType: rail.personType, page: null };
     return {
       rail: 'BRE_B',
@@ -139,21 +139,21 @@ export class PayinCreator {
     };
   }
 
-  async #submit(command: CreatePayin, triesLeft = MINTING_TRIES): Promise<CreatedPayin> {
+  async #submit(command: CreatePayin, attemptsLeft = MAX_KEY_ATTEMPTS): Promise<CreatedPayin> {
     try {
       return await this.#batcher.submit(command);
     } catch (error) {
-      if (error instanceof ApiError && error.code === 'outcome_unknown') this.#uncertain.add(command);
+      if (error instanceof ApiError && error.code === 'outcome_unknown') this.#unknownCommits.add(command);
       if (!isDatabaseError(error)) throw error;
-      if (error.constraint === 'breb_key_once' && triesLeft > 1 && command.source.rail === 'BRE_B') {
+      if (error.constraint === 'breb_key_once' && attemptsLeft > 1 && command.source.rail === 'BRE_B') {
         const key = mintBrebKey(this.#deps.brebKeyPrefix, this.#deps.cell, this.#deps.clock.now());
-        return await this.#submit({ ...command, source: { ...command.source, key } }, triesLeft - 1);
+        return await this.#submit({ ...command, source: { ...command.source, key } }, attemptsLeft - 1);
       }
-      throw await databaseRefusal(this.#deps, command, error);
+      throw await toDatabaseRejection(this.#deps, command, error);
     }
   }
 
-  /** A repeat of a PSE payin still without its page waits for it as the first request does. */
+  /** A replay of a PSE payin without its bank page waits for the page like the first request. */
   async #withPage(principal: Principal, payin: Payin): Promise<Payin> {
     if (
       payin.source.rail !== 'PSE' ||
@@ -163,14 +163,14 @@ export class PayinCreator {
     )
       return payin;
     const until = monotonicMs() + BANK_PAGE_WITHIN_MS;
-    const underWay = this.#pse.underWay(payin.id);
-    if (underWay) await within(underWay, BANK_PAGE_WITHIN_MS);
-    let now = await readPayin(this.#deps, principal, payin.id);
-    // Another process may be at it.
-    while (now.status === 'PENDING' && this.#pse.allowance !== 'none' && monotonicMs() < until) {
+    const inFlight = this.#pse.inFlight(payin.id);
+    if (inFlight) await within(inFlight, BANK_PAGE_WITHIN_MS);
+    let current = await readPayin(this.#deps, principal, payin.id);
+    // Another process may be requesting the page.
+    while (current.status === 'PENDING' && this.#pse.allowance !== 'none' && monotonicMs() < until) {
       await sleep(100);
-      now = await readPayin(this.#deps, principal, payin.id);
+      current = await readPayin(this.#deps, principal, payin.id);
     }
-    return now;
+    return current;
   }
 }

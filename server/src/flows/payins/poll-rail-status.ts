@@ -1,6 +1,6 @@
 import type { SystemDeps } from '../../deps.ts';
 import { backoffMs } from '../../kit/backoff.ts';
-import { freshToken } from '../../kit/ids.ts';
+import { newLeaseToken } from '../../kit/ids.ts';
 import { errorFields } from '../../kit/log.ts';
 import { resourceReference } from '../../kit/resource-reference.ts';
 import type { DataKeys } from '../../organizations/data-keys.ts';
@@ -11,30 +11,30 @@ import { RailCaller } from '../shared/rail-caller.ts';
 import { UNANSWERED, verifyNotices } from '../shared/verify-notices.ts';
 import { applyPayinUpdates, type PayinUpdate } from './apply-payin-updates.ts';
 
-/** Nothing was ever sent, so what the rail would say is known without asking. */
+/** The known status of a collection that was never sent to the rail. */
 const NEVER_SENT: RailAnswer<CollectionStatus> = {
   kind: 'yes',
   value: { reference: '', state: 'not_found', payments: [], opened: null, errorCode: null },
 };
 
-interface Asked {
+interface PolledTask {
   readonly item: DueTask;
   readonly answer: RailAnswer<CollectionStatus>;
 }
 
 /**
- * Asks one rail, many in a call: about payins that have heard nothing, about messages that are doubtful, and to close
- * what has expired or was paid. What it answers is applied; what it does not answer is asked again later.
+ * Polls one rail in batches: queries payins without notification, verifies unexpected notices, and closes collections that
+ * expired or were paid. Answers are applied; calls without a conclusive answer are retried later.
  */
 export class RailStatusPoller {
   readonly #deps: SystemDeps;
-  readonly #keys: DataKeys;
+  readonly #dataKeys: DataKeys;
   readonly #rail: Rail;
   readonly #caller: RailCaller;
 
-  constructor(deps: SystemDeps, keys: DataKeys, rail: Rail) {
+  constructor(deps: SystemDeps, dataKeys: DataKeys, rail: Rail) {
     this.#deps = deps;
-    this.#keys = keys;
+    this.#dataKeys = dataKeys;
     this.#rail = rail;
     this.#caller = new RailCaller(deps, rail, 3);
   }
@@ -43,30 +43,30 @@ export class RailStatusPoller {
     return this.#caller.open;
   }
 
-  /** @returns how many payins were due; call again at once while there are any */
+  /** @returns the number of due payins; call again immediately while it is not zero */
   async pollDue(): Promise<number> {
     if (this.#caller.resting) return 0;
-    return this.#work('ask', (due) => this.#ask(due.map((task) => this.#referenceOf(task))));
+    return this.#process('poll', (due) => this.#query(due.map((task) => this.#toReference(task))));
   }
 
   /**
-   * Ends what has expired. A collection is closed at the rail first and asked about then, so that no payment can come
-   * between the question and the end; only "closed and unpaid" ends the payin. What was never sent needs no asking, and
-   * so waits for no rail.
+   * Ends expired payins. A collection is closed at the rail first and queried afterwards, so that no payment can arrive
+   * between the query and the end; only "closed and unpaid" ends the payin. A payin that was never sent needs no query, so
+   * it does not depend on the rail's availability.
    */
   async closeDue(): Promise<number> {
     const canClose = this.#deps.rails[this.#rail].capabilities.maxCloseBatch > 0;
     if (canClose && this.#caller.resting) return 0;
-    return this.#work('close', async (due) => {
-      const toAsk = due.filter((task) => canClose || task.sent);
-      const references = toAsk.map((task) => this.#referenceOf(task));
-      const standings = canClose ? await this.#closeThenAsk(references) : await this.#ask(references);
-      const byTask = new Map(toAsk.map((task, index) => [task, standings[index] ?? UNANSWERED]));
+    return this.#process('close', async (due) => {
+      const toQuery = due.filter((task) => canClose || task.sent);
+      const references = toQuery.map((task) => this.#toReference(task));
+      const statuses = canClose ? await this.#closeThenQuery(references) : await this.#query(references);
+      const byTask = new Map(toQuery.map((task, index) => [task, statuses[index] ?? UNANSWERED]));
       return due.map((task) => byTask.get(task) ?? NEVER_SENT);
     });
   }
 
-  /** Messages that were not to be expected: the rail is asked whether it stands by them. */
+  /** Verifies unexpected notices with the rail's status. */
   async verifyNotices(): Promise<number> {
     if (this.#caller.resting) return 0;
     return verifyNotices(this.#deps, {
@@ -74,31 +74,36 @@ export class RailStatusPoller {
       rail: this.#rail,
       limit: this.#limit,
       maxProcessingMs: this.#deps.rails[this.#rail].capabilities.maxProcessingMs,
-      ask: (references) => this.#ask(references),
-      apply: (tx, updates, options) => applyPayinUpdates(this.#deps, this.#keys, tx, updates, options),
+      queryStatus: (references) => this.#query(references),
+      apply: (tx, updates, options) => applyPayinUpdates(this.#deps, this.#dataKeys, tx, updates, options),
     });
   }
 
-  async #work(
-    kind: 'ask' | 'close',
-    ask: (due: readonly DueTask[]) => Promise<readonly RailAnswer<CollectionStatus>[]>,
+  async #process(
+    task: 'poll' | 'close',
+    poll: (due: readonly DueTask[]) => Promise<readonly RailAnswer<CollectionStatus>[]>,
   ): Promise<number> {
-    const leaseToken = freshToken();
+    const leaseToken = newLeaseToken();
     const due = await this.#deps.system.transaction('lease polls', (tx) =>
-      leaseTasks(tx, leaseToken, this.#rail, kind, this.#limit),
+      leaseTasks(tx, leaseToken, this.#rail, task, this.#limit),
     );
     if (due.length === 0) return 0;
-    const answers = await ask(due);
-    const asked = due.map((item, index) => ({ item, answer: answers[index] ?? UNANSWERED }));
-    await this.#applyAnswers(asked, leaseToken).catch((error: unknown) =>
+    const answers = await poll(due);
+    const polled = due.map((item, index) => ({ item, answer: answers[index] ?? UNANSWERED }));
+    await this.#applyAnswers(polled, leaseToken).catch((error: unknown) =>
       isolateFailures(
         error,
-        asked,
+        polled,
         (each) => this.#applyAnswers([each], leaseToken),
-        async ({ item }, alone) => {
+        async ({ item }, itemError) => {
           this.#deps.log.error(
-            { ...errorFields(alone), payinId: item.id, rail: this.#rail },
-            'what a rail answered cannot be applied',
+            {
+              ...errorFields(itemError),
+              code: 'rail_status_apply_failed',
+              payinId: item.id,
+              rail: this.#rail,
+            },
+            'failed to apply rail status; postponed',
           );
           await this.#deps.system.transaction('apply statuses', (tx) =>
             postponeTasks(tx, [{ ...item, afterMs: POSTPONE_MS }], leaseToken),
@@ -109,13 +114,13 @@ export class RailStatusPoller {
     return due.length;
   }
 
-  #applyAnswers(asked: readonly Asked[], leaseToken: string): Promise<unknown> {
+  #applyAnswers(polled: readonly PolledTask[], leaseToken: string): Promise<unknown> {
     const { maxProcessingMs } = this.#deps.rails[this.#rail].capabilities;
     const updates: PayinUpdate[] = [];
-    const silent: DueTask[] = [];
-    for (const { item: task, answer } of asked) {
-      const reference = this.#referenceOf(task);
-      // Counted until the query began: the answer to one that began in time may be older than the payment.
+    const unanswered: DueTask[] = [];
+    for (const { item: task, answer } of polled) {
+      const reference = this.#toReference(task);
+      // Measured when the query started: the answer to an earlier query may be older than the payment.
       const pastProcessingWindow = (task.endedMsAgo ?? 0) >= maxProcessingMs;
       if (answer.kind === 'yes')
         updates.push({
@@ -125,15 +130,15 @@ export class RailStatusPoller {
           railStatus: answer.value,
           pastProcessingWindow,
         });
-      else silent.push(task);
+      else unanswered.push(task);
     }
     return this.#deps.system.transaction('apply statuses', (tx) =>
-      applyPayinUpdates(this.#deps, this.#keys, tx, updates, {
+      applyPayinUpdates(this.#deps, this.#dataKeys, tx, updates, {
         leaseToken,
         conclude: () =>
           postponeTasks(
             tx,
-            silent.map((task) => ({ ...task, afterMs: backoffMs(task.attempts + 1, 2000, 60_000) })),
+            unanswered.map((task) => ({ ...task, afterMs: backoffMs(task.attempts + 1, 2000, 60_000) })),
             leaseToken,
           ),
       }),
@@ -141,24 +146,24 @@ export class RailStatusPoller {
   }
 
   get #limit(): number {
-    return this.#caller.atMost(this.#deps.rails[this.#rail].capabilities.maxStatusBatch);
+    return this.#caller.batchLimit(this.#deps.rails[this.#rail].capabilities.maxStatusBatch);
   }
 
-  async #closeThenAsk(references: readonly string[]): Promise<readonly RailAnswer<CollectionStatus>[]> {
+  async #closeThenQuery(references: readonly string[]): Promise<readonly RailAnswer<CollectionStatus>[]> {
     if (references.length === 0) return [];
-    const closed = await this.#call('close', references);
-    const shut = references.filter((_, index) => closed[index]?.kind === 'yes');
-    const standings = await this.#ask(shut);
-    const byReference = new Map(shut.map((reference, index) => [reference, standings[index] ?? UNANSWERED]));
+    const answers = await this.#call('close', references);
+    const closed = references.filter((_, index) => answers[index]?.kind === 'yes');
+    const statuses = await this.#query(closed);
+    const byReference = new Map(closed.map((reference, index) => [reference, statuses[index] ?? UNANSWERED]));
     return references.map((reference) => byReference.get(reference) ?? UNANSWERED);
   }
 
-  #ask(references: readonly string[]): Promise<readonly RailAnswer<CollectionStatus>[]> {
-    return this.#call('ask', references);
+  #query(references: readonly string[]): Promise<readonly RailAnswer<CollectionStatus>[]> {
+    return this.#call('queryStatus', references);
   }
 
   #call(
-    operation: 'ask' | 'close',
+    operation: 'queryStatus' | 'close',
     references: readonly string[],
   ): Promise<readonly RailAnswer<CollectionStatus>[]> {
     return this.#caller.call(operation, references, (items) =>
@@ -166,7 +171,7 @@ export class RailStatusPoller {
     );
   }
 
-  #referenceOf(task: DueTask): string {
+  #toReference(task: DueTask): string {
     return task.brebKey ?? resourceReference(task.id, task.organizationNumber);
   }
 }

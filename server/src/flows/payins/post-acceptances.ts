@@ -9,18 +9,18 @@ import { post } from '../../ledger/ledger.store.ts';
 import type { Transfer } from '../../ledger/transfer.ts';
 import { isolateFailures, POSTPONE_MS } from '../shared/isolate-failures.ts';
 
-const BATCH = 100;
+const BATCH_SIZE = 100;
 
 /**
- * Credits anomalies that merchants have accepted: from suspense to available, in the transaction that resolves them. The
- * cause of the transfer is the anomaly, as for an operator's credit, so that it is credited once whoever decides.
- * @returns how many were credited; call again at once while there are any
+ * Credits accepted anomalies: moves the money from suspense to available, in the transaction that resolves them. The cause
+ * of the transfer is the anomaly, as for an operator's credit, so that merchant and operator cannot both credit it.
+ * @returns the number of credited anomalies; call again immediately while it is not zero
  */
 export async function postAcceptances(deps: SystemDeps): Promise<number> {
   let accepted: readonly Anomaly[] = [];
   try {
     await deps.system.transaction('post acceptances', async (tx) => {
-      accepted = await resolveAccepted(tx, BATCH);
+      accepted = await resolveAccepted(tx, BATCH_SIZE);
       await credit(deps, tx, accepted);
     });
     return accepted.length;
@@ -36,7 +36,7 @@ export async function postAcceptances(deps: SystemDeps): Promise<number> {
           await credit(deps, tx, own);
           credited += own.length;
         }),
-      (anomaly, alone) => postpone(deps, anomaly, alone),
+      (anomaly, itemError) => postpone(deps, anomaly, itemError),
     );
     return credited;
   }
@@ -59,12 +59,12 @@ function credit(deps: SystemDeps, tx: Tx, accepted: readonly Anomaly[]): Promise
   );
 }
 
-/** It stays accepted and is tried again later: the books need an operator. */
+/** The anomaly stays accepted and is retried later: an operator must check the ledger. */
 async function postpone(deps: SystemDeps, anomaly: Anomaly, error: unknown): Promise<void> {
   const { organizationId, payinId } = anomaly;
   deps.log.error(
     { ...errorFields(error), code: 'acceptance_posting_failed', organizationId, payinId },
-    'failed to credit an accepted anomaly: run caudal ledger verify',
+    'failed to credit accepted anomaly; run `caudal ledger verify`',
   );
   await deps.system.transaction('post acceptances', (tx) => postponePosting(tx, anomaly, POSTPONE_MS));
 }

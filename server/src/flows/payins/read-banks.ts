@@ -4,10 +4,10 @@ import { errorFields } from '../../kit/log.ts';
 import type { Principal } from '../../organizations/organization.ts';
 import { newestBanks } from '../../payins/pse-bank.store.ts';
 
-/** A list changes once a day; a page full of payers asks for it all the time. */
-const KNOWN_FOR_MS = 30_000;
+/** The list changes once a day, but checkout pages read it constantly. */
+const CACHE_MS = 30_000;
 
-/** Which banks PSE offers, as this process last read it. The same for every organization. */
+/** Caches the banks that PSE offers. The list is the same for every organization. */
 export class BankList {
   readonly #deps: Pick<Deps, 'read' | 'log'>;
   readonly #nowMs: () => number;
@@ -15,35 +15,38 @@ export class BankList {
   #readAt = Number.NEGATIVE_INFINITY;
   #reading: Promise<ReadonlySet<string>> | null = null;
 
-  /** @param nowMs a clock that only goes forward */
+  /** @param nowMs a monotonic clock */
   constructor(deps: Pick<Deps, 'read' | 'log'>, nowMs = monotonicMs) {
     this.#deps = deps;
     this.#nowMs = nowMs;
   }
 
   /**
-   * @returns whether PSE offers the bank of a network code; every bank, until PSE has been asked for the first time
-   * @throws Fault `service_unavailable` when the database is away and this process has never read the list
+   * @returns whether PSE offers the bank of a network code; true for every bank until the first list is saved
+   * @throws ApiError `service_unavailable` when the database is unavailable and this process has never read the list
    */
   async offered({
     organization,
   }: Pick<Principal, 'organization'>): Promise<(networkCode: string) => boolean> {
-    const offered = await this.#known({ organization });
+    const offered = await this.#cached({ organization });
     return (networkCode) => offered.size === 0 || offered.has(networkCode);
   }
 
-  async #known({ organization }: Pick<Principal, 'organization'>): Promise<ReadonlySet<string>> {
-    if (this.#offered && this.#nowMs() - this.#readAt < KNOWN_FOR_MS) return this.#offered;
+  async #cached({ organization }: Pick<Principal, 'organization'>): Promise<ReadonlySet<string>> {
+    if (this.#offered && this.#nowMs() - this.#readAt < CACHE_MS) return this.#offered;
     try {
-      // One read for all who wait for it.
+      // Concurrent callers share one read.
       this.#reading ??= this.#read({ organization }).finally(() => {
         this.#reading = null;
       });
       return await this.#reading;
     } catch (error) {
       if (!this.#offered) throw error;
-      // What was true half a minute ago is a better answer than none.
-      this.#deps.log.warn(errorFields(error), 'the bank list could not be read; the last one is shown');
+      // A stale list is better than none.
+      this.#deps.log.warn(
+        { ...errorFields(error), code: 'bank_list_read_failed' },
+        'failed to read bank list; serving the cached one',
+      );
       return this.#offered;
     }
   }

@@ -3,18 +3,18 @@ import type { Anomaly } from '../../anomalies/anomaly.ts';
 import type { Deps } from '../../deps.ts';
 import type { Position } from '../../kit/cursor.ts';
 import { ApiError } from '../../kit/errors.ts';
-import { type Page, pageOf } from '../../kit/page.ts';
+import { type Page, toPage } from '../../kit/page.ts';
 import type { Principal } from '../../organizations/organization.ts';
-import { findPayin, payinOf } from '../../payins/payin.store.ts';
+import { findPayin, payinFromRow } from '../../payins/payin.store.ts';
 import type { Payin } from '../../payins/payin.ts';
 import { listPayins, type PayinFilters } from '../../payins/payin-list.store.ts';
 
-/** @throws Fault `not_found` for an id that is unknown or another organization's: the two cannot be told apart */
+/** @throws ApiError `not_found` for an id that is unknown or belongs to another organization, without distinguishing them */
 export async function readPayin(deps: Deps, principal: Principal, id: string): Promise<Payin> {
   return (await readPayinWithAnomalies(deps, principal, id)).payin;
 }
 
-/** @throws Fault `not_found`, as above */
+/** @throws ApiError `not_found`, like `readPayin` */
 export async function readPayinWithAnomalies(
   deps: Deps,
   principal: Principal,
@@ -24,9 +24,9 @@ export async function readPayinWithAnomalies(
   return deps.read.read(organizationId, async (tx) => {
     const row = await findPayin(tx, organizationId, id);
     if (!row) throw new ApiError('not_found');
-    // A payment that was announced and never made may be told of an open payin too.
+    // An open payin can have anomalies too, such as a notified payment that does not exist.
     const anomalies = await anomaliesOfPayin(tx, organizationId, id);
-    return { payin: payinOf(row, principal.secrets.dataKey), anomalies };
+    return { payin: payinFromRow(row, principal.secrets.dataKey), anomalies };
   });
 }
 
@@ -41,6 +41,6 @@ export async function readPayinPage(
   const rows = await deps.read.read(organizationId, (tx) =>
     listPayins(tx, organizationId, filters, position, pageSize + 1),
   );
-  const payins = rows.map((row) => payinOf(row, principal.secrets.dataKey));
-  return pageOf(payins, position, pageSize);
+  const payins = rows.map((row) => payinFromRow(row, principal.secrets.dataKey));
+  return toPage(payins, position, pageSize);
 }

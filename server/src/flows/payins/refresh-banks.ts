@@ -1,17 +1,19 @@
 import type { SystemDeps } from '../../deps.ts';
-import { keepBanks, newestBanks } from '../../payins/pse-bank.store.ts';
+import { newestBanks, saveBanks } from '../../payins/pse-bank.store.ts';
 
 /**
- * Asks PSE which banks it offers and keeps its list.
- * @throws when PSE gives no list that can be read: the last good one stays as it is
+ * Fetches the list of banks from PSE and saves it.
+ * @throws when PSE returns no readable list; the saved list stays unchanged
  */
 export async function refreshBanks(deps: SystemDeps): Promise<void> {
   const answer = await deps.rails.PSE.banks?.();
   if (answer?.kind !== 'yes')
-    throw new Error(`PSE gave no bank list: ${answer?.kind === 'unknown' ? answer.cause : 'it has none'}`);
+    throw new Error(
+      `PSE gave no bank list: ${answer?.kind === 'unknown' ? answer.cause : 'the request was rejected'}`,
+    );
   const banks = answer.value.toSorted((a, b) => (a.networkCode < b.networkCode ? -1 : 1));
-  await deps.system.transaction('refresh banks', (tx) => keepBanks(tx, banks));
-  deps.log.info({ rail: 'PSE', count: banks.length }, 'the bank list was read');
+  await deps.system.transaction('refresh banks', (tx) => saveBanks(tx, banks));
+  deps.log.info({ code: 'bank_list_refreshed', rail: 'PSE', count: banks.length }, 'refreshed bank list');
 }
 
 export async function banksAreKnown(deps: SystemDeps): Promise<boolean> {

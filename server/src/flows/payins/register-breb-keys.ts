@@ -1,9 +1,9 @@
-import { openCustomer } from '../../customers/customer.seal.ts';
+import { decryptCustomer } from '../../customers/customer.encryption.ts';
 import type { SystemDeps } from '../../deps.ts';
 import { backoffMs } from '../../kit/backoff.ts';
 import { Circuit } from '../../kit/circuit.ts';
 import { monotonicMs } from '../../kit/clock.ts';
-import { freshToken, uuidv7 } from '../../kit/ids.ts';
+import { newLeaseToken, uuidv7 } from '../../kit/ids.ts';
 import { errorFields } from '../../kit/log.ts';
 import type { Counter } from '../../kit/metrics.ts';
 import type { DataKeys } from '../../organizations/data-keys.ts';
@@ -15,48 +15,45 @@ import {
   recordRegistrations,
 } from '../../payins/breb-key.store.ts';
 import { insertNotices } from '../../rail-notices/notice.store.ts';
-import type { CollectionStatus, CollectOrder, Opened, RailAnswer } from '../../rails/contract.ts';
+import type { CollectionStatus, CollectOrder, OpenedCollection, RailAnswer } from '../../rails/contract.ts';
 
-/** Beyond this the freshly minted are left to the workers, who find them in the database: memory holds nothing that matters. */
-const MOST_WAITING = 20_000;
-/** Nearly as long as a claim lasts: what has waited longer in memory is a worker's by now. */
-const HELD_FOR_MS = 15_000;
-const CALLS_AT_ONCE = 2;
-/** A key alone goes at once; under load a call gathers what was minted since the last one began. */
-const BETWEEN_CALLS_MS = 50;
-/**
- * For what is not to be registered now: a payin that has expired and waits to be closed, or one that cannot be read and
- * waits for an operator. Out of the way of the others, and not forgotten.
- */
-const PUT_ASIDE_MS = 3_600_000;
+/** Above this limit new keys are left to the workers, which find them in the database: nothing in memory is essential. */
+const MAX_QUEUED = 20_000;
+/** Slightly less than a lease: a key queued longer may already be leased by a worker. */
+const MAX_QUEUED_MS = 15_000;
+const MAX_CONCURRENT_CALLS = 2;
+/** A single key is sent immediately; under load a call batches the keys queued since the last call started. */
+const MIN_CALL_INTERVAL_MS = 50;
+/** Delay for a key that cannot be registered now: its payin expired and will be closed, or its customer is unreadable. */
+const POSTPONE_MS = 3_600_000;
 
-interface Claimed {
+interface LeasedKey {
   readonly order: CollectOrder;
   readonly leaseToken: string;
   readonly attempts: number;
-  readonly since: number;
+  readonly queuedAt: number;
 }
 
 /**
- * Brings keys to the network, many in one call. A process hands over the keys it has just committed; workers take what
- * is due and nobody is at. Either way the claim on the row decides whose result counts.
+ * Registers Bre-B keys at the network in batches. The creating process enqueues the keys it has committed; workers lease
+ * due keys. In both cases only the result of the current lease holder is recorded.
  */
 export class KeyRegistrar {
   readonly #deps: SystemDeps;
-  readonly #keys: DataKeys;
+  readonly #dataKeys: DataKeys;
   readonly #registered: Counter;
   readonly #circuit = new Circuit({ failuresToOpen: 5, restMs: 1000 });
   readonly #calls = new Set<Promise<void>>();
-  #waiting: Claimed[] = [];
+  #queue: LeasedKey[] = [];
   #lastCallAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(deps: SystemDeps, keys: DataKeys) {
+  constructor(deps: SystemDeps, dataKeys: DataKeys) {
     this.#deps = deps;
-    this.#keys = keys;
+    this.#dataKeys = dataKeys;
     this.#registered = deps.metrics.counter(
       'caudal_breb_key_registrations_total',
-      'Answers of the network to key registrations, by answer.',
+      'Key registrations at the network, by answer.',
     );
   }
 
@@ -64,105 +61,110 @@ export class KeyRegistrar {
     return this.#circuit.open;
   }
 
-  /** A key this process has minted, committed and claimed. */
-  minted(order: CollectOrder, leaseToken: string): void {
-    if (this.#waiting.length >= MOST_WAITING) return;
-    this.#waiting.push({ order, leaseToken, attempts: 0, since: monotonicMs() });
-    this.#work();
+  /** Enqueues a key that this process has committed and leased. */
+  enqueue(order: CollectOrder, leaseToken: string): void {
+    if (this.#queue.length >= MAX_QUEUED) return;
+    this.#queue.push({ order, leaseToken, attempts: 0, queuedAt: monotonicMs() });
+    this.#sendQueued();
   }
 
-  /** @returns how many due keys were found; call again at once while there are any */
+  /** @returns the number of due keys; call again immediately while it is not zero */
   async sweep(): Promise<number> {
-    // A network that is away is asked about one key now and then; claiming all that wait would only load the database.
+    // While the circuit is open, one key is enough as a probe: leasing the whole backlog would only load the database.
     if (this.#circuit.resting || this.#deps.railPauses.allPaused('BRE_B')) return 0;
     const limit = this.#circuit.open ? 1 : this.#deps.rails.BRE_B.capabilities.maxOpenBatch;
-    const leaseToken = freshToken();
+    const leaseToken = newLeaseToken();
     const excludedOrganizations = this.#deps.railPauses.pausedOrganizations('BRE_B');
     const due = await this.#deps.system.transaction('lease keys', (tx) =>
       leaseDueKeys(tx, leaseToken, limit, excludedOrganizations),
     );
     if (due.length === 0) return 0;
-    const secrets = await this.#keys.of(new Set(due.map((key) => key.organizationId)));
-    const readable: Claimed[] = [];
-    const aside: RegistrationResult[] = [];
-    const putAside = (key: DueKey) =>
-      aside.push({ key: key.key, leaseToken, refusal: null, retryAfterMs: PUT_ASIDE_MS });
+    const secrets = await this.#dataKeys.load(new Set(due.map((key) => key.organizationId)));
+    const registrable: LeasedKey[] = [];
+    const postponed: RegistrationResult[] = [];
+    const postpone = (key: DueKey) =>
+      postponed.push({ key: key.key, leaseToken, refusal: null, retryAfterMs: POSTPONE_MS });
     for (const key of due) {
       if (key.expired) {
-        putAside(key);
+        postpone(key);
         continue;
       }
       try {
-        readable.push({
-          order: orderOf(key, secrets),
+        registrable.push({
+          order: toCollectOrder(key, secrets),
           leaseToken,
           attempts: key.attempts,
-          since: monotonicMs(),
+          queuedAt: monotonicMs(),
         });
       } catch (error) {
         this.#deps.log.error(
-          { ...errorFields(error), payinId: key.payinId },
-          'the customer of a payin does not open',
+          { ...errorFields(error), code: 'payin_customer_decrypt_failed', payinId: key.payinId },
+          'failed to decrypt payin customer (wrong master key?)',
         );
-        putAside(key);
+        postpone(key);
       }
     }
-    if (aside.length > 0) await this.#record(aside, []);
-    if (readable.length > 0) await this.#register(readable);
+    if (postponed.length > 0) await this.#record(postponed, []);
+    if (registrable.length > 0) await this.#register(registrable);
     return due.length;
   }
 
-  /** Sends what is left, once. What the network does not take is due in its row, and a worker finds it. */
+  /** Sends the queued keys once. Keys that the network does not accept stay due, and a worker retries them. */
   async close(): Promise<void> {
     if (this.#timer) clearTimeout(this.#timer);
     const limit = this.#deps.rails.BRE_B.capabilities.maxOpenBatch;
-    while (this.#waiting.length > 0) this.#call(this.#waiting.splice(0, limit));
+    while (this.#queue.length > 0) this.#call(this.#queue.splice(0, limit));
     await Promise.all(this.#calls);
   }
 
-  #work(): void {
-    if (this.#timer !== null || this.#waiting.length === 0 || this.#calls.size >= CALLS_AT_ONCE) return;
+  #sendQueued(): void {
+    if (this.#timer !== null || this.#queue.length === 0 || this.#calls.size >= MAX_CONCURRENT_CALLS) return;
     const limit = this.#deps.rails.BRE_B.capabilities.maxOpenBatch;
-    const wait = this.#waiting.length >= limit ? 0 : this.#lastCallAt + BETWEEN_CALLS_MS - monotonicMs();
-    if (wait <= 0) return this.#call(this.#waiting.splice(0, limit));
+    const delayMs = this.#queue.length >= limit ? 0 : this.#lastCallAt + MIN_CALL_INTERVAL_MS - monotonicMs();
+    if (delayMs <= 0) return this.#call(this.#queue.splice(0, limit));
     this.#timer = setTimeout(() => {
       this.#timer = null;
-      this.#work();
-    }, wait);
+      this.#sendQueued();
+    }, delayMs);
   }
 
-  #call(batch: readonly Claimed[]): void {
+  #call(batch: readonly LeasedKey[]): void {
     this.#lastCallAt = monotonicMs();
-    const held = batch.filter((claimed) => monotonicMs() - claimed.since < HELD_FOR_MS);
-    const call = this.#register(held)
+    const current = batch.filter((leased) => monotonicMs() - leased.queuedAt < MAX_QUEUED_MS);
+    const call = this.#register(current)
       .catch((error: unknown) =>
-        this.#deps.log.error(errorFields(error), 'key registrations could not be recorded'),
+        this.#deps.log.error(
+          { ...errorFields(error), code: 'key_registration_record_failed' },
+          'failed to record key registrations',
+        ),
       )
       .finally(() => {
         this.#calls.delete(call);
-        this.#work();
+        this.#sendQueued();
       });
     this.#calls.add(call);
   }
 
-  async #register(batch: readonly Claimed[]): Promise<void> {
+  async #register(batch: readonly LeasedKey[]): Promise<void> {
     if (batch.length === 0) return;
-    const answers = await this.#ask(batch);
-    const refused = batch.flatMap(({ order }, index) => {
+    const answers = await this.#open(batch);
+    const rejected = batch.flatMap(({ order }, index) => {
       const answer = answers[index];
       return answer?.kind === 'no' ? [{ key: order.reference, errorCode: answer.errorCode }] : [];
     });
-    const closings = await this.#close(refused.map(({ key }) => key));
+    const closings = await this.#close(rejected.map(({ key }) => key));
     await this.#record(
-      batch.map((claimed, index) => resultOf(claimed, answers[index], closings.get(claimed.order.reference))),
-      refused.filter(({ key }) => neverTaken(closings.get(key))),
+      batch.map((leased, index) =>
+        toRegistrationResult(leased, answers[index], closings.get(leased.order.reference)),
+      ),
+      rejected.filter(({ key }) => closedUnused(closings.get(key))),
     );
   }
 
   /**
-   * A payin ends with the refusal of its key, so the key must not be payable either; closing also holds for a key that was
-   * never taken. And it tells whether it was: the refusal of a repeat may mean that an earlier call, whose answer was
-   * lost, had been carried out and the key paid or ended since.
+   * Closes rejected keys. The payin ends with the rejection, so the key must not be payable; closing also works for a key
+   * that was never registered. The status shows whether it was: the rejection of a repeated registration may mean that an
+   * earlier call, whose answer was lost, registered the key, and the key was paid or ended since.
    */
   async #close(keys: readonly string[]): Promise<Map<string, RailAnswer<CollectionStatus> | undefined>> {
     if (keys.length === 0) return new Map();
@@ -170,10 +172,10 @@ export class KeyRegistrar {
     return new Map(keys.map((key, index) => [key, answers[index]]));
   }
 
-  async #ask(batch: readonly Claimed[]): Promise<readonly RailAnswer<Opened>[]> {
+  async #open(batch: readonly LeasedKey[]): Promise<readonly RailAnswer<OpenedCollection>[]> {
     if (!this.#circuit.allows()) return batch.map(() => ({ kind: 'unknown', cause: 'the circuit is open' }));
     try {
-      const answers = await this.#deps.rails.BRE_B.open(batch.map((claimed) => claimed.order));
+      const answers = await this.#deps.rails.BRE_B.open(batch.map((leased) => leased.order));
       if (answers.every((answer) => answer.kind === 'unknown')) this.#circuit.failed();
       else this.#circuit.succeeded();
       this.#report(answers);
@@ -184,13 +186,13 @@ export class KeyRegistrar {
     }
   }
 
-  async #record(results: readonly RegistrationResult[], refused: readonly Refused[]): Promise<void> {
-    const errorCodes = new Map(refused.map(({ key, errorCode }) => [key, errorCode]));
+  async #record(results: readonly RegistrationResult[], rejected: readonly RejectedKey[]): Promise<void> {
+    const errorCodes = new Map(rejected.map(({ key, errorCode }) => [key, errorCode]));
     const sorted = results.toSorted((a, b) => (a.key < b.key ? -1 : 1));
     await this.#deps.system.transaction('record keys', async (tx) => {
       const recorded = await recordRegistrations(tx, sorted);
-      // A key that cannot be paid is no offer: the refusal is kept as the rail's word, and its payin ends with it.
-      const refusals = recorded.flatMap(({ key, organizationId }) => {
+      // A rejected key cannot be paid: the rejection is stored as a notice, and applying it ends the payin.
+      const rejections = recorded.flatMap(({ key, organizationId }) => {
         const errorCode = errorCodes.get(key);
         if (!errorCode) return [];
         const id = uuidv7(this.#deps.clock.now(), this.#deps.cell);
@@ -204,42 +206,42 @@ export class KeyRegistrar {
             noticeId: null,
             reference: key,
             update,
-            sealedRaw: null,
+            encryptedRaw: null,
           },
         ];
       });
-      await insertNotices(tx, refusals);
+      await insertNotices(tx, rejections);
     });
-    if (refused.length > 0) this.#deps.signals.raise('payin_notices');
+    if (rejected.length > 0) this.#deps.signals.raise('payin_notices');
   }
 
-  #report(answers: readonly RailAnswer<Opened>[]): void {
+  #report(answers: readonly RailAnswer<OpenedCollection>[]): void {
     for (const answer of answers) this.#registered.add({ answer: answer.kind });
     const { log } = this.#deps;
-    const refused = answers.filter((answer) => answer.kind === 'no');
-    const unclear = answers.filter((answer) => answer.kind === 'unknown');
-    const about = { rail: 'BRE_B', operation: 'open' };
-    if (refused.length > 0) {
+    const rejected = answers.filter((answer) => answer.kind === 'no');
+    const unknown = answers.filter((answer) => answer.kind === 'unknown');
+    const call = { rail: 'BRE_B', operation: 'open' };
+    if (rejected.length > 0) {
       log.error(
-        { ...about, count: refused.length, reason: refused[0]?.railCode ?? '' },
-        'the network refused keys of ours',
+        { code: 'breb_key_rejected', ...call, count: rejected.length, reason: rejected[0]?.railCode ?? '' },
+        'network rejected Bre-B keys',
       );
     }
-    if (unclear.length > 0) {
+    if (unknown.length > 0) {
       log.warn(
-        { ...about, count: unclear.length, reason: unclear[0]?.cause ?? '' },
-        'the rail gave no clear answer',
+        { code: 'rail_outcome_unknown', ...call, count: unknown.length, reason: unknown[0]?.cause ?? '' },
+        'rail call had an unknown outcome',
       );
     }
   }
 }
 
-interface Refused {
+interface RejectedKey {
   readonly key: string;
-  readonly errorCode: Extract<RailAnswer<Opened>, { kind: 'no' }>['errorCode'];
+  readonly errorCode: Extract<RailAnswer<OpenedCollection>, { kind: 'no' }>['errorCode'];
 }
 
-function orderOf(key: DueKey, secrets: (organizationId: string) => OrganizationSecrets): CollectOrder {
+function toCollectOrder(key: DueKey, secrets: (organizationId: string) => OrganizationSecrets): CollectOrder {
   const { dataKey } = secrets(key.organizationId);
   return {
     reference: key.key,
@@ -247,7 +249,7 @@ function orderOf(key: DueKey, secrets: (organizationId: string) => OrganizationS
     amount: key.amount,
     expiresAt: key.expiresAt,
     description: '',
-    payer: openCustomer(dataKey, key.sealedCustomer, {
+    payer: decryptCustomer(dataKey, key.encryptedCustomer, {
       table: 'payins',
       organizationId: key.organizationId,
       id: key.payinId,
@@ -256,21 +258,21 @@ function orderOf(key: DueKey, secrets: (organizationId: string) => OrganizationS
   };
 }
 
-/** Closed, and nothing ever came of it. */
-function neverTaken(closing: RailAnswer<CollectionStatus> | undefined): boolean {
+/** Whether the key is closed and was never paid. */
+function closedUnused(closing: RailAnswer<CollectionStatus> | undefined): boolean {
   return closing?.kind === 'yes' && closing.value.state === 'closed';
 }
 
-function resultOf(
-  { order, leaseToken, attempts }: Claimed,
-  answer: RailAnswer<Opened> | undefined,
+function toRegistrationResult(
+  { order, leaseToken, attempts }: LeasedKey,
+  answer: RailAnswer<OpenedCollection> | undefined,
   closing: RailAnswer<CollectionStatus> | undefined,
 ): RegistrationResult {
   const key = order.reference;
   if (answer?.kind === 'yes') return { key, leaseToken, refusal: null, retryAfterMs: null };
-  if (answer?.kind === 'no' && neverTaken(closing))
+  if (answer?.kind === 'no' && closedUnused(closing))
     return { key, leaseToken, refusal: answer.railCode, retryAfterMs: null };
-  // The network has had it, and something came of it: it is registered, and what came of it is asked about in its time.
+  // An earlier call registered the key, and it has a result: a scheduled poll reads it.
   if (answer?.kind === 'no' && closing?.kind === 'yes')
     return { key, leaseToken, refusal: null, retryAfterMs: null };
   return { key, leaseToken, refusal: null, retryAfterMs: backoffMs(attempts + 1, 500, 10_000) };

@@ -32,38 +32,40 @@ export type ResolveOutcome =
   | { readonly kind: 'not_found' }
   | { readonly kind: 'already_resolved'; readonly anomaly: Anomaly }
   | { readonly kind: 'accepted'; readonly anomaly: Anomaly }
-  /** A credit or return needs money that came, a charge or writing off money that left, a dismissal must not lose any. */
+  /** A credit or return requires received money, a charge or write-off requires sent money, a dismissal requires none. */
   | { readonly kind: 'no_money' }
   | { readonly kind: 'holds_money' }
   | { readonly kind: 'is_incoming' }
   | { readonly kind: 'is_outgoing' }
-  /** What is held about a payin: it is released or reversed (`flows/payins/resolve-held-payin.ts`). */
+  /** A held settlement: it must be released or reversed (`resolve-held-payin.ts`). */
   | { readonly kind: 'settlement_held' }
   | { readonly kind: 'organization_required' }
   | { readonly kind: 'organization_mismatch' }
   | { readonly kind: 'organization_not_found' }
   | { readonly kind: 'insufficient_balance' };
 
-/** The ways in which money in suspense, or an anomaly without money, ends. */
+/** The resolutions of money in suspense and of anomalies without money. */
 type SuspenseResolution = Exclude<Resolution, 'release' | 'reverse' | 'listed'>;
 
 export interface Resolving {
   readonly how: SuspenseResolution;
   readonly by: string;
   readonly note: string | null;
-  /** For money that belongs to no payin or payout of ours: whose it is. */
+  /** The owner of money that matches no payin or payout. */
   readonly organizationId: string | null;
-  /** For a return: writes the payout that gives the money back, and says which it is. */
+  /** For a return: creates the payout that returns the money, and returns its id. */
   readonly makeReturn: ((tx: Tx, anomaly: Anomaly) => Promise<string>) | null;
 }
 
 /**
- * Ends an anomaly: its money goes from suspense to where the operator says, or, where none came, it is put away. Row,
- * transfer, audit and, for a return, the payout commit together; its cause lets it happen once.
+ * Resolves an anomaly: moves its money from suspense to the account chosen by the operator, or dismisses an anomaly without
+ * money. Anomaly, transfer, audit row and the payout of a return commit together; the ledger cause ensures it happens once.
  */
 export async function resolve(deps: SystemDeps, id: string, resolving: Resolving): Promise<ResolveOutcome> {
   try {
-    return await deps.system.transaction('resolve anomaly', (tx) => resolveIn(deps, tx, id, resolving));
+    return await deps.system.transaction('resolve anomaly', (tx) =>
+      resolveInTransaction(deps, tx, id, resolving),
+    );
   } catch (error) {
     if (isDatabaseError(error) && error.constraint === 'balance_not_below_zero')
       return { kind: 'insufficient_balance' };
@@ -71,7 +73,7 @@ export async function resolve(deps: SystemDeps, id: string, resolving: Resolving
   }
 }
 
-async function resolveIn(
+async function resolveInTransaction(
   deps: SystemDeps,
   tx: Tx,
   id: string,
@@ -81,12 +83,12 @@ async function resolveIn(
   if (!anomaly) return { kind: 'not_found' };
   if (anomaly.resolvedAt) return { kind: 'already_resolved', anomaly };
   if (anomaly.acceptedAt) return { kind: 'accepted', anomaly };
-  const refusal = unfit(anomaly, resolving.how);
-  if (refusal) return refusal;
-  const owner = await ownerOf(tx, anomaly, resolving);
+  const rejection = validateResolution(anomaly, resolving.how);
+  if (rejection) return rejection;
+  const owner = await findOwner(tx, anomaly, resolving);
   if (typeof owner !== 'string') return owner;
-  const way = WAYS[resolving.how];
-  const transferId = way === null ? null : uuidv7(deps.clock.now(), deps.cell);
+  const accounts = ACCOUNTS[resolving.how];
+  const transferId = accounts === null ? null : uuidv7(deps.clock.now(), deps.cell);
   const returnPayoutId = (await resolving.makeReturn?.(tx, anomaly)) ?? null;
   await resolveAnomaly(tx, anomaly, resolving, returnPayoutId);
   await recordAction(tx, {
@@ -102,16 +104,16 @@ async function resolveIn(
     },
     note: resolving.note,
   });
-  if (way !== null && transferId !== null && anomaly.amount !== null) {
+  if (accounts !== null && transferId !== null && anomaly.amount !== null) {
     const amount = cents(anomaly.amount < 0n ? -anomaly.amount : anomaly.amount);
     const cause = anomalyCause(anomaly);
-    await post(tx, [{ id: transferId, organizationId: owner, ...way, amount, cause, resourceId: id }]);
+    await post(tx, [{ id: transferId, organizationId: owner, ...accounts, amount, cause, resourceId: id }]);
   }
   return { kind: 'resolved', anomaly, organizationId: owner, returnPayoutId };
 }
 
-/** Where the money goes. A return leaves suspense only when its payout is confirmed. */
-const WAYS: Readonly<
+/** The accounts of the transfer. The money of a return leaves suspense only when its payout is confirmed. */
+const ACCOUNTS: Readonly<
   Record<SuspenseResolution, { readonly debit: Account; readonly credit: Account } | null>
 > = {
   credit: { debit: 'suspense', credit: 'available' },
@@ -121,7 +123,7 @@ const WAYS: Readonly<
   dismiss: null,
 };
 
-function unfit({ kind, amount }: Anomaly, how: SuspenseResolution): ResolveOutcome | null {
+function validateResolution({ kind, amount }: Anomaly, how: SuspenseResolution): ResolveOutcome | null {
   if (kind === 'payment_not_listed') return { kind: 'settlement_held' };
   if (how === 'dismiss') return amount === null ? null : { kind: 'holds_money' };
   if (amount === null) return { kind: 'no_money' };
@@ -129,8 +131,8 @@ function unfit({ kind, amount }: Anomaly, how: SuspenseResolution): ResolveOutco
   return amount < 0n ? null : { kind: 'is_incoming' };
 }
 
-/** Whose business it is: the anomaly's owner, or, for what is nobody's, whom the operator names. */
-async function ownerOf(
+/** The owner of the anomaly, or, for unmatched money, the organization given by the operator. */
+async function findOwner(
   tx: Tx,
   anomaly: Anomaly,
   { how, organizationId }: Resolving,
@@ -140,7 +142,7 @@ async function ownerOf(
       ? anomaly.organizationId
       : { kind: 'organization_mismatch' };
   }
-  // Only what moves a merchant's own balance needs to know which.
+  // Only a credit or charge changes a merchant's balance and requires the organization.
   if (how !== 'credit' && how !== 'charge') return OPERATOR_ORGANIZATION_ID;
   if (organizationId === null) return { kind: 'organization_required' };
   return organizationId !== OPERATOR_ORGANIZATION_ID && (await organizationExists(tx, organizationId))

@@ -11,7 +11,7 @@ import { releaseSettlement, reverseSettlement } from '../../payins/payin-hold.st
 import { type LockedPayin, lockPayins } from '../../payins/payin-outcome.store.ts';
 
 export interface HeldDecision {
-  /** `release`: a person vouches for the payment, and it settles. `reverse`: its booking is taken back. */
+  /** `release`: the operator confirms the payment, and it settles. `reverse`: its posting is reversed. */
   readonly how: 'release' | 'reverse';
   readonly by: string;
   readonly note: string | null;
@@ -24,9 +24,9 @@ export type HeldOutcome =
   | { readonly kind: 'not_held' };
 
 /**
- * Ends the hold on the settlement of a payin whose payment the rail does not list. Payin, anomaly, audit and, for a
- * reversal, the transfer commit together. The payin is locked first, as by everything that decides about it: a status that
- * lists the payment meanwhile comes before or after, never in between.
+ * Ends the hold on the settlement of a payin whose payment the rail does not list. Payin, anomaly, audit row and the
+ * transfer of a reversal commit together. Locks the payin first, like every transaction that decides a payin: a status that
+ * lists the payment is applied before or after this transaction.
  */
 export function resolveHeldPayin(
   deps: SystemDeps,
@@ -39,7 +39,7 @@ export function resolveHeldPayin(
     if (found.kind !== 'payment_not_listed' || found.payinId === null) return { kind: 'not_held' };
     const [payin] = await lockPayins(tx, [{ organizationId: found.organizationId, id: found.payinId }]);
     const anomaly = await lockAnomaly(tx, anomalyId);
-    if (!payin || !anomaly) throw new Error(`anomaly ${anomalyId} names a payin that is not there`);
+    if (!payin || !anomaly) throw new Error(`anomaly ${anomalyId} refers to a payin that does not exist`);
     if (anomaly.resolvedAt) return { kind: 'already_resolved', anomaly };
     const amount = await decide(deps, tx, payin, decision);
     if (amount === null) return { kind: 'not_held' };
@@ -56,24 +56,24 @@ export function resolveHeldPayin(
   });
 }
 
-/** @returns the amount that settles or was taken back; null when the payin is not held */
+/** @returns the released or reversed amount; null when the payin is not held */
 async function decide(
   deps: SystemDeps,
   tx: Tx,
   payin: LockedPayin,
   { how }: HeldDecision,
 ): Promise<Cents | null> {
-  const key = { organizationId: payin.organization_id, id: payin.id };
-  const payment = await bookedPayment(tx, { ...key, since: payin.created_at });
+  const rowId = { organizationId: payin.organization_id, id: payin.id };
+  const payment = await bookedPayment(tx, { ...rowId, since: payin.created_at });
   if (!payment) throw new Error(`payin ${payin.id} has no payment in the ledger`);
-  const held = how === 'release' ? await releaseSettlement(tx, key) : await reverseSettlement(tx, key);
+  const held = how === 'release' ? await releaseSettlement(tx, rowId) : await reverseSettlement(tx, rowId);
   if (!held) return null;
   const amount = cents(payment.amount);
   if (how === 'reverse')
     await post(tx, [
       {
         id: uuidv7(deps.clock.now(), deps.cell),
-        organizationId: key.organizationId,
+        organizationId: rowId.organizationId,
         debit: 'pending',
         credit: payment.clearing,
         amount,

@@ -6,7 +6,7 @@ import type { SystemDeps } from '../../deps.ts';
 import { type EventRow, listEvents } from '../../events/event-list.store.ts';
 import { resourceReference } from '../../kit/resource-reference.ts';
 import { DataKeys } from '../../organizations/data-keys.ts';
-import { payinOf } from '../../payins/payin.store.ts';
+import { payinFromRow } from '../../payins/payin.store.ts';
 import {
   type DetailedPayin,
   type HistoryEntry,
@@ -18,26 +18,25 @@ import {
 import { payinsById } from '../../payins/payin-search.store.ts';
 import { maskName, maskNumber } from '../../payouts/receiver-view.ts';
 import type { CollectionStatus, RailAnswer } from '../../rails/contract.ts';
-import { type DeliveryRow, deliveriesOfEvent } from '../../webhooks/delivery-list.store.ts';
+import { type DeliveryRow, listEventDeliveries } from '../../webhooks/delivery-list.store.ts';
 
-/** Everything that is known of one payin. */
+/** All stored data about one payin, and its current status at the rail. */
 export interface PayinOverview {
   readonly payin: DetailedPayin;
-  /** What the rail calls it. */
   readonly railReference: string;
   /** Masked. Null when there is none, or when it cannot be decrypted. */
   readonly customer: Customer | null;
   readonly history: readonly HistoryEntry[];
   /** Bre-B only. */
   readonly registration: KeyRegistration | null;
-  /** What the rail answers now; nothing is made of it. Null when no order for it has ever left. */
+  /** The current answer of the rail, which is not applied. Null when no order was ever sent. */
   readonly railStatus: RailAnswer<CollectionStatus> | null;
   readonly anomalies: readonly Anomaly[];
   /** Its own, or those of its payment link. */
   readonly events: readonly { readonly event: EventRow; readonly deliveries: readonly DeliveryRow[] }[];
 }
 
-/** A payin has one event, and so has its link. */
+/** More than enough: a payin or link has one event. */
 const MAX_EVENTS = 10;
 
 /** @returns null when there is no such payin */
@@ -45,13 +44,13 @@ export async function showPayin(deps: SystemDeps, id: string): Promise<PayinOver
   const stored = await deps.system.transaction('read', (tx) => readStored(tx, id));
   if (!stored) return null;
   const { payin } = stored;
-  const railReference = railReferenceOf(payin);
+  const railReference = toRailReference(payin);
   const sent = payin.sent_ms_ago !== null || payin.rail === 'BRE_B';
   return {
     ...stored,
     railReference,
     customer: await maskedCustomer(deps, payin),
-    railStatus: sent ? await railStatusOf(deps, payin, railReference) : null,
+    railStatus: sent ? await queryRailStatus(deps, payin, railReference) : null,
   };
 }
 
@@ -63,7 +62,7 @@ async function readStored(tx: Tx, id: string) {
   const events = await listEvents(tx, organizationId, { resourceId }, null, MAX_EVENTS);
   const delivered: { event: EventRow; deliveries: DeliveryRow[] }[] = [];
   for (const event of events)
-    delivered.push({ event, deliveries: await deliveriesOfEvent(tx, organizationId, event.id) });
+    delivered.push({ event, deliveries: await listEventDeliveries(tx, organizationId, event.id) });
   return {
     payin,
     history: await payinHistory(tx, { organizationId, id }),
@@ -73,25 +72,25 @@ async function readStored(tx: Tx, id: string) {
   };
 }
 
-export function railReferenceOf(payin: DetailedPayin): string {
+export function toRailReference(payin: DetailedPayin): string {
   return payin.breb_key ?? resourceReference(payin.id, payin.organization_number);
 }
 
-export async function railStatusOf(
+export async function queryRailStatus(
   deps: Pick<SystemDeps, 'rails'>,
   { rail }: Pick<DetailedPayin, 'rail'>,
   reference: string,
 ): Promise<RailAnswer<CollectionStatus>> {
-  const [answer] = await deps.rails[rail].ask([reference]);
-  return answer ?? { kind: 'unknown', cause: 'the rail did not answer for it' };
+  const [answer] = await deps.rails[rail].queryStatus([reference]);
+  return answer ?? { kind: 'unknown', cause: 'the rail did not answer for this reference' };
 }
 
-/** Support recognizes the payer by it without reading it all. */
+/** Masked, so that support can recognize the payer without seeing all personal data. */
 async function maskedCustomer(deps: SystemDeps, payin: DetailedPayin): Promise<Customer | null> {
   if (payin.customer === null) return null;
   try {
-    const secrets = await new DataKeys(deps.system, deps.masterKeys).of(new Set([payin.organization_id]));
-    const { customer } = payinOf(payin, secrets(payin.organization_id).dataKey);
+    const secrets = await new DataKeys(deps.system, deps.masterKeys).load(new Set([payin.organization_id]));
+    const { customer } = payinFromRow(payin, secrets(payin.organization_id).dataKey);
     return (
       customer && {
         name: maskName(customer.name),

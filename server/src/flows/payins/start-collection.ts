@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Organization, OrganizationSecrets } from '../../organizations/organization.ts';
-import { payinOf } from '../../payins/payin.store.ts';
+import { payinFromRow } from '../../payins/payin.store.ts';
 import type { Payin } from '../../payins/payin.ts';
 import type { CollectOrder } from '../../rails/contract.ts';
 import type { PseOpener } from './open-pse-payins.ts';
 
-/** How long whoever created a payin waits for the bank's page before going on without one. */
+/** How long a creation waits for the bank page before it answers without one. */
 export const BANK_PAGE_WITHIN_MS = 3000;
 
-/** A payin that was just committed, and the claim on its due work that this process holds. */
+/** A payin that was just committed, with this process's lease on its due work. */
 export interface CommittedPayin {
   readonly payin: Payin;
   readonly organization: Organization;
@@ -16,20 +16,20 @@ export interface CommittedPayin {
   readonly leaseToken: string;
 }
 
-/** What follows a payin's commit at once: its key is registered, or its bank page asked for. */
+/** Starts a collection right after the commit of its payin: enqueues the key registration, or requests the bank page. */
 export class CollectionStarter {
   readonly #pse: PseOpener;
-  readonly #keyMinted: (order: CollectOrder, leaseToken: string) => void;
+  readonly #enqueueKey: (order: CollectOrder, leaseToken: string) => void;
 
-  constructor(pse: PseOpener, keyMinted: (order: CollectOrder, leaseToken: string) => void) {
+  constructor(pse: PseOpener, enqueueKey: (order: CollectOrder, leaseToken: string) => void) {
     this.#pse = pse;
-    this.#keyMinted = keyMinted;
+    this.#enqueueKey = enqueueKey;
   }
 
-  /** @returns the payin, with its bank page if that came in time; a worker goes on with what is left */
-  async begin({ payin, organization, secrets, leaseToken }: CommittedPayin): Promise<Payin> {
+  /** @returns the payin, with its bank page if PSE answered in time; a worker completes the rest */
+  async start({ payin, organization, secrets, leaseToken }: CommittedPayin): Promise<Payin> {
     if (payin.source.rail === 'BRE_B') {
-      this.#keyMinted(
+      this.#enqueueKey(
         {
           reference: payin.source.key,
           payinId: payin.id,
@@ -54,16 +54,16 @@ export class CollectionStarter {
       sentMsAgo: null,
     });
     const row = await within(opening, BANK_PAGE_WITHIN_MS);
-    // A refusal is an outcome, and outcomes are told by events: the creation still answers PENDING.
-    return row?.pse_url ? payinOf(row, secrets.dataKey) : payin;
+    // After a rejection the creation still answers PENDING: outcomes are reported by events.
+    return row?.pse_url ? payinFromRow(row, secrets.dataKey) : payin;
   }
 }
 
 export async function within<T>(promise: Promise<T>, ms: number): Promise<T | null> {
-  const giveUp = new AbortController();
+  const timeout = new AbortController();
   try {
-    return await Promise.race([promise, sleep(ms, null, { signal: giveUp.signal })]);
+    return await Promise.race([promise, sleep(ms, null, { signal: timeout.signal })]);
   } finally {
-    giveUp.abort();
+    timeout.abort();
   }
 }

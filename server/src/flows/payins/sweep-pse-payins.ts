@@ -1,36 +1,47 @@
 import type { SystemDeps } from '../../deps.ts';
 import type { SecretKey } from '../../kit/crypto.ts';
-import { freshToken } from '../../kit/ids.ts';
+import { newLeaseToken } from '../../kit/ids.ts';
 import { errorFields } from '../../kit/log.ts';
 import type { DataKeys } from '../../organizations/data-keys.ts';
-import { payinOf } from '../../payins/payin.store.ts';
+import { payinFromRow } from '../../payins/payin.store.ts';
 import { type DuePsePayin, leaseDuePsePayins } from '../../payins/pse-payin.store.ts';
 import type { PseOpener, PseOrder } from './open-pse-payins.ts';
 
-const AT_ONCE = 32;
+const BATCH_SIZE = 32;
 
 /**
- * Goes on with PSE payins whose bank page the creating process did not get: it was slow, refused us, or died.
- * @returns how many were due
+ * Requests the bank page of PSE payins whose creating process did not get it: PSE was slow or unavailable, or the process
+ * died.
+ * @returns the number of due payins
  */
-export async function sweepPsePayins(deps: SystemDeps, opener: PseOpener, keys: DataKeys): Promise<number> {
+export async function sweepPsePayins(
+  deps: SystemDeps,
+  opener: PseOpener,
+  dataKeys: DataKeys,
+): Promise<number> {
   const { allowance } = opener;
-  // What has expired is given up whatever the rail or its brake does: that sends no order.
+  // Expired payins are abandoned even while the rail is unavailable or paused: that sends no order.
   const onlyExpired = allowance === 'none' || deps.railPauses.allPaused('PSE');
   const excludedOrganizations = deps.railPauses.pausedOrganizations('PSE');
-  const leaseToken = freshToken();
+  const leaseToken = newLeaseToken();
   const due = await deps.system.transaction('lease pages', (tx) =>
-    leaseDuePsePayins(tx, leaseToken, allowance === 'one' ? 1 : AT_ONCE, excludedOrganizations, onlyExpired),
+    leaseDuePsePayins(
+      tx,
+      leaseToken,
+      allowance === 'one' ? 1 : BATCH_SIZE,
+      excludedOrganizations,
+      onlyExpired,
+    ),
   );
   if (due.length === 0) return 0;
-  const secrets = await keys.of(new Set(due.map((row) => row.organization_id)));
+  const secrets = await dataKeys.load(new Set(due.map((row) => row.organization_id)));
   await Promise.all(
     due.map(async (row) => {
-      if (row.expired) return opener.giveUp({ organizationId: row.organization_id, id: row.id, leaseToken });
-      // One payin that cannot be read keeps its claim until it ends; its neighbours do not wait for it.
-      const order = readable(
+      if (row.expired) return opener.abandon({ organizationId: row.organization_id, id: row.id, leaseToken });
+      // An unreadable payin keeps its lease until it expires and does not block the others.
+      const order = nullIfUnreadable(
         deps,
-        () => orderOf(row, leaseToken, secrets(row.organization_id).dataKey),
+        () => toPseOrder(row, leaseToken, secrets(row.organization_id).dataKey),
         row.id,
       );
       if (order) await opener.open(order);
@@ -40,9 +51,9 @@ export async function sweepPsePayins(deps: SystemDeps, opener: PseOpener, keys: 
   return due.length;
 }
 
-function orderOf(row: DuePsePayin, leaseToken: string, dataKey: SecretKey): PseOrder {
-  const payin = payinOf(row, dataKey);
-  if (payin.customer === null) throw new Error('a PSE payin without its payer cannot be due');
+function toPseOrder(row: DuePsePayin, leaseToken: string, dataKey: SecretKey): PseOrder {
+  const payin = payinFromRow(row, dataKey);
+  if (payin.customer === null) throw new Error(`PSE payin ${payin.id} is due but has no payer`);
   return {
     organizationId: row.organization_id,
     organizationNumber: row.organization_number,
@@ -54,11 +65,11 @@ function orderOf(row: DuePsePayin, leaseToken: string, dataKey: SecretKey): PseO
   };
 }
 
-function readable<T>(deps: SystemDeps, read: () => T, payinId: string): T | null {
+function nullIfUnreadable<T>(deps: SystemDeps, read: () => T, payinId: string): T | null {
   try {
     return read();
   } catch (error) {
-    deps.log.error({ ...errorFields(error), payinId }, 'a payin that is due cannot be read');
+    deps.log.error({ ...errorFields(error), code: 'payin_read_failed', payinId }, 'failed to read due payin');
     return null;
   }
 }

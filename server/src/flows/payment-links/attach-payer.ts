@@ -1,40 +1,45 @@
 import { type Authorization, insertAuthorization } from '../../customers/authorization.store.ts';
-import { sealCustomer } from '../../customers/customer.seal.ts';
+import { encryptCustomer } from '../../customers/customer.encryption.ts';
 import type { Customer } from '../../customers/customer.ts';
-import { writeFailure } from '../../db/failures.ts';
+import { toWriteError } from '../../db/failures.ts';
 import type { Deps } from '../../deps.ts';
-import { freshToken } from '../../kit/ids.ts';
+import { newLeaseToken } from '../../kit/ids.ts';
 import type { Shop } from '../../organizations/shops.ts';
-import { payinOf } from '../../payins/payin.store.ts';
+import { payinFromRow } from '../../payins/payin.store.ts';
 import type { Payin } from '../../payins/payin.ts';
 import { insertPayer } from '../../payins/payin-page.store.ts';
 import type { CollectionStarter } from '../payins/start-collection.ts';
 
 /**
- * The payer's details of a PSE payin that its merchant created without: kept with the authorization in one transaction, then
- * the bank's page is asked for.
- * @returns null when it has its payer already, has ended, or its time is over
- * @throws Fault `outcome_unknown`, `service_unavailable`
+ * Attaches the payer's details to a PSE payin that the merchant created without them. One transaction stores the details
+ * and the data authorization; then the bank page is requested from the rail.
+ * @returns null if the payin already has a payer, has ended, or has expired
+ * @throws ApiError `outcome_unknown`, `service_unavailable`
  */
 export async function attachPayer(
   deps: Deps,
-  collections: CollectionStarter,
+  collectionStarter: CollectionStarter,
   { organization, secrets }: Shop,
   payinId: string,
   customer: Customer,
   authorization: Authorization,
 ): Promise<Payin | null> {
   const payin = { organizationId: organization.id, id: payinId };
-  const sealed = sealCustomer(secrets.dataKey, customer, { table: 'payins', ...payin });
-  if (!sealed) throw new Error('a customer was sealed to nothing');
-  const leaseToken = freshToken();
+  const encryptedCustomer = encryptCustomer(secrets.dataKey, customer, { table: 'payins', ...payin });
+  if (!encryptedCustomer) throw new Error('encryptCustomer returned null');
+  const leaseToken = newLeaseToken();
   const row = await deps.batch
     .write('attach payer', new Set([organization.id]), async (tx) => {
-      const taken = await insertPayer(tx, payin, sealed, leaseToken);
-      if (taken) await insertAuthorization(tx, secrets.dataKey, payin, authorization);
-      return taken;
+      const updated = await insertPayer(tx, payin, encryptedCustomer, leaseToken);
+      if (updated) await insertAuthorization(tx, secrets.dataKey, payin, authorization);
+      return updated;
     })
-    .catch((error: unknown) => Promise.reject(writeFailure(error)));
+    .catch((error: unknown) => Promise.reject(toWriteError(error)));
   if (!row) return null;
-  return collections.begin({ payin: payinOf(row, secrets.dataKey), organization, secrets, leaseToken });
+  return collectionStarter.start({
+    payin: payinFromRow(row, secrets.dataKey),
+    organization,
+    secrets,
+    leaseToken,
+  });
 }

@@ -1,12 +1,12 @@
-import { sealCustomer } from '../../customers/customer.seal.ts';
+import { encryptCustomer } from '../../customers/customer.encryption.ts';
 import type { Customer } from '../../customers/customer.ts';
 import type { Deps } from '../../deps.ts';
 import type { Cents } from '../../kit/money.ts';
-import { findLinks, insertLinks, linkOf, type NewLink } from '../../payment-links/payment-link.store.ts';
+import { findLinks, insertLinks, linkFromRow, type NewLink } from '../../payment-links/payment-link.store.ts';
 import type { PaymentLink } from '../../payment-links/payment-link.ts';
 import { RAILS, type Rail } from '../../rails/contract.ts';
 import { type Created, type Creation, type CreationKind, createOnce } from '../shared/create-once.ts';
-import { refusedCreations } from '../shared/reject-creation.ts';
+import { rejectedCreations } from '../shared/reject-creation.ts';
 
 export interface CreateLink extends Creation {
   readonly amount: Cents;
@@ -29,32 +29,40 @@ const LINKS: CreationKind<CreateLink, PaymentLink> = {
     const rows = new Map((await findLinks(tx, [...distinct.values()])).map((row) => [row.id, row]));
     return wanted.map(({ command, id }) => {
       const row = rows.get(id);
-      return row && linkOf(row, command.secrets.dataKey);
+      return row && linkFromRow(row, command.secrets.dataKey);
     });
   },
 
-  async refuse(_tx, commands) {
-    return refusedCreations(commands, ({ rail }) => (rail === null ? RAILS : [rail]));
+  async reject(_tx, commands) {
+    return rejectedCreations(commands, ({ rail }) => (rail === null ? RAILS : [rail]));
   },
 
   async insert(tx, commands) {
     const rows = new Map((await insertLinks(tx, commands.map(newLink))).map((row) => [row.id, row]));
     return commands.map((command) => {
       const row = rows.get(command.id);
-      if (!row) throw new Error('a payment link was not inserted');
-      return { ...linkOf({ ...row, customer: null }, command.secrets.dataKey), customer: command.customer };
+      if (!row) throw new Error('payment link was not inserted');
+      return {
+        ...linkFromRow({ ...row, customer: null }, command.secrets.dataKey),
+        customer: command.customer,
+      };
     });
   },
 };
 
-/** Creates links, all in one transaction. Answers in the order of the commands. */
+/** Creates links in one transaction. Results are in the order of the commands. */
 export async function createLinks(
   deps: Deps,
   commands: readonly CreateLink[],
-  patient = true,
+  waitForLocks = true,
 ): Promise<CreatedLink[]> {
   const organizations = new Set(commands.map((command) => command.organization.id));
-  return deps.batch.write('create links', organizations, (tx) => createOnce(tx, LINKS, commands), patient);
+  return deps.batch.write(
+    'create links',
+    organizations,
+    (tx) => createOnce(tx, LINKS, commands),
+    waitForLocks,
+  );
 }
 
 function newLink(command: CreateLink): NewLink {
@@ -69,6 +77,6 @@ function newLink(command: CreateLink): NewLink {
     callbackUrl,
     rail,
     bank,
-    sealedCustomer: sealCustomer(secrets.dataKey, command.customer, row),
+    encryptedCustomer: encryptCustomer(secrets.dataKey, command.customer, row),
   };
 }

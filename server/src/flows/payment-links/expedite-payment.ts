@@ -1,52 +1,58 @@
-import { writeFailure } from '../../db/failures.ts';
+import { toWriteError } from '../../db/failures.ts';
 import type { Deps } from '../../deps.ts';
 import { monotonicMs } from '../../kit/clock.ts';
 import { errorFields } from '../../kit/log.ts';
 import { closeEarly } from '../../payins/payin-closing.store.ts';
-import { askSoon } from '../../payins/payin-page.store.ts';
+import { pollSoon } from '../../payins/payin-page.store.ts';
 import type { CheckoutState } from './load-checkout.ts';
 
-/** A page that is loaded again and again does not have a bank asked each time. */
-const ASK_EVERY_MS = 5000;
-const MOST_REMEMBERED = 10_000;
+/** Repeated page loads do not poll the rail each time. */
+const MIN_POLL_INTERVAL_MS = 5000;
+const MAX_REMEMBERED = 10_000;
 
-/** What payers on their pages cannot wait for. */
+/** Expedites work that a payer is waiting for on a checkout page. */
 export class PaymentExpediter {
   readonly #deps: Deps;
-  readonly #asked = new Map<string, number>();
+  readonly #polledAt = new Map<string, number>();
 
   constructor(deps: Deps) {
     this.#deps = deps;
   }
 
-  /** The payer came back from the bank: the rail is asked at once. Never fails: it would have been asked anyway. */
-  async ask({ shop, attempt }: CheckoutState): Promise<void> {
+  /** Makes the poll due when the payer returns from the bank. Never fails: the regular poll happens anyway. */
+  async pollNow({ shop, attempt }: CheckoutState): Promise<void> {
     if (!attempt || attempt.payin.source.rail !== 'PSE' || attempt.payin.status !== 'PROCESSING') return;
     const { id, organizationId } = attempt.payin;
-    const last = this.#asked.get(id);
-    if (last !== undefined && monotonicMs() - last < ASK_EVERY_MS) return;
-    if (this.#asked.size >= MOST_REMEMBERED) this.#asked.clear();
-    this.#asked.set(id, monotonicMs());
+    const last = this.#polledAt.get(id);
+    if (last !== undefined && monotonicMs() - last < MIN_POLL_INTERVAL_MS) return;
+    if (this.#polledAt.size >= MAX_REMEMBERED) this.#polledAt.clear();
+    this.#polledAt.set(id, monotonicMs());
     await this.#deps.batch
-      .write('expedite payment', new Set([shop.organization.id]), (tx) => askSoon(tx, { organizationId, id }))
+      .write('expedite payment', new Set([shop.organization.id]), (tx) =>
+        pollSoon(tx, { organizationId, id }),
+      )
       .then(() => this.#deps.signals.raise('pse_polling'))
       .catch((error: unknown) =>
-        this.#deps.log.warn(errorFields(error), 'a bank could not be asked at once'),
+        this.#deps.log.warn(
+          { ...errorFields(error), code: 'expedite_poll_failed', payinId: id },
+          'failed to expedite the status poll of a payin',
+        ),
       );
   }
 
   /**
-   * The payer wants another method: the key is closed at the network, and once that is sure the link is free.
-   * @throws Fault `outcome_unknown`, `service_unavailable`
+   * Closes the Bre-B key at the network because the payer wants another method. The link accepts a new attempt once the
+   * network confirms.
+   * @throws ApiError `outcome_unknown`, `service_unavailable`
    */
-  async giveUp({ shop, attempt }: CheckoutState): Promise<void> {
+  async abandonAttempt({ shop, attempt }: CheckoutState): Promise<void> {
     if (!attempt) return;
     const { id, organizationId } = attempt.payin;
     await this.#deps.batch
       .write('expedite payment', new Set([shop.organization.id]), (tx) =>
         closeEarly(tx, { organizationId, id }),
       )
-      .catch((error: unknown) => Promise.reject(writeFailure(error)));
+      .catch((error: unknown) => Promise.reject(toWriteError(error)));
     this.#deps.signals.raise('breb_polling', 'pse_polling');
   }
 }

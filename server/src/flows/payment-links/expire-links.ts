@@ -4,18 +4,18 @@ import type { DataKeys } from '../../organizations/data-keys.ts';
 import { expireLinks } from '../../payment-links/payment-link-outcome.store.ts';
 import { linkEvents } from './link-events.ts';
 
-const AT_ONCE = 1000;
+const BATCH_SIZE = 1000;
 
 /**
- * Ends links whose time is over, with their events. One that is being paid is left to its attempt: a payment made in time is
- * never lost, and a link tells of one end.
- * @returns how many ended; call again at once while there are any
+ * Expires due links and records their events. A link with an open attempt is skipped until the attempt ends, so that a
+ * payment made in time is never lost and each link emits exactly one final event.
+ * @returns the number of expired links; call again immediately until it is 0
  */
 export async function expireDueLinks(deps: SystemDeps, keys: DataKeys): Promise<number> {
   return deps.system.transaction('expire links', async (tx) => {
-    const expired = await expireLinks(tx, AT_ONCE);
+    const expired = await expireLinks(tx, BATCH_SIZE);
     if (expired.length === 0) return 0;
-    const secrets = await keys.within(tx, new Set(expired.map((row) => row.organization_id)));
+    const secrets = await keys.loadInTransaction(tx, new Set(expired.map((row) => row.organization_id)));
     await recordFinalEvents(
       tx,
       linkEvents(deps, expired),

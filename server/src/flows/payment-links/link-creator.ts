@@ -7,7 +7,7 @@ import type { Principal } from '../../organizations/organization.ts';
 import { asCreated, type PaymentLink } from '../../payment-links/payment-link.ts';
 import type { Rail } from '../../rails/contract.ts';
 import { creationBatcher, submitCreation } from '../shared/creation-batcher.ts';
-import { faultOf, type Idempotency, idempotencyReservation } from '../shared/creation-request.ts';
+import { type Idempotency, idempotencyReservation, toCreationError } from '../shared/creation-request.ts';
 import { type CreatedLink, type CreateLink, createLinks } from './create-links.ts';
 
 /** A valid request to create a payment link. */
@@ -21,10 +21,10 @@ export interface LinkRequest {
   readonly inlineCustomer: Customer | null;
 }
 
-/** Idempotency keys are remembered per operation. */
+/** Idempotency keys are stored per operation. */
 const OPERATION = 'payment-links.create';
 
-/** Creates payment links for merchants: one batcher for all of them. */
+/** Creates payment links; one batcher serves all merchants. */
 export class LinkCreator {
   readonly #deps: Deps;
   readonly #batcher: Batcher<CreateLink, CreatedLink>;
@@ -32,7 +32,7 @@ export class LinkCreator {
   constructor(deps: Deps) {
     this.#deps = deps;
     this.#batcher = creationBatcher(deps, {
-      run: (commands, patient) => createLinks(deps, commands, patient),
+      run: (commands, waitForLocks) => createLinks(deps, commands, waitForLocks),
       lanes: 1,
       gauge: 'caudal_link_queue',
       about: 'Links waiting for a batch.',
@@ -40,7 +40,7 @@ export class LinkCreator {
   }
 
   /**
-   * @throws Fault `organization_suspended`, `rail_not_enabled`, `reference_taken`, `idempotency_mismatch`, `idempotency_in_flight`, `overloaded`,
+   * @throws ApiError `organization_suspended`, `rail_not_enabled`, `reference_taken`, `idempotency_mismatch`, `idempotency_in_flight`, `overloaded`,
    *   `outcome_unknown`, `service_unavailable`
    */
   async create(
@@ -48,14 +48,14 @@ export class LinkCreator {
     request: LinkRequest,
     idempotency: Idempotency | null,
   ): Promise<{ link: PaymentLink; replayed: boolean }> {
-    const answer = await submitCreation(
+    const result = await submitCreation(
       this.#deps,
       this.#batcher,
       this.#command(principal, request, idempotency),
     );
-    if (answer.kind === 'created') return { link: answer.resource, replayed: false };
-    if (answer.kind === 'replayed') return { link: asCreated(answer.resource), replayed: true };
-    throw faultOf(answer);
+    if (result.kind === 'created') return { link: result.resource, replayed: false };
+    if (result.kind === 'replayed') return { link: asCreated(result.resource), replayed: true };
+    throw toCreationError(result);
   }
 
   close(): Promise<void> {

@@ -2,9 +2,9 @@ import type { Deps } from '../../deps.ts';
 import type { NewEvent } from '../../events/event.ts';
 import { uuidv7 } from '../../kit/ids.ts';
 import { linkEventData } from '../../payment-links/payment-link.event.ts';
-import { type LinkRow, linkWithoutCustomer } from '../../payment-links/payment-link.store.ts';
+import { type LinkRow, linkFromRowWithoutCustomer } from '../../payment-links/payment-link.store.ts';
 
-/** Of links that have just ended. */
+/** The final events of links that just completed or expired. */
 export function linkEvents(deps: Pick<Deps, 'clock' | 'cell'>, ended: readonly LinkRow[]): NewEvent[] {
   return ended.map((row) => ({
     id: uuidv7(deps.clock.now(), deps.cell),
@@ -13,6 +13,6 @@ export function linkEvents(deps: Pick<Deps, 'clock' | 'cell'>, ended: readonly L
     resource: 'paymentlink',
     resourceId: row.id,
     createdAt: row.updated_at,
-    data: linkEventData(linkWithoutCustomer(row)),
+    data: linkEventData(linkFromRowWithoutCustomer(row)),
   }));
 }

@@ -2,39 +2,39 @@ import { anomaliesOfPayin } from '../../anomalies/anomaly.store.ts';
 import type { Anomaly } from '../../anomalies/anomaly.ts';
 import type { Tx } from '../../db/tx.ts';
 import type { Deps } from '../../deps.ts';
-import type { SealedTokens } from '../../kit/sealed-token.ts';
+import type { EncryptedTokens } from '../../kit/encrypted-token.ts';
 import type { Shop, Shops } from '../../organizations/shops.ts';
 import { isSuspended } from '../../organizations/suspension.store.ts';
-import { payinOf } from '../../payins/payin.store.ts';
+import { payinFromRow } from '../../payins/payin.store.ts';
 import type { Payin } from '../../payins/payin.ts';
 import { findPagePayin, latestAttempt, type PageRow } from '../../payins/payin-page.store.ts';
-import { findLinks, linkOf } from '../../payment-links/payment-link.store.ts';
+import { findLinks, linkFromRow } from '../../payment-links/payment-link.store.ts';
 import type { PaymentLink } from '../../payment-links/payment-link.ts';
 
-/** A payin as its payer sees it. */
+/** A payin as shown to its payer. */
 export interface PagePayin {
   readonly payin: Payin;
-  /** Money of a direct payin that is not part of its confirmed amount, in the order it arrived. */
+  /** Money beyond the confirmed amount, in order of arrival. Only for payins without a link. */
   readonly suspended: readonly SuspendedMoney[];
 }
 
-/** Money that arrived and was held apart, and what has become of it. */
+/** Money that arrived but was held separately, and its current state. */
 export interface SuspendedMoney {
   readonly kind: Anomaly['kind'];
   readonly amount: bigint;
   readonly state: 'held' | 'credited' | 'returned';
 }
 
-/** What a payer's page is about: a link with its last attempt, or a payin of its own. */
+/** The data of a checkout page: a link with its last attempt, or a payin without a link. */
 export type CheckoutState = {
   readonly shop: Shop;
-  /** By the database's clock. */
+  /** Database time. */
   readonly now: Date;
 } & (
   | {
       readonly link: PaymentLink;
       readonly attempt: PagePayin | null;
-      /** No new attempt begins; one that is under way goes on. */
+      /** The organization is suspended: no new attempt can start, but an open one continues. */
       readonly suspended: boolean;
     }
   | { readonly link: null; readonly attempt: PagePayin }
@@ -42,7 +42,7 @@ export type CheckoutState = {
 
 type CheckoutDeps = Pick<Deps, 'read' | 'linkTokens' | 'checkoutTokens' | 'receiptTokens'>;
 
-/** @returns null for an address that we never gave to anybody, or that names nothing */
+/** @returns null if the token is invalid or its resource does not exist */
 export async function loadLinkCheckout(
   deps: CheckoutDeps,
   shops: Shops,
@@ -60,13 +60,13 @@ export async function loadLinkCheckout(
       current === null
         ? await latestAttempt(tx, organizationId, row.id)
         : await findPagePayin(tx, organizationId, current);
-    const link = linkOf(row, shop.secrets.dataKey);
+    const link = linkFromRow(row, shop.secrets.dataKey);
     const suspended = await isSuspended(tx, organizationId);
     return { shop, now: row.now, link, attempt: attempt && pagePayin(shop, attempt, []), suspended };
   });
 }
 
-/** @returns null for an address that we never gave to anybody, or that names nothing */
+/** @returns null if the token is invalid or its resource does not exist */
 export function loadPayinCheckout(
   deps: CheckoutDeps,
   shops: Shops,
@@ -75,7 +75,7 @@ export function loadPayinCheckout(
   return loadSubject(deps, shops, deps.checkoutTokens.read(token));
 }
 
-/** The address of a receipt is another secret than that of the page: it may be shown to anybody. */
+/** A receipt has its own token, different from the page's token, because payers share receipts. */
 export function loadReceipt(deps: CheckoutDeps, shops: Shops, token: string): Promise<CheckoutState | null> {
   return loadSubject(deps, shops, deps.receiptTokens.read(token));
 }
@@ -83,7 +83,7 @@ export function loadReceipt(deps: CheckoutDeps, shops: Shops, token: string): Pr
 async function loadSubject(
   deps: CheckoutDeps,
   shops: Shops,
-  subject: ReturnType<SealedTokens['read']>,
+  subject: ReturnType<EncryptedTokens['read']>,
 ): Promise<CheckoutState | null> {
   const shop = subject && (await shops.find(subject.organizationNumber));
   if (!subject || !shop) return null;
@@ -112,5 +112,5 @@ async function suspendedMoney(tx: Tx, organizationId: string, payinId: string): 
 }
 
 function pagePayin({ secrets }: Shop, row: PageRow, suspended: readonly SuspendedMoney[]): PagePayin {
-  return { payin: payinOf(row, secrets.dataKey), suspended };
+  return { payin: payinFromRow(row, secrets.dataKey), suspended };
 }

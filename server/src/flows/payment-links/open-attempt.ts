@@ -1,15 +1,15 @@
 import { type Authorization, insertAuthorization } from '../../customers/authorization.store.ts';
-import { sealCustomer } from '../../customers/customer.seal.ts';
+import { encryptCustomer } from '../../customers/customer.encryption.ts';
 import type { Customer } from '../../customers/customer.ts';
-import { writeFailure } from '../../db/failures.ts';
+import { toWriteError } from '../../db/failures.ts';
 import type { Deps } from '../../deps.ts';
-import { freshToken, uuidv7 } from '../../kit/ids.ts';
+import { newLeaseToken, uuidv7 } from '../../kit/ids.ts';
 import type { Organization, OrganizationSecrets } from '../../organizations/organization.ts';
 import { mintBrebKey } from '../../payins/breb-key.ts';
 import { FIRST_STATUS } from '../../payins/payin.states.ts';
-import { findPayin, insertPayins, payinOf } from '../../payins/payin.store.ts';
+import { findPayin, insertPayins, payinFromRow } from '../../payins/payin.store.ts';
 import type { Payin, PayinSource } from '../../payins/payin.ts';
-import { takeLink } from '../../payment-links/payment-link-outcome.store.ts';
+import { reserveLinkForAttempt } from '../../payment-links/payment-link-outcome.store.ts';
 import type { CollectionStarter } from '../payins/start-collection.ts';
 
 /** How a payer wants to pay a link. */
@@ -17,8 +17,8 @@ export type Method =
   | { readonly rail: 'BRE_B' }
   | { readonly rail: 'PSE'; readonly bank: string; readonly personType: 'INDIVIDUAL' | 'BUSINESS' };
 
-/** A Bre-B key of a link waits so long: a payer who comes back later gets a fresh one. */
-const KEY_LIVES_MS = 15 * 60_000;
+/** Lifetime of a Bre-B key of a link. A payer who returns later gets a new key. */
+const KEY_LIFETIME_MS = 15 * 60_000;
 
 export interface Attempt {
   readonly organization: Organization;
@@ -26,31 +26,32 @@ export interface Attempt {
   readonly linkId: string;
   readonly method: Method;
   readonly customer: Customer | null;
-  /** Where the payer typed the customer's data. */
+  /** Set if the payer entered the customer data. */
   readonly authorization: Authorization | null;
 }
 
 /**
- * Begins an attempt to pay a link: the payin and its place on the link in one transaction, so that there is one at a time.
- * @returns null when the link has ended, is shut, another attempt is under way, or its organization is suspended
- * @throws Fault `outcome_unknown`, `service_unavailable`
+ * Starts an attempt to pay a link. One transaction inserts the payin and reserves the link, so that a link has at most
+ * one open attempt.
+ * @returns null if the link has ended or is closed, another attempt is open, or the organization is suspended
+ * @throws ApiError `outcome_unknown`, `service_unavailable`
  */
 export async function openAttempt(
   deps: Deps,
-  collecting: CollectionStarter,
+  collectionStarter: CollectionStarter,
   attempt: Attempt,
 ): Promise<Payin | null> {
   const { organization, secrets, linkId, method, customer } = attempt;
   const now = deps.clock.now();
   const id = uuidv7(now, deps.cell);
-  const leaseToken = freshToken();
+  const leaseToken = newLeaseToken();
   const source: PayinSource =
     method.rail === 'PSE'
       ? { ...method, page: null }
       : { rail: 'BRE_B', keyType: 'QR_CODE', key: mintBrebKey(deps.brebKeyPrefix, deps.cell, now) };
   const payin = await deps.batch
     .write('open attempt', new Set([organization.id]), async (tx) => {
-      const link = await takeLink(tx, { organizationId: organization.id, id: linkId }, id);
+      const link = await reserveLinkForAttempt(tx, { organizationId: organization.id, id: linkId }, id);
       if (!link) return null;
       await insertPayins(tx, [
         {
@@ -60,7 +61,7 @@ export async function openAttempt(
           amount: link.amount_in_cents as Payin['amount'],
           status: FIRST_STATUS[source.rail],
           reference: link.reference,
-          sealedCustomer: sealCustomer(secrets.dataKey, customer, {
+          encryptedCustomer: encryptCustomer(secrets.dataKey, customer, {
             table: 'payins',
             organizationId: organization.id,
             id,
@@ -71,7 +72,7 @@ export async function openAttempt(
           paymentLinkId: linkId,
           expiresAt:
             source.rail === 'BRE_B'
-              ? new Date(Math.min(link.now.getTime() + KEY_LIVES_MS, link.shuts_at.getTime()))
+              ? new Date(Math.min(link.now.getTime() + KEY_LIFETIME_MS, link.closes_at.getTime()))
               : null,
         },
       ]);
@@ -84,7 +85,12 @@ export async function openAttempt(
         );
       return findPayin(tx, organization.id, id);
     })
-    .catch((error: unknown) => Promise.reject(writeFailure(error)));
+    .catch((error: unknown) => Promise.reject(toWriteError(error)));
   if (!payin) return null;
-  return collecting.begin({ payin: payinOf(payin, secrets.dataKey), organization, secrets, leaseToken });
+  return collectionStarter.start({
+    payin: payinFromRow(payin, secrets.dataKey),
+    organization,
+    secrets,
+    leaseToken,
+  });
 }

@@ -1,13 +1,13 @@
 import type { Deps } from '../../deps.ts';
 import type { Position } from '../../kit/cursor.ts';
 import { ApiError } from '../../kit/errors.ts';
-import { type Page, pageOf } from '../../kit/page.ts';
+import { type Page, toPage } from '../../kit/page.ts';
 import type { Principal } from '../../organizations/organization.ts';
-import { findLinks, linkOf } from '../../payment-links/payment-link.store.ts';
+import { findLinks, linkFromRow } from '../../payment-links/payment-link.store.ts';
 import type { PaymentLink } from '../../payment-links/payment-link.ts';
 import { type LinkFilters, listLinks } from '../../payment-links/payment-link-list.store.ts';
 
-/** @throws Fault `not_found` for an id that is unknown or another organization's: the two cannot be told apart */
+/** @throws ApiError `not_found` for an unknown id and for another organization's id, which are indistinguishable */
 export async function readLink(
   deps: Deps,
   { organization, secrets }: Principal,
@@ -17,7 +17,7 @@ export async function readLink(
     findLinks(tx, [{ organizationId: organization.id, id }]),
   );
   if (!row) throw new ApiError('not_found');
-  return linkOf(row, secrets.dataKey);
+  return linkFromRow(row, secrets.dataKey);
 }
 
 export async function readLinkPage(
@@ -30,8 +30,8 @@ export async function readLinkPage(
   const rows = await deps.read.read(organization.id, (tx) =>
     listLinks(tx, organization.id, filters, position, pageSize + 1),
   );
-  return pageOf(
-    rows.map((row) => linkOf(row, secrets.dataKey)),
+  return toPage(
+    rows.map((row) => linkFromRow(row, secrets.dataKey)),
     position,
     pageSize,
   );

@@ -3,20 +3,20 @@ import { monotonicMs } from '../../kit/clock.ts';
 import type { Payin } from '../../payins/payin.ts';
 import { type WatchedPayin, watchedPayins } from '../../payins/payin-page.store.ts';
 
-/** So often all pages that are open in this process are looked after, by one statement. */
-const EVERY_MS = 100;
-const MOST = 5000;
+/** Poll interval for all open pages of this process. */
+const POLL_INTERVAL_MS = 100;
+const MAX_WATCHERS = 5000;
 
 interface Watcher {
   readonly payin: WatchedPayin;
-  tell: (stamp: string) => void;
+  notify: (stamp: string) => void;
 }
 
-/** Tells open pages that their payment has changed. One question for all of them: a thousand payers cost as much as one. */
+/** Notifies open pages when their payment changes. One query serves all pages, so the cost does not grow with payers. */
 export class CheckoutWatch {
   readonly #deps: Pick<SystemDeps, 'system' | 'failures'>;
   readonly #watchers = new Set<Watcher>();
-  readonly #endings = new Set<() => void>();
+  readonly #shutdownCallbacks = new Set<() => void>();
   #timer: NodeJS.Timeout | null = null;
   #closed = false;
 
@@ -24,35 +24,35 @@ export class CheckoutWatch {
     this.#deps = deps;
     deps.metrics.gauge(
       'caudal_checkout_pages',
-      'Pages of payers that wait for their outcome.',
+      'Open checkout pages that receive live status.',
       () => this.#watchers.size,
     );
   }
 
   get full(): boolean {
-    return this.#watchers.size >= MOST;
+    return this.#watchers.size >= MAX_WATCHERS;
   }
 
   /**
-   * @param tell called with how it stands, now and whenever that is another
-   * @param over called when this process shuts down
-   * @returns ends it
+   * @param onStamp called with the current status stamp and after each change
+   * @param onShutdown called when this process shuts down
+   * @returns a function that stops watching
    */
-  watch(payin: WatchedPayin, tell: (stamp: string) => void, over?: () => void): () => void {
+  watch(payin: WatchedPayin, onStamp: (stamp: string) => void, onShutdown?: () => void): () => void {
     let last: string | null = null;
     const watcher: Watcher = {
       payin,
-      tell: (stamp) => {
-        if (stamp !== last) tell(stamp);
+      notify: (stamp) => {
+        if (stamp !== last) onStamp(stamp);
         last = stamp;
       },
     };
     this.#watchers.add(watcher);
-    if (over) this.#endings.add(over);
+    if (onShutdown) this.#shutdownCallbacks.add(onShutdown);
     this.#schedule(0);
     return () => {
       this.#watchers.delete(watcher);
-      if (over) this.#endings.delete(over);
+      if (onShutdown) this.#shutdownCallbacks.delete(onShutdown);
     };
   }
 
@@ -60,46 +60,50 @@ export class CheckoutWatch {
     this.#closed = true;
     if (this.#timer) clearTimeout(this.#timer);
     this.#watchers.clear();
-    for (const over of this.#endings) over();
+    for (const onShutdown of this.#shutdownCallbacks) onShutdown();
   }
 
   #schedule(afterMs: number): void {
     if (this.#closed || this.#timer !== null || this.#watchers.size === 0) return;
-    this.#timer = setTimeout(() => void this.#look(), afterMs);
+    this.#timer = setTimeout(() => void this.#poll(), afterMs);
   }
 
-  async #look(): Promise<void> {
-    const began = monotonicMs();
+  async #poll(): Promise<void> {
+    const startedAt = monotonicMs();
     const watchers = [...this.#watchers];
     try {
-      const standings = await this.#deps.system.transaction('read', (tx) =>
+      const statuses = await this.#deps.system.transaction('read', (tx) =>
         watchedPayins(
           tx,
           watchers.map(({ payin }) => payin),
         ),
       );
       for (const [index, watcher] of watchers.entries()) {
-        const railStatus = standings[index];
-        watcher.tell(railStatus ? stamp(railStatus) : '');
+        const status = statuses[index];
+        watcher.notify(status ? formatStamp(status) : '');
       }
       this.#deps.failures.succeeded('watch_checkout_pages');
     } catch (error) {
       this.#deps.failures.failed('watch_checkout_pages', error);
     }
     this.#timer = null;
-    this.#schedule(Math.max(EVERY_MS - (monotonicMs() - began), EVERY_MS / 2));
+    this.#schedule(Math.max(POLL_INTERVAL_MS - (monotonicMs() - startedAt), POLL_INTERVAL_MS / 2));
   }
 }
 
-/** As text that is another when anything that a page shows of a payin is. */
-export function stampOf({ status, source, expiresAt }: Payin): string {
-  return stamp({ status, opened: source.rail === 'PSE' && source.page !== null, expiresAt });
+/** A string that changes whenever the page of the payin must change. */
+export function toStatusStamp({ status, source, expiresAt }: Payin): string {
+  return formatStamp({ status, opened: source.rail === 'PSE' && source.page !== null, expiresAt });
 }
 
-function stamp(railStatus: {
+function formatStamp({
+  status,
+  opened,
+  expiresAt,
+}: {
   readonly status: string;
   readonly opened: boolean;
   readonly expiresAt: Date;
 }): string {
-  return `${railStatus.status} ${railStatus.opened} ${railStatus.expiresAt.getTime()}`;
+  return `${status} ${opened} ${expiresAt.getTime()}`;
 }

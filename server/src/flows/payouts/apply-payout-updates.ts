@@ -4,7 +4,7 @@ import type { SystemDeps } from '../../deps.ts';
 import { backoffMs } from '../../kit/backoff.ts';
 import { uuidv7 } from '../../kit/ids.ts';
 import { cents } from '../../kit/money.ts';
-import { readResourceReference } from '../../kit/resource-reference.ts';
+import { parseResourceReference } from '../../kit/resource-reference.ts';
 import { post } from '../../ledger/ledger.store.ts';
 import { CLEARING, type Transfer } from '../../ledger/transfer.ts';
 import type { DataKeys } from '../../organizations/data-keys.ts';
@@ -21,8 +21,8 @@ import {
 } from '../../payouts/payout.outcome.ts';
 import { nextPollMs, type PayoutTask } from '../../payouts/payout.polling.ts';
 import type { PayoutStatus } from '../../payouts/payout.states.ts';
-import type { PayoutKey } from '../../payouts/payout.store.ts';
-import { arrivesWithinMs } from '../../payouts/payout.waiting.ts';
+import type { PayoutRowId } from '../../payouts/payout.store.ts';
+import { maxArrivalMs } from '../../payouts/payout.waiting.ts';
 import {
   accountedExecutions,
   type PayoutExecution,
@@ -31,7 +31,7 @@ import {
 import {
   adoptExecutions,
   type LockedPayout,
-  lastRefusals,
+  lastRejections,
   lockPayouts,
   reschedulePayouts,
 } from '../../payouts/payout-outcome.store.ts';
@@ -39,33 +39,32 @@ import type { OrderStatus, RailErrorCode } from '../../rails/contract.ts';
 import type { ApplyOptions, RailUpdate, UpdateResult } from '../shared/rail-update.ts';
 import { endPayouts } from './end-payouts.ts';
 
-/** @property sentMsAgo how long ago the order had last left before the rail was asked: its answer says nothing about later */
+/** @property sentMsAgo time from the last attempt to the poll: the rail's answer says nothing about later attempts */
 export type PayoutUpdate = RailUpdate<OrderStatus> & { readonly sentMsAgo?: number | null };
 
 /**
- * Makes of words about payouts what follows from them, all in the caller's transaction: final states with their history
- * and event, transfers, anomalies. Words of the same payout are taken in order. Payouts are locked first and balances
- * last, by every transaction alike.
+ * Applies rail updates of payouts in the caller's transaction: final states with their history and event, transfers and
+ * anomalies. Updates of the same payout are applied in order. Every transaction locks payouts first and balances last.
  */
 export async function applyPayoutUpdates(
   deps: SystemDeps,
-  keys: DataKeys,
+  dataKeys: DataKeys,
   tx: Tx,
   updates: readonly PayoutUpdate[],
   { leaseToken, conclude }: ApplyOptions,
 ): Promise<UpdateResult[]> {
-  const owners = await ownersOf(tx, updates);
+  const owners = await findOwners(tx, updates);
   const locked = await lockPayouts(tx, distinct([...owners.values()]));
-  // A reference that names a payout of ours under a number that is not its own is nobody's.
+  // Matched by the full reference: one with a valid payout id and the wrong organization number matches no payout.
   const payouts = new Map(locked.map((row) => [row.end_to_end_id, row]));
   const outcome = new Outcome(
     deps,
-    await accountedExecutions(tx, 'BRE_B', updates.flatMap(executionsOf)),
-    await lastRefusals(tx, locked),
+    await accountedExecutions(tx, 'BRE_B', updates.flatMap(getExecutionIds)),
+    await lastRejections(tx, locked),
   );
-  const results = updates.map((update) => outcome.hear(update, payouts.get(update.reference) ?? null));
+  const results = updates.map((update) => outcome.apply(update, payouts.get(update.reference) ?? null));
 
-  const transfers = await endPayouts(deps, keys, tx, outcome.moves);
+  const transfers = await endPayouts(deps, dataKeys, tx, outcome.transitions);
   await adoptExecutions(tx, outcome.adopted);
   await recordExecutions(tx, outcome.executions);
   await insertAnomalies(tx, outcome.anomalies);
@@ -75,57 +74,57 @@ export async function applyPayoutUpdates(
   return results;
 }
 
-/** What a batch of words comes to, gathered while they are heard one after the other. */
+/** Collects the effects of a batch of updates, which are applied one after the other. */
 class Outcome {
-  readonly moves: (PayoutKey & Transition)[] = [];
-  readonly adopted: (PayoutKey & { readonly executionId: string })[] = [];
+  readonly transitions: (PayoutRowId & Transition)[] = [];
+  readonly adopted: (PayoutRowId & { readonly executionId: string })[] = [];
   readonly transfers: Transfer[] = [];
   readonly anomalies: NewAnomaly[] = [];
-  /** Executions that this batch is the first to account for. */
+  /** Executions that this batch attributes first. */
   readonly executions: PayoutExecution[] = [];
   readonly #deps: SystemDeps;
-  /** The payout that each execution is accounted to, null for none of ours; this batch's own among them. */
+  /** The payout that each execution is attributed to, null for none of ours; includes this batch's own. */
   readonly #accounted: Map<string, string | null>;
-  readonly #refusals: ReadonlyMap<string, RailErrorCode>;
+  readonly #rejections: ReadonlyMap<string, RailErrorCode>;
   readonly #ended = new Map<string, { readonly status: PayoutStatus; readonly executionId: string | null }>();
   readonly #toSendAgain = new Set<string>();
-  /** What the rail reported about each payout it was queried about. */
+  /** The status that the rail reported for each polled payout. */
   readonly #railStatus = new Map<string, OrderStatus['state']>();
 
   constructor(
     deps: SystemDeps,
     accounted: ReadonlyMap<string, string | null>,
-    refusals: ReadonlyMap<string, RailErrorCode>,
+    rejections: ReadonlyMap<string, RailErrorCode>,
   ) {
     this.#deps = deps;
     this.#accounted = new Map(accounted);
-    this.#refusals = refusals;
+    this.#rejections = rejections;
   }
 
-  /** What is to be done next about those that were asked about. */
+  /** The next rail task of each polled payout. */
   tasks(locked: readonly LockedPayout[]) {
     return locked.map((payout) => ({
       organizationId: payout.organization_id,
       id: payout.id,
-      next: this.#next(payout),
+      next: this.#nextTask(payout),
       railStatus: this.#railStatus.get(payout.id) ?? null,
     }));
   }
 
-  #next({ id, status, attempts, sent_ms_ago }: LockedPayout): PayoutTask | null {
-    const again: PayoutTask = { task: 'ask', afterMs: nextPollMs(sent_ms_ago ?? 0) };
-    // It had ended before, and this was the last question about it, unless the rail is still at it.
-    if (status !== 'PROCESSING') return this.#railStatus.get(id) === 'processing' ? again : null;
-    if (!this.#toSendAgain.has(id)) return again;
-    // The first repeat at once: it is a process that died. What never arrives leaves ever more rarely.
+  #nextTask({ id, status, attempts, sent_ms_ago }: LockedPayout): PayoutTask | null {
+    const pollAgain: PayoutTask = { task: 'poll', afterMs: nextPollMs(sent_ms_ago ?? 0) };
+    // The payout was final before, and this was its last poll, unless the rail still processes the order.
+    if (status !== 'PROCESSING') return this.#railStatus.get(id) === 'processing' ? pollAgain : null;
+    if (!this.#toSendAgain.has(id)) return pollAgain;
+    // The first resend is immediate, because the usual cause is a crashed process. Later resends back off.
     return { task: 'send', afterMs: attempts === 1 ? 0 : backoffMs(attempts - 1, 5000, 600_000) };
   }
 
-  hear(update: PayoutUpdate, payout: LockedPayout | null): UpdateResult {
+  apply(update: PayoutUpdate, payout: LockedPayout | null): UpdateResult {
     const input = payout && this.#input(update, payout);
     if (payout && update.railStatus) this.#railStatus.set(payout.id, update.railStatus.state);
     const { notification, railStatus, pastProcessingWindow } = update;
-    // The answer may be older than the message: what else it says holds, but the message is not done with yet.
+    // The status may be older than the notification: apply the status, but verify the notification again later.
     const early =
       railStatus !== null &&
       notification !== null &&
@@ -138,24 +137,24 @@ class Outcome {
         ? decideFromNotification(input, notification, isTaken)
         : 'duplicate';
     if (typeof decision === 'string') return decision;
-    const news = this.#take(update, payout, decision);
+    const changed = this.#collect(update, payout, decision);
     if (early) return 'needs_verification';
     if (decision.detectedAnomalies.some((detectedAnomaly) => detectedAnomaly.kind === 'unconfirmed'))
       return 'unconfirmed';
-    return news ? 'applied' : 'duplicate';
+    return changed ? 'applied' : 'duplicate';
   }
 
-  /** @returns whether there was anything new in it */
-  #take(
+  /** @returns whether the decision changes anything */
+  #collect(
     update: PayoutUpdate,
     payout: LockedPayout | null,
-    { move, detectedAnomalies, sendAgain, adopt }: Decision,
+    { transition, detectedAnomalies, sendAgain, adopt }: Decision,
   ): boolean {
     const organizationId = payout?.organization_id ?? OPERATOR_ORGANIZATION_ID;
-    if (payout && move) {
-      this.moves.push({ organizationId, id: payout.id, ...move });
-      this.#ended.set(payout.id, { status: move.to, executionId: move.executionId });
-      this.#account(organizationId, payout.id, move.executionId);
+    if (payout && transition) {
+      this.transitions.push({ organizationId, id: payout.id, ...transition });
+      this.#ended.set(payout.id, { status: transition.to, executionId: transition.executionId });
+      this.#account(organizationId, payout.id, transition.executionId);
     }
     if (payout && sendAgain) this.#toSendAgain.add(payout.id);
     if (payout && adopt !== null) {
@@ -167,11 +166,11 @@ class Outcome {
       ({ executionId, amount }) => amount === null || !this.#accounted.has(executionId ?? ''),
     );
     for (const detectedAnomaly of fresh)
-      this.#note(update, organizationId, payout?.id ?? null, detectedAnomaly);
-    return move !== null || adopt !== null || fresh.length > 0;
+      this.#addAnomaly(update, organizationId, payout?.id ?? null, detectedAnomaly);
+    return transition !== null || adopt !== null || fresh.length > 0;
   }
 
-  #note(
+  #addAnomaly(
     { rail, reference }: PayoutUpdate,
     organizationId: string,
     payoutId: string | null,
@@ -180,7 +179,7 @@ class Outcome {
     const { kind, executionId, amount } = detectedAnomaly;
     const id = this.#freshId();
     if (executionId !== null && amount !== null) {
-      // It left without anybody answering for it: suspense owes it until an operator says who does.
+      // Money left that no payout accounts for: suspense owes it until an operator resolves the anomaly.
       this.transfers.push({
         id: this.#freshId(),
         organizationId,
@@ -212,7 +211,7 @@ class Outcome {
     this.#accounted.set(executionId, payoutId);
   }
 
-  /** Accounted to another payout than this one. Money of an unknown order is not this payout's either. */
+  /** Attributed to another payout or to an unknown order, so it cannot have paid this payout. */
   #isTaken(executionId: string, payout: LockedPayout | null): boolean {
     const owner = this.#accounted.get(executionId);
     return owner !== undefined && owner !== (payout?.id ?? null);
@@ -221,16 +220,16 @@ class Outcome {
   #input({ sentMsAgo = null }: PayoutUpdate, payout: LockedPayout): OutcomeInput {
     const { maxProcessingMs, rejectsDuplicateOrders } = this.#deps.payoutRail.capabilities;
     return {
-      ...this.#standOf(payout),
+      ...this.#currentState(payout),
       amount: cents(payout.amount_in_cents),
       attempts: payout.attempts,
-      refusal: this.#refusals.get(payout.id) ?? null,
-      nothingUnderWay: sentMsAgo !== null && sentMsAgo >= arrivesWithinMs({ maxProcessingMs }),
+      rejection: this.#rejections.get(payout.id) ?? null,
+      noOrderInFlight: sentMsAgo !== null && sentMsAgo >= maxArrivalMs({ maxProcessingMs }),
       rejectsDuplicateOrders,
     };
   }
 
-  #standOf(payout: LockedPayout) {
+  #currentState(payout: LockedPayout) {
     return this.#ended.get(payout.id) ?? { status: payout.status, executionId: payout.execution_id };
   }
 
@@ -243,34 +242,37 @@ function causeId(executionId: string): string {
   return `BRE_B:${executionId}`;
 }
 
-/** One execution can contradict several payouts, and each of them is an anomaly of its own. */
+/** One execution can contradict several payouts; each is a separate anomaly. */
 function onceName(kind: DetectedAnomaly['kind'], executionId: string | null, reference: string): string {
   if (executionId === null) return reference;
   return kind === 'contradiction' ? `${executionId}/${reference}` : executionId;
 }
 
-function executionsOf({ notification, railStatus }: PayoutUpdate): string[] {
+function getExecutionIds({ notification, railStatus }: PayoutUpdate): string[] {
   return [
     ...(notification?.kind === 'paid' ? [notification.executionId] : []),
     ...(railStatus?.executionId ? [railStatus.executionId] : []),
   ];
 }
 
-/** Whose payouts these are, by what our end-to-end id says of itself. */
-async function ownersOf(tx: Tx, updates: readonly PayoutUpdate[]): Promise<Map<string, PayoutKey>> {
-  const named = updates.map(({ reference }) => ({ reference, read: readResourceReference(reference) }));
+/** The payout of each update: our end-to-end id encodes the organization number and the payout id. */
+async function findOwners(tx: Tx, updates: readonly PayoutUpdate[]): Promise<Map<string, PayoutRowId>> {
+  const references = updates.map(({ reference }) => ({
+    reference,
+    parsed: parseResourceReference(reference),
+  }));
   const organizations = await organizationsByNumber(
     tx,
-    named.flatMap(({ read }) => (read ? [read.organizationNumber] : [])),
+    references.flatMap(({ parsed }) => (parsed ? [parsed.organizationNumber] : [])),
   );
-  const owners = new Map<string, PayoutKey>();
-  for (const { reference, read } of named) {
-    const organizationId = read ? organizations.get(read.organizationNumber) : undefined;
-    if (read && organizationId !== undefined) owners.set(reference, { organizationId, id: read.id });
+  const owners = new Map<string, PayoutRowId>();
+  for (const { reference, parsed } of references) {
+    const organizationId = parsed ? organizations.get(parsed.organizationNumber) : undefined;
+    if (parsed && organizationId !== undefined) owners.set(reference, { organizationId, id: parsed.id });
   }
   return owners;
 }
 
-function distinct(payouts: readonly PayoutKey[]): PayoutKey[] {
+function distinct(payouts: readonly PayoutRowId[]): PayoutRowId[] {
   return [...new Map(payouts.map((payout) => [`${payout.organizationId}/${payout.id}`, payout])).values()];
 }

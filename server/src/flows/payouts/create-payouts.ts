@@ -1,4 +1,4 @@
-import { sealCustomer } from '../../customers/customer.seal.ts';
+import { encryptCustomer } from '../../customers/customer.encryption.ts';
 import type { Customer } from '../../customers/customer.ts';
 import type { Tx } from '../../db/tx.ts';
 import type { Deps } from '../../deps.ts';
@@ -9,42 +9,42 @@ import { resourceReference } from '../../kit/resource-reference.ts';
 import { lockAvailable } from '../../ledger/balance.store.ts';
 import { post } from '../../ledger/ledger.store.ts';
 import { type FoundLookup, findLookups } from '../../payouts/lookup.store.ts';
-import { findPayouts, insertPayouts, type NewPayout, payoutOf } from '../../payouts/payout.store.ts';
+import { findPayouts, insertPayouts, type NewPayout, payoutFromRow } from '../../payouts/payout.store.ts';
 import type { Payout } from '../../payouts/payout.ts';
-import { receiverIndex, sealReceiver } from '../../payouts/receiver.seal.ts';
+import { encryptReceiver, receiverIndex } from '../../payouts/receiver.encryption.ts';
 import { type Created, type Creation, type CreationKind, createOnce } from '../shared/create-once.ts';
-import { refusedCreations } from '../shared/reject-creation.ts';
-import { holdOf, payoutEvents } from './end-payouts.ts';
+import { rejectedCreations } from '../shared/reject-creation.ts';
+import { payoutEvents, toHoldTransfer } from './end-payouts.ts';
 
 export interface CreatePayout extends Creation {
   readonly amount: Cents;
   readonly customer: Customer;
-  /** The receiver's key, normalised. */
-  readonly key: string;
-  /** The lookup it must go by; without one it goes by the newest of the same key, if there is any. */
+  /** The receiver's Bre-B key, normalized. */
+  readonly brebKey: string;
+  /** The lookup it must use; null uses the newest lookup of the same Bre-B key, if there is one. */
   readonly lookupId: string | null;
 }
 
 export type CreatedPayout = Created<Payout>;
 
 /**
- * Creates payouts, all in one transaction: idempotency keys and references claimed, money set aside, payouts and their
- * first history rows written. What the balance does not cover is declined in the same transaction, with its event.
- * Answers in the order of the commands.
+ * Creates payouts in one transaction: reserves idempotency keys and references, holds the money, inserts payouts and their
+ * first history rows. A payout that the balance does not cover is declined in the same transaction, with its event.
+ * @returns results in the order of the commands
  */
 export async function createPayouts(
   deps: Deps,
   commands: readonly CreatePayout[],
-  patient = true,
+  waitForLocks = true,
 ): Promise<CreatedPayout[]> {
   const organizations = new Set(commands.map((command) => command.organization.id));
   const created = await deps.batch.write(
     'create payouts',
     organizations,
     (tx) => createOnce(tx, new Payouts(deps), commands),
-    patient,
+    waitForLocks,
   );
-  // What the balance did not cover has ended, with an event.
+  // A payout that the balance did not cover is final and has an event to dispatch.
   deps.signals.raise('payout_sending', 'event_dispatch');
   return created;
 }
@@ -65,37 +65,37 @@ class Payouts implements CreationKind<CreatePayout, Payout> {
     const rows = new Map((await findPayouts(tx, [...distinct.values()])).map((row) => [row.id, row]));
     return wanted.map(({ command, id }) => {
       const row = rows.get(id);
-      return row && payoutOf(row, command.secrets.dataKey);
+      return row && payoutFromRow(row, command.secrets.dataKey);
     });
   }
 
-  /** A payout that names a lookup must be the one that was looked up, and in time. */
-  async refuse(tx: Tx, commands: readonly CreatePayout[]): Promise<ReadonlyMap<CreatePayout, ApiError>> {
+  /** Rejects a payout whose lookup has expired or is of another Bre-B key. */
+  async reject(tx: Tx, commands: readonly CreatePayout[]): Promise<ReadonlyMap<CreatePayout, ApiError>> {
     const found = await findLookups(
       tx,
       commands.map((command) => ({
         organizationId: command.organization.id,
-        receiverIndex: receiverIndex(command.secrets.hashKey, command.key),
+        receiverIndex: receiverIndex(command.secrets.hashKey, command.brebKey),
         lookupId: command.lookupId,
       })),
     );
-    const refusals = refusedCreations(commands, () => ['BRE_B']);
+    const rejections = rejectedCreations(commands, () => ['BRE_B']);
     for (const [index, command] of commands.entries()) {
       const lookup = found[index];
       if (lookup) this.#lookups.set(command, lookup);
-      else if (command.lookupId !== null && !refusals.has(command))
-        refusals.set(command, new ApiError('lookup_invalid'));
+      else if (command.lookupId !== null && !rejections.has(command))
+        rejections.set(command, new ApiError('lookup_invalid'));
     }
-    return refusals;
+    return rejections;
   }
 
   async insert(tx: Tx, commands: readonly CreatePayout[]): Promise<readonly Payout[]> {
-    const covered = await coveredOf(tx, commands);
+    const covered = await selectCovered(tx, commands);
     const createdAt = await insertPayouts(
       tx,
       commands.map((command) => newPayout(command, covered.has(command), this.#lookups.get(command) ?? null)),
     );
-    await this.#tellDeclined(
+    await this.#recordDeclinedEvents(
       tx,
       commands.filter((command) => !covered.has(command)),
     );
@@ -104,7 +104,7 @@ class Payouts implements CreationKind<CreatePayout, Payout> {
       commands
         .filter((command) => covered.has(command))
         .map((command) =>
-          holdOf(this.#deps, {
+          toHoldTransfer(this.#deps, {
             organizationId: command.organization.id,
             id: command.id,
             amount: command.amount,
@@ -114,24 +114,24 @@ class Payouts implements CreationKind<CreatePayout, Payout> {
     return commands.map((command) => createdPayout(command, createdAt));
   }
 
-  async #tellDeclined(tx: Tx, commands: readonly CreatePayout[]): Promise<void> {
+  async #recordDeclinedEvents(tx: Tx, commands: readonly CreatePayout[]): Promise<void> {
     if (commands.length === 0) return;
     const rows = await findPayouts(
       tx,
       commands.map(({ organization, id }) => ({ organizationId: organization.id, id })),
     );
-    const keys = new Map(commands.map((command) => [command.organization.id, command.secrets.dataKey]));
-    const dataKeyOf = (organizationId: string) => {
-      const key = keys.get(organizationId);
-      if (!key) throw new Error('an event of an organization that is not in the batch');
-      return key;
+    const dataKeys = new Map(commands.map((command) => [command.organization.id, command.secrets.dataKey]));
+    const getDataKey = (organizationId: string) => {
+      const dataKey = dataKeys.get(organizationId);
+      if (!dataKey) throw new Error('the event belongs to an organization that is not in the batch');
+      return dataKey;
     };
-    await recordFinalEvents(tx, payoutEvents(this.#deps, rows, dataKeyOf), dataKeyOf);
+    await recordFinalEvents(tx, payoutEvents(this.#deps, rows, getDataKey), getDataKey);
   }
 }
 
-/** Which of the payouts the balances cover, first come first served. The balances stay locked until the commit. */
-async function coveredOf(tx: Tx, commands: readonly CreatePayout[]): Promise<Set<CreatePayout>> {
+/** The payouts that the balances cover, first come first served. The balances stay locked until the commit. */
+async function selectCovered(tx: Tx, commands: readonly CreatePayout[]): Promise<Set<CreatePayout>> {
   const left = await lockAvailable(tx, [...new Set(commands.map((command) => command.organization.id))]);
   const covered = new Set<CreatePayout>();
   for (const command of commands) {
@@ -144,16 +144,16 @@ async function coveredOf(tx: Tx, commands: readonly CreatePayout[]): Promise<Set
 }
 
 function newPayout(command: CreatePayout, covered: boolean, resolved: FoundLookup | null): NewPayout {
-  const { id, organization, secrets, amount, reference, customer, key } = command;
+  const { id, organization, secrets, amount, reference, customer, brebKey } = command;
   const row = { table: 'payouts', organizationId: organization.id, id } as const;
   return {
     id,
     organizationId: organization.id,
     amount,
     reference,
-    sealedCustomer: sealCustomer(secrets.dataKey, customer, row),
-    sealedReceiver: sealReceiver(secrets.dataKey, key, organization.id, id),
-    receiverIndex: receiverIndex(secrets.hashKey, key),
+    encryptedCustomer: encryptCustomer(secrets.dataKey, customer, row),
+    encryptedReceiver: encryptReceiver(secrets.dataKey, brebKey, organization.id, id),
+    receiverIndex: receiverIndex(secrets.hashKey, brebKey),
     resolved,
     endToEndId: resourceReference(id, organization.number),
     anomaly: null,
@@ -161,9 +161,9 @@ function newPayout(command: CreatePayout, covered: boolean, resolved: FoundLooku
   };
 }
 
-/** Lack of funds is an outcome, and outcomes are told by events: the creation answers PROCESSING. */
+/** Creation always returns PROCESSING: lack of funds is an outcome, and events report outcomes. */
 function createdPayout(command: CreatePayout, createdAt: Date): Payout {
-  const { id, organization, amount, reference, customer, key } = command;
+  const { id, organization, amount, reference, customer, brebKey } = command;
   return {
     id,
     organizationId: organization.id,
@@ -172,7 +172,7 @@ function createdPayout(command: CreatePayout, createdAt: Date): Payout {
     errorCode: null,
     reference,
     customer,
-    key,
+    brebKey,
     endToEndId: resourceReference(id, organization.number),
     createdAt,
     updatedAt: createdAt,

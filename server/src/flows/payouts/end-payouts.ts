@@ -12,68 +12,68 @@ import { OPERATOR_ORGANIZATION_ID } from '../../organizations/organization.ts';
 import { payoutEventData } from '../../payouts/payout.event.ts';
 import type { Transition } from '../../payouts/payout.outcome.ts';
 import { lastPollMs } from '../../payouts/payout.polling.ts';
-import { type PayoutKey, type PayoutRow, payoutWithoutCustomer } from '../../payouts/payout.store.ts';
-import { type MovedPayout, movePayouts } from '../../payouts/payout-outcome.store.ts';
+import { type PayoutRow, type PayoutRowId, payoutWithoutCustomer } from '../../payouts/payout.store.ts';
+import { type TransitionedPayout, transitionPayouts } from '../../payouts/payout-outcome.store.ts';
 
-const EVENT_OF = {
+const EVENT_BY_STATUS = {
   CONFIRMED: 'payout.confirmed',
   DECLINED: 'payout.declined',
   CANCELED: 'payout.canceled',
 } as const;
 
-type Ids = Pick<Deps, 'clock' | 'cell'>;
+type IdDeps = Pick<Deps, 'clock' | 'cell'>;
 
-/** The events of payouts that have ended. A return is the house's own, and nobody is to be told of it. */
+/** The events of final payouts. A return belongs to the operator organization and has no event. */
 export function payoutEvents(
-  { clock, cell }: Ids,
+  { clock, cell }: IdDeps,
   ended: readonly PayoutRow[],
-  dataKeyOf: (organizationId: string) => SecretKey,
+  getDataKey: (organizationId: string) => SecretKey,
 ): NewEvent[] {
   return ended
     .filter((row) => row.organization_id !== OPERATOR_ORGANIZATION_ID)
     .map((row) => ({
       id: uuidv7(clock.now(), cell),
       organizationId: row.organization_id,
-      event: EVENT_OF[row.status as keyof typeof EVENT_OF],
+      event: EVENT_BY_STATUS[row.status as keyof typeof EVENT_BY_STATUS],
       resource: 'payout',
       resourceId: row.id,
       createdAt: row.updated_at,
-      data: payoutEventData(payoutWithoutCustomer(row, dataKeyOf(row.organization_id))),
+      data: payoutEventData(payoutWithoutCustomer(row, getDataKey(row.organization_id))),
     }));
 }
 
 /**
- * Brings locked payouts to their final state, with history and event.
- * @returns the transfers that belong to it, for the caller to post last: a balance is the one row that everybody needs
+ * Moves locked payouts to their final state, with history and event.
+ * @returns the transfers, which the caller posts last: balance rows are the most contended locks
  */
 export async function endPayouts(
-  deps: Ids & Pick<SystemDeps, 'payoutRail'>,
-  keys: DataKeys,
+  deps: IdDeps & Pick<SystemDeps, 'payoutRail'>,
+  dataKeys: DataKeys,
   tx: Tx,
-  moves: readonly (PayoutKey & Transition)[],
+  transitions: readonly (PayoutRowId & Transition)[],
 ): Promise<Transfer[]> {
   const { maxProcessingMs } = deps.payoutRail.capabilities;
-  const moved = await movePayouts(tx, moves, lastPollMs(maxProcessingMs));
-  const secrets = await keys.within(tx, new Set(moved.map((row) => row.organization_id)));
-  const dataKeyOf = (organizationId: string) => secrets(organizationId).dataKey;
-  await recordFinalEvents(tx, payoutEvents(deps, moved, dataKeyOf), dataKeyOf);
-  // Money that could not be given back waits in suspense as before, and the operator decides anew.
+  const ended = await transitionPayouts(tx, transitions, lastPollMs(maxProcessingMs));
+  const secrets = await dataKeys.loadInTransaction(tx, new Set(ended.map((row) => row.organization_id)));
+  const getDataKey = (organizationId: string) => secrets(organizationId).dataKey;
+  await recordFinalEvents(tx, payoutEvents(deps, ended, getDataKey), getDataKey);
+  // Money that a failed return did not deliver is still in suspense: reopen its anomaly for the operator.
   await reopenReturned(
     tx,
-    moved.filter((row) => row.status !== 'CONFIRMED').map((row) => row.anomaly_id),
+    ended.filter((row) => row.status !== 'CONFIRMED').map((row) => row.anomaly_id),
   );
-  return payoutTransfers(deps, moved);
+  return payoutTransfers(deps, ended);
 }
 
-/** Where the money of payouts goes as they end: out through the rail, or back to whoever it was set aside for. */
-export function payoutTransfers(deps: Ids, ended: readonly MovedPayout[]): Transfer[] {
-  return ended.flatMap((row) => transferOf(deps, row) ?? []);
+/** The transfers of final payouts: out through the rail, or back to the available balance. */
+export function payoutTransfers(deps: IdDeps, ended: readonly TransitionedPayout[]): Transfer[] {
+  return ended.flatMap((row) => toTransfer(deps, row) ?? []);
 }
 
-function transferOf({ clock, cell }: Ids, row: MovedPayout): Transfer | null {
+function toTransfer({ clock, cell }: IdDeps, row: TransitionedPayout): Transfer | null {
   const about = { id: uuidv7(clock.now(), cell), amount: cents(row.amount_in_cents), resourceId: row.id };
   const sent = { ...about, credit: CLEARING.BRE_B, cause: { kind: 'payout', id: row.id } } as const;
-  // What a return gives back never left suspense before, so there is nothing to release.
+  // The money of a return stays in suspense until it is sent, so there is no hold to release.
   if (row.anomaly_organization_id !== null)
     return row.status === 'CONFIRMED'
       ? { ...sent, organizationId: row.anomaly_organization_id, debit: 'suspense' }
@@ -89,9 +89,9 @@ function transferOf({ clock, cell }: Ids, row: MovedPayout): Transfer | null {
   };
 }
 
-/** Sets the money of a payout aside. */
-export function holdOf(
-  { clock, cell }: Ids,
+/** The transfer that holds the money of a payout. */
+export function toHoldTransfer(
+  { clock, cell }: IdDeps,
   { organizationId, id, amount }: { organizationId: string; id: string; amount: Transfer['amount'] },
 ): Transfer {
   return {

@@ -6,7 +6,7 @@ import { cents } from '../../kit/money.ts';
 import type { Principal } from '../../organizations/organization.ts';
 import { asCreated, type Payout } from '../../payouts/payout.ts';
 import { creationBatcher, submitCreation } from '../shared/creation-batcher.ts';
-import { faultOf, type Idempotency, idempotencyReservation } from '../shared/creation-request.ts';
+import { type Idempotency, idempotencyReservation, toCreationError } from '../shared/creation-request.ts';
 import { type CreatedPayout, type CreatePayout, createPayouts } from './create-payouts.ts';
 
 /** A valid request to create a payout. */
@@ -14,16 +14,16 @@ export interface PayoutRequest {
   readonly amountInCents: number;
   readonly reference: string;
   readonly inlineCustomer: Customer;
-  /** The receiver's key, normalised. */
-  readonly key: string;
+  /** The receiver's Bre-B key, normalized. */
+  readonly brebKey: string;
   readonly lookupId: string | null;
 }
 
-/** Idempotency keys are remembered per operation. */
+/** Idempotency keys are scoped to an operation. */
 const OPERATION = 'payouts.create';
 
 /**
- * Creates payouts for merchants: one batcher for all of them. Nothing is sent from here; workers find what is due in the
+ * Creates payouts for merchants through one shared batcher. It sends no orders: workers lease due payouts from the
  * database.
  */
 export class PayoutCreator {
@@ -33,7 +33,7 @@ export class PayoutCreator {
   constructor(deps: Deps) {
     this.#deps = deps;
     this.#batcher = creationBatcher(deps, {
-      run: (commands, patient) => createPayouts(deps, commands, patient),
+      run: (commands, waitForLocks) => createPayouts(deps, commands, waitForLocks),
       lanes: deps.batchLanes,
       gauge: 'caudal_payout_queue',
       about: 'Payouts waiting for a batch.',
@@ -41,7 +41,7 @@ export class PayoutCreator {
   }
 
   /**
-   * @throws Fault `organization_suspended`, `rail_not_enabled`, `lookup_invalid`, `reference_taken`, `idempotency_mismatch`,
+   * @throws ApiError `organization_suspended`, `rail_not_enabled`, `lookup_invalid`, `reference_taken`, `idempotency_mismatch`,
    *   `idempotency_in_flight`, `overloaded`, `outcome_unknown`, `service_unavailable`
    */
   async create(
@@ -56,7 +56,7 @@ export class PayoutCreator {
     );
     if (answer.kind === 'created') return { payout: answer.resource, replayed: false };
     if (answer.kind === 'replayed') return { payout: asCreated(answer.resource), replayed: true };
-    throw faultOf(answer);
+    throw toCreationError(answer);
   }
 
   close(): Promise<void> {
@@ -65,7 +65,7 @@ export class PayoutCreator {
 
   #command(
     { organization, secrets }: Principal,
-    { amountInCents, reference, inlineCustomer, key, lookupId }: PayoutRequest,
+    { amountInCents, reference, inlineCustomer, brebKey, lookupId }: PayoutRequest,
     idempotency: Idempotency | null,
   ): CreatePayout {
     return {
@@ -76,7 +76,7 @@ export class PayoutCreator {
       amount: cents(amountInCents),
       reference,
       customer: inlineCustomer,
-      key,
+      brebKey,
       lookupId,
     };
   }

@@ -1,6 +1,6 @@
 import type { SystemDeps } from '../../deps.ts';
 import { backoffMs } from '../../kit/backoff.ts';
-import { freshToken } from '../../kit/ids.ts';
+import { newLeaseToken } from '../../kit/ids.ts';
 import { errorFields } from '../../kit/log.ts';
 import type { DataKeys } from '../../organizations/data-keys.ts';
 import { type DuePoll, leasePolls, reschedulePayouts } from '../../payouts/payout-outcome.store.ts';
@@ -10,23 +10,23 @@ import { RailCaller } from '../shared/rail-caller.ts';
 import { UNANSWERED, verifyNotices } from '../shared/verify-notices.ts';
 import { applyPayoutUpdates, type PayoutUpdate } from './apply-payout-updates.ts';
 
-interface Asked {
-  readonly question: DuePoll;
+interface PollResult {
+  readonly poll: DuePoll;
   readonly answer: RailAnswer<OrderStatus>;
 }
 
 /**
- * Asks the rail about payouts, many in a call: those that were sent and have heard nothing, and messages that are
- * doubtful. What it answers is applied; what it does not answer is asked again later, for ever: a timeout is no answer.
+ * Polls the rail about payouts, many per call: sent payouts without an outcome, and notifications that need verification.
+ * Answers are applied. A poll without an answer is repeated without limit: a timeout is not an outcome.
  */
 export class PayoutStatusPoller {
   readonly #deps: SystemDeps;
-  readonly #keys: DataKeys;
+  readonly #dataKeys: DataKeys;
   readonly #caller: RailCaller;
 
-  constructor(deps: SystemDeps, keys: DataKeys) {
+  constructor(deps: SystemDeps, dataKeys: DataKeys) {
     this.#deps = deps;
-    this.#keys = keys;
+    this.#dataKeys = dataKeys;
     this.#caller = new RailCaller(deps, 'BRE_B', 3);
   }
 
@@ -34,30 +34,30 @@ export class PayoutStatusPoller {
     return this.#caller.open;
   }
 
-  /** @returns how many payouts were due; call again at once while there are any */
+  /** @returns the number of payouts that were due; call again immediately while it is not zero */
   async pollDue(): Promise<number> {
     if (this.#caller.resting) return 0;
-    const leaseToken = freshToken();
+    const leaseToken = newLeaseToken();
     const due = await this.#deps.system.transaction('lease payout polls', (tx) =>
       leasePolls(tx, leaseToken, this.#limit),
     );
     if (due.length === 0) return 0;
-    const answers = await this.#ask(due.map((question) => question.endToEndId));
-    const asked = due.map((question, index) => ({ question, answer: answers[index] ?? UNANSWERED }));
-    await this.#apply(asked, leaseToken).catch((error: unknown) =>
+    const answers = await this.#query(due.map((poll) => poll.endToEndId));
+    const results = due.map((poll, index) => ({ poll, answer: answers[index] ?? UNANSWERED }));
+    await this.#apply(results, leaseToken).catch((error: unknown) =>
       isolateFailures(
         error,
-        asked,
+        results,
         (each) => this.#apply([each], leaseToken),
-        async ({ question }, alone) => {
+        async ({ poll }, itemError) => {
           this.#deps.log.error(
-            { ...errorFields(alone), payoutId: question.id },
-            'what a rail answered cannot be applied',
+            { ...errorFields(itemError), code: 'payout_status_apply_failed', payoutId: poll.id },
+            'failed to apply payout status; poll postponed',
           );
           await this.#deps.system.transaction('apply payout statuses', (tx) =>
             reschedulePayouts(
               tx,
-              [{ ...question, next: { task: 'ask', afterMs: POSTPONE_MS }, railStatus: null }],
+              [{ ...poll, next: { task: 'poll', afterMs: POSTPONE_MS }, railStatus: null }],
               leaseToken,
             ),
           );
@@ -67,7 +67,7 @@ export class PayoutStatusPoller {
     return due.length;
   }
 
-  /** Messages that were not to be expected: the rail is asked whether it stands by them. */
+  /** Queries the rail about unexpected notifications and applies its answers. */
   async verifyNotices(): Promise<number> {
     if (this.#caller.resting) return 0;
     return verifyNotices(this.#deps, {
@@ -75,16 +75,16 @@ export class PayoutStatusPoller {
       rail: 'BRE_B',
       limit: this.#limit,
       maxProcessingMs: this.#deps.payoutRail.capabilities.maxProcessingMs,
-      ask: (references) => this.#ask(references),
-      apply: (tx, updates, options) => applyPayoutUpdates(this.#deps, this.#keys, tx, updates, options),
+      queryStatus: (references) => this.#query(references),
+      apply: (tx, updates, options) => applyPayoutUpdates(this.#deps, this.#dataKeys, tx, updates, options),
     });
   }
 
-  #apply(asked: readonly Asked[], leaseToken: string): Promise<unknown> {
+  #apply(results: readonly PollResult[], leaseToken: string): Promise<unknown> {
     const updates: PayoutUpdate[] = [];
-    const silent: DuePoll[] = [];
-    for (const { question, answer } of asked) {
-      const { endToEndId: reference } = question;
+    const unanswered: DuePoll[] = [];
+    for (const { poll, answer } of results) {
+      const { endToEndId: reference } = poll;
       if (answer.kind === 'yes')
         updates.push({
           rail: 'BRE_B',
@@ -92,19 +92,19 @@ export class PayoutStatusPoller {
           notification: null,
           railStatus: answer.value,
           pastProcessingWindow: false,
-          sentMsAgo: question.sentMsAgo,
+          sentMsAgo: poll.sentMsAgo,
         });
-      else silent.push(question);
+      else unanswered.push(poll);
     }
     return this.#deps.system.transaction('apply payout statuses', (tx) =>
-      applyPayoutUpdates(this.#deps, this.#keys, tx, updates, {
+      applyPayoutUpdates(this.#deps, this.#dataKeys, tx, updates, {
         leaseToken,
         conclude: () =>
           reschedulePayouts(
             tx,
-            silent.map((question) => ({
-              ...question,
-              next: { task: 'ask' as const, afterMs: backoffMs(question.questions + 1, 2000, 60_000) },
+            unanswered.map((poll) => ({
+              ...poll,
+              next: { task: 'poll' as const, afterMs: backoffMs(poll.polls + 1, 2000, 60_000) },
               railStatus: 'unanswered' as const,
             })),
             leaseToken,
@@ -113,11 +113,11 @@ export class PayoutStatusPoller {
     );
   }
 
-  #ask(endToEndIds: readonly string[]): Promise<readonly RailAnswer<OrderStatus>[]> {
-    return this.#caller.call('ask', endToEndIds, (ids) => this.#deps.payoutRail.queryOrders(ids));
+  #query(endToEndIds: readonly string[]): Promise<readonly RailAnswer<OrderStatus>[]> {
+    return this.#caller.call('poll', endToEndIds, (ids) => this.#deps.payoutRail.queryOrders(ids));
   }
 
   get #limit(): number {
-    return this.#caller.atMost(this.#deps.payoutRail.capabilities.maxStatusBatch);
+    return this.#caller.batchLimit(this.#deps.payoutRail.capabilities.maxStatusBatch);
   }
 }

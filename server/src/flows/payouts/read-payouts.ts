@@ -3,14 +3,14 @@ import type { Anomaly } from '../../anomalies/anomaly.ts';
 import type { Deps } from '../../deps.ts';
 import type { Position } from '../../kit/cursor.ts';
 import { ApiError } from '../../kit/errors.ts';
-import { type Page, pageOf } from '../../kit/page.ts';
+import { type Page, toPage } from '../../kit/page.ts';
 import type { Principal } from '../../organizations/organization.ts';
-import { findPayouts, payoutOf } from '../../payouts/payout.store.ts';
+import { findPayouts, payoutFromRow } from '../../payouts/payout.store.ts';
 import type { Payout } from '../../payouts/payout.ts';
 import { listPayouts, type PayoutFilters } from '../../payouts/payout-list.store.ts';
-import { receiverIndex } from '../../payouts/receiver.seal.ts';
+import { receiverIndex } from '../../payouts/receiver.encryption.ts';
 
-/** @throws Fault `not_found` for an id that is unknown or another organization's: the two cannot be told apart */
+/** @throws ApiError `not_found` for an id that is unknown or another organization's: callers cannot tell them apart */
 export async function readPayout(
   deps: Deps,
   principal: Principal,
@@ -21,11 +21,11 @@ export async function readPayout(
     const [row] = await findPayouts(tx, [{ organizationId, id }]);
     if (!row) throw new ApiError('not_found');
     const anomalies = await anomaliesOfPayout(tx, organizationId, id);
-    return { payout: payoutOf(row, principal.secrets.dataKey), anomalies };
+    return { payout: payoutFromRow(row, principal.secrets.dataKey), anomalies };
   });
 }
 
-/** @param key only payouts to this receiver; normalised */
+/** @param filters `key`: only payouts to this Bre-B key, normalized */
 export async function readPayoutPage(
   deps: Deps,
   principal: Principal,
@@ -34,14 +34,15 @@ export async function readPayoutPage(
   pageSize: number,
 ): Promise<Page<Payout>> {
   const organizationId = principal.organization.id;
-  const { key, ...rest } = filters;
+  // Cursors contain a fingerprint of the filters, so the name `key` stays.
+  const { key: brebKey, ...rest } = filters;
   const { hashKey, dataKey } = principal.secrets;
-  const receiver = key === undefined ? undefined : receiverIndex(hashKey, key);
+  const receiver = brebKey === undefined ? undefined : receiverIndex(hashKey, brebKey);
   const rows = await deps.read.read(organizationId, (tx) =>
     listPayouts(tx, organizationId, { ...rest, receiver }, position, pageSize + 1),
   );
-  return pageOf(
-    rows.map((row) => payoutOf(row, dataKey)),
+  return toPage(
+    rows.map((row) => payoutFromRow(row, dataKey)),
     position,
     pageSize,
   );

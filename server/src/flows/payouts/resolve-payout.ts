@@ -4,16 +4,16 @@ import { post } from '../../ledger/ledger.store.ts';
 import { DataKeys } from '../../organizations/data-keys.ts';
 import type { Transition } from '../../payouts/payout.outcome.ts';
 import type { PayoutStatus } from '../../payouts/payout.states.ts';
-import { arrivesWithinMs, type WaitingReason, waitingReason } from '../../payouts/payout.waiting.ts';
+import { maxArrivalMs, type WaitingReason, waitingReason } from '../../payouts/payout.waiting.ts';
 import { accountedExecutions } from '../../payouts/payout-execution.store.ts';
 import {
   type AttemptRow,
-  attemptsOf,
+  findPayoutOwner,
   type LockedPayout,
+  listAttempts,
   listUnknown,
   lockPayouts,
-  ownerOfPayout,
-  standingOf,
+  readPayoutState,
   type UnknownPayout,
 } from '../../payouts/payout-outcome.store.ts';
 import { scheduleResend } from '../../payouts/payout-send.store.ts';
@@ -23,7 +23,7 @@ import { endPayouts } from './end-payouts.ts';
 
 export type { WaitingReason };
 
-/** The operator's queue, oldest first, and why each payout is in it. */
+/** The operator's queue, oldest first, with the reason why each payout is in it. */
 export async function unknownPayouts(
   deps: SystemDeps,
   limit: number,
@@ -32,30 +32,33 @@ export async function unknownPayouts(
   return unknown.map((row) => ({ ...row, reason: waitingReason(row, deps.payoutRail.capabilities) }));
 }
 
-export interface PayoutStory {
+export interface PayoutWithAttempts {
   readonly payout: LockedPayout;
   readonly attempts: readonly AttemptRow[];
 }
 
-/** A payout and every time it was sent; null when there is no such payout. */
-export async function payoutStory(deps: SystemDeps, id: string): Promise<PayoutStory | null> {
+/** A payout and its attempts; null when there is no such payout. */
+export async function readPayoutWithAttempts(
+  deps: SystemDeps,
+  id: string,
+): Promise<PayoutWithAttempts | null> {
   return deps.system.transaction('read', async (tx) => {
-    const key = await ownerOfPayout(tx, id);
-    if (!key) return null;
-    const payout = await standingOf(tx, key);
-    return payout ? { payout, attempts: await attemptsOf(tx, key) } : null;
+    const rowId = await findPayoutOwner(tx, id);
+    if (!rowId) return null;
+    const payout = await readPayoutState(tx, rowId);
+    return payout ? { payout, attempts: await listAttempts(tx, rowId) } : null;
   });
 }
 
-/** What an operator knows of a payout by other ways than the rail's interface: its bank's statement, a telephone call. */
+/** What an operator decides from information outside the rail's API: a bank statement, a phone call. */
 export type OperatorDecision =
   | { readonly kind: 'confirm' }
-  /** The rail does not know the order and never executed it: the same order leaves again. */
+  /** The rail does not know the order and never executed it: send the same order again. */
   | { readonly kind: 'resend' }
-  /** `anyway`: though the rail says that it has the order and is still at it. */
+  /** `anyway`: although the rail reports the order as in progress. */
   | { readonly kind: 'decline'; readonly errorCode: RailErrorCode; readonly anyway: boolean };
 
-export type PayoutRefusal =
+export type PayoutRejection =
   | {
       readonly kind:
         | 'not_found'
@@ -74,51 +77,51 @@ type PayoutResolution =
   | { readonly kind: 'resolved'; readonly status: PayoutStatus }
   | { readonly kind: 'resend'; readonly attempts: number }
   | { readonly kind: 'decided_by_rail'; readonly status: PayoutStatus }
-  | PayoutRefusal;
+  | PayoutRejection;
 
 /**
- * Ends a payout by an operator's word, for want of the rail's. The rail is asked once more first: where it has a clear
- * answer, that is what counts. State, history, event, money and the record of who did it change together.
+ * Ends a payout by an operator's decision when the rail reports no outcome. The rail is queried first, and a definite
+ * answer overrides the operator. State, history, event, transfers and audit row commit together.
  */
 export async function resolvePayout(
   deps: SystemDeps,
   id: string,
-  update: OperatorDecision,
+  decision: OperatorDecision,
   by: { readonly operator: string; readonly note: string },
 ): Promise<PayoutResolution> {
-  const story = await payoutStory(deps, id);
-  if (!story) return { kind: 'not_found' };
-  const { payout } = story;
+  const found = await readPayoutWithAttempts(deps, id);
+  if (!found) return { kind: 'not_found' };
+  const { payout } = found;
   if (payout.status !== 'PROCESSING') return { kind: 'already_final', status: payout.status };
   if (payout.attempts === 0) return { kind: 'never_sent' };
   const [answer] = await deps.payoutRail.queryOrders([payout.end_to_end_id]);
-  const railStatus = decided(answer);
+  const railStatus = definiteStatus(answer);
   if (railStatus) {
-    const applied = await applyStanding(deps, payout, railStatus, update, by);
-    // Settled over another amount than ours, or by an execution of another payout: only a person can decide.
+    const applied = await applyRailStatus(deps, payout, railStatus, decision, by);
+    // Settled for another amount, or by an execution of another payout: only the operator can decide.
     if (applied.kind !== 'decided_by_rail' || applied.status !== 'PROCESSING') return applied;
-    if (update.kind === 'confirm') return applyDecision(deps, payout, update, by);
-    if (!(await paidAnother(deps, payout, railStatus))) return { kind: 'settled_elsewhere' };
-    return update.kind === 'decline'
-      ? applyDecision(deps, payout, update, by)
+    if (decision.kind === 'confirm') return applyDecision(deps, payout, decision, by);
+    if (!(await paidAnotherPayout(deps, payout, railStatus))) return { kind: 'settled_elsewhere' };
+    return decision.kind === 'decline'
+      ? applyDecision(deps, payout, decision, by)
       : { kind: 'execution_of_another_payout' };
   }
-  const atIt = answer?.kind === 'yes' && answer.value.state === 'processing';
-  if (update.kind === 'resend') {
+  const inProgress = answer?.kind === 'yes' && answer.value.state === 'processing';
+  if (decision.kind === 'resend') {
     if (answer?.kind !== 'yes') return { kind: 'rail_unanswered' };
-    return atIt ? { kind: 'rail_in_progress' } : resend(deps, payout, by);
+    return inProgress ? { kind: 'rail_in_progress' } : resend(deps, payout, by);
   }
-  if (atIt && update.kind === 'decline' && !update.anyway) return { kind: 'in_progress_at_rail' };
-  return applyDecision(deps, payout, update, by);
+  if (inProgress && decision.kind === 'decline' && !decision.anyway) return { kind: 'in_progress_at_rail' };
+  return applyDecision(deps, payout, decision, by);
 }
 
-function decided(answer: RailAnswer<OrderStatus> | undefined): OrderStatus | null {
+function definiteStatus(answer: RailAnswer<OrderStatus> | undefined): OrderStatus | null {
   if (answer?.kind !== 'yes') return null;
   return answer.value.state === 'settled' || answer.value.state === 'rejected' ? answer.value : null;
 }
 
-/** Whether the execution that the rail lists is accounted to another payout. That never changes afterwards. */
-async function paidAnother(
+/** Whether the execution that the rail lists is attributed to another payout. An attribution never changes. */
+async function paidAnotherPayout(
   deps: SystemDeps,
   payout: LockedPayout,
   { executionId }: OrderStatus,
@@ -131,11 +134,11 @@ async function paidAnother(
   return owner !== null && owner !== payout.id;
 }
 
-async function applyStanding(
+async function applyRailStatus(
   deps: SystemDeps,
   payout: LockedPayout,
   railStatus: OrderStatus,
-  update: OperatorDecision,
+  decision: OperatorDecision,
   { operator, note }: { readonly operator: string; readonly note: string },
 ): Promise<PayoutResolution> {
   const reference = payout.end_to_end_id;
@@ -154,7 +157,7 @@ async function applyStanding(
       action: 'payouts.resolve',
       organizationId: payout.organization_id,
       resource: payout.id,
-      details: { asked: update.kind, status, decidedBy: 'rail' },
+      details: { decision: decision.kind, status, decidedBy: 'rail' },
       note,
     });
     return { kind: 'decided_by_rail', status };
@@ -162,73 +165,79 @@ async function applyStanding(
 }
 
 /**
- * Sends the same order again under the same end-to-end id, on the word of an operator that the first one is lost. The rail
- * has just answered that it does not know the order; that is conclusive only when everything that left can have arrived.
+ * Schedules the same order again under the same end-to-end id, because an operator knows that the first one is lost. The
+ * rail has just answered that it does not know the order; that is conclusive only when no attempt can be in flight.
+ * @param queried the payout as it was before the rail was queried
  */
 async function resend(
   deps: SystemDeps,
-  asked: LockedPayout,
+  queried: LockedPayout,
   { operator, note }: { readonly operator: string; readonly note: string },
 ): Promise<PayoutResolution> {
   return deps.system.transaction('resolve payout', async (tx): Promise<PayoutResolution> => {
-    const { organization_id: organizationId, id } = asked;
+    const { organization_id: organizationId, id } = queried;
     const [payout] = await lockPayouts(tx, [{ organizationId, id }]);
     if (!payout) return { kind: 'not_found' };
     if (payout.status !== 'PROCESSING') return { kind: 'already_final', status: payout.status };
     if (payout.rail_task === 'send') return { kind: 'resend_scheduled' };
-    if (mayStillArrive(deps, asked, payout)) return { kind: 'too_early' };
+    if (mayStillArrive(deps, queried, payout)) return { kind: 'too_early' };
     await scheduleResend(tx, { organizationId, id });
     await recordAction(tx, {
       operator,
       action: 'payouts.resolve',
       organizationId,
       resource: id,
-      details: { asked: 'resend', status: payout.status, decidedBy: 'operator' },
+      details: { decision: 'resend', status: payout.status, decidedBy: 'operator' },
       note,
     });
     return { kind: 'resend', attempts: payout.attempts };
   });
 }
 
-/** What left a moment ago may still arrive: nobody can know yet that it never will. */
-function mayStillArrive({ payoutRail }: SystemDeps, asked: LockedPayout, payout: LockedPayout): boolean {
-  const sentAgain = payout.attempts !== asked.attempts;
-  return sentAgain || (asked.sent_ms_ago ?? 0) < arrivesWithinMs(payoutRail.capabilities);
+/** Whether an order can still be in flight, so that the rail's `not_found` is not conclusive. */
+function mayStillArrive({ payoutRail }: SystemDeps, queried: LockedPayout, payout: LockedPayout): boolean {
+  const sentAgain = payout.attempts !== queried.attempts;
+  return sentAgain || (queried.sent_ms_ago ?? 0) < maxArrivalMs(payoutRail.capabilities);
 }
 
 async function applyDecision(
   deps: SystemDeps,
-  asked: LockedPayout,
-  update: Exclude<OperatorDecision, { kind: 'resend' }>,
+  queried: LockedPayout,
+  decision: Exclude<OperatorDecision, { kind: 'resend' }>,
   { operator, note }: { readonly operator: string; readonly note: string },
 ): Promise<PayoutResolution> {
   return deps.system.transaction('resolve payout', async (tx): Promise<PayoutResolution> => {
-    const { organization_id: organizationId, id } = asked;
-    const key = { organizationId, id };
-    const [payout] = await lockPayouts(tx, [key]);
+    const { organization_id: organizationId, id } = queried;
+    const rowId = { organizationId, id };
+    const [payout] = await lockPayouts(tx, [rowId]);
     if (!payout) return { kind: 'not_found' };
     if (payout.status !== 'PROCESSING') return { kind: 'already_final', status: payout.status };
-    if (update.kind === 'decline' && mayStillArrive(deps, asked, payout)) return { kind: 'too_early' };
-    const move: Transition =
-      update.kind === 'confirm'
+    if (decision.kind === 'decline' && mayStillArrive(deps, queried, payout)) return { kind: 'too_early' };
+    const transition: Transition =
+      decision.kind === 'confirm'
         ? {
             to: 'CONFIRMED',
             errorCode: null,
             executionId: null,
             cause: 'confirmed_by_operator',
           }
-        : { to: 'DECLINED', errorCode: update.errorCode, executionId: null, cause: 'declined_by_operator' };
-    const keys = new DataKeys(deps.system, deps.masterKeys);
-    const transfers = await endPayouts(deps, keys, tx, [{ ...key, ...move }]);
+        : { to: 'DECLINED', errorCode: decision.errorCode, executionId: null, cause: 'declined_by_operator' };
+    const dataKeys = new DataKeys(deps.system, deps.masterKeys);
+    const transfers = await endPayouts(deps, dataKeys, tx, [{ ...rowId, ...transition }]);
     await recordAction(tx, {
       operator,
       action: 'payouts.resolve',
       organizationId,
       resource: id,
-      details: { asked: update.kind, status: move.to, errorCode: move.errorCode, decidedBy: 'operator' },
+      details: {
+        decision: decision.kind,
+        status: transition.to,
+        errorCode: transition.errorCode,
+        decidedBy: 'operator',
+      },
       note,
     });
     await post(tx, transfers);
-    return { kind: 'resolved', status: move.to };
+    return { kind: 'resolved', status: transition.to };
   });
 }

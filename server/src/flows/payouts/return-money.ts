@@ -5,35 +5,35 @@ import { uuidv7 } from '../../kit/ids.ts';
 import { cents } from '../../kit/money.ts';
 import { resourceReference } from '../../kit/resource-reference.ts';
 import { DataKeys } from '../../organizations/data-keys.ts';
-import { numberOfOrganization } from '../../organizations/organization.store.ts';
+import { getOrganizationNumber } from '../../organizations/organization.store.ts';
 import { OPERATOR_ORGANIZATION_ID, type OrganizationSecrets } from '../../organizations/organization.ts';
 import { insertPayouts } from '../../payouts/payout.store.ts';
-import { holderMark, receiverIndex, sealReceiver } from '../../payouts/receiver.seal.ts';
+import { encryptReceiver, holderIndex, receiverIndex } from '../../payouts/receiver.encryption.ts';
 import { maskName, matchName } from '../../payouts/receiver-view.ts';
 import type { RailAnswer, Resolution } from '../../rails/contract.ts';
 
 interface Receiver {
-  readonly key: string;
+  readonly brebKey: string;
   readonly resolution: Resolution;
   readonly secrets: OrganizationSecrets;
-  /** Masked, for the operator's eyes. */
+  /** Masked, for display to the operator. */
   readonly name: string;
-  /** Whether the holder is whom the operator named; null when nobody was named. */
+  /** Whether the holder matches the name that the operator gave; null without a name. */
   readonly isNamed: boolean | null;
 }
 
-/** Whom money would be returned to. The directory is asked first: a wrong letter in a key is another person. */
+/** Looks up the receiver of a return before money moves: a typo in a Bre-B key is another person's key. */
 export async function findReceiver(
   deps: SystemDeps,
-  key: string,
+  brebKey: string,
   expectedName: string | null,
 ): Promise<Receiver | Exclude<RailAnswer<Resolution>, { kind: 'yes' }>> {
-  const answer = await deps.payoutRail.resolve(key);
+  const answer = await deps.payoutRail.resolve(brebKey);
   if (answer.kind !== 'yes') return answer;
-  const secrets = await new DataKeys(deps.system, deps.masterKeys).of(new Set([OPERATOR_ORGANIZATION_ID]));
+  const secrets = await new DataKeys(deps.system, deps.masterKeys).load(new Set([OPERATOR_ORGANIZATION_ID]));
   const { value: resolution } = answer;
   return {
-    key,
+    brebKey,
     resolution,
     secrets: secrets(OPERATOR_ORGANIZATION_ID),
     name: `${maskName(resolution.name)}, ${resolution.bankName}`,
@@ -41,10 +41,10 @@ export async function findReceiver(
   };
 }
 
-/** A payout of the house that gives the money of an anomaly back, on the path of every payout. */
+/** Creates a payout of the operator organization that returns the money of an anomaly. It is sent like any other payout. */
 export function returnTo(
   deps: SystemDeps,
-  { key, resolution, secrets }: Receiver,
+  { brebKey, resolution, secrets }: Receiver,
 ): (tx: Tx, anomaly: Anomaly) => Promise<string> {
   return async (tx, anomaly) => {
     const id = uuidv7(deps.clock.now(), deps.cell);
@@ -54,16 +54,16 @@ export function returnTo(
         organizationId: OPERATOR_ORGANIZATION_ID,
         amount: cents(anomaly.amount ?? 0n),
         reference: `return of ${anomaly.id}`,
-        sealedCustomer: null,
-        sealedReceiver: sealReceiver(secrets.dataKey, key, OPERATOR_ORGANIZATION_ID, id),
-        receiverIndex: receiverIndex(secrets.hashKey, key),
+        encryptedCustomer: null,
+        encryptedReceiver: encryptReceiver(secrets.dataKey, brebKey, OPERATOR_ORGANIZATION_ID, id),
+        receiverIndex: receiverIndex(secrets.hashKey, brebKey),
         resolved: {
           lookupId: null,
           resolutionId: resolution.resolutionId,
           resolvedAt: new Date(deps.clock.time()),
-          holder: holderMark(secrets.hashKey, resolution),
+          holder: holderIndex(secrets.hashKey, resolution),
         },
-        endToEndId: resourceReference(id, await numberOfOrganization(tx, OPERATOR_ORGANIZATION_ID)),
+        endToEndId: resourceReference(id, await getOrganizationNumber(tx, OPERATOR_ORGANIZATION_ID)),
         anomaly: { id: anomaly.id, organizationId: anomaly.organizationId },
         covered: true,
       },

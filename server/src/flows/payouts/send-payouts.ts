@@ -2,12 +2,12 @@ import type { Tx } from '../../db/tx.ts';
 import type { SystemDeps } from '../../deps.ts';
 import { backoffMs } from '../../kit/backoff.ts';
 import { monotonicMs } from '../../kit/clock.ts';
-import { freshToken } from '../../kit/ids.ts';
+import { newLeaseToken } from '../../kit/ids.ts';
 import { errorFields } from '../../kit/log.ts';
 import type { Counter } from '../../kit/metrics.ts';
 import type { DataKeys } from '../../organizations/data-keys.ts';
-import { payBackLookups } from '../../payouts/lookup-bucket.store.ts';
-import { FIRST_POLL_MS, LEAVES_WITHIN_MS, RESOLUTION_MARGIN_MS } from '../../payouts/payout.polling.ts';
+import { refundUsedLookups } from '../../payouts/lookup-bucket.store.ts';
+import { FIRST_POLL_MS, MAX_SEND_DELAY_MS, RESOLUTION_MARGIN_MS } from '../../payouts/payout.polling.ts';
 import {
   type AttemptAnswer,
   commitAttempts,
@@ -15,44 +15,44 @@ import {
   recordAnswers,
   waitingOrganizations,
 } from '../../payouts/payout-send.store.ts';
-import { openReceiver } from '../../payouts/receiver.seal.ts';
+import { decryptReceiver } from '../../payouts/receiver.encryption.ts';
 import type { PayOrder, RailAnswer } from '../../rails/contract.ts';
 import { isolateFailures, POSTPONE_MS } from '../shared/isolate-failures.ts';
 import { RailCaller } from '../shared/rail-caller.ts';
 import { applyPayoutUpdates, type PayoutUpdate } from './apply-payout-updates.ts';
 
-/** So old a claim may be when its orders leave: the call itself must end before others may think it never began. */
-const SENT_WITHIN_MS = LEAVES_WITHIN_MS - 6000;
+/** Maximum lease age when a rail call starts: the call must end before another process may assume it never happened. */
+const SEND_DEADLINE_MS = MAX_SEND_DELAY_MS - 6000;
 
-const ORGANIZATIONS_AT_ONCE = 50;
-/** Before all organizations. */
+const MAX_ORGANIZATIONS = 50;
+/** Sorts before every organization id. */
 const FIRST = '00000000-0000-0000-0000-000000000000';
 
 interface Sent {
   readonly due: DueOrder;
   readonly answer: RailAnswer<'accepted' | 'duplicate'>;
-  readonly askAfterMs: number;
+  readonly pollAfterMs: number;
 }
 
 /**
- * Sends payouts, many in one call. That an order leaves is committed before it does; what became of it is written down
- * after. Whatever dies in between leaves a payout whose outcome is unknown, and the rail is asked about it.
+ * Sends payouts, many per call. The attempt is committed before the order is sent, its result afterwards. A crash in
+ * between leaves a payout with an unknown outcome, and the rail is polled about it.
  */
 export class PayoutSender {
   readonly #deps: SystemDeps;
-  readonly #keys: DataKeys;
+  readonly #dataKeys: DataKeys;
   readonly #caller: RailCaller;
   readonly #answers: Counter;
-  /** The organization that was last served. */
+  /** The last organization served, for round-robin order. */
   #after = FIRST;
 
-  constructor(deps: SystemDeps, keys: DataKeys) {
+  constructor(deps: SystemDeps, dataKeys: DataKeys) {
     this.#deps = deps;
-    this.#keys = keys;
+    this.#dataKeys = dataKeys;
     this.#caller = new RailCaller(deps, 'BRE_B', 3);
     this.#answers = deps.metrics.counter(
       'caudal_payout_attempts_total',
-      'Orders that left for the rail, by what it answered.',
+      'Payout orders sent to the rail, by its answer.',
     );
   }
 
@@ -60,14 +60,14 @@ export class PayoutSender {
     return this.#caller.open;
   }
 
-  /** @returns how many were due; call again at once while there are any */
+  /** @returns the number of payouts that were due; call again immediately while it is not zero */
   async send(): Promise<number> {
     const { railPauses, payoutRail, system } = this.#deps;
     if (this.#caller.resting || railPauses.allPaused('BRE_B')) return 0;
     const { maxPayBatch, resolutionMs } = payoutRail.capabilities;
-    const leaseToken = freshToken();
+    const leaseToken = newLeaseToken();
     const since = monotonicMs();
-    const limit = this.#caller.atMost(maxPayBatch);
+    const limit = this.#caller.batchLimit(maxPayBatch);
     const due = await system.transaction('commit attempts', async (tx) => {
       const organizations = await this.#nextOrganizations(tx, limit);
       const each = Math.ceil(limit / Math.max(1, organizations.length));
@@ -78,8 +78,8 @@ export class PayoutSender {
         each,
         resolutionMs - RESOLUTION_MARGIN_MS,
       );
-      // A lookup that is followed by a payout costs nothing: now it is.
-      await payBackLookups(
+      // A lookup that leads to a payout is free: refund its token with the first attempt.
+      await refundUsedLookups(
         tx,
         orders.flatMap(({ organizationId, attempt, lookupId }) =>
           attempt === 1 && lookupId !== null ? [{ organizationId, id: lookupId }] : [],
@@ -94,20 +94,20 @@ export class PayoutSender {
         error,
         sent,
         (each) => this.#record([each], leaseToken),
-        async ({ due: { id } }, alone) =>
+        async ({ due: { id } }, itemError) =>
           this.#deps.log.error(
-            { ...errorFields(alone), payoutId: id },
-            'what a rail answered cannot be applied',
+            { ...errorFields(itemError), code: 'payout_answer_apply_failed', payoutId: id },
+            'failed to apply the rail answer to a payout order',
           ),
       ),
     );
     return due.length;
   }
 
-  /** In turn, so that nobody stands behind another's payroll. */
+  /** Round-robin, so that no organization waits behind the payroll of another. */
   async #nextOrganizations(tx: Tx, limit: number): Promise<string[]> {
     const excludedOrganizations = this.#deps.railPauses.pausedOrganizations('BRE_B');
-    const count = Math.min(limit, ORGANIZATIONS_AT_ONCE);
+    const count = Math.min(limit, MAX_ORGANIZATIONS);
     const next = await waitingOrganizations(tx, this.#after, excludedOrganizations, count);
     if (next.length < count && this.#after !== FIRST) {
       const more = await waitingOrganizations(tx, FIRST, excludedOrganizations, count - next.length);
@@ -118,25 +118,32 @@ export class PayoutSender {
   }
 
   async #pay(due: readonly DueOrder[], since: number): Promise<Sent[]> {
-    const secrets = await this.#keys.of(new Set(due.map((order) => order.organizationId)));
+    const secrets = await this.#dataKeys.load(new Set(due.map((order) => order.organizationId)));
     const ready: { due: DueOrder; order: PayOrder }[] = [];
-    const aside: Sent[] = [];
+    const postponed: Sent[] = [];
     for (const each of due) {
       try {
         const { dataKey } = secrets(each.organizationId);
-        const key = openReceiver(dataKey, each.sealedReceiver, each.organizationId, each.id);
-        ready.push({ due: each, order: orderOf(each, key) });
+        const brebKey = decryptReceiver(dataKey, each.encryptedReceiver, each.organizationId, each.id);
+        ready.push({ due: each, order: toPayOrder(each, brebKey) });
       } catch (error) {
         this.#deps.log.error(
-          { ...errorFields(error), payoutId: each.id },
-          'the receiver of a payout does not open',
+          { ...errorFields(error), code: 'payout_receiver_decrypt_failed', payoutId: each.id },
+          'failed to decrypt payout receiver; payout postponed',
         );
-        aside.push({ due: each, answer: unsent('its receiver does not open'), askAfterMs: POSTPONE_MS });
+        postponed.push({
+          due: each,
+          answer: unsent('not sent: failed to decrypt the receiver'),
+          pollAfterMs: POSTPONE_MS,
+        });
       }
     }
-    // A process that slept leaves them alone: by now somebody may have asked about them and sent them anew.
-    if (monotonicMs() - since > SENT_WITHIN_MS)
-      return [...aside, ...ready.map((each) => sentOf(each.due, unsent('it was too late to send it')))];
+    // A process that was suspended too long must not send: another process may have polled and resent the orders.
+    if (monotonicMs() - since > SEND_DEADLINE_MS)
+      return [
+        ...postponed,
+        ...ready.map((each) => toSent(each.due, unsent('not sent: the lease had expired'))),
+      ];
     const answers = await this.#caller.call(
       'pay',
       ready.map(({ order }) => order),
@@ -144,17 +151,17 @@ export class PayoutSender {
     );
     for (const answer of answers) this.#answers.add({ answer: answer.kind });
     return [
-      ...aside,
+      ...postponed,
       ...ready.map((each, index) =>
-        sentOf(each.due, answers[index] ?? unsent('the rail did not answer for it')),
+        toSent(each.due, answers[index] ?? unsent('the rail did not answer for this order')),
       ),
     ];
   }
 
   #record(sent: readonly Sent[], leaseToken: string): Promise<unknown> {
     return this.#deps.system.transaction('record attempts', async (tx) => {
-      // In the order in which everybody locks payouts.
-      await recordAnswers(tx, sent.map(answerOf).toSorted(byRow), leaseToken);
+      // In the order in which every transaction locks payouts.
+      await recordAnswers(tx, sent.map(toAttemptAnswer).toSorted(byRow), leaseToken);
       const updates = sent.flatMap(({ due, answer }): PayoutUpdate[] =>
         answer.kind === 'no'
           ? [
@@ -168,7 +175,7 @@ export class PayoutSender {
             ]
           : [],
       );
-      await applyPayoutUpdates(this.#deps, this.#keys, tx, updates, {
+      await applyPayoutUpdates(this.#deps, this.#dataKeys, tx, updates, {
         leaseToken: null,
         conclude: async () => undefined,
       });
@@ -176,12 +183,12 @@ export class PayoutSender {
   }
 }
 
-function orderOf(due: DueOrder, key: string): PayOrder {
+function toPayOrder(due: DueOrder, brebKey: string): PayOrder {
   return {
     endToEndId: due.endToEndId,
     payoutId: due.id,
     amount: due.amount,
-    key,
+    key: brebKey,
     resolutionId: due.resolutionId,
     payerName: due.organizationName,
   };
@@ -191,12 +198,12 @@ function unsent(cause: string): RailAnswer<never> {
   return { kind: 'unknown', cause };
 }
 
-function sentOf(due: DueOrder, answer: RailAnswer<'accepted' | 'duplicate'>): Sent {
-  return { due, answer, askAfterMs: askAfterMs(due, answer) };
+function toSent(due: DueOrder, answer: RailAnswer<'accepted' | 'duplicate'>): Sent {
+  return { due, answer, pollAfterMs: firstPollMs(due, answer) };
 }
 
-function askAfterMs({ attempt }: DueOrder, answer: RailAnswer<'accepted' | 'duplicate'>): number {
-  // Accepted: its notice is under way. Known: it may have ended before, and its notice been heard or lost.
+function firstPollMs({ attempt }: DueOrder, answer: RailAnswer<'accepted' | 'duplicate'>): number {
+  // Accepted: the rail's notice will follow. Duplicate: the order may have ended, and its notice may be lost.
   if (answer.kind === 'yes') return answer.value === 'accepted' ? FIRST_POLL_MS : 1000;
   return answer.kind === 'no' ? 0 : backoffMs(attempt, 2000, 60_000);
 }
@@ -206,7 +213,7 @@ function byRow(a: AttemptAnswer, b: AttemptAnswer): number {
   return one < other ? -1 : one > other ? 1 : 0;
 }
 
-function answerOf({ due, answer, askAfterMs }: Sent): AttemptAnswer {
+function toAttemptAnswer({ due, answer, pollAfterMs }: Sent): AttemptAnswer {
   const { organizationId, id, attempt } = due;
   return {
     organizationId,
@@ -215,6 +222,6 @@ function answerOf({ due, answer, askAfterMs }: Sent): AttemptAnswer {
     answer: answer.kind === 'yes' ? answer.value : answer.kind === 'no' ? 'refused' : 'unknown',
     errorCode: answer.kind === 'no' ? answer.errorCode : null,
     reason: answer.kind === 'no' ? answer.railCode : answer.kind === 'unknown' ? answer.cause : null,
-    askAfterMs,
+    pollAfterMs,
   };
 }

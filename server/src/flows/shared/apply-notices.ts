@@ -5,46 +5,45 @@ import { errorFields } from '../../kit/log.ts';
 import {
   concludeNotices,
   type DueNotice,
+  lockDueNotice,
+  lockDueNotices,
   type NoticeResult,
   type NoticeSubject,
-  takeNotice,
-  takeNotices,
 } from '../../rail-notices/notice.store.ts';
 import { isolateFailures } from './isolate-failures.ts';
 import type { ApplyUpdates, UpdateResult } from './rail-update.ts';
 
-/** So many confirmations share one commit and one update of a balance. */
-const AT_ONCE = 500;
+/** Notices that share one commit and one balance update. */
+const BATCH_SIZE = 500;
 
 /**
- * Applies what rails told us and nobody has applied yet. A notice that cannot be applied does not hold up its
- * neighbours: it is put off, loudly.
- * @returns how many were taken; call again at once while there are any
+ * Applies stored notices. A notice that fails is logged and postponed, so that it does not block the others.
+ * @returns the number of processed notices; call again immediately while it is not zero
  */
 export async function applyNotices(
   deps: SystemDeps,
   about: NoticeSubject,
   apply: ApplyUpdates<never>,
 ): Promise<number> {
-  let taken: readonly DueNotice[] = [];
+  let locked: readonly DueNotice[] = [];
   try {
     await deps.system.transaction('apply notices', async (tx) => {
-      taken = await takeNotices(tx, about, AT_ONCE);
-      await applyTaken(tx, apply, taken);
+      locked = await lockDueNotices(tx, about, BATCH_SIZE);
+      await applyLocked(tx, apply, locked);
     });
   } catch (error) {
-    if (taken.length === 0) throw error;
+    if (locked.length === 0) throw error;
     await isolateFailures(
       error,
-      taken,
+      locked,
       ({ organizationId, id }) =>
         deps.system.transaction('apply notices', async (tx) =>
-          applyTaken(tx, apply, await takeNotice(tx, organizationId, id)),
+          applyLocked(tx, apply, await lockDueNotice(tx, organizationId, id)),
         ),
-      (notice, alone) => postpone(deps, notice, alone),
+      (notice, itemError) => postpone(deps, notice, itemError),
     );
   }
-  return taken.length;
+  return locked.length;
 }
 
 async function postpone(
@@ -52,19 +51,22 @@ async function postpone(
   { organizationId, id, attempts }: DueNotice,
   error: unknown,
 ): Promise<void> {
-  deps.log.error({ ...errorFields(error), noticeId: id }, 'what a rail told us cannot be applied');
+  deps.log.error(
+    { ...errorFields(error), code: 'notice_apply_failed', noticeId: id },
+    'failed to apply rail notice; postponed',
+  );
   const next = { task: 'apply', afterMs: backoffMs(attempts + 1, 1000, 600_000) } as const;
   await deps.system.transaction('apply notices', async (tx) => {
-    const still = await takeNotice(tx, organizationId, id);
+    const stillDue = await lockDueNotice(tx, organizationId, id);
     await concludeNotices(
       tx,
-      still.map(() => ({ organizationId, id, outcome: null, next })),
+      stillDue.map(() => ({ organizationId, id, outcome: null, next })),
       null,
     );
   });
 }
 
-async function applyTaken(tx: Tx, apply: ApplyUpdates<never>, notices: readonly DueNotice[]): Promise<void> {
+async function applyLocked(tx: Tx, apply: ApplyUpdates<never>, notices: readonly DueNotice[]): Promise<void> {
   if (notices.length === 0) return;
   const updates = notices.map(({ rail, reference, update }) => ({
     rail,
@@ -78,14 +80,14 @@ async function applyTaken(tx: Tx, apply: ApplyUpdates<never>, notices: readonly 
     conclude: (results) =>
       concludeNotices(
         tx,
-        notices.map((notice, index) => resultOf(notice, results[index] ?? 'needs_verification')),
+        notices.map((notice, index) => toNoticeResult(notice, results[index] ?? 'needs_verification')),
         null,
       ),
   });
 }
 
-function resultOf({ organizationId, id }: DueNotice, result: UpdateResult): NoticeResult {
+function toNoticeResult({ organizationId, id }: DueNotice, result: UpdateResult): NoticeResult {
   return result === 'needs_verification'
-    ? { organizationId, id, outcome: null, next: { task: 'ask', afterMs: 0 } }
+    ? { organizationId, id, outcome: null, next: { task: 'verify', afterMs: 0 } }
     : { organizationId, id, outcome: result, next: null };
 }

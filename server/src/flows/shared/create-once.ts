@@ -8,9 +8,9 @@ import {
 import type { ApiError } from '../../kit/errors.ts';
 import type { Organization, OrganizationSecrets } from '../../organizations/organization.ts';
 
-/** A command to create something for a merchant: once per idempotency key, once per reference. */
+/** A command to create a resource for a merchant: once per idempotency key and once per reference. */
 export interface Creation {
-  /** Made before the batch, so a batch that is tried again creates the same resource. */
+  /** Generated before the batch, so that a retried batch creates the same resource. */
   readonly id: string;
   readonly organization: Organization;
   readonly secrets: OrganizationSecrets;
@@ -20,29 +20,29 @@ export interface Creation {
 
 export type Created<Resource> =
   | { readonly kind: 'created'; readonly resource: Resource }
-  /** The same request was answered before; the resource as it stands now. */
+  /** The same request was answered before; the resource in its current state. */
   | { readonly kind: 'replayed'; readonly resource: Resource }
   | { readonly kind: 'reference_taken'; readonly existingId: string }
   | { readonly kind: 'idempotency_mismatch' }
-  | { readonly kind: 'refused'; readonly fault: ApiError };
+  | { readonly kind: 'rejected'; readonly error: ApiError };
 
-/** What is particular about the thing that is created. */
+/** The operations specific to a resource type. */
 export interface CreationKind<Command extends Creation, Resource> {
   readonly referenceKind: ReferenceKind;
-  /** Those that exist already, for repeats: one for each that is wanted, in order. */
+  /** Finds existing resources for replays, in the given order. */
   find(
     tx: Tx,
     wanted: readonly { command: Command; id: string }[],
   ): Promise<readonly (Resource | undefined)[]>;
-  /** Which commands cannot be carried out, seen only inside the transaction. Nothing of them is remembered. */
-  refuse?(tx: Tx, commands: readonly Command[]): Promise<ReadonlyMap<Command, ApiError>>;
-  /** Writes them, all at once. Answers in the order of the commands. */
+  /** Finds commands that must be rejected, by data of the transaction. Their keys and references are released. */
+  reject?(tx: Tx, commands: readonly Command[]): Promise<ReadonlyMap<Command, ApiError>>;
+  /** Inserts the resources in one statement. Returns them in the order of the commands. */
   insert(tx: Tx, commands: readonly Command[]): Promise<readonly Resource[]>;
 }
 
 /**
- * Creates in the caller's transaction: idempotency keys and references claimed, then written. Answers in the order of
- * the commands. Nearly always one round; see `createRound` for what may be left to the next.
+ * Creates resources in the caller's transaction: reserves idempotency keys and references, then inserts. Returns the
+ * answers in the order of the commands. One round is nearly always enough; `Round.create` says when another is needed.
  */
 export async function createOnce<Command extends Creation, Resource>(
   tx: Tx,
@@ -71,20 +71,20 @@ class Round<Command extends Creation, Resource> {
   }
 
   /**
-   * Commands that share an idempotency key or a reference would collide inside one statement, so the first of each
-   * leads and the rest take their answer from what became of it. Left without an answer is only a command whose key was
-   * led by a different body that came to nothing: the key is free again.
+   * Commands that share an idempotency key or a reference would collide inside one statement. The first of each group
+   * leads, and the others derive their answer from its result. A command stays unanswered only if the leader of its key
+   * had a different body and created nothing: the key is then free again.
    */
   async create(commands: readonly Command[]): Promise<void> {
     const keyed = grouped(
       commands.filter((command) => command.idempotency !== null),
-      keyName,
+      toKeyGroup,
     );
-    const leaders = await this.#leaseKeys([...keyed.values()]);
-    // In the order they came: the first of those that share a reference gets it.
+    const leaders = await this.#reserveKeys([...keyed.values()]);
+    // In the order of arrival: the first command with a reference gets it.
     const fresh = commands.filter((command) => command.idempotency === null || leaders.has(command));
-    const named = await this.#claimNames([...grouped(fresh, referenceName).values()]);
-    const granted = await this.#refuse(commands.filter((command) => named.has(command)));
+    const reserved = await this.#reserveReferences([...grouped(fresh, toReferenceGroup).values()]);
+    const granted = await this.#reject(commands.filter((command) => reserved.has(command)));
     if (granted.length > 0) {
       const resources = await this.#kind.insert(this.#tx, granted);
       for (const [index, command] of granted.entries())
@@ -95,24 +95,24 @@ class Round<Command extends Creation, Resource> {
     }
   }
 
-  /** The answer of a command whose key another command of the same batch has led. */
+  /** Answers a command whose idempotency key another command of the same batch leads. */
   #follow(leader: Command, follower: Command): void {
-    const led = this.answers.get(leader);
-    const same = claimOf(leader).bodyHash.equals(claimOf(follower).bodyHash);
-    if (led?.kind === 'created')
+    const result = this.answers.get(leader);
+    const same = toKeyReservation(leader).bodyHash.equals(toKeyReservation(follower).bodyHash);
+    if (result?.kind === 'created')
       this.answers.set(
         follower,
-        same ? { kind: 'replayed', resource: led.resource } : { kind: 'idempotency_mismatch' },
+        same ? { kind: 'replayed', resource: result.resource } : { kind: 'idempotency_mismatch' },
       );
-    else if (led && same) this.answers.set(follower, led);
+    else if (result && same) this.answers.set(follower, result);
   }
 
-  /** @returns the leaders whose key is new; repeats of an earlier request are answered, whole groups of them */
-  async #leaseKeys(groups: readonly Group<Command>[]): Promise<Set<Command>> {
-    const sorted = groups.toSorted(([a], [b]) => byKey(a, b));
+  /** Answers groups that repeat an earlier request. @returns the leaders whose key is new */
+  async #reserveKeys(groups: readonly Group<Command>[]): Promise<Set<Command>> {
+    const sorted = groups.toSorted(([a], [b]) => compareKeys(a, b));
     const holders = await reserveIdempotencyKeys(
       this.#tx,
-      sorted.map(([leader]) => claimOf(leader)),
+      sorted.map(([leader]) => toKeyReservation(leader)),
     );
     const fresh = new Set<Command>();
     const repeats: { command: Command; id: string }[] = [];
@@ -124,79 +124,79 @@ class Round<Command extends Creation, Resource> {
         continue;
       }
       for (const command of group) {
-        if (holder.bodyHash.equals(claimOf(command).bodyHash))
+        if (holder.bodyHash.equals(toKeyReservation(command).bodyHash))
           repeats.push({ command, id: holder.resourceId });
         else this.answers.set(command, { kind: 'idempotency_mismatch' });
       }
     }
-    await this.#answerRepeats(repeats);
+    await this.#replay(repeats);
     return fresh;
   }
 
-  async #answerRepeats(repeats: readonly { command: Command; id: string }[]): Promise<void> {
+  async #replay(repeats: readonly { command: Command; id: string }[]): Promise<void> {
     if (repeats.length === 0) return;
     const resources = await this.#kind.find(this.#tx, repeats);
     for (const [index, { command }] of repeats.entries()) {
       const resource = resources[index];
       if (resource === undefined)
-        throw new Error(`an idempotency key names a ${this.#kind.referenceKind} that does not exist`);
+        throw new Error(`an idempotency key refers to a ${this.#kind.referenceKind} that does not exist`);
       this.answers.set(command, { kind: 'replayed', resource });
     }
   }
 
   /**
-   * After keys and references: a repeat is answered as ever, also when by now it could no longer be carried out; and
-   * "refused" is told only of what does not exist.
+   * Runs after keys and references are reserved: a repeat is replayed even if it would be rejected now, and a rejection
+   * always means that the resource does not exist.
    */
-  async #refuse(commands: readonly Command[]): Promise<readonly Command[]> {
-    const refusals = await this.#kind.refuse?.(this.#tx, commands);
-    if (!refusals || refusals.size === 0) return commands;
-    for (const [command, fault] of refusals) this.answers.set(command, { kind: 'refused', fault });
-    const refused = [...refusals.keys()];
-    await this.#giveBack(refused);
-    await releaseReferences(this.#tx, this.#kind.referenceKind, refused.map(nameOf));
-    return commands.filter((command) => !refusals.has(command));
+  async #reject(commands: readonly Command[]): Promise<readonly Command[]> {
+    const rejections = await this.#kind.reject?.(this.#tx, commands);
+    if (!rejections || rejections.size === 0) return commands;
+    for (const [command, error] of rejections) this.answers.set(command, { kind: 'rejected', error });
+    const rejected = [...rejections.keys()];
+    await this.#releaseKeys(rejected);
+    await releaseReferences(this.#tx, this.#kind.referenceKind, rejected.map(toReferenceReservation));
+    return commands.filter((command) => !rejections.has(command));
   }
 
-  /** @returns the commands whose reference is theirs; the others are answered and their idempotency keys given back */
-  async #claimNames(groups: readonly Group<Command>[]): Promise<Set<Command>> {
-    const sorted = groups.toSorted(([a], [b]) => byReference(a, b));
+  /** Answers the commands whose reference is taken and releases their keys. @returns the other commands */
+  async #reserveReferences(groups: readonly Group<Command>[]): Promise<Set<Command>> {
+    const sorted = groups.toSorted(([a], [b]) => compareReferences(a, b));
     const holders = await reserveReferences(
       this.#tx,
       this.#kind.referenceKind,
-      sorted.map(([leader]) => nameOf(leader)),
+      sorted.map(([leader]) => toReferenceReservation(leader)),
     );
     const granted = new Set<Command>();
-    const refused: Command[] = [];
+    const taken: Command[] = [];
     for (const [index, group] of sorted.entries()) {
       const existingId = holders[index] ?? '';
       for (const command of group) {
         if (existingId === command.id) granted.add(command);
         else {
           this.answers.set(command, { kind: 'reference_taken', existingId });
-          refused.push(command);
+          taken.push(command);
         }
       }
     }
-    await this.#giveBack(refused);
+    await this.#releaseKeys(taken);
     return granted;
   }
 
-  async #giveBack(commands: readonly Command[]): Promise<void> {
+  async #releaseKeys(commands: readonly Command[]): Promise<void> {
     await releaseIdempotencyKeys(
       this.#tx,
-      commands.filter((command) => command.idempotency !== null).map(claimOf),
+      commands.filter((command) => command.idempotency !== null).map(toKeyReservation),
     );
   }
 }
 
 function grouped<Command>(
   commands: readonly Command[],
-  nameOf: (command: Command) => string,
+  toGroup: (command: Command) => string,
 ): Map<string, Group<Command>> {
   const groups = new Map<string, Group<Command>>();
   for (const command of commands) {
-    const name = nameOf(command);
+    const name = toGroup(command);
     const group = groups.get(name);
     if (group) group.push(command);
     else groups.set(name, [command]);
@@ -204,30 +204,31 @@ function grouped<Command>(
   return groups;
 }
 
-function keyName(command: Creation): string {
-  return `${command.organization.id}:${claimOf(command).keyHash.toString('latin1')}`;
+function toKeyGroup(command: Creation): string {
+  return `${command.organization.id}:${toKeyReservation(command).keyHash.toString('latin1')}`;
 }
 
-function referenceName(command: Creation): string {
+function toReferenceGroup(command: Creation): string {
   return `${command.organization.id}:${command.reference}`;
 }
 
-function nameOf({ organization, reference, id }: Creation) {
+function toReferenceReservation({ organization, reference, id }: Creation) {
   return { organizationId: organization.id, reference, resourceId: id };
 }
 
-function claimOf(command: Creation) {
-  if (!command.idempotency) throw new Error('this command carries no idempotency key');
+function toKeyReservation(command: Creation) {
+  if (!command.idempotency) throw new Error('the command has no idempotency key');
   return { organizationId: command.organization.id, ...command.idempotency, resourceId: command.id };
 }
 
-function byKey(a: Creation, b: Creation): number {
+function compareKeys(a: Creation, b: Creation): number {
   return (
-    compare(a.organization.id, b.organization.id) || Buffer.compare(claimOf(a).keyHash, claimOf(b).keyHash)
+    compare(a.organization.id, b.organization.id) ||
+    Buffer.compare(toKeyReservation(a).keyHash, toKeyReservation(b).keyHash)
   );
 }
 
-function byReference(a: Creation, b: Creation): number {
+function compareReferences(a: Creation, b: Creation): number {
   return compare(a.organization.id, b.organization.id) || compare(a.reference, b.reference);
 }
 

@@ -1,37 +1,38 @@
-import { isDatabaseError, verdictOf } from '../../db/failures.ts';
+import { classifyFailure, isDatabaseError } from '../../db/failures.ts';
 import type { Deps } from '../../deps.ts';
 import { Batcher } from '../../kit/batch/batcher.ts';
 import type { Creation } from './create-once.ts';
-import { databaseRefusal } from './creation-request.ts';
+import { toDatabaseRejection } from './creation-request.ts';
 
-const MOST_IN_A_BATCH = 500;
-const MOST_WAITING = 4096;
+const MAX_BATCH = 500;
+const MAX_QUEUE = 4096;
 
 type Options<Command, Answer> = ConstructorParameters<typeof Batcher<Command, Answer>>[0];
 
 interface CreationBatch<Command, Answer> extends Pick<Options<Command, Answer>, 'run' | 'lanes' | 'observe'> {
-  /** Of the gauge that tells how many wait. */
+  /** Name of the gauge of queued commands. */
   readonly gauge: string;
+  /** Help text of the gauge. */
   readonly about: string;
 }
 
-/** Gathers what merchants ask to be created into batches, an organization's in order. */
+/** Collects creations into batches; the commands of one organization stay in order. */
 export function creationBatcher<Command extends Creation, Answer>(
   deps: Deps,
   { gauge, about, ...options }: CreationBatch<Command, Answer>,
 ): Batcher<Command, Answer> {
   const batcher = new Batcher<Command, Answer>({
     ...options,
-    verdict: verdictOf,
+    verdict: classifyFailure,
     groupOf: (command) => command.organization.id,
-    maxBatch: MOST_IN_A_BATCH,
-    maxQueue: MOST_WAITING,
+    maxBatch: MAX_BATCH,
+    maxQueue: MAX_QUEUE,
   });
   deps.metrics.gauge(gauge, about, () => batcher.waiting);
   return batcher;
 }
 
-/** @throws Fault also for what the database refuses of this command alone */
+/** @throws ApiError also when the database rejects this single command */
 export async function submitCreation<Command extends Creation, Answer>(
   deps: Pick<Deps, 'batch'>,
   batcher: Batcher<Command, Answer>,
@@ -40,6 +41,6 @@ export async function submitCreation<Command extends Creation, Answer>(
   try {
     return await batcher.submit(command);
   } catch (error) {
-    throw isDatabaseError(error) ? await databaseRefusal(deps, command, error) : error;
+    throw isDatabaseError(error) ? await toDatabaseRejection(deps, command, error) : error;
   }
 }

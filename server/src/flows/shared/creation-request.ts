@@ -1,5 +1,5 @@
 import type { DatabaseError } from 'pg';
-import { isLockTimeout, statementOf } from '../../db/failures.ts';
+import { failedStatement, isLockTimeout } from '../../db/failures.ts';
 import type { Deps } from '../../deps.ts';
 import { isReservationTimeout, lockIdempotencyTable } from '../../idempotency/idempotency.store.ts';
 import { canonicalJson } from '../../kit/canonical-json.ts';
@@ -8,14 +8,14 @@ import { ApiError } from '../../kit/errors.ts';
 import type { OrganizationSecrets } from '../../organizations/organization.ts';
 import type { Created, Creation } from './create-once.ts';
 
-/** What a request says of its own repetition. */
+/** The idempotency data of a request. */
 export interface Idempotency {
   readonly key: string;
-  /** The body as it was sent. */
+  /** The request body as received. */
   readonly body: unknown;
 }
 
-/** @param operation idempotency keys are remembered per operation */
+/** @param operation scopes the idempotency key: the same key may be used for another operation */
 export function idempotencyReservation(
   { hashKey }: OrganizationSecrets,
   operation: string,
@@ -29,38 +29,41 @@ export function idempotencyReservation(
   );
 }
 
-/** What is answered when nothing was created and nothing replayed. */
-export function faultOf(answer: Exclude<Created<unknown>, { kind: 'created' | 'replayed' }>): ApiError {
+/** Maps an answer that neither created nor replayed a resource to its API error. */
+export function toCreationError(
+  answer: Exclude<Created<unknown>, { kind: 'created' | 'replayed' }>,
+): ApiError {
   switch (answer.kind) {
     case 'reference_taken':
       return new ApiError('reference_taken', { members: { existingId: answer.existingId } });
     case 'idempotency_mismatch':
       return new ApiError('idempotency_mismatch');
-    case 'refused':
-      return answer.fault;
+    case 'rejected':
+      return answer.error;
   }
 }
 
-/** A single command that the database refused. */
-export async function databaseRefusal(
+/** Maps the database error of a single command to an API error. */
+export async function toDatabaseRejection(
   deps: Pick<Deps, 'batch'>,
   command: Creation,
   error: DatabaseError,
 ): Promise<ApiError> {
   if (!isLockTimeout(error))
     return new ApiError('internal_error', {
-      reason: `a creation was refused by the database with ${error.code}`,
+      cause: error,
+      reason: `the database rejected a creation with SQLSTATE ${error.code}`,
     });
-  // Only a holder of this very key means that an earlier request is under way; any other lock is our own affair.
-  if (command.idempotency && isReservationTimeout(error) && (await tableIsFree(deps)))
+  // Only a lock on this idempotency key means that an earlier request is in flight; any other lock is internal.
+  if (command.idempotency && isReservationTimeout(error) && (await isTableUnlocked(deps)))
     return new ApiError('idempotency_in_flight', { cause: error });
   return new ApiError('service_unavailable', {
     cause: error,
-    reason: `lock timeout in ${statementOf(error)}`,
+    reason: `lock timeout in ${failedStatement(error)}`,
   });
 }
 
-async function tableIsFree({ batch }: Pick<Deps, 'batch'>): Promise<boolean> {
+async function isTableUnlocked({ batch }: Pick<Deps, 'batch'>): Promise<boolean> {
   try {
     await batch.write('read', new Set(), lockIdempotencyTable);
     return true;

@@ -1,27 +1,27 @@
-import { isPassing } from '../../db/failures.ts';
+import { isTransient } from '../../db/failures.ts';
 
-/** So long what cannot be worked waits for somebody to look into it. */
+/** Delay before retrying an item that fails on its own. */
 export const POSTPONE_MS = 600_000;
 
 /**
- * After a batch has failed: each part of it alone, so that one that cannot be written does not hold up its neighbours.
- * @param failure of the batch
- * @param guilty what to do about a part that fails alone, too
- * @throws what is passing (the database is away, somebody is in the way): nothing is wrong with the parts then
+ * Processes the items of a failed batch one by one, so that a failing item does not block the others.
+ * @param batchError the error of the batch
+ * @param onFailure called for an item that fails on its own
+ * @throws transient errors (database unavailable, lock conflict), because the items themselves are not at fault
  */
-export async function isolateFailures<Part>(
-  failure: unknown,
-  parts: Iterable<Part>,
-  alone: (part: Part) => Promise<unknown>,
-  guilty: (part: Part, error: unknown) => Promise<unknown>,
+export async function isolateFailures<Item>(
+  batchError: unknown,
+  items: Iterable<Item>,
+  processOne: (item: Item) => Promise<unknown>,
+  onFailure: (item: Item, error: unknown) => Promise<unknown>,
 ): Promise<void> {
-  if (isPassing(failure)) throw failure;
-  for (const part of parts) {
+  if (isTransient(batchError)) throw batchError;
+  for (const item of items) {
     try {
-      await alone(part);
+      await processOne(item);
     } catch (error) {
-      if (isPassing(error)) throw error;
-      await guilty(part, error);
+      if (isTransient(error)) throw error;
+      await onFailure(item, error);
     }
   }
 }

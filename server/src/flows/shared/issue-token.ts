@@ -1,4 +1,4 @@
-import { writeFailure } from '../../db/failures.ts';
+import { toWriteError } from '../../db/failures.ts';
 import type { SystemDeps } from '../../deps.ts';
 import { insertToken } from '../../organizations/credential.store.ts';
 import { credentialMac, makeCredential } from '../../organizations/credential.ts';
@@ -12,7 +12,7 @@ export interface IssuedToken {
   readonly scopes: readonly string[];
 }
 
-/** An opaque bearer token of one hour. It ends with its key, whichever ends first. */
+/** Issues an opaque bearer token. It expires after one hour, or earlier with its API key. */
 export async function issueToken(
   deps: SystemDeps,
   principal: Principal,
@@ -20,7 +20,7 @@ export async function issueToken(
 ): Promise<IssuedToken> {
   const credential = makeCredential('token', deps.environment, deps.cell);
   const [pepper] = deps.peppers;
-  if (!pepper) throw new Error('there is no pepper');
+  if (!pepper) throw new Error('no pepper is configured');
   const stored = deps.system.transaction('issue token', (tx) =>
     insertToken(tx, {
       id: credential.id,
@@ -31,6 +31,6 @@ export async function issueToken(
       lifetimeSeconds: LIFETIME_SECONDS,
     }),
   );
-  await stored.catch((error: unknown) => Promise.reject(writeFailure(error)));
+  await stored.catch((error: unknown) => Promise.reject(toWriteError(error)));
   return { text: credential.text, lifetimeSeconds: LIFETIME_SECONDS, scopes };
 }

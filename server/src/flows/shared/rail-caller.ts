@@ -2,9 +2,9 @@ import type { Deps } from '../../deps.ts';
 import { Circuit } from '../../kit/circuit.ts';
 import type { Rail, RailAnswer } from '../../rails/contract.ts';
 
-const UNANSWERED: RailAnswer<never> = { kind: 'unknown', cause: 'the circuit is open' };
+const NOT_SENT: RailAnswer<never> = { kind: 'unknown', cause: 'the circuit is open' };
 
-/** Calls to a rail behind a circuit: what it leaves unclear is told, and a rail that is away is left alone for a while. */
+/** Calls a rail behind a circuit breaker, which pauses calls to an unavailable rail. Logs unknown outcomes. */
 export class RailCaller {
   readonly #deps: Pick<Deps, 'log'>;
   readonly #rail: Rail;
@@ -24,8 +24,8 @@ export class RailCaller {
     return this.#circuit.resting;
   }
 
-  /** A rail that is away is asked about one now and then; claiming all that wait would only load the database. */
-  atMost(limit: number): number {
+  /** While the circuit is open, one item is enough as a probe: leasing the whole backlog would only load the database. */
+  batchLimit(limit: number): number {
     return this.#circuit.open ? 1 : limit;
   }
 
@@ -33,24 +33,30 @@ export class RailCaller {
   async call<Item, Value>(
     operation: string,
     items: readonly Item[],
-    ask: (items: readonly Item[]) => Promise<readonly RailAnswer<Value>[]>,
+    send: (items: readonly Item[]) => Promise<readonly RailAnswer<Value>[]>,
   ): Promise<readonly RailAnswer<Value>[]> {
     if (items.length === 0) return [];
-    if (!this.#circuit.allows()) return items.map(() => UNANSWERED);
+    if (!this.#circuit.allows()) return items.map(() => NOT_SENT);
     let answers: readonly RailAnswer<Value>[];
     try {
-      answers = await ask(items);
+      answers = await send(items);
     } catch (error) {
       this.#circuit.failed();
       throw error;
     }
-    const unclear = answers.filter((answer) => answer.kind === 'unknown');
-    if (unclear.length === answers.length) this.#circuit.failed();
+    const unknown = answers.filter((answer) => answer.kind === 'unknown');
+    if (unknown.length === answers.length) this.#circuit.failed();
     else this.#circuit.succeeded();
-    if (unclear.length > 0)
+    if (unknown.length > 0)
       this.#deps.log.warn(
-        { rail: this.#rail, operation, count: unclear.length, reason: unclear[0]?.cause ?? '' },
-        'the rail gave no clear answer',
+        {
+          code: 'rail_outcome_unknown',
+          rail: this.#rail,
+          operation,
+          count: unknown.length,
+          reason: unknown[0]?.cause ?? '',
+        },
+        'rail call had an unknown outcome',
       );
     return answers;
   }

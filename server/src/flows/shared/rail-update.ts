@@ -1,33 +1,33 @@
 import type { Tx } from '../../db/tx.ts';
 import type { Rail, RailNotification } from '../../rails/contract.ts';
 
-/** What is heard of one payin or payout: a message of the rail, or its answer when it was asked. */
-export interface RailUpdate<CollectionStatus> {
+/** News about one payin or payout: a notification of the rail, a queried status, or both. */
+export interface RailUpdate<Status> {
   readonly rail: Rail;
   readonly reference: string;
-  /** The message; beside a standing, the one that led to asking. */
+  /** With a `railStatus`: the notification that led to the query. */
   readonly notification: RailNotification | null;
-  readonly railStatus: CollectionStatus | null;
+  readonly railStatus: Status | null;
   /**
-   * Told so long ago that the rail, asked now, would know of it if it were so. Without a message: that which confirmed
-   * the payin.
+   * The notification is older than the rail's processing window: if the status does not confirm it, that is conclusive.
+   * Without a notification, this refers to the payment that confirmed the payin.
    */
   readonly pastProcessingWindow: boolean;
 }
 
-/** `known`: nothing new in it. `doubtful`: nothing was done, the rail must be asked first. */
+/** `duplicate`: nothing new. `needs_verification`: not applied, the rail must be queried first. */
 export type UpdateResult = 'applied' | 'duplicate' | 'needs_verification' | 'unconfirmed';
 
 export interface ApplyOptions {
-  /** Under which what the words are about is claimed: what stays open gets its next question. */
+  /** The lease on the resources of the updates: those that stay open get their next poll. Null when they are not leased. */
   readonly leaseToken: string | null;
-  /** The rest of the transaction, before the ledger: a balance is the one row that everybody needs, so it comes last. */
+  /** Runs before the ledger postings: the balance row is the most contended one, so it is locked last. */
   readonly conclude: (results: readonly UpdateResult[]) => Promise<void>;
 }
 
-/** Makes of words what follows from them, all in the caller's transaction. */
-export type ApplyUpdates<CollectionStatus> = (
+/** Applies rail updates in the caller's transaction. */
+export type ApplyUpdates<Status> = (
   tx: Tx,
-  updates: readonly RailUpdate<CollectionStatus>[],
+  updates: readonly RailUpdate<Status>[],
   options: ApplyOptions,
 ) => Promise<unknown>;

@@ -1,17 +1,17 @@
 import type { Deps } from '../../deps.ts';
 import { monotonicMs } from '../../kit/clock.ts';
-import { type LeasedPayin, releaseLeases } from '../../payins/payin-claim.store.ts';
+import { type LeasedPayin, releaseLeases } from '../../payins/payin-lease.store.ts';
 import type { CreatePayin } from '../payins/create-payins.ts';
 
 const EVERY_MS = 500;
-/** By then the claim has ended by itself. */
+/** The duration of a lease: older leases have expired. */
 const KEPT_FOR_MS = 20_000;
-const MOST = 10_000;
+const MAX_WAITING = 10_000;
 
 /**
- * A creation whose commit is not known may exist, claimed by this process, which will never work on it: it does not
- * know. Its claim is given up, so that a worker brings the bank page or registers the key at once instead of after
- * twenty seconds; the merchant who repeats the request is waiting for it.
+ * After an unknown commit the payin may exist with a lease of this process, which will not process it. Releasing the lease
+ * lets a worker fetch the bank page or register the key immediately instead of after twenty seconds, while the merchant
+ * retries the request.
  */
 export class UnknownCommitLeases {
   readonly #deps: Deps;
@@ -24,9 +24,9 @@ export class UnknownCommitLeases {
   }
 
   add({ id, leaseToken, organization, source }: CreatePayin): void {
-    if (this.#waiting.length >= MOST) return;
-    const key = source.rail === 'BRE_B' ? source.key : null;
-    this.#waiting.push({ id, leaseToken, organizationId: organization.id, key, since: monotonicMs() });
+    if (this.#waiting.length >= MAX_WAITING) return;
+    const brebKey = source.rail === 'BRE_B' ? source.key : null;
+    this.#waiting.push({ id, leaseToken, organizationId: organization.id, brebKey, since: monotonicMs() });
     this.#schedule();
   }
 

@@ -1,33 +1,33 @@
-import { verdictOf } from '../../db/failures.ts';
+import { classifyFailure } from '../../db/failures.ts';
 import type { SystemDeps } from '../../deps.ts';
 import { Batcher } from '../../kit/batch/batcher.ts';
 import { uuidv7 } from '../../kit/ids.ts';
 import type { Counter } from '../../kit/metrics.ts';
 import type { DataKeys } from '../../organizations/data-keys.ts';
 import { OPERATOR_ORGANIZATION_ID } from '../../organizations/organization.ts';
-import { sealNotice } from '../../rail-notices/notice.seal.ts';
+import { encryptNotice } from '../../rail-notices/notice.encryption.ts';
 import { insertNotices, type NewNotice } from '../../rail-notices/notice.store.ts';
 import type { Rail, RailNotice } from '../../rails/contract.ts';
 
-/** A message of a rail: as it came, and as it was understood (null when it was not). */
+/** A notification of a rail: the raw message, and the parsed one (null when it could not be parsed). */
 export interface ReceivedNotice {
   readonly raw: unknown;
   readonly notice: RailNotice | null;
 }
 
-/** Keeps what rails tell us. Nothing is made of it here: whoever told us is answered as soon as it is on disk. */
+/** Stores notifications of rails without processing them: the rail gets its response as soon as they are committed. */
 export class NoticeIntake {
   readonly #deps: SystemDeps;
-  readonly #keys: DataKeys;
+  readonly #dataKeys: DataKeys;
   readonly #batcher: Batcher<readonly NewNotice[], null>;
   readonly #received: Counter;
 
-  constructor(deps: SystemDeps, keys: DataKeys) {
+  constructor(deps: SystemDeps, dataKeys: DataKeys) {
     this.#deps = deps;
-    this.#keys = keys;
+    this.#dataKeys = dataKeys;
     this.#received = deps.metrics.counter(
       'caudal_rail_notices_total',
-      'Messages of rails, by what they say.',
+      'Notifications received from rails, by kind.',
     );
     this.#batcher = new Batcher({
       run: async (posts) => {
@@ -37,7 +37,7 @@ export class NoticeIntake {
           deps.signals.raise(about === 'payin' ? 'payin_notices' : 'payout_notices');
         return posts.map(() => null);
       },
-      verdict: verdictOf,
+      verdict: classifyFailure,
       groupOf: ([first]) => first?.rail ?? '',
       maxBatch: 40,
       maxQueue: 2000,
@@ -45,9 +45,9 @@ export class NoticeIntake {
     });
   }
 
-  /** Resolves when they are on disk; rejects when that is not known, and the rail sends them again. */
+  /** Resolves after the commit. Rejects when the commit failed or is unknown, so that the rail resends them. */
   async store(rail: Rail, received: readonly ReceivedNotice[]): Promise<void> {
-    const secrets = await this.#keys.of(new Set([OPERATOR_ORGANIZATION_ID]));
+    const secrets = await this.#dataKeys.load(new Set([OPERATOR_ORGANIZATION_ID]));
     const { dataKey } = secrets(OPERATOR_ORGANIZATION_ID);
     const notices = received.map(({ raw, notice }): NewNotice => {
       const id = uuidv7(this.#deps.clock.now(), this.#deps.cell);
@@ -59,7 +59,7 @@ export class NoticeIntake {
         noticeId: notice?.noticeId ?? null,
         reference: notice?.reference ?? '',
         update: notice?.update ?? { kind: 'unreadable' },
-        sealedRaw: sealNotice(dataKey, raw, OPERATOR_ORGANIZATION_ID, id),
+        encryptedRaw: encryptNotice(dataKey, raw, OPERATOR_ORGANIZATION_ID, id),
       };
     });
     await this.#batcher.submit(notices);
@@ -67,8 +67,8 @@ export class NoticeIntake {
     const unreadable = notices.filter(({ update }) => update.kind === 'unreadable').length;
     if (unreadable > 0)
       this.#deps.log.error(
-        { rail, count: unreadable },
-        'a rail sent notices that cannot be read; they are kept',
+        { code: 'rail_notice_unreadable', rail, count: unreadable },
+        'received unreadable rail notices; stored for manual review',
       );
   }
 

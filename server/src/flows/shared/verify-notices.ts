@@ -1,6 +1,6 @@
 import type { SystemDeps } from '../../deps.ts';
 import { backoffMs } from '../../kit/backoff.ts';
-import { freshToken } from '../../kit/ids.ts';
+import { newLeaseToken } from '../../kit/ids.ts';
 import { errorFields } from '../../kit/log.ts';
 import {
   concludeNotices,
@@ -18,48 +18,48 @@ export const UNANSWERED: RailAnswer<never> = {
   cause: 'the rail did not answer for this reference',
 };
 
-interface Doubts<CollectionStatus> {
+interface NoticeVerification<Status> {
   readonly about: NoticeSubject;
   readonly rail: Rail;
   readonly limit: number;
   readonly maxProcessingMs: number;
-  readonly ask: (references: readonly string[]) => Promise<readonly RailAnswer<CollectionStatus>[]>;
-  readonly apply: ApplyUpdates<CollectionStatus>;
+  readonly queryStatus: (references: readonly string[]) => Promise<readonly RailAnswer<Status>[]>;
+  readonly apply: ApplyUpdates<Status>;
 }
 
-interface Asked<CollectionStatus> {
+interface QueriedNotice<Status> {
   readonly notice: DueNotice;
-  readonly answer: RailAnswer<CollectionStatus>;
+  readonly answer: RailAnswer<Status>;
 }
 
 /**
- * Messages that were not to be expected: the rail is asked whether it stands by them.
- * @returns how many were taken; call again at once while there are any
+ * Verifies unexpected notices: queries the rail and applies the notice together with the queried status.
+ * @returns the number of processed notices; call again immediately while it is not zero
  */
-export async function verifyNotices<CollectionStatus>(
+export async function verifyNotices<Status>(
   deps: SystemDeps,
-  doubts: Doubts<CollectionStatus>,
+  verification: NoticeVerification<Status>,
 ): Promise<number> {
-  const { about, rail, limit } = doubts;
-  const leaseToken = freshToken();
+  const { about, rail, limit } = verification;
+  const leaseToken = newLeaseToken();
   const notices = await deps.system.transaction('lease unverified notices', (tx) =>
     leaseUnverifiedNotices(tx, leaseToken, about, rail, limit),
   );
   if (notices.length === 0) return 0;
-  const answers = await doubts.ask(notices.map((notice) => notice.reference));
-  const asked = notices.map((notice, index) => ({ notice, answer: answers[index] ?? UNANSWERED }));
-  await conclude(deps, doubts, asked, leaseToken).catch((error: unknown) =>
+  const answers = await verification.queryStatus(notices.map((notice) => notice.reference));
+  const queried = notices.map((notice, index) => ({ notice, answer: answers[index] ?? UNANSWERED }));
+  await conclude(deps, verification, queried, leaseToken).catch((error: unknown) =>
     isolateFailures(
       error,
-      asked,
-      (each) => conclude(deps, doubts, [each], leaseToken),
-      async ({ notice }, alone) => {
+      queried,
+      (each) => conclude(deps, verification, [each], leaseToken),
+      async ({ notice }, itemError) => {
         deps.log.error(
-          { ...errorFields(alone), noticeId: notice.id, rail },
-          'what a rail answered cannot be applied',
+          { ...errorFields(itemError), code: 'rail_status_apply_failed', noticeId: notice.id, rail },
+          'failed to apply rail status; postponed',
         );
         await deps.system.transaction('apply verified notices', (tx) =>
-          concludeNotices(tx, [askAgain(notice, POSTPONE_MS)], leaseToken),
+          concludeNotices(tx, [toRetry(notice, POSTPONE_MS)], leaseToken),
         );
       },
     ),
@@ -67,18 +67,18 @@ export async function verifyNotices<CollectionStatus>(
   return notices.length;
 }
 
-function conclude<CollectionStatus>(
+function conclude<Status>(
   deps: SystemDeps,
-  { maxProcessingMs, apply }: Doubts<CollectionStatus>,
-  asked: readonly Asked<CollectionStatus>[],
+  { maxProcessingMs, apply }: NoticeVerification<Status>,
+  queried: readonly QueriedNotice<Status>[],
   leaseToken: string,
 ): Promise<unknown> {
-  const answered = asked.flatMap(({ notice, answer }) =>
+  const answered = queried.flatMap(({ notice, answer }) =>
     answer.kind === 'yes' ? [{ notice, railStatus: answer.value }] : [],
   );
-  const silent = asked.filter(({ answer }) => answer.kind !== 'yes');
+  const unanswered = queried.filter(({ answer }) => answer.kind !== 'yes');
   const updates = answered.map(
-    ({ notice, railStatus }): RailUpdate<CollectionStatus> => ({
+    ({ notice, railStatus }): RailUpdate<Status> => ({
       rail: notice.rail,
       reference: notice.reference,
       notification: notice.update,
@@ -93,8 +93,10 @@ function conclude<CollectionStatus>(
         concludeNotices(
           tx,
           [
-            ...answered.map(({ notice }, index) => resultOf(notice, results[index] ?? 'needs_verification')),
-            ...silent.map(({ notice }) => askAgain(notice, backoffMs(notice.attempts + 1, 1000, 60_000))),
+            ...answered.map(({ notice }, index) =>
+              toNoticeResult(notice, results[index] ?? 'needs_verification'),
+            ),
+            ...unanswered.map(({ notice }) => toRetry(notice, backoffMs(notice.attempts + 1, 1000, 60_000))),
           ],
           leaseToken,
         ),
@@ -102,11 +104,11 @@ function conclude<CollectionStatus>(
   );
 }
 
-function askAgain({ organizationId, id }: DueNotice, afterMs: number): NoticeResult {
-  return { organizationId, id, outcome: null, next: { task: 'ask', afterMs } };
+function toRetry({ organizationId, id }: DueNotice, afterMs: number): NoticeResult {
+  return { organizationId, id, outcome: null, next: { task: 'verify', afterMs } };
 }
 
-function resultOf(notice: DueNotice, result: UpdateResult): NoticeResult {
-  if (result === 'needs_verification') return askAgain(notice, backoffMs(notice.attempts + 1, 1000, 10_000));
+function toNoticeResult(notice: DueNotice, result: UpdateResult): NoticeResult {
+  if (result === 'needs_verification') return toRetry(notice, backoffMs(notice.attempts + 1, 1000, 10_000));
   return { organizationId: notice.organizationId, id: notice.id, outcome: result, next: null };
 }

@@ -1,25 +1,26 @@
-import type { Underway } from '../../db/underway.ts';
+import type { ActiveTransactions } from '../../db/active-transactions.ts';
 import { uuidFloor } from '../../kit/ids.ts';
 
-/** An id is stamped before its transaction commits; within that all of a moment are usually there. */
+/** An id is assigned before its transaction commits; transactions usually commit within this time. */
 export const OVERLAP_MS = 60_000;
-/** A transaction has its number with its first write, a little after it has stamped its ids. */
-const NUMBERED_WITHIN_MS = 10_000;
+/** A transaction gets its number with its first write, up to this long after it assigned its ids. */
+const MAX_NUMBERING_DELAY_MS = 10_000;
 
 /**
- * Up to where ids are settled: no event with an earlier one can still appear. A minute is enough unless commits wait, as
- * they do for a standby that is away. So a moment is settled only when every transaction that was under way then has ended.
+ * Computes the commit horizon: no event with an earlier id can still appear. One minute is enough unless commits are
+ * delayed, for example by an unavailable standby. Therefore the horizon passes a sample time only when every transaction
+ * that was in progress at that time has ended.
  */
 export class CommitHorizon {
-  #moments: { readonly atMs: number; readonly next: bigint }[] = [];
+  #samples: { readonly atMs: number; readonly next: bigint }[] = [];
   #endedMs = 0;
 
-  /** @param underway as it was before what is up to the answer is read */
-  upTo(nowMs: number, { oldest, next }: Underway): string {
-    const open = this.#moments.findIndex((moment) => moment.next > oldest);
-    const ended = this.#moments.splice(0, open === -1 ? this.#moments.length : open);
+  /** @param underway transactions in progress, read before the events up to the returned id are read */
+  upTo(nowMs: number, { oldest, next }: ActiveTransactions): string {
+    const firstOpen = this.#samples.findIndex((sample) => sample.next > oldest);
+    const ended = this.#samples.splice(0, firstOpen === -1 ? this.#samples.length : firstOpen);
     this.#endedMs = ended.at(-1)?.atMs ?? this.#endedMs;
-    this.#moments.push({ atMs: nowMs, next });
-    return uuidFloor(Math.min(nowMs - OVERLAP_MS, this.#endedMs - NUMBERED_WITHIN_MS));
+    this.#samples.push({ atMs: nowMs, next });
+    return uuidFloor(Math.min(nowMs - OVERLAP_MS, this.#endedMs - MAX_NUMBERING_DELAY_MS));
   }
 }

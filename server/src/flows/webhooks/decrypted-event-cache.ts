@@ -1,12 +1,12 @@
 import type { Tx } from '../../db/tx.ts';
-import { openPayload } from '../../events/event.seal.ts';
-import { type SealedEvent, sealedEvents } from '../../events/event-list.store.ts';
+import { decryptPayload } from '../../events/event.encryption.ts';
+import { type EncryptedEvent, findEncryptedEvents } from '../../events/event-list.store.ts';
 import type { SecretKey } from '../../kit/crypto.ts';
 
-/** An event as it is sent. */
+/** A decrypted event, ready to send. */
 export interface DecryptedEvent {
   readonly body: Buffer;
-  /** One that somebody asked for: that it fails says nothing about the events. */
+  /** A test event: its failure does not count against the endpoint. */
   readonly test: boolean;
 }
 
@@ -15,40 +15,40 @@ interface EventId {
   readonly eventId: string;
 }
 
-/** @throws when it is not there or does not open */
-export type EventOf = (event: EventId, dataKey: SecretKey) => DecryptedEvent;
+/** @throws when the event does not exist or fails to decrypt */
+export type DecryptEvent = (event: EventId, dataKey: SecretKey) => DecryptedEvent;
 
-/** Twice so many are remembered at most, a kilobyte each. */
-const REMEMBERED = 8192;
+/** Entries per generation, about a kilobyte each; the cache holds two generations. */
+const GENERATION_SIZE = 8192;
 
 /**
- * Events that were opened lately. Most organizations with much to be told have several endpoints, each with a line of its
- * own: what one of them was just sent is neither read nor opened anew for the next.
+ * Caches recently decrypted events. Most organizations with many events have several endpoints, each with its own queue:
+ * an event sent to one endpoint is not read and decrypted again for the next.
  */
 export class DecryptedEventCache {
   #recent = new Map<string, DecryptedEvent>();
   #older = new Map<string, DecryptedEvent>();
 
-  /** Reads those that are not remembered; each is opened when it is first asked for. */
-  async read(tx: Tx, events: readonly EventId[]): Promise<EventOf> {
-    const opened = new Map<string, DecryptedEvent>();
+  /** Reads events that are not cached; each is decrypted on first use. */
+  async read(tx: Tx, events: readonly EventId[]): Promise<DecryptEvent> {
+    const decrypted = new Map<string, DecryptedEvent>();
     const missing = new Map<string, EventId>();
     for (const event of events) {
-      const key = keyOf(event);
+      const key = cacheKey(event);
       const known = this.#find(key);
-      if (known) opened.set(key, known);
+      if (known) decrypted.set(key, known);
       else missing.set(key, event);
     }
-    const rows = await sealedEvents(tx, [...missing.values()]);
-    const sealed = new Map(rows.map((row) => [keyOf({ ...row, eventId: row.id }), row]));
+    const rows = await findEncryptedEvents(tx, [...missing.values()]);
+    const encrypted = new Map(rows.map((row) => [cacheKey({ ...row, eventId: row.id }), row]));
     return (event, dataKey) => {
-      const key = keyOf(event);
-      const known = opened.get(key);
+      const key = cacheKey(event);
+      const known = decrypted.get(key);
       if (known) return known;
-      const found = sealed.get(key);
-      if (!found) throw new Error('there is no such event');
-      const fresh = open(found, dataKey);
-      opened.set(key, fresh);
+      const found = encrypted.get(key);
+      if (!found) throw new Error('event not found');
+      const fresh = decryptEvent(found, dataKey);
+      decrypted.set(key, fresh);
       this.#remember(key, fresh);
       return fresh;
     };
@@ -63,7 +63,7 @@ export class DecryptedEventCache {
   }
 
   #remember(key: string, event: DecryptedEvent): void {
-    if (this.#recent.size >= REMEMBERED) {
+    if (this.#recent.size >= GENERATION_SIZE) {
       this.#older = this.#recent;
       this.#recent = new Map();
     }
@@ -71,10 +71,13 @@ export class DecryptedEventCache {
   }
 }
 
-function open({ organizationId, id, resource, payload }: SealedEvent, dataKey: SecretKey): DecryptedEvent {
-  return { body: openPayload(dataKey, payload, organizationId, id), test: resource === 'webhook' };
+function decryptEvent(
+  { organizationId, id, resource, payload }: EncryptedEvent,
+  dataKey: SecretKey,
+): DecryptedEvent {
+  return { body: decryptPayload(dataKey, payload, organizationId, id), test: resource === 'webhook' };
 }
 
-function keyOf({ organizationId, eventId }: EventId): string {
+function cacheKey({ organizationId, eventId }: EventId): string {
   return `${organizationId}/${eventId}`;
 }

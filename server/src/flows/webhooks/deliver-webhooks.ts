@@ -1,8 +1,8 @@
-import { isPassing, verdictOf } from '../../db/failures.ts';
+import { classifyFailure, isTransient } from '../../db/failures.ts';
 import type { SystemDeps } from '../../deps.ts';
 import { Batcher } from '../../kit/batch/batcher.ts';
 import { monotonicMs, realTime } from '../../kit/clock.ts';
-import { freshToken } from '../../kit/ids.ts';
+import { newLeaseToken } from '../../kit/ids.ts';
 import { errorFields } from '../../kit/log.ts';
 import type { Counter } from '../../kit/metrics.ts';
 import type { DataKeys } from '../../organizations/data-keys.ts';
@@ -10,10 +10,11 @@ import type { OrganizationSecrets } from '../../organizations/organization.ts';
 import {
   type AttemptResult,
   type DueDelivery,
+  readDueDeliveries,
   recordAttempts,
-  takeDeliveries,
 } from '../../webhooks/delivery.store.ts';
 import { disableEndpoints } from '../../webhooks/endpoint.store.ts';
+import type { DisabledReason } from '../../webhooks/endpoint.ts';
 import {
   type EndpointQueue,
   leaseQueues,
@@ -23,59 +24,66 @@ import {
 } from '../../webhooks/queue.store.ts';
 import type { SendResult, WebhookSender } from '../../webhooks/sending/webhook-sender.ts';
 import { signatureHeaders } from '../../webhooks/signature.ts';
-import { type DecryptedEvent, DecryptedEventCache, type EventOf } from './decrypted-event-cache.ts';
+import { type DecryptEvent, type DecryptedEvent, DecryptedEventCache } from './decrypted-event-cache.ts';
 import { DeliveryConcurrency, type Slot } from './delivery-concurrency.ts';
-import { givenUp, judged, postpone, restMs, type Sent, sentOf } from './delivery-outcome.ts';
-import { type Target, targetOf } from './webhook-target.ts';
+import {
+  expiredResult,
+  postponedResult,
+  restMs,
+  type SendOutcome,
+  toBatchResult,
+  toSendOutcome,
+} from './delivery-outcome.ts';
+import { decryptTarget, type Target } from './webhook-target.ts';
 
-/** In one statement. */
+/** Queues leased by one statement. */
 const MAX_LEASED = 256;
 /**
- * So many of one line in a turn, then the others have theirs: few at first, so that an event alone does not wait for
- * hundreds of lines of which nobody knew yet that much is in them.
+ * Deliveries per batch of one queue. It is small until the queue is known to be backlogged, so that a single event does
+ * not wait for large batches of hundreds of other queues.
  */
 const BATCH_SIZE = 10;
 const BACKLOGGED_BATCH_SIZE = 100;
-/** So many of them at once when all goes well. */
-const SENDS_AT_ONCE = 10;
-/** After that a turn begins no more: with the longest answer and the writing down it must end within its claim. */
-const BEGIN_WITHIN_MS = 8000;
-/** A line that cannot be read waits for somebody to look into it. */
+/** Concurrent sends per queue while the endpoint accepts deliveries. */
+const MAX_CONCURRENT_SENDS = 10;
+/** A batch starts no send after this: with the slowest response and the recording it must end within its lease. */
+const START_SENDS_WITHIN_MS = 8000;
+/** Delay of a queue or delivery that fails to decrypt: an operator has to fix the cause. */
 const POSTPONE_MS = 600_000;
-/** Without one success for so long an endpoint is disabled. */
-const GIVEN_UP_AFTER_SECONDS = 5 * 86_400;
+/** An endpoint is disabled after this long without a success. */
+const DISABLE_AFTER_SECONDS = 5 * 86_400;
 
-/** Lines taken together. */
-interface Claim {
+/** Queues leased together. */
+interface Lease {
   readonly token: string;
   readonly secrets: (organizationId: string) => OrganizationSecrets;
-  readonly eventOf: EventOf;
+  readonly decryptEvent: DecryptEvent;
 }
 
-interface Turn {
+interface Batch {
   readonly results: readonly AttemptResult[];
   readonly release: QueueRelease;
-  readonly sealedAddress: Buffer;
-  /** It said that it is there no more. */
+  readonly encryptedUrl: Buffer;
+  /** The endpoint responded 410 Gone. */
   readonly gone: boolean;
 }
 
 /**
- * Delivers events. It takes lines, one for each endpoint, and works each by itself: an endpoint that hangs or fails delays
- * only its own. That an event was received is written down after it was; whatever dies in between leaves it to be sent again,
- * under the same id.
+ * Delivers events. It leases the queues of endpoints and processes each independently: an endpoint that hangs or fails
+ * delays only its own queue. The result is recorded after the send, so a crash in between causes a duplicate delivery with
+ * the same event id.
  */
 export class WebhookDeliverer {
   readonly #deps: SystemDeps;
   readonly #keys: DataKeys;
   readonly #sender: WebhookSender;
-  readonly #opened = new DecryptedEventCache();
-  readonly #recorder: Batcher<Turn, null>;
+  readonly #events = new DecryptedEventCache();
+  readonly #recorder: Batcher<Batch, null>;
   readonly #attempts: Counter;
   readonly #disabled: Counter;
-  readonly #turns = new Set<Promise<void>>();
-  readonly #places = new DeliveryConcurrency(() => this.#goOn());
-  #claiming: Promise<number> | null = null;
+  readonly #batches = new Set<Promise<void>>();
+  readonly #concurrency = new DeliveryConcurrency(() => this.#workInBackground());
+  #leasing: Promise<number> | null = null;
   #woken = false;
   #closed = false;
 
@@ -84,220 +92,234 @@ export class WebhookDeliverer {
     this.#keys = keys;
     this.#sender = sender;
     this.#recorder = new Batcher({
-      run: async (turns) => {
-        await this.#record(turns);
-        return turns.map(() => null);
+      run: async (batches) => {
+        await this.#record(batches);
+        return batches.map(() => null);
       },
-      verdict: verdictOf,
+      verdict: classifyFailure,
       groupOf: ({ release }) => release.endpointId,
       maxBatch: 100,
       maxQueue: 10_000,
-      // One that waits for a replay of the same deliveries does not hold up the others.
+      // A batch that waits for a replay of the same deliveries does not delay the others.
       lanes: 2,
       retryWithinMs: 10_000,
     });
     this.#attempts = deps.metrics.counter(
       'caudal_webhook_attempts_total',
-      'Attempts to deliver an event, by what came of them.',
+      'Webhook delivery attempts, by result.',
     );
     this.#disabled = deps.metrics.counter(
       'caudal_webhook_endpoints_disabled_total',
-      'Endpoints that were disabled because nothing reached them.',
+      'Webhook endpoints disabled by the service because deliveries failed.',
     );
     deps.metrics.gauge(
       'caudal_webhook_deliveries_in_flight',
-      'Lines that are being worked.',
-      () => this.#places.taken,
+      'Endpoint queues with a batch in progress.',
+      () => this.#concurrency.taken,
     );
     deps.metrics.gauge(
       'caudal_webhook_endpoints_slow',
-      'Of them, those that have waited for an answer for more than a second.',
-      () => this.#places.slow,
+      'Endpoint queues in progress that have waited more than one second for a response.',
+      () => this.#concurrency.slow,
     );
     deps.metrics.gauge(
       'caudal_webhook_deliveries_in_flight_limit',
-      'Lines that may be worked at once beside the slow ones: fewer while the process is busy.',
-      () => this.#places.limit,
+      'Maximum endpoint queues in progress, excluding slow ones; it decreases while the event loop is late.',
+      () => this.#concurrency.limit,
     );
   }
 
-  /** Whether lines are being worked: one may be due again when its turn ends. */
+  /** Whether batches are in progress: a queue may be due again when its batch ends. */
   get active(): boolean {
-    return this.#places.taken > 0;
+    return this.#concurrency.taken > 0;
   }
 
-  /** @returns how many lines were taken; call again at once while there are any */
+  /** @returns the number of leased queues; call again immediately while it is positive */
   work(): Promise<number> {
-    this.#claiming ??= this.#claim().finally(() => {
-      this.#claiming = null;
+    this.#leasing ??= this.#leaseDue().finally(() => {
+      this.#leasing = null;
       if (this.#woken) this.wake();
     });
-    return this.#claiming;
+    return this.#leasing;
   }
 
-  /** Something was put into lines: somebody looks at once, or as soon as whoever is looking has done so. */
+  /** Called after deliveries were added: leases due queues now, or again after the lease in progress. */
   wake(): void {
-    this.#woken = this.#claiming !== null;
-    if (!this.#woken) this.#goOn();
+    this.#woken = this.#leasing !== null;
+    if (!this.#woken) this.#workInBackground();
   }
 
   async close(): Promise<void> {
     this.#closed = true;
-    await this.#claiming?.catch(() => undefined);
-    await Promise.all(this.#turns);
+    await this.#leasing?.catch(() => undefined);
+    await Promise.all(this.#batches);
     await this.#recorder.close();
     this.#sender.close();
   }
 
-  async #claim(): Promise<number> {
-    const free = this.#places.free();
+  async #leaseDue(): Promise<number> {
+    const free = this.#concurrency.free();
     const limit = Math.min(MAX_LEASED, free.queues);
     if (this.#closed || limit === 0) return 0;
-    const leaseToken = freshToken();
-    const { queues, deliveries, eventOf } = await this.#deps.system.transaction(
+    const leaseToken = newLeaseToken();
+    const { queues, deliveries, decryptEvent } = await this.#deps.system.transaction(
       'lease queues',
       async (tx) => {
         const queues = await leaseQueues(tx, leaseToken, limit, Math.min(limit, free.failing));
-        const deliveries = await takeDeliveries(tx, queues.map(withMost));
-        const due = deliveries.filter(({ over }) => !over);
-        return { queues, deliveries, eventOf: await this.#opened.read(tx, due) };
+        const deliveries = await readDueDeliveries(
+          tx,
+          queues.map((queue) => ({ ...queue, limit: batchSize(queue) })),
+        );
+        const due = deliveries.filter(({ expired }) => !expired);
+        return { queues, deliveries, decryptEvent: await this.#events.read(tx, due) };
       },
     );
-    this.#places.found(queues.length, limit);
+    this.#concurrency.leased(queues.length, limit);
     if (queues.length === 0) return 0;
-    const secrets = await this.#keys.of(new Set(queues.map((queue) => queue.organizationId)));
-    const byLine = Map.groupBy(deliveries, ({ endpointId }) => endpointId);
-    const claim = { token: leaseToken, secrets, eventOf };
-    for (const queue of queues) this.#begin(queue, byLine.get(queue.endpointId) ?? [], claim);
+    const secrets = await this.#keys.load(new Set(queues.map((queue) => queue.organizationId)));
+    const byQueue = Map.groupBy(deliveries, ({ endpointId }) => endpointId);
+    const lease = { token: leaseToken, secrets, decryptEvent };
+    for (const queue of queues) this.#start(queue, byQueue.get(queue.endpointId) ?? [], lease);
     return queues.length;
   }
 
-  #begin(queue: EndpointQueue, deliveries: readonly DueDelivery[], claim: Claim): void {
-    const place = this.#places.take(queue.failures > 0);
-    const turn = this.#take(queue, deliveries, claim, place).then((full) => {
-      this.#turns.delete(turn);
-      place.leave();
-      // Otherwise nobody waits, and the next round is soon enough.
-      if (full) this.#goOn();
+  #start(queue: EndpointQueue, deliveries: readonly DueDelivery[], lease: Lease): void {
+    const slot = this.#concurrency.acquire(queue.failures > 0);
+    const batch = this.#process(queue, deliveries, lease, slot).then((full) => {
+      this.#batches.delete(batch);
+      slot.release();
+      // Otherwise the queue is empty and the next poll is soon enough.
+      if (full) this.#workInBackground();
     });
-    this.#turns.add(turn);
+    this.#batches.add(batch);
   }
 
-  #goOn(): void {
+  #workInBackground(): void {
     if (!this.#closed) void this.work().catch(() => undefined);
   }
 
-  /** @returns whether the line may have more; never throws */
-  async #take(
+  /** Sends a batch and records it. @returns whether the queue may have more due deliveries; never throws */
+  async #process(
     queue: EndpointQueue,
     deliveries: readonly DueDelivery[],
-    claim: Claim,
-    place: Slot,
+    lease: Lease,
+    slot: Slot,
   ): Promise<boolean> {
     try {
-      const turn = await this.#turn(queue, deliveries, claim, place);
-      await this.#recorder.submit(turn);
-      return turn.release.full;
+      const batch = await this.#sendBatch(queue, deliveries, lease, slot);
+      await this.#recorder.submit(batch);
+      return batch.release.full;
     } catch (error) {
-      // Its claim runs out, and all of it is sent again.
-      if (!isPassing(error))
-        this.#deps.log.error({ ...errorFields(error) }, 'what came of deliveries could not be written down');
+      // The lease expires and the whole batch is sent again.
+      if (!isTransient(error))
+        this.#deps.log.error(
+          { code: 'webhook_result_recording_failed', ...errorFields(error) },
+          'failed to record webhook delivery results; the batch will be sent again',
+        );
       return false;
     }
   }
 
-  async #turn(
+  async #sendBatch(
     queue: EndpointQueue,
     deliveries: readonly DueDelivery[],
-    claim: Claim,
-    place: Slot,
-  ): Promise<Turn> {
+    lease: Lease,
+    slot: Slot,
+  ): Promise<Batch> {
     const { organizationId, endpointId } = queue;
-    const released = (restMs: number, result: QueueRelease['result'], full = false): QueueRelease => ({
+    const release = (restMs: number, result: QueueRelease['result'], full = false): QueueRelease => ({
       organizationId,
       endpointId,
-      leaseToken: claim.token,
+      leaseToken: lease.token,
       restMs,
       result,
       full,
     });
     let target: Target;
     try {
-      target = targetOf(queue, claim.secrets(organizationId));
+      target = decryptTarget(queue, lease.secrets(organizationId));
     } catch (error) {
-      this.#deps.log.error({ ...errorFields(error), organizationId }, 'a webhook endpoint does not open');
+      this.#deps.log.error(
+        {
+          code: 'webhook_endpoint_decrypt_failed',
+          ...errorFields(error),
+          organizationId,
+          webhookEndpointId: endpointId,
+        },
+        'failed to decrypt webhook endpoint; its queue is postponed',
+      );
       return {
         results: [],
-        release: released(POSTPONE_MS, 'none'),
-        sealedAddress: queue.sealedAddress,
+        release: release(POSTPONE_MS, 'none'),
+        encryptedUrl: queue.encryptedUrl,
         gone: false,
       };
     }
-    const over = deliveries.filter((delivery) => delivery.over).map(givenUp);
-    const due = deliveries.filter((delivery) => !delivery.over);
-    const { sent, unsent } = await this.#sendAll(due, target, claim, place);
+    const expired = deliveries.filter((delivery) => delivery.expired).map(expiredResult);
+    const due = deliveries.filter((delivery) => !delivery.expired);
+    const { sent, unsent } = await this.#sendAll(due, target, lease, slot);
     const failed = sent.length > 0 && sent.every(({ received }) => !received);
-    const full = !failed && deliveries.length === mostOf(queue);
+    const full = !failed && deliveries.length === batchSize(queue);
     return {
-      results: [...over, ...unsent, ...sent.map(({ result }) => result)],
-      release: released(failed ? restMs(queue, sent) : 0, judged(sent), full),
-      sealedAddress: queue.sealedAddress,
+      results: [...expired, ...unsent, ...sent.map(({ result }) => result)],
+      release: release(failed ? restMs(queue, sent) : 0, toBatchResult(sent), full),
+      encryptedUrl: queue.encryptedUrl,
       gone: sent.some(({ result }) => result.attempt?.statusCode === 410),
     };
   }
 
   /**
-   * One, and with each that is received one more beside it, in order; after the first that fails no more are begun. So an
-   * endpoint that hangs has one request open, and one that answers soon has ten.
+   * Starts with one worker and adds one after each accepted delivery; after the first failure no send is started. So a
+   * hanging endpoint has one open request and a fast one has ten.
    */
   async #sendAll(
     due: readonly DueDelivery[],
     target: Target,
-    claim: Claim,
-    place: Slot,
-  ): Promise<{ readonly sent: readonly Sent[]; readonly unsent: readonly AttemptResult[] }> {
-    const sent: Sent[] = [];
+    lease: Lease,
+    slot: Slot,
+  ): Promise<{ readonly sent: readonly SendOutcome[]; readonly unsent: readonly AttemptResult[] }> {
+    const sent: SendOutcome[] = [];
     const unsent: AttemptResult[] = [];
-    const queue = [...due];
-    const until = monotonicMs() + BEGIN_WITHIN_MS;
+    const pending = [...due];
+    const deadline = monotonicMs() + START_SENDS_WITHIN_MS;
     let failing = false;
     let workers = 1;
     const worker = async (): Promise<void> => {
-      const beside: Promise<void>[] = [];
-      while (!failing && !this.#closed && monotonicMs() < until) {
-        const next = queue.shift();
+      const started: Promise<void>[] = [];
+      while (!failing && !this.#closed && monotonicMs() < deadline) {
+        const next = pending.shift();
         if (!next) break;
-        const event = this.#eventOf(next, claim);
+        const event = this.#decrypt(next, lease);
         if (event === null) {
-          unsent.push(postpone(next, POSTPONE_MS));
+          unsent.push(postponedResult(next, POSTPONE_MS));
           continue;
         }
         const startedAt = monotonicMs();
-        const answer = await this.#send(next, event.body, target);
-        place.progress();
-        const outcome = sentOf(next, answer, startedAt, event.test, target.sealAnswer);
+        const sendResult = await this.#send(next, event.body, target);
+        slot.progress();
+        const outcome = toSendOutcome(next, sendResult, startedAt, event.test, target.encryptResponse);
         sent.push(outcome);
         failing ||= !outcome.received;
-        if (outcome.received && queue.length > 0 && workers < SENDS_AT_ONCE) {
+        if (outcome.received && pending.length > 0 && workers < MAX_CONCURRENT_SENDS) {
           workers += 1;
-          beside.push(worker());
+          started.push(worker());
         }
       }
-      await Promise.all(beside);
+      await Promise.all(started);
     };
     await worker();
     return { sent, unsent };
   }
 
-  /** One that is not there or does not open stops no other; somebody must look into it. */
-  #eventOf(delivery: DueDelivery, claim: Claim): DecryptedEvent | null {
+  /** Returns null for a missing or undecryptable event, so that it does not block the other deliveries. */
+  #decrypt(delivery: DueDelivery, lease: Lease): DecryptedEvent | null {
     const { organizationId, eventId } = delivery;
     try {
-      return claim.eventOf(delivery, claim.secrets(organizationId).dataKey);
+      return lease.decryptEvent(delivery, lease.secrets(organizationId).dataKey);
     } catch (error) {
       this.#deps.log.error(
-        { ...errorFields(error), organizationId, event: eventId },
-        'an event does not open, and cannot be delivered',
+        { code: 'event_decrypt_failed', ...errorFields(error), organizationId, event: eventId },
+        'failed to decrypt event payload; delivery postponed',
       );
       return null;
     }
@@ -305,7 +327,7 @@ export class WebhookDeliverer {
 
   async #send(delivery: DueDelivery, body: Buffer, target: Target): Promise<SendResult> {
     const signature = signatureHeaders({ id: delivery.eventId, timestamp: realTime(), body }, target.secrets);
-    const answer = await this.#sender.send({
+    const sendResult = await this.#sender.send({
       url: target.url,
       headers: {
         ...(target.staticHeader ? { [target.staticHeader.name]: target.staticHeader.value } : {}),
@@ -316,51 +338,51 @@ export class WebhookDeliverer {
       body,
     });
     this.#attempts.add({
-      result: answer.kind === 'answered' ? `${Math.floor(answer.status / 100)}xx` : answer.reason,
+      result: sendResult.kind === 'answered' ? `${Math.floor(sendResult.status / 100)}xx` : sendResult.reason,
     });
-    return answer;
+    return sendResult;
   }
 
-  async #record(turns: readonly Turn[]): Promise<void> {
+  async #record(batches: readonly Batch[]): Promise<void> {
     const disabled = await this.#deps.system.transaction('record deliveries', async (tx) => {
       await recordAttempts(
         tx,
-        turns.flatMap((turn) => turn.results),
+        batches.flatMap((batch) => batch.results),
         monotonicMs(),
       );
       const failing = await releaseQueues(
         tx,
-        turns.map((turn) => turn.release),
+        batches.map((batch) => batch.release),
       );
-      const givenUp = new Set(
+      const failedTooLong = new Set(
         failing
-          .filter(({ failingSeconds }) => failingSeconds >= GIVEN_UP_AFTER_SECONDS)
+          .filter(({ failingSeconds }) => failingSeconds >= DISABLE_AFTER_SECONDS)
           .map(({ endpointId }) => endpointId),
       );
-      const useless = turns.flatMap(({ release: { organizationId, endpointId }, sealedAddress, gone }) => {
-        const reason = gone ? 'gone' : givenUp.has(endpointId) ? 'no_success_5d' : null;
-        return reason === null ? [] : [{ organizationId, id: endpointId, sealedAddress, reason }];
+      const toDisable = batches.flatMap(({ release: { organizationId, endpointId }, encryptedUrl, gone }) => {
+        const reason: DisabledReason | null = gone
+          ? 'gone'
+          : failedTooLong.has(endpointId)
+            ? 'no_success_5d'
+            : null;
+        return reason === null ? [] : [{ organizationId, id: endpointId, encryptedUrl, reason }];
       });
-      const disabled = await disableEndpoints(tx, useless);
+      const disabled = await disableEndpoints(tx, toDisable);
       await pauseQueues(tx, disabled);
       return disabled;
     });
     for (const { organizationId, id, reason } of disabled) {
       this.#disabled.add({});
       this.#deps.log.error(
-        { organizationId, webhookEndpointId: id, reason },
-        'A WEBHOOK ENDPOINT WAS DISABLED: its events are held until it is enabled again',
+        { code: 'webhook_endpoint_disabled', organizationId, webhookEndpointId: id, reason },
+        'disabled webhook endpoint; its deliveries stay pending until it is enabled again',
       );
     }
   }
 }
 
-/** A line that fails is tried with one delivery at a time. */
-function mostOf({ failures, backlogged }: EndpointQueue): number {
+/** A failing queue sends one delivery at a time. */
+function batchSize({ failures, backlogged }: EndpointQueue): number {
   if (failures > 0) return 1;
   return backlogged ? BACKLOGGED_BATCH_SIZE : BATCH_SIZE;
-}
-
-function withMost(queue: EndpointQueue) {
-  return { ...queue, limit: mostOf(queue) };
 }

@@ -1,43 +1,43 @@
 import { monotonicMs } from '../../kit/clock.ts';
 import { EventLoopDelay } from '../../kit/event-loop-delay.ts';
 
-/** Lines a process works at the same time. */
-const MOST = 1024;
-const LEAST = 24;
-/** Those known to fail have a share and no more, so that however many there are the others have places. */
-const MOST_FAILING = 256;
-/** Those that wait for an answer. They cost little but a connection. */
-const MOST_SLOW = 4096;
+/** Bounds of the number of queues a process works on at once. */
+const MAX_QUEUES = 1024;
+const MIN_QUEUES = 24;
+/** Failing queues have a limited share, so that they never take all slots. */
+const MAX_FAILING = 256;
+/** Queues that wait for a response. They cost little more than a connection. */
+const MAX_SLOW = 4096;
 const SLOW_AFTER_MS = 1000;
 const ADJUST_EVERY_MS = 100;
-/** What is ready waits so long for the process: it has more at once than it can do. */
-const LATE_MS = 20;
+/** Event loop delay above which the process is overloaded. */
+const OVERLOADED_DELAY_MS = 20;
 
 export interface Slot {
-  /** An answer came: it is not waiting. */
+  /** A response arrived: the queue is not slow. */
   progress(): void;
-  leave(): void;
+  release(): void;
 }
 
 /**
- * How many lines are worked at once: as many as the process can do without any of them waiting for it. More would make
- * answers that are there look late, and a merchant's single event wait in one crowd with everybody's thousands.
+ * Limits how many queues are worked on at once, adaptively: as many as the process handles without event loop delay. More
+ * would make responses look late, and a single event would compete with the thousands of other merchants.
  *
- * A turn in which nothing came for a second gives its place up to another: thousands of endpoints may begin to hang
- * together before anybody knows which.
+ * A batch without a response for one second releases its slot to another queue: thousands of endpoints may start to hang
+ * at the same time before their failures are known.
  */
 export class DeliveryConcurrency {
   readonly #delay = new EventLoopDelay();
   readonly #onFree: () => void;
-  #limit = 8 * LEAST;
-  #judgedAt = monotonicMs();
+  #limit = 8 * MIN_QUEUES;
+  #adjustedAt = monotonicMs();
   #taken = 0;
   #failing = 0;
   #slow = 0;
-  /** Lines wait for a place. */
-  #crowded = false;
+  /** Due queues are waiting for a slot. */
+  #saturated = false;
 
-  /** @param onFree there is a place, and somebody waited for one */
+  /** @param onFree called when a slot becomes free while queues are waiting */
   constructor(onFree: () => void) {
     this.#onFree = onFree;
   }
@@ -54,23 +54,23 @@ export class DeliveryConcurrency {
     return Math.floor(this.#limit);
   }
 
-  /** How many more may be begun, and how many of those that fail. */
+  /** How many more queues may start, and how many of them may be failing ones. */
   free(): { readonly queues: number; readonly failing: number } {
-    this.#judge();
+    this.#adjustLimit();
     const queues = Math.max(0, this.limit - (this.#taken - this.#slow));
-    this.#crowded = queues === 0;
-    return { queues, failing: Math.max(0, Math.min(queues, MOST_FAILING - this.#failing)) };
+    this.#saturated = queues === 0;
+    return { queues, failing: Math.max(0, Math.min(queues, MAX_FAILING - this.#failing)) };
   }
 
-  /** Fewer were found than there were places for, or as many. */
-  found(queues: number, asked: number): void {
-    if (queues >= asked) this.#crowded = true;
+  /** Reports how many queues were leased: as many as requested means that more may be waiting. */
+  leased(queues: number, requested: number): void {
+    if (queues >= requested) this.#saturated = true;
   }
 
-  take(failing: boolean): Slot {
+  acquire(failing: boolean): Slot {
     let slow = false;
     const setSlow = (now: boolean) => {
-      if (now === slow || (now && this.#slow >= MOST_SLOW)) return;
+      if (now === slow || (now && this.#slow >= MAX_SLOW)) return;
       slow = now;
       this.#slow += now ? 1 : -1;
       if (now) this.#freed();
@@ -83,7 +83,7 @@ export class DeliveryConcurrency {
         setSlow(false);
         timer.refresh();
       },
-      leave: () => {
+      release: () => {
         clearTimeout(timer);
         setSlow(false);
         this.#taken -= 1;
@@ -94,14 +94,14 @@ export class DeliveryConcurrency {
   }
 
   #freed(): void {
-    if (this.#crowded) this.#onFree();
+    if (this.#saturated) this.#onFree();
   }
 
-  #judge(): void {
+  #adjustLimit(): void {
     const now = monotonicMs();
-    if (now - this.#judgedAt < ADJUST_EVERY_MS) return;
-    this.#judgedAt = now;
-    if (this.#delay.takeMs() > LATE_MS) this.#limit = Math.max(LEAST, this.#limit * 0.8);
-    else if (this.#crowded) this.#limit = Math.min(MOST, this.#limit * 1.25);
+    if (now - this.#adjustedAt < ADJUST_EVERY_MS) return;
+    this.#adjustedAt = now;
+    if (this.#delay.takeMs() > OVERLOADED_DELAY_MS) this.#limit = Math.max(MIN_QUEUES, this.#limit * 0.8);
+    else if (this.#saturated) this.#limit = Math.min(MAX_QUEUES, this.#limit * 1.25);
   }
 }

@@ -4,80 +4,80 @@ import { retryDelayMs } from '../../webhooks/retry-schedule.ts';
 import type { SendResult } from '../../webhooks/sending/webhook-sender.ts';
 import type { Target } from './webhook-target.ts';
 
-const LONGEST_REST_MS = 60_000;
-/** An endpoint may ask for more with `Retry-After`, and does for all its events. */
-const LONGEST_ASKED_REST_MS = 300_000;
+const MAX_REST_MS = 60_000;
+/** Limit for `Retry-After`, which applies to all events of the endpoint. */
+const MAX_RETRY_AFTER_MS = 300_000;
 
-/** What came of sending an event. */
-export interface Sent {
+/** Outcome of sending one event. */
+export interface SendOutcome {
   readonly result: AttemptResult;
   readonly received: boolean;
-  /** One that somebody asked for. */
+  /** A test event. */
   readonly test: boolean;
   readonly retryAfterSeconds: number | null;
 }
 
-export function sentOf(
+export function toSendOutcome(
   delivery: DueDelivery,
-  answer: SendResult,
+  sendResult: SendResult,
   startedAtMs: number,
   test: boolean,
-  sealAnswer: Target['sealAnswer'],
-): Sent {
+  encryptResponse: Target['encryptResponse'],
+): SendOutcome {
   const number = delivery.attempts + 1;
-  const received = isReceived(answer);
+  const received = isReceived(sendResult);
   const [statusCode, firstBytes, retryAfterSeconds] =
-    answer.kind === 'answered'
-      ? [answer.status, answer.firstBytes, answer.retryAfterSeconds]
+    sendResult.kind === 'answered'
+      ? [sendResult.status, sendResult.firstBytes, sendResult.retryAfterSeconds]
       : [null, '', null];
   return {
     received,
     test,
     retryAfterSeconds,
     result: {
-      ...idOf(delivery),
+      ...deliveryId(delivery),
       attempt: {
         number,
         startedAtMs,
         statusCode,
-        durationMs: answer.durationMs,
-        error: answer.kind === 'failed' ? answer.reason : null,
-        sealedAnswer: firstBytes === '' ? null : sealAnswer(firstBytes),
+        durationMs: sendResult.durationMs,
+        error: sendResult.kind === 'failed' ? sendResult.reason : null,
+        encryptedResponse: firstBytes === '' ? null : encryptResponse(firstBytes),
       },
       status: received ? 'DELIVERED' : 'PENDING',
-      againAfterMs: received ? null : retryDelayMs(number - delivery.attemptsBefore, retryAfterSeconds),
+      retryAfterMs: received ? null : retryDelayMs(number - delivery.attemptsBefore, retryAfterSeconds),
     },
   };
 }
 
-/** Any 2xx. */
-function isReceived(answer: SendResult): boolean {
-  return answer.kind === 'answered' && answer.status >= 200 && answer.status < 300;
+/** Any 2xx status acknowledges the event. */
+function isReceived(sendResult: SendResult): boolean {
+  return sendResult.kind === 'answered' && sendResult.status >= 200 && sendResult.status < 300;
 }
 
-/** Its time was over before it could be sent. */
-export function givenUp(delivery: DueDelivery): AttemptResult {
-  return { ...idOf(delivery), attempt: null, status: 'FAILED', againAfterMs: null };
+/** `give_up_at` passed before the delivery was sent. */
+export function expiredResult(delivery: DueDelivery): AttemptResult {
+  return { ...deliveryId(delivery), attempt: null, status: 'FAILED', retryAfterMs: null };
 }
 
-/** It was not sent, and is looked at again later. */
-export function postpone(delivery: DueDelivery, againAfterMs: number): AttemptResult {
-  return { ...idOf(delivery), attempt: null, status: 'PENDING', againAfterMs };
+/** The delivery was not sent and is retried later. */
+export function postponedResult(delivery: DueDelivery, retryAfterMs: number): AttemptResult {
+  return { ...deliveryId(delivery), attempt: null, status: 'PENDING', retryAfterMs };
 }
 
-function idOf({ organizationId, endpointId, eventId, replays }: DueDelivery) {
+function deliveryId({ organizationId, endpointId, eventId, replays }: DueDelivery) {
   return { organizationId, endpointId, eventId, replays };
 }
 
-/** What a turn says about its endpoint. A test that fails says nothing: nobody was to be told of anything. */
-export function judged(sent: readonly Sent[]): QueueRelease['result'] {
+/** Result of a batch for the health of its endpoint. A failed test event does not count as a failure. */
+export function toBatchResult(sent: readonly SendOutcome[]): QueueRelease['result'] {
   if (sent.some(({ received }) => received)) return 'success';
   return sent.some(({ test }) => !test) ? 'failure' : 'none';
 }
 
-/** Of a line whose turn failed: longer with each failure in a row, and as long as its endpoint asked for. */
-export function restMs({ failures }: EndpointQueue, sent: readonly Sent[]): number {
-  const ours = Math.min(LONGEST_REST_MS, 1000 * 2 ** Math.min(failures, 10));
-  const theirs = 1000 * Math.max(...sent.map(({ retryAfterSeconds }) => retryAfterSeconds ?? 0));
-  return Math.max(ours, Math.min(LONGEST_ASKED_REST_MS, theirs));
+/** Delay of a queue after a failed batch: it grows with consecutive failures and respects `Retry-After`. */
+export function restMs({ failures }: EndpointQueue, sent: readonly SendOutcome[]): number {
+  const backoffMs = Math.min(MAX_REST_MS, 1000 * 2 ** Math.min(failures, 10));
+  const requestedMs = 1000 * Math.max(...sent.map(({ retryAfterSeconds }) => retryAfterSeconds ?? 0));
+  return Math.max(backoffMs, Math.min(MAX_RETRY_AFTER_MS, requestedMs));
 }

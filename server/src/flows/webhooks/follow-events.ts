@@ -1,65 +1,65 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { transactionsUnderway } from '../../db/underway.ts';
+import { readActiveTransactions } from '../../db/active-transactions.ts';
 import type { Deps } from '../../deps.ts';
-import { eventIdsSince, eventsOfIds } from '../../events/event-list.store.ts';
+import { findEventsByIds, listEventIdsAfter } from '../../events/event-list.store.ts';
 import { monotonicMs } from '../../kit/clock.ts';
 import { ApiError } from '../../kit/errors.ts';
 import { uuidFloor, uuidMs, uuidv7 } from '../../kit/ids.ts';
 import type { Principal } from '../../organizations/organization.ts';
 import { CommitHorizon, OVERLAP_MS } from './commit-horizon.ts';
-import { eventOf, type RecordedEvent } from './read-events.ts';
+import { type RecordedEvent, recordedEventFromRow } from './read-events.ts';
 
-const LOOK_EVERY_MS = 500;
-/** Whoever has many events is looked after less often: a stream takes a tenth of a core at most. */
+const POLL_EVERY_MS = 500;
+/** A stream with many events polls less often: it uses at most a tenth of a core. */
 const REST_FACTOR = 9;
-const IDS_AT_ONCE = 2000;
-const EVENTS_AT_ONCE = 100;
-/** An empty answer in between: the client knows that the stream lives, and we that the client does. */
-const SIGN_OF_LIFE_MS = 15_000;
-/** Then it ends, in order, and is resumed under a credential that is looked at anew. */
-const LIFE_MS = 600_000;
-const MOST_OF_ORGANIZATION = 10;
-const MOST = 500;
+const ID_PAGE_SIZE = 2000;
+const EVENT_PAGE_SIZE = 100;
+/** Interval of empty messages, by which client and server detect a dead connection. */
+const HEARTBEAT_MS = 15_000;
+/** The stream ends after this, and the client resumes with a credential that is checked again. */
+const MAX_DURATION_MS = 600_000;
+const MAX_STREAMS_PER_ORGANIZATION = 10;
+const MAX_STREAMS = 500;
 
-export interface Followed {
-  /** The last event the client has; null: from now on. */
+export interface StreamOptions {
+  /** The last event the client received; null: only new events. */
   readonly after: string | null;
-  /** Only events of this name. */
+  /** Only events of this type; null: all. */
   readonly event: string | null;
-  /** Asked again and again: a credential that was revoked ends the stream. */
+  /** Checked on every poll: revoking the credential ends the stream. */
   readonly allowed: () => Promise<boolean>;
 }
 
 export interface EventStream {
-  /** Where to resume before there was an event; null when the client said after which one. */
-  readonly beginning: string | null;
-  /** As they are recorded; now and then none, as a sign of life. */
+  /** Resume position until the first event; null when the client sent its own position. */
+  readonly startPosition: string | null;
+  /** Events as they are recorded; an empty array is a heartbeat. */
   readonly events: AsyncIterable<readonly RecordedEvent[]>;
-  /** When it is to end: a client that does not read is cut off soon after. */
+  /** Aborted when the stream ends: the server disconnects a client that does not read soon after. */
   readonly ended: AbortSignal;
-  /** Its client is gone. */
+  /** Called when the client disconnects. */
   readonly close: () => void;
 }
 
-/** Streams of events under way in this process. */
+/** Open event streams of this process. */
 export class EventStreams {
   readonly #deps: Deps;
   readonly #open = new Map<AbortController, string>();
 
   constructor(deps: Deps) {
     this.#deps = deps;
-    deps.metrics.gauge('caudal_event_streams', 'Streams of events that are open.', () => this.#open.size);
+    deps.metrics.gauge('caudal_event_streams', 'Open event streams.', () => this.#open.size);
   }
 
   /**
-   * Events as they are recorded, each at least once: what an interrupted stream may have missed, a minute's worth, comes
-   * again, and whoever reads drops by id.
-   * @throws Fault `too_many_streams`
+   * Streams events as they are recorded, each at least once: a resumed stream repeats the last minute, and clients drop
+   * duplicates by id.
+   * @throws ApiError `too_many_streams`
    */
-  follow(principal: Principal, followed: Followed): EventStream {
+  follow(principal: Principal, followed: StreamOptions): EventStream {
     const { id } = principal.organization;
     const ofOrganization = [...this.#open.values()].filter((each) => each === id).length;
-    if (ofOrganization >= MOST_OF_ORGANIZATION || this.#open.size >= MOST)
+    if (ofOrganization >= MAX_STREAMS_PER_ORGANIZATION || this.#open.size >= MAX_STREAMS)
       throw new ApiError('too_many_streams');
     const ending = new AbortController();
     const close = () => {
@@ -67,17 +67,17 @@ export class EventStreams {
       this.#open.delete(ending);
       ending.abort();
     };
-    const timer = setTimeout(close, LIFE_MS);
+    const timer = setTimeout(close, MAX_DURATION_MS);
     this.#open.set(ending, id);
     return {
-      beginning: followed.after === null ? uuidv7(this.#deps.clock.now(), this.#deps.cell) : null,
+      startPosition: followed.after === null ? uuidv7(this.#deps.clock.now(), this.#deps.cell) : null,
       events: follow(this.#deps, principal, followed, ending.signal),
       ended: ending.signal,
       close,
     };
   }
 
-  /** All end, in order: their clients resume elsewhere. */
+  /** Ends all streams cleanly; the clients resume at another process. */
   close(): void {
     for (const ending of this.#open.keys()) ending.abort();
   }
@@ -86,48 +86,48 @@ export class EventStreams {
 async function* follow(
   deps: Deps,
   principal: Principal,
-  { after, event, allowed }: Followed,
+  { after, event, allowed }: StreamOptions,
   ended: AbortSignal,
 ): AsyncGenerator<readonly RecordedEvent[]> {
   const commitHorizon = new CommitHorizon();
-  // Up to here all is read, for good; what is read beyond it is remembered.
+  // All events up to `position` were sent; `seen` has the ids sent after it.
   let position = uuidFloor(
     Math.min(after === null ? Infinity : uuidMs(after), deps.clock.now()) - OVERLAP_MS,
   );
   const seen = new Set<string>();
   if (after === null)
-    for await (const ids of idsBeyond(deps, principal, position, event)) remember(seen, ids);
+    for await (const ids of readIdsAfter(deps, principal, position, event)) remember(seen, ids);
   yield [];
-  let signOfLife = monotonicMs();
+  let lastSentAt = monotonicMs();
   while (!ended.aborted && (await allowed())) {
-    const began = monotonicMs();
-    const underway = await deps.read.read(principal.organization.id, transactionsUnderway);
-    const settled = commitHorizon.upTo(deps.clock.now(), underway);
-    for await (const ids of idsBeyond(deps, principal, position, event)) {
+    const startedAt = monotonicMs();
+    const underway = await deps.read.read(principal.organization.id, readActiveTransactions);
+    const horizon = commitHorizon.upTo(deps.clock.now(), underway);
+    for await (const ids of readIdsAfter(deps, principal, position, event)) {
       const fresh = ids.filter((id) => !seen.has(id));
-      for await (const events of eventsOf(deps, principal, fresh)) {
+      for await (const events of readEvents(deps, principal, fresh)) {
         yield events;
-        signOfLife = monotonicMs();
+        lastSentAt = monotonicMs();
         if (ended.aborted) return;
       }
       remember(
         seen,
-        fresh.filter((id) => id > settled),
+        fresh.filter((id) => id > horizon),
       );
     }
-    if (settled > position) position = settled;
+    if (horizon > position) position = horizon;
     for (const id of seen) if (id <= position) seen.delete(id);
-    if (monotonicMs() - signOfLife > SIGN_OF_LIFE_MS) {
+    if (monotonicMs() - lastSentAt > HEARTBEAT_MS) {
       yield [];
-      signOfLife = monotonicMs();
+      lastSentAt = monotonicMs();
     }
-    const rest = Math.max(LOOK_EVERY_MS, (monotonicMs() - began) * REST_FACTOR);
+    const rest = Math.max(POLL_EVERY_MS, (monotonicMs() - startedAt) * REST_FACTOR);
     await sleep(rest, undefined, { signal: ended }).catch(() => undefined);
   }
 }
 
-/** All beyond a position, page by page. */
-async function* idsBeyond(
+/** Reads all ids after a position, page by page. */
+async function* readIdsAfter(
   deps: Deps,
   { organization }: Principal,
   position: string,
@@ -136,23 +136,23 @@ async function* idsBeyond(
   for (let from: string | undefined = position; from !== undefined; ) {
     const after: string = from;
     const ids = await deps.read.read(organization.id, (tx) =>
-      eventIdsSince(tx, organization.id, after, event, IDS_AT_ONCE),
+      listEventIdsAfter(tx, organization.id, after, event, ID_PAGE_SIZE),
     );
     yield ids;
-    from = ids.length === IDS_AT_ONCE ? ids.at(-1) : undefined;
+    from = ids.length === ID_PAGE_SIZE ? ids.at(-1) : undefined;
   }
 }
 
-async function* eventsOf(
+async function* readEvents(
   deps: Deps,
   { organization, secrets }: Principal,
   ids: readonly string[],
 ): AsyncGenerator<readonly RecordedEvent[]> {
-  for (let at = 0; at < ids.length; at += EVENTS_AT_ONCE) {
+  for (let at = 0; at < ids.length; at += EVENT_PAGE_SIZE) {
     const rows = await deps.read.read(organization.id, (tx) =>
-      eventsOfIds(tx, organization.id, ids.slice(at, at + EVENTS_AT_ONCE)),
+      findEventsByIds(tx, organization.id, ids.slice(at, at + EVENT_PAGE_SIZE)),
     );
-    yield rows.map((row) => eventOf(row, secrets.dataKey));
+    yield rows.map((row) => recordedEventFromRow(row, secrets.dataKey));
   }
 }
 

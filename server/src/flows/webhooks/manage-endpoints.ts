@@ -4,30 +4,30 @@ import { releaseIdempotencyKeys, reserveIdempotencyKeys } from '../../idempotenc
 import { ApiError } from '../../kit/errors.ts';
 import { uuidv7 } from '../../kit/ids.ts';
 import type { OrganizationSecrets, Principal } from '../../organizations/organization.ts';
-import { openPart, sealPart } from '../../webhooks/endpoint.seal.ts';
+import { decryptPart, encryptPart } from '../../webhooks/endpoint.encryption.ts';
 import {
   changeEndpoint,
   deleteEndpoint,
   type EndpointRow,
-  endpointOf,
-  findCreated,
+  endpointFromRow,
+  findCreationResponse,
   findEndpoint,
   insertEndpoint,
-  keepCreated,
   listEndpoints,
   rotateSecret,
+  storeCreationResponse,
 } from '../../webhooks/endpoint.store.ts';
 import { DISABLED_BY_OWNER, type Endpoint, type StaticHeader } from '../../webhooks/endpoint.ts';
 import { lockQueue, pauseQueues, resumeQueue } from '../../webhooks/queue.store.ts';
-import { freshWebhookSecret, printWebhookSecret } from '../../webhooks/signature.ts';
+import { formatWebhookSecret, generateWebhookSecret } from '../../webhooks/signature.ts';
 import { type Idempotency, idempotencyReservation } from '../shared/creation-request.ts';
 import { writeForMerchant } from '../shared/write-for-merchant.ts';
 
-/** More than any organization needs; each event goes to every one of them. */
-const MOST_ENDPOINTS = 50;
+/** Limit per organization: each event may be delivered to every endpoint. */
+const MAX_ENDPOINTS = 50;
 const OPERATION = 'webhook-endpoints.create';
 const TRANSACTION = 'manage endpoints';
-/** For so long the secret that was signs too. */
+/** The replaced secret keeps signing for this long. */
 export const ROTATION_SECONDS = 86_400;
 
 export interface EndpointRequest {
@@ -43,8 +43,8 @@ export interface EndpointWithSecret {
 }
 
 /**
- * Its secret is shown here, to a repeat of the same request, and never again.
- * @throws Fault `too_many_endpoints`, `idempotency_mismatch`, `outcome_unknown`, `service_unavailable`
+ * The secret is returned here and to retries of the same request, and never again.
+ * @throws ApiError `too_many_endpoints`, `idempotency_mismatch`, `outcome_unknown`, `service_unavailable`
  */
 export async function createEndpoint(
   deps: Deps,
@@ -54,50 +54,51 @@ export async function createEndpoint(
 ): Promise<EndpointWithSecret & { readonly replayed: boolean }> {
   const { organization, secrets } = principal;
   const id = uuidv7(deps.clock.now(), deps.cell);
-  const key = idempotencyReservation(secrets, OPERATION, idempotency);
-  const claim = key === null ? null : { organizationId: organization.id, ...key, resourceId: id };
+  const idempotencyKey = idempotencyReservation(secrets, OPERATION, idempotency);
+  const reservation =
+    idempotencyKey === null ? null : { organizationId: organization.id, ...idempotencyKey, resourceId: id };
   return writeForMerchant(deps, TRANSACTION, organization.id, async (tx) => {
-    if (claim !== null) {
-      const [holder] = await reserveIdempotencyKeys(tx, [claim]);
+    if (reservation !== null) {
+      const [holder] = await reserveIdempotencyKeys(tx, [reservation]);
       if (holder && holder.resourceId !== id) {
-        if (!holder.bodyHash.equals(claim.bodyHash)) return new ApiError('idempotency_mismatch');
-        return repeated(tx, organization.id, holder.resourceId, secrets);
+        if (!holder.bodyHash.equals(reservation.bodyHash)) return new ApiError('idempotency_mismatch');
+        return storedResponse(tx, organization.id, holder.resourceId, secrets);
       }
     }
-    // Together with the new one: two at the same time may both find a place, which does no harm.
-    if ((await listEndpoints(tx, organization.id, MOST_ENDPOINTS)).length >= MOST_ENDPOINTS) {
-      // Only what was made is remembered: once there is room, the same request is taken.
-      if (claim !== null) await releaseIdempotencyKeys(tx, [claim]);
+    // Without a lock: two concurrent creations may exceed the limit by one, which is harmless.
+    if ((await listEndpoints(tx, organization.id, MAX_ENDPOINTS)).length >= MAX_ENDPOINTS) {
+      // A rejected request releases its idempotency key, so that it can succeed once an endpoint was deleted.
+      if (reservation !== null) await releaseIdempotencyKeys(tx, [reservation]);
       return new ApiError('too_many_endpoints');
     }
-    const secret = freshWebhookSecret();
+    const secret = generateWebhookSecret();
     const row = await insertEndpoint(tx, {
       organizationId: organization.id,
       id,
-      sealedAddress: sealPart(secrets.dataKey, 'address', request.url, organization.id, id),
+      encryptedUrl: encryptPart(secrets.dataKey, 'address', request.url, organization.id, id),
       events: request.events,
       description: request.description,
-      sealedStaticHeader: sealHeader(secrets, request.staticHeader, organization.id, id),
-      sealedSecret: sealPart(secrets.dataKey, 'secret', secret, organization.id, id),
+      encryptedStaticHeader: encryptHeader(secrets, request.staticHeader, organization.id, id),
+      encryptedSecret: encryptPart(secrets.dataKey, 'secret', secret, organization.id, id),
     });
-    const created = { endpoint: endpointOf(row, secrets.dataKey), secret: printWebhookSecret(secret) };
-    if (claim !== null)
-      await keepCreated(
+    const created = { endpoint: endpointFromRow(row, secrets.dataKey), secret: formatWebhookSecret(secret) };
+    if (reservation !== null)
+      await storeCreationResponse(
         tx,
         organization.id,
         id,
-        sealPart(secrets.dataKey, 'created_as', JSON.stringify(created), organization.id, id),
+        encryptPart(secrets.dataKey, 'created_as', JSON.stringify(created), organization.id, id),
       );
     return { ...created, replayed: false };
   });
 }
 
-/** As it was created, whatever became of it since. */
-async function repeated(tx: Tx, organizationId: string, id: string, { dataKey }: OrganizationSecrets) {
-  const sealed = await findCreated(tx, organizationId, id);
-  if (!sealed) return new ApiError('not_found');
+/** Returns the endpoint as it was created, ignoring later changes. */
+async function storedResponse(tx: Tx, organizationId: string, id: string, { dataKey }: OrganizationSecrets) {
+  const encrypted = await findCreationResponse(tx, organizationId, id);
+  if (!encrypted) return new ApiError('not_found');
   const { endpoint, secret } = JSON.parse(
-    openPart(dataKey, 'created_as', sealed, organizationId, id).toString('utf8'),
+    decryptPart(dataKey, 'created_as', encrypted, organizationId, id).toString('utf8'),
     (name, value: unknown) =>
       name === 'createdAt' || name === 'updatedAt' ? new Date(String(value)) : value,
   ) as EndpointWithSecret;
@@ -106,12 +107,12 @@ async function repeated(tx: Tx, organizationId: string, id: string, { dataKey }:
 
 export async function readEndpoints(deps: Deps, { organization, secrets }: Principal): Promise<Endpoint[]> {
   const rows = await deps.read.read(organization.id, (tx) =>
-    listEndpoints(tx, organization.id, MOST_ENDPOINTS),
+    listEndpoints(tx, organization.id, MAX_ENDPOINTS),
   );
-  return rows.map((row) => endpointOf(row, secrets.dataKey));
+  return rows.map((row) => endpointFromRow(row, secrets.dataKey));
 }
 
-/** @throws Fault `not_found` */
+/** @throws ApiError `not_found` */
 export async function readEndpoint(
   deps: Deps,
   { organization, secrets }: Principal,
@@ -119,17 +120,17 @@ export async function readEndpoint(
 ): Promise<Endpoint> {
   const row = await deps.read.read(organization.id, (tx) => findEndpoint(tx, organization.id, id));
   if (!row) throw new ApiError('not_found');
-  return endpointOf(row, secrets.dataKey);
+  return endpointFromRow(row, secrets.dataKey);
 }
 
-/** Left out: stays as it is. */
+/** An undefined member is left unchanged. */
 export type EndpointUpdate = {
   readonly [name in keyof EndpointRequest]?: EndpointRequest[name] | undefined;
 } & {
   readonly status?: 'ENABLED' | 'DISABLED' | undefined;
 };
 
-/** Enabled again, what was held for it goes on. @throws Fault `not_found`, `outcome_unknown`, `service_unavailable` */
+/** Enabling an endpoint resumes its pending deliveries. @throws ApiError `not_found`, `outcome_unknown`, `service_unavailable` */
 export async function updateEndpoint(
   deps: Deps,
   { organization, secrets }: Principal,
@@ -148,16 +149,16 @@ export async function updateEndpoint(
         organization.id,
         id,
         {
-          sealedAddress:
+          encryptedUrl:
             update.url === undefined
               ? undefined
-              : sealPart(dataKey, 'address', update.url, organization.id, id),
+              : encryptPart(dataKey, 'address', update.url, organization.id, id),
           events: update.events,
           description: update.description,
-          sealedStaticHeader:
+          encryptedStaticHeader:
             update.staticHeader === undefined
               ? undefined
-              : sealHeader(secrets, update.staticHeader, organization.id, id),
+              : encryptHeader(secrets, update.staticHeader, organization.id, id),
           status: update.status,
         },
         DISABLED_BY_OWNER,
@@ -170,10 +171,10 @@ export async function updateEndpoint(
     },
   );
   deps.signals.raise('webhook_delivery');
-  return endpointOf(row, dataKey);
+  return endpointFromRow(row, dataKey);
 }
 
-/** @throws Fault `not_found`, `outcome_unknown`, `service_unavailable` */
+/** @throws ApiError `not_found`, `outcome_unknown`, `service_unavailable` */
 export async function removeEndpoint(deps: Deps, { organization }: Principal, id: string): Promise<void> {
   await writeForMerchant(deps, TRANSACTION, organization.id, async (tx): Promise<true | ApiError> => {
     const found = await lockQueue(tx, organization.id, id);
@@ -183,25 +184,25 @@ export async function removeEndpoint(deps: Deps, { organization }: Principal, id
   });
 }
 
-/** Both sign for a day. @throws Fault `not_found`, `outcome_unknown`, `service_unavailable` */
+/** The old and the new secret both sign for a day. @throws ApiError `not_found`, `outcome_unknown`, `service_unavailable` */
 export async function rotateEndpointSecret(
   deps: Deps,
   { organization, secrets }: Principal,
   id: string,
 ): Promise<EndpointWithSecret> {
-  const secret = freshWebhookSecret();
-  const sealed = sealPart(secrets.dataKey, 'secret', secret, organization.id, id);
+  const secret = generateWebhookSecret();
+  const encrypted = encryptPart(secrets.dataKey, 'secret', secret, organization.id, id);
   const row = await writeForMerchant(
     deps,
     TRANSACTION,
     organization.id,
     async (tx): Promise<EndpointRow | ApiError> =>
-      (await rotateSecret(tx, organization.id, id, sealed, ROTATION_SECONDS)) ?? new ApiError('not_found'),
+      (await rotateSecret(tx, organization.id, id, encrypted, ROTATION_SECONDS)) ?? new ApiError('not_found'),
   );
-  return { endpoint: endpointOf(row, secrets.dataKey), secret: printWebhookSecret(secret) };
+  return { endpoint: endpointFromRow(row, secrets.dataKey), secret: formatWebhookSecret(secret) };
 }
 
-function sealHeader(
+function encryptHeader(
   { dataKey }: OrganizationSecrets,
   header: StaticHeader | null,
   organizationId: string,
@@ -209,5 +210,5 @@ function sealHeader(
 ): Buffer | null {
   return header === null
     ? null
-    : sealPart(dataKey, 'static_header', JSON.stringify(header), organizationId, id);
+    : encryptPart(dataKey, 'static_header', JSON.stringify(header), organizationId, id);
 }

@@ -1,29 +1,29 @@
 import type { Deps } from '../../deps.ts';
-import { openPayload } from '../../events/event.seal.ts';
+import { decryptPayload } from '../../events/event.encryption.ts';
 import { type EventFilters, type EventRow, findEvent, listEvents } from '../../events/event-list.store.ts';
 import type { SecretKey } from '../../kit/crypto.ts';
 import type { Position } from '../../kit/cursor.ts';
 import { ApiError } from '../../kit/errors.ts';
-import { type Page, pageOf } from '../../kit/page.ts';
+import { type Page, toPage } from '../../kit/page.ts';
 import type { Principal } from '../../organizations/organization.ts';
 import {
   type AttemptRow,
-  attemptsOf,
   type DeliveryRow,
-  deliveriesOfEvent,
+  listAttempts,
   listDeliveries,
+  listEventDeliveries,
 } from '../../webhooks/delivery-list.store.ts';
-import { openPart } from '../../webhooks/endpoint.seal.ts';
+import { decryptPart } from '../../webhooks/endpoint.encryption.ts';
 import { findEndpoint } from '../../webhooks/endpoint.store.ts';
 
-/** An event as it is delivered: the body itself, never rendered anew. */
+/** An event with its recorded body, which is never rendered again. */
 export interface RecordedEvent {
   readonly id: string;
   readonly body: object;
 }
 
 export interface Delivery {
-  /** Of the event: the order of the list. */
+  /** Event id: the sort key of the list. */
   readonly id: string;
   readonly deliveryId: string;
   readonly endpointId: string;
@@ -49,14 +49,14 @@ export async function readEventPage(
   const rows = await deps.read.read(organization.id, (tx) =>
     listEvents(tx, organization.id, filters, position, pageSize + 1),
   );
-  return pageOf(
-    rows.map((row) => eventOf(row, secrets.dataKey)),
+  return toPage(
+    rows.map((row) => recordedEventFromRow(row, secrets.dataKey)),
     position,
     pageSize,
   );
 }
 
-/** @throws Fault `not_found` */
+/** @throws ApiError `not_found` */
 export async function readEvent(
   deps: Deps,
   { organization, secrets }: Principal,
@@ -65,16 +65,16 @@ export async function readEvent(
   return deps.read.read(organization.id, async (tx) => {
     const row = await findEvent(tx, organization.id, id);
     if (!row) throw new ApiError('not_found');
-    const deliveries = await deliveriesOfEvent(tx, organization.id, id);
-    const attempts = await attemptsOf(tx, organization.id, deliveries);
+    const deliveries = await listEventDeliveries(tx, organization.id, id);
+    const attempts = await listAttempts(tx, organization.id, deliveries);
     return {
-      event: eventOf(row, secrets.dataKey),
-      deliveries: deliveriesWith(deliveries, attempts, organization.id, secrets.dataKey),
+      event: recordedEventFromRow(row, secrets.dataKey),
+      deliveries: deliveriesFromRows(deliveries, attempts, organization.id, secrets.dataKey),
     };
   });
 }
 
-/** @throws Fault `not_found` for an endpoint that is unknown, deleted or another organization's */
+/** @throws ApiError `not_found` when the endpoint is unknown, deleted or belongs to another organization */
 export async function readDeliveryPage(
   deps: Deps,
   { organization, secrets }: Principal,
@@ -85,17 +85,17 @@ export async function readDeliveryPage(
   return deps.read.read(organization.id, async (tx) => {
     if (!(await findEndpoint(tx, organization.id, endpointId))) throw new ApiError('not_found');
     const rows = await listDeliveries(tx, organization.id, endpointId, position, pageSize + 1);
-    const attempts = await attemptsOf(tx, organization.id, rows);
-    return pageOf(deliveriesWith(rows, attempts, organization.id, secrets.dataKey), position, pageSize);
+    const attempts = await listAttempts(tx, organization.id, rows);
+    return toPage(deliveriesFromRows(rows, attempts, organization.id, secrets.dataKey), position, pageSize);
   });
 }
 
-export function eventOf(row: EventRow, dataKey: SecretKey): RecordedEvent {
-  const text = openPayload(dataKey, row.payload, row.organization_id, row.id).toString('utf8');
+export function recordedEventFromRow(row: EventRow, dataKey: SecretKey): RecordedEvent {
+  const text = decryptPayload(dataKey, row.payload, row.organization_id, row.id).toString('utf8');
   return { id: row.id, body: JSON.parse(text) as object };
 }
 
-function deliveriesWith(
+function deliveriesFromRows(
   rows: readonly DeliveryRow[],
   attempts: readonly AttemptRow[],
   organizationId: string,
@@ -117,7 +117,7 @@ function deliveriesWith(
       answer:
         attempt.answer === null
           ? null
-          : openPart(dataKey, 'answer', attempt.answer, organizationId, row.endpoint_id).toString('utf8'),
+          : decryptPart(dataKey, 'answer', attempt.answer, organizationId, row.endpoint_id).toString('utf8'),
     })),
   }));
 }

@@ -3,24 +3,33 @@ import { findEvent } from '../../events/event-list.store.ts';
 import { monotonicMs } from '../../kit/clock.ts';
 import { ApiError } from '../../kit/errors.ts';
 import type { Principal } from '../../organizations/organization.ts';
-import { NO_EVENT, type Replayed, type ReplayedEvents, replaySome } from '../../webhooks/replay.store.ts';
+import {
+  BEFORE_FIRST_EVENT,
+  type ReplayResult,
+  type ReplaySelection,
+  replayBatch,
+} from '../../webhooks/replay.store.ts';
 import { writeForMerchant } from '../shared/write-for-merchant.ts';
 
-/** Whoever asked waits no longer; what is left is asked for anew. */
-const GO_ON_FOR_MS = 3000;
+/** Time limit of one request; the client requests the rest with `nextAfter`. */
+const TIME_LIMIT_MS = 3000;
 
 /**
- * Delivers one event again, to all enabled endpoints that want it.
- * @throws Fault `not_found`, `outcome_unknown`, `service_unavailable`
+ * Delivers one event again to all enabled, subscribed endpoints.
+ * @throws ApiError `not_found`, `outcome_unknown`, `service_unavailable`
  */
-export async function replayOne(deps: Deps, { organization }: Principal, eventId: string): Promise<Replayed> {
+export async function replayEvent(
+  deps: Deps,
+  { organization }: Principal,
+  eventId: string,
+): Promise<ReplayResult> {
   const replayed = await writeForMerchant(
     deps,
     'replay events',
     organization.id,
-    async (tx): Promise<Replayed | ApiError> => {
+    async (tx): Promise<ReplayResult | ApiError> => {
       if (!(await findEvent(tx, organization.id, eventId))) return new ApiError('not_found');
-      return replaySome(tx, organization.id, { kind: 'one', eventId }, NO_EVENT);
+      return replayBatch(tx, organization.id, { kind: 'one', eventId }, BEFORE_FIRST_EVENT);
     },
   );
   deps.signals.raise('webhook_delivery');
@@ -28,24 +37,24 @@ export async function replayOne(deps: Deps, { organization }: Principal, eventId
 }
 
 /**
- * Delivers many events again, a few at a time, each few in a transaction of their own: a large replay holds up nobody
- * else's, nor those of its own merchant that are being sent.
- * @throws Fault `outcome_unknown`, `service_unavailable`: nothing is known to have been replayed
+ * Delivers many events again in batches, one transaction each: a large replay does not block other replays or deliveries
+ * in progress.
+ * @throws ApiError `outcome_unknown`, `service_unavailable`: it is unknown whether events were replayed
  */
-export async function replayMany(
+export async function replayEvents(
   deps: Deps,
   { organization }: Principal,
-  wanted: ReplayedEvents,
+  selection: ReplaySelection,
   after: string | null,
-): Promise<Replayed> {
-  const until = monotonicMs() + GO_ON_FOR_MS;
-  let done: Replayed = { events: 0, deliveries: 0, nextAfter: after ?? NO_EVENT };
+): Promise<ReplayResult> {
+  const deadline = monotonicMs() + TIME_LIMIT_MS;
+  let done: ReplayResult = { events: 0, deliveries: 0, nextAfter: after ?? BEFORE_FIRST_EVENT };
   do {
-    const from = done.nextAfter ?? NO_EVENT;
+    const from = done.nextAfter ?? BEFORE_FIRST_EVENT;
     const next = await writeForMerchant(deps, 'replay events', organization.id, (tx) =>
-      replaySome(tx, organization.id, wanted, from),
+      replayBatch(tx, organization.id, selection, from),
     ).catch((error: unknown) => {
-      // What was done before it stands, and can be gone on from.
+      // Earlier batches are committed, so the client can continue from the last one.
       if (error instanceof ApiError && done.events > 0) return null;
       throw error;
     });
@@ -56,6 +65,6 @@ export async function replayMany(
       deliveries: done.deliveries + next.deliveries,
       nextAfter: next.nextAfter,
     };
-  } while (done.nextAfter !== null && monotonicMs() < until);
+  } while (done.nextAfter !== null && monotonicMs() < deadline);
   return done;
 }

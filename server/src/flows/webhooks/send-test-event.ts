@@ -8,9 +8,9 @@ import { findEndpoint } from '../../webhooks/endpoint.store.ts';
 import { writeForMerchant } from '../shared/write-for-merchant.ts';
 
 /**
- * Sends a test event to one endpoint, on the way of every event.
+ * Sends a test event to one endpoint through the regular delivery path.
  * @returns the event's id
- * @throws Fault `not_found`, `endpoint_disabled`, `outcome_unknown`, `service_unavailable`
+ * @throws ApiError `not_found`, `endpoint_disabled`, `outcome_unknown`, `service_unavailable`
  */
 export async function sendTestEvent(
   deps: Deps,

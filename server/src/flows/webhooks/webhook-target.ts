@@ -1,37 +1,44 @@
 import { keyFromBytes, type SecretKey } from '../../kit/crypto.ts';
 import type { OrganizationSecrets } from '../../organizations/organization.ts';
-import { openPart, openStaticHeader, sealPart } from '../../webhooks/endpoint.seal.ts';
+import { decryptPart, decryptStaticHeader, encryptPart } from '../../webhooks/endpoint.encryption.ts';
 import type { StaticHeader } from '../../webhooks/endpoint.ts';
 import type { EndpointQueue } from '../../webhooks/queue.store.ts';
 
-/** Where and how to send to an endpoint, opened. */
+/** The decrypted settings of an endpoint. */
 export interface Target {
   readonly url: string;
   readonly staticHeader: StaticHeader | null;
   readonly secrets: readonly SecretKey[];
-  readonly sealAnswer: (text: string) => Buffer;
+  readonly encryptResponse: (text: string) => Buffer;
 }
 
-/** Endpoints answer the same again and again: it is sealed once a turn. Bound to the endpoint, not to the delivery. */
-function onceSealed(dataKey: SecretKey, organizationId: string, endpointId: string): Target['sealAnswer'] {
-  const sealed = new Map<string, Buffer>();
+/**
+ * Endpoints usually send the same response every time, so each text is encrypted once per batch. The ciphertext is bound
+ * to the endpoint, not to the delivery.
+ */
+function encryptOnce(
+  dataKey: SecretKey,
+  organizationId: string,
+  endpointId: string,
+): Target['encryptResponse'] {
+  const encrypted = new Map<string, Buffer>();
   return (text) => {
-    const known = sealed.get(text);
+    const known = encrypted.get(text);
     if (known) return known;
-    const fresh = sealPart(dataKey, 'answer', text, organizationId, endpointId);
-    sealed.set(text, fresh);
+    const fresh = encryptPart(dataKey, 'answer', text, organizationId, endpointId);
+    encrypted.set(text, fresh);
     return fresh;
   };
 }
 
-export function targetOf(queue: EndpointQueue, { dataKey }: OrganizationSecrets): Target {
+export function decryptTarget(queue: EndpointQueue, { dataKey }: OrganizationSecrets): Target {
   const { organizationId, endpointId } = queue;
   return {
-    url: openPart(dataKey, 'address', queue.sealedAddress, organizationId, endpointId).toString('utf8'),
-    staticHeader: openStaticHeader(dataKey, queue.sealedStaticHeader, organizationId, endpointId),
-    secrets: [queue.sealedSecret, ...queue.sealedPreviousSecrets].map((sealed) =>
-      keyFromBytes(openPart(dataKey, 'secret', sealed, organizationId, endpointId)),
+    url: decryptPart(dataKey, 'address', queue.encryptedUrl, organizationId, endpointId).toString('utf8'),
+    staticHeader: decryptStaticHeader(dataKey, queue.encryptedStaticHeader, organizationId, endpointId),
+    secrets: [queue.encryptedSecret, ...queue.encryptedPreviousSecrets].map((encrypted) =>
+      keyFromBytes(decryptPart(dataKey, 'secret', encrypted, organizationId, endpointId)),
     ),
-    sealAnswer: onceSealed(dataKey, organizationId, endpointId),
+    encryptResponse: encryptOnce(dataKey, organizationId, endpointId),
   };
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { acceptAnomaly } from '../../flows/payins/accept-anomaly.ts';
 import { merchantOperation } from '../operation.ts';
-import { idIn } from '../path-id.ts';
+import { parseId } from '../path-id.ts';
 import { anomalyView } from './anomaly.view.ts';
 import { PAYIN_ANOMALY_EXAMPLE, PAYIN_EXAMPLE, payinAnomalySchema } from './payin.schema.ts';
 
@@ -12,19 +12,19 @@ export const acceptPayinAnomaly = merchantOperation({
   tag: 'Payins',
   summary: 'Accept the money of an anomaly',
   description:
-    'Takes money that is held apart, such as what arrived for an `UNDERPAID` payin or beyond its amount: it is credited to your available balance within seconds. The state of the payin does not change and there is no event. Money that is being returned, or that was decided about before, is 409 `anomaly_resolved`. To have it returned to the payer instead, ask the operator.',
+    'Accepts money that is held separately, such as the amount of an `UNDERPAID` payin or an excess payment. The money is credited to your available balance within seconds. The status of the payin does not change and no event is sent. If the money is being returned or the anomaly is already resolved, the response is 409 `anomaly_resolved`. To return the money to the payer instead, contact the operator.',
   scope: 'payins:write',
   idempotent: true,
   params: z.strictObject({
     id: z.string().describe('Identifier of the payin.').meta({ format: 'uuid', example: PAYIN_EXAMPLE.id }),
     anomalyId: z
       .string()
-      .describe('Identifier of the anomaly: `anomalies[].id` of the payin.')
+      .describe('Identifier of the anomaly, from `anomalies[].id` of the payin.')
       .meta({ format: 'uuid', example: PAYIN_ANOMALY_EXAMPLE.id }),
   }),
   responses: {
     201: {
-      description: 'The anomaly, accepted.',
+      description: 'The accepted anomaly.',
       schema: payinAnomalySchema,
       example: { ...PAYIN_ANOMALY_EXAMPLE, status: 'ACCEPTED' },
     },
@@ -38,7 +38,7 @@ export const acceptPayinAnomaly = merchantOperation({
   ],
 
   async handle(deps, principal, { params, idempotencyKey }) {
-    const path = { payinId: idIn(params.id), id: idIn(params.anomalyId) };
+    const path = { payinId: parseId(params.id), id: parseId(params.anomalyId) };
     const { anomaly, replayed } = await acceptAnomaly(deps, principal, path, idempotencyKey);
     return {
       status: 201,

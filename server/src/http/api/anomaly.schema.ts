@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import { timestamp } from '../fields.ts';
 
-type Words = readonly [string, ...string[]];
+type EnumValues = readonly [string, ...string[]];
 
-/** What a rail said of a payin or payout that its state could not take up: which kinds there are, and how they end. */
+/** Schema of an anomaly: a report from a rail that does not fit the status of the payin or payout. */
 export function anomalySchema(about: {
-  readonly kinds: Words;
+  readonly kinds: EnumValues;
   readonly kind: string;
   readonly amount: string;
-  readonly statuses: Words;
+  readonly statuses: EnumValues;
   readonly status: string;
-  readonly resolutions: Words;
+  readonly resolutions: EnumValues;
   readonly resolution: string;
 }) {
   return z.strictObject({

@@ -1,21 +1,21 @@
 import type { Anomaly } from '../../anomalies/anomaly.ts';
 import { pesos } from '../../kit/money.ts';
 
-/** An anomaly as its merchant sees it. */
+/** An anomaly as shown to the merchant. */
 export function anomalyView(anomaly: Anomaly) {
   return {
     id: anomaly.id,
     kind: anomaly.kind.toUpperCase(),
     amount: anomaly.amount === null ? null : pesos(anomaly.amount),
     amountInCents: anomaly.amount === null ? null : Number(anomaly.amount),
-    status: statusOf(anomaly),
+    status: toStatus(anomaly),
     noticedAt: anomaly.noticedAt.toISOString(),
     resolvedAt: anomaly.resolvedAt?.toISOString() ?? null,
     resolution: anomaly.resolution?.toUpperCase() ?? null,
   };
 }
 
-function statusOf({ resolvedAt, acceptedAt }: Anomaly): 'OPEN' | 'ACCEPTED' | 'RESOLVED' {
+function toStatus({ resolvedAt, acceptedAt }: Anomaly): 'OPEN' | 'ACCEPTED' | 'RESOLVED' {
   if (resolvedAt !== null) return 'RESOLVED';
   return acceptedAt === null ? 'OPEN' : 'ACCEPTED';
 }

@@ -1,7 +1,7 @@
 import { cancelPayout as cancel } from '../../flows/payouts/cancel-payout.ts';
 import { payoutView } from '../../payouts/payout.view.ts';
 import { merchantOperation } from '../operation.ts';
-import { idIn } from '../path-id.ts';
+import { parseId } from '../path-id.ts';
 import { payoutPath } from './get-payout.route.ts';
 import { PAYOUT_EXAMPLE, payoutSchema } from './payout.schema.ts';
 
@@ -12,12 +12,12 @@ export const cancelPayout = merchantOperation({
   tag: 'Payouts',
   summary: 'Cancel a payout',
   description:
-    'While it has not been sent. Its amount is available again at once, and `payout.canceled` tells of it. Sent, or about to be: 409 `payout_already_sent`, and its event tells what became of it. Repeating the call is safe.',
+    'Cancels a payout that has not been sent. Its amount is available again immediately, and `payout.canceled` is emitted. If the payout is already sent or being sent, the response is 409 `payout_already_sent`, and its final event reports the outcome. Retrying is safe.',
   scope: 'payouts:write',
   params: payoutPath,
   responses: {
     200: {
-      description: 'The payout, canceled.',
+      description: 'The canceled payout.',
       schema: payoutSchema,
       example: {
         ...PAYOUT_EXAMPLE,
@@ -30,6 +30,6 @@ export const cancelPayout = merchantOperation({
   problems: ['not_found', 'payout_already_sent', 'payout_ended', 'outcome_unknown'],
 
   async handle(deps, principal, { params }) {
-    return { status: 200, body: payoutView(await cancel(deps, principal, idIn(params.id))) };
+    return { status: 200, body: payoutView(await cancel(deps, principal, parseId(params.id))) };
   },
 });

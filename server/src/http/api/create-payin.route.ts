@@ -7,27 +7,27 @@ import { KEY_TYPES, PERSON_TYPES } from '../../payins/payin.ts';
 import { payinView } from '../../payins/payin.view.ts';
 import { RAILS, type Rail } from '../../rails/contract.ts';
 import { BANK_BY_CODE } from '../../rails/pse/banks.ts';
-import { CALLBACK_ADDRESS, serialized } from '../address-field.ts';
 import type { ApiDeps } from '../api-deps.ts';
 import { amountInCents, currency, customer, fieldIssue, reference } from '../fields.ts';
 import { merchantOperation } from '../operation.ts';
+import { CALLBACK_URL, serializeUrl } from '../url-field.ts';
 import { PAYIN_EXAMPLE, payinSchema } from './payin.schema.ts';
 
 const breb = z.strictObject({
-  keyType: z.enum(KEY_TYPES).describe('`SINGLE_USE` returns the key, `QR_CODE` also an image.'),
-  keyString: z.string().max(100).optional().describe('May be sent; not used by payins.'),
+  keyType: z.enum(KEY_TYPES).describe('`SINGLE_USE` returns the key; `QR_CODE` also returns a QR image.'),
+  keyString: z.string().max(100).optional().describe('Accepted but ignored for payins.'),
 });
 
 const pse = z.strictObject({
   bank: z
     .string()
     .refine((code) => BANK_BY_CODE.has(code), fieldIssue('unsupported_bank'))
-    .describe('Bank code of `GET /pse/banks`.')
+    .describe('Bank code from `GET /pse/banks`.')
     .meta({ example: 'CO_BANCOLOMBIA' }),
   personType: z.enum(PERSON_TYPES),
 });
 
-/** Each rail's object belongs to its rail: needed there, refused elsewhere. */
+/** The `pse` or `breb` object is required for its own rail and rejected for the other. */
 function railRule(value: unknown, context: z.RefinementCtx): void {
   const { rail, pse, breb } = value as { rail?: unknown; pse?: unknown; breb?: unknown };
   if (rail !== 'PSE' && rail !== 'BRE_B') return;
@@ -47,23 +47,23 @@ const body = z
     reference,
     inlineCustomer: customer
       .optional()
-      .describe('Who pays. Without it a PSE payin asks the payer on our page.'),
+      .describe('The payer. If omitted on PSE, the checkout page asks the payer for these details.'),
     pse: pse.optional().describe('Required when `rail` is `PSE`.'),
     breb: breb.optional().describe('Required when `rail` is `BRE_B`.'),
     callbackUrl: z
       .string()
       .max(2048)
       .optional()
-      .describe('Where the payer returns to. The result comes by events, never by this.')
+      .describe('URL the payer returns to. It does not report the result: use events.')
       .meta({ format: 'uri' }),
   })
   .superRefine(railRule, {
-    // Also when other fields are wrong: one answer names them all.
+    // Runs even if other fields are invalid, so that one response lists all errors.
     when: ({ value }) => typeof value === 'object' && value !== null && !Array.isArray(value),
   })
   .meta({ id: 'CreatePayin' });
 
-/** A person decides when a pause ends; asking every second would not hasten it. */
+/** An operator ends a pause manually, so faster retries are useless. */
 const PAUSED_RETRY_SECONDS = 60;
 
 const EXAMPLE = {
@@ -80,11 +80,11 @@ export const createPayin = merchantOperation({
   tag: 'Payins',
   summary: 'Create a payin',
   description:
-    'Collects an amount from a payer. The answer is never the final outcome: wait for `payin.confirmed`, `payin.declined` or `payin.canceled`.\n\nOn `BRE_B` the answer carries the key to pay to. On `PSE` it carries the bank page in `sourceData.pseUrl` if the bank answered within three seconds, else null; read the payin again in a moment.',
+    'Collects an amount from a payer. The response is never the final outcome: wait for `payin.confirmed`, `payin.declined` or `payin.canceled`.\n\nOn `BRE_B`, the response contains the key to pay to. On `PSE`, `sourceData.pseUrl` contains the bank page if the bank responds within three seconds; otherwise it is null, and you can get the payin again shortly after.',
   scope: 'payins:write',
   idempotent: true,
   body,
-  addresses: { callbackUrl: CALLBACK_ADDRESS },
+  urlFields: { callbackUrl: CALLBACK_URL },
   bodyExamples: {
     brebSingleUse: {
       summary: 'Bre-B, single-use key',
@@ -117,8 +117,8 @@ export const createPayin = merchantOperation({
   ],
 
   async handle(deps, principal, call) {
-    const request = requestOf(call.body, deps);
-    refusePaused(deps, principal, request.rail.name);
+    const request = toRequest(call.body, deps);
+    rejectIfPaused(deps, principal, request.rail.name);
     const idempotency =
       call.idempotencyKey === null ? null : { key: call.idempotencyKey, body: call.rawBody };
     const { payin, replayed } = await deps.payins.create(principal, request, idempotency, call.releaseSlot);
@@ -130,8 +130,8 @@ export const createPayin = merchantOperation({
   },
 });
 
-/** Repeats too: nothing is looked up, and the same request is answered as ever once the rail is resumed. */
-function refusePaused(
+/** Also rejects retries with an idempotency key: no lookup is made. They succeed once the rail is resumed. */
+function rejectIfPaused(
   { railPauses }: Pick<Deps, 'railPauses'>,
   { organization }: Principal,
   rail: Rail,
@@ -140,15 +140,15 @@ function refusePaused(
     throw new ApiError('rail_paused', { retryAfterSeconds: PAUSED_RETRY_SECONDS });
 }
 
-function requestOf(input: z.output<typeof body>, deps: ApiDeps): PayinRequest {
+function toRequest(input: z.output<typeof body>, deps: ApiDeps): PayinRequest {
   const callbackUrl =
-    input.callbackUrl === undefined ? null : serialized(CALLBACK_ADDRESS, deps, input.callbackUrl);
+    input.callbackUrl === undefined ? null : serializeUrl(CALLBACK_URL, deps, input.callbackUrl);
   const { amountInCents, reference, inlineCustomer } = input;
-  return { amountInCents, reference, inlineCustomer, callbackUrl, rail: railOf(input) };
+  return { amountInCents, reference, inlineCustomer, callbackUrl, rail: toRail(input) };
 }
 
-function railOf(input: z.output<typeof body>): PayinRequest['rail'] {
+function toRail(input: z.output<typeof body>): PayinRequest['rail'] {
   if (input.pse) return { name: 'PSE', bank: input.pse.bank, personType: input.pse.personType };
   if (input.breb) return { name: 'BRE_B', keyType: input.breb.keyType };
-  throw new Error('the schema lets no payin through without its rail');
+  throw new Error('payin without pse or breb passed the schema');
 }

@@ -3,19 +3,23 @@ import type { LinkRequest } from '../../flows/payment-links/link-creator.ts';
 import { linkView } from '../../payment-links/payment-link.view.ts';
 import { RAILS } from '../../rails/contract.ts';
 import { BANK_BY_CODE } from '../../rails/pse/banks.ts';
-import { CALLBACK_ADDRESS, serialized } from '../address-field.ts';
 import type { ApiDeps } from '../api-deps.ts';
 import { amountInCents, currency, customer, fieldIssue, reference, text } from '../fields.ts';
 import { merchantOperation } from '../operation.ts';
+import { CALLBACK_URL, serializeUrl } from '../url-field.ts';
 import { LINK_EXAMPLE, linkSchema } from './payment-link.schema.ts';
 
 const pse = z.strictObject({
   bank: z
     .string()
     .refine((code) => BANK_BY_CODE.has(code), fieldIssue('unsupported_bank'))
-    .describe('Bank code of `GET /pse/banks`, preselected on the page.')
+    .describe('Bank code from `GET /pse/banks`, preselected on the page.')
     .meta({ example: 'CO_BANCOLOMBIA' }),
-  personType: z.string().max(20).optional().describe('May be sent; the payer says it on the page.'),
+  personType: z
+    .string()
+    .max(20)
+    .optional()
+    .describe('Accepted but ignored: the payer selects it on the page.'),
 });
 
 const body = z
@@ -28,15 +32,15 @@ const body = z
       .string()
       .max(2048)
       .describe(
-        'Where the payer goes when the flow has ended, paid or not. The result comes by events, never by this.',
+        'URL the payer returns to after the checkout, paid or not. It does not report the result: use events.',
       )
       .meta({ format: 'uri', example: 'https://shop.example.com/thanks' }),
     description: text(1, 200).optional().describe('Shown to the payer.'),
-    rail: z.enum(RAILS).optional().describe('The only method. Left out: the payer chooses.'),
+    rail: z.enum(RAILS).optional().describe('The only payment method. If omitted, the payer chooses.'),
     inlineCustomer: customer
       .optional()
-      .describe('Who pays. Without it the payer is asked, where the method needs it.'),
-    pse: pse.optional().describe('Only with `rail` `PSE`.'),
+      .describe('The payer. If omitted, the page asks for these details when the method needs them.'),
+    pse: pse.optional().describe('Only allowed if `rail` is `PSE`.'),
   })
   .superRefine(
     (value: unknown, context) => {
@@ -44,7 +48,7 @@ const body = z
       if (pse !== undefined && rail !== 'PSE')
         context.addIssue({ code: 'custom', path: ['pse'], ...fieldIssue('not_for_this_rail') });
     },
-    // Also when other fields are wrong: one answer names them all.
+    // Runs even if other fields are invalid, so that one response lists all errors.
     { when: ({ value }) => typeof value === 'object' && value !== null && !Array.isArray(value) },
   )
   .meta({ id: 'CreatePaymentLink' });
@@ -71,12 +75,12 @@ export const createPaymentLink = merchantOperation({
   tag: 'Payment links',
   summary: 'Create a payment link',
   description:
-    'A page on which a payer pays one amount, by the method of their choice. Send the payer to `paymentLinkUrl`. It lives for an hour; an expired link is not used again, make a new one. `paymentlink.completed` is the only signal that it was paid: its payins have no events of their own.',
+    'Creates a hosted page where a payer pays one amount with the method of their choice. Send the payer to `paymentLinkUrl`. The link expires after one hour; create a new one after that. `paymentlink.completed` is the only event that reports the payment: the payins of a link emit no events.',
   scope: 'payment_links:write',
   idempotent: true,
-  shows: 'bearer',
+  preferredAuth: 'bearer',
   body,
-  addresses: { callbackUrl: CALLBACK_ADDRESS },
+  urlFields: { callbackUrl: CALLBACK_URL },
   bodyExamples: {
     open: { summary: 'The payer chooses', value: EXAMPLE },
     restricted: { summary: 'One method', value: { ...EXAMPLE, reference: 'order-1002', rail: 'BRE_B' } },
@@ -104,7 +108,7 @@ export const createPaymentLink = merchantOperation({
   ],
 
   async handle(deps, principal, call) {
-    const request = requestOf(call.body, deps);
+    const request = toRequest(call.body, deps);
     const idempotency =
       call.idempotencyKey === null ? null : { key: call.idempotencyKey, body: call.rawBody };
     const { link, replayed } = await deps.links.create(principal, request, idempotency);
@@ -116,8 +120,8 @@ export const createPaymentLink = merchantOperation({
   },
 });
 
-function requestOf(input: z.output<typeof body>, deps: ApiDeps): LinkRequest {
-  const callbackUrl = serialized(CALLBACK_ADDRESS, deps, input.callbackUrl);
+function toRequest(input: z.output<typeof body>, deps: ApiDeps): LinkRequest {
+  const callbackUrl = serializeUrl(CALLBACK_URL, deps, input.callbackUrl);
   return {
     amountInCents: input.amountInCents,
     reference: input.reference,

@@ -12,24 +12,24 @@ const breb = z.strictObject({
     .string()
     .max(200)
     .refine((text) => readReceiverKey(text) !== null, fieldIssue('invalid_breb_key'))
-    .describe('The key to pay to, the same that was looked up. It is shown in its normal form.')
+    .describe('The Bre-B key to pay to, the same one that you looked up. Responses show it normalized.')
     .meta({ example: '3001234567' }),
   lookupId: z
     .uuid()
     .optional()
     .describe(
-      'Of the lookup this payout must go by. Without it the newest one of the same key that has not expired is used, if there is any.',
+      'The lookup that this payout must match. If omitted, the newest unexpired lookup of the same key is used, if any.',
     ),
-  keyType: z.enum(KEY_TYPES).optional().describe('May be sent; not used by payouts.'),
+  keyType: z.enum(KEY_TYPES).optional().describe('Accepted but ignored for payouts.'),
 });
 
 const body = z
   .strictObject({
     amountInCents,
     currency,
-    rail: z.literal('BRE_B').describe('The only rail that sends money.'),
+    rail: z.literal('BRE_B').describe('The only rail that supports payouts.'),
     reference,
-    inlineCustomer: customer.describe('Who is paid.'),
+    inlineCustomer: customer.describe('The receiver.'),
     breb,
   })
   .meta({ id: 'CreatePayout' });
@@ -41,7 +41,7 @@ export const createPayout = merchantOperation({
   tag: 'Payouts',
   summary: 'Create a payout',
   description:
-    'Sends an amount to a Bre-B key. The answer is never the final outcome: wait for `payout.confirmed`, `payout.declined` or `payout.canceled`.\n\nLook the key up first, to see who receives. The amount is set aside from the available balance at once; a balance that does not cover it is an outcome too (`DECLINED`, `INSUFFICIENT_FUNDS`). A payout is sent once: where the answer of the network is lost it stays `PROCESSING` until the network has said what became of it.',
+    'Sends an amount to a Bre-B key. The response is never the final outcome: wait for `payout.confirmed`, `payout.declined` or `payout.canceled`.\n\nLook up the key first to see who receives the money. The amount is held from the available balance immediately; if the balance is too low, the payout is `DECLINED` with `INSUFFICIENT_FUNDS`. A payout is sent only once: if the response of the network is lost, it stays `PROCESSING` until the network reports the outcome.',
   scope: 'payouts:write',
   idempotent: true,
   body,
@@ -72,7 +72,7 @@ export const createPayout = merchantOperation({
   async handle(deps, principal, call) {
     const idempotency =
       call.idempotencyKey === null ? null : { key: call.idempotencyKey, body: call.rawBody };
-    const { payout, replayed } = await deps.payouts.create(principal, requestOf(call.body), idempotency);
+    const { payout, replayed } = await deps.payouts.create(principal, toRequest(call.body), idempotency);
     return {
       status: 201,
       body: payoutView(payout),
@@ -81,14 +81,14 @@ export const createPayout = merchantOperation({
   },
 });
 
-function requestOf({ amountInCents, reference, inlineCustomer, breb }: z.output<typeof body>): PayoutRequest {
+function toRequest({ amountInCents, reference, inlineCustomer, breb }: z.output<typeof body>): PayoutRequest {
   const read = readReceiverKey(breb.keyString);
-  if (!read) throw new Error('the schema lets no payout through without a key');
+  if (!read) throw new Error('payout without a valid key passed the schema');
   return {
     amountInCents,
     reference,
     inlineCustomer,
-    key: read.key,
+    brebKey: read.key,
     lookupId: breb.lookupId?.toLowerCase() ?? null,
   };
 }

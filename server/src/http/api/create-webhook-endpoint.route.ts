@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { createEndpoint } from '../../flows/webhooks/manage-endpoints.ts';
-import { serialized, WEBHOOK_ADDRESS } from '../address-field.ts';
 import { merchantOperation } from '../operation.ts';
+import { serializeUrl, WEBHOOK_URL } from '../url-field.ts';
 import {
   description,
   ENDPOINT_EXAMPLE,
@@ -17,9 +17,9 @@ const body = z
     url: z
       .string()
       .max(2048)
-      .describe('Where events are sent: https, to a public address.')
+      .describe('URL that receives the events: https, public internet.')
       .meta({ format: 'uri', example: ENDPOINT_EXAMPLE.url }),
-    events: eventNames.describe('Which events it gets. Null or left out: all.'),
+    events: eventNames.describe('Events to deliver. Null or omitted: all events.'),
     description,
     staticHeader,
   })
@@ -32,11 +32,11 @@ export const createWebhookEndpoint = merchantOperation({
   tag: 'Webhooks',
   summary: 'Create a webhook endpoint',
   description:
-    'From now on events are delivered to it, signed as Standard Webhooks says (`webhook-id`, `webhook-timestamp`, `webhook-signature`). Any 2xx acknowledges; 410 disables the endpoint; anything else is tried again for thirty days. `webhook-id` is the event’s id: the same event may come more than once.',
+    'New events are delivered to the endpoint, signed according to Standard Webhooks (`webhook-id`, `webhook-timestamp`, `webhook-signature`). Any 2xx acknowledges a delivery; 410 disables the endpoint; after any other result the delivery is retried for thirty days. `webhook-id` is the id of the event: use it to detect duplicates, because an event may be delivered more than once.',
   scope: 'webhooks:write',
   idempotent: true,
   body,
-  addresses: { url: WEBHOOK_ADDRESS },
+  urlFields: { url: WEBHOOK_URL },
   bodyExamples: {
     endpoint: {
       summary: 'Two events',
@@ -45,7 +45,7 @@ export const createWebhookEndpoint = merchantOperation({
   },
   responses: {
     201: {
-      description: 'The endpoint with its secret, which is shown only here.',
+      description: 'The endpoint with its secret. The secret is shown only once.',
       schema: endpointWithSecret,
       example: { ...ENDPOINT_EXAMPLE, secret: SECRET_EXAMPLE },
     },
@@ -57,7 +57,7 @@ export const createWebhookEndpoint = merchantOperation({
       deps,
       principal,
       {
-        url: serialized(WEBHOOK_ADDRESS, deps, body.url),
+        url: serializeUrl(WEBHOOK_URL, deps, body.url),
         events: body.events ?? null,
         description: body.description ?? null,
         staticHeader: body.staticHeader ?? null,

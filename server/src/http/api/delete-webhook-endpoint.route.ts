@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { removeEndpoint } from '../../flows/webhooks/manage-endpoints.ts';
 import { merchantOperation } from '../operation.ts';
-import { idIn } from '../path-id.ts';
+import { parseId } from '../path-id.ts';
 import { endpointPath } from './get-webhook-endpoint.route.ts';
 import { ENDPOINT_EXAMPLE } from './webhook-endpoint.schema.ts';
 
@@ -11,12 +11,13 @@ export const deleteWebhookEndpoint = merchantOperation({
   operationId: 'deleteWebhookEndpoint',
   tag: 'Webhooks',
   summary: 'Delete a webhook endpoint',
-  description: 'Nothing is sent to it any more, what was under way within ten seconds excepted.',
+  description:
+    'Stops all deliveries to the endpoint. Deliveries in progress may still arrive for up to ten seconds.',
   scope: 'webhooks:write',
   params: endpointPath,
   responses: {
     200: {
-      description: 'It is gone.',
+      description: 'The endpoint is deleted.',
       schema: z
         .strictObject({ id: z.uuid(), deleted: z.literal(true) })
         .meta({ id: 'DeletedWebhookEndpoint' }),
@@ -26,7 +27,7 @@ export const deleteWebhookEndpoint = merchantOperation({
   problems: ['not_found', 'outcome_unknown'],
 
   async handle(deps, principal, { params }) {
-    const id = idIn(params.id);
+    const id = parseId(params.id);
     await removeEndpoint(deps, principal, id);
     return { status: 200, body: { id, deleted: true } };
   },

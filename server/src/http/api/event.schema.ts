@@ -7,25 +7,25 @@ import { PAYIN_EXAMPLE } from './payin.schema.ts';
 
 const eventSchema = z
   .strictObject({
-    id: z.uuid().describe('Also `webhook-id` of every delivery.'),
+    id: z.uuid().describe('Also sent as `webhook-id` with every delivery.'),
     event: z.string(),
     resource: z.string(),
     createdAt: timestamp,
-    data: z.looseObject({}).describe('The resource as it was at that moment.'),
+    data: z.looseObject({}).describe('The resource at the time of the event.'),
   })
   .meta({ id: 'Event' });
 
 const attemptSchema = z.strictObject({
   at: timestamp,
-  statusCode: z.int().nullable().describe('What you answered; null when there was no answer.'),
+  statusCode: z.int().nullable().describe('HTTP status of your response; null if there was none.'),
   durationMs: z.int(),
   error: z
     .enum(FAILURE_REASONS)
     .nullable()
     .describe(
-      'Why there was no answer; null when there was one, whatever its status. The guide on webhooks says what each means and what to do.',
+      'Why there was no response; null if there was one, whatever its status. The webhooks guide explains each value.',
     ),
-  answer: z.string().nullable().describe('The first bytes of the answer, 512 at most.'),
+  answer: z.string().nullable().describe('The first bytes of your response, at most 512.'),
 });
 
 const delivery = {

@@ -1,9 +1,9 @@
 import { closeLink } from '../../flows/payment-links/close-link.ts';
-import { wholeLinkView } from '../../payment-links/payment-link.view.ts';
+import { linkDetailsView } from '../../payment-links/payment-link.view.ts';
 import { merchantOperation } from '../operation.ts';
-import { idIn } from '../path-id.ts';
+import { parseId } from '../path-id.ts';
 import { linkPath } from './get-payment-link.route.ts';
-import { WHOLE_LINK_EXAMPLE, wholeLinkSchema } from './payment-link.schema.ts';
+import { LINK_DETAILS_EXAMPLE, linkDetailsSchema } from './payment-link.schema.ts';
 
 export const expirePaymentLink = merchantOperation({
   method: 'POST',
@@ -12,21 +12,21 @@ export const expirePaymentLink = merchantOperation({
   tag: 'Payment links',
   summary: 'Close a payment link',
   description:
-    'Before its time: no new attempt is begun. A payment that is under way is awaited, so that none is lost; then the link is `EXPIRED`, usually within a second, and `paymentlink.expired` tells of it. Paid already: 409 `payment_link_completed`. Repeating the call is safe.',
+    'Closes a link before it expires: no new payment attempt can start. If an attempt is in progress, the link waits for its outcome so that no payment is lost. Then the link becomes `EXPIRED`, usually within a second, and `paymentlink.expired` is emitted. If the link is already paid, the response is 409 `payment_link_completed`. Retrying is safe.',
   scope: 'payment_links:write',
-  shows: 'bearer',
+  preferredAuth: 'bearer',
   params: linkPath,
   responses: {
     200: {
-      description: 'The payment link, shut; `EXPIRED` now or soon.',
-      schema: wholeLinkSchema,
-      example: WHOLE_LINK_EXAMPLE,
+      description: 'The closed payment link; `EXPIRED` immediately or soon after.',
+      schema: linkDetailsSchema,
+      example: LINK_DETAILS_EXAMPLE,
     },
   },
   problems: ['not_found', 'payment_link_completed', 'outcome_unknown'],
 
   async handle(deps, principal, { params }) {
-    const link = await closeLink(deps, principal, idIn(params.paymentLinkId));
-    return { status: 200, body: wholeLinkView(deps, principal.organization.number, link) };
+    const link = await closeLink(deps, principal, parseId(params.paymentLinkId));
+    return { status: 200, body: linkDetailsView(deps, principal.organization.number, link) };
   },
 });

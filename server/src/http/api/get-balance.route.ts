@@ -10,7 +10,7 @@ export const getBalance = merchantOperation({
   tag: 'Balance',
   summary: 'Get the balance',
   description:
-    'What we hold for you now. Money of a payin is pending from its confirmation until it is settled, and available from then.',
+    'Your current balance. The money of a payin is pending from its confirmation until its settlement, and available after that.',
   scope: 'balance:read',
   responses: { 200: { description: 'The balance.', schema: balanceSchema, example: BALANCE_EXAMPLE } },
   problems: [],

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { readEvent } from '../../flows/webhooks/read-events.ts';
 import { merchantOperation } from '../operation.ts';
-import { idIn } from '../path-id.ts';
+import { parseId } from '../path-id.ts';
 import { DELIVERY_EXAMPLE, deliveryView, EVENT_EXAMPLE, eventWithDeliveries } from './event.schema.ts';
 import { ENDPOINT_EXAMPLE } from './webhook-endpoint.schema.ts';
 
@@ -15,7 +15,7 @@ export const getEvent = merchantOperation({
   operationId: 'getEvent',
   tag: 'Events',
   summary: 'Get an event',
-  description: 'The event and what came of its deliveries, attempt by attempt.',
+  description: 'The event and its deliveries with all attempts.',
   scope: 'events:read',
   params: eventPath,
   responses: {
@@ -31,7 +31,7 @@ export const getEvent = merchantOperation({
   problems: ['not_found'],
 
   async handle(deps, principal, { params }) {
-    const { event, deliveries } = await readEvent(deps, principal, idIn(params.id));
+    const { event, deliveries } = await readEvent(deps, principal, parseId(params.id));
     const views = deliveries.map((each) => ({ ...deliveryView(each), webhookEndpointId: each.endpointId }));
     return { status: 200, body: { ...event.body, deliveries: views } };
   },

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { readLink } from '../../flows/payment-links/read-links.ts';
-import { wholeLinkView } from '../../payment-links/payment-link.view.ts';
+import { linkDetailsView } from '../../payment-links/payment-link.view.ts';
 import { merchantOperation } from '../operation.ts';
-import { idIn } from '../path-id.ts';
-import { LINK_EXAMPLE, WHOLE_LINK_EXAMPLE, wholeLinkSchema } from './payment-link.schema.ts';
+import { parseId } from '../path-id.ts';
+import { LINK_DETAILS_EXAMPLE, LINK_EXAMPLE, linkDetailsSchema } from './payment-link.schema.ts';
 
 export const linkPath = z.strictObject({
   paymentLinkId: z
@@ -19,17 +19,17 @@ export const getPaymentLink = merchantOperation({
   tag: 'Payment links',
   summary: 'Get a payment link',
   description:
-    'The link as it is now. Prefer events over polling. Its attempts: `GET /payins?paymentLinkId=…`.',
+    'The current state of the link. Prefer events over polling. To list its payment attempts, use `GET /payins?paymentLinkId=…`.',
   scope: 'payment_links:read',
-  shows: 'bearer',
+  preferredAuth: 'bearer',
   params: linkPath,
   responses: {
-    200: { description: 'The payment link.', schema: wholeLinkSchema, example: WHOLE_LINK_EXAMPLE },
+    200: { description: 'The payment link.', schema: linkDetailsSchema, example: LINK_DETAILS_EXAMPLE },
   },
   problems: ['not_found'],
 
   async handle(deps, principal, { params }) {
-    const link = await readLink(deps, principal, idIn(params.paymentLinkId));
-    return { status: 200, body: wholeLinkView(deps, principal.organization.number, link) };
+    const link = await readLink(deps, principal, parseId(params.paymentLinkId));
+    return { status: 200, body: linkDetailsView(deps, principal.organization.number, link) };
   },
 });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { readPayout } from '../../flows/payouts/read-payouts.ts';
 import { payoutView } from '../../payouts/payout.view.ts';
 import { merchantOperation } from '../operation.ts';
-import { idIn } from '../path-id.ts';
+import { parseId } from '../path-id.ts';
 import { anomalyView } from './anomaly.view.ts';
 import { PAYOUT_EXAMPLE, payoutWithAnomalies } from './payout.schema.ts';
 
@@ -17,7 +17,7 @@ export const getPayout = merchantOperation({
   tag: 'Payouts',
   summary: 'Get a payout',
   description:
-    'The payout as it is now. Prefer events over polling. `anomalies` lists what its rail said that its state could not take up: the state does not change, and an operator looks into it.',
+    'The current state of the payout. Prefer events over polling. `anomalies` lists reports from the rail that do not fit the status of the payout: the status does not change, and an operator investigates.',
   scope: 'payouts:read',
   params: payoutPath,
   responses: {
@@ -30,7 +30,7 @@ export const getPayout = merchantOperation({
   problems: ['not_found'],
 
   async handle(deps, principal, { params }) {
-    const { payout, anomalies } = await readPayout(deps, principal, idIn(params.id));
+    const { payout, anomalies } = await readPayout(deps, principal, parseId(params.id));
     return { status: 200, body: { ...payoutView(payout), anomalies: anomalies.map(anomalyView) } };
   },
 });

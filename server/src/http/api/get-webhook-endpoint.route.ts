@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { readEndpoint } from '../../flows/webhooks/manage-endpoints.ts';
 import { merchantOperation } from '../operation.ts';
-import { idIn } from '../path-id.ts';
+import { parseId } from '../path-id.ts';
 import { ENDPOINT_EXAMPLE, endpointSchema, endpointView } from './webhook-endpoint.schema.ts';
 
 export const endpointPath = z.strictObject({
@@ -17,7 +17,7 @@ export const getWebhookEndpoint = merchantOperation({
   operationId: 'getWebhookEndpoint',
   tag: 'Webhooks',
   summary: 'Get a webhook endpoint',
-  description: 'As it is now. Its secret is never shown again; rotate it if it is lost.',
+  description: 'The current state of the endpoint. The secret is not included; rotate it if you lost it.',
   scope: 'webhooks:read',
   params: endpointPath,
   responses: {
@@ -26,6 +26,6 @@ export const getWebhookEndpoint = merchantOperation({
   problems: ['not_found'],
 
   async handle(deps, principal, { params }) {
-    return { status: 200, body: endpointView(await readEndpoint(deps, principal, idIn(params.id))) };
+    return { status: 200, body: endpointView(await readEndpoint(deps, principal, parseId(params.id))) };
   },
 });

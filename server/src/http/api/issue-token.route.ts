@@ -5,9 +5,13 @@ import { publicOperation, type Reply } from '../operation.ts';
 
 const body = z.strictObject({
   grant_type: z.string().describe('`client_credentials`.').meta({ example: 'client_credentials' }),
-  client_id: z.string().max(100).optional().describe("The key's id, when not sent by HTTP Basic."),
-  client_secret: z.string().max(200).optional().describe('The whole API key, when not sent by HTTP Basic.'),
-  scope: z.string().max(1000).optional().describe("Scopes separated by spaces; left out, all of the key's."),
+  client_id: z.string().max(100).optional().describe("The API key's id, if not sent by HTTP Basic."),
+  client_secret: z.string().max(200).optional().describe('The full API key, if not sent by HTTP Basic.'),
+  scope: z
+    .string()
+    .max(1000)
+    .optional()
+    .describe('Scopes separated by spaces. If omitted, all scopes of the API key.'),
 });
 
 const token = z
@@ -26,7 +30,7 @@ export const issueAccessToken = publicOperation({
   tag: 'Authentication',
   summary: 'Get an access token',
   description:
-    "OAuth 2.0 client credentials. Client id is the key's id, client secret the whole API key, by HTTP Basic or in the form. The token lasts an hour and ends with its key. Use it as `Authorization: Bearer` on every operation; `x-api-key` with the key itself works as well.",
+    "OAuth 2.0 client credentials grant. The client id is the API key's id and the client secret is the full API key, sent by HTTP Basic or in the form. The token is valid for one hour, or until its API key is revoked. Send it as `Authorization: Bearer` to any operation; `x-api-key` with the API key works as well.",
   body,
   bodyType: 'application/x-www-form-urlencoded',
   bodyExamples: {
@@ -34,7 +38,7 @@ export const issueAccessToken = publicOperation({
   },
   responses: {
     200: {
-      description: 'The token.',
+      description: 'The access token.',
       schema: token,
       example: {
         access_token: 'cdl_test_at_…',
@@ -47,17 +51,17 @@ export const issueAccessToken = publicOperation({
   problems: ['invalid_client', 'unsupported_grant_type', 'invalid_scope', 'rate_limited'],
 
   async handle(deps, { body: form, headers }) {
-    if (form.grant_type !== 'client_credentials') throw oauthFault('unsupported_grant_type');
+    if (form.grant_type !== 'client_credentials') throw oauthError('unsupported_grant_type');
     const { id, secret } = basicCredentials(headers.authorization) ?? {
       id: form.client_id,
       secret: form.client_secret,
     };
-    const principal = await clientOf(deps, id, secret);
+    const principal = await authenticateClient(deps, id, secret);
     deps.gate.charge(principal);
-    const asked = new Set(form.scope?.split(' ').filter((scope) => scope !== ''));
-    const wanted = asked.size > 0 ? [...asked] : [...principal.scopes];
-    if (wanted.some((scope) => !principal.scopes.has(scope))) throw oauthFault('invalid_scope');
-    const issued = await deps.issueToken(principal, wanted);
+    const requested = new Set(form.scope?.split(' ').filter((scope) => scope !== ''));
+    const scopes = requested.size > 0 ? [...requested] : [...principal.scopes];
+    if (scopes.some((scope) => !principal.scopes.has(scope))) throw oauthError('invalid_scope');
+    const issued = await deps.issueToken(principal, scopes);
     const reply: Reply = {
       status: 200,
       body: {
@@ -72,18 +76,18 @@ export const issueAccessToken = publicOperation({
   },
 });
 
-async function clientOf(deps: ApiDeps, id: string | undefined, secret: string | undefined) {
+async function authenticateClient(deps: ApiDeps, id: string | undefined, secret: string | undefined) {
   try {
     const principal = await deps.authenticator.authenticate(secret ?? '', ['key']);
     if (principal.keyId === id) return principal;
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 'unauthorized') throw error;
   }
-  throw oauthFault('invalid_client');
+  throw oauthError('invalid_client');
 }
 
-/** OAuth clients look at `error` (RFC 6749); it stands beside our own `code`. */
-function oauthFault(code: 'invalid_client' | 'unsupported_grant_type' | 'invalid_scope'): ApiError {
+/** Adds `error` (RFC 6749) for OAuth clients, next to our own `code`. */
+function oauthError(code: 'invalid_client' | 'unsupported_grant_type' | 'invalid_scope'): ApiError {
   return new ApiError(code, { members: { error: code } });
 }
 

@@ -9,12 +9,12 @@ export const balanceSchema = z
   .strictObject({
     currency: z.literal('COP'),
     available: inPesos('`availableInCents` / 100: pesos with at most two decimals.'),
-    availableInCents: z.int().describe('What you can pay out.'),
+    availableInCents: z.int().describe('Available for payouts.'),
     pending: inPesos('`pendingInCents` / 100.'),
-    pendingInCents: z.int().describe('Collected, not settled yet: payins in `PENDING_SETTLEMENT`.'),
+    pendingInCents: z.int().describe('Collected but not settled yet: payins in `PENDING_SETTLEMENT`.'),
     held: inPesos('`heldInCents` / 100.'),
-    heldInCents: z.int().describe('Set aside for payouts that are on their way.'),
-    updatedAt: timestamp.describe('When any of them last changed. UTC, with milliseconds.'),
+    heldInCents: z.int().describe('Held for payouts in progress.'),
+    updatedAt: timestamp.describe('When the balance last changed. UTC, with milliseconds.'),
   })
   .meta({ id: 'Balance' });
 
@@ -24,12 +24,14 @@ const ledgerEntrySchema = z
     type: z
       .enum(ENTRY_TYPES)
       .describe(
-        'Why it moved: a payin was confirmed, pending money was settled, money was set aside for a payout, sent or given back, a deposit of yours was booked, or an operator put something right.',
+        'Reason for the entry: a payin was confirmed, pending money was settled, money was held for a payout, sent or released, a deposit was credited, or an operator made a correction.',
       ),
     debitAccount: z
       .enum(ENTRY_ACCOUNTS)
-      .describe('Where the money came from. `PENDING`, `AVAILABLE` and `HELD` are yours, the others ours.'),
-    creditAccount: z.enum(ENTRY_ACCOUNTS).describe('Where it went.'),
+      .describe(
+        'Account the money came from. `PENDING`, `AVAILABLE` and `HELD` are your accounts; the others are accounts of the service.',
+      ),
+    creditAccount: z.enum(ENTRY_ACCOUNTS).describe('Account the money went to.'),
     amount: inPesos('`amountInCents` / 100: pesos with at most two decimals.'),
     amountInCents: z.int(),
     currency: z.literal('COP'),
@@ -37,7 +39,7 @@ const ledgerEntrySchema = z
       .uuid()
       .nullable()
       .describe(
-        'The payin, payout, settlement or correction it belongs to; of a REVERSAL the id of the entry it reverses.',
+        'The payin, payout, settlement or correction it belongs to. For a `REVERSAL`, the id of the reversed entry.',
       ),
     createdAt: timestamp,
   })

@@ -6,12 +6,12 @@ const banks = z
   .strictObject({
     data: z.array(
       z.strictObject({
-        code: z.string().describe('Goes into `pse.bank`.'),
+        code: z.string().describe('Value for `pse.bank`.'),
         name: z.string(),
         available: z
           .boolean()
           .describe(
-            'Whether PSE offers it today. A payin for a bank it does not offer is taken, and likely declined.',
+            'Whether PSE offers the bank today. A payin for an unavailable bank is accepted but will likely be declined.',
           ),
       }),
     ),
@@ -24,7 +24,7 @@ export const listBanks = merchantOperation({
   operationId: 'listPseBanks',
   tag: 'PSE',
   summary: 'List PSE banks',
-  description: 'The banks a payer can choose, those people look for first in front.',
+  description: 'The banks a payer can choose, the most used first.',
   scope: 'payins:read',
   responses: {
     200: {

@@ -13,7 +13,7 @@ export const listEvents = merchantOperation({
   operationId: 'listEvents',
   tag: 'Events',
   summary: 'List events',
-  description: 'Newest first, each with the body that its deliveries carry.',
+  description: 'Newest first, each with the same body as its deliveries.',
   scope: 'events:read',
   query: z.strictObject({
     cursor,
@@ -21,7 +21,7 @@ export const listEvents = merchantOperation({
     event: z
       .enum([...EVENT_NAMES, TEST_EVENT])
       .optional()
-      .describe('Only events of this name.'),
+      .describe('Only events with this name.'),
     resourceId: z.uuid().optional().describe('Only events of this payin, payout or payment link.'),
     ...span,
   }),

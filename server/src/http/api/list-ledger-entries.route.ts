@@ -5,7 +5,7 @@ import { listFields, listReply, PAGE_INFO_EXAMPLE } from '../list.ts';
 import { merchantOperation } from '../operation.ts';
 import { LEDGER_ENTRY_EXAMPLE, ledgerEntryListSchema } from './ledger.schema.ts';
 
-const { cursor, pageSize, ...span } = listFields('Entries', 'Booked');
+const { cursor, pageSize, ...span } = listFields('Entries', 'Posted');
 
 const query = z.strictObject({
   cursor,
@@ -13,7 +13,7 @@ const query = z.strictObject({
   account: z
     .enum(['AVAILABLE', 'PENDING', 'HELD'])
     .optional()
-    .describe('Only entries that left or reached this account.'),
+    .describe('Only entries that debit or credit this account.'),
   ...span,
 });
 
@@ -24,7 +24,7 @@ export const listLedgerEntries = merchantOperation({
   tag: 'Balance',
   summary: 'List ledger entries',
   description:
-    'Every movement of your money, newest first: each takes an amount from one account (debit) to another (credit). Entries never change; what was wrong is put right by another. Follow `nextCursor` to older entries and `previousCursor` to newer ones, with the same filters.',
+    'All movements of your money, newest first. Each entry moves an amount from one account (debit) to another (credit). Entries never change; a correction is a new entry. Follow `nextCursor` to older entries and `previousCursor` to newer ones, with the same filters.',
   scope: 'balance:read',
   query,
   responses: {

@@ -13,7 +13,7 @@ const { cursor, pageSize, ...span } = listFields('Payins', 'Created');
 const query = z.strictObject({
   cursor,
   pageSize,
-  status: z.enum(PAYIN_STATUSES).optional().describe('Only payins in this state.'),
+  status: z.enum(PAYIN_STATUSES).optional().describe('Only payins with this status.'),
   rail: z.enum(RAILS).optional().describe('Only payins on this rail.'),
   reference: text(1, 255).optional().describe('Only the payin with this reference.'),
   paymentLinkId: z.uuid().optional().describe('Only payins of this payment link.'),
@@ -27,7 +27,7 @@ export const listPayins = merchantOperation({
   tag: 'Payins',
   summary: 'List payins',
   description:
-    'Newest first. Follow `nextCursor` to older payins and `previousCursor` to newer ones, with the same filters; payins created meanwhile never shift a page. `inlineCustomer` is a string here: the JSON text of the customer.',
+    'Newest first. Follow `nextCursor` to older payins and `previousCursor` to newer ones, with the same filters; newly created payins do not shift pages. In this list `inlineCustomer` is a string that contains the customer as JSON.',
   scope: 'payins:read',
   query,
   responses: {

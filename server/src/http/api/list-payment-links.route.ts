@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { readLinkPage } from '../../flows/payment-links/read-links.ts';
 import { LINK_STATUSES } from '../../payment-links/payment-link.states.ts';
-import { wholeLinkView } from '../../payment-links/payment-link.view.ts';
+import { linkDetailsView } from '../../payment-links/payment-link.view.ts';
 import { RAILS } from '../../rails/contract.ts';
 import { text } from '../fields.ts';
 import { listFields, listReply, PAGE_INFO_EXAMPLE } from '../list.ts';
 import { merchantOperation } from '../operation.ts';
-import { linkListSchema, WHOLE_LINK_EXAMPLE } from './payment-link.schema.ts';
+import { LINK_DETAILS_EXAMPLE, linkListSchema } from './payment-link.schema.ts';
 
 const { cursor, pageSize, ...span } = listFields('Links', 'Created');
 
@@ -17,13 +17,13 @@ export const listPaymentLinks = merchantOperation({
   tag: 'Payment links',
   summary: 'List payment links',
   description:
-    'Newest first. Follow `nextCursor` to older links and `previousCursor` to newer ones, with the same filters; links created meanwhile never shift a page.',
+    'Newest first. Follow `nextCursor` to older links and `previousCursor` to newer ones, with the same filters; newly created links do not shift pages.',
   scope: 'payment_links:read',
-  shows: 'bearer',
+  preferredAuth: 'bearer',
   query: z.strictObject({
     cursor,
     pageSize,
-    status: z.enum(LINK_STATUSES).optional().describe('Only links in this state.'),
+    status: z.enum(LINK_STATUSES).optional().describe('Only links with this status.'),
     rail: z.enum(RAILS).optional().describe('Only links restricted to this rail.'),
     reference: text(1, 255).optional().describe('Only the link with this reference.'),
     ...span,
@@ -32,7 +32,7 @@ export const listPaymentLinks = merchantOperation({
     200: {
       description: 'A page of payment links.',
       schema: linkListSchema,
-      example: { data: [WHOLE_LINK_EXAMPLE], pageInfo: PAGE_INFO_EXAMPLE },
+      example: { data: [LINK_DETAILS_EXAMPLE], pageInfo: PAGE_INFO_EXAMPLE },
     },
   },
   problems: ['cursor_invalid'],
@@ -44,7 +44,7 @@ export const listPaymentLinks = merchantOperation({
       filters,
       cursor,
       read: (position) => readLinkPage(deps, principal, filters, position, pageSize),
-      view: (link) => wholeLinkView(deps, principal.organization.number, link),
+      view: (link) => linkDetailsView(deps, principal.organization.number, link),
     });
   },
 });

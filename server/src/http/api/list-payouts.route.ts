@@ -13,7 +13,7 @@ const { cursor, pageSize, ...span } = listFields('Payouts', 'Created');
 const query = z.strictObject({
   cursor,
   pageSize,
-  status: z.enum(PAYOUT_STATUSES).optional().describe('Only payouts in this state.'),
+  status: z.enum(PAYOUT_STATUSES).optional().describe('Only payouts with this status.'),
   rail: z.literal('BRE_B').optional().describe('Only payouts on this rail.'),
   reference: text(1, 255).optional().describe('Only the payout with this reference.'),
   keyString: z
@@ -32,7 +32,7 @@ export const listPayouts = merchantOperation({
   tag: 'Payouts',
   summary: 'List payouts',
   description:
-    'Newest first. Follow `nextCursor` to older payouts and `previousCursor` to newer ones, with the same filters; payouts created meanwhile never shift a page.',
+    'Newest first. Follow `nextCursor` to older payouts and `previousCursor` to newer ones, with the same filters; newly created payouts do not shift pages.',
   scope: 'payouts:read',
   query,
   responses: {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { readDeliveryPage } from '../../flows/webhooks/read-events.ts';
 import { listFields, listReply, PAGE_INFO_EXAMPLE } from '../list.ts';
 import { merchantOperation } from '../operation.ts';
-import { idIn } from '../path-id.ts';
+import { parseId } from '../path-id.ts';
 import { DELIVERY_EXAMPLE, deliveryListSchema, deliveryView } from './event.schema.ts';
 import { endpointPath } from './get-webhook-endpoint.route.ts';
 
@@ -14,7 +14,7 @@ export const listWebhookDeliveries = merchantOperation({
   operationId: 'listWebhookDeliveries',
   tag: 'Webhooks',
   summary: 'List the deliveries of a webhook endpoint',
-  description: 'Newest event first, with every attempt.',
+  description: 'Newest event first, with all attempts.',
   scope: 'webhooks:read',
   params: endpointPath,
   query: z.strictObject({ cursor, pageSize }),
@@ -28,7 +28,7 @@ export const listWebhookDeliveries = merchantOperation({
   problems: ['not_found', 'cursor_invalid'],
 
   handle(deps, principal, { params, query: { cursor, pageSize } }) {
-    const endpointId = idIn(params.id);
+    const endpointId = parseId(params.id);
     return listReply(deps, {
       name: 'deliveries',
       organizationId: principal.organization.id,

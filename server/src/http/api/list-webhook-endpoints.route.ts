@@ -9,7 +9,7 @@ export const listWebhookEndpoints = merchantOperation({
   operationId: 'listWebhookEndpoints',
   tag: 'Webhooks',
   summary: 'List webhook endpoints',
-  description: 'All of them, newest first: there are fifty at most.',
+  description: 'All endpoints, newest first. An organization has at most fifty.',
   scope: 'webhooks:read',
   responses: {
     200: {

@@ -6,7 +6,7 @@ import { merchantOperation } from '../operation.ts';
 const lookupSchema = z
   .strictObject({
     details: z.strictObject({
-      keyString: z.string().describe('The key in its normal form.'),
+      keyString: z.string().describe('The normalized key.'),
       keyType: z.enum(RECEIVER_KEY_TYPES),
       name: z.string().describe('Masked: the first three letters of each word.'),
       documentType: z.string(),
@@ -15,14 +15,14 @@ const lookupSchema = z
       bankAccountNumber: z.string().describe('Masked: the last four digits.'),
     }),
     lookupId: z.uuid().describe('Send it with the payout as `breb.lookupId`.'),
-    expiresAt: timestamp.describe('From then on the lookup no longer serves a payout.'),
+    expiresAt: timestamp.describe('After this time, payouts can no longer use the lookup.'),
     match: z
       .strictObject({
         name: z.enum(['FULL', 'PARTIAL', 'NONE']).optional(),
         documentNumber: z.boolean().optional(),
       })
       .optional()
-      .describe('Only when `name` or `documentNumber` was asked about.'),
+      .describe('Only present if `name` or `documentNumber` was sent.'),
   })
   .meta({ id: 'BrebKeyLookup' });
 
@@ -33,18 +33,21 @@ export const lookUpKey = merchantOperation({
   tag: 'Payouts',
   summary: 'Look up a Bre-B key',
   description:
-    'Who receives what is sent to a key, before it is sent. Personal data is masked; say whom you mean with `name` or `documentNumber` and the answer tells whether it is them.\n\nA payout within `expiresAt` goes by this lookup: should the key have changed hands since, it is declined with `RECEIVER_MISMATCH`. Each organization may look up only so much: a key that does not exist, or a holder who is not whom you named, counts most; a lookup that a payout follows does not count.',
+    'Shows who receives money sent to a key, before you send it. Personal data is masked. Send the expected `name` or `documentNumber`, and `match` in the response tells whether it matches the holder.\n\nA payout created before `expiresAt` uses this lookup: if the key has a different holder by then, the payout is declined with `RECEIVER_MISMATCH`. Lookups are limited per organization: keys that do not exist and holders that do not match count most; a lookup followed by a payout does not count.',
   scope: 'breb_keys:read',
   params: z.strictObject({
-    keyString: z.string().describe('The key. Write `@` as it is or as `%40`.').meta({ example: '@TESTOK' }),
+    keyString: z
+      .string()
+      .describe('The key. `@` may be sent literally or as `%40`.')
+      .meta({ example: '@TESTOK' }),
   }),
   query: z.strictObject({
-    name: text(1, 120).optional().describe('The name you expect the holder to have.'),
-    documentNumber: text(1, 40).optional().describe('The document number you expect the holder to have.'),
+    name: text(1, 120).optional().describe('Expected name of the holder.'),
+    documentNumber: text(1, 40).optional().describe('Expected document number of the holder.'),
   }),
   responses: {
     200: {
-      description: 'The key and, masked, its holder.',
+      description: 'The key and its masked holder.',
       schema: lookupSchema,
       example: {
         details: {

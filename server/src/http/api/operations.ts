@@ -30,7 +30,7 @@ import { streamEvents } from './stream-events.route.ts';
 import { testWebhookEndpoint } from './test-webhook-endpoint.route.ts';
 import { updateWebhookEndpoint } from './update-webhook-endpoint.route.ts';
 
-/** Every operation of the API. The router, OpenAPI and the docs are made from this list. */
+/** Every operation of the API. The router, OpenAPI and the docs are generated from this list. */
 export const OPERATIONS: readonly Operation[] = [
   issueAccessToken,
   createPayin,

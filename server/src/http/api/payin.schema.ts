@@ -17,16 +17,18 @@ const brebSource = z.strictObject({
   endToEndId: z
     .string()
     .nullable()
-    .describe("The network's id of the payment, which the payer's bank quotes; null until it is paid."),
+    .describe("The network's id of the payment, also known to the payer's bank; null until paid."),
 });
 
 const pseSource = z.strictObject({
-  pseUrl: z.url().nullable().describe('Where the payer goes to pay; null until the bank has answered.'),
+  pseUrl: z.url().nullable().describe('Bank page where the payer pays; null until the bank responds.'),
   bank: z.string(),
   cus: z
     .string()
     .nullable()
-    .describe('The CUS that payer, bank and PSE quote in a claim; null until the bank has answered.'),
+    .describe(
+      'The PSE transaction code (CUS), used by payers and banks in claims; null until the bank responds.',
+    ),
 });
 
 export const payinSchema = z
@@ -38,7 +40,7 @@ export const payinSchema = z
       .number()
       .nullable()
       .describe(
-        'What confirmed it: `amount`, unless your organization takes any amount. With `UNDERPAID`: what arrived.',
+        'The confirmed amount: equal to `amount`, unless your organization accepts any amount. With `UNDERPAID`, the amount received.',
       ),
     confirmedAmountInCents: z.int().nullable(),
     currency: z.literal('COP'),
@@ -47,7 +49,7 @@ export const payinSchema = z
       .enum(SETTLEMENT_STATUSES)
       .nullable()
       .describe(
-        '`REVERSED`: the rail does not list the payment that it notified, and the booking was taken back; it never settles.',
+        '`REVERSED`: the rail notified the payment but does not list it, so the ledger entry was reversed and the payin never settles.',
       ),
     rail: z.enum(RAILS),
     reference: z.string(),
@@ -56,14 +58,16 @@ export const payinSchema = z
     errorCode: z
       .enum(PAYIN_ERROR_CODES)
       .nullable()
-      .describe('Why it was not confirmed. `UNDERPAID`: less than `amount` arrived, and is held apart.'),
+      .describe(
+        'Why the payin was not confirmed. `UNDERPAID`: less than `amount` was received, and the money is held separately.',
+      ),
     createdAt: timestamp,
     updatedAt: timestamp,
-    expiresAt: timestamp.describe('From then on it can no longer be paid.'),
+    expiresAt: timestamp.describe('After this time the payin can no longer be paid.'),
     resultAt: timestamp.nullable(),
     chargebackAt: timestamp.nullable(),
     organizationId: z.uuid(),
-    sourceData: z.union([brebSource, pseSource]).describe('Data of the rail.'),
+    sourceData: z.union([brebSource, pseSource]).describe('Rail-specific data.'),
     callbackUrl: z.string().nullable(),
   })
   .meta({ id: 'Payin' });
@@ -78,14 +82,14 @@ export const payinAnomalySchema = anomalySchema({
     'UNFOUNDED',
     'PAYMENT_NOT_LISTED',
   ],
-  kind: '`PAID_LATE`: money came after it had ended without. `PAID_AGAIN`: more money came. `UNDERPAID`: less arrived than the amount. `OVERPAID`: what arrived beyond the amount. `CONTRADICTION`: the rail told of an end without money, but it was paid. `UNFOUNDED`: a payment was announced that the rail knows nothing of. `PAYMENT_NOT_LISTED`: the rail notified the payment that confirmed the payin, but its own status does not list it; settlement is held until an operator decides.',
-  amount: 'Money held apart; null when none came.',
+  kind: '`PAID_LATE`: money arrived after the payin was declined or canceled. `PAID_AGAIN`: a second payment arrived. `UNDERPAID`: less than the amount arrived. `OVERPAID`: the excess over the amount. `CONTRADICTION`: the rail reported a failure for a paid payin. `UNFOUNDED`: a payment was notified that the rail cannot confirm. `PAYMENT_NOT_LISTED`: the rail notified the payment that confirmed the payin, but its status does not list it; settlement is held until an operator decides.',
+  amount: 'Money held separately; null if no money arrived.',
   statuses: ['OPEN', 'ACCEPTED', 'RESOLVED'],
   status:
-    '`OPEN`: nothing is decided; money can be accepted. `ACCEPTED`: you took the money, and it is about to be credited. `RESOLVED`: see `resolution`.',
+    '`OPEN`: not decided yet; the money can be accepted. `ACCEPTED`: you accepted the money, and it will be credited shortly. `RESOLVED`: see `resolution`.',
   resolutions: ['CREDIT', 'RETURN', 'DISMISS', 'RELEASE', 'REVERSE', 'LISTED'],
   resolution:
-    '`CREDIT`: the money was added to your available balance. `RETURN`: it is sent back to the payer; should that fail, the anomaly is `OPEN` again. `RELEASE`: the payin settles. `REVERSE`: its booking was taken back. `LISTED`: the rail lists the payment after all, and the payin settles.',
+    '`CREDIT`: the money was credited to your available balance. `RETURN`: the money is sent back to the payer; if that fails, the anomaly is `OPEN` again. `DISMISS`: closed without moving money. `RELEASE`: the payin settles. `REVERSE`: the ledger entry of the payin was reversed. `LISTED`: the rail now lists the payment, and the payin settles.',
 }).meta({ id: 'PayinAnomaly' });
 
 export const payinWithAnomalies = payinSchema
@@ -96,7 +100,7 @@ export const payinListSchema = z
   .strictObject({
     data: z.array(
       payinSchema
-        .extend({ inlineCustomer: z.string().nullable().describe('The JSON text of the customer object.') })
+        .extend({ inlineCustomer: z.string().nullable().describe('The customer object as a JSON string.') })
         .meta({ id: 'PayinListItem' }),
     ),
     pageInfo,

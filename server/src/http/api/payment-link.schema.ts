@@ -8,17 +8,17 @@ const link = {
   paymentLinkId: z.uuid(),
   paymentLinkUrl: z
     .url()
-    .describe('The page to send the payer to. Its address is the secret: whoever has it may pay.'),
+    .describe('The page to send the payer to. The URL is secret: anyone who has it can pay.'),
   status: z.enum(LINK_STATUSES),
   createdAt: timestamp,
   expiresAt: timestamp.nullable().describe('One hour after creation.'),
-  rail: z.enum(RAILS).nullable().describe('Null: the payer chooses.'),
+  rail: z.enum(RAILS).nullable().describe('The only payment method; null if the payer chooses.'),
   inlineCustomer: customer.nullable(),
 };
 
 export const linkSchema = z.strictObject(link).meta({ id: 'PaymentLink' });
 
-export const wholeLinkSchema = z
+export const linkDetailsSchema = z
   .strictObject({
     ...link,
     reference: z.string(),
@@ -28,12 +28,12 @@ export const wholeLinkSchema = z
     description: z.string().nullable(),
     callbackUrl: z.string(),
     completedAt: timestamp.nullable(),
-    payinId: z.uuid().nullable().describe('The payin that completed it.'),
+    payinId: z.uuid().nullable().describe('The payin that completed the link.'),
   })
   .meta({ id: 'PaymentLinkWithDetails' });
 
 export const linkListSchema = z
-  .strictObject({ data: z.array(wholeLinkSchema), pageInfo })
+  .strictObject({ data: z.array(linkDetailsSchema), pageInfo })
   .meta({ id: 'PaymentLinkList' });
 
 export const LINK_EXAMPLE = {
@@ -46,7 +46,7 @@ export const LINK_EXAMPLE = {
   inlineCustomer: null,
 } as const;
 
-export const WHOLE_LINK_EXAMPLE = {
+export const LINK_DETAILS_EXAMPLE = {
   ...LINK_EXAMPLE,
   reference: 'order-1001',
   amount: 49_800,

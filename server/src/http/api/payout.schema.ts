@@ -15,18 +15,18 @@ export const payoutSchema = z
     rail: z.literal('BRE_B'),
     reference: z.string(),
     inlineCustomer: customer.nullable(),
-    errorCode: z.enum(ERROR_CODES).nullable().describe('Why no money was sent.'),
+    errorCode: z.enum(ERROR_CODES).nullable().describe('Why the payout failed.'),
     createdAt: timestamp,
     updatedAt: timestamp,
     resultAt: timestamp.nullable(),
     organizationId: z.uuid(),
     sourceData: z.strictObject({
-      keyString: z.string().describe('The key that is paid to.'),
+      keyString: z.string().describe('The Bre-B key of the receiver.'),
       endToEndId: z
         .string()
         .nullable()
         .describe(
-          "The id under which the network knows the payment: what the receiver's bank asks for. Null where the rail assigns it later.",
+          "The network's id of the payment, also known to the receiver's bank. Null until the rail assigns it.",
         ),
     }),
   })
@@ -37,12 +37,13 @@ export const payoutWithAnomalies = payoutSchema
     anomalies: z.array(
       anomalySchema({
         kinds: ['SENT_LATE', 'SENT_AGAIN', 'CONTRADICTION', 'UNFOUNDED'],
-        kind: '`SENT_LATE`: money left after it had ended without. `SENT_AGAIN`: money left once more. `CONTRADICTION`: the rail contradicts itself. `UNFOUNDED`: a settlement was announced that the rail knows nothing of.',
-        amount: 'Below zero: money that left. Null when none did.',
+        kind: '`SENT_LATE`: money was sent after the payout was declined or canceled. `SENT_AGAIN`: money was sent a second time. `CONTRADICTION`: the rail contradicts an earlier report. `UNFOUNDED`: a settlement was notified that the rail cannot confirm.',
+        amount: 'Negative: money that was sent. Null if none was.',
         statuses: ['OPEN', 'RESOLVED'],
         status: '`OPEN`: the operator has not decided yet. `RESOLVED`: see `resolution`.',
         resolutions: ['CHARGE', 'WRITE_OFF', 'DISMISS'],
-        resolution: '`CHARGE`: it was taken from your available balance.',
+        resolution:
+          '`CHARGE`: the money was debited from your available balance. `WRITE_OFF`: the operator bears the loss. `DISMISS`: closed without moving money.',
       }),
     ),
   })

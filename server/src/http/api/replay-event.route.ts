@@ -1,13 +1,15 @@
 import { z } from 'zod';
-import { replayOne } from '../../flows/webhooks/replay-events.ts';
+import { replayEvent as replay } from '../../flows/webhooks/replay-events.ts';
 import { merchantOperation } from '../operation.ts';
-import { idIn } from '../path-id.ts';
+import { parseId } from '../path-id.ts';
 import { eventPath } from './get-event.route.ts';
 
 export const replayedSchema = z
   .strictObject({
-    events: z.int().describe('Events that are delivered again.'),
-    deliveries: z.int().describe('Deliveries: an event goes to every enabled endpoint that wants it.'),
+    events: z.int().describe('Number of events delivered again.'),
+    deliveries: z
+      .int()
+      .describe('Number of deliveries: an event goes to every enabled endpoint that subscribes to it.'),
   })
   .meta({ id: 'Replayed' });
 
@@ -18,12 +20,12 @@ export const replayEvent = merchantOperation({
   tag: 'Events',
   summary: 'Replay an event',
   description:
-    'Delivers it again, under the same id and with the same body, to all enabled endpoints that want it, also those that were created later.',
+    'Delivers the event again, with the same id and body, to all enabled endpoints that subscribe to it, including endpoints created after the event.',
   scope: 'events:write',
   params: eventPath,
   responses: {
     202: {
-      description: 'It is on its way.',
+      description: 'The deliveries are queued.',
       schema: replayedSchema,
       example: { events: 1, deliveries: 1 },
     },
@@ -31,7 +33,7 @@ export const replayEvent = merchantOperation({
   problems: ['not_found', 'outcome_unknown'],
 
   async handle(deps, principal, { params }) {
-    const { events, deliveries } = await replayOne(deps, principal, idIn(params.id));
+    const { events, deliveries } = await replay(deps, principal, parseId(params.id));
     return { status: 202, body: { events, deliveries } };
   },
 });

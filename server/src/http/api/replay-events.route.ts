@@ -1,24 +1,26 @@
 import { z } from 'zod';
-import { replayMany } from '../../flows/webhooks/replay-events.ts';
+import { replayEvents as replay } from '../../flows/webhooks/replay-events.ts';
 import { fieldIssue } from '../fields.ts';
 import { merchantOperation } from '../operation.ts';
 import { replayedSchema } from './replay-event.route.ts';
 
-const moment = z.iso.datetime({ offset: true }).transform((value) => new Date(value));
+const time = z.iso.datetime({ offset: true }).transform((value) => new Date(value));
 
 const body = z
   .strictObject({
-    failedSince: moment
+    failedSince: time
       .optional()
       .describe(
-        'All events created at or after this moment of which a delivery has failed or is failing, each to the endpoints at which it did.',
+        'All events created at or after this time with a failed or failing delivery. Each is delivered only to the endpoints where it failed.',
       ),
-    createdFrom: moment.optional().describe('With `createdTo`: all events created at or after this moment …'),
-    createdTo: moment.optional().describe('… and before this one.'),
+    createdFrom: time.optional().describe('All events created at or after this time. Requires `createdTo`.'),
+    createdTo: time.optional().describe('All events created before this time. Requires `createdFrom`.'),
     after: z
       .uuid()
       .optional()
-      .describe('Goes on after this event: `nextAfter` of the answer before, with the same other fields.'),
+      .describe(
+        'Continue after this event: `nextAfter` of the previous response. Send the same other fields.',
+      ),
   })
   .superRefine(({ failedSince, createdFrom, createdTo }, context) => {
     if (failedSince !== undefined && (createdFrom !== undefined || createdTo !== undefined))
@@ -36,7 +38,7 @@ const replayedManySchema = replayedSchema
     nextAfter: z
       .uuid()
       .nullable()
-      .describe('Set when there are more: repeat the request with this as `after`.'),
+      .describe('Set if there are more events: repeat the request with this value as `after`.'),
   })
   .meta({ id: 'ReplayedMany' });
 
@@ -47,19 +49,19 @@ export const replayEvents = merchantOperation({
   tag: 'Events',
   summary: 'Replay events',
   description:
-    'Delivers many events again, oldest first: those that failed, of events created since a moment, to the endpoints at which they failed; or all of a span of time, to all enabled endpoints that want them. A request goes on for three seconds: `nextAfter` says from where to go on.',
+    'Delivers many events again, oldest first. With `failedSince`, it replays events with failed deliveries to the endpoints where they failed. With `createdFrom` and `createdTo`, it replays all events of the range to all enabled endpoints that subscribe to them. A request runs for at most about three seconds; if `nextAfter` is set, repeat the request to continue.',
   scope: 'events:write',
   body,
   bodyExamples: {
-    failed: { summary: 'What failed since noon', value: { failedSince: '2026-11-14T12:00:00.000Z' } },
+    failed: { summary: 'Failed since noon', value: { failedSince: '2026-11-14T12:00:00.000Z' } },
     range: {
-      summary: 'All of an hour',
+      summary: 'One hour',
       value: { createdFrom: '2026-11-14T12:00:00.000Z', createdTo: '2026-11-14T13:00:00.000Z' },
     },
   },
   responses: {
     202: {
-      description: 'They are on their way.',
+      description: 'The deliveries are queued.',
       schema: replayedManySchema,
       example: { events: 42, deliveries: 84, nextAfter: null },
     },
@@ -67,14 +69,14 @@ export const replayEvents = merchantOperation({
   problems: ['outcome_unknown'],
 
   async handle(deps, principal, { body: { failedSince, createdFrom, createdTo, after } }) {
-    const wanted = failedSince
+    const selection = failedSince
       ? ({ kind: 'failed', from: failedSince } as const)
-      : ({ kind: 'range', ...span(createdFrom, createdTo) } as const);
-    return { status: 202, body: await replayMany(deps, principal, wanted, after?.toLowerCase() ?? null) };
+      : ({ kind: 'range', ...toRange(createdFrom, createdTo) } as const);
+    return { status: 202, body: await replay(deps, principal, selection, after?.toLowerCase() ?? null) };
   },
 });
 
-function span(from: Date | undefined, to: Date | undefined) {
-  if (!from || !to) throw new Error('the schema lets no half span through');
+function toRange(from: Date | undefined, to: Date | undefined) {
+  if (!from || !to) throw new Error('incomplete time range passed the schema');
   return { from, to };
 }

@@ -1,6 +1,6 @@
 import { ROTATION_SECONDS, rotateEndpointSecret } from '../../flows/webhooks/manage-endpoints.ts';
 import { merchantOperation } from '../operation.ts';
-import { idIn } from '../path-id.ts';
+import { parseId } from '../path-id.ts';
 import { endpointPath } from './get-webhook-endpoint.route.ts';
 import {
   ENDPOINT_EXAMPLE,
@@ -15,12 +15,12 @@ export const rotateWebhookSecret = merchantOperation({
   operationId: 'rotateWebhookSecret',
   tag: 'Webhooks',
   summary: 'Rotate the secret of a webhook endpoint',
-  description: `Makes a new secret. For ${ROTATION_SECONDS / 3600} hours deliveries are signed with both, so that nothing is refused while you change it on your side.`,
+  description: `Creates a new secret. For ${ROTATION_SECONDS / 3600} hours, deliveries are signed with both secrets, so that you can switch without rejecting any.`,
   scope: 'webhooks:write',
   params: endpointPath,
   responses: {
     200: {
-      description: 'The endpoint with its new secret, which is shown only here.',
+      description: 'The endpoint with its new secret. The secret is shown only once.',
       schema: endpointWithSecret,
       example: { ...ENDPOINT_EXAMPLE, secret: SECRET_EXAMPLE },
     },
@@ -28,7 +28,7 @@ export const rotateWebhookSecret = merchantOperation({
   problems: ['not_found', 'outcome_unknown'],
 
   async handle(deps, principal, { params }) {
-    const { endpoint, secret } = await rotateEndpointSecret(deps, principal, idIn(params.id));
+    const { endpoint, secret } = await rotateEndpointSecret(deps, principal, parseId(params.id));
     return { status: 200, body: { ...endpointView(endpoint), secret } };
   },
 });

@@ -13,21 +13,24 @@ export const streamEvents = merchantOperation({
   path: '/events/stream',
   operationId: 'streamEvents',
   tag: 'Events',
-  summary: 'Follow events live',
+  summary: 'Stream events',
   description:
-    'Server-sent events: each event as it is recorded, with its body in `data`. A stream ends after ten minutes at the latest; resume with `Last-Event-ID` (or `after`) and nothing is missed. The minute before that event is sent again, because events are numbered before they are committed: drop by `id` what you have. Without either the stream begins now.',
+    'Server-sent events: each event as soon as it is recorded, with its body in `data`. A stream ends after at most ten minutes; resume with `Last-Event-ID` (or `after`) to receive every event. On resume, the minute before that event is sent again, because ids are assigned before events are committed: ignore events whose `id` you already have. Without either, the stream starts with new events.',
   scope: 'events:read',
   query: z.strictObject({
     event: z
       .enum([...EVENT_NAMES, TEST_EVENT])
       .optional()
-      .describe('Only events of this name.'),
-    after: z.uuid().optional().describe('The last event you have, where you cannot send `Last-Event-ID`.'),
+      .describe('Only events with this name.'),
+    after: z
+      .uuid()
+      .optional()
+      .describe('Identifier of the last event you received, if you cannot send `Last-Event-ID`.'),
   }),
-  resumes: true,
+  resumable: true,
   responses: {
     200: {
-      description: 'The stream. A line that begins with a colon says only that it is alive.',
+      description: 'The stream. Lines that begin with a colon are keep-alive comments.',
       schema: z.string(),
       example: EXAMPLE,
       type: 'text/event-stream',
@@ -37,34 +40,34 @@ export const streamEvents = merchantOperation({
 
   async handle(deps, principal, { query, lastEventId, language, stillAuthorized }) {
     const after = (lastEventId ?? query.after)?.toLowerCase() ?? null;
-    // Of version 7, as all of ours are: another kind says nothing about when.
+    // Event ids are UUIDv7: other versions contain no time to resume from.
     if (after !== null && !(isUuid(after) && after.charAt(14) === '7'))
       throw invalidRequest([fieldError('header.Last-Event-ID', 'invalid_format', language, 'format.uuid')]);
-    const { beginning, events, ended, close } = deps.streams.follow(principal, {
+    const { startPosition, events, ended, close } = deps.streams.follow(principal, {
       after,
       event: query.event ?? null,
       allowed: stillAuthorized,
     });
-    return { stream: frames(beginning, events), ended, close };
+    return { stream: frames(startPosition, events), ended, close };
   },
 });
 
 /**
- * The first words come when it is decided what is new: whoever sees the stream open misses nothing from then on. They
- * carry an id, so that a client which is cut off before its first event resumes and does not begin anew.
+ * The first frame is sent once the start position is fixed: a client that sees it misses no later event. It carries an
+ * id, so that a client that disconnects before its first event resumes from there.
  */
 async function* frames(
-  beginning: string | null,
+  startPosition: string | null,
   source: AsyncIterable<readonly RecordedEvent[]>,
 ): AsyncGenerator<string> {
-  let first = `retry: 2000\n${beginning === null ? '' : `id: ${beginning}\n`}\n`;
+  let first = `retry: 2000\n${startPosition === null ? '' : `id: ${startPosition}\n`}\n`;
   for await (const events of source) {
     yield first + (events.length === 0 ? ':\n\n' : events.map(frame).join(''));
     first = '';
   }
 }
 
-/** JSON holds no line break, so one line of data is enough. */
+/** JSON contains no line breaks, so one `data` line is enough. */
 function frame({ id, body }: RecordedEvent): string {
   return `id: ${id}\nevent: ${(body as { readonly event: string }).event}\ndata: ${JSON.stringify(body)}\n\n`;
 }

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { updateEndpoint } from '../../flows/webhooks/manage-endpoints.ts';
-import { serialized, WEBHOOK_ADDRESS } from '../address-field.ts';
 import { merchantOperation } from '../operation.ts';
-import { idIn } from '../path-id.ts';
+import { parseId } from '../path-id.ts';
+import { serializeUrl, WEBHOOK_URL } from '../url-field.ts';
 import { endpointPath } from './get-webhook-endpoint.route.ts';
 import {
   description,
@@ -15,14 +15,16 @@ import {
 
 const body = z
   .strictObject({
-    url: z.string().max(2048).optional().describe('Where events are sent: https, to a public address.'),
-    events: eventNames.describe('Which events it gets. Null: all.'),
+    url: z.string().max(2048).optional().describe('URL that receives the events: https, public internet.'),
+    events: eventNames.describe('Events to deliver. Null: all events.'),
     description,
     staticHeader,
     status: z
       .enum(['ENABLED', 'DISABLED'])
       .optional()
-      .describe('Disabled, its events are held; enabled again, those of the last thirty days are delivered.'),
+      .describe(
+        'While disabled, events are held. When enabled again, the held events of the last thirty days are delivered.',
+      ),
   })
   .meta({ id: 'UpdateWebhookEndpoint' });
 
@@ -31,21 +33,21 @@ export const updateWebhookEndpoint = merchantOperation({
   path: '/webhook-endpoints/{id}',
   operationId: 'updateWebhookEndpoint',
   tag: 'Webhooks',
-  summary: 'Change a webhook endpoint',
-  description: 'Only what is sent is changed.',
+  summary: 'Update a webhook endpoint',
+  description: 'Changes only the fields that are sent.',
   scope: 'webhooks:write',
   params: endpointPath,
   body,
-  addresses: { url: WEBHOOK_ADDRESS },
-  bodyExamples: { enable: { summary: 'Enable it again', value: { status: 'ENABLED' } } },
+  urlFields: { url: WEBHOOK_URL },
+  bodyExamples: { enable: { summary: 'Enable again', value: { status: 'ENABLED' } } },
   responses: {
     200: { description: 'The endpoint.', schema: endpointSchema, example: ENDPOINT_EXAMPLE },
   },
   problems: ['not_found', 'outcome_unknown'],
 
   async handle(deps, principal, { params, body: { url, ...rest } }) {
-    const update = { ...rest, ...(url === undefined ? {} : { url: serialized(WEBHOOK_ADDRESS, deps, url) }) };
-    const endpoint = await updateEndpoint(deps, principal, idIn(params.id), update);
+    const update = { ...rest, ...(url === undefined ? {} : { url: serializeUrl(WEBHOOK_URL, deps, url) }) };
+    const endpoint = await updateEndpoint(deps, principal, parseId(params.id), update);
     return { status: 200, body: endpointView(endpoint) };
   },
 });

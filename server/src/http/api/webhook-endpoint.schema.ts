@@ -1,28 +1,28 @@
 import { z } from 'zod';
 import { EVENT_NAMES } from '../../events/event.ts';
-import type { Endpoint } from '../../webhooks/endpoint.ts';
-import { fieldIssue, formatNamed, text, timestamp } from '../fields.ts';
+import { DISABLED_REASONS, type Endpoint } from '../../webhooks/endpoint.ts';
+import { fieldIssue, formatIssue, text, timestamp } from '../fields.ts';
 
 const FORBIDDEN_HEADER =
   /^(?:webhook-.*|content-.*|host|connection|keep-alive|transfer-encoding|te|trailer|upgrade|expect|accept-encoding|user-agent|proxy-.*)$/i;
 
-/** Null is what answers say of each that was left out: it may be sent back as it came. */
+/** Accepts null, because responses show null for fields that are not set and clients may send them back. */
 export const staticHeader = z
   .strictObject({
     name: z
       .string()
-      .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/, formatNamed('header_name'))
+      .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/, formatIssue('header_name'))
       .refine((name) => !FORBIDDEN_HEADER.test(name), fieldIssue('reserved_header'))
       .describe('Name of the header.')
       .meta({ example: 'x-tenant' }),
     value: z
       .string()
-      .regex(/^[\x20-\x7e]{1,500}$/, formatNamed('header_value'))
-      .describe('Its value, 1 to 500 printable ASCII characters. It is encrypted at rest.'),
+      .regex(/^[\x20-\x7e]{1,500}$/, formatIssue('header_value'))
+      .describe('Value of the header, 1 to 500 printable ASCII characters. Encrypted at rest.'),
   })
   .nullable()
   .optional()
-  .describe('A header that every delivery carries, for instance one that your gateway wants.');
+  .describe('A header added to every delivery, for example one that your gateway requires.');
 
 export const eventNames = z
   .array(z.enum(EVENT_NAMES))
@@ -35,23 +35,23 @@ export const eventNames = z
 export const description = text(1, 200)
   .nullable()
   .optional()
-  .describe('For your own eyes, 1 to 200 characters.');
+  .describe('For your own use, 1 to 200 characters.');
 
 const fields = {
   id: z.uuid(),
   url: z.string(),
-  events: z.array(z.enum(EVENT_NAMES)).nullable().describe('Null: all.'),
+  events: z.array(z.enum(EVENT_NAMES)).nullable().describe('Null: all events.'),
   description: z.string().nullable(),
   staticHeader: z
     .strictObject({ name: z.string() })
     .nullable()
-    .describe('Only its name: the value is not shown again.'),
+    .describe('Only the name: the value is never shown.'),
   status: z.enum(['ENABLED', 'DISABLED']),
   disabledReason: z
-    .string()
+    .enum(DISABLED_REASONS)
     .nullable()
     .describe(
-      'Null while it is enabled. Else `by_owner`, or why the service did it: `gone`, `no_success_5d`.',
+      'Null while enabled. `by_owner`: you disabled it. `gone`: it responded 410. `no_success_5d`: no delivery succeeded for five days.',
     ),
   createdAt: timestamp,
   updatedAt: timestamp,
@@ -60,7 +60,10 @@ const fields = {
 export const endpointSchema = z.strictObject(fields).meta({ id: 'WebhookEndpoint' });
 
 export const endpointWithSecret = z
-  .strictObject({ ...fields, secret: z.string().describe('Signs every delivery. Shown only here: keep it.') })
+  .strictObject({
+    ...fields,
+    secret: z.string().describe('Signs every delivery. Shown only once: store it.'),
+  })
   .meta({ id: 'WebhookEndpointWithSecret' });
 
 export const ENDPOINT_EXAMPLE = {
@@ -77,7 +80,7 @@ export const ENDPOINT_EXAMPLE = {
 
 export const SECRET_EXAMPLE = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
 
-/** The endpoint as its merchant sees it. */
+/** The endpoint as shown to the merchant. */
 export function endpointView(endpoint: Endpoint) {
   return {
     id: endpoint.id,

@@ -9,7 +9,7 @@ export interface Assets {
   readonly scriptUrl: string;
 }
 
-/** The sheet and the script, under names that change with them, so that browsers may keep them for ever. */
+/** Serves the style sheet and the script under content-hashed names, so that browsers cache them indefinitely. */
 export function registerAssets(app: FastifyInstance, prefix: string): Assets {
   return {
     styleUrl: register(app, prefix, CHECKOUT_CSS, 'css', 'text/css; charset=utf-8'),
@@ -20,18 +20,18 @@ export function registerAssets(app: FastifyInstance, prefix: string): Assets {
 function register(app: FastifyInstance, prefix: string, text: string, suffix: string, type: string): string {
   const name = createHash('sha256').update(text).digest('base64url').slice(0, 16);
   const url = `${prefix}/a/${name}.${suffix}`;
-  const small = gzipSync(text, { level: constants.Z_BEST_COMPRESSION });
+  const compressed = gzipSync(text, { level: constants.Z_BEST_COMPRESSION });
   app.get(url, (request, reply) => {
-    const zipped = /\bgzip\b/.test(request.headers['accept-encoding'] ?? '');
+    const acceptsGzip = /\bgzip\b/.test(request.headers['accept-encoding'] ?? '');
     return reply
       .type(type)
       .headers({
         'cache-control': 'public, max-age=31536000, immutable',
         'x-content-type-options': 'nosniff',
         vary: 'accept-encoding',
-        ...(zipped ? { 'content-encoding': 'gzip' } : {}),
+        ...(acceptsGzip ? { 'content-encoding': 'gzip' } : {}),
       })
-      .send(zipped ? small : text);
+      .send(acceptsGzip ? compressed : text);
   });
   return url;
 }

@@ -1,4 +1,4 @@
-/** One sheet for every page of payers. Colours are variables, so that the dark scheme says only what differs. */
+/** The style sheet of all checkout pages. Colors are variables, so that the dark scheme overrides only those. */
 export const CHECKOUT_CSS = `
 :root{--ink:#0f172a;--muted:#475569;--line:#e2e8f0;--edge:#64748b;--ground:#f8fafc;--paper:#fff;--good:#15803d;--bad:#b91c1c;--warn:#b45309;--wash:#f1f5f9;color-scheme:light dark}
 @media (prefers-color-scheme:dark){:root{--ink:#f1f5f9;--muted:#a9b6c8;--line:#2b3648;--edge:#7c8ba1;--ground:#0b1120;--paper:#131c2e;--good:#4ade80;--bad:#fca5a5;--warn:#fbbf24;--wash:#1c273b}}
@@ -53,7 +53,7 @@ fieldset{border:0;margin-top:16px;min-width:0}legend{font-weight:600;padding:0 0
 details{margin-top:12px}summary{min-height:44px;display:flex;align-items:center;cursor:pointer;text-decoration:underline}
 details p{color:var(--muted);font-size:14px}
 .key{font:600 20px/1.4 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;background:var(--wash);border-radius:10px;padding:16px;text-align:center;user-select:all;-webkit-user-select:all;overflow-wrap:anywhere}
-.on-phone>*+*,.on-desk>*+*{margin-top:16px}.on-desk{display:none}
+.on-phone>*+*,.on-desktop>*+*{margin-top:16px}.on-desktop{display:none}
 .steps{padding-left:24px}.steps li+li{margin-top:4px}
 .qr{display:block;margin:8px auto 0;width:240px;height:240px;max-width:100%;background:#fff;padding:8px;border-radius:10px;image-rendering:pixelated}
 .waiting{border-top:1px solid var(--line);padding-top:16px}
@@ -64,7 +64,7 @@ details p{color:var(--muted);font-size:14px}
 dl{display:grid;grid-template-columns:auto 1fr;gap:8px 16px;border:1px solid var(--line);border-radius:10px;padding:16px}
 dt{color:var(--muted);font-size:14px}dd{text-align:right;overflow-wrap:anywhere;min-width:0}
 .who,.support{color:var(--muted);font-size:14px;overflow-wrap:anywhere}
-.unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
+.visually-hidden{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 footer{padding:16px 20px 24px;color:var(--muted);font-size:14px;text-align:center}
 footer p{display:flex;gap:6px;justify-content:center;align-items:center;flex-wrap:wrap}
 footer a{display:inline-flex;align-items:center;min-height:44px;padding:0 8px}
@@ -72,7 +72,7 @@ footer a{display:inline-flex;align-items:center;min-height:44px;padding:0 8px}
 body{background:var(--ground);align-items:center;padding:0 0 24px}
 .ribbon{width:100%}
 .card{flex:none;width:440px;margin-top:48px;padding:32px;background:var(--paper);border:1px solid var(--line);border-radius:16px}
-.on-phone{display:none}.on-desk{display:block}
+.on-phone{display:none}.on-desktop{display:block}
 }
 @media (prefers-reduced-motion:reduce){*,*::before,*::after{animation:none!important;transition:none!important}}
 @media print{.ribbon,footer,.button,.link,.host{display:none!important}.card{border:0;margin:0}}

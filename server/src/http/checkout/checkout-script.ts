@@ -1,12 +1,13 @@
 /**
- * What a page does beyond links and forms: live status, countdown, copying, the search for a bank, on to the bank and back to
- * the shop. News that comes while the page is being fetched is kept: the answer under way may be older than it. Plain text served as it stands: it must run on old phones and stay below four kilobytes.
+ * The browser script of checkout pages: live status, countdown, copy button, bank search, and the redirects to the bank
+ * and back to the shop. A status stamp that arrives during a refresh is kept, because the response in flight may be older
+ * than the stamp. Served without a build step: it must run on old phones and stay small.
  */
 export const CHECKOUT_SCRIPT = `(function(){
 var d=document,live,poll,timer,busy=false,latest='';
 function q(s){return d.querySelector(s)}
 function first(){return [].filter.call(d.querySelectorAll('#main h1'),function(h){return h.offsetParent})[0]}
-function say(t){var e=q('#said');if(e){e.textContent='';setTimeout(function(){e.textContent=t},50)}}
+function announce(t){var e=q('#announcer');if(e){e.textContent='';setTimeout(function(){e.textContent=t},50)}}
 function refresh(){
 if(busy)return;busy=true;
 fetch(location.href,{headers:{'x-part':'main'},cache:'no-store'}).then(function(r){return r.text()}).then(function(t){
@@ -15,34 +16,34 @@ if(!m)return;
 var before=first(),old=before?before.textContent:'';
 var same=m.innerHTML===q('#main').innerHTML;
 ['data-live','data-stamp'].forEach(function(k){var a=n.body.getAttribute(k);if(a)d.body.setAttribute(k,a);else d.body.removeAttribute(k)});
-if(same)return;q('#main').replaceWith(m);d.title=n.title;begin();var h=first();if(h&&h.textContent!==old)say(h.textContent);
-}).catch(function(){}).then(function(){busy=false;setTimeout(behind,200)})}
-function behind(){if(latest&&d.body.getAttribute('data-live')&&latest!==d.body.getAttribute('data-stamp'))refresh()}
-function heard(s){if(s){latest=s;behind()}}
+if(same)return;q('#main').replaceWith(m);d.title=n.title;init();var h=first();if(h&&h.textContent!==old)announce(h.textContent);
+}).catch(function(){}).then(function(){busy=false;setTimeout(refreshIfStale,200)})}
+function refreshIfStale(){if(latest&&d.body.getAttribute('data-live')&&latest!==d.body.getAttribute('data-stamp'))refresh()}
+function onStamp(s){if(s){latest=s;refreshIfStale()}}
 function watch(){
 var u=d.body.getAttribute('data-live');
 if(live&&live.u!==u){live.close();live=null;latest=''}
 clearInterval(poll);
 if(!u)return;
-poll=setInterval(function(){if(!live||live.readyState!==1)fetch(u+'?once=1',{cache:'no-store'}).then(function(r){return r.ok?r.text():''}).then(heard).catch(function(){})},3000);
-if(window.EventSource&&!live){live=new EventSource(u);live.u=u;live.onmessage=function(e){heard(e.data)}}
+poll=setInterval(function(){if(!live||live.readyState!==1)fetch(u+'?once=1',{cache:'no-store'}).then(function(r){return r.ok?r.text():''}).then(onStamp).catch(function(){})},3000);
+if(window.EventSource&&!live){live=new EventSource(u);live.u=u;live.onmessage=function(e){onStamp(e.data)}}
 }
 function count(){
 clearInterval(timer);
 var p=q('[data-left]');if(!p)return;
-var end=performance.now()+1000*p.getAttribute('data-left'),t=p.querySelector('.time'),told={};
+var end=performance.now()+1000*p.getAttribute('data-left'),t=p.querySelector('.time'),announced={};
 timer=setInterval(function(){
 var s=Math.max(0,Math.round((end-performance.now())/1000));
 t.textContent=Math.floor(s/60)+':'+('0'+s%60).slice(-2);
-if(s===300&&!told[5]){told[5]=1;say(p.getAttribute('data-minutes').replace('{minutes}','5'))}
-if(s===60&&!told[1]){told[1]=1;say(p.getAttribute('data-minute'))}
-if(s===0){clearInterval(timer);say(p.getAttribute('data-over'));setTimeout(refresh,500)}
+if(s===300&&!announced[5]){announced[5]=1;announce(p.getAttribute('data-minutes').replace('{minutes}','5'))}
+if(s===60&&!announced[1]){announced[1]=1;announce(p.getAttribute('data-minute'))}
+if(s===0){clearInterval(timer);announce(p.getAttribute('data-over'));setTimeout(refresh,500)}
 },500)}
 function copy(){
 [].forEach.call(d.querySelectorAll('[data-copy]'),function(b){b.hidden=false;
 b.onclick=function(){
-var k=b.getAttribute('data-copy'),w=b.getAttribute('data-word')||b.textContent;b.setAttribute('data-word',w);
-function done(){b.textContent=b.getAttribute('data-copied');say(b.textContent);setTimeout(function(){b.textContent=w},3000)}
+var k=b.getAttribute('data-copy'),w=b.getAttribute('data-label')||b.textContent;b.setAttribute('data-label',w);
+function done(){b.textContent=b.getAttribute('data-copied');announce(b.textContent);setTimeout(function(){b.textContent=w},3000)}
 function old(){var r=d.createRange();r.selectNodeContents(b.parentNode.parentNode.querySelector('.key'));var s=getSelection();s.removeAllRanges();s.addRange(r);
 var a=d.createElement('textarea');a.value=k;d.body.appendChild(a);a.select();try{d.execCommand('copy')&&done()}catch(e){}a.remove()}
 if(navigator.clipboard)navigator.clipboard.writeText(k).then(done,old);else old()}})}
@@ -54,17 +55,17 @@ i.parentNode.hidden=false;
 i.oninput=function(){var v=plain(i.value.trim()),n=0;
 [].forEach.call(f.querySelectorAll('.banks .choice'),function(c){var ok=plain(c.textContent).indexOf(v)>=0;c.hidden=!ok;c.style.display=ok?'':'none';n+=ok});
 [].forEach.call(f.querySelectorAll('.banks'),function(s){s.hidden=!s.querySelector('.choice:not([hidden])')});
-if(!n)say(i.getAttribute('data-none'))};
+if(!n)announce(i.getAttribute('data-none'))};
 i.onkeydown=function(e){if(e.key==='Enter')e.preventDefault()};
 f.onchange=function(){var c=f.querySelector('[name=bank]:checked');if(c)b.textContent=b.getAttribute('data-go-to').replace('{bank}',c.parentNode.textContent.trim())}}
-function leave(){
+function redirect(){
 var g=q('[data-go]');if(g&&!sessionStorage.getItem(g.href)){sessionStorage.setItem(g.href,1);setTimeout(function(){location.href=g.href},600)}
 var r=q('[data-return]');if(r){var s=q('[data-soon]');if(s)s.hidden=false;setTimeout(function(){if(d.contains(r))location.href=r.href},5000)}
 var w=q('[data-focus]');if(w)w.focus();
 var p=q('[data-print]');if(p){p.hidden=false;p.onclick=function(){print()}}}
-function once(){[].forEach.call(d.querySelectorAll('form'),function(f){f.addEventListener('submit',function(){setTimeout(function(){var b=f.querySelector('.button');if(b)b.disabled=true},0)})})}
-function begin(){watch();count();copy();banks();leave();once()}
-begin();
+function disableOnSubmit(){[].forEach.call(d.querySelectorAll('form'),function(f){f.addEventListener('submit',function(){setTimeout(function(){var b=f.querySelector('.button');if(b)b.disabled=true},0)})})}
+function init(){watch();count();copy();banks();redirect();disableOnSubmit()}
+init();
 addEventListener('pageshow',function(e){if(e.persisted||d.body.getAttribute('data-live'))refresh()});
 d.addEventListener('visibilitychange',function(){if(!d.hidden&&d.body.getAttribute('data-live'))refresh()});
 })();

@@ -12,50 +12,50 @@ import {
   type PagePayin,
 } from '../../flows/payment-links/load-checkout.ts';
 import { openAttempt } from '../../flows/payment-links/open-attempt.ts';
-import { type CheckoutWatch, stampOf } from '../../flows/payment-links/watch-checkouts.ts';
+import { type CheckoutWatch, toStatusStamp } from '../../flows/payment-links/watch-checkouts.ts';
 import { freshBytes } from '../../kit/ids.ts';
 import { errorFields } from '../../kit/log.ts';
 import type { Shop, Shops } from '../../organizations/shops.ts';
 import { paymentLinkUrl } from '../../payment-links/payment-link.view.ts';
 import type { Rail } from '../../rails/contract.ts';
 import { BANKS } from '../../rails/pse/banks.ts';
-import { faultOf } from '../framework-error.ts';
+import { toApiError } from '../framework-error.ts';
 import { html } from '../html.ts';
-import { languageOf } from '../language.ts';
+import { negotiateLanguage } from '../language.ts';
 import { registerAssets } from './asset.ts';
-import { DETAIL_FIELDS, type Typed } from './drawing.ts';
-import { document, type Frame, fragment, type Page } from './layout.ts';
-import { Limit } from './limit.ts';
-import { liveText } from './live.ts';
-import { WORDS, type Words } from './messages.ts';
+import { FixedWindowLimit } from './fixed-window-limit.ts';
+import { type Frame, type Page, renderDocument, renderFragment } from './layout.ts';
+import { sendLiveStatus } from './live-status.ts';
+import { MESSAGES, type Messages } from './messages.ts';
 import { pageHeaders } from './page-headers.ts';
 import {
-  askedOf,
-  authorizationOf,
-  cookieOf,
-  inLanguage,
-  methodOf,
   type PageRequest,
   pagePath,
+  parseMethod,
+  readCookie,
+  readScreenInput,
+  toAuthorization,
+  urlInLanguage,
 } from './page-request.ts';
-import { readPayer, valuesOf } from './payer-form.ts';
+import { pickFields, readPayer } from './payer-form.ts';
 import { receiptPage } from './receipt.ts';
-import { type Screen, screenOf } from './screen.ts';
-import { draw } from './screens.ts';
+import { DETAIL_FIELDS, type SubmittedForm } from './render-context.ts';
+import { chooseScreen, type Screen } from './screen.ts';
+import { renderScreen } from './screens.ts';
 
 export interface CheckoutParts {
   readonly deps: Deps;
   readonly shops: Shops;
-  readonly collecting: CollectionStarter;
+  readonly collectionStarter: CollectionStarter;
   readonly expediter: PaymentExpediter;
   readonly watch: CheckoutWatch;
   readonly banks: BankList;
-  /** Who runs this deployment. */
+  /** Name of the operator, shown on the pages. */
   readonly operator: string;
 }
 
-/** Screens on which nothing will change by itself. */
-const STILL: ReadonlySet<Screen['kind']> = new Set([
+/** Screens that need no live updates: only the payer can change them. */
+const STATIC_SCREENS: ReadonlySet<Screen['kind']> = new Set([
   'method',
   'start',
   'bank',
@@ -72,26 +72,26 @@ const STILL: ReadonlySet<Screen['kind']> = new Set([
   'suspended',
 ]);
 
-/** Attempts of one address and of one link: more than any payer needs, too few to hurt anybody. */
-const OF_ADDRESS = { limit: 60, withinMs: 60_000 };
-const OF_LINK = { limit: 20, withinMs: 600_000 };
+/** Attempts per IP address and per link: more than a payer needs, too few for abuse. */
+const ATTEMPTS_PER_ADDRESS = { limit: 60, windowMs: 60_000 };
+const ATTEMPTS_PER_LINK = { limit: 20, windowMs: 600_000 };
 
-/** The pages of payers: behind a link, behind a payin, and receipts. Server-rendered, and complete without script. */
+/** Registers the payer pages: payment links, payins and receipts. They are server-rendered and work without JavaScript. */
 export function registerCheckout(app: FastifyInstance, parts: CheckoutParts): void {
   const prefix = new URL(parts.deps.checkoutUrl).pathname.replace(/\/$/, '');
   void app.register((scope, _options, done) => {
     const pages = new Checkout(parts, prefix, registerAssets(scope, prefix));
-    scope.setErrorHandler((error, request, reply) => pages.broken(error, request as PageRequest, reply));
+    scope.setErrorHandler((error, request, reply) => pages.errorPage(error, request as PageRequest, reply));
     const link = `${prefix}/l/:token`;
     const payin = `${prefix}/p/:token`;
-    scope.get(link, (request, reply) => pages.link(request as PageRequest, reply));
-    scope.post(`${link}/begin`, (request, reply) => pages.begin(request as PageRequest, reply));
-    scope.post(`${link}/change`, (request, reply) => pages.change(request as PageRequest, reply));
+    scope.get(link, (request, reply) => pages.linkPage(request as PageRequest, reply));
+    scope.post(`${link}/begin`, (request, reply) => pages.startAttempt(request as PageRequest, reply));
+    scope.post(`${link}/change`, (request, reply) => pages.changeMethod(request as PageRequest, reply));
     scope.get(`${link}/live`, (request, reply) => pages.live(request as PageRequest, reply, 'link'));
-    scope.get(payin, (request, reply) => pages.payin(request as PageRequest, reply));
-    scope.post(`${payin}/payer`, (request, reply) => pages.payer(request as PageRequest, reply));
+    scope.get(payin, (request, reply) => pages.payinPage(request as PageRequest, reply));
+    scope.post(`${payin}/payer`, (request, reply) => pages.submitPayer(request as PageRequest, reply));
     scope.get(`${payin}/live`, (request, reply) => pages.live(request as PageRequest, reply, 'payin'));
-    scope.get(`${prefix}/r/:token`, (request, reply) => pages.receipt(request as PageRequest, reply));
+    scope.get(`${prefix}/r/:token`, (request, reply) => pages.receiptPage(request as PageRequest, reply));
     done();
   });
 }
@@ -100,8 +100,8 @@ class Checkout {
   readonly #parts: CheckoutParts;
   readonly #prefix: string;
   readonly #assets: { readonly styleUrl: string; readonly scriptUrl: string };
-  readonly #ofAddress = new Limit(OF_ADDRESS.limit, OF_ADDRESS.withinMs);
-  readonly #ofLink = new Limit(OF_LINK.limit, OF_LINK.withinMs);
+  readonly #addressLimit = new FixedWindowLimit(ATTEMPTS_PER_ADDRESS.limit, ATTEMPTS_PER_ADDRESS.windowMs);
+  readonly #linkLimit = new FixedWindowLimit(ATTEMPTS_PER_LINK.limit, ATTEMPTS_PER_LINK.windowMs);
 
   constructor(
     parts: CheckoutParts,
@@ -113,39 +113,39 @@ class Checkout {
     this.#assets = assets;
   }
 
-  async link(request: PageRequest, reply: FastifyReply): Promise<FastifyReply> {
+  async linkPage(request: PageRequest, reply: FastifyReply): Promise<FastifyReply> {
     const state = await loadLinkCheckout(this.#parts.deps, this.#parts.shops, request.params.token);
-    if (!state) return this.#unknown(request, reply);
+    if (!state) return this.#notFound(request, reply);
     return this.#show(request, reply, state, null);
   }
 
-  /** A payin's own page, and where a bank sends the payer back to. */
-  async payin(request: PageRequest, reply: FastifyReply): Promise<FastifyReply> {
+  /** The page of a payin, which is also the return URL for the bank. */
+  async payinPage(request: PageRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { deps, shops, expediter } = this.#parts;
     const state = await loadPayinCheckout(deps, shops, request.params.token);
-    if (!state?.attempt) return this.#unknown(request, reply);
-    // Who was just sent to the bank has not come back from it.
-    if (request.query['go'] === undefined) await expediter.ask(state);
+    if (!state?.attempt) return this.#notFound(request, reply);
+    // With `go` the payer is only leaving for the bank: there is nothing to poll yet.
+    if (request.query['go'] === undefined) await expediter.pollNow(state);
     const { paymentLinkId } = state.attempt.payin;
     if (paymentLinkId === null) return this.#show(request, reply, state, null);
-    // Only the payer and the bank know this address: whoever comes by it is the one who began.
+    // Only the payer and the bank know this URL, so this browser belongs to the payer who started the attempt.
     const url = new URL(paymentLinkUrl(deps, state.shop.organization.number, { id: paymentLinkId }));
-    this.#remember(reply, state.attempt.payin.id);
-    return reply.redirect(this.#local(url), 303);
+    this.#rememberAttempt(reply, state.attempt.payin.id);
+    return reply.redirect(this.#relativeUrl(url), 303);
   }
 
-  async begin(request: PageRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const { deps, shops, collecting } = this.#parts;
+  async startAttempt(request: PageRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const { deps, shops, collectionStarter } = this.#parts;
     const { token } = request.params;
     const state = await loadLinkCheckout(deps, shops, token);
-    if (!state?.link) return this.#unknown(request, reply);
+    if (!state?.link) return this.#notFound(request, reply);
     const path = `${this.#prefix}/l/${token}`;
-    if (this.#foreign(request)) return reply.redirect(path, 303);
-    if (!this.#ofAddress.take(request.ip) || !this.#ofLink.take(state.link.id))
-      return this.#busy(request, reply, state.shop);
-    const values = valuesOf(request.body, [...DETAIL_FIELDS, 'method', 'bank', 'personType']);
-    const method = methodOf(values);
-    // A pause of a rail holds within a second, also when the heartbeat that brings it is late.
+    if (this.#isCrossSite(request)) return reply.redirect(path, 303);
+    if (!this.#addressLimit.take(request.ip) || !this.#linkLimit.take(state.link.id))
+      return this.#tooManyAttempts(request, reply, state.shop);
+    const values = pickFields(request.body, [...DETAIL_FIELDS, 'method', 'bank', 'personType']);
+    const method = parseMethod(values);
+    // Rail pauses arrive with the heartbeat: if it is late, wait for it, so that a pause takes effect within a second.
     await deps.clock.whenFresh();
     if (
       !method ||
@@ -154,48 +154,51 @@ class Checkout {
       deps.railPauses.paused(method.rail, state.shop.organization.id)
     )
       return reply.redirect(path, 303);
-    const read = state.link.customer ? { customer: state.link.customer } : readPayer(values);
-    if ('wrong' in read) return this.#show(request, reply.code(422), state, { values, wrong: read.wrong });
-    const payin = await openAttempt(deps, collecting, {
+    const parsed = state.link.customer ? { customer: state.link.customer } : readPayer(values);
+    if ('invalidFields' in parsed)
+      return this.#show(request, reply.code(422), state, { values, invalidFields: parsed.invalidFields });
+    const payin = await openAttempt(deps, collectionStarter, {
       ...state.shop,
       linkId: state.link.id,
       method,
-      customer: read.customer,
-      authorization: state.link.customer ? null : authorizationOf(request),
+      customer: parsed.customer,
+      authorization: state.link.customer ? null : toAuthorization(request),
     });
-    // Another attempt was first, the link has ended or the shop is suspended: the page shows it.
-    if (payin) this.#remember(reply, payin.id);
+    // Null: another attempt was faster, the link ended or the shop is suspended. The page shows which.
+    if (payin) this.#rememberAttempt(reply, payin.id);
     return reply.redirect(payin ? `${path}?go=1` : path, 303);
   }
 
-  /** Another method: the key is closed first, so that nobody pays twice. */
-  async change(request: PageRequest, reply: FastifyReply): Promise<FastifyReply> {
+  /** Switches to another method. The Bre-B key is closed first, so that the payer cannot pay twice. */
+  async changeMethod(request: PageRequest, reply: FastifyReply): Promise<FastifyReply> {
     const state = await loadLinkCheckout(this.#parts.deps, this.#parts.shops, request.params.token);
-    if (!state) return this.#unknown(request, reply);
+    if (!state) return this.#notFound(request, reply);
     const path = `${this.#prefix}/l/${request.params.token}`;
-    if (this.#foreign(request)) return reply.redirect(path, 303);
-    if (!this.#ofAddress.take(request.ip)) return this.#busy(request, reply, state.shop);
-    if (state.link?.openPayinId === state.attempt?.payin.id) await this.#parts.expediter.giveUp(state);
+    if (this.#isCrossSite(request)) return reply.redirect(path, 303);
+    if (!this.#addressLimit.take(request.ip)) return this.#tooManyAttempts(request, reply, state.shop);
+    if (state.link?.openPayinId === state.attempt?.payin.id)
+      await this.#parts.expediter.abandonAttempt(state);
     return reply.redirect(`${path}?again=1`, 303);
   }
 
-  async payer(request: PageRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const { deps, shops, collecting } = this.#parts;
+  async submitPayer(request: PageRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const { deps, shops, collectionStarter } = this.#parts;
     const state = await loadPayinCheckout(deps, shops, request.params.token);
-    if (!state?.attempt) return this.#unknown(request, reply);
+    if (!state?.attempt) return this.#notFound(request, reply);
     const path = `${this.#prefix}/p/${request.params.token}`;
-    if (this.#foreign(request)) return reply.redirect(path, 303);
-    if (!this.#ofAddress.take(request.ip)) return this.#busy(request, reply, state.shop);
-    const values = valuesOf(request.body, DETAIL_FIELDS);
-    const read = readPayer(values);
-    if ('wrong' in read) return this.#show(request, reply.code(422), state, { values, wrong: read.wrong });
+    if (this.#isCrossSite(request)) return reply.redirect(path, 303);
+    if (!this.#addressLimit.take(request.ip)) return this.#tooManyAttempts(request, reply, state.shop);
+    const values = pickFields(request.body, DETAIL_FIELDS);
+    const parsed = readPayer(values);
+    if ('invalidFields' in parsed)
+      return this.#show(request, reply.code(422), state, { values, invalidFields: parsed.invalidFields });
     await attachPayer(
       deps,
-      collecting,
+      collectionStarter,
       state.shop,
       state.attempt.payin.id,
-      read.customer,
-      authorizationOf(request),
+      parsed.customer,
+      toAuthorization(request),
     );
     return reply.redirect(`${path}?go=1`, 303);
   }
@@ -205,113 +208,125 @@ class Checkout {
     const find = kind === 'link' ? loadLinkCheckout : loadPayinCheckout;
     const state = await find(deps, shops, request.params.token);
     if (!state?.attempt) return reply.code(404).send();
-    return liveText(reply, watch, state.attempt.payin, request.query['once'] !== undefined);
+    return sendLiveStatus(reply, watch, state.attempt.payin, request.query['once'] !== undefined);
   }
 
-  async receipt(request: PageRequest, reply: FastifyReply): Promise<FastifyReply> {
+  async receiptPage(request: PageRequest, reply: FastifyReply): Promise<FastifyReply> {
     const found = await loadReceipt(this.#parts.deps, this.#parts.shops, request.params.token);
-    if (!found?.attempt || found.attempt.payin.status !== 'CONFIRMED') return this.#unknown(request, reply);
-    const words = this.#words(request);
-    return this.#send(request, reply, words, {
-      ...receiptPage(words, found.shop, found.attempt),
+    if (!found?.attempt || found.attempt.payin.status !== 'CONFIRMED') return this.#notFound(request, reply);
+    const messages = this.#messages(request);
+    return this.#send(request, reply, messages, {
+      ...receiptPage(messages, found.shop, found.attempt),
       live: null,
       refreshSeconds: null,
     });
   }
 
-  /** What went wrong is said honestly: a payment may have begun where the answer of the database was lost. */
-  broken(error: unknown, request: PageRequest, reply: FastifyReply): FastifyReply {
-    const fault = faultOf(error);
-    request.problemCode = fault.code;
-    const words = this.#words(request);
-    if (fault.entry.status >= 500)
+  /** After a failed POST the page says that the payment may have started: the database response may be lost. */
+  errorPage(error: unknown, request: PageRequest, reply: FastifyReply): FastifyReply {
+    const apiError = toApiError(error);
+    request.problemCode = apiError.code;
+    const messages = this.#messages(request);
+    if (apiError.entry.status >= 500)
       this.#parts.deps.log.error(
-        { requestId: request.id, code: fault.code, ...errorFields(fault.cause ?? error) },
-        'a page failed',
+        { requestId: request.id, code: apiError.code, ...errorFields(apiError.cause ?? error) },
+        'checkout page failed',
       );
-    const moved = request.method === 'POST' && fault.entry.status >= 500 && fault.code !== 'overloaded';
-    const { broken } = words;
-    const main = html`<h1>${broken.title}</h1><p>${moved ? broken.moved : broken.notMoved}</p>
+    const mayHaveStarted =
+      request.method === 'POST' && apiError.entry.status >= 500 && apiError.code !== 'overloaded';
+    const { broken } = messages;
+    const main = html`<h1>${broken.title}</h1><p>${mayHaveStarted ? broken.moved : broken.notMoved}</p>
 <p class="support">${request.id}</p><p><a class="button" href="${pagePath(request)}">${broken.again}</a></p>`;
-    return this.#send(request, reply.code(fault.entry.status), words, bare(broken.title, main));
+    return this.#send(request, reply.code(apiError.entry.status), messages, plainPage(broken.title, main));
   }
 
   async #show(
     request: PageRequest,
     reply: FastifyReply,
     state: CheckoutState,
-    typed: Typed | null,
+    submitted: SubmittedForm | null,
   ): Promise<FastifyReply> {
     const { deps, banks } = this.#parts;
-    const words = this.#words(request);
+    const messages = this.#messages(request);
     const { token } = request.params;
     const path = `${this.#prefix}/${state.link ? 'l' : 'p'}/${token}`;
     const paused = (rail: Rail) => deps.railPauses.paused(rail, state.shop.organization.id);
-    const screen = screenOf(state, askedOf(request, (state.link && typed?.values) || {}, paused));
+    const screen = chooseScreen(
+      state,
+      readScreenInput(request, (state.link && submitted?.values) || {}, paused),
+    );
     const offered = screen.kind === 'bank' ? await banks.offered(state.shop) : () => true;
-    const main = draw(screen, {
-      words,
+    const main = renderScreen(screen, {
+      messages,
       shop: state.shop,
       state,
       path,
       banks: BANKS.filter((bank) => bank.available && offered(bank.networkCode)),
-      typed,
+      submitted,
       receiptUrl: ({ payin }: PagePayin) => this.#receiptUrl(state.shop, payin.id),
       qrNetwork: deps.qrNetwork,
     });
     const subject = state.link ?? state.attempt.payin;
-    const still = STILL.has(screen.kind);
-    return this.#send(request, reply, words, {
-      title: titleOf(main.toString()),
+    const isStatic = STATIC_SCREENS.has(screen.kind);
+    return this.#send(request, reply, messages, {
+      title: firstHeading(main.toString()),
       shop: state.shop,
       amount: subject.amount,
       reference: subject.reference,
       description: state.link?.description ?? null,
       main,
-      live: still || !state.attempt ? null : { url: `${path}/live`, stamp: stampOf(state.attempt.payin) },
-      refreshSeconds: still ? null : 5,
+      live:
+        isStatic || !state.attempt
+          ? null
+          : { url: `${path}/live`, stamp: toStatusStamp(state.attempt.payin) },
+      refreshSeconds: isStatic ? null : 5,
     });
   }
 
-  #unknown(request: PageRequest, reply: FastifyReply): FastifyReply {
-    const words = this.#words(request);
-    const { title, about } = words.unknown;
-    return this.#send(request, reply.code(404), words, bare(title, html`<h1>${title}</h1><p>${about}</p>`));
+  #notFound(request: PageRequest, reply: FastifyReply): FastifyReply {
+    const messages = this.#messages(request);
+    const { title, about } = messages.unknown;
+    return this.#send(
+      request,
+      reply.code(404),
+      messages,
+      plainPage(title, html`<h1>${title}</h1><p>${about}</p>`),
+    );
   }
 
-  #busy(request: PageRequest, reply: FastifyReply, shop: Shop): FastifyReply {
-    const words = this.#words(request);
-    const { title, about } = words.busy;
-    return this.#send(request, reply.code(429).header('retry-after', '60'), words, {
-      ...bare(title, html`<h1>${title}</h1><p>${about}</p>`),
+  #tooManyAttempts(request: PageRequest, reply: FastifyReply, shop: Shop): FastifyReply {
+    const messages = this.#messages(request);
+    const { title, about } = messages.busy;
+    return this.#send(request, reply.code(429).header('retry-after', '60'), messages, {
+      ...plainPage(title, html`<h1>${title}</h1><p>${about}</p>`),
       shop,
     });
   }
 
-  #send(request: PageRequest, reply: FastifyReply, words: Words, page: Page): FastifyReply {
+  #send(request: PageRequest, reply: FastifyReply, messages: Messages, page: Page): FastifyReply {
     const { environment } = this.#parts.deps;
     const nonce = freshBytes(16).toString('base64url');
     const frame: Frame = {
       ...this.#assets,
-      words,
+      messages,
       nonce,
-      otherLanguageUrl: inLanguage(request, words.language === 'en' ? 'es' : 'en'),
+      otherLanguageUrl: urlInLanguage(request, messages.language === 'en' ? 'es' : 'en'),
       staging: environment !== 'production',
       operator: this.#parts.operator,
     };
     const { lang } = request.query;
-    if (lang === 'es' || lang === 'en') this.#cookie(reply, `lang=${lang}`);
+    if (lang === 'es' || lang === 'en') this.#setCookie(reply, `lang=${lang}`);
     return reply
       .type('text/html; charset=utf-8')
       .headers(pageHeaders(nonce))
-      .send(request.headers['x-part'] === 'main' ? fragment(page) : document(frame, page));
+      .send(request.headers['x-part'] === 'main' ? renderFragment(page) : renderDocument(frame, page));
   }
 
-  #words(request: PageRequest): Words {
-    const chosen = request.query['lang'] ?? cookieOf(request, 'lang');
-    if (chosen === 'es' || chosen === 'en') return WORDS[chosen];
-    // Spanish unless the reader says that they prefer English.
-    return WORDS[languageOf(request.headers['accept-language'], 'es')];
+  #messages(request: PageRequest): Messages {
+    const chosen = request.query['lang'] ?? readCookie(request, 'lang');
+    if (chosen === 'es' || chosen === 'en') return MESSAGES[chosen];
+    // Spanish unless the browser prefers English.
+    return MESSAGES[negotiateLanguage(request.headers['accept-language'], 'es')];
   }
 
   #receiptUrl({ organization }: Shop, payinId: string): string {
@@ -319,11 +334,11 @@ class Checkout {
     return `${this.#prefix}/r/${receiptTokens.make({ organizationNumber: organization.number, id: payinId }, cell)}`;
   }
 
-  #remember(reply: FastifyReply, payinId: string): void {
-    this.#cookie(reply, `attempt=${payinId}`);
+  #rememberAttempt(reply: FastifyReply, payinId: string): void {
+    this.#setCookie(reply, `attempt=${payinId}`);
   }
 
-  #cookie(reply: FastifyReply, pair: string): void {
+  #setCookie(reply: FastifyReply, pair: string): void {
     const secure = this.#parts.deps.checkoutUrl.startsWith('https:') ? '; Secure' : '';
     void reply.header(
       'set-cookie',
@@ -331,19 +346,20 @@ class Checkout {
     );
   }
 
-  /** The same host the request came to, whatever the configured one is. */
-  #local(url: URL): string {
+  /** Path only, so that the redirect stays on the host of the request. */
+  #relativeUrl(url: URL): string {
     return url.pathname + url.search;
   }
 
-  /** A form on somebody else's page. Old browsers do not say where a form stands; the address is a secret anyway. */
-  #foreign(request: PageRequest): boolean {
+  /** Whether another site submitted the form. Old browsers omit the header; the secret URL protects those. */
+  #isCrossSite(request: PageRequest): boolean {
     const site = request.headers['sec-fetch-site'];
     return site !== undefined && site !== 'same-origin' && site !== 'none';
   }
 }
 
-function bare(title: string, main: Page['main']): Page {
+/** A page without shop, amount and live updates. */
+function plainPage(title: string, main: Page['main']): Page {
   return {
     title,
     main,
@@ -356,6 +372,6 @@ function bare(title: string, main: Page['main']): Page {
   };
 }
 
-function titleOf(main: string): string {
+function firstHeading(main: string): string {
   return /<h1>([^<]*)/.exec(main)?.[1] ?? '';
 }

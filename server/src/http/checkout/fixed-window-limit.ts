@@ -1,34 +1,34 @@
 import { monotonicMs } from '../../kit/clock.ts';
 
-/** So many names are remembered; beyond that the oldest windows go. */
-const MOST_NAMES = 50_000;
+/** Bound of memory. Beyond it, ended windows are dropped, and all windows if that is not enough. */
+const MAX_KEYS = 50_000;
 
-/** How often something may be done under a name within a while, as this process counts. */
-export class Limit {
+/** Limits how often an action may run per key and time window, counted per process. */
+export class FixedWindowLimit {
   readonly #limit: number;
-  readonly #withinMs: number;
+  readonly #windowMs: number;
   readonly #windows = new Map<string, { count: number; readonly until: number }>();
 
-  constructor(limit: number, withinMs: number) {
+  constructor(limit: number, windowMs: number) {
     this.#limit = limit;
-    this.#withinMs = withinMs;
+    this.#windowMs = windowMs;
   }
 
-  /** @returns whether it may be done once more; then it counts */
-  take(name: string): boolean {
+  /** Counts one action. @returns false if the limit is exceeded */
+  take(key: string): boolean {
     const now = monotonicMs();
-    const window = this.#windows.get(name);
+    const window = this.#windows.get(key);
     if (window && window.until > now) {
       window.count += 1;
       return window.count <= this.#limit;
     }
-    if (this.#windows.size >= MOST_NAMES) this.#forget(now);
-    this.#windows.set(name, { count: 1, until: now + this.#withinMs });
+    if (this.#windows.size >= MAX_KEYS) this.#evict(now);
+    this.#windows.set(key, { count: 1, until: now + this.#windowMs });
     return true;
   }
 
-  #forget(now: number): void {
-    for (const [name, { until }] of this.#windows) if (until <= now) this.#windows.delete(name);
-    if (this.#windows.size >= MOST_NAMES) this.#windows.clear();
+  #evict(now: number): void {
+    for (const [key, { until }] of this.#windows) if (until <= now) this.#windows.delete(key);
+    if (this.#windows.size >= MAX_KEYS) this.#windows.clear();
   }
 }

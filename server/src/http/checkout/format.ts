@@ -1,18 +1,18 @@
-/** `$ 49.800`, or `$ 49.800,50` where there are cents: as people and banks in Colombia write it, in either language. */
+/** `$ 49.800`, or `$ 49.800,50` with cents: the Colombian format, used in both languages. */
 export function moneyText(amount: bigint): string {
   const whole = (amount / 100n).toString().replace(/\B(?=(\d{3})+$)/g, '.');
   const rest = amount % 100n;
   return `$ ${whole}${rest === 0n ? '' : `,${rest.toString().padStart(2, '0')}`}`;
 }
 
-/** In fours behind the @, so that it can be read aloud and compared. */
-export function groupedKey(key: string): string {
-  return (key.startsWith('@') ? key.slice(1) : key)
+/** Groups the characters after the @ in fours, so that people can read the key aloud and compare it. */
+export function groupedKey(brebKey: string): string {
+  return (brebKey.startsWith('@') ? brebKey.slice(1) : brebKey)
     .replace(/(.{4})(?=.)/g, '$1 ')
-    .replace(/^/, key.startsWith('@') ? '@' : '');
+    .replace(/^/, brebKey.startsWith('@') ? '@' : '');
 }
 
-/** Of Bogotá, whoever reads it. */
+/** Always in Bogotá time, wherever the payer is. */
 export function bogotaTime(at: Date, language: string): string {
   return new Intl.DateTimeFormat(language, {
     timeZone: 'America/Bogota',
@@ -21,10 +21,10 @@ export function bogotaTime(at: Date, language: string): string {
   }).format(at);
 }
 
-/** `Ana M*** R***`, `******4050`, `a***@example.com`: enough to recognise oneself, too little for a stranger. */
+/** `Ana M••• R•••`, `••••••4050`, `a•••@example.com`: recognizable for the payer, useless to others. */
 export function masked(text: string, kind: 'name' | 'number' | 'email'): string {
   if (kind === 'number') {
-    // Documents may be as short as three characters: never more than half of one.
+    // Document numbers may have only three characters: show at most half.
     const hidden = text.length - Math.min(4, Math.floor(text.length / 2));
     return '•'.repeat(hidden) + text.slice(hidden);
   }
@@ -35,7 +35,7 @@ export function masked(text: string, kind: 'name' | 'number' | 'email'): string 
     .join(' ');
 }
 
-/** Two letters for the disc of a shop without a logo. */
+/** Up to two letters, shown in place of a shop logo. */
 export function initials(name: string): string {
   const words = name.split(/\s+/u).filter((word) => /^[\p{L}\p{N}]/u.test(word));
   return words
@@ -44,13 +44,13 @@ export function initials(name: string): string {
     .join('');
 }
 
-/** White or ink on the colour; black where neither reaches the 4.5 to 1 that people with weak sight need. */
-export function textOn(colour: string): string {
+/** White or dark ink on the color; black if neither reaches the WCAG contrast ratio of 4.5 to 1. */
+export function contrastColor(color: string): string {
   const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
-    const channel = Number.parseInt(colour.slice(at, at + 2), 16) / 255;
+    const channel = Number.parseInt(color.slice(at, at + 2), 16) / 255;
     return channel <= 0.040_45 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4;
   });
-  const light = 0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05;
-  if (1.05 / light >= 4.5) return '#ffffff';
-  return light / 0.0589 >= 4.5 ? '#0f172a' : '#000000';
+  const luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05;
+  if (1.05 / luminance >= 4.5) return '#ffffff';
+  return luminance / 0.0589 >= 4.5 ? '#0f172a' : '#000000';
 }

@@ -1,11 +1,11 @@
 import type { Shop } from '../../organizations/shops.ts';
 import { html, type SafeHtml, trustedMarkup } from '../html.ts';
-import { initials, moneyText, textOn } from './format.ts';
-import type { Words } from './messages.ts';
+import { contrastColor, initials, moneyText } from './format.ts';
+import type { Messages } from './messages.ts';
 
-/** Where a page's parts are, and how it may be changed without being loaded again. */
+/** The parts of a document that do not depend on the screen. */
 export interface Frame {
-  readonly words: Words;
+  readonly messages: Messages;
   readonly nonce: string;
   readonly styleUrl: string;
   readonly scriptUrl: string;
@@ -22,9 +22,9 @@ export interface Page {
   readonly reference: string | null;
   readonly description: string | null;
   readonly main: SafeHtml;
-  /** Where the server tells when something has changed, and how it stands on this page; null when nothing will change. */
+  /** URL of the live status, and the status stamp of this page; null if the status cannot change any more. */
   readonly live: { readonly url: string; readonly stamp: string } | null;
-  /** Without script the page is loaded again after so long. */
+  /** Reload interval for browsers without JavaScript. */
   readonly refreshSeconds: number | null;
 }
 
@@ -32,38 +32,38 @@ const PADLOCK = trustedMarkup(
   '<svg class="icon" viewBox="0 0 20 20" aria-hidden="true"><rect x="4" y="9" width="12" height="8" rx="2"/><path d="M7 9V6.5a3 3 0 0 1 6 0V9"/></svg>',
 );
 
-/** A whole page. The head of every screen is the same, so that nothing moves but what changes. */
-export function document({ words, nonce, ...frame }: Frame, page: Page): string {
+/** Renders a complete page. All screens share the same header, so that only the changed part moves. */
+export function renderDocument({ messages, nonce, ...frame }: Frame, page: Page): string {
   const accent = page.shop?.organization.accent ?? '#0f766e';
-  const waits =
+  const autoRefresh =
     page.refreshSeconds !== null &&
     html`<noscript><meta http-equiv="refresh" content="${page.refreshSeconds}"></noscript>`;
   return html`${trustedMarkup('<!doctype html>')}
-<html lang="${words.language}"><head><meta charset="utf-8">
+<html lang="${messages.language}"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex"><meta name="color-scheme" content="light dark"><meta name="format-detection" content="telephone=no">
-<title>${titleOf(page)}</title>
-<link rel="stylesheet" href="${frame.styleUrl}"><style nonce="${nonce}">:root{--accent:${accent};--on-accent:${textOn(accent)}}</style>
-${waits}<script nonce="${nonce}" src="${frame.scriptUrl}" defer></script></head>
+<title>${pageTitle(page)}</title>
+<link rel="stylesheet" href="${frame.styleUrl}"><style nonce="${nonce}">:root{--accent:${accent};--on-accent:${contrastColor(accent)}}</style>
+${autoRefresh}<script nonce="${nonce}" src="${frame.scriptUrl}" defer></script></head>
 <body${liveAttribute(page)}>
-${frame.staging && html`<aside class="ribbon">${words.staging}</aside>`}
-<div class="card">${page.shop && head(page.shop, words, page)}
-${mainOf(page)}
-<p id="said" class="unseen" role="status" aria-live="polite"></p></div>
-<footer><p>${PADLOCK}${words.neverAsked}</p><p>${frame.operator} · <a href="${frame.otherLanguageUrl}" hreflang="${words.language === 'en' ? 'es' : 'en'}" lang="${words.language === 'en' ? 'es' : 'en'}">${words.otherLanguage}</a></p></footer>
+${frame.staging && html`<aside class="ribbon">${messages.staging}</aside>`}
+<div class="card">${page.shop && head(page.shop, messages, page)}
+${mainElement(page)}
+<p id="announcer" class="visually-hidden" role="status" aria-live="polite"></p></div>
+<footer><p>${PADLOCK}${messages.neverAsked}</p><p>${frame.operator} · <a href="${frame.otherLanguageUrl}" hreflang="${messages.language === 'en' ? 'es' : 'en'}" lang="${messages.language === 'en' ? 'es' : 'en'}">${messages.otherLanguage}</a></p></footer>
 </body></html>
 `.toString();
 }
 
 /**
- * The part that changes, for the script of a page that is open. Without sheet and script: under the policy of the page that
- * reads it their nonces would be foreign.
+ * Renders the part that changes, for the script of an open page. It omits style sheet and script: the
+ * Content-Security-Policy of the open page would reject their nonces.
  */
-export function fragment(page: Page): string {
-  return html`${trustedMarkup('<!doctype html>')}<title>${titleOf(page)}</title><body${liveAttribute(page)}>${mainOf(page)}</body>`.toString();
+export function renderFragment(page: Page): string {
+  return html`${trustedMarkup('<!doctype html>')}<title>${pageTitle(page)}</title><body${liveAttribute(page)}>${mainElement(page)}</body>`.toString();
 }
 
-function titleOf({ title, shop }: Page): string {
+function pageTitle({ title, shop }: Page): string {
   return shop ? `${title} · ${shop.organization.name}` : title;
 }
 
@@ -71,13 +71,17 @@ function liveAttribute({ live }: Page): SafeHtml | null {
   return live && html` data-live="${live.url}" data-stamp="${live.stamp}"`;
 }
 
-function mainOf({ main }: Page): SafeHtml {
+function mainElement({ main }: Page): SafeHtml {
   return html`<main id="main" tabindex="-1">${main}</main>`;
 }
 
-function head({ organization }: Shop, words: Words, { amount, reference, description }: Page): SafeHtml {
+function head(
+  { organization }: Shop,
+  messages: Messages,
+  { amount, reference, description }: Page,
+): SafeHtml {
   return html`<header><p class="shop"><span class="disc" aria-hidden="true">${initials(organization.name)}</span><strong>${organization.name}</strong></p>
 ${amount !== null && html`<p class="amount">${moneyText(amount)} <small>COP</small></p>`}
 ${description !== null && html`<p class="about">${description}</p>`}
-${reference !== null && html`<p class="reference">${words.reference} ${reference}</p>`}</header>`;
+${reference !== null && html`<p class="reference">${messages.reference} ${reference}</p>`}</header>`;
 }

@@ -2,28 +2,28 @@ import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
 import type { CheckoutWatch } from '../../flows/payment-links/watch-checkouts.ts';
 
-interface Watched {
+interface PayinId {
   readonly organizationId: string;
   readonly id: string;
 }
 
-/** A browser asks anew by itself; proxies between cut what lasts too long. */
-const LIFE_MS = 120_000;
-const SIGN_OF_LIFE_MS = 15_000;
+/** Proxies cut long responses, so the stream ends first; browsers reconnect automatically. */
+const MAX_STREAM_MS = 120_000;
+const KEEP_ALIVE_MS = 15_000;
 
-/** How a payment stands, as server-sent events whenever that changes; or once, for who cannot keep a stream. */
-export async function liveText(
+/** Sends the status stamp of a payment as server-sent events, or once for browsers that cannot keep a stream. */
+export async function sendLiveStatus(
   reply: FastifyReply,
   watch: CheckoutWatch,
-  payin: Watched,
+  payin: PayinId,
   once: boolean,
 ): Promise<FastifyReply> {
   void reply.header('cache-control', 'no-store').header('referrer-policy', 'no-referrer');
   if (once) {
     const stamp = await new Promise<string>((resolve) => {
-      const end = watch.watch(payin, (text) => {
-        resolve(text);
-        end();
+      const unwatch = watch.watch(payin, (stamp) => {
+        resolve(stamp);
+        unwatch();
       });
     });
     return reply.type('text/plain; charset=utf-8').send(stamp);
@@ -31,17 +31,17 @@ export async function liveText(
   if (watch.full) return reply.code(503).header('retry-after', '5').send();
   const stream = new Readable({ read: () => undefined });
   stream.push('retry: 1000\n\n');
-  const end = watch.watch(
+  const unwatch = watch.watch(
     payin,
-    (text) => stream.push(`data: ${text}\n\n`),
+    (stamp) => stream.push(`data: ${stamp}\n\n`),
     () => stream.push(null),
   );
-  const alive = setInterval(() => stream.push(':\n\n'), SIGN_OF_LIFE_MS);
-  const life = setTimeout(() => stream.push(null), LIFE_MS);
+  const keepAlive = setInterval(() => stream.push(':\n\n'), KEEP_ALIVE_MS);
+  const maxDuration = setTimeout(() => stream.push(null), MAX_STREAM_MS);
   stream.once('close', () => {
-    end();
-    clearInterval(alive);
-    clearTimeout(life);
+    unwatch();
+    clearInterval(keepAlive);
+    clearTimeout(maxDuration);
   });
   return reply.type('text/event-stream').header('x-accel-buffering', 'no').send(stream);
 }

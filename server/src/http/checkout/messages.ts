@@ -1,6 +1,6 @@
-import { type Reasons, reasonsIn } from './reasons.ts';
+import { getReasons, type Reasons } from './reasons.ts';
 
-/** Every word a payer reads, in both languages. `{…}` is put in where a word stands for it. */
+/** All texts of the checkout pages. `formatMessage` replaces the `{…}` placeholders. */
 const ES = {
   language: 'es-CO',
   otherLanguage: 'English',
@@ -67,7 +67,7 @@ const ES = {
   bank: {
     title: 'Elija su banco',
     search: 'Busque su banco',
-    limit: 'Más usados',
+    mostUsed: 'Más usados',
     all: 'Todos los bancos',
     none: 'Ningún banco se llama así.',
     person: '¿Quién paga?',
@@ -185,11 +185,11 @@ const ES = {
 } as const;
 
 type Widen<T> = T extends string ? string : { readonly [name in keyof T]: Widen<T[name]> };
-type OwnWords = Widen<typeof ES>;
-/** With why a payment was declined, by its errorCode. */
-export type Words = OwnWords & { readonly reasons: Reasons };
+type OwnMessages = Widen<typeof ES>;
+/** Includes the decline reasons by errorCode. */
+export type Messages = OwnMessages & { readonly reasons: Reasons };
 
-const EN: OwnWords = {
+const EN: OwnMessages = {
   language: 'en',
   otherLanguage: 'Español',
   staging: 'Test environment: no real money moves.',
@@ -255,7 +255,7 @@ const EN: OwnWords = {
   bank: {
     title: 'Choose your bank',
     search: 'Search your bank',
-    limit: 'Most used',
+    mostUsed: 'Most used',
     all: 'All banks',
     none: 'No bank has that name.',
     person: 'Who pays?',
@@ -368,15 +368,15 @@ const EN: OwnWords = {
   busy: { title: 'Too many attempts', about: 'Wait a minute and try again. No money moved.' },
 };
 
-export const WORDS: Readonly<Record<'es' | 'en', Words>> = {
-  es: { ...ES, reasons: reasonsIn('es') },
-  en: { ...EN, reasons: reasonsIn('en') },
+export const MESSAGES: Readonly<Record<'es' | 'en', Messages>> = {
+  es: { ...ES, reasons: getReasons('es') },
+  en: { ...EN, reasons: getReasons('en') },
 };
 
-/** Which authorisation a payer saw: a changed text gets another name. */
-export const AUTHORIZATION_TEXT = 'datos-2026-11';
+/** Version of the authorization text that the payer accepted. Change it whenever the text changes. */
+export const AUTHORIZATION_TEXT_ID = 'datos-2026-11';
 
-/** Puts values in the place of `{name}`. */
-export function say(text: string, values: Readonly<Record<string, string>>): string {
-  return text.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
+/** Replaces `{name}` placeholders with values. */
+export function formatMessage(text: string, values: Readonly<Record<string, string>>): string {
+  return text.replace(/\{(\w+)\}/g, (placeholder, name: string) => values[name] ?? placeholder);
 }

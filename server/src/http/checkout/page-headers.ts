@@ -1,4 +1,4 @@
-/** Nothing of a page is kept, framed, or told to whom it leads to. */
+/** Pages are not cached, not framed, and send no referrer. */
 export function pageHeaders(nonce: string): Readonly<Record<string, string>> {
   return { ...HEADERS, 'content-security-policy': policy(nonce) };
 }

@@ -1,66 +1,70 @@
 import type { FastifyRequest } from 'fastify';
 import type { Method } from '../../flows/payment-links/open-attempt.ts';
 import { BANK_BY_CODE } from '../../rails/pse/banks.ts';
-import { AUTHORIZATION_TEXT } from './messages.ts';
-import { valuesOf } from './payer-form.ts';
-import type { Asked, PersonType } from './screen.ts';
+import { AUTHORIZATION_TEXT_ID } from './messages.ts';
+import { pickFields } from './payer-form.ts';
+import type { PersonType, ScreenInput } from './screen.ts';
 
 export type PageRequest = FastifyRequest<{ Params: { token: string }; Querystring: Record<string, string> }>;
 
-/** Of the page that a form stands on: its answer comes from another address, which nobody can open. */
+/** Path of the page that contains the form: the form's own action path cannot be opened with GET. */
 export function pagePath(request: PageRequest): string {
   return (request.url.split('?')[0] ?? '/').replace(/\/(?:begin|change|payer|live)$/, '');
 }
 
-/** The same page in another language, as far on the way as the payer is. */
-export function inLanguage(request: PageRequest, language: 'es' | 'en'): string {
+/** URL of the same page in another language, at the same step. */
+export function urlInLanguage(request: PageRequest, language: 'es' | 'en'): string {
   const values = {
-    ...valuesOf(request.query, WAY),
-    ...valuesOf(request.body, WAY),
+    ...pickFields(request.query, STEP_FIELDS),
+    ...pickFields(request.body, STEP_FIELDS),
   };
-  const { method, ...asked } = values;
-  const question = new URLSearchParams({ ...(method ? { m: method } : {}), ...asked, lang: language });
-  return `${pagePath(request)}?${question.toString()}`;
+  const { method, ...rest } = values;
+  const query = new URLSearchParams({ ...(method ? { m: method } : {}), ...rest, lang: language });
+  return `${pagePath(request)}?${query.toString()}`;
 }
 
-/** What leads to a screen before an attempt is begun. */
-const WAY = ['m', 'method', 'bank', 'personType', 'again'];
+/** Fields that select a step before an attempt starts. */
+const STEP_FIELDS = ['m', 'method', 'bank', 'personType', 'again'];
 
-export function methodOf(values: Readonly<Record<string, string>>): Method | null {
+export function parseMethod(values: Readonly<Record<string, string>>): Method | null {
   const { method, bank, personType } = values;
   if (method === 'BRE_B') return { rail: 'BRE_B' };
   if (method !== 'PSE' || bank === undefined || !BANK_BY_CODE.has(bank)) return null;
   return personType === 'INDIVIDUAL' || personType === 'BUSINESS' ? { rail: 'PSE', bank, personType } : null;
 }
 
-export function askedOf(
+export function readScreenInput(
   request: PageRequest,
-  typed: Readonly<Record<string, string>>,
-  paused: Asked['paused'],
-): Asked {
-  const asked = { ...request.query, ...(typed['method'] ? { m: typed['method'] } : {}), ...typed };
-  const { m, bank, personType } = asked as Record<string, string | undefined>;
+  formValues: Readonly<Record<string, string>>,
+  paused: ScreenInput['paused'],
+): ScreenInput {
+  const values = {
+    ...request.query,
+    ...(formValues['method'] ? { m: formValues['method'] } : {}),
+    ...formValues,
+  };
+  const { m, bank, personType } = values as Record<string, string | undefined>;
   const person: PersonType | null =
     personType === 'INDIVIDUAL' || personType === 'BUSINESS' ? personType : null;
   return {
     rail: m === 'BRE_B' || m === 'PSE' ? m : null,
     bank: bank !== undefined && BANK_BY_CODE.has(bank) ? bank : null,
     personType: person,
-    again: request.query['again'] !== undefined,
-    go: request.query['go'] !== undefined,
-    mine: cookieOf(request, 'attempt'),
+    restart: request.query['again'] !== undefined,
+    justStarted: request.query['go'] !== undefined,
+    ownAttemptId: readCookie(request, 'attempt'),
     paused,
   };
 }
 
-export function cookieOf(request: PageRequest, name: string): string | null {
+export function readCookie(request: PageRequest, name: string): string | null {
   const pair = (request.headers.cookie ?? '').split(/;\s*/).find((each) => each.startsWith(`${name}=`));
   return pair?.slice(name.length + 1) ?? null;
 }
 
-export function authorizationOf(request: PageRequest) {
+export function toAuthorization(request: PageRequest) {
   return {
-    textId: AUTHORIZATION_TEXT,
+    textId: AUTHORIZATION_TEXT_ID,
     address: request.ip,
     userAgent: (request.headers['user-agent'] ?? '').slice(0, 300),
   };

@@ -1,7 +1,7 @@
 import type { Language } from '../../kit/error-catalogue.ts';
 import type { PayinErrorCode } from '../../payins/payin.ts';
 
-/** Every `errorCode` in words for whoever pays or is paid; the docs give the same to merchants. */
+/** The text of each `errorCode`, shown to payers; the docs show the same texts to merchants. */
 export const REASONS: Readonly<Record<PayinErrorCode, Readonly<Record<Language, string>>>> = {
   EXPIRED: {
     es: 'Se acabó el tiempo para pagar.',
@@ -83,7 +83,7 @@ export const REASONS: Readonly<Record<PayinErrorCode, Readonly<Record<Language, 
 
 export type Reasons = Readonly<Record<PayinErrorCode, string>>;
 
-export function reasonsIn(language: Language): Reasons {
+export function getReasons(language: Language): Reasons {
   const entries = Object.entries(REASONS).map(([code, texts]) => [code, texts[language]]);
   return Object.fromEntries(entries) as Reasons;
 }

@@ -1,15 +1,15 @@
 import type { CheckoutState, PagePayin } from '../../flows/payment-links/load-checkout.ts';
 import type { Shop } from '../../organizations/shops.ts';
 import { BANK_BY_CODE } from '../../rails/pse/banks.ts';
-import type { Words } from './messages.ts';
+import type { Messages } from './messages.ts';
 
 export const DETAIL_FIELDS = ['name', 'idType', 'idNumber', 'phone', 'email', 'authorize'] as const;
-export type WrongField = (typeof DETAIL_FIELDS)[number] | 'bank' | 'personType';
+export type InvalidField = (typeof DETAIL_FIELDS)[number] | 'bank' | 'personType';
 
-/** What a payer sent, and which of it we could not take. */
-export interface Typed {
+/** A submitted form that failed validation. */
+export interface SubmittedForm {
   readonly values: Readonly<Record<string, string>>;
-  readonly wrong: readonly WrongField[];
+  readonly invalidFields: readonly InvalidField[];
 }
 
 export interface OfferedBank {
@@ -17,15 +17,15 @@ export interface OfferedBank {
   readonly name: string;
 }
 
-/** What a screen is drawn with. */
-export interface Drawing {
-  readonly words: Words;
+/** Input for rendering a screen. */
+export interface RenderContext {
+  readonly messages: Messages;
   readonly shop: Shop;
   readonly state: CheckoutState;
-  /** Of this page, without a question. */
+  /** Path of this page, without query. */
   readonly path: string;
   readonly banks: readonly OfferedBank[];
-  readonly typed: Typed | null;
+  readonly submitted: SubmittedForm | null;
   readonly receiptUrl: (attempt: PagePayin) => string;
   readonly qrNetwork: { readonly network: string; readonly networkId: string };
 }

@@ -1,9 +1,9 @@
-// The part of OpenAPI 3.1 that the reference page reads. Looser than what we emit, so that the output of
-// zod's toJSONSchema and a document written by hand are both accepted without a cast.
+// The part of OpenAPI 3.1 that the reference pages read. Looser than the generated document, so that the output of
+// zod's toJSONSchema and a handwritten document both type-check without a cast.
 
 export type JsonSchemaType = 'object' | 'array' | 'string' | 'number' | 'integer' | 'boolean' | 'null';
 
-/** JSON Schema 2020-12 lets a schema be `true` (anything) or `false` (nothing). */
+/** In JSON Schema 2020-12, `true` accepts any value and `false` accepts none. */
 export type JsonSchemaOrBoolean = JsonSchema | boolean;
 
 export interface JsonSchema {
@@ -83,7 +83,7 @@ export interface ResponseObject {
   readonly content?: ContentMap | undefined;
 }
 
-/** Schemes inside one requirement are needed together; requirements in a list are alternatives. */
+/** All schemes of one requirement apply together; the requirements of a list are alternatives. */
 type SecurityRequirement = Readonly<Record<string, readonly string[]>>;
 
 export interface SecuritySchemeObject {

@@ -1,42 +1,42 @@
 import { ERRORS, type ErrorCode, type Language } from '../../kit/error-catalogue.ts';
 
-const WORDS = {
+const TEXTS = {
   en: {
-    again: {
-      safe: 'Safe to send again as it is; a POST with the same Idempotency-Key.',
-      after_change: 'Send it again only after the change described here.',
-      never: 'Do not send it again.',
+    retry: {
+      safe: 'Safe to retry unchanged; retry a POST with the same Idempotency-Key.',
+      after_change: 'Retry only after the change described here.',
+      never: 'Do not retry.',
     },
-    all: 'Every problem:',
+    listTitle: 'All errors:',
   },
   es: {
-    again: {
+    retry: {
       safe: 'Puede enviarla de nuevo tal como está; un POST, con la misma Idempotency-Key.',
       after_change: 'Envíela de nuevo solo después del cambio descrito aquí.',
       never: 'No la envíe de nuevo.',
     },
-    all: 'Todos los problemas:',
+    listTitle: 'Todos los problemas:',
   },
 } as const;
 
-export const NOT_BUILT = `The documentation of this server has not been built yet. In its repository, run:
+export const NOT_BUILT = `The documentation of this server is not built yet. In its repository, run:
 
   npm run docs
 
-Nothing needs a restart. Until then: /openapi.json describes the API, /docs/errors explains every problem.
+No restart is needed. Until then, /openapi.json describes the API and /docs/errors explains every error.
 `;
 
-/** A problem's page where the site is not built: `type` of a problem leads somewhere in any case. */
+/** Plain-text page of an error, served if the site is not built, so that a problem's `type` URL always resolves. */
 export function problemText(code: string, language: Language): string | null {
   if (!Object.hasOwn(ERRORS, code)) return null;
   const { title, status, cause, remedy, retry } = ERRORS[code as ErrorCode];
   const plain = (text: string) => text.replaceAll('`', '');
-  return `${title[language]}\n${code}, HTTP ${status}\n\n${plain(cause[language])}\n\n${plain(remedy[language])}\n\n${WORDS[language].again[retry]}\n`;
+  return `${title[language]}\n${code}, HTTP ${status}\n\n${plain(cause[language])}\n\n${plain(remedy[language])}\n\n${TEXTS[language].retry[retry]}\n`;
 }
 
 export function problemListText(language: Language): string {
   const lines = Object.entries(ERRORS).map(
     ([code, { status, title }]) => `  ${status}  /docs/errors/${code}  ${title[language]}`,
   );
-  return `${WORDS[language].all}\n\n${lines.join('\n')}\n`;
+  return `${TEXTS[language].listTitle}\n\n${lines.join('\n')}\n`;
 }

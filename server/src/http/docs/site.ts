@@ -1,46 +1,46 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** One file of the built site, as docs/build.ts wrote it down. */
+/** One file of the built site, as listed by docs/build.ts. */
 export interface SiteFile {
-  /** Below the site's folder. */
+  /** Relative to the site's folder. */
   readonly path: string;
   readonly type: string;
-  /** Of its content. */
+  /** Hash of the content. */
   readonly hash: string;
-  /** Encodings in which it lies beside itself, best first. */
+  /** Precompressed variants next to the file, best first. */
   readonly encodings: readonly ('br' | 'gzip')[];
-  /** Its name changes with its content. */
-  readonly forever: boolean;
+  /** The name contains a hash of the content. */
+  readonly immutable: boolean;
 }
 
 export interface Site {
   readonly folder: string;
-  /** Content-Security-Policy of its pages, with the hashes of their scripts. */
+  /** Content-Security-Policy of the pages, with the hashes of their scripts. */
   readonly policy: string;
-  /** By address below /docs, as a reader writes it: `guides/quickstart`, `_astro/x.css`. Nothing else is served. */
+  /** By path below /docs: `guides/quickstart`, `_astro/x.css`. No other file is served. */
   readonly files: ReadonlyMap<string, SiteFile>;
 }
 
-const LIST = 'site.json';
+const MANIFEST = 'site.json';
 
-/** The built site, read again when it was built again; null while there is none. */
-export function siteIn(folder: string): () => Promise<Site | null> {
-  let known: { readonly at: number; readonly site: Site } | null = null;
+/** Loads the built site, again after each build; null while it is not built. */
+export function siteLoader(folder: string): () => Promise<Site | null> {
+  let cached: { readonly mtimeMs: number; readonly site: Site } | null = null;
   return async () => {
-    const list = join(folder, LIST);
-    const at = await stat(list).then(
-      ({ mtimeMs }) => mtimeMs,
+    const manifest = join(folder, MANIFEST);
+    const mtimeMs = await stat(manifest).then(
+      (stats) => stats.mtimeMs,
       () => null,
     );
-    if (at === null) return null;
-    if (known?.at !== at) {
-      const { policy, files } = JSON.parse(await readFile(list, 'utf8')) as {
+    if (mtimeMs === null) return null;
+    if (cached?.mtimeMs !== mtimeMs) {
+      const { policy, files } = JSON.parse(await readFile(manifest, 'utf8')) as {
         policy: string;
         files: Record<string, SiteFile>;
       };
-      known = { at, site: { folder, policy, files: new Map(Object.entries(files)) } };
+      cached = { mtimeMs, site: { folder, policy, files: new Map(Object.entries(files)) } };
     }
-    return known.site;
+    return cached.site;
   };
 }

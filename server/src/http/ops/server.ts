@@ -3,14 +3,14 @@ import type { Metrics } from '../../kit/metrics.ts';
 
 interface OpsOptions {
   readonly metrics: Metrics;
-  /** Every reason why this process should get no traffic; empty when it is ready. */
+  /** All reasons why this process must not receive traffic; empty when it is ready. */
   readonly unready: () => Promise<readonly { readonly code: string; readonly message: string }[]>;
 }
 
-/** `/livez`, `/readyz`, `/metrics`, on a port of their own that stays inside. */
+/** Serves `/livez`, `/readyz` and `/metrics` on a separate, internal port. */
 export function buildOps(options: OpsOptions): FastifyInstance {
   const app = Fastify({ logger: false, requestTimeout: 5000, forceCloseConnections: true });
-  // The process is alive when it can answer at all. It asks nobody: a database that is away is no reason to restart.
+  // Liveness checks no dependency: an unreachable database is no reason to restart the process.
   app.get('/livez', () => ({ status: 'alive' }));
   app.get('/readyz', async (_request, reply) => {
     const reasons = await options.unready();

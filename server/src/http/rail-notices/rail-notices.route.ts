@@ -2,10 +2,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ReceivedNotice } from '../../flows/shared/store-notices.ts';
 import type { SecretKey } from '../../kit/crypto.ts';
 import { ApiError } from '../../kit/errors.ts';
-import { signatureHolds } from '../../kit/signed-body.ts';
+import { isSignatureValid } from '../../kit/signed-body.ts';
 import type { Rail, RailNotice } from '../../rails/contract.ts';
 
-export interface NoticeDoor {
+/** A path where a rail posts its notices. */
+export interface NoticeEndpoint {
   readonly path: string;
   readonly rail: Rail;
   readonly secrets: readonly SecretKey[];
@@ -14,14 +15,18 @@ export interface NoticeDoor {
 
 type Store = (rail: Rail, received: readonly ReceivedNotice[]) => Promise<void>;
 
-const MOST_AT_ONCE = 100;
+const MAX_NOTICES = 100;
 const BODY_LIMIT_BYTES = 256 * 1024;
 
 /**
- * Where rails tell us what happened. 200 means on disk; anything else, and the rail sends it again. The signature is over
- * the bytes as they came, so they are read raw.
+ * Receives notices from rails. 200 means that the notices are durably stored; on any other status the rail sends them
+ * again. The body is read raw because the signature covers the exact bytes.
  */
-export function railNoticeRoutes(app: FastifyInstance, doors: readonly NoticeDoor[], store: Store): void {
+export function railNoticeRoutes(
+  app: FastifyInstance,
+  endpoints: readonly NoticeEndpoint[],
+  store: Store,
+): void {
   void app.register((scope, _options, done) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser(
@@ -29,17 +34,17 @@ export function railNoticeRoutes(app: FastifyInstance, doors: readonly NoticeDoo
       { parseAs: 'buffer', bodyLimit: BODY_LIMIT_BYTES },
       (_request, body, parsed) => parsed(null, body),
     );
-    for (const door of doors) {
-      scope.post(door.path, { bodyLimit: BODY_LIMIT_BYTES }, (request, reply) =>
-        take(door, store, request, reply),
+    for (const endpoint of endpoints) {
+      scope.post(endpoint.path, { bodyLimit: BODY_LIMIT_BYTES }, (request, reply) =>
+        receive(endpoint, store, request, reply),
       );
     }
     done();
   });
 }
 
-async function take(
-  door: NoticeDoor,
+async function receive(
+  endpoint: NoticeEndpoint,
   store: Store,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -50,18 +55,18 @@ async function take(
     signature: header(request, 'x-notice-signature'),
     body,
   };
-  if (!signatureHolds(door.secrets, signed))
-    throw new ApiError('unauthorized', { reason: 'a bad signature' });
-  const messages = messagesIn(body);
+  if (!isSignatureValid(endpoint.secrets, signed))
+    throw new ApiError('unauthorized', { reason: 'invalid notice signature' });
+  const messages = parseNotices(body);
   await store(
-    door.rail,
-    messages.map((raw) => ({ raw, notice: door.read(raw) })),
+    endpoint.rail,
+    messages.map((raw) => ({ raw, notice: endpoint.read(raw) })),
   );
   return reply.code(200).send({ accepted: messages.length });
 }
 
-/** Signed but not as agreed: refused, and the rail's operators see it among their failures. */
-function messagesIn(body: Buffer): unknown[] {
+/** Rejects a signed but malformed body, so that the rail's operators see it among their failed deliveries. */
+function parseNotices(body: Buffer): unknown[] {
   let document: unknown;
   try {
     document = JSON.parse(body.toString('utf8'));
@@ -69,7 +74,7 @@ function messagesIn(body: Buffer): unknown[] {
     throw new ApiError('malformed_json', { cause: error });
   }
   const notices: unknown = (document as { notices?: unknown } | null)?.notices;
-  if (!Array.isArray(notices) || notices.length === 0 || notices.length > MOST_AT_ONCE)
+  if (!Array.isArray(notices) || notices.length === 0 || notices.length > MAX_NOTICES)
     throw new ApiError('malformed_request');
   return notices;
 }

@@ -1,12 +1,12 @@
 /**
- * A bounded queue that is fair between groups (organizations): each group has its own line, lines are served in
- * turn, and when the whole is full the longest line gives way. So one organization's flood fills its own line and
- * delays itself; a quiet one finds a place and is served in the next batch.
+ * A bounded queue that is fair between groups (organizations): each group has its own FIFO queue, groups are served
+ * round-robin, and when the total limit is reached an item of the longest group is evicted. So the flood of one
+ * organization delays only itself; a quiet organization is still accepted and served in the next batch.
  */
 export class FairQueue<T> {
   readonly #limit: number;
-  /** Insertion order is the order of service: a served line is moved behind the others. */
-  readonly #lines = new Map<string, T[]>();
+  /** Insertion order is the order of service: a served group moves to the end. */
+  readonly #groups = new Map<string, T[]>();
   #size = 0;
 
   constructor(limit: number) {
@@ -18,35 +18,35 @@ export class FairQueue<T> {
   }
 
   /**
-   * Puts an item at the end of its group's line.
-   * @returns the item that had to give way, if the queue was full: the newest of the longest line, or the new one
+   * Appends an item to its group.
+   * @returns the evicted item if the queue was full: the newest of the longest group, or the new item
    */
   push(group: string, item: T): T | null {
-    const line = this.#lines.get(group);
+    const items = this.#groups.get(group);
     if (this.#size < this.#limit) {
-      if (line) line.push(item);
-      else this.#lines.set(group, [item]);
+      if (items) items.push(item);
+      else this.#groups.set(group, [item]);
       this.#size += 1;
       return null;
     }
     const longest = this.#longest();
-    if ((line?.length ?? 0) + 1 >= longest.length) return item;
+    if ((items?.length ?? 0) + 1 >= longest.length) return item;
     const evicted = longest.pop();
-    if (line) line.push(item);
-    else this.#lines.set(group, [item]);
+    if (items) items.push(item);
+    else this.#groups.set(group, [item]);
     return evicted ?? null;
   }
 
-  /** Up to `most` items: one from each line in turn, oldest first within a line. */
+  /** Takes up to `limit` items round-robin: one from each group at a time, oldest first within a group. */
   take(limit: number): T[] {
     const taken: T[] = [];
-    // A group keeps its turn over batches: the lines served first in this batch stand last in the next.
-    while (taken.length < limit && this.#lines.size > 0) {
-      for (const [group, line] of Array.from(this.#lines)) {
+    // The round-robin order continues across batches: groups served first in this batch are last in the next.
+    while (taken.length < limit && this.#groups.size > 0) {
+      for (const [group, items] of Array.from(this.#groups)) {
         if (taken.length >= limit) break;
-        const item = line.shift();
-        this.#lines.delete(group);
-        if (line.length > 0) this.#lines.set(group, line);
+        const item = items.shift();
+        this.#groups.delete(group);
+        if (items.length > 0) this.#groups.set(group, items);
         if (item !== undefined) taken.push(item);
       }
     }
@@ -56,7 +56,7 @@ export class FairQueue<T> {
 
   #longest(): T[] {
     let longest: T[] = [];
-    for (const line of this.#lines.values()) if (line.length > longest.length) longest = line;
+    for (const items of this.#groups.values()) if (items.length > longest.length) longest = items;
     return longest;
   }
 }

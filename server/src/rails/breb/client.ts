@@ -7,7 +7,7 @@ interface BrebClientOptions {
   readonly url: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** For fetching a token; the calls themselves bring their own. */
+  /** Timeout of fetching a token; each call has its own. */
   readonly tokenDeadlineMs: number;
 }
 
@@ -18,14 +18,14 @@ interface NodeAnswer {
 
 const token = z.object({ access_token: z.string().min(1), expires_in: z.number().positive() });
 
-/** More than the directory ever says of one key. */
-const LARGEST_LISTING = 64 * 1024;
+/** Larger than any directory response. */
+const MAX_DIRECTORY_RESPONSE_BYTES = 64 * 1024;
 
-/** Transport to the Bre-B node: OAuth2 client credentials, JSON. Knows nothing of payins and payouts. */
+/** Transport to the Bre-B node: OAuth2 client credentials and JSON. It knows nothing about payins and payouts. */
 export class BrebClient {
   readonly #options: BrebClientOptions;
   readonly #http: JsonClient;
-  /** Apart from the bulk calls: whoever looks up a key waits for it, and cannot hold up orders by looking up many. */
+  /** Separate from the bulk calls: many interactive key lookups must not delay orders. */
   readonly #directory: Pool;
   readonly #prefix: string;
   #token: { text: string; until: number } | null = null;
@@ -40,13 +40,13 @@ export class BrebClient {
       connections: 8,
       connect: { timeout: 3000 },
       keepAliveTimeout: 30_000,
-      maxResponseSize: LARGEST_LISTING,
+      maxResponseSize: MAX_DIRECTORY_RESPONSE_BYTES,
     });
   }
 
   /**
-   * @param signal ends it, the renewal of a token included
-   * @throws when the node gave no answer that can be read
+   * @param signal aborts the call, including the renewal of the token
+   * @throws when the node gives no readable response
    */
   post(path: string, body: unknown, signal: AbortSignal): Promise<NodeAnswer> {
     return this.#withToken(signal, (headers) =>
@@ -55,8 +55,8 @@ export class BrebClient {
   }
 
   /**
-   * The same for the directory, whose refusals say why in their body; it is null where nobody can read it.
-   * @throws when the node gave no answer, or a 200 that cannot be read
+   * Like `post`, for the directory, whose rejections carry a reason in their body. The body is null if it is not JSON.
+   * @throws when the node gives no response, or an unreadable 200
    */
   consult(path: string, body: unknown, signal: AbortSignal): Promise<NodeAnswer> {
     return this.#withToken(signal, async (headers) => {
@@ -79,12 +79,12 @@ export class BrebClient {
     const token = await this.#accessToken(signal);
     const answer = await send({ authorization: `Bearer ${token}` });
     if (answer.status !== 401) return answer;
-    // Another call may have renewed it meanwhile; only the token that was refused is thrown away.
+    // Drops only the rejected token: a concurrent call may already have renewed it.
     if (this.#token?.text === token) this.#token = null;
     return send({ authorization: `Bearer ${await this.#accessToken(signal)}` });
   }
 
-  /** One fetch for all that wait; each of them waits no longer than its own deadline. */
+  /** Concurrent callers share one fetch; each waits at most until its own deadline. */
   async #accessToken(signal: AbortSignal): Promise<string> {
     if (this.#token && monotonicMs() < this.#token.until) return this.#token.text;
     this.#fetching ??= this.#fetchToken().finally(() => {
@@ -104,9 +104,9 @@ export class BrebClient {
       signal: AbortSignal.timeout(tokenDeadlineMs),
     });
     if (answer.status !== 200)
-      throw new Error(`the node refused our client credentials with ${answer.status}`);
+      throw new Error(`the Bre-B node rejected our client credentials with status ${answer.status}`);
     const { access_token, expires_in } = token.parse(answer.body);
-    // A minute early, so that a token does not end under way.
+    // Renews a minute early, so that a token does not expire during a call.
     this.#token = { text: access_token, until: monotonicMs() + Math.max(1, expires_in - 60) * 1000 };
     return access_token;
   }

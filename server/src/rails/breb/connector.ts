@@ -2,7 +2,7 @@ import type {
   Capabilities,
   CollectionStatus,
   CollectOrder,
-  Opened,
+  OpenedCollection,
   OrderStatus,
   PayOrder,
   PayoutCapabilities,
@@ -12,8 +12,8 @@ import type {
   Resolution,
 } from '../contract.ts';
 import { BrebClient } from './client.ts';
-import { openedAnswers, registration, statusAnswers } from './translate.ts';
-import { orderStatusAnswers, orderToPay, payAnswers, resolutionAnswer } from './translate-orders.ts';
+import { openedAnswers, statusAnswers, toRegistration } from './translate.ts';
+import { orderStatusAnswers, payAnswers, resolutionAnswer, toOrderBody } from './translate-orders.ts';
 
 const ANSWER_WITHIN_MS = 5000;
 
@@ -33,26 +33,25 @@ interface BrebOptions {
   readonly url: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** The NIT under which orders are paid. */
+  /** The NIT that pays the orders. */
   readonly payerDocument: string;
-  /** The node rejects a second order under one end-to-end id, by its own documentation. */
+  /** Whether the node rejects a second order under the same end-to-end id, by its documentation. */
   readonly rejectsDuplicateOrders: boolean;
-  /** The longest the node takes with a request, its gateway's queues included, by its own documentation. */
+  /** Maximum time the node takes to process a request including gateway queues, by its documentation. */
   readonly maxProcessingMs: number;
 }
 
-/** A call about many things at once. */
 interface BulkCall<Item, Value> {
   readonly path: string;
   readonly wrap: (items: readonly Item[]) => object;
   readonly translate: (items: readonly Item[], body: unknown) => RailAnswer<Value>[];
-  /** Whether what the node would not read as a whole may be sent again in parts. */
+  /** Whether a batch that the node rejects as a whole may be resent in parts. */
   readonly repeatable: boolean;
 }
 
 /**
- * Collections on Bre-B: single-use keys of ours, registered at the node; the reference is the key itself. Payouts: orders
- * to other people's keys, under an end-to-end id of ours.
+ * Collections on Bre-B: our single-use keys, registered at the node; the reference is the key itself. Payouts: orders to
+ * receivers' keys, under our end-to-end id.
  */
 export class BrebConnector implements RailConnector, PayoutConnector {
   readonly capabilities: Capabilities & PayoutCapabilities;
@@ -70,38 +69,38 @@ export class BrebConnector implements RailConnector, PayoutConnector {
     this.#payerDocument = payerDocument;
   }
 
-  async open(orders: readonly CollectOrder[]): Promise<readonly RailAnswer<Opened>[]> {
-    const wrap = (some: readonly CollectOrder[]) => ({ keys: some.map(registration) });
+  async open(orders: readonly CollectOrder[]): Promise<readonly RailAnswer<OpenedCollection>[]> {
+    const wrap = (some: readonly CollectOrder[]) => ({ keys: some.map(toRegistration) });
     return this.#call(
       { path: '/v1/keys/register', wrap, translate: openedAnswers, repeatable: true },
       orders,
     );
   }
 
-  async ask(references: readonly string[]): Promise<readonly RailAnswer<CollectionStatus>[]> {
+  async queryStatus(references: readonly string[]): Promise<readonly RailAnswer<CollectionStatus>[]> {
     return this.#call(
-      { path: '/v1/keys/query', wrap: asKeys, translate: statusAnswers, repeatable: true },
+      { path: '/v1/keys/query', wrap: toKeysBody, translate: statusAnswers, repeatable: true },
       references,
     );
   }
 
   async close(references: readonly string[]): Promise<readonly RailAnswer<CollectionStatus>[]> {
     return this.#call(
-      { path: '/v1/keys/close', wrap: asKeys, translate: statusAnswers, repeatable: true },
+      { path: '/v1/keys/close', wrap: toKeysBody, translate: statusAnswers, repeatable: true },
       references,
     );
   }
 
   async pay(orders: readonly PayOrder[]): Promise<readonly RailAnswer<'accepted' | 'duplicate'>[]> {
     const wrap = (some: readonly PayOrder[]) => ({
-      orders: some.map((order) => orderToPay(order, this.#payerDocument)),
+      orders: some.map((order) => toOrderBody(order, this.#payerDocument)),
     });
-    // What the node would not read as a whole has left twice: a refusal then may be that of a repeat.
+    // A batch that was split has been sent twice: a rejection may then be caused by the duplicate.
     let calls = 0;
     const translate = (some: readonly PayOrder[], body: unknown) =>
       payAnswers(some, body).map((answer): typeof answer =>
         answer.kind === 'no' && calls > 1
-          ? { kind: 'unknown', cause: `refused with ${answer.railCode} when it was sent in parts` }
+          ? { kind: 'unknown', cause: `rejected with ${answer.railCode} after the batch was split` }
           : answer,
       );
     const counted = (some: readonly PayOrder[]) => {
@@ -126,7 +125,7 @@ export class BrebConnector implements RailConnector, PayoutConnector {
       const answer = await this.#client.consult('/v1/directory/resolve', { key }, signal);
       return resolutionAnswer(key, answer.status, answer.body);
     } catch (error) {
-      return { kind: 'unknown', cause: causeOf(error) };
+      return { kind: 'unknown', cause: toCause(error) };
     }
   }
 
@@ -135,9 +134,9 @@ export class BrebConnector implements RailConnector, PayoutConnector {
   }
 
   /**
-   * Whatever goes wrong on the way, in the status or in the reading of the answer: unknown for all of them. A call that
-   * the node will not read as a whole is sent again in halves, until only the item it dislikes is left unknown; orders
-   * only where the node rejects duplicates. All of it within one deadline: after it nothing of this call leaves us any more.
+   * Any failure of the transport, the status or the parsing means unknown for all items. A batch that the node rejects as
+   * a whole is resent in halves, until only the offending item is unknown; orders are split only if the node rejects
+   * duplicates. One deadline covers all parts: after it, this call sends nothing more.
    */
   async #call<Item, Value>(
     call: BulkCall<Item, Value>,
@@ -147,27 +146,27 @@ export class BrebConnector implements RailConnector, PayoutConnector {
     try {
       const answer = await this.#client.post(call.path, call.wrap(items), signal);
       if (answer.status === 200) return call.translate(items, answer.body);
-      if (call.repeatable && UNREADABLE.has(answer.status) && items.length > 1) {
+      if (call.repeatable && BATCH_REJECTED.has(answer.status) && items.length > 1) {
         const half = Math.ceil(items.length / 2);
         const first = await this.#call(call, items.slice(0, half), signal);
         return [...first, ...(await this.#call(call, items.slice(half), signal))];
       }
       return items.map(() => ({ kind: 'unknown', cause: `the node answered ${answer.status}` }));
     } catch (error) {
-      const cause = causeOf(error);
+      const cause = toCause(error);
       return items.map(() => ({ kind: 'unknown', cause }));
     }
   }
 }
 
-/** The node says that the call itself is at fault. */
-const UNREADABLE: ReadonlySet<number> = new Set([400, 413, 422]);
+/** Statuses with which the node rejects the batch itself. */
+const BATCH_REJECTED: ReadonlySet<number> = new Set([400, 413, 422]);
 
-function asKeys(references: readonly string[]): object {
+function toKeysBody(references: readonly string[]): object {
   return { keys: references };
 }
 
-/** The name alone: a message may repeat what was sent or read, a person's key among it. */
-function causeOf(error: unknown): string {
+/** Only the error name: a message may quote request or response data, such as a person's key. */
+function toCause(error: unknown): string {
   return error instanceof Error ? error.name : 'unreadable';
 }

@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
 import { cents, decimalPesos, MAX_AMOUNT_IN_CENTS } from '../../kit/money.ts';
 
-// The text inside the QR of a Bre-B payin: industry standard "Campos QR Code EMVCo" v1.4-2025.
-// A run of fields, each a two-digit tag, a two-digit length and the value; a template is a field
-// whose value is again such a run. Everything is printable ASCII, so characters are bytes.
+// The payload of a Bre-B QR code: industry standard "Campos QR Code EMVCo" v1.4-2025.
+// It is a sequence of fields: a two-digit tag, a two-digit length and the value. The value of a template
+// is again such a sequence. Everything is printable ASCII, so one character is one byte.
 
 export interface BrebQrInput {
-  /** Alphanumeric key with its `@`: the only type we generate, hence the only one written here. */
+  /** Alphanumeric key including the `@`: the only key type we generate. */
   readonly key: string;
   readonly amountInCents: bigint;
   /** The `<RED>` of the template names (`CO.COM.<RED>.LLA`): the sponsoring network, configuration. */
@@ -20,36 +20,36 @@ export interface BrebQrInput {
   readonly transactionId: string;
 }
 
-/** What tag 91 carries, given the text of every field before it. */
-type QrSeal = (fieldsBeforeSeal: string) => string;
+/** Computes the security hash of tag 91 from the text of all preceding fields. */
+type QrHash = (precedingFields: string) => string;
 
 const DYNAMIC = '12';
 const PESO = '170';
 const ALPHANUMERIC_KEY_SUBTAG = '04';
 const TERMINAL = '000';
 const PURCHASE = '00';
-/** One digit each: shown on a web site (5), remote commerce (2), nobody attending (1). */
+/** One digit each: shown on a web site (5), remote commerce (2), unattended (1). */
 const ORIGIN_CHANNEL = '521';
-/** Condition 03 with a value of zero: the amount carries no VAT (IVA) and no consumption tax (INC). */
+/** Condition 03 with value zero: the amount includes no VAT (IVA) and no consumption tax (INC). */
 const NO_TAX_CONDITION = '03';
 
 /**
- * The standard asks for a SHA-256 in tag 91 and does not say of what. Until a network tells us, we seal every
- * field but 91 and 63, unkeyed, in lower-case hexadecimal: what the one implementer that documents its choice
- * does, and why 91 is written next to last. Codes seen from Redeban carry 24 characters of base64 there that
- * none of the plain hashes we tried explains: a network may well bring its own seal.
+ * The standard requires a SHA-256 in tag 91, but does not define its input. Until a network specifies it, we hash
+ * all fields except 91 and 63, unkeyed, in lower-case hexadecimal. The only implementer that documents its choice
+ * does the same, which is why 91 is the next-to-last field. Codes from Redeban have 24 base64 characters there that
+ * no plain hash we tried reproduces: a network may require its own hash.
  */
-const sealSha256Hex: QrSeal = (fieldsBeforeSeal) => hash('sha256', fieldsBeforeSeal, 'hex');
+const sha256Hex: QrHash = (precedingFields) => hash('sha256', precedingFields, 'hex');
 
 /**
- * Names and the reference come from merchants, so they are rewritten and cut to fit. The key, the
- * transaction id and the configuration decide where money goes: those are refused (RangeError), for a
- * cut id would be another payment's.
+ * Names and the reference come from merchants, so they are transliterated and truncated. The key, the transaction
+ * id and the configuration determine where the money goes: invalid ones throw a RangeError, because a truncated id
+ * would identify another payment.
  */
-export function brebQrPayload(input: BrebQrInput, seal: QrSeal = sealSha256Hex): string {
+export function brebQrPayload(input: BrebQrInput, securityHash: QrHash = sha256Hex): string {
   const { key, network, networkId, merchantCategory, transactionId } = input;
   requireOnly('key', key.startsWith('@') ? key.slice(1) : '', [1, 20], isUpperAlphanumeric);
-  // Tag 91 has 99 characters: 83 are its framing and the hexadecimal, 16 are left for the network's name.
+  // Tag 91 has 99 characters: 83 for its framing and the hash, which leaves 16 for the network name.
   requireOnly('network', network, [1, 16], isUpperAlphanumeric);
   requireOnly('networkId', networkId, [1, 16], isUpperAlphanumeric);
   requireOnly('merchantCategory', merchantCategory, [4, 4], isDigit);
@@ -71,7 +71,7 @@ export function brebQrPayload(input: BrebQrInput, seal: QrSeal = sealSha256Hex):
     field('61', printableAscii(input.postalCode, 10) || '000000') +
     field(
       '62',
-      // The label is optional and an empty value is not allowed: nothing left of it, no subtag.
+      // The label is optional, but must not be empty: an empty reference omits the subtag.
       (reference === '' ? '' : field('05', reference)) +
         field('07', TERMINAL) +
         field('08', PURCHASE) +
@@ -86,11 +86,11 @@ export function brebQrPayload(input: BrebQrInput, seal: QrSeal = sealSha256Hex):
     field('90', field('00', `${scope}TRXID`) + field('01', transactionId));
 
   // The checksum covers its own tag and length.
-  const summed = `${fields}${field('91', field('00', `${scope}SEC`) + field('01', seal(fields)))}6304`;
+  const summed = `${fields}${field('91', field('00', `${scope}SEC`) + field('01', securityHash(fields)))}6304`;
   return summed + crc16(summed);
 }
 
-/** One level of fields, in the order written; a template's value is read by calling this again. */
+/** Parses one level of fields in their order; call it again for the value of a template. */
 export function parseTlv(text: string): ReadonlyMap<string, string> {
   const fields = new Map<string, string>();
   let at = 0;
@@ -133,16 +133,16 @@ function field(tag: string, value: string): string {
   return length < 10 ? `${tag}0${length}${value}` : `${tag}${length}${value}`;
 }
 
-/** Whole pesos stand without decimals: fewer characters, and the form payers are used to. */
+/** Omits the decimals of whole pesos: fewer characters, and the usual format for payers. */
 function amountText(amountInCents: bigint): string {
   if (amountInCents < 1n || amountInCents > MAX_AMOUNT_IN_CENTS) {
-    throw new RangeError('amountInCents: outside of what a QR carries');
+    throw new RangeError('amountInCents: out of range for a QR code');
   }
   const text = decimalPesos(cents(amountInCents));
   return text.endsWith('.00') ? text.slice(0, -3) : text;
 }
 
-/** Letters that have no decomposition and occur in names of people, firms and towns. */
+/** Characters in names of people, companies and towns that have no Unicode decomposition. */
 const REWRITTEN: ReadonlyMap<string, string> = new Map([
   ['ß', 'ss'],
   ['Æ', 'AE'],
@@ -163,12 +163,12 @@ const REWRITTEN: ReadonlyMap<string, string> = new Map([
   ['—', '-'],
 ]);
 
-/** No one's name needs more; it bounds what a hostile text can cost. */
+/** Longer than any name; it bounds the cost of malicious input. */
 const REWRITTEN_LENGTH_MAX = 256;
 
 /**
- * Accents go, their letters stay; what has no ASCII form becomes a space; spaces are never doubled
- * nor at an end. May return the empty text.
+ * Removes accents and replaces characters without an ASCII form by a space. Collapses and trims spaces. May return
+ * an empty text.
  */
 function printableAscii(text: string, lengthMax: number): string {
   const source = text.length > REWRITTEN_LENGTH_MAX ? text.slice(0, REWRITTEN_LENGTH_MAX) : text;
@@ -197,8 +197,10 @@ function requireOnly(
   accepts: (code: number) => boolean,
 ): void {
   if (text.length < lengthMin || text.length > lengthMax || !consistsOf(text, accepts)) {
-    // The text itself stays out: an error's message reaches logs, and keys must not.
-    throw new RangeError(`${name}: not ${lengthMin} to ${lengthMax} of the characters it takes in a QR`);
+    // Omits the value: error messages are logged, and keys must not be.
+    throw new RangeError(
+      `${name}: must have ${lengthMin} to ${lengthMax} of the characters allowed in a QR code`,
+    );
   }
 }
 
@@ -209,7 +211,7 @@ function consistsOf(text: string, accepts: (code: number) => boolean): boolean {
 
 const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
 const isUpperAlphanumeric = (code: number): boolean => isDigit(code) || (code >= 0x41 && code <= 0x5a);
-/** Letters, digits, `-` and `_`: the ids seen in codes of the networks. */
+/** Letters, digits, `-` and `_`, as in the ids of the networks' codes. */
 const isIdCharacter = (code: number): boolean =>
   isUpperAlphanumeric(code) || (code >= 0x61 && code <= 0x7a) || code === 0x2d || code === 0x5f;
 const isPrintable = (code: number): boolean => code >= 0x20 && code < 0x7f;

@@ -1,5 +1,5 @@
 import { probe } from '../../kit/http-probe.ts';
-import { networkFailure } from '../../kit/network-failure.ts';
+import { describeNetworkFailure } from '../../kit/network-failure.ts';
 import type { RailProbe } from '../contract.ts';
 
 interface BrebAccess {
@@ -9,7 +9,7 @@ interface BrebAccess {
   readonly keyPrefix: string;
 }
 
-/** Fetches a token and asks after a key that nobody minted: nothing changes at the node. */
+/** Fetches a token and queries a key that does not exist: read-only at the node. */
 export async function probeBreb(access: BrebAccess, signal: AbortSignal): Promise<RailProbe> {
   try {
     const basic = Buffer.from(`${access.clientId}:${access.clientSecret}`).toString('base64');
@@ -21,27 +21,29 @@ export async function probeBreb(access: BrebAccess, signal: AbortSignal): Promis
       signal,
     });
     const { ahead } = granted;
-    if (REFUSALS.has(granted.status)) return { kind: 'unauthorized', status: granted.status, ahead };
-    if (granted.status !== 200) return trouble(granted.status, 'the request for a token', ahead);
+    if (UNAUTHORIZED_STATUSES.has(granted.status))
+      return { kind: 'unauthorized', status: granted.status, ahead };
+    if (granted.status !== 200) return unavailable(granted.status, 'the token request', ahead);
     const { access_token: token } = JSON.parse(granted.text) as { access_token?: unknown };
-    const asked = await probe({
+    const queried = await probe({
       url: `${access.url}/v1/keys/query`,
       method: 'POST',
       headers: { authorization: `Bearer ${String(token)}` },
       body: { keys: [`${access.keyPrefix}0000000000`] },
       signal,
     });
-    if (REFUSALS.has(asked.status)) return { kind: 'unauthorized', status: asked.status, ahead };
-    if (asked.status !== 200) return trouble(asked.status, 'a question about a key', ahead);
-    return { kind: 'answers', ms: asked.ms, ahead: asked.ahead };
+    if (UNAUTHORIZED_STATUSES.has(queried.status))
+      return { kind: 'unauthorized', status: queried.status, ahead };
+    if (queried.status !== 200) return unavailable(queried.status, 'a key query', ahead);
+    return { kind: 'answers', ms: queried.ms, ahead: queried.ahead };
   } catch (error) {
-    return { kind: 'unavailable', cause: networkFailure(error), ahead: null };
+    return { kind: 'unavailable', cause: describeNetworkFailure(error), ahead: null };
   }
 }
 
-/** What OAuth2 and gateways in front say of wrong credentials. */
-const REFUSALS: ReadonlySet<number> = new Set([401, 403]);
+/** The statuses of OAuth2 servers and gateways for wrong credentials. */
+const UNAUTHORIZED_STATUSES: ReadonlySet<number> = new Set([401, 403]);
 
-function trouble(status: number, question: string, ahead: RailProbe['ahead']): RailProbe {
-  return { kind: 'unavailable', cause: `it answered ${status} to ${question}`, ahead };
+function unavailable(status: number, request: string, ahead: RailProbe['ahead']): RailProbe {
+  return { kind: 'unavailable', cause: `it answered ${status} to ${request}`, ahead };
 }

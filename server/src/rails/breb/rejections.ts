@@ -1,6 +1,6 @@
 import type { RailErrorCode } from '../contract.ts';
 
-/** Rejections of the directory and of settlement (rails.md) as the merchant sees them. */
+/** Maps rejection codes of the directory and of settlement to the merchant's error codes. */
 export const ERROR_CODES: ReadonlyMap<string, RailErrorCode> = new Map(
   Object.entries({
     '0004': 'KEY_NOT_FOUND',
@@ -22,7 +22,7 @@ export const ERROR_CODES: ReadonlyMap<string, RailErrorCode> = new Map(
   }),
 );
 
-/** Of an order, wrong identification means that the key's holder is no longer the one who was looked up. */
+/** For an order, 4008 (wrong identification) means that the key's holder has changed since the lookup. */
 export const ORDER_ERROR_CODES: ReadonlyMap<string, RailErrorCode> = new Map([
   ...ERROR_CODES,
   ['4008', 'RECEIVER_MISMATCH'],

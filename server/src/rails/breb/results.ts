@@ -1,27 +1,27 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 
-const answered = z.object({ results: z.array(z.unknown()) });
+const responseSchema = z.object({ results: z.array(z.unknown()) });
 
 /**
- * The results of a bulk call by what they are about. Each is read by itself: one that is odd leaves its neighbours
- * readable. Of two that contradict each other neither is taken: the last one could make a no of an accepted order.
- * @throws when the body is no list of results
+ * Indexes the results of a bulk call by their id. Each result is parsed separately, so that an invalid one does not affect
+ * the others. Contradicting results for the same id are dropped: the last one could turn an accepted order into a `no`.
+ * @throws when the body is not a list of results
  */
-export function resultsBy<T>(
+export function indexResults<T>(
   body: unknown,
   schema: z.ZodType<T>,
-  nameOf: (result: T) => string,
+  toId: (result: T) => string,
 ): Map<string, T> {
   const found = new Map<string, T>();
   const contradicted = new Set<string>();
-  for (const each of answered.parse(body).results) {
+  for (const each of responseSchema.parse(body).results) {
     const read = schema.safeParse(each);
     if (!read.success) continue;
-    const name = nameOf(read.data);
-    if (found.has(name) && !isDeepStrictEqual(found.get(name), read.data)) contradicted.add(name);
-    found.set(name, read.data);
+    const id = toId(read.data);
+    if (found.has(id) && !isDeepStrictEqual(found.get(id), read.data)) contradicted.add(id);
+    found.set(id, read.data);
   }
-  for (const name of contradicted) found.delete(name);
+  for (const id of contradicted) found.delete(id);
   return found;
 }

@@ -3,10 +3,10 @@ import { type Cents, cents, decimalPesos } from '../../kit/money.ts';
 import { printable } from '../../kit/printable.ts';
 import type { OrderStatus, PayOrder, RailAnswer, RailNotice, Resolution } from '../contract.ts';
 import { ERROR_CODES, ORDER_ERROR_CODES } from './rejections.ts';
-import { resultsBy } from './results.ts';
+import { indexResults } from './results.ts';
 
-/** @param payerDocument the NIT under which we pay, whoever it is for */
-export function orderToPay(order: PayOrder, payerDocument: string): object {
+/** @param payerDocument the NIT that pays, regardless of the party on whose behalf the order is sent */
+export function toOrderBody(order: PayOrder, payerDocument: string): object {
   return {
     internalId: order.payoutId,
     endToEndId: order.endToEndId,
@@ -19,18 +19,17 @@ export function orderToPay(order: PayOrder, payerDocument: string): object {
   };
 }
 
-const taken = z.object({
+const intakeSchema = z.object({
   endToEndId: z.string(),
   status: z.enum(['PROCESSING', 'DUPLICATE', 'REJECTED']),
   code: z.string().nullish(),
 });
 
 /**
- * At the door only what the node has clearly decided about this order is a no. Its own failures (5000), "duplicate in
- * process" (5001: it may be our own earlier call), time-outs (4017, 4019) and codes we have never seen are not in it:
- * the order may be under way.
+ * At intake only a definitive decision about this order is a `no`. The node's own failures (5000), "duplicate in process"
+ * (5001: it may be our earlier call), timeouts (4017, 4019) and unknown codes are not: the order may be in progress.
  */
-const REFUSED_AT_THE_DOOR: ReadonlySet<string> = new Set([
+const REJECTED_AT_INTAKE: ReadonlySet<string> = new Set([
   '0004',
   '0005',
   '0006',
@@ -51,25 +50,25 @@ export function payAnswers(
   orders: readonly PayOrder[],
   body: unknown,
 ): RailAnswer<'accepted' | 'duplicate'>[] {
-  const byId = resultsBy(body, taken, ({ endToEndId }) => endToEndId);
+  const byId = indexResults(body, intakeSchema, ({ endToEndId }) => endToEndId);
   return orders.map(({ endToEndId, key }) => {
     const result = byId.get(endToEndId);
     if (!result) return { kind: 'unknown', cause: 'the node did not answer for this order' };
     if (result.status === 'PROCESSING') return { kind: 'yes', value: 'accepted' };
     if (result.status === 'DUPLICATE') return { kind: 'yes', value: 'duplicate' };
-    return refusalAtTheDoor(result.code ?? '', key);
+    return toIntakeRejection(result.code ?? '', key);
   });
 }
 
-function refusalAtTheDoor(code: string, key: string): RailAnswer<never> {
+function toIntakeRejection(code: string, key: string): RailAnswer<never> {
   const errorCode = ORDER_ERROR_CODES.get(code);
-  if (!REFUSED_AT_THE_DOOR.has(code) || !errorCode)
-    return { kind: 'unknown', cause: `the node rejected with ${codeToTell(code, key)}` };
+  if (!REJECTED_AT_INTAKE.has(code) || !errorCode)
+    return { kind: 'unknown', cause: `the node rejected with ${toLoggableCode(code, key)}` };
   return { kind: 'no', errorCode, railCode: code };
 }
 
-/** A cause is logged; whatever has not the form of a code could be anything, the receiver's key too. */
-function codeToTell(code: string, key: string): string {
+/** Causes are logged. A text that is not a four-digit code could contain personal data, such as the receiver's key. */
+function toLoggableCode(code: string, key: string): string {
   return /^\d{4}$/.test(code) && code !== key ? code : 'no code';
 }
 
@@ -86,43 +85,47 @@ const orderStatusSchema = z.object({
   amount: orderAmount,
 });
 
-type RailNotification = z.infer<typeof orderStatusSchema>;
+type OrderResult = z.infer<typeof orderStatusSchema>;
 
 export function orderStatusAnswers(endToEndIds: readonly string[], body: unknown): RailAnswer<OrderStatus>[] {
-  const byId = resultsBy(body, orderStatusSchema, ({ endToEndId }) => endToEndId);
+  const byId = indexResults(body, orderStatusSchema, ({ endToEndId }) => endToEndId);
   return endToEndIds.map((endToEndId) => {
     const result = byId.get(endToEndId);
     if (!result) return { kind: 'unknown', cause: 'the node did not answer for this order' };
-    return standingOf(result);
+    return toOrderStatus(result);
   });
 }
 
-const WITHOUT_MONEY = { PROCESSING: 'processing', REJECTED: 'rejected', NOT_FOUND: 'not_found' } as const;
+const STATES_WITHOUT_MONEY = {
+  PROCESSING: 'processing',
+  REJECTED: 'rejected',
+  NOT_FOUND: 'not_found',
+} as const;
 
-function standingOf({
+function toOrderStatus({
   endToEndId,
   status,
   code,
   executionId,
   amount,
-}: RailNotification): RailAnswer<OrderStatus> {
+}: OrderResult): RailAnswer<OrderStatus> {
   const nothing = { executionId: null, amount: null, errorCode: null };
   if (status === 'SETTLED') {
-    const execution = executionOf(executionId, amount);
-    // Settled without saying how much or under which execution cannot be booked.
-    if (!execution) return { kind: 'unknown', cause: 'settled without its execution' };
+    const execution = toExecution(executionId, amount);
+    // Without an amount and an execution id, the settlement cannot be posted.
+    if (!execution) return { kind: 'unknown', cause: 'settled without an execution' };
     return { kind: 'yes', value: { ...nothing, endToEndId, state: 'settled', ...execution } };
   }
-  const state = WITHOUT_MONEY[status];
-  // The merchant would get the money back that an execution says went out.
+  const state = STATES_WITHOUT_MONEY[status];
+  // An execution means that money was sent: believing the state would refund the merchant.
   if (state !== 'processing' && typeof executionId === 'string')
     return { kind: 'unknown', cause: `${state} with an execution` };
-  const errorCode = state === 'rejected' ? rejectionOf(code) : null;
+  const errorCode = state === 'rejected' ? toErrorCode(code) : null;
   return { kind: 'yes', value: { ...nothing, endToEndId, state, errorCode } };
 }
 
-/** Null when it is no execution: nothing is no money. */
-function executionOf(
+/** Null without an execution id or with a zero amount. */
+function toExecution(
   executionId: string | null | undefined,
   amount: string | null | undefined,
 ): { readonly executionId: string; readonly amount: Cents } | null {
@@ -130,12 +133,12 @@ function executionOf(
   return typeof executionId === 'string' && value > 0n ? { executionId, amount: cents(value) } : null;
 }
 
-/** After intake every rejection is the rail's last word, whatever its code. */
-function rejectionOf(code: string | null | undefined) {
+/** After intake every rejection is final, whatever its code. */
+function toErrorCode(code: string | null | undefined) {
   return ORDER_ERROR_CODES.get(code ?? '') ?? 'RAIL_REJECTED';
 }
 
-const notice = z.object({
+const noticeSchema = z.object({
   noticeId: printable(100),
   type: z.enum(['ORDER_SETTLED', 'ORDER_REJECTED']),
   endToEndId: printable(40),
@@ -144,61 +147,61 @@ const notice = z.object({
   code: z.string().max(20).nullish(),
 });
 
-/** Null when it cannot be read. */
+/** @returns null when the message cannot be parsed */
 export function orderNotice(message: unknown): RailNotice | null {
-  const read = notice.safeParse(message);
+  const read = noticeSchema.safeParse(message);
   if (!read.success) return null;
   const { noticeId, type, endToEndId, executionId, amount, code } = read.data;
   const about = { noticeId, about: 'payout', reference: endToEndId } as const;
   if (type === 'ORDER_SETTLED') {
-    const execution = executionOf(executionId, amount);
+    const execution = toExecution(executionId, amount);
     return execution && { ...about, update: { kind: 'paid', ...execution } };
   }
-  // As in a standing: a rejection with an execution is for a person to look at.
+  // As in a status: a rejection with an execution needs manual review.
   if (typeof executionId === 'string') return null;
-  return { ...about, update: { kind: 'declined', errorCode: rejectionOf(code) } };
+  return { ...about, update: { kind: 'declined', errorCode: toErrorCode(code) } };
 }
 
-/** What people wrote: no control character, for PostgreSQL would refuse a NUL, and no half of a character. */
-const written = (limit: number) =>
+/** Free text without control characters (PostgreSQL rejects NUL) and without lone surrogates. */
+const freeText = (limit: number) =>
   z
     .string()
     .max(limit)
     .regex(/\S/)
     .regex(/^[^\p{Cc}\p{Cs}]+$/u);
 
-const resolution = z.object({
+const resolutionSchema = z.object({
   key: z.string(),
   resolutionId: printable(100),
-  participant: z.object({ nit: written(40), node: written(40), name: written(200).nullish() }),
-  account: z.object({ number: written(60) }),
-  person: z.object({ documentType: written(20), documentNumber: written(40), names: written(200) }),
+  participant: z.object({ nit: freeText(40), node: freeText(40), name: freeText(200).nullish() }),
+  account: z.object({ number: freeText(60) }),
+  person: z.object({ documentType: freeText(20), documentNumber: freeText(40), names: freeText(200) }),
 });
 
-/** The directory's clear word about a key. Its time-out (5000) and "the same request is in process" (5001) are none. */
-const REFUSED_KEYS: ReadonlySet<string> = new Set(['0004', '0005', '0006', '4000', '4001', '5005']);
+/** Definitive rejections of a key. Timeout (5000) and "the same request is in process" (5001) are not definitive. */
+const REJECTED_KEYS: ReadonlySet<string> = new Set(['0004', '0005', '0006', '4000', '4001', '5005']);
 
-const refusedKey = z.object({ code: z.string() });
+const rejectedKeySchema = z.object({ code: z.string() });
 
-/** No answer of this function carries the key, nor any text of the node's: it might repeat the key. */
+/** The answer never contains the key or text from the node, which might quote the key. */
 export function resolutionAnswer(key: string, status: number, body: unknown): RailAnswer<Resolution> {
   if (status === 200) {
-    const read = resolution.safeParse(body);
-    if (!read.success) return { kind: 'unknown', cause: 'the directory cannot be understood' };
-    // Somebody else's data must not be shown under this key.
+    const read = resolutionSchema.safeParse(body);
+    if (!read.success) return { kind: 'unknown', cause: 'the directory response cannot be parsed' };
+    // The data of another holder must not be shown for this key.
     if (read.data.key !== key) return { kind: 'unknown', cause: 'the directory answered for another key' };
-    return { kind: 'yes', value: resolutionOf(read.data) };
+    return { kind: 'yes', value: toResolution(read.data) };
   }
-  const code = status === 422 ? refusedKey.safeParse(body).data?.code : undefined;
+  const code = status === 422 ? rejectedKeySchema.safeParse(body).data?.code : undefined;
   if (code === undefined) return { kind: 'unknown', cause: `the directory answered ${status}` };
   const errorCode = ERROR_CODES.get(code);
-  if (!REFUSED_KEYS.has(code) || !errorCode)
-    return { kind: 'unknown', cause: `the directory answered ${codeToTell(code, key)}` };
+  if (!REJECTED_KEYS.has(code) || !errorCode)
+    return { kind: 'unknown', cause: `the directory answered ${toLoggableCode(code, key)}` };
   return { kind: 'no', errorCode, railCode: code };
 }
 
-function resolutionOf(notification: z.infer<typeof resolution>): Resolution {
-  const { resolutionId, participant, account, person } = notification;
+function toResolution(response: z.infer<typeof resolutionSchema>): Resolution {
+  const { resolutionId, participant, account, person } = response;
   return {
     resolutionId,
     name: person.names,

@@ -4,7 +4,7 @@ import { printable } from '../../kit/printable.ts';
 import type {
   CollectionStatus,
   CollectOrder,
-  Opened,
+  OpenedCollection,
   Payer,
   Payment,
   RailAnswer,
@@ -12,10 +12,10 @@ import type {
   RailNotice,
 } from '../contract.ts';
 import { ERROR_CODES } from './rejections.ts';
-import { resultsBy } from './results.ts';
+import { indexResults } from './results.ts';
 import { orderNotice } from './translate-orders.ts';
 
-/** The node's document types for ours. */
+/** Maps our document types to the node's. */
 const DOCUMENT_TYPES: Readonly<Record<string, string>> = {
   CO_CC: 'CC',
   CO_CE: 'CE',
@@ -24,18 +24,18 @@ const DOCUMENT_TYPES: Readonly<Record<string, string>> = {
   MXN_RFC: 'PAS',
 };
 
-export function registration(order: CollectOrder): object {
+export function toRegistration(order: CollectOrder): object {
   return {
     key: order.reference,
     internalId: order.payinId,
     amount: decimalPesos(order.amount),
     currency: 'COP',
     expiresAt: order.expiresAt.toISOString(),
-    payer: order.payer ? payerOf(order.payer) : null,
+    payer: order.payer ? toPayer(order.payer) : null,
   };
 }
 
-function payerOf(payer: Payer): object {
+function toPayer(payer: Payer): object {
   return {
     documentType: DOCUMENT_TYPES[payer.idType] ?? 'CC',
     documentNumber: payer.idNumber,
@@ -43,28 +43,31 @@ function payerOf(payer: Payer): object {
   };
 }
 
-const registered = z.object({
+const registrationSchema = z.object({
   key: z.string(),
   status: z.enum(['REGISTERED', 'REJECTED']),
   code: z.string().optional(),
 });
 
-export function openedAnswers(orders: readonly CollectOrder[], body: unknown): RailAnswer<Opened>[] {
-  const byKey = resultsBy(body, registered, ({ key }) => key);
+export function openedAnswers(
+  orders: readonly CollectOrder[],
+  body: unknown,
+): RailAnswer<OpenedCollection>[] {
+  const byKey = indexResults(body, registrationSchema, ({ key }) => key);
   return orders.map(({ reference }) => {
     const result = byKey.get(reference);
     if (!result) return { kind: 'unknown', cause: 'the node did not answer for this key' };
     if (result.status === 'REGISTERED')
       return { kind: 'yes', value: { reference, pageUrl: null, transactionId: null, traceId: null } };
-    return refusal(result.code ?? '');
+    return toRejection(result.code ?? '');
   });
 }
 
 /**
- * Only what the node has clearly decided about this key is a no. Its own time-outs, "duplicate in process" (5001: it may
- * be our own earlier call) and codes we have never seen say nothing about it.
+ * Only a definitive decision about this key is a `no`. The node's timeouts, "duplicate in process" (5001: it may be our
+ * earlier call) and unknown codes are not.
  */
-const REFUSALS: ReadonlySet<string> = new Set([
+const REJECTIONS: ReadonlySet<string> = new Set([
   '0004',
   '0005',
   '0006',
@@ -78,14 +81,14 @@ const REFUSALS: ReadonlySet<string> = new Set([
   '4016',
 ]);
 
-function refusal(code: string): RailAnswer<never> {
+function toRejection(code: string): RailAnswer<never> {
   const errorCode = ERROR_CODES.get(code);
-  if (!REFUSALS.has(code) || !errorCode)
+  if (!REJECTIONS.has(code) || !errorCode)
     return { kind: 'unknown', cause: `the node answered ${code || 'no code'}` };
   return { kind: 'no', errorCode, railCode: code };
 }
 
-const standing = z.object({
+const keyStatusSchema = z.object({
   key: z.string(),
   status: z.enum(['REGISTERED', 'CLOSED', 'REJECTED', 'CANCELED', 'NOT_FOUND']),
   code: z.string().nullish(),
@@ -93,7 +96,7 @@ const standing = z.object({
     z.object({
       executionId: printable(100),
       endToEndId: printable(100).nullish(),
-      // More than nothing: nothing is no payment, and cannot be booked.
+      // Positive: a zero amount is not a payment and cannot be posted.
       amount: z.string().regex(/^(?=.*[1-9])\d{1,15}\.\d{2}$/),
       at: z.iso.datetime().transform((at) => new Date(at)),
     }),
@@ -101,13 +104,13 @@ const standing = z.object({
 });
 
 export function statusAnswers(references: readonly string[], body: unknown): RailAnswer<CollectionStatus>[] {
-  const byKey = resultsBy(body, standing, ({ key }) => key);
+  const byKey = indexResults(body, keyStatusSchema, ({ key }) => key);
   return references.map((reference) => {
     const result = byKey.get(reference);
     if (!result) return { kind: 'unknown', cause: 'the node did not answer for this key' };
     const payments = result.payments.map((payment) => ({
       executionId: payment.executionId,
-      ...traced(payment.endToEndId),
+      ...optionalEndToEndId(payment.endToEndId),
       amount: cents(BigInt(payment.amount.replace('.', ''))),
       at: payment.at,
     }));
@@ -115,20 +118,20 @@ export function statusAnswers(references: readonly string[], body: unknown): Rai
       kind: 'yes',
       value: {
         reference,
-        state: stateOf(result.status, payments.length > 0),
+        state: toState(result.status, payments.length > 0),
         payments,
         opened: null,
-        errorCode: endCode(result.status, result.code ?? ''),
+        errorCode: toErrorCode(result.status, result.code ?? ''),
       },
     };
   });
 }
 
-function traced(endToEndId: string | null | undefined): Pick<Payment, 'endToEndId'> {
+function optionalEndToEndId(endToEndId: string | null | undefined): Pick<Payment, 'endToEndId'> {
   return endToEndId ? { endToEndId } : {};
 }
 
-type KeyStatus = z.infer<typeof standing>['status'];
+type KeyStatus = z.infer<typeof keyStatusSchema>['status'];
 
 const STATES: Readonly<Record<KeyStatus, CollectionStatus['state']>> = {
   REGISTERED: 'open',
@@ -138,18 +141,18 @@ const STATES: Readonly<Record<KeyStatus, CollectionStatus['state']>> = {
   NOT_FOUND: 'not_found',
 };
 
-/** Money decides, whatever else the node says of the key. */
-function stateOf(status: KeyStatus, paid: boolean): CollectionStatus['state'] {
+/** A payment takes precedence over the status of the key. */
+function toState(status: KeyStatus, paid: boolean): CollectionStatus['state'] {
   return paid ? 'paid' : STATES[status];
 }
 
-/** Why a payer's payment ended without money; null while it has not. */
-function endCode(status: KeyStatus, code: string): RailErrorCode | null {
+/** Why the collection ended without money; null if it did not. */
+function toErrorCode(status: KeyStatus, code: string): RailErrorCode | null {
   if (status === 'CANCELED') return 'PAYER_CANCELED';
   return status === 'REJECTED' ? (ERROR_CODES.get(code) ?? 'RAIL_REJECTED') : null;
 }
 
-const keyNotice = z.object({
+const keyNoticeSchema = z.object({
   noticeId: printable(100),
   type: z.enum(['SETTLED', 'REJECTED', 'CANCELED']),
   key: printable(100),
@@ -162,19 +165,22 @@ const keyNotice = z.object({
   code: z.string().max(20).nullable(),
 });
 
-/** Null when it cannot be read: it is kept, and a person looks at it. */
+/** @returns null when the message cannot be parsed: the caller stores it for manual review */
 export function brebNotice(message: unknown): RailNotice | null {
-  const read = keyNotice.safeParse(message);
-  // The types of the two are apart, so what one can read the other cannot.
+  const read = keyNoticeSchema.safeParse(message);
+  // Key and order notifications have disjoint types, so only one schema can match.
   if (!read.success) return orderNotice(message);
   const { noticeId, type, key, executionId, endToEndId, amount, code } = read.data;
   const about = { noticeId, about: 'payin', reference: key } as const;
   if (type !== 'SETTLED')
     return {
       ...about,
-      update: { kind: 'declined', errorCode: endCode(type, code ?? '') ?? 'RAIL_REJECTED' },
+      update: { kind: 'declined', errorCode: toErrorCode(type, code ?? '') ?? 'RAIL_REJECTED' },
     };
   const value = BigInt((amount ?? '0').replace('.', ''));
   if (executionId === null || value <= 0n) return null;
-  return { ...about, update: { kind: 'paid', executionId, ...traced(endToEndId), amount: cents(value) } };
+  return {
+    ...about,
+    update: { kind: 'paid', executionId, ...optionalEndToEndId(endToEndId), amount: cents(value) },
+  };
 }

@@ -1,6 +1,6 @@
 /**
- * PSE's banks: our code, the network's code, the name people know. Data of November 2025 (rails.md); banks come and go,
- * so a bank that leaves is marked unavailable instead of being removed: its code stays in old payins.
+ * PSE's banks: our code, the network's code and the display name, as of November 2025. A bank that leaves PSE is marked
+ * unavailable instead of being removed, because its code stays in old payins.
  */
 interface Bank {
   readonly code: string;

@@ -3,13 +3,13 @@ import type {
   Capabilities,
   CollectionStatus,
   CollectOrder,
-  Opened,
+  OpenedCollection,
   RailAnswer,
   RailBank,
   RailConnector,
 } from '../contract.ts';
 import { bankListAnswer } from './bank-list.ts';
-import { openedAnswer, statusAnswers, transaction } from './translate.ts';
+import { openedAnswer, statusAnswers, toTransaction } from './translate.ts';
 
 const ANSWER_WITHIN_MS = 10_000;
 
@@ -27,11 +27,11 @@ interface PseOptions {
   readonly url: string;
   readonly entity: string;
   readonly secret: string;
-  /** The longest PSE takes with a request, its gateway's queues included, by its own documentation. */
+  /** Maximum time PSE takes to process a request including gateway queues, by its documentation. */
   readonly maxProcessingMs: number;
 }
 
-/** Collections on PSE: one bank transaction each, idempotent and queryable by a reference of ours. */
+/** Collections on PSE: one bank transaction each, idempotent and queryable by our reference. */
 export class PseConnector implements RailConnector {
   readonly capabilities: Capabilities;
   readonly #http: JsonClient;
@@ -43,22 +43,22 @@ export class PseConnector implements RailConnector {
     this.#authorization = `Basic ${Buffer.from(`${options.entity}:${options.secret}`).toString('base64')}`;
   }
 
-  open(orders: readonly CollectOrder[]): Promise<readonly RailAnswer<Opened>[]> {
+  open(orders: readonly CollectOrder[]): Promise<readonly RailAnswer<OpenedCollection>[]> {
     return Promise.all(
       orders.map(async (order) => {
-        const body = await this.#call('POST', '/v1/transactions', transaction(order));
-        return body.kind === 'unknown' ? body : readable(() => openedAnswer(order, body.value));
+        const body = await this.#call('POST', '/v1/transactions', toTransaction(order));
+        return body.kind === 'unknown' ? body : unknownIfUnreadable(() => openedAnswer(order, body.value));
       }),
     );
   }
 
-  async ask(references: readonly string[]): Promise<readonly RailAnswer<CollectionStatus>[]> {
+  async queryStatus(references: readonly string[]): Promise<readonly RailAnswer<CollectionStatus>[]> {
     const body = await this.#call('POST', '/v1/transactions/query', { references });
-    // It will not read the call as a whole: in halves, until only the reference it dislikes is left unknown.
-    if (body.kind === 'unknown' && body.disliked && references.length > 1) {
+    // PSE rejects the batch as a whole: query it in halves, until only the offending reference is unknown.
+    if (body.kind === 'unknown' && body.batchRejected && references.length > 1) {
       const half = Math.ceil(references.length / 2);
-      const first = await this.ask(references.slice(0, half));
-      return [...first, ...(await this.ask(references.slice(half)))];
+      const first = await this.queryStatus(references.slice(0, half));
+      return [...first, ...(await this.queryStatus(references.slice(half)))];
     }
     if (body.kind === 'unknown') return references.map(() => body);
     try {
@@ -74,7 +74,7 @@ export class PseConnector implements RailConnector {
 
   readonly banks = async (): Promise<RailAnswer<readonly RailBank[]>> => {
     const body = await this.#call('GET', '/v1/banks');
-    return body.kind === 'unknown' ? body : readable(() => bankListAnswer(body.value));
+    return body.kind === 'unknown' ? body : unknownIfUnreadable(() => bankListAnswer(body.value));
   };
 
   disconnect(): Promise<void> {
@@ -85,7 +85,9 @@ export class PseConnector implements RailConnector {
     method: 'GET' | 'POST',
     path: string,
     body?: object,
-  ): Promise<{ kind: 'answer'; value: unknown } | { kind: 'unknown'; cause: string; disliked: boolean }> {
+  ): Promise<
+    { kind: 'answer'; value: unknown } | { kind: 'unknown'; cause: string; batchRejected: boolean }
+  > {
     try {
       const headers = { authorization: this.#authorization };
       const answer = await this.#http.call({
@@ -95,19 +97,24 @@ export class PseConnector implements RailConnector {
         body,
         signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
       });
-      const disliked = DISLIKED.has(answer.status);
-      if (answer.status !== 200) return { kind: 'unknown', cause: `PSE answered ${answer.status}`, disliked };
+      const batchRejected = BATCH_REJECTED.has(answer.status);
+      if (answer.status !== 200)
+        return { kind: 'unknown', cause: `PSE answered ${answer.status}`, batchRejected };
       return { kind: 'answer', value: answer.body };
     } catch (error) {
-      return { kind: 'unknown', cause: error instanceof Error ? error.name : 'unreadable', disliked: false };
+      return {
+        kind: 'unknown',
+        cause: error instanceof Error ? error.name : 'unreadable',
+        batchRejected: false,
+      };
     }
   }
 }
 
-/** PSE says that the call itself is at fault. */
-const DISLIKED: ReadonlySet<number> = new Set([400, 413, 422]);
+/** Statuses with which PSE rejects the batch itself. */
+const BATCH_REJECTED: ReadonlySet<number> = new Set([400, 413, 422]);
 
-function readable<T>(read: () => RailAnswer<T>): RailAnswer<T> {
+function unknownIfUnreadable<T>(read: () => RailAnswer<T>): RailAnswer<T> {
   try {
     return read();
   } catch {

@@ -1,5 +1,5 @@
 import { probe } from '../../kit/http-probe.ts';
-import { networkFailure } from '../../kit/network-failure.ts';
+import { describeNetworkFailure } from '../../kit/network-failure.ts';
 import type { RailProbe } from '../contract.ts';
 
 interface PseAccess {
@@ -8,7 +8,7 @@ interface PseAccess {
   readonly secret: string;
 }
 
-/** Asks for the list of banks: nothing changes at PSE. */
+/** Fetches the list of banks: read-only at PSE. */
 export async function probePse(access: PseAccess, signal: AbortSignal): Promise<RailProbe> {
   const authorization = `Basic ${Buffer.from(`${access.entity}:${access.secret}`).toString('base64')}`;
   try {
@@ -19,9 +19,9 @@ export async function probePse(access: PseAccess, signal: AbortSignal): Promise<
     });
     if (status === 401 || status === 403) return { kind: 'unauthorized', status, ahead };
     if (status !== 200)
-      return { kind: 'unavailable', cause: `it answered ${status} to a question about its banks`, ahead };
+      return { kind: 'unavailable', cause: `it answered ${status} to a bank list request`, ahead };
     return { kind: 'answers', ms, ahead };
   } catch (error) {
-    return { kind: 'unavailable', cause: networkFailure(error), ahead: null };
+    return { kind: 'unavailable', cause: describeNetworkFailure(error), ahead: null };
   }
 }

@@ -4,7 +4,7 @@ import { printable } from '../../kit/printable.ts';
 import type {
   CollectionStatus,
   CollectOrder,
-  Opened,
+  OpenedCollection,
   RailAnswer,
   RailErrorCode,
   RailNotice,
@@ -19,7 +19,7 @@ const DOCUMENT_TYPES: Readonly<Record<string, string>> = {
   MXN_RFC: 'DE',
 };
 
-/** RejectionWriter of "create transaction" (rails.md). Those that tell of a passing fault are not in it: they are unknown. */
+/** Rejection codes of "create transaction". Codes of transient failures are not listed: their outcome is unknown. */
 const CREATE_CODES: ReadonlyMap<string, RailErrorCode> = new Map(
   Object.entries({
     FAIL_ENTITYNOTEXISTSORDISABLED: 'RAIL_REJECTED',
@@ -36,7 +36,7 @@ const CREATE_CODES: ReadonlyMap<string, RailErrorCode> = new Map(
   }),
 );
 
-/** Decline reasons of a transaction (rails.md). */
+/** Decline reasons of a transaction. */
 const DECLINE_REASONS: ReadonlyMap<string, RailErrorCode> = new Map(
   Object.entries({
     '1': 'PAYER_CANCELED',
@@ -59,8 +59,8 @@ const DECLINE_REASONS: ReadonlyMap<string, RailErrorCode> = new Map(
   }),
 );
 
-export function transaction(order: CollectOrder): object {
-  if (!order.bank || !order.payer) throw new Error('a PSE order needs its bank and its payer');
+export function toTransaction(order: CollectOrder): object {
+  if (!order.bank || !order.payer) throw new Error('a PSE order requires a bank and a payer');
   return {
     reference: order.reference,
     bankCode: BANK_BY_CODE.get(order.bank.code)?.networkCode ?? '',
@@ -80,10 +80,10 @@ export function transaction(order: CollectOrder): object {
   };
 }
 
-/** A browser is sent there: nothing but http. */
+/** The payer's browser is redirected to it, so only http and https are allowed. */
 const bankUrl = z.url({ protocol: /^https?$/ });
 
-const created = z.union([
+const creationSchema = z.union([
   z.object({
     returnCode: z.literal('SUCCESS'),
     transactionId: z.string().min(1),
@@ -93,8 +93,8 @@ const created = z.union([
   z.object({ returnCode: z.string().regex(/^FAIL_/) }),
 ]);
 
-export function openedAnswer(order: CollectOrder, body: unknown): RailAnswer<Opened> {
-  const answer = created.parse(body);
+export function openedAnswer(order: CollectOrder, body: unknown): RailAnswer<OpenedCollection> {
+  const answer = creationSchema.parse(body);
   if ('transactionId' in answer) {
     const { transactionId, trazabilityCode, bankUrl } = answer;
     return {
@@ -103,14 +103,14 @@ export function openedAnswer(order: CollectOrder, body: unknown): RailAnswer<Ope
     };
   }
   const errorCode = CREATE_CODES.get(answer.returnCode);
-  // FAIL_TIMEOUT, FAIL_CANNOTGETCURRENTCYCLE, FAIL_ACCESSDENIED and codes we have never seen say nothing about the payer.
+  // FAIL_TIMEOUT, FAIL_CANNOTGETCURRENTCYCLE, FAIL_ACCESSDENIED and unknown codes are not definitive.
   if (!errorCode) return { kind: 'unknown', cause: answer.returnCode };
   return { kind: 'no', errorCode, railCode: answer.returnCode };
 }
 
-const answered = z.object({ results: z.array(z.unknown()) });
+const responseSchema = z.object({ results: z.array(z.unknown()) });
 
-const information = z.object({
+const transactionSchema = z.object({
   reference: z.string(),
   state: z.enum(['PENDING', 'OK', 'NOT_AUTHORIZED', 'FAILED', 'NOT_FOUND']),
   transactionId: printable(100).nullable(),
@@ -123,9 +123,9 @@ const information = z.object({
   reason: z.union([z.string(), z.number()]).nullable(),
 });
 
-type Information = z.infer<typeof information>;
+type TransactionInformation = z.infer<typeof transactionSchema>;
 
-const STATES: Readonly<Record<Information['state'], CollectionStatus['state']>> = {
+const STATES: Readonly<Record<TransactionInformation['state'], CollectionStatus['state']>> = {
   PENDING: 'open',
   OK: 'paid',
   NOT_AUTHORIZED: 'declined',
@@ -134,24 +134,24 @@ const STATES: Readonly<Record<Information['state'], CollectionStatus['state']>> 
 };
 
 export function statusAnswers(references: readonly string[], body: unknown): RailAnswer<CollectionStatus>[] {
-  // Each by itself: one that is odd leaves its neighbours readable.
+  // Parses each result separately, so that an invalid one does not affect the others.
   const byReference = new Map(
-    answered.parse(body).results.flatMap((each) => {
-      const result = information.safeParse(each);
+    responseSchema.parse(body).results.flatMap((each) => {
+      const result = transactionSchema.safeParse(each);
       return result.success ? [[result.data.reference, result.data] as const] : [];
     }),
   );
   return references.map((reference) => {
     const result = byReference.get(reference);
     if (!result) return { kind: 'unknown', cause: 'PSE did not answer for this reference' };
-    return standingOf(result);
+    return toCollectionStatus(result);
   });
 }
 
-function standingOf(result: Information): RailAnswer<CollectionStatus> {
+function toCollectionStatus(result: TransactionInformation): RailAnswer<CollectionStatus> {
   const { reference, transactionId, trazabilityCode, bankUrl, amount } = result;
   const state = STATES[result.state];
-  // Paid without saying how much or under which transaction cannot be booked.
+  // Without an amount and a transaction id, the payment cannot be posted.
   if (state === 'paid' && (transactionId === null || amount === null || /^[0.]+$/.test(amount)))
     return { kind: 'unknown', cause: 'paid without amount' };
   const payment =
@@ -168,12 +168,12 @@ function standingOf(result: Information): RailAnswer<CollectionStatus> {
         transactionId === null
           ? null
           : { reference, pageUrl: bankUrl, transactionId, traceId: trazabilityCode },
-      errorCode: state === 'declined' ? declineCode(result.reason) : null,
+      errorCode: state === 'declined' ? toErrorCode(result.reason) : null,
     },
   };
 }
 
-const notice = z.object({
+const noticeSchema = z.object({
   noticeId: printable(100),
   reference: printable(32),
   transactionId: printable(100),
@@ -182,19 +182,19 @@ const notice = z.object({
   reason: z.union([z.string().max(20), z.number()]).nullable(),
 });
 
-/** Null when it cannot be read: it is kept, and a person looks at it. */
+/** @returns null when the message cannot be parsed: the caller stores it for manual review */
 export function pseNotice(message: unknown): RailNotice | null {
-  const read = notice.safeParse(message);
+  const read = noticeSchema.safeParse(message);
   if (!read.success) return null;
   const { noticeId, reference, transactionId, state, amount, reason } = read.data;
   const about = { noticeId, about: 'payin', reference } as const;
-  if (state !== 'OK') return { ...about, update: { kind: 'declined', errorCode: declineCode(reason) } };
+  if (state !== 'OK') return { ...about, update: { kind: 'declined', errorCode: toErrorCode(reason) } };
   const value = BigInt(amount.replace('.', ''));
   return value > 0n
     ? { ...about, update: { kind: 'paid', executionId: transactionId, amount: cents(value) } }
     : null;
 }
 
-function declineCode(reason: string | number | null): RailErrorCode {
+function toErrorCode(reason: string | number | null): RailErrorCode {
   return DECLINE_REASONS.get(String(reason)) ?? 'RAIL_REJECTED';
 }

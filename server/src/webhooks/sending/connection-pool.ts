@@ -3,75 +3,75 @@ import { Client } from 'undici';
 import { monotonicMs } from '../../kit/clock.ts';
 import { type ConnectionRules, openVettedConnection } from './vetted-connection.ts';
 
-/** One connection at a time; undici speaks HTTP over it. */
+/** A single connection; the undici client speaks HTTP over it. */
 export interface Connection {
   readonly origin: string;
   readonly client: Client;
   openedAt: number;
 }
 
-export interface KeepingRules extends ConnectionRules {
-  /** How long a connection may wait for its next use. */
+export interface ConnectionPoolOptions extends ConnectionRules {
+  /** Maximum idle time of a connection. */
   readonly idleMs: number;
-  /** How long one use may take. */
+  /** Maximum duration of one request. */
   readonly totalMs: number;
-  /** How long after it was opened the last use of a connection has ended. */
+  /** Maximum age of a connection at the end of its last request. */
   readonly lifeMs: number;
 }
 
-/** As many as a line sends at once: with fewer a burst would open and close connections all the time. */
-const MOST_IDLE_PER_ORIGIN = 10;
-const MOST_IDLE = 1024;
-const LARGEST_HEAD = 16 * 1024;
+/** Equals the concurrency per endpoint queue: with fewer, a burst would keep opening and closing connections. */
+const MAX_IDLE_PER_ORIGIN = 10;
+const MAX_IDLE = 1024;
+const MAX_HEADER_BYTES = 16 * 1024;
 
 /**
- * Open connections between their uses. To use one again is safe: an address is judged when the connection to it is
- * opened, and an open connection cannot be led elsewhere, whatever its name says by now. Its life is bounded all the
- * same, so that a merchant who moves a name is followed within a minute.
+ * Keeps idle connections for reuse. Reuse is safe: the address is vetted when the connection is opened, and an open
+ * connection cannot be redirected by a DNS change. Its lifetime is bounded so that a changed DNS record takes effect
+ * within a minute.
  *
- * undici's Agent bounds how many connections an origin has, not how many wait: with a few, deliveries to a slow endpoint
- * queue inside their own deadline and are told as timeouts although nothing was sent. Measured with 30 at once to an
- * endpoint that takes a second: 18 answered within ten seconds, here all 30 within 1.2.
+ * undici's Agent limits the connections per origin, not the idle ones: with a low limit, deliveries to a slow endpoint
+ * queue within their own deadline and are reported as timeouts although nothing was sent. Measured with 30 concurrent
+ * requests to an endpoint that takes one second: 18 responses within ten seconds with the Agent, all 30 within 1.2 s here.
  */
-export class KeptConnections {
-  readonly #rules: KeepingRules;
+export class ConnectionPool {
+  readonly #rules: ConnectionPoolOptions;
   readonly #idle = new Map<string, Connection[]>();
   readonly #all = new Set<Connection>();
   #idleCount = 0;
 
-  constructor(rules: KeepingRules) {
+  constructor(rules: ConnectionPoolOptions) {
     this.#rules = rules;
   }
 
-  /** One that waits, the last used first; otherwise a new one, which connects when something is sent over it. */
-  take(origin: string): Connection {
+  /** Returns the most recently used idle connection, or a new one that connects on its first request. */
+  acquire(origin: string): Connection {
     for (;;) {
-      const waiting = this.#idle.get(origin)?.at(-1);
-      if (!waiting) return this.#create(origin);
-      this.#unshelve(waiting);
-      if (waiting.client.stats.connected) return waiting;
-      this.drop(waiting);
+      const idle = this.#idle.get(origin)?.at(-1);
+      if (!idle) return this.#create(origin);
+      this.#removeIdle(idle);
+      if (idle.client.stats.connected) return idle;
+      this.drop(idle);
     }
   }
 
-  /** After an answer that was read to its end; whatever else ends a use drops the connection. */
-  giveBack(connection: Connection): void {
+  /** Called after a response was read completely; in all other cases the caller drops the connection. */
+  release(connection: Connection): void {
     const { idleMs, totalMs, lifeMs } = this.#rules;
     const age = monotonicMs() - connection.openedAt;
     const others = this.#idle.get(connection.origin) ?? [];
     const keep =
       connection.client.stats.connected &&
       age + idleMs + totalMs <= lifeMs &&
-      others.length < MOST_IDLE_PER_ORIGIN &&
-      this.#idleCount < MOST_IDLE;
+      others.length < MAX_IDLE_PER_ORIGIN &&
+      this.#idleCount < MAX_IDLE;
     if (!keep || !this.#all.has(connection)) return this.drop(connection);
     this.#idle.set(connection.origin, [...others, connection]);
     this.#idleCount += 1;
   }
 
-  /** Ends the connection and what is under way on it. */
+  /** Closes the connection and aborts its request. */
   drop(connection: Connection): void {
-    this.#unshelve(connection);
+    this.#removeIdle(connection);
     this.#all.delete(connection);
     void connection.client.destroy();
   }
@@ -87,9 +87,9 @@ export class KeptConnections {
   #create(origin: string): Connection {
     const connection: Connection = { origin, client: this.#client(origin, () => connection), openedAt: 0 };
     this.#all.add(connection);
-    // undici closes what waits too long, and the peer may; nothing of it stays behind here.
+    // undici closes connections that idle too long, and the peer may close them too: remove them from the pool.
     connection.client.on('disconnect', () => {
-      if (this.#unshelve(connection)) this.drop(connection);
+      if (this.#removeIdle(connection)) this.drop(connection);
     });
     return connection;
   }
@@ -107,19 +107,19 @@ export class KeptConnections {
         open((error, socket) => (error ? done(error, null) : done(null, socket)));
       },
       keepAliveTimeout: this.#rules.idleMs,
-      // A peer may ask for less, never for more.
+      // The peer may shorten the idle time, never extend it.
       keepAliveMaxTimeout: this.#rules.idleMs,
-      maxHeaderSize: LARGEST_HEAD,
-      // The sender's own deadline covers both; undici's begin anew with every byte.
+      maxHeaderSize: MAX_HEADER_BYTES,
+      // The sender's deadline covers both; undici's timeouts restart with every byte.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
   }
 
-  #unshelve(connection: Connection): boolean {
-    const waiting = this.#idle.get(connection.origin);
-    if (!waiting?.includes(connection)) return false;
-    const rest = waiting.filter((other) => other !== connection);
+  #removeIdle(connection: Connection): boolean {
+    const idle = this.#idle.get(connection.origin);
+    if (!idle?.includes(connection)) return false;
+    const rest = idle.filter((other) => other !== connection);
     if (rest.length === 0) this.#idle.delete(connection.origin);
     else this.#idle.set(connection.origin, rest);
     this.#idleCount -= 1;

@@ -3,15 +3,15 @@ import { isIPv4, isIPv6 } from 'node:net';
 type Range = readonly [prefix: string, bits: number, name: string];
 
 /**
- * IANA's special-purpose registry (2025), ranges that are not globally reachable, and multicast. What the registry
- * calls globally reachable (AS112 and AMT anycast) is left out.
+ * Ranges of IANA's special-purpose registry (2025) that are not globally reachable, and multicast. Ranges that the
+ * registry marks as globally reachable (AS112 and AMT anycast) are not listed.
  */
-const INSIDE_IPV4: readonly Range[] = [
+const NON_PUBLIC_IPV4: readonly Range[] = [
   ['0.0.0.0', 8, 'this network'],
   ['10.0.0.0', 8, 'private use'],
   ['100.64.0.0', 10, "shared by a carrier's NAT; Alibaba's metadata"],
   ['127.0.0.0', 8, 'loopback'],
-  ['168.63.129.16', 32, "the host of Azure's machines: public by number, answered by the hypervisor"],
+  ['168.63.129.16', 32, 'Azure host services: a public number that the hypervisor answers'],
   ['169.254.0.0', 16, "link local; the clouds' metadata"],
   ['172.16.0.0', 12, 'private use'],
   ['192.0.0.0', 24, "IETF protocol assignments; Oracle's metadata"],
@@ -26,14 +26,14 @@ const INSIDE_IPV4: readonly Range[] = [
   ['255.255.255.255', 32, 'broadcast'],
 ];
 
-/** Everything outside it is refused before the table is asked: IANA has given out nothing else for the public. */
+/** Addresses outside this range are rejected before the table is checked: IANA has allocated no other public range. */
 const GLOBAL_UNICAST: Range = ['2000::', 3, 'global unicast'];
 
 /**
- * A range that carries an IPv4 address is refused whole, whatever it carries: a translator on our network would
- * take the packet to an address that nobody vetted. Those outside 2000::/3 are listed so that the table is complete.
+ * A range that embeds IPv4 addresses is rejected entirely: a translator on our network would forward the packet to an
+ * address that was not vetted. Ranges outside 2000::/3 are listed for completeness.
  */
-const INSIDE_IPV6: readonly Range[] = [
+const NON_PUBLIC_IPV6: readonly Range[] = [
   ['::', 128, 'unspecified'],
   ['::1', 128, 'loopback'],
   ['::', 96, 'IPv4-compatible, deprecated'],
@@ -55,39 +55,39 @@ const INSIDE_IPV6: readonly Range[] = [
 ];
 
 /**
- * Whether an address, as `dns.lookup` writes it, is one of the public internet. Anything that is not plainly an
- * address (a zone, octal digits, a name) is not.
+ * Whether an address, in the format of `dns.lookup`, belongs to the public internet. Returns false for anything that is
+ * not a plain address (a zone, octal digits, a name).
  */
 export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) {
     const value = ipv4Value(address);
-    return !INSIDE_IPV4.some((range) => holdsIPv4(range, value));
+    return !NON_PUBLIC_IPV4.some((range) => containsIPv4(range, value));
   }
   if (!isIPv6(address) || address.includes('%')) return false;
   const value = ipv6Value(address);
-  if (!holdsIPv6(GLOBAL_UNICAST, value) || carriesIsatap(value)) return false;
-  return !INSIDE_IPV6.some((range) => holdsIPv6(range, value));
+  if (!containsIPv6(GLOBAL_UNICAST, value) || embedsIsatap(value)) return false;
+  return !NON_PUBLIC_IPV6.some((range) => containsIPv6(range, value));
 }
 
-/** 127.0.0.0/8 and ::1, and no other way of writing them. */
+/** 127.0.0.0/8 and ::1; no other spelling is accepted. */
 export function isLoopbackAddress(address: string): boolean {
   return isIPv4(address)
     ? address.startsWith('127.')
     : isIPv6(address) && !address.includes('%') && ipv6Value(address) === 1n;
 }
 
-function holdsIPv4([prefix, bits]: Range, value: bigint): boolean {
+function containsIPv4([prefix, bits]: Range, value: bigint): boolean {
   const rest = BigInt(32 - bits);
   return value >> rest === ipv4Value(prefix) >> rest;
 }
 
-function holdsIPv6([prefix, bits]: Range, value: bigint): boolean {
+function containsIPv6([prefix, bits]: Range, value: bigint): boolean {
   const rest = BigInt(128 - bits);
   return value >> rest === ipv6Value(prefix) >> rest;
 }
 
-/** ISATAP hides an IPv4 address behind `0:5efe` or `200:5efe` under any prefix. No public server is called that. */
-function carriesIsatap(value: bigint): boolean {
+/** ISATAP embeds an IPv4 address after `0:5efe` or `200:5efe` under any prefix. No public server uses such an address. */
+function embedsIsatap(value: bigint): boolean {
   return ((value >> 32n) & 0xfdff_ffffn) === 0x5efen;
 }
 
@@ -95,16 +95,16 @@ function ipv4Value(address: string): bigint {
   return address.split('.').reduce((value, byte) => (value << 8n) | BigInt(byte), 0n);
 }
 
-/** Of text that `isIPv6` let pass, so that every group is there or within `::`. */
+/** Expects text accepted by `isIPv6`, so every group is present or covered by `::`. */
 function ipv6Value(address: string): bigint {
   const [left = '', right] = address.split('::');
-  const head = groupsOf(left);
-  const tail = groupsOf(right ?? '');
+  const head = parseGroups(left);
+  const tail = parseGroups(right ?? '');
   const zeros = Array.from({ length: 8 - head.length - tail.length }, () => 0n);
   return [...head, ...zeros, ...tail].reduce((value, group) => (value << 16n) | group, 0n);
 }
 
-function groupsOf(text: string): bigint[] {
+function parseGroups(text: string): bigint[] {
   if (text === '') return [];
   return text.split(':').flatMap((group) => {
     if (!group.includes('.')) return [BigInt(`0x${group}`)];

@@ -2,12 +2,12 @@ import { realSeconds } from '../../kit/clock.ts';
 
 const DAY_SECONDS = 86_400;
 
-/** The one form of a date that HTTP lets a sender write; `Date.parse` alone would take almost anything. */
+/** The only date format HTTP allows senders to generate; `Date.parse` alone accepts almost anything. */
 const HTTP_DATE = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
 /**
- * How long an answer asks us to wait, a day at most; null when it does not say so readably.
- * @param date the answer's own `Date`: between two times of one clock, it does not matter how wrong that clock is
+ * Parses `Retry-After`, capped at one day; null when it is missing or invalid.
+ * @param date the response's `Date` header: comparing two times of the same clock cancels its error
  */
 export function retryAfterSeconds(value: string | undefined, date: string | undefined): number | null {
   if (value === undefined) return null;

@@ -1,24 +1,24 @@
 import { errors } from 'undici';
 
 /**
- * Why there is no answer. A merchant reads these words, so the list is closed and no text of an error, which can
- * quote addresses of our network, goes with them. docs/guides/webhooks.md says what to do about each.
+ * Why there is no response. Merchants see these codes, so the list is closed and excludes error messages, which can
+ * contain addresses of our network. docs/guides/webhooks.md explains each code.
  */
 export const FAILURE_REASONS = [
-  /** The name leads, among others or only, to an address that is not of the public internet. */
+  /** At least one address of the name is not on the public internet. */
   'refused_address',
-  /** The name has no address, or its servers do not say. */
+  /** The name has no address, or its DNS servers do not respond. */
   'dns',
-  /** Nobody took up the connection. */
+  /** The connection was not accepted. */
   'connect',
   /** The certificate is not for this name, not trusted or not valid, or the handshake failed. */
   'tls',
-  /** A deadline passed, of the connection or of the whole. */
+  /** The connect deadline or the total deadline passed. */
   'timeout',
-  /** The connection ended before the head of an answer was there. */
+  /** The connection ended before the response headers arrived. */
   'reset',
   'too_large_headers',
-  /** What came is not HTTP/1.1, or what was to be sent cannot be said in it. */
+  /** The response is not HTTP/1.1, or the request cannot be expressed in it. */
   'malformed',
 ] as const;
 export type FailureReason = (typeof FAILURE_REASONS)[number];
@@ -32,17 +32,17 @@ export class SendFailure extends Error {
   }
 }
 
-/** What went wrong after the connection was there, out of undici's errors. */
-export function reasonOf(error: unknown): FailureReason {
+/** Maps undici's errors to failure reasons. */
+export function toFailureReason(error: unknown): FailureReason {
   if (error instanceof SendFailure) return error.reason;
   if (error instanceof errors.HeadersOverflowError) return 'too_large_headers';
-  // Only by its class: this version of undici gives a parser's error no code.
-  if (error instanceof errors.HTTPParserError || isRefusalToSend(error)) return 'malformed';
+  // Matched by class: this version of undici gives parser errors no code.
+  if (error instanceof errors.HTTPParserError || isInvalidRequest(error)) return 'malformed';
   return 'reset';
 }
 
-/** undici's own: a header or an address that HTTP cannot carry, or a length that is not the body's. */
-function isRefusalToSend(error: unknown): boolean {
+/** undici rejects a header or URL that HTTP cannot carry, or a content length that differs from the body's. */
+function isInvalidRequest(error: unknown): boolean {
   return (
     error instanceof errors.InvalidArgumentError ||
     error instanceof errors.NotSupportedError ||

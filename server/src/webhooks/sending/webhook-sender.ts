@@ -1,14 +1,14 @@
 import { isUtf8 } from 'node:buffer';
 import type { Dispatcher } from 'undici';
 import { monotonicMs } from '../../kit/clock.ts';
-import { type Connection, KeptConnections } from './connection-pool.ts';
+import { type Connection, ConnectionPool } from './connection-pool.ts';
 import { isPublicAddress } from './public-address.ts';
 import { retryAfterSeconds } from './retry-after.ts';
-import { type FailureReason, reasonOf, SendFailure } from './send-failure.ts';
-import { lookUpAll, type Resolve } from './vetted-connection.ts';
+import { type FailureReason, SendFailure, toFailureReason } from './send-failure.ts';
+import { type Resolve, resolveAllAddresses } from './vetted-connection.ts';
 
 export interface WebhookRequest {
-  /** As `validateWebhookUrl` gave it. */
+  /** Serialized by `validateWebhookUrl`. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
@@ -17,10 +17,10 @@ export interface WebhookRequest {
 export type SendResult =
   | {
       readonly kind: 'answered';
-      /** Whatever it is: 3xx too, which nobody follows. */
+      /** Any status, including 3xx: redirects are not followed. */
       readonly status: number;
       readonly retryAfterSeconds: number | null;
-      /** The beginning of the body as text, for the merchant to recognise; 512 bytes at most. */
+      /** First 512 bytes of the body as text, shown to the merchant. */
       readonly firstBytes: string;
       readonly durationMs: number;
     }
@@ -28,7 +28,7 @@ export type SendResult =
 
 export interface SenderOptions {
   readonly resolve?: Resolve;
-  /** Which addresses may be connected to; a deployment for development adds `isLoopbackAddress`. */
+  /** Addresses allowed as destinations; development deployments also allow `isLoopbackAddress`. */
   readonly isAllowed?: (address: string) => boolean;
   readonly connectMs?: number;
   readonly totalMs?: number;
@@ -38,7 +38,7 @@ export interface SenderOptions {
 }
 
 const DEFAULTS = {
-  resolve: lookUpAll,
+  resolve: resolveAllAddresses,
   isAllowed: isPublicAddress,
   connectMs: 3000,
   totalMs: 10_000,
@@ -46,40 +46,40 @@ const DEFAULTS = {
   lifeMs: 60_000,
 };
 
-const LARGEST_BODY = 64 * 1024;
-const FIRST_BYTES = 512;
-/** Endpoints are few and their deliveries many: to take an address apart costs as much as to write its request. */
-const KNOWN_DESTINATIONS = 1000;
+const MAX_BODY_BYTES = 64 * 1024;
+const STORED_BODY_BYTES = 512;
+/** Cached parsed URLs: endpoints are few and deliveries many, and parsing a URL costs as much as writing its request. */
+const MAX_CACHED_DESTINATIONS = 1000;
 
 /**
- * Posts to addresses that strangers chose, from inside our network. It connects only where vetted-connection.ts lets
- * it, follows no redirect, inflates nothing, knows no proxy, and ends by its deadline whatever the peer does.
- * It never logs: an address can hold secrets of the merchant.
+ * Posts to merchant-chosen URLs from inside our network. It connects only to addresses that vetted-connection.ts allows,
+ * follows no redirects, decompresses nothing, uses no proxy, and always ends by its deadline.
+ * It never logs: a URL can contain secrets of the merchant.
  */
 export class WebhookSender {
-  readonly #connections: KeptConnections;
+  readonly #connections: ConnectionPool;
   readonly #totalMs: number;
   readonly #destinations = new Map<string, Destination>();
 
   constructor(options: SenderOptions = {}) {
     const rules = { ...DEFAULTS, ...options };
     this.#totalMs = rules.totalMs;
-    this.#connections = new KeptConnections({
+    this.#connections = new ConnectionPool({
       ...rules,
       connectMs: Math.min(rules.connectMs, rules.totalMs),
     });
   }
 
-  /** Never throws: whatever happens is a result. */
+  /** Never throws: every failure is a result. */
   async send(request: WebhookRequest): Promise<SendResult> {
     const startedAt = monotonicMs();
     const result = await this.#exchange(request).catch(
-      (error: unknown) => ({ kind: 'failed', reason: reasonOf(error) }) as const,
+      (error: unknown) => ({ kind: 'failed', reason: toFailureReason(error) }) as const,
     );
     return { ...result, durationMs: Math.round(monotonicMs() - startedAt) };
   }
 
-  /** Connections that wait are closed; a send under way fails with `reset`. */
+  /** Closes idle connections; a send in progress fails with `reset`. */
   close(): void {
     this.#connections.close();
   }
@@ -89,10 +89,10 @@ export class WebhookSender {
   }
 
   async #exchange(request: WebhookRequest) {
-    const destination = this.#destinationOf(request.url);
-    const connection = this.#connections.take(destination.origin);
+    const destination = this.#parseDestination(request.url);
+    const connection = this.#connections.acquire(destination.origin);
     let late = false;
-    // An aborted request would wait for its connection first; to drop the connection ends it at once.
+    // Aborting the request would first wait for its connection; dropping the connection ends it immediately.
     const deadline = setTimeout(() => {
       late = true;
       this.#connections.drop(connection);
@@ -107,13 +107,13 @@ export class WebhookSender {
     }
   }
 
-  #destinationOf(text: string): Destination {
+  #parseDestination(text: string): Destination {
     const known = this.#destinations.get(text);
     if (known) return known;
     const url = URL.parse(text);
     if (url?.protocol !== 'https:' && url?.protocol !== 'http:') throw new SendFailure('malformed');
     const destination = { origin: url.origin, host: url.host, path: url.pathname + url.search };
-    if (this.#destinations.size >= KNOWN_DESTINATIONS) this.#destinations.clear();
+    if (this.#destinations.size >= MAX_CACHED_DESTINATIONS) this.#destinations.clear();
     this.#destinations.set(text, destination);
     return destination;
   }
@@ -125,55 +125,55 @@ export class WebhookSender {
       headers: requestHeaders(request.headers, host),
       body: request.body,
     });
-    if (complete) this.#connections.giveBack(connection);
+    if (complete) this.#connections.release(connection);
     else this.#connections.drop(connection);
     return {
       kind: 'answered',
       status,
-      retryAfterSeconds: retryAfterSeconds(one(headers['retry-after']), one(headers['date'])),
+      retryAfterSeconds: retryAfterSeconds(firstValue(headers['retry-after']), firstValue(headers['date'])),
       firstBytes,
     } as const;
   }
 }
 
-/** Ours win: a header of the merchant's choice must not say for which host the request is, or invite compression. */
-function requestHeaders(given: Readonly<Record<string, string>>, host: string): Record<string, string> {
+/** Our headers override the merchant's: a custom header must not change the host or request compression. */
+function requestHeaders(custom: Readonly<Record<string, string>>, host: string): Record<string, string> {
   const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries(given)) headers[name.toLowerCase()] = value;
+  for (const [name, value] of Object.entries(custom)) headers[name.toLowerCase()] = value;
   headers['host'] = host;
   headers['accept-encoding'] = 'identity';
   return headers;
 }
 
-/** An address taken apart. */
+/** A parsed URL. */
 interface Destination {
   readonly origin: string;
   readonly host: string;
-  /** With its query. */
+  /** Path with query. */
   readonly path: string;
 }
 
-interface Answer {
+interface HttpResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly firstBytes: string;
-  /** Whether the body was read to its end. */
+  /** Whether the body was read completely. */
   readonly complete: boolean;
 }
 
 /**
- * The status is the answer and the body only evidence: a body that is too long, never ends or breaks off does not
- * make a message that was acknowledged be sent again for a month. By undici's own events instead of a stream: an answer is
- * a few bytes, and the stream around them cost more than all the rest of a delivery's sending.
+ * The status decides the result; the body is only stored for the merchant. A body that is too long, never ends or breaks
+ * off must not cause a month of retries of an acknowledged event. It uses undici's handler events instead of a stream:
+ * a response is a few bytes, and the stream cost more than the rest of the delivery.
  */
-function exchange(client: Dispatcher, options: Dispatcher.DispatchOptions): Promise<Answer> {
+function exchange(client: Dispatcher, options: Dispatcher.DispatchOptions): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let read = 0;
     let status = 0;
-    let headers: Answer['headers'] = {};
-    const answered = (complete: boolean) =>
-      resolve({ status, headers, firstBytes: textOf(Buffer.concat(chunks)), complete });
+    let headers: HttpResponse['headers'] = {};
+    const finish = (complete: boolean) =>
+      resolve({ status, headers, firstBytes: toText(Buffer.concat(chunks)), complete });
     client.dispatch(options, {
       onRequestStart: () => undefined,
       onResponseStart: (_controller, statusCode, received) => {
@@ -181,28 +181,28 @@ function exchange(client: Dispatcher, options: Dispatcher.DispatchOptions): Prom
         headers = received;
       },
       onResponseData: (_controller, chunk) => {
-        if (read < FIRST_BYTES) chunks.push(Buffer.from(chunk.subarray(0, FIRST_BYTES - read)));
+        if (read < STORED_BODY_BYTES) chunks.push(Buffer.from(chunk.subarray(0, STORED_BODY_BYTES - read)));
         read += chunk.length;
-        if (read > LARGEST_BODY) answered(false);
+        if (read > MAX_BODY_BYTES) finish(false);
       },
-      onResponseEnd: () => answered(true),
+      onResponseEnd: () => finish(true),
       onResponseError: (_controller, error) => {
-        if (status >= 200) answered(false);
+        if (status >= 200) finish(false);
         else reject(error);
       },
     });
   });
 }
 
-/** Without half a character at the end, and without NUL, which no text of PostgreSQL holds. */
-function textOf(bytes: Buffer): string {
-  // Nearly always it is whole and well formed, and a decoder costs more to make than to use.
+/** Drops a partial character at the end and replaces NUL, which PostgreSQL text cannot store. */
+function toText(bytes: Buffer): string {
+  // Almost always valid UTF-8; creating a decoder costs more than using it.
   const text = isUtf8(bytes)
     ? bytes.toString('utf8')
     : new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, { stream: true });
   return text.replaceAll('\0', '\uFFFD');
 }
 
-function one(header: string | string[] | undefined): string | undefined {
+function firstValue(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header[0] : header;
 }
