@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { composeInProcess, type InProcess } from '../harness/in-process.ts';
-import { problemOf } from '../harness/payin-answers.ts';
-import { foundKey, lookUp, newShop, type Shop } from '../harness/payout-requests.ts';
+import { toProblem } from '../harness/payin-responses.ts';
+import { lookUp, newShop, resolveKey, type Shop } from '../harness/payout-requests.ts';
 import { PostgresProxy } from '../harness/postgres-proxy.ts';
 import { SimulatorControl } from '../harness/simulator-control.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
@@ -19,7 +19,7 @@ beforeAll(async () => {
   simulator = new SimulatorControl(stack.simulatorUrl);
   shop = await newShop(caudal, stack.api, 0);
 });
-afterEach(ready);
+afterEach(waitUntilReady);
 afterAll(async () => {
   proxy?.heal();
   await caudal?.close();
@@ -27,20 +27,20 @@ afterAll(async () => {
   await proxy?.close();
 });
 
-async function ready(): Promise<void> {
+async function waitUntilReady(): Promise<void> {
   proxy.heal();
-  // The lookup too: the organization is known to the process again, and nothing but a lookup needs the database.
+  // Includes a lookup: the process has cached the organization again, and only lookups need the database.
   await until('the process is ready again', async () => {
     const response = await fetch(`${stack.apis[0]?.opsUrl ?? ''}/readyz`);
     return response.status === 200 && (await lookUp(shop.api, '@TESTOK')).status === 200;
   });
 }
 
-async function resolves(): Promise<number> {
+async function countResolveCalls(): Promise<number> {
   return (await simulator.stats()).calls.BRE_B['resolve'] ?? 0;
 }
 
-async function tokens(): Promise<{ lookups: number; misses: number } | undefined> {
+async function readTokens(): Promise<{ lookups: number; misses: number } | undefined> {
   const [row] = await stack.database.query<{ lookups: number; misses: number }>(
     'select lookups, misses from caudal.lookup_buckets where organization_id = $1',
     [shop.id],
@@ -48,8 +48,8 @@ async function tokens(): Promise<{ lookups: number; misses: number } | undefined
   return row;
 }
 
-/** Ten of each; an hour ahead nothing is refilled, so what is left can be counted. */
-async function leaveTen(): Promise<void> {
+/** Leaves ten tokens of each kind; filled_at is in the future, so that no refill changes the count. */
+async function setTenTokens(): Promise<void> {
   await stack.database.query(
     `update caudal.lookup_buckets set lookups = 10, misses = 10, filled_at = caudal.now() + interval '1 hour'
      where organization_id = $1`,
@@ -57,47 +57,47 @@ async function leaveTen(): Promise<void> {
   );
 }
 
-describe('503 of GET /breb/keys/{keyString}: what cannot be paid for or written down is not answered', () => {
-  it('while the database is away nobody is looked up: the rail is not asked', async () => {
-    await foundKey(shop.api, '@TESTOK');
-    const asked = await resolves();
-    proxy.refuse();
+describe('503 of GET /breb/keys/{keyString}', () => {
+  it('is returned without calling the rail while the database is down', async () => {
+    await resolveKey(shop.api, '@TESTOK');
+    const callsBefore = await countResolveCalls();
+    proxy.rejectConnections();
     const answers = await Promise.all(Array.from({ length: 20 }, () => lookUp(shop.api, '@TESTOK')));
     for (const answer of answers)
-      expect(problemOf(answer)).toEqual({ status: 503, code: 'service_unavailable' });
-    expect(await resolves()).toBe(asked);
-    await ready();
-    expect(await resolves()).toBeGreaterThan(asked);
+      expect(toProblem(answer)).toEqual({ status: 503, code: 'service_unavailable' });
+    expect(await countResolveCalls()).toBe(callsBefore);
+    await waitUntilReady();
+    expect(await countResolveCalls()).toBeGreaterThan(callsBefore);
   });
 
   it.each([
     { fate: 'cut-before', taken: 0 },
     { fate: 'cut-after', taken: 1 },
   ] as const)(
-    'while the commit that takes the tokens fails ($fate) the rail is not asked, and what was taken stays taken',
+    'is returned without calling the rail when the commit that takes the tokens fails ($fate); taken tokens stay taken',
     async ({ fate, taken }) => {
-      await leaveTen();
-      const asked = await resolves();
-      proxy.trouble('caudal_batch', fate);
+      await setTenTokens();
+      const callsBefore = await countResolveCalls();
+      proxy.injectCommitFault('caudal_batch', fate);
       const answer = await lookUp(shop.api, '@TESTOK');
       expect(answer.status).toBe(503);
-      expect(await resolves()).toBe(asked);
-      expect(await tokens()).toEqual({ lookups: 10 - taken, misses: 10 - taken });
+      expect(await countResolveCalls()).toBe(callsBefore);
+      expect(await readTokens()).toEqual({ lookups: 10 - taken, misses: 10 - taken });
     },
   );
 
-  it('while the commit that records the lookup fails nothing of the holder is told, and nothing given back', async () => {
-    await leaveTen();
-    const asked = await resolves();
+  it('is returned without holder data and without a refund when the commit that records the lookup fails', async () => {
+    await setTenTokens();
+    const callsBefore = await countResolveCalls();
     let commits = 0;
-    proxy.trouble('caudal_batch', () => {
+    proxy.injectCommitFault('caudal_batch', () => {
       commits += 1;
       return commits === 1 ? 'pass' : 'cut-before';
     });
     const answer = await lookUp(shop.api, '@TESTOK');
     expect(answer.status).toBe(503);
     expect(answer.text).not.toMatch(/JAN|SMI|0099|6987|PRUEBAS/);
-    expect(await resolves()).toBe(asked + 1);
-    expect(await tokens()).toEqual({ lookups: 9, misses: 9 });
+    expect(await countResolveCalls()).toBe(callsBefore + 1);
+    expect(await readTokens()).toEqual({ lookups: 9, misses: 9 });
   });
 });

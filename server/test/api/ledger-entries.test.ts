@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deposit } from '../../src/flows/ledger/deposit.ts';
 import { reversePosting } from '../../src/flows/ledger/reverse-posting.ts';
 import { settleBalances } from '../../src/flows/ledger/settle-balances.ts';
-import { createKey } from '../../src/flows/operations/manage-organizations.ts';
+import { createApiKey } from '../../src/flows/operations/manage-organizations.ts';
 import { cents } from '../../src/kit/money.ts';
 import type { ApiClient } from '../harness/api-client.ts';
-import { problemOf } from '../harness/payin-answers.ts';
-import { type ServedBooks, serveBooks } from '../ledger/served-books.ts';
+import { toProblem } from '../harness/payin-responses.ts';
+import { type ServedLedger, serveLedger } from '../ledger/served-ledger.ts';
 
 interface EntryBody {
   readonly id: string;
@@ -21,30 +21,30 @@ interface PageBody {
   readonly pageInfo: { readonly nextCursor: string | null; readonly previousCursor: string | null };
 }
 
-let books: ServedBooks;
-/** An organization with one entry of each type, that no test adds to. */
+let ledger: ServedLedger;
+/** An organization with one entry of each type; no test adds to it. */
 let shop: { readonly id: string; readonly api: ApiClient; readonly payin: string; readonly anomaly: string };
 
 beforeAll(async () => {
-  books = await serveBooks();
-  const { id, api } = await books.newShop();
-  const anomaly = books.newId();
-  const [payin = ''] = await books.confirm([{ organizationId: id, amount: 4_980_033, rail: 'PSE' }]);
-  await settleBalances(books.caudal.deps);
-  await deposit(books.caudal.deps, {
+  ledger = await serveLedger();
+  const { id, api } = await ledger.newShop();
+  const anomaly = ledger.newId();
+  const [payin = ''] = await ledger.insertConfirmed([{ organizationId: id, amount: 4_980_033, rail: 'PSE' }]);
+  await settleBalances(ledger.caudal.deps);
+  await deposit(ledger.caudal.deps, {
     organizationId: id,
     amount: cents(500),
     reference: 'bank 1',
     operator: 'test',
   });
   const suspended = { organizationId: id, amount: 70, resourceId: anomaly } as const;
-  await books.post({
+  await ledger.post({
     ...suspended,
     debit: 'clearing_bre_b',
     credit: 'suspense',
     cause: { kind: 'payment', id: 'BRE_B:late' },
   });
-  await books.post({
+  await ledger.post({
     ...suspended,
     debit: 'suspense',
     credit: 'available',
@@ -53,7 +53,7 @@ beforeAll(async () => {
   shop = { id, api, payin, anomaly };
 });
 afterAll(async () => {
-  await books?.close();
+  await ledger?.close();
 });
 
 async function page(api: ApiClient, query = ''): Promise<PageBody> {
@@ -63,14 +63,14 @@ async function page(api: ApiClient, query = ''): Promise<PageBody> {
 }
 
 const anyText = expect.any(String) as string;
-const typesOf = ({ data }: PageBody) => data.map(({ type }) => type);
+const toTypes = ({ data }: PageBody) => data.map(({ type }) => type);
 
 describe('a reversal', () => {
-  it('is an entry of type REVERSAL that names the entry it reverses', async () => {
-    const other = await books.newShop();
+  it('is an entry of type REVERSAL with the reversed entry as resourceId', async () => {
+    const other = await ledger.newShop();
     const command = { organizationId: other.id, operator: 'test' };
-    await deposit(books.caudal.deps, { ...command, amount: cents(900), reference: 'bank 1' });
-    await reversePosting(books.caudal.deps, {
+    await deposit(ledger.caudal.deps, { ...command, amount: cents(900), reference: 'bank 1' });
+    await reversePosting(ledger.caudal.deps, {
       ...command,
       posting: { depositReference: 'bank 1' },
       amount: cents(400),
@@ -78,7 +78,7 @@ describe('a reversal', () => {
     });
     const { data } = await page(other.api);
     const [reversal, reversed] = data;
-    expect(typesOf({ data } as PageBody)).toEqual(['REVERSAL', 'DEPOSIT']);
+    expect(toTypes({ data } as PageBody)).toEqual(['REVERSAL', 'DEPOSIT']);
     expect(reversal).toMatchObject({
       debitAccount: 'AVAILABLE',
       creditAccount: 'TREASURY',
@@ -89,7 +89,7 @@ describe('a reversal', () => {
 });
 
 describe('GET /ledger/entries', () => {
-  it('lists every movement of the organization’s money, newest first, and none between our own accounts', async () => {
+  it("lists every entry of the organization's money, newest first, and none between internal accounts", async () => {
     const { data } = await page(shop.api);
     const common = { id: anyText, currency: 'COP', createdAt: anyText };
     expect(data).toEqual([
@@ -160,21 +160,21 @@ describe('GET /ledger/entries', () => {
     { account: 'PENDING', types: ['SETTLEMENT', 'PAYIN'] },
     { account: 'AVAILABLE', types: ['CORRECTION', 'DEPOSIT', 'SETTLEMENT'] },
     { account: 'HELD', types: [] },
-  ])('by account: $account', async ({ account, types }) => {
-    expect(typesOf(await page(shop.api, `?account=${account}`))).toEqual(types);
+  ])('filters by account: $account', async ({ account, types }) => {
+    expect(toTypes(await page(shop.api, `?account=${account}`))).toEqual(types);
   });
 
-  it('by time: from a moment on, and before it', async () => {
+  it('filters by time: createdFrom inclusive, createdTo exclusive', async () => {
     const { data } = await page(shop.api);
     const moment = encodeURIComponent(data[1]?.createdAt ?? '');
-    const from = typesOf(await page(shop.api, `?createdFrom=${moment}`));
-    const to = typesOf(await page(shop.api, `?createdTo=${moment}`));
+    const from = toTypes(await page(shop.api, `?createdFrom=${moment}`));
+    const to = toTypes(await page(shop.api, `?createdTo=${moment}`));
     expect([...from, ...to]).toEqual(['CORRECTION', 'DEPOSIT', 'SETTLEMENT', 'PAYIN']);
     expect(from).toContain('DEPOSIT');
     expect(to).not.toContain('DEPOSIT');
   });
 
-  it('leads through all pages and back by cursors', async () => {
+  it('pages forward and back with cursors', async () => {
     const { data } = await page(shop.api);
     const first = await page(shop.api, '?pageSize=3');
     const second = await page(shop.api, `?pageSize=3&cursor=${first.pageInfo.nextCursor}`);
@@ -183,18 +183,18 @@ describe('GET /ledger/entries', () => {
     expect(await page(shop.api, `?pageSize=3&cursor=${second.pageInfo.previousCursor}`)).toEqual(first);
   });
 
-  it('refuses a cursor of other filters, of another organization and of another list', async () => {
+  it('rejects a cursor of other filters, another organization or another list', async () => {
     const { pageInfo } = await page(shop.api, '?pageSize=1');
     const invalid = { status: 400, code: 'cursor_invalid' };
     const cursor = `cursor=${pageInfo.nextCursor}`;
-    expect(problemOf(await shop.api.get(`/ledger/entries?account=HELD&${cursor}`))).toEqual(invalid);
-    expect(problemOf(await shop.api.get(`/payins?${cursor}`))).toEqual(invalid);
-    const { api } = await books.newShop();
-    expect(problemOf(await api.get(`/ledger/entries?${cursor}`))).toEqual(invalid);
+    expect(toProblem(await shop.api.get(`/ledger/entries?account=HELD&${cursor}`))).toEqual(invalid);
+    expect(toProblem(await shop.api.get(`/payins?${cursor}`))).toEqual(invalid);
+    const { api } = await ledger.newShop();
+    expect(toProblem(await api.get(`/ledger/entries?${cursor}`))).toEqual(invalid);
   });
 
-  it('is empty for an organization whose money never moved, whatever others did', async () => {
-    const { api } = await books.newShop();
+  it('is empty for an organization without entries', async () => {
+    const { api } = await ledger.newShop();
     expect((await page(api)).data).toEqual([]);
   });
 
@@ -205,14 +205,14 @@ describe('GET /ledger/entries', () => {
     '?pageSize=101',
     '?createdFrom=now',
     '?x=1',
-  ])('answers 400 to %s', async (query) => {
-    expect(problemOf(await shop.api.get(`/ledger/entries${query}`))).toMatchObject({ status: 400 });
+  ])('returns 400 for %s', async (query) => {
+    expect(toProblem(await shop.api.get(`/ledger/entries${query}`))).toMatchObject({ status: 400 });
   });
 
-  it('answers 403 to a key without the scope', async () => {
+  it('returns 403 without the scope', async () => {
     const key = { name: 'test', scopes: ['payins:read'], lifetimeSeconds: null };
-    const credential = await createKey(books.caudal.deps, 'test', shop.id, key);
-    expect(problemOf(await books.nobody.as(credential?.text ?? '').get('/ledger/entries'))).toEqual({
+    const credential = await createApiKey(ledger.caudal.deps, 'test', shop.id, key);
+    expect(toProblem(await ledger.anonymous.as(credential?.text ?? '').get('/ledger/entries'))).toEqual({
       status: 403,
       code: 'insufficient_scope',
     });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { problemOf } from '../harness/payin-answers.ts';
 import { brebPayin, newReference, psePayin } from '../harness/payin-requests.ts';
+import { toProblem } from '../harness/payin-responses.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 
 let stack: Stack;
@@ -45,7 +45,7 @@ describe('null for an optional request field', () => {
     expect((await stack.api.post('/webhook-endpoints', body)).status).toBe(201);
   });
 
-  it('is the same request as one without the field for its idempotency key', async () => {
+  it('counts as the same request as one without the field for an idempotency key', async () => {
     const headers = { 'idempotency-key': randomUUID() };
     const body = brebPayin();
     const first = await stack.api.post('/payins', body, headers);
@@ -53,21 +53,21 @@ describe('null for an optional request field', () => {
     expect(second).toMatchObject({ status: 201, body: { id: first.body['id'] } });
   });
 
-  it('is still refused for a required field, together with every other mistake', async () => {
+  it('is rejected for a required field, together with all other errors', async () => {
     const answer = await stack.api.post(
       '/payins',
       brebPayin({ amountInCents: null, callbackUrl: null, pse: null }),
     );
-    expect(problemOf(answer)).toEqual({
+    expect(toProblem(answer)).toEqual({
       status: 400,
       code: 'invalid_request',
       errors: ['amountInCents invalid_type'],
     });
   });
 
-  it('is refused for a field that does not exist', async () => {
+  it('is rejected for an unknown field', async () => {
     const answer = await stack.api.post('/payins', brebPayin({ callbackURL: null }));
-    expect(problemOf(answer)).toEqual({
+    expect(toProblem(answer)).toEqual({
       status: 400,
       code: 'unknown_field',
       errors: ['callbackURL unknown_field'],

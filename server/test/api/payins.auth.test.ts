@@ -2,15 +2,15 @@ import { crc32 } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { base62Digits } from '../../src/kit/ids.ts';
 import { makeCredential } from '../../src/organizations/credential.ts';
-import { type Answer, ApiClient } from '../harness/api-client.ts';
+import { ApiClient, type ApiResponse } from '../harness/api-client.ts';
 import {
+  type ApiKeyDetails,
   type CredentialDriver,
   type IssuedKey,
-  type KeyDetails,
   openCredentialDriver,
 } from '../harness/credential-driver.ts';
-import { createPayin, problemOf, readPayin } from '../harness/payin-answers.ts';
 import { brebPayin } from '../harness/payin-requests.ts';
+import { createPayin, readPayin, toProblem } from '../harness/payin-responses.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
@@ -28,7 +28,7 @@ interface TokenBody {
 
 let stack: Stack;
 let driver: CredentialDriver;
-/** Every API process of the stack, without any credential. */
+/** Clients of every API process, without a credential. */
 let nodes: readonly ApiClient[];
 let node: ApiClient;
 
@@ -43,7 +43,7 @@ afterAll(async () => {
   await stack?.stop();
 });
 
-function newKey(details: KeyDetails = {}): Promise<IssuedKey> {
+function newKey(details: ApiKeyDetails = {}): Promise<IssuedKey> {
   return driver.newKey(stack.organization.organizationId, details);
 }
 
@@ -59,10 +59,10 @@ function basic(id: string, secret: string): { authorization: string } {
   return { authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}` };
 }
 
-function askToken(
+function requestToken(
   form: Readonly<Record<string, string>>,
   headers: Readonly<Record<string, string>> = {},
-): Promise<Answer<TokenBody>> {
+): Promise<ApiResponse<TokenBody>> {
   return node.request<TokenBody>('POST', '/oauth/token', {
     raw: new URLSearchParams(form).toString(),
     headers: { 'content-type': FORM, ...headers },
@@ -70,7 +70,7 @@ function askToken(
 }
 
 async function newToken(key: IssuedKey, scope?: string): Promise<string> {
-  const answer = await askToken(
+  const answer = await requestToken(
     { grant_type: 'client_credentials', ...(scope === undefined ? {} : { scope }) },
     basic(key.keyId, key.apiKey),
   );
@@ -78,8 +78,8 @@ async function newToken(key: IssuedKey, scope?: string): Promise<string> {
   return answer.body.access_token;
 }
 
-/** A credential of our format, checksum included, with any id and secret. */
-function forged(prefix: string, id: string, secret: string): string {
+/** A well-formed credential, including the checksum, with any ID and secret. */
+function buildCredential(prefix: string, id: string, secret: string): string {
   const body = `${prefix}${id}_${secret}`;
   return body + base62Digits(crc32(body), 6);
 }
@@ -92,9 +92,9 @@ const OPERATIONS = [
 ] as const;
 
 describe('401 without a valid credential', () => {
-  it.each(OPERATIONS)('is the answer of $method $path to a request without any', async ({ method, path }) => {
+  it.each(OPERATIONS)('is returned by $method $path without a credential', async ({ method, path }) => {
     const answer = await node.request(method, path, method === 'POST' ? { body: brebPayin() } : {});
-    expect(problemOf(answer)).toEqual(UNAUTHORIZED);
+    expect(toProblem(answer)).toEqual(UNAUTHORIZED);
     expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer\b/);
   });
 
@@ -107,56 +107,56 @@ describe('401 without a valid credential', () => {
     { what: 'empty', key: () => '' },
     { what: 'garbage', key: () => 'letmein' },
     { what: 'very long garbage', key: () => 'x'.repeat(4000) },
-    { what: 'the id of a key alone', key: keyId },
+    { what: 'the ID of a key', key: keyId },
     {
-      what: 'a key with its last letter changed, so with a bad checksum',
+      what: 'a key with its last letter changed, so with a wrong checksum',
       key: () => apiKey().replace(/.$/, (last) => (last === 'a' ? 'b' : 'a')),
     },
     {
       what: 'a key with a letter of its secret changed',
       key: () => apiKey().replace(/.(?=.{10}$)/, (one) => (one === 'a' ? 'b' : 'a')),
     },
-    { what: 'a key cut short', key: () => apiKey().slice(0, -1) },
-    { what: 'a key with something behind it', key: () => `${apiKey()}x` },
-    { what: 'a key twice', key: () => `${apiKey()}, ${apiKey()}` },
-    { what: 'a key in other letters', key: () => apiKey().toLowerCase() },
+    { what: 'a truncated key', key: () => apiKey().slice(0, -1) },
+    { what: 'a key with an appended character', key: () => `${apiKey()}x` },
+    { what: 'two keys', key: () => `${apiKey()}, ${apiKey()}` },
+    { what: 'a lower-cased key', key: () => apiKey().toLowerCase() },
     {
-      what: 'a well-made key that nobody was given',
+      what: 'a well-formed key that was never issued',
       key: () => makeCredential('key', 'development', 1).text,
     },
     {
-      what: 'a well-made key of another environment',
+      what: 'a well-formed key of another environment',
       key: () => makeCredential('key', 'production', 1).text,
     },
     {
-      what: 'our key’s id and secret under the prefix of production',
-      key: () => forged('cdl_live_', keyId(), apiKey().slice(26, -6)),
+      what: "our key's ID and secret with the production prefix",
+      key: () => buildCredential('cdl_live_', keyId(), apiKey().slice(26, -6)),
     },
     {
-      what: 'our key’s id with another secret and a right checksum',
-      key: () => forged('cdl_test_', keyId(), SECRET),
+      what: "our key's ID with another secret and a valid checksum",
+      key: () => buildCredential('cdl_test_', keyId(), SECRET),
     },
     {
-      what: 'a well-made access token that nobody was given',
+      what: 'a well-formed access token that was never issued',
       key: () => makeCredential('token', 'development', 1).text,
     },
   ];
 
-  it.each(BAD_KEYS)('is the answer to an x-api-key that is $what', async ({ key }) => {
+  it.each(BAD_KEYS)('is returned for an x-api-key that is $what', async ({ key }) => {
     const answer = await node.get('/payins', { 'x-api-key': key() });
-    expect(problemOf(answer)).toEqual(UNAUTHORIZED);
+    expect(toProblem(answer)).toEqual(UNAUTHORIZED);
     expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer\b/);
   });
 
-  it('says the same of every bad key: nothing tells an unknown key from a wrong secret', async () => {
+  it('is identical for every invalid key: it does not distinguish an unknown key from a wrong secret', async () => {
     const answers = await Promise.all(BAD_KEYS.map(({ key }) => node.get('/payins', { 'x-api-key': key() })));
-    const seen = answers.map(({ text }) => text.replace(/req_\w+/, 'req'));
-    expect(new Set(seen).size).toBe(1);
+    const bodies = answers.map(({ text }) => text.replace(/req_\w+/, 'req'));
+    expect(new Set(bodies).size).toBe(1);
   });
 
   it.each([
     { what: 'an empty Authorization', value: () => '' },
-    { what: 'Bearer with nothing behind', value: () => 'Bearer' },
+    { what: 'Bearer without a token', value: () => 'Bearer' },
     { what: 'Bearer with garbage', value: () => 'Bearer abc' },
     { what: 'Bearer with an API key instead of a token', value: () => `Bearer ${stack.organization.apiKey}` },
     {
@@ -164,7 +164,7 @@ describe('401 without a valid credential', () => {
       value: () => basic(stack.organization.keyId, stack.organization.apiKey).authorization,
     },
     {
-      what: 'a token nobody was given',
+      what: 'a token that was never issued',
       value: () => `Bearer ${makeCredential('token', 'development', 1).text}`,
     },
     {
@@ -172,30 +172,30 @@ describe('401 without a valid credential', () => {
       value: () => `Bearer ${makeCredential('token', 'production', 1).text}`,
     },
     { what: 'another scheme', value: () => `Token ${stack.organization.apiKey}` },
-  ])('is the answer to $what', async ({ value }) => {
-    expect(problemOf(await node.get('/payins', { authorization: value() }))).toEqual(UNAUTHORIZED);
+  ])('is returned for $what', async ({ value }) => {
+    expect(toProblem(await node.get('/payins', { authorization: value() }))).toEqual(UNAUTHORIZED);
   });
 
-  it('is the answer to a key of production even where the database knows it, as in a copy of production', async () => {
+  it('is returned for a production key even when the database contains it, as in a copy of production', async () => {
     const [live, test] = [await newKey({ environment: 'production' }), await newKey()];
     expect([live.apiKey.slice(0, 9), test.apiKey.slice(0, 9)]).toEqual(['cdl_live_', 'cdl_test_']);
-    expect(problemOf(await withKey(live).get('/payins'))).toEqual(UNAUTHORIZED);
+    expect(toProblem(await withKey(live).get('/payins'))).toEqual(UNAUTHORIZED);
     expect((await withKey(test).get('/payins')).status).toBe(200);
   });
 
-  it('is the answer to two credentials at once, even when both are good', async () => {
+  it('is returned for two credentials, even when both are valid', async () => {
     const token = await newToken(stack.organization);
     const both = node.with({ 'x-api-key': stack.organization.apiKey, authorization: `Bearer ${token}` });
-    expect(problemOf(await both.get('/payins'))).toEqual(UNAUTHORIZED);
-    expect(problemOf(await both.post('/payins', brebPayin()))).toEqual(UNAUTHORIZED);
+    expect(toProblem(await both.get('/payins'))).toEqual(UNAUTHORIZED);
+    expect(toProblem(await both.post('/payins', brebPayin()))).toEqual(UNAUTHORIZED);
   });
 
-  it('is the answer to an access token sent as x-api-key', async () => {
+  it('is returned for an access token sent as x-api-key', async () => {
     const token = await newToken(stack.organization);
-    expect(problemOf(await node.get('/payins', { 'x-api-key': token }))).toEqual(UNAUTHORIZED);
+    expect(toProblem(await node.get('/payins', { 'x-api-key': token }))).toEqual(UNAUTHORIZED);
   });
 
-  it('comes before anything is said about the request: body, query, content type, size, id', async () => {
+  it('is returned before any validation of body, query, content type, size or ID', async () => {
     const answers = await Promise.all([
       node.request('POST', '/payins', { raw: '{' }),
       node.request('POST', '/payins', { raw: 'x', headers: { 'content-type': 'text/plain' } }),
@@ -204,15 +204,15 @@ describe('401 without a valid credential', () => {
       node.get('/payins?pageSize=0&foo=1'),
       node.get('/payins/not-an-id'),
     ]);
-    for (const answer of answers) expect(problemOf(answer)).toEqual(UNAUTHORIZED);
+    for (const answer of answers) expect(toProblem(answer)).toEqual(UNAUTHORIZED);
   });
 
-  it('is told in Spanish when asked', async () => {
+  it('is localized in Spanish', async () => {
     const { body } = await node.get('/payins', { 'accept-language': 'es' });
     expect(body['title']).toBe('No autorizado');
   });
 
-  it('leads to a page about it', async () => {
+  it('links to a page about it', async () => {
     const { body } = await node.get('/payins');
     const page = await fetch(String(body['type']));
     expect(page.status).toBe(200);
@@ -227,29 +227,29 @@ describe('403 without the scope', () => {
   });
 
   it.each(OPERATIONS)(
-    'is the answer of $method $path to a key without $scope',
+    'is returned by $method $path to a key without $scope',
     async ({ method, path, scope }) => {
       const body = method === 'POST' ? { body: brebPayin() } : {};
       const answer = await withKey(key).request(method, path, body);
-      expect(problemOf(answer)).toEqual({ status: 403, code: 'insufficient_scope' });
+      expect(toProblem(answer)).toEqual({ status: 403, code: 'insufficient_scope' });
       expect(answer.body['requiredScope']).toBe(scope);
       expect(answer.headers.get('www-authenticate')).toBeNull();
     },
   );
 
-  it('is the answer to a token of that key too', async () => {
+  it('is returned to a token of that key too', async () => {
     const answer = await withToken(await newToken(key)).get('/payins');
-    expect(problemOf(answer)).toEqual({ status: 403, code: 'insufficient_scope' });
+    expect(toProblem(answer)).toEqual({ status: 403, code: 'insufficient_scope' });
   });
 
-  it('lets a key that may only read read, and not write', async () => {
+  it('a key with only payins:read can read and not write', async () => {
     const reader = withKey(await newKey({ scopes: ['payins:read'] }));
     expect((await reader.get('/payins')).status).toBe(200);
     expect((await reader.get('/pse/banks')).status).toBe(200);
     expect((await reader.post('/payins', brebPayin())).status).toBe(403);
   });
 
-  it('lets a key that may only write write, and not read', async () => {
+  it('a key with only payins:write can write and not read', async () => {
     const writer = withKey(await newKey({ scopes: ['payins:write'] }));
     const created = await writer.post('/payins', brebPayin());
     expect(created.status).toBe(201);
@@ -257,14 +257,14 @@ describe('403 without the scope', () => {
     expect((await writer.get('/payins')).status).toBe(403);
   });
 
-  it('is told before the body is read, and creates nothing', async () => {
+  it('is returned before the body is read, and nothing is created', async () => {
     const answer = await withKey(key).request('POST', '/payins', { raw: '{' });
     expect(answer.status).toBe(403);
   });
 });
 
-describe('both schemes', () => {
-  it('name the same organization: a payin made with one is read with the other', async () => {
+describe('both authentication schemes', () => {
+  it('identify the same organization: a payin created with one is readable with the other', async () => {
     const bearer = withToken(await newToken(stack.organization));
     const byKey = await createPayin(stack.api, brebPayin());
     const byToken = await createPayin(bearer, brebPayin());
@@ -281,13 +281,13 @@ describe('both schemes', () => {
     }
   });
 
-  it('take the word Bearer in any case', async () => {
+  it('accept Bearer in any case', async () => {
     const token = await newToken(stack.organization);
     for (const scheme of ['bearer', 'BEARER', 'Bearer '])
       expect((await node.get('/payins', { authorization: `${scheme} ${token}` })).status).toBe(200);
   });
 
-  it('work on every node at once, with a key or token none of them has seen', async () => {
+  it('work on every process immediately, with a key or token that none of them has cached', async () => {
     const key = await newKey();
     const token = await newToken(key);
     for (const each of nodes) {
@@ -302,14 +302,14 @@ describe('POST /oauth/token', () => {
     {
       how: 'HTTP Basic',
       ask: ({ keyId, apiKey }: IssuedKey) =>
-        askToken({ grant_type: 'client_credentials' }, basic(keyId, apiKey)),
+        requestToken({ grant_type: 'client_credentials' }, basic(keyId, apiKey)),
     },
     {
       how: 'the form',
       ask: ({ keyId, apiKey }: IssuedKey) =>
-        askToken({ grant_type: 'client_credentials', client_id: keyId, client_secret: apiKey }),
+        requestToken({ grant_type: 'client_credentials', client_id: keyId, client_secret: apiKey }),
     },
-  ])('gives a bearer token of one hour for id and key by $how', async ({ ask }) => {
+  ])('issues a bearer token for one hour for ID and key in $how', async ({ ask }) => {
     const { status, headers, body } = await ask(stack.organization);
     expect(status).toBe(200);
     expect(body).toMatchObject({ token_type: 'Bearer', expires_in: 3600 });
@@ -318,50 +318,53 @@ describe('POST /oauth/token', () => {
     expect((await withToken(body.access_token).get('/payins')).status).toBe(200);
   });
 
-  it('gives every token only once', async () => {
+  it('issues a different token each time', async () => {
     const tokens = await Promise.all(Array.from({ length: 5 }, () => newToken(stack.organization)));
     expect(new Set(tokens).size).toBe(5);
   });
 
-  it('gives all scopes of the key when none is asked for', async () => {
+  it('grants all scopes of the key by default', async () => {
     const key = await newKey({ scopes: ['payins:read', 'balance:read'] });
-    const { body } = await askToken({ grant_type: 'client_credentials' }, basic(key.keyId, key.apiKey));
+    const { body } = await requestToken({ grant_type: 'client_credentials' }, basic(key.keyId, key.apiKey));
     expect(body.scope.split(' ').toSorted()).toEqual(['balance:read', 'payins:read']);
   });
 
-  it('gives the subset of scopes that was asked for, and the token can do that much', async () => {
+  it('grants the requested subset of scopes, which limits the token', async () => {
     const { keyId, apiKey } = stack.organization;
-    const answer = await askToken(
+    const answer = await requestToken(
       { grant_type: 'client_credentials', scope: 'payins:read' },
       basic(keyId, apiKey),
     );
     expect(answer.body.scope).toBe('payins:read');
     const client = withToken(answer.body.access_token);
     expect((await client.get('/payins')).status).toBe(200);
-    const refused = await client.post('/payins', brebPayin());
-    expect(problemOf(refused)).toEqual({ status: 403, code: 'insufficient_scope' });
-    expect(refused.body['requiredScope']).toBe('payins:write');
+    const rejected = await client.post('/payins', brebPayin());
+    expect(toProblem(rejected)).toEqual({ status: 403, code: 'insufficient_scope' });
+    expect(rejected.body['requiredScope']).toBe('payins:write');
   });
 
   it.each([
     { what: 'a scope the key does not have', scope: 'payins:write' },
-    { what: 'one it has and one it has not', scope: 'payins:read payins:write' },
-    { what: 'a scope that does not exist', scope: 'everything' },
-    { what: 'a scope in capitals', scope: 'PAYINS:READ' },
-  ])('answers 400 invalid_scope to $what', async ({ scope }) => {
+    { what: 'one scope it has and one it does not have', scope: 'payins:read payins:write' },
+    { what: 'a nonexistent scope', scope: 'everything' },
+    { what: 'an upper-case scope', scope: 'PAYINS:READ' },
+  ])('returns 400 invalid_scope for $what', async ({ scope }) => {
     const key = await newKey({ scopes: ['payins:read'] });
-    const answer = await askToken({ grant_type: 'client_credentials', scope }, basic(key.keyId, key.apiKey));
-    expect(problemOf(answer)).toEqual({ status: 400, code: 'invalid_scope' });
+    const answer = await requestToken(
+      { grant_type: 'client_credentials', scope },
+      basic(key.keyId, key.apiKey),
+    );
+    expect(toProblem(answer)).toEqual({ status: 400, code: 'invalid_scope' });
     expect(answer.body).toMatchObject({ error: 'invalid_scope' });
   });
 
   it.each([
     { what: 'a wrong secret', form: () => ({ client_id: stack.organization.keyId, client_secret: 'wrong' }) },
     {
-      what: 'a well-made secret that is not the key’s',
+      what: 'a well-formed secret of another key',
       form: () => ({
         client_id: stack.organization.keyId,
-        client_secret: forged('cdl_test_', stack.organization.keyId, 'B'.repeat(43)),
+        client_secret: buildCredential('cdl_test_', stack.organization.keyId, 'B'.repeat(43)),
       }),
     },
     {
@@ -378,9 +381,9 @@ describe('POST /oauth/token', () => {
     { what: 'no id', form: () => ({ client_secret: stack.organization.apiKey }) },
     { what: 'no secret', form: () => ({ client_id: stack.organization.keyId }) },
     { what: 'nothing', form: () => ({}) },
-  ])('answers 401 invalid_client to $what in the form', async ({ form }) => {
-    const answer = await askToken({ grant_type: 'client_credentials', ...form() });
-    expect(problemOf(answer)).toEqual(INVALID_CLIENT);
+  ])('returns 401 invalid_client for $what in the form', async ({ form }) => {
+    const answer = await requestToken({ grant_type: 'client_credentials', ...form() });
+    expect(toProblem(answer)).toEqual(INVALID_CLIENT);
     expect(answer.body).toMatchObject({ error: 'invalid_client' });
     expect(answer.headers.get('www-authenticate')).not.toBeNull();
   });
@@ -388,76 +391,76 @@ describe('POST /oauth/token', () => {
   it.each([
     { what: 'a wrong secret', header: () => basic(stack.organization.keyId, 'wrong') },
     { what: 'a wrong id', header: () => basic('wrong', stack.organization.apiKey) },
-    { what: 'nothing in it', header: () => ({ authorization: 'Basic ' }) },
+    { what: 'no value', header: () => ({ authorization: 'Basic ' }) },
     {
-      what: 'no colon in it',
+      what: 'no colon',
       header: () => ({ authorization: `Basic ${Buffer.from('abc').toString('base64')}` }),
     },
-  ])('answers 401 invalid_client to Basic with $what', async ({ header }) => {
-    const answer = await askToken({ grant_type: 'client_credentials' }, header());
-    expect(problemOf(answer)).toEqual(INVALID_CLIENT);
+  ])('returns 401 invalid_client for Basic with $what', async ({ header }) => {
+    const answer = await requestToken({ grant_type: 'client_credentials' }, header());
+    expect(toProblem(answer)).toEqual(INVALID_CLIENT);
   });
 
-  it('answers a client that tried Basic with a challenge for Basic (RFC 6749, section 5.2)', async () => {
-    const answer = await askToken(
+  it('returns a Basic challenge to a client that used Basic (RFC 6749, section 5.2)', async () => {
+    const answer = await requestToken(
       { grant_type: 'client_credentials' },
       basic(stack.organization.keyId, 'wrong'),
     );
     expect(answer.headers.get('www-authenticate')).toMatch(/^Basic\b/);
   });
 
-  it('does not make a token out of a token', async () => {
+  it('does not issue a token for a token', async () => {
     const token = await newToken(stack.organization);
-    const answer = await askToken({
+    const answer = await requestToken({
       grant_type: 'client_credentials',
       client_id: stack.organization.keyId,
       client_secret: token,
     });
-    expect(problemOf(answer)).toEqual(INVALID_CLIENT);
+    expect(toProblem(answer)).toEqual(INVALID_CLIENT);
   });
 
   it.each(['password', 'authorization_code', 'refresh_token', 'CLIENT_CREDENTIALS', ''])(
-    'answers 400 unsupported_grant_type to the grant type %j',
+    'returns 400 unsupported_grant_type for the grant type %j',
     async (grantType) => {
       const { keyId, apiKey } = stack.organization;
-      const answer = await askToken({ grant_type: grantType }, basic(keyId, apiKey));
-      expect(problemOf(answer)).toEqual({ status: 400, code: 'unsupported_grant_type' });
+      const answer = await requestToken({ grant_type: grantType }, basic(keyId, apiKey));
+      expect(toProblem(answer)).toEqual({ status: 400, code: 'unsupported_grant_type' });
       expect(answer.body).toMatchObject({ error: 'unsupported_grant_type' });
     },
   );
 
-  it('answers 400 to a form without a grant type', async () => {
+  it('returns 400 for a form without a grant type', async () => {
     const { keyId, apiKey } = stack.organization;
-    expect(problemOf(await askToken({}, basic(keyId, apiKey)))).toEqual({
+    expect(toProblem(await requestToken({}, basic(keyId, apiKey)))).toEqual({
       status: 400,
       code: 'invalid_request',
       errors: ['grant_type required'],
     });
   });
 
-  it('answers 400 unknown_field to a form field it does not have', async () => {
+  it('returns 400 unknown_field for an unknown form field', async () => {
     const { keyId, apiKey } = stack.organization;
     const form = { grant_type: 'client_credentials', audience: 'x' };
-    expect(problemOf(await askToken(form, basic(keyId, apiKey)))).toEqual({
+    expect(toProblem(await requestToken(form, basic(keyId, apiKey)))).toEqual({
       status: 400,
       code: 'unknown_field',
       errors: ['audience unknown_field'],
     });
   });
 
-  it('answers 415 to JSON', async () => {
+  it('returns 415 for JSON', async () => {
     const { keyId, apiKey } = stack.organization;
     const answer = await node.post(
       '/oauth/token',
       { grant_type: 'client_credentials' },
       basic(keyId, apiKey),
     );
-    expect(problemOf(answer)).toEqual({ status: 415, code: 'unsupported_media_type' });
+    expect(toProblem(answer)).toEqual({ status: 415, code: 'unsupported_media_type' });
   });
 });
 
-describe('a key that is revoked', () => {
-  it('stops within a second on every node, and every token made from it', async () => {
+describe('a revoked key', () => {
+  it('stops within a second on every process, together with its tokens', async () => {
     const key = await newKey();
     const token = await newToken(key);
     const clients = nodes.flatMap((each) => [
@@ -467,7 +470,7 @@ describe('a key that is revoked', () => {
     for (const client of clients) expect((await client.get('/payins')).status).toBe(200);
     await driver.revoke(key.keyId);
     await until(
-      'no node honours the key',
+      'every process rejects the key',
       async () => {
         const answers = await Promise.all(clients.map((client) => client.get('/payins')));
         return answers.every(({ status }) => status !== 200);
@@ -477,15 +480,15 @@ describe('a key that is revoked', () => {
     for (const client of clients)
       await until('a 401', async () => (await client.get('/payins')).status === 401);
     expect(
-      problemOf(await askToken({ grant_type: 'client_credentials' }, basic(key.keyId, key.apiKey))),
+      toProblem(await requestToken({ grant_type: 'client_credentials' }, basic(key.keyId, key.apiKey))),
     ).toEqual(INVALID_CLIENT);
   });
 
-  it('leaves the organization’s other keys alone', async () => {
+  it('does not affect other keys of the organization', async () => {
     const [first, second] = [await newKey(), await newKey()];
     await driver.revoke(first.keyId);
     await until(
-      'the revoked key is refused',
+      'the revoked key is rejected',
       async () => (await withKey(first).get('/payins')).status === 401,
     );
     expect((await withKey(second).get('/payins')).status).toBe(200);
@@ -494,18 +497,18 @@ describe('a key that is revoked', () => {
 });
 
 /** Last in this file: time only moves forward. */
-describe('as time passes', () => {
-  /** Resolves when the API lives in the new time: the ids it makes carry its clock. */
+describe('expiry', () => {
+  /** Resolves when the API uses the new time: its IDs contain its clock. */
   async function shift(by: string): Promise<void> {
     const [row] = await stack.database.query<{ at: Date }>('select caudal.shift_time($1) as at', [by]);
     const from = row?.at.getTime() ?? Number.NaN;
-    await until('the API in the new time', async () => {
+    await until('the API uses the new time', async () => {
       const { id } = await createPayin(stack.api, brebPayin());
       return Number.parseInt(id.slice(0, 13).replace('-', ''), 16) >= from;
     });
   }
 
-  async function refused(client: ApiClient): Promise<void> {
+  async function waitUntilRejected(client: ApiClient): Promise<void> {
     await until('a 401', async () => (await client.get('/payins')).status === 401);
   }
 
@@ -515,13 +518,13 @@ describe('as time passes', () => {
     const later = withToken(await newToken(stack.organization));
     expect((await client.get('/payins')).status).toBe(200);
     await shift('61 seconds');
-    await refused(client);
-    expect(problemOf(await client.get('/payins'))).toEqual(UNAUTHORIZED);
+    await waitUntilRejected(client);
+    expect(toProblem(await client.get('/payins'))).toEqual(UNAUTHORIZED);
     expect((await later.get('/payins')).status).toBe(200);
     expect((await stack.api.get('/payins')).status).toBe(200);
   });
 
-  it('ends a key on its day, and with it a token that had time left', async () => {
+  it('ends a key on its day, together with a token that had time left', async () => {
     const key = await newKey({ days: 1 });
     expect((await withKey(key).get('/payins')).status).toBe(200);
     await shift('23 hours 45 minutes');
@@ -529,10 +532,10 @@ describe('as time passes', () => {
     expect((await withKey(key).get('/payins')).status).toBe(200);
     expect((await withToken(token).get('/payins')).status).toBe(200);
     await shift('15 minutes 1 second');
-    await refused(withKey(key));
-    await refused(withToken(token));
+    await waitUntilRejected(withKey(key));
+    await waitUntilRejected(withToken(token));
     expect(
-      problemOf(await askToken({ grant_type: 'client_credentials' }, basic(key.keyId, key.apiKey))),
+      toProblem(await requestToken({ grant_type: 'client_credentials' }, basic(key.keyId, key.apiKey))),
     ).toEqual(INVALID_CLIENT);
     expect((await stack.api.get('/payins')).status).toBe(200);
   });

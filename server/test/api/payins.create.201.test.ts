@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { uuidToBase32 } from '../../src/kit/ids.ts';
 import { crc16, parseTlv } from '../../src/rails/breb/emvco.ts';
-import type { Answer } from '../harness/api-client.ts';
-import { createPayin, type PayinBody, readPayin } from '../harness/payin-answers.ts';
+import type { ApiResponse } from '../harness/api-client.ts';
 import { brebPayin, CUSTOMER, newReference, psePayin, without } from '../harness/payin-requests.ts';
-import { pseReferenceOf } from '../harness/pse-reference.ts';
+import { createPayin, type PayinBody, readPayin } from '../harness/payin-responses.ts';
+import { readPseReference } from '../harness/pse-reference.ts';
 import { readQr } from '../harness/read-qr.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
@@ -15,8 +15,8 @@ const HOUR_MS = 3_600_000;
 const CELL = 1;
 
 let stack: Stack;
-/** One of each kind, for the tests that look at every member. */
-let samples: Record<'singleUse' | 'qrCode' | 'pse' | 'pseWithoutCustomer', Answer<PayinBody>>;
+/** One payin of each kind, for the tests of every field. */
+let samples: Record<'singleUse' | 'qrCode' | 'pse' | 'pseWithoutCustomer', ApiResponse<PayinBody>>;
 
 beforeAll(async () => {
   stack = await startStack({ workers: 1 });
@@ -31,23 +31,23 @@ beforeAll(async () => {
 });
 afterAll(() => stack?.stop());
 
-function all(): PayinBody[] {
+function allSamples(): PayinBody[] {
   return Object.values(samples).map((answer) => answer.body);
 }
 
-function text(value: string | null | undefined): string {
+function expectString(value: string | null | undefined): string {
   expect(value).toEqual(expect.any(String));
   return value ?? '';
 }
 
-async function railHas<T>(path: string): Promise<T> {
+async function fetchFromSimulator<T>(path: string): Promise<T> {
   const response = await fetch(stack.simulatorUrl + path);
   if (response.status !== 200) throw new Error(`the simulator answered ${response.status}`);
   return (await response.json()) as T;
 }
 
 describe('POST /payins on BRE_B', () => {
-  it('answers 201 PROCESSING with the generated key and a checkout page for SINGLE_USE, and no picture', () => {
+  it('returns 201 PROCESSING with the generated key and a checkout page for SINGLE_USE, without an image', () => {
     const { status, headers, body } = samples.singleUse;
     expect(status).toBe(201);
     expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
@@ -57,7 +57,7 @@ describe('POST /payins on BRE_B', () => {
     expect(body.sourceData.keyType).toBe('SINGLE_USE');
   });
 
-  it('answers 201 PROCESSING with key, checkout page and a picture ready to render for QR_CODE', () => {
+  it('returns 201 PROCESSING with key, checkout page and a QR image for QR_CODE', () => {
     const { status, body } = samples.qrCode;
     expect(status).toBe(201);
     expect(body.status).toBe('PROCESSING');
@@ -77,44 +77,41 @@ describe('POST /payins on BRE_B', () => {
     { amountInCents: 100, written: '1' },
     { amountInCents: 4_980_050, written: '49800.50' },
     { amountInCents: 999_999_999_999, written: '9999999999.99' },
-  ])(
-    'draws a QR code that a reader decodes to the key and $written pesos',
-    async ({ amountInCents, written }) => {
-      const payin = await createPayin(
-        stack.api,
-        brebPayin({
-          amountInCents,
-          breb: { keyType: 'QR_CODE' },
-          reference: `pedido ñandú ${newReference()}`,
-        }),
-      );
-      const content = readQr(text(payin.sourceData.qrString));
-      const fields = parseTlv(content);
-      expect(parseTlv(fields.get('26') ?? '').get('04')).toBe(payin.sourceData.keyString);
-      expect(fields.get('54')).toBe(written);
-      expect(fields.get('53')).toBe('170');
-      expect(fields.get('58')).toBe('CO');
-      expect(fields.get('01')).toBe('12');
-      expect(fields.get('59')).toBe('Tienda Aurora');
-      expect(parseTlv(fields.get('90') ?? '').get('01')).toBe(payin.sourceData.keyString?.slice(1));
-      expect(content.slice(-4)).toBe(crc16(content.slice(0, -4)));
-    },
-  );
+  ])('returns a QR code that decodes to the key and $written pesos', async ({ amountInCents, written }) => {
+    const payin = await createPayin(
+      stack.api,
+      brebPayin({
+        amountInCents,
+        breb: { keyType: 'QR_CODE' },
+        reference: `pedido ñandú ${newReference()}`,
+      }),
+    );
+    const content = readQr(expectString(payin.sourceData.qrString));
+    const fields = parseTlv(content);
+    expect(parseTlv(fields.get('26') ?? '').get('04')).toBe(payin.sourceData.keyString);
+    expect(fields.get('54')).toBe(written);
+    expect(fields.get('53')).toBe('170');
+    expect(fields.get('58')).toBe('CO');
+    expect(fields.get('01')).toBe('12');
+    expect(fields.get('59')).toBe('Tienda Aurora');
+    expect(parseTlv(fields.get('90') ?? '').get('01')).toBe(payin.sourceData.keyString?.slice(1));
+    expect(content.slice(-4)).toBe(crc16(content.slice(0, -4)));
+  });
 
-  it('draws a QR code even when nothing of the reference can be written in it', async () => {
+  it('returns a QR code even when no character of the reference is encodable', async () => {
     const payin = await createPayin(
       stack.api,
       brebPayin({ breb: { keyType: 'QR_CODE' }, reference: '🎉🎊' }),
     );
-    const fields = parseTlv(readQr(text(payin.sourceData.qrString)));
+    const fields = parseTlv(readQr(expectString(payin.sourceData.qrString)));
     expect(parseTlv(fields.get('26') ?? '').get('04')).toBe(payin.sourceData.keyString);
   });
 
-  it('registers the key it returned at the network, with the amount of the payin', async () => {
+  it('registers the returned key at the rail with the amount of the payin', async () => {
     const payin = await createPayin(stack.api, brebPayin({ amountInCents: 123_456 }));
-    const key = encodeURIComponent(text(payin.sourceData.keyString));
-    const registered = await until('the key at the network', () =>
-      railHas<{ internalId: string; amount: string; expiresAt: string }>(`/control/keys/${key}`),
+    const key = encodeURIComponent(expectString(payin.sourceData.keyString));
+    const registered = await until('the key is registered at the rail', () =>
+      fetchFromSimulator<{ internalId: string; amount: string; expiresAt: string }>(`/control/keys/${key}`),
     );
     expect(registered).toMatchObject({
       internalId: payin.id,
@@ -123,14 +120,14 @@ describe('POST /payins on BRE_B', () => {
     });
   });
 
-  it('mints a key of 6 to 19 capitals and digits for every payin, none twice among sixty at once', async () => {
+  it('creates a unique key of 6 to 19 upper-case letters and digits for each of sixty concurrent payins', async () => {
     const payins = await Promise.all(Array.from({ length: 60 }, () => createPayin(stack.api, brebPayin())));
-    const keys = payins.map((payin) => text(payin.sourceData.keyString));
+    const keys = payins.map((payin) => expectString(payin.sourceData.keyString));
     for (const key of keys) expect(key).toMatch(/^@[A-Z0-9]{6,19}$/);
     expect(new Set(keys).size).toBe(60);
   });
 
-  it('accepts breb.keyString, which the shared schema lists, and does not use it', async () => {
+  it('accepts breb.keyString of the shared schema and ignores it', async () => {
     const payin = await createPayin(
       stack.api,
       brebPayin({ breb: { keyType: 'SINGLE_USE', keyString: '@MERCHANTOWN' } }),
@@ -147,13 +144,13 @@ describe('POST /payins on BRE_B', () => {
 });
 
 describe('POST /payins on PSE', () => {
-  it('answers 201 PROCESSING with the bank page and the bank', async () => {
+  it('returns 201 PROCESSING with the bank page URL and the bank', async () => {
     const { status, body } = samples.pse;
     expect(status).toBe(201);
     expect(body.status).toBe('PROCESSING');
     expect(Object.keys(body.sourceData)).toEqual(['pseUrl', 'bank', 'cus']);
     expect(body.sourceData.bank).toBe('CO_BANCOLOMBIA');
-    const page = await fetch(text(body.sourceData.pseUrl));
+    const page = await fetch(expectString(body.sourceData.pseUrl));
     expect(page.status).toBe(200);
     expect(page.headers.get('content-type')).toMatch(/^text\/html/);
   });
@@ -161,42 +158,39 @@ describe('POST /payins on PSE', () => {
   it.each([
     { personType: 'INDIVIDUAL', sent: 0 },
     { personType: 'BUSINESS', sent: 1 },
-  ])(
-    'tells PSE amount, bank and payer as they were given, and $personType as $sent',
-    async ({ personType, sent }) => {
-      const payin = await createPayin(
-        stack.api,
-        psePayin({ amountInCents: 1_234_507, pse: { bank: 'CO_NEQUI', personType } }),
-      );
-      const told = await railHas<object>(
-        `/control/transactions/${await pseReferenceOf(stack.database, payin.id)}`,
-      );
-      expect(told).toMatchObject({
-        amount: '12345.07',
-        bankCode: '1507',
-        personType: sent,
-        payer: {
-          documentNumber: CUSTOMER.idNumber,
-          name: CUSTOMER.name,
-          email: CUSTOMER.email,
-          phone: CUSTOMER.phone,
-        },
-        bankUrl: payin.sourceData.pseUrl,
-      });
-    },
-  );
+  ])('sends PSE the given amount, bank and payer, and $personType as $sent', async ({ personType, sent }) => {
+    const payin = await createPayin(
+      stack.api,
+      psePayin({ amountInCents: 1_234_507, pse: { bank: 'CO_NEQUI', personType } }),
+    );
+    const transaction = await fetchFromSimulator<object>(
+      `/control/transactions/${await readPseReference(stack.database, payin.id)}`,
+    );
+    expect(transaction).toMatchObject({
+      amount: '12345.07',
+      bankCode: '1507',
+      personType: sent,
+      payer: {
+        documentNumber: CUSTOMER.idNumber,
+        name: CUSTOMER.name,
+        email: CUSTOMER.email,
+        phone: CUSTOMER.phone,
+      },
+      bankUrl: payin.sourceData.pseUrl,
+    });
+  });
 
-  it('without inlineCustomer stays PENDING with our own page as pseUrl, and says so again when it is read', async () => {
+  it('stays PENDING without inlineCustomer, with our own page as pseUrl, also when read', async () => {
     const { body } = samples.pseWithoutCustomer;
     expect(body.status).toBe('PENDING');
     expect(body.inlineCustomer).toBeNull();
     expect(body.sourceData.bank).toBe('CO_BANCOLOMBIA');
-    const checkout = text(stack.settings['CAUDAL_CHECKOUT_URL']);
+    const checkout = expectString(stack.settings['CAUDAL_CHECKOUT_URL']);
     expect(body.sourceData.pseUrl?.startsWith(`${checkout}/p/`)).toBe(true);
     expect(await readPayin(stack.api, body.id)).toEqual(body);
   });
 
-  it('answers PENDING with pseUrl null after three seconds without the bank, and the page is there when it comes', async () => {
+  it('returns PENDING with pseUrl null after three seconds without the bank, and the page appears later', async () => {
     await fetch(`${stack.simulatorUrl}/control/faults`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -209,19 +203,19 @@ describe('POST /payins on PSE', () => {
     expect(payin.sourceData).toEqual({ pseUrl: null, bank: 'CO_BANCOLOMBIA', cus: null });
     expect(tookMs).toBeGreaterThanOrEqual(2900);
     expect(tookMs).toBeLessThan(4500);
-    const later = await until('the bank page', async () => {
+    const later = await until('the bank page is known', async () => {
       const now = await readPayin(stack.api, payin.id);
       return now.status === 'PROCESSING' && now;
     });
     expect(later.sourceData.pseUrl).toMatch(/^http/);
   });
 
-  it('answers PENDING for an amount that PSE refuses; the refusal is the outcome, read later', async () => {
+  it('returns PENDING for an amount that PSE rejects; the rejection is the later outcome', async () => {
     const payin = await createPayin(stack.api, psePayin({ amountInCents: 1 }));
     expect(payin.status).toBe('PENDING');
     expect(payin.errorCode).toBeNull();
     expect(payin.resultAt).toBeNull();
-    const later = await until('the outcome', async () => {
+    const later = await until('the outcome is known', async () => {
       const now = await readPayin(stack.api, payin.id);
       return now.status !== 'PENDING' && now;
     });
@@ -237,7 +231,7 @@ describe('the payin object', () => {
   const isTime = (value: unknown) => isString(value) && UTC_WITH_MILLISECONDS.test(value);
   const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-  /** The table of interface.md, row by row, and the member the contract adds. */
+  /** The documented fields of a payin. */
   const ROWS = [
     { field: 'id', type: 'a UUID', is: isUuid, nullable: false },
     { field: 'amount', type: 'a number', is: isNumber, nullable: false },
@@ -262,27 +256,24 @@ describe('the payin object', () => {
     { field: 'callbackUrl', type: 'a string', is: isString, nullable: true },
   ] as const;
 
-  it.each(ROWS)(
-    'carries $field, $type, null only where the interface allows it',
-    ({ field, is, nullable }) => {
-      for (const payin of all()) {
-        expect(payin).toHaveProperty(field);
-        const value: unknown = payin[field];
-        expect([payin.rail, value, is(value) || (nullable && value === null)]).toEqual([
-          payin.rail,
-          value,
-          true,
-        ]);
-      }
-    },
-  );
-
-  it('carries these members in this order and no others', () => {
-    for (const payin of all()) expect(Object.keys(payin)).toEqual(ROWS.map((row) => row.field));
+  it.each(ROWS)('has $field, $type, null only where documented', ({ field, is, nullable }) => {
+    for (const payin of allSamples()) {
+      expect(payin).toHaveProperty(field);
+      const value: unknown = payin[field];
+      expect([payin.rail, value, is(value) || (nullable && value === null)]).toEqual([
+        payin.rail,
+        value,
+        true,
+      ]);
+    }
   });
 
-  it('says null of everything that has not happened yet', () => {
-    for (const payin of all()) {
+  it('has these fields in this order and no others', () => {
+    for (const payin of allSamples()) expect(Object.keys(payin)).toEqual(ROWS.map((row) => row.field));
+  });
+
+  it('has null for everything that has not happened yet', () => {
+    for (const payin of allSamples()) {
       expect(payin).toMatchObject({
         confirmedAmount: null,
         confirmedAmountInCents: null,
@@ -295,9 +286,9 @@ describe('the payin object', () => {
     }
   });
 
-  it('says what was asked for: currency, rail and the organization that owns the key', () => {
-    expect(all().map((payin) => payin.rail)).toEqual(['BRE_B', 'BRE_B', 'PSE', 'PSE']);
-    for (const payin of all()) {
+  it('has the requested currency and rail, and the organization of the API key', () => {
+    expect(allSamples().map((payin) => payin.rail)).toEqual(['BRE_B', 'BRE_B', 'PSE', 'PSE']);
+    for (const payin of allSamples()) {
       expect(payin.currency).toBe('COP');
       expect(payin.organizationId).toBe(stack.organization.organizationId);
     }
@@ -314,7 +305,7 @@ describe('the payin object', () => {
     { amountInCents: 999_999_999_998, amount: 9_999_999_999.98 },
     { amountInCents: 999_999_999_999, amount: 9_999_999_999.99 },
   ])(
-    'writes $amountInCents cents as the amount $amount, digit by digit',
+    'returns $amountInCents cents as the amount $amount, digit by digit',
     async ({ amountInCents, amount }) => {
       const answer = await stack.api.post<PayinBody>('/payins', brebPayin({ amountInCents }));
       expect(answer.text).toContain(`"amount":${amount},"amountInCents":${amountInCents},`);
@@ -322,7 +313,7 @@ describe('the payin object', () => {
     },
   );
 
-  it('gives times in UTC with milliseconds: created by the clock of the database, expiring an hour later', async () => {
+  it('has times in UTC with milliseconds: created by the database clock, expiring an hour later', async () => {
     const clock = async () => {
       const [row] = await stack.database.query<{ now: Date }>('select caudal.now() as now');
       return row?.now.getTime() ?? Number.NaN;
@@ -339,8 +330,8 @@ describe('the payin object', () => {
     expect(Date.parse(payin.expiresAt) - createdAt).toBe(HOUR_MS);
   });
 
-  it('has a UUIDv7 for id, of the moment of creation, with the cell readable in it', () => {
-    for (const { id, createdAt } of all()) {
+  it('has a UUIDv7 ID with the creation time and the cell', () => {
+    for (const { id, createdAt } of allSamples()) {
       const [high = '', low = '', version = '', variantAndCell = ''] = id.split('-');
       expect(version.charAt(0)).toBe('7');
       const bits = Number.parseInt(variantAndCell, 16);
@@ -350,17 +341,17 @@ describe('the payin object', () => {
     }
   });
 
-  it('has ids that sort in the order in which payins were created', async () => {
+  it('has IDs that sort in creation order', async () => {
     const ids: string[] = [];
     for (let count = 0; count < 8; count += 1) ids.push((await createPayin(stack.api, brebPayin())).id);
     expect(ids.toSorted()).toEqual(ids);
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it('has ids that still sort in that order while the clock of the database goes back, as after a failover', async () => {
+  it('has IDs that still sort in that order while the database clock goes back, as after a failover', async () => {
     await stack.database.query(`select caudal.shift_time('-5 seconds')`);
     const ids: string[] = [];
-    // A process hears of the time twice a second, so a second of creations meets the step.
+    // A process samples the time twice a second, so a second of creations meets the step.
     for (const startedAt = performance.now(); performance.now() - startedAt < 1000; )
       ids.push((await createPayin(stack.api, brebPayin())).id);
     await stack.database.query(`select caudal.shift_time('5 seconds')`);
@@ -368,10 +359,10 @@ describe('the payin object', () => {
     expect(ids.toSorted()).toEqual(ids);
   });
 
-  it('has a checkoutUrl that carries a secret of its own and nowhere the id', () => {
+  it('has a checkoutUrl with its own secret and without the ID', () => {
     const payins = [samples.singleUse.body, samples.qrCode.body];
     const tokens = payins.map(({ id, sourceData }) => {
-      const url = new URL(text(sourceData.checkoutUrl));
+      const url = new URL(expectString(sourceData.checkoutUrl));
       const [, token = ''] = /^\/checkout\/p\/([A-Za-z0-9_-]+)$/.exec(url.pathname) ?? [];
       expect(url.search).toBe('');
       expect(url.origin).toBe(stack.apis[0]?.url);
@@ -380,7 +371,7 @@ describe('the payin object', () => {
       for (const written of [id, bytes.toString('hex'), bytes.toString('base64url'), uuidToBase32(id)])
         expect(token.toLowerCase()).not.toContain(written.toLowerCase());
       expect(visible.includes(bytes.subarray(8))).toBe(false);
-      // The two digits in front name the cell; 128 bits behind them are what nobody can guess.
+      // The first two digits are the cell; the following 128 bits are unguessable.
       expect(token.slice(0, 2)).toBe('01');
       expect(visible.length).toBeGreaterThanOrEqual(16);
       return token;
@@ -389,24 +380,24 @@ describe('the payin object', () => {
   });
 });
 
-describe('what was sent comes back', () => {
+describe('POST /payins returns the request values', () => {
   it.each([
     { what: 'accents and ñ', changes: { name: 'María Ñúñez Peña de Güell' } },
     { what: 'emoji beyond the basic plane', changes: { name: 'Ana 👩🏽‍🚀 Rojas 🇨🇴' } },
-    { what: 'accents written as combining marks', changes: { name: 'Jose\u0301 Pen\u0303a' } },
+    { what: 'combining accents', changes: { name: 'Jose\u0301 Pen\u0303a' } },
     { what: 'quotes, backslashes and markup', changes: { name: `O'Neil "El \\ Rápido" <b>&amp;</b>` } },
-    { what: 'spaces at the ends', changes: { name: ' Ana ' } },
+    { what: 'leading and trailing spaces', changes: { name: ' Ana ' } },
     { what: 'right-to-left script', changes: { name: 'محمد بن علي' } },
     { what: 'a name of 120 characters', changes: { name: 'é'.repeat(120) } },
     { what: 'a foreigner', changes: { idType: 'CO_CE', idNumber: 'E123456' } },
     { what: 'a NIT with its check digit', changes: { idType: 'CO_NIT', idNumber: '890903938-8' } },
     { what: 'a NIT without it', changes: { idType: 'CO_NIT', idNumber: '890903938' } },
-    { what: 'a Mexican firm', changes: { idType: 'MXN_RFC', idNumber: 'ABC680524P76' } },
+    { what: 'a Mexican company', changes: { idType: 'MXN_RFC', idNumber: 'ABC680524P76' } },
     { what: 'a Mexican person', changes: { idType: 'MXN_RFC', idNumber: 'GODE561231GR8' } },
     { what: 'a passport', changes: { idType: 'PASSPORT', idNumber: 'AV123456' } },
-    { what: 'a phone abroad', changes: { phone: '+14155550132' } },
-    { what: 'an e-mail address with a plus', changes: { email: 'ana+tienda@mail.example.com.co' } },
-  ])('echoes inlineCustomer exactly: $what', async ({ changes }) => {
+    { what: 'a foreign phone number', changes: { phone: '+14155550132' } },
+    { what: 'an email address with a plus', changes: { email: 'ana+tienda@mail.example.com.co' } },
+  ])('returns inlineCustomer unchanged: $what', async ({ changes }) => {
     const inlineCustomer = { ...CUSTOMER, ...changes };
     const payin = await createPayin(stack.api, brebPayin({ inlineCustomer }));
     expect(payin.inlineCustomer).toEqual(inlineCustomer);
@@ -417,8 +408,8 @@ describe('what was sent comes back', () => {
     { what: '255 characters', start: 'x'.repeat(230) },
     { what: 'emoji and accents', start: 'pedido-🎁-ñandú-' },
     { what: 'markup and SQL', start: `'; drop table payins; -- <script>` },
-    { what: 'spaces inside and in front', start: '  order  ' },
-  ])('echoes the reference exactly: $what', async ({ start }) => {
+    { what: 'spaces inside and at the start', start: '  order  ' },
+  ])('returns the reference unchanged: $what', async ({ start }) => {
     const reference = (start + newReference()).padEnd(start.startsWith('x') ? 255 : 0, 'y');
     const payin = await createPayin(stack.api, brebPayin({ reference }));
     expect(payin.reference).toBe(reference);
@@ -439,18 +430,18 @@ describe('what was sent comes back', () => {
       given: `https://shop.example.com/${'a'.repeat(2048 - 25)}`,
       kept: `https://shop.example.com/${'a'.repeat(2048 - 25)}`,
     },
-  ])('keeps callbackUrl in its serialized form: $given', async ({ given, kept }) => {
+  ])('normalizes callbackUrl: $given', async ({ given, kept }) => {
     const payin = await createPayin(stack.api, brebPayin({ callbackUrl: given }));
     expect(payin.callbackUrl).toBe(kept);
     expect((await readPayin(stack.api, payin.id)).callbackUrl).toBe(kept);
   });
 
-  it('says null of inlineCustomer and callbackUrl when they were not sent', async () => {
+  it('returns null for omitted inlineCustomer and callbackUrl', async () => {
     const payin = await createPayin(stack.api, without(brebPayin(), 'inlineCustomer'));
     expect(payin).toMatchObject({ inlineCustomer: null, callbackUrl: null });
   });
 
-  it('gives each of a hundred creations at once its own payin, answered and stored', async () => {
+  it('creates each of a hundred concurrent payins with its own values', async () => {
     const requests = Array.from({ length: 100 }, (_, index) =>
       brebPayin({
         amountInCents: 1000 + index,
@@ -474,23 +465,23 @@ describe('what was sent comes back', () => {
   });
 });
 
-describe('the request as it may be sent', () => {
+describe('accepted request formats', () => {
   it.each(['application/json; charset=utf-8', 'Application/JSON', 'application/json;charset=UTF-8'])(
-    'takes the content type %s',
+    'include the content type %s',
     async (contentType) => {
       const payin = await createPayin(stack.api, brebPayin(), { 'content-type': contentType });
       expect(payin.status).toBe('PROCESSING');
     },
   );
 
-  it('takes a body of exactly 64 KiB', async () => {
+  it('include a body of exactly 64 KiB', async () => {
     const raw = Buffer.alloc(64 * 1024, ' ');
     raw.write(JSON.stringify(brebPayin()));
     const answer = await stack.api.request('POST', '/payins', { raw });
     expect(answer.status).toBe(201);
   });
 
-  it('takes an amount written as a decimal or with an exponent when it is a whole number', async () => {
+  it('include a whole amount written as a decimal or with an exponent', async () => {
     const raw = JSON.stringify(brebPayin({ amountInCents: 77 })).replace(':77,', ':7.70e1,');
     expect(raw).toContain('7.70e1');
     const answer = await stack.api.request<PayinBody>('POST', '/payins', { raw });

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Answer, ApiClient } from '../harness/api-client.ts';
+import type { ApiClient, ApiResponse } from '../harness/api-client.ts';
 import { type CredentialDriver, openCredentialDriver } from '../harness/credential-driver.ts';
-import { createPayin, listPage, type ProblemSummary, problemOf } from '../harness/payin-answers.ts';
 import { brebPayin, CUSTOMER, newReference, psePayin, without } from '../harness/payin-requests.ts';
+import { createPayin, listPage, type ProblemSummary, toProblem } from '../harness/payin-responses.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 
 const LONE_HIGH_SURROGATE = '\ud83d';
@@ -29,17 +29,17 @@ afterAll(async () => {
   await stack?.stop();
 });
 
-function post(body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+function post(body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<ApiResponse> {
   return stack.api.post('/payins', body, headers);
 }
 
-function postRaw(raw: string | Buffer, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+function postRaw(raw: string | Buffer, headers: Readonly<Record<string, string>> = {}): Promise<ApiResponse> {
   return stack.api.request('POST', '/payins', { raw, headers });
 }
 
-/** What a refused body is told, in the form of `problemOf`. */
-async function refusal(body: unknown): Promise<ProblemSummary> {
-  return problemOf(await post(body));
+/** The problem for a rejected body, in the format of `toProblem`. */
+async function postRejected(body: unknown): Promise<ProblemSummary> {
+  return toProblem(await post(body));
 }
 
 function invalid(...errors: readonly string[]): ProblemSummary {
@@ -51,49 +51,51 @@ function withCustomer(changes: Record<string, unknown>): Record<string, unknown>
 }
 
 describe('a missing required field', () => {
-  it.each(['amountInCents', 'currency', 'rail', 'reference'])('refuses a payin without %s', async (field) => {
-    expect(await refusal(without(brebPayin(), field))).toEqual(invalid(`${field} required`));
-    expect(await refusal(without(psePayin(), field))).toEqual(invalid(`${field} required`));
+  it.each(['amountInCents', 'currency', 'rail', 'reference'])('rejects a payin without %s', async (field) => {
+    expect(await postRejected(without(brebPayin(), field))).toEqual(invalid(`${field} required`));
+    expect(await postRejected(without(psePayin(), field))).toEqual(invalid(`${field} required`));
   });
 
   it.each(['name', 'idType', 'idNumber', 'phone', 'email'])(
-    'refuses inlineCustomer without %s',
+    'rejects inlineCustomer without %s',
     async (field) => {
       const inlineCustomer = without(CUSTOMER, field);
-      expect(await refusal(brebPayin({ inlineCustomer }))).toEqual(
+      expect(await postRejected(brebPayin({ inlineCustomer }))).toEqual(
         invalid(`inlineCustomer.${field} required`),
       );
     },
   );
 
-  it('refuses rail PSE without pse', async () => {
-    expect(await refusal(without(psePayin(), 'pse'))).toEqual(invalid('pse required'));
+  it('rejects rail PSE without pse', async () => {
+    expect(await postRejected(without(psePayin(), 'pse'))).toEqual(invalid('pse required'));
   });
 
-  it('refuses rail BRE_B without breb', async () => {
-    expect(await refusal(without(brebPayin(), 'breb'))).toEqual(invalid('breb required'));
+  it('rejects rail BRE_B without breb', async () => {
+    expect(await postRejected(without(brebPayin(), 'breb'))).toEqual(invalid('breb required'));
   });
 
-  it('refuses pse without bank', async () => {
-    expect(await refusal(psePayin({ pse: { personType: 'INDIVIDUAL' } }))).toEqual(
+  it('rejects pse without bank', async () => {
+    expect(await postRejected(psePayin({ pse: { personType: 'INDIVIDUAL' } }))).toEqual(
       invalid('pse.bank required'),
     );
   });
 
-  it('refuses pse without personType', async () => {
-    expect(await refusal(psePayin({ pse: { bank: 'CO_NU' } }))).toEqual(invalid('pse.personType required'));
+  it('rejects pse without personType', async () => {
+    expect(await postRejected(psePayin({ pse: { bank: 'CO_NU' } }))).toEqual(
+      invalid('pse.personType required'),
+    );
   });
 
-  it('refuses breb without keyType, even with the keyString that the shared schema requires', async () => {
-    expect(await refusal(brebPayin({ breb: {} }))).toEqual(invalid('breb.keyType required'));
-    expect(await refusal(brebPayin({ breb: { keyString: '@CDL123456' } }))).toEqual(
+  it('rejects breb without keyType, even with the keyString that the shared schema requires', async () => {
+    expect(await postRejected(brebPayin({ breb: {} }))).toEqual(invalid('breb.keyType required'));
+    expect(await postRejected(brebPayin({ breb: { keyString: '@CDL123456' } }))).toEqual(
       invalid('breb.keyType required'),
     );
   });
 
-  it('names every mistake at once, also those that more than one field makes: `errors` names each field', async () => {
+  it('reports all errors together, including those across fields', async () => {
     const body = { currency: 'COP', rail: 'BRE_B', reference: newReference(), callbackUrl: 'javascript:1' };
-    const { errors } = await refusal(body);
+    const { errors } = await postRejected(body);
     expect(errors?.toSorted()).toEqual([
       'amountInCents required',
       'breb required',
@@ -101,8 +103,8 @@ describe('a missing required field', () => {
     ]);
   });
 
-  it('names every missing field at once', async () => {
-    expect(await refusal({ inlineCustomer: {} })).toEqual(
+  it('reports all missing fields together', async () => {
+    expect(await postRejected({ inlineCustomer: {} })).toEqual(
       invalid(
         'amountInCents required',
         'currency required',
@@ -133,12 +135,14 @@ describe('amountInCents', () => {
     { value: { cents: 100 }, error: 'invalid_type' },
     { value: 1_000_000_000_000, error: 'too_big' },
     { value: Number.MAX_SAFE_INTEGER, error: 'too_big' },
-  ])('refuses $value', async ({ value, error }) => {
-    expect(await refusal(brebPayin({ amountInCents: value }))).toEqual(invalid(`amountInCents ${error}`));
-    expect(await refusal(psePayin({ amountInCents: value }))).toEqual(invalid(`amountInCents ${error}`));
+  ])('rejects $value', async ({ value, error }) => {
+    expect(await postRejected(brebPayin({ amountInCents: value }))).toEqual(
+      invalid(`amountInCents ${error}`),
+    );
+    expect(await postRejected(psePayin({ amountInCents: value }))).toEqual(invalid(`amountInCents ${error}`));
   });
 
-  it.each(['1e300', '1e999', '-0', '-1e999'])('refuses the number written %s', async (written) => {
+  it.each(['1e300', '1e999', '-0', '-1e999'])('rejects the number %s', async (written) => {
     const raw = JSON.stringify(brebPayin({ amountInCents: 77 })).replace(':77,', `:${written},`);
     const answer = await postRaw(raw);
     expect(answer.status).toBe(400);
@@ -147,83 +151,85 @@ describe('amountInCents', () => {
   });
 });
 
-describe('currency, rail and the objects of the rails', () => {
-  it.each(['USD', 'cop', 'COP ', '', null, 170])('refuses the currency %j', async (currency) => {
-    expect(await refusal(brebPayin({ currency }))).toEqual(invalid('currency invalid_value'));
+describe('currency, rail and rail objects', () => {
+  it.each(['USD', 'cop', 'COP ', '', null, 170])('rejects the currency %j', async (currency) => {
+    expect(await postRejected(brebPayin({ currency }))).toEqual(invalid('currency invalid_value'));
   });
 
-  it.each(['CARD', 'bre_b', 'BREB', 'PSE ', '', null, 1])('refuses the rail %j', async (rail) => {
-    expect(await refusal(brebPayin({ rail }))).toEqual(invalid('rail invalid_value'));
+  it.each(['CARD', 'bre_b', 'BREB', 'PSE ', '', null, 1])('rejects the rail %j', async (rail) => {
+    expect(await postRejected(brebPayin({ rail }))).toEqual(invalid('rail invalid_value'));
   });
 
-  it('refuses pse on rail BRE_B', async () => {
-    expect(await refusal(brebPayin({ pse: { bank: 'CO_NU', personType: 'INDIVIDUAL' } }))).toEqual(
+  it('rejects pse on rail BRE_B', async () => {
+    expect(await postRejected(brebPayin({ pse: { bank: 'CO_NU', personType: 'INDIVIDUAL' } }))).toEqual(
       invalid('pse not_for_this_rail'),
     );
   });
 
-  it('refuses breb on rail PSE', async () => {
-    expect(await refusal(psePayin({ breb: { keyType: 'SINGLE_USE' } }))).toEqual(
+  it('rejects breb on rail PSE', async () => {
+    expect(await postRejected(psePayin({ breb: { keyType: 'SINGLE_USE' } }))).toEqual(
       invalid('breb not_for_this_rail'),
     );
   });
 
-  it('refuses the object of the other rail in place of its own', async () => {
-    expect(await refusal(brebPayin({ rail: 'PSE' }))).toEqual(
+  it('rejects the object of the other rail instead of its own', async () => {
+    expect(await postRejected(brebPayin({ rail: 'PSE' }))).toEqual(
       invalid('pse required', 'breb not_for_this_rail'),
     );
-    expect(await refusal(psePayin({ rail: 'BRE_B' }))).toEqual(
+    expect(await postRejected(psePayin({ rail: 'BRE_B' }))).toEqual(
       invalid('breb required', 'pse not_for_this_rail'),
     );
   });
 
-  it.each(['single_use', 'STATIC', '', null, 1])('refuses breb.keyType %j', async (keyType) => {
-    expect(await refusal(brebPayin({ breb: { keyType } }))).toEqual(invalid('breb.keyType invalid_value'));
+  it.each(['single_use', 'STATIC', '', null, 1])('rejects breb.keyType %j', async (keyType) => {
+    expect(await postRejected(brebPayin({ breb: { keyType } }))).toEqual(
+      invalid('breb.keyType invalid_value'),
+    );
   });
 
   it.each([{ breb: 'SINGLE_USE' }, { breb: ['SINGLE_USE'] }, { breb: 1 }])(
-    'refuses breb that is no object: %j',
+    'rejects breb that is not an object: %j',
     async ({ breb }) => {
-      expect(await refusal(brebPayin({ breb }))).toEqual(invalid('breb invalid_type'));
+      expect(await postRejected(brebPayin({ breb }))).toEqual(invalid('breb invalid_type'));
     },
   );
 
   it.each(['CO_UNKNOWN', 'BANCOLOMBIA', 'co_nequi', '1007', '', 'constructor', '__proto__'])(
-    'refuses the bank %j',
+    'rejects the bank %j',
     async (bank) => {
-      expect(await refusal(psePayin({ pse: { bank, personType: 'INDIVIDUAL' } }))).toEqual(
+      expect(await postRejected(psePayin({ pse: { bank, personType: 'INDIVIDUAL' } }))).toEqual(
         invalid('pse.bank unsupported_bank'),
       );
     },
   );
 
   it.each([{ bank: null }, { bank: 1007 }, { bank: ['CO_NU'] }])(
-    'refuses a bank that is no string: %j',
+    'rejects a bank that is not a string: %j',
     async ({ bank }) => {
-      expect(await refusal(psePayin({ pse: { bank, personType: 'INDIVIDUAL' } }))).toEqual(
+      expect(await postRejected(psePayin({ pse: { bank, personType: 'INDIVIDUAL' } }))).toEqual(
         invalid('pse.bank invalid_type'),
       );
     },
   );
 
-  it.each(['individual', 'NATURAL', '', null, 0])('refuses pse.personType %j', async (personType) => {
-    expect(await refusal(psePayin({ pse: { bank: 'CO_NU', personType } }))).toEqual(
+  it.each(['individual', 'NATURAL', '', null, 0])('rejects pse.personType %j', async (personType) => {
+    expect(await postRejected(psePayin({ pse: { bank: 'CO_NU', personType } }))).toEqual(
       invalid('pse.personType invalid_value'),
     );
   });
 });
 
 describe('a rail that is not enabled for the organization', () => {
-  it('refuses a BRE_B payin of an organization that has PSE alone, and takes its PSE payin', async () => {
-    expect(problemOf(await pseOnly.post('/payins', brebPayin()))).toEqual({
+  it('rejects a BRE_B payin of an organization with only PSE, and accepts its PSE payin', async () => {
+    expect(toProblem(await pseOnly.post('/payins', brebPayin()))).toEqual({
       status: 400,
       code: 'rail_not_enabled',
     });
     expect((await createPayin(pseOnly, without(psePayin(), 'inlineCustomer'))).rail).toBe('PSE');
   });
 
-  it('refuses a PSE payin of an organization that has BRE_B alone, and takes its BRE_B payin', async () => {
-    expect(problemOf(await brebOnly.post('/payins', psePayin()))).toEqual({
+  it('rejects a PSE payin of an organization with only BRE_B, and accepts its BRE_B payin', async () => {
+    expect(toProblem(await brebOnly.post('/payins', psePayin()))).toEqual({
       status: 400,
       code: 'rail_not_enabled',
     });
@@ -235,7 +241,7 @@ describe('an unknown field', () => {
   it.each([
     { where: 'at the top', body: () => brebPayin({ amountInCent: 100 }), path: 'amountInCent' },
     {
-      where: 'beside the interface’s own',
+      where: 'that exists only in responses',
       body: () => brebPayin({ expiresAt: '2030-01-01' }),
       path: 'expiresAt',
     },
@@ -255,14 +261,14 @@ describe('an unknown field', () => {
       path: 'pse.bankCode',
     },
     {
-      where: 'named like a method of objects',
+      where: 'named like an Object.prototype method',
       body: () => brebPayin({ constructor: 1 }),
       path: 'constructor',
     },
     { where: 'named toString', body: () => brebPayin({ toString: 'x' }), path: 'toString' },
     { where: 'with an empty name', body: () => brebPayin({ '': 1 }), path: '' },
-  ])('is refused $where', async ({ body, path }) => {
-    expect(problemOf(await post(body()))).toEqual({
+  ])('is rejected $where', async ({ body, path }) => {
+    expect(toProblem(await post(body()))).toEqual({
       status: 400,
       code: 'unknown_field',
       errors: [`${path} unknown_field`],
@@ -285,39 +291,39 @@ describe('an unknown field', () => {
       at: (raw: string) => raw.replace('"breb":{', '"breb":{"__proto__":null,'),
       path: 'breb.__proto__',
     },
-  ])('called __proto__ is refused $where', async ({ at, path }) => {
-    expect(problemOf(await postRaw(at(JSON.stringify(brebPayin()))))).toEqual({
+  ])('called __proto__ is rejected $where', async ({ at, path }) => {
+    expect(toProblem(await postRaw(at(JSON.stringify(brebPayin()))))).toEqual({
       status: 400,
       code: 'unknown_field',
       errors: [`${path} unknown_field`],
     });
   });
 
-  it('does not supply a missing field from __proto__', async () => {
+  it('called __proto__ does not supply a missing field', async () => {
     const raw = JSON.stringify(without(brebPayin(), 'amountInCents'));
-    expect(problemOf(await postRaw(raw.replace('{', '{"__proto__":{"amountInCents":1},')))).toEqual({
+    expect(toProblem(await postRaw(raw.replace('{', '{"__proto__":{"amountInCents":1},')))).toEqual({
       status: 400,
       code: 'invalid_request',
       errors: ['amountInCents required', '__proto__ unknown_field'],
     });
   });
 
-  it('is refused in the query string, for POST /payins has none', async () => {
-    expect(problemOf(await stack.api.post('/payins?dryRun=true', brebPayin()))).toEqual({
+  it('is rejected in the query string, because POST /payins has none', async () => {
+    expect(toProblem(await stack.api.post('/payins?dryRun=true', brebPayin()))).toEqual({
       status: 400,
       code: 'unknown_field',
       errors: ['query.dryRun unknown_field'],
     });
   });
 
-  it('together with another mistake is told as invalid_request, both named', async () => {
-    expect(await refusal(brebPayin({ amountInCents: 0, note: 'x' }))).toEqual(
+  it('together with another error is reported as invalid_request, with both fields', async () => {
+    expect(await postRejected(brebPayin({ amountInCents: 0, note: 'x' }))).toEqual(
       invalid('amountInCents too_small', 'note unknown_field'),
     );
   });
 
-  it('each of several is named', async () => {
-    expect(problemOf(await post(brebPayin({ a: 1, b: 2 })))).toEqual({
+  it('is reported for each of several', async () => {
+    expect(toProblem(await post(brebPayin({ a: 1, b: 2 })))).toEqual({
       status: 400,
       code: 'unknown_field',
       errors: ['a unknown_field', 'b unknown_field'],
@@ -346,8 +352,8 @@ describe('reference', () => {
       value: LONE_LOW_SURROGATE + LONE_HIGH_SURROGATE,
       error: 'invalid_characters',
     },
-  ])('is refused when it is $what', async ({ value, error }) => {
-    expect(await refusal(brebPayin({ reference: value }))).toEqual(invalid(`reference ${error}`));
+  ])('is rejected when it is $what', async ({ value, error }) => {
+    expect(await postRejected(brebPayin({ reference: value }))).toEqual(invalid(`reference ${error}`));
   });
 });
 
@@ -364,8 +370,8 @@ describe('inlineCustomer', () => {
       error: 'invalid_characters',
     },
     { field: 'name', what: 'with an escape character', value: 'Ana\u001b[2J', error: 'invalid_characters' },
-    { field: 'idType', what: 'of no kind we know', value: 'CC', error: 'invalid_value' },
-    { field: 'idType', what: 'in small letters', value: 'co_cc', error: 'invalid_value' },
+    { field: 'idType', what: 'of an unknown kind', value: 'CC', error: 'invalid_value' },
+    { field: 'idType', what: 'in lower case', value: 'co_cc', error: 'invalid_value' },
     { field: 'idType', what: 'null', value: null, error: 'invalid_value' },
     { field: 'idNumber', what: 'a number', value: 1_020_304_050, error: 'invalid_type' },
     { field: 'idNumber', what: 'too short', value: '12', error: 'too_short' },
@@ -378,15 +384,15 @@ describe('inlineCustomer', () => {
     { field: 'phone', what: 'longer than E.164 allows', value: '+5730012345678901', error: 'invalid_format' },
     { field: 'phone', what: 'followed by a line break', value: '+573001234567\n', error: 'invalid_format' },
     { field: 'phone', what: 'a number', value: 573_001_234_567, error: 'invalid_type' },
-    { field: 'phone', what: 'in other digits', value: '+٥٧٣٠٠١٢٣٤٥٦٧', error: 'invalid_format' },
+    { field: 'phone', what: 'in non-Latin digits', value: '+٥٧٣٠٠١٢٣٤٥٦٧', error: 'invalid_format' },
     { field: 'email', what: 'without @', value: 'ana.example.com', error: 'invalid_format' },
     { field: 'email', what: 'without a domain', value: 'ana@', error: 'invalid_format' },
-    { field: 'email', what: 'without a top level', value: 'ana@localhost', error: 'invalid_format' },
+    { field: 'email', what: 'without a top-level domain', value: 'ana@localhost', error: 'invalid_format' },
     { field: 'email', what: 'with a space', value: 'ana maria@example.com', error: 'invalid_format' },
     { field: 'email', what: 'two addresses', value: 'a@example.com,b@example.com', error: 'invalid_format' },
     {
       field: 'email',
-      what: 'with a header in it',
+      what: 'with an injected header',
       value: 'a@example.com\nBcc: b@example.com',
       error: 'invalid_format',
     },
@@ -397,7 +403,7 @@ describe('inlineCustomer', () => {
       value: `ana@${'x'.repeat(60)}.${'y'.repeat(190)}.co`,
       error: 'too_long',
     },
-  ])('is refused with $field $what', async ({ field, value, error }) => {
+  ])('is rejected with $field $what', async ({ field, value, error }) => {
     const answer = await post(withCustomer({ [field]: value }));
     expect(answer.status).toBe(400);
     expect(answer.body['code']).toBe('invalid_request');
@@ -422,21 +428,23 @@ describe('inlineCustomer', () => {
     { idType: 'MXN_RFC', idNumber: '1234567890123', why: 'is a number' },
     { idType: 'PASSPORT', idNumber: 'AV 123456', why: 'has a space' },
     { idType: 'PASSPORT', idNumber: 'AV12345678901', why: 'has thirteen characters' },
-  ])('is refused with the $idType $idNumber, which $why', async ({ idType, idNumber }) => {
-    expect(await refusal(withCustomer({ idType, idNumber }))).toEqual(
+  ])('is rejected with the $idType $idNumber, which $why', async ({ idType, idNumber }) => {
+    expect(await postRejected(withCustomer({ idType, idNumber }))).toEqual(
       invalid('inlineCustomer.idNumber invalid_document'),
     );
   });
 
   it.each([{ inlineCustomer: 'Ana' }, { inlineCustomer: [CUSTOMER] }, { inlineCustomer: 7 }])(
-    'is refused when it is no object: %j',
+    'is rejected when it is not an object: %j',
     async ({ inlineCustomer }) => {
-      expect(await refusal(brebPayin({ inlineCustomer }))).toEqual(invalid('inlineCustomer invalid_type'));
+      expect(await postRejected(brebPayin({ inlineCustomer }))).toEqual(
+        invalid('inlineCustomer invalid_type'),
+      );
     },
   );
 
-  it('is refused as the string in which the list shows it', async () => {
-    expect(await refusal(brebPayin({ inlineCustomer: JSON.stringify(CUSTOMER) }))).toEqual(
+  it('is rejected as the string that the list returns', async () => {
+    expect(await postRejected(brebPayin({ inlineCustomer: JSON.stringify(CUSTOMER) }))).toEqual(
       invalid('inlineCustomer invalid_type'),
     );
   });
@@ -473,14 +481,14 @@ describe('callbackUrl', () => {
     'https://shop.example.com/\u0085',
     `https://shop.example.com/${LONE_HIGH_SURROGATE}`,
     '',
-  ])('is refused when it is %j', async (callbackUrl) => {
-    expect(await refusal(brebPayin({ callbackUrl }))).toEqual(invalid('callbackUrl invalid_url'));
+  ])('is rejected when it is %j', async (callbackUrl) => {
+    expect(await postRejected(brebPayin({ callbackUrl }))).toEqual(invalid('callbackUrl invalid_url'));
   });
 
-  it('is told which rule it breaks', async () => {
+  it('reports the broken rules', async () => {
     const answer = await post(brebPayin({ callbackUrl: 'http://ana:1@shop.example.com/' }));
     expect(answer.body['errors']).toEqual(
-      ['Must begin with https://', 'Must not carry a user or a password.'].map((message) => ({
+      ['Must begin with https://', 'Must not contain a user name or a password.'].map((message) => ({
         path: 'callbackUrl',
         code: 'invalid_url',
         message: expect.stringContaining(message) as string,
@@ -488,20 +496,20 @@ describe('callbackUrl', () => {
     );
   });
 
-  it('is refused above 2048 characters', async () => {
+  it('is rejected above 2048 characters', async () => {
     const callbackUrl = 'https://shop.example.com/'.padEnd(2049, 'a');
-    const { code, errors } = await refusal(brebPayin({ callbackUrl }));
+    const { code, errors } = await postRejected(brebPayin({ callbackUrl }));
     expect(code).toBe('invalid_request');
     expect(errors).toContain('callbackUrl too_long');
   });
 
-  it('is refused when its serialized form is above 2048 characters', async () => {
+  it('is rejected when its normalized form is above 2048 characters', async () => {
     const callbackUrl = 'https://shop.example.com/'.padEnd(500, 'ñ');
-    expect(await refusal(brebPayin({ callbackUrl }))).toEqual(invalid('callbackUrl invalid_url'));
+    expect(await postRejected(brebPayin({ callbackUrl }))).toEqual(invalid('callbackUrl invalid_url'));
   });
 
-  it.each([7, {}])('is refused when it is %j', async (callbackUrl) => {
-    expect(await refusal(brebPayin({ callbackUrl }))).toEqual(invalid('callbackUrl invalid_type'));
+  it.each([7, {}])('is rejected when it is %j', async (callbackUrl) => {
+    expect(await postRejected(brebPayin({ callbackUrl }))).toEqual(invalid('callbackUrl invalid_type'));
   });
 });
 
@@ -511,9 +519,9 @@ describe('Idempotency-Key', () => {
     { what: 'only spaces', key: '   ' },
     { what: '256 characters long', key: 'k'.repeat(256) },
     { what: 'with a tab inside', key: 'a\tb' },
-    { what: 'with a letter outside of ASCII', key: 'pedido-ñ' },
-  ])('is refused when it is $what', async ({ key }) => {
-    expect(problemOf(await post(brebPayin(), { 'idempotency-key': key }))).toEqual({
+    { what: 'with a non-ASCII letter', key: 'pedido-ñ' },
+  ])('is rejected when it is $what', async ({ key }) => {
+    expect(toProblem(await post(brebPayin(), { 'idempotency-key': key }))).toEqual({
       status: 400,
       code: 'invalid_request',
       errors: ['header.Idempotency-Key invalid_format'],
@@ -527,30 +535,30 @@ describe('Idempotency-Key', () => {
       what: 'any printable character',
       key: () => ` !"#$%&'()*+,-./:;<=>?@[\\]^_\`{|}~ ${newReference()}`.trim(),
     },
-  ])('is taken with $what', async ({ key }) => {
+  ])('is accepted with $what', async ({ key }) => {
     const answer = await post(brebPayin(), { 'idempotency-key': key() });
     expect(answer.status).toBe(201);
   });
 });
 
-describe('a body that is no JSON object', () => {
+describe('a body that is not a JSON object', () => {
   it.each([
-    { what: 'cut short', raw: '{"amountInCents": 100,' },
+    { what: 'truncated', raw: '{"amountInCents": 100,' },
     { what: 'empty', raw: '' },
-    { what: 'white space', raw: ' \n ' },
-    { what: 'with a comma too many', raw: '{"amountInCents":100,}' },
+    { what: 'whitespace', raw: ' \n ' },
+    { what: 'with a trailing comma', raw: '{"amountInCents":100,}' },
     { what: 'with single quotes', raw: "{'amountInCents':100}" },
     { what: 'two documents', raw: '{}{}' },
     { what: 'with NaN', raw: '{"amountInCents":NaN}' },
     { what: 'a form', raw: 'amountInCents=100&currency=COP' },
     { what: 'with a byte order mark', raw: '\ufeff{}' },
   ])('is malformed_json when it is $what', async ({ raw }) => {
-    expect(problemOf(await postRaw(raw))).toEqual({ status: 400, code: 'malformed_json' });
+    expect(toProblem(await postRaw(raw))).toEqual({ status: 400, code: 'malformed_json' });
   });
 
   it.each([
-    { what: 'a byte that starts nothing', bytes: [0xff] },
-    { what: 'a sequence cut short', bytes: [0xc3] },
+    { what: 'an invalid first byte', bytes: [0xff] },
+    { what: 'a truncated sequence', bytes: [0xc3] },
     { what: 'Latin-1', bytes: [0xf1, 0x6f] },
     { what: 'an overlong form', bytes: [0xc0, 0xaf] },
     { what: 'an encoded surrogate', bytes: [0xed, 0xa0, 0xbd] },
@@ -558,11 +566,11 @@ describe('a body that is no JSON object', () => {
     const raw = JSON.stringify(withCustomer({ name: 'Ana %%% Rojas' }));
     const [before = '', after = ''] = raw.split('%%%');
     const body = Buffer.concat([Buffer.from(before), Buffer.from(bytes), Buffer.from(after)]);
-    expect(problemOf(await postRaw(body))).toEqual({ status: 400, code: 'malformed_json' });
+    expect(toProblem(await postRaw(body))).toEqual({ status: 400, code: 'malformed_json' });
   });
 
   it.each(['[]', '[{}]', '"payin"', 'null', '7', 'true'])('is invalid_request when it is %s', async (raw) => {
-    expect(problemOf(await postRaw(raw))).toEqual({
+    expect(toProblem(await postRaw(raw))).toEqual({
       status: 400,
       code: 'invalid_request',
       errors: ['body invalid_type'],
@@ -573,16 +581,16 @@ describe('a body that is no JSON object', () => {
     { what: 'lists', raw: '['.repeat(32_000) + ']'.repeat(32_000) },
     { what: 'objects', raw: `${'{"a":'.repeat(9000)}1${'}'.repeat(9000)}` },
     { what: 'lists in inlineCustomer', raw: `{"inlineCustomer":${'['.repeat(30_000)}${']'.repeat(30_000)}}` },
-  ])('is invalid_request, and no more than that, when it nests $what by the thousand', async ({ raw }) => {
+  ])('is only invalid_request when it nests thousands of $what', async ({ raw }) => {
     const answer = await postRaw(raw);
     expect(answer.status).toBe(400);
     expect(answer.body['code']).toBe('invalid_request');
   });
 
-  it('carries lone surrogates and NUL as JSON escapes no better than as characters', async () => {
+  it('is rejected with lone surrogates or NUL as JSON escapes, like as characters', async () => {
     const raw = JSON.stringify(brebPayin({ reference: 'REF' }));
     for (const escaped of ['\\ud83d', '\\u0000'])
-      expect(problemOf(await postRaw(raw.replace('REF', escaped)))).toEqual({
+      expect(toProblem(await postRaw(raw.replace('REF', escaped)))).toEqual({
         status: 400,
         code: 'invalid_request',
         errors: ['reference invalid_characters'],
@@ -599,14 +607,14 @@ describe('content type and size', () => {
     'application/x-www-form-urlencoded',
     'multipart/form-data; boundary=x',
     'json',
-  ])('answers 415 to the content type %s', async (contentType) => {
-    expect(problemOf(await postRaw(JSON.stringify(brebPayin()), { 'content-type': contentType }))).toEqual({
+  ])('returns 415 for the content type %s', async (contentType) => {
+    expect(toProblem(await postRaw(JSON.stringify(brebPayin()), { 'content-type': contentType }))).toEqual({
       status: 415,
       code: 'unsupported_media_type',
     });
   });
 
-  it('answers 415 to a body without a content type, and to no body at all', async () => {
+  it('returns 415 for a body without a content type, and for no body', async () => {
     const withoutType = { method: 'POST', headers: { 'x-api-key': stack.organization.apiKey } };
     const url = `${stack.apis[0]?.url}/payins`;
     for (const body of [Buffer.from(JSON.stringify(brebPayin())), null]) {
@@ -616,26 +624,26 @@ describe('content type and size', () => {
     }
   });
 
-  it('answers 413 to a body one byte above 64 KiB', async () => {
+  it('returns 413 for a body one byte above 64 KiB', async () => {
     const raw = Buffer.alloc(64 * 1024 + 1, ' ');
     raw.write(JSON.stringify(brebPayin()));
-    expect(problemOf(await postRaw(raw))).toEqual({ status: 413, code: 'payload_too_large' });
+    expect(toProblem(await postRaw(raw))).toEqual({ status: 413, code: 'payload_too_large' });
   });
 
-  it('answers 413 to a body above 64 KiB that does not announce its length', async () => {
+  it('returns 413 for a body above 64 KiB without a Content-Length', async () => {
     const headers = { 'x-api-key': stack.organization.apiKey, 'content-type': 'application/json' };
-    const sending = request(`${stack.apis[0]?.url}/payins`, { method: 'POST', headers });
-    // The rest of the body never comes: the answer must not wait for it.
-    sending.write(`{"reference":"${'x'.repeat(64 * 1024)}`);
-    const [response] = (await once(sending, 'response')) as [IncomingMessage];
+    const clientRequest = request(`${stack.apis[0]?.url}/payins`, { method: 'POST', headers });
+    // The rest of the body is never sent: the response must not wait for it.
+    clientRequest.write(`{"reference":"${'x'.repeat(64 * 1024)}`);
+    const [response] = (await once(clientRequest, 'response')) as [IncomingMessage];
     expect(response.statusCode).toBe(413);
     expect(await json(response)).toMatchObject({ code: 'payload_too_large', status: 413 });
-    sending.on('error', () => {}).destroy();
+    clientRequest.on('error', () => {}).destroy();
   });
 });
 
-describe('the problem itself', () => {
-  it('leads, for every code a refused creation can have, to a page about it', async () => {
+describe('the problem of a rejected creation', () => {
+  it('links to a page for every code', async () => {
     const answers = await Promise.all([
       post(brebPayin({ amountInCents: 0 })),
       post(brebPayin({ note: 'x' })),
@@ -652,12 +660,12 @@ describe('the problem itself', () => {
     expect(new Set(answers.map(({ body }) => body['type'])).size).toBe(answers.length);
   });
 
-  it('names the path it happened at, without the query string', async () => {
+  it('has the path without the query string', async () => {
     const answer = await stack.api.post('/payins?x=1', brebPayin());
     expect(answer.body['instance']).toBe('/payins');
   });
 
-  it('speaks English unless asked otherwise', async () => {
+  it('is in English by default', async () => {
     const answer = await post(brebPayin({ amountInCents: 0 }));
     expect(answer.headers.get('content-language')).toBe('en');
     expect(answer.body).toMatchObject({
@@ -667,7 +675,7 @@ describe('the problem itself', () => {
   });
 
   it.each(['es', 'es-CO', 'ES-co,en;q=0.5', 'en;q=0.8, es;q=0.9', 'fr, es;q=0.1'])(
-    'speaks Spanish when asked by Accept-Language: %s',
+    'is in Spanish for Accept-Language: %s',
     async (language) => {
       const answer = await post(brebPayin({ amountInCents: 0 }), { 'accept-language': language });
       expect(answer.headers.get('content-language')).toBe('es');
@@ -681,7 +689,7 @@ describe('the problem itself', () => {
   );
 
   it.each(['en', 'en-US,es;q=0.9', 'es;q=0, en', 'fr', '*', ';;q=,,'])(
-    'speaks English for Accept-Language: %s',
+    'is in English for Accept-Language: %s',
     async (language) => {
       const answer = await post(brebPayin({ amountInCents: 0 }), { 'accept-language': language });
       expect(answer.headers.get('content-language')).toBe('en');
@@ -689,7 +697,7 @@ describe('the problem itself', () => {
     },
   );
 
-  it('speaks Spanish about each kind of field error', async () => {
+  it('is in Spanish for each kind of field error', async () => {
     const answer = await post(
       {
         currency: 'USD',
@@ -715,7 +723,7 @@ describe('the problem itself', () => {
     });
   });
 
-  it('never repeats what was sent: personal data does not come back in an error', async () => {
+  it('never contains the request values, which may be personal data', async () => {
     const answer = await post(
       withCustomer({ name: 'Secreta\u0000', email: 'not-an-address', idNumber: '99-88-77', phone: '0815' }),
     );
@@ -725,18 +733,18 @@ describe('the problem itself', () => {
   });
 });
 
-describe('a refused creation', () => {
-  it('leaves nothing behind: no payin in the list, and its reference free', async () => {
+describe('a rejected creation', () => {
+  it('leaves nothing behind: no payin in the list, and its reference stays free', async () => {
     const { apiKey } = await driver.newOrganization();
     const api = stack.api.as(apiKey);
     const reference = newReference();
-    const refused = await Promise.all([
+    const rejected = await Promise.all([
       api.post('/payins', brebPayin({ reference, amountInCents: 0 })),
       api.post('/payins', brebPayin({ reference, note: 1 })),
       api.post('/payins', brebPayin({ reference, callbackUrl: 'javascript:1' })),
       api.post('/payins', without(brebPayin({ reference }), 'breb')),
     ]);
-    expect(refused.map(({ status }) => status)).toEqual([400, 400, 400, 400]);
+    expect(rejected.map(({ status }) => status)).toEqual([400, 400, 400, 400]);
     expect((await listPage(api)).data).toEqual([]);
     await createPayin(api, brebPayin({ reference }));
   });

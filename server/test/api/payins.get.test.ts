@@ -1,10 +1,10 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Answer, ApiClient } from '../harness/api-client.ts';
+import type { ApiClient, ApiResponse } from '../harness/api-client.ts';
 import { type CredentialDriver, openCredentialDriver } from '../harness/credential-driver.ts';
-import { createPayin, type PayinBody, problemOf, readPayin } from '../harness/payin-answers.ts';
 import { brebPayin, CUSTOMER, psePayin, without } from '../harness/payin-requests.ts';
+import { createPayin, type PayinBody, readPayin, toProblem } from '../harness/payin-responses.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 
 const NOT_FOUND = { status: 404, code: 'not_found' };
@@ -23,12 +23,12 @@ afterAll(async () => {
   await stack?.stop();
 });
 
-/** Everything a client can see of an answer but what differs from one request to the next. */
-function visible({ status, headers, text }: Answer<unknown>): unknown {
+/** Everything visible in a response except what differs per request. */
+function comparable({ status, headers, text }: ApiResponse<unknown>): unknown {
   const { requestId, instance, ...rest } = JSON.parse(text) as Record<string, unknown>;
   expect([typeof requestId, typeof instance]).toEqual(['string', 'string']);
-  const kept = [...headers].filter(([name]) => name !== 'date' && name !== 'x-request-id');
-  return { status, headers: kept, members: Object.keys(JSON.parse(text) as object), rest };
+  const stableHeaders = [...headers].filter(([name]) => name !== 'date' && name !== 'x-request-id');
+  return { status, headers: stableHeaders, members: Object.keys(JSON.parse(text) as object), rest };
 }
 
 describe('GET /payins/{id}', () => {
@@ -37,7 +37,7 @@ describe('GET /payins/{id}', () => {
     { what: 'a BRE_B payin with its QR code', request: () => brebPayin({ breb: { keyType: 'QR_CODE' } }) },
     { what: 'a PSE payin', request: () => psePayin({ callbackUrl: 'https://shop.example.com/' }) },
     { what: 'a PSE payin without a customer', request: () => without(psePayin(), 'inlineCustomer') },
-  ])('answers 200 with $what as the creation showed it', async ({ request }) => {
+  ])('returns 200 with $what as in the creation response', async ({ request }) => {
     const created = await createPayin(stack.api, request());
     const answer = await stack.api.get<PayinBody>(`/payins/${created.id}`);
     expect(answer.status).toBe(200);
@@ -46,12 +46,12 @@ describe('GET /payins/{id}', () => {
     expect(Object.keys(answer.body)).toEqual([...Object.keys(created), 'anomalies']);
   });
 
-  it('shows inlineCustomer as an object, unlike the list', async () => {
+  it('returns inlineCustomer as an object, unlike the list', async () => {
     const { id } = await createPayin(stack.api, brebPayin());
     expect((await readPayin(stack.api, id)).inlineCustomer).toEqual(CUSTOMER);
   });
 
-  it('shows what has become of a payin: amounts, times, settlement and the link it came from', async () => {
+  it('returns the outcome of a payin: amounts, times, settlement and its payment link', async () => {
     const { id } = await createPayin(stack.api, brebPayin({ amountInCents: 10_000 }));
     const linkId = '019b2c5e-8f3a-7c41-8001-3f9d2b7a6c10';
     await stack.database.query(
@@ -73,7 +73,7 @@ describe('GET /payins/{id}', () => {
     });
   });
 
-  it.each(['CANCELED', 'DECLINED'])('shows a payin that ended %s with its errorCode', async (status) => {
+  it.each(['CANCELED', 'DECLINED'])('returns a payin that ended %s with its errorCode', async (status) => {
     const { id } = await createPayin(stack.api, brebPayin());
     await stack.database.query(
       `update caudal.payins set status = $2, error_code = 'EXPIRED', result_at = caudal.now() where id = $1`,
@@ -86,14 +86,14 @@ describe('GET /payins/{id}', () => {
     });
   });
 
-  it('takes the id in capitals', async () => {
+  it('accepts an upper-case ID', async () => {
     const created = await createPayin(stack.api, brebPayin());
     expect(await readPayin(stack.api, created.id.toUpperCase())).toEqual(created);
   });
 
-  it('refuses a query parameter, for it has none', async () => {
+  it('rejects a query parameter', async () => {
     const { id } = await createPayin(stack.api, brebPayin());
-    expect(problemOf(await stack.api.get(`/payins/${id}?expand=customer`))).toEqual({
+    expect(toProblem(await stack.api.get(`/payins/${id}?expand=customer`))).toEqual({
       status: 400,
       code: 'unknown_field',
       errors: ['query.expand unknown_field'],
@@ -102,27 +102,27 @@ describe('GET /payins/{id}', () => {
 });
 
 describe('404 of GET /payins/{id}', () => {
-  it('is what organization B gets for a payin of A, equal to what it gets for an id that does not exist', async () => {
+  it('is the same for a payin of another organization and for an unknown ID', async () => {
     const { id } = await createPayin(stack.api, brebPayin());
     const unknown = id.replace(/.{6}$/, id.endsWith('000000') ? '000001' : '000000');
-    const [anothers, nobodys] = await Promise.all([
+    const [foreign, unknownResponse] = await Promise.all([
       other.get(`/payins/${id}`),
       other.get(`/payins/${unknown}`),
     ]);
-    expect(problemOf(anothers)).toEqual(NOT_FOUND);
-    expect(visible(anothers)).toEqual(visible(nobodys));
-    expect(anothers.text.length).toBe(nobodys.text.length);
+    expect(toProblem(foreign)).toEqual(NOT_FOUND);
+    expect(comparable(foreign)).toEqual(comparable(unknownResponse));
+    expect(foreign.text.length).toBe(unknownResponse.text.length);
     expect((await stack.api.get(`/payins/${id}`)).status).toBe(200);
   });
 
-  it('is equal in Spanish too', async () => {
+  it('is the same in Spanish', async () => {
     const { id } = await createPayin(stack.api, brebPayin());
     const spanish = { 'accept-language': 'es-CO' };
-    const anothers = await other.get(`/payins/${id}`, spanish);
-    const nobodys = await other.get('/payins/019b2c5e-8f3a-7c41-8001-3f9d2b7a6c10', spanish);
-    expect(visible(anothers)).toEqual(visible(nobodys));
-    expect(anothers.headers.get('content-language')).toBe('es');
-    expect(anothers.body['title']).toBe('No encontrado');
+    const foreign = await other.get(`/payins/${id}`, spanish);
+    const unknownResponse = await other.get('/payins/019b2c5e-8f3a-7c41-8001-3f9d2b7a6c10', spanish);
+    expect(comparable(foreign)).toEqual(comparable(unknownResponse));
+    expect(foreign.headers.get('content-language')).toBe('es');
+    expect(foreign.body['title']).toBe('No encontrado');
   });
 
   it.each([
@@ -131,24 +131,24 @@ describe('404 of GET /payins/{id}', () => {
     { what: 'a UUID without hyphens', id: '019b2c5e8f3a7c4180013f9d2b7a6c10' },
     { what: 'a UUID in braces', id: '%7B019b2c5e-8f3a-7c41-8001-3f9d2b7a6c10%7D' },
     { what: 'a UUID followed by a line break', id: '019b2c5e-8f3a-7c41-8001-3f9d2b7a6c10%0A' },
-    { what: 'a UUID with a letter that is no digit', id: '019b2c5e-8f3a-7c41-8001-3f9d2b7a6c1g' },
+    { what: 'a UUID with an invalid digit', id: '019b2c5e-8f3a-7c41-8001-3f9d2b7a6c1g' },
     { what: 'of all zeros', id: '00000000-0000-0000-0000-000000000000' },
     { what: 'of all ones', id: 'ffffffff-ffff-ffff-ffff-ffffffffffff' },
-    { what: 'of another version', id: '3d8f7e1a-52a9-4a3e-9f27-0a1b2c3d4e5f' },
+    { what: 'a UUID of another version', id: '3d8f7e1a-52a9-4a3e-9f27-0a1b2c3d4e5f' },
     { what: 'a NUL', id: '%00' },
     { what: 'SQL', id: "x'%20or%20'1'='1" },
     { what: 'a path', id: '..%2F..%2Fetc%2Fpasswd' },
-    { what: 'letters beyond ASCII', id: 'ni%C3%B1o' },
+    { what: 'non-ASCII letters', id: 'ni%C3%B1o' },
     { what: 'nothing', id: '' },
     { what: 'two hundred characters long', id: 'a'.repeat(200) },
     { what: 'three hundred characters long', id: 'a'.repeat(300) },
-    { what: 'a percent sign that escapes nothing', id: '%zz' },
+    { what: 'an invalid percent escape', id: '%zz' },
     { what: 'bytes that are not UTF-8', id: '%ff%fe' },
-  ])('is the answer to an id that is $what', async ({ id }) => {
-    expect(problemOf(await stack.api.get(`/payins/${id}`))).toEqual(NOT_FOUND);
+  ])('is returned for an ID that is $what', async ({ id }) => {
+    expect(toProblem(await stack.api.get(`/payins/${id}`))).toEqual(NOT_FOUND);
   });
 
-  it('leads to a page about it', async () => {
+  it('links to a page about it', async () => {
     const { body } = await stack.api.get('/payins/latest');
     const page = await fetch(String(body['type']));
     expect(page.status).toBe(200);
@@ -165,9 +165,9 @@ describe('paths and methods', () => {
     '/v1/payins',
     '/pse',
     '//payins',
-  ])('answers 404 to the unknown path %s', async (path) => {
+  ])('returns 404 for the unknown path %s', async (path) => {
     const answer = await stack.api.get(path);
-    expect(problemOf(answer)).toEqual(NOT_FOUND);
+    expect(toProblem(answer)).toEqual(NOT_FOUND);
     expect(answer.body['instance']).toBe(path);
   });
 
@@ -181,21 +181,21 @@ describe('paths and methods', () => {
     { method: 'DELETE', path: '/payins?reference=x', allow: 'GET, POST' },
     { method: 'POST', path: '/pse/banks', allow: 'GET' },
     { method: 'GET', path: '/oauth/token', allow: 'POST' },
-  ])('answers 405 to $method $path with Allow: $allow', async ({ method, path, allow }) => {
+  ])('returns 405 for $method $path with Allow: $allow', async ({ method, path, allow }) => {
     const answer = await stack.api.request(method, path);
-    expect(problemOf(answer)).toEqual({ status: 405, code: 'method_not_allowed' });
+    expect(toProblem(answer)).toEqual({ status: 405, code: 'method_not_allowed' });
     expect(answer.headers.get('allow')).toBe(allow);
   });
 
-  it('answers 405 also when the method that is not allowed carries a body', async () => {
+  it('returns 405 also when the request has a body', async () => {
     const { id } = await createPayin(stack.api, brebPayin());
     for (const path of ['/payins', `/payins/${id}`]) {
       const answer = await stack.api.request('PATCH', path, { body: { status: 'CONFIRMED' } });
-      expect(problemOf(answer)).toEqual({ status: 405, code: 'method_not_allowed' });
+      expect(toProblem(answer)).toEqual({ status: 405, code: 'method_not_allowed' });
     }
   });
 
-  it('answers HEAD as GET, without the body', async () => {
+  it('answers HEAD like GET, without the body', async () => {
     const { id } = await createPayin(stack.api, brebPayin());
     const headers = { 'x-api-key': stack.organization.apiKey };
     const [head, get] = await Promise.all(
@@ -206,7 +206,7 @@ describe('paths and methods', () => {
     expect(await head?.text()).toBe('');
   });
 
-  it('gives every answer a request id of its own, whatever the client sends', async () => {
+  it('returns a new request ID with every response, whatever the client sends', async () => {
     const answers = await Promise.all(
       Array.from({ length: 5 }, () => stack.api.get('/payins/x', { 'x-request-id': 'req_MINE' })),
     );
@@ -217,11 +217,11 @@ describe('paths and methods', () => {
 
   it.each([
     {
-      what: 'headers too large',
+      what: 'headers that are too large',
       raw: `GET /payins HTTP/1.1\r\nhost: x\r\nx-large: ${'x'.repeat(20_000)}\r\n\r\n`,
     },
     { what: 'lines that are not HTTP', raw: 'GET /payins HTTP/1.1\r\nno header at all\r\n\r\n' },
-  ])('answers a request with $what as a problem with its request id, too', async ({ raw }) => {
+  ])('answers a request with $what with a problem and its request ID', async ({ raw }) => {
     const socket = connect(Number(new URL(stack.apis[0]?.url ?? '').port), '127.0.0.1');
     socket.end(raw);
     const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n');

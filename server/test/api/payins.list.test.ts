@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ApiClient } from '../harness/api-client.ts';
 import { type CredentialDriver, openCredentialDriver } from '../harness/credential-driver.ts';
+import { brebPayin, CUSTOMER, newReference, psePayin, without } from '../harness/payin-requests.ts';
 import {
   createPayin,
   listPage,
   type PayinBody,
   type PayinPage,
-  problemOf,
   readPayin,
-} from '../harness/payin-answers.ts';
-import { brebPayin, CUSTOMER, newReference, psePayin, without } from '../harness/payin-requests.ts';
+  toProblem,
+} from '../harness/payin-responses.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 
 const CURSOR_INVALID = { status: 400, code: 'cursor_invalid' };
@@ -18,7 +18,7 @@ const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012345678
 
 let stack: Stack;
 let driver: CredentialDriver;
-/** An organization with 25 payins, newest first, that no test adds to. */
+/** An organization with 25 payins, newest first; no test adds to it. */
 let shop: { readonly api: ApiClient; readonly payins: readonly PayinBody[] };
 
 beforeAll(async () => {
@@ -42,7 +42,7 @@ async function newOrganization(): Promise<ApiClient> {
   return stack.api.as(apiKey);
 }
 
-function idsOf(payins: readonly { readonly id: string }[]): string[] {
+function toIds(payins: readonly { readonly id: string }[]): string[] {
   return payins.map(({ id }) => id);
 }
 
@@ -53,7 +53,7 @@ function query(parameters: Readonly<Record<string, string | number>>): string {
 }
 
 /** Follows `nextCursor` to the end. */
-async function walk(
+async function fetchPages(
   api: ApiClient,
   parameters: Readonly<Record<string, string | number>>,
 ): Promise<PayinPage[]> {
@@ -64,9 +64,9 @@ async function walk(
 }
 
 describe('GET /payins', () => {
-  it('lists the payins of the organization, newest first, ten to a page', async () => {
+  it('lists the payins of the organization, newest first, ten per page', async () => {
     const { data, pageInfo } = await listPage(shop.api);
-    expect(idsOf(data)).toEqual(idsOf(shop.payins.slice(0, 10)));
+    expect(toIds(data)).toEqual(toIds(shop.payins.slice(0, 10)));
     expect(pageInfo).toEqual({
       hasNext: true,
       hasPrevious: false,
@@ -75,7 +75,7 @@ describe('GET /payins', () => {
     });
   });
 
-  it('shows each payin as GET /payins/{id} does, but inlineCustomer as the JSON text of the object', async () => {
+  it('returns each payin like GET /payins/{id}, but inlineCustomer as JSON text', async () => {
     const { data } = await listPage(shop.api);
     for (const item of data) {
       const { inlineCustomer, ...rest } = await readPayin(shop.api, item.id);
@@ -86,7 +86,7 @@ describe('GET /payins', () => {
     expect(data.some(({ sourceData }) => sourceData.qrString !== undefined)).toBe(true);
   });
 
-  it('shows inlineCustomer as null when there is none', async () => {
+  it('returns inlineCustomer null when there is none', async () => {
     const api = await newOrganization();
     const created = await createPayin(api, without(psePayin(), 'inlineCustomer'));
     const { data } = await listPage(api);
@@ -102,7 +102,7 @@ describe('GET /payins', () => {
     expect(JSON.parse(data[0]?.inlineCustomer ?? '')).toEqual(inlineCustomer);
   });
 
-  it('is an empty page without cursors for an organization that has no payins', async () => {
+  it('returns an empty page without cursors for an organization without payins', async () => {
     const api = await newOrganization();
     expect(await listPage(api)).toEqual({
       data: [],
@@ -110,32 +110,32 @@ describe('GET /payins', () => {
     });
   });
 
-  it('never shows a payin of another organization', async () => {
+  it('never returns a payin of another organization', async () => {
     const [ours, theirs] = [await newOrganization(), await newOrganization()];
     const [mine, yours] = await Promise.all([
       createPayin(ours, brebPayin()),
       createPayin(theirs, brebPayin()),
     ]);
-    expect(idsOf((await listPage(ours, '?pageSize=100')).data)).toEqual([mine.id]);
-    expect(idsOf((await listPage(theirs, '?pageSize=100')).data)).toEqual([yours.id]);
+    expect(toIds((await listPage(ours, '?pageSize=100')).data)).toEqual([mine.id]);
+    expect(toIds((await listPage(theirs, '?pageSize=100')).data)).toEqual([yours.id]);
     expect((await listPage(ours, query({ reference: yours.reference }))).data).toEqual([]);
   });
 });
 
 describe('pageSize', () => {
-  it.each([1, 2, 24, 25, 26, 100])('gives pages of %i', async (pageSize) => {
+  it.each([1, 2, 24, 25, 26, 100])('returns pages of %i', async (pageSize) => {
     const { data, pageInfo } = await listPage(shop.api, query({ pageSize }));
-    expect(idsOf(data)).toEqual(idsOf(shop.payins.slice(0, pageSize)));
+    expect(toIds(data)).toEqual(toIds(shop.payins.slice(0, pageSize)));
     expect(pageInfo.hasNext).toBe(pageSize < 25);
     expect(pageInfo.nextCursor === null).toBe(pageSize >= 25);
   });
 
-  it('gives as many as a hundred', async () => {
+  it('allows a hundred', async () => {
     const api = await newOrganization();
     await Promise.all(Array.from({ length: 103 }, () => createPayin(api, brebPayin())));
-    const pages = await walk(api, { pageSize: 100 });
+    const pages = await fetchPages(api, { pageSize: 100 });
     expect(pages.map(({ data }) => data.length)).toEqual([100, 3]);
-    expect(new Set(pages.flatMap(({ data }) => idsOf(data))).size).toBe(103);
+    expect(new Set(pages.flatMap(({ data }) => toIds(data))).size).toBe(103);
   });
 
   it.each([
@@ -152,18 +152,18 @@ describe('pageSize', () => {
     { value: '٥', error: 'invalid_format' },
     { value: 'null', error: 'invalid_format' },
     { value: '99999999999999999999', error: 'invalid_format' },
-  ])('refuses the size "$value"', async ({ value, error }) => {
-    expect(problemOf(await shop.api.get(`/payins${query({ pageSize: value })}`))).toEqual({
+  ])('rejects the size "$value"', async ({ value, error }) => {
+    expect(toProblem(await shop.api.get(`/payins${query({ pageSize: value })}`))).toEqual({
       status: 400,
       code: 'invalid_request',
       errors: [`query.pageSize ${error}`],
     });
   });
 
-  it('may differ from one page to the next', async () => {
+  it('may differ between pages', async () => {
     const first = await listPage(shop.api, '?pageSize=3');
     const second = await listPage(shop.api, query({ pageSize: 7, cursor: first.pageInfo.nextCursor ?? '' }));
-    expect(idsOf(second.data)).toEqual(idsOf(shop.payins.slice(3, 10)));
+    expect(toIds(second.data)).toEqual(toIds(shop.payins.slice(3, 10)));
   });
 });
 
@@ -178,8 +178,8 @@ describe('the query string', () => {
     'state',
     '__proto__',
     'constructor',
-  ])('refuses the parameter %s, which is misspelt or does not exist', async (name) => {
-    expect(problemOf(await shop.api.get(`/payins?${name}=1`))).toEqual({
+  ])('rejects the parameter %s, which is misspelled or does not exist', async (name) => {
+    expect(toProblem(await shop.api.get(`/payins?${name}=1`))).toEqual({
       status: 400,
       code: 'unknown_field',
       errors: [`query.${name} unknown_field`],
@@ -187,7 +187,7 @@ describe('the query string', () => {
   });
 
   it.each(['pageSize', 'status', 'rail', 'reference', 'cursor', 'createdFrom'])(
-    'refuses %s given twice',
+    'rejects %s given twice',
     async (name) => {
       const { nextCursor } = (await listPage(shop.api)).pageInfo;
       const values: Record<string, string> = {
@@ -223,8 +223,8 @@ describe('the query string', () => {
     { parameter: 'createdTo', value: '1763132645678', error: 'invalid_format' },
     { parameter: 'createdTo', value: '2026-13-01T00:00:00Z', error: 'invalid_format' },
     { parameter: 'createdTo', value: '', error: 'invalid_format' },
-  ])('refuses $parameter=$value', async ({ parameter, value, error }) => {
-    expect(problemOf(await shop.api.get(`/payins${query({ [parameter]: value })}`))).toEqual({
+  ])('rejects $parameter=$value', async ({ parameter, value, error }) => {
+    expect(toProblem(await shop.api.get(`/payins${query({ [parameter]: value })}`))).toEqual({
       status: 400,
       code: 'invalid_request',
       errors: [`query.${parameter} ${error}`],
@@ -237,7 +237,7 @@ describe('the query string', () => {
     ['en', 'paymentLinkId=x', 'Must be an identifier such as 019b2c5e-8f3a-7c41-8001-3f9d2b7a6c10.'],
     ['en', 'pageSize=ten', 'Must be a whole number of at most nine digits.'],
     ['en', 'pagesize=10', 'There is no such field or parameter here.'],
-  ])('says in %s of %s what is expected', async (language, search, message) => {
+  ])('explains in %s what is wrong with %s', async (language, search, message) => {
     const { body } = await shop.api.get(`/payins?${search}`, { 'accept-language': language });
     expect(body).toMatchObject({
       detail: expect.not.stringMatching(/payment|pago/) as string,
@@ -251,7 +251,7 @@ describe('the query string', () => {
     '1969-12-31T23:59:59.999Z',
     '9999-12-31T23:59:59.999Z',
     '9999-12-31T23:59:59-14:00',
-  ])('takes the moment %s, however far away, in both filters', async (moment) => {
+  ])('accepts the time %s in both filters, however distant', async (moment) => {
     const distant = moment.startsWith('9');
     const from = await listPage(shop.api, query({ createdFrom: moment, pageSize: 100 }));
     const to = await listPage(shop.api, query({ createdTo: moment, pageSize: 100 }));
@@ -260,51 +260,50 @@ describe('the query string', () => {
 });
 
 describe('cursors', () => {
-  it.each([1, 4, 5, 7])(
-    'lead through all payins in pages of %i, none twice and none missed',
-    async (pageSize) => {
-      const pages = await walk(shop.api, { pageSize });
-      expect(pages.flatMap(({ data }) => idsOf(data))).toEqual(idsOf(shop.payins));
-      expect(pages.map(({ pageInfo }) => pageInfo.hasNext)).toEqual(
-        pages.map((_, index) => index < pages.length - 1),
-      );
-      expect(pages.map(({ pageInfo }) => pageInfo.hasPrevious)).toEqual(pages.map((_, index) => index > 0));
-      for (const { pageInfo } of pages) {
-        expect(pageInfo.nextCursor !== null).toBe(pageInfo.hasNext);
-        expect(pageInfo.previousCursor !== null).toBe(pageInfo.hasPrevious);
-      }
-    },
-  );
-
-  it('lead back through the same pages, to a first page without previousCursor', async () => {
-    const forth = await walk(shop.api, { pageSize: 4 });
-    const back: PayinPage[] = [];
-    for (
-      let cursor = forth.at(-1)?.pageInfo.previousCursor;
-      cursor;
-      cursor = back[0]?.pageInfo.previousCursor
-    )
-      back.unshift(await listPage(shop.api, query({ pageSize: 4, cursor })));
-    expect(back.map(({ data }) => idsOf(data))).toEqual(forth.slice(0, -1).map(({ data }) => idsOf(data)));
-    expect(back[0]?.pageInfo).toMatchObject({ hasNext: true, hasPrevious: false, previousCursor: null });
-    for (const { pageInfo } of back) expect(pageInfo.hasNext).toBe(true);
-  });
-
-  it('lead back and forth between two pages as often as one likes', async () => {
-    const first = await listPage(shop.api, '?pageSize=6');
-    let second = await listPage(shop.api, query({ pageSize: 6, cursor: first.pageInfo.nextCursor ?? '' }));
-    for (let turn = 0; turn < 3; turn += 1) {
-      const back = await listPage(
-        shop.api,
-        query({ pageSize: 6, cursor: second.pageInfo.previousCursor ?? '' }),
-      );
-      expect(idsOf(back.data)).toEqual(idsOf(first.data));
-      second = await listPage(shop.api, query({ pageSize: 6, cursor: back.pageInfo.nextCursor ?? '' }));
-      expect(idsOf(second.data)).toEqual(idsOf(shop.payins.slice(6, 12)));
+  it.each([1, 4, 5, 7])('page through all payins by %i without gaps or duplicates', async (pageSize) => {
+    const pages = await fetchPages(shop.api, { pageSize });
+    expect(pages.flatMap(({ data }) => toIds(data))).toEqual(toIds(shop.payins));
+    expect(pages.map(({ pageInfo }) => pageInfo.hasNext)).toEqual(
+      pages.map((_, index) => index < pages.length - 1),
+    );
+    expect(pages.map(({ pageInfo }) => pageInfo.hasPrevious)).toEqual(pages.map((_, index) => index > 0));
+    for (const { pageInfo } of pages) {
+      expect(pageInfo.nextCursor !== null).toBe(pageInfo.hasNext);
+      expect(pageInfo.previousCursor !== null).toBe(pageInfo.hasPrevious);
     }
   });
 
-  it('give the old payins once each, and the same pages on the way back, while others are being created', async () => {
+  it('page back through the same pages to a first page without previousCursor', async () => {
+    const forward = await fetchPages(shop.api, { pageSize: 4 });
+    const backward: PayinPage[] = [];
+    for (
+      let cursor = forward.at(-1)?.pageInfo.previousCursor;
+      cursor;
+      cursor = backward[0]?.pageInfo.previousCursor
+    )
+      backward.unshift(await listPage(shop.api, query({ pageSize: 4, cursor })));
+    expect(backward.map(({ data }) => toIds(data))).toEqual(
+      forward.slice(0, -1).map(({ data }) => toIds(data)),
+    );
+    expect(backward[0]?.pageInfo).toMatchObject({ hasNext: true, hasPrevious: false, previousCursor: null });
+    for (const { pageInfo } of backward) expect(pageInfo.hasNext).toBe(true);
+  });
+
+  it('page back and forth between two pages repeatedly', async () => {
+    const first = await listPage(shop.api, '?pageSize=6');
+    let second = await listPage(shop.api, query({ pageSize: 6, cursor: first.pageInfo.nextCursor ?? '' }));
+    for (let round = 0; round < 3; round += 1) {
+      const backward = await listPage(
+        shop.api,
+        query({ pageSize: 6, cursor: second.pageInfo.previousCursor ?? '' }),
+      );
+      expect(toIds(backward.data)).toEqual(toIds(first.data));
+      second = await listPage(shop.api, query({ pageSize: 6, cursor: backward.pageInfo.nextCursor ?? '' }));
+      expect(toIds(second.data)).toEqual(toIds(shop.payins.slice(6, 12)));
+    }
+  });
+
+  it('return old payins once, and the same pages backwards, during concurrent creations', async () => {
     const api = await newOrganization();
     const old: string[] = [];
     for (let count = 0; count < 23; count += 1) old.unshift((await createPayin(api, brebPayin())).id);
@@ -315,63 +314,65 @@ describe('cursors', () => {
         while (!paging.signal.aborted) added.push((await createPayin(api, brebPayin())).id);
       }),
     );
-    const forth = [await listPage(api, '?pageSize=5')];
-    // From here on every page is taken after more payins have come in.
-    const grown = async () => {
+    const forward = [await listPage(api, '?pageSize=5')];
+    // From here on every page is read after more payins were created.
+    const addPayins = async () => {
       const before = added.length;
       while (added.length < before + 3) await createPayin(api, brebPayin()).then(({ id }) => added.push(id));
     };
-    for (let cursor = forth[0]?.pageInfo.nextCursor; cursor; cursor = forth.at(-1)?.pageInfo.nextCursor) {
-      await grown();
-      forth.push(await listPage(api, query({ pageSize: 5, cursor })));
+    for (let cursor = forward[0]?.pageInfo.nextCursor; cursor; cursor = forward.at(-1)?.pageInfo.nextCursor) {
+      await addPayins();
+      forward.push(await listPage(api, query({ pageSize: 5, cursor })));
     }
-    const back: PayinPage[] = [];
-    let cursor = forth.at(-1)?.pageInfo.previousCursor;
-    while (back.length < forth.length - 1 && cursor) {
-      await grown();
-      back.unshift(await listPage(api, query({ pageSize: 5, cursor })));
-      cursor = back[0]?.pageInfo.previousCursor;
+    const backward: PayinPage[] = [];
+    let cursor = forward.at(-1)?.pageInfo.previousCursor;
+    while (backward.length < forward.length - 1 && cursor) {
+      await addPayins();
+      backward.unshift(await listPage(api, query({ pageSize: 5, cursor })));
+      cursor = backward[0]?.pageInfo.previousCursor;
     }
     paging.abort();
     await creating;
-    const seen = forth.flatMap(({ data }) => idsOf(data));
-    expect(new Set(seen).size).toBe(seen.length);
-    expect(seen.filter((id) => old.includes(id))).toEqual(old);
-    expect(back.map(({ data }) => idsOf(data))).toEqual(forth.slice(0, -1).map(({ data }) => idsOf(data)));
-    // What came in meanwhile lies before the first page, not in it.
-    expect(back[0]?.pageInfo.hasPrevious).toBe(true);
+    const listedIds = forward.flatMap(({ data }) => toIds(data));
+    expect(new Set(listedIds).size).toBe(listedIds.length);
+    expect(listedIds.filter((id) => old.includes(id))).toEqual(old);
+    expect(backward.map(({ data }) => toIds(data))).toEqual(
+      forward.slice(0, -1).map(({ data }) => toIds(data)),
+    );
+    // New payins precede the first page and are not in it.
+    expect(backward[0]?.pageInfo.hasPrevious).toBe(true);
     const newer = await listPage(
       api,
-      query({ pageSize: 100, cursor: back[0]?.pageInfo.previousCursor ?? '' }),
+      query({ pageSize: 100, cursor: backward[0]?.pageInfo.previousCursor ?? '' }),
     );
     expect(newer.data.length).toBeGreaterThan(0);
-    expect(idsOf(newer.data).every((id) => added.includes(id))).toBe(true);
+    expect(toIds(newer.data).every((id) => added.includes(id))).toBe(true);
   });
 
-  it('work on their own: nothing about them is remembered between requests', async () => {
+  it('are stateless', async () => {
     const { nextCursor } = (await listPage(shop.api, '?pageSize=5')).pageInfo;
     const parameters = query({ pageSize: 5, cursor: nextCursor ?? '' });
     const [one, two] = await Promise.all([listPage(shop.api, parameters), listPage(shop.api, parameters)]);
     expect(one).toEqual(two);
   });
 
-  it('are safe in a URL and do not show an id', async () => {
+  it('are URL-safe and do not contain an ID', async () => {
     const { nextCursor } = (await listPage(shop.api, '?pageSize=5')).pageInfo;
     expect(nextCursor).toMatch(/^[A-Za-z0-9_-]{20,200}$/);
     expect(nextCursor).not.toContain(shop.payins[4]?.id);
   });
 
-  it('are refused when any of their letters is changed', async () => {
+  it('are rejected when any character is changed', async () => {
     const cursor = (await listPage(shop.api, '?pageSize=5')).pageInfo.nextCursor ?? '';
     const tampered = Array.from(cursor, (letter, at) => {
-      // The highest of a letter's six bits: the lowest ones of the last letter carry nothing.
+      // Flips the highest of six bits: the lowest bits of the last character are unused.
       const changed = BASE64URL.charAt(BASE64URL.indexOf(letter) ^ 32);
       return cursor.slice(0, at) + changed + cursor.slice(at + 1);
     });
     const answers = await Promise.all(
       tampered.map((each) => shop.api.get(`/payins${query({ pageSize: 5, cursor: each })}`)),
     );
-    for (const answer of answers) expect(problemOf(answer)).toEqual(CURSOR_INVALID);
+    for (const answer of answers) expect(toProblem(answer)).toEqual(CURSOR_INVALID);
   });
 
   it.each([
@@ -381,23 +382,23 @@ describe('cursors', () => {
     { what: 'a number', cursor: () => '10' },
     { what: 'not base64', cursor: () => '{}%00ñ' },
     { what: '200 letters', cursor: () => 'A'.repeat(200) },
-  ])('are refused when they are $what', async ({ cursor }) => {
-    expect(problemOf(await shop.api.get(`/payins${query({ cursor: cursor() })}`))).toEqual(CURSOR_INVALID);
+  ])('are rejected when they are $what', async ({ cursor }) => {
+    expect(toProblem(await shop.api.get(`/payins${query({ cursor: cursor() })}`))).toEqual(CURSOR_INVALID);
   });
 
-  it('are refused when they are cut short or longer', async () => {
+  it('are rejected when they are truncated or extended', async () => {
     const cursor = (await listPage(shop.api, '?pageSize=5')).pageInfo.nextCursor ?? '';
     for (const each of [cursor.slice(0, -4), cursor.slice(4), `${cursor}AAAA`, cursor + cursor])
-      expect(problemOf(await shop.api.get(`/payins${query({ cursor: each })}`))).toEqual(CURSOR_INVALID);
+      expect(toProblem(await shop.api.get(`/payins${query({ cursor: each })}`))).toEqual(CURSOR_INVALID);
   });
 
-  it('are refused when they were made for another organization', async () => {
+  it('are rejected for another organization', async () => {
     const api = await newOrganization();
     const { nextCursor } = (await listPage(shop.api, '?pageSize=5')).pageInfo;
-    expect(problemOf(await api.get(`/payins${query({ cursor: nextCursor ?? '' })}`))).toEqual(CURSOR_INVALID);
+    expect(toProblem(await api.get(`/payins${query({ cursor: nextCursor ?? '' })}`))).toEqual(CURSOR_INVALID);
   });
 
-  it('are refused under other filters than those they were made for', async () => {
+  it('are rejected with other filters', async () => {
     const createdFrom = shop.payins.at(-1)?.createdAt ?? '';
     const plain = (await listPage(shop.api, '?pageSize=5')).pageInfo.nextCursor ?? '';
     const filtered =
@@ -417,10 +418,10 @@ describe('cursors', () => {
       { cursor: filtered, rail: 'BRE_B', createdTo: createdFrom },
     ];
     for (const parameters of wrong)
-      expect(problemOf(await shop.api.get(`/payins${query(parameters)}`))).toEqual(CURSOR_INVALID);
+      expect(toProblem(await shop.api.get(`/payins${query(parameters)}`))).toEqual(CURSOR_INVALID);
   });
 
-  it('do not mind how the same filters are written', async () => {
+  it('are accepted with the same filters in another notation', async () => {
     const createdFrom = '2020-01-01T00:00:00.000Z';
     const { nextCursor } = (await listPage(shop.api, query({ pageSize: 5, rail: 'BRE_B', createdFrom })))
       .pageInfo;
@@ -433,43 +434,46 @@ describe('cursors', () => {
         pageSize: 5,
       }),
     );
-    expect(idsOf(page.data)).toEqual(idsOf(shop.payins.slice(5, 10)));
+    expect(toIds(page.data)).toEqual(toIds(shop.payins.slice(5, 10)));
   });
 });
 
-describe('filters', () => {
+describe('filters of GET /payins', () => {
   /** Ten payins of every kind, newest first. */
   let mixed: { readonly api: ApiClient; readonly payins: readonly PayinBody[] };
 
   beforeAll(async () => {
     const api = await newOrganization();
-    const made: PayinBody[] = [];
+    const created: PayinBody[] = [];
     const kinds = [() => brebPayin(), () => without(psePayin(), 'inlineCustomer')];
     for (let count = 0; count < 10; count += 1)
-      made.unshift(await createPayin(api, (kinds[count % 2] ?? brebPayin)()));
-    const move = (payin: PayinBody | undefined, changes: string) =>
+      created.unshift(await createPayin(api, (kinds[count % 2] ?? brebPayin)()));
+    const update = (payin: PayinBody | undefined, changes: string) =>
       stack.database.query(`update caudal.payins set ${changes} where id = $1`, [payin?.id]);
-    await move(
-      made[1],
+    await update(
+      created[1],
       `status = 'CONFIRMED', result_at = caudal.now(), confirmed_amount_in_cents = amount_in_cents`,
     );
-    await move(made[3], `status = 'CONFIRMED', result_at = caudal.now(), confirmed_amount_in_cents = 1`);
-    await move(made[4], `status = 'DECLINED', result_at = caudal.now(), error_code = 'INSUFFICIENT_FUNDS'`);
-    await move(
-      made[5],
+    await update(created[3], `status = 'CONFIRMED', result_at = caudal.now(), confirmed_amount_in_cents = 1`);
+    await update(
+      created[4],
+      `status = 'DECLINED', result_at = caudal.now(), error_code = 'INSUFFICIENT_FUNDS'`,
+    );
+    await update(
+      created[5],
       `status = 'CANCELED', result_at = caudal.now(), error_code = 'EXPIRED', payment_link_id = '${LINK_ID}'`,
     );
-    await move(made[7], `payment_link_id = '${LINK_ID}'`);
-    mixed = { api, payins: await Promise.all(made.map(({ id }) => readPayin(api, id))) };
+    await update(created[7], `payment_link_id = '${LINK_ID}'`);
+    mixed = { api, payins: await Promise.all(created.map(({ id }) => readPayin(api, id))) };
   });
 
   async function expectOnly(
     parameters: Readonly<Record<string, string>>,
-    belongs: (payin: PayinBody) => boolean,
+    matches: (payin: PayinBody) => boolean,
   ): Promise<string[]> {
-    const pages = await walk(mixed.api, { pageSize: 2, ...parameters });
-    const found = pages.flatMap(({ data }) => idsOf(data));
-    expect(found).toEqual(idsOf(mixed.payins.filter(belongs)));
+    const pages = await fetchPages(mixed.api, { pageSize: 2, ...parameters });
+    const found = pages.flatMap(({ data }) => toIds(data));
+    expect(found).toEqual(toIds(mixed.payins.filter(matches)));
     return found;
   }
 
@@ -483,12 +487,12 @@ describe('filters', () => {
     expect(found).toHaveLength(5);
   });
 
-  it('by reference, exactly as it was given', async () => {
+  it('by exact reference', async () => {
     const reference = `pedido ñ+1&2 = 100% #${newReference()}`;
     const api = await newOrganization();
     const { id } = await createPayin(api, brebPayin({ reference }));
     await createPayin(api, brebPayin({ reference: `${reference}0` }));
-    expect(idsOf((await listPage(api, query({ reference }))).data)).toEqual([id]);
+    expect(toIds((await listPage(api, query({ reference }))).data)).toEqual([id]);
     expect((await listPage(api, query({ reference: reference.toUpperCase() }))).data).toEqual([]);
     expect((await listPage(api, query({ reference: 'unknown' }))).data).toEqual([]);
     expect((await listPage(api, query({ reference: '%' }))).data).toEqual([]);
@@ -500,7 +504,7 @@ describe('filters', () => {
     await expectOnly({ paymentLinkId: mixed.payins[0]?.id ?? '' }, () => false);
   });
 
-  it('by createdFrom, the moment itself included', async () => {
+  it('by createdFrom, inclusive', async () => {
     for (const { createdAt } of [mixed.payins[0], mixed.payins[4], mixed.payins[9]].filter(
       (each) => each !== undefined,
     )) {
@@ -511,7 +515,7 @@ describe('filters', () => {
     }
   });
 
-  it('by createdTo, the moment itself excluded', async () => {
+  it('by createdTo, exclusive', async () => {
     for (const { createdAt } of [mixed.payins[0], mixed.payins[4], mixed.payins[9]].filter(
       (each) => each !== undefined,
     )) {
@@ -522,7 +526,7 @@ describe('filters', () => {
     }
   });
 
-  it('by a span of time that holds one millisecond, or none', async () => {
+  it('by a time span of one millisecond, or none', async () => {
     const at = mixed.payins[5]?.createdAt ?? '';
     const next = new Date(Date.parse(at) + 1).toISOString();
     const found = await expectOnly({ createdFrom: at, createdTo: next }, (payin) => payin.createdAt === at);
@@ -531,7 +535,7 @@ describe('filters', () => {
     await expectOnly({ createdFrom: next, createdTo: at }, () => false);
   });
 
-  it('by a time written with the offset of Bogotá, with more digits or fewer', async () => {
+  it('by a time with the offset of Bogotá and any number of digits', async () => {
     const at = Date.parse(mixed.payins[5]?.createdAt ?? '');
     const bogota = new Date(at - 5 * 3_600_000).toISOString().replace('Z', '-05:00');
     const found = await expectOnly({ createdFrom: bogota }, (payin) => Date.parse(payin.createdAt) >= at);
@@ -540,7 +544,7 @@ describe('filters', () => {
     await expectOnly({ createdTo: '2020-01-01T00:00:00.123456Z' }, () => false);
   });
 
-  it('by several at once: all of them must hold', async () => {
+  it('by several, combined with AND', async () => {
     const createdFrom = mixed.payins[7]?.createdAt ?? '';
     const found = await expectOnly(
       { status: 'CONFIRMED', rail: mixed.payins[1]?.rail ?? '', createdFrom },
@@ -553,7 +557,7 @@ describe('filters', () => {
     await expectOnly({ status: 'PROCESSING', rail: 'PSE' }, () => false);
   });
 
-  it('in every combination, never with an error', async () => {
+  it('in every combination without an error', async () => {
     const all: Readonly<Record<string, string>> = {
       status: 'CANCELED',
       rail: mixed.payins[5]?.rail ?? '',
@@ -570,22 +574,22 @@ describe('filters', () => {
       );
       const answer = await mixed.api.get<PayinPage>(`/payins${query(filters)}`);
       if (answer.status !== 200) failures.push(`${answer.status} ${Object.keys(filters).join()}`);
-      else expect(idsOf(answer.body.data)).toContain(mixed.payins[5]?.id);
+      else expect(toIds(answer.body.data)).toContain(mixed.payins[5]?.id);
     }
     expect(failures).toEqual([]);
   });
 
-  it('lead back to the same pages too', async () => {
+  it('page back to the same pages', async () => {
     const filters = { rail: 'PSE', pageSize: 2 };
-    const forth = await walk(mixed.api, filters);
-    expect(forth.map(({ data }) => data.length)).toEqual([2, 2, 1]);
-    const cursor = forth[2]?.pageInfo.previousCursor ?? '';
-    expect(idsOf((await listPage(mixed.api, query({ ...filters, cursor }))).data)).toEqual(
-      idsOf(forth[1]?.data ?? []),
+    const forward = await fetchPages(mixed.api, filters);
+    expect(forward.map(({ data }) => data.length)).toEqual([2, 2, 1]);
+    const cursor = forward[2]?.pageInfo.previousCursor ?? '';
+    expect(toIds((await listPage(mixed.api, query({ ...filters, cursor }))).data)).toEqual(
+      toIds(forward[1]?.data ?? []),
     );
   });
 
-  it('that a payin has left since leave an empty page that leads nowhere, not an error', async () => {
+  it('return an empty page when a payin no longer matches, not an error', async () => {
     const api = await newOrganization();
     for (let count = 0; count < 3; count += 1) await createPayin(api, brebPayin());
     const filters = { status: 'PROCESSING', pageSize: 2 };

@@ -7,12 +7,12 @@ import { BANKS } from '../../src/rails/pse/banks.ts';
 import { cloneDatabase, type TestDatabase } from '../harness/database.ts';
 import { type FaultyPeer, json, type PeerReply, startFaultyPeer } from '../harness/faulty-peer.ts';
 import { composeInProcess, type InProcess, settingsFor } from '../harness/in-process.ts';
-import { createPayin, problemOf } from '../harness/payin-answers.ts';
 import { psePayin, without } from '../harness/payin-requests.ts';
+import { createPayin, toProblem } from '../harness/payin-responses.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 
 interface Banks {
-  readonly data: readonly { readonly code: string; readonly name: string; readonly available: boolean }[];
+  readonly data: readonly { readonly code: string; readonly name: string; readonly readAvailable: boolean }[];
 }
 
 let stack: Stack;
@@ -21,47 +21,47 @@ beforeAll(async () => {
 });
 afterAll(() => stack?.stop());
 
-async function banks(): Promise<Banks['data']> {
+async function listBanks(): Promise<Banks['data']> {
   const answer = await stack.api.get<Banks>('/pse/banks');
   expect(answer.status).toBe(200);
   return answer.body.data;
 }
 
 describe('GET /pse/banks', () => {
-  it('lists every bank with code, name and availability, and nothing else', async () => {
-    const list = await banks();
+  it('lists every bank with code, name and availability only', async () => {
+    const list = await listBanks();
     expect(list.length).toBeGreaterThan(40);
     for (const bank of list) {
       expect(Object.keys(bank)).toEqual(['code', 'name', 'available']);
       expect(bank.name.trim()).not.toBe('');
-      expect(typeof bank.available).toBe('boolean');
+      expect(typeof bank.readAvailable).toBe('boolean');
     }
   });
 
-  it('writes codes as country prefix, underscore and bank name, each once', async () => {
-    const codes = (await banks()).map(({ code }) => code);
+  it('has unique codes of country prefix, underscore and bank name', async () => {
+    const codes = (await listBanks()).map(({ code }) => code);
     for (const code of codes) expect(code).toMatch(/^CO_[A-Z0-9]+(?:_[A-Z0-9]+)*$/);
     expect(new Set(codes).size).toBe(codes.length);
   });
 
-  it('has no two banks of the same name', async () => {
-    const names = (await banks()).map(({ name }) => name);
+  it('has unique names', async () => {
+    const names = (await listBanks()).map(({ name }) => name);
     expect(new Set(names).size).toBe(names.length);
   });
 
-  it('puts the wallets people look for first in front', async () => {
-    const codes = (await banks()).map(({ code }) => code);
+  it('lists the most used wallets first', async () => {
+    const codes = (await listBanks()).map(({ code }) => code);
     expect(codes.slice(0, 2)).toEqual(['CO_NEQUI', 'CO_DAVIPLATA']);
   });
 
-  it('shows names with their accents, as UTF-8', async () => {
-    const list = await banks();
+  it('has names with accents, as UTF-8', async () => {
+    const list = await listBanks();
     expect(list.find(({ code }) => code === 'CO_ITAU')?.name).toBe('Itaú');
     expect(list.find(({ code }) => code === 'CO_BOGOTA')?.name).toBe('Banco de Bogotá');
   });
 
-  it('lists exactly what POST /payins takes: a payin can be created for every bank listed', async () => {
-    const list = await banks();
+  it('lists exactly the banks that POST /payins accepts', async () => {
+    const list = await listBanks();
     const payins = await Promise.all(
       list.map(({ code: bank }) =>
         createPayin(
@@ -73,14 +73,14 @@ describe('GET /pse/banks', () => {
     expect(payins.map(({ sourceData }) => sourceData.bank)).toEqual(list.map(({ code }) => code));
   });
 
-  it('is the same for every organization, whatever rails it has', async () => {
+  it('is the same for every organization, whatever its rails', async () => {
     const { apiKey } = await stack.newOrganization('--rails', 'BRE_B');
     const theirs = await stack.api.as(apiKey).get<Banks>('/pse/banks');
-    expect(theirs.body.data).toEqual(await banks());
+    expect(theirs.body.data).toEqual(await listBanks());
   });
 
-  it('refuses a query parameter, for it has none', async () => {
-    expect(problemOf(await stack.api.get('/pse/banks?available=true'))).toEqual({
+  it('rejects a query parameter', async () => {
+    expect(toProblem(await stack.api.get('/pse/banks?available=true'))).toEqual({
       status: 400,
       code: 'unknown_field',
       errors: ['query.available unknown_field'],
@@ -88,8 +88,8 @@ describe('GET /pse/banks', () => {
   });
 });
 
-describe('what PSE offers', () => {
-  const offered = (...codes: readonly string[]) =>
+describe('the bank list of PSE', () => {
+  const bankListReply = (...codes: readonly string[]) =>
     json({ banks: codes.map((code) => ({ code, name: `BANCO ${code}` })) });
 
   let database: TestDatabase;
@@ -114,61 +114,61 @@ describe('what PSE offers', () => {
     reply = answer;
     await refreshBanks(caudal.deps);
   };
-  /** As a process sees it that has read nothing yet. */
-  const available = async () => {
+  /** As a process sees it that has not cached the list. */
+  const readAvailable = async () => {
     const isOffered = await new BankList(caudal.deps).offered(principal);
     return BANKS.filter(({ networkCode }) => isOffered(networkCode)).map(({ code }) => code);
   };
-  const kept = () =>
+  const readStoredBanks = () =>
     database.query('select network_code, name, seen_at from caudal.pse_banks order by network_code');
 
-  it('is every bank until PSE has been asked', async () => {
-    expect(await available()).toHaveLength(BANKS.length);
+  it('contains every bank until PSE was queried', async () => {
+    expect(await readAvailable()).toHaveLength(BANKS.length);
   });
 
-  it('is what its newest list has; a bank that left keeps its row, and is back when it is listed again', async () => {
-    await refresh(offered('0', '1507', '1551', '1007'));
-    expect(await available()).toEqual(['CO_NEQUI', 'CO_DAVIPLATA', 'CO_BANCOLOMBIA']);
-    await refresh(offered('1507', '1051'));
-    expect(await available()).toEqual(['CO_NEQUI', 'CO_DAVIVIENDA']);
-    expect(await kept()).toMatchObject([
+  it('is the newest list; a removed bank keeps its row and returns when listed again', async () => {
+    await refresh(bankListReply('0', '1507', '1551', '1007'));
+    expect(await readAvailable()).toEqual(['CO_NEQUI', 'CO_DAVIPLATA', 'CO_BANCOLOMBIA']);
+    await refresh(bankListReply('1507', '1051'));
+    expect(await readAvailable()).toEqual(['CO_NEQUI', 'CO_DAVIVIENDA']);
+    expect(await readStoredBanks()).toMatchObject([
       { network_code: '1007' },
       { network_code: '1051' },
       { network_code: '1507' },
       { network_code: '1551' },
     ]);
-    await refresh(offered('1507', '1551'));
-    expect(await available()).toEqual(['CO_NEQUI', 'CO_DAVIPLATA']);
+    await refresh(bankListReply('1507', '1551'));
+    expect(await readAvailable()).toEqual(['CO_NEQUI', 'CO_DAVIPLATA']);
   });
 
   it.each<[string, PeerReply]>([
     ['an empty list', json({ banks: [] })],
-    ['nothing but the line that invites to choose', json({ banks: [{ code: '0', name: 'Elija su banco' }] })],
-    ['something that is no list', json({ banks: 'all of them' })],
+    ['only the placeholder entry', json({ banks: [{ code: '0', name: 'Elija su banco' }] })],
+    ['something that is not a list', json({ banks: 'all of them' })],
     ['a bank without its code', json({ banks: [{ code: '1507', name: 'NEQUI' }, { name: 'BANCOLOMBIA' }] })],
     ['something that is not JSON', { text: '<html>mantenimiento</html>' }],
-    ['half of a list', { text: '{"banks":[{"code":"1507","na' }],
+    ['a truncated list', { text: '{"banks":[{"code":"1507","na' }],
     ['an error', json({ code: 'FAIL_ACCESSDENIED' }, 401)],
     ['an outage', json({}, 503)],
-  ])('does not change by %s', async (_what, answer) => {
-    await refresh(offered('1507', '1551'));
-    const before = await kept();
+  ])('does not change with %s', async (_what, answer) => {
+    await refresh(bankListReply('1507', '1551'));
+    const before = await readStoredBanks();
     await expect(refresh(answer)).rejects.toThrow('PSE gave no bank list');
-    expect(await kept()).toEqual(before);
-    expect(await available()).toEqual(['CO_NEQUI', 'CO_DAVIPLATA']);
+    expect(await readStoredBanks()).toEqual(before);
+    expect(await readAvailable()).toEqual(['CO_NEQUI', 'CO_DAVIPLATA']);
   });
 
-  it('does not change by an older list that comes late', async () => {
-    await refresh(offered('1507', '1551'));
+  it('does not change with an older list that arrives late', async () => {
+    await refresh(bankListReply('1507', '1551'));
     await database.query("update caudal.pse_banks set seen_at = seen_at + interval '1 minute'");
-    await refresh(offered('1507', '1551', '1007'));
-    expect(await available()).toEqual(['CO_NEQUI', 'CO_DAVIPLATA']);
+    await refresh(bankListReply('1507', '1551', '1007'));
+    expect(await readAvailable()).toEqual(['CO_NEQUI', 'CO_DAVIPLATA']);
   });
 
-  it('is read once for half a minute, and shown as it was when the database does not answer', async () => {
-    await refresh(offered('1507'));
+  it('is cached for half a minute, and the cache is used when the database does not answer', async () => {
+    await refresh(bankListReply('1507'));
     let reads = 0;
-    let away = false;
+    let unreachable = false;
     let passedMs = 0;
     const list = new BankList(
       {
@@ -176,41 +176,41 @@ describe('what PSE offers', () => {
         read: {
           read: (id, work) => {
             reads += 1;
-            return away ? Promise.reject(new Error('away')) : caudal.deps.read.read(id, work);
+            return unreachable ? Promise.reject(new Error('away')) : caudal.deps.read.read(id, work);
           },
         },
       },
       () => passedMs,
     );
-    const shown = async () => {
+    const readShown = async () => {
       const isOffered = await list.offered(principal);
       return BANKS.filter(({ networkCode }) => isOffered(networkCode)).map(({ code }) => code);
     };
-    expect(await Promise.all([shown(), shown()])).toEqual([['CO_NEQUI'], ['CO_NEQUI']]);
-    await refresh(offered('1551'));
+    expect(await Promise.all([readShown(), readShown()])).toEqual([['CO_NEQUI'], ['CO_NEQUI']]);
+    await refresh(bankListReply('1551'));
     passedMs = 29_000;
-    expect(await shown()).toEqual(['CO_NEQUI']);
+    expect(await readShown()).toEqual(['CO_NEQUI']);
     expect(reads).toBe(1);
-    away = true;
+    unreachable = true;
     passedMs = 31_000;
-    expect(await shown()).toEqual(['CO_NEQUI']);
-    away = false;
-    expect(await shown()).toEqual(['CO_DAVIPLATA']);
+    expect(await readShown()).toEqual(['CO_NEQUI']);
+    unreachable = false;
+    expect(await readShown()).toEqual(['CO_DAVIPLATA']);
   });
 });
 
 describe('a bank that PSE does not offer today', () => {
-  it('is shown as not available, and a payin for it is taken all the same: PSE decides', async () => {
+  it('is listed as not available, and a payin for it is accepted: PSE decides', async () => {
     await stack.command('schedules', 'run', 'bank-list');
     await stack.database.query(
       "update caudal.pse_banks set seen_at = seen_at - interval '1 day' where network_code = '1007'",
     );
-    // The list is the process's own for half a minute: one that has not read it yet.
+    // The list is cached for half a minute: use a process that has not read it.
     const fresh = await startServer('api', { ...stack.settings, CAUDAL_PORT: '0' });
     try {
       const api = stack.api.at(`http://127.0.0.1:${String(fresh.ready['port'])}`);
       const list = (await api.get<Banks>('/pse/banks')).body.data;
-      expect(list.filter((bank) => !bank.available).map(({ code }) => code)).toEqual(['CO_BANCOLOMBIA']);
+      expect(list.filter((bank) => !bank.readAvailable).map(({ code }) => code)).toEqual(['CO_BANCOLOMBIA']);
       const payin = await createPayin(
         api,
         psePayin({ pse: { bank: 'CO_BANCOLOMBIA', personType: 'INDIVIDUAL' } }),

@@ -11,12 +11,12 @@ const PROGRAM = '/usr/sbin/pgbouncer';
 export const HAS_PGBOUNCER = existsSync(PROGRAM);
 
 export interface Pgbouncer {
-  /** The same login by way of the pooler. */
+  /** The same URL through the pooler. */
   through(direct: string): string;
   stop(): Promise<void>;
 }
 
-/** A real pgbouncer in front of the server of these addresses, which it may log in by. */
+/** Starts a real pgbouncer in front of the server of these URLs, with their logins. */
 export async function startPgbouncer(
   urls: readonly string[],
   settings: Readonly<Record<string, string>>,
@@ -50,17 +50,17 @@ export async function startPgbouncer(
     url.port = String(port);
     return url.href;
   };
-  await until('pgbouncer answers', () => answers(through(urls[0] ?? '')));
+  await until('pgbouncer answers', () => canConnect(through(urls[0] ?? '')));
   return {
     through,
     stop: async () => {
-      await ended(child);
+      await kill(child);
       rmSync(folder, { recursive: true, force: true });
     },
   };
 }
 
-async function answers(url: string): Promise<boolean> {
+async function canConnect(url: string): Promise<boolean> {
   const client = new Client({ connectionString: url });
   try {
     await client.connect();
@@ -70,7 +70,7 @@ async function answers(url: string): Promise<boolean> {
   }
 }
 
-function ended(child: ChildProcess): Promise<void> {
+function kill(child: ChildProcess): Promise<void> {
   return new Promise((resolve) => {
     child.once('exit', () => resolve());
     child.kill('SIGKILL');

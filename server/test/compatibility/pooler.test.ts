@@ -19,9 +19,9 @@ afterEach(async () => {
 });
 afterAll(() => database?.drop());
 
-const REFUSAL = 'a connection pooler such as pgbouncer answers instead of PostgreSQL';
+const REJECTION = 'a connection pooler such as pgbouncer answers instead of PostgreSQL';
 
-// CI installs pgbouncer for the compatibility set; a developer's machine may be without it.
+// CI installs pgbouncer for the compatibility tests; a developer machine may not have it.
 describe.skipIf(!HAS_PGBOUNCER)('pgbouncer in front of PostgreSQL', () => {
   it.each([
     ['with its defaults', {}],
@@ -30,20 +30,20 @@ describe.skipIf(!HAS_PGBOUNCER)('pgbouncer in front of PostgreSQL', () => {
       { pool_mode: 'transaction', ignore_startup_parameters: 'options' },
     ],
     ['in session mode that ignores options', { pool_mode: 'session', ignore_startup_parameters: 'options' }],
-  ])('%s is refused with its name by migrate, a starting process and doctor', async (_, mode) => {
+  ])('%s is rejected by name by migrate, a starting process and doctor', async (_, mode) => {
     const direct = settingsFor(database.ownerUrl);
     const { readUrl, batchUrl, systemUrl } = readConfig('operator', direct).database;
     pooler = await startPgbouncer([database.ownerUrl, readUrl, batchUrl, systemUrl], mode);
     const settings = { ...direct, DATABASE_URL: pooler.through(database.ownerUrl) };
-    const ends = await Promise.all(
+    const results = await Promise.all(
       ['migrate', 'api', 'worker'].map((role) => runToEnd([role], settings, undefined, 40_000)),
     );
-    for (const { code, stderr } of ends) {
-      expect(stderr).toContain(REFUSAL);
+    for (const { code, stderr } of results) {
+      expect(stderr).toContain(REJECTION);
       expect(code).toBe(1);
     }
     const doctor = await runOperatorCommand(settings, 'doctor');
     expect(doctor.code).toBe(1);
-    expect(doctor.stdout).toContain(REFUSAL);
+    expect(doctor.stdout).toContain(REJECTION);
   });
 });

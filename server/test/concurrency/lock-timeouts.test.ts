@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import type { Answer } from '../harness/api-client.ts';
+import type { ApiResponse } from '../harness/api-client.ts';
 import { brebPayin } from '../harness/payin-requests.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
@@ -16,22 +16,25 @@ afterEach(async () => {
 });
 afterAll(() => stack?.stop());
 
-async function session(): Promise<Client> {
+async function openSession(): Promise<Client> {
   const client = new Client({ connectionString: stack.database.url });
-  // Ending it while its statement waits is how these tests end.
+  // These tests end sessions while their statements wait.
   client.on('error', () => undefined);
   await client.connect();
   sessions.push(client);
   return client;
 }
 
-/** As a migration behind a long report: a reader holds the table, and who wants it whole stands in front of everyone else. */
-async function queueForWholeTable(table: string): Promise<void> {
-  const reader = await session();
+/**
+ * As a migration behind a long report: a reader holds the table, and a waiting exclusive lock blocks everyone
+ * else.
+ */
+async function waitForTableLock(table: string): Promise<void> {
+  const reader = await openSession();
   await reader.query(`begin; select 1 from caudal.${table} limit 1`);
-  const migration = await session();
+  const migration = await openSession();
   migration.query(`begin; lock table caudal.${table} in access exclusive mode`).catch(() => undefined);
-  await until('the table is being waited for', async () => {
+  await until('a session waits for the exclusive lock', async () => {
     const [row] = await stack.database.query<{ waiting: boolean }>(
       "select exists (select from pg_locks where mode = 'AccessExclusiveLock' and not granted) as waiting",
     );
@@ -39,14 +42,14 @@ async function queueForWholeTable(table: string): Promise<void> {
   });
 }
 
-function create(): Promise<Answer> {
+function create(): Promise<ApiResponse> {
   return stack.api.post('/payins', brebPayin(), { 'idempotency-key': randomUUID() });
 }
 
 it.each(['payins', 'idempotency_keys'])(
-  'answers 503 with Retry-After to every creation while the table %s cannot be locked, and creates afterwards',
+  'returns 503 with Retry-After to every creation while the table %s cannot be locked, and creates afterwards',
   async (table) => {
-    await queueForWholeTable(table);
+    await waitForTableLock(table);
     const answers = await Promise.all(Array.from({ length: 8 }, create));
     expect(answers.map(({ status, body }) => `${status} ${String(body['code'])}`)).toEqual(
       answers.map(() => '503 service_unavailable'),
@@ -57,11 +60,11 @@ it.each(['payins', 'idempotency_keys'])(
   },
 );
 
-it('answers 409 idempotency_in_flight to every repeat while another transaction holds that very key', async () => {
+it('returns 409 idempotency_in_flight to every retry while another transaction holds that key', async () => {
   const body = brebPayin();
   const headers = { 'idempotency-key': randomUUID() };
   const first = await stack.api.post('/payins', body, headers);
-  const holder = await session();
+  const holder = await openSession();
   await holder.query('begin');
   await holder.query('select 1 from caudal.idempotency_keys where resource_id = $1 for update', [
     first.body['id'],

@@ -32,24 +32,24 @@ const PRODUCTION: Settings = {
 
 const DURATION = 'CAUDAL_DATABASE_DEADLINE_MS';
 
-/** The faults the configuration has; none when it is read. */
-function faultsOf(settings: Settings, role: Role = 'api'): readonly string[] {
+/** Configuration errors; empty when the configuration is valid. */
+function configErrors(settings: Settings, role: Role = 'api'): readonly string[] {
   try {
     readConfig(role, settings);
     return [];
   } catch (error) {
-    if (error instanceof ConfigError) return error.faults;
+    if (error instanceof ConfigError) return error.problems;
     throw error;
   }
 }
 
-function omitting(settings: Settings, ...names: readonly string[]): Settings {
+function omit(settings: Settings, ...names: readonly string[]): Settings {
   return names.reduce((rest, name) => without(rest, name) as Settings, settings);
 }
 
-describe('a configuration', () => {
-  it('without fault is read, with the defaults it leaves out', () => {
-    const config = readConfig('api', omitting(DEVELOPMENT, 'CAUDAL_PORT', 'CAUDAL_OPS_PORT', 'CAUDAL_CELL'));
+describe('readConfig', () => {
+  it('applies the defaults of omitted settings', () => {
+    const config = readConfig('api', omit(DEVELOPMENT, 'CAUDAL_PORT', 'CAUDAL_OPS_PORT', 'CAUDAL_CELL'));
     expect(config).toMatchObject({
       environment: 'development',
       cell: 0,
@@ -57,12 +57,12 @@ describe('a configuration', () => {
       ops: { host: '127.0.0.1', port: 9090 },
       logLevel: 'info',
     });
-    expect(faultsOf(PRODUCTION)).toEqual([]);
+    expect(configErrors(PRODUCTION)).toEqual([]);
   });
 
-  it('reports every fault at once, each by the name of its setting', () => {
-    const faults = faultsOf({
-      ...omitting(DEVELOPMENT, 'CAUDAL_ENV', 'BREB_CLIENT_ID', 'DATABASE_URL'),
+  it('reports all errors together, each by its setting name', () => {
+    const errors = configErrors({
+      ...omit(DEVELOPMENT, 'CAUDAL_ENV', 'BREB_CLIENT_ID', 'DATABASE_URL'),
       CAUDAL_CELL: '1024',
       CAUDAL_PORT: 'eighty',
       CAUDAL_BASE_URL: 'ftp://api.example.com',
@@ -72,7 +72,7 @@ describe('a configuration', () => {
       BREB_KEY_PREFIX: 'lower',
       CAUDAL_POTR: '8080',
     });
-    const named = faults.map((fault) => /^[A-Z_]+/.exec(fault)?.[0] ?? fault).sort();
+    const named = errors.map((error) => /^[A-Z_]+/.exec(error)?.[0] ?? error).sort();
     expect(named).toEqual(
       [
         'BREB_CLIENT_ID',
@@ -92,28 +92,28 @@ describe('a configuration', () => {
     );
   });
 
-  it('says of a missing setting that it is not set, and never shows the value of a secret', () => {
-    const faults = faultsOf({ ...omitting(DEVELOPMENT, 'PSE_URL'), CAUDAL_MASTER_KEY: 'much-too-short' });
-    expect(faults).toContain('PSE_URL is not set');
-    expect(faults.join('\n')).toContain('CAUDAL_MASTER_KEY: at least 32 characters');
-    expect(faults.join('\n')).not.toContain('much-too-short');
+  it('reports a missing setting as not set and never prints a secret', () => {
+    const errors = configErrors({ ...omit(DEVELOPMENT, 'PSE_URL'), CAUDAL_MASTER_KEY: 'much-too-short' });
+    expect(errors).toContain('PSE_URL is not set');
+    expect(errors.join('\n')).toContain('CAUDAL_MASTER_KEY: at least 32 characters');
+    expect(errors.join('\n')).not.toContain('much-too-short');
   });
 
-  it('takes an empty variable for one that is not set', () => {
-    expect(faultsOf({ ...DEVELOPMENT, PSE_SECRET: '' })).toEqual(['PSE_SECRET is not set']);
+  it('treats an empty variable as not set', () => {
+    expect(configErrors({ ...DEVELOPMENT, PSE_SECRET: '' })).toEqual(['PSE_SECRET is not set']);
     expect(readConfig('api', { ...DEVELOPMENT, CAUDAL_PORT: '' }).http.port).toBe(8080);
   });
 
   it.each(['CAUDAL_POTR', 'CAUDAL_', 'BREB_KEYPREFIX', 'PSE_URI', 'CAUDAL_DATABASE_DEADLINE'])(
-    'with the unknown setting %s is refused',
+    'rejects the unknown setting %s',
     (name) => {
-      expect(faultsOf({ ...DEVELOPMENT, [name]: '1' })).toEqual([`${name} is not a setting`]);
+      expect(configErrors({ ...DEVELOPMENT, [name]: '1' })).toEqual([`${name} is not a setting`]);
     },
   );
 
-  it('does not mind what the environment holds for other programs', () => {
+  it('ignores variables of other programs', () => {
     expect(
-      faultsOf({ ...DEVELOPMENT, PATH: '/bin', PGHOST: 'db', MY_CAUDAL_PORT: '1', PSEUDO: '1' }),
+      configErrors({ ...DEVELOPMENT, PATH: '/bin', PGHOST: 'db', MY_CAUDAL_PORT: '1', PSEUDO: '1' }),
     ).toEqual([]);
   });
 
@@ -129,13 +129,13 @@ describe('a configuration', () => {
     [DURATION, '60001'],
     ['DATABASE_URL', 'mysql://owner@127.0.0.1/caudal'],
     ['CAUDAL_ENV', 'prod'],
-  ])('with %s set to "%s" is refused', (name, value) => {
-    const faults = faultsOf({ ...DEVELOPMENT, [name]: value });
-    expect(faults).toHaveLength(1);
-    expect(faults[0]).toContain(`${name}: `);
+  ])('rejects %s set to "%s"', (name, value) => {
+    const errors = configErrors({ ...DEVELOPMENT, [name]: value });
+    expect(errors).toHaveLength(1);
+    expect(errors[0]).toContain(`${name}: `);
   });
 
-  it('loses the slashes at the end of its addresses, for paths are put behind them', () => {
+  it('removes trailing slashes from URLs, because paths are appended to them', () => {
     const { baseUrl, checkoutUrl } = readConfig('api', {
       ...DEVELOPMENT,
       CAUDAL_BASE_URL: 'https://api.example.com//',
@@ -145,14 +145,14 @@ describe('a configuration', () => {
   });
 });
 
-describe('the configuration of production', () => {
-  it('wants the NIT under which money is sent: the one of the simulator is nobody’s', () => {
-    expect(faultsOf(omitting(PRODUCTION, 'BREB_PAYER_DOCUMENT'))).toEqual([
-      'BREB_PAYER_DOCUMENT is not set: production pays under a NIT of its own',
+describe('a production configuration', () => {
+  it("requires BREB_PAYER_DOCUMENT, because the simulator's NIT belongs to no company", () => {
+    expect(configErrors(omit(PRODUCTION, 'BREB_PAYER_DOCUMENT'))).toEqual([
+      'BREB_PAYER_DOCUMENT is not set: production requires the NIT of the operator',
     ]);
   });
 
-  it('refuses every development secret, by name', () => {
+  it('rejects every development secret by name', () => {
     const secrets = [
       'CAUDAL_MASTER_KEY',
       'CAUDAL_MASTER_KEY_PREVIOUS',
@@ -169,91 +169,91 @@ describe('the configuration of production', () => {
     const copied = Object.fromEntries(
       secrets.map((name) => [name, `dev-${name.toLowerCase()}-of-a-single-machine-only`]),
     );
-    expect(faultsOf({ ...PRODUCTION, ...copied })).toEqual(
-      secrets.map((name) => `${name} is a development secret: production refuses it`),
+    expect(configErrors({ ...PRODUCTION, ...copied })).toEqual(
+      secrets.map((name) => `${name} is a development secret: not allowed in production`),
     );
-    expect(faultsOf({ ...DEVELOPMENT, ...copied })).toEqual([]);
+    expect(configErrors({ ...DEVELOPMENT, ...copied })).toEqual([]);
   });
 
-  it('refuses to be ended by a failpoint', () => {
+  it('rejects a failpoint', () => {
     const failpoint = { CAUDAL_FAILPOINT: 'apply notices: after commit' };
-    expect(faultsOf({ ...PRODUCTION, ...failpoint })).toEqual([
-      'CAUDAL_FAILPOINT is for tests: production refuses it',
+    expect(configErrors({ ...PRODUCTION, ...failpoint })).toEqual([
+      'CAUDAL_FAILPOINT is for tests: not allowed in production',
     ]);
-    expect(faultsOf({ ...DEVELOPMENT, ...failpoint })).toEqual([]);
+    expect(configErrors({ ...DEVELOPMENT, ...failpoint })).toEqual([]);
   });
 
-  it('refuses to send webhooks to this machine', () => {
+  it('rejects loopback webhooks', () => {
     const loopback = { CAUDAL_WEBHOOKS_ALLOW_LOOPBACK: 'yes' };
-    expect(faultsOf({ ...PRODUCTION, ...loopback })).toEqual([
-      'CAUDAL_WEBHOOKS_ALLOW_LOOPBACK is for development: production refuses it',
+    expect(configErrors({ ...PRODUCTION, ...loopback })).toEqual([
+      'CAUDAL_WEBHOOKS_ALLOW_LOOPBACK is for development: not allowed in production',
     ]);
-    expect(faultsOf({ ...DEVELOPMENT, ...loopback })).toEqual([]);
+    expect(configErrors({ ...DEVELOPMENT, ...loopback })).toEqual([]);
   });
 
-  it('refuses a plain http address, in every setting that holds one', () => {
+  it('rejects plain http in every URL setting', () => {
     const names = ['CAUDAL_BASE_URL', 'CAUDAL_CHECKOUT_URL', 'BREB_URL', 'PSE_URL'];
     const plain = Object.fromEntries(names.map((name) => [name, 'http://x.example.com']));
-    expect(faultsOf({ ...PRODUCTION, ...plain })).toEqual(
+    expect(configErrors({ ...PRODUCTION, ...plain })).toEqual(
       names.map((name) => `${name} must be https in production`),
     );
   });
 
-  it('refuses a plain http address however its scheme is written', () => {
-    const written = ['HTTP://x.example.com', 'Http://x.example.com', ' http://x.example.com'];
-    expect(written.map((address) => faultsOf({ ...PRODUCTION, PSE_URL: address }))).toEqual(
-      written.map(() => ['PSE_URL must be https in production']),
+  it('rejects plain http however the scheme is written', () => {
+    const spellings = ['HTTP://x.example.com', 'Http://x.example.com', ' http://x.example.com'];
+    expect(spellings.map((address) => configErrors({ ...PRODUCTION, PSE_URL: address }))).toEqual(
+      spellings.map(() => ['PSE_URL must be https in production']),
     );
   });
 
-  it('refuses two secrets that are equal', () => {
-    const faults = faultsOf({ ...PRODUCTION, CAUDAL_TOKEN_KEY: PRODUCTION['CAUDAL_KEY_PEPPER'] ?? '' });
-    expect(faults).toHaveLength(1);
-    expect(faults[0]).toContain('CAUDAL_KEY_PEPPER and CAUDAL_TOKEN_KEY are equal');
+  it('rejects two equal secrets', () => {
+    const errors = configErrors({ ...PRODUCTION, CAUDAL_TOKEN_KEY: PRODUCTION['CAUDAL_KEY_PEPPER'] ?? '' });
+    expect(errors).toHaveLength(1);
+    expect(errors[0]).toContain('CAUDAL_KEY_PEPPER and CAUDAL_TOKEN_KEY are equal');
   });
 
-  it('refuses a "previous" secret that is the present one, for then nothing was rotated', () => {
+  it('rejects a "previous" secret equal to the current one', () => {
     const pepper = PRODUCTION['CAUDAL_KEY_PEPPER'] ?? '';
-    expect(faultsOf({ ...PRODUCTION, CAUDAL_KEY_PEPPER_PREVIOUS: pepper })).toHaveLength(1);
+    expect(configErrors({ ...PRODUCTION, CAUDAL_KEY_PEPPER_PREVIOUS: pepper })).toHaveLength(1);
   });
 
-  it('refuses a secret of few different characters, however long', () => {
-    expect(faultsOf({ ...PRODUCTION, CAUDAL_TOKEN_KEY: 'abcabcabc'.repeat(10) })).toEqual([
+  it('rejects a long secret with few different characters', () => {
+    expect(configErrors({ ...PRODUCTION, CAUDAL_TOKEN_KEY: 'abcabcabc'.repeat(10) })).toEqual([
       'CAUDAL_TOKEN_KEY is too simple to be a secret',
     ]);
-    expect(faultsOf({ ...PRODUCTION, PSE_SECRET: 'password'.slice(0, 7) })).toEqual([
+    expect(configErrors({ ...PRODUCTION, PSE_SECRET: 'password'.slice(0, 7) })).toEqual([
       'PSE_SECRET is too simple to be a secret',
     ]);
   });
 
-  it('reports its own faults together with the ordinary ones', () => {
-    const faults = faultsOf({
-      ...omitting(PRODUCTION, 'PSE_ENTITY'),
+  it('reports production errors together with the ordinary ones', () => {
+    const errors = configErrors({
+      ...omit(PRODUCTION, 'PSE_ENTITY'),
       PSE_URL: 'http://pse.example.com',
       CAUDAL_MASTER_KEY: 'dev-short',
       CAUDAL_FOO: '1',
     });
-    expect(faults).toEqual(
+    expect(errors).toEqual(
       expect.arrayContaining([
         'PSE_ENTITY is not set',
         'CAUDAL_MASTER_KEY: at least 32 characters',
-        'CAUDAL_MASTER_KEY is a development secret: production refuses it',
+        'CAUDAL_MASTER_KEY is a development secret: not allowed in production',
         'PSE_URL must be https in production',
         'CAUDAL_FOO is not a setting',
       ]),
     );
-    expect(faults).toHaveLength(5);
+    expect(errors).toHaveLength(5);
   });
 });
 
-describe('the addresses of the database', () => {
-  const GIVEN = {
+describe('database URLs', () => {
+  const EXPLICIT = {
     DATABASE_READ_URL: 'postgres://caudal_read:r@10.0.0.1/caudal',
     DATABASE_BATCH_URL: 'postgres://caudal_batch:b@10.0.0.2/caudal',
     DATABASE_SYSTEM_URL: 'postgresql://caudal_system:s@10.0.0.3/caudal',
   };
 
-  it('are derived from the one that is given: another user and password each, the same database', () => {
+  it('are derived from DATABASE_URL with a user and password per role', () => {
     const { database } = readConfig('api', DEVELOPMENT);
     const urls = [database.readUrl, database.batchUrl, database.systemUrl].map((url) => new URL(url));
     expect(urls.map((url) => url.username)).toEqual(['caudal_read', 'caudal_batch', 'caudal_system']);
@@ -264,7 +264,7 @@ describe('the addresses of the database', () => {
     }
   });
 
-  it('are derived alike by every process and differently from another master key', () => {
+  it('are derived equally by every process and differently for another master key', () => {
     const { database } = readConfig('api', DEVELOPMENT);
     expect(readConfig('migrate', DEVELOPMENT).database.readUrl).toBe(database.readUrl);
     const other = readConfig('api', {
@@ -274,84 +274,84 @@ describe('the addresses of the database', () => {
     expect(other.database.readUrl).not.toBe(database.readUrl);
   });
 
-  it('keep the options behind the address', () => {
+  it('keep the query parameters', () => {
     const url = 'postgres://owner:pw@db.example.com/caudal?sslmode=verify-full';
     const { database } = readConfig('api', { ...DEVELOPMENT, DATABASE_URL: url });
     expect(database.readUrl).toMatch(/@db\.example\.com\/caudal\?sslmode=verify-full$/);
   });
 
-  it('are those that are given, without the owner of the schema when nothing migrates', () => {
-    const { database } = readConfig('api', { ...omitting(DEVELOPMENT, 'DATABASE_URL'), ...GIVEN });
+  it('are taken from the settings, without an owner URL when nothing migrates', () => {
+    const { database } = readConfig('api', { ...omit(DEVELOPMENT, 'DATABASE_URL'), ...EXPLICIT });
     expect(database).toMatchObject({
       ownerUrl: null,
-      readUrl: GIVEN.DATABASE_READ_URL,
-      batchUrl: GIVEN.DATABASE_BATCH_URL,
-      systemUrl: GIVEN.DATABASE_SYSTEM_URL,
+      readUrl: EXPLICIT.DATABASE_READ_URL,
+      batchUrl: EXPLICIT.DATABASE_BATCH_URL,
+      systemUrl: EXPLICIT.DATABASE_SYSTEM_URL,
     });
   });
 
-  it('win over the derived ones one by one', () => {
-    const { database } = readConfig('api', { ...DEVELOPMENT, DATABASE_READ_URL: GIVEN.DATABASE_READ_URL });
-    expect(database.readUrl).toBe(GIVEN.DATABASE_READ_URL);
+  it('override the derived ones individually', () => {
+    const { database } = readConfig('api', { ...DEVELOPMENT, DATABASE_READ_URL: EXPLICIT.DATABASE_READ_URL });
+    expect(database.readUrl).toBe(EXPLICIT.DATABASE_READ_URL);
     expect(new URL(database.batchUrl).host).toBe('127.0.0.1:5432');
   });
 
-  it('must be there: one by one named when neither they nor the one are given', () => {
-    expect(faultsOf(omitting({ ...DEVELOPMENT, ...GIVEN }, 'DATABASE_URL', 'DATABASE_BATCH_URL'))).toEqual([
-      'DATABASE_BATCH_URL is not set, nor DATABASE_URL',
-    ]);
+  it('are reported individually when neither they nor DATABASE_URL are set', () => {
+    expect(configErrors(omit({ ...DEVELOPMENT, ...EXPLICIT }, 'DATABASE_URL', 'DATABASE_BATCH_URL'))).toEqual(
+      ['DATABASE_BATCH_URL is not set, nor DATABASE_URL'],
+    );
   });
 
-  it('must hold the one of the owner for "migrate", even when the three are given', () => {
-    const settings = { ...omitting(DEVELOPMENT, 'DATABASE_URL'), ...GIVEN };
-    expect(faultsOf(settings, 'migrate')).toEqual([
+  it('require DATABASE_URL for "migrate", even when the other three are set', () => {
+    const settings = { ...omit(DEVELOPMENT, 'DATABASE_URL'), ...EXPLICIT };
+    expect(configErrors(settings, 'migrate')).toEqual([
       'DATABASE_URL is not set (migrate connects as the owner of the schema)',
     ]);
   });
 });
 
-describe('the process', () => {
-  it('prints every fault and exits with 1, in every role', async () => {
+describe('the server process', () => {
+  it('prints every configuration error and exits with 1, in every role', async () => {
     const settings = {
-      ...omitting(DEVELOPMENT, 'CAUDAL_ENV', 'PSE_URL'),
+      ...omit(DEVELOPMENT, 'CAUDAL_ENV', 'PSE_URL'),
       CAUDAL_PORT: 'eighty',
       BREB_URI: 'http://127.0.0.1:1',
     };
-    const ends = await Promise.all(
+    const results = await Promise.all(
       ['api', 'worker', 'all', 'migrate'].map((role) => runToEnd([role], settings)),
     );
-    for (const { code, stdout, stderr } of ends) {
+    for (const { code, stdout, stderr } of results) {
       expect(code).toBe(1);
       expect(JSON.parse(stdout)).toMatchObject({ level: 'fatal', code: 'configuration_invalid' });
       for (const name of ['CAUDAL_ENV', 'PSE_URL', 'CAUDAL_PORT', 'BREB_URI']) expect(stderr).toContain(name);
       expect(stderr).toContain('4 faults');
-      // In words for an operator: no stack.
+      // Readable for an operator: no stack trace.
       expect(stderr).not.toMatch(/^\s+at /m);
     }
   });
 
-  it('refuses to be a server in production with the settings of npm run dev', async () => {
+  it('does not start in production with the settings of npm run dev', async () => {
     const { code, stderr } = await runToEnd(['api'], { ...DEVELOPMENT, CAUDAL_ENV: 'production' });
     expect(code).toBe(1);
     expect(stderr.match(/is a development secret/g)).toHaveLength(7);
     expect(stderr.match(/must be https/g)).toHaveLength(4);
   });
 
-  it('exits with 2 when a role is given arguments, before it looks at anything else', async () => {
+  it('exits with 2 when a role gets arguments, before it reads the configuration', async () => {
     const { code, stderr } = await runToEnd(['api', 'extra'], {});
     expect(code).toBe(2);
     expect(stderr).toContain('caudal api takes no arguments');
   });
 
-  it('exits with 2 and says where help is when there is no such command', async () => {
+  it('exits with 2 and refers to the help for an unknown command', async () => {
     const { code, stderr } = await runToEnd(['serve'], {});
     expect(code).toBe(2);
     expect(stderr).toMatch(/no command "serve".*caudal help/);
   });
 
-  it('shows its help without any setting', async () => {
-    const ends = await Promise.all([['help'], ['--help'], []].map((args) => runToEnd(args, {})));
-    for (const { code, stdout } of ends) {
+  it('prints its help without any setting', async () => {
+    const results = await Promise.all([['help'], ['--help'], []].map((args) => runToEnd(args, {})));
+    for (const { code, stdout } of results) {
       expect(code).toBe(0);
       expect(stdout).toContain('migrate');
     }

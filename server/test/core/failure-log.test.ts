@@ -5,7 +5,7 @@ import { makeLog } from '../../src/kit/log.ts';
 
 type Entry = Readonly<Record<string, unknown>>;
 
-function recorded(options: ConstructorParameters<typeof FailureLog>[1]) {
+function startRecording(options: ConstructorParameters<typeof FailureLog>[1]) {
   const entries: Entry[] = [];
   const log = makeLog({
     level: 'info',
@@ -15,15 +15,15 @@ function recorded(options: ConstructorParameters<typeof FailureLog>[1]) {
   return { entries, failures: new FailureLog(log, options) };
 }
 
-const lost = () => new ConnectionLost(new Error('connect ECONNREFUSED'));
+const connectionLost = () => new ConnectionLost(new Error('connect ECONNREFUSED'));
 const codes = (entries: readonly Entry[]) => entries.map(({ code }) => code);
 
 describe('failures of background operations', () => {
-  it('by a lost database are one incident, whichever operations fail', () => {
-    const { entries, failures } = recorded({ quietForMs: 0 });
+  it('because of a lost database are one incident, whichever operations fail', () => {
+    const { entries, failures } = startRecording({ quietForMs: 0 });
     for (let round = 0; round < 100; round += 1)
       for (const operation of ['poll due work', 'event_dispatch', 'run schedules'])
-        failures.failed(operation, lost());
+        failures.failed(operation, connectionLost());
     failures.succeeded('poll due work');
     failures.succeeded('event_dispatch');
     expect(codes(entries)).toEqual(['database_connection_lost', 'database_connection_restored']);
@@ -33,9 +33,9 @@ describe('failures of background operations', () => {
     });
   });
 
-  it('are summarized with their number while they last', () => {
-    const { entries, failures } = recorded({ summaryEveryMs: 0 });
-    for (let round = 0; round < 3; round += 1) failures.failed('poll due work', lost());
+  it('are summarized with their count while they last', () => {
+    const { entries, failures } = startRecording({ summaryEveryMs: 0 });
+    for (let round = 0; round < 3; round += 1) failures.failed('poll due work', connectionLost());
     expect(codes(entries)).toEqual([
       'database_connection_lost',
       'database_connection_failing',
@@ -44,17 +44,17 @@ describe('failures of background operations', () => {
     expect(entries.map(({ count }) => count)).toEqual([undefined, 2, 3]);
   });
 
-  it('are not over while one operation succeeds and another still fails', () => {
-    const { entries, failures } = recorded({ quietForMs: 60_000 });
+  it('continue while one operation succeeds and another still fails', () => {
+    const { entries, failures } = startRecording({ quietForMs: 60_000 });
     for (let round = 0; round < 10; round += 1) {
-      failures.failed('receive work signals', lost());
+      failures.failed('receive_work_signals', connectionLost());
       failures.succeeded('poll due work');
     }
     expect(codes(entries)).toEqual(['database_connection_lost']);
   });
 
   it('of another cause are an incident of their operation', () => {
-    const { entries, failures } = recorded({ quietForMs: 0 });
+    const { entries, failures } = startRecording({ quietForMs: 0 });
     failures.failed('event_dispatch', new Error('a bug'));
     failures.failed('event_dispatch', new Error('a bug'));
     failures.failed('link_expiry', new Error('another bug'));

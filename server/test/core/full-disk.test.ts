@@ -3,9 +3,9 @@ import { brebPayin } from '../harness/payin-requests.ts';
 import { mountSmallDisk, type SmallDisk } from '../harness/small-disk.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
-import { examined } from '../operator/examined.ts';
+import { runDoctor } from '../operator/doctor-report.ts';
 
-/** A developer's machine may go without; CI is root, and there the mount fails loudly. */
+/** Optional on a developer machine; CI runs as root, and there a failing mount fails the test. */
 const canMount = process.getuid?.() === 0 || process.env['CI'] !== undefined;
 
 let disk: SmallDisk;
@@ -20,15 +20,15 @@ afterAll(async () => {
   await stack?.stop();
 });
 
-interface Ready {
+interface Readiness {
   readonly status: number;
   readonly codes: string[];
   readonly reasons: string[];
 }
 
-async function readiness(opsUrl: string): Promise<Ready> {
+async function readiness(opsUrl: string): Promise<Readiness> {
   const response = await fetch(`${opsUrl}/readyz`);
-  return { ...((await response.json()) as Omit<Ready, 'status'>), status: response.status };
+  return { ...((await response.json()) as Omit<Readiness, 'status'>), status: response.status };
 }
 
 it.runIf(canMount)(
@@ -37,10 +37,10 @@ it.runIf(canMount)(
     const processes = [...stack.apis, ...stack.workers].map(({ opsUrl }) => opsUrl);
     expect((await Promise.all(processes.map(readiness))).map(({ status }) => status)).toEqual([200, 200]);
     const { settings } = stack;
-    expect((await examined(settings)).of('writes').status).toBe('ok');
+    expect((await runDoctor(settings)).check('writes').status).toBe('ok');
 
     disk.fill();
-    await until('creations are refused', async () => {
+    await until('creations are rejected', async () => {
       const answer = await stack.api.post('/payins', brebPayin());
       return answer.status === 503 && answer.body['code'] === 'service_unavailable';
     });
@@ -52,11 +52,11 @@ it.runIf(canMount)(
       expect(unready.codes).toEqual(['write_failed']);
       expect(unready.reasons.join()).toMatch(/No space left on device.*53100/);
     }
-    const { code, of } = await examined(settings);
+    const { code, check } = await runDoctor(settings);
     expect(code).toBe(1);
-    expect(of('writes')).toMatchObject({
+    expect(check('writes')).toMatchObject({
       status: 'fail',
-      says: expect.stringContaining('53100'),
+      message: expect.stringContaining('53100'),
       todo: expect.stringContaining('free space'),
     });
 
@@ -64,7 +64,7 @@ it.runIf(canMount)(
     for (const opsUrl of processes)
       await until('it is ready again', async () => (await readiness(opsUrl)).status === 200);
     expect((await stack.api.post('/payins', brebPayin())).status).toBe(201);
-    expect((await examined(settings)).of('writes').status).toBe('ok');
+    expect((await runDoctor(settings)).check('writes').status).toBe('ok');
   },
   60_000,
 );

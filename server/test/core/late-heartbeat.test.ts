@@ -7,7 +7,7 @@ import { PostgresProxy } from '../harness/postgres-proxy.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
-/** A revoked key is refused after this long, and a sample of the database's clock is trusted for as long. */
+/** A revoked key is rejected after this time, and a sample of the database clock is trusted for as long. */
 const TRUSTED_FOR_MS = 1000;
 
 let proxy: PostgresProxy;
@@ -39,7 +39,7 @@ async function readiness(): Promise<{ status: number; reasons: string[] }> {
   return { status: response.status, reasons };
 }
 
-/** The process gets no CPU for longer than a sample is trusted; requests and answers wait in its sockets. */
+/** Stops the process for longer than a sample is trusted; requests and answers wait in its sockets. */
 async function whileFrozen(work: () => Promise<void>): Promise<void> {
   process.kill('SIGSTOP');
   try {
@@ -49,7 +49,7 @@ async function whileFrozen(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** Reads one request after the other until the time is over. */
+/** Sends read requests one after the other for this time. */
 async function readFor(ms: number, api: ApiClient): Promise<{ status: number; sentAt: number }[]> {
   const answers: { status: number; sentAt: number }[] = [];
   const end = performance.now() + ms;
@@ -75,7 +75,7 @@ it('answers reads and creations that arrive while the process got no CPU for lon
   ]);
 });
 
-it('stays ready when it got no CPU for longer than a second', async () => {
+it('stays ready after more than a second without CPU', async () => {
   let ready: Promise<{ status: number }> = Promise.resolve({ status: 0 });
   await whileFrozen(async () => {
     ready = readiness();
@@ -91,7 +91,7 @@ it('answers reads while heartbeats are lost for longer than a second', async () 
   expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
 });
 
-it('honors no revoked key a second later although heartbeats are lost meanwhile', async () => {
+it('rejects a revoked key after a second although heartbeats are lost meanwhile', async () => {
   const key = await driver.newKey(stack.organization.organizationId);
   const api = stack.api.as(key.apiKey);
   expect((await api.get('/payins')).status).toBe(200);
@@ -105,7 +105,7 @@ it('honors no revoked key a second later although heartbeats are lost meanwhile'
   expect(late.filter(({ status }) => status !== 401)).toEqual([]);
 });
 
-it('honors no key that was revoked while the process got no CPU', async () => {
+it('rejects a key that was revoked while the process got no CPU', async () => {
   const key = await driver.newKey(stack.organization.organizationId);
   const api = stack.api.as(key.apiKey);
   expect((await api.get('/payins')).status).toBe(200);

@@ -5,22 +5,22 @@ import { keyFromSecret } from '../../src/kit/crypto.ts';
 import { cents } from '../../src/kit/money.ts';
 import { closeEarly } from '../../src/payins/payin-closing.store.ts';
 import {
-  askSoon,
   findPagePayin,
   insertPayer,
   latestAttempt,
+  pollSoon,
   watchedPayins,
 } from '../../src/payins/payin-page.store.ts';
 import { findLinks, insertLinks } from '../../src/payment-links/payment-link.store.ts';
 import { listLinks } from '../../src/payment-links/payment-link-list.store.ts';
 import {
+  closeLinkToAttempts,
   endAttempts,
   expireLinks,
   lockLinks,
-  shutLink,
-  takeLink,
+  reserveLinkForAttempt,
 } from '../../src/payment-links/payment-link-outcome.store.ts';
-import { openPlans, type Plans, readByOrganization, readWhole } from '../harness/plans.ts';
+import { openPlans, organizationScans, type Plans, sequentialScans } from '../harness/plans.ts';
 
 const ID = '019b2c5e-8f3a-7c41-8001-3f9d2b7a6c10';
 const BYTES = Buffer.alloc(16);
@@ -33,7 +33,7 @@ beforeAll(async () => {
 });
 afterAll(() => plans.close());
 
-describe('the plan of each statement about links and pages, made when all tables are empty', () => {
+describe('the plan of each statement about links and pages, with empty tables', () => {
   it.each<[string, (tx: Tx) => Promise<unknown>]>([
     [
       'insert links',
@@ -47,7 +47,7 @@ describe('the plan of each statement about links and pages, made when all tables
             callbackUrl: 'https://a.example/',
             rail: null,
             bank: null,
-            sealedCustomer: null,
+            encryptedCustomer: null,
           },
         ]),
     ],
@@ -55,14 +55,14 @@ describe('the plan of each statement about links and pages, made when all tables
     ['list links', (tx) => listLinks(tx, ID, {}, null, 11)],
     ['list links from a cursor', (tx) => listLinks(tx, ID, { status: 'PENDING' }, POSITION, 11)],
     ['list links by reference', (tx) => listLinks(tx, ID, { reference: 'r' }, null, 11)],
-    ['take a link for an attempt', (tx) => takeLink(tx, LINK, ID)],
+    ['reserve a link for an attempt', (tx) => reserveLinkForAttempt(tx, LINK, ID)],
     ['lock links', (tx) => lockLinks(tx, [LINK])],
     ['end attempts', (tx) => endAttempts(tx, [{ ...LINK, payinId: ID, completes: true }])],
     ['expire links', (tx) => expireLinks(tx, 1000)],
-    ['shut a link', (tx) => shutLink(tx, LINK)],
+    ['close a link', (tx) => closeLinkToAttempts(tx, LINK)],
     ['close a payin early', (tx) => closeEarly(tx, LINK)],
     [
-      'keep an authorization',
+      'insert an authorization',
       (tx) =>
         insertAuthorization(tx, keyFromSecret('a key of a test'), LINK, {
           textId: 'x',
@@ -70,26 +70,26 @@ describe('the plan of each statement about links and pages, made when all tables
           userAgent: 'x',
         }),
     ],
-    ['the payin of a page', (tx) => findPagePayin(tx, ID, ID)],
+    ['the payin of a checkout page', (tx) => findPagePayin(tx, ID, ID)],
     ['the latest attempt of a link', (tx) => latestAttempt(tx, ID, ID)],
-    ['give a payer', (tx) => insertPayer(tx, LINK, BYTES, ID)],
-    ['ask soon', (tx) => askSoon(tx, LINK)],
+    ['attach a payer', (tx) => insertPayer(tx, LINK, BYTES, ID)],
+    ['poll soon', (tx) => pollSoon(tx, LINK)],
     ['watched payins', (tx) => watchedPayins(tx, [LINK])],
-  ])('reads no growing table whole: %s', async (name, use) => {
+  ])('has no sequential scan of a growing table: %s', async (name, use) => {
     const plan = await plans.of(use);
-    expect(readWhole(plan)).toEqual([]);
-    expect(/list/.test(name) ? [] : readByOrganization(plan)).toEqual([]);
+    expect(sequentialScans(plan)).toEqual([]);
+    expect(/list/.test(name) ? [] : organizationScans(plan)).toEqual([]);
   });
 
-  it('finds links to expire among all that wait, by their time', async () => {
+  it('finds links to expire by their time', async () => {
     const scans = (await plans.of((tx) => expireLinks(tx, 1000))).filter((line) =>
       /Scan .*payment_links_\d{6}/.test(line),
     );
     expect(scans.length).toBeGreaterThan(0);
-    expect(scans.some((line) => /shuts_at_idx/.test(line))).toBe(true);
+    expect(scans.some((line) => /closes_at_idx/.test(line))).toBe(true);
   });
 
-  it('finds the latest attempt by the link, not by reading the payins of an organization', async () => {
+  it('finds the latest attempt by its link, not by reading all payins of the organization', async () => {
     const scans = (await plans.of((tx) => latestAttempt(tx, ID, ID))).filter((line) =>
       /Scan .*payins_\d{6}/.test(line),
     );

@@ -13,7 +13,7 @@ let database: EmptyDatabase;
 let settings: Record<string, string>;
 let api: Child;
 beforeAll(async () => {
-  // A deployment of its own: other tests use the roles of the template.
+  // A separate deployment, because other tests use the roles of the template.
   database = await emptyDatabase();
   settings = { ...settingsFor(database.ownerUrl), CAUDAL_DATABASE_ROLE_PREFIX: database.rolePrefix };
   await runServerCommand(['migrate'], settings);
@@ -30,18 +30,18 @@ async function readiness(): Promise<{ status: number; reasons: readonly unknown[
   return { status: answer.status, reasons };
 }
 
-describe('a login that PostgreSQL refuses', () => {
-  it('is the reason that /readyz and doctor give, and that a starting process gives', async () => {
+describe('a login that PostgreSQL rejects', () => {
+  it('is reported by /readyz, by doctor and by a starting process', async () => {
     expect(await readiness()).toEqual({ status: 200, reasons: [] });
     await database.query(`alter role ${database.rolePrefix}_system password 'changed by somebody'`);
     await database.query(
       `select pg_terminate_backend(pid) from pg_stat_activity where usename = '${database.rolePrefix}_system'`,
     );
     const unready = await until('the process is unready', async () => {
-      const found = await readiness();
-      return found.status === 503 && found;
+      const current = await readiness();
+      return current.status === 503 && current;
     });
-    expect(JSON.stringify(unready.reasons)).toContain(`refuses the login of ${database.rolePrefix}_system`);
+    expect(JSON.stringify(unready.reasons)).toContain(`rejects the login of ${database.rolePrefix}_system`);
     const doctor = await runOperatorCommand(settings, 'doctor');
     expect(doctor.code).toBe(1);
     expect(doctor.stdout).toContain(`as ${database.rolePrefix}_system: wrong password`);
@@ -50,13 +50,13 @@ describe('a login that PostgreSQL refuses', () => {
     expect(starting.stderr).toContain('its roles have other passwords');
   });
 
-  it('of another role than the system role keeps a process from starting', async () => {
+  it('of a role other than the system role prevents a start', async () => {
     const { rolePrefix } = database;
     await runServerCommand(['migrate'], settings);
     await database.query(`alter role ${rolePrefix}_read password 'changed by somebody'`);
     const starting = await runToEnd(['api'], settings);
     expect(starting.code).toBe(1);
-    expect(starting.stderr).toContain(`PostgreSQL refuses the login of ${rolePrefix}_read`);
+    expect(starting.stderr).toContain(`PostgreSQL rejects the login of ${rolePrefix}_read`);
     await runServerCommand(['migrate'], settings);
     await until('the process is ready', async () => (await readiness()).status === 200);
   });

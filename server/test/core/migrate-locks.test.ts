@@ -18,7 +18,7 @@ afterAll(async () => {
   await stack?.stop();
 });
 
-/** Holds ACCESS SHARE on the payins, as a report or pg_dump does. */
+/** Holds ACCESS SHARE on payins, as a report or pg_dump does. */
 async function startReader(): Promise<Client> {
   const reader = new Client({ connectionString: stack.database.url });
   await reader.connect();
@@ -29,7 +29,7 @@ async function startReader(): Promise<Client> {
 const READS_FOR_MS = 12_000;
 
 describe('migrate while a long reader holds a table that a migration alters', () => {
-  it('gives up with a clear message when the reader outlasts CAUDAL_MIGRATE_LOCK_WAIT_SECONDS', async () => {
+  it('fails with a clear message when the reader outlasts CAUDAL_MIGRATE_LOCK_WAIT_SECONDS', async () => {
     const reader = await startReader();
     const settings = { ...stack.settings, CAUDAL_MIGRATE_LOCK_WAIT_SECONDS: '2' };
     const { code, stderr } = await runToEnd(['migrate'], settings, newer.main);
@@ -38,7 +38,7 @@ describe('migrate while a long reader holds a table that a migration alters', ()
     expect(stderr).toContain('migration 0900_color.sql was not applied: for 2 s other sessions held a lock');
   });
 
-  it('lets creations pass, retries and ends once the reader is gone', async () => {
+  it('lets creations pass, retries and succeeds once the reader has ended', async () => {
     const reader = await startReader();
     const migrating = runToEnd(['migrate'], stack.settings, newer.main, 60_000);
     let ended = false;

@@ -13,7 +13,7 @@ import { uuidFloor } from '../../src/kit/ids.ts';
 import { makeLog } from '../../src/kit/log.ts';
 import { cloneDatabase, type TestDatabase } from '../harness/database.ts';
 import { type EmptyDatabase, emptyDatabase } from '../harness/empty-database.ts';
-import { type Ended, runToEnd } from '../harness/run-server.ts';
+import { type ExitResult, runToEnd } from '../harness/run-server.ts';
 import { copyServer, type ServerCopy } from '../harness/server-copy.ts';
 
 const MIGRATIONS = readdirSync(fileURLToPath(new URL('../../migrations/', import.meta.url)))
@@ -21,26 +21,26 @@ const MIGRATIONS = readdirSync(fileURLToPath(new URL('../../migrations/', import
   .sort();
 const NEWEST = MIGRATIONS.at(-1) ?? '';
 
-const made: TestDatabase[] = [];
+const databases: TestDatabase[] = [];
 let copy: ServerCopy;
 beforeAll(() => {
   copy = copyServer();
 });
 afterAll(async () => {
   copy.remove();
-  await Promise.all(made.map((database) => database.drop()));
+  await Promise.all(databases.map((database) => database.drop()));
 });
 
-async function empty(): Promise<EmptyDatabase> {
+async function createEmptyDatabase(): Promise<EmptyDatabase> {
   const database = await emptyDatabase();
-  made.push(database);
+  databases.push(database);
   return database;
 }
 
-/** Migrated as development, cell 1: a copy of the template of all tests. */
-async function migrated(): Promise<TestDatabase> {
+/** A clone of the template, migrated as development, cell 1. */
+async function createMigratedDatabase(): Promise<TestDatabase> {
   const database = await cloneDatabase();
-  made.push(database);
+  databases.push(database);
   return database;
 }
 
@@ -59,19 +59,19 @@ function migrate(
   database: TestDatabase,
   changes: Readonly<Record<string, string>> = {},
   main?: string,
-): Promise<Ended> {
+): Promise<ExitResult> {
   return runToEnd(['migrate'], { ...settingsFor(database), ...changes }, main);
 }
 
-async function applied(database: TestDatabase): Promise<string[]> {
+async function readApplied(database: TestDatabase): Promise<string[]> {
   const rows = await database.query<{ name: string }>(
     'select name from caudal_meta.migrations order by name',
   );
   return rows.map((row) => row.name);
 }
 
-/** Everything in the database that a migration could have made. */
-function objects(database: TestDatabase): Promise<object[]> {
+/** All objects that a migration can create. */
+function listObjects(database: TestDatabase): Promise<object[]> {
   return database.query(
     `select n.nspname as schema, c.relname as name, c.relkind as kind, c.oid::int as oid
      from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname like 'caudal%'
@@ -89,7 +89,7 @@ interface Month {
   readonly to: string;
 }
 
-async function months(database: TestDatabase): Promise<Month[]> {
+async function readMonths(database: TestDatabase): Promise<Month[]> {
   const rows = await database.query<{ parent: string; name: string; bound: string }>(
     `select p.relname as parent, c.relname as name, pg_get_expr(c.relpartbound, c.oid) as bound
      from pg_inherits i join pg_class c on c.oid = i.inhrelid join pg_class p on p.oid = i.inhparent
@@ -101,7 +101,7 @@ async function months(database: TestDatabase): Promise<Month[]> {
   });
 }
 
-/** The month of business time and the next ones, cut by UTC, as they must be for every monthly table. */
+/** The partitions every monthly table must have: `count` months from `first`, with UTC bounds. */
 async function expectedMonths(database: TestDatabase, first: Date, count: number): Promise<Month[]> {
   const tables = await database.query<{ name: string }>(
     'select name from caudal.monthly_tables order by name',
@@ -110,48 +110,50 @@ async function expectedMonths(database: TestDatabase, first: Date, count: number
   return tables.flatMap(({ name: parent }) =>
     Array.from({ length: count }, (_, ahead) => {
       const start = new Date(Date.UTC(first.getUTCFullYear(), first.getUTCMonth() + ahead, 1));
-      const end = Date.UTC(start.getUTCFullYear(), start.getUTCMonth() + 1, 1);
+      const result = Date.UTC(start.getUTCFullYear(), start.getUTCMonth() + 1, 1);
       const name = `${parent}_${start.toISOString().slice(0, 7).replace('-', '')}`;
-      return { parent, name, from: uuidFloor(start.getTime()), to: uuidFloor(end) };
+      return { parent, name, from: uuidFloor(start.getTime()), to: uuidFloor(result) };
     }),
   );
 }
 
-async function businessTime(database: TestDatabase): Promise<Date> {
+async function readBusinessTime(database: TestDatabase): Promise<Date> {
   const [row] = await database.query<{ now: Date }>('select caudal.now() as now');
-  if (!row) throw new Error('the database gave no time');
+  if (!row) throw new Error('caudal.now() returned no row');
   return row.now;
 }
 
 describe('migrate', () => {
-  it('brings an empty database to this version, and run again it changes nothing', async () => {
-    const database = await empty();
+  it('migrates an empty database, and a second run changes nothing', async () => {
+    const database = await createEmptyDatabase();
     const first = await migrate(database);
     expect(first).toMatchObject({ code: 0, stderr: '' });
-    expect(await applied(database)).toEqual(MIGRATIONS);
-    const before = await objects(database);
+    expect(await readApplied(database)).toEqual(MIGRATIONS);
+    const before = await listObjects(database);
     expect(before.length).toBeGreaterThan(20);
     const second = await migrate(database);
     expect(second).toMatchObject({ code: 0, stderr: '' });
-    expect(second.stdout).not.toContain('migration applied');
-    expect(await objects(database)).toEqual(before);
-    expect(await applied(database)).toEqual(MIGRATIONS);
+    expect(second.stdout).not.toContain('migration_applied');
+    expect(await listObjects(database)).toEqual(before);
+    expect(await readApplied(database)).toEqual(MIGRATIONS);
   });
 
-  it('run by three processes at the same time succeeds in all of them and applies everything once', async () => {
-    const database = await empty();
-    const ends = await Promise.all([migrate(database), migrate(database), migrate(database)]);
-    expect(ends.map(({ code, stderr }) => ({ code, stderr }))).toEqual(
-      ends.map(() => ({ code: 0, stderr: '' })),
+  it('succeeds in three concurrent processes and applies each migration once', async () => {
+    const database = await createEmptyDatabase();
+    const results = await Promise.all([migrate(database), migrate(database), migrate(database)]);
+    expect(results.map(({ code, stderr }) => ({ code, stderr }))).toEqual(
+      results.map(() => ({ code: 0, stderr: '' })),
     );
-    const lines = ends.flatMap(({ stdout }) => stdout.split('\n'));
-    expect(lines.filter((line) => line.includes('migration applied'))).toHaveLength(MIGRATIONS.length);
-    expect(await applied(database)).toEqual(MIGRATIONS);
-    expect(await months(database)).toEqual(await expectedMonths(database, await businessTime(database), 4));
+    const lines = results.flatMap(({ stdout }) => stdout.split('\n'));
+    expect(lines.filter((line) => line.includes('migration_applied'))).toHaveLength(MIGRATIONS.length);
+    expect(await readApplied(database)).toEqual(MIGRATIONS);
+    expect(await readMonths(database)).toEqual(
+      await expectedMonths(database, await readBusinessTime(database), 4),
+    );
   });
 
-  it('makes the house once, however many processes are at it', async () => {
-    const database = await migrated();
+  it('creates the operator organization once with concurrent processes', async () => {
+    const database = await createMigratedDatabase();
     const config = readConfig('operator', settingsFor(database));
     const log = makeLog({ level: 'silent', base: {} });
     const pool = new RolePool({
@@ -163,13 +165,15 @@ describe('migrate', () => {
     });
     const deps = { system: systemDb(pool), masterKeys: config.masterKeys };
     const failures: unknown[] = [];
-    // The race is narrow, so it is run many times: one round in twenty used to lose.
+    // The race is narrow, so the test repeats it: one round in twenty used to fail.
     for (let round = 0; round < 30; round += 1) {
       await database.query('truncate caudal.organizations cascade');
-      const ends = await Promise.allSettled(
+      const results = await Promise.allSettled(
         Array.from({ length: 16 }, () => ensureOperatorOrganization(deps)),
       );
-      failures.push(...ends.filter((end) => end.status === 'rejected').map((end) => end.reason as unknown));
+      failures.push(
+        ...results.filter((result) => result.status === 'rejected').map((result) => result.reason as unknown),
+      );
     }
     await pool.close();
     expect(failures).toEqual([]);
@@ -177,65 +181,65 @@ describe('migrate', () => {
     expect(await database.query('select from caudal.organization_keys')).toHaveLength(1);
   });
 
-  it('fails loudly when a migration fails, leaves nothing of it, and goes on once it is mended', async () => {
-    const database = await migrated();
-    const before = await objects(database);
+  it('reports a failed migration, rolls it back and continues once it is fixed', async () => {
+    const database = await createMigratedDatabase();
+    const before = await listObjects(database);
     copy.writeMigration('0900_whole.sql', 'create table caudal.whole (id integer);');
     const half =
       "create table caudal.half (id integer);\ninsert into caudal.monthly_tables values ('half');\n";
     const broken = [
       ['select 1 / 0;', 'division by zero'],
-      // It runs to its end, and then cannot be written down as applied.
+      // It runs completely but cannot be recorded as applied.
       ["alter table caudal_meta.migrations add constraint wall check (name < '0901');", 'wall'],
     ] as const;
-    for (const [last, said] of broken) {
+    for (const [last, message] of broken) {
       copy.writeMigration('0901_broken.sql', half + last);
       const failed = await migrate(database, {}, copy.main);
       expect(failed.code).toBe(1);
       expect(failed.stderr).toContain('migration 0901_broken.sql failed: ');
-      expect(failed.stderr).toContain(said);
+      expect(failed.stderr).toContain(message);
       expect(failed.stdout).not.toContain('up to date');
-      expect(await applied(database)).toEqual([...MIGRATIONS, '0900_whole.sql']);
-      const after = await objects(database);
+      expect(await readApplied(database)).toEqual([...MIGRATIONS, '0900_whole.sql']);
+      const after = await listObjects(database);
       expect(after).toEqual(expect.arrayContaining(before));
       expect(after.map((object) => (object as { name: string }).name)).not.toContain('half');
       expect(await database.query("select from caudal.monthly_tables where name = 'half'")).toEqual([]);
     }
     copy.writeMigration('0901_broken.sql', 'create table caudal.half (id integer);');
     expect(await migrate(database, {}, copy.main)).toMatchObject({ code: 0 });
-    expect(await applied(database)).toEqual([...MIGRATIONS, '0900_whole.sql', '0901_broken.sql']);
+    expect(await readApplied(database)).toEqual([...MIGRATIONS, '0900_whole.sql', '0901_broken.sql']);
   });
 
-  it('refuses a migration that was changed after it was applied', async () => {
-    const database = await migrated();
+  it('rejects a migration that was changed after it was applied', async () => {
+    const database = await createMigratedDatabase();
     const changed = copyServer();
     changed.writeMigration(NEWEST, 'select 1;');
-    const end = await migrate(database, {}, changed.main);
+    const result = await migrate(database, {}, changed.main);
     changed.remove();
-    expect(end.code).toBe(1);
-    expect(end.stderr).toContain(`migration ${NEWEST} was changed after it was applied`);
+    expect(result.code).toBe(1);
+    expect(result.stderr).toContain(`migration ${NEWEST} was changed after it was applied`);
   });
 
-  it('refuses a database that is ahead of it, and so does the server', async () => {
-    const database = await migrated();
+  it('rejects a newer database, and so does the server', async () => {
+    const database = await createMigratedDatabase();
     await database.query("insert into caudal_meta.migrations values ('9999_future.sql', 'x')");
-    const [end, server] = await Promise.all([migrate(database), runToEnd(['api'], settingsFor(database))]);
-    expect(end.code).toBe(1);
-    expect(end.stderr).toMatch(/9999_future\.sql.*newer/);
+    const [result, server] = await Promise.all([migrate(database), runToEnd(['api'], settingsFor(database))]);
+    expect(result.code).toBe(1);
+    expect(result.stderr).toMatch(/9999_future\.sql.*newer/);
     expect(server.code).toBe(1);
     expect(server.stderr).toContain('9999_future.sql');
   });
 
-  it('refuses the database of another environment or cell, and so does the server', async () => {
-    const database = await migrated();
-    const strangers = [{ CAUDAL_ENV: 'staging' }, { CAUDAL_CELL: '2' }];
-    const ends = await Promise.all(
-      strangers.flatMap((changes) => [
+  it('rejects the database of another environment or cell, and so does the server', async () => {
+    const database = await createMigratedDatabase();
+    const otherDeployments = [{ CAUDAL_ENV: 'staging' }, { CAUDAL_CELL: '2' }];
+    const results = await Promise.all(
+      otherDeployments.flatMap((changes) => [
         migrate(database, changes),
         runToEnd(['api'], { ...settingsFor(database), ...changes }),
       ]),
     );
-    for (const [index, { code, stderr }] of ends.entries()) {
+    for (const [index, { code, stderr }] of results.entries()) {
       expect(code).toBe(1);
       expect(stderr).toContain('belongs to development, cell 1');
       expect(stderr).toContain(index < 2 ? 'says staging, cell 1' : 'says development, cell 2');
@@ -245,54 +249,56 @@ describe('migrate', () => {
     ]);
   });
 
-  it('has not touched the database it refuses: no migration applied, no password of a role changed', async () => {
-    const database = await migrated();
+  it('does not touch a database it rejects: no migration, no password change', async () => {
+    const database = await createMigratedDatabase();
     const newer = copyServer();
     newer.writeMigration('0900_whole.sql', 'create table caudal.whole (id integer);');
     const changes = {
       CAUDAL_ENV: 'staging',
       CAUDAL_MASTER_KEY: 'dev-another-master-key-of-one-machine',
     };
-    const end = await migrate(database, changes, newer.main);
+    const result = await migrate(database, changes, newer.main);
     newer.remove();
     const { database: roles } = readConfig('operator', settingsFor(database));
     const login = await tryLogin(roles.readUrl, 5000);
-    expect(end.code).toBe(1);
-    expect({ login: login.kind, applied: await applied(database) }).toEqual({
-      login: 'in',
+    expect(result.code).toBe(1);
+    expect({ login: login.kind, applied: await readApplied(database) }).toEqual({
+      login: 'connected',
       applied: MIGRATIONS,
     });
   });
 });
 
-describe('months', () => {
-  it('are there for this month and the next three, for every monthly table, cut by UTC', async () => {
-    const database = await migrated();
-    expect(await months(database)).toEqual(await expectedMonths(database, await businessTime(database), 4));
+describe('monthly partitions', () => {
+  it('exist for this month and the next three, for every monthly table, with UTC bounds', async () => {
+    const database = await createMigratedDatabase();
+    expect(await readMonths(database)).toEqual(
+      await expectedMonths(database, await readBusinessTime(database), 4),
+    );
     expect(await database.query('select caudal.months_ready() as ready')).toEqual([{ ready: true }]);
   });
 
-  it('are cut by UTC without a gap whatever time zone the database is set to', async () => {
-    const database = await empty();
+  it('have UTC bounds without gaps whatever the time zone of the database', async () => {
+    const database = await createEmptyDatabase();
     await database.query(`alter database ${database.name} set timezone = 'America/Bogota'`);
     expect(await migrate(database)).toMatchObject({ code: 0 });
-    const found = await months(database);
-    expect(found).toEqual(await expectedMonths(database, await businessTime(database), 4));
+    const found = await readMonths(database);
+    expect(found).toEqual(await expectedMonths(database, await readBusinessTime(database), 4));
   });
 
-  it('are made further ahead when time is shifted, and those behind stay', async () => {
-    const database = await migrated();
-    const first = await businessTime(database);
+  it('are created further ahead when time is shifted, and older ones stay', async () => {
+    const database = await createMigratedDatabase();
+    const first = await readBusinessTime(database);
     await database.query("select caudal.shift_time(interval '70 days')");
-    const shifted = await businessTime(database);
+    const shifted = await readBusinessTime(database);
     expect(shifted.getTime() - first.getTime()).toBeGreaterThanOrEqual(70 * 86_400_000);
     const ahead =
       (shifted.getUTCFullYear() - first.getUTCFullYear()) * 12 + shifted.getUTCMonth() - first.getUTCMonth();
-    expect(await months(database)).toEqual(await expectedMonths(database, first, ahead + 4));
+    expect(await readMonths(database)).toEqual(await expectedMonths(database, first, ahead + 4));
   });
 
-  it('agree with the ids made by the process about where a month begins', async () => {
-    const database = await migrated();
+  it('have the same bounds as the IDs that processes create', async () => {
+    const database = await createMigratedDatabase();
     const moments = ['2026-01-01T00:00:00Z', '2026-02-28T23:59:59.999Z', '2038-01-19T03:14:08.001Z'];
     const rows = await database.query<{ floor: string }>(
       'select caudal.uuid_floor(at) as floor from unnest($1::timestamptz[]) with ordinality as m(at, n) order by n',
@@ -301,9 +307,9 @@ describe('months', () => {
     expect(rows.map((row) => row.floor)).toEqual(moments.map((moment) => uuidFloor(Date.parse(moment))));
   });
 
-  it('open only through their table: a role that may read it may not read a month of it', async () => {
-    const database = await migrated();
-    const [month] = await months(database);
+  it('are readable only through their parent table', async () => {
+    const database = await createMigratedDatabase();
+    const [month] = await readMonths(database);
     const config = readConfig('operator', settingsFor(database));
     const client = new Client({ connectionString: config.database.readUrl });
     await client.connect();
@@ -314,8 +320,8 @@ describe('months', () => {
 
 describe('time in production', () => {
   it('cannot be shifted, not even by the superuser', async () => {
-    const database = await empty();
-    const end = await migrate(database, {
+    const database = await createEmptyDatabase();
+    const result = await migrate(database, {
       CAUDAL_ENV: 'production',
       BREB_PAYER_DOCUMENT: '900123456',
       CAUDAL_BASE_URL: 'https://api.example.com',
@@ -331,7 +337,7 @@ describe('time in production', () => {
       BREB_NOTICE_SECRET: 'Zx9cvBn8mAs7dfGh6jkLq5weRt4yuIo3',
       PSE_NOTICE_SECRET: 'Po3iuYt2reWq1asDf0ghJk9lzXc8vBn7',
     });
-    expect(end).toMatchObject({ code: 0, stderr: '' });
+    expect(result).toMatchObject({ code: 0, stderr: '' });
     await expect(database.query("select caudal.shift_time(interval '1 hour')")).rejects.toMatchObject({
       constraint: 'production_time_is_never_shifted',
     });
@@ -341,52 +347,52 @@ describe('time in production', () => {
     expect(drift?.seconds).toBeLessThan(0.01);
   });
 
-  it('can be shifted in development, where it belongs', async () => {
-    const database = await migrated();
+  it('can be shifted in development', async () => {
+    const database = await createMigratedDatabase();
     await expect(database.query("select caudal.shift_time(interval '1 hour')")).resolves.toHaveLength(1);
   });
 });
 
-describe('the server', () => {
-  it('refuses to start on a database that is not migrated, in every role', async () => {
-    const database = await empty();
-    const ends = await Promise.all(
+describe('the server start', () => {
+  it('fails on a database that is not migrated, in every role', async () => {
+    const database = await createEmptyDatabase();
+    const results = await Promise.all(
       ['api', 'worker', 'all'].map((role) => runToEnd([role], settingsFor(database))),
     );
-    for (const { code, stderr } of ends) {
+    for (const { code, stderr } of results) {
       expect(code).toBe(1);
-      expect(stderr).toMatch(/database is not migrated.*run the role "migrate" first/);
+      expect(stderr).toMatch(/database is not migrated.*run `caudal migrate` first/);
     }
   });
 
-  it('refuses to start on a database that is behind it', async () => {
-    const database = await migrated();
+  it('fails on an older database', async () => {
+    const database = await createMigratedDatabase();
     const newer = copyServer();
     newer.writeMigration('0900_whole.sql', 'create table caudal.whole (id integer);');
     const { code, stderr } = await runToEnd(['api'], settingsFor(database), newer.main);
     newer.remove();
     expect(code).toBe(1);
-    expect(stderr).toContain('lacks migrations of this version (0900_whole.sql): run the role "migrate"');
+    expect(stderr).toContain('lacks migrations of this version (0900_whole.sql): run `caudal migrate`');
   });
 
-  it('refuses to start where an acknowledged payment could be lost', async () => {
-    const database = await migrated();
+  it('fails where an acknowledged payment could be lost', async () => {
+    const database = await createMigratedDatabase();
     await database.query(`alter database ${database.name} set synchronous_commit = off`);
     const { code, stderr } = await runToEnd(['api'], settingsFor(database));
     expect(code).toBe(1);
     expect(stderr).toContain('synchronous_commit = off');
   });
 
-  it('says in one sentence that the database is away', async () => {
+  it('reports an unreachable database in one sentence', async () => {
     const url = new URL(inject('postgres').adminUrl);
     url.port = '1';
     const settings = {
-      ...settingsFor(await migrated()),
+      ...settingsFor(await createMigratedDatabase()),
       DATABASE_URL: url.href,
       CAUDAL_DATABASE_START_WAIT_MS: '500',
     };
-    const ends = await Promise.all([runToEnd(['api'], settings), runToEnd(['migrate'], settings)]);
-    for (const { code, stderr } of ends) {
+    const results = await Promise.all([runToEnd(['api'], settings), runToEnd(['migrate'], settings)]);
+    for (const { code, stderr } of results) {
       expect(code).toBe(1);
       expect(stderr.trim()).toMatch(/^the database did not answer within 0\.5 s: .*refused/);
       expect(stderr.trim().split('\n')).toHaveLength(1);

@@ -5,11 +5,11 @@ import { brebPayin } from '../harness/payin-requests.ts';
 import { readMetric } from '../harness/read-metric.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
-import { examined } from '../operator/examined.ts';
+import { runDoctor } from '../operator/doctor-report.ts';
 
 const MAX_PENDING_COMMITS = 3;
-/** Creations under way, two lanes, when the limit is reached: they were sent before it was. */
-const SENT_BEFORE = 2;
+/** Creations in flight on two lanes when the limit is reached. */
+const IN_FLIGHT = 2;
 const DEADLINE_MS = 1000;
 
 let database: TestDatabase;
@@ -27,16 +27,16 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  await standby('');
+  await setStandby('');
   await stack?.stop();
 });
 
-async function standby(names: string): Promise<void> {
+async function setStandby(names: string): Promise<void> {
   await database?.query(`alter system set synchronous_standby_names = '${names}'`);
   await database?.query('select pg_reload_conf()');
 }
 
-async function waitingForStandby(): Promise<number> {
+async function countWaitingForStandby(): Promise<number> {
   const [row] = await database.query<{ count: number }>(
     "select count(*)::int as count from pg_stat_activity where wait_event = 'SyncRep'",
   );
@@ -51,26 +51,26 @@ async function readiness(opsUrl: string): Promise<{ status: number; codes: strin
   };
 }
 
-it('bounds the commits that wait for a missing standby, refuses writes early and recovers when it is back', async () => {
+it('limits the commits that wait for a missing standby, rejects writes early and recovers afterwards', async () => {
   const processes = [...stack.apis, ...stack.workers].map(({ opsUrl }) => opsUrl);
   expect((await stack.api.post('/payins', brebPayin())).status).toBe(201);
-  await standby('missing');
+  await setStandby('missing');
 
   const ending = new AbortController();
-  const seen = new Map<string, number>();
+  const responseCounts = new Map<string, number>();
   const load = stack.apis.flatMap(({ url }) =>
     Array.from({ length: 4 }, async () => {
       while (!ending.signal.aborted) {
         const answer = await stack.api.at(url).post('/payins', brebPayin());
         const name = `${answer.status} ${String(answer.body['code'])}`;
-        seen.set(name, (seen.get(name) ?? 0) + 1);
+        responseCounts.set(name, (responseCounts.get(name) ?? 0) + 1);
       }
     }),
   );
   try {
     for (const opsUrl of processes.slice(0, 2)) {
       const unready = await until(
-        'the process refuses writes and says why',
+        'the process rejects writes and reports why',
         async () => {
           const answer = await readiness(opsUrl);
           return answer.codes.includes('commits_pending') && answer;
@@ -80,45 +80,45 @@ it('bounds the commits that wait for a missing standby, refuses writes early and
       expect(unready.status).toBe(503);
       expect(unready.reasons.join()).toContain('synchronous standby');
     }
-    // The worker has little to write; its own test write shows it.
+    // The worker has little to write; its own test write detects it.
     await until('the worker is unready', async () => (await readiness(processes[2] ?? '')).status === 503);
 
-    const most = processes.length * (MAX_PENDING_COMMITS + SENT_BEFORE) + 2;
+    const maxWaiting = processes.length * (MAX_PENDING_COMMITS + IN_FLIGHT) + 2;
     const deadline = performance.now() + 8 * DEADLINE_MS;
     const counts: number[] = [];
     await until(
       'eight deadlines have passed under load',
       async () => {
-        counts.push(await waitingForStandby());
+        counts.push(await countWaitingForStandby());
         return performance.now() > deadline;
       },
       20_000,
     );
-    expect(Math.max(...counts)).toBeLessThanOrEqual(most);
+    expect(Math.max(...counts)).toBeLessThanOrEqual(maxWaiting);
 
-    const refused = await stack.api.post('/payins', brebPayin());
-    expect(refused.status).toBe(503);
-    expect(refused.body['code']).toBe('service_unavailable');
-    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    const rejected = await stack.api.post('/payins', brebPayin());
+    expect(rejected.status).toBe(503);
+    expect(rejected.body['code']).toBe('service_unavailable');
+    expect(Number(rejected.headers.get('retry-after'))).toBeGreaterThan(0);
     expect((await stack.api.get('/payins')).status).toBe(200);
     expect(
       await readMetric({ opsUrl: processes[0] ?? '' }, 'caudal_database_pending_commits'),
     ).toBeGreaterThanOrEqual(MAX_PENDING_COMMITS);
 
-    const doctor = await examined(stack.settings);
-    expect(doctor.of('writes')).toMatchObject({
+    const doctor = await runDoctor(stack.settings);
+    expect(doctor.check('writes')).toMatchObject({
       status: 'fail',
-      says: expect.stringContaining('synchronous standby'),
+      message: expect.stringContaining('synchronous standby'),
     });
-    // It adds no commit of its own to those that wait.
-    expect(await waitingForStandby()).toBeLessThanOrEqual(most);
+    // Doctor adds no pending commit of its own.
+    expect(await countWaitingForStandby()).toBeLessThanOrEqual(maxWaiting);
   } finally {
     ending.abort();
     await Promise.all(load);
   }
-  expect([...seen.keys()].sort()).toEqual(['503 outcome_unknown', '503 service_unavailable']);
+  expect([...responseCounts.keys()].sort()).toEqual(['503 outcome_unknown', '503 service_unavailable']);
 
-  await standby('');
+  await setStandby('');
   for (const opsUrl of processes)
     await until('it is ready again', async () => (await readiness(opsUrl)).status === 200, 15_000);
   expect((await stack.api.post('/payins', brebPayin())).status).toBe(201);

@@ -35,7 +35,7 @@ interface Server extends Child {
   readonly opsUrl: string;
 }
 
-/** One more process on the same database. */
+/** Starts another process on the same database. */
 async function startExtra(role: 'api' | 'worker' | 'all'): Promise<Server> {
   const child = await startServer(role, { ...stack.settings, CAUDAL_PORT: '0' });
   extras.push(child);
@@ -58,19 +58,19 @@ async function readiness(url: string): Promise<{ status: number; codes: string[]
   return { status: response.status, codes, reasons };
 }
 
-async function countOf(text: string, values: readonly unknown[] = []): Promise<number> {
+async function countRows(text: string, values: readonly unknown[] = []): Promise<number> {
   const [row] = await stack.database.query<{ count: string }>(`select count(*) from ${text}`, values);
   return Number(row?.count);
 }
 
-describe('the port of operations', () => {
-  it('says that the process is alive and that it is ready', async () => {
+describe('the operations port', () => {
+  it('reports that the process is alive and ready', async () => {
     const alive = await fetch(`${ops}/livez`);
     expect([alive.status, await alive.json()]).toEqual([200, { status: 'alive' }]);
     expect(await readiness(ops)).toEqual({ status: 200, codes: [], reasons: [] });
   });
 
-  it('is apart from the port of merchants: neither answers for the other', async () => {
+  it("is separate from the merchant port: neither serves the other's paths", async () => {
     expect(new URL(ops).port).not.toBe(new URL(api).port);
     for (const path of ['/livez', '/readyz', '/metrics']) {
       const answer = await stack.api.get(path);
@@ -83,14 +83,14 @@ describe('the port of operations', () => {
       );
   });
 
-  it('says unready, and why, when the next month has no place for payins, but goes on living', async () => {
+  it('reports not ready with the reason when a partition of the next month is missing, but stays alive', async () => {
     const [row] = await stack.database.query<{ name: string }>(
       `select 'payins_' || to_char((date_trunc('month', caudal.now(), 'UTC') at time zone 'UTC') + interval '1 month', 'YYYYMM') as name`,
     );
     await stack.database.query(`drop table caudal.${row?.name}`);
     const unready = await until('the process has noticed', async () => {
-      const found = await readiness(ops);
-      return found.status === 503 && found;
+      const current = await readiness(ops);
+      return current.status === 503 && current;
     });
     expect(unready.codes).toEqual(['next_month_missing']);
     expect(unready.reasons.join()).toContain('next month');
@@ -100,7 +100,7 @@ describe('the port of operations', () => {
     await until('it is ready again', async () => (await readiness(ops)).status === 200);
   });
 
-  it('names the role whose login PostgreSQL refuses, and is ready again when it is let in', async () => {
+  it('names the role whose login PostgreSQL rejects, and recovers', async () => {
     const { name } = stack.database;
     await stack.database.query(`revoke connect on database ${name} from public`);
     try {
@@ -108,29 +108,29 @@ describe('the port of operations', () => {
         "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'caudal_system' and datname = current_database()",
       );
       const unready = await until('the process has noticed', async () => {
-        const found = await readiness(ops);
-        return found.status === 503 && found;
+        const current = await readiness(ops);
+        return current.status === 503 && current;
       });
       expect(unready.codes).toEqual(['login_refused']);
-      expect(unready.reasons.join()).toMatch(/refuses the login of \w+/);
+      expect(unready.reasons.join()).toMatch(/rejects the login of \w+/);
     } finally {
       await stack.database.query(`grant connect on database ${name} to public`);
     }
     await until('it is ready again', async () => (await readiness(ops)).status === 200);
   });
 
-  it('says unready when the database is not heard, merchants get 503, and both pass by themselves', async () => {
+  it('reports not ready without heartbeats, merchants get 503, and both recover', async () => {
     await stack.database.query('revoke execute on function caudal.now() from caudal_system');
     try {
       const unready = await until('the process has noticed', async () => {
-        const found = await readiness(ops);
-        return found.status === 503 && found;
+        const current = await readiness(ops);
+        return current.status === 503 && current;
       });
-      expect(unready.reasons.join()).toContain('has not been heard for a second');
-      const turnedAway = await stack.api.get('/pse/banks');
-      expect(turnedAway.status).toBe(503);
-      expect(turnedAway.body['code']).toBe('service_unavailable');
-      expect(turnedAway.headers.get('retry-after')).toBe('1');
+      expect(unready.reasons.join()).toContain('has not answered heartbeats');
+      const rejected = await stack.api.get('/pse/banks');
+      expect(rejected.status).toBe(503);
+      expect(rejected.body['code']).toBe('service_unavailable');
+      expect(rejected.headers.get('retry-after')).toBe('1');
       expect((await fetch(`${ops}/livez`)).status).toBe(200);
     } finally {
       await stack.database.query('grant execute on function caudal.now() to caudal_system');
@@ -140,8 +140,8 @@ describe('the port of operations', () => {
   });
 });
 
-describe('the metrics', () => {
-  const OF_AN_API = [
+describe('metrics', () => {
+  const API_METRICS = [
     'caudal_http_request_seconds',
     'caudal_payin_batch_size',
     'caudal_payin_batch_seconds',
@@ -171,7 +171,7 @@ describe('the metrics', () => {
     'caudal_webhook_deliveries_in_flight_limit',
   ];
 
-  it('of an API tell what it did, by route and never by resource', async () => {
+  it('of an API count by route and never by resource', async () => {
     const created = await stack.api.post('/payins', brebPayin());
     const id = String(created.body['id']);
     await stack.api.get(`/payins/${id}`);
@@ -179,12 +179,12 @@ describe('the metrics', () => {
     expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
     const text = await response.text();
     const names = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name = '']) => name);
-    expect(names.sort()).toEqual(OF_AN_API.sort());
+    expect(names.sort()).toEqual(API_METRICS.sort());
     expect(text).toMatch(
       /^caudal_http_request_seconds_count\{method="GET",route="\/payins\/:id",status="200"\} [1-9]/m,
     );
     expect(text).toMatch(/^caudal_payin_batch_size_sum [1-9]/m);
-    // A label per payin or per merchant would grow without end, and tell an operator's tool whose it is.
+    // A label per payin or merchant would grow without limit and expose merchants to monitoring tools.
     expect(text).not.toContain(id);
     expect(text).not.toContain(stack.organization.organizationId);
     const labels = new Set([...text.matchAll(/[{,]([a-z]+)="/g)].map(([, name]) => name));
@@ -207,7 +207,7 @@ describe('the metrics', () => {
     ).toEqual([]);
   });
 
-  it('do not grow with the addresses strangers make up', async () => {
+  it('do not grow with unknown paths', async () => {
     const lines = async () => (await (await fetch(`${ops}/metrics`)).text()).split('\n').length;
     await stack.api.get('/made-up/0');
     const before = await lines();
@@ -217,12 +217,12 @@ describe('the metrics', () => {
 });
 
 describe('the role "all"', () => {
-  it('answers merchants and does the work that is due, in one process', async () => {
+  it('serves merchants and processes due work in one process', async () => {
     const all = await startExtra('all');
     expect(await readiness(all.opsUrl)).toEqual({ status: 200, codes: [], reasons: [] });
     const created = await stack.api.at(all.url).post('/payins', brebPayin());
     expect(created.status).toBe(201);
-    // Left by a process that died before it could register the key: only a worker finds that.
+    // As if a process died before it registered the key: only a worker finds it.
     const left = await stack.api.at(all.url).post('/payins', brebPayin());
     await stack.database.query(
       `update caudal.breb_keys set registered_at = null, register_due_at = caudal.now(), leased_until = null,
@@ -232,8 +232,9 @@ describe('the role "all"', () => {
     await until('both keys are registered', async () => {
       const ids = [created.body['id'], left.body['id']];
       return (
-        (await countOf('caudal.breb_keys where payin_id = any($1) and registered_at is not null', [ids])) ===
-        2
+        (await countRows('caudal.breb_keys where payin_id = any($1) and registered_at is not null', [
+          ids,
+        ])) === 2
       );
     });
     const metrics = await (await fetch(`${all.opsUrl}/metrics`)).text();
@@ -243,9 +244,9 @@ describe('the role "all"', () => {
   });
 });
 
-describe('a process that is told to stop', () => {
-  /** How a new connection fares. */
-  function knock(url: string): Promise<string> {
+describe('a process that receives SIGTERM', () => {
+  /** Result of a new connection. */
+  function tryConnect(url: string): Promise<string> {
     return new Promise((resolve) => {
       const socket = connect(Number(new URL(url).port), '127.0.0.1');
       socket.once('connect', () => {
@@ -256,7 +257,7 @@ describe('a process that is told to stop', () => {
     });
   }
 
-  it('answers the fifty requests under way, takes no new ones, and ends well', async () => {
+  it('answers the fifty requests in flight, accepts no new ones and exits with 0', async () => {
     const leaving = await startExtra('api');
     const client = stack.api.at(leaving.url);
     expect((await client.get('/pse/banks')).status).toBe(200);
@@ -270,12 +271,15 @@ describe('a process that is told to stop', () => {
     });
     await until(
       'all of them are committed and wait for the bank',
-      async () => (await countOf('caudal.payins where reference like $1', [`${prefix}-%`])) === 50,
+      async () => (await countRows('caudal.payins where reference like $1', [`${prefix}-%`])) === 50,
     );
     expect(answered).toBe(0);
-    const toldAt = performance.now();
+    const signaledAt = performance.now();
     leaving.kill('SIGTERM');
-    await until('no new connection is accepted', async () => (await knock(leaving.url)) === 'ECONNREFUSED');
+    await until(
+      'no new connection is accepted',
+      async () => (await tryConnect(leaving.url)) === 'ECONNREFUSED',
+    );
     expect(answered).toBeLessThan(50);
     expect(await readiness(leaving.opsUrl)).toEqual({
       status: 503,
@@ -284,8 +288,8 @@ describe('a process that is told to stop', () => {
     });
     expect(await Promise.all(requests)).toEqual(requests.map(() => 201));
     expect(await leaving.exited).toBe(0);
-    // Not by its last resort, which is 25 seconds: connections that merely stay open do not hold it.
-    expect(performance.now() - toldAt).toBeLessThan(10_000);
+    // Not by the forced exit after 25 seconds: idle connections do not delay it.
+    expect(performance.now() - signaledAt).toBeLessThan(10_000);
     expect(leaving.output()).toContain('"msg":"stopped"');
     await fetch(`${stack.simulatorUrl}/control/faults`, { method: 'DELETE' });
   });
@@ -298,7 +302,7 @@ describe('the log', () => {
      circuit payinId ageMs`.split(/\s+/),
   );
 
-  it('is JSON lines of known fields, with the request id of every answer and no personal data', async () => {
+  it('has JSON lines of known fields, the request ID of every response and no personal data', async () => {
     const reference = newReference();
     const callbackUrl = 'https://shop.example.com/thanks?customer=secret-of-the-shop';
     const answers = [
@@ -312,8 +316,8 @@ describe('the log', () => {
       await stack.api.as(`${stack.organization.apiKey}x`).get('/payins'),
     ];
     const output = () => stack.apis[0]?.output() ?? '';
-    // The log is written out every second.
-    await until('the log has them all', async () =>
+    // The log is flushed every second.
+    await until('the log contains all requests', async () =>
       answers.every(({ headers }) => output().includes(headers.get('x-request-id') ?? '-')),
     );
     const lines = output().trim().split('\n').slice(1);
@@ -350,12 +354,12 @@ describe('the log', () => {
   });
 });
 
-describe('the request id', () => {
-  it('is on every answer, a new one each time, and in the problem as in the header', async () => {
+describe('the request ID', () => {
+  it('is on every response, always new, and the same in a problem and in the header', async () => {
     const key = { 'x-api-key': stack.organization.apiKey };
     const json = { 'content-type': 'application/json' };
     const big = JSON.stringify({ reference: 'x'.repeat(70_000) });
-    const asked: readonly (readonly [number, string, string, RequestInit])[] = [
+    const requests: readonly (readonly [number, string, string, RequestInit])[] = [
       [200, 'GET', '/pse/banks', { headers: key }],
       [200, 'HEAD', '/pse/banks', { headers: key }],
       [200, 'GET', '/openapi.json', {}],
@@ -376,7 +380,7 @@ describe('the request id', () => {
       [415, 'POST', '/payins', { headers: { ...key, 'content-type': 'text/plain' }, body: 'x' }],
     ];
     const answers = await Promise.all(
-      asked.map(async ([, method, path, init]) => {
+      requests.map(async ([, method, path, init]) => {
         const response = await fetch(api + path, { ...init, method });
         const text = await response.text();
         const type = response.headers.get('content-type') ?? '';
@@ -385,7 +389,7 @@ describe('the request id', () => {
       }),
     );
     expect(answers.map(({ method, path, status }) => [status, method, path])).toEqual(
-      asked.map(([status, method, path]) => [status, method, path]),
+      requests.map(([status, method, path]) => [status, method, path]),
     );
     expect(answers.filter(({ id }) => !/^req_[0-9A-HJKMNP-TV-Z]{20}$/.test(id ?? ''))).toEqual([]);
     expect(new Set(answers.map(({ id }) => id)).size).toBe(answers.length);
@@ -398,7 +402,7 @@ describe('the request id', () => {
     }
   });
 
-  it('comes with the right problem when an identifier is far too long', async () => {
+  it('comes with the right problem when an identifier is too long', async () => {
     const answers = [
       await stack.api.get('/payins/nonsense'),
       await stack.api.get(`/payins/${'a'.repeat(300)}`),
@@ -414,10 +418,10 @@ describe('the request id', () => {
 
   it.each([
     [
-      'a header larger than we read',
+      'a header that is too large',
       `GET /payins HTTP/1.1\r\nhost: x\r\nidempotency-key: ${'k'.repeat(20_000)}\r\n\r\n`,
     ],
-    ['what is not HTTP', 'HELLO\r\n\r\n'],
+    ['a request that is not HTTP', 'HELLO\r\n\r\n'],
   ])('is on the problem that answers %s', async (_, request) => {
     const answer = await new Promise<string>((resolve, reject) => {
       const socket = connect(Number(new URL(api).port), '127.0.0.1', () => socket.write(request));
@@ -457,13 +461,13 @@ describe('openapi.json', () => {
     );
   });
 
-  /** Every object in the document, with the place it stands at. */
-  function walk(value: unknown, place = '#'): { place: string; object: Json }[] {
-    if (Array.isArray(value)) return value.flatMap((item, index) => walk(item, `${place}/${index}`));
+  /** Every object in the document with its JSON pointer. */
+  function walk(value: unknown, pointer = '#'): { pointer: string; object: Json }[] {
+    if (Array.isArray(value)) return value.flatMap((item, index) => walk(item, `${pointer}/${index}`));
     if (value === null || typeof value !== 'object') return [];
     const object = value as Json;
-    const inside = Object.entries(object).flatMap(([name, member]) => walk(member, `${place}/${name}`));
-    return [{ place, object }, ...inside];
+    const inside = Object.entries(object).flatMap(([name, member]) => walk(member, `${pointer}/${name}`));
+    return [{ pointer, object }, ...inside];
   }
 
   function resolve(reference: string): unknown {
@@ -473,7 +477,7 @@ describe('openapi.json', () => {
       .reduce<unknown>((at, name) => (at as Json | undefined)?.[name], document);
   }
 
-  it('is version 3.1, of this server, and has an operation for every one that is served', () => {
+  it('is version 3.1 for this server and contains every operation', () => {
     expect(document).toMatchObject({ openapi: '3.1.0', info: { version: '1.0' } });
     expect(document.servers).toEqual([{ url: stack.settings['CAUDAL_BASE_URL'] }]);
     expect(operations.map(({ path, method }) => `${method.toUpperCase()} ${path}`).sort()).toEqual(
@@ -481,7 +485,7 @@ describe('openapi.json', () => {
     );
   });
 
-  it('refers to nothing that it does not hold', () => {
+  it('has no unresolved reference', () => {
     const references = walk(document).flatMap(({ object }) =>
       typeof object['$ref'] === 'string' ? [object['$ref']] : [],
     );
@@ -489,7 +493,7 @@ describe('openapi.json', () => {
     expect(references.filter((reference) => resolve(reference) === undefined)).toEqual([]);
   });
 
-  it('holds no schema that nothing refers to', () => {
+  it('has no unused schema', () => {
     const references = new Set(walk(document).map(({ object }) => object['$ref']));
     const unused = Object.keys(document.components.schemas).filter(
       (name) => !references.has(`#/components/schemas/${name}`),
@@ -497,7 +501,7 @@ describe('openapi.json', () => {
     expect(unused).toEqual([]);
   });
 
-  it('names every operation once, and files it under a tag that is explained', () => {
+  it('names every operation once and assigns it to a described tag', () => {
     const ids = operations.map(({ operation }) => operation.operationId);
     expect(ids.every((id) => /^[a-z][A-Za-z]+$/.test(id ?? ''))).toBe(true);
     expect(new Set(ids).size).toBe(ids.length);
@@ -505,7 +509,7 @@ describe('openapi.json', () => {
     expect(operations.filter(({ operation }) => !operation.tags?.every((tag) => tags.has(tag)))).toEqual([]);
   });
 
-  it('declares every parameter of a path, and no parameter twice', () => {
+  it('declares every path parameter, and no parameter twice', () => {
     for (const { path, operation } of operations) {
       const parameters = operation.parameters ?? [];
       const declared = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name);
@@ -516,7 +520,7 @@ describe('openapi.json', () => {
     }
   });
 
-  it('documents only problems that exist, each under its status, and a success beside them', () => {
+  it('documents only existing problems, each under its status, next to a success', () => {
     for (const { path, operation } of operations) {
       const success = path === '/events/stream' ? 'text/event-stream' : 'application/json';
       const responses = operation.responses ?? {};
@@ -535,7 +539,7 @@ describe('openapi.json', () => {
     }
   });
 
-  it('uses only security schemes it explains, and no operation of a merchant goes without', () => {
+  it('uses only declared security schemes, and every merchant operation requires one', () => {
     const schemes = Object.keys(document.components.securitySchemes);
     for (const { path, operation } of operations) {
       const used = (operation.security ?? []).flatMap((each) => Object.keys(each));
@@ -546,21 +550,21 @@ describe('openapi.json', () => {
     }
   });
 
-  it('requires only members that a schema has', () => {
-    for (const { place, object } of walk(document.components.schemas)) {
-      if (!Array.isArray(object['required']) || place.includes('/example')) continue;
+  it('requires only existing properties', () => {
+    for (const { pointer, object } of walk(document.components.schemas)) {
+      if (!Array.isArray(object['required']) || pointer.includes('/example')) continue;
       const members = Object.keys(object['properties'] ?? {});
       expect({
-        place,
+        pointer,
         missing: object['required'].filter((name) => !members.includes(String(name))),
       }).toEqual({
-        place,
+        pointer,
         missing: [],
       });
     }
   });
 
-  it('is the one in docs/reference but for the address of the server', () => {
+  it('equals the copy in docs/reference except for the server URL', () => {
     const committed = JSON.parse(
       readFileSync(new URL('../../../docs/reference/openapi.json', import.meta.url), 'utf8'),
     ) as Json;
@@ -568,9 +572,9 @@ describe('openapi.json', () => {
   });
 });
 
-/** Whether the site is built or not; what it looks like then is for docs-routes.test.ts and the tests of docs/. */
+/** With and without the built site; docs-routes.test.ts and the tests of docs/ cover its content. */
 describe('the pages of /docs', () => {
-  it('are there for every problem in both languages', async () => {
+  it('exist for every problem in both languages', async () => {
     for (const [code, { title }] of Object.entries(ERRORS)) {
       for (const language of ['en', 'es'] as const) {
         const response = await fetch(`${api}/docs/errors/${code}?lang=${language}`);
@@ -584,18 +588,18 @@ describe('the pages of /docs', () => {
     }
   });
 
-  it('say no to a code that does not exist', async () => {
+  it('return 404 for an unknown code', async () => {
     expect((await fetch(`${api}/docs/errors/made_up`)).status).toBe(404);
   });
 
-  it('are where the type of a problem leads', async () => {
+  it("are the target of a problem's type", async () => {
     const problem = await stack.api.get('/nowhere');
     const type = String(problem.body['type']);
     expect(type).toBe(`${api}/docs/errors/not_found`);
     expect(await (await fetch(type)).text()).toContain('not_found');
   });
 
-  it('follow the language a browser asks for', async () => {
+  it('follow the browser language', async () => {
     const response = await fetch(`${api}/docs/errors/not_found`, {
       headers: { 'accept-language': 'es-CO,es' },
     });

@@ -30,18 +30,18 @@ afterAll(async () => {
 });
 
 describe('a commit without an answer', () => {
-  it('is pending while its backend executes it and no longer once the backend is idle', async () => {
+  it('is pending while its backend executes it, and no longer once the backend is idle', async () => {
     const { pendingCommits } = composed;
     const executing = client.query('select pg_sleep(3)');
     pendingCommits.add('batch', pid);
     const counts: number[] = [];
     const ended = executing.then(() => true);
-    while (!(await Promise.race([ended, oneTurn()]))) counts.push(pendingCommits.count);
+    while (!(await Promise.race([ended, waitBriefly()]))) counts.push(pendingCommits.count);
     expect(Math.min(...counts)).toBe(1);
     await until('an idle backend is not counted', async () => pendingCommits.count === 0);
   });
 
-  it('is not pending on a server that was started after it', async () => {
+  it('is not pending on a server that started after it', async () => {
     let serverStartedAt = 'first';
     let checks = 0;
     const pendingCommits = new PendingCommits({
@@ -53,15 +53,15 @@ describe('a commit without an answer', () => {
       log,
     });
     pendingCommits.add('batch', pid);
-    await until('the server was asked', async () => checks > 0);
+    await until('the server was queried', async () => checks > 0);
     expect(pendingCommits.full).toBe(true);
     serverStartedAt = 'second';
-    await until('the commits of the former server are not counted', async () => !pendingCommits.full);
+    await until('the commits of the previous server are not counted', async () => !pendingCommits.full);
     pendingCommits.close();
   });
 });
 
-/** Resolves to false after a moment. */
-function oneTurn(): Promise<boolean> {
+/** Resolves to false after 100 ms. */
+function waitBriefly(): Promise<boolean> {
   return new Promise((resolve) => setTimeout(() => resolve(false), 100));
 }

@@ -34,20 +34,20 @@ import { post, postedCauses, resourcesOfCauses } from '../../src/ledger/ledger.s
 import { postingByCause, postingById } from '../../src/ledger/reversal.store.ts';
 import { closeSpan, sharedBalance } from '../../src/ledger/subtotal.store.ts';
 import { readPulse, touchKeys } from '../../src/organizations/credential.store.ts';
-import { keepIdClock } from '../../src/organizations/id-clock.store.ts';
-import { leaseDueKeys, recordRegistrations, waitingKeys } from '../../src/payins/breb-key.store.ts';
+import { advanceIdClock } from '../../src/organizations/id-clock.store.ts';
+import { leaseDueKeys, readKeyBacklog, recordRegistrations } from '../../src/payins/breb-key.store.ts';
 import { findPayin, findPayins, insertPayins } from '../../src/payins/payin.store.ts';
-import { releaseLeases } from '../../src/payins/payin-claim.store.ts';
 import { keyRegistration, payinDetails, payinHistory } from '../../src/payins/payin-details.store.ts';
 import { releaseSettlement, reverseSettlement } from '../../src/payins/payin-hold.store.ts';
+import { releaseLeases } from '../../src/payins/payin-lease.store.ts';
 import { listPayins } from '../../src/payins/payin-list.store.ts';
 import {
+  findPayinsByBrebKeys,
   leaseTasks,
   lockPayins,
-  movePayins,
-  payinsOfKeys,
   postponeTasks,
   reschedulePayins,
+  transitionPayins,
 } from '../../src/payins/payin-outcome.store.ts';
 import {
   payinsByCus,
@@ -62,30 +62,34 @@ import {
 } from '../../src/payins/payin-settlement.store.ts';
 import { leaseDuePsePayins, recordPages } from '../../src/payins/pse-payin.store.ts';
 import { findLookups, insertLookup, purgeLookups } from '../../src/payouts/lookup.store.ts';
-import { giveBackLookups, payBackLookups, takeLookup } from '../../src/payouts/lookup-bucket.store.ts';
+import {
+  refundLookupTokens,
+  refundUsedLookups,
+  takeLookupTokens,
+} from '../../src/payouts/lookup-bucket.store.ts';
 import { findPayouts, insertPayouts } from '../../src/payouts/payout.store.ts';
 import { accountedExecutions, recordExecutions } from '../../src/payouts/payout-execution.store.ts';
 import { listPayouts } from '../../src/payouts/payout-list.store.ts';
 import {
   adoptExecutions,
-  attemptsOf,
   cancelUnsent,
+  findPayoutOwner,
   type LockedPayout,
-  lastRefusals,
+  lastRejections,
   leasePolls,
+  listAttempts,
   listUnknown,
   lockPayouts,
-  movePayouts,
-  ownerOfPayout,
   reschedulePayouts,
+  transitionPayouts,
   waitingPayouts,
 } from '../../src/payouts/payout-outcome.store.ts';
 import {
   commitAttempts,
-  countWaitingOf,
+  countWaitingPayouts,
   leaseExpiredResolutions,
   recordAnswers,
-  recordRenewals,
+  recordResolutionRefreshes,
   scheduleResend,
   waitingOrganizations,
 } from '../../src/payouts/payout-send.store.ts';
@@ -93,10 +97,10 @@ import {
   concludeNotices,
   insertNotices,
   leaseUnverifiedNotices,
-  takeNotice,
-  takeNotices,
+  lockDueNotice,
+  lockDueNotices,
 } from '../../src/rail-notices/notice.store.ts';
-import { openPlans, type Plans, readByOrganization, readWhole } from '../harness/plans.ts';
+import { openPlans, organizationScans, type Plans, sequentialScans } from '../harness/plans.ts';
 
 const ID = '019b2c5e-8f3a-7c41-8001-3f9d2b7a6c10';
 const HASH = Buffer.alloc(16);
@@ -109,9 +113,9 @@ afterAll(() => plans.close());
 
 const PAYIN = { organizationId: ID, id: ID };
 const ALL_ACTIONS = { organizationId: null, operator: null, action: null, since: null };
-const ANSWERED = { leaseToken: ID, settlementDelayMinutes: 0 };
-const CLAIM = { organizationId: ID, keyHash: HASH, bodyHash: HASH, resourceId: ID };
-const MOVE = {
+const ANSWER = { leaseToken: ID, settlementDelayMinutes: 0 };
+const RESERVATION = { organizationId: ID, keyHash: HASH, bodyHash: HASH, resourceId: ID };
+const TRANSITION = {
   from: 'PROCESSING',
   to: 'CANCELED',
   confirmedAmount: null,
@@ -126,7 +130,7 @@ const NOTICE = {
   noticeId: null,
   reference: 'r',
   update: { kind: 'refused', errorCode: 'RAIL_REJECTED' },
-  sealedRaw: null,
+  encryptedRaw: null,
 } as const;
 const ANOMALY = {
   payinId: ID,
@@ -171,13 +175,13 @@ const SPAN = {
 } as const;
 const POSITION = { direction: 'older', id: ID } as const;
 
-describe('the plan of each statement on the paths of payins and payouts, made when all tables are empty', () => {
+describe('the plan of each statement about payins and payouts, with empty tables', () => {
   it.each<[string, (tx: Tx) => Promise<unknown>]>([
-    ['claim idempotency keys', (tx) => reserveIdempotencyKeys(tx, [CLAIM])],
-    ['release idempotency keys', (tx) => releaseIdempotencyKeys(tx, [CLAIM])],
+    ['reserve idempotency keys', (tx) => reserveIdempotencyKeys(tx, [RESERVATION])],
+    ['release idempotency keys', (tx) => releaseIdempotencyKeys(tx, [RESERVATION])],
     ['purge idempotency keys', (tx) => purgeIdempotencyKeys(tx)],
     [
-      'claim references',
+      'reserve references',
       (tx) => reserveReferences(tx, 'payin', [{ organizationId: ID, reference: 'r', resourceId: ID }]),
     ],
     [
@@ -194,7 +198,7 @@ describe('the plan of each statement on the paths of payins and payouts, made wh
             amount: cents(1),
             status: 'PROCESSING',
             reference: 'r',
-            sealedCustomer: null,
+            encryptedCustomer: null,
             callbackUrl: null,
             source: { rail: 'BRE_B', keyType: 'SINGLE_USE', key: KEY },
             railDue: false,
@@ -209,30 +213,31 @@ describe('the plan of each statement on the paths of payins and payouts, made wh
     ['list payins from a cursor', (tx) => listPayins(tx, ID, {}, POSITION, 11)],
     ['list payins of a link', (tx) => listPayins(tx, ID, { paymentLinkId: ID }, null, 11)],
     ['list by reference', (tx) => listPayins(tx, ID, { reference: 'r' }, null, 11)],
-    ['claim due keys', (tx) => leaseDueKeys(tx, ID, 500, [])],
+    ['lease due keys', (tx) => leaseDueKeys(tx, ID, 500, [])],
     [
       'record registrations',
       (tx) => recordRegistrations(tx, [{ key: KEY, leaseToken: ID, refusal: null, retryAfterMs: null }]),
     ],
-    ['count waiting keys', (tx) => waitingKeys(tx)],
-    ['release claims', (tx) => releaseLeases(tx, [{ ...PAYIN, leaseToken: ID, key: KEY }])],
-    ['claim due PSE payins', (tx) => leaseDuePsePayins(tx, ID, 32, [], false)],
+    ['count waiting keys', (tx) => readKeyBacklog(tx)],
+    ['release leases', (tx) => releaseLeases(tx, [{ ...PAYIN, leaseToken: ID, brebKey: KEY }])],
+    ['lease due PSE payins', (tx) => leaseDuePsePayins(tx, ID, 32, [], false)],
     [
       'record bank pages',
       (tx) => recordPages(tx, [{ ...PAYIN, leaseToken: ID, kind: 'unknown', retryAfterMs: 1 }]),
     ],
-    ['find the payins of keys', (tx) => payinsOfKeys(tx, [KEY])],
+    ['find the payins of keys', (tx) => findPayinsByBrebKeys(tx, [KEY])],
     ['lock payins', (tx) => lockPayins(tx, [PAYIN])],
     [
-      'move payins',
-      (tx) => movePayins(tx, [{ ...PAYIN, ...MOVE }], { settlementDelayMinutes: 0, lastPollMs: 1 }),
+      'transition payins',
+      (tx) =>
+        transitionPayins(tx, [{ ...PAYIN, ...TRANSITION }], { settlementDelayMinutes: 0, lastPollMs: 1 }),
     ],
-    ['lease polls', (tx) => leaseTasks(tx, ID, 'BRE_B', 'ask', 500)],
-    ['reschedule payins', (tx) => reschedulePayins(tx, [{ ...PAYIN, next: null, verified: true }], ANSWERED)],
-    ['postpone questions', (tx) => postponeTasks(tx, [{ ...PAYIN, afterMs: 1 }], ID)],
+    ['lease polls', (tx) => leaseTasks(tx, ID, 'BRE_B', 'poll', 500)],
+    ['reschedule payins', (tx) => reschedulePayins(tx, [{ ...PAYIN, next: null, verified: true }], ANSWER)],
+    ['postpone polls', (tx) => postponeTasks(tx, [{ ...PAYIN, afterMs: 1 }], ID)],
     ['insert notices', (tx) => insertNotices(tx, [{ ...PAYIN, ...NOTICE }])],
-    ['take notices', (tx) => takeNotices(tx, 'payin', 500)],
-    ['take one notice', (tx) => takeNotice(tx, ID, ID)],
+    ['take notices', (tx) => lockDueNotices(tx, 'payin', 500)],
+    ['take one notice', (tx) => lockDueNotice(tx, ID, ID)],
     ['lease unverified notices', (tx) => leaseUnverifiedNotices(tx, ID, 'payin', 'PSE', 500)],
     ['conclude notices', (tx) => concludeNotices(tx, [{ ...PAYIN, outcome: 'duplicate', next: null }], null)],
     ['insert anomalies', (tx) => insertAnomalies(tx, [{ ...PAYIN, ...ANOMALY }])],
@@ -256,8 +261,8 @@ describe('the plan of each statement on the paths of payins and payouts, made wh
     ],
     ['posted causes', (tx) => postedCauses(tx, 'payment', ['x'])],
     ['find a deposit', (tx) => postingByCause(tx, { kind: 'deposit', id: 'x' })],
-    ['find a booking', (tx) => postingById(tx, ID, ID)],
-    ['open an anomaly again', (tx) => reopenReversed(tx, PAYIN)],
+    ['find a posting', (tx) => postingById(tx, ID, ID)],
+    ['reopen an anomaly', (tx) => reopenReversed(tx, PAYIN)],
     ['read balances', (tx) => readBalances(tx, ID)],
     ['lock a balance', (tx) => lockBalance(tx, ID, 'available')],
     ['list ledger entries', (tx) => listEntries(tx, ID, {}, null, 11)],
@@ -279,8 +284,8 @@ describe('the plan of each statement on the paths of payins and payouts, made wh
             ...PAYIN,
             amount: cents(1),
             reference: 'r',
-            sealedCustomer: HASH,
-            sealedReceiver: HASH,
+            encryptedCustomer: HASH,
+            encryptedReceiver: HASH,
             receiverIndex: HASH,
             resolved: RESOLVED,
             endToEndId: 'x',
@@ -303,26 +308,26 @@ describe('the plan of each statement on the paths of payins and payouts, made wh
     ['details of payins', (tx) => payinDetails(tx, [PAYIN])],
     ['history of a payin', (tx) => payinHistory(tx, PAYIN)],
     ['registration of a key', (tx) => keyRegistration(tx, KEY)],
-    ['payouts of an organization that wait', (tx) => countWaitingOf(tx, ID)],
+    ['payouts of an organization that wait', (tx) => countWaitingPayouts(tx, ID)],
     ['organizations that wait', (tx) => waitingOrganizations(tx, ID, [ID], 50)],
     ['commit attempts', (tx) => commitAttempts(tx, ID, [ID], 100, 540_000)],
     [
-      'record what was answered',
+      'record answers',
       (tx) =>
         recordAnswers(
           tx,
-          [{ ...PAYIN, attempt: 1, answer: 'unknown', errorCode: null, reason: 'x', askAfterMs: 1 }],
+          [{ ...PAYIN, attempt: 1, answer: 'unknown', errorCode: null, reason: 'x', pollAfterMs: 1 }],
           ID,
         ),
     ],
-    ['claim stale promises', (tx) => leaseExpiredResolutions(tx, ID, 16, [ID], 540_000)],
-    ['refresh resolutions', (tx) => recordRenewals(tx, [{ ...PAYIN, resolutionId: 'x' }], ID)],
+    ['lease expired resolutions', (tx) => leaseExpiredResolutions(tx, ID, 16, [ID], 540_000)],
+    ['refresh resolutions', (tx) => recordResolutionRefreshes(tx, [{ ...PAYIN, resolutionId: 'x' }], ID)],
     ['lock payouts', (tx) => lockPayouts(tx, [PAYIN])],
-    ['refusals of the last attempts', (tx) => lastRefusals(tx, [LOCKED])],
+    ['rejections of the last attempts', (tx) => lastRejections(tx, [LOCKED])],
     [
-      'move payouts',
+      'transition payouts',
       (tx) =>
-        movePayouts(
+        transitionPayouts(
           tx,
           [
             {
@@ -342,8 +347,8 @@ describe('the plan of each statement on the paths of payins and payouts, made wh
     ['reschedule payouts', (tx) => reschedulePayouts(tx, [{ ...PAYIN, next: null, railStatus: null }], ID)],
     ['count waiting payouts', (tx) => waitingPayouts(tx)],
     ['payouts of unknown outcome', (tx) => listUnknown(tx, 100)],
-    ['owner of a payout', (tx) => ownerOfPayout(tx, ID)],
-    ['attempts of a payout', (tx) => attemptsOf(tx, PAYIN)],
+    ['owner of a payout', (tx) => findPayoutOwner(tx, ID)],
+    ['attempts of a payout', (tx) => listAttempts(tx, PAYIN)],
     ['schedule a resend', (tx) => scheduleResend(tx, PAYIN)],
     ['executions accounted for', (tx) => accountedExecutions(tx, 'BRE_B', ['x'])],
     [
@@ -357,9 +362,9 @@ describe('the plan of each statement on the paths of payins and payouts, made wh
     ],
     ['find lookups', (tx) => findLookups(tx, [{ organizationId: ID, receiverIndex: HASH, lookupId: null }])],
     ['purge lookups', (tx) => purgeLookups(tx)],
-    ['take a lookup, or say when there will be one', (tx) => takeLookup(tx, ID)],
-    ['give lookups back', (tx) => giveBackLookups(tx, [{ organizationId: ID, lookups: 1, misses: 1 }])],
-    ['pay lookups back', (tx) => payBackLookups(tx, [PAYIN])],
+    ['take lookup tokens', (tx) => takeLookupTokens(tx, ID)],
+    ['refund lookup tokens', (tx) => refundLookupTokens(tx, [{ organizationId: ID, lookups: 1, misses: 1 }])],
+    ['refund used lookups', (tx) => refundUsedLookups(tx, [PAYIN])],
     ['anomalies of a payout', (tx) => anomaliesOfPayout(tx, ID, ID)],
     ['lock an anomaly', (tx) => lockAnomaly(tx, ID)],
     [
@@ -373,22 +378,25 @@ describe('the plan of each statement on the paths of payins and payouts, made wh
     ],
     ['resolve accepted anomalies', (tx) => resolveAccepted(tx, 100)],
     ['resolve an accepted anomaly', (tx) => resolveAcceptedOne(tx, PAYIN)],
-    ['open returned anomalies again', (tx) => reopenReturned(tx, [ID])],
+    ['reopen returned anomalies', (tx) => reopenReturned(tx, [ID])],
     [
-      'record an action of an operator',
+      'record an operator action',
       (tx) => recordAction(tx, { organizationId: ID, operator: 'x', action: 'ledger.deposit', resource: ID }),
     ],
-    ['actions of operators, newest first', (tx) => listActions(tx, ALL_ACTIONS, 100)],
-    ['actions of one operator', (tx) => listActions(tx, { ...ALL_ACTIONS, operator: 'x' }, 100)],
-    ['actions of one kind', (tx) => listActions(tx, { ...ALL_ACTIONS, action: 'x' }, 100)],
-    ['actions about an organization', (tx) => listActions(tx, { ...ALL_ACTIONS, organizationId: ID }, 100)],
+    ['operator actions, newest first', (tx) => listActions(tx, ALL_ACTIONS, 100)],
+    ['operator actions of one operator', (tx) => listActions(tx, { ...ALL_ACTIONS, operator: 'x' }, 100)],
+    ['operator actions of one kind', (tx) => listActions(tx, { ...ALL_ACTIONS, action: 'x' }, 100)],
+    [
+      'operator actions of an organization',
+      (tx) => listActions(tx, { ...ALL_ACTIONS, organizationId: ID }, 100),
+    ],
     ['lock balances for holds', (tx) => lockAvailable(tx, [ID])],
-    ['note the use of keys', (tx) => touchKeys(tx, new Map([['x', null]]))],
+    ['record the use of keys', (tx) => touchKeys(tx, new Map([['x', null]]))],
     ['the pulse', (tx) => readPulse(tx)],
-    ['the high-water mark of ids', (tx) => keepIdClock(tx)],
-  ])('reads no growing table whole: %s', async (_name, use) => {
+    ['the high-water mark of IDs', (tx) => advanceIdClock(tx)],
+  ])('has no sequential scan of a growing table: %s', async (_name, use) => {
     const plan = await plans.of(use);
-    expect(readWhole(plan)).toEqual([]);
-    expect(/list/.test(_name) ? [] : readByOrganization(plan)).toEqual([]);
+    expect(sequentialScans(plan)).toEqual([]);
+    expect(/list/.test(_name) ? [] : organizationScans(plan)).toEqual([]);
   });
 });

@@ -14,7 +14,7 @@ let stack: Stack;
 let proxy: PollingProxy;
 const servers: Child[] = [];
 beforeAll(async () => {
-  // Empty is unset: what a deployment gets that does not think about it.
+  // Empty is unset, so that the default applies.
   stack = await startStack({ apis: 0, settings: { CAUDAL_DRAIN_MS: '' } });
   proxy = new PollingProxy(POLL_EVERY_MS);
 });
@@ -41,9 +41,9 @@ it('loses no request in a rolling restart with the default settings', async () =
   const answers: Promise<string>[] = [];
   const load = (async () => {
     while (!ending.signal.aborted) {
-      const asked = answers.length % 2 === 0 ? api.get('/payins') : api.post('/payins', brebPayin());
+      const request = answers.length % 2 === 0 ? api.get('/payins') : api.post('/payins', brebPayin());
       answers.push(
-        asked.then(
+        request.then(
           ({ status, text }) => (status < 300 ? 'answered' : `${status} ${text}`),
           (error: unknown) => String(error),
         ),

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { versionFault } from '../../src/db/server-version.ts';
+import { versionError } from '../../src/db/server-version.ts';
 import { cloneDatabase, type TestDatabase } from '../harness/database.ts';
 import { settingsFor } from '../harness/in-process.ts';
 import { runOperatorCommand } from '../harness/operator-command.ts';
@@ -11,8 +11,8 @@ beforeAll(async () => {
 });
 afterAll(() => database?.drop());
 
-/** The database reports this version from now on: a function found before PostgreSQL's own. */
-async function pretendVersion(versionNumber: number): Promise<void> {
+/** Makes the database report this version, with a function that shadows PostgreSQL's own. */
+async function fakeVersion(versionNumber: number): Promise<void> {
   await database.query(`
     create schema if not exists pretended;
     grant usage on schema pretended to public;
@@ -21,18 +21,18 @@ async function pretendVersion(versionNumber: number): Promise<void> {
     alter database ${database.name} set search_path = pretended, pg_catalog`);
 }
 
-describe('a version of PostgreSQL', () => {
-  it('from 15 to 18 is supported, and no other', () => {
-    expect([150_000, 150_018, 160_004, 170_002, 180_004].map(versionFault)).toEqual(
+describe('a PostgreSQL version', () => {
+  it('is supported from 15 to 18', () => {
+    expect([150_000, 150_018, 160_004, 170_002, 180_004].map(versionError)).toEqual(
       Array.from({ length: 5 }, () => null),
     );
-    expect(versionFault(140_012)).toBe('PostgreSQL 14 is not supported: use a version from 15 to 18');
-    expect(versionFault(190_000)).toContain('PostgreSQL 19 is not supported');
+    expect(versionError(140_012)).toBe('PostgreSQL 14 is not supported: use a version from 15 to 18');
+    expect(versionError(190_000)).toContain('PostgreSQL 19 is not supported');
   });
 
-  it('that is not supported is refused by migrate, by a starting process and by doctor', async () => {
+  it('that is unsupported is rejected by migrate, by a starting process and by doctor', async () => {
     const settings = settingsFor(database.ownerUrl);
-    await pretendVersion(140_012);
+    await fakeVersion(140_012);
     const [migrate, api] = await Promise.all([runToEnd(['migrate'], settings), runToEnd(['api'], settings)]);
     for (const { code, stderr } of [migrate, api]) {
       expect(code).toBe(1);

@@ -16,8 +16,8 @@ afterAll(async () => {
   await database?.drop();
 });
 
-describe('a session of the server', () => {
-  it('runs without JIT, whatever the database is set to', async () => {
+describe('a server session', () => {
+  it('disables JIT, whatever the database setting', async () => {
     const rows = await caudal.deps.system.query<{ jit: string }>(
       statement('test.jit', "select current_setting('jit') as jit"),
     );
@@ -28,14 +28,14 @@ describe('a session of the server', () => {
 describe('the connections of a process', () => {
   const settings = { readConnections: 8, batchLanes: 2, systemConnections: null };
 
-  it('are at most 25 in an api process, 19 in a worker and 32 in one that is both', () => {
+  it('are at most 25 for api, 19 for worker and 32 for all', () => {
     const totals = (['api', 'worker', 'all'] as const).map((role) =>
       totalConnections(connectionBudget(role, settings)),
     );
     expect(totals).toEqual([25, 19, 32]);
   });
 
-  it('follow their settings', () => {
+  it('follow the settings', () => {
     const fewer = { readConnections: 2, batchLanes: 1, systemConnections: 4 };
     expect(totalConnections(connectionBudget('api', fewer))).toBe(2 + 6 + 4 + 2 + 1);
   });

@@ -19,56 +19,56 @@ afterAll(async () => {
   await other?.drop();
 });
 
-function addressOf(role: 'read' | 'batch', change: (url: URL) => void): string {
+function roleUrl(role: 'read' | 'batch', change: (parsed: URL) => void): string {
   const { readUrl, batchUrl } = readConfig('api', settings).database;
-  const url = new URL(role === 'read' ? readUrl : batchUrl);
-  change(url);
-  return url.href;
+  const parsed = new URL(role === 'read' ? readUrl : batchUrl);
+  change(parsed);
+  return parsed.href;
 }
 
-describe('a process does not start when the address', () => {
-  it('of the read role cannot be reached', async () => {
-    const url = addressOf('read', (address) => {
-      address.port = '1';
+describe('a process does not start when the URL', () => {
+  it('of the read role is unreachable', async () => {
+    const readUrl = roleUrl('read', (parsed) => {
+      parsed.port = '1';
     });
-    const ended = await runToEnd(['api'], { ...settings, DATABASE_READ_URL: url });
-    expect(ended.code).toBe(1);
-    expect(ended.stderr).toMatch(/did not answer within 1\.5 s: .*caudal_read at .*:1\//);
+    const result = await runToEnd(['api'], { ...settings, DATABASE_READ_URL: readUrl });
+    expect(result.code).toBe(1);
+    expect(result.stderr).toMatch(/did not answer within 1\.5 s: .*caudal_read at .*:1\//);
   });
 
   it('of the batch role names a database that does not exist', async () => {
-    const url = addressOf('batch', (address) => {
-      address.pathname = '/missing';
+    const batchUrl = roleUrl('batch', (parsed) => {
+      parsed.pathname = '/missing';
     });
-    const ended = await runToEnd(['api'], { ...settings, DATABASE_BATCH_URL: url });
-    expect(ended.code).toBe(1);
-    expect(ended.stderr).toMatch(/database "missing" does not exist \(caudal_batch at .*\/missing\)/);
+    const result = await runToEnd(['api'], { ...settings, DATABASE_BATCH_URL: batchUrl });
+    expect(result.code).toBe(1);
+    expect(result.stderr).toMatch(/database "missing" does not exist \(caudal_batch at .*\/missing\)/);
   });
 
-  it('of the batch role is of another database', async () => {
-    const url = addressOf('batch', (address) => {
-      address.pathname = `/${other.name}`;
+  it('of the batch role leads to another database', async () => {
+    const batchUrl = roleUrl('batch', (parsed) => {
+      parsed.pathname = `/${other.name}`;
     });
-    const ended = await runToEnd(['api'], { ...settings, DATABASE_BATCH_URL: url });
-    expect(ended.code).toBe(1);
-    expect(ended.stderr).toMatch(/the address of caudal_batch at .* is of another database/);
+    const result = await runToEnd(['api'], { ...settings, DATABASE_BATCH_URL: batchUrl });
+    expect(result.code).toBe(1);
+    expect(result.stderr).toMatch(/the address of caudal_batch at .* is of another database/);
   });
 });
 
 it('a process does not start when a migration other than the newest is missing or unknown', async () => {
   await other.query("update caudal_meta.migrations set name = '0000_unknown.sql' where name like '0002%'");
-  const ended = await runToEnd(['api'], settingsFor(other.ownerUrl));
-  expect(ended.code).toBe(1);
-  expect(ended.stderr).toContain('migrations that this version does not know (0000_unknown.sql)');
-  expect(ended.stderr).toMatch(/lacks migrations of this version \(0002_\w+\.sql\)/);
+  const result = await runToEnd(['api'], settingsFor(other.ownerUrl));
+  expect(result.code).toBe(1);
+  expect(result.stderr).toContain('migrations that this version does not know (0000_unknown.sql)');
+  expect(result.stderr).toMatch(/lacks migrations of this version \(0002_\w+\.sql\)/);
 });
 
-it('a process is not ready while the address of the read role cannot be reached, and names it', async () => {
+it('a process is not ready while the URL of the read role is unreachable, and names it', async () => {
   const proxy = await PostgresProxy.start(database.url);
   const organizations = await composeInProcess(settings);
   const { apiKey } = await organizations.newOrganization();
   await organizations.close();
-  const readUrl = proxy.through(addressOf('read', () => undefined));
+  const readUrl = proxy.through(roleUrl('read', () => undefined));
   const api = await startServer('api', { ...settings, DATABASE_READ_URL: readUrl });
   const readiness = async () => {
     const answer = await fetch(`http://127.0.0.1:${String(api.ready['opsPort'])}/readyz`);
@@ -76,14 +76,14 @@ it('a process is not ready while the address of the read role cannot be reached,
   };
   try {
     expect((await readiness()).status).toBe(200);
-    proxy.refuse();
-    const refused = await fetch(`http://127.0.0.1:${String(api.ready['port'])}/payins`, {
+    proxy.rejectConnections();
+    const rejected = await fetch(`http://127.0.0.1:${String(api.ready['port'])}/payins`, {
       headers: { 'x-api-key': apiKey },
     });
-    expect(refused.status).toBe(503);
+    expect(rejected.status).toBe(503);
     const unready = await until('the process is not ready', async () => {
-      const found = await readiness();
-      return found.status === 503 && found;
+      const current = await readiness();
+      return current.status === 503 && current;
     });
     expect(unready.text).toContain('login_failed');
     expect(unready.text).toContain('caudal_read at ');

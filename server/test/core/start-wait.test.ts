@@ -28,36 +28,41 @@ function logLines(output: string): Record<string, unknown>[] {
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-describe('a process that starts while PostgreSQL is away', () => {
-  it.each(['api', 'worker'] as const)('waits for it and serves when it answers: %s', async (role) => {
-    proxy.refuse();
+describe('a process that starts while PostgreSQL is down', () => {
+  it.each(['api', 'worker'] as const)('waits and serves when PostgreSQL answers: %s', async (role) => {
+    proxy.rejectConnections();
     const lines: string[] = [];
     const starting = startServer(role, settings(), (line) => {
       lines.push(line);
-      if (line.includes('database_awaited')) proxy.heal();
+      if (line.includes('waiting_for_database')) proxy.heal();
     });
     const server = await starting;
     const codes = () => logLines(lines.join('\n')).map(({ code }) => code);
-    // The process reports its readiness by another channel than its log.
-    await until('its log says that the database answers', () =>
+    // The process reports readiness over another channel than its log.
+    await until('the log reports that the database answers', () =>
       Promise.resolve(codes().includes('database_reachable')),
     );
-    expect(codes().filter((code) => code === 'database_awaited')).toHaveLength(1);
+    expect(codes().filter((code) => code === 'waiting_for_database')).toHaveLength(1);
     expect(codes().filter((code) => code === 'database_reachable')).toHaveLength(1);
     expect((await fetch(`http://127.0.0.1:${String(server.ready['opsPort'])}/readyz`)).status).toBe(200);
     expect(await server.stop()).toBe(0);
   });
 
   it.each(['api', 'migrate'])(
-    'ends with 1 and says why, in words and as a log line with a code, when the wait is over: %s',
+    'exits with 1, an error message and a log line with a code when the wait ends: %s',
     async (role) => {
-      proxy.refuse();
-      const ended = await runToEnd([role], { ...settings(), CAUDAL_DATABASE_START_WAIT_MS: '1500' });
+      proxy.rejectConnections();
+      const result = await runToEnd([role], { ...settings(), CAUDAL_DATABASE_START_WAIT_MS: '1500' });
       proxy.heal();
-      expect(ended.code).toBe(1);
-      expect(ended.stderr).toMatch(/the database did not answer within 1\.5 s: the connection was cut/);
-      expect(logLines(ended.stdout).map(({ code }) => code)).toEqual(['database_awaited', 'start_failed']);
-      expect(logLines(ended.stdout).at(-1)).toMatchObject({
+      expect(result.code).toBe(1);
+      expect(result.stderr).toMatch(
+        /the database did not answer within 1\.5 s: connection closed by the peer/,
+      );
+      expect(logLines(result.stdout).map(({ code }) => code)).toEqual([
+        'waiting_for_database',
+        'start_failed',
+      ]);
+      expect(logLines(result.stdout).at(-1)).toMatchObject({
         level: 'fatal',
         role,
         reason: expect.stringContaining('did not answer within 1.5 s'),
@@ -66,23 +71,23 @@ describe('a process that starts while PostgreSQL is away', () => {
   );
 });
 
-it('a process whose login is refused ends at once', async () => {
-  const began = performance.now();
-  const ended = await runToEnd(['api'], {
+it('a process whose login is rejected exits immediately', async () => {
+  const startedAt = performance.now();
+  const result = await runToEnd(['api'], {
     ...settingsFor(database.ownerUrl),
     CAUDAL_MASTER_KEY: 'dev-another-master-key-of-one-machine',
   });
-  expect(ended.code).toBe(1);
-  expect(performance.now() - began).toBeLessThan(15_000);
-  expect(logLines(ended.stdout).map(({ code }) => code)).toEqual(['start_failed']);
-  expect(ended.stderr).toContain('run the role "migrate" first');
+  expect(result.code).toBe(1);
+  expect(performance.now() - startedAt).toBeLessThan(15_000);
+  expect(logLines(result.stdout).map(({ code }) => code)).toEqual(['start_failed']);
+  expect(result.stderr).toContain('run `caudal migrate` first');
 });
 
-it('an invalid configuration is a log line with a code too', async () => {
-  const ended = await runToEnd(['worker'], { CAUDAL_ENV: 'staging' });
-  expect(ended.code).toBe(1);
-  expect(ended.stderr).toContain('CAUDAL_BASE_URL is not set');
-  expect(logLines(ended.stdout)).toMatchObject([
+it('an invalid configuration produces a log line with a code', async () => {
+  const result = await runToEnd(['worker'], { CAUDAL_ENV: 'staging' });
+  expect(result.code).toBe(1);
+  expect(result.stderr).toContain('CAUDAL_BASE_URL is not set');
+  expect(logLines(result.stdout)).toMatchObject([
     { code: 'configuration_invalid', reason: expect.stringContaining('CAUDAL_BASE_URL is not set') },
   ]);
 });

@@ -30,7 +30,7 @@ interface BrebPayin {
 interface Created {
   readonly payin: BrebPayin;
   readonly key: string;
-  /** Wall clock when the answer was here. */
+  /** Wall-clock time of the response. */
   readonly answeredAt: number;
   readonly tookMs: number;
 }
@@ -44,12 +44,12 @@ async function create(body: Record<string, unknown> = brebPayin(), api = 0): Pro
   return { payin, key: payin.sourceData.keyString, answeredAt, tookMs: performance.now() - start };
 }
 
-const registeredKey = (key: string, withinMs = 10_000) =>
-  until('the key is known to the network', () => simulator.key(key), withinMs);
+const waitForRegisteredKey = (key: string, withinMs = 10_000) =>
+  until('the key is registered at the rail', () => simulator.key(key), withinMs);
 
-/** How long after the answer the network had the key. Both clocks are this machine's. */
+/** Delay between the response and the registration. Both clocks are this machine's. */
 async function registrationDelayMs({ key, answeredAt }: Created): Promise<number> {
-  const { registeredAt } = await registeredKey(key);
+  const { registeredAt } = await waitForRegisteredKey(key);
   return Date.parse(registeredAt ?? '') - answeredAt;
 }
 
@@ -62,7 +62,7 @@ interface KeyRow {
   readonly lease_token: string | null;
 }
 
-async function row(key: string): Promise<KeyRow> {
+async function readRow(key: string): Promise<KeyRow> {
   const [found] = await stack.database.query<KeyRow>(
     `select register_due_at, registered_at, refusal, attempts, leased_until, lease_token
      from caudal.breb_keys where key = $1`,
@@ -72,22 +72,22 @@ async function row(key: string): Promise<KeyRow> {
   return found;
 }
 
-/** The whole of what the server has written down about a key that the network has. */
-const recorded = (key: string) =>
-  until('the registration is written down', async () => {
-    const found = await row(key);
+/** The recorded state of a registered key. */
+const waitUntilRecorded = (key: string) =>
+  until('the registration is recorded', async () => {
+    const found = await readRow(key);
     return found.registered_at !== null && found;
   });
 
 const endLease = (key: string) =>
   stack.database.query(`update caudal.breb_keys set leased_until = clock_timestamp() where key = $1`, [key]);
 
-const registerCalls = async () => (await simulator.stats()).calls.BRE_B['register'] ?? 0;
-const registeredKeys = async () => (await simulator.stats()).keys.registered;
+const countRegisterCalls = async () => (await simulator.stats()).calls.BRE_B['register'] ?? 0;
+const countRegisteredKeys = async () => (await simulator.stats()).keys.registered;
 
-describe('a key of a payin', () => {
+describe('the key of a payin', () => {
   it.each([0, 1])(
-    'is known to the network within a second after the answer of API %i, with amount, expiry and payer',
+    'is registered within a second after the response of API %i, with amount, expiry and payer',
     async (api) => {
       const created = await create(brebPayin({ amountInCents: 4_980_050 }), api);
       expect(await registrationDelayMs(created)).toBeLessThan(1000);
@@ -98,74 +98,79 @@ describe('a key of a payin', () => {
         expiresAt: created.payin.expiresAt,
         payer: { documentType: 'CC', documentNumber: CUSTOMER.idNumber, name: CUSTOMER.name },
       });
-      const written = await recorded(created.key);
-      expect(written).toMatchObject({ register_due_at: null, refusal: null, attempts: 1, lease_token: null });
+      const recordedRow = await waitUntilRecorded(created.key);
+      expect(recordedRow).toMatchObject({
+        register_due_at: null,
+        refusal: null,
+        attempts: 1,
+        lease_token: null,
+      });
     },
   );
 
-  it('is registered without a payer when the request named none', async () => {
+  it('is registered without a payer when the request has none', async () => {
     const { key } = await create(without(brebPayin(), 'inlineCustomer'));
-    expect(await registeredKey(key)).toMatchObject({ payer: null });
+    expect(await waitForRegisteredKey(key)).toMatchObject({ payer: null });
   });
 
-  it('is known within a second for each of 300 payins created at once, in far fewer calls', async () => {
-    const [keysBefore, callsBefore] = [await registeredKeys(), await registerCalls()];
+  it('is registered within a second for each of 300 concurrent payins, in far fewer calls', async () => {
+    const [keysBefore, callsBefore] = [await countRegisteredKeys(), await countRegisterCalls()];
     const burst = await Promise.all(
       Array.from({ length: 300 }, (_, index) => create(brebPayin(), index % 2)),
     );
     const delays = await Promise.all(burst.map(registrationDelayMs));
     expect(Math.max(...delays)).toBeLessThan(1000);
-    expect((await registeredKeys()) - keysBefore).toBe(300);
-    expect((await registerCalls()) - callsBefore).toBeLessThan(100);
+    expect((await countRegisteredKeys()) - keysBefore).toBe(300);
+    expect((await countRegisterCalls()) - callsBefore).toBeLessThan(100);
     for (const { key, payin } of burst)
       expect(await simulator.key(key)).toMatchObject({ internalId: payin.id, expiresAt: payin.expiresAt });
   });
 
-  it('is registered once when the answer of the network is lost', async () => {
-    const [keysBefore, callsBefore] = [await registeredKeys(), await registerCalls()];
+  it("is registered once when the rail's answer is lost", async () => {
+    const [keysBefore, callsBefore] = [await countRegisteredKeys(), await countRegisterCalls()];
     await simulator.addFault({ rail: 'BRE_B', operation: 'register', fault: 'lost-answer', times: 1 });
     const { key, payin } = await create();
-    expect(await recorded(key)).toMatchObject({ attempts: 2, refusal: null, register_due_at: null });
+    expect(await waitUntilRecorded(key)).toMatchObject({ attempts: 2, refusal: null, register_due_at: null });
     expect(await simulator.key(key)).toMatchObject({ status: 'REGISTERED', internalId: payin.id });
-    expect((await registeredKeys()) - keysBefore).toBe(1);
-    expect((await registerCalls()) - callsBefore).toBe(2);
+    expect((await countRegisteredKeys()) - keysBefore).toBe(1);
+    expect((await countRegisterCalls()) - callsBefore).toBe(2);
   });
 });
 
-describe('while the network is away', () => {
-  it('payins are created, their keys wait and are counted, and all are registered after it is back', async () => {
+describe('a rail outage', () => {
+  it('does not stop creations: their keys wait, are counted, and are registered afterwards', async () => {
     const watcher = stack.workers[0];
     if (!watcher) throw new Error('no worker');
-    const waiting = () => readMetric(watcher, 'caudal_breb_keys_waiting');
-    const oldestSeconds = () => readMetric(watcher, 'caudal_breb_keys_waiting_oldest_seconds');
-    await until('nothing waits', async () => (await waiting()) === 0);
+    const readWaiting = () => readMetric(watcher, 'caudal_breb_keys_waiting');
+    const readOldestSeconds = () => readMetric(watcher, 'caudal_breb_keys_waiting_oldest_seconds');
+    await until('nothing waits', async () => (await readWaiting()) === 0);
     await simulator.addFault({ rail: 'BRE_B', operation: '*', fault: 'down' });
     const burst = await Promise.all(Array.from({ length: 20 }, (_, index) => create(brebPayin(), index % 2)));
     expect(Math.max(...burst.map(({ tookMs }) => tookMs))).toBeLessThan(2000);
     for (const { payin } of burst) expect(payin.status).toBe('PROCESSING');
 
-    await until('all 20 are counted', async () => (await waiting()) === 20);
-    const oldest = await oldestSeconds();
+    await until('all 20 are counted', async () => (await readWaiting()) === 20);
+    const oldest = await readOldestSeconds();
     expect(oldest).toBeGreaterThan(0);
     expect(oldest).toBeLessThan(60);
     for (const { key } of burst) expect(await simulator.key(key)).toBeNull();
     const keys = burst.map(({ key }) => key);
-    const [refused] = await stack.database.query<{ count: number }>(
+    const [wronglyEnded] = await stack.database.query<{ count: number }>(
       `select count(*)::int from caudal.breb_keys where key = any($1) and (refusal is not null or register_due_at is null)`,
       [keys],
     );
-    expect(refused?.count, 'an outage is never taken for a refusal').toBe(0);
+    expect(wronglyEnded?.count, 'an outage is never treated as a rejection').toBe(0);
 
     await simulator.clearFaults();
-    await Promise.all(keys.map((key) => registeredKey(key)));
-    await until('nothing waits any more', async () => (await waiting()) === 0);
-    expect(await oldestSeconds()).toBe(0);
+    await Promise.all(keys.map((key) => waitForRegisteredKey(key)));
+    await until('nothing waits any more', async () => (await readWaiting()) === 0);
+    expect(await readOldestSeconds()).toBe(0);
   });
 });
 
-describe('a key that the network refuses', () => {
-  /** Closed at the network before it was registered there: every registration of it is refused from then on. */
-  async function refusedKey(): Promise<Created> {
+describe('a key that the rail rejects', () => {
+  /** Closes the key at the rail before its registration, so that every registration is rejected. */
+  async function createRejectedKey(): Promise<Created> {
     const connector = BREB.connect(stack.simulatorUrl);
     await simulator.addFault({ rail: 'BRE_B', operation: 'register', fault: 'down' });
     const created = await create();
@@ -173,20 +178,24 @@ describe('a key that the network refuses', () => {
     expect(closed?.kind).toBe('yes');
     await connector.disconnect();
     await simulator.clearFaults();
-    await until('the refusal is written down', async () => (await row(created.key)).refusal === '0004');
+    await until('the rejection is recorded', async () => (await readRow(created.key)).refusal === '0004');
     return created;
   }
 
-  it('is not tried again and does not count as waiting', async () => {
-    const { key } = await refusedKey();
-    expect(await row(key)).toMatchObject({ register_due_at: null, registered_at: null, lease_token: null });
+  it('is not retried and does not count as waiting', async () => {
+    const { key } = await createRejectedKey();
+    expect(await readRow(key)).toMatchObject({
+      register_due_at: null,
+      registered_at: null,
+      lease_token: null,
+    });
     const [worker] = stack.workers;
     if (!worker) throw new Error('no worker');
     await until('nothing waits', async () => (await readMetric(worker, 'caudal_breb_keys_waiting')) === 0);
   });
 
-  it('ends its payin as DECLINED with an errorCode, for a key that cannot be paid is no offer', async () => {
-    const { payin } = await refusedKey();
+  it('declines its payin with an errorCode', async () => {
+    const { payin } = await createRejectedKey();
     const declined = await until(
       'the payin is declined',
       async () => {
@@ -199,8 +208,8 @@ describe('a key that the network refuses', () => {
   });
 });
 
-describe('a payin that expired while the network was away', () => {
-  it('is not registered any more, and stands in nobody’s way', async () => {
+describe('a payin that expired during a rail outage', () => {
+  it('is not registered and does not block others', async () => {
     const down = await simulator.addFault({ rail: 'BRE_B', operation: 'register', fault: 'down' });
     const expired = await create();
     const live = await create();
@@ -208,57 +217,61 @@ describe('a payin that expired while the network was away', () => {
       "update caudal.payins set expires_at = caudal.now() - interval '1 second' where id = $1",
       [expired.payin.id],
     );
-    await until('the first attempts are over', async () => (await row(live.key)).attempts > 0);
+    await until('the first attempts are over', async () => (await readRow(live.key)).attempts > 0);
     await simulator.removeFault(down);
-    await registeredKey(live.key);
-    await until('it is put aside', async () => {
-      const { lease_token, register_due_at } = await row(expired.key);
+    await waitForRegisteredKey(live.key);
+    await until('it is postponed', async () => {
+      const { lease_token, register_due_at } = await readRow(expired.key);
       return lease_token === null && (register_due_at?.getTime() ?? 0) > Date.now() + 1_800_000;
     });
     expect(await simulator.key(expired.key)).toBeNull();
   });
 });
 
-describe('a payin whose customer does not open', () => {
-  it('does not keep its neighbours from being registered', async () => {
+describe('a payin whose customer fails to decrypt', () => {
+  it('does not prevent other registrations', async () => {
     const down = await simulator.addFault({ rail: 'BRE_B', operation: 'register', fault: 'down' });
     const broken = await create();
-    const whole = await create();
+    const intact = await create();
     await stack.database.query(
       'update caudal.payins set customer = set_byte(customer, 20, get_byte(customer, 20) # 1) where id = $1',
       [broken.payin.id],
     );
     await until(
       'the first attempts are over',
-      async () => (await row(broken.key)).lease_token === null && (await row(whole.key)).attempts > 0,
+      async () =>
+        (await readRow(broken.key)).lease_token === null && (await readRow(intact.key)).attempts > 0,
     );
     await simulator.removeFault(down);
-    await registeredKey(whole.key);
-    await until('the broken one is put aside', async () => (await row(broken.key)).lease_token === null);
-    expect(await row(broken.key)).toMatchObject({ registered_at: null, refusal: null });
+    await waitForRegisteredKey(intact.key);
+    await until(
+      'the corrupted one is postponed',
+      async () => (await readRow(broken.key)).lease_token === null,
+    );
+    expect(await readRow(broken.key)).toMatchObject({ registered_at: null, refusal: null });
   });
 });
 
-describe('a process that dies or sleeps over a registration', () => {
-  it('is replaced by a worker when it was killed right after the answer', async () => {
+describe('a process that dies or stalls during a registration', () => {
+  it('is replaced by a worker when it is killed right after the response', async () => {
     const hang = await simulator.addFault({ rail: 'BRE_B', operation: 'register', fault: 'hang', times: 1 });
     const { key, payin } = await create(brebPayin(), 1);
-    await until('the registration hangs', async () => (await simulator.struck(hang)) === 1);
+    await until('the registration hangs', async () => (await simulator.timesApplied(hang)) === 1);
     stack.apis[1]?.kill('SIGKILL');
     await stack.apis[1]?.exited;
     expect(await simulator.key(key)).toBeNull();
-    expect(await row(key)).toMatchObject({ registered_at: null, attempts: 0 });
+    expect(await readRow(key)).toMatchObject({ registered_at: null, attempts: 0 });
 
     await endLease(key);
-    expect(await registeredKey(key, 3000)).toMatchObject({
+    expect(await waitForRegisteredKey(key, 3000)).toMatchObject({
       internalId: payin.id,
       expiresAt: payin.expiresAt,
       payer: { name: CUSTOMER.name },
     });
-    expect(await recorded(key)).toMatchObject({ attempts: 1, lease_token: null });
+    expect(await waitUntilRecorded(key)).toMatchObject({ attempts: 1, lease_token: null });
   });
 
-  it('changes nothing when its late result arrives after another has taken the key over', async () => {
+  it('changes nothing when its late result arrives after another process took the key over', async () => {
     await simulator.addFault({ rail: 'BRE_B', operation: 'register', fault: 'down', times: 1 });
     const slow = await simulator.addFault({
       rail: 'BRE_B',
@@ -268,25 +281,25 @@ describe('a process that dies or sleeps over a registration', () => {
       times: 1,
     });
     const { key } = await create();
-    await until('a worker is at it', async () => (await simulator.struck(slow)) === 1);
+    await until('a worker is registering', async () => (await simulator.timesApplied(slow)) === 1);
     await stack.database.query(
       `update caudal.breb_keys set lease_token = gen_random_uuid(), leased_until = clock_timestamp() + interval '1 hour'
        where key = $1`,
       [key],
     );
-    const takenOver = await row(key);
+    const takenOver = await readRow(key);
     expect(takenOver).toMatchObject({ registered_at: null });
-    // A worker that is told to stop first finishes what it is at: afterwards the late result has been tried.
+    // A stopping worker finishes its work: the late result has been processed afterwards.
     expect(await Promise.all(stack.workers.map((worker) => worker.stop()))).toEqual([0, 0]);
-    const registered = await registeredKey(key, 1000);
-    expect(await row(key)).toEqual(takenOver);
+    const registered = await waitForRegisteredKey(key, 1000);
+    expect(await readRow(key)).toEqual(takenOver);
 
     await endLease(key);
     const next = await startServer('worker', stack.settings);
     try {
       const attempts = (takenOver?.attempts ?? 0) + 1;
-      expect(await recorded(key)).toMatchObject({ attempts, refusal: null });
-      expect(await simulator.key(key), 'the network was told twice and has it once').toEqual(registered);
+      expect(await waitUntilRecorded(key)).toMatchObject({ attempts, refusal: null });
+      expect(await simulator.key(key), 'the rail received it twice and has it once').toEqual(registered);
     } finally {
       await next.stop();
     }

@@ -1,14 +1,14 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { suspendOrganization } from '../../src/flows/operations/suspend-organization.ts';
-import { freshToken } from '../../src/kit/ids.ts';
+import { newLeaseToken } from '../../src/kit/ids.ts';
 import { commitAttempts } from '../../src/payouts/payout-send.store.ts';
 import type { ApiClient } from '../harness/api-client.ts';
-import { CheckoutDriver, openLink } from '../harness/checkout-driver.ts';
+import { CheckoutDriver, linkRequest } from '../harness/checkout-driver.ts';
 import { composeInProcess, type InProcess } from '../harness/in-process.ts';
 import { PayerBrowser } from '../harness/payer-browser.ts';
-import { createPayin, problemOf } from '../harness/payin-answers.ts';
 import { brebPayin, newReference, psePayin } from '../harness/payin-requests.ts';
-import { type MadePayout, PayoutDriver } from '../harness/payout-driver.ts';
+import { createPayin, toProblem } from '../harness/payin-responses.ts';
+import { type CreatedPayout, PayoutDriver } from '../harness/payout-driver.ts';
 import { createPayout, lookUp, payoutRequest } from '../harness/payout-requests.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
@@ -37,7 +37,7 @@ afterAll(async () => {
 afterEach(async () => {
   await driver.simulator.clearFaults();
   if (await isSuspended()) await resume();
-  await driver.booksAreWhole();
+  await driver.checkLedger();
 });
 
 const suspend = (reason = 'orden de la fiscalía') =>
@@ -45,7 +45,7 @@ const suspend = (reason = 'orden de la fiscalía') =>
 
 async function resume(): Promise<void> {
   await driver.command('org', 'resume', organizationId, '--by', 'Laura', '--reason', 'orden levantada');
-  await everyApiAnswers(201);
+  await waitForEveryApi(201);
 }
 
 async function isSuspended(): Promise<boolean> {
@@ -56,8 +56,8 @@ async function isSuspended(): Promise<boolean> {
   return row?.suspended ?? false;
 }
 
-/** Every API process has read the change. */
-async function everyApiAnswers(status: 201 | 403 | 503): Promise<void> {
+/** Waits until every API process has read the change. */
+async function waitForEveryApi(status: 201 | 403 | 503): Promise<void> {
   await until(
     `every API process answers a creation with ${status}`,
     async () => {
@@ -68,7 +68,7 @@ async function everyApiAnswers(status: 201 | 403 | 503): Promise<void> {
   );
 }
 
-async function attemptCount(): Promise<number> {
+async function countAttempts(): Promise<number> {
   const [row] = await driver.query<{ count: number }>(
     'select count(*)::int as count from caudal.payout_attempts where organization_id = $1',
     [organizationId],
@@ -76,8 +76,8 @@ async function attemptCount(): Promise<number> {
   return row?.count ?? 0;
 }
 
-/** A payout of another organization is sent and confirmed: the workers have gone round since. */
-async function workersWentRound(): Promise<void> {
+/** A payout of another organization is sent and confirmed: the workers have completed a round since. */
+async function waitForWorkerRound(): Promise<void> {
   const other = await stack.newOrganization();
   const deposit = ['--org', other.organizationId, '--amount', '1000', '--reference', newReference()];
   await driver.command('ledger', 'deposit', ...deposit);
@@ -90,21 +90,21 @@ async function workersWentRound(): Promise<void> {
 }
 
 describe('a suspended organization', () => {
-  it('is answered 403 organization_suspended for payins, payouts, links and lookups by every API process within a second', async () => {
+  it('gets 403 organization_suspended for payins, payouts, links and lookups from every API process within a second', async () => {
     await suspend();
     const since = performance.now();
-    await everyApiAnswers(403);
+    await waitForEveryApi(403);
     expect(performance.now() - since).toBeLessThan(2000);
     for (const api of apis) {
       const answers = [
         await api.post('/payins', brebPayin()),
         await api.post('/payins', psePayin()),
         await api.post('/payouts', payoutRequest()),
-        await api.post('/payment-links', openLink()),
+        await api.post('/payment-links', linkRequest()),
         await lookUp(api, '@TESTOK'),
       ];
       for (const answer of answers)
-        expect(problemOf(answer)).toMatchObject({ status: 403, code: 'organization_suspended' });
+        expect(toProblem(answer)).toMatchObject({ status: 403, code: 'organization_suspended' });
     }
     await resume();
     expect((await lookUp(stack.api, '@TESTOK')).status).toBe(200);
@@ -112,10 +112,10 @@ describe('a suspended organization', () => {
     await checkout.link();
   });
 
-  it('reads everything and cancels what was not sent', async () => {
+  it('can read everything and cancel unsent payouts', async () => {
     const payin = await createPayin(stack.api, brebPayin());
     await suspend();
-    await everyApiAnswers(403);
+    await waitForEveryApi(403);
     for (const path of [
       `/payins/${payin.id}`,
       '/payins',
@@ -127,7 +127,7 @@ describe('a suspended organization', () => {
       expect((await stack.api.get(path)).status).toBe(200);
   });
 
-  it('gets the answer of an earlier creation again, and 409 for a reference that exists', async () => {
+  it('gets replays of earlier creations, and 409 for an existing reference', async () => {
     const key = { 'idempotency-key': newReference() };
     const body = brebPayin();
     const payin = await createPayin(stack.api, body, key);
@@ -135,7 +135,7 @@ describe('a suspended organization', () => {
     const payoutBody = payoutRequest();
     const payout = await createPayout(stack.api, payoutBody, payoutKey);
     await suspend();
-    await everyApiAnswers(403);
+    await waitForEveryApi(403);
     const again = await stack.api.post<{ id: string }>('/payins', body, key);
     expect([again.status, again.body.id, again.headers.get('idempotent-replayed')]).toEqual([
       201,
@@ -144,66 +144,66 @@ describe('a suspended organization', () => {
     ]);
     const payoutAgain = await stack.api.post<{ id: string }>('/payouts', payoutBody, payoutKey);
     expect([payoutAgain.status, payoutAgain.body.id]).toEqual([201, payout.id]);
-    expect(problemOf(await stack.api.post('/payins', body))).toMatchObject({ code: 'reference_taken' });
+    expect(toProblem(await stack.api.post('/payins', body))).toMatchObject({ code: 'reference_taken' });
   });
 
-  it('leaves no trace of a refused creation: the same request is taken after it is resumed', async () => {
+  it('leaves no trace of a rejected creation: the same request succeeds after the resumption', async () => {
     const key = { 'idempotency-key': newReference() };
     const body = brebPayin();
     await suspend();
-    await everyApiAnswers(403);
+    await waitForEveryApi(403);
     expect((await stack.api.post('/payins', body, key)).status).toBe(403);
     await resume();
     expect((await stack.api.post('/payins', body, key)).status).toBe(201);
   });
 
-  it('has payins that were open before paid and booked, with their event', async () => {
+  it('has earlier open payins confirmed and posted, with their event', async () => {
     const { payin, key } = await checkout.outcomes.breb();
     await suspend();
-    await everyApiAnswers(403);
+    await waitForEveryApi(403);
     await driver.simulator.pay({ key });
-    await checkout.outcomes.reaches(payin.id, 'CONFIRMED');
+    await checkout.outcomes.waitForStatus(payin.id, 'CONFIRMED');
     expect((await checkout.outcomes.events(payin.id)).map(({ event }) => event)).toEqual(['payin.confirmed']);
     expect(await checkout.outcomes.transfers(payin.id)).toHaveLength(1);
   });
 });
 
 describe('the payouts of a suspended organization', () => {
-  it('are not sent by any of two workers after the command returned, and all of them after it is resumed', async () => {
+  it('are not sent by two workers once the command returned, and are all sent after the resumption', async () => {
     await driver.query("insert into caudal.rail_pauses values ('BRE_B', $1, 'x', 'Laura')", [organizationId]);
-    await everyApiAnswers(503);
-    const made: MadePayout[] = [];
-    while (made.length < 300) made.push(...(await driver.createMany(50)));
-    // Both workers hold a full batch at the slow rail, and another one waits, when the command comes.
-    const before = await attemptCount();
+    await waitForEveryApi(503);
+    const created: CreatedPayout[] = [];
+    while (created.length < 300) created.push(...(await driver.createMany(50)));
+    // Both workers hold a full batch at the slow rail, and another one waits, when the command runs.
+    const before = await countAttempts();
     await driver.simulator.addFault({ rail: 'BRE_B', operation: 'order', fault: 'slow', ms: 2000 });
     await driver.query('delete from caudal.rail_pauses');
-    await until('some are sent', async () => (await attemptCount()) > before);
+    await until('some are sent', async () => (await countAttempts()) > before);
     await suspend();
-    const sent = await attemptCount();
-    await workersWentRound();
-    expect(await attemptCount()).toBe(sent);
-    expect(sent - before).toBeLessThan(made.length);
+    const sent = await countAttempts();
+    await waitForWorkerRound();
+    expect(await countAttempts()).toBe(sent);
+    expect(sent - before).toBeLessThan(created.length);
     const waiting = await driver.query<{ status: string }>(
       `select distinct status from caudal.payouts where organization_id = $1 and attempts = 0`,
       [organizationId],
     );
     expect(waiting.map(({ status }) => status)).toEqual(['PROCESSING']);
     await resume();
-    await driver.allReach(made, 'CONFIRMED', 60_000);
-    for (const each of made.slice(0, 5)) expect(await driver.executions(each)).toBe(1);
+    await driver.waitForAll(created, 'CONFIRMED', 60_000);
+    for (const each of created.slice(0, 5)) expect(await driver.executions(each)).toBe(1);
   });
 
-  it('that were sent before are followed to their end', async () => {
+  it('that were already sent are tracked to their outcome', async () => {
     await driver.simulator.addFault({ rail: 'BRE_B', operation: 'order', fault: 'lost-answer' });
     await driver.simulator.addFault({ rail: 'BRE_B', operation: 'notice', fault: 'lost-notice' });
-    const made = await driver.create();
-    await driver.arrives(made);
+    const created = await driver.create();
+    await driver.waitForOrder(created);
     await suspend();
     await driver.simulator.clearFaults();
     await stack.shiftTime(60_000);
-    await driver.reaches(made.id, 'CONFIRMED', 30_000);
-    expect(await driver.executions(made)).toBe(1);
+    await driver.waitForStatus(created.id, 'CONFIRMED', 30_000);
+    expect(await driver.executions(created)).toBe(1);
   });
 
   it('make the command wait for a worker that is committing an attempt', async () => {
@@ -211,7 +211,7 @@ describe('the payouts of a suspended organization', () => {
     const order: string[] = [];
     let suspending: Promise<unknown> = Promise.resolve();
     await deps.system.transaction('commit attempts', async (tx) => {
-      await commitAttempts(tx, freshToken(), [organizationId], 1, 60_000);
+      await commitAttempts(tx, newLeaseToken(), [organizationId], 1, 60_000);
       suspending = suspendOrganization(deps, organizationId, { by: 'Laura', reason: 'x' }).then(() =>
         order.push('suspended'),
       );
@@ -229,16 +229,16 @@ describe('the payouts of a suspended organization', () => {
   });
 });
 
-describe('a link of a suspended organization', () => {
-  it('tells its payer that the shop takes no payments, begins no attempt, and works after it is resumed', async () => {
+describe('a payment link of a suspended organization', () => {
+  it('shows the payer that the merchant accepts no payments, starts no attempt, and works after the resumption', async () => {
     const link = await checkout.link();
     const payer = new PayerBrowser();
     const before = await payer.open(link.paymentLinkUrl);
     expect(before.h1).toBe('¿Cómo quiere pagar?');
     const details = await payer.click(before, 'Bre-B');
     await suspend();
-    // From a page that was open already: the very next request is refused, whatever any process remembers.
-    const refused = await payer.submit(details, {
+    // From an open page: the next request is rejected, whatever a process has cached.
+    const rejected = await payer.submit(details, {
       name: 'Luisa Fernanda Pardo',
       idType: 'CO_CC',
       idNumber: '52.123.456',
@@ -246,23 +246,23 @@ describe('a link of a suspended organization', () => {
       email: 'luisa@correo.example',
       authorize: 'yes',
     });
-    expect(refused.h1).toBe('Este comercio no está recibiendo pagos');
-    expect(refused.text).toContain('No se hizo ningún cobro');
+    expect(rejected.h1).toBe('Este comercio no está recibiendo pagos');
+    expect(rejected.text).toContain('No se hizo ningún cobro');
     expect((await payer.open(link.paymentLinkUrl)).h1).toBe('Este comercio no está recibiendo pagos');
     expect(await checkout.attempts(link)).toEqual([]);
     await resume();
-    const begun = await checkout.breb(link);
-    await driver.simulator.pay({ key: begun.key });
-    await checkout.reaches(link, 'COMPLETED');
+    const started = await checkout.breb(link);
+    await driver.simulator.pay({ key: started.key });
+    await checkout.waitForStatus(link, 'COMPLETED');
   });
 
-  it('with an attempt under way can be paid, and is completed', async () => {
+  it('with an attempt in progress can be paid and completed', async () => {
     const link = await checkout.link();
     const { key } = await checkout.breb(link);
     await suspend();
-    await everyApiAnswers(403);
+    await waitForEveryApi(403);
     await driver.simulator.pay({ key });
-    const { status } = await checkout.reaches(link, 'COMPLETED');
+    const { status } = await checkout.waitForStatus(link, 'COMPLETED');
     expect(status).toBe('COMPLETED');
   });
 });
@@ -271,7 +271,7 @@ describe('org update', () => {
   const update = (...args: readonly string[]) =>
     driver.command('org', 'update', organizationId, '--by', 'Laura', ...args, '--json');
 
-  it('changes what is given, keeps the rest and records the values before', async () => {
+  it('changes the given values, keeps the others and records the previous values', async () => {
     const before = JSON.parse(await driver.command('org', 'show', organizationId, '--json'));
     const changed = {
       name: 'Tienda Boreal',
@@ -297,26 +297,26 @@ describe('org update', () => {
     expect(row).toMatchObject({ operator: 'Laura', details: { ...changed, previousName: before.name } });
   });
 
-  it('takes a rail away within a second, answers repeats of earlier creations, and gives it back', async () => {
+  it('disables a rail within a second, replays earlier creations, and enables it again', async () => {
     const key = { 'idempotency-key': newReference() };
     const body = psePayin();
     const payin = await createPayin(stack.api, body, key);
     await update('--rails', 'BRE_B');
     await until(
-      'PSE is refused everywhere',
+      'every process rejects PSE',
       async () => {
         const answers = await Promise.all(apis.map((api) => api.post('/payins', psePayin())));
         return answers.every(({ status }) => status === 400);
       },
       3000,
     );
-    expect(problemOf(await stack.api.post('/payins', psePayin()))).toMatchObject({
+    expect(toProblem(await stack.api.post('/payins', psePayin()))).toMatchObject({
       code: 'rail_not_enabled',
     });
     expect((await createPayin(stack.api, body, key)).id).toBe(payin.id);
     await update('--rails', 'BRE_B,PSE');
     await until(
-      'PSE is taken again',
+      'PSE is accepted again',
       async () => (await stack.api.post('/payins', psePayin())).status === 201,
       3000,
     );
@@ -324,16 +324,16 @@ describe('org update', () => {
 
   it.each([
     ['without a change', []],
-    ['with a color that is none', ['--accent', 'azul']],
-    ['with a rail that does not exist', ['--rails', 'VISA']],
+    ['with an invalid color', ['--accent', 'azul']],
+    ['with an unknown rail', ['--rails', 'VISA']],
     ['with an empty name', ['--name', '']],
-  ])('is refused %s', async (_what, args) => {
+  ])('is rejected %s', async (_what, args) => {
     await expect(update(...args)).rejects.toThrow('caudal:');
   });
 });
 
-describe('the commands', () => {
-  it('keep who suspended, why and since when; a second suspension changes the reason and not the time', async () => {
+describe('org suspend and org resume', () => {
+  it('record who, why and since when; a second suspension changes only the reason', async () => {
     await suspend('primera');
     const first = JSON.parse(await driver.command('org', 'show', organizationId, '--json'));
     await suspend('segunda');
@@ -355,16 +355,16 @@ describe('the commands', () => {
 
   it.each([
     [
-      'an organization that does not exist',
+      'an unknown organization',
       ['suspend', '019b2c5e-8f3a-7c41-8001-3f9d2b7a6c10', '--by', 'L', '--reason', 'x'],
     ],
     [
-      'the organization of the operator itself',
+      'the operator organization',
       ['suspend', '00000000-0000-7000-8000-000000000001', '--by', 'L', '--reason', 'x'],
     ],
     ['a suspension without a reason', ['suspend', 'ID', '--by', 'L']],
-    ['a resumption of what is not suspended', ['resume', 'ID', '--by', 'L', '--reason', 'x']],
-  ])('refuse %s', async (_what, args) => {
+    ['a resumption of an organization that is not suspended', ['resume', 'ID', '--by', 'L', '--reason', 'x']],
+  ])('reject %s', async (_what, args) => {
     await expect(
       driver.command('org', ...args.map((arg) => (arg === 'ID' ? organizationId : arg))),
     ).rejects.toThrow('caudal:');

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { Answer, ApiClient } from '../harness/api-client.ts';
+import type { ApiClient, ApiResponse } from '../harness/api-client.ts';
 import { CUSTOMER, newReference, psePayin, without } from '../harness/payin-requests.ts';
-import { pseReferenceOf } from '../harness/pse-reference.ts';
+import { readPseReference } from '../harness/pse-reference.ts';
 import { readMetric } from '../harness/read-metric.ts';
 import { SimulatorControl } from '../harness/simulator-control.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
@@ -29,7 +29,7 @@ interface PsePayin {
   readonly sourceData: { readonly pseUrl: string | null; readonly bank: string };
 }
 
-type Created = Answer<PsePayin> & { readonly tookMs: number };
+type Created = ApiResponse<PsePayin> & { readonly tookMs: number };
 
 async function create(
   body: Record<string, unknown> = psePayin(),
@@ -49,7 +49,7 @@ async function read(id: string, api = 0): Promise<PsePayin> {
   return payin;
 }
 
-const inStatus = (id: string, status: string, withinMs = 8000) =>
+const waitForStatus = (id: string, status: string, withinMs = 8000) =>
   until(
     `the payin is ${status}`,
     async () => {
@@ -59,41 +59,42 @@ const inStatus = (id: string, status: string, withinMs = 8000) =>
     withinMs,
   );
 
-const history = (id: string) =>
+const readHistory = (id: string) =>
   stack.database.query<{ from_status: string; to_status: string; cause: string }>(
     `select from_status, to_status, cause from caudal.payin_history where payin_id = $1
      order by at, from_status <> 'NONE'`,
     [id],
   );
 
-const transactionOf = async (id: string) => simulator.transaction(await pseReferenceOf(stack.database, id));
-const transactions = async () => (await simulator.stats()).transactions;
-const createCalls = async () => (await simulator.stats()).calls.PSE['create'] ?? 0;
+const findTransaction = async (id: string) =>
+  simulator.transaction(await readPseReference(stack.database, id));
+const countTransactions = async () => (await simulator.stats()).transactions;
+const countCreateCalls = async () => (await simulator.stats()).calls.PSE['create'] ?? 0;
 
 const WITHOUT_PAGE = { status: 'PENDING', errorCode: null, resultAt: null, sourceData: { pseUrl: null } };
 
-describe('when PSE answers at once', () => {
-  it.each([0, 1])('API %i answers PROCESSING with the address of the bank page', async (api) => {
-    const before = await transactions();
+describe('when PSE answers immediately', () => {
+  it.each([0, 1])('API %i returns PROCESSING with the bank page URL', async (api) => {
+    const before = await countTransactions();
     const { body } = await create(psePayin(), { api });
     expect(body).toMatchObject({ status: 'PROCESSING', errorCode: null, resultAt: null });
     const page = await fetch(body.sourceData.pseUrl ?? '');
     expect(page.status).toBe(200);
     expect(await page.text()).toContain('49.800,00');
-    expect(await transactions()).toBe(before + 1);
+    expect(await countTransactions()).toBe(before + 1);
     expect(await read(body.id, 1 - api)).toEqual(body);
-    expect(await history(body.id)).toEqual([
+    expect(await readHistory(body.id)).toEqual([
       { from_status: 'NONE', to_status: 'PENDING', cause: 'created' },
       { from_status: 'PENDING', to_status: 'PROCESSING', cause: 'bank_page_known' },
     ]);
   });
 
-  it('PSE is told the order under a reference of ours, with our own page to return to', async () => {
+  it('PSE receives our own reference and our return page', async () => {
     const reference = newReference();
     const pse = { bank: 'CO_DAVIPLATA', personType: 'BUSINESS' };
     const callbackUrl = 'https://shop.example.com/thanks';
     const { body } = await create(psePayin({ reference, pse, callbackUrl, amountInCents: 150_001 }));
-    const transaction = await transactionOf(body.id);
+    const transaction = await findTransaction(body.id);
     expect(transaction).toMatchObject({
       bankCode: '1551',
       personType: 1,
@@ -117,55 +118,55 @@ describe('when PSE answers at once', () => {
       pse_transaction_id: transaction?.transactionId,
       pse_cus: transaction?.trazabilityCode,
       lease_token: null,
-      rail_task: 'ask',
+      rail_task: 'poll',
       in_seven_minutes: true,
     });
   });
 
-  it('a reference of 255 characters does not keep PSE from taking the order', async () => {
+  it('PSE accepts the order for a reference of 255 characters', async () => {
     const { body } = await create(psePayin({ reference: `${newReference()}-`.padEnd(255, 'ñ') }));
     expect(body.status).toBe('PROCESSING');
   });
 
-  it('nothing is asked of PSE for a payin whose payer is not known: our page stands in for the bank', async () => {
-    const before = await createCalls();
+  it('PSE is not called for a payin without a payer: pseUrl is our own page', async () => {
+    const before = await countCreateCalls();
     const { body } = await create(without(psePayin(), 'inlineCustomer'));
     expect(body.status).toBe('PENDING');
     expect(body.sourceData.pseUrl).toMatch(new RegExp(`^${stack.settings['CAUDAL_CHECKOUT_URL']}/p/`));
-    // Another payin goes the whole way meanwhile, so a worker had its chance to take the first one by mistake.
+    // Another payin completes meanwhile, so that a worker could have taken the first one by mistake.
     await create();
-    expect(await createCalls()).toBe(before + 1);
-    expect(await transactionOf(body.id)).toBeNull();
+    expect(await countCreateCalls()).toBe(before + 1);
+    expect(await findTransaction(body.id)).toBeNull();
   });
 });
 
-describe('when PSE refuses', () => {
+describe('when PSE rejects', () => {
   it.each([
     ['an amount of 100 cents', { amountInCents: 100 }, 'LIMIT_EXCEEDED'],
-    ['more than it carries', { amountInCents: 999_999_999_999 }, 'LIMIT_EXCEEDED'],
+    ['an amount above its limit', { amountInCents: 999_999_999_999 }, 'LIMIT_EXCEEDED'],
     ['a bank that is down', { inlineCustomer: { ...CUSTOMER, idNumber: '1000000021' } }, 'BANK_UNAVAILABLE'],
-  ])('%s: the creation answers PENDING and the payin is DECLINED', async (_what, changes, errorCode) => {
+  ])('%s: the creation returns PENDING and the payin is DECLINED', async (_what, changes, errorCode) => {
     const key = newReference();
     const request = psePayin(changes);
     const { body } = await create(request, { key });
     expect(body).toMatchObject(WITHOUT_PAGE);
-    const declined = await inStatus(body.id, 'DECLINED');
+    const declined = await waitForStatus(body.id, 'DECLINED');
     expect(declined).toMatchObject({ errorCode, sourceData: { pseUrl: null } });
     expect(declined.resultAt).toBe(declined.updatedAt);
     expect(Date.parse(declined.resultAt ?? '')).toBeGreaterThanOrEqual(Date.parse(body.createdAt));
-    expect(await history(body.id)).toEqual([
+    expect(await readHistory(body.id)).toEqual([
       { from_status: 'NONE', to_status: 'PENDING', cause: 'created' },
       { from_status: 'PENDING', to_status: 'DECLINED', cause: 'order_refused' },
     ]);
     const repeat = await create(request, { key, api: 1 });
-    expect(repeat.body, 'a repeat shows the creation, never a later state').toEqual(body);
+    expect(repeat.body, 'a replay returns the creation, never a later state').toEqual(body);
     expect(repeat.headers.get('idempotent-replayed')).toBe('true');
   });
 });
 
 describe('when PSE is slow', () => {
-  it('the creation and its repeat answer PENDING after three seconds, and the same call still brings the page', async () => {
-    const [transactionsBefore, callsBefore] = [await transactions(), await createCalls()];
+  it('the creation and its retry return PENDING after three seconds, and the same call still delivers the page', async () => {
+    const [transactionsBefore, callsBefore] = [await countTransactions(), await countCreateCalls()];
     const slow = await simulator.addFault({
       rail: 'PSE',
       operation: 'create',
@@ -176,7 +177,7 @@ describe('when PSE is slow', () => {
     const request = psePayin();
     const key = newReference();
     const first = create(request, { key });
-    await until('PSE is thinking', async () => (await simulator.struck(slow)) === 1);
+    await until('PSE is processing', async () => (await simulator.timesApplied(slow)) === 1);
     const [created, repeat] = await Promise.all([first, create(request, { key, api: 1 })]);
     for (const { body, tookMs } of [created, repeat]) {
       expect(body).toMatchObject(WITHOUT_PAGE);
@@ -184,16 +185,16 @@ describe('when PSE is slow', () => {
       expect(tookMs).toBeLessThan(4500);
     }
     expect(repeat.body).toEqual(created.body);
-    const paid = await inStatus(created.body.id, 'PROCESSING');
-    expect((await fetch(paid.sourceData.pseUrl ?? '')).status).toBe(200);
-    expect(await createCalls()).toBe(callsBefore + 1);
-    expect(await transactions()).toBe(transactionsBefore + 1);
+    const opened = await waitForStatus(created.body.id, 'PROCESSING');
+    expect((await fetch(opened.sourceData.pseUrl ?? '')).status).toBe(200);
+    expect(await countCreateCalls()).toBe(callsBefore + 1);
+    expect(await countTransactions()).toBe(transactionsBefore + 1);
     const late = await create(request, { key });
-    expect(late.body, 'a later repeat has the page').toEqual(paid);
+    expect(late.body, 'a later replay has the page').toEqual(opened);
   });
 
-  it('repeats at any API join the wait, and all get the same body', async () => {
-    const callsBefore = await createCalls();
+  it('retries at any API wait for the same call and return the same body', async () => {
+    const callsBefore = await countCreateCalls();
     const slow = await simulator.addFault({
       rail: 'PSE',
       operation: 'create',
@@ -204,7 +205,7 @@ describe('when PSE is slow', () => {
     const request = psePayin();
     const key = newReference();
     const first = create(request, { key });
-    await until('PSE is thinking', async () => (await simulator.struck(slow)) === 1);
+    await until('PSE is processing', async () => (await simulator.timesApplied(slow)) === 1);
     const [created, elsewhere, here] = await Promise.all([
       first,
       create(request, { key, api: 1 }),
@@ -217,11 +218,11 @@ describe('when PSE is slow', () => {
     expect(created.headers.get('idempotent-replayed')).toBeNull();
     expect(elsewhere.headers.get('idempotent-replayed')).toBe('true');
     expect(here.headers.get('idempotent-replayed')).toBe('true');
-    expect(await createCalls()).toBe(callsBefore + 1);
+    expect(await countCreateCalls()).toBe(callsBefore + 1);
   });
 
-  it('equal requests in the same instant create one transaction and get one body', async () => {
-    const [transactionsBefore, callsBefore] = [await transactions(), await createCalls()];
+  it('equal concurrent requests create one transaction and return one body', async () => {
+    const [transactionsBefore, callsBefore] = [await countTransactions(), await countCreateCalls()];
     const request = psePayin();
     const key = newReference();
     const answers = await Promise.all(
@@ -229,17 +230,17 @@ describe('when PSE is slow', () => {
     );
     for (const { body } of answers) expect(body).toEqual(answers[0]?.body);
     expect(answers[0]?.body.status).toBe('PROCESSING');
-    expect(await createCalls()).toBe(callsBefore + 1);
-    expect(await transactions()).toBe(transactionsBefore + 1);
+    expect(await countCreateCalls()).toBe(callsBefore + 1);
+    expect(await countTransactions()).toBe(transactionsBefore + 1);
   });
 });
 
-describe('a repeat after the page is known', () => {
+describe('a replay after the page is known', () => {
   it.each([
     ['CONFIRMED', "confirmed_amount_in_cents = amount_in_cents, settlement_status = 'PENDING_SETTLEMENT'"],
     ['DECLINED', "error_code = 'INSUFFICIENT_FUNDS'"],
     ['CANCELED', "error_code = 'PAYER_CANCELED'"],
-  ])('renders PROCESSING with the page even when the payin is %s by now', async (status, also) => {
+  ])('returns PROCESSING with the page even when the payin is already %s', async (status, also) => {
     const request = psePayin();
     const key = newReference();
     const { body } = await create(request, { key });
@@ -254,20 +255,20 @@ describe('a repeat after the page is known', () => {
   });
 });
 
-describe('when something is lost on the way', () => {
-  it('an answer: the page comes all the same, and PSE has one transaction', async () => {
-    const before = await transactions();
+describe('when a part fails', () => {
+  it('a lost answer: the page arrives anyway, and PSE has one transaction', async () => {
+    const before = await countTransactions();
     await simulator.addFault({ rail: 'PSE', operation: 'create', fault: 'lost-answer', times: 1 });
     const { body, tookMs } = await create();
     expect(body).toMatchObject(WITHOUT_PAGE);
     expect(tookMs).toBeLessThan(2500);
-    const paid = await inStatus(body.id, 'PROCESSING');
-    expect(paid.sourceData.pseUrl).toBe((await transactionOf(body.id))?.bankUrl);
-    expect(await transactions()).toBe(before + 1);
+    const opened = await waitForStatus(body.id, 'PROCESSING');
+    expect(opened.sourceData.pseUrl).toBe((await findTransaction(body.id))?.bankUrl);
+    expect(await countTransactions()).toBe(before + 1);
   });
 
-  it('the claim: a late result of the process that slept changes nothing, and a worker brings the page', async () => {
-    const before = await transactions();
+  it('a lost lease: the late result of the stalled process changes nothing, and a worker gets the page', async () => {
+    const before = await countTransactions();
     const slow = await simulator.addFault({
       rail: 'PSE',
       operation: 'create',
@@ -277,28 +278,28 @@ describe('when something is lost on the way', () => {
     });
     const request = psePayin();
     const creating = create(request);
-    await until('PSE is thinking', async () => (await simulator.struck(slow)) === 1);
+    await until('PSE is processing', async () => (await simulator.timesApplied(slow)) === 1);
     const takeOver = `update caudal.payins set lease_token = gen_random_uuid(), leased_until = clock_timestamp() + interval '1 hour'
       where reference = $1 returning id`;
     await stack.database.query(takeOver, [request['reference']]);
     const { body } = await creating;
     expect(body).toMatchObject(WITHOUT_PAGE);
     expect((await read(body.id)).status).toBe('PENDING');
-    expect(await transactions()).toBe(before + 1);
+    expect(await countTransactions()).toBe(before + 1);
 
     await stack.database.query('update caudal.payins set leased_until = clock_timestamp() where id = $1', [
       body.id,
     ]);
-    const paid = await inStatus(body.id, 'PROCESSING');
-    expect(paid.sourceData.pseUrl).toBe((await transactionOf(body.id))?.bankUrl);
-    expect(await transactions()).toBe(before + 1);
+    const opened = await waitForStatus(body.id, 'PROCESSING');
+    expect(opened.sourceData.pseUrl).toBe((await findTransaction(body.id))?.bankUrl);
+    expect(await countTransactions()).toBe(before + 1);
   });
 
-  it('the API itself: a worker goes on when its claim has ended', async () => {
+  it('a killed API: a worker continues when its lease has expired', async () => {
     const hang = await simulator.addFault({ rail: 'PSE', operation: 'create', fault: 'hang', times: 1 });
     const request = psePayin();
     const broken = create(request, { api: 1 }).catch((error: unknown) => error);
-    await until('PSE hangs', async () => (await simulator.struck(hang)) === 1);
+    await until('PSE hangs', async () => (await simulator.timesApplied(hang)) === 1);
     stack.apis[1]?.kill('SIGKILL');
     await stack.apis[1]?.exited;
     expect(await broken).toBeInstanceOf(Error);
@@ -306,15 +307,15 @@ describe('when something is lost on the way', () => {
       'update caudal.payins set leased_until = clock_timestamp() where reference = $1 returning id',
       [request['reference']],
     );
-    if (!row) throw new Error('the payin was not committed before PSE was asked');
-    const paid = await inStatus(row.id, 'PROCESSING');
-    expect(paid.sourceData.pseUrl).toBe((await transactionOf(row.id))?.bankUrl);
+    if (!row) throw new Error('the payin was not committed before the PSE call');
+    const opened = await waitForStatus(row.id, 'PROCESSING');
+    expect(opened.sourceData.pseUrl).toBe((await findTransaction(row.id))?.bankUrl);
   });
 });
 
 // API 1 is dead by now.
-describe('a payin that expired while PSE was away', () => {
-  it('is not opened any more, and ends as EXPIRED once nothing can be under way', async () => {
+describe('a payin that expired during a PSE outage', () => {
+  it('is not opened, and ends with EXPIRED once no call can be in flight', async () => {
     const down = await simulator.addFault({ rail: 'PSE', operation: 'create', fault: 'down' });
     const { body } = await create();
     await stack.database.query(
@@ -322,26 +323,26 @@ describe('a payin that expired while PSE was away', () => {
       [body.id],
     );
     await simulator.removeFault(down);
-    await until('PSE was asked how it stands', async () => {
+    await until('PSE was polled', async () => {
       const [row] = await stack.database.query<{ asked: boolean }>(
-        "select rail_task = 'ask' and rail_due_at > caudal.now() + interval '4 minutes' as asked from caudal.payins where id = $1",
+        "select rail_task = 'poll' and rail_due_at > caudal.now() + interval '4 minutes' as asked from caudal.payins where id = $1",
         [body.id],
       );
       return row?.asked;
     });
     expect((await read(body.id)).status).toBe('PENDING');
-    // "Not found" is no last word while an order could still be on its way: five minutes later it is.
+    // A "not found" is not final while an order could be in flight; five minutes later it is.
     await stack.shiftTime(6 * 60_000);
-    expect(await inStatus(body.id, 'CANCELED')).toMatchObject({ errorCode: 'EXPIRED' });
-    expect(await transactionOf(body.id)).toBeNull();
+    expect(await waitForStatus(body.id, 'CANCELED')).toMatchObject({ errorCode: 'EXPIRED' });
+    expect(await findTransaction(body.id)).toBeNull();
   });
 });
 
-describe('when PSE is away', () => {
-  const circuitOpen = async (process: { opsUrl: string }) =>
+describe('during a PSE outage', () => {
+  const isCircuitOpen = async (process: { opsUrl: string }) =>
     (await readMetric(process, 'caudal_rail_circuit_open')) === 1;
 
-  it('creations answer PENDING quickly, and after repeated failures none waits for it', async () => {
+  it('creations return PENDING quickly, and after repeated failures none waits for PSE', async () => {
     const [api] = stack.apis;
     if (!api) throw new Error('no API');
     const down = await simulator.addFault({ rail: 'PSE', operation: 'create', fault: 'down' });
@@ -350,28 +351,28 @@ describe('when PSE is away', () => {
       expect(body).toMatchObject(WITHOUT_PAGE);
       expect(tookMs).toBeLessThan(1500);
     }
-    expect(await circuitOpen(api)).toBe(true);
-    // From here on a call that is made hangs: who answers quickly has made none.
+    expect(await isCircuitOpen(api)).toBe(true);
+    // From here on every call hangs: a quick response made none.
     await simulator.addFault({ rail: 'PSE', operation: 'create', fault: 'hang' });
     await simulator.removeFault(down);
-    const held = await Promise.all(Array.from({ length: 5 }, () => create()));
-    for (const { body } of held) expect(body).toMatchObject(WITHOUT_PAGE);
-    // One of them may be the probe that looks whether PSE is back.
-    expect(held.filter(({ tookMs }) => tookMs < 1500).length).toBeGreaterThanOrEqual(4);
+    const whileOpen = await Promise.all(Array.from({ length: 5 }, () => create()));
+    for (const { body } of whileOpen) expect(body).toMatchObject(WITHOUT_PAGE);
+    // One of them may be the probe that checks whether PSE is back.
+    expect(whileOpen.filter(({ tookMs }) => tookMs < 1500).length).toBeGreaterThanOrEqual(4);
   });
 
-  it('workers whose own circuit opened bring all the pages after it is back', async () => {
+  it('workers with an open circuit deliver all pages afterwards', async () => {
     await simulator.addFault({ rail: 'PSE', operation: 'create', fault: 'down' });
     const created = await Promise.all(Array.from({ length: 12 }, () => create()));
-    await until('both workers have given up for now', async () => {
-      const open = await Promise.all(stack.workers.map(circuitOpen));
+    await until('the circuits of both workers are open', async () => {
+      const open = await Promise.all(stack.workers.map(isCircuitOpen));
       return open.every(Boolean);
     });
     for (const { body } of created) expect(await read(body.id)).toMatchObject(WITHOUT_PAGE);
     await simulator.clearFaults();
     for (const { body } of created) {
-      const { sourceData } = await inStatus(body.id, 'PROCESSING', 12_000);
-      expect(sourceData.pseUrl).toBe((await transactionOf(body.id))?.bankUrl);
+      const { sourceData } = await waitForStatus(body.id, 'PROCESSING', 12_000);
+      expect(sourceData.pseUrl).toBe((await findTransaction(body.id))?.bankUrl);
     }
     await until('nothing is due any more', async () => {
       const [due] = await stack.database.query<{ count: number }>(

@@ -1,14 +1,14 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { ApiClient } from '../harness/api-client.ts';
-import { createPayin, type PayinBody, problemOf, readPayin } from '../harness/payin-answers.ts';
 import { brebPayin, newReference, psePayin } from '../harness/payin-requests.ts';
+import { createPayin, type PayinBody, readPayin, toProblem } from '../harness/payin-responses.ts';
 import { readMetric } from '../harness/read-metric.ts';
 import { runToEnd } from '../harness/run-server.ts';
 import { SimulatorControl } from '../harness/simulator-control.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
-// Each command is a process of its own.
+// Each command is a separate process.
 vi.setConfig({ testTimeout: 90_000 });
 
 let stack: Stack;
@@ -25,32 +25,32 @@ afterAll(() => stack?.stop());
 afterEach(async () => {
   await simulator.clearFaults();
   await stack.database.query('delete from caudal.rail_pauses');
-  await everyProcessKnows('BRE_B', 0);
-  await everyProcessKnows('PSE', 0);
+  await waitForPauses('BRE_B', 0);
+  await waitForPauses('PSE', 0);
 });
 
-const BY = ['--reason', 'el banco pagador avisó de una falla', '--by', 'Laura'];
+const REASON_AND_AUTHOR = ['--reason', 'el banco pagador avisó de una falla', '--by', 'Laura'];
 const rails = (...args: readonly string[]) => stack.command('rails', ...args);
 
-async function pausesKnown(process: { readonly opsUrl: string }, rail: string): Promise<number> {
+async function readPauses(process: { readonly opsUrl: string }, rail: string): Promise<number> {
   const text = await (await fetch(`${process.opsUrl}/metrics`)).text();
   return Number(new RegExp(`caudal_rail_pauses\\{rail="${rail}"\\} (\\d+)`).exec(text)?.[1]);
 }
 
-async function everyProcessKnows(rail: 'BRE_B' | 'PSE', pauses: number): Promise<void> {
+async function waitForPauses(rail: 'BRE_B' | 'PSE', pauses: number): Promise<void> {
   await until(
-    `${pauses} pauses of ${rail} are known everywhere`,
+    `every process sees ${pauses} pauses of ${rail}`,
     async () => {
-      const known = await Promise.all(
-        [...stack.apis, ...stack.workers].map((each) => pausesKnown(each, rail)),
+      const counts = await Promise.all(
+        [...stack.apis, ...stack.workers].map((each) => readPauses(each, rail)),
       );
-      return known.every((count) => count === pauses);
+      return counts.every((count) => count === pauses);
     },
     3000,
   );
 }
 
-/** What waits is made due at once, instead of when its next attempt would be. */
+/** Makes all waiting work due immediately. */
 async function makeDue(): Promise<void> {
   await stack.database.query(
     'update caudal.breb_keys set register_due_at = caudal.now(), leased_until = null, lease_token = null where register_due_at is not null',
@@ -60,63 +60,63 @@ async function makeDue(): Promise<void> {
   );
 }
 
-const keyOf = (payin: PayinBody) => String(payin.sourceData.keyString);
-const isRegistered = async (payin: PayinBody) => (await simulator.key(keyOf(payin))) !== null;
+const toKey = (payin: PayinBody) => String(payin.sourceData.keyString);
+const isRegistered = async (payin: PayinBody) => (await simulator.key(toKey(payin))) !== null;
 const hasPage = async (api: ApiClient, payin: PayinBody) =>
   (await readPayin(api, payin.id)).sourceData.pseUrl !== null;
 
-describe('a rail paused for all', () => {
-  it('takes no payins at any process within a second, says when to ask again, and leaves the other rail alone', async () => {
-    await rails('pause', '--rail', 'PSE', ...BY);
+describe('a rail paused for all organizations', () => {
+  it('rejects payins at every process within a second with Retry-After, and does not affect the other rail', async () => {
+    await rails('pause', '--rail', 'PSE', ...REASON_AND_AUTHOR);
     const since = performance.now();
-    await everyProcessKnows('PSE', 1);
+    await waitForPauses('PSE', 1);
     expect(performance.now() - since).toBeLessThan(2000);
     for (const api of apis) {
-      const refused = await api.post('/payins', psePayin());
-      expect(problemOf(refused)).toMatchObject({ status: 503, code: 'rail_paused' });
-      expect(refused.headers.get('retry-after')).toBe('60');
+      const rejected = await api.post('/payins', psePayin());
+      expect(toProblem(rejected)).toMatchObject({ status: 503, code: 'rail_paused' });
+      expect(rejected.headers.get('retry-after')).toBe('60');
       await createPayin(api, brebPayin());
     }
     await rails('resume', '--rail', 'PSE');
-    await everyProcessKnows('PSE', 0);
+    await waitForPauses('PSE', 0);
     for (const api of apis) await createPayin(api, psePayin());
   });
 
-  it('answers a repeat 503 too, and with the same payin as ever once it is resumed', async () => {
+  it('rejects a replay with 503 too, and replays the same payin after the resumption', async () => {
     const body = brebPayin();
     const key = { 'idempotency-key': newReference() };
     const first = await createPayin(stack.api, body, key);
-    await rails('pause', '--rail', 'BRE_B', ...BY);
-    await everyProcessKnows('BRE_B', 1);
+    await rails('pause', '--rail', 'BRE_B', ...REASON_AND_AUTHOR);
+    await waitForPauses('BRE_B', 1);
     expect((await stack.api.post('/payins', body, key)).status).toBe(503);
     expect((await readPayin(stack.api, first.id)).id).toBe(first.id);
     await rails('resume', '--rail', 'BRE_B');
-    await everyProcessKnows('BRE_B', 0);
+    await waitForPauses('BRE_B', 0);
     expect((await createPayin(stack.api, body, key)).id).toBe(first.id);
   });
 
-  it('says of a rail an organization does not have that it does not have it', async () => {
+  it('returns rail_not_enabled to an organization that does not have the rail', async () => {
     const { apiKey } = await stack.newOrganization('--rails', 'BRE_B');
-    await rails('pause', '--rail', 'PSE', ...BY);
-    await everyProcessKnows('PSE', 1);
-    expect(problemOf(await stack.api.as(apiKey).post('/payins', psePayin()))).toMatchObject({
+    await rails('pause', '--rail', 'PSE', ...REASON_AND_AUTHOR);
+    await waitForPauses('PSE', 1);
+    expect(toProblem(await stack.api.as(apiKey).post('/payins', psePayin()))).toMatchObject({
       status: 400,
       code: 'rail_not_enabled',
     });
   });
 
-  it('is sent nothing that was waiting, and all of it after it is resumed', async () => {
+  it('receives no waiting order, and all of them after the resumption', async () => {
     await simulator.addFault({ rail: 'BRE_B', operation: 'register', fault: 'down' });
     await simulator.addFault({ rail: 'PSE', operation: 'create', fault: 'down' });
     const key = await createPayin(stack.api, brebPayin());
     const page = await createPayin(stack.api, psePayin());
-    await rails('pause', '--rail', 'BRE_B', ...BY);
-    await everyProcessKnows('BRE_B', 1);
-    await noneUnderWay();
+    await rails('pause', '--rail', 'BRE_B', ...REASON_AND_AUTHOR);
+    await waitForPauses('BRE_B', 1);
+    await waitUntilNoneInFlight();
     await simulator.clearFaults();
     await makeDue();
-    // The rounds of the other rail go on: many of this one have passed when they have done their work.
-    await until('the bank page of the other rail', () => hasPage(stack.api, page), 15_000);
+    // The workers serve the other rail meanwhile, so several rounds have passed.
+    await until('the bank page of the other rail is known', () => hasPage(stack.api, page), 15_000);
     await makeDue();
     expect(await isRegistered(key)).toBe(false);
     await rails('resume', '--rail', 'BRE_B');
@@ -124,10 +124,13 @@ describe('a rail paused for all', () => {
   });
 });
 
-/** No order is between claim and record, so whatever reaches the simulator from now on was claimed after this. */
-async function noneUnderWay(): Promise<void> {
+/**
+ * Waits until no order is between lease and record: whatever reaches the simulator later was leased after
+ * this.
+ */
+async function waitUntilNoneInFlight(): Promise<void> {
   await until(
-    'no order under way',
+    'no order is in flight',
     async () => {
       const rows = await stack.database.query(
         `select 1 from caudal.breb_keys where register_due_at is not null and leased_until is not null
@@ -140,49 +143,49 @@ async function noneUnderWay(): Promise<void> {
 }
 
 describe('a rail paused for one organization', () => {
-  it('is open to the others', async () => {
-    await rails('pause', '--rail', 'BRE_B', '--org', stack.organization.organizationId, ...BY);
-    await everyProcessKnows('BRE_B', 1);
+  it('accepts payins of the others', async () => {
+    await rails('pause', '--rail', 'BRE_B', '--org', stack.organization.organizationId, ...REASON_AND_AUTHOR);
+    await waitForPauses('BRE_B', 1);
     expect((await stack.api.post('/payins', brebPayin())).status).toBe(503);
     await createPayin(stack.api.as(other.apiKey), brebPayin());
     await createPayin(stack.api, psePayin());
   });
 
-  it('lets its keys wait while those of the others are registered, and registers them after', async () => {
+  it('delays its keys while those of the others are registered, and registers them afterwards', async () => {
     await simulator.addFault({ rail: 'BRE_B', operation: 'register', fault: 'down' });
-    const waits = await createPayin(stack.api, brebPayin());
-    const goes = await createPayin(stack.api.as(other.apiKey), brebPayin());
-    await rails('pause', '--rail', 'BRE_B', '--org', stack.organization.organizationId, ...BY);
-    await everyProcessKnows('BRE_B', 1);
-    await noneUnderWay();
+    const delayed = await createPayin(stack.api, brebPayin());
+    const unaffected = await createPayin(stack.api.as(other.apiKey), brebPayin());
+    await rails('pause', '--rail', 'BRE_B', '--org', stack.organization.organizationId, ...REASON_AND_AUTHOR);
+    await waitForPauses('BRE_B', 1);
+    await waitUntilNoneInFlight();
     await simulator.clearFaults();
     await makeDue();
-    await until('the key of the other organization', () => isRegistered(goes), 15_000);
-    expect(await isRegistered(waits)).toBe(false);
+    await until('the key of the other organization is registered', () => isRegistered(unaffected), 15_000);
+    expect(await isRegistered(delayed)).toBe(false);
     await rails('resume', '--rail', 'BRE_B', '--org', stack.organization.organizationId);
-    await until('the key that waited', () => isRegistered(waits), 15_000);
+    await until('the delayed key is registered', () => isRegistered(delayed), 15_000);
   });
 
-  it('lets its bank pages wait while those of the others are opened, and opens them after', async () => {
+  it('delays its bank pages while those of the others are opened, and opens them afterwards', async () => {
     await simulator.addFault({ rail: 'PSE', operation: 'create', fault: 'down' });
-    const theirs = stack.api.as(other.apiKey);
-    const waits = await createPayin(stack.api, psePayin());
-    const goes = await createPayin(theirs, psePayin());
-    await rails('pause', '--rail', 'PSE', '--org', stack.organization.organizationId, ...BY);
-    await everyProcessKnows('PSE', 1);
-    await noneUnderWay();
+    const otherApi = stack.api.as(other.apiKey);
+    const delayed = await createPayin(stack.api, psePayin());
+    const unaffected = await createPayin(otherApi, psePayin());
+    await rails('pause', '--rail', 'PSE', '--org', stack.organization.organizationId, ...REASON_AND_AUTHOR);
+    await waitForPauses('PSE', 1);
+    await waitUntilNoneInFlight();
     await simulator.clearFaults();
     await makeDue();
-    await until('the page of the other organization', () => hasPage(theirs, goes), 15_000);
-    expect(await hasPage(stack.api, waits)).toBe(false);
+    await until('the page of the other organization is known', () => hasPage(otherApi, unaffected), 15_000);
+    expect(await hasPage(stack.api, delayed)).toBe(false);
     await rails('resume', '--rail', 'PSE', '--org', stack.organization.organizationId);
-    await until('the page that waited', () => hasPage(stack.api, waits), 15_000);
+    await until('the delayed page is known', () => hasPage(stack.api, delayed), 15_000);
   });
 });
 
-describe('the commands of the brake', () => {
-  it('list what is paused, for whom, by whom and why; a second pause renews the reason', async () => {
-    await rails('pause', '--rail', 'PSE', ...BY);
+describe('the rails commands', () => {
+  it('list what is paused, for whom, by whom and why; a second pause updates the reason', async () => {
+    await rails('pause', '--rail', 'PSE', ...REASON_AND_AUTHOR);
     await rails(
       'pause',
       '--rail',
@@ -204,12 +207,12 @@ describe('the commands of the brake', () => {
   });
 
   it.each([
-    [2, ['pause', '--rail', 'VISA', ...BY]],
+    [2, ['pause', '--rail', 'VISA', ...REASON_AND_AUTHOR]],
     [2, ['pause', '--rail', 'PSE', '--by', 'Laura']],
-    // An empty variable in a script must not pause everybody.
-    [2, ['pause', '--rail', 'PSE', '--org', '', ...BY]],
-    [2, ['pause', '--rail', 'PSE', '--org', 'aurora', ...BY]],
-    [1, ['pause', '--rail', 'PSE', '--org', '019b2c5e-8f3a-7c41-8001-3f9d2b7a6c10', ...BY]],
+    // An empty variable in a script must not pause all organizations.
+    [2, ['pause', '--rail', 'PSE', '--org', '', ...REASON_AND_AUTHOR]],
+    [2, ['pause', '--rail', 'PSE', '--org', 'aurora', ...REASON_AND_AUTHOR]],
+    [1, ['pause', '--rail', 'PSE', '--org', '019b2c5e-8f3a-7c41-8001-3f9d2b7a6c10', ...REASON_AND_AUTHOR]],
     [1, ['resume', '--rail', 'PSE']],
   ])('exit with %i and pause nothing: rails %j', async (exit, args) => {
     expect((await runToEnd(['rails', ...args], stack.settings)).code).toBe(exit);
@@ -217,9 +220,9 @@ describe('the commands of the brake', () => {
   });
 });
 
-it('every process tells of the pauses it knows', async () => {
-  await rails('pause', '--rail', 'BRE_B', ...BY);
-  await everyProcessKnows('BRE_B', 1);
+it('every process exports the pauses it sees', async () => {
+  await rails('pause', '--rail', 'BRE_B', ...REASON_AND_AUTHOR);
+  await waitForPauses('BRE_B', 1);
   for (const each of [...stack.apis, ...stack.workers])
     expect(await readMetric(each, 'caudal_rail_pauses')).toBe(1);
 });

@@ -11,18 +11,18 @@ beforeAll(async () => {
 });
 afterAll(() => stack?.stop());
 
-it('months detach goes on after payins end has ended the three payins that blocked it', async () => {
+it('months detach succeeds after payins end has ended the three payins that blocked it', async () => {
   const driver = new PayinDriver(stack);
-  const made = [await driver.pse(), await driver.pse(), await driver.pse()];
+  const created = [await driver.pse(), await driver.pse(), await driver.pse()];
   const [month] = await driver.query<{ before: string }>(
     "select to_char(caudal.now() at time zone 'UTC' + interval '1 month', 'YYYY-MM') as before",
   );
-  // For us and not for the rail, which therefore keeps them pending.
+  // Advances our time only, so that the rail keeps them pending.
   await driver.query("select caudal.shift_time(interval '250 days')");
   const detach = () =>
     runOperatorCommand(stack.settings, 'months', 'detach', '--before', month?.before ?? '');
   expect(await detach()).toMatchObject({ code: 1, stderr: expect.stringContaining('3 payins') as string });
-  for (const { payin } of made) {
+  for (const { payin } of created) {
     const ended = await runOperatorCommand(
       stack.settings,
       'payins',

@@ -3,14 +3,14 @@ import { loadHistory } from '../../../bench/src/growth/load.ts';
 import type { Tx } from '../../src/db/tx.ts';
 import { listPayins, type PayinFilters } from '../../src/payins/payin-list.store.ts';
 import { runOperatorCommand } from '../harness/operator-command.ts';
-import { listPage, type PayinPage } from '../harness/payin-answers.ts';
+import { listPage, type PayinPage } from '../harness/payin-responses.ts';
 import { openPlans, type Plans } from '../harness/plans.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 
 const ROWS = 2000;
 const ID = '019b2c5e-8f3a-7c41-8001-3f9d2b7a6c10';
 
-describe('pages of a past of several months', () => {
+describe('pages over several months of history', () => {
   let stack: Stack;
   beforeAll(async () => {
     stack = await startStack();
@@ -25,8 +25,8 @@ describe('pages of a past of several months', () => {
   });
   afterAll(() => stack.stop());
 
-  /** As the table says, newest first. */
-  async function expected(where: string): Promise<string[]> {
+  /** Expected references from the table, newest first. */
+  async function readReferences(where: string): Promise<string[]> {
     const rows = await stack.database.query<{ reference: string }>(
       `select reference from caudal.payins where organization_id = $1 and ${where} order by id desc`,
       [stack.organization.organizationId],
@@ -34,7 +34,7 @@ describe('pages of a past of several months', () => {
     return rows.map(({ reference }) => reference);
   }
 
-  async function walk(query: string, direction: 'nextCursor' | 'previousCursor', from: PayinPage) {
+  async function fetchPages(query: string, direction: 'nextCursor' | 'previousCursor', from: PayinPage) {
     const pages: PayinPage[] = [from];
     for (
       let cursor = from.pageInfo[direction];
@@ -45,17 +45,17 @@ describe('pages of a past of several months', () => {
     return pages;
   }
 
-  it('the books of a loaded past are whole, and its customers open', async () => {
+  it('the loaded history has a consistent ledger and decryptable customers', async () => {
     const { code, stdout } = await runOperatorCommand(stack.settings, 'ledger', 'verify');
     expect({ code, stdout }).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining('all sums to zero') as string,
+      stdout: expect.stringContaining('sum of all accounts is zero') as string,
     });
     const { data } = await listPage(stack.api, '?pageSize=100');
     expect(data).toHaveLength(100);
     for (const { inlineCustomer } of data) expect(inlineCustomer).toContain('Ana María Rojas');
     const { body } = await stack.api.get<{ data: { data: { reference: string } }[] }>('/events?pageSize=100');
-    expect(body.data[0]?.data.reference).toBe((await expected('true'))[0]);
+    expect(body.data[0]?.data.reference).toBe((await readReferences('true'))[0]);
   });
 
   it.each([
@@ -65,18 +65,20 @@ describe('pages of a past of several months', () => {
     ['&rail=PSE', "rail = 'PSE'"],
     ['&rail=BRE_B', "rail = 'BRE_B'"],
     ['&rail=PSE&status=CANCELED', "rail = 'PSE' and status = 'CANCELED'"],
-  ])('pages with %s are all there is, in order, forth and back', async (query, where) => {
-    const wanted = await expected(where);
-    const forth = await walk(query, 'nextCursor', await listPage(stack.api, `?pageSize=100${query}`));
-    expect(forth.flatMap(({ data }) => data.map(({ reference }) => reference))).toEqual(wanted);
-    const last = forth.at(-1);
+  ])('pages with %s contain all rows in order, in both directions', async (query, where) => {
+    const expected = await readReferences(where);
+    const forward = await fetchPages(query, 'nextCursor', await listPage(stack.api, `?pageSize=100${query}`));
+    expect(forward.flatMap(({ data }) => data.map(({ reference }) => reference))).toEqual(expected);
+    const last = forward.at(-1);
     if (!last) throw new Error('no page');
-    const back = await walk(query, 'previousCursor', last);
-    expect(back.toReversed().flatMap(({ data }) => data.map(({ reference }) => reference))).toEqual(wanted);
+    const backward = await fetchPages(query, 'previousCursor', last);
+    expect(backward.toReversed().flatMap(({ data }) => data.map(({ reference }) => reference))).toEqual(
+      expected,
+    );
   });
 });
 
-describe('the plan of a page, made when all tables are empty', () => {
+describe('the plan of a page, with empty tables', () => {
   let plans: Plans;
   beforeAll(async () => {
     plans = await openPlans();
@@ -84,14 +86,14 @@ describe('the plan of a page, made when all tables are empty', () => {
   afterAll(() => plans.close());
 
   it.each<[string, PayinFilters]>([
-    ['a state', { status: 'PROCESSING' }],
+    ['a status', { status: 'PROCESSING' }],
     ['a rail', { rail: 'PSE' }],
-    ['a state and a rail', { status: 'PROCESSING', rail: 'PSE' }],
-  ])('of %s reads that stretch of the index and nothing to throw away', async (_, filters) => {
+    ['a status and a rail', { status: 'PROCESSING', rail: 'PSE' }],
+  ])('of %s reads only the matching index range', async (_, filters) => {
     for (const position of [null, { direction: 'older', id: ID }, { direction: 'newer', id: ID }] as const) {
       const plan = await plans.of((tx: Tx) => listPayins(tx, ID, filters, position, 21));
       const scans = plan.filter((line) => line.includes('Scan'));
-      // From a position that is null, as it is explained here, no month is read.
+      // With a null position, as explained here, no month is read.
       if (position === null) expect(scans.length).toBeGreaterThan(0);
       for (const line of scans) expect(line).toMatch(/organization_id_status_rail_id_idx/);
       const conditions = plan.filter((line) => line.includes('Index Cond'));

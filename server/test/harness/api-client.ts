@@ -1,7 +1,7 @@
 import { OPERATIONS } from '../../src/http/api/operations.ts';
 import { problemSchema } from '../../src/http/openapi.ts';
 
-export interface Answer<Body = Record<string, unknown>> {
+export interface ApiResponse<Body = Record<string, unknown>> {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Body;
@@ -10,14 +10,14 @@ export interface Answer<Body = Record<string, unknown>> {
 
 interface Call {
   readonly body?: unknown;
-  /** Sent as it is, instead of `body`. */
+  /** Sent verbatim instead of `body`. */
   readonly raw?: string | Buffer;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 /**
- * A merchant's HTTP client. Every answer is held against the schema its operation declares, so that no test can pass
- * on an answer that OpenAPI does not describe.
+ * A merchant's HTTP client. Validates every response against the schema its operation declares, so that no
+ * test passes on a response that the OpenAPI document does not describe.
  */
 export class ApiClient {
   readonly #baseUrl: string;
@@ -43,7 +43,7 @@ export class ApiClient {
   get<Body = Record<string, unknown>>(
     path: string,
     headers: Readonly<Record<string, string>> = {},
-  ): Promise<Answer<Body>> {
+  ): Promise<ApiResponse<Body>> {
     return this.request<Body>('GET', path, { headers });
   }
 
@@ -51,7 +51,7 @@ export class ApiClient {
     path: string,
     body: unknown,
     headers: Readonly<Record<string, string>> = {},
-  ): Promise<Answer<Body>> {
+  ): Promise<ApiResponse<Body>> {
     return this.request<Body>('POST', path, { body, headers });
   }
 
@@ -59,7 +59,7 @@ export class ApiClient {
     method: string,
     path: string,
     call: Call = {},
-  ): Promise<Answer<Body>> {
+  ): Promise<ApiResponse<Body>> {
     const content = call.raw ?? (call.body === undefined ? undefined : JSON.stringify(call.body));
     const response = await fetch(this.#baseUrl + path, {
       method,
@@ -74,14 +74,14 @@ export class ApiClient {
     const json = /json/.test(response.headers.get('content-type') ?? '')
       ? (JSON.parse(text) as unknown)
       : null;
-    holdAgainstSchema(method, path, response.status, json);
+    validateResponse(method, path, response.status, json);
     if (!response.headers.get('x-request-id')?.startsWith('req_'))
-      throw new Error('an answer without its request id');
+      throw new Error('response has no x-request-id header');
     return { status: response.status, headers: response.headers, body: json as Body, text };
   }
 }
 
-function holdAgainstSchema(method: string, path: string, status: number, body: unknown): void {
+function validateResponse(method: string, path: string, status: number, body: unknown): void {
   if (status >= 400) {
     problemSchema.loose().parse(body);
     return;

@@ -1,7 +1,7 @@
 import type { TestDatabase } from './database.ts';
 
-/** What must hold of all payins whatever happened; each row that comes back is a broken promise. */
-const CONTRADICTIONS = `
+/** Invariants of payins: every returned row is a violation. */
+const INVARIANT_VIOLATIONS = `
   select 'payin without its reference' as what, p.id::text from caudal.payins p
     where not exists (select from caudal.resource_references r where r.kind = 'payin'
       and r.organization_id = p.organization_id and r.reference = p.reference and r.resource_id = p.id)
@@ -14,14 +14,14 @@ const CONTRADICTIONS = `
     where not exists (select from caudal.payins p
       where p.organization_id = i.organization_id and p.id = i.resource_id)
   union all
-  select 'payin of two idempotency keys', min(i.resource_id::text) from caudal.idempotency_keys i
+  select 'payin with two idempotency keys', min(i.resource_id::text) from caudal.idempotency_keys i
     group by i.organization_id, i.resource_id having count(*) > 1
   union all
-  select 'payin without its creation in the history', p.id::text from caudal.payins p
+  select 'payin without a creation entry in its history', p.id::text from caudal.payins p
     where not exists (select from caudal.payin_history h where h.organization_id = p.organization_id
       and h.payin_id = p.id and h.from_status = 'NONE')
   union all
-  select 'payin whose state the history does not know', p.id::text from caudal.payins p
+  select 'payin whose status is missing in its history', p.id::text from caudal.payins p
     where not exists (select from caudal.payin_history h where h.organization_id = p.organization_id
       and h.payin_id = p.id and h.to_status = p.status)
   union all
@@ -39,11 +39,11 @@ const CONTRADICTIONS = `
   select 'PSE payin that is PROCESSING without a bank page', p.id::text from caudal.payins p
     where p.rail = 'PSE' and p.status = 'PROCESSING' and p.pse_url is null`;
 
-export function contradictions(database: TestDatabase): Promise<{ what: string; id: string }[]> {
-  return database.query<{ what: string; id: string }>(CONTRADICTIONS);
+export function payinInvariantViolations(database: TestDatabase): Promise<{ what: string; id: string }[]> {
+  return database.query<{ what: string; id: string }>(INVARIANT_VIOLATIONS);
 }
 
-/** How many rows of each kind an organization has. */
+/** Row counts of one organization. */
 export interface RowCounts {
   readonly payins: number;
   readonly creations: number;
@@ -62,6 +62,6 @@ export async function rowCounts(database: TestDatabase, organizationId: string):
        (select count(*)::int from caudal.idempotency_keys where organization_id = $1) as "idempotencyKeys"`,
     [organizationId],
   );
-  if (!row) throw new Error('no counts');
+  if (!row) throw new Error('no row counts returned');
   return row;
 }

@@ -1,6 +1,10 @@
 import { compose } from '../../src/compose.ts';
 import { readConfig } from '../../src/config.ts';
-import { createKey, createOrganization, endKey } from '../../src/flows/operations/manage-organizations.ts';
+import {
+  createApiKey,
+  createOrganization,
+  revokeApiKey,
+} from '../../src/flows/operations/manage-organizations.ts';
 import type { Environment } from '../../src/kit/environment.ts';
 import { makeLog } from '../../src/kit/log.ts';
 import type { Credential } from '../../src/organizations/credential.ts';
@@ -12,22 +16,22 @@ export interface IssuedKey {
   readonly apiKey: string;
 }
 
-export interface KeyDetails {
+export interface ApiKeyDetails {
   readonly scopes?: readonly string[];
   readonly days?: number;
-  /** Another than the stack's own, as if the database were a copy of that environment's. */
+  /** Differs from the stack's own to simulate a database copied from another environment. */
   readonly environment?: Environment;
 }
 
 /**
- * Issues and ends credentials of a running stack by the flows that the operator's commands call, inside the test's own
- * process: a command costs a process of its own, which is a second on a busy machine.
+ * Issues and revokes credentials of a running stack. It calls the flows behind the operator commands in the
+ * test process, because a separate command process takes a second on a busy machine.
  */
 export interface CredentialDriver {
   newOrganization(
     rails?: readonly ('BRE_B' | 'PSE')[],
   ): Promise<IssuedKey & { readonly organizationId: string }>;
-  newKey(organizationId: string, details?: KeyDetails): Promise<IssuedKey>;
+  newKey(organizationId: string, details?: ApiKeyDetails): Promise<IssuedKey>;
   revoke(keyId: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -49,17 +53,17 @@ export async function openCredentialDriver(stack: Stack): Promise<CredentialDriv
     newOrganization: async (rails = ['BRE_B', 'PSE']) => {
       const key = { name: 'first key', scopes: SCOPES, lifetimeSeconds: null };
       const { id, credential } = await createOrganization(deps, 'test', { ...DETAILS, rails }, key);
-      return { organizationId: id, ...issued(credential) };
+      return { organizationId: id, ...toIssuedKey(credential) };
     },
     newKey: async (organizationId, { scopes = SCOPES, days, environment = deps.environment } = {}) => {
       const lifetimeSeconds = days === undefined ? null : days * 86_400;
       const key = { name: 'test', scopes, lifetimeSeconds };
-      const credential = await createKey({ ...deps, environment }, 'test', organizationId, key);
-      if (!credential) throw new Error(`there is no organization ${organizationId}`);
-      return issued(credential);
+      const credential = await createApiKey({ ...deps, environment }, 'test', organizationId, key);
+      if (!credential) throw new Error(`organization ${organizationId} does not exist`);
+      return toIssuedKey(credential);
     },
     revoke: async (keyId) => {
-      if (!(await endKey(deps, 'test', keyId))) throw new Error(`there is no live key ${keyId}`);
+      if (!(await revokeApiKey(deps, 'test', keyId))) throw new Error(`no active API key ${keyId}`);
     },
     close: async () => {
       await heartbeat.stop();
@@ -68,6 +72,6 @@ export async function openCredentialDriver(stack: Stack): Promise<CredentialDriv
   };
 }
 
-function issued({ id, text }: Credential): IssuedKey {
+function toIssuedKey({ id, text }: Credential): IssuedKey {
   return { keyId: id, apiKey: text };
 }

@@ -4,21 +4,21 @@ import { inject } from 'vitest';
 import { OWNER } from '../../../scripts/stack/postgres.ts';
 
 export interface TestDatabase {
-  /** As the superuser, who sees everything. */
+  /** Connects as the superuser, which bypasses row-level security. */
   readonly url: string;
-  /** As the owner of the schema, with the rights a managed service gives: what a server is configured with. */
+  /** Connects as the schema owner, with the privileges a managed service grants; servers use this one. */
   readonly ownerUrl: string;
   readonly name: string;
   query<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]>;
   drop(): Promise<void>;
 }
 
-/** A database of a test's own, cloned from the migrated template. */
+/** Clones the migrated template into a database for one test file. */
 export async function cloneDatabase(): Promise<TestDatabase> {
   const { adminUrl, ownerUrl, template } = inject('postgres');
   const name = `test_${randomBytes(6).toString('hex')}`;
   await asAdmin(adminUrl, async (admin) => {
-    // One clone at a time: PostgreSQL refuses to copy a template that another session is copying.
+    // Clone serially: PostgreSQL refuses to copy a template that another session is copying.
     await admin.query('select pg_advisory_lock(7)');
     await admin.query(`create database ${name} template ${template} owner ${OWNER}`);
   });

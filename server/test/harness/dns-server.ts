@@ -5,46 +5,46 @@ const TYPES = { A: 1, CNAME: 5, AAAA: 28 } as const;
 
 export interface DnsRecord {
   readonly type: keyof typeof TYPES;
-  /** The name asked for, unless a chain of aliases says otherwise. */
+  /** Defaults to the queried name; differs in a CNAME chain. */
   readonly name?: string;
-  /** An address, for an alias a name. */
+  /** An IP address, or the target name of a CNAME. */
   readonly data: string;
 }
 
-export interface DnsQuestion {
+export interface DnsQuery {
   readonly name: string;
   readonly type: 'A' | 'AAAA';
-  /** How often this name and type were asked before. */
-  readonly before: number;
+  /** How many earlier queries had this name and type. */
+  readonly previousQueries: number;
 }
 
 export interface DnsServer {
-  readonly asked: readonly DnsQuestion[];
-  /** Every address of a name, as this server tells it now. */
+  readonly queries: readonly DnsQuery[];
+  /** Resolves all addresses of a name through this server. */
   readonly resolve: (hostname: string) => Promise<string[]>;
   stop(): Promise<void>;
 }
 
-/** A name server that says what the test wants, each time anew: answers live zero seconds. Null: it never answers. */
+/** A DNS server with scripted answers and a TTL of zero. An answer of null means no response. */
 export async function startDnsServer(
-  answer: (question: DnsQuestion) => readonly DnsRecord[] | null,
+  answer: (query: DnsQuery) => readonly DnsRecord[] | null,
   at: { readonly address: string; readonly port: number } = { address: '127.0.0.1', port: 0 },
 ): Promise<DnsServer> {
-  const asked: DnsQuestion[] = [];
+  const queries: DnsQuery[] = [];
   const socket = createSocket('udp4');
   socket.on('message', (message, peer) => {
     const { name, type, end } = readQuestion(message);
-    const before = asked.filter((other) => other.name === name && other.type === type).length;
-    const question = { name, type, before };
-    asked.push(question);
-    const records = answer(question);
+    const previousQueries = queries.filter((other) => other.name === name && other.type === type).length;
+    const query = { name, type, previousQueries };
+    queries.push(query);
+    const records = answer(query);
     if (records) socket.send(response(message.subarray(0, end), name, records), peer.port, peer.address);
   });
   await new Promise<void>((resolve) => socket.bind(at.port, at.address, resolve));
   const resolver = new Resolver({ timeout: 5000, tries: 1 });
   resolver.setServers([`${at.address}:${socket.address().port}`]);
   return {
-    asked,
+    queries,
     resolve: async (hostname) => {
       const found = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
       const addresses = found.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
@@ -70,7 +70,7 @@ function readQuestion(message: Buffer): { name: string; type: 'A' | 'AAAA'; end:
   return { name: labels.join('.').toLowerCase(), type, end: at + 5 };
 }
 
-/** The question as it was asked, then the records. An empty answer says that the name exists without such a record. */
+/** Echoes the question and appends the records. No records: the name exists without a record of that type. */
 function response(question: Buffer, name: string, records: readonly DnsRecord[]): Buffer {
   const head = Buffer.from(question);
   head.writeUInt16BE(0x8580, 2);
@@ -79,13 +79,13 @@ function response(question: Buffer, name: string, records: readonly DnsRecord[])
   return Buffer.concat([head, ...records.map((record) => recordBytes(record, name))]);
 }
 
-function recordBytes({ type, name, data }: DnsRecord, asked: string): Buffer {
+function recordBytes({ type, name, data }: DnsRecord, queriedName: string): Buffer {
   const bytes = type === 'CNAME' ? nameBytes(data) : addressBytes(data);
   const middle = Buffer.alloc(10);
   middle.writeUInt16BE(TYPES[type], 0);
   middle.writeUInt16BE(1, 2);
   middle.writeUInt16BE(bytes.length, 8);
-  return Buffer.concat([nameBytes(name ?? asked), middle, bytes]);
+  return Buffer.concat([nameBytes(name ?? queriedName), middle, bytes]);
 }
 
 function nameBytes(name: string): Buffer {

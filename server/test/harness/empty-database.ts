@@ -5,11 +5,14 @@ import { OWNER } from '../../../scripts/stack/postgres.ts';
 import type { TestDatabase } from './database.ts';
 
 export interface EmptyDatabase extends TestDatabase {
-  /** CAUDAL_DATABASE_ROLE_PREFIX of a deployment in it: the roles of the template belong to another deployment. */
+  /**
+   * CAUDAL_DATABASE_ROLE_PREFIX of a deployment in this database; the template's roles belong to another
+   * deployment.
+   */
   readonly rolePrefix: string;
 }
 
-/** A database with nothing in it, for tests of what `migrate` makes of one. */
+/** An empty database, for tests of `migrate`. */
 export async function emptyDatabase(): Promise<EmptyDatabase> {
   const { adminUrl, ownerUrl } = inject('postgres');
   const name = `empty_${randomBytes(6).toString('hex')}`;

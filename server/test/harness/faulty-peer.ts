@@ -12,7 +12,7 @@ export interface PeerReply {
   readonly type?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly text: string;
-  /** Never ends: silent from the start, or after half of the body. */
+  /** The response never ends: no byte at all, or only half of the body. */
   readonly stall?: 'silent' | 'half-way';
 }
 
@@ -26,7 +26,7 @@ export function json(body: unknown, status = 200): PeerReply {
   return { status, text: JSON.stringify(body) };
 }
 
-/** A rail that answers whatever the test says, for what the simulator is too well-behaved to do. */
+/** A rail with scripted responses, for failures the simulator does not produce. */
 export async function startFaultyPeer(
   reply: (call: PeerCall) => PeerReply | Promise<PeerReply>,
 ): Promise<FaultyPeer> {

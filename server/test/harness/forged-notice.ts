@@ -6,7 +6,7 @@ const SECRETS = {
   pse: 'dev-pse-notice-secret-of-one-machine',
 } as const;
 
-/** Sends a notification with a valid signature of the rail. The rail itself knows nothing of it. */
+/** Sends a notification with a valid rail signature for a payment the rail does not know. */
 async function forge(stack: Stack, rail: 'breb' | 'pse', notice: object): Promise<void> {
   const timestamp = String(Math.floor(Date.now() / 1000));
   const body = JSON.stringify({ notices: [notice] });
@@ -20,10 +20,10 @@ async function forge(stack: Stack, rail: 'breb' | 'pse', notice: object): Promis
     },
     body,
   });
-  if (answer.status !== 200) throw new Error(`the notification was answered ${answer.status}`);
+  if (answer.status !== 200) throw new Error(`the server answered the notification with ${answer.status}`);
 }
 
-/** @returns the execution that the notification names */
+/** @returns the execution ID in the notification */
 export async function forgeBrebPayment(
   stack: Stack,
   key: string,
@@ -45,7 +45,7 @@ export async function forgeBrebPayment(
   return executionId;
 }
 
-/** On PSE the execution is the bank transaction itself. */
+/** On PSE the bank transaction ID is the execution ID. */
 export async function forgePsePayment(
   stack: Stack,
   reference: string,

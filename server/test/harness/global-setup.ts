@@ -10,9 +10,9 @@ import { serverSettings } from '../../../scripts/stack/settings.ts';
 declare module 'vitest' {
   interface ProvidedContext {
     postgres: {
-      /** The database `postgres` as the superuser. */
+      /** Database `postgres`, as the superuser. */
       readonly adminUrl: string;
-      /** The same as the owner of the schemas, who is no superuser. */
+      /** The same database as the schema owner, which is not a superuser. */
       readonly ownerUrl: string;
       readonly template: string;
       readonly dataDir: string;
@@ -20,10 +20,14 @@ declare module 'vitest' {
   }
 }
 
-/** One PostgreSQL for the whole run, with a migrated database that each test file clones: a clone takes 50 ms. */
+/**
+ * Starts one PostgreSQL for the whole run with a migrated template database; each test file clones it in 50
+ * ms.
+ */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = mkdtempSync(join(tmpdir(), 'caudal-test-'));
-  // Durability stays on, as everywhere. Postgres must be able to enter the folder when we are root.
+  // Durability stays on, as in production. Postgres runs as another user when we are root and must be able to
+  // enter the folder.
   const cluster = await startPostgres({
     dataDir: join(openToAll(folder), 'pg'),
     settings: { max_connections: '400', shared_buffers: '256MB' },

@@ -21,22 +21,22 @@ const DETAILS = {
   merchantCategory: '5999',
 } as const;
 
-/** The server's parts inside the test's own process, for what HTTP cannot reach: flows, pools, one batch at a time. */
+/** The server's components in the test process, for what HTTP cannot reach: flows, pools, single batches. */
 export interface InProcess {
   readonly config: Config;
   readonly deps: SystemDeps;
-  /** An organization as its own credential sees it. */
+  /** Creates an organization and authenticates with its API key. */
   newOrganization(): Promise<{ readonly principal: Principal; readonly apiKey: string }>;
-  /** The principal of a key that exists already. */
-  principalOf(apiKey: string): Promise<Principal>;
-  /** Many organizations in one transaction, without API keys. */
-  manyOrganizations(
+  /** The principal of an existing API key. */
+  authenticate(apiKey: string): Promise<Principal>;
+  /** Creates organizations in one transaction, without API keys. */
+  newOrganizations(
     count: number,
   ): Promise<{ readonly organization: Organization; readonly secrets: OrganizationSecrets }[]>;
   close(): Promise<void>;
 }
 
-/** Settings for a database without anything else around it: its rails lead nowhere. */
+/** Settings for a server with a database and unreachable rails. */
 export function settingsFor(databaseUrl: string): Record<string, string> {
   const nowhere = 'http://127.0.0.1:1';
   return serverSettings({ databaseUrl, simulatorUrl: nowhere, baseUrl: nowhere });
@@ -49,20 +49,20 @@ export async function composeInProcess(settings: Readonly<Record<string, string>
     makeLog({ level: 'silent', base: {} }),
   );
   await heartbeat.start();
-  const principalOf = async (apiKey: string) => authenticator.authenticate(apiKey, ['key']);
+  const authenticate = async (apiKey: string) => authenticator.authenticate(apiKey, ['key']);
   return {
     config,
     deps,
-    principalOf,
+    authenticate,
     newOrganization: async () => {
       const { credential } = await createOrganization(deps, 'test', DETAILS, {
         name: 'first key',
         scopes: SCOPES,
         lifetimeSeconds: null,
       });
-      return { principal: await principalOf(credential.text), apiKey: credential.text };
+      return { principal: await authenticate(credential.text), apiKey: credential.text };
     },
-    manyOrganizations: async (count) => {
+    newOrganizations: async (count) => {
       const ids = new Set(Array.from({ length: count }, () => uuidv7(deps.clock.now(), deps.cell)));
       const organizations = await deps.system.transaction('manage organizations', async (tx) => {
         for (const id of ids) {
@@ -75,7 +75,7 @@ export async function composeInProcess(settings: Readonly<Record<string, string>
         }
         return (await listOrganizations(tx)).filter((organization) => ids.has(organization.id));
       });
-      const secretsOf = await keys.of(ids);
+      const secretsOf = await keys.load(ids);
       return organizations.map((organization) => ({ organization, secrets: secretsOf(organization.id) }));
     },
     close: async () => {

@@ -1,15 +1,16 @@
 import { vi } from 'vitest';
 import { operatorCommand } from '../../src/operator/command.ts';
-import type { Ended } from './run-server.ts';
+import type { ExitResult } from './run-server.ts';
 
 /**
- * Runs an operator's command inside the test's own process: a tenth of the time a process of its own takes. One at a
- * time, for it borrows the environment and the console. That main.ts passes the exit code on is proved elsewhere.
+ * Runs an operator command in the test process, which takes a tenth of the time of a separate process. Run
+ * one at a time: it replaces the environment and the console. Other tests cover that main.ts passes the exit
+ * code on.
  */
 export async function runOperatorCommand(
   settings: Readonly<Record<string, string>>,
   ...args: readonly string[]
-): Promise<Ended> {
+): Promise<ExitResult> {
   const written = { stdout: '', stderr: '' };
   for (const [name, value] of Object.entries(settings)) vi.stubEnv(name, value);
   const log = vi.spyOn(console, 'log').mockImplementation((text: unknown) => {

@@ -7,12 +7,15 @@ import { runServerCommand } from '../../../scripts/stack/processes.ts';
 import { serverSettings } from '../../../scripts/stack/settings.ts';
 import type { TestDatabase } from './database.ts';
 
-/** A migrated database in a PostgreSQL of its own, for settings that would hit every other test of the run. */
+/**
+ * A migrated database in its own PostgreSQL cluster, for settings that would affect the other tests of the
+ * run.
+ */
 export async function startOwnCluster(
   settings: Readonly<Record<string, string>> = {},
 ): Promise<TestDatabase> {
   const folder = mkdtempSync(join(tmpdir(), 'caudal-cluster-'));
-  // PostgreSQL runs as another user when we are root, and must be able to enter.
+  // PostgreSQL runs as another user when we are root and must be able to enter the folder.
   chmodSync(folder, 0o755);
   const cluster = await startPostgres({ dataDir: join(folder, 'pg'), settings });
   const name = 'caudal';

@@ -1,4 +1,4 @@
-const MOST_REDIRECTS = 5;
+const MAX_REDIRECTS = 5;
 
 const ENTITIES: Readonly<Record<string, string>> = {
   '&amp;': '&',
@@ -8,17 +8,17 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '&#39;': "'",
 };
 
-function decoded(markup: string): string {
+function decodeEntities(markup: string): string {
   return markup.replaceAll(/&(?:amp|lt|gt|quot|#39);/g, (entity) => ENTITIES[entity] ?? entity);
 }
 
 function attribute(tag: string, name: string): string | null {
   const value = new RegExp(`\\s${name}="([^"]*)"`).exec(tag)?.[1];
-  return value === undefined ? null : decoded(value);
+  return value === undefined ? null : decodeEntities(value);
 }
 
-function textOf(markup: string): string {
-  return decoded(markup.replaceAll(/<[^>]*>/g, ' '))
+function toText(markup: string): string {
+  return decodeEntities(markup.replaceAll(/<[^>]*>/g, ' '))
     .replaceAll(/\s+/g, ' ')
     .trim();
 }
@@ -26,11 +26,11 @@ function textOf(markup: string): string {
 export interface PageForm {
   readonly method: 'get' | 'post';
   readonly action: string;
-  /** As a browser would send them, untouched. */
+  /** Form values a browser sends when the payer changes nothing. */
   readonly values: Readonly<Record<string, string>>;
 }
 
-/** What came of a request: a page, as far as somebody without JavaScript meets it. */
+/** A fetched page as a browser without JavaScript sees it. */
 export class PayerPage {
   readonly status: number;
   readonly url: string;
@@ -45,25 +45,25 @@ export class PayerPage {
   }
 
   get h1(): string {
-    return textOf(/<h1>(.*?)<\/h1>/s.exec(this.html)?.[1] ?? '');
+    return toText(/<h1>(.*?)<\/h1>/s.exec(this.html)?.[1] ?? '');
   }
 
   get text(): string {
-    return textOf(/<body.*<\/body>/s.exec(this.html)?.[0] ?? this.html);
+    return toText(/<body.*<\/body>/s.exec(this.html)?.[0] ?? this.html);
   }
 
   get language(): string | null {
     return attribute(/<html[^>]*>/.exec(this.html)?.[0] ?? '', 'lang');
   }
 
-  /** After so many seconds a browser loads it again by itself. */
-  get refreshes(): boolean {
+  /** Whether a browser without JavaScript reloads the page automatically. */
+  get autoRefreshes(): boolean {
     return /<noscript><meta http-equiv="refresh"/.test(this.html);
   }
 
   get links(): { readonly text: string; readonly href: string }[] {
     return [...this.html.matchAll(/(<a [^>]*>)(.*?)<\/a>/gs)].map(([, tag = '', inside = '']) => ({
-      text: textOf(inside),
+      text: toText(inside),
       href: new URL(attribute(tag, 'href') ?? '', this.url).href,
     }));
   }
@@ -80,32 +80,32 @@ export class PayerPage {
     return {
       method: attribute(tag, 'method') === 'post' ? 'post' : 'get',
       action: new URL(attribute(tag, 'action') ?? '', this.url).href,
-      values: Object.fromEntries([...inputsOf(inside), ...selectsOf(inside)]),
+      values: Object.fromEntries([...inputValues(inside), ...selectValues(inside)]),
     };
   }
 
-  /** The values that can be chosen under a name, in their order. */
-  choices(name: string): string[] {
+  /** Values of a radio group, in page order. */
+  radioValues(name: string): string[] {
     return [...this.html.matchAll(/<input [^>]*type="radio"[^>]*>/g)]
       .filter(([tag]) => attribute(tag, 'name') === name)
       .map(([tag]) => attribute(tag, 'value') ?? '');
   }
 
-  /** What stands beside a field as wrong. */
-  errorOf(name: string): string | null {
+  /** The validation error shown next to a field. */
+  fieldError(name: string): string | null {
     const error = new RegExp(`<span class="error" id="${name}-wrong">(.*?)</span>`, 's').exec(this.html)?.[1];
-    return error === undefined ? null : textOf(error);
+    return error === undefined ? null : toText(error);
   }
 
-  /** The key to pay, on the screen that shows one. */
-  get key(): string {
-    const key = /data-key="([^"]*)"/.exec(this.html)?.[1];
-    if (key === undefined) throw new Error(`"${this.h1}" (${this.status}) shows no key`);
-    return decoded(key);
+  /** The Bre-B key shown on the payment screen. */
+  get brebKey(): string {
+    const brebKey = /data-key="([^"]*)"/.exec(this.html)?.[1];
+    if (brebKey === undefined) throw new Error(`"${this.h1}" (${this.status}) shows no key`);
+    return decodeEntities(brebKey);
   }
 }
 
-function inputsOf(markup: string): [string, string][] {
+function inputValues(markup: string): [string, string][] {
   return [...markup.matchAll(/<input [^>]*>/g)].flatMap(([tag]): [string, string][] => {
     const name = attribute(tag, 'name');
     const chosen = !/type="(?:radio|checkbox)"/.test(tag) || /\schecked[\s>]/.test(tag);
@@ -113,7 +113,7 @@ function inputsOf(markup: string): [string, string][] {
   });
 }
 
-function selectsOf(markup: string): [string, string][] {
+function selectValues(markup: string): [string, string][] {
   return [...markup.matchAll(/(<select [^>]*>)(.*?)<\/select>/gs)].map(([, tag = '', options = '']) => {
     const chosen = /<option [^>]*\sselected>/.exec(options)?.[0] ?? /<option [^>]*>/.exec(options)?.[0] ?? '';
     return [attribute(tag, 'name') ?? '', attribute(chosen, 'value') ?? ''];
@@ -123,8 +123,8 @@ function selectsOf(markup: string): [string, string][] {
 /** A payer's browser without JavaScript: cookies, redirects, links and forms, over real HTTP. */
 export class PayerBrowser {
   readonly cookies = new Map<string, string>();
-  /** Every address of the last walk, redirects included. */
-  walked: string[] = [];
+  /** URLs of the last navigation, redirects included. */
+  visitedUrls: string[] = [];
   readonly #headers: Readonly<Record<string, string>>;
 
   /** @param headers sent with every request */
@@ -133,14 +133,14 @@ export class PayerBrowser {
   }
 
   open(url: string, headers: Readonly<Record<string, string>> = {}): Promise<PayerPage> {
-    return this.#walk(url, { headers });
+    return this.#navigate(url, { headers });
   }
 
   click(page: PayerPage, text: string): Promise<PayerPage> {
     return this.open(page.linkTo(text));
   }
 
-  /** Sends the page's form as it stands, with what the payer changed. */
+  /** Submits the page's form with the payer's changes. */
   submit(
     page: PayerPage,
     changes: Readonly<Record<string, string>> = {},
@@ -151,7 +151,7 @@ export class PayerBrowser {
     if (method === 'post') return this.post(action, sent, headers);
     const url = new URL(action);
     url.search = new URLSearchParams(sent).toString();
-    return this.#walk(url.href, { headers });
+    return this.#navigate(url.href, { headers });
   }
 
   post(
@@ -159,34 +159,34 @@ export class PayerBrowser {
     values: Readonly<Record<string, string>>,
     headers: Readonly<Record<string, string>> = {},
   ): Promise<PayerPage> {
-    return this.#walk(url, { method: 'POST', headers, body: new URLSearchParams(values) });
+    return this.#navigate(url, { method: 'POST', headers, body: new URLSearchParams(values) });
   }
 
-  async #walk(
+  async #navigate(
     from: string,
     first: { method?: string; headers: Readonly<Record<string, string>>; body?: URLSearchParams },
   ): Promise<PayerPage> {
     let url = from;
     let request: typeof first = first;
-    this.walked = [];
-    for (let hops = 0; hops <= MOST_REDIRECTS; hops += 1) {
-      this.walked.push(url);
+    this.visitedUrls = [];
+    for (let hops = 0; hops <= MAX_REDIRECTS; hops += 1) {
+      this.visitedUrls.push(url);
       const response = await fetch(url, {
         ...request,
         redirect: 'manual',
         headers: { ...this.#headers, ...this.#cookieHeader(), ...request.headers },
       });
-      this.#keep(response.headers);
+      this.#storeCookies(response.headers);
       const html = await response.text();
       const next = response.headers.get('location');
       if (response.status < 300 || response.status > 399 || next === null)
         return new PayerPage(response.status, url, response.headers, html);
-      // What follows a form is a GET of the same browser: 303.
-      if (response.status !== 303) throw new Error(`redirected by ${response.status}`);
+      // A form response must redirect with 303, so that the browser follows with a GET.
+      if (response.status !== 303) throw new Error(`redirected with ${response.status} instead of 303`);
       url = new URL(next, url).href;
       request = { headers: {} };
     }
-    throw new Error(`redirected in a circle: ${this.walked.join(' ')}`);
+    throw new Error(`redirect loop: ${this.visitedUrls.join(' ')}`);
   }
 
   #cookieHeader(): Record<string, string> {
@@ -194,7 +194,7 @@ export class PayerBrowser {
     return cookie === '' ? {} : { cookie };
   }
 
-  #keep(headers: Headers): void {
+  #storeCookies(headers: Headers): void {
     for (const line of headers.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
       this.cookies.set(name, value);

@@ -1,11 +1,11 @@
 import type { ApiClient } from './api-client.ts';
 import { brebPayin, CUSTOMER, psePayin } from './payin-requests.ts';
-import { pseReferenceOf } from './pse-reference.ts';
+import { readPseReference } from './pse-reference.ts';
 import { SimulatorControl } from './simulator-control.ts';
 import type { Stack } from './stack.ts';
 import { until } from './until.ts';
 
-export interface SeenPayin {
+export interface PayinView {
   readonly id: string;
   readonly status: string;
   readonly amountInCents: number;
@@ -23,7 +23,7 @@ export interface SeenPayin {
   };
 }
 
-/** What a test of outcomes does all the time: create, let the rail act, wait for what comes of it. */
+/** Test driver for payin outcomes: creates payins, triggers rail events and waits for the result. */
 export class PayinDriver {
   readonly simulator: SimulatorControl;
   readonly #stack: Stack;
@@ -35,29 +35,29 @@ export class PayinDriver {
     this.simulator = new SimulatorControl(stack.simulatorUrl);
   }
 
-  /** A Bre-B payin whose key the network knows. */
-  async breb(changes: Record<string, unknown> = {}): Promise<{ payin: SeenPayin; key: string }> {
-    const payin = await this.#created(brebPayin(changes));
+  /** A Bre-B payin whose key is registered at the rail. */
+  async breb(changes: Record<string, unknown> = {}): Promise<{ payin: PayinView; key: string }> {
+    const payin = await this.#create(brebPayin(changes));
     const key = payin.sourceData.keyString ?? '';
     await until('the key is registered', async () => (await this.simulator.key(key)) !== null);
     return { payin, key };
   }
 
-  /** A PSE payin whose bank page is known. */
-  async pse(changes: Record<string, unknown> = {}): Promise<{ payin: SeenPayin; reference: string }> {
-    const payin = await this.#created(psePayin(changes));
-    const reference = await pseReferenceOf(this.#stack.database, payin.id);
-    await until('the bank page is known', async () => (await this.get(payin.id)).status === 'PROCESSING');
+  /** A PSE payin whose bank page URL is known. */
+  async pse(changes: Record<string, unknown> = {}): Promise<{ payin: PayinView; reference: string }> {
+    const payin = await this.#create(psePayin(changes));
+    const reference = await readPseReference(this.#stack.database, payin.id);
+    await until('the bank page URL is known', async () => (await this.get(payin.id)).status === 'PROCESSING');
     return { payin, reference };
   }
 
-  async get(id: string): Promise<SeenPayin> {
+  async get(id: string): Promise<PayinView> {
     const { status, body } = await this.#api.get(`/payins/${id}`);
     if (status !== 200) throw new Error(`GET /payins/${id}: ${status}`);
-    return body as unknown as SeenPayin;
+    return body as unknown as PayinView;
   }
 
-  reaches(id: string, status: string, withinMs = 10_000): Promise<SeenPayin> {
+  waitForStatus(id: string, status: string, withinMs = 10_000): Promise<PayinView> {
     return until(
       `${id} is ${status}`,
       async () => {
@@ -68,16 +68,16 @@ export class PayinDriver {
     );
   }
 
-  /** Until everything the rails said has been heard, applied and asked about. */
-  async quiet(withinMs = 15_000): Promise<void> {
+  /** Waits until the server has received and applied all notifications and has no due polls. */
+  async waitUntilIdle(withinMs = 15_000): Promise<void> {
     await until(
-      'everything is applied',
+      'all notifications and polls are processed',
       async () => {
         const { notices } = await this.simulator.stats();
         if (notices.queued > notices.acknowledged) return false;
         const [row] = await this.#stack.database.query<{ waiting: number }>(
           `select ((select count(*) from caudal.rail_notices where task is not null)
-             + (select count(*) from caudal.payins where rail_due_at <= caudal.now() and rail_task in ('ask', 'close')))::int as waiting`,
+             + (select count(*) from caudal.payins where rail_due_at <= caudal.now() and rail_task in ('poll', 'close')))::int as waiting`,
         );
         return row?.waiting === 0;
       },
@@ -86,17 +86,18 @@ export class PayinDriver {
   }
 
   /**
-   * A message that the rail does not bear out is asked about until the rail's longest time has passed: this lets it pass.
+   * The server polls about an unconfirmed notification until the rail's processing window has passed: this
+   * shifts time past the window.
    */
-  async nothingMoreToHear(stack: Pick<Stack, 'shiftTime'>): Promise<void> {
-    await until('the rail was asked', async () => {
+  async passProcessingWindow(stack: Pick<Stack, 'shiftTime'>): Promise<void> {
+    await until('the rail was polled', async () => {
       const [row] = await this.query<{ asked: boolean }>(
-        "select coalesce(bool_and(task = 'ask' and attempts > 1), true) as asked from caudal.rail_notices where task is not null",
+        "select coalesce(bool_and(task = 'verify' and attempts > 1), true) as asked from caudal.rail_notices where task is not null",
       );
       return row?.asked;
     });
     await stack.shiftTime(65_000);
-    await this.quiet();
+    await this.waitUntilIdle();
   }
 
   query<Row extends object>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
@@ -125,10 +126,10 @@ export class PayinDriver {
     );
   }
 
-  async #created(body: Record<string, unknown>): Promise<SeenPayin> {
+  async #create(body: Record<string, unknown>): Promise<PayinView> {
     const answer = await this.#api.post('/payins', body);
     if (answer.status !== 201) throw new Error(`POST /payins: ${answer.status}`);
-    return answer.body as unknown as SeenPayin;
+    return answer.body as unknown as PayinView;
   }
 }
 

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import type { Answer, ApiClient } from './api-client.ts';
+import type { ApiClient, ApiResponse } from './api-client.ts';
 
-/** A payin as a merchant's program would declare it, from interface.md and not from the server's own schema. */
+/** A payin as a merchant's program declares it, independent of the server's schema. */
 export interface PayinBody {
   readonly id: string;
   readonly amount: number;
@@ -45,39 +45,38 @@ export interface PayinPage {
   };
 }
 
-/** Creates a payin and insists on the 201. */
+/** Creates a payin and requires a 201. */
 export async function createPayin(
   api: ApiClient,
   body: unknown,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<PayinBody> {
-  return bodyOf(await api.post<PayinBody>('/payins', body, headers), 201);
+  return expectStatus(await api.post<PayinBody>('/payins', body, headers), 201);
 }
 
-/** As a creation or a list shows it: what GET adds, `anomalies`, has tests of its own. */
+/** A payin without `anomalies`, which only GET returns and other tests cover. */
 export async function readPayin(api: ApiClient, id: string): Promise<PayinBody> {
-  const { anomalies: _, ...payin } = bodyOf(
+  const { anomalies: _, ...payin } = expectStatus(
     await api.get<PayinBody & { readonly anomalies: readonly object[] }>(`/payins/${id}`),
     200,
   );
   return payin;
 }
 
-/** One page of the list; `query` is written as it goes over the wire. */
+/** One page of the list; `query` is sent verbatim. */
 export async function listPage(api: ApiClient, query = ''): Promise<PayinPage> {
-  return bodyOf(await api.get<PayinPage>(`/payins${query}`), 200);
+  return expectStatus(await api.get<PayinPage>(`/payins${query}`), 200);
 }
 
-function bodyOf<Body>(answer: Answer<Body>, status: number): Body {
-  if (answer.status !== status)
-    throw new Error(`expected ${status}, the answer was ${answer.status}: ${answer.text}`);
+function expectStatus<Body>(answer: ApiResponse<Body>, status: number): Body {
+  if (answer.status !== status) throw new Error(`expected ${status}, got ${answer.status}: ${answer.text}`);
   return answer.body;
 }
 
 export interface ProblemSummary {
   readonly status: number;
   readonly code: string;
-  /** `path code` of every field error, in order; not there when the problem names no fields. */
+  /** `path code` of every field error, in order; absent when the problem names no fields. */
   readonly errors?: readonly string[];
 }
 
@@ -92,8 +91,8 @@ interface ProblemBody {
   readonly errors?: readonly { readonly path: string; readonly code: string; readonly message: string }[];
 }
 
-/** Holds an answer against RFC 9457 and the contract; gives back what a test wants to tell one problem from another by. */
-export function problemOf(answer: Answer<unknown>): ProblemSummary {
+/** Checks that a response is a valid RFC 9457 problem of this API and returns its distinguishing fields. */
+export function toProblem(answer: ApiResponse<unknown>): ProblemSummary {
   const problem = answer.body as ProblemBody;
   expect(answer.headers.get('content-type')).toBe('application/problem+json; charset=utf-8');
   expect(problem.status).toBe(answer.status);

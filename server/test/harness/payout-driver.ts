@@ -5,7 +5,7 @@ import { SimulatorControl } from './simulator-control.ts';
 import type { Stack } from './stack.ts';
 import { until } from './until.ts';
 
-export interface SeenPayout {
+export interface PayoutView {
   readonly id: string;
   readonly status: string;
   readonly amountInCents: number;
@@ -18,14 +18,14 @@ export interface SeenPayout {
   readonly sourceData: { readonly keyString: string; readonly endToEndId: string | null };
 }
 
-/** A payout with the name under which the rail knows it. */
-export interface MadePayout {
-  readonly payout: SeenPayout;
+/** A payout with the end-to-end ID under which the rail knows it. */
+export interface CreatedPayout {
+  readonly payout: PayoutView;
   readonly id: string;
   readonly endToEndId: string;
 }
 
-interface PayoutWish {
+interface PayoutOptions {
   readonly key?: string;
   readonly amountInCents?: number;
   readonly lookupId?: string;
@@ -37,7 +37,7 @@ interface Attempt {
   readonly error_code: string | null;
 }
 
-/** What a test of payouts does all the time: create, let the rail act, wait for what comes of it. */
+/** Test driver for payouts: creates payouts, triggers rail events and waits for the result. */
 export class PayoutDriver {
   readonly simulator: SimulatorControl;
   readonly #stack: Stack;
@@ -49,7 +49,7 @@ export class PayoutDriver {
     this.simulator = new SimulatorControl(stack.simulatorUrl);
   }
 
-  /** Money on the balance of the stack's organization, for payouts to take from. */
+  /** Deposits money into the balance of the stack's organization. */
   async fund(pesos = 1_000_000): Promise<void> {
     const org = this.#stack.organization.organizationId;
     await this.command(
@@ -64,8 +64,12 @@ export class PayoutDriver {
     );
   }
 
-  async create({ key = '@TESTOK', amountInCents = 120_050, lookupId }: PayoutWish = {}): Promise<MadePayout> {
-    const answer = await this.#api.post<SeenPayout>('/payouts', {
+  async create({
+    key = '@TESTOK',
+    amountInCents = 120_050,
+    lookupId,
+  }: PayoutOptions = {}): Promise<CreatedPayout> {
+    const answer = await this.#api.post<PayoutView>('/payouts', {
       amountInCents,
       currency: 'COP',
       rail: 'BRE_B',
@@ -82,8 +86,8 @@ export class PayoutDriver {
     return { payout: answer.body, id, endToEndId: row?.end_to_end_id ?? '' };
   }
 
-  createMany(count: number, wish: PayoutWish = {}): Promise<MadePayout[]> {
-    return Promise.all(Array.from({ length: count }, () => this.create(wish)));
+  createMany(count: number, options: PayoutOptions = {}): Promise<CreatedPayout[]> {
+    return Promise.all(Array.from({ length: count }, () => this.create(options)));
   }
 
   async lookUp(key: string): Promise<string> {
@@ -94,13 +98,13 @@ export class PayoutDriver {
     return body.lookupId;
   }
 
-  async get(id: string): Promise<SeenPayout> {
-    const { status, body } = await this.#api.get<SeenPayout>(`/payouts/${id}`);
+  async get(id: string): Promise<PayoutView> {
+    const { status, body } = await this.#api.get<PayoutView>(`/payouts/${id}`);
     if (status !== 200) throw new Error(`GET /payouts/${id}: ${status}`);
     return body;
   }
 
-  reaches(id: string, status: string, withinMs = 10_000): Promise<SeenPayout> {
+  waitForStatus(id: string, status: string, withinMs = 10_000): Promise<PayoutView> {
     return until(
       `${id} is ${status}`,
       async () => {
@@ -111,8 +115,8 @@ export class PayoutDriver {
     );
   }
 
-  /** Asked of the database at once, for hundreds of them. */
-  async allReach(payouts: readonly MadePayout[], status: string, withinMs = 30_000): Promise<void> {
+  /** Reads the database, to check hundreds of payouts with one query. */
+  async waitForAll(payouts: readonly CreatedPayout[], status: string, withinMs = 30_000): Promise<void> {
     await until(
       `${payouts.length} payouts are ${status}`,
       async () => {
@@ -126,15 +130,15 @@ export class PayoutDriver {
     );
   }
 
-  /** Until the order is at the rail. */
-  async arrives({ endToEndId }: MadePayout): Promise<void> {
+  /** Waits until the rail has the order. */
+  async waitForOrder({ endToEndId }: CreatedPayout): Promise<void> {
     await until('the order is at the rail', () => this.simulator.order(endToEndId));
   }
 
-  /** Until everything the rail said has been heard, applied and asked about. */
-  async quiet(withinMs = 15_000): Promise<void> {
+  /** Waits until the server has received and applied all notifications and has no due polls. */
+  async waitUntilIdle(withinMs = 15_000): Promise<void> {
     await until(
-      'everything is applied',
+      'all notifications and polls are processed',
       async () => {
         const { notices } = await this.simulator.stats();
         if (notices.queued > notices.acknowledged) return false;
@@ -148,25 +152,28 @@ export class PayoutDriver {
     );
   }
 
-  /** A message that the rail does not bear out is asked about until the rail's longest time has passed: it passes. */
-  async nothingMoreToHear(): Promise<void> {
-    await until('the rail was asked', async () => {
+  /**
+   * The server polls about an unconfirmed notification until the rail's processing window has passed: this
+   * shifts time past the window.
+   */
+  async passProcessingWindow(): Promise<void> {
+    await until('the rail was polled', async () => {
       const { notices } = await this.simulator.stats();
       const [row] = await this.query<{ asked: boolean }>(
-        "select coalesce(bool_and(task = 'ask' and attempts > 1), true) as asked from caudal.rail_notices where task is not null",
+        "select coalesce(bool_and(task = 'verify' and attempts > 1), true) as asked from caudal.rail_notices where task is not null",
       );
       return notices.queued <= notices.acknowledged && row?.asked;
     });
     await this.#stack.shiftTime(65_000);
-    await this.quiet();
+    await this.waitUntilIdle();
   }
 
   query<Row extends object>(text: string, values: readonly unknown[] = []): Promise<Row[]> {
     return this.#stack.database.query<Row>(text, values);
   }
 
-  /** How often money left for it. */
-  async executions({ endToEndId }: Pick<MadePayout, 'endToEndId'>): Promise<number> {
+  /** How many times the rail executed the order. */
+  async executions({ endToEndId }: Pick<CreatedPayout, 'endToEndId'>): Promise<number> {
     return (await this.simulator.executions()).filter((each) => each.endToEndId === endToEndId).length;
   }
 
@@ -177,7 +184,7 @@ export class PayoutDriver {
     );
   }
 
-  /** Why it changed, first to last. */
+  /** Reasons of its transitions, oldest first. */
   async causes(id: string): Promise<string[]> {
     const rows = await this.query<{ cause: string }>(
       "select cause from caudal.payout_history where payout_id = $1 order by from_status = 'PROCESSING'",
@@ -194,8 +201,8 @@ export class PayoutDriver {
     return rows.map(({ event }) => event);
   }
 
-  /** Each as `debit → credit cents`. */
-  async moves(resourceId: string): Promise<string[]> {
+  /** Ledger transfers as `debit → credit cents`. */
+  async transfers(resourceId: string): Promise<string[]> {
     const rows = await this.query<{ move: string }>(
       `select debit_account || ' → ' || credit_account || ' ' || amount_in_cents as move
        from caudal.ledger_transfers where resource_id = $1 order by id`,
@@ -214,7 +221,7 @@ export class PayoutDriver {
     );
   }
 
-  /** In cents: what the stack's organization may spend, and what is set aside. */
+  /** Available and held cents of the stack's organization. */
   async balance(): Promise<{ available: number; held: number }> {
     const rows = await this.query<{ account: string; cents: string }>(
       'select account, balance_in_cents::text as cents from caudal.ledger_balances where organization_id = $1',
@@ -224,7 +231,7 @@ export class PayoutDriver {
     return { available: of('available'), held: of('held') };
   }
 
-  /** What `suspense` holds in all; below zero, what it owes. */
+  /** Balance of `suspense` in cents; negative when it owes. */
   async suspense(): Promise<number> {
     const [row] = await this.query<{ cents: string }>(
       `select coalesce(sum(case when credit_account = 'suspense' then amount_in_cents else -amount_in_cents end), 0)::text as cents
@@ -233,21 +240,23 @@ export class PayoutDriver {
     return Number(row?.cents);
   }
 
-  /** What `ledger verify` has to complain about. On a busy machine its connection may fail: then it is asked again. */
-  brokenBooks(): Promise<unknown[]> {
-    return until('the books are read', async () => {
-      const told = JSON.parse(await this.command('ledger', 'verify', '--json')) as { broken: unknown[] };
-      return told.broken;
+  /**
+   * Inconsistencies that `ledger verify` reports. Retries, because its connection may fail on a busy machine.
+   */
+  ledgerInconsistencies(): Promise<unknown[]> {
+    return until('ledger verify has run', async () => {
+      const report = JSON.parse(await this.command('ledger', 'verify', '--json')) as { broken: unknown[] };
+      return report.broken;
     });
   }
 
-  /** For after a test, whatever it was about. */
-  async booksAreWhole(): Promise<void> {
-    const broken = await this.brokenBooks();
-    if (broken.length > 0) throw new Error(`the books are broken: ${JSON.stringify(broken)}`);
+  /** For the end of any test. */
+  async checkLedger(): Promise<void> {
+    const broken = await this.ledgerInconsistencies();
+    if (broken.length > 0) throw new Error(`ledger is inconsistent: ${JSON.stringify(broken)}`);
   }
 
-  /** An operator's command. @throws with what it says when it refuses; `ledger verify` also when books are broken */
+  /** Runs an operator command. @throws its error output when it fails without standard output */
   async command(...args: readonly string[]): Promise<string> {
     const { code, stdout, stderr } = await runOperatorCommand(this.#stack.settings, ...args);
     if (code !== 0 && stdout === '') throw new Error(stderr);

@@ -1,14 +1,14 @@
 import { deposit } from '../../src/flows/ledger/deposit.ts';
-import { createKey } from '../../src/flows/operations/manage-organizations.ts';
+import { createApiKey } from '../../src/flows/operations/manage-organizations.ts';
 import { cents } from '../../src/kit/money.ts';
 import type { Principal } from '../../src/organizations/organization.ts';
-import type { Answer, ApiClient } from './api-client.ts';
+import type { ApiClient, ApiResponse } from './api-client.ts';
 import type { TestDatabase } from './database.ts';
 import type { InProcess } from './in-process.ts';
 import { CUSTOMER, newReference } from './payin-requests.ts';
 import { until } from './until.ts';
 
-/** A payout as a merchant's program would declare it, from interface.md and not from the server's own schema. */
+/** A payout as a merchant's program declares it, independent of the server's schema. */
 export interface PayoutBody {
   readonly id: string;
   readonly amount: number;
@@ -45,25 +45,25 @@ export function payoutRequest(changes: Record<string, unknown> = {}): Record<str
   };
 }
 
-/** Creates a payout and insists on the 201. */
+/** Creates a payout and requires a 201. */
 export async function createPayout(
   api: ApiClient,
   body: unknown = payoutRequest(),
   headers: Readonly<Record<string, string>> = {},
 ): Promise<PayoutBody> {
-  return bodyOf(await api.post<PayoutBody>('/payouts', body, headers), 201);
+  return expectStatus(await api.post<PayoutBody>('/payouts', body, headers), 201);
 }
 
-/** As a creation or a list shows it: `anomalies`, which GET adds, has tests of its own. */
+/** A payout without `anomalies`, which only GET returns and other tests cover. */
 export async function readPayout(api: ApiClient, id: string): Promise<PayoutBody> {
-  const { anomalies: _, ...payout } = bodyOf(
+  const { anomalies: _, ...payout } = expectStatus(
     await api.get<PayoutBody & { readonly anomalies: readonly object[] }>(`/payouts/${id}`),
     200,
   );
   return payout;
 }
 
-export function payoutReaches(
+export function waitForPayoutStatus(
   api: ApiClient,
   id: string,
   status: string,
@@ -79,45 +79,44 @@ export function payoutReaches(
   );
 }
 
-export function cancelPayout(api: ApiClient, id: string): Promise<Answer<PayoutBody>> {
+export function cancelPayout(api: ApiClient, id: string): Promise<ApiResponse<PayoutBody>> {
   return api.request<PayoutBody>('POST', `/payouts/${id}/cancel`);
 }
 
-/** Looks a key up, whatever comes of it. */
+/** Looks up a Bre-B key; returns any response. */
 export function lookUp(
   api: ApiClient,
   key: string,
   expected: Readonly<Record<string, string>> = {},
-): Promise<Answer<LookupBody>> {
+): Promise<ApiResponse<LookupBody>> {
   const query = new URLSearchParams(expected).toString();
   return api.get<LookupBody>(`/breb/keys/${encodeURIComponent(key)}${query === '' ? '' : `?${query}`}`);
 }
 
-/** Looks a key up and insists on finding it. */
-export async function foundKey(api: ApiClient, key: string): Promise<LookupBody> {
-  return bodyOf(await lookUp(api, key), 200);
+/** Looks up a Bre-B key and requires a 200. */
+export async function resolveKey(api: ApiClient, key: string): Promise<LookupBody> {
+  return expectStatus(await lookUp(api, key), 200);
 }
 
-export async function balanceOf(api: ApiClient): Promise<{ available: number; held: number }> {
+export async function readBalance(api: ApiClient): Promise<{ available: number; held: number }> {
   const answer = await api.get<{ availableInCents: number; heldInCents: number }>('/balance');
-  const { availableInCents, heldInCents } = bodyOf(answer, 200);
+  const { availableInCents, heldInCents } = expectStatus(answer, 200);
   return { available: availableInCents, held: heldInCents };
 }
 
-function bodyOf<Body>(answer: Answer<Body>, status: number): Body {
-  if (answer.status !== status)
-    throw new Error(`expected ${status}, the answer was ${answer.status}: ${answer.text}`);
+function expectStatus<Body>(answer: ApiResponse<Body>, status: number): Body {
+  if (answer.status !== status) throw new Error(`expected ${status}, got ${answer.status}: ${answer.text}`);
   return answer.body;
 }
 
-/** An organization of a test's own. */
+/** An organization of one test. */
 export interface Shop {
   readonly id: string;
   readonly principal: Principal;
   readonly api: ApiClient;
 }
 
-/** @param funds in cents, available at once */
+/** @param funds in cents, available immediately */
 export async function newShop(caudal: InProcess, api: ApiClient, funds = 1_000_000_000): Promise<Shop> {
   const { principal, apiKey } = await caudal.newOrganization();
   const { id } = principal.organization;
@@ -131,13 +130,13 @@ export async function newShop(caudal: InProcess, api: ApiClient, funds = 1_000_0
   return { id, principal, api: api.as(apiKey) };
 }
 
-/** The same organization by a key that may do only this much. */
+/** A client of the same organization whose API key has only these scopes. */
 export async function withScopes(
   caudal: InProcess,
   shop: Shop,
   ...scopes: readonly string[]
 ): Promise<ApiClient> {
-  const credential = await createKey(caudal.deps, 'test', shop.id, {
+  const credential = await createApiKey(caudal.deps, 'test', shop.id, {
     name: 'test',
     scopes,
     lifetimeSeconds: null,
@@ -145,8 +144,8 @@ export async function withScopes(
   return shop.api.as(credential?.text ?? '');
 }
 
-/** Names of the events of payouts, in their order. */
-export async function eventsOf(database: TestDatabase, payoutId: string): Promise<string[]> {
+/** Event names of a payout, oldest first. */
+export async function payoutEventNames(database: TestDatabase, payoutId: string): Promise<string[]> {
   const rows = await database.query<{ event: string }>(
     'select event from caudal.events where resource_id = $1 order by id',
     [payoutId],
@@ -154,12 +153,12 @@ export async function eventsOf(database: TestDatabase, payoutId: string): Promis
   return rows.map(({ event }) => event);
 }
 
-/** By which the rail knows a payout. */
-export async function endToEndIdOf(database: TestDatabase, payoutId: string): Promise<string> {
+/** The ID under which the rail knows a payout. */
+export async function readEndToEndId(database: TestDatabase, payoutId: string): Promise<string> {
   const [row] = await database.query<{ end_to_end_id: string }>(
     'select end_to_end_id from caudal.payouts where id = $1',
     [payoutId],
   );
-  if (!row) throw new Error(`there is no payout ${payoutId}`);
+  if (!row) throw new Error(`payout ${payoutId} does not exist`);
   return row.end_to_end_id;
 }

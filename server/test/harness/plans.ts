@@ -3,8 +3,8 @@ import { sessionOptions } from '../../src/db/pool.ts';
 import type { Statement, Tx } from '../../src/db/tx.ts';
 import { cloneDatabase } from './database.ts';
 
-/** Tables that grow with every payin, payout, lookup or event; one line may tell of a month's partition. */
-const GROWING = new RegExp(
+/** Tables that grow with every payin, payout, lookup or event; a plan line may name a monthly partition. */
+const GROWING_TABLES = new RegExp(
   `(?:${[
     'ledger_\\w+?|payins|payin_history|breb_keys|idempotency_keys|resource_references|api_keys|rail_notices|anomalies',
     'events|final_events|payouts|payout_history|payout_attempts|breb_lookups|lookup_buckets|operator_actions',
@@ -13,12 +13,14 @@ const GROWING = new RegExp(
 );
 
 export interface Plans {
-  /** The lines of the plan of every statement that is used. */
+  /** Plan lines of every statement that `use` runs. */
   of(use: (tx: Tx) => Promise<unknown>): Promise<string[]>;
   close(): Promise<void>;
 }
 
-/** Plans as prepared statements end up with after a few uses, here on tables that have never held a row. */
+/**
+ * Generic plans, which PostgreSQL chooses for prepared statements after a few executions, on empty tables.
+ */
 export async function openPlans(): Promise<Plans> {
   const database = await cloneDatabase();
   const client = new Client({ connectionString: database.url, options: sessionOptions(5000) });
@@ -27,7 +29,7 @@ export async function openPlans(): Promise<Plans> {
   return {
     of: async (use) => {
       const plans: string[] = [];
-      for (const statement of await statementsOf(use)) plans.push(...(await explained(client, statement)));
+      for (const statement of await recordStatements(use)) plans.push(...(await explain(client, statement)));
       return plans;
     },
     close: async () => {
@@ -37,16 +39,16 @@ export async function openPlans(): Promise<Plans> {
   };
 }
 
-/** Of growing tables. */
-export function readWhole(plan: readonly string[]): string[] {
-  return plan.filter((line) => line.includes('Seq Scan') && GROWING.test(line));
+/** Plan lines that scan a growing table sequentially. */
+export function sequentialScans(plan: readonly string[]): string[] {
+  return plan.filter((line) => line.includes('Seq Scan') && GROWING_TABLES.test(line));
 }
 
 /**
- * A payin is found by organization and id together; by the organization alone it would be all of its payins. Of buckets
- * there is one an organization, of endpoints a few.
+ * Plan lines that use only the organization as index condition, which reads all rows of the organization.
+ * Exempt: lookup buckets (one per organization) and webhook endpoints (few per organization).
  */
-export function readByOrganization(plan: readonly string[]): string[] {
+export function organizationScans(plan: readonly string[]): string[] {
   return plan.filter(
     (line, index) =>
       /Index Cond: \(organization_id = [\w.$]+\)$/.test(line.trim()) &&
@@ -54,24 +56,23 @@ export function readByOrganization(plan: readonly string[]): string[] {
   );
 }
 
-/** Stands in for a transaction: keeps the statements it is given instead of running them. */
-async function statementsOf(use: (tx: Tx) => Promise<unknown>): Promise<(Statement & { values: number })[]> {
-  const kept: (Statement & { values: number })[] = [];
+/** Runs `use` with a fake transaction that records the statements instead of executing them. */
+async function recordStatements(
+  use: (tx: Tx) => Promise<unknown>,
+): Promise<(Statement & { values: number })[]> {
+  const recorded: (Statement & { values: number })[] = [];
   const recorder = {
     query: (statement: Statement, values: readonly unknown[] = []) => {
-      kept.push({ ...statement, values: values.length });
+      recorded.push({ ...statement, values: values.length });
       return Promise.resolve([]);
     },
   } as unknown as Tx;
   await use(recorder).catch(() => undefined);
-  if (kept.length === 0) throw new Error('no statement was used');
-  return kept;
+  if (recorded.length === 0) throw new Error('no statement was executed');
+  return recorded;
 }
 
-async function explained(
-  client: Client,
-  { text, values }: Statement & { values: number },
-): Promise<string[]> {
+async function explain(client: Client, { text, values }: Statement & { values: number }): Promise<string[]> {
   await client.query(`prepare planned as ${text}`);
   try {
     const nulls = Array.from({ length: values }, () => 'null').join(', ');

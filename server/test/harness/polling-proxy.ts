@@ -7,21 +7,21 @@ interface Backend {
 }
 
 /**
- * A load balancer as people run it: asks /readyz of each backend at an interval and sends requests, each once, in turn to
- * those that answered 200 last. It repeats nothing.
+ * A typical load balancer: polls /readyz of each backend at an interval and forwards each request once,
+ * round-robin, to the backends whose last answer was 200. It never retries.
  */
 export class PollingProxy {
   readonly #server: Server;
   readonly #everyMs: number;
   readonly #ready = new Map<Backend, boolean>();
   readonly #ending = new AbortController();
-  #turn = 0;
+  #next = 0;
 
   constructor(everyMs: number) {
     this.#everyMs = everyMs;
     this.#server = createServer((incoming, outgoing) => {
       const ready = [...this.#ready].flatMap(([backend, isReady]) => (isReady ? [backend] : []));
-      const backend = ready[this.#turn++ % Math.max(1, ready.length)];
+      const backend = ready[this.#next++ % Math.max(1, ready.length)];
       if (!backend) return void outgoing.writeHead(502).end('no backend is ready');
       const { method = 'GET', headers, url = '/' } = incoming;
       const forwarded = request(new URL(url, backend.url), { method, headers, agent: false }, (answer) => {

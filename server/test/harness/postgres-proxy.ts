@@ -1,40 +1,41 @@
 import { createServer, connect as dial, type Server, type Socket } from 'node:net';
 
 /**
- * What becomes of a COMMIT:
- * - `cut-after`: PostgreSQL gets it and answers; the answer is lost with the connection.
- * - `cut-before`: the connection is lost and PostgreSQL never hears of it.
- * - `swallow`: it is lost and nobody is told, as when a cable is pulled; the session stays open until `forgetGhosts`.
- * - `notice`: it succeeds, but PostgreSQL says that it gave up waiting for the standby.
- * - `pass`: nothing happens to it.
+ * What the proxy does with a COMMIT:
+ * - `cut-after`: PostgreSQL commits and answers; the answer is lost with the connection.
+ * - `cut-before`: the connection is lost before PostgreSQL receives the COMMIT.
+ * - `swallow`: the message is dropped silently, as when a cable is pulled; the session stays open until
+ * `closeSilentConnections`.
+ * - `notice`: the commit succeeds, but PostgreSQL warns that it stopped waiting for the standby.
+ * - `pass`: the message is forwarded.
  */
-export type Fate = 'pass' | 'cut-after' | 'cut-before' | 'swallow' | 'notice';
+export type CommitFate = 'pass' | 'cut-after' | 'cut-before' | 'swallow' | 'notice';
 
-interface Trouble {
-  /** Login role whose commits are meant. */
+interface CommitFault {
+  /** Login role whose commits are affected. */
   readonly user: string;
-  readonly fate: () => Fate;
+  readonly fate: () => CommitFate;
 }
 
-type Line = 'open' | 'silent' | 'refused';
+type NetworkState = 'open' | 'silent' | 'refused';
 
 /** Text of the real WARNING (syncrep.c). */
 const NOT_REPLICATED = 'canceling wait for synchronous replication due to user request';
 
 /**
- * Stands between the server and PostgreSQL and reads what the client says: enough of the protocol to know who it is
- * and when it commits.
+ * A proxy between the server and PostgreSQL that parses enough of the client protocol to know the login role
+ * and to detect commits.
  */
 export class PostgresProxy {
   readonly #server: Server;
   readonly #target: { readonly host: string; readonly port: number };
-  readonly #links = new Set<Link>();
-  #line: Line = 'open';
-  /** So far, while the database was down. */
-  refusedConnections = 0;
-  #trouble: Trouble | null = null;
+  readonly #connections = new Set<ProxiedConnection>();
+  #network: NetworkState = 'open';
+  /** Connections rejected while the database was down. */
+  rejectedConnections = 0;
+  #commitFault: CommitFault | null = null;
   /** What happens to the next messages that contain this text, before they are forwarded. */
-  #planned: {
+  #plannedFault: {
     readonly user: string;
     readonly text: string;
     readonly fate: 'cut-before' | 'swallow';
@@ -54,7 +55,7 @@ export class PostgresProxy {
     return new PostgresProxy(server, { host: hostname, port: Number(port) });
   }
 
-  /** The same database by way of this proxy. */
+  /** The same database URL, through this proxy. */
   through(direct: string): string {
     const address = this.#server.address();
     const url = new URL(direct);
@@ -62,99 +63,109 @@ export class PostgresProxy {
     return url.href;
   }
 
-  /** From now on commits of a role meet the fate that is drawn for each. */
-  trouble(user: string, fate: Fate | (() => Fate)): void {
-    this.#trouble = { user, fate: typeof fate === 'function' ? fate : () => fate };
+  /** From now on, applies a fate to every commit of a role. */
+  injectCommitFault(user: string, fate: CommitFate | (() => CommitFate)): void {
+    this.#commitFault = { user, fate: typeof fate === 'function' ? fate : () => fate };
   }
 
-  /** Cuts connections of a role when they send a message that contains this text, before it is forwarded. */
+  /** Cuts connections of a role when they send a message that contains this text, before forwarding it. */
   cutAt(user: string, text: string, times: number): void {
-    this.#planned = { user, text, fate: 'cut-before', times };
+    this.#plannedFault = { user, text, fate: 'cut-before', times };
   }
 
   /** Drops such messages instead; their connections stay open and silent. */
   swallowAt(user: string, text: string, times: number): void {
-    this.#planned = { user, text, fate: 'swallow', times };
+    this.#plannedFault = { user, text, fate: 'swallow', times };
   }
 
-  /** How many of the planned messages have not come yet. */
+  /** Planned faults that have not happened yet. */
   get pending(): number {
-    return this.#planned?.times ?? 0;
+    return this.#plannedFault?.times ?? 0;
   }
 
-  /** Nothing arrives any more, in no direction, and nobody is told. New connections get no answer either. */
+  /**
+   * Drops all traffic in both directions without closing connections. New connections get no answer either.
+   */
   goSilent(): void {
-    this.#line = 'silent';
-    for (const link of this.#links) link.silence();
+    this.#network = 'silent';
+    for (const link of this.#connections) link.silence();
   }
 
-  /** Every connection is lost and no new one is made: the database is down. */
-  refuse(): void {
-    this.#line = 'refused';
-    for (const link of this.#links) link.cut();
+  /** Cuts every connection and rejects new ones: the database is down. */
+  rejectConnections(): void {
+    this.#network = 'refused';
+    for (const link of this.#connections) link.cut();
   }
 
-  /** Ends all trouble. Connections on which something was lost end now, as they would by the first packet that arrives. */
+  /**
+   * Removes all faults. Connections with lost traffic end now, as they would with the first packet that
+   * arrives.
+   */
   heal(): void {
-    this.#line = 'open';
-    this.#trouble = null;
-    this.#planned = null;
-    this.forgetGhosts();
+    this.#network = 'open';
+    this.#commitFault = null;
+    this.#plannedFault = null;
+    this.closeSilentConnections();
   }
 
-  /** PostgreSQL learns that the clients it could not hear are gone, and rolls back what they left open. */
-  forgetGhosts(): void {
-    for (const link of this.#links) if (link.silent) link.cut();
+  /**
+   * Closes the silent connections, so that PostgreSQL notices the lost clients and rolls back their
+   * transactions.
+   */
+  closeSilentConnections(): void {
+    for (const link of this.#connections) if (link.silent) link.cut();
   }
 
   async close(): Promise<void> {
-    for (const link of this.#links) link.cut();
+    for (const link of this.#connections) link.cut();
     await new Promise<void>((resolve) => this.#server.close(() => resolve()));
   }
 
   #accept(client: Socket): void {
-    if (this.#line === 'refused') {
-      this.refusedConnections += 1;
+    if (this.#network === 'refused') {
+      this.rejectedConnections += 1;
       client.on('error', () => undefined);
       client.resetAndDestroy();
       return;
     }
-    const link = new Link(client, dial(this.#target), (user, message) => this.#fateOf(user, message));
-    this.#links.add(link);
-    link.onGone = () => this.#links.delete(link);
-    if (this.#line === 'silent') link.silence();
+    const link = new ProxiedConnection(client, dial(this.#target), (user, message) =>
+      this.#decideFate(user, message),
+    );
+    this.#connections.add(link);
+    link.onGone = () => this.#connections.delete(link);
+    if (this.#network === 'silent') link.silence();
   }
 
-  #fateOf(user: string, message: string): Fate {
-    const planned = this.#planned;
+  #decideFate(user: string, message: string): CommitFate {
+    const planned = this.#plannedFault;
     if (planned && planned.times > 0 && planned.user === user && message.includes(planned.text)) {
       planned.times -= 1;
       return planned.fate;
     }
-    return this.#trouble?.user === user && /^commit\b/i.test(message) ? this.#trouble.fate() : 'pass';
+    return this.#commitFault?.user === user && /^commit\b/i.test(message) ? this.#commitFault.fate() : 'pass';
   }
 }
 
-/** One connection: two sockets and what is known of the conversation. */
-class Link {
+/** One proxied connection: two sockets and the parser state. */
+class ProxiedConnection {
   readonly #client: Socket;
   readonly #database: Socket;
-  readonly #judge: (user: string, message: string) => Fate;
+  readonly #decideFate: (user: string, message: string) => CommitFate;
   #unread = Buffer.alloc(0);
-  /** Null until the startup message, which says who it is, has been read. */
+  /** The login role; null until the startup message has been read. */
   #user: string | null = null;
   #answerIsLost = false;
   silent = false;
   onGone: () => void = () => undefined;
 
-  constructor(client: Socket, database: Socket, judge: (user: string, message: string) => Fate) {
+  constructor(client: Socket, database: Socket, decideFate: (user: string, message: string) => CommitFate) {
     this.#client = client;
     this.#database = database;
-    this.#judge = judge;
+    this.#decideFate = decideFate;
     client.on('data', (bytes) => this.#fromClient(bytes));
     database.on('data', (bytes) => this.#fromDatabase(bytes));
     for (const socket of [client, database]) socket.on('error', () => undefined);
-    // A line that has gone dead carries no goodbye either: PostgreSQL keeps the session of a client that left.
+    // A dead network carries no FIN either: PostgreSQL keeps the session of a client that left.
     client.on('close', () => {
       if (!this.silent) this.cut();
     });
@@ -180,7 +191,7 @@ class Link {
     this.#unread = Buffer.concat([this.#unread, bytes]);
     for (;;) {
       if (this.silent || this.#client.destroyed) return;
-      // Every message starts with its type, but for the first, which has none.
+      // Every message starts with a type byte, except the startup message.
       const header = this.#user === null ? 0 : 1;
       if (this.#unread.length < header + 4) return;
       const length = header + this.#unread.readUInt32BE(header);
@@ -197,7 +208,7 @@ class Link {
       this.#database.write(message);
       return;
     }
-    switch (this.#judge(this.#user, text)) {
+    switch (this.#decideFate(this.#user, text)) {
       case 'cut-before':
         this.cut();
         return;
@@ -217,7 +228,7 @@ class Link {
   }
 }
 
-/** NoticeResponse, as the server would send it before the CommandComplete of COMMIT. */
+/** NoticeResponse as the server sends it before the CommandComplete of COMMIT. */
 function notice(message: string): Buffer {
   const fields = Buffer.from(`SWARNING\0VWARNING\0C01000\0M${message}\0\0`, 'utf8');
   const head = Buffer.alloc(5);

@@ -10,20 +10,20 @@ import type { SimulatorControl, SimulatorStats } from './simulator-control.ts';
 
 type Connected = RailConnector & { disconnect(): Promise<void> };
 
-/** A connector with what a test must know to order something of its rail and to look behind its back. */
+/** A rail connector, with what a test needs to build orders and to inspect the simulator. */
 export interface RailUnderTest {
   readonly rail: 'BRE_B' | 'PSE';
-  /** @param url of the simulator, or of a peer that plays it */
+  /** @param url of the simulator, or of a peer that replaces it */
   connect(url: string, secret?: string): Connected;
   order(changes?: Partial<CollectOrder>): CollectOrder;
-  /** The simulator's names of the two calls, for faults. */
-  readonly operations: { readonly open: string; readonly ask: string };
-  /** How many collections the simulator holds in all. */
-  records(stats: SimulatorStats): number;
-  /** Whether the simulator holds this one. */
-  knows(simulator: SimulatorControl, reference: string): Promise<boolean>;
-  /** An honest answer to asking about one reference. */
-  standing(reference: string): object;
+  /** The simulator's operation names of the two calls, for fault injection. */
+  readonly operations: { readonly open: string; readonly query: string };
+  /** Total number of collections in the simulator. */
+  countCollections(stats: SimulatorStats): number;
+  /** Whether the simulator has this collection. */
+  hasCollection(simulator: SimulatorControl, reference: string): Promise<boolean>;
+  /** A valid status response for one reference. */
+  statusResponse(reference: string): object;
 }
 
 const PAYER_DOCUMENT = '900000001';
@@ -41,10 +41,10 @@ export const BREB: RailUnderTest = {
     bank: null,
     ...changes,
   }),
-  operations: { open: 'register', ask: 'query' },
-  records: (stats) => stats.keys.registered,
-  knows: async (simulator, reference) => (await simulator.key(reference)) !== null,
-  standing: (reference) => ({ key: reference, status: 'REGISTERED', payments: [] }),
+  operations: { open: 'register', query: 'query' },
+  countCollections: (stats) => stats.keys.registered,
+  hasCollection: async (simulator, reference) => (await simulator.key(reference)) !== null,
+  statusResponse: (reference) => ({ key: reference, status: 'REGISTERED', payments: [] }),
 };
 
 export const PSE: RailUnderTest = {
@@ -62,10 +62,10 @@ export const PSE: RailUnderTest = {
       ...changes,
     };
   },
-  operations: { open: 'create', ask: 'query' },
-  records: (stats) => stats.transactions,
-  knows: async (simulator, reference) => (await simulator.transaction(reference)) !== null,
-  standing: (reference) => ({
+  operations: { open: 'create', query: 'query' },
+  countCollections: (stats) => stats.transactions,
+  hasCollection: async (simulator, reference) => (await simulator.transaction(reference)) !== null,
+  statusResponse: (reference) => ({
     reference,
     state: 'PENDING',
     transactionId: 'T1',
@@ -103,7 +103,7 @@ export function payOrder(changes: Partial<PayOrder> = {}): PayOrder {
   };
 }
 
-/** For a crooked peer: the token is given as it should be, so that what is crooked is the call itself. */
+/** For a faulty peer: token requests get a valid answer, so that only the tested call misbehaves. */
 export function afterToken(
   reply: (call: PeerCall) => PeerReply | Promise<PeerReply>,
 ): (call: PeerCall) => PeerReply | Promise<PeerReply> {

@@ -2,11 +2,11 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
 
 export interface RawRequest {
-  /** From the request line to the end of the body, byte for byte. */
+  /** The request line, headers and body, byte for byte. */
   readonly text: string;
-  /** Which connection it came over, counted from one. */
+  /** Connection number, starting at 1. */
   readonly connection: number;
-  /** The name that the TLS handshake asked for. */
+  /** SNI name of the TLS handshake. */
   readonly servername: string | null;
 }
 
@@ -18,7 +18,7 @@ export interface RawPeer {
   stop(): Promise<void>;
 }
 
-interface Place {
+interface ListenOptions {
   readonly host?: string;
   readonly port?: number;
   readonly tls?: { readonly key: string; readonly cert: string };
@@ -27,17 +27,17 @@ interface Place {
 export const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
 
 /**
- * A receiver of webhooks at the level of bytes: it does to the socket whatever the test says, once a whole request is
- * there. As a canary it is given nothing to say, and what counts is that nobody ever connects.
+ * A webhook receiver at byte level: once a request is complete, the test decides what happens on the socket.
+ * As a canary it must never receive a connection.
  */
 export async function startRawPeer(
   answer: (socket: Socket, request: RawRequest) => void,
-  { host = '127.0.0.7', port = 0, tls }: Place = {},
+  { host = '127.0.0.7', port = 0, tls }: ListenOptions = {},
 ): Promise<RawPeer> {
   const requests: RawRequest[] = [];
   const sockets = new Set<Socket>();
   let connections = 0;
-  const take = (socket: Socket) => {
+  const handle = (socket: Socket) => {
     const connection = (connections += 1);
     sockets.add(socket);
     socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
@@ -47,17 +47,17 @@ export async function startRawPeer(
       const length = /content-length: (\d+)\r\n/.exec(text)?.[1];
       const headEnd = text.indexOf('\r\n\r\n');
       if (headEnd < 0 || text.length < headEnd + 4 + Number(length ?? 0)) return;
-      const asked = tls ? (socket as TLSSocket).servername : null;
-      const servername = typeof asked === 'string' ? asked : null;
+      const sni = tls ? (socket as TLSSocket).servername : null;
+      const servername = typeof sni === 'string' ? sni : null;
       const request = { text, connection, servername };
       text = '';
       requests.push(request);
       answer(socket, request);
     });
   };
-  const server = tls ? createTlsServer(tls, take) : createServer(take);
+  const server = tls ? createTlsServer(tls, handle) : createServer(handle);
   server.on('tlsClientError', () => undefined);
-  await listening(server, host, port);
+  await listen(server, host, port);
   return {
     port: (server.address() as AddressInfo).port,
     requests,
@@ -75,7 +75,7 @@ export async function startRawPeer(
   };
 }
 
-function listening(server: Server, host: string, port: number): Promise<void> {
+function listen(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, resolve);

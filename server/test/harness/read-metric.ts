@@ -1,4 +1,4 @@
-/** A process's metric, summed over its labels. Throws when the process does not have it. */
+/** A metric of one process, summed over its labels. @throws when the process does not export it */
 export async function readMetric(process: { readonly opsUrl: string }, name: string): Promise<number> {
   const text = await (await fetch(`${process.opsUrl}/metrics`)).text();
   const values = text

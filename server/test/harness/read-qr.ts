@@ -3,21 +3,24 @@ import jsqr from 'jsqr';
 
 const PREFIX = 'data:image/png;base64,';
 
-/** What a payer's phone reads in the picture: independent of the code that drew it (server/test/kit checks the PNG). */
+/**
+ * Decodes a QR code as a payer's phone does, independent of the code that drew it (server/test/kit checks the
+ * PNG).
+ */
 export function readQr(dataUri: string): string {
   if (!dataUri.startsWith(PREFIX)) throw new Error(`not a PNG data URI: ${dataUri.slice(0, 40)}`);
   const png = Buffer.from(dataUri.slice(PREFIX.length), 'base64');
   const width = png.readUInt32BE(16);
   const height = png.readUInt32BE(20);
-  const rgba = Uint32Array.from(pixelsOf(png, width, height), (white) => (white ? 0xffffffff : 0xff000000));
+  const rgba = Uint32Array.from(readPixels(png, width, height), (white) => (white ? 0xffffffff : 0xff000000));
   const found = jsqr.default(new Uint8ClampedArray(rgba.buffer), width, height);
-  if (!found) throw new Error('no QR code in the picture');
+  if (!found) throw new Error('no QR code in the image');
   return found.data;
 }
 
-/** One bit a pixel, filters "none" and "up": what our writer uses. */
-function pixelsOf(png: Buffer, width: number, height: number): boolean[] {
-  const raw = inflateSync(chunkOf(png, 'IDAT'));
+/** One bit per pixel, filters "none" and "up": the subset our PNG writer uses. */
+function readPixels(png: Buffer, width: number, height: number): boolean[] {
+  const raw = inflateSync(readChunk(png, 'IDAT'));
   const rowBytes = Math.ceil(width / 8);
   const pixels: boolean[] = [];
   let above = Buffer.alloc(rowBytes);
@@ -32,10 +35,10 @@ function pixelsOf(png: Buffer, width: number, height: number): boolean[] {
   return pixels;
 }
 
-function chunkOf(png: Buffer, wanted: string): Buffer {
+function readChunk(png: Buffer, wanted: string): Buffer {
   for (let at = 8; at < png.length; at += 12 + png.readUInt32BE(at)) {
     if (png.toString('latin1', at + 4, at + 8) === wanted)
       return png.subarray(at + 8, at + 8 + png.readUInt32BE(at));
   }
-  throw new Error(`the picture has no ${wanted}`);
+  throw new Error(`the PNG has no ${wanted} chunk`);
 }

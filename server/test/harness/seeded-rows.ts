@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 
-/** Something that must not be found, in every shape in which it could have been kept without being encrypted. */
+/** A byte sequence that must not appear, in one encoding in which unencrypted data could have been stored. */
 export interface Needle {
   readonly name: string;
   readonly bytes: Buffer;
@@ -25,7 +25,7 @@ export function needlesFor(name: string, value: string | Buffer): Needle[] {
     .map(([shape, shaped]) => ({ name: `${name} (${shape})`, bytes: shaped }));
 }
 
-/** The characters that a value always has in base64, wherever in a longer text it stands: one of three ways. */
+/** The base64 characters of a value that do not depend on its neighbors, for one of three alignments. */
 function base64At(bytes: Buffer, shift: number): Buffer {
   const text = Buffer.concat([Buffer.alloc(shift), bytes]).toString('base64');
   const from = Math.ceil((shift * 8) / 6);
@@ -33,39 +33,39 @@ function base64At(bytes: Buffer, shift: number): Buffer {
   return Buffer.from(text.slice(from, to));
 }
 
-/** Names of the needles that are in it. */
-export function found(needles: readonly Needle[], haystack: Buffer | string): string[] {
+/** Names of the needles that occur in the haystack. */
+export function findNeedles(needles: readonly Needle[], haystack: Buffer | string): string[] {
   const bytes = typeof haystack === 'string' ? Buffer.from(haystack, 'utf8') : haystack;
   return needles.filter((needle) => bytes.includes(needle.bytes)).map((needle) => needle.name);
 }
 
-interface FoundInFile {
+interface NeedleHit {
   readonly file: string;
   readonly name: string;
 }
 
 /**
- * Reads the files of a PostgreSQL cluster as bytes. Those of other databases, and those not written since a moment
- * before the needles existed, cannot hold them and are left out.
+ * Searches the files of a PostgreSQL cluster as bytes. Skips other databases and files last written before
+ * the needles existed.
  */
-export function foundInCluster(
+export function findInCluster(
   needles: readonly Needle[],
   cluster: { readonly dataDir: string; readonly databaseOid: string; readonly sinceMs: number },
-): FoundInFile[] {
-  const hits: FoundInFile[] = [];
+): NeedleHit[] {
+  const hits: NeedleHit[] = [];
   for (const entry of readdirSync(cluster.dataDir, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
     const file = relative(cluster.dataDir, path);
     const [top, second] = file.split(sep);
     if (!entry.isFile() || (top === 'base' && second !== cluster.databaseOid)) continue;
-    const bytes = contentsSince(path, cluster.sinceMs);
-    if (bytes) hits.push(...found(needles, bytes).map((name) => ({ file, name })));
+    const bytes = readIfModifiedSince(path, cluster.sinceMs);
+    if (bytes) hits.push(...findNeedles(needles, bytes).map((name) => ({ file, name })));
   }
   return hits;
 }
 
-/** Null for a file that is older, or that PostgreSQL has removed since it was listed. */
-function contentsSince(path: string, sinceMs: number): Buffer | null {
+/** Null for an older file, or one that PostgreSQL removed after it was listed. */
+function readIfModifiedSince(path: string, sinceMs: number): Buffer | null {
   try {
     return statSync(path).mtimeMs < sinceMs ? null : readFileSync(path);
   } catch (error) {

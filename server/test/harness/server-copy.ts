@@ -6,14 +6,14 @@ import { fileURLToPath } from 'node:url';
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
 export interface ServerCopy {
-  /** The entry of the copy; `runToEnd` takes it. */
+  /** Entry point of the copy, for `runToEnd`. */
   readonly main: string;
-  /** Puts a file among the copy's migrations, in place of the one of that name. */
+  /** Writes a file into the copy's migrations, replacing one with the same name. */
   writeMigration(name: string, text: string): void;
   remove(): void;
 }
 
-/** The server as another version of it would be: the same code with other migrations. */
+/** A copy of the server that simulates another version: the same code with other migrations. */
 export function copyServer(): ServerCopy {
   const folder = mkdtempSync(join(tmpdir(), 'caudal-copy-'));
   const server = join(folder, 'server');

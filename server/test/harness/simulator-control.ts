@@ -15,17 +15,17 @@ interface FaultRequest {
     | 'lost-notice'
     | 'rejected';
   readonly ms?: number;
-  /** What the directory answers under `rejected`. */
+  /** The directory's error code under `rejected`. */
   readonly code?: string;
-  /** Without it the fault strikes until it is removed. */
+  /** Number of times the fault applies; unlimited when omitted. */
   readonly times?: number;
 }
 
 interface PaymentOrder {
   readonly key: string;
-  /** Pesos with two decimals; the registered amount when left out. */
+  /** Pesos with two decimals; defaults to the registered amount. */
   readonly amount?: string;
-  /** Also on a key that is closed or unknown: an order that was under way already. */
+  /** Pays even when the key is closed or unknown, as an order already in flight does. */
   readonly anyway?: boolean;
 }
 
@@ -75,7 +75,7 @@ interface SimulatorOrder {
   readonly executionId: string | null;
 }
 
-/** Money that went out. */
+/** An executed outgoing payment. */
 interface SimulatorExecution {
   readonly endToEndId: string;
   readonly executionId: string;
@@ -90,7 +90,7 @@ export interface SimulatorStats {
   readonly transactions: number;
   readonly notices: { readonly queued: number; readonly acknowledged: number; readonly attempts: number };
   readonly payments: { readonly count: number; readonly cents: string };
-  /** Of payouts: `received` is the sum of the others. */
+  /** Payout orders: `received` is the sum of the others. */
   readonly orders: {
     readonly received: number;
     readonly duplicates: number;
@@ -104,7 +104,7 @@ export interface SimulatorStats {
   readonly faulted: Counts;
 }
 
-/** The simulator's own door for tests: what the rails know, and how they shall misbehave. */
+/** Client of the simulator's control API: reads the rails' state and injects faults. */
 export class SimulatorControl {
   readonly #url: string;
 
@@ -112,18 +112,18 @@ export class SimulatorControl {
     this.#url = `${simulatorUrl}/control`;
   }
 
-  /** Where the rails send their notices. */
-  async tell(urls: readonly string[]): Promise<void> {
+  /** Sets the URLs to which the rails send notifications. */
+  async setNotificationUrls(urls: readonly string[]): Promise<void> {
     await this.#call('POST', '/notices/target', { urls });
   }
 
-  /** @returns what the network made of each: an execution, or its refusal */
+  /** @returns for each payment its execution, or the rejection code */
   async pay(...payments: readonly PaymentOrder[]): Promise<PaymentResult[]> {
     const { results } = await this.#call<{ results: PaymentResult[] }>('POST', '/keys/pay', { payments });
     return results;
   }
 
-  /** The payer's payment of a key ends without money. */
+  /** Ends the payer's payment to a key without money. */
   async endKey(end: {
     readonly key: string;
     readonly outcome: 'REJECTED' | 'CANCELED';
@@ -142,8 +142,8 @@ export class SimulatorControl {
     await this.#call('POST', '/transactions/end', end);
   }
 
-  /** Whom a key leads to from now on: what is left out stays as it is, and without a holder the key is gone. */
-  async list(listing: {
+  /** Changes a directory entry: omitted fields stay as they are, and a null holder removes the key. */
+  async setDirectoryEntry(listing: {
     readonly key: string;
     readonly holder?: {
       readonly participant?: { readonly nit: string; readonly node: string; readonly name?: string };
@@ -160,7 +160,7 @@ export class SimulatorControl {
     await this.#call('POST', '/directory', listing);
   }
 
-  /** The network decides about an order; `anyway` also about one that has ended. */
+  /** Decides an order; with `anyway` also one that is already final. */
   endOrder(end: {
     readonly endToEndId: string;
     readonly outcome: 'SETTLED' | 'REJECTED';
@@ -174,7 +174,7 @@ export class SimulatorControl {
     return this.#find<SimulatorOrder>(`/orders/${encodeURIComponent(endToEndId)}`);
   }
 
-  /** Every order that was executed, once for each time it was. */
+  /** Every execution of an order; an order executed twice appears twice. */
   executions(): Promise<SimulatorExecution[]> {
     return this.#call<SimulatorExecution[]>('GET', '/executions');
   }
@@ -192,8 +192,8 @@ export class SimulatorControl {
     await this.#call('DELETE', '/faults');
   }
 
-  /** How often a fault has struck so far. */
-  async struck(id: string): Promise<number> {
+  /** How many times a fault has been applied so far. */
+  async timesApplied(id: string): Promise<number> {
     const { faults } = await this.#call<{ faults: { id: string; applied: number }[] }>('GET', '/faults');
     return faults.find((fault) => fault.id === id)?.applied ?? 0;
   }

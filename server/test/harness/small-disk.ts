@@ -10,7 +10,10 @@ import type { TestDatabase } from './database.ts';
 
 const SIZE_MB = 128;
 
-/** A migrated database on a volume of its own, which can be filled up. WAL is elsewhere and goes on. */
+/**
+ * A migrated database on its own volume, which a test can fill up. The WAL is on another volume and stays
+ * writable.
+ */
 export interface SmallDisk {
   readonly database: TestDatabase;
   fill(): void;
@@ -18,7 +21,7 @@ export interface SmallDisk {
   remove(): Promise<void>;
 }
 
-/** Needs root: it mounts a tmpfs. */
+/** Requires root: mounts a tmpfs. */
 export async function mountSmallDisk(): Promise<SmallDisk> {
   const { adminUrl, ownerUrl, template, dataDir } = inject('postgres');
   const folder = mkdtempSync(join(tmpdir(), 'caudal-disk-'));
@@ -29,7 +32,7 @@ export async function mountSmallDisk(): Promise<SmallDisk> {
   chownSync(space, uid, gid);
   const name = `disk_${randomBytes(6).toString('hex')}`;
   await query(adminUrl, `create tablespace ${name} location '${space}'`);
-  // Waits for others that copy the template at this moment.
+  // Waits for other sessions that are copying the template.
   await query(
     adminUrl,
     `create database ${name} template ${template} owner ${OWNER} tablespace ${name}`,

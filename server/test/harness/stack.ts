@@ -15,19 +15,19 @@ interface TestOrganization {
   readonly apiKey: string;
 }
 
-/** A whole Caudal for one test file: its own database, simulator, API and worker processes. */
+/** A complete Caudal for one test file: its own database, simulator, API and worker processes. */
 export interface Stack {
   readonly database: TestDatabase;
   readonly simulatorUrl: string;
   readonly simulator: Child;
   /** Folder of the simulator's journal. */
   readonly simulatorData: string;
-  /** Business time goes on by this much, in the database and in the simulator. */
+  /** Advances business time in the database and in the simulator. */
   shiftTime(ms: number): Promise<void>;
   readonly apis: readonly (Child & { readonly url: string; readonly opsUrl: string })[];
   readonly workers: readonly (Child & { readonly opsUrl: string })[];
   readonly settings: Record<string, string>;
-  /** The organization made for this stack, and a client that carries its key. */
+  /** The organization created for this stack, and a client with its API key. */
   readonly organization: TestOrganization;
   readonly api: ApiClient;
   newOrganization(...args: readonly string[]): Promise<TestOrganization>;
@@ -39,9 +39,9 @@ interface StackOptions {
   readonly apis?: number;
   readonly workers?: number;
   readonly settings?: Readonly<Record<string, string>>;
-  /** Stands between the server and PostgreSQL, to cut connections. */
+  /** Replaces the database URL of the server, for a proxy that cuts connections. */
   readonly databaseUrl?: (direct: string) => string;
-  /** Instead of a clone of the template; dropped with the stack. */
+  /** Used instead of a clone of the template; dropped with the stack. */
   readonly database?: TestDatabase;
 }
 
@@ -89,7 +89,8 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
       return { ...child, opsUrl: `http://127.0.0.1:${String(child.ready['opsPort'])}` };
     }),
   );
-  if (apis.length > 0) await new SimulatorControl(simulator.url).tell(apis.map((api) => api.url));
+  if (apis.length > 0)
+    await new SimulatorControl(simulator.url).setNotificationUrls(apis.map((api) => api.url));
   return {
     database,
     simulatorUrl: simulator.url,
@@ -97,7 +98,8 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     simulatorData: folder,
     shiftTime: async (ms) => {
       const control = new SimulatorControl(simulator.url);
-      // The rail first: a key that the server finds expired was payable until then by every clock.
+      // Shift the rail first: a key that the server considers expired must have been payable until then by
+      // every clock.
       await control.shiftTime((shiftedMs += ms));
       await database.query(`select caudal.shift_time(make_interval(secs => $1))`, [ms / 1000]);
     },

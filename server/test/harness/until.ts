@@ -1,21 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Waits for a condition, never for a time: asks again until it holds or the deadline has passed. */
+/** Polls a condition until it holds or the deadline passes; never waits a fixed time. */
 export async function until<T>(
   what: string,
-  ask: () => Promise<T | false | null | undefined>,
+  check: () => Promise<T | false | null | undefined>,
   withinMs = 10_000,
 ): Promise<T> {
   const deadline = performance.now() + withinMs;
-  let last: unknown;
+  let lastError: unknown;
   while (performance.now() < deadline) {
     try {
-      const answer = await ask();
+      const answer = await check();
       if (answer !== false && answer !== null && answer !== undefined) return answer;
     } catch (error) {
-      last = error;
+      lastError = error;
     }
     await sleep(20);
   }
-  throw new Error(`${what}: not within ${withinMs} ms`, { cause: last });
+  throw new Error(`timed out after ${withinMs} ms waiting until ${what}`, { cause: lastError });
 }

@@ -8,35 +8,35 @@ import {
 import { type RawPeer, type RawRequest, startRawPeer } from './raw-peer.ts';
 import { until } from './until.ts';
 
-/** Stands for the public internet where a test says nothing else. */
-export const OUTSIDE = '127.0.0.7';
+/** An address that the sender treats as public unless a test says otherwise. */
+export const PUBLIC_ADDRESS = '127.0.0.7';
 
 export interface WebhookDriver {
-  /** A receiver outside that does this with every request. */
-  peerThat(answer: (socket: Socket, request: RawRequest) => void): Promise<RawPeer>;
+  /** A receiver on the public address with this behavior for every request. */
+  startPeer(answer: (socket: Socket, request: RawRequest) => void): Promise<RawPeer>;
   sender(options?: SenderOptions): WebhookSender;
-  /** To be done when the test is over, the last first. */
-  later(stop: () => unknown): void;
+  /** Registers a cleanup for the end of the test; cleanups run in reverse order. */
+  addCleanup(stop: () => unknown): void;
 }
 
-/** What a test of sending needs, put away after each test. */
+/** Creates senders and receivers for one test and stops them afterwards. */
 export function openWebhookDriver(): WebhookDriver {
   const stops: (() => unknown)[] = [];
   afterEach(async () => {
     for (const stop of stops.splice(0).reverse()) await stop();
   });
   return {
-    peerThat: async (answer) => {
-      const peer = await startRawPeer(answer, { host: OUTSIDE });
+    startPeer: async (answer) => {
+      const peer = await startRawPeer(answer, { host: PUBLIC_ADDRESS });
       stops.push(() => peer.stop());
       return peer;
     },
     sender: (options = {}) => {
-      const made = new WebhookSender({ isAllowed: (address) => address === OUTSIDE, ...options });
-      stops.push(() => made.close());
-      return made;
+      const sender = new WebhookSender({ isAllowed: (address) => address === PUBLIC_ADDRESS, ...options });
+      stops.push(() => sender.close());
+      return sender;
     },
-    later: (stop) => {
+    addCleanup: (stop) => {
       stops.push(stop);
     },
   };
@@ -47,15 +47,15 @@ export function post(
   { port }: { readonly port: number },
   path = '/hook',
 ): Promise<SendResult> {
-  return from.send({ url: `http://${OUTSIDE}:${port}${path}`, headers: {}, body: Buffer.from('{}') });
+  return from.send({ url: `http://${PUBLIC_ADDRESS}:${port}${path}`, headers: {}, body: Buffer.from('{}') });
 }
 
-export function answered(result: SendResult) {
+export function expectAnswered(result: SendResult) {
   if (result.kind !== 'answered') throw new Error(`failed: ${result.reason}`);
   return result;
 }
 
-/** Once the peer's sockets are gone, the sender has let go of them. */
-export function letGo(peer: RawPeer): Promise<boolean> {
+/** Waits until the sender has closed all connections to the peer. */
+export function waitUntilClosed(peer: RawPeer): Promise<boolean> {
   return until('the connection is closed', () => Promise.resolve(peer.open === 0));
 }

@@ -3,15 +3,15 @@ import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from './until.ts';
 
-/** A request as it came, kept before it is answered. */
+/** A received request, recorded before it is answered. */
 export interface SinkRequest {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
-  /** Byte for byte: a signature is over these and nothing else. */
+  /** Byte for byte: the signature covers exactly these bytes. */
   readonly body: Buffer;
-  /** `webhook-id`. */
+  /** The `webhook-id` header. */
   readonly id: string;
-  /** Milliseconds of this machine's monotonic clock. */
+  /** Milliseconds of the monotonic clock. */
   readonly at: number;
 }
 
@@ -22,18 +22,18 @@ export type SinkAnswer =
       readonly body?: string;
       readonly delayMs?: number;
     }
-  /** No answer, and the connection stays open. */
+  /** No answer; the connection stays open. */
   | 'hang'
-  /** The connection ends without an answer. */
+  /** The connection closes without an answer. */
   | 'close';
 
 type Choose = (request: SinkRequest) => SinkAnswer;
 
 const HOST = '127.0.0.1';
 
-/** A merchant's receiver of webhooks: real HTTP, a journal of all that came, and answers as the test says for each path. */
+/** A merchant's webhook receiver: real HTTP, a record of all requests, and scripted answers per path. */
 export class WebhookSink {
-  /** In the order of arrival, over all paths. */
+  /** All paths, in order of arrival. */
   readonly requests: SinkRequest[] = [];
   readonly #answers = new Map<string, Choose>();
   readonly #sockets = new Set<Socket>();
@@ -50,7 +50,7 @@ export class WebhookSink {
     return `http://${HOST}:${this.#port}${path}`;
   }
 
-  /** From now on: the first of these to the next request at this path, then the second, the last to all that follow. */
+  /** Answers the next requests to this path in this order; the last answer repeats. */
   answer(path: string, ...answers: readonly [SinkAnswer, ...SinkAnswer[]]): void {
     let next = 0;
     this.answerBy(path, () => answers[Math.min(next++, answers.length - 1)] ?? {});
@@ -60,34 +60,34 @@ export class WebhookSink {
     this.#answers.set(path, choose);
   }
 
-  at(path: string): SinkRequest[] {
+  requestsTo(path: string): SinkRequest[] {
     return this.requests.filter((request) => request.path === path);
   }
 
-  /** Ids of the events that came to a path, each once, in their own order. */
+  /** Distinct event IDs received at a path, sorted. */
   ids(path: string): string[] {
-    return [...new Set(this.at(path).map(({ id }) => id))].sort();
+    return [...new Set(this.requestsTo(path).map(({ id }) => id))].sort();
   }
 
-  /** Until so many have come to a path. @returns all that came there */
-  receives(path: string, count: number, withinMs = 10_000): Promise<SinkRequest[]> {
+  /** Waits for this many requests at a path. @returns all requests at the path */
+  waitForRequests(path: string, count: number, withinMs = 10_000): Promise<SinkRequest[]> {
     return until(
-      `${path} has got ${count}`,
-      () => Promise.resolve(this.at(path).length >= count && this.at(path)),
+      `${path} has received ${count} requests`,
+      () => Promise.resolve(this.requestsTo(path).length >= count && this.requestsTo(path)),
       withinMs,
     );
   }
 
-  /** Until an event has come to a path. @returns the last of its arrivals */
-  receivesEvent(path: string, id: string, withinMs = 10_000): Promise<SinkRequest> {
+  /** Waits for an event at a path. @returns its latest request */
+  waitForEvent(path: string, id: string, withinMs = 10_000): Promise<SinkRequest> {
     return until(
-      `${path} has got ${id}`,
-      () => Promise.resolve(this.at(path).findLast((request) => request.id === id)),
+      `${path} has received ${id}`,
+      () => Promise.resolve(this.requestsTo(path).findLast((request) => request.id === id)),
       withinMs,
     );
   }
 
-  /** Nobody listens any more: connections are refused, and those that are open end. The journal stays. */
+  /** Stops listening: new connections are refused and open ones close. Recorded requests remain. */
   async close(): Promise<void> {
     const server = this.#server;
     if (!server) return;
@@ -98,22 +98,22 @@ export class WebhookSink {
     });
   }
 
-  /** At the port it had. */
+  /** Listens again on the same port. */
   async open(): Promise<void> {
     const server = createServer((request, response) => {
       const chunks: Buffer[] = [];
       request.on('data', (chunk: Buffer) => chunks.push(chunk));
       request.on('end', () => {
         const { url: path = '', headers } = request;
-        const taken = {
+        const received = {
           path,
           headers,
           body: Buffer.concat(chunks),
           id: String(headers['webhook-id']),
           at: performance.now(),
         };
-        const answer = this.#answers.get(path)?.(taken) ?? {};
-        this.requests.push(taken);
+        const answer = this.#answers.get(path)?.(received) ?? {};
+        this.requests.push(received);
         void reply(response, answer);
       });
     });

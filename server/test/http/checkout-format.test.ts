@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import {
   bogotaTime,
+  contrastColor,
   groupedKey,
   initials,
   masked,
   moneyText,
-  textOn,
 } from '../../src/http/checkout/format.ts';
 
-describe('what payers read', () => {
+describe('checkout formatting', () => {
   it.each([
     [4_980_000n, '$ 49.800'],
     [4_980_050n, '$ 49.800,50'],
@@ -19,7 +19,7 @@ describe('what payers read', () => {
     [100_000_000n, '$ 1.000.000'],
     [999_999_999_999n, '$ 9.999.999.999,99'],
     [0n, '$ 0'],
-  ])('an amount of %i cents: %s', (amount, text) => {
+  ])('formats %i cents as %s', (amount, text) => {
     expect(moneyText(amount)).toBe(text);
   });
 
@@ -28,12 +28,12 @@ describe('what payers read', () => {
     ['@ABCDEFGH', '@ABCD EFGH'],
     ['3001234567', '3001 2345 67'],
     ['@A', '@A'],
-  ])('a key in fours: %s', (key, text) => {
+  ])('groups the key %s in fours', (key, text) => {
     expect(groupedKey(key)).toBe(text);
     expect(groupedKey(key).replaceAll(' ', '')).toBe(key);
   });
 
-  it('times are those of Bogotá, wherever the server stands', () => {
+  it('shows times in the Bogotá time zone, wherever the server runs', () => {
     const at = new Date('2026-11-15T03:04:05.678Z');
     expect(bogotaTime(at, 'es-CO').replaceAll(/\s/g, ' ')).toMatch(/^14 de noviembre de 2026.*10:04/);
     expect(bogotaTime(at, 'en').replaceAll(/\s/g, ' ')).toBe('November 14, 2026 at 10:04 PM');
@@ -45,11 +45,11 @@ describe('what payers read', () => {
     ['1020304050', 'number', '••••••4050'],
     ['ana@example.com', 'email', 'a•••@example.com'],
     ['a@b.co', 'email', 'a•••@b.co'],
-  ])('%s is masked as a %s: %s', (text, kind, shown) => {
+  ])('masks %s as a %s: %s', (text, kind, shown) => {
     expect(masked(text, kind)).toBe(shown);
   });
 
-  it('a number is never shown whole, however short it is', () => {
+  it('never shows a whole number, however short it is', () => {
     for (const number of ['123', '1234', '12345', '123456'])
       expect(masked(number, 'number')).not.toContain(number);
   });
@@ -61,15 +61,15 @@ describe('what payers read', () => {
     ['  ñandú   & Cía ', 'ÑC'],
     ['𝒜urora Feliz', '𝒜F'],
     ['☕', ''],
-  ])('the disc of "%s" says %s', (name, letters) => {
+  ])('shows the initials of "%s" as %s', (name, letters) => {
     expect(initials(name)).toBe(letters);
   });
 });
 
-describe('the text on an accent', () => {
-  const luminance = (colour: string) => {
+describe('the text color on an accent color', () => {
+  const luminance = (color: string) => {
     const [red = 0, green = 0, blue = 0] = [1, 3, 5]
-      .map((at) => Number.parseInt(colour.slice(at, at + 2), 16) / 255)
+      .map((at) => Number.parseInt(color.slice(at, at + 2), 16) / 255)
       .map((channel) => (channel <= 0.040_45 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4));
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
   };
@@ -85,13 +85,13 @@ describe('the text on an accent', () => {
     ['#ffdd00', '#0f172a'],
     ['#dd4433', '#000000'],
   ])('on %s is %s', (accent, text) => {
-    expect(textOn(accent)).toBe(text);
+    expect(contrastColor(accent)).toBe(text);
   });
 
-  it('is always read easily: 4.5 to 1 and more', () => {
+  it('always has a contrast of at least 4.5 to 1', () => {
     for (let step = 0; step < 4096; step += 1) {
       const accent = `#${step.toString(16).padStart(3, '0').replaceAll(/./g, '$&$&')}`;
-      expect([accent, contrast(accent, textOn(accent)) >= 4.5]).toEqual([accent, true]);
+      expect([accent, contrast(accent, contrastColor(accent)) >= 4.5]).toEqual([accent, true]);
     }
   });
 });

@@ -34,7 +34,7 @@ interface File {
   readonly compressed?: boolean;
 }
 
-/** A site as docs/build.ts leaves it. */
+/** A site as docs/build.ts produces it. */
 function build(files: Readonly<Record<string, File>>, at = new Date()): void {
   const dist = join(folder, 'dist');
   const list = Object.entries(files).map(
@@ -49,7 +49,7 @@ function build(files: Readonly<Record<string, File>>, at = new Date()): void {
       const encodings = compressed ? ['br', 'gzip'] : [];
       return [
         name,
-        { path, type, hash: `hash-${text.length}`, encodings, forever: name.startsWith('_astro/') },
+        { path, type, hash: `hash-${text.length}`, encodings, immutable: name.startsWith('_astro/') },
       ];
     },
   );
@@ -67,7 +67,7 @@ const SITE = {
   'llms.txt': { text: '# Caudal', type: 'text/plain; charset=utf-8' },
 } as const;
 
-/** As it stands, without the client's tidying of the path. */
+/** Sends the path verbatim, because fetch would normalize it. */
 function rawGet(path: string, method = 'GET'): Promise<{ status: number; body: string; headers: object }> {
   const { hostname, port } = new URL(address);
   return new Promise((resolve, reject) => {
@@ -83,10 +83,10 @@ function rawGet(path: string, method = 'GET'): Promise<{ status: number; body: s
   });
 }
 
-describe('the site', () => {
+describe('the documentation site', () => {
   beforeEach(() => build(SITE));
 
-  it('is served with its policy, type and tag, and a slash at the end changes nothing', async () => {
+  it('is served with its policy, type and ETag, with or without a trailing slash', async () => {
     for (const path of ['/docs', '/docs/']) {
       const answer = await fetch(`${address}${path}`);
       expect(answer.status).toBe(200);
@@ -106,13 +106,13 @@ describe('the site', () => {
     ['gzip', 'gzip'],
     ['br;q=0, gzip', 'gzip'],
     ['identity', null],
-  ])('comes as %s where the reader takes it', async (accepted, got) => {
+  ])('is encoded for Accept-Encoding %s', async (accepted, got) => {
     const answer = await fetch(`${address}/docs`, { headers: { 'accept-encoding': accepted } });
     expect(answer.headers.get('content-encoding')).toBe(got);
     expect(await answer.text()).toBe(PAGE);
   });
 
-  it('says 304 to a reader who has it, in the same form only', async () => {
+  it('returns 304 for a matching ETag of the same encoding only', async () => {
     const headers = { 'accept-encoding': 'br' };
     const tag = (await fetch(`${address}/docs`, { headers })).headers.get('etag') ?? '';
     const again = await fetch(`${address}/docs`, { headers: { ...headers, 'if-none-match': tag } });
@@ -124,13 +124,13 @@ describe('the site', () => {
     expect(plain.status).toBe(200);
   });
 
-  it('lets files whose name changes with their content be kept for ever', async () => {
+  it('lets clients cache fingerprinted files permanently', async () => {
     const answer = await fetch(`${address}/docs/_astro/a.css`);
     expect(answer.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
     expect(answer.headers.get('content-type')).toBe('text/css; charset=utf-8');
   });
 
-  it('answers HEAD without a body, and takes no other method', async () => {
+  it('answers HEAD without a body, and no other method', async () => {
     const head = await fetch(`${address}/docs`, {
       method: 'HEAD',
       headers: { 'accept-encoding': 'identity' },
@@ -140,7 +140,7 @@ describe('the site', () => {
     expect((await fetch(`${address}/docs/errors/not_found`, { method: 'DELETE' })).status).toBe(404);
   });
 
-  it('serves only what the build listed, however a path is written', async () => {
+  it('serves only files listed by the build, however the path is written', async () => {
     writeFileSync(join(folder, 'secret.txt'), 'secret');
     for (const path of [
       '/docs/../secret.txt',
@@ -161,19 +161,19 @@ describe('the site', () => {
     }
   });
 
-  it('shows its own page for what does not exist', async () => {
+  it('serves its own 404 page', async () => {
     const answer = await fetch(`${address}/docs/guides/nothing`);
     expect([answer.status, await answer.text()]).toEqual([404, 'no such page']);
   });
 
-  it('gives plain text to programs, at the root too', async () => {
-    const twin = await fetch(`${address}/docs/guides/quickstart.md`);
-    expect(twin.headers.get('content-type')).toBe('text/markdown; charset=utf-8');
+  it('serves plain text files, also at the root', async () => {
+    const markdown = await fetch(`${address}/docs/guides/quickstart.md`);
+    expect(markdown.headers.get('content-type')).toBe('text/markdown; charset=utf-8');
     for (const path of ['/llms.txt', '/docs/llms.txt'])
       expect(await (await fetch(`${address}${path}`)).text()).toBe('# Caudal');
   });
 
-  it('is read again when it was built again, without a restart', async () => {
+  it('is reloaded after a new build, without a restart', async () => {
     expect(await (await fetch(`${address}/docs/errors/not_found`)).text()).toBe('Not found');
     build(
       { ...SITE, 'errors/not_found': { text: 'Not found, in other words' } },
@@ -183,51 +183,51 @@ describe('the site', () => {
   });
 });
 
-describe('a problem’s page', () => {
-  const ask = async (path: string, language?: string) => {
+describe('a problem page', () => {
+  const fetchPage = async (path: string, language?: string) => {
     const headers: Record<string, string> = language === undefined ? {} : { 'accept-language': language };
     const answer = await fetch(`${address}${path}`, { headers });
     return { status: answer.status, text: await answer.text(), headers: answer.headers };
   };
 
-  it('is in the reader’s language; what the address says wins', async () => {
+  it("is in the reader's language; the URL takes precedence", async () => {
     build(SITE);
-    expect((await ask('/docs/errors/not_found')).text).toBe('Not found');
-    const spanish = await ask('/docs/errors/not_found', 'es-CO,es;q=0.9,en;q=0.5');
+    expect((await fetchPage('/docs/errors/not_found')).text).toBe('Not found');
+    const spanish = await fetchPage('/docs/errors/not_found', 'es-CO,es;q=0.9,en;q=0.5');
     expect(spanish.text).toBe('No encontrado');
     expect(spanish.headers.get('vary')).toBe('Accept-Language');
     expect(spanish.headers.get('content-language')).toBe('es');
-    expect((await ask('/docs/errors/not_found?lang=en', 'es')).text).toBe('Not found');
-    expect((await ask('/docs/errors/not_found?lang=es', 'en')).text).toBe('No encontrado');
-    expect((await ask('/docs/es/errors/not_found', 'en')).text).toBe('No encontrado');
-    expect((await ask('/docs/errors/no_such_code')).status).toBe(404);
+    expect((await fetchPage('/docs/errors/not_found?lang=en', 'es')).text).toBe('Not found');
+    expect((await fetchPage('/docs/errors/not_found?lang=es', 'en')).text).toBe('No encontrado');
+    expect((await fetchPage('/docs/es/errors/not_found', 'en')).text).toBe('No encontrado');
+    expect((await fetchPage('/docs/errors/no_such_code')).status).toBe(404);
   });
 
   it.each(Object.entries(ERRORS))(
-    '%s resolves where no site was built, in both languages',
+    '%s resolves without a built site, in both languages',
     async (code, entry) => {
-      const english = await ask(`/docs/errors/${code}`, 'en');
+      const english = await fetchPage(`/docs/errors/${code}`, 'en');
       expect([english.status, english.headers.get('content-type')]).toEqual([
         200,
         'text/plain; charset=utf-8',
       ]);
       expect(english.text).toContain(entry.title.en);
       expect(english.text).toContain(entry.remedy.en.replaceAll('`', ''));
-      const spanish = await ask(`/docs/errors/${code}`, 'es');
+      const spanish = await fetchPage(`/docs/errors/${code}`, 'es');
       expect(spanish.text).toContain(entry.title.es);
       expect(spanish.text).toContain(entry.cause.es.replaceAll('`', ''));
     },
   );
 
-  it('is 404 for a code that does not exist, also where no site was built', async () => {
+  it('returns 404 for an unknown code, also without a built site', async () => {
     for (const code of ['no_such_code', 'constructor', '__proto__', '%'])
       expect([400, 404]).toContain((await rawGet(`/docs/errors/${code}`)).status);
-    expect((await ask('/docs/errors', 'es')).text).toContain('reference_taken');
+    expect((await fetchPage('/docs/errors', 'es')).text).toContain('reference_taken');
   });
 });
 
-describe('a server whose site was not built', () => {
-  it('says how to build it', async () => {
+describe('a server without a built site', () => {
+  it('explains how to build it', async () => {
     const answer = await fetch(`${address}/docs`);
     expect(answer.status).toBe(200);
     expect(await answer.text()).toContain('npm run docs');
@@ -235,7 +235,7 @@ describe('a server whose site was not built', () => {
     expect((await fetch(`${address}/llms.txt`)).status).toBe(404);
   });
 
-  it('describes the API all the same', async () => {
+  it('still serves the OpenAPI document', async () => {
     const document = (await (await fetch(`${address}/openapi.json`)).json()) as { servers: unknown };
     expect(document.servers).toEqual([{ url: 'https://api.example.com' }]);
   });

@@ -9,7 +9,7 @@ describe('html', () => {
     );
   });
 
-  it('leaves markup of its own as it is, however deep it is nested', () => {
+  it('keeps nested markup unescaped', () => {
     expect(html`<ul>${[html`<li>${'<b>'}</li>`, [html`<li>two</li>`]]}</ul>`.toString()).toBe(
       '<ul><li>&lt;b&gt;</li><li>two</li></ul>',
     );
@@ -23,12 +23,12 @@ describe('html', () => {
     expect(html`${['<', '>']}`.toString()).toBe('&lt;&gt;');
   });
 
-  it('cannot be deceived by an object that only looks like safe markup', () => {
+  it('rejects an object that only looks like safe markup', () => {
     const forged = [{ toString: () => '<script>' }] as unknown as HtmlValue;
     expect(() => html`${forged}`.toString()).toThrow(TypeError);
   });
 
-  it('passes text of this repository through trustedMarkup unchanged', () => {
+  it('passes trustedMarkup through unchanged', () => {
     expect(html`<style>${trustedMarkup('a > b { content: "x" }')}</style>`.toString()).toBe(
       '<style>a > b { content: "x" }</style>',
     );

@@ -1,24 +1,24 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ApiClient } from '../harness/api-client.ts';
-import { DETAILS, openLink } from '../harness/checkout-driver.ts';
+import { linkRequest, PAYER_DETAILS } from '../harness/checkout-driver.ts';
 import { composeInProcess, type InProcess } from '../harness/in-process.ts';
 import { PayerBrowser } from '../harness/payer-browser.ts';
 import { CUSTOMER } from '../harness/payin-requests.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 
-const REFUSED = '42501';
+const INSUFFICIENT_PRIVILEGE = '42501';
 const MERCHANTS = ['readUrl', 'batchUrl'] as const;
 
 let stack: Stack;
 let caudal: InProcess;
-/** A has links and an attempt with its authorization; B wants to see and to change them. */
+/** A owns links and an attempt with its authorization; B tries to read and change them. */
 let a: { id: string; api: ApiClient };
 let b: { id: string; api: ApiClient };
 let linkId: string;
 const connections: Client[] = [];
 
-// No worker: what A has stays as it was created.
+// No worker: A's rows stay as created.
 beforeAll(async () => {
   stack = await startStack();
   caudal = await composeInProcess(stack.settings);
@@ -27,10 +27,13 @@ beforeAll(async () => {
     return { id: principal.organization.id, api: stack.api.as(apiKey) };
   };
   [a, b] = [await shop(), await shop()];
-  await a.api.post('/payment-links', openLink({ inlineCustomer: CUSTOMER }));
-  const { body } = await a.api.post('/payment-links', openLink());
+  await a.api.post('/payment-links', linkRequest({ inlineCustomer: CUSTOMER }));
+  const { body } = await a.api.post('/payment-links', linkRequest());
   linkId = String(body['paymentLinkId']);
-  await new PayerBrowser().post(`${String(body['paymentLinkUrl'])}/begin`, { ...DETAILS, method: 'BRE_B' });
+  await new PayerBrowser().post(`${String(body['paymentLinkUrl'])}/begin`, {
+    ...PAYER_DETAILS,
+    method: 'BRE_B',
+  });
 });
 afterAll(async () => {
   await Promise.all(connections.map((client) => client.end()));
@@ -38,15 +41,15 @@ afterAll(async () => {
   await stack?.stop();
 });
 
-async function as(role: (typeof MERCHANTS)[number] | 'systemUrl'): Promise<Client> {
+async function connectAs(role: (typeof MERCHANTS)[number] | 'systemUrl'): Promise<Client> {
   const client = new Client({ connectionString: caudal.config.database[role] });
   await client.connect();
   connections.push(client);
   return client;
 }
 
-/** How many rows a statement reached, or the state it was refused with; rolled back, whatever it did. */
-async function outcome(client: Client, set: string | null, sql: string): Promise<number | string | null> {
+/** Number of affected rows, or the SQLSTATE of the rejection; always rolled back. */
+async function execute(client: Client, set: string | null, sql: string): Promise<number | string | null> {
   await client.query('begin');
   try {
     if (set !== null) await client.query(set);
@@ -58,32 +61,32 @@ async function outcome(client: Client, set: string | null, sql: string): Promise
   }
 }
 
-const reading = (shop: { id: string }) => `set local caudal.organization_id = '${shop.id}'`;
-const batchOf = (shop: { id: string }) => `set local caudal.organization_ids = '{${shop.id}}'`;
+const readSetting = (shop: { id: string }) => `set local caudal.organization_id = '${shop.id}'`;
+const batchSetting = (shop: { id: string }) => `set local caudal.organization_ids = '{${shop.id}}'`;
 
-describe('the wall of the database around links', () => {
-  it("shows A's links to A alone, to whoever reads and to whoever writes", async () => {
+describe('database isolation of links', () => {
+  it("shows A's links only to A, for readers and writers", async () => {
     const sql = `select from caudal.payment_links where organization_id = '${a.id}'`;
     for (const [role, setting] of [
-      ['readUrl', reading],
-      ['batchUrl', batchOf],
+      ['readUrl', readSetting],
+      ['batchUrl', batchSetting],
     ] as const) {
-      const client = await as(role);
-      expect([role, await outcome(client, setting(a), sql)]).toEqual([role, 2]);
-      expect([role, await outcome(client, setting(b), sql)]).toEqual([role, 0]);
-      expect([role, await outcome(client, null, sql)]).toEqual([role, 0]);
+      const client = await connectAs(role);
+      expect([role, await execute(client, setting(a), sql)]).toEqual([role, 2]);
+      expect([role, await execute(client, setting(b), sql)]).toEqual([role, 0]);
+      expect([role, await execute(client, null, sql)]).toEqual([role, 0]);
     }
   });
 
-  it('lets caudal_batch shut and take links of its batch, and change nothing else of them', async () => {
-    const client = await as('batchUrl');
+  it('lets caudal_batch close and reserve links of its batch, and change nothing else', async () => {
+    const client = await connectAs('batchUrl');
     for (const write of [
-      'update caudal.payment_links set shuts_at = now()',
+      'update caudal.payment_links set closes_at = now()',
       `update caudal.payment_links set open_payin_id = null where id = '${linkId}'`,
     ]) {
-      const reached = write.includes('where') ? 1 : 2;
-      expect([write, await outcome(client, batchOf(a), write)]).toEqual([write, reached]);
-      expect([write, await outcome(client, batchOf(b), write)]).toEqual([write, 0]);
+      const affected = write.includes('where') ? 1 : 2;
+      expect([write, await execute(client, batchSetting(a), write)]).toEqual([write, affected]);
+      expect([write, await execute(client, batchSetting(b), write)]).toEqual([write, 0]);
     }
     for (const column of [
       "status = 'COMPLETED'",
@@ -95,69 +98,77 @@ describe('the wall of the database around links', () => {
       `organization_id = '${b.id}'`,
     ]) {
       const write = `update caudal.payment_links set ${column}`;
-      expect([write, await outcome(client, batchOf(a), write)]).toEqual([write, REFUSED]);
+      expect([write, await execute(client, batchSetting(a), write)]).toEqual([write, INSUFFICIENT_PRIVILEGE]);
     }
     const insert = `insert into caudal.payment_links (organization_id, id, amount_in_cents, currency, reference, callback_url, status,
-      created_at, updated_at, expires_at, shuts_at) values ('${a.id}', '${linkId.slice(0, -4)}0000', 1, 'COP', 'x', 'x', 'PENDING', now(), now(), now(), now())`;
-    expect(await outcome(client, batchOf(a), insert)).toBe(1);
-    expect(await outcome(client, batchOf(b), insert)).toBe(REFUSED);
+      created_at, updated_at, expires_at, closes_at) values ('${a.id}', '${linkId.slice(0, -4)}0000', 1, 'COP', 'x', 'x', 'PENDING', now(), now(), now(), now())`;
+    expect(await execute(client, batchSetting(a), insert)).toBe(1);
+    expect(await execute(client, batchSetting(b), insert)).toBe(INSUFFICIENT_PRIVILEGE);
   });
 
-  it('lets caudal_system end links and change neither amount nor address', async () => {
-    const client = await as('systemUrl');
+  it('lets caudal_system end links but change neither amount nor callback URL', async () => {
+    const client = await connectAs('systemUrl');
     const end = `update caudal.payment_links set status = 'EXPIRED', open_payin_id = null, updated_at = now() where id = '${linkId}'`;
-    expect(await outcome(client, null, end)).toBe(1);
+    expect(await execute(client, null, end)).toBe(1);
     for (const column of [
       'amount_in_cents = 1',
       "callback_url = 'x'",
       'expires_at = now()',
       "reference = 'x'",
     ])
-      expect(await outcome(client, null, `update caudal.payment_links set ${column}`)).toBe(REFUSED);
+      expect(await execute(client, null, `update caudal.payment_links set ${column}`)).toBe(
+        INSUFFICIENT_PRIVILEGE,
+      );
   });
 
-  it('lets nobody delete a link, nor read, change or delete what proves that a payer agreed', async () => {
+  it('lets no role delete a link, nor read, change or delete a payer authorization', async () => {
     expect(await stack.database.query('select payin_id from caudal.payer_authorizations')).toHaveLength(1);
     for (const role of [...MERCHANTS, 'systemUrl'] as const) {
-      const client = await as(role);
-      const set = role === 'readUrl' ? reading(a) : role === 'batchUrl' ? batchOf(a) : null;
+      const client = await connectAs(role);
+      const set = role === 'readUrl' ? readSetting(a) : role === 'batchUrl' ? batchSetting(a) : null;
       for (const write of [
         'delete from caudal.payment_links',
         'delete from caudal.payer_authorizations',
         "update caudal.payer_authorizations set text_id = 'x'",
         "update caudal.payer_authorizations set evidence = ''",
       ])
-        expect([role, write, await outcome(client, set, write)]).toEqual([role, write, REFUSED]);
+        expect([role, write, await execute(client, set, write)]).toEqual([
+          role,
+          write,
+          INSUFFICIENT_PRIVILEGE,
+        ]);
       if (role === 'systemUrl') continue;
-      expect(await outcome(client, set, 'select from caudal.payer_authorizations')).toBe(REFUSED);
+      expect(await execute(client, set, 'select from caudal.payer_authorizations')).toBe(
+        INSUFFICIENT_PRIVILEGE,
+      );
     }
-    const batch = await as('batchUrl');
+    const batch = await connectAs('batchUrl');
     const forged = `insert into caudal.payer_authorizations values ('${a.id}', '${linkId}', 'x', now(), '')`;
-    expect(await outcome(batch, batchOf(b), forged)).toBe(REFUSED);
-    expect(await outcome(batch, batchOf(a), forged)).toBe(1);
+    expect(await execute(batch, batchSetting(b), forged)).toBe(INSUFFICIENT_PRIVILEGE);
+    expect(await execute(batch, batchSetting(a), forged)).toBe(1);
   });
 });
 
 describe('the constraints of a link', () => {
   it.each([
-    ["status = 'COMPLETED'", 'a completed one without its payin'],
-    ["completed_at = now(), status = 'COMPLETED'", 'a completed one without the payin that did it'],
-    ["status = 'EXPIRED'", 'an expired one with an attempt under way'],
+    ["status = 'COMPLETED'", 'a completed link without its payin'],
+    ["completed_at = now(), status = 'COMPLETED'", 'a completed link without the payin that completed it'],
+    ["status = 'EXPIRED'", 'an expired link with an open attempt'],
     [
       `payin_id = '019b2c5e-8f3a-7c41-8001-3f9d2b7a6c10'`,
-      'one that is not completed, with the payin that did it',
+      'a link that is not completed, with a completing payin',
     ],
     ['amount_in_cents = 0', 'nothing to pay'],
     ["pse_bank = 'CO_NEQUI'", 'a bank without PSE'],
-  ])('refuse %s: %s', async (column) => {
+  ])('reject %s: %s', async (column) => {
     await expect(
       stack.database.query(`update caudal.payment_links set ${column} where id = '${linkId}'`),
     ).rejects.toMatchObject({ code: '23514' });
   });
 });
 
-describe('what the tables of links hold', () => {
-  it('is sealed: nothing of a payer or of where they were can be read in a dump', async () => {
+describe('the data in the link tables', () => {
+  it('is encrypted: a dump shows no payer data and no IP address', async () => {
     const [row] = await stack.database.query<{ text: string }>(
       `select (select string_agg(l::text || coalesce(encode(customer, 'escape'), ''), '') from caudal.payment_links l)
          || (select string_agg(z::text || encode(evidence, 'escape'), '') from caudal.payer_authorizations z)

@@ -1,21 +1,21 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { type Answer, ApiClient } from '../harness/api-client.ts';
+import { ApiClient, type ApiResponse } from '../harness/api-client.ts';
 import { composeInProcess } from '../harness/in-process.ts';
 import { brebPayin, psePayin } from '../harness/payin-requests.ts';
-import { found, foundInCluster, type Needle, needlesFor } from '../harness/seeded-rows.ts';
+import { findInCluster, findNeedles, type Needle, needlesFor } from '../harness/seeded-rows.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
 const startedMs = Date.now() - 1000;
 
-/** Ten letters that stand nowhere else: part of the name, the e-mail, a passport and an idempotency key. */
+/** Ten letters that occur nowhere else: part of the name, the email, a passport and an idempotency key. */
 const WORD = Array.from(randomBytes(10), (byte) => String.fromCharCode(97 + (byte % 26))).join('');
-/** Not among the simulator's magic values, which start with 10000000. */
+/** Not one of the simulator's magic values, which start with 10000000. */
 const DOCUMENT = String(randomInt(2_000_000_000, 9_999_999_999));
 const PHONE = `3${String(randomInt(100_000_000, 999_999_999))}`;
-/** Stored as it is sent: it proves that what is searched would be found. */
+/** Stored unencrypted: proves that the search finds stored values. */
 const CONTROL = `control-${randomBytes(8).toString('hex')}`;
 
 const CITIZEN = {
@@ -32,8 +32,8 @@ let api: ApiClient;
 let databaseOid: string;
 const needles: Needle[] = [];
 const control = needlesFor('control', CONTROL).slice(0, 1);
-/** Two payins of one organization whose customers are both planted. */
-let created: { breb: Answer; pse: Answer };
+/** Two payins of one organization with seeded customers. */
+let created: { breb: ApiResponse; pse: ApiResponse };
 let statuses: number[];
 
 beforeAll(async () => {
@@ -58,17 +58,20 @@ beforeAll(async () => {
 });
 afterAll(() => stack?.stop());
 
-/** The part of a credential that is secret: its id is public and is logged. */
+/** The secret part of a credential: its ID is public and logged. */
 function secretNeedles(name: string, credential: string): Needle[] {
   return needlesFor(name, credential.split('_').at(-1) ?? '');
 }
 
-/** Whatever a merchant and an attacker can do with a customer: everything that is stored, refused, replayed and retried. */
+/**
+ * Everything a merchant or an attacker can do with a customer: requests that are stored, rejected, replayed
+ * and retried.
+ */
 async function handleCustomers(apiKey: string, keyId: string): Promise<number[]> {
-  const answers: Answer[] = [];
-  const send = async (answer: Promise<Answer>) => {
+  const answers: ApiResponse[] = [];
+  const send = async (answer: Promise<ApiResponse>) => {
     answers.push(await answer);
-    return answers.at(-1) as Answer;
+    return answers.at(-1) as ApiResponse;
   };
   const post = (body: unknown, headers: Record<string, string> = {}) =>
     send(api.post('/payins', body, headers));
@@ -99,20 +102,20 @@ async function handleCustomers(apiKey: string, keyId: string): Promise<number[]>
   await send(api.get(`/payins/${String(created.breb.body['id'])}`));
   await send(api.get('/payins?pageSize=100'));
   await send(api.as(`${apiKey.slice(0, -1)}!`).get('/payins'));
-  await tokens(apiKey, keyId, send);
-  await railsThatFail(post);
+  await requestTokens(apiKey, keyId, send);
+  await failRailCalls(post);
   return answers.map((answer) => answer.status);
 }
 
-/** Tokens by the form and by HTTP Basic; a wrong secret in both. */
-async function tokens(
+/** Requests tokens with a form and with HTTP Basic, each also with a wrong secret. */
+async function requestTokens(
   apiKey: string,
   keyId: string,
-  send: (answer: Promise<Answer>) => Promise<Answer>,
+  send: (answer: Promise<ApiResponse>) => Promise<ApiResponse>,
 ): Promise<void> {
   const url = stack.apis[0]?.url ?? '';
   const anonymous = new ApiClient(url);
-  const ask = (form: Record<string, string>, headers: Record<string, string> = {}) =>
+  const requestToken = (form: Record<string, string>, headers: Record<string, string> = {}) =>
     send(
       anonymous.request('POST', '/oauth/token', {
         raw: new URLSearchParams({ grant_type: 'client_credentials', ...form }).toString(),
@@ -123,19 +126,19 @@ async function tokens(
     authorization: `Basic ${Buffer.from(`${keyId}:${secret}`).toString('base64')}`,
   });
   for (const issued of [
-    await ask({ client_id: keyId, client_secret: apiKey }),
-    await ask({}, basic(apiKey)),
+    await requestToken({ client_id: keyId, client_secret: apiKey }),
+    await requestToken({}, basic(apiKey)),
   ]) {
     const token = String(issued.body['access_token']);
     needles.push(...secretNeedles('access token', token));
     await send(new ApiClient(url, { authorization: `Bearer ${token}` }).get('/payins'));
   }
-  await ask({ client_id: keyId, client_secret: `${apiKey}x` });
-  await ask({}, basic(`${apiKey}x`));
+  await requestToken({ client_id: keyId, client_secret: `${apiKey}x` });
+  await requestToken({}, basic(`${apiKey}x`));
 }
 
-/** Calls that fail at the rails are told in the log and tried again by the worker. */
-async function railsThatFail(post: (body: unknown) => Promise<Answer>): Promise<void> {
+/** Failing rail calls are logged and retried by the worker. */
+async function failRailCalls(post: (body: unknown) => Promise<ApiResponse>): Promise<void> {
   for (const fault of [
     { rail: 'PSE', operation: 'create', fault: 'down', times: 1 },
     { rail: 'BRE_B', operation: 'register', fault: 'down', times: 1 },
@@ -147,7 +150,7 @@ async function railsThatFail(post: (body: unknown) => Promise<Answer>): Promise<
     });
   await post(psePayin({ inlineCustomer: CITIZEN }));
   await post(brebPayin({ inlineCustomer: CITIZEN }));
-  await until('the worker has done what was left', async () => {
+  await until('the worker has processed all waiting work', async () => {
     const [row] = await stack.database.query<{ waiting: number }>(
       `select ((select count(*) from caudal.breb_keys where registered_at is null)
          + (select count(*) from caudal.payins where status = 'PENDING'))::int as waiting`,
@@ -157,7 +160,7 @@ async function railsThatFail(post: (body: unknown) => Promise<Answer>): Promise<
 }
 
 describe('a customer and a credential', () => {
-  it('have passed through everything: created, replayed, refused and read', () => {
+  it('have passed through every case: created, replayed, rejected and read', () => {
     expect([...new Set(statuses)].toSorted((a, b) => a - b)).toEqual([
       200, 201, 400, 401, 404, 409, 413, 415, 422,
     ]);
@@ -177,8 +180,8 @@ describe('a customer and a credential', () => {
     for (const { name } of tables) {
       const { rows } = await dump.query<{ row: string }>(`select t::text as row from ${name} t`);
       const text = rows.map(({ row }) => row).join('\n');
-      hits.push(...found(needles, text).map((needle) => `${needle} in ${name}`));
-      controls += found(control, text).length;
+      hits.push(...findNeedles(needles, text).map((needle) => `${needle} in ${name}`));
+      controls += findNeedles(control, text).length;
     }
     await dump.end();
     expect(tables.map(({ name }) => name)).toContain('caudal.payins');
@@ -186,35 +189,35 @@ describe('a customer and a credential', () => {
     expect(controls).toBeGreaterThanOrEqual(2);
   });
 
-  it('are not in the statements PostgreSQL shows of its sessions', async () => {
+  it('are not in the statements shown in pg_stat_activity', async () => {
     const rows = await stack.database.query<{ query: string }>(
       "select query from pg_stat_activity where usename like 'caudal\\_%' and datname = current_database()",
     );
     expect(rows.length).toBeGreaterThan(0);
-    expect(found(needles, rows.map(({ query }) => query).join('\n'))).toEqual([]);
+    expect(findNeedles(needles, rows.map(({ query }) => query).join('\n'))).toEqual([]);
   });
 
-  it("are not in the bytes of the cluster's files, write-ahead log included", async () => {
+  it("are not in the bytes of the cluster's files, including the write-ahead log", async () => {
     const cluster = { dataDir: inject('postgres').dataDir, databaseOid, sinceMs: startedMs };
     await stack.database.query('checkpoint');
-    const hits = foundInCluster([...needles, ...control], cluster);
+    const hits = findInCluster([...needles, ...control], cluster);
     const controls = hits.filter((hit) => hit.name.startsWith('control'));
     expect(hits.filter((hit) => !controls.includes(hit))).toEqual([]);
-    // What is stored as it is was found in both places, so the search does find.
+    // The search found the unencrypted control value in both places.
     expect(controls.some((hit) => hit.file.startsWith(`base/${databaseOid}/`))).toBe(true);
     expect(controls.some((hit) => hit.file.startsWith('pg_wal/'))).toBe(true);
   });
 });
 
 describe('a ciphertext that was moved to another row', () => {
-  it('does not open: the API fails without telling anything', async () => {
+  it('fails to decrypt: the API returns 500 without details', async () => {
     const { breb, pse } = created;
-    const move = (from: Answer, to: Answer) =>
+    const move = (from: ApiResponse, to: ApiResponse) =>
       stack.database.query(
         'update caudal.payins set customer = (select customer from caudal.payins where id = $1) where id = $2',
         [from.body['id'], to.body['id']],
       );
-    const kept = await stack.database.query<{ customer: Buffer }>(
+    const original = await stack.database.query<{ customer: Buffer }>(
       'select customer from caudal.payins where id = $1',
       [breb.body['id']],
     );
@@ -226,18 +229,18 @@ describe('a ciphertext that was moved to another row', () => {
     for (const answer of answers) {
       expect(answer.status).toBe(500);
       expect(answer.body['code']).toBe('internal_error');
-      expect(found(needles, answer.text)).toEqual([]);
+      expect(findNeedles(needles, answer.text)).toEqual([]);
       expect(answer.text).not.toMatch(/decrypt|cipher|authenticate|node:|\.ts/i);
     }
     expect((await api.get(`/payins/${String(pse.body['id'])}`)).body['inlineCustomer']).toEqual(FOREIGNER);
     await stack.database.query('update caudal.payins set customer = $2 where id = $1', [
       breb.body['id'],
-      kept[0]?.customer,
+      original[0]?.customer,
     ]);
     expect((await api.get(`/payins/${String(breb.body['id'])}`)).body['inlineCustomer']).toEqual(CITIZEN);
   });
 
-  it('does not open when a bit of it has changed', async () => {
+  it('fails to decrypt when a bit is changed', async () => {
     const { breb } = created;
     const flip = (position: number) =>
       stack.database.query(
@@ -253,8 +256,8 @@ describe('a ciphertext that was moved to another row', () => {
   });
 });
 
-describe('the logs, when all of this is done', () => {
-  it('hold no customer and no credential, at any level', async () => {
+describe('the logs after all tests', () => {
+  it('contain no customer and no credential, at any level', async () => {
     const children = [...stack.apis, ...stack.workers];
     await Promise.all(children.map((child) => child.stop()));
     for (const child of children) {
@@ -262,14 +265,14 @@ describe('the logs, when all of this is done', () => {
         const text = child.output();
         return text.includes('"msg":"stopped"') ? text : false;
       });
-      // From its first line on: nothing was cut off.
+      // From its first line: nothing was cut off.
       expect(output).toContain('"msg":"ready"');
-      expect(found(needles, output)).toEqual([]);
+      expect(findNeedles(needles, output)).toEqual([]);
     }
-    const [ofApi = '', ofWorker = ''] = children.map((child) => child.output());
-    expect(ofApi).toContain(String(created.breb.body['organizationId']));
-    expect(ofApi).toContain('"code":"internal_error"');
-    expect(ofApi).toContain('the rail gave no clear answer');
-    expect(ofWorker.length).toBeGreaterThan(0);
+    const [apiLog = '', workerLog = ''] = children.map((child) => child.output());
+    expect(apiLog).toContain(String(created.breb.body['organizationId']));
+    expect(apiLog).toContain('"code":"internal_error"');
+    expect(apiLog).toContain('"code":"rail_outcome_unknown"');
+    expect(workerLog.length).toBeGreaterThan(0);
   });
 });

@@ -9,7 +9,7 @@ import { readPayin, readPayinPage } from '../../src/flows/payins/read-payins.ts'
 import { CollectionStarter } from '../../src/flows/payins/start-collection.ts';
 import { Metrics } from '../../src/kit/metrics.ts';
 import type { Principal } from '../../src/organizations/organization.ts';
-import type { Answer, ApiClient } from '../harness/api-client.ts';
+import type { ApiClient, ApiResponse } from '../harness/api-client.ts';
 import { composeInProcess, type InProcess } from '../harness/in-process.ts';
 import { brebPayin, newReference } from '../harness/payin-requests.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
@@ -17,7 +17,7 @@ import { type Stack, startStack } from '../harness/stack.ts';
 const PAYINS_OF_A = 60;
 const ROLES = ['caudal_read', 'caudal_batch', 'caudal_system'];
 
-interface OfA {
+interface PayinOfA {
   readonly body: Record<string, unknown>;
   readonly key: string;
   readonly id: string;
@@ -25,10 +25,10 @@ interface OfA {
 
 let stack: Stack;
 let caudal: InProcess;
-/** A has payins; B wants to see them. */
+/** A owns payins; B tries to read them. */
 let a: { principal: Principal; api: ApiClient };
 let b: { principal: Principal; api: ApiClient };
-let ofA: OfA[];
+let payinsOfA: PayinOfA[];
 const connections: Client[] = [];
 
 beforeAll(async () => {
@@ -40,7 +40,7 @@ beforeAll(async () => {
   };
   a = await organization();
   b = await organization();
-  ofA = await Promise.all(
+  payinsOfA = await Promise.all(
     Array.from({ length: PAYINS_OF_A }, async () => {
       const body = brebPayin();
       const key = randomUUID();
@@ -64,15 +64,15 @@ function idOfB(): string {
   return b.principal.organization.id;
 }
 
-async function as(role: 'readUrl' | 'batchUrl'): Promise<Client> {
+async function connectAs(role: 'readUrl' | 'batchUrl'): Promise<Client> {
   const client = new Client({ connectionString: caudal.config.database[role] });
   await client.connect();
   connections.push(client);
   return client;
 }
 
-/** Runs in a transaction that is rolled back, whatever it does. */
-async function inside<T>(client: Client, set: string | null, work: () => Promise<T>): Promise<T> {
+/** Runs in a transaction that is always rolled back. */
+async function inTransaction<T>(client: Client, set: string | null, work: () => Promise<T>): Promise<T> {
   await client.query('begin');
   try {
     if (set !== null) await client.query(set);
@@ -89,8 +89,8 @@ function sqlState(work: () => Promise<unknown>): Promise<string> {
   );
 }
 
-describe('the catalogue', () => {
-  it('knows no table of organizations without forced row-level security', async () => {
+describe('the database catalog', () => {
+  it('has forced row-level security on every tenant table', async () => {
     const open = await stack.database.query(
       `select c.relname from pg_class c join pg_namespace n on n.oid = c.relnamespace
        where n.nspname = 'caudal' and c.relkind in ('r', 'p')
@@ -101,7 +101,7 @@ describe('the catalogue', () => {
     expect(open).toEqual([]);
   });
 
-  it('knows no table of organizations without a policy for each of the three roles and for backups', async () => {
+  it('has a policy for each of the three roles and for backups on every tenant table', async () => {
     const rows = await stack.database.query<{ relname: string; roles: string[] }>(
       `select c.relname, array(select distinct r.rolname::text from pg_policy p join pg_roles r on r.oid = any(p.polroles)
            where p.polrelid = c.oid order by 1) as roles
@@ -115,14 +115,14 @@ describe('the catalogue', () => {
       expect({ ...row }).toEqual({ relname: row.relname, roles: [...ROLES, 'caudal_backup'].toSorted() });
   });
 
-  it('lets the merchant roles through by their setting only, for reading and for writing', async () => {
+  it('gives the merchant roles access only through their setting, for reads and writes', async () => {
     const rows = await stack.database.query<{
       rolname: string;
       relname: string;
       using: string;
       check: string | null;
     }>(
-      // Those that are not permissive let nobody through: they only narrow what these do.
+      // Restrictive policies grant nothing: they only narrow these.
       `select r.rolname, p.polrelid::regclass::text as relname, pg_get_expr(p.polqual, p.polrelid) as using,
          pg_get_expr(p.polwithcheck, p.polrelid) as check
        from pg_policy p join pg_roles r on r.oid = any(p.polroles)
@@ -138,7 +138,7 @@ describe('the catalogue', () => {
     }
   });
 
-  it('has no policy for everybody and no role that stands above policies', async () => {
+  it('has no policy for PUBLIC and no role that bypasses policies', async () => {
     expect(
       await stack.database.query('select polname from pg_policy where polroles @> array[0::oid]'),
     ).toEqual([]);
@@ -151,7 +151,7 @@ describe('the catalogue', () => {
     expect(roles).toEqual([]);
   });
 
-  it('grants no partition to anybody: months are reached through their parent, whose policies apply', async () => {
+  it('grants no partition to any role: partitions are reached through their parent, whose policies apply', async () => {
     const partitions = await stack.database.query<{ relname: string }>(
       `select c.relname from pg_class c join pg_namespace n on n.oid = c.relnamespace
        where n.nspname = 'caudal' and c.relispartition and c.relkind = 'r'`,
@@ -175,7 +175,7 @@ describe('the catalogue', () => {
     expect(columns).toEqual([]);
   });
 
-  it('has no way around: no view, no truncate, and no function with rights of the owner but those for months and time', async () => {
+  it('has no bypass: no view, no truncate, and no security definer function except those for months and time', async () => {
     const views = await stack.database.query(
       `select c.relname from pg_class c join pg_namespace n on n.oid = c.relnamespace
        where n.nspname = 'caudal' and c.relkind in ('v', 'm', 'f')`,
@@ -188,7 +188,7 @@ describe('the catalogue', () => {
       [ROLES],
     );
     expect(definers).toEqual(
-      ['keep_id_clock', 'make_months', 'months_ready', 'shift_time'].map((proname) => ({
+      ['advance_id_clock', 'make_months', 'months_ready', 'shift_time'].map((proname) => ({
         proname,
         roles: ['caudal_system'],
       })),
@@ -208,8 +208,8 @@ describe('the catalogue', () => {
   });
 });
 
-const TABLES_OF_READ = ['payins', 'payin_history', 'resource_references'];
-const TABLES_OF_BATCH = [...TABLES_OF_READ, 'breb_keys', 'idempotency_keys'];
+const READ_TABLES = ['payins', 'payin_history', 'resource_references'];
+const BATCH_TABLES = [...READ_TABLES, 'breb_keys', 'idempotency_keys'];
 
 const FOREIGN_SETTINGS = [
   { setting: 'unset', read: () => null, batch: () => null },
@@ -219,128 +219,125 @@ const FOREIGN_SETTINGS = [
     batch: () => "set local caudal.organization_ids = ''",
   },
   {
-    setting: "another organization's",
+    setting: 'of another organization',
     read: () => `set local caudal.organization_id = '${idOfB()}'`,
     batch: () => `set local caudal.organization_ids = '{${idOfB()}}'`,
   },
 ];
 
-describe.each(FOREIGN_SETTINGS)(
-  'the wall of the database alone, with the setting $setting',
-  ({ read, batch }) => {
-    it('shows caudal_read no row of A, in no table', async () => {
-      const client = await as('readUrl');
-      for (const table of TABLES_OF_READ) {
-        const seen = await inside(client, read(), async () => {
-          const all = await client.query(`select count(*)::int as count from caudal.${table}`);
-          const named = await client.query(
-            `select count(*)::int as count from caudal.${table} where organization_id = $1`,
-            [idOfA()],
-          );
-          return [all.rows[0], named.rows[0]];
-        });
-        expect([table, seen]).toEqual([table, [{ count: 0 }, { count: 0 }]]);
-      }
-    });
-
-    it('lets caudal_read write nothing, not even for A', async () => {
-      const client = await as('readUrl');
-      for (const table of TABLES_OF_BATCH) {
-        for (const write of [
-          `delete from caudal.${table}`,
-          `update caudal.${table} set organization_id = organization_id`,
-          `insert into caudal.${table} (organization_id) values ('${idOfA()}')`,
-        ])
-          expect(await sqlState(() => inside(client, read(), () => client.query(write)))).toBe('42501');
-      }
-    });
-
-    it('shows caudal_batch no row of A and changes none, in no table', async () => {
-      const client = await as('batchUrl');
-      for (const table of TABLES_OF_BATCH) {
-        const seen = await inside(client, batch(), () =>
-          client.query(`select count(*)::int as count from caudal.${table}`),
+describe.each(FOREIGN_SETTINGS)('database isolation, with the setting $setting', ({ read, batch }) => {
+  it('shows caudal_read no row of A in any table', async () => {
+    const client = await connectAs('readUrl');
+    for (const table of READ_TABLES) {
+      const visible = await inTransaction(client, read(), async () => {
+        const all = await client.query(`select count(*)::int as count from caudal.${table}`);
+        const named = await client.query(
+          `select count(*)::int as count from caudal.${table} where organization_id = $1`,
+          [idOfA()],
         );
-        expect([table, seen.rows]).toEqual([table, [{ count: 0 }]]);
-      }
-      const writes = [
-        "update caudal.payins set status = 'CONFIRMED'",
-        'update caudal.idempotency_keys set repeats = 99',
-        'delete from caudal.idempotency_keys',
-        'update caudal.resource_references set repeats = 99',
-        'delete from caudal.resource_references',
-      ];
-      for (const write of writes) {
-        const done = await inside(client, batch(), () => client.query(write));
-        expect([write, done.rowCount]).toEqual([write, 0]);
-      }
-    });
+        return [all.rows[0], named.rows[0]];
+      });
+      expect([table, visible]).toEqual([table, [{ count: 0 }, { count: 0 }]]);
+    }
+  });
 
-    it('lets caudal_batch insert nothing for A', async () => {
-      const client = await as('batchUrl');
-      const [taken] = ofA;
-      const inserts = [
-        `insert into caudal.payins (organization_id, id, amount_in_cents, currency, rail, status, reference, breb_key_type,
+  it('lets caudal_read write nothing, not even for A', async () => {
+    const client = await connectAs('readUrl');
+    for (const table of BATCH_TABLES) {
+      for (const write of [
+        `delete from caudal.${table}`,
+        `update caudal.${table} set organization_id = organization_id`,
+        `insert into caudal.${table} (organization_id) values ('${idOfA()}')`,
+      ])
+        expect(await sqlState(() => inTransaction(client, read(), () => client.query(write)))).toBe('42501');
+    }
+  });
+
+  it('shows caudal_batch no row of A and changes none in any table', async () => {
+    const client = await connectAs('batchUrl');
+    for (const table of BATCH_TABLES) {
+      const visible = await inTransaction(client, batch(), () =>
+        client.query(`select count(*)::int as count from caudal.${table}`),
+      );
+      expect([table, visible.rows]).toEqual([table, [{ count: 0 }]]);
+    }
+    const writes = [
+      "update caudal.payins set status = 'CONFIRMED'",
+      'update caudal.idempotency_keys set repeats = 99',
+      'delete from caudal.idempotency_keys',
+      'update caudal.resource_references set repeats = 99',
+      'delete from caudal.resource_references',
+    ];
+    for (const write of writes) {
+      const done = await inTransaction(client, batch(), () => client.query(write));
+      expect([write, done.rowCount]).toEqual([write, 0]);
+    }
+  });
+
+  it('lets caudal_batch insert nothing for A', async () => {
+    const client = await connectAs('batchUrl');
+    const [taken] = payinsOfA;
+    const inserts = [
+      `insert into caudal.payins (organization_id, id, amount_in_cents, currency, rail, status, reference, breb_key_type,
          breb_key, created_at, updated_at, expires_at)
        values ('${idOfA()}', '${taken?.id.slice(0, -4)}0000', 1, 'COP', 'BRE_B', 'PROCESSING', 'x', 'SINGLE_USE', '@X', now(), now(), now())`,
-        `insert into caudal.payin_history values ('${idOfA()}', '${taken?.id}', 'PROCESSING', 'CONFIRMED', 'smuggled', now())`,
-        `insert into caudal.breb_keys (key, organization_id, payin_id, minted_at) values ('@SMUGGLED', '${idOfA()}', '${taken?.id}', now())`,
-        `insert into caudal.idempotency_keys values ('${idOfA()}', decode(repeat('00', 16), 'hex'), decode(repeat('00', 16), 'hex'), '${taken?.id}', now())`,
-        `insert into caudal.resource_references values ('${idOfA()}', 'payin', 'smuggled', '${taken?.id}')`,
-        // Where the row is there already: neither its update nor a hint that it exists.
-        `insert into caudal.resource_references values ('${idOfA()}', 'payin', '${String(taken?.body['reference'])}', '${taken?.id}')
+      `insert into caudal.payin_history values ('${idOfA()}', '${taken?.id}', 'PROCESSING', 'CONFIRMED', 'smuggled', now())`,
+      `insert into caudal.breb_keys (key, organization_id, payin_id, minted_at) values ('@SMUGGLED', '${idOfA()}', '${taken?.id}', now())`,
+      `insert into caudal.idempotency_keys values ('${idOfA()}', decode(repeat('00', 16), 'hex'), decode(repeat('00', 16), 'hex'), '${taken?.id}', now())`,
+      `insert into caudal.resource_references values ('${idOfA()}', 'payin', 'smuggled', '${taken?.id}')`,
+      // For an existing row: neither an update nor a hint that it exists.
+      `insert into caudal.resource_references values ('${idOfA()}', 'payin', '${String(taken?.body['reference'])}', '${taken?.id}')
          on conflict on constraint reference_once do update set repeats = 99`,
-        `insert into caudal.resource_references values ('${idOfA()}', 'payin', '${String(taken?.body['reference'])}', '${taken?.id}')
+      `insert into caudal.resource_references values ('${idOfA()}', 'payin', '${String(taken?.body['reference'])}', '${taken?.id}')
          on conflict do nothing`,
-      ];
-      for (const insert of inserts)
-        expect([insert, await sqlState(() => inside(client, batch(), () => client.query(insert)))]).toEqual([
-          insert,
-          '42501',
-        ]);
-    });
-  },
-);
+    ];
+    for (const insert of inserts)
+      expect([
+        insert,
+        await sqlState(() => inTransaction(client, batch(), () => client.query(insert))),
+      ]).toEqual([insert, '42501']);
+  });
+});
 
-describe('the wall of the database alone', () => {
-  it("shows A's rows to the setting of A: what the probes above did not see is there", async () => {
-    const reader = await as('readUrl');
-    const batch = await as('batchUrl');
+describe('database isolation', () => {
+  it("shows A's rows with the setting of A: the rows hidden above exist", async () => {
+    const reader = await connectAs('readUrl');
+    const batch = await connectAs('batchUrl');
     for (const [client, set, tables] of [
-      [reader, `set local caudal.organization_id = '${idOfA()}'`, TABLES_OF_READ],
-      [batch, `set local caudal.organization_ids = '{${idOfB()},${idOfA()}}'`, TABLES_OF_BATCH],
+      [reader, `set local caudal.organization_id = '${idOfA()}'`, READ_TABLES],
+      [batch, `set local caudal.organization_ids = '{${idOfB()},${idOfA()}}'`, BATCH_TABLES],
     ] as const) {
       for (const table of tables) {
-        const seen = await inside(client, set, () =>
+        const visible = await inTransaction(client, set, () =>
           client.query(`select count(*)::int as count from caudal.${table} where organization_id = $1`, [
             idOfA(),
           ]),
         );
-        expect([table, seen.rows]).toEqual([table, [{ count: PAYINS_OF_A }]]);
+        expect([table, visible.rows]).toEqual([table, [{ count: PAYINS_OF_A }]]);
       }
     }
   });
 
-  it('does not let a row be moved to another organization, nor taken from it', async () => {
-    const client = await as('batchUrl');
+  it('does not let a row be moved to or from another organization', async () => {
+    const client = await connectAs('batchUrl');
     const move = () =>
       client.query('update caudal.resource_references set organization_id = $1 where organization_id = $2', [
         idOfB(),
         idOfA(),
       ]);
     const onlyA = `set local caudal.organization_ids = '{${idOfA()}}'`;
-    expect(await sqlState(() => inside(client, onlyA, move))).toBe('42501');
+    expect(await sqlState(() => inTransaction(client, onlyA, move))).toBe('42501');
     const onlyB = `set local caudal.organization_ids = '{${idOfB()}}'`;
-    expect((await inside(client, onlyB, move)).rowCount).toBe(0);
+    expect((await inTransaction(client, onlyB, move)).rowCount).toBe(0);
   });
 
-  it('keeps the months, the organizations and their secrets out of the reach of both merchant roles', async () => {
+  it('denies both merchant roles access to partitions, organizations and their secrets', async () => {
     const [month] = await stack.database.query<{ name: string }>(
       'select tableoid::regclass::text as name from caudal.payins limit 1',
     );
     expect(month?.name).toMatch(/^caudal\.payins_\d{6}$/);
     for (const role of ['readUrl', 'batchUrl'] as const) {
-      const client = await as(role);
+      const client = await connectAs(role);
       const set =
         role === 'readUrl'
           ? `set local caudal.organization_id = '${idOfA()}'`
@@ -353,9 +350,9 @@ describe('the wall of the database alone', () => {
         'caudal.access_tokens',
         'caudal.credential_changes',
       ])
-        expect(await sqlState(() => inside(client, set, () => client.query(`select * from ${table}`)))).toBe(
-          '42501',
-        );
+        expect(
+          await sqlState(() => inTransaction(client, set, () => client.query(`select * from ${table}`))),
+        ).toBe('42501');
       for (const call of [
         'select caudal.make_months(now())',
         "select caudal.shift_time('1 hour')",
@@ -363,15 +360,15 @@ describe('the wall of the database alone', () => {
         'set local role postgres',
         'set local row_security = off; select * from caudal.payins',
       ])
-        expect([call, await sqlState(() => inside(client, null, () => client.query(call)))]).toEqual([
+        expect([call, await sqlState(() => inTransaction(client, null, () => client.query(call)))]).toEqual([
           call,
           '42501',
         ]);
     }
   });
 
-  it('does not remember the setting beyond its transaction: the next user of a connection sees nothing', async () => {
-    const client = await as('readUrl');
+  it('drops the setting at the end of the transaction: the next user of a connection sees nothing', async () => {
+    const client = await connectAs('readUrl');
     await client.query(`begin read only; set local caudal.organization_id = '${idOfA()}'`);
     const within = await client.query('select id from caudal.payins');
     await client.query('commit');
@@ -380,7 +377,7 @@ describe('the wall of the database alone', () => {
   });
 });
 
-describe('the wall of the application alone, over connections that row-level security does not hold back', () => {
+describe('application isolation, over connections without row-level security', () => {
   let pool: RolePool;
   let deps: InProcess['deps'];
   beforeAll(() => {
@@ -395,7 +392,7 @@ describe('the wall of the application alone, over connections that row-level sec
   });
   afterAll(() => pool?.close());
 
-  it('has nothing behind it: the same connections see everything', async () => {
+  it('has no database isolation behind it: the same connections see everything', async () => {
     const rows = await deps.read.read(idOfB(), (tx) =>
       tx.query({ name: 'test.all', text: 'select id from caudal.payins' }),
     );
@@ -403,15 +400,15 @@ describe('the wall of the application alone, over connections that row-level sec
   });
 
   it("does not find A's payins for B", async () => {
-    for (const { id } of ofA.slice(0, 10)) {
+    for (const { id } of payinsOfA.slice(0, 10)) {
       await expect(readPayin(deps, b.principal, id)).rejects.toMatchObject({ code: 'not_found' });
       expect((await readPayin(deps, a.principal, id)).id).toBe(id);
     }
   });
 
   it("never lists A's payins for B: not all, not by reference, not from a position in A's list", async () => {
-    const [first] = ofA;
-    const questions: Parameters<typeof readPayinPage>[2][] = [
+    const [first] = payinsOfA;
+    const filters: Parameters<typeof readPayinPage>[2][] = [
       {},
       { rail: 'BRE_B' },
       { status: 'PROCESSING' },
@@ -423,22 +420,22 @@ describe('the wall of the application alone, over connections that row-level sec
       { direction: 'older', id: 'ffffffff-ffff-7fff-8fff-ffffffffffff' },
       { direction: 'newer', id: '00000000-0000-7000-8000-000000000000' },
     ] as const;
-    for (const question of questions) {
+    for (const filter of filters) {
       for (const position of positions) {
-        const page = await readPayinPage(deps, b.principal, question, position, 100);
+        const page = await readPayinPage(deps, b.principal, filter, position, 100);
         expect(page).toEqual({ items: [], hasNext: false, hasPrevious: false });
-        const own = await readPayinPage(deps, a.principal, question, position, 100);
-        expect(own.items.length).toBe(question.reference === undefined ? PAYINS_OF_A : 1);
+        const own = await readPayinPage(deps, a.principal, filter, position, 100);
+        expect(own.items.length).toBe(filter.reference === undefined ? PAYINS_OF_A : 1);
       }
     }
   });
 
-  it("gives B payins of its own under A's references and keys", async () => {
+  it("creates B's own payins under A's references and keys", async () => {
     const { principal } = await caudal.newOrganization();
     const pse = new PseOpener(deps);
     const payins = new PayinCreator(deps, pse, new CollectionStarter(pse, () => undefined));
     const answers = await Promise.all(
-      ofA.slice(0, 10).map(({ body, key }) =>
+      payinsOfA.slice(0, 10).map(({ body, key }) =>
         payins.create(
           principal,
           {
@@ -452,7 +449,7 @@ describe('the wall of the application alone, over connections that row-level sec
       ),
     );
     await payins.close();
-    const ids = new Set(ofA.map(({ id }) => id));
+    const ids = new Set(payinsOfA.map(({ id }) => id));
     for (const { payin, replayed } of answers) {
       expect(replayed).toBe(false);
       expect(payin.organizationId).toBe(principal.organization.id);
@@ -461,28 +458,28 @@ describe('the wall of the application alone, over connections that row-level sec
   });
 });
 
-describe('both walls, over HTTP', () => {
-  /** A problem without what differs between any two requests. */
-  function bare(answer: Answer): string {
+describe('both isolation layers, over HTTP', () => {
+  /** A problem without the fields that differ per request. */
+  function comparableBody(answer: ApiResponse): string {
     return JSON.stringify({ ...answer.body, requestId: null, instance: null });
   }
 
-  function headers(answer: Answer): [string, string][] {
+  function headers(answer: ApiResponse): [string, string][] {
     return [...answer.headers].filter(([name]) => name !== 'date' && name !== 'x-request-id');
   }
 
-  it("answer B for A's ids what they answer for ids that never were", async () => {
+  it("return the same 404 to B for A's IDs and for unknown IDs", async () => {
     const unknown = await b.api.get(`/payins/${randomUUID()}`);
     expect(unknown.status).toBe(404);
-    const answers = await Promise.all(ofA.map(({ id }) => b.api.get(`/payins/${id}`)));
+    const answers = await Promise.all(payinsOfA.map(({ id }) => b.api.get(`/payins/${id}`)));
     for (const answer of answers) {
       expect(answer.status).toBe(404);
-      expect(bare(answer)).toBe(bare(unknown));
+      expect(comparableBody(answer)).toBe(comparableBody(unknown));
       expect(headers(answer)).toEqual(headers(unknown));
     }
   });
 
-  it("refuse A's cursors from B as they refuse cursors that were never given", async () => {
+  it("reject A's cursors from B like invalid cursors", async () => {
     const cursors: string[] = [];
     for (let next = ''; ; ) {
       const page = await a.api.get<{
@@ -500,23 +497,25 @@ describe('both walls, over HTTP', () => {
       cursors.map((cursor) => b.api.get(`/payins?pageSize=2&cursor=${cursor}`)),
     )) {
       expect(answer.status).toBe(400);
-      expect(bare(answer)).toBe(bare(unknown));
+      expect(comparableBody(answer)).toBe(comparableBody(unknown));
     }
   });
 
   it("list nothing to B for A's references", async () => {
     const answers = await Promise.all(
-      ofA.map(({ body }) => b.api.get(`/payins?reference=${encodeURIComponent(String(body['reference']))}`)),
+      payinsOfA.map(({ body }) =>
+        b.api.get(`/payins?reference=${encodeURIComponent(String(body['reference']))}`),
+      ),
     );
     for (const answer of answers) expect(answer.body['data']).toEqual([]);
     expect((await b.api.get('/payins?pageSize=100')).body['data']).toEqual([]);
   });
 
-  it("give B payins of its own under A's idempotency keys and bodies, and never a replay of A's", async () => {
+  it("create B's own payins under A's idempotency keys and bodies, never a replay of A's", async () => {
     const answers = await Promise.all(
-      ofA.map(({ body, key }) => b.api.post('/payins', body, { 'idempotency-key': key })),
+      payinsOfA.map(({ body, key }) => b.api.post('/payins', body, { 'idempotency-key': key })),
     );
-    const ids = new Set(ofA.map(({ id }) => id));
+    const ids = new Set(payinsOfA.map(({ id }) => id));
     for (const answer of answers) {
       expect(answer.status).toBe(201);
       expect(answer.headers.get('idempotent-replayed')).toBeNull();
@@ -525,11 +524,11 @@ describe('both walls, over HTTP', () => {
     }
   });
 
-  it("do not tell B by conflict or mismatch what A has used: A's keys and references are free in a third organization", async () => {
+  it("do not reveal A's keys and references through conflicts or mismatches", async () => {
     const { apiKey } = await caudal.newOrganization();
     const c = stack.api.as(apiKey);
     const answers = await Promise.all(
-      ofA.flatMap(({ body, key }) => [
+      payinsOfA.flatMap(({ body, key }) => [
         c.post('/payins', { ...body, reference: newReference() }, { 'idempotency-key': key }),
         c.post('/payins', body),
       ]),
@@ -537,10 +536,10 @@ describe('both walls, over HTTP', () => {
     expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([201]));
   });
 
-  it("leave A's payins as they were", async () => {
+  it("leave A's payins unchanged", async () => {
     const page = await a.api.get<{ data: { id: string }[] }>('/payins?pageSize=100');
-    expect(page.body.data.map(({ id }) => id).toSorted()).toEqual(ofA.map(({ id }) => id).toSorted());
-    for (const { body, key, id } of ofA.slice(0, 10)) {
+    expect(page.body.data.map(({ id }) => id).toSorted()).toEqual(payinsOfA.map(({ id }) => id).toSorted());
+    for (const { body, key, id } of payinsOfA.slice(0, 10)) {
       const repeat = await a.api.post('/payins', body, { 'idempotency-key': key });
       expect([repeat.status, repeat.body['id']]).toEqual([201, id]);
     }

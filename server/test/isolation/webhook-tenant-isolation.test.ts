@@ -4,19 +4,19 @@ import { composeInProcess, type InProcess } from '../harness/in-process.ts';
 import { newShop, type Shop } from '../harness/payout-requests.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 
-const REFUSED = '42501';
+const INSUFFICIENT_PRIVILEGE = '42501';
 const TABLES = ['webhook_endpoints', 'webhook_queues', 'webhook_deliveries', 'webhook_attempts'] as const;
 
 let stack: Stack;
 let caudal: InProcess;
-/** A has an endpoint, an event, a delivery and an attempt; B wants to see and to change them. */
+/** A owns an endpoint, an event, a delivery and an attempt; B tries to read and change them. */
 let a: Shop;
 let b: Shop;
 let endpointId: string;
 let eventId: string;
 const connections: Client[] = [];
 
-// No worker: what A has stays as it was created.
+// No worker: A's rows stay as created.
 beforeAll(async () => {
   stack = await startStack();
   caudal = await composeInProcess(stack.settings);
@@ -36,15 +36,15 @@ afterAll(async () => {
   await stack?.stop();
 });
 
-async function as(role: 'readUrl' | 'batchUrl' | 'systemUrl'): Promise<Client> {
+async function connectAs(role: 'readUrl' | 'batchUrl' | 'systemUrl'): Promise<Client> {
   const client = new Client({ connectionString: caudal.config.database[role] });
   await client.connect();
   connections.push(client);
   return client;
 }
 
-/** How many rows a statement reached, or the state it was refused with; rolled back, whatever it did. */
-async function outcome(client: Client, set: string | null, sql: string): Promise<number | string | null> {
+/** Number of affected rows, or the SQLSTATE of the rejection; always rolled back. */
+async function execute(client: Client, set: string | null, sql: string): Promise<number | string | null> {
   await client.query('begin');
   try {
     if (set !== null) await client.query(set);
@@ -56,63 +56,67 @@ async function outcome(client: Client, set: string | null, sql: string): Promise
   }
 }
 
-const reading = ({ id }: Shop) => `set local caudal.organization_id = '${id}'`;
-const batchOf = ({ id }: Shop) => `set local caudal.organization_ids = '{${id}}'`;
+const readSetting = ({ id }: Shop) => `set local caudal.organization_id = '${id}'`;
+const batchSetting = ({ id }: Shop) => `set local caudal.organization_ids = '{${id}}'`;
 
-describe('the wall of the database around webhooks', () => {
-  it.each(TABLES)("shows caudal_read A's rows in %s to A, and none to B or nobody", async (table) => {
-    const client = await as('readUrl');
+describe('database isolation of webhooks', () => {
+  it.each(TABLES)("shows caudal_read A's rows in %s only to A", async (table) => {
+    const client = await connectAs('readUrl');
     const sql = `select from caudal.${table} where organization_id = '${a.id}'`;
-    expect(await outcome(client, reading(a), sql)).toBe(1);
-    expect(await outcome(client, reading(b), sql)).toBe(0);
-    expect(await outcome(client, null, sql)).toBe(0);
+    expect(await execute(client, readSetting(a), sql)).toBe(1);
+    expect(await execute(client, readSetting(b), sql)).toBe(0);
+    expect(await execute(client, null, sql)).toBe(0);
   });
 
   it.each(['webhook_endpoints', 'webhook_queues', 'webhook_deliveries', 'events'])(
-    'shows caudal_batch rows in %s of the organizations of its batch alone',
+    'shows caudal_batch rows in %s only of the organizations of its batch',
     async (table) => {
-      const client = await as('batchUrl');
+      const client = await connectAs('batchUrl');
       const sql = `select from caudal.${table} where organization_id = '${a.id}'`;
-      expect(await outcome(client, batchOf(a), sql)).toBe(1);
-      expect(await outcome(client, batchOf(b), sql)).toBe(0);
-      expect(await outcome(client, null, sql)).toBe(0);
+      expect(await execute(client, batchSetting(a), sql)).toBe(1);
+      expect(await execute(client, batchSetting(b), sql)).toBe(0);
+      expect(await execute(client, null, sql)).toBe(0);
     },
   );
 
   it('lets caudal_batch change nothing of A in a batch of B', async () => {
-    const client = await as('batchUrl');
+    const client = await connectAs('batchUrl');
     for (const write of [
       "update caudal.webhook_endpoints set address = ''",
       'update caudal.webhook_queues set open = false',
       "update caudal.webhook_deliveries set status = 'DELIVERED', next_attempt_at = null, ended_at = now()",
     ]) {
-      expect([write, await outcome(client, batchOf(a), write)]).toEqual([write, 1]);
-      expect([write, await outcome(client, batchOf(b), write)]).toEqual([write, 0]);
+      expect([write, await execute(client, batchSetting(a), write)]).toEqual([write, 1]);
+      expect([write, await execute(client, batchSetting(b), write)]).toEqual([write, 0]);
     }
     const insert = `insert into caudal.webhook_endpoints (organization_id, id, address, secret, status, created_at, updated_at)
       values ('${a.id}', gen_random_uuid(), '', '', 'ENABLED', now(), now())`;
-    expect(await outcome(client, batchOf(b), insert)).toBe(REFUSED);
+    expect(await execute(client, batchSetting(b), insert)).toBe(INSUFFICIENT_PRIVILEGE);
     const move = `update caudal.webhook_endpoints set organization_id = '${b.id}'`;
-    expect(await outcome(client, batchOf(a), move)).toBe(REFUSED);
+    expect(await execute(client, batchSetting(a), move)).toBe(INSUFFICIENT_PRIVILEGE);
   });
 
-  it('lets nobody delete, rewrite an event, or change what an attempt was', async () => {
+  it('lets no role delete rows, rewrite an event or change an attempt', async () => {
     for (const role of ['readUrl', 'batchUrl', 'systemUrl'] as const) {
-      const client = await as(role);
-      const set = role === 'readUrl' ? reading(a) : role === 'batchUrl' ? batchOf(a) : null;
+      const client = await connectAs(role);
+      const set = role === 'readUrl' ? readSetting(a) : role === 'batchUrl' ? batchSetting(a) : null;
       for (const write of [
         ...TABLES.map((table) => `delete from caudal.${table}`),
         "update caudal.events set payload = ''",
         "update caudal.events set event = 'payin.confirmed'",
         'update caudal.webhook_attempts set status_code = 200',
       ])
-        expect([role, write, await outcome(client, set, write)]).toEqual([role, write, REFUSED]);
+        expect([role, write, await execute(client, set, write)]).toEqual([
+          role,
+          write,
+          INSUFFICIENT_PRIVILEGE,
+        ]);
     }
   });
 });
 
-describe('what the tables of webhooks hold', () => {
-  it('is sealed: neither the address nor its secrets can be read in a dump', async () => {
+describe('the data in the webhook tables', () => {
+  it('is encrypted: a dump shows neither URL nor secret', async () => {
     const rows = await stack.database.query<{ text: string }>(
       `select encode(address, 'escape') || encode(secret, 'escape') as text from caudal.webhook_endpoints`,
     );

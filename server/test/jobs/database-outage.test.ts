@@ -6,7 +6,7 @@ import { settingsFor } from '../harness/in-process.ts';
 import { PostgresProxy } from '../harness/postgres-proxy.ts';
 import { until } from '../harness/until.ts';
 
-const REFUSED_CONNECTIONS = 40;
+const REJECTED_CONNECTIONS = 40;
 const LOG_LINES = 10;
 
 let database: TestDatabase;
@@ -26,20 +26,20 @@ afterAll(async () => {
   await database?.drop();
 });
 
-const logged = (code: string) => lines.some((line) => line.includes(`"code":"${code}"`));
+const isLogged = (code: string) => lines.some((line) => line.includes(`"code":"${code}"`));
 
-describe('a worker whose database is away', () => {
-  it('logs the loss and the return of it, and not every failure in between', async () => {
+describe('a worker during a database outage', () => {
+  it('logs the loss and the recovery, and not every failure in between', async () => {
     lines = [];
-    proxy.refuse();
-    await until('the loss is logged', async () => logged('database_connection_lost'), 20_000);
+    proxy.rejectConnections();
+    await until('the loss is logged', async () => isLogged('database_connection_lost'), 20_000);
     await until(
-      'many connections were refused',
-      async () => proxy.refusedConnections >= REFUSED_CONNECTIONS,
+      'many connections were rejected',
+      async () => proxy.rejectedConnections >= REJECTED_CONNECTIONS,
       60_000,
     );
     proxy.heal();
-    await until('the return is logged', async () => logged('database_connection_restored'), 30_000);
+    await until('the recovery is logged', async () => isLogged('database_connection_restored'), 30_000);
     expect(lines.slice(LOG_LINES)).toEqual([]);
   }, 120_000);
 });

@@ -27,39 +27,39 @@ async function newWorker(): Promise<Child & { readonly opsUrl: string }> {
   return { ...worker, opsUrl: `http://127.0.0.1:${String(worker.ready['opsPort'])}` };
 }
 
-const banksKept = async () => {
+const countBanks = async () => {
   const [row] = await stack.database.query<{ count: number }>('select count(*)::int from caudal.pse_banks');
   return row?.count ?? 0;
 };
 
-const bankRuns = () =>
+const readBankRuns = () =>
   stack.database.query<{ state: string; retry_count: number }>(
     "select state::text, retry_count from caudal_jobs.job where name = 'bank-list'",
   );
 
-describe('a worker that starts where the banks were never asked for', () => {
-  it('asks at once, and when it is killed meanwhile another takes its run over within half a minute', async () => {
+describe('a worker that starts without a stored bank list', () => {
+  it('queries PSE immediately, and when it is killed another worker takes over its run within half a minute', async () => {
     const fault = await simulator.addFault({ rail: 'PSE', operation: 'banks', fault: 'hang' });
     const killed = await newWorker();
-    await until('PSE was asked', async () => (await simulator.struck(fault)) > 0, 15_000);
+    await until('PSE was queried', async () => (await simulator.timesApplied(fault)) > 0, 15_000);
     killed.kill('SIGKILL');
     await killed.exited;
     await simulator.clearFaults();
-    expect(await banksKept()).toBe(0);
+    expect(await countBanks()).toBe(0);
 
     await newWorker();
-    expect(await until('the banks are known', banksKeptOrNot, 30_000)).toBeGreaterThan(40);
-    await until('the run is done', async () =>
-      (await bankRuns()).every(({ state }) => state === 'completed'),
+    expect(await until('the banks are stored', countBanksIfAny, 30_000)).toBeGreaterThan(40);
+    await until('the run is completed', async () =>
+      (await readBankRuns()).every(({ state }) => state === 'completed'),
     );
-    // The same run under a new worker, not a run of its own.
-    expect((await bankRuns()).map(({ retry_count }) => retry_count)).toEqual([1]);
+    // The same run under another worker, not a new run.
+    expect((await readBankRuns()).map(({ retry_count }) => retry_count)).toEqual([1]);
   }, 60_000);
 });
 
-const banksKeptOrNot = async () => (await banksKept()) || false;
+const countBanksIfAny = async () => (await countBanks()) || false;
 
-describe('books that do not add up', () => {
+describe('an inconsistent ledger', () => {
   const tamper = (by: number) =>
     stack.database.query(
       "update caudal.ledger_balances set balance_in_cents = balance_in_cents + $1 where account = 'available' and organization_id = $2",
@@ -67,29 +67,33 @@ describe('books that do not add up', () => {
     );
   const verify = () => runToEnd(['schedules', 'run', 'ledger-verify'], stack.settings);
 
-  it('make the check a run that failed, and a metric of the worker that made it', async () => {
+  it('fails the check run and sets the metric of its worker', async () => {
     expect((await verify()).code).toBe(0);
     const worker = await newWorker();
     await expect(readMetric(worker, 'caudal_ledger_inconsistent_rows')).rejects.toThrow('no metric');
     await tamper(1);
     const { code, stderr } = await verify();
-    expect([code, stderr]).toEqual([1, expect.stringContaining('the ledger is not whole')]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('the ledger is inconsistent')]);
     for (const other of workers.slice(0, -1)) {
       other.kill('SIGKILL');
       await other.exited;
     }
-    await askFor('ledger-verify');
-    const faults = () => readMetric(worker, 'caudal_ledger_inconsistent_rows');
-    expect(await until('the books were checked', faults, 15_000)).toBeGreaterThan(0);
+    await requestRun('ledger-verify');
+    const readInconsistentRows = () => readMetric(worker, 'caudal_ledger_inconsistent_rows');
+    expect(await until('the ledger was checked', readInconsistentRows, 15_000)).toBeGreaterThan(0);
     expect(await readMetric(worker, 'caudal_schedule_failures_total')).toBeGreaterThan(0);
     await tamper(-1);
     expect((await verify()).code).toBe(0);
-    await until('the retry found them whole', async () => (await faults()) === 0, 15_000);
+    await until(
+      'the retry found a consistent ledger',
+      async () => (await readInconsistentRows()) === 0,
+      15_000,
+    );
   }, 60_000);
 });
 
-/** Asks for a run as the clock would. */
-async function askFor(name: string): Promise<void> {
+/** Requests a run as the scheduler does. */
+async function requestRun(name: string): Promise<void> {
   const boss = new PgBoss({
     connectionString: stack.database.url,
     schema: JOBS_SCHEMA,
@@ -103,15 +107,15 @@ async function askFor(name: string): Promise<void> {
   await boss.stop({ graceful: false });
 }
 
-describe('the schedules by hand', () => {
-  it('run one at once, in the process of the operator', async () => {
+describe('the schedules commands', () => {
+  it("run a schedule immediately, in the operator's process", async () => {
     await stack.database.query('delete from caudal.pse_banks');
     const { code, stdout } = await runToEnd(['schedules', 'run', 'bank-list', '--json'], stack.settings);
     expect([code, JSON.parse(stdout)]).toEqual([0, { schedule: 'bank-list', done: true }]);
-    expect(await banksKept()).toBeGreaterThan(40);
+    expect(await countBanks()).toBeGreaterThan(40);
   });
 
-  it('say so when the run fails', async () => {
+  it('report a failed run', async () => {
     await simulator.addFault({ rail: 'PSE', operation: 'banks', fault: 'down' });
     const { code, stderr } = await runToEnd(['schedules', 'run', 'bank-list'], stack.settings);
     await simulator.clearFaults();
@@ -119,18 +123,18 @@ describe('the schedules by hand', () => {
     expect(stderr).toContain('PSE gave no bank list');
   });
 
-  it('refuse a name that is none of theirs', async () => {
+  it('reject an unknown name', async () => {
     for (const args of [
       ['schedules', 'run', 'banks'],
       ['schedules', 'run'],
     ]) {
       const { code, stderr } = await runToEnd(args, stack.settings);
       expect(code).toBe(2);
-      expect(stderr).toContain('schedules list shows them');
+      expect(stderr).toContain('see schedules list');
     }
   });
 
-  it('are listed with their times and when they were last done', async () => {
+  it('list schedules with their times and last success', async () => {
     const { code, stdout } = await runToEnd(['schedules', 'list', '--json'], stack.settings);
     expect(code).toBe(0);
     const list = JSON.parse(stdout) as { name: string; cron: string; lastSuccess: string | null }[];

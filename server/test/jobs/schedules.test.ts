@@ -12,7 +12,7 @@ import { composeInProcess, type InProcess, settingsFor } from '../harness/in-pro
 import { PostgresProxy } from '../harness/postgres-proxy.ts';
 import { until } from '../harness/until.ts';
 
-/** Due the moment a worker looks: an occurrence of the last minute is due. */
+/** Due immediately: an occurrence within the last minute is due. */
 const TICK: Schedule = {
   name: 'tick',
   cron: '* * * * *',
@@ -20,15 +20,15 @@ const TICK: Schedule = {
   missed: 'skip',
   retries: 3,
   retryAfterSeconds: 0,
-  withinSeconds: 60,
-  why: 'a test',
+  timeoutSeconds: 60,
+  description: 'a test',
 };
 
 let database: TestDatabase;
 let caudal: InProcess;
 let proxy: PostgresProxy;
 let started: Schedules[] = [];
-let said: string[] = [];
+let logLines: string[] = [];
 beforeAll(async () => {
   database = await cloneDatabase();
   caudal = await composeInProcess(settingsFor(database.ownerUrl));
@@ -36,7 +36,7 @@ beforeAll(async () => {
 });
 afterEach(async () => {
   proxy.heal();
-  said = [];
+  logLines = [];
   await Promise.all(started.map((schedules) => schedules.stop()));
   started = [];
   await database.query(`delete from ${JOBS_SCHEMA}.job`);
@@ -58,7 +58,7 @@ function startWorker(
   systemUrl = caudal.config.database.systemUrl,
 ): Worker {
   const metrics = new Metrics();
-  const log = makeLog({ level: 'warn', base: {}, stream: { write: (line) => void said.push(line) } });
+  const log = makeLog({ level: 'warn', base: {}, stream: { write: (line) => void logLines.push(line) } });
   const schedules = new Schedules({
     systemUrl,
     connections: 2,
@@ -74,8 +74,8 @@ function startWorker(
   return { schedules, metrics };
 }
 
-/** As a person or another process would ask for a run. */
-async function ask(name: string): Promise<string | null> {
+/** Requests a run as an operator or another process does. */
+async function requestRun(name: string): Promise<string | null> {
   const boss = new PgBoss({
     connectionString: caudal.config.database.systemUrl,
     schema: JOBS_SCHEMA,
@@ -92,7 +92,7 @@ async function ask(name: string): Promise<string | null> {
   }
 }
 
-const runsOf = (name: string) =>
+const readRuns = (name: string) =>
   database.query<{ state: string; retry_count: number; output: unknown; slot: string | null }>(
     `select state::text, retry_count, output, singleton_on::text as slot from ${JOBS_SCHEMA}.job where name = $1`,
     [name],
@@ -101,63 +101,63 @@ const runsOf = (name: string) =>
 const never = { ...TICK, name: 'never', cron: '0 0 1 1 *' };
 
 describe('schedules', () => {
-  it('run by the clock, once though two workers live', async () => {
+  it('run by the clock, once with two workers', async () => {
     await installSchedules(database.ownerUrl, roleNames('caudal'), [TICK]);
     let runs = 0;
     const work = { run: () => Promise.resolve(void (runs += 1)) };
     startWorker(TICK, work);
     startWorker(TICK, work);
-    await until('a run', () => Promise.resolve(runs > 0), 20_000);
-    // Both have looked at the clock several times by now, and every look finds the same occurrence.
-    const looked = `select cron_on from ${JOBS_SCHEMA}.version`;
-    const [first] = await database.query<{ cron_on: Date }>(looked);
+    await until('a run has started', () => Promise.resolve(runs > 0), 20_000);
+    // Both workers have checked the clock several times, and every check finds the same occurrence.
+    const lastCheckQuery = `select cron_on from ${JOBS_SCHEMA}.version`;
+    const [first] = await database.query<{ cron_on: Date }>(lastCheckQuery);
     await until(
-      'a further look at the clock',
+      'the clock was checked again',
       async () => {
-        const [now] = await database.query<{ cron_on: Date }>(looked);
+        const [now] = await database.query<{ cron_on: Date }>(lastCheckQuery);
         return now && first && now.cron_on > first.cron_on;
       },
       20_000,
     );
-    const jobs = await until('no run under way', async () => {
-      const all = await runsOf('tick');
+    const jobs = await until('no run is active', async () => {
+      const all = await readRuns('tick');
       return all.every(({ state }) => state === 'completed') && all;
     });
-    // A minute may have begun meanwhile: one run for each.
+    // Another minute may have begun: one run for each.
     expect(new Set(jobs.map(({ slot }) => slot)).size).toBe(jobs.length);
     expect(jobs.length).toBeLessThanOrEqual(2);
     expect(runs).toBe(jobs.length);
   });
 
-  it('never have two runs of one under way, however often one is asked for', async () => {
+  it('never have two active runs of one schedule, however often it is requested', async () => {
     await installSchedules(database.ownerUrl, roleNames('caudal'), [never]);
-    let under = 0;
-    let most = 0;
+    let active = 0;
+    let maxActive = 0;
     let finish = () => {};
     const held = new Promise<void>((resolve) => {
       finish = resolve;
     });
     const work = {
       run: async () => {
-        under += 1;
-        most = Math.max(most, under);
+        active += 1;
+        maxActive = Math.max(maxActive, active);
         await held;
-        under -= 1;
+        active -= 1;
       },
     };
     startWorker(never, work);
     startWorker(never, work);
-    expect(await until('asked', () => ask('never'))).not.toBeNull();
-    await until('a run under way', () => Promise.resolve(under === 1));
-    expect(await ask('never')).toBeNull();
+    expect(await until('asked', () => requestRun('never'))).not.toBeNull();
+    await until('a run is active', () => Promise.resolve(active === 1));
+    expect(await requestRun('never')).toBeNull();
     finish();
-    await until('the run is done', async () =>
-      (await runsOf('never')).every(({ state }) => state === 'completed'),
+    await until('the run is completed', async () =>
+      (await readRuns('never')).every(({ state }) => state === 'completed'),
     );
-    expect(most).toBe(1);
+    expect(maxActive).toBe(1);
   });
 
-  it('try a failed run again, and tell when it last succeeded', async () => {
+  it('retry a failed run and report the last success', async () => {
     await installSchedules(database.ownerUrl, roleNames('caudal'), [never]);
     let runs = 0;
     const { metrics } = startWorker(never, {
@@ -166,11 +166,11 @@ describe('schedules', () => {
         return runs === 1 ? Promise.reject(new Error('not yet')) : Promise.resolve();
       },
     });
-    await ask('never');
+    await requestRun('never');
     const [job] = await until(
-      'the run is done',
+      'the run is completed',
       async () => {
-        const all = await runsOf('never');
+        const all = await readRuns('never');
         return all.every(({ state }) => state === 'completed') && all;
       },
       20_000,
@@ -184,23 +184,23 @@ describe('schedules', () => {
     expect(Math.abs(Number(at) - Date.now() / 1000)).toBeLessThan(60);
   });
 
-  it('store nothing of the error of a run: it may quote personal data', async () => {
+  it('do not store the error of a run, because it may contain personal data', async () => {
     const once = { ...never, retries: 0 };
     await installSchedules(database.ownerUrl, roleNames('caudal'), [once]);
     startWorker(once, { run: () => Promise.reject(new Error('Key (id_number)=(1020304050)')) });
-    await ask('never');
+    await requestRun('never');
     const [job] = await until('the run has failed', async () => {
-      const all = await runsOf('never');
+      const all = await readRuns('never');
       return all.every(({ state }) => state === 'failed') && all;
     });
-    expect(job?.output).toMatchObject({ message: 'the run failed; the log of the worker says why' });
+    expect(job?.output).toMatchObject({ message: 'run failed; see the worker log' });
     expect(JSON.stringify(await database.query(`select * from ${JOBS_SCHEMA}.job`))).not.toContain(
       '1020304050',
     );
-    expect(said.join('')).toContain('a run of a schedule failed');
+    expect(logLines.join('')).toContain('schedule_run_failed');
   });
 
-  it('tell a run to end when the worker stops, and stop with it', async () => {
+  it('abort a run when the worker stops, and stop with it', async () => {
     await installSchedules(database.ownerUrl, roleNames('caudal'), [never]);
     let ended = false;
     const { schedules } = startWorker(never, {
@@ -214,32 +214,32 @@ describe('schedules', () => {
         }),
       dueAtStart: () => Promise.resolve(true),
     });
-    await until('a run under way', async () =>
-      (await runsOf('never')).some(({ state }) => state === 'active'),
+    await until('a run is active', async () =>
+      (await readRuns('never')).some(({ state }) => state === 'active'),
     );
     await schedules.stop();
     expect(ended).toBe(true);
-    expect((await runsOf('never')).map(({ state }) => state)).toEqual(['completed']);
+    expect((await readRuns('never')).map(({ state }) => state)).toEqual(['completed']);
   });
 
-  it('begin by themselves when the database was away at the start', async () => {
+  it('start when the database becomes reachable after the worker started', async () => {
     await installSchedules(database.ownerUrl, roleNames('caudal'), [never]);
-    proxy.refuse();
+    proxy.rejectConnections();
     let runs = 0;
     startWorker(
       never,
       { run: () => Promise.resolve(void (runs += 1)), dueAtStart: () => Promise.resolve(true) },
       proxy.through(caudal.config.database.systemUrl),
     );
-    await until('a try that was refused', () =>
-      Promise.resolve(said.some((line) => line.includes('"code":"database_connection_lost"'))),
+    await until('a connection attempt was rejected', () =>
+      Promise.resolve(logLines.some((line) => line.includes('"code":"database_connection_lost"'))),
     );
     expect(runs).toBe(0);
     proxy.heal();
-    await until('a run', () => Promise.resolve(runs > 0), 20_000);
+    await until('a run has started', () => Promise.resolve(runs > 0), 20_000);
   });
 
-  it('go on by themselves when the database was away for a while', async () => {
+  it('continue after a database outage', async () => {
     await installSchedules(database.ownerUrl, roleNames('caudal'), [never]);
     let runs = 0;
     startWorker(
@@ -247,23 +247,23 @@ describe('schedules', () => {
       { run: () => Promise.resolve(void (runs += 1)), dueAtStart: () => Promise.resolve(true) },
       proxy.through(caudal.config.database.systemUrl),
     );
-    await until('a run', () => Promise.resolve(runs === 1), 20_000);
-    await until('the run is done', async () =>
-      (await runsOf('never')).every(({ state }) => state === 'completed'),
+    await until('a run has started', () => Promise.resolve(runs === 1), 20_000);
+    await until('the run is completed', async () =>
+      (await readRuns('never')).every(({ state }) => state === 'completed'),
     );
-    proxy.refuse();
+    proxy.rejectConnections();
     await until(
-      'a poll that was refused',
-      () => Promise.resolve(said.some((line) => line.includes('"code":"database_connection_lost"'))),
+      'a poll was rejected',
+      () => Promise.resolve(logLines.some((line) => line.includes('"code":"database_connection_lost"'))),
       20_000,
     );
-    await ask('never');
+    await requestRun('never');
     proxy.heal();
-    await until('a second run', () => Promise.resolve(runs > 1), 20_000);
+    await until('a second run has started', () => Promise.resolve(runs > 1), 20_000);
     expect(runs).toBe(2);
   });
 
-  it('need no right to make tables: the role of workers has none in their schema', async () => {
+  it('need no privilege to create tables: the worker role has none in their schema', async () => {
     const [rights] = await database.query<{ create: boolean; owned: number }>(
       `select has_schema_privilege('caudal_system', '${JOBS_SCHEMA}', 'create') as create,
          (select count(*)::int from pg_class c where c.relnamespace = '${JOBS_SCHEMA}'::regnamespace
@@ -272,10 +272,10 @@ describe('schedules', () => {
     expect(rights).toEqual({ create: false, owned: 0 });
   });
 
-  it('that have left the catalogue leave the clock, and others take their new times', async () => {
+  it('are removed when deleted from the catalog, and updated when changed', async () => {
     await installSchedules(database.ownerUrl, roleNames('caudal'), [TICK, never]);
     await installSchedules(database.ownerUrl, roleNames('caudal'), [
-      { ...never, cron: '5 5 * * *', withinSeconds: 77 },
+      { ...never, cron: '5 5 * * *', timeoutSeconds: 77 },
     ]);
     expect(await database.query(`select name, cron, timezone from ${JOBS_SCHEMA}.schedule`)).toEqual([
       { name: 'never', cron: '5 5 * * *', timezone: 'America/Bogota' },

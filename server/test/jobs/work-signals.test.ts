@@ -5,7 +5,7 @@ import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 import { WebhookSink } from '../harness/webhook-sink.ts';
 
-/** The longest there is: an idle worker polls every fifty seconds, so that only signals explain what is done sooner. */
+/** The maximum: an idle worker polls every fifty seconds, so that only signals explain faster processing. */
 const RARE_POLLS = { CAUDAL_WORKER_POLL_MS: '10000' };
 const SIGNALED_WITHIN_MS = 6000;
 
@@ -26,50 +26,50 @@ async function start(settings: Record<string, string>, workers = 1): Promise<Sta
   return stack;
 }
 
-const listeners = (of: Stack) =>
-  of.database.query<{ pid: number }>(
+const findListeners = (runningStack: Stack) =>
+  runningStack.database.query<{ pid: number }>(
     "select pid from pg_stat_activity where datname = current_database() and application_name = 'caudal-listen' and query ilike 'listen%'",
   );
 
-/** A payment and a payout from their creation to the merchant's webhooks. @returns the events that arrived */
-async function payAndPayOut(of: Stack, withinMs: number): Promise<string[]> {
-  const payins = new PayinDriver(of);
+/** Runs a payin and a payout from creation to webhook. @returns the received event names */
+async function runPayinAndPayout(runningStack: Stack, withinMs: number): Promise<string[]> {
+  const payins = new PayinDriver(runningStack);
   const { payin, key } = await payins.breb();
   await payins.simulator.pay({ key });
-  await payins.reaches(payin.id, 'CONFIRMED', withinMs);
-  const payouts = new PayoutDriver(of);
+  await payins.waitForStatus(payin.id, 'CONFIRMED', withinMs);
+  const payouts = new PayoutDriver(runningStack);
   await payouts.fund();
   const { id } = await payouts.create();
-  await payouts.reaches(id, 'CONFIRMED', withinMs);
-  const requests = await sink?.receives('/hook', 2, withinMs);
+  await payouts.waitForStatus(id, 'CONFIRMED', withinMs);
+  const requests = await sink?.waitForRequests('/hook', 2, withinMs);
   return (requests ?? []).map(({ body }) => (JSON.parse(body.toString()) as { event: string }).event).sort();
 }
 
 const BOTH = ['payin.confirmed', 'payout.confirmed'];
 
-describe('work that an API process committed', () => {
-  it('is taken up by an idle worker of another process long before its next poll', async () => {
+describe('work committed by an API process', () => {
+  it('is processed by an idle worker process long before its next poll', async () => {
     const running = await start(RARE_POLLS);
-    await until('the worker listens', async () => (await listeners(running)).length === 1);
-    expect(await payAndPayOut(running, SIGNALED_WITHIN_MS)).toEqual(BOTH);
+    await until('the worker listens', async () => (await findListeners(running)).length === 1);
+    expect(await runPayinAndPayout(running, SIGNALED_WITHIN_MS)).toEqual(BOTH);
   }, 60_000);
 
-  it('is taken up at once again after the connection of the listener was cut', async () => {
+  it('is processed immediately again after the listener connection was cut', async () => {
     const running = await start(RARE_POLLS);
     const [first] = await until('the worker listens', async () => {
-      const found = await listeners(running);
+      const found = await findListeners(running);
       return found.length === 1 && found;
     });
     await running.database.query('select pg_terminate_backend($1)', [first?.pid]);
     await until('the worker listens again', async () =>
-      (await listeners(running)).some(({ pid }) => pid !== first?.pid),
+      (await findListeners(running)).some(({ pid }) => pid !== first?.pid),
     );
-    expect(await payAndPayOut(running, SIGNALED_WITHIN_MS)).toEqual(BOTH);
+    expect(await runPayinAndPayout(running, SIGNALED_WITHIN_MS)).toEqual(BOTH);
   }, 60_000);
 
-  it('is taken up within the interval of the poll when notifications are disabled', async () => {
+  it('is processed within the poll interval when notifications are disabled', async () => {
     const running = await start({ CAUDAL_WORK_NOTIFICATIONS: 'no' });
-    expect(await payAndPayOut(running, 15_000)).toEqual(BOTH);
-    expect(await listeners(running)).toEqual([]);
+    expect(await runPayinAndPayout(running, 15_000)).toEqual(BOTH);
+    expect(await findListeners(running)).toEqual([]);
   }, 60_000);
 });

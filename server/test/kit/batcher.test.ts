@@ -8,7 +8,7 @@ import type { ApiError } from '../../src/kit/errors.ts';
 interface Command {
   readonly id: number;
   readonly group: string;
-  readonly poisoned: boolean;
+  readonly invalid: boolean;
 }
 
 class Failure extends Error {
@@ -20,39 +20,39 @@ class Failure extends Error {
   }
 }
 
-function command(id: number, group = 'a', poisoned = false): Command {
-  return { id, group, poisoned };
+function command(id: number, group = 'a', invalid = false): Command {
+  return { id, group, invalid };
 }
 
-interface Plan {
+interface BatcherOptions {
   readonly maxBatch?: number;
   readonly maxQueue?: number;
   readonly lanes?: number;
   readonly retryWithinMs?: number;
-  /** What happens to the n-th run, beyond the poison in it. */
+  /** Result of the n-th run, besides invalid commands. */
   readonly incidents?: readonly (Verdict | null)[];
 }
 
-/** A batcher over a store that counts, so that a test can see what ran, how often and together with what. */
-function stage(plan: Plan = {}) {
+/** A batcher with a store that records what ran, how often and in which batch. */
+function createBatcher(options: BatcherOptions = {}) {
   const committed: number[] = [];
   const batches: Command[][] = [];
   const gate = { open: true, waiting: [] as (() => void)[] };
   let runs = 0;
   const batcher = new Batcher<Command, number>({
-    maxBatch: plan.maxBatch ?? 50,
-    maxQueue: plan.maxQueue ?? 1000,
-    lanes: plan.lanes ?? 1,
-    retryWithinMs: plan.retryWithinMs ?? 3000,
+    maxBatch: options.maxBatch ?? 50,
+    maxQueue: options.maxQueue ?? 1000,
+    lanes: options.lanes ?? 1,
+    retryWithinMs: options.retryWithinMs ?? 3000,
     groupOf: (each) => each.group,
-    verdict: (error) => (error instanceof Failure ? error.verdict : 'fault'),
+    verdict: (error) => (error instanceof Failure ? error.verdict : 'internal_error'),
     run: async (commands) => {
       batches.push([...commands]);
-      const incident = plan.incidents?.[runs];
+      const incident = options.incidents?.[runs];
       runs += 1;
       await tick();
       if (!gate.open) await new Promise<void>((resolve) => gate.waiting.push(resolve));
-      if (commands.some((each) => each.poisoned)) throw new Failure('command');
+      if (commands.some((each) => each.invalid)) throw new Failure('command');
       if (incident) throw new Failure(incident);
       committed.push(...commands.map((each) => each.id));
       return commands.map((each) => each.id * 10);
@@ -65,15 +65,15 @@ function stage(plan: Plan = {}) {
   return { batcher, committed, batches, gate, openGate };
 }
 
-describe('the batcher', () => {
-  it('takes one command alone at once', async () => {
-    const { batcher, batches } = stage();
+describe('Batcher', () => {
+  it('runs a single command immediately', async () => {
+    const { batcher, batches } = createBatcher();
     await expect(batcher.submit(command(7))).resolves.toBe(70);
     expect(batches.map((batch) => batch.length)).toEqual([1]);
   });
 
-  it('commits together what gathered while the last batch ran', async () => {
-    const { batcher, batches } = stage();
+  it('commits together the commands that arrived during the last batch', async () => {
+    const { batcher, batches } = createBatcher();
     const first = batcher.submit(command(0));
     await tick();
     const rest = Array.from({ length: 20 }, (_, index) => batcher.submit(command(index + 1)));
@@ -81,25 +81,25 @@ describe('the batcher', () => {
     expect(batches.map((batch) => batch.length)).toEqual([1, 20]);
   });
 
-  it('gathers while a batch is quick, and goes on beside one that takes long', async () => {
-    const { batcher, batches, gate, openGate } = stage({ lanes: 2 });
+  it('collects while a batch is fast, and starts another lane beside a slow one', async () => {
+    const { batcher, batches, gate, openGate } = createBatcher({ lanes: 2 });
     gate.open = false;
-    const began = performance.now();
+    const startedAt = performance.now();
     const held = batcher.submit(command(0));
     await tick();
     const rest = Array.from({ length: 20 }, (_, index) => batcher.submit(command(index + 1)));
     await tick();
     expect(batches.map((batch) => batch.length)).toEqual([1]);
     await vi.waitFor(() => expect(batches.map((batch) => batch.length)).toEqual([1, 20]), { interval: 2 });
-    expect(performance.now() - began).toBeGreaterThan(15);
+    expect(performance.now() - startedAt).toBeGreaterThan(15);
     const third = batcher.submit(command(21));
     openGate();
     await Promise.all([held, ...rest, third]);
     expect(batches.map((batch) => batch.length)).toEqual([1, 20, 1]);
   });
 
-  it('lets only the poisoned command of fifty fail', async () => {
-    const { batcher, committed } = stage();
+  it('fails only the invalid command of fifty', async () => {
+    const { batcher, committed } = createBatcher();
     const answers = await Promise.allSettled(
       Array.from({ length: 50 }, (_, index) => batcher.submit(command(index, 'a', index === 31))),
     );
@@ -113,8 +113,8 @@ describe('the batcher', () => {
     );
   });
 
-  it('tries a batch again as a whole when nothing was committed', async () => {
-    const { batcher, batches, committed } = stage({ incidents: ['again', 'again', null] });
+  it('retries a whole batch when nothing was committed', async () => {
+    const { batcher, batches, committed } = createBatcher({ incidents: ['retry', 'retry', null] });
     await expect(Promise.all([batcher.submit(command(1)), batcher.submit(command(2))])).resolves.toEqual([
       10, 20,
     ]);
@@ -122,16 +122,16 @@ describe('the batcher', () => {
     expect(committed).toEqual([1, 2]);
   });
 
-  it('gives up after its retries and says that nothing was done', async () => {
-    const { batcher } = stage({
-      incidents: Array.from({ length: 500 }, () => 'again' as const),
+  it('gives up after its retries and reports that nothing was done', async () => {
+    const { batcher } = createBatcher({
+      incidents: Array.from({ length: 500 }, () => 'retry' as const),
       retryWithinMs: 200,
     });
     await expect(batcher.submit(command(1))).rejects.toMatchObject({ code: 'service_unavailable' });
   });
 
-  it('never repeats nor splits a batch whose commit may have happened', async () => {
-    const { batcher, batches } = stage({ incidents: ['unknown'] });
+  it('never repeats or splits a batch whose commit may have happened', async () => {
+    const { batcher, batches } = createBatcher({ incidents: ['unknown'] });
     const answers = await Promise.allSettled([batcher.submit(command(1)), batcher.submit(command(2))]);
     expect(
       answers.map((answer) => (answer.status === 'rejected' ? (answer.reason as ApiError).code : '')),
@@ -139,8 +139,8 @@ describe('the batcher', () => {
     expect(batches).toHaveLength(1);
   });
 
-  it('turns away, unbegun, a command that has waited too long behind others', async () => {
-    const { batcher, gate, openGate, committed } = stage({ retryWithinMs: 30, maxBatch: 1 });
+  it('rejects a command that waited too long before it started', async () => {
+    const { batcher, gate, openGate, committed } = createBatcher({ retryWithinMs: 30, maxBatch: 1 });
     gate.open = false;
     const first = batcher.submit(command(1));
     await tick();
@@ -152,8 +152,8 @@ describe('the batcher', () => {
     expect(committed).toEqual([1]);
   });
 
-  it('refuses what does not fit its queue, with the time to come back', async () => {
-    const { batcher, gate, openGate } = stage({ maxQueue: 3 });
+  it('rejects commands beyond its queue limit with Retry-After', async () => {
+    const { batcher, gate, openGate } = createBatcher({ maxQueue: 3 });
     gate.open = false;
     const running = batcher.submit(command(0));
     await tick();
@@ -166,8 +166,8 @@ describe('the batcher', () => {
     await expect(Promise.all([running, ...queued])).resolves.toEqual([0, 10, 20, 30]);
   });
 
-  it('finds room for a quiet organization when a loud one has filled the queue', async () => {
-    const { batcher, batches, gate, openGate } = stage({ maxQueue: 10, maxBatch: 4 });
+  it('makes room for another organization when one has filled the queue', async () => {
+    const { batcher, batches, gate, openGate } = createBatcher({ maxQueue: 10, maxBatch: 4 });
     gate.open = false;
     const running = batcher.submit(command(0, 'loud'));
     await tick();
@@ -177,19 +177,19 @@ describe('the batcher', () => {
     openGate();
     await expect(quiet).resolves.toBe(990);
     await running;
-    const refused = (await settled).filter((answer) => answer.status === 'rejected');
-    expect(refused).toHaveLength(1);
+    const rejected = (await settled).filter((answer) => answer.status === 'rejected');
+    expect(rejected).toHaveLength(1);
     expect(batches[1]?.map((each) => each.id)).toContain(99);
   });
 
-  it('finishes what it took before it closes, and takes nothing more', async () => {
-    const { batcher, committed } = stage();
-    const taken = [batcher.submit(command(1)), batcher.submit(command(2))];
+  it('finishes accepted commands before it closes, and accepts no more', async () => {
+    const { batcher, committed } = createBatcher();
+    const accepted = [batcher.submit(command(1)), batcher.submit(command(2))];
     const closed = batcher.close();
     await expect(batcher.submit(command(3))).rejects.toMatchObject({ code: 'service_unavailable' });
     await closed;
     expect(committed).toEqual([1, 2]);
-    await Promise.all(taken);
+    await Promise.all(accepted);
   });
 
   it('answers every command exactly once, whatever fails', async () => {
@@ -199,7 +199,7 @@ describe('the batcher', () => {
         { maxLength: 60 },
       ),
       incidents: fc.array(
-        fc.constantFrom<(Verdict | null)[]>(null, null, null, 'again', 'unknown', 'fault'),
+        fc.constantFrom<(Verdict | null)[]>(null, null, null, 'retry', 'unknown', 'internal_error'),
         {
           maxLength: 30,
         },
@@ -210,7 +210,7 @@ describe('the batcher', () => {
     });
     await fc.assert(
       fc.asyncProperty(arbitrary, async (input) => {
-        const { batcher, committed, batches } = stage(input);
+        const { batcher, committed, batches } = createBatcher(input);
         const answers: Promise<PromiseSettledResult<number>>[] = [];
         for (const [id, each] of input.commands.entries()) {
           answers.push(
@@ -225,11 +225,11 @@ describe('the batcher', () => {
         const once = new Set(committed);
         expect(once.size).toBe(committed.length);
         for (const [id, answer] of settled.entries()) {
-          const poisoned = input.commands[id]?.poisoned;
+          const invalid = input.commands[id]?.poisoned;
           if (answer.status === 'fulfilled') expect(answer.value).toBe(id * 10);
-          // A yes means committed; a command that was refused or is poisoned was not.
+          // Fulfilled means committed; a rejected or invalid command was not.
           expect(once.has(id)).toBe(answer.status === 'fulfilled');
-          if (poisoned) expect(answer.status).toBe('rejected');
+          if (invalid) expect(answer.status).toBe('rejected');
         }
         for (const batch of batches) expect(batch.length).toBeLessThanOrEqual(input.maxBatch);
       }),
@@ -238,8 +238,8 @@ describe('the batcher', () => {
   });
 });
 
-describe('the fair queue', () => {
-  it('keeps order within a group and shares each batch evenly between groups', () => {
+describe('FairQueue', () => {
+  it('keeps the order within a group and shares each batch evenly between groups', () => {
     const arbitrary = fc.record({
       items: fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 200 }),
       batch: fc.integer({ min: 1, max: 20 }),
@@ -248,32 +248,32 @@ describe('the fair queue', () => {
       fc.property(arbitrary, ({ items, batch }) => {
         const queue = new FairQueue<{ group: string; order: number }>(1000);
         for (const [order, group] of items.entries()) queue.push(group, { group, order });
-        const left = new Map<string, number>();
-        for (const group of items) left.set(group, (left.get(group) ?? 0) + 1);
-        const seen: { group: string; order: number }[] = [];
+        const remaining = new Map<string, number>();
+        for (const group of items) remaining.set(group, (remaining.get(group) ?? 0) + 1);
+        const served: { group: string; order: number }[] = [];
         while (queue.size > 0) {
           const taken = queue.take(batch);
           const share = new Map<string, number>();
           for (const item of taken) share.set(item.group, (share.get(item.group) ?? 0) + 1);
-          const most = Math.max(...share.values());
-          // Nobody who still waits got two fewer than anybody served.
-          for (const [group, waiting] of left) {
+          const maxShare = Math.max(...share.values());
+          // No waiting group got two fewer than any served group.
+          for (const [group, waiting] of remaining) {
             const got = share.get(group) ?? 0;
-            if (waiting > got) expect(got).toBeGreaterThanOrEqual(most - 1);
-            left.set(group, waiting - got);
+            if (waiting > got) expect(got).toBeGreaterThanOrEqual(maxShare - 1);
+            remaining.set(group, waiting - got);
           }
-          seen.push(...taken);
+          served.push(...taken);
         }
-        expect(seen).toHaveLength(items.length);
+        expect(served).toHaveLength(items.length);
         for (const group of new Set(items)) {
-          const orders = seen.filter((item) => item.group === group).map((item) => item.order);
+          const orders = served.filter((item) => item.group === group).map((item) => item.order);
           expect(orders).toEqual([...orders].sort((a, b) => a - b));
         }
       }),
     );
   });
 
-  it('never exceeds its limit, and only the longest line gives way', () => {
+  it('never exceeds its limit, and evicts only from the longest group', () => {
     fc.assert(
       fc.property(
         fc.array(fc.constantFrom('a', 'b', 'c')),

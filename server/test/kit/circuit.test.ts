@@ -8,19 +8,19 @@ beforeEach(() => {
 });
 afterEach(() => vi.restoreAllMocks());
 
-function circuit(): Circuit {
+function createCircuit(): Circuit {
   return new Circuit({ failuresToOpen: 3, restMs: 2000 });
 }
 
-function opened(): Circuit {
-  const broken = circuit();
+function openCircuit(): Circuit {
+  const broken = createCircuit();
   for (let failure = 0; failure < 3; failure += 1) broken.failed();
   return broken;
 }
 
-describe('a circuit', () => {
-  it('lets calls through until enough of them have failed in a row', () => {
-    const subject = circuit();
+describe('Circuit', () => {
+  it('allows calls until enough have failed in a row', () => {
+    const subject = createCircuit();
     subject.failed();
     subject.failed();
     expect(subject.allows()).toBe(true);
@@ -30,8 +30,8 @@ describe('a circuit', () => {
     expect(subject.open).toBe(true);
   });
 
-  it('counts only failures in a row', () => {
-    const subject = circuit();
+  it('counts only consecutive failures', () => {
+    const subject = createCircuit();
     for (let round = 0; round < 10; round += 1) {
       subject.failed();
       subject.failed();
@@ -41,8 +41,8 @@ describe('a circuit', () => {
     expect(subject.allows()).toBe(true);
   });
 
-  it('holds everything back while it rests, and then lets one probe through and no second', () => {
-    const subject = opened();
+  it('rejects calls while open, then allows exactly one probe', () => {
+    const subject = openCircuit();
     now += 1999;
     expect(subject.allows()).toBe(false);
     now += 1;
@@ -52,13 +52,13 @@ describe('a circuit', () => {
     expect(subject.allows()).toBe(false);
   });
 
-  it('is resting whenever it would hold back the next call, and asking so does not use up the probe', () => {
-    const subject = circuit();
+  it('is resting whenever it would reject the next call, and reading that does not use up the probe', () => {
+    const subject = createCircuit();
     expect(subject.resting).toBe(false);
     for (let failure = 0; failure < 3; failure += 1) subject.failed();
     expect(subject.resting).toBe(true);
     now += 2000;
-    // A worker that looks first must see the moment to probe, else nobody ever closes the circuit again.
+    // A worker that checks first must see when to probe, else the circuit never closes.
     expect([subject.resting, subject.resting]).toEqual([false, false]);
     expect(subject.allows()).toBe(true);
     expect(subject.resting).toBe(true);
@@ -70,8 +70,8 @@ describe('a circuit', () => {
     expect(subject.resting).toBe(false);
   });
 
-  it('closes when the probe succeeds, and then it takes as many failures as before to open it', () => {
-    const subject = opened();
+  it('closes when the probe succeeds, and then needs as many failures as before to open', () => {
+    const subject = openCircuit();
     now += 2000;
     subject.allows();
     subject.succeeded();
@@ -82,8 +82,8 @@ describe('a circuit', () => {
     expect(subject.allows()).toBe(true);
   });
 
-  it('rests again as long when the probe fails, and then probes again', () => {
-    const subject = opened();
+  it('rests equally long when the probe fails, and then probes again', () => {
+    const subject = openCircuit();
     for (let round = 0; round < 3; round += 1) {
       now += 2000;
       expect(subject.allows()).toBe(true);
@@ -95,8 +95,8 @@ describe('a circuit', () => {
     }
   });
 
-  it('is closed by a call that was under way when it opened and succeeded after all', () => {
-    const subject = opened();
+  it('is closed by a call in flight that succeeds after it opened', () => {
+    const subject = openCircuit();
     subject.succeeded();
     expect(subject.open).toBe(false);
     expect(subject.allows()).toBe(true);

@@ -5,8 +5,8 @@ const NOON = Date.UTC(2026, 10, 16, 12);
 const HOUR = 3_600_000;
 const free = { leadMs: 0, floorMs: 0, limitMs: Number.POSITIVE_INFINITY };
 
-describe('the clock of a process', () => {
-  it('stamps ids ever later and decides deadlines by the corrected time when the time goes back', () => {
+describe('BusinessClock', () => {
+  it('creates increasing IDs and uses the corrected time for deadlines when the time goes back', () => {
     const clock = new BusinessClock();
     clock.sample(NOON, monotonicMs());
     const before = clock.now();
@@ -17,7 +17,7 @@ describe('the clock of a process', () => {
     expect(clock.time()).toBeLessThan(NOON - HOUR + 5000);
   });
 
-  it('stamps ids by the lead that is in force, so that ids of several processes keep their order', () => {
+  it('uses the shared lead for IDs, so that IDs of several processes keep their order', () => {
     const [one, other] = [new BusinessClock(), new BusinessClock()];
     for (const clock of [one, other]) clock.sample(NOON - HOUR, monotonicMs(), { ...free, leadMs: HOUR });
     for (const clock of [one, other]) {
@@ -26,13 +26,21 @@ describe('the clock of a process', () => {
     }
   });
 
-  it('stamps no id before the mark that the database holds, as a process that starts after a failover', () => {
+  it('stamps the same time in processes whose samples are of different ages while ids run ahead', () => {
+    const sampledAt = monotonicMs();
+    const [late, fresh] = [new BusinessClock(), new BusinessClock()];
+    late.sample(NOON - HOUR - 4000, sampledAt - 4000, { ...free, leadMs: HOUR + 2000 });
+    fresh.sample(NOON - HOUR, sampledAt, { ...free, leadMs: HOUR });
+    expect(Math.abs(late.now() - fresh.now())).toBeLessThan(500);
+  });
+
+  it('creates no ID before the stored high-water mark, as in a process that starts after a failover', () => {
     const clock = new BusinessClock();
     clock.sample(NOON - HOUR, monotonicMs(), { ...free, floorMs: NOON });
     expect(clock.now()).toBeGreaterThanOrEqual(NOON);
   });
 
-  it('stamps no id beyond the limit, and still tells the time', () => {
+  it('creates no ID beyond the limit, and still returns the time', () => {
     const clock = new BusinessClock();
     clock.sample(NOON, monotonicMs(), { ...free, limitMs: NOON - 1 });
     expect(() => clock.now()).toThrow(expect.objectContaining({ code: 'service_unavailable' }));

@@ -17,7 +17,7 @@ const position = fc.record({
   direction: fc.constantFrom('older' as const, 'newer' as const),
 });
 
-function accepted(cursor: string, scope: CursorScope = SCOPE): boolean {
+function isAccepted(cursor: string, scope: CursorScope = SCOPE): boolean {
   try {
     cursors.decode(cursor, scope);
     return true;
@@ -29,7 +29,7 @@ function accepted(cursor: string, scope: CursorScope = SCOPE): boolean {
 }
 
 describe('a cursor', () => {
-  it('brings back the place it was made at', () => {
+  it('decodes to its position', () => {
     fc.assert(
       fc.property(position, fc.string(), (at, filters) => {
         const scope = { ...SCOPE, filters };
@@ -38,7 +38,7 @@ describe('a cursor', () => {
     );
   });
 
-  it('is fit for a query string as it is', () => {
+  it('is URL-safe', () => {
     fc.assert(
       fc.property(position, (at) => {
         expect(cursors.encode(at, SCOPE)).toMatch(/^[A-Za-z0-9_-]+$/);
@@ -46,59 +46,62 @@ describe('a cursor', () => {
     );
   });
 
-  it('is refused when any one character of it is another', () => {
+  it('is rejected when any character is changed', () => {
     const cursor = cursors.encode({ direction: 'older', id: ID }, SCOPE);
     const passed: string[] = [];
-    for (let place = 0; place < cursor.length; place += 1) {
+    for (let index = 0; index < cursor.length; index += 1) {
       for (const character of CHARACTERS) {
-        if (character === cursor.charAt(place)) continue;
-        if (accepted(cursor.slice(0, place) + character + cursor.slice(place + 1)))
-          passed.push(`character ${place + 1} as ${character}`);
+        if (character === cursor.charAt(index)) continue;
+        if (isAccepted(cursor.slice(0, index) + character + cursor.slice(index + 1)))
+          passed.push(`character ${index + 1} as ${character}`);
       }
     }
     expect(passed).toEqual([]);
   });
 
-  it('never leads elsewhere, however it was changed', () => {
+  it('never leads elsewhere, however it is changed', () => {
     const at = { direction: 'older' as const, id: ID };
     const cursor = cursors.encode(at, SCOPE);
     fc.assert(
       fc.property(fc.nat({ max: cursor.length }), fc.nat({ max: 3 }), fc.string(), (start, drop, text) => {
         const changed = cursor.slice(0, start) + text + cursor.slice(start + drop);
-        const led = accepted(changed) ? cursors.decode(changed, SCOPE) : at;
-        expect(led).toEqual(at);
+        const decoded = isAccepted(changed) ? cursors.decode(changed, SCOPE) : at;
+        expect(decoded).toEqual(at);
       }),
       { numRuns: 1000 },
     );
   });
 
-  it('is refused when it was padded, cut or made up', () => {
+  it('is rejected when padded, truncated or made up', () => {
     const cursor = cursors.encode({ direction: 'newer', id: ID }, SCOPE);
     const texts = ['', cursor.slice(0, -1), cursor.slice(1), `${cursor}A`, `${cursor}=`, ` ${cursor}`, ID];
-    expect(texts.filter((text) => accepted(text))).toEqual([]);
-    fc.assert(fc.property(fc.string(), (text) => !accepted(text)));
+    expect(texts.filter((text) => isAccepted(text))).toEqual([]);
+    fc.assert(fc.property(fc.string(), (text) => !isAccepted(text)));
     fc.assert(
       fc.property(
         fc.uint8Array({ minLength: 29, maxLength: 29 }),
-        (bytes) => !accepted(Buffer.from(bytes).toString('base64url')),
+        (bytes) => !isAccepted(Buffer.from(bytes).toString('base64url')),
       ),
     );
   });
 
-  it('belongs to one list, one organization and one set of filters', () => {
+  it('is bound to one list, organization and set of filters', () => {
     fc.assert(
       fc.property(position, (at) => {
         const cursor = cursors.encode(at, SCOPE);
-        expect(accepted(cursor, { ...SCOPE, filters: '{}' })).toBe(false);
-        expect(accepted(cursor, { ...SCOPE, list: 'payouts' })).toBe(false);
+        expect(isAccepted(cursor, { ...SCOPE, filters: '{}' })).toBe(false);
+        expect(isAccepted(cursor, { ...SCOPE, list: 'payouts' })).toBe(false);
         const organizationId = '019b2c5e-0000-7000-8001-000000000002';
-        expect(accepted(cursor, { ...SCOPE, organizationId })).toBe(false);
+        expect(isAccepted(cursor, { ...SCOPE, organizationId })).toBe(false);
       }),
     );
   });
 
-  it('is refused under another key', () => {
-    const strange = new Cursors(keyFromSecret('another key')).encode({ direction: 'older', id: ID }, SCOPE);
-    expect(accepted(strange)).toBe(false);
+  it('is rejected with another key', () => {
+    const foreignCursor = new Cursors(keyFromSecret('another key')).encode(
+      { direction: 'older', id: ID },
+      SCOPE,
+    );
+    expect(isAccepted(foreignCursor)).toBe(false);
   });
 });

@@ -18,15 +18,15 @@ import {
 const BASE32 = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-/** One step of an id's clock: a millisecond holds 4096 of them. */
+/** One step of an ID's clock: a millisecond has 4096 of them. */
 const STEP_MS = 1 / 4096;
 const cell = fc.integer({ min: 0, max: MAX_CELL });
-/** Until the year 2039: in steps of the id's own clock, which a double holds exactly up to there. */
+/** Until 2039, in steps of the ID's clock, which a double represents exactly up to there. */
 const steps = fc.bigInt({ min: 0n, max: 2n ** 41n * 4096n - 2n });
 const moment = steps.map((count) => Number(count) * STEP_MS);
 
-describe('an id', () => {
-  it('is a UUID of version 7 at every moment and in every cell', () => {
+describe('uuidv7', () => {
+  it('returns a version 7 UUID at every time and in every cell', () => {
     fc.assert(
       fc.property(moment, cell, (at, of) => {
         expect(uuidv7(at, of)).toMatch(UUID_V7);
@@ -34,7 +34,7 @@ describe('an id', () => {
     );
   });
 
-  it('carries its millisecond in the first 48 bits', () => {
+  it('has its millisecond in the first 48 bits', () => {
     fc.assert(
       fc.property(moment, cell, (at, of) => {
         const id = uuidv7(at, of);
@@ -43,7 +43,7 @@ describe('an id', () => {
     );
   });
 
-  it('gives its cell back, for every cell there can be', () => {
+  it('contains its cell, for every possible cell', () => {
     for (let of = 0; of <= MAX_CELL; of += 1) {
       const id = uuidv7(1_763_132_645_678.25, of);
       expect(id).toMatch(UUID_V7);
@@ -51,7 +51,7 @@ describe('an id', () => {
     }
   });
 
-  it('sorts behind every id of an earlier moment, whatever their cells', () => {
+  it('sorts after every ID of an earlier time, whatever the cells', () => {
     fc.assert(
       fc.property(steps, steps, cell, cell, (a, b, first, second) => {
         fc.pre(a !== b);
@@ -61,7 +61,7 @@ describe('an id', () => {
     );
   });
 
-  it('sorts behind an id made a 4096th of a millisecond before it', () => {
+  it('sorts after an ID created 1/4096 of a millisecond earlier', () => {
     fc.assert(
       fc.property(moment, cell, (at, of) => {
         expect(uuidv7(at, of) < uuidv7(at + STEP_MS, of)).toBe(true);
@@ -69,14 +69,14 @@ describe('an id', () => {
     );
   });
 
-  it('is never made twice, even at the same moment in the same cell', () => {
+  it('never repeats, even at the same time in the same cell', () => {
     const ids = Array.from({ length: 20_000 }, () => uuidv7(1_763_132_645_678, 7));
     expect(new Set(ids).size).toBe(ids.length);
   });
 });
 
-describe('the floor of a moment', () => {
-  it('is no greater than any id of that millisecond and greater than any before it', () => {
+describe('uuidFloor', () => {
+  it('is not greater than any ID of that millisecond and greater than any earlier one', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 2 ** 41 - 1 }),
@@ -91,8 +91,8 @@ describe('the floor of a moment', () => {
   });
 });
 
-describe('the forms of an id', () => {
-  it('are sixteen bytes and back', () => {
+describe('conversions of an ID', () => {
+  it('to sixteen bytes and back', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 16, maxLength: 16 }), (bytes) => {
         const id = uuidFromBytes(Buffer.from(bytes));
@@ -102,7 +102,7 @@ describe('the forms of an id', () => {
     );
   });
 
-  it('are 26 characters for a rail, from which the id can be read again', () => {
+  it('to 26 characters for a rail, from which the ID can be decoded', () => {
     fc.assert(
       fc.property(fc.uuid(), (id) => {
         const text = uuidToBase32(id);
@@ -115,7 +115,7 @@ describe('the forms of an id', () => {
 });
 
 describe('the code of a cell', () => {
-  it('is two characters that name it, for every cell there can be', () => {
+  it('has two characters and is unique, for every possible cell', () => {
     const codes = Array.from({ length: MAX_CELL + 1 }, (_, of) => cellCode(of));
     expect(new Set(codes).size).toBe(MAX_CELL + 1);
     for (const [of, code] of codes.entries()) {
@@ -124,21 +124,21 @@ describe('the code of a cell', () => {
     }
   });
 
-  it('is refused when it is too short or holds a letter that no code has', () => {
+  it('is rejected when too short or with an invalid letter', () => {
     for (const text of ['', '0', 'I0', '0L', 'O0', '0U', 'ab', ' 1', '-1'])
       expect(cellFromCode(text)).toBeNull();
   });
 });
 
-describe('digits', () => {
-  it('say a number in base 32 and in base 62, with leading zeros', () => {
+describe('base32Digits and base62Digits', () => {
+  it('write a number with leading zeros', () => {
     expect(base32Digits(1023, 2)).toBe('ZZ');
     expect(base32Digits(1, 4)).toBe('0001');
     expect(base62Digits(0, 6)).toBe('000000');
     expect(base62Digits(0xffff_ffff, 6)).toBe('4gfFC3');
   });
 
-  it('keep numbers apart as long as there are enough of them', () => {
+  it('are injective with enough digits', () => {
     const number = fc.integer({ min: 0, max: 0xffff_ffff });
     fc.assert(
       fc.property(number, number, (a, b) => {
@@ -148,16 +148,16 @@ describe('digits', () => {
   });
 });
 
-describe('a random secret', () => {
-  it('favours no character', () => {
+describe('randomBase62', () => {
+  it('has a uniform distribution', () => {
     const counts = new Map<string, number>();
     for (const character of randomBase62(62 * 2000)) counts.set(character, (counts.get(character) ?? 0) + 1);
     expect(counts.size).toBe(62);
-    // Eight standard deviations to either side; taking a byte modulo 62 would put eight characters nine above.
+    // Eight standard deviations on either side; a byte modulo 62 would put eight characters nine above.
     expect([...counts].filter(([, count]) => Math.abs(count - 2000) >= 360)).toEqual([]);
   });
 
-  it('has the length that was asked for, and another one comes next time', () => {
+  it('has the requested length and differs each time', () => {
     expect(randomBase62(43)).toMatch(/^[0-9A-Za-z]{43}$/);
     expect(randomBase62(43)).not.toBe(randomBase62(43));
   });

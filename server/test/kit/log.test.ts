@@ -2,7 +2,7 @@ import { DatabaseError } from 'pg';
 import { describe, expect, it } from 'vitest';
 import { errorFields, makeLog } from '../../src/kit/log.ts';
 
-function listen(level = 'debug') {
+function captureLog(level = 'debug') {
   const lines: string[] = [];
   const log = makeLog({
     level,
@@ -13,7 +13,7 @@ function listen(level = 'debug') {
   return { log, lines, last };
 }
 
-/** What the database says when a row breaks a rule: it quotes the row. */
+/** A PostgreSQL error that quotes the row. */
 function databaseError(): DatabaseError {
   const error = new DatabaseError('duplicate key: (ana@example.com) already exists', 100, 'error');
   error.severity = 'ERROR';
@@ -26,10 +26,10 @@ function databaseError(): DatabaseError {
 }
 
 describe('the log', () => {
-  it('writes one JSON object a line, with its time, level, role and message', () => {
-    const { log, lines, last } = listen();
-    log.info({ requestId: 'req_1', status: 201 }, 'request');
-    log.warn({}, 'first line\nsecond line');
+  it('writes one JSON object per line with time, level, role and message', () => {
+    const { log, lines, last } = captureLog();
+    log.info({ code: 'request_completed', requestId: 'req_1', status: 201 }, 'request');
+    log.warn({ code: 'test' }, 'first line\nsecond line');
     expect(lines).toHaveLength(2);
     for (const line of lines) expect(line).toMatch(/^\{[^\n]*\}\n$/);
     expect(last()).toMatchObject({ level: 'warn', role: 'api', msg: 'first line\nsecond line' });
@@ -37,15 +37,17 @@ describe('the log', () => {
       level: 'info',
       time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       role: 'api',
+      code: 'request_completed',
       requestId: 'req_1',
       status: 201,
       msg: 'request',
     });
   });
 
-  it('drops every field that is not on the list, at every level', () => {
-    const { log, lines } = listen();
+  it('drops every field that is not allowed, at every level', () => {
+    const { log, lines } = captureLog();
     const careless = {
+      code: 'test',
       status: 500,
       inlineCustomer: { name: 'Ana María Rojas', email: 'ana@example.com' },
       email: 'ana@example.com',
@@ -59,6 +61,7 @@ describe('the log', () => {
     expect(lines).toHaveLength(4);
     for (const line of lines) {
       expect(Object.keys(JSON.parse(line) as object).sort()).toEqual([
+        'code',
         'level',
         'msg',
         'role',
@@ -69,9 +72,10 @@ describe('the log', () => {
     }
   });
 
-  it('drops what an object inherits or hides, too', () => {
-    const { log, lines } = listen();
+  it('drops inherited and hidden fields', () => {
+    const { log, lines } = captureLog();
     class Payer {
+      readonly code = 'test';
       readonly status = 1;
       readonly phone = '+573001234567';
       toJSON() {
@@ -82,20 +86,20 @@ describe('the log', () => {
     expect(lines[0]).not.toContain('573001234567');
   });
 
-  it('says nothing below its level and nothing at all when silent', () => {
-    const quiet = listen('warn');
-    quiet.log.debug({}, 'no');
-    quiet.log.info({}, 'no');
-    quiet.log.warn({}, 'yes');
+  it('writes nothing below its level and nothing when silent', () => {
+    const quiet = captureLog('warn');
+    quiet.log.debug({ code: 'test' }, 'no');
+    quiet.log.info({ code: 'test' }, 'no');
+    quiet.log.warn({ code: 'test' }, 'yes');
     expect(quiet.lines).toHaveLength(1);
-    const silent = listen('silent');
-    silent.log.error({}, 'no');
+    const silent = captureLog('silent');
+    silent.log.error({ code: 'test' }, 'no');
     expect(silent.lines).toEqual([]);
   });
 });
 
-describe('what the log says of an error', () => {
-  it('leaves out what PostgreSQL says, for it quotes the data it refused', () => {
+describe('errorFields', () => {
+  it('omits the PostgreSQL message, because it quotes data', () => {
     const fields = errorFields(databaseError());
     expect(fields).toMatchObject({
       errorType: 'error',
@@ -105,19 +109,33 @@ describe('what the log says of an error', () => {
     });
     expect(fields).not.toHaveProperty('errorMessage');
     expect(JSON.stringify(fields)).not.toContain('ana@example.com');
-    const { log, lines } = listen();
-    log.error(fields, 'a request failed');
+    const { log, lines } = captureLog();
+    log.error({ code: 'test', ...fields }, 'a request failed');
     expect(lines.join('')).not.toContain('ana@example.com');
   });
 
-  it('keeps the message and the frames of an error of our own', () => {
+  it('reports the statement, constraint and table of the database error that caused an error', () => {
+    const cause = Object.assign(databaseError(), { statement: 'payin.insert' });
+    const fields = errorFields(new Error('creation failed', { cause }));
+    expect(fields).toMatchObject({
+      errorType: 'Error',
+      errorMessage: 'creation failed',
+      sqlState: '23505',
+      constraint: 'reference_once',
+      table: 'resource_references',
+      statement: 'payin.insert',
+    });
+    expect(JSON.stringify(fields)).not.toContain('ana@example.com');
+  });
+
+  it('keeps the message and frames of our own errors', () => {
     const fields = errorFields(new TypeError('there is no pepper'));
     expect(fields).toMatchObject({ errorType: 'TypeError', errorMessage: 'there is no pepper' });
     expect(fields.frames).toEqual(expect.arrayContaining([expect.stringContaining('log.test.ts')]));
     expect((fields.frames as string[]).length).toBeLessThanOrEqual(6);
   });
 
-  it('says only the type of what is not an error at all', () => {
+  it('returns only the type of a value that is not an error', () => {
     expect(errorFields('ana@example.com')).toEqual({ errorType: 'string' });
     expect(errorFields({ email: 'ana@example.com' })).toEqual({ errorType: 'object' });
     expect(errorFields(null)).toEqual({ errorType: 'object' });

@@ -8,23 +8,23 @@ interface Sample {
   readonly value: number;
 }
 
-/** Reads Prometheus' text format strictly: a line that is none of it is an error. */
-function samplesOf(text: string): Sample[] {
+/** Parses the Prometheus text format strictly: an invalid line is an error. */
+function parseSamples(text: string): Sample[] {
   expect(text.endsWith('\n')).toBe(true);
   return text
     .slice(0, -1)
     .split('\n')
     .filter((line) => !/^# (?:HELP [a-z_]+ .+|TYPE [a-z_]+ (?:counter|gauge|histogram))$/.test(line))
     .map((line) => {
-      // With `s`: a label may hold what JavaScript takes for the end of a line, U+2028.
+      // With `s`: a label may contain U+2028, which JavaScript treats as a line end.
       const match = /^([a-z_]+)(?:\{(.*)\})? (\S+)$/s.exec(line);
       if (!match) throw new Error(`not a sample: ${line}`);
       const [, name = '', labels = '', value = ''] = match;
-      return { name, labels: labelsOf(labels), value: Number(value) };
+      return { name, labels: parseLabels(labels), value: Number(value) };
     });
 }
 
-function labelsOf(text: string): Record<string, string> {
+function parseLabels(text: string): Record<string, string> {
   const labels: Record<string, string> = {};
   let rest = text;
   while (rest !== '') {
@@ -45,19 +45,19 @@ describe('a counter', () => {
     counter.add({ answer: 'no' }, 4);
     counter.add({ answer: 'yes' }, 2);
     counter.add();
-    expect(samplesOf(metrics.render())).toEqual([
+    expect(parseSamples(metrics.render())).toEqual([
       { name: 'things_total', labels: { answer: 'yes' }, value: 3 },
       { name: 'things_total', labels: { answer: 'no' }, value: 4 },
       { name: 'things_total', labels: {}, value: 1 },
     ]);
   });
 
-  it('says whatever a label holds so that it reads back the same', () => {
+  it('escapes label values so that they parse back', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (value) => {
         const metrics = new Metrics();
         metrics.counter('things_total', 'Things.').add({ label: value });
-        expect(samplesOf(metrics.render())).toEqual([
+        expect(parseSamples(metrics.render())).toEqual([
           { name: 'things_total', labels: { label: value }, value: 1 },
         ]);
       }),
@@ -69,26 +69,26 @@ describe('a counter', () => {
 });
 
 describe('a gauge', () => {
-  it('is read anew at every scrape', () => {
+  it('is read at every scrape', () => {
     const metrics = new Metrics();
     let waiting = 3;
     metrics.gauge('waiting', 'Waiting.', () => waiting);
     expect(metrics.render()).toBe('# HELP waiting Waiting.\n# TYPE waiting gauge\nwaiting 3\n');
     waiting = 0;
-    expect(samplesOf(metrics.render())).toEqual([{ name: 'waiting', labels: {}, value: 0 }]);
+    expect(parseSamples(metrics.render())).toEqual([{ name: 'waiting', labels: {}, value: 0 }]);
   });
 });
 
 describe('a histogram', () => {
   const EDGES = [0.01, 0.1, 1];
 
-  it('counts in every bucket what is no greater than its edge, and all in the last', () => {
+  it('counts in every bucket the values up to its bound, and all in the last', () => {
     fc.assert(
       fc.property(fc.array(fc.double({ min: 0, max: 5, noNaN: true }), { minLength: 1 }), (values) => {
         const metrics = new Metrics();
         const histogram = metrics.histogram('seconds', 'Seconds.', EDGES);
         for (const value of values) histogram.observe(value, { route: '/payins' });
-        const samples = samplesOf(metrics.render());
+        const samples = parseSamples(metrics.render());
         const buckets = samples.filter((sample) => sample.name === 'seconds_bucket');
         expect(buckets.map((sample) => [sample.labels['le'], sample.value])).toEqual([
           ...EDGES.map((edge) => [String(edge), values.filter((value) => value <= edge).length]),
@@ -104,19 +104,19 @@ describe('a histogram', () => {
     );
   });
 
-  it('puts a value that is exactly an edge into the bucket of that edge', () => {
+  it('counts a value equal to a bound in its bucket', () => {
     const metrics = new Metrics();
     metrics.histogram('seconds', 'Seconds.', EDGES).observe(0.1);
     expect(metrics.render()).toContain('seconds_bucket{le="0.01"} 0\nseconds_bucket{le="0.1"} 1\n');
   });
 
-  it('keeps different labels apart', () => {
+  it('separates different labels', () => {
     const metrics = new Metrics();
     const histogram = metrics.histogram('seconds', 'Seconds.', EDGES);
     histogram.observe(0.05, { status: 201 });
     histogram.observe(0.05, { status: 503 });
     histogram.observe(0.05, { status: 503 });
-    const counts = samplesOf(metrics.render()).filter((sample) => sample.name === 'seconds_count');
+    const counts = parseSamples(metrics.render()).filter((sample) => sample.name === 'seconds_count');
     expect(counts.map((sample) => [sample.labels['status'], sample.value])).toEqual([
       ['201', 1],
       ['503', 2],
@@ -124,14 +124,14 @@ describe('a histogram', () => {
   });
 });
 
-describe('the metrics of a process', () => {
-  it('have different names: a name given twice is refused', () => {
+describe('the metrics registry', () => {
+  it('rejects a duplicate name', () => {
     const metrics = new Metrics();
     metrics.counter('things_total', 'Things.');
     expect(() => metrics.gauge('things_total', 'Things.', () => 1)).toThrow('things_total');
   });
 
-  it('tell the help and the type of each before its samples', () => {
+  it('writes help and type of each metric before its samples', () => {
     const metrics = new Metrics();
     metrics.counter('things_total', 'Things seen.').add();
     metrics.histogram('seconds', 'How long.', [1]).observe(0.5);

@@ -7,7 +7,7 @@ const amount = fc.bigInt({ min: 1n, max: MAX });
 const EDGES = [1n, 9n, 10n, 99n, 100n, 101n, 1_999n, 4_980_000n, 29_999_999_999n, MAX - 99n, MAX - 1n, MAX];
 
 describe('an amount in cents', () => {
-  it('goes up to what a QR code can carry', () => {
+  it('is limited to what a QR code can hold', () => {
     expect(MAX).toBe(999_999_999_999n);
     expect(decimalPesos(cents(MAX))).toHaveLength(13);
   });
@@ -24,9 +24,9 @@ describe('an amount in cents', () => {
   });
 });
 
-describe('the amount in pesos of an answer', () => {
-  it('is exact in the text a client reads, for every amount we accept', () => {
-    // By the digits of the text, never by arithmetic on floats.
+describe('pesos', () => {
+  it('is exact in JSON for every accepted amount', () => {
+    // Compares digits, without float arithmetic.
     const digits = (value: bigint) => {
       const [whole = '', decimals = ''] = JSON.stringify(pesos(cents(value))).split('.');
       expect(decimals.length).toBeLessThanOrEqual(2);
@@ -42,8 +42,8 @@ describe('the amount in pesos of an answer', () => {
   });
 });
 
-describe('the amount in pesos for a rail', () => {
-  it('has two decimals and exactly the digits of the cents, for every amount we accept', () => {
+describe('decimalPesos', () => {
+  it('has two decimals and exactly the digits of the cents, for every accepted amount', () => {
     const check = (value: bigint) => {
       const text = decimalPesos(cents(value));
       expect(text).toMatch(/^(?:0|[1-9]\d*)\.\d\d$/);
@@ -53,7 +53,7 @@ describe('the amount in pesos for a rail', () => {
     fc.assert(fc.property(amount, check), { numRuns: 5000 });
   });
 
-  it('writes small amounts with their zeros', () => {
+  it('writes small amounts with zeros', () => {
     expect([0, 1, 10, 99, 100, 4_980_000].map((value) => decimalPesos(cents(value)))).toEqual([
       '0.00',
       '0.01',

@@ -10,11 +10,11 @@ const PREFIX = 'data:image/png;base64,';
 interface Picture {
   readonly width: number;
   readonly height: number;
-  /** One byte a pixel: 0 black, 1 white. */
+  /** One byte per pixel: 0 black, 1 white. */
   readonly pixels: Uint8Array;
 }
 
-/** Reads one-bit greyscale PNG by the book, checking every checksum: it shares nothing with the writer. */
+/** Parses a one-bit grayscale PNG by the specification, with every checksum, independent of the writer. */
 function readPng(uri: string): Picture {
   expect(uri.startsWith(PREFIX)).toBe(true);
   const png = Buffer.from(uri.slice(PREFIX.length), 'base64');
@@ -45,7 +45,7 @@ function unfilter(raw: Buffer, width: number, height: number): Uint8Array {
   for (let y = 0; y < height; y += 1) {
     const start = y * (1 + rowBytes);
     const filter = raw[start] ?? -1;
-    if (filter !== 0 && filter !== 2) throw new Error(`filter ${filter} is not one this picture uses`);
+    if (filter !== 0 && filter !== 2) throw new Error(`the test reader does not support filter ${filter}`);
     const row = new Uint8Array(raw.subarray(start + 1, start + 1 + rowBytes));
     if (filter === 2) row.forEach((byte, i) => (row[i] = (byte + (above[i] ?? 0)) & 0xff));
     for (let x = 0; x < width; x += 1) pixels[y * width + x] = ((row[x >> 3] ?? 0) >> (7 - (x & 7))) & 1;
@@ -81,7 +81,7 @@ const payload = fc
   .map((input) => brebQrPayload(input));
 
 describe('qrPngDataUri', () => {
-  it('is read back by an independent decoder for 200 random Bre-B payloads, 300 to 400 pixels wide', () => {
+  it('is decoded by an independent decoder for 200 random Bre-B payloads, 300 to 400 pixels wide', () => {
     fc.assert(
       fc.property(payload, (content) => {
         const picture = readPng(qrPngDataUri(content));
@@ -94,7 +94,7 @@ describe('qrPngDataUri', () => {
     );
   }, 60_000);
 
-  it('is read back whatever mixture of runs and lengths the text has, so in many sizes of symbol', () => {
+  it('is decoded for any mixture of runs and lengths, so in many symbol sizes', () => {
     const run = fc.oneof(text('A', 13), text('A', 14), fc.string({ unit: 'binary-ascii', minLength: 1 }));
     fc.assert(
       fc.property(fc.array(run, { minLength: 1, maxLength: 25 }), (runs) => {
@@ -104,12 +104,12 @@ describe('qrPngDataUri', () => {
     );
   }, 60_000);
 
-  it('keeps four white modules around the symbol', () => {
+  it('has a quiet zone of four modules', () => {
     const { width, pixels } = readPng(qrPngDataUri('https://caudal.test/pago'));
     const black = [...pixels.keys()].filter((i) => pixels[i] === 0);
     const columns = black.map((i) => i % width);
     const rows = black.map((i) => Math.floor(i / width));
-    // Version 2 has 25 modules; with the quiet zone 33, at twelve pixels each.
+    // Version 2 has 25 modules; 33 with the quiet zone, twelve pixels each.
     expect(width).toBe(33 * 12);
     for (const along of [columns, rows]) {
       expect(Math.min(...along)).toBe(4 * 12);
@@ -117,17 +117,17 @@ describe('qrPngDataUri', () => {
     }
   });
 
-  it('draws the same text the same way after another text of that size: nothing stays on the canvas', () => {
+  it('draws the same text equally after another text of the same size: the canvas is cleared', () => {
     const first = qrPngDataUri('PAGO 1');
     expect(qrPngDataUri('PAGO 2')).not.toBe(first);
     expect(qrPngDataUri('PAGO 1')).toBe(first);
   });
 
-  it('refuses text outside of ASCII instead of drawing something else', () => {
+  it('rejects non-ASCII text', () => {
     expect(() => qrPngDataUri('Bogotá')).toThrow(RangeError);
   });
 
-  it('stays near two kilobytes, for it travels in the answer of every QR payin', () => {
+  it('stays near two kilobytes, because every QR payin response contains it', () => {
     fc.assert(
       fc.property(payload, (content) => {
         expect(qrPngDataUri(content).length).toBeLessThan(2_500);

@@ -6,19 +6,19 @@ import { post } from '../../src/ledger/ledger.store.ts';
 import { OPERATOR_ORGANIZATION_ID } from '../../src/organizations/organization.ts';
 import { settingsFor } from '../harness/in-process.ts';
 import { runOperatorCommand } from '../harness/operator-command.ts';
-import { type Books, openBooks } from './books.ts';
+import { openTestLedger, type TestLedger } from './test-ledger.ts';
 
-let books: Books;
+let ledger: TestLedger;
 beforeAll(async () => {
-  books = await openBooks();
+  ledger = await openTestLedger();
 });
 afterAll(async () => {
-  await books?.close();
+  await ledger?.close();
 });
 
 const command = (org: string, amount: string, reference: string, ...more: readonly string[]) =>
   runOperatorCommand(
-    settingsFor(books.database.ownerUrl),
+    settingsFor(ledger.database.ownerUrl),
     'ledger',
     'deposit',
     '--org',
@@ -31,11 +31,11 @@ const command = (org: string, amount: string, reference: string, ...more: readon
   );
 
 describe('ledger deposit', () => {
-  it('makes money available from the treasury and says how much there is now', async () => {
-    const [id = ''] = await books.organizations(1);
+  it('credits the available balance from the treasury and prints the new balance', async () => {
+    const [id = ''] = await ledger.createOrganizations(1);
     expect(await command(id, '10000000', 'bank 1')).toMatchObject({
       code: 0,
-      stdout: 'Booked COP 10000000.00. Available: COP 10000000.00.\n',
+      stdout: 'Posted a deposit of COP 10000000.00. Available: COP 10000000.00.\n',
     });
     const { code, stdout } = await command(id, '0.5', 'bank 2', '--json');
     expect([code, JSON.parse(stdout)]).toEqual([
@@ -47,57 +47,57 @@ describe('ledger deposit', () => {
         availableInCents: '1000000050',
       },
     ]);
-    expect(await books.amountsOf(id)).toEqual([0, 1_000_000_050, 0]);
+    expect(await ledger.readAmounts(id)).toEqual([0, 1_000_000_050, 0]);
   });
 
-  it('books a reference once, and says so when it is repeated', async () => {
-    const [id = ''] = await books.organizations(1);
+  it('posts a reference once and reports a repetition', async () => {
+    const [id = ''] = await ledger.createOrganizations(1);
     await command(id, '12.34', 'bank 1');
     expect(await command(id, '12.34', 'bank 1')).toMatchObject({
       code: 0,
       stdout:
-        'A deposit "bank 1" of COP 12.34 was booked before; nothing was booked now. Available: COP 12.34.\n',
+        'A deposit "bank 1" of COP 12.34 was posted before; nothing was posted now. Available: COP 12.34.\n',
     });
-    expect(await books.amountsOf(id)).toEqual([0, 1234, 0]);
+    expect(await ledger.readAmounts(id)).toEqual([0, 1234, 0]);
   });
 
-  it('refuses the same reference with another amount', async () => {
-    const [id = ''] = await books.organizations(1);
+  it('rejects the same reference with another amount', async () => {
+    const [id = ''] = await ledger.createOrganizations(1);
     await command(id, '12.34', 'bank 1');
     const { code, stderr } = await command(id, '12.35', 'bank 1');
     expect(code).toBe(1);
-    expect(stderr).toContain('a deposit "bank 1" was booked before, of COP 12.34');
-    expect(await books.amountsOf(id)).toEqual([0, 1234, 0]);
+    expect(stderr).toContain('a deposit "bank 1" of COP 12.34 was posted before');
+    expect(await ledger.readAmounts(id)).toEqual([0, 1234, 0]);
   });
 
-  it('lets two organizations use one reference', async () => {
-    const [a = '', b = ''] = await books.organizations(2);
+  it('lets two organizations use the same reference', async () => {
+    const [a = '', b = ''] = await ledger.createOrganizations(2);
     await command(a, '1', 'bank 1');
     await command(b, '2', 'bank 1');
-    expect(await books.amountsOf(b)).toEqual([0, 200, 0]);
+    expect(await ledger.readAmounts(b)).toEqual([0, 200, 0]);
   });
 
-  it('books once when many book it at the same moment', async () => {
-    const [organizationId = ''] = await books.organizations(1);
+  it('posts once for concurrent deposits', async () => {
+    const [organizationId = ''] = await ledger.createOrganizations(1);
     const outcomes = await Promise.all(
       Array.from({ length: 6 }, () =>
-        deposit(books.caudal.deps, { organizationId, amount: cents(700), reference: 'r', operator: 'test' }),
+        deposit(ledger.caudal.deps, { organizationId, amount: cents(700), reference: 'r', operator: 'test' }),
       ),
     );
     expect(outcomes.map((outcome) => outcome.kind).sort()).toEqual([
       ...Array.from({ length: 5 }, () => 'already_booked'),
       'booked',
     ]);
-    expect(await books.amountsOf(organizationId)).toEqual([0, 700, 0]);
+    expect(await ledger.readAmounts(organizationId)).toEqual([0, 700, 0]);
   });
 
-  it('says that it was booked before when another books it between the look and the booking', async () => {
-    const [organizationId = ''] = await books.organizations(1);
-    const { deps } = books.caudal;
+  it('returns already_booked when another session posts it between the check and the posting', async () => {
+    const [organizationId = ''] = await ledger.createOrganizations(1);
+    const { deps } = ledger.caudal;
     const command = { organizationId, amount: cents(700), reference: 'r', operator: 'test' };
     // In an object: a promise returned from the transaction would be awaited before its commit.
     const { second } = await deps.system.transaction('deposit', async (tx) => {
-      const id = books.newId();
+      const id = ledger.newId();
       const cause = depositCause(organizationId, 'r');
       await post(tx, [
         {
@@ -111,25 +111,25 @@ describe('ledger deposit', () => {
         },
       ]);
       const waiting = deposit(deps, command);
-      await books.untilOneWaits();
+      await ledger.waitForLockWaiter();
       return { second: waiting };
     });
     expect(await second).toMatchObject({ kind: 'already_booked', available: 700n });
   });
 
   it.each(['0', '0.00', '-1', '1e3', '1,5', '1.234', '.5', '12.', 'ten', '1'.repeat(14), ' 1'])(
-    'does not take %j for an amount',
+    'rejects %j as an amount',
     async (amount) => {
-      const [id = ''] = await books.organizations(1);
+      const [id = ''] = await ledger.createOrganizations(1);
       const { code, stderr } = await command(id, amount, 'r');
       expect(code).toBe(2);
       expect(stderr).toMatch(/--amount/);
-      expect(await books.amountsOf(id)).toEqual([0, 0, 0]);
+      expect(await ledger.readAmounts(id)).toEqual([0, 0, 0]);
     },
   );
 
-  it('knows no organization by a wrong id, nor the house', async () => {
-    for (const id of [books.newId(), OPERATOR_ORGANIZATION_ID]) {
+  it('rejects an unknown organization and the operator organization', async () => {
+    for (const id of [ledger.newId(), OPERATOR_ORGANIZATION_ID]) {
       const { code, stderr } = await command(id, '1', 'r');
       expect(code).toBe(1);
       expect(stderr).toContain('there is no such organization');

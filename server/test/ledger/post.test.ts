@@ -12,7 +12,7 @@ import { composeInProcess, type InProcess, settingsFor } from '../harness/in-pro
 
 let database: TestDatabase;
 let caudal: InProcess;
-/** The same server a second time, with connections of its own. */
+/** A second instance of the server with its own connections. */
 let other: InProcess;
 beforeAll(async () => {
   database = await cloneDatabase();
@@ -38,26 +38,26 @@ function transfer(
   return { id, organizationId, debit, credit, amount: cents(amount), cause, resourceId: null, ...more };
 }
 
-const posting = <T>(work: (tx: Tx) => Promise<T>, by = caudal) =>
+const inTransaction = <T>(work: (tx: Tx) => Promise<T>, by = caudal) =>
   by.deps.system.transaction('apply notices', work);
 
-async function organizations(count: number): Promise<string[]> {
-  return (await caudal.manyOrganizations(count)).map(({ organization }) => organization.id);
+async function createOrganizations(count: number): Promise<string[]> {
+  return (await caudal.newOrganizations(count)).map(({ organization }) => organization.id);
 }
 
-async function amountsOf(organizationId: string) {
-  const { amounts } = await posting((tx) => readBalances(tx, organizationId));
+async function readAmounts(organizationId: string) {
+  const { amounts } = await inTransaction((tx) => readBalances(tx, organizationId));
   return [amounts.pending, amounts.available, amounts.held].map(Number);
 }
 
-const transfersOf = (organizationId: string) =>
+const readTransfers = (organizationId: string) =>
   database.query<{ id: string }>('select id from caudal.ledger_transfers where organization_id = $1', [
     organizationId,
   ]);
 
-describe('posting transfers', () => {
-  it('moves the balances of several organizations by one mixed batch', async () => {
-    const [a = '', b = '', c = ''] = await organizations(3);
+describe('post', () => {
+  it('updates the balances of several organizations in one mixed batch', async () => {
+    const [a = '', b = '', c = ''] = await createOrganizations(3);
     const batch = [
       transfer(b, 'clearing_pse', 'pending', 700),
       transfer(a, 'clearing_bre_b', 'pending', 1000),
@@ -67,21 +67,21 @@ describe('posting transfers', () => {
       transfer(a, 'available', 'held', 10),
       transfer(c, 'clearing_bre_b', 'suspense', 99),
     ];
-    await posting((tx) => post(tx, batch));
-    expect(await amountsOf(a)).toEqual([1500, 20, 10]);
-    expect(await amountsOf(b)).toEqual([500, 200, 0]);
-    expect(await amountsOf(c)).toEqual([0, 0, 0]);
-    expect(await transfersOf(c)).toHaveLength(1);
-    const posted = await posting((tx) =>
-      postedCauses(tx, 'payment', [batch[0]?.cause.id ?? '', 'unheard of']),
+    await inTransaction((tx) => post(tx, batch));
+    expect(await readAmounts(a)).toEqual([1500, 20, 10]);
+    expect(await readAmounts(b)).toEqual([500, 200, 0]);
+    expect(await readAmounts(c)).toEqual([0, 0, 0]);
+    expect(await readTransfers(c)).toHaveLength(1);
+    const posted = await inTransaction((tx) =>
+      postedCauses(tx, 'payment', [batch[0]?.cause.id ?? '', 'an unknown cause']),
     );
     expect(posted).toEqual(new Set([batch[0]?.cause.id]));
   });
 
-  it('keeps every member of a transfer, at business time', async () => {
-    const [id = ''] = await organizations(1);
-    const one = transfer(id, 'clearing_pse', 'pending', 4321, { resourceId: id });
-    await posting((tx) => post(tx, [one]));
+  it('stores every field of a transfer, at business time', async () => {
+    const [id = ''] = await createOrganizations(1);
+    const single = transfer(id, 'clearing_pse', 'pending', 4321, { resourceId: id });
+    await inTransaction((tx) => post(tx, [single]));
     const rows = await database.query(
       `select id, debit_account, credit_account, amount_in_cents, cause_kind, cause_id, resource_id,
          abs(extract(epoch from caudal.now() - at)) < 5 as "isNow"
@@ -90,65 +90,67 @@ describe('posting transfers', () => {
     );
     expect(rows).toEqual([
       {
-        id: one.id,
+        id: single.id,
         debit_account: 'clearing_pse',
         credit_account: 'pending',
         amount_in_cents: '4321',
         cause_kind: 'payment',
-        cause_id: one.cause.id,
+        cause_id: single.cause.id,
         resource_id: id,
         isNow: true,
       },
     ]);
   });
 
-  it('does nothing with an empty batch', async () => {
-    await expect(posting((tx) => post(tx, []))).resolves.toBeUndefined();
+  it('does nothing for an empty batch', async () => {
+    await expect(inTransaction((tx) => post(tx, []))).resolves.toBeUndefined();
   });
 
-  it('refuses a cause that was posted before, and with it all of its batch', async () => {
-    const [a = '', b = ''] = await organizations(2);
+  it('rejects a cause that was already posted, with its whole batch', async () => {
+    const [a = '', b = ''] = await createOrganizations(2);
     const first = transfer(a, 'clearing_bre_b', 'pending', 100);
-    await posting((tx) => post(tx, [first]));
+    await inTransaction((tx) => post(tx, [first]));
     const again = { ...first, id: uuidv7(caudal.deps.clock.now(), caudal.deps.cell), organizationId: b };
     await expect(
-      posting((tx) => post(tx, [transfer(b, 'clearing_bre_b', 'pending', 1), again])),
+      inTransaction((tx) => post(tx, [transfer(b, 'clearing_bre_b', 'pending', 1), again])),
     ).rejects.toMatchObject({ code: '23505', constraint: 'ledger_cause_once' });
-    expect(await amountsOf(a)).toEqual([100, 0, 0]);
-    expect(await amountsOf(b)).toEqual([0, 0, 0]);
-    expect(await transfersOf(b)).toEqual([]);
+    expect(await readAmounts(a)).toEqual([100, 0, 0]);
+    expect(await readAmounts(b)).toEqual([0, 0, 0]);
+    expect(await readTransfers(b)).toEqual([]);
   });
 
-  it('refuses to take a balance below zero, and nothing of the batch stays', async () => {
-    const [id = ''] = await organizations(1);
-    await posting((tx) => post(tx, [transfer(id, 'treasury', 'available', 100)]));
+  it('rejects a negative balance and rolls the batch back', async () => {
+    const [id = ''] = await createOrganizations(1);
+    await inTransaction((tx) => post(tx, [transfer(id, 'treasury', 'available', 100)]));
     const tooMuch = [
       transfer(id, 'available', 'held', 60),
       transfer(id, 'available', 'held', 41),
       transfer(id, 'clearing_pse', 'pending', 5),
     ];
-    await expect(posting((tx) => post(tx, tooMuch))).rejects.toMatchObject({
+    await expect(inTransaction((tx) => post(tx, tooMuch))).rejects.toMatchObject({
       code: '23514',
       constraint: 'balance_not_below_zero',
     });
-    expect(await amountsOf(id)).toEqual([0, 100, 0]);
-    expect(await transfersOf(id)).toHaveLength(1);
+    expect(await readAmounts(id)).toEqual([0, 100, 0]);
+    expect(await readTransfers(id)).toHaveLength(1);
   });
 
-  it('names the organization that has no account to be moved', async () => {
+  it('names the organization without the account', async () => {
     await expect(
-      posting((tx) => post(tx, [transfer(OPERATOR_ORGANIZATION_ID, 'treasury', 'available', 1)])),
+      inTransaction((tx) => post(tx, [transfer(OPERATOR_ORGANIZATION_ID, 'treasury', 'available', 1)])),
     ).rejects.toThrow(`organization ${OPERATOR_ORGANIZATION_ID} has no account available`);
-    expect(await transfersOf(OPERATOR_ORGANIZATION_ID)).toEqual([]);
+    expect(await readTransfers(OPERATOR_ORGANIZATION_ID)).toEqual([]);
   });
 
-  it('books for the house where both accounts are the house’s', async () => {
-    await posting((tx) => post(tx, [transfer(OPERATOR_ORGANIZATION_ID, 'clearing_pse', 'suspense', 5)]));
-    expect(await transfersOf(OPERATOR_ORGANIZATION_ID)).toHaveLength(1);
+  it('posts for the operator organization between shared accounts', async () => {
+    await inTransaction((tx) =>
+      post(tx, [transfer(OPERATOR_ORGANIZATION_ID, 'clearing_pse', 'suspense', 5)]),
+    );
+    expect(await readTransfers(OPERATOR_ORGANIZATION_ID)).toHaveLength(1);
   });
 
-  it('lets two processes cross two hundred times without a deadlock', async () => {
-    const ids = await organizations(6);
+  it('has no deadlock when two processes post two hundred crossing batches', async () => {
+    const ids = await createOrganizations(6);
     const rounds = 200;
     const run = async (by: InProcess, order: readonly string[]) => {
       for (let round = 0; round < rounds; round += 1) {
@@ -156,18 +158,18 @@ describe('posting transfers', () => {
           transfer(id, 'clearing_bre_b', 'pending', 3),
           transfer(id, 'pending', 'available', 2),
         ]);
-        await posting((tx) => post(tx, batch), by);
+        await inTransaction((tx) => post(tx, batch), by);
       }
     };
     await Promise.all([run(caudal, ids), run(other, ids.toReversed())]);
-    for (const id of ids) expect(await amountsOf(id)).toEqual([2 * rounds, 4 * rounds, 0]);
+    for (const id of ids) expect(await readAmounts(id)).toEqual([2 * rounds, 4 * rounds, 0]);
   });
 });
 
-describe('what has been posted', () => {
+describe('a posted transfer', () => {
   it.each(['caudal_read', 'caudal_batch', 'caudal_system'])('cannot be changed by %s', async (role) => {
-    const [id = ''] = await organizations(1);
-    await posting((tx) => post(tx, [transfer(id, 'treasury', 'available', 100)]));
+    const [id = ''] = await createOrganizations(1);
+    await inTransaction((tx) => post(tx, [transfer(id, 'treasury', 'available', 100)]));
     const client = new Client({ connectionString: database.url });
     await client.connect();
     try {
@@ -188,9 +190,9 @@ describe('what has been posted', () => {
     }
   });
 
-  it('is seen by its own organization alone', async () => {
-    const [a = '', b = ''] = await organizations(2);
-    await posting((tx) =>
+  it('is visible only to its own organization', async () => {
+    const [a = '', b = ''] = await createOrganizations(2);
+    await inTransaction((tx) =>
       post(tx, [transfer(a, 'treasury', 'available', 100), transfer(b, 'treasury', 'available', 7)]),
     );
     const seen = await caudal.deps.read.read(a, async (tx) => ({

@@ -5,46 +5,54 @@ import { resolve } from '../../src/flows/payins/resolve-anomaly.ts';
 import { OPERATOR_ORGANIZATION_ID } from '../../src/organizations/organization.ts';
 import { settingsFor } from '../harness/in-process.ts';
 import { runOperatorCommand } from '../harness/operator-command.ts';
-import type { Ended } from '../harness/run-server.ts';
-import { type Books, openBooks } from './books.ts';
+import type { ExitResult } from '../harness/run-server.ts';
+import { openTestLedger, type TestLedger } from './test-ledger.ts';
 
-let books: Books;
+let ledger: TestLedger;
 beforeAll(async () => {
-  books = await openBooks();
+  ledger = await openTestLedger();
 });
 afterAll(async () => {
-  await books?.close();
+  await ledger?.close();
 });
 
-const ledger = (...args: readonly string[]): Promise<Ended> =>
-  runOperatorCommand(settingsFor(books.database.url), 'ledger', ...args, '--by', 'Laura', '--json');
+const runLedgerCommand = (...args: readonly string[]): Promise<ExitResult> =>
+  runOperatorCommand(settingsFor(ledger.database.url), 'ledger', ...args, '--by', 'Laura', '--json');
 
-/** @returns the id of its transfer */
-async function deposited(org: string, pesos: string, reference: string): Promise<string> {
-  const { stdout } = await ledger('deposit', '--org', org, '--amount', pesos, '--reference', reference);
+/** @returns the ID of its transfer */
+async function depositPesos(org: string, pesos: string, reference: string): Promise<string> {
+  const { stdout } = await runLedgerCommand(
+    'deposit',
+    '--org',
+    org,
+    '--amount',
+    pesos,
+    '--reference',
+    reference,
+  );
   return (JSON.parse(stdout) as { transferId: string }).transferId;
 }
 
 const reverse = (org: string, ...args: readonly string[]) =>
-  ledger('reverse', '--org', org, '--reason', 'typo in the amount', ...args);
+  runLedgerCommand('reverse', '--org', org, '--reason', 'typo in the amount', ...args);
 
-async function wholeBooks(): Promise<void> {
-  expect((await verifyLedger(books.caudal.deps)).broken).toEqual([]);
+async function expectConsistentLedger(): Promise<void> {
+  expect((await verifyLedger(ledger.caudal.deps)).broken).toEqual([]);
 }
 
-function auditOf(resource: string) {
-  return books.database.query(
+function readAudit(resource: string) {
+  return ledger.database.query(
     `select operator, action, note, details ->> 'amountInCents' as amount from caudal.operator_actions
      where resource = $1 and action = 'ledger.reverse'`,
     [resource],
   );
 }
 
-/** Money in suspense, above zero, or that suspense owes, below. @returns the anomaly's id */
-async function anomaly(organizationId: string, amount: number): Promise<string> {
-  const id = books.newId();
+/** Creates an anomaly with money in suspense (positive) or owed by suspense (negative). @returns its ID */
+async function createAnomaly(organizationId: string, amount: number): Promise<string> {
+  const id = ledger.newId();
   const [debit, credit] = amount > 0 ? ['clearing_pse', 'suspense'] : ['suspense', 'clearing_pse'];
-  await books.post({
+  await ledger.post({
     organizationId,
     debit: debit as 'suspense',
     credit: credit as 'suspense',
@@ -52,7 +60,7 @@ async function anomaly(organizationId: string, amount: number): Promise<string> 
     cause: { kind: amount > 0 ? 'payment' : 'execution', id: `PSE:${id}` },
     resourceId: null,
   });
-  await books.database.query(
+  await ledger.database.query(
     `insert into caudal.anomalies (organization_id, id, rail, kind, reference, amount_in_cents, noticed_at, once)
      values ($1, $2, 'PSE', $3, 'r', $4, caudal.now(), $5)`,
     [organizationId, id, amount > 0 ? 'unmatched' : 'sent_late', amount, id],
@@ -60,8 +68,8 @@ async function anomaly(organizationId: string, amount: number): Promise<string> 
   return id;
 }
 
-async function resolved(id: string, how: 'credit' | 'charge' | 'write_off', org: string | null) {
-  const outcome = await resolve(books.caudal.deps, id, {
+async function resolveAnomaly(id: string, how: 'credit' | 'charge' | 'write_off', org: string | null) {
+  const outcome = await resolve(ledger.caudal.deps, id, {
     how,
     by: 'Laura',
     note: null,
@@ -69,34 +77,34 @@ async function resolved(id: string, how: 'credit' | 'charge' | 'write_off', org:
     makeReturn: null,
   });
   expect(outcome.kind).toBe('resolved');
-  const [row] = await books.database.query<{ id: string; organization_id: string }>(
+  const [row] = await ledger.database.query<{ id: string; organization_id: string }>(
     `select id, organization_id from caudal.ledger_transfers
      where cause_kind = 'anomaly' and resource_id = $1 order by at desc, id desc limit 1`,
     [id],
   );
-  if (!row) throw new Error('nothing was booked');
+  if (!row) throw new Error('nothing was posted');
   return { transferId: row.id, organizationId: row.organization_id };
 }
 
 describe('ledger reverse', () => {
-  it('takes a deposit back from the available balance, with its author and reason in the audit', async () => {
-    const [org = ''] = await books.organizations(1);
-    const transferId = await deposited(org, '999999999999', 'typo');
+  it('takes a deposit back from the available balance, with operator and reason in the audit log', async () => {
+    const [org = ''] = await ledger.createOrganizations(1);
+    const transferId = await depositPesos(org, '999999999999', 'typo');
     const { code, stdout } = await reverse(org, '--deposit', 'typo');
     expect([code, JSON.parse(stdout)]).toMatchObject([
       0,
       { reversed: true, reversedTransferId: transferId, amountInCents: 99_999_999_999_900, anomalyId: null },
     ]);
-    expect(await books.amountsOf(org)).toEqual([0, 0, 0]);
-    expect(await auditOf(transferId)).toEqual([
+    expect(await ledger.readAmounts(org)).toEqual([0, 0, 0]);
+    expect(await readAudit(transferId)).toEqual([
       { operator: 'Laura', action: 'ledger.reverse', note: 'typo in the amount', amount: '99999999999900' },
     ]);
-    await wholeBooks();
+    await expectConsistentLedger();
   });
 
-  it('reverses a booking once, whether by its transfer or its reference', async () => {
-    const [org = ''] = await books.organizations(1);
-    const transferId = await deposited(org, '12.34', 'bank 1');
+  it('reverses a posting once, by transfer or by reference', async () => {
+    const [org = ''] = await ledger.createOrganizations(1);
+    const transferId = await depositPesos(org, '12.34', 'bank 1');
     expect((await reverse(org, '--transfer', transferId)).code).toBe(0);
     for (const again of [
       ['--transfer', transferId],
@@ -106,112 +114,122 @@ describe('ledger reverse', () => {
         code: 1,
         stderr: expect.stringContaining('reversed before, by COP 12.34') as string,
       });
-    expect(await books.amountsOf(org)).toEqual([0, 0, 0]);
+    expect(await ledger.readAmounts(org)).toEqual([0, 0, 0]);
   });
 
-  it('reverses once when several operators reverse it at the same moment', async () => {
-    const [organizationId = ''] = await books.organizations(1);
-    const transferId = await deposited(organizationId, '7', 'bank 1');
-    await deposited(organizationId, '100', 'bank 2');
+  it('reverses once for concurrent operators', async () => {
+    const [organizationId = ''] = await ledger.createOrganizations(1);
+    const transferId = await depositPesos(organizationId, '7', 'bank 1');
+    await depositPesos(organizationId, '100', 'bank 2');
     const reversal = { organizationId, posting: { transferId }, amount: null, operator: 'x', reason: 'x' };
     const outcomes = await Promise.all(
-      Array.from({ length: 6 }, () => reversePosting(books.caudal.deps, reversal)),
+      Array.from({ length: 6 }, () => reversePosting(ledger.caudal.deps, reversal)),
     );
     expect(outcomes.map(({ kind }) => kind).toSorted()).toEqual([
       ...Array.from({ length: 5 }, () => 'already_reversed'),
       'reversed',
     ]);
-    expect(await books.amountsOf(organizationId)).toEqual([0, 10_000, 0]);
+    expect(await ledger.readAmounts(organizationId)).toEqual([0, 10_000, 0]);
   });
 
-  it('reverses no more than was booked', async () => {
-    const [org = ''] = await books.organizations(1);
-    await deposited(org, '100', 'bank 1');
-    await deposited(org, '100', 'bank 2');
+  it('reverses no more than was posted', async () => {
+    const [org = ''] = await ledger.createOrganizations(1);
+    await depositPesos(org, '100', 'bank 1');
+    await depositPesos(org, '100', 'bank 2');
     expect(await reverse(org, '--deposit', 'bank 1', '--amount', '100.01')).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('the booking is of COP 100.00') as string,
+      stderr: expect.stringContaining('the transfer is COP 100.00') as string,
     });
   });
 
-  it('does not book a reversed deposit again under its reference', async () => {
-    const [org = ''] = await books.organizations(1);
-    await deposited(org, '100', 'bank 1');
+  it('does not post a reversed deposit again under its reference', async () => {
+    const [org = ''] = await ledger.createOrganizations(1);
+    await depositPesos(org, '100', 'bank 1');
     await reverse(org, '--deposit', 'bank 1');
-    expect(await ledger('deposit', '--org', org, '--amount', '100', '--reference', 'bank 1')).toMatchObject({
+    expect(
+      await runLedgerCommand('deposit', '--org', org, '--amount', '100', '--reference', 'bank 1'),
+    ).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('needs another --reference') as string,
     });
-    expect(await books.amountsOf(org)).toEqual([0, 0, 0]);
+    expect(await ledger.readAmounts(org)).toEqual([0, 0, 0]);
   });
 
   it.each(['credit of an anomaly', 'credit of money that belonged to no one'])(
-    'opens the anomaly again, which can be resolved and reversed again: %s',
+    'reopens the anomaly, which can be resolved and reversed again: %s',
     async (what) => {
-      const [org = ''] = await books.organizations(1);
+      const [org = ''] = await ledger.createOrganizations(1);
       const owner = what === 'credit of an anomaly' ? org : OPERATOR_ORGANIZATION_ID;
-      const id = await anomaly(owner, 500);
+      const id = await createAnomaly(owner, 500);
       for (let round = 0; round < 2; round += 1) {
-        const { transferId } = await resolved(id, 'credit', owner === OPERATOR_ORGANIZATION_ID ? org : null);
-        expect(await books.amountsOf(org)).toEqual([0, 500, 0]);
-        await wholeBooks();
+        const { transferId } = await resolveAnomaly(
+          id,
+          'credit',
+          owner === OPERATOR_ORGANIZATION_ID ? org : null,
+        );
+        expect(await ledger.readAmounts(org)).toEqual([0, 500, 0]);
+        await expectConsistentLedger();
         const { code, stdout } = await reverse(org, '--transfer', transferId);
         expect([code, JSON.parse(stdout)]).toMatchObject([0, { anomalyId: id }]);
-        expect(await books.amountsOf(org)).toEqual([0, 0, 0]);
-        await wholeBooks();
+        expect(await ledger.readAmounts(org)).toEqual([0, 0, 0]);
+        await expectConsistentLedger();
       }
-      await resolved(id, 'credit', owner === OPERATOR_ORGANIZATION_ID ? org : null);
-      await wholeBooks();
+      await resolveAnomaly(id, 'credit', owner === OPERATOR_ORGANIZATION_ID ? org : null);
+      await expectConsistentLedger();
     },
   );
 
-  it('gives a charge back to the merchant, and a write-off back to the treasury', async () => {
-    const [org = ''] = await books.organizations(1);
-    await deposited(org, '5', 'bank 1');
-    const charge = await resolved(await anomaly(org, -500), 'charge', null);
-    expect(await books.amountsOf(org)).toEqual([0, 0, 0]);
+  it('returns a charge to the merchant and a write-off to the treasury', async () => {
+    const [org = ''] = await ledger.createOrganizations(1);
+    await depositPesos(org, '5', 'bank 1');
+    const charge = await resolveAnomaly(await createAnomaly(org, -500), 'charge', null);
+    expect(await ledger.readAmounts(org)).toEqual([0, 0, 0]);
     expect((await reverse(org, '--transfer', charge.transferId)).code).toBe(0);
-    expect(await books.amountsOf(org)).toEqual([0, 500, 0]);
-    const writeOff = await resolved(await anomaly(OPERATOR_ORGANIZATION_ID, -300), 'write_off', null);
+    expect(await ledger.readAmounts(org)).toEqual([0, 500, 0]);
+    const writeOff = await resolveAnomaly(
+      await createAnomaly(OPERATOR_ORGANIZATION_ID, -300),
+      'write_off',
+      null,
+    );
     expect((await reverse(OPERATOR_ORGANIZATION_ID, '--transfer', writeOff.transferId)).code).toBe(0);
-    await wholeBooks();
+    await expectConsistentLedger();
   });
 
-  it('reverses the resolution of an anomaly only as a whole', async () => {
-    const [org = ''] = await books.organizations(1);
-    const { transferId } = await resolved(await anomaly(org, 500), 'credit', null);
+  it('reverses the resolution of an anomaly only completely', async () => {
+    const [org = ''] = await ledger.createOrganizations(1);
+    const { transferId } = await resolveAnomaly(await createAnomaly(org, 500), 'credit', null);
     expect(await reverse(org, '--transfer', transferId, '--amount', '4')).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('as a whole, COP 5.00') as string,
+      stderr: expect.stringContaining('in full, COP 5.00') as string,
     });
   });
 
-  it('refuses bookings whose money came or left by a rail, and bookings of others', async () => {
-    const [org = '', other = ''] = await books.organizations(2);
-    const [payin = ''] = await books.confirm([{ organizationId: org, amount: 900 }]);
-    const [row] = await books.database.query<{ id: string }>(
+  it('rejects postings of rail payments and of other organizations', async () => {
+    const [org = '', other = ''] = await ledger.createOrganizations(2);
+    const [payin = ''] = await ledger.insertConfirmed([{ organizationId: org, amount: 900 }]);
+    const [row] = await ledger.database.query<{ id: string }>(
       'select id from caudal.ledger_transfers where resource_id = $1',
       [payin],
     );
     expect(await reverse(org, '--transfer', row?.id ?? '')).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('a booking of kind payment cannot be reversed') as string,
+      stderr: expect.stringContaining('a transfer of kind payment cannot be reversed') as string,
     });
-    const transferId = await deposited(org, '1', 'bank 1');
+    const transferId = await depositPesos(org, '1', 'bank 1');
     for (const args of [
       ['--transfer', transferId],
       ['--deposit', 'bank 1'],
     ])
       expect(await reverse(other, ...args)).toMatchObject({
         code: 1,
-        stderr: expect.stringContaining('no such booking') as string,
+        stderr: expect.stringContaining('no such transfer') as string,
       });
-    expect(await books.amountsOf(org)).toEqual([900, 100, 0]);
+    expect(await ledger.readAmounts(org)).toEqual([900, 100, 0]);
   });
 
   it('does not reverse a reversal', async () => {
-    const [org = ''] = await books.organizations(1);
-    await deposited(org, '1', 'bank 1');
+    const [org = ''] = await ledger.createOrganizations(1);
+    await depositPesos(org, '1', 'bank 1');
     const { stdout } = await reverse(org, '--deposit', 'bank 1');
     const { transferId } = JSON.parse(stdout) as { transferId: string };
     expect(await reverse(org, '--transfer', transferId)).toMatchObject({
@@ -225,43 +243,43 @@ describe('ledger reverse', () => {
     [['--transfer', 'x']],
     [['--transfer', '01990000-0000-7000-8000-000000000000', '--deposit', 'x']],
     [['--deposit', 'x', '--amount', '0']],
-  ])('does not understand %j', async (args) => {
+  ])('rejects the arguments %j', async (args) => {
     expect((await reverse(OPERATOR_ORGANIZATION_ID, ...args)).code).toBe(2);
   });
 });
 
-describe('ledger verify', () => {
+describe('ledger verify of reversals', () => {
   it.each([
-    ['more than was booked', 'amount_in_cents = amount_in_cents + 1'],
+    ['of more than was posted', 'amount_in_cents = amount_in_cents + 1'],
     ['between other accounts', "credit_account = 'suspense'"],
     ['of no transfer', 'resource_id = gen_random_uuid()'],
-  ])('names a reversal %s', async (_what, change) => {
-    const [org = ''] = await books.organizations(1);
-    await deposited(org, '10', 'bank 1');
+  ])('reports a reversal %s', async (_what, change) => {
+    const [org = ''] = await ledger.createOrganizations(1);
+    await depositPesos(org, '10', 'bank 1');
     const { stdout } = await reverse(org, '--deposit', 'bank 1', '--amount', '10');
     const { transferId } = JSON.parse(stdout) as { transferId: string };
     const row = `where organization_id = '${org}' and id = '${transferId}'`;
     const table = 'caudal.ledger_transfers';
-    const [before] = await books.database.query<Record<string, unknown>>(`select * from ${table} ${row}`);
-    await books.database.query(`update ${table} set ${change} ${row}`);
-    const { broken } = await verifyLedger(books.caudal.deps);
+    const [before] = await ledger.database.query<Record<string, unknown>>(`select * from ${table} ${row}`);
+    await ledger.database.query(`update ${table} set ${change} ${row}`);
+    const { broken } = await verifyLedger(ledger.caudal.deps);
     expect(broken).toContainEqual(expect.objectContaining({ table: 'ledger_transfers', id: transferId }));
-    await books.database.query(
+    await ledger.database.query(
       `update ${table} set amount_in_cents = $1, credit_account = $2, resource_id = $3 ${row}`,
       [before?.['amount_in_cents'], before?.['credit_account'], before?.['resource_id']],
     );
-    await wholeBooks();
+    await expectConsistentLedger();
   });
 
-  it('names a reversal of a booking that cannot be reversed', async () => {
-    const [org = ''] = await books.organizations(1);
-    const [payin = ''] = await books.confirm([{ organizationId: org, amount: 900 }]);
-    const [payment] = await books.database.query<{ id: string }>(
+  it('reports a reversal of a posting that cannot be reversed', async () => {
+    const [org = ''] = await ledger.createOrganizations(1);
+    const [payin = ''] = await ledger.insertConfirmed([{ organizationId: org, amount: 900 }]);
+    const [payment] = await ledger.database.query<{ id: string }>(
       'select id from caudal.ledger_transfers where resource_id = $1',
       [payin],
     );
     const id = payment?.id ?? '';
-    await books.post({
+    await ledger.post({
       organizationId: org,
       debit: 'pending',
       credit: 'clearing_bre_b',
@@ -269,24 +287,24 @@ describe('ledger verify', () => {
       cause: { kind: 'reversal', id },
       resourceId: id,
     });
-    const { broken } = await verifyLedger(books.caudal.deps);
+    const { broken } = await verifyLedger(ledger.caudal.deps);
     expect(broken).toContainEqual(
       expect.objectContaining({ table: 'ledger_transfers', organizationId: org }),
     );
   });
 });
 
-// Last: its hold has no payout behind it, which `ledger verify` would rightly report in the tests above.
-describe('ledger reverse of more than the balance', () => {
-  it('refuses what the balance does not cover, says what is available, and takes a part', async () => {
-    const [org = ''] = await books.organizations(1);
-    await deposited(org, '100', 'bank 1');
-    await books.post({
+// Last: its hold has no payout, which `ledger verify` would report in the tests above.
+describe('ledger reverse above the balance', () => {
+  it('is rejected with the available balance, and a part can be reversed', async () => {
+    const [org = ''] = await ledger.createOrganizations(1);
+    await depositPesos(org, '100', 'bank 1');
+    await ledger.post({
       organizationId: org,
       debit: 'available',
       credit: 'held',
       amount: 3000,
-      cause: { kind: 'payout_hold', id: books.newId() },
+      cause: { kind: 'payout_hold', id: ledger.newId() },
       resourceId: null,
     });
     expect(await reverse(org, '--deposit', 'bank 1')).toMatchObject({
@@ -295,8 +313,8 @@ describe('ledger reverse of more than the balance', () => {
         'COP 100.00 are needed and the available balance is COP 70.00',
       ) as string,
     });
-    expect(await books.amountsOf(org)).toEqual([0, 7000, 3000]);
+    expect(await ledger.readAmounts(org)).toEqual([0, 7000, 3000]);
     expect((await reverse(org, '--deposit', 'bank 1', '--amount', '70')).code).toBe(0);
-    expect(await books.amountsOf(org)).toEqual([0, 0, 3000]);
+    expect(await ledger.readAmounts(org)).toEqual([0, 0, 3000]);
   });
 });

@@ -11,28 +11,28 @@ interface ConfirmedPayin {
   readonly organizationId: string;
   readonly amount: number;
   readonly rail?: 'BRE_B' | 'PSE';
-  /** An interval of PostgreSQL: how long its money still waits. */
+  /** PostgreSQL interval until its money settles. */
   readonly settlesIn?: string;
   /** False: only a notification reported its payment. */
   readonly verified?: boolean;
 }
 
-/** A database with the server's parts around it, in which money is booked without any rail. */
-export interface Books {
+/** A database with the server's components, in which tests post money without a rail. */
+export interface TestLedger {
   readonly database: TestDatabase;
   readonly caudal: InProcess;
-  /** Ids of new organizations. */
-  organizations(count: number): Promise<string[]>;
-  /** A payin that was paid: its row and its transfer. @returns their ids, in the order given */
-  confirm(payins: readonly ConfirmedPayin[]): Promise<string[]>;
+  /** Creates organizations. @returns their IDs */
+  createOrganizations(count: number): Promise<string[]>;
+  /** Inserts paid payins with their transfers. @returns their IDs, in the given order */
+  insertConfirmed(payins: readonly ConfirmedPayin[]): Promise<string[]>;
   newId(): string;
   post(
     ...transfers: readonly (Omit<Transfer, 'amount' | 'id'> & { readonly amount: number })[]
   ): Promise<void>;
-  /** Waits until a session of this database waits for another's lock. */
-  untilOneWaits(): Promise<void>;
-  /** Pending, available and held, in cents. */
-  amountsOf(organizationId: string): Promise<number[]>;
+  /** Waits until a session of this database waits for a lock. */
+  waitForLockWaiter(): Promise<void>;
+  /** Pending, available and held cents. */
+  readAmounts(organizationId: string): Promise<number[]>;
   close(): Promise<void>;
 }
 
@@ -47,19 +47,19 @@ const INSERT = `
   from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::interval[], $6::boolean[])
     as new (organization_id, id, amount, rail, settles_in, verified)`;
 
-export async function openBooks(): Promise<Books> {
+export async function openTestLedger(): Promise<TestLedger> {
   const database = await cloneDatabase();
   const caudal = await composeInProcess(settingsFor(database.ownerUrl));
   const newId = () => uuidv7(caudal.deps.clock.now(), caudal.deps.cell);
-  const book = (transfers: readonly Transfer[]) =>
+  const postTransfers = (transfers: readonly Transfer[]) =>
     caudal.deps.system.transaction('apply notices', (tx) => post(tx, transfers));
   return {
     database,
     caudal,
     newId,
-    organizations: async (count) =>
-      (await caudal.manyOrganizations(count)).map(({ organization }) => organization.id),
-    confirm: async (payins) => {
+    createOrganizations: async (count) =>
+      (await caudal.newOrganizations(count)).map(({ organization }) => organization.id),
+    insertConfirmed: async (payins) => {
       const rows = payins.map((payin) => ({
         rail: 'BRE_B' as const,
         settlesIn: '0',
@@ -75,7 +75,7 @@ export async function openBooks(): Promise<Books> {
         rows.map((row) => row.settlesIn),
         rows.map((row) => row.verified),
       ]);
-      await book(
+      await postTransfers(
         rows.map(({ id, organizationId, amount, rail }) => ({
           id: newId(),
           organizationId,
@@ -89,8 +89,10 @@ export async function openBooks(): Promise<Books> {
       return rows.map((row) => row.id);
     },
     post: (...transfers) =>
-      book(transfers.map((transfer) => ({ ...transfer, id: newId(), amount: cents(transfer.amount) }))),
-    untilOneWaits: async () => {
+      postTransfers(
+        transfers.map((transfer) => ({ ...transfer, id: newId(), amount: cents(transfer.amount) })),
+      ),
+    waitForLockWaiter: async () => {
       await until('a session waits for a lock', async () => {
         const waiting = await database.query(
           "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
@@ -98,7 +100,7 @@ export async function openBooks(): Promise<Books> {
         return waiting.length > 0;
       });
     },
-    amountsOf: async (organizationId) => {
+    readAmounts: async (organizationId) => {
       const { amounts } = await caudal.deps.system.transaction('read', (tx) =>
         readBalances(tx, organizationId),
       );

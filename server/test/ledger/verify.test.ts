@@ -9,7 +9,7 @@ import { OPERATOR_ORGANIZATION_ID } from '../../src/organizations/organization.t
 import { settingsFor } from '../harness/in-process.ts';
 import { runOperatorCommand } from '../harness/operator-command.ts';
 import { until } from '../harness/until.ts';
-import { type Books, openBooks } from './books.ts';
+import { openTestLedger, type TestLedger } from './test-ledger.ts';
 
 const TABLES = [
   'ledger_balances',
@@ -21,8 +21,8 @@ const TABLES = [
   'payins',
 ];
 
-let books: Books;
-/** Of the shop whose books are damaged. */
+let ledger: TestLedger;
+/** The organization whose ledger the tests damage. */
 let shop: {
   readonly id: string;
   readonly settled: string;
@@ -31,50 +31,52 @@ let shop: {
 };
 
 beforeAll(async () => {
-  books = await openBooks();
-  const [id = '', other = ''] = await books.organizations(2);
-  const [settled = ''] = await books.confirm([
+  ledger = await openTestLedger();
+  const [id = '', other = ''] = await ledger.createOrganizations(2);
+  const [settled = ''] = await ledger.insertConfirmed([
     { organizationId: id, amount: 1000 },
     { organizationId: id, amount: 500, rail: 'PSE' },
     { organizationId: other, amount: 1 },
   ]);
-  await settleBalances(books.caudal.deps);
-  await deposit(books.caudal.deps, {
+  await settleBalances(ledger.caudal.deps);
+  await deposit(ledger.caudal.deps, {
     organizationId: id,
     amount: cents(20_000),
     reference: 'bank 1',
     operator: 'test',
   });
-  await suspend(id, 77);
-  await credit(id, await suspend(id, 5), id);
-  // Money that belonged to nobody until an operator found out whose it is.
-  await credit(other, await suspend(OPERATOR_ORGANIZATION_ID, 9), OPERATOR_ORGANIZATION_ID);
+  await insertUnmatched(id, 77);
+  await creditAnomaly(id, await insertUnmatched(id, 5), id);
+  // An unmatched payment that an operator later credited to an organization.
+  await creditAnomaly(other, await insertUnmatched(OPERATOR_ORGANIZATION_ID, 9), OPERATOR_ORGANIZATION_ID);
   await passThreeHours();
-  await rollSubtotals(books.caudal.deps);
-  const [waiting = ''] = await books.confirm([{ organizationId: id, amount: 30, settlesIn: '1 day' }]);
-  const [settlement] = await books.database.query<{ id: string }>(
+  await rollSubtotals(ledger.caudal.deps);
+  const [waiting = ''] = await ledger.insertConfirmed([
+    { organizationId: id, amount: 30, settlesIn: '1 day' },
+  ]);
+  const [settlement] = await ledger.database.query<{ id: string }>(
     'select id from caudal.settlements where organization_id = $1',
     [id],
   );
   shop = { id, settled, waiting, settlement: settlement?.id ?? '' };
-  await books.database.query('create schema kept');
+  await ledger.database.query('create schema kept');
   for (const table of TABLES)
-    await books.database.query(`create table kept.${table} as select * from caudal.${table}`);
+    await ledger.database.query(`create table kept.${table} as select * from caudal.${table}`);
 });
 afterAll(async () => {
-  await books?.close();
+  await ledger?.close();
 });
 afterEach(async () => {
   const restore = TABLES.map(
     (table) => `delete from caudal.${table}; insert into caudal.${table} select * from kept.${table};`,
   );
-  await books.database.query(restore.join('\n'));
+  await ledger.database.query(restore.join('\n'));
 });
 
-/** Money that no payin takes up. @returns the anomaly's id */
-async function suspend(organizationId: string, amount: number): Promise<string> {
-  const id = books.newId();
-  await books.post({
+/** Posts an unmatched payment. @returns the ID of its anomaly */
+async function insertUnmatched(organizationId: string, amount: number): Promise<string> {
+  const id = ledger.newId();
+  await ledger.post({
     organizationId,
     debit: 'clearing_pse',
     credit: 'suspense',
@@ -82,7 +84,7 @@ async function suspend(organizationId: string, amount: number): Promise<string> 
     cause: { kind: 'payment', id: `PSE:${id}` },
     resourceId: null,
   });
-  await books.database.query(
+  await ledger.database.query(
     `insert into caudal.anomalies (organization_id, id, rail, kind, reference, amount_in_cents, noticed_at, once)
      values ($1, $2, 'PSE', 'unmatched', 'r', $3, caudal.now(), $4)`,
     [organizationId, id, amount, id],
@@ -90,13 +92,13 @@ async function suspend(organizationId: string, amount: number): Promise<string> 
   return id;
 }
 
-async function credit(organizationId: string, anomaly: string, owner: string): Promise<void> {
-  const [row] = await books.database.query<{ amount: number }>(
+async function creditAnomaly(organizationId: string, anomaly: string, owner: string): Promise<void> {
+  const [row] = await ledger.database.query<{ amount: number }>(
     `update caudal.anomalies set resolved_at = caudal.now(), resolution = 'credit', resolved_by = 'test'
      where organization_id = $1 and id = $2 returning amount_in_cents::int as amount`,
     [owner, anomaly],
   );
-  await books.post({
+  await ledger.post({
     organizationId,
     debit: 'suspense',
     credit: 'available',
@@ -107,31 +109,31 @@ async function credit(organizationId: string, anomaly: string, owner: string): P
 }
 
 async function passThreeHours(): Promise<void> {
-  const [row] = await books.database.query<{ now: Date }>("select caudal.shift_time('3 hours') as now");
-  await books.database.query('update caudal.deployment set shifted_at = null');
-  await until('the process hears of it', () =>
-    Promise.resolve(books.caudal.deps.clock.now() >= (row?.now.getTime() ?? 0)),
+  const [row] = await ledger.database.query<{ now: Date }>("select caudal.shift_time('3 hours') as now");
+  await ledger.database.query('update caudal.deployment set shifted_at = null');
+  await until('the process sees the new time', () =>
+    Promise.resolve(ledger.caudal.deps.clock.now() >= (row?.now.getTime() ?? 0)),
   );
 }
 
-/** Damages the shop's books as nobody but a superuser can. `$SHOP` and the like stand for ids. */
+/** Damages the ledger of the shop as only a superuser can. `$SHOP` and similar are placeholders for IDs. */
 async function damage(text: string): Promise<void> {
-  await books.database.query(
+  await ledger.database.query(
     text
       .replaceAll('$SHOP', `'${shop.id}'`)
       .replaceAll('$SETTLED', `'${shop.settled}'`)
       .replaceAll('$WAITING', `'${shop.waiting}'`)
       .replaceAll('$SETTLEMENT', `'${shop.settlement}'`)
-      .replaceAll('$FRESH', `'${books.newId()}'`),
+      .replaceAll('$FRESH', `'${ledger.newId()}'`),
   );
 }
 
 const PAYMENT_OF_SETTLED = `organization_id = $SHOP and resource_id = $SETTLED`;
 
 describe('ledger verify', () => {
-  it('finds nothing wrong with sound books, and tells what every account holds', async () => {
+  it('finds no inconsistency and prints the balance of every account', async () => {
     const { code, stdout } = await runOperatorCommand(
-      settingsFor(books.database.ownerUrl),
+      settingsFor(ledger.database.ownerUrl),
       'ledger',
       'verify',
     );
@@ -148,7 +150,7 @@ describe('ledger verify', () => {
       'suspense 0.77',
       'treasury -200.00',
       '',
-      '12 transfers, 6 balances checked, all sums to zero',
+      '12 transfers, 6 balances checked, sum of all accounts is zero',
       '',
     ]);
   });
@@ -160,12 +162,12 @@ describe('ledger verify', () => {
       named: () => ({ table: 'ledger_balances', id: 'available', expected: '21505', found: '1' }),
     },
     {
-      what: 'books that do not sum to zero',
+      what: 'accounts that do not sum to zero',
       sql: `update caudal.ledger_balances set balance_in_cents = 3 where organization_id = $SHOP and account = 'held'`,
       named: () => ({ organizationId: null, id: 'sum of all accounts', expected: '0', found: '3' }),
     },
     {
-      what: 'an account that is missing, though it held nothing',
+      what: 'a missing account with a zero balance',
       sql: `delete from caudal.ledger_balances where organization_id = $SHOP and account = 'held'`,
       named: () => ({ table: 'ledger_balances', id: 'held', expected: '0', found: 'no row' }),
     },
@@ -180,7 +182,7 @@ describe('ledger verify', () => {
       }),
     },
     {
-      what: 'a cause whose transfer is gone',
+      what: 'a cause without its transfer',
       sql: `delete from caudal.ledger_transfers where cause_kind = 'deposit'`,
       named: () => ({
         table: 'ledger_causes',
@@ -189,7 +191,7 @@ describe('ledger verify', () => {
       }),
     },
     {
-      what: 'a transfer whose cause is gone',
+      what: 'a transfer without its cause',
       sql: `delete from caudal.ledger_causes where kind = 'deposit'`,
       named: () => ({
         table: 'ledger_transfers',
@@ -203,19 +205,19 @@ describe('ledger verify', () => {
       named: () => ({ table: 'ledger_transfers', expected: `its cause deposit ${shop.id}:bank 1` }),
     },
     {
-      what: 'a payin that was booked twice',
+      what: 'a payin that was posted twice',
       sql: `insert into caudal.ledger_transfers select organization_id, $FRESH, debit_account, credit_account,
         amount_in_cents, cause_kind, cause_id, resource_id, at from caudal.ledger_transfers where ${PAYMENT_OF_SETTLED}`,
       named: () => ({ table: 'payins', id: shop.settled, expected: '1 payment', found: '2' }),
     },
     {
-      what: 'a second transfer of one cause, as the one that its cause does not know',
+      what: 'a second transfer of one cause',
       sql: `insert into caudal.ledger_transfers select organization_id, $FRESH, debit_account, credit_account,
         amount_in_cents, cause_kind, cause_id, resource_id, at from caudal.ledger_transfers where cause_kind = 'deposit'`,
       named: () => ({ table: 'ledger_transfers', expected: `its cause deposit ${shop.id}:bank 1` }),
     },
     {
-      what: 'a settlement of another amount than its payins’',
+      what: 'a settlement whose amount differs from its payins',
       sql: 'update caudal.settlements set amount_in_cents = 1499 where organization_id = $SHOP',
       named: () => ({
         table: 'settlements',
@@ -225,12 +227,12 @@ describe('ledger verify', () => {
       }),
     },
     {
-      what: 'a settlement of another amount than its transfer’s',
+      what: 'a settlement whose amount differs from its transfer',
       sql: 'update caudal.settlements set amount_in_cents = 1499 where organization_id = $SHOP',
       named: () => ({ table: 'settlements', expected: '1500 transferred', found: '1499' }),
     },
     {
-      what: 'a settlement that is gone',
+      what: 'a missing settlement',
       sql: 'delete from caudal.settlements where organization_id = $SHOP',
       named: () => ({ table: 'settlements', id: shop.settlement, found: 'no row' }),
     },
@@ -245,7 +247,7 @@ describe('ledger verify', () => {
       named: () => ({ table: 'settlements', expected: '1500 transferred between other accounts' }),
     },
     {
-      what: 'pending money that no payin waits for',
+      what: 'pending money without a payin',
       sql: 'update caudal.payins set confirmed_amount_in_cents = 29 where id = $WAITING',
       named: () => ({
         table: 'ledger_balances',
@@ -265,7 +267,7 @@ describe('ledger verify', () => {
       named: () => ({ table: 'ledger_transfers', expected: 'a confirmed payin named by it', found: 'none' }),
     },
     {
-      what: 'a payin that was paid and is not confirmed',
+      what: 'a paid payin that is not confirmed',
       sql: `update caudal.payins set status = 'DECLINED', settlement_status = null, settles_at = null where id = $WAITING`,
       named: () => ({ table: 'ledger_transfers', expected: `a confirmed payin ${shop.waiting}` }),
     },
@@ -275,7 +277,7 @@ describe('ledger verify', () => {
       named: () => ({ table: 'payins', id: shop.settled, found: '1000 from clearing_pse' }),
     },
     {
-      what: 'a confirmed payin that nobody will settle',
+      what: 'a confirmed payin that is never settled',
       sql: 'update caudal.payins set settles_at = null where id = $WAITING',
       named: () => ({ table: 'payins', id: shop.waiting, found: 'PENDING_SETTLEMENT' }),
     },
@@ -322,7 +324,7 @@ describe('ledger verify', () => {
       }),
     },
     {
-      what: 'a reversed payin whose booking was not taken back',
+      what: 'a reversed payin without its reversal transfer',
       sql: `update caudal.payins set settlement_status = 'REVERSED', settles_at = null, payment_verified_at = null where id = $WAITING`,
       named: () => ({
         table: 'payins',
@@ -332,7 +334,7 @@ describe('ledger verify', () => {
       }),
     },
     {
-      what: 'an anomaly that was closed while its money stayed in suspense',
+      what: 'a resolved anomaly whose money stayed in suspense',
       sql: `update caudal.anomalies set resolved_at = caudal.now(), resolution = 'credit', resolved_by = 'test' where resolved_at is null`,
       named: () => ({
         table: 'anomalies',
@@ -358,7 +360,7 @@ describe('ledger verify', () => {
       }),
     },
     {
-      what: 'a subtotal that is missing',
+      what: 'a missing subtotal',
       sql: `delete from caudal.ledger_subtotals where account = 'fees'`,
       named: () => ({
         table: 'ledger_subtotals',
@@ -368,32 +370,32 @@ describe('ledger verify', () => {
       }),
     },
     {
-      what: 'a transfer that came late to a closed span',
+      what: 'a late transfer in a closed span',
       sql: `insert into caudal.ledger_transfers select organization_id, uuid_in(overlay(id::text placing 'ffff' from 33 for 4)::cstring),
         debit_account, credit_account, 6, cause_kind, 'late', resource_id, at from caudal.ledger_transfers where cause_kind = 'deposit'`,
       named: () => ({ table: 'ledger_subtotals', organizationId: null, expected: 'debits 20006, credits 0' }),
     },
-  ])('names $what', async ({ sql, named }) => {
+  ])('reports $what', async ({ sql, named }) => {
     await damage(sql);
-    const { broken } = await verifyLedger(books.caudal.deps);
+    const { broken } = await verifyLedger(ledger.caudal.deps);
     expect(broken).toContainEqual(expect.objectContaining({ organizationId: shop.id, ...named() }));
   });
 
-  it('says which row it is, to people and to programs, and exits with 1', async () => {
+  it('prints the row as text and as JSON, and exits with 1', async () => {
     await damage('update caudal.settlements set payins = 3 where organization_id = $SHOP');
-    const people = await runOperatorCommand(settingsFor(books.database.ownerUrl), 'ledger', 'verify');
-    expect(people.code).toBe(1);
-    expect(people.stdout).toContain(
-      `12 transfers, 6 balances checked, 1 broken:\nsettlements  ${shop.id}  ${shop.settlement}: expected 1500 of 2 payins, found 1500 of 3 payins\n`,
+    const text = await runOperatorCommand(settingsFor(ledger.database.ownerUrl), 'ledger', 'verify');
+    expect(text.code).toBe(1);
+    expect(text.stdout).toContain(
+      `12 transfers, 6 balances checked, 1 inconsistent:\nsettlements  ${shop.id}  ${shop.settlement}: expected 1500 of 2 payins, found 1500 of 3 payins\n`,
     );
-    const programs = await runOperatorCommand(
-      settingsFor(books.database.ownerUrl),
+    const json = await runOperatorCommand(
+      settingsFor(ledger.database.ownerUrl),
       'ledger',
       'verify',
       '--json',
     );
-    expect(programs.code).toBe(1);
-    expect(JSON.parse(programs.stdout)).toMatchObject({
+    expect(json.code).toBe(1);
+    expect(JSON.parse(json.stdout)).toMatchObject({
       accountsInCents: { available: '21515', clearing_pse: '-591' },
       transfers: '12',
       more: false,
@@ -401,11 +403,11 @@ describe('ledger verify', () => {
     });
   });
 
-  it('names a hundred rows and says that there are more', async () => {
+  it('reports a hundred rows and that there are more', async () => {
     await damage(
       `insert into caudal.ledger_causes select 'deposit', 'lost ' || n, $SHOP, $SETTLED from generate_series(1, 150) n`,
     );
-    const { broken, more } = await verifyLedger(books.caudal.deps);
+    const { broken, more } = await verifyLedger(ledger.caudal.deps);
     expect([broken.length, more]).toEqual([100, true]);
   });
 });

@@ -7,7 +7,7 @@ import { ACTIONS } from '../../src/operator/command.ts';
 import { type AuditedCommandName, OPERATOR_COMMANDS } from '../../src/operator/commands.ts';
 import { composeInProcess, type InProcess } from '../harness/in-process.ts';
 import { runOperatorCommand } from '../harness/operator-command.ts';
-import { type Ended, runToEnd } from '../harness/run-server.ts';
+import { type ExitResult, runToEnd } from '../harness/run-server.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { AUDITED_COMMANDS, type AuditStage, auditStage } from './audited-commands.ts';
 
@@ -29,11 +29,11 @@ afterAll(async () => {
 });
 afterEach(() => stack.database.query('delete from caudal.rail_pauses'));
 
-/** @param author null runs it with neither `--by` nor CAUDAL_BY */
-function run(name: string, args: readonly string[], author: string | null): Promise<Ended> {
+/** @param author null: neither `--by` nor CAUDAL_BY */
+function run(name: string, args: readonly string[], author: string | null): Promise<ExitResult> {
   const settings = { ...stack.settings, CAUDAL_BY: '', DATABASE_URL: stack.database.ownerUrl };
-  const words = [...name.split(' '), ...args, ...(author === null ? [] : ['--by', author])];
-  return name === 'migrate' ? runToEnd(words, settings) : runOperatorCommand(settings, ...words);
+  const commandLine = [...name.split(' '), ...args, ...(author === null ? [] : ['--by', author])];
+  return name === 'migrate' ? runToEnd(commandLine, settings) : runOperatorCommand(settings, ...commandLine);
 }
 
 const prepare = async (name: string) => AUDITED_COMMANDS[name as AuditedCommandName](stage);
@@ -45,8 +45,8 @@ function actionsBy(author: string) {
   );
 }
 
-/** A digest of each table of the schema, but for those that processes write at intervals. */
-async function contents(): Promise<Record<string, string>> {
+/** A digest of each table, except those that processes write periodically. */
+async function digestTables(): Promise<Record<string, string>> {
   const tables = await stack.database.query<{ name: string }>(
     `select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
      where n.nspname = 'caudal' and c.relkind in ('r', 'p') and not c.relispartition
@@ -55,7 +55,7 @@ async function contents(): Promise<Record<string, string>> {
   const digests = await Promise.all(
     tables.map(async ({ name }) => {
       const [row] = await stack.database.query<{ digest: string }>(
-        // The API notes at intervals when a key was last used.
+        // The API periodically records when a key was last used.
         `select coalesce(md5(string_agg(r.row, '' order by r.row)), '') as digest
          from (select (to_jsonb(t) - 'last_used_at')::text as row from caudal.${name} t) r`,
       );
@@ -66,7 +66,7 @@ async function contents(): Promise<Record<string, string>> {
 }
 
 describe('a command that changes something', () => {
-  it('has an action code of its own, and every code has its command', () => {
+  it('has its own action code, and every code has a command', () => {
     expect(Object.keys(ACTIONS).toSorted()).toEqual(AUDITED.map(({ name }) => name).toSorted());
     expect(Object.values(ACTIONS).toSorted()).toEqual(ACTION_CODES.toSorted());
   });
@@ -75,14 +75,14 @@ describe('a command that changes something', () => {
     'is rejected without --by and changes nothing: %s',
     async (name) => {
       const args = await prepare(name);
-      const before = await contents();
+      const before = await digestTables();
       const { code, stderr } = await run(name, args, null);
       expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('--by is missing') });
-      expect(await contents()).toEqual(before);
+      expect(await digestTables()).toEqual(before);
     },
   );
 
-  it.each(AUDITED)('writes who ran it to the audit: $name', async ({ name, audit }) => {
+  it.each(AUDITED)('records its author in the audit log: $name', async ({ name, audit }) => {
     const author = `Author of ${name}`;
     const { code, stderr } = await run(name, await prepare(name), author);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -99,17 +99,17 @@ describe('a command that changes something', () => {
         'alter table caudal.operator_actions add constraint refuse_all check (false) not valid',
       );
       try {
-        const before = await contents();
+        const before = await digestTables();
         const { code, stderr } = await run(name, args, 'Laura');
         expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('refuse_all') });
-        expect(await contents()).toEqual(before);
+        expect(await digestTables()).toEqual(before);
       } finally {
         await stack.database.query('alter table caudal.operator_actions drop constraint refuse_all');
       }
     },
   );
 
-  it('takes its author from CAUDAL_BY where --by is not given', async () => {
+  it('takes its author from CAUDAL_BY when --by is absent', async () => {
     const settings = { ...stack.settings, CAUDAL_BY: 'Inés de Ávila' };
     const args = await prepare('ledger deposit');
     expect((await runOperatorCommand(settings, 'ledger', 'deposit', ...args)).code).toBe(0);
@@ -117,7 +117,7 @@ describe('a command that changes something', () => {
   });
 
   it.each(['', ' ', ' ana', 'ana ', 'a\nb', 'a\u0000b', 'ana\u202e', '\u200b', 'x'.repeat(121)])(
-    'does not take %j for an author',
+    'rejects %j as an author',
     async (author) => {
       const { code, stderr } = await run('ledger deposit', await prepare('ledger deposit'), author);
       expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('--by') });
@@ -125,8 +125,8 @@ describe('a command that changes something', () => {
   );
 });
 
-describe('a command that changes nothing', () => {
-  it('cannot write: the database refuses it', async () => {
+describe('a read-only command', () => {
+  it('cannot write: the database rejects it', async () => {
     const db = readOnly(caudal.deps.system);
     const write = statement(
       'test.write',
@@ -136,7 +136,7 @@ describe('a command that changes nothing', () => {
     await expect(db.transaction('read', (tx) => tx.query(write))).rejects.toThrow('read-only transaction');
   });
 
-  it('needs no author: org limits without a new limit shows them', async () => {
+  it('needs no author: org limits without a new limit prints them', async () => {
     expect((await run('org limits', [stage.shop.id], null)).code).toBe(0);
   });
 });
@@ -163,7 +163,7 @@ describe('the audit table', () => {
 });
 
 describe('audit list', () => {
-  const listed = async (...filters: readonly string[]) => {
+  const listActions = async (...filters: readonly string[]) => {
     const { code, stdout } = await runOperatorCommand(stack.settings, 'audit', 'list', '--json', ...filters);
     expect(code).toBe(0);
     return (JSON.parse(stdout) as StoredAction[]).map(({ operator, action }) => `${operator}: ${action}`);
@@ -177,31 +177,31 @@ describe('audit list', () => {
         .code,
     ).toBe(0);
     const both = ['Hugo: ledger.deposit', 'Rosa: org.create'];
-    expect(await listed('--org', organizationId)).toEqual(both);
-    expect(await listed('--org', organizationId, '--by', 'Rosa')).toEqual([both[1]]);
-    expect(await listed('--org', organizationId, '--action', 'ledger deposit')).toEqual([both[0]]);
-    expect(await listed('--by', 'Hugo', '--since', '2026-01-01')).toEqual([both[0]]);
-    expect(await listed('--by', 'Hugo', '--since', '2999-01-01T00:00:00Z')).toEqual([]);
+    expect(await listActions('--org', organizationId)).toEqual(both);
+    expect(await listActions('--org', organizationId, '--by', 'Rosa')).toEqual([both[1]]);
+    expect(await listActions('--org', organizationId, '--action', 'ledger deposit')).toEqual([both[0]]);
+    expect(await listActions('--by', 'Hugo', '--since', '2026-01-01')).toEqual([both[0]]);
+    expect(await listActions('--by', 'Hugo', '--since', '2999-01-01T00:00:00Z')).toEqual([]);
   });
 
   it.each([
     ['--since', 'yesterday'],
     ['--since', '2026-02-30T99:00:00Z'],
     ['--org', 'aurora'],
-  ])('refuses %s %s', async (...filter) => {
+  ])('rejects %s %s', async (...filter) => {
     expect((await runOperatorCommand(stack.settings, 'audit', 'list', ...filter)).code).toBe(2);
   });
 
-  it('keeps secrets out of the rows', async () => {
-    const made = await stack.newOrganization('--by', 'Rosa');
+  it('stores no secret', async () => {
+    const created = await stack.newOrganization('--by', 'Rosa');
     const rows = await stack.database.query('select to_jsonb(a)::text as row from caudal.operator_actions a');
-    expect(JSON.stringify(rows)).not.toContain(made.apiKey);
-    expect(JSON.stringify(rows)).not.toContain(made.apiKey.slice(-20));
+    expect(JSON.stringify(rows)).not.toContain(created.apiKey);
+    expect(JSON.stringify(rows)).not.toContain(created.apiKey.slice(-20));
   });
 });
 
 describe('migrate', () => {
-  it('records the user of the operating system as the author when none is given', async () => {
+  it('records the OS user as the author by default', async () => {
     expect((await run('migrate', [], null)).code).toBe(0);
     const rows = await stack.database.query<{ operator: string }>(
       "select operator from caudal.operator_actions where action = 'migrate' order by at desc limit 1",
@@ -209,7 +209,7 @@ describe('migrate', () => {
     expect(rows[0]?.operator).toMatch(/^os:./);
   });
 
-  it.each([['--by', 'a\u202eb'], ['--loud'], ['now']])('refuses %j', async (...args) => {
+  it.each([['--by', 'a\u202eb'], ['--loud'], ['now']])('rejects %j', async (...args) => {
     expect(await run('migrate', args, null)).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('caudal help migrate'),

@@ -1,15 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { deposit } from '../../src/flows/ledger/deposit.ts';
-import { createKey } from '../../src/flows/operations/manage-organizations.ts';
+import { createApiKey } from '../../src/flows/operations/manage-organizations.ts';
 import { cents } from '../../src/kit/money.ts';
 import type { AuditedCommandName } from '../../src/operator/commands.ts';
 import type { InProcess } from '../harness/in-process.ts';
-import { createPayin } from '../harness/payin-answers.ts';
 import { psePayin } from '../harness/payin-requests.ts';
+import { createPayin } from '../harness/payin-responses.ts';
 import { createPayout, newShop, type Shop } from '../harness/payout-requests.ts';
 import type { Stack } from '../harness/stack.ts';
 
-/** What a command needs to succeed is made first. @returns the arguments that make it change something, without `--by` */
+/**
+ * Prepares what a command needs to succeed. @returns arguments with which it changes something, without
+ * `--by`
+ */
 type Preparation = (stage: AuditStage) => Promise<readonly string[]> | readonly string[];
 
 export interface AuditStage {
@@ -24,13 +27,13 @@ export async function auditStage(stack: Stack, caudal: InProcess): Promise<Audit
 
 const org = ({ shop }: AuditStage) => ['--org', shop.id];
 
-/** A Record: a command that the catalogue lists as changing something and that is missing here is a compile error. */
+/** A Record, so that a command missing here is a compile error. */
 export const AUDITED_COMMANDS: Readonly<Record<AuditedCommandName, Preparation>> = {
   migrate: () => [],
   'org create': () => ['--name', 'Otra', '--support', 'ayuda@otra.example'],
   'org limits': ({ shop }) => [shop.id, '--writes', '7'],
   'org update': ({ shop }) => [shop.id, '--name', 'Tienda Boreal'],
-  // Of an organization that no other command needs.
+  // An organization that no other command needs.
   'org suspend': async ({ stack }) => [
     (await stack.newOrganization()).organizationId,
     '--reason',
@@ -66,7 +69,7 @@ export const AUDITED_COMMANDS: Readonly<Record<AuditedCommandName, Preparation>>
 
 async function newKey(caudal: InProcess, shop: Shop): Promise<string> {
   const key = { name: 'test', scopes: [], lifetimeSeconds: null };
-  return (await createKey(caudal.deps, 'test', shop.id, key))?.id ?? '';
+  return (await createApiKey(caudal.deps, 'test', shop.id, key))?.id ?? '';
 }
 
 async function newDeposit({ caudal, shop }: AuditStage): Promise<string> {
@@ -85,7 +88,7 @@ async function openAnomaly({ stack, shop }: AuditStage): Promise<string> {
   return id;
 }
 
-/** Expired an hour ago, and the rail goes on saying that it is pending. */
+/** Expired an hour ago, while the rail reports it as pending. */
 async function stuckPayin({ stack, shop }: AuditStage): Promise<string> {
   const { id } = await createPayin(shop.api, psePayin());
   await stack.database.query(
@@ -96,11 +99,11 @@ async function stuckPayin({ stack, shop }: AuditStage): Promise<string> {
   return id;
 }
 
-/** Sent an hour ago, and the rail has no clear answer about it. */
+/** Sent an hour ago, without a clear answer from the rail. */
 async function unknownPayout({ stack, shop }: AuditStage): Promise<string> {
   const { id } = await createPayout(shop.api);
   await stack.database.query(
-    `update caudal.payouts set attempts = 1, rail_task = 'ask', leased_until = null, lease_token = null,
+    `update caudal.payouts set attempts = 1, rail_task = 'poll', leased_until = null, lease_token = null,
        first_sent_at = caudal.now() - interval '1 hour', last_sent_at = caudal.now() - interval '1 hour' where id = $1`,
     [id],
   );

@@ -25,7 +25,7 @@ const STRONG = {
   PSE_NOTICE_SECRET: 'Ej6Rl9Ip2Ag5Ku8Xo1Dv4Hn7Mz0Sq3Wf',
 };
 
-/** As somebody would run it for money. */
+/** A valid production configuration. */
 const PRODUCTION = {
   ...DEVELOPMENT,
   ...STRONG,
@@ -42,34 +42,34 @@ const PRODUCTION = {
   DATABASE_SYSTEM_URL: 'postgres://caudal_system:x@db.example.com/caudal?sslmode=verify-full',
 };
 
-interface Checked {
+interface ConfigReport {
   readonly role: string;
   readonly environment: string | null;
   readonly ok: boolean;
-  readonly faults: readonly string[];
+  readonly problems: readonly string[];
   readonly warnings: readonly string[];
 }
 
 async function check(settings: Readonly<Record<string, string>>, ...args: readonly string[]) {
   const { code, stdout } = await runOperatorCommand(settings, 'config', 'check', '--json', ...args);
-  return { code, ...(JSON.parse(stdout) as Checked) };
+  return { code, ...(JSON.parse(stdout) as ConfigReport) };
 }
 
 describe('caudal config check', () => {
-  it('has nothing to say of a good configuration', async () => {
+  it('reports nothing for a valid configuration', async () => {
     expect(await check(PRODUCTION)).toEqual({
       code: 0,
       role: 'all',
       environment: 'production',
       ok: true,
-      faults: [],
+      problems: [],
       warnings: [],
     });
-    expect(await check(DEVELOPMENT)).toMatchObject({ code: 0, faults: [], warnings: [] });
+    expect(await check(DEVELOPMENT)).toMatchObject({ code: 0, problems: [], warnings: [] });
   });
 
-  it('names every fault at once and ends with 1', async () => {
-    const { code, faults } = await check({
+  it('reports all errors together and exits with 1', async () => {
+    const { code, problems } = await check({
       ...PRODUCTION,
       CAUDAL_PORT: 'eighty',
       PSE_URL: '',
@@ -78,7 +78,7 @@ describe('caudal config check', () => {
       DATABASE_SYSTEM_URL: '',
     });
     expect(code).toBe(1);
-    expect(faults.toSorted()).toEqual([
+    expect(problems.toSorted()).toEqual([
       'CAUDAL_KEY_PEPPER is too simple to be a secret',
       'CAUDAL_KEY_PEPPER: at least 32 characters',
       'CAUDAL_MASTERKEY is not a setting',
@@ -88,33 +88,33 @@ describe('caudal config check', () => {
     ]);
   });
 
-  it('reads it as the role that is named: migrate needs the owner', async () => {
+  it('validates for the given role: migrate needs the owner URL', async () => {
     const migrate = await check(PRODUCTION, '--role', 'migrate');
-    expect(migrate.faults).toEqual([expect.stringContaining('DATABASE_URL is not set')]);
+    expect(migrate.problems).toEqual([expect.stringContaining('DATABASE_URL is not set')]);
     const owner = {
       ...PRODUCTION,
       DATABASE_URL: 'postgres://owner:x@db.example.com/caudal?sslmode=verify-full',
     };
     expect((await check(owner, '--role', 'migrate')).warnings).toEqual([]);
     expect((await check(owner, '--role', 'api')).warnings).toEqual([
-      expect.stringContaining('DATABASE_URL is set: "api" needs the three role addresses'),
+      expect.stringContaining('DATABASE_URL is set: "api" needs only the three role addresses'),
     ]);
   });
 
-  it('warns of secrets that can be guessed, each by its name and its weakness', async () => {
+  it('warns about guessable secrets, with name and weakness', async () => {
     const weak: readonly (readonly [string, RegExp])[] = [
       ['a'.repeat(40), /very few different characters/],
       ['correct-horse-1'.repeat(3), /repeats itself/],
       ['abcdefghijklmnopqrstuvwxyz0123456789', /in order/],
       ['please-change-me-before-production-ok', /placeholder/],
     ];
-    for (const [value, why] of weak) {
+    for (const [value, weakness] of weak) {
       const { code, warnings } = await check({ ...DEVELOPMENT, CAUDAL_TOKEN_KEY: value });
-      expect({ code, warnings }).toEqual({ code: 0, warnings: [expect.stringMatching(why)] });
+      expect({ code, warnings }).toEqual({ code: 0, warnings: [expect.stringMatching(weakness)] });
       expect(warnings[0]).toMatch(/^CAUDAL_TOKEN_KEY /);
     }
     expect((await check({ ...PRODUCTION, PSE_SECRET: 'k3Jx9Qw2' })).warnings).toEqual([
-      'PSE_SECRET has 8 characters: short enough to be tried out',
+      'PSE_SECRET has only 8 characters, which can be guessed by brute force',
     ]);
     const twice = { ...DEVELOPMENT, ...STRONG, CAUDAL_KEY_PEPPER: STRONG.CAUDAL_MASTER_KEY };
     expect((await check(twice)).warnings).toEqual([
@@ -122,17 +122,17 @@ describe('caudal config check', () => {
     ]);
   });
 
-  it('finds nothing weak in secrets as one makes them', async () => {
-    const made = [
+  it('does not warn about generated secrets', async () => {
+    const generated = [
       '0f3c9a1be84d7265f01b6ad98c3e4527a90d1f4b6c8e2357',
       'kX8v/2mQ+Zr4Tn0bLw7YcPs5HdJ1fGa9uEoI3q6=',
       'R3-t_9'.padEnd(9, 'kQ') + 'Zp7vW2xB5nM8cJ4hF6gD1sA0',
     ];
-    for (const value of made)
+    for (const value of generated)
       expect((await check({ ...DEVELOPMENT, CAUDAL_TOKEN_KEY: value })).warnings).toEqual([]);
   });
 
-  it('warns in staging of what is fine on one machine only', async () => {
+  it('warns in staging about settings that are valid only on one machine', async () => {
     const { code, warnings } = await check({
       ...DEVELOPMENT,
       CAUDAL_ENV: 'staging',
@@ -152,20 +152,20 @@ describe('caudal config check', () => {
     expect(text).toContain('CAUDAL_FAILPOINT is set');
     expect(text).toContain('CAUDAL_BASE_URL is plain http');
     expect(text).not.toContain('BREB_URL is plain http');
-    expect(text).toContain('DATABASE_URL leaves this machine without TLS');
+    expect(text).toContain('DATABASE_URL is a remote address without TLS');
     expect(text).toContain('CAUDAL_CHECKOUT_URL and CAUDAL_BASE_URL are the same address');
     expect(text).toContain('BREB_URL and PSE_URL are the same address');
     expect(text).toContain('CAUDAL_PORT and CAUDAL_OPS_PORT are both 8080');
-    expect(text).toContain('CAUDAL_TRUSTED_PROXIES believes everybody');
+    expect(text).toContain('CAUDAL_TRUSTED_PROXIES trusts every address');
   });
 
-  it('says once what production refuses, not again as a warning', async () => {
-    const { faults, warnings } = await check({ ...PRODUCTION, PSE_SECRET: 'dev-pse-secret' });
-    expect(faults).toEqual(['PSE_SECRET is a development secret: production refuses it']);
+  it('reports what production rejects once, not again as a warning', async () => {
+    const { problems, warnings } = await check({ ...PRODUCTION, PSE_SECRET: 'dev-pse-secret' });
+    expect(problems).toEqual(['PSE_SECRET is a development secret: not allowed in production']);
     expect(warnings).toEqual([]);
   });
 
-  it('never shows a secret, nor a password of the database', async () => {
+  it('never prints a secret or a database password', async () => {
     const settings = {
       ...DEVELOPMENT,
       CAUDAL_ENV: 'staging',
@@ -181,7 +181,7 @@ describe('caudal config check', () => {
     }
   });
 
-  it('takes its settings from --env-file, before or after the words, and the environment wins', async () => {
+  it('reads settings from --env-file in any position, and the environment takes precedence', async () => {
     const file = join(folder, 'server.env');
     const { CAUDAL_PORT: _left, ...rest } = DEVELOPMENT;
     writeFileSync(
@@ -190,31 +190,31 @@ describe('caudal config check', () => {
         .map(([name, value]) => `${name}=${value}\n`)
         .join(''),
     );
-    const ways = [
+    const commandLines = [
       ['--env-file', file, 'config', 'check'],
       ['config', 'check', '--env-file', file, '--role', 'worker'],
       [`--env-file=${file}`, 'config', 'check'],
     ];
-    const ends = await Promise.all(ways.map((args) => runToEnd(args, {})));
-    for (const { code, stderr, stdout } of ends) {
+    const results = await Promise.all(commandLines.map((args) => runToEnd(args, {})));
+    for (const { code, stderr, stdout } of results) {
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-      expect(stdout).toMatch(/The configuration can be read by "(?:all|worker)" \(development\)/);
+      expect(stdout).toMatch(/The configuration is valid for "(?:all|worker)" \(development\)/);
     }
-    const overruled = await runToEnd(['config', 'check', '--env-file', file], { PSE_URL: 'nowhere' });
-    expect(overruled.code).toBe(1);
-    expect(overruled.stdout).toContain('PSE_URL');
+    const overridden = await runToEnd(['config', 'check', '--env-file', file], { PSE_URL: 'nowhere' });
+    expect(overridden.code).toBe(1);
+    expect(overridden.stdout).toContain('PSE_URL');
     const missing = await runToEnd(['config', 'check', '--env-file', join(folder, 'none.env')], {});
     expect(missing.code).not.toBe(0);
     expect(missing.stderr).toContain('none.env');
     expect((await runToEnd(['config', 'check', '--env-file'], {})).code).not.toBe(0);
   });
 
-  it("is not disturbed by the settings of the merchants' command line in the same shell", async () => {
+  it('ignores the settings of the merchant CLI in the same shell', async () => {
     const shell = {
       CAUDAL_API_KEY: 'cdl_test_x',
       CAUDAL_PROFILE: 'shop',
       CAUDAL_SIMULATOR_URL: 'http://127.0.0.1:1',
     };
-    expect(await check({ ...DEVELOPMENT, ...shell })).toMatchObject({ code: 0, faults: [] });
+    expect(await check({ ...DEVELOPMENT, ...shell })).toMatchObject({ code: 0, problems: [] });
   });
 });

@@ -1,40 +1,43 @@
 import { runOperatorCommand } from '../harness/operator-command.ts';
-import type { Ended } from '../harness/run-server.ts';
+import type { ExitResult } from '../harness/run-server.ts';
 
 interface Check {
   readonly name: string;
   readonly status: 'ok' | 'warn' | 'fail' | 'skip';
-  readonly says: string;
+  readonly message: string;
   readonly todo: string | null;
 }
 
-export interface Examined {
+export interface DoctorReport {
   readonly code: number | null;
   readonly tookMs: number;
   readonly checks: readonly Check[];
-  /** @throws when doctor said nothing of it */
-  readonly of: (name: string) => Check;
-  /** Names of those that are not well. */
-  readonly troubled: readonly string[];
+  /** @throws when the report has no such check */
+  readonly check: (name: string) => Check;
+  /** Names of the checks with status warn or fail. */
+  readonly problems: readonly string[];
 }
 
-/** What `caudal doctor` finds with these settings. */
-export async function examined(settings: Readonly<Record<string, string>>): Promise<Examined> {
-  return readExamined(await runOperatorCommand(settings, 'doctor', '--json'));
+/** Runs `caudal doctor` with these settings. */
+export async function runDoctor(settings: Readonly<Record<string, string>>): Promise<DoctorReport> {
+  return parseDoctorReport(await runOperatorCommand(settings, 'doctor', '--json'));
 }
 
-export function readExamined({ code, stdout, stderr }: Ended): Examined {
-  if (stdout === '') throw new Error(`doctor said nothing, but: ${stderr}`);
+export function parseDoctorReport({ code, stdout, stderr }: ExitResult): DoctorReport {
+  if (stdout === '') throw new Error(`doctor printed no report: ${stderr}`);
   const { checks, tookMs } = JSON.parse(stdout) as { checks: Check[]; tookMs: number };
   return {
     code,
     tookMs,
     checks,
-    of: (name) => {
+    check: (name) => {
       const check = checks.find((each) => each.name === name);
-      if (!check) throw new Error(`nothing about ${name} in ${checks.map((each) => each.name).join(', ')}`);
+      if (!check)
+        throw new Error(
+          `the report has no check ${name}, only ${checks.map((each) => each.name).join(', ')}`,
+        );
       return check;
     },
-    troubled: checks.filter(({ status }) => status === 'warn' || status === 'fail').map(({ name }) => name),
+    problems: checks.filter(({ status }) => status === 'warn' || status === 'fail').map(({ name }) => name),
   };
 }

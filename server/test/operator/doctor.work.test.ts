@@ -4,7 +4,7 @@ import { PayoutDriver } from '../harness/payout-driver.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 import { WebhookSink } from '../harness/webhook-sink.ts';
-import { type Examined, examined } from './examined.ts';
+import { type DoctorReport, runDoctor } from './doctor-report.ts';
 
 let stack: Stack;
 let driver: PayoutDriver;
@@ -23,69 +23,72 @@ afterAll(async () => {
 });
 afterEach(() => driver.simulator.clearFaults());
 
-/** Looks until it says so: work that is under way has its moment. */
-function says(name: string, text: RegExp): Promise<Examined> {
+/** Repeats doctor until the check matches: work in progress takes a moment. */
+function waitForReport(name: string, text: RegExp): Promise<DoctorReport> {
   return until(
-    `doctor says ${text} of ${name}`,
+    `doctor reports ${text} for ${name}`,
     async () => {
-      const found = await examined(stack.settings);
-      if (!text.test(found.of(name).says)) throw new Error(found.of(name).says);
-      return found;
+      const report = await runDoctor(stack.settings);
+      if (!text.test(report.check(name).message)) throw new Error(report.check(name).message);
+      return report;
     },
     15_000,
   );
 }
 
-describe('caudal doctor names', () => {
-  it('keys that wait to be registered: how many, and for how long', async () => {
+describe('caudal doctor reports', () => {
+  it('keys that wait for registration: how many and for how long', async () => {
     await driver.simulator.addFault({ rail: 'BRE_B', operation: 'register', fault: 'down' });
     const created = await stack.api.post('/payins', brebPayin());
     expect(created.status).toBe(201);
-    const young = await says('keys waiting', /^1 key waits to be registered at Bre-B, the oldest for \d+ s/);
-    const { status, says: words } = young.of('keys waiting');
-    // Asking may itself take long on a machine with better things to do.
-    expect(status).toBe(/for \d s/.test(words) ? 'ok' : 'warn');
+    const young = await waitForReport(
+      'keys waiting',
+      /^1 Bre-B key waits for registration, the oldest for \d+ s/,
+    );
+    const { status, message } = young.check('keys waiting');
+    // The command itself may be slow on a busy machine.
+    expect(status).toBe(/for \d s/.test(message) ? 'ok' : 'warn');
     await stack.shiftTime(20_000);
-    const waiting = await says('keys waiting', /oldest for [2-5]\d s: until then nobody can pay to it/);
-    expect(waiting.of('keys waiting').status).toBe('warn');
-    expect(waiting.of('keys waiting').todo).toContain('rail BRE_B');
+    const waiting = await waitForReport('keys waiting', /oldest for [2-5]\d s: payers cannot pay to it yet/);
+    expect(waiting.check('keys waiting').status).toBe('warn');
+    expect(waiting.check('keys waiting').todo).toContain('rail BRE_B');
     await stack.shiftTime(60_000);
-    const long = await says('keys waiting', /oldest for (?:[89]\d|1[01]\d) s/);
+    const long = await waitForReport('keys waiting', /oldest for (?:[89]\d|1[01]\d) s/);
     expect(long.code).toBe(1);
-    expect(long.of('keys waiting').status).toBe('fail');
+    expect(long.check('keys waiting').status).toBe('fail');
     await driver.simulator.clearFaults();
-    await says('keys waiting', /every key is registered/);
+    await waitForReport('keys waiting', /all Bre-B keys are registered/);
   }, 40_000);
 
-  it('an endpoint that fails, whose it is, since when and with what; not one that its owner disabled', async () => {
+  it('a failing endpoint with owner, start and error, but not one that its owner disabled', async () => {
     sink.answer('/failing', { status: 500 });
     sink.answer('/gone', { status: 410 });
-    const made = await Promise.all(
+    const created = await Promise.all(
       ['/failing', '/gone', '/resting'].map((path) =>
         stack.api.post<{ id: string }>('/webhook-endpoints', { url: sink.url(path) }),
       ),
     );
-    const [failing, gone, resting] = made.map(({ body }) => body.id);
+    const [failing, gone, resting] = created.map(({ body }) => body.id);
     await stack.api.request('PATCH', `/webhook-endpoints/${resting}`, { body: { status: 'DISABLED' } });
-    // What the balance does not cover ends at once, with an event.
+    // An uncovered payout is declined immediately, with an event.
     await driver.create({ amountInCents: 900_000_000 });
-    const { code, of } = await says(
+    const { code, check } = await waitForReport(
       'endpoints',
       /failing since[\s\S]*disabled: it answered 410 Gone|disabled: it answered 410 Gone[\s\S]*failing since/,
     );
     expect(code).toBe(0);
-    expect(of('endpoints').status).toBe('warn');
+    expect(check('endpoints').status).toBe('warn');
     const { organizationId } = stack.organization;
-    expect(of('endpoints').says).toMatch(
+    expect(check('endpoints').message).toMatch(
       new RegExp(
         `Tienda Aurora \\(${organizationId}\\), endpoint ${failing}: failing since \\d{4}-\\S+Z, \\d+ attempts? in a row, last: .*500`,
       ),
     );
-    expect(of('endpoints').says).toContain(`endpoint ${gone}: disabled`);
-    expect(of('endpoints').says).not.toContain(resting);
+    expect(check('endpoints').message).toContain(`endpoint ${gone}: disabled`);
+    expect(check('endpoints').message).not.toContain(resting);
   }, 30_000);
 
-  it('a payout without an outcome and money that fits nothing, with the commands that list them', async () => {
+  it('a payout without an outcome and an unmatched payment, with the commands that list them', async () => {
     await driver.simulator.addFault({ rail: 'BRE_B', operation: 'order-query', fault: 'down' });
     await driver.simulator.addFault({ rail: 'BRE_B', operation: 'order', fault: 'down' });
     const { id } = await driver.create();
@@ -95,28 +98,28 @@ describe('caudal doctor names', () => {
         (await driver.query('select from caudal.payouts where id = $1 and attempts > 0', [id])).length > 0,
     );
     await stack.shiftTime(70_000);
-    const unknown = await says('payouts', /^1 payout sent over a minute ago without an outcome/);
-    expect(unknown.of('payouts')).toMatchObject({ status: 'warn', todo: 'caudal payouts unknown' });
-    expect(unknown.of('payouts').says).toContain(id);
+    const unknown = await waitForReport('payouts', /^1 payout sent over a minute ago without an outcome/);
+    expect(unknown.check('payouts')).toMatchObject({ status: 'warn', todo: 'caudal payouts unknown' });
+    expect(unknown.check('payouts').message).toContain(id);
 
     await driver.simulator.pay({ key: '@SOMEBODYELSESKEY', amount: '77.00', anyway: true });
-    const anomaly = await says('anomalies', /^1 anomaly waits for a decision/);
-    expect(anomaly.of('anomalies')).toMatchObject({ status: 'warn', todo: 'caudal anomalies list' });
+    const anomaly = await waitForReport('anomalies', /^1 anomaly waits for a decision/);
+    expect(anomaly.check('anomalies')).toMatchObject({ status: 'warn', todo: 'caudal anomalies list' });
   }, 40_000);
 
-  it('a rail that somebody paused, with who and why', async () => {
+  it('a paused rail, with author and reason', async () => {
     await driver.command('rails', 'pause', '--rail', 'PSE', '--reason', 'work at night', '--by', 'Laura');
-    const { code, of } = await examined(stack.settings);
+    const { code, check } = await runDoctor(stack.settings);
     expect(code).toBe(0);
-    expect(of('pauses')).toMatchObject({
+    expect(check('pauses')).toMatchObject({
       status: 'warn',
-      says: expect.stringMatching(/^PSE for everybody since \S+Z by Laura \(work at night\)$/),
-      todo: 'when it is over: caudal rails resume --rail PSE --by NAME',
+      message: expect.stringMatching(/^PSE for every organization since \S+Z by Laura \(work at night\)$/),
+      todo: 'to resume: caudal rails resume --rail PSE --by NAME',
     });
     await driver.command('rails', 'resume', '--rail', 'PSE');
   });
 
-  it('messages of rails that nobody has dealt with', async () => {
+  it('rail notifications that are not processed', async () => {
     await Promise.all(stack.workers.map((worker) => worker.stop()));
     await driver.simulator.pay({ key: '@NOBODYSKEY', amount: '1.00', anyway: true });
     await until(
@@ -124,8 +127,8 @@ describe('caudal doctor names', () => {
       async () => (await driver.query("select from caudal.rail_notices where task = 'apply'", [])).length > 0,
     );
     await stack.shiftTime(30_000);
-    const waiting = await says('notices', /^1 message of rails not dealt with, the oldest for [345]\d s/);
-    expect(waiting.of('notices')).toMatchObject({
+    const waiting = await waitForReport('notices', /^1 unprocessed rail notice, the oldest for [345]\d s/);
+    expect(waiting.check('notices')).toMatchObject({
       status: 'warn',
       todo: expect.stringContaining('caudal worker'),
     });

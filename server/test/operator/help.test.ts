@@ -9,28 +9,28 @@ import { runOperatorCommand } from '../harness/operator-command.ts';
 import { runToEnd } from '../harness/run-server.ts';
 
 const FOLDER = fileURLToPath(new URL('../../src/operator/', import.meta.url));
-const CATALOGUE = readFileSync(`${FOLDER}catalogue.ts`, 'utf8');
+const COMMANDS_SOURCE = readFileSync(`${FOLDER}commands.ts`, 'utf8');
 const CODE = readdirSync(FOLDER)
-  .filter((name) => name !== 'catalogue.ts')
+  .filter((name) => name !== 'commands.ts')
   .map((name) => readFileSync(FOLDER + name, 'utf8'))
   .join('\n');
 
-/** As a shell cuts it, as far as our examples go. */
-function wordsOf(line: string): string[] {
+/** Splits like a shell, as far as our examples need. */
+function splitCommandLine(line: string): string[] {
   return [...line.matchAll(/'([^']*)'|(\S+)/g)].map((match) => match[1] ?? match[2] ?? '');
 }
 
-function choicesOf(command: string, option: string): readonly string[] {
+function findChoices(command: string, option: string): readonly string[] {
   const words = OPERATOR_COMMANDS.find(({ name }) => name === command);
   return words?.options.find(({ name }) => name === option)?.choices ?? [];
 }
 
-describe('the catalogue of commands', () => {
-  it('imports nothing, so that the command line of merchants can show it without loading the server', () => {
-    expect(CATALOGUE).not.toMatch(/^\s*import\b|\bfrom '/m);
+describe('the command catalog', () => {
+  it('imports nothing, so that the merchant CLI can show it without loading the server', () => {
+    expect(COMMANDS_SOURCE).not.toMatch(/^\s*import\b|\bfrom '/m);
   });
 
-  it('is what @caudal/server exports to it', async () => {
+  it('is exported by @caudal/server', async () => {
     const name = '@caudal/server/operator-commands';
     const exported = (await import(name)) as { OPERATOR_COMMANDS: typeof OPERATOR_COMMANDS };
     expect(exported.OPERATOR_COMMANDS.map((each) => each.name)).toEqual(
@@ -38,30 +38,30 @@ describe('the catalogue of commands', () => {
     );
   });
 
-  it('offers no option that no command reads', () => {
+  it('has no option that no command reads', () => {
     const offered = OPERATOR_COMMANDS.flatMap(({ options }) => options.map(({ name }) => name));
     const unread = [...new Set(offered)].filter((name) => !CODE.includes(`'${name}'`));
     expect(unread).toEqual([]);
   });
 
-  it('has every option that a command reads, or the command fails', () => {
+  it('has every option that a command reads; otherwise the command fails', () => {
     const words = OPERATOR_COMMANDS.find(({ name }) => name === 'org list');
     if (!words) throw new Error('no such command');
-    expect(() => new Options([], words).given('loud')).toThrow('"org list" has no option --loud');
+    expect(() => new Options([], words).hasFlag('loud')).toThrow('"org list" has no option --loud');
   });
 
-  it('offers the choices that the code knows, and no other', () => {
-    expect(choicesOf('rails pause', 'rail')).toEqual(RAILS);
-    expect(choicesOf('rails resume', 'rail')).toEqual(RAILS);
-    expect(choicesOf('payouts resolve', 'error-code')).toEqual(ERROR_CODES);
+  it('lists exactly the choices that the code supports', () => {
+    expect(findChoices('rails pause', 'rail')).toEqual(RAILS);
+    expect(findChoices('rails resume', 'rail')).toEqual(RAILS);
+    expect(findChoices('payouts resolve', 'error-code')).toEqual(ERROR_CODES);
     const roles = OPERATOR_COMMANDS.filter(({ group }) => group === 'server').map(({ name }) => name);
-    expect(choicesOf('config check', 'role').toSorted()).toEqual(roles.toSorted());
+    expect(findChoices('config check', 'role').toSorted()).toEqual(roles.toSorted());
     const scopes = OPERATOR_COMMANDS.find(({ name }) => name === 'keys create')?.details ?? '';
     expect(scopes.match(/[a-z_]+:(?:read|write)/g)).toEqual(SCOPES);
   });
 
-  it('shows in the usage of each command all its options and words, and no other', () => {
-    for (const { name, usage, options, words } of OPERATOR_COMMANDS) {
+  it('shows all options and arguments of each command in its usage', () => {
+    for (const { name, usage, options, args } of OPERATOR_COMMANDS) {
       const shown = new Set([...usage.matchAll(/--([a-z-]+)/g)].map((match) => match[1] ?? ''));
       expect({ name, options: [...shown].toSorted() }).toEqual({
         name,
@@ -69,16 +69,16 @@ describe('the catalogue of commands', () => {
       });
       for (const line of usage.split('\n')) {
         expect(line.startsWith(name)).toBe(true);
-        for (const word of words) expect(line).toContain(` ${word.name}`);
+        for (const arg of args) expect(line).toContain(` ${arg.name}`);
       }
     }
   });
 
-  it('has an example of each command that the command understands', () => {
+  it('has an example per command that the command can parse', () => {
     for (const command of OPERATOR_COMMANDS) {
       expect(command.examples?.length ?? 0).toBeGreaterThan(0);
       for (const example of command.examples ?? []) {
-        const [program, ...words] = wordsOf(example);
+        const [program, ...words] = splitCommandLine(example);
         expect(program).toBe('caudal');
         const own = command.name.split(' ').length;
         expect(words.slice(0, own).join(' ')).toBe(command.name);
@@ -89,7 +89,7 @@ describe('the catalogue of commands', () => {
 });
 
 describe('help', () => {
-  it('lists every command with what it is for, in lines of at most eighty columns', async () => {
+  it('lists every command with its summary, in lines of at most eighty columns', async () => {
     const { code, stdout } = await runOperatorCommand({}, 'help');
     expect(code).toBe(0);
     for (const { name, summary } of OPERATOR_COMMANDS) {
@@ -99,14 +99,14 @@ describe('help', () => {
     for (const line of stdout.split('\n').slice(5)) expect(line.length).toBeLessThanOrEqual(82);
   });
 
-  it('explains a command with its options, choices and an example, however one asks', async () => {
-    const ways = [
+  it('explains a command with options, choices and an example, in every form of the request', async () => {
+    const commandLines = [
       ['help', 'payouts', 'resolve'],
       ['payouts', 'resolve', '--help'],
       ['payouts', 'resolve', '-h'],
       ['payouts', 'resolve', 'not-an-id', '--confirm', '--help'],
     ];
-    for (const words of ways) {
+    for (const words of commandLines) {
       const { code, stdout, stderr } = await runOperatorCommand({}, ...words);
       expect({ words, code, stderr }).toEqual({ words, code: 0, stderr: '' });
       expect(stdout).toContain('caudal payouts resolve ID --confirm --by NAME --note TEXT');
@@ -117,7 +117,7 @@ describe('help', () => {
     }
   });
 
-  it('lists a group by its first word alone', async () => {
+  it('lists a group by its name', async () => {
     for (const words of [['keys'], ['help', 'keys'], ['keys', '--help']]) {
       const { code, stdout } = await runOperatorCommand({}, ...words);
       expect(code).toBe(0);
@@ -125,17 +125,17 @@ describe('help', () => {
     }
   });
 
-  it('explains a role of the server as well, without starting it', async () => {
+  it('explains a server role without starting it', async () => {
     const { code, stdout } = await runToEnd(['worker', '--help'], {});
     expect(code).toBe(0);
-    expect(stdout).toContain('caudal worker: do the work that is due');
+    expect(stdout).toContain('caudal worker: process due work');
     // A role logs; it has no result to print.
     expect(stdout).not.toContain('--json');
   });
 });
 
 describe('a mistyped command', () => {
-  it('is answered with what may have been meant, and exit code 2', async () => {
+  it('exits with 2 and suggests a correction', async () => {
     const cases: readonly (readonly [readonly string[], string])[] = [
       [['docter'], 'no command "docter" (did you mean "doctor"?). Try: caudal help'],
       [['orgs', 'create'], 'no command "orgs create" (did you mean "org create"?)'],
@@ -145,15 +145,15 @@ describe('a mistyped command', () => {
       [['frobnicate'], 'no command "frobnicate". Try: caudal help'],
       [['rails', 'list', '--jsno'], 'no option --jsno (did you mean --json?). Try: caudal help rails list'],
       [['rails', 'list', '--loud'], 'no option --loud. Try: caudal help rails list'],
-      [['rails', 'resume', '--rail', 'PIX'], '--rail: "PIX" is none of BRE_B, PSE'],
+      [['rails', 'resume', '--rail', 'PIX'], '--rail: "PIX" is not one of BRE_B, PSE'],
       [['payouts', 'show'], 'payouts show needs the id of a payout'],
-      [['org', 'list', 'all'], '"all" is one word too many'],
+      [['org', 'list', 'all'], '"all" is one argument too many'],
     ];
-    for (const [words, said] of cases) {
-      // Without any setting: nothing is asked of the database before the words are understood.
+    for (const [words, message] of cases) {
+      // Without any setting: the arguments are parsed before the database is used.
       const { code, stdout, stderr } = await runOperatorCommand({}, ...words);
       expect({ words, code, stdout }).toEqual({ words, code: 2, stdout: '' });
-      expect(stderr).toContain(said);
+      expect(stderr).toContain(message);
     }
   });
 });

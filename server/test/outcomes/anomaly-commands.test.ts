@@ -15,7 +15,7 @@ let payouts: PayoutDriver;
 beforeAll(async () => {
   stack = await startStack({
     apis: 1,
-    workers: 1, // The settlement of every minute must not come in between.
+    workers: 1, // Keeps the settlement schedule, which runs every minute, out of these tests.
     settings: { CAUDAL_WORKER_POLL_MS: '20', CAUDAL_SETTLEMENT_DELAY_MINUTES: '600' },
   });
   driver = new PayinDriver(stack);
@@ -25,7 +25,7 @@ afterAll(async () => {
   await stack?.stop();
 });
 
-interface Listed {
+interface ListedAnomaly {
   readonly id: string;
   readonly kind: string;
   readonly payinId: string | null;
@@ -34,24 +34,24 @@ interface Listed {
 }
 
 const list = async (...flags: string[]) =>
-  JSON.parse(await payouts.command('anomalies', 'list', '--json', ...flags)) as Listed[];
+  JSON.parse(await payouts.command('anomalies', 'list', '--json', ...flags)) as ListedAnomaly[];
 const resolve = (id: string, ...rest: string[]) =>
   payouts.command('anomalies', 'resolve', id, '--by', 'Laura', ...rest);
 const available = async () =>
   (await stack.api.get<{ availableInCents: number }>('/balance')).body.availableInCents;
 
-it('money that came late is listed, credited once to its merchant, and the ledger stays whole', async () => {
+it('lists a late payment, credits it once to the merchant and keeps the ledger consistent', async () => {
   const { payin, key } = await driver.breb();
   await driver.simulator.pay({ key });
-  await driver.reaches(payin.id, 'CONFIRMED');
+  await driver.waitForStatus(payin.id, 'CONFIRMED');
   await driver.simulator.pay({ key, amount: '250.00', anyway: true });
-  await driver.quiet();
+  await driver.waitUntilIdle();
   const [anomaly] = await list();
   expect(anomaly).toMatchObject({ kind: 'paid_again', payinId: payin.id, amountInCents: 25_000 });
   const id = anomaly?.id ?? '';
   expect(await payouts.command('anomalies', 'list')).toContain(`COP 250.00  payin ${payin.id}`);
 
-  await expect(resolve(id, '--dismiss')).rejects.toThrow(/about money, which must go somewhere/);
+  await expect(resolve(id, '--dismiss')).rejects.toThrow(/has money, so it cannot be dismissed/);
   await expect(resolve(id)).rejects.toThrow(/one of --credit, --return, --charge, --write-off and --dismiss/);
   const before = await available();
   expect(await resolve(id, '--credit', '--note', 'the payer asked to keep it')).toContain('COP 250.00 moved');
@@ -62,58 +62,58 @@ it('money that came late is listed, credited once to its merchant, and the ledge
   expect(await list('--all')).toMatchObject([{ id, resolution: 'credit', resolvedBy: 'Laura' }]);
   const { body } = await stack.api.get<{ anomalies: object[] }>(`/payins/${payin.id}`);
   expect(body.anomalies).toMatchObject([{ kind: 'PAID_AGAIN', amount: 250, resolution: 'CREDIT' }]);
-  expect(await payouts.command('ledger', 'verify')).toContain('all sums to zero');
+  expect(await payouts.command('ledger', 'verify')).toContain('sum of all accounts is zero');
 });
 
-it('money for a key that was never ours needs a receiver', async () => {
+it('requires --org to credit a payment to an unknown key', async () => {
   await driver.simulator.pay({ key: '@SOMEBODYELSESKEY', amount: '77.00', anyway: true });
-  await driver.quiet();
+  await driver.waitUntilIdle();
   const [anomaly] = await list();
   expect(anomaly).toMatchObject({ kind: 'unmatched', payinId: null, amountInCents: 7700 });
   const id = anomaly?.id ?? '';
-  await expect(resolve(id, '--credit')).rejects.toThrow(/say whose it is with --org/);
+  await expect(resolve(id, '--credit')).rejects.toThrow(/give its organization with --org/);
   const before = await available();
   await resolve(id, '--credit', '--org', stack.organization.organizationId);
   expect(await available()).toBe(before + 7700);
-  expect(await payouts.command('ledger', 'verify')).toContain('all sums to zero');
+  expect(await payouts.command('ledger', 'verify')).toContain('sum of all accounts is zero');
 });
 
-it('what came without money is put away', async () => {
+it('dismisses an anomaly without money', async () => {
   const { payin, key } = await driver.breb();
   await driver.simulator.pay({ key });
-  await driver.reaches(payin.id, 'CONFIRMED');
+  await driver.waitForStatus(payin.id, 'CONFIRMED');
   await driver.simulator.endKey({ key, outcome: 'REJECTED', anyway: true });
-  await driver.quiet();
+  await driver.waitUntilIdle();
   const [anomaly] = await list();
   const id = anomaly?.id ?? '';
-  await expect(resolve(id, '--credit')).rejects.toThrow(/no money came with it/);
-  expect(await resolve(id, '--dismiss')).toContain('put away');
-  expect(await payouts.command('anomalies', 'list')).toContain('Nothing waits for you.');
+  await expect(resolve(id, '--credit')).rejects.toThrow(/has no money to move/);
+  expect(await resolve(id, '--dismiss')).toContain('is dismissed');
+  expect(await payouts.command('anomalies', 'list')).toContain('There are no open anomalies.');
 });
 
-describe('money that left and that nobody answers for', () => {
+describe('an anomaly of an unmatched outgoing payment', () => {
   beforeAll(() => payouts.fund(5000));
 
-  /** Declined, given back, and then sent by the rail all the same. */
-  async function sentLate(): Promise<string> {
+  /** A payout that was declined and refunded, and that the rail executed afterwards. */
+  async function createSentLateAnomaly(): Promise<string> {
     const { id, endToEndId } = await payouts.create({ key: '@TESTDECLINED' });
-    await payouts.reaches(id, 'DECLINED');
+    await payouts.waitForStatus(id, 'DECLINED');
     await payouts.simulator.endOrder({ endToEndId, outcome: 'SETTLED', anyway: true });
-    const [anomaly] = await until('it is noticed', async () => {
+    const [anomaly] = await until('the anomaly is recorded', async () => {
       const found = await payouts.anomalies(id);
       return found.length > 0 && found;
     });
     return anomaly?.id ?? '';
   }
 
-  it('is charged to its merchant, who had it back; not credited, returned or dismissed', async () => {
-    const id = await sentLate();
+  it('is charged to the merchant; --credit, --return and --dismiss are rejected', async () => {
+    const id = await createSentLateAnomaly();
     expect(await list()).toMatchObject([{ id, kind: 'sent_late', amountInCents: -120_050 }]);
     expect(await payouts.command('anomalies', 'list')).toContain('COP -1200.50  payout ');
     expect(await payouts.suspense()).toBe(-120_050);
-    for (const way of [['--credit'], ['--return', '--key', '@TESTOK', '--yes']])
-      await expect(resolve(id, ...way)).rejects.toThrow(/money left with it/);
-    await expect(resolve(id, '--dismiss')).rejects.toThrow(/must go somewhere/);
+    for (const option of [['--credit'], ['--return', '--key', '@TESTOK', '--yes']])
+      await expect(resolve(id, ...option)).rejects.toThrow(/has outgoing money/);
+    await expect(resolve(id, '--dismiss')).rejects.toThrow(/cannot be dismissed/);
     const before = await available();
     expect(await resolve(id, '--charge', '--note', 'acordado con el comercio')).toContain(
       'COP 1200.50 moved',
@@ -129,29 +129,29 @@ describe('money that left and that nobody answers for', () => {
         note: 'acordado con el comercio',
       }),
     );
-    expect(await payouts.brokenBooks()).toEqual([]);
+    expect(await payouts.ledgerInconsistencies()).toEqual([]);
   });
 
-  it('is not charged where the balance does not cover it, and nothing has moved then', async () => {
-    const id = await sentLate();
+  it('is not charged when the balance is too low, and no money moves', async () => {
+    const id = await createSentLateAnomaly();
     const rest = await available();
     const { id: spent } = await payouts.create({ amountInCents: rest - 100 });
-    await payouts.reaches(spent, 'CONFIRMED');
-    await expect(resolve(id, '--charge')).rejects.toThrow(/does not cover it; nothing was moved/);
+    await payouts.waitForStatus(spent, 'CONFIRMED');
+    await expect(resolve(id, '--charge')).rejects.toThrow(/does not cover it; no money was moved/);
     expect(await available()).toBe(100);
     expect(await list()).toMatchObject([{ id }]);
     expect(await resolve(id, '--write-off')).toContain('COP 1200.50 moved from treasury');
     expect(await available()).toBe(100);
     expect(await payouts.suspense()).toBe(0);
-    expect(await payouts.brokenBooks()).toEqual([]);
+    expect(await payouts.ledgerInconsistencies()).toEqual([]);
   });
 
-  it('for no payout of ours is written off, or charged to whom the operator names', async () => {
+  it('without a payout is written off, or charged to the organization the operator names', async () => {
     await payouts.fund(5000);
-    const strange = connectBreb(stack.simulatorUrl);
-    await strange.pay([payOrder({ amount: cents(7_700n) }), payOrder({ amount: cents(8_800n) })]);
-    await strange.disconnect();
-    const found = await until('both are noticed', async () => {
+    const otherConnector = connectBreb(stack.simulatorUrl);
+    await otherConnector.pay([payOrder({ amount: cents(7_700n) }), payOrder({ amount: cents(8_800n) })]);
+    await otherConnector.disconnect();
+    const found = await until('both anomalies are recorded', async () => {
       const open = await list();
       return open.length === 2 && open;
     });
@@ -161,27 +161,30 @@ describe('money that left and that nobody answers for', () => {
       OPERATOR_ORGANIZATION_ID,
     ]);
     expect(await payouts.suspense()).toBe(-16_500);
-    expect(await payouts.brokenBooks()).toEqual([]);
-    const of = (amount: number) => found.find(({ amountInCents }) => amountInCents === amount)?.id ?? '';
-    await expect(resolve(of(-7700), '--charge')).rejects.toThrow(/say whose it is with --org/);
+    expect(await payouts.ledgerInconsistencies()).toEqual([]);
+    const anomalyOfAmount = (amount: number) =>
+      found.find(({ amountInCents }) => amountInCents === amount)?.id ?? '';
+    await expect(resolve(anomalyOfAmount(-7700), '--charge')).rejects.toThrow(
+      /give its organization with --org/,
+    );
     const before = await available();
-    await resolve(of(-7700), '--charge', '--org', stack.organization.organizationId);
+    await resolve(anomalyOfAmount(-7700), '--charge', '--org', stack.organization.organizationId);
     expect(await available()).toBe(before - 7700);
-    await resolve(of(-8800), '--write-off');
+    await resolve(anomalyOfAmount(-8800), '--write-off');
     expect(await available()).toBe(before - 7700);
     expect(await payouts.suspense()).toBe(0);
-    expect(await payouts.brokenBooks()).toEqual([]);
+    expect(await payouts.ledgerInconsistencies()).toEqual([]);
   });
 
-  it('is not what came: that is neither charged nor written off', async () => {
+  it('cannot be charged or written off when the money came in', async () => {
     const { payin, key } = await driver.breb();
     await driver.simulator.pay({ key });
-    await driver.reaches(payin.id, 'CONFIRMED');
+    await driver.waitForStatus(payin.id, 'CONFIRMED');
     await driver.simulator.pay({ key, amount: '1.00', anyway: true });
-    await driver.quiet();
+    await driver.waitUntilIdle();
     const [anomaly] = await list();
-    for (const way of ['--charge', '--write-off'])
-      await expect(resolve(anomaly?.id ?? '', way)).rejects.toThrow(/money came with it/);
+    for (const option of ['--charge', '--write-off'])
+      await expect(resolve(anomaly?.id ?? '', option)).rejects.toThrow(/has incoming money/);
     await resolve(anomaly?.id ?? '', '--credit');
   });
 });
@@ -192,6 +195,6 @@ it.each([
     ['anomalies', 'resolve', '019b2c5e-8f3a-7c41-8001-3f9d2b7a6c10', '--credit', '--by', 'x'],
     /no such anomaly/,
   ],
-])('%j is refused in plain words', async (args, words) => {
-  await expect(payouts.command(...args)).rejects.toThrow(words);
+])('rejects %j with a clear error', async (args, message) => {
+  await expect(payouts.command(...args)).rejects.toThrow(message);
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openPayload } from '../../src/events/event.seal.ts';
+import { decryptPayload } from '../../src/events/event.encryption.ts';
 import type { OrganizationSecrets } from '../../src/organizations/organization.ts';
 import { composeInProcess, type InProcess, settingsFor } from '../harness/in-process.ts';
 import { PayinDriver, payer } from '../harness/payin-driver.ts';
@@ -7,42 +7,42 @@ import { type Stack, startStack } from '../harness/stack.ts';
 
 let stack: Stack;
 let driver: PayinDriver;
-let inside: InProcess;
+let inProcess: InProcess;
 let secrets: OrganizationSecrets;
 beforeAll(async () => {
   stack = await startStack({ apis: 1, workers: 1, settings: { CAUDAL_WORKER_POLL_MS: '20' } });
   driver = new PayinDriver(stack);
-  inside = await composeInProcess(settingsFor(stack.database.ownerUrl));
-  ({ secrets } = await inside.principalOf(stack.organization.apiKey));
+  inProcess = await composeInProcess(settingsFor(stack.database.ownerUrl));
+  ({ secrets } = await inProcess.authenticate(stack.organization.apiKey));
 });
 afterAll(async () => {
-  await inside?.close();
+  await inProcess?.close();
   await stack?.stop();
 });
 
-async function bodyOfEvent(payinId: string): Promise<Record<string, unknown>> {
+async function readEventBody(payinId: string): Promise<Record<string, unknown>> {
   const [row] = await driver.query<{ id: string; organization_id: string; payload: Buffer }>(
     'select id, organization_id, payload from caudal.events where resource_id = $1',
     [payinId],
   );
   if (!row) throw new Error('no event');
   return JSON.parse(
-    openPayload(secrets.dataKey, row.payload, row.organization_id, row.id).toString(),
+    decryptPayload(secrets.dataKey, row.payload, row.organization_id, row.id).toString(),
   ) as Record<string, unknown>;
 }
 
-it('a confirmed payin: the body as the contract says, taken at the moment of the fact', async () => {
+it('payin.confirmed contains the payin as of its confirmation, in the documented format', async () => {
   const { payin, key } = await driver.breb({ breb: { keyType: 'QR_CODE' } });
   const [paid] = await driver.simulator.pay({ key, amount: '60000.50' });
-  const seen = await driver.reaches(payin.id, 'CONFIRMED');
+  const current = await driver.waitForStatus(payin.id, 'CONFIRMED');
   await stack.command('schedules', 'run', 'settlement');
   expect((await driver.get(payin.id)).settlementStatus).toBe('SETTLED');
-  const { checkoutUrl } = seen.sourceData as { checkoutUrl?: string };
-  expect(await bodyOfEvent(payin.id)).toEqual({
+  const { checkoutUrl } = current.sourceData as { checkoutUrl?: string };
+  expect(await readEventBody(payin.id)).toEqual({
     id: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
     event: 'payin.confirmed',
     resource: 'payin',
-    createdAt: seen.resultAt,
+    createdAt: current.resultAt,
     data: {
       id: payin.id,
       reference: payin.reference,
@@ -54,7 +54,7 @@ it('a confirmed payin: the body as the contract says, taken at the moment of the
       currency: 'COP',
       status: 'CONFIRMED',
       rail: 'BRE_B',
-      // No picture: it can be made again at any time.
+      // The event omits the QR image, because it can be rendered again at any time.
       sourceData: {
         keyType: 'QR_CODE',
         keyString: key,
@@ -62,32 +62,32 @@ it('a confirmed payin: the body as the contract says, taken at the moment of the
         endToEndId: paid?.endToEndId,
       },
       errorCode: null,
-      createdAt: (seen as unknown as { createdAt: string }).createdAt,
-      updatedAt: seen.resultAt,
-      resultAt: seen.resultAt,
+      createdAt: (current as unknown as { createdAt: string }).createdAt,
+      updatedAt: current.resultAt,
+      resultAt: current.resultAt,
       organizationId: stack.organization.organizationId,
     },
   });
   expect(checkoutUrl).toBeDefined();
 });
 
-it('a declined PSE payin: errorCode and no amount', async () => {
+it('payin.declined of a PSE payin has an errorCode and no confirmed amount', async () => {
   const { payin, reference } = await driver.pse();
   await driver.simulator.endTransaction({ reference, state: 'NOT_AUTHORIZED' });
-  const seen = await driver.reaches(payin.id, 'DECLINED');
-  expect(await bodyOfEvent(payin.id)).toMatchObject({
+  const current = await driver.waitForStatus(payin.id, 'DECLINED');
+  expect(await readEventBody(payin.id)).toMatchObject({
     event: 'payin.declined',
     data: {
       status: 'DECLINED',
       errorCode: 'INSUFFICIENT_FUNDS',
       confirmedAmount: null,
       confirmedAmountInCents: null,
-      sourceData: { pseUrl: seen.sourceData.pseUrl, bank: 'CO_BANCOLOMBIA' },
+      sourceData: { pseUrl: current.sourceData.pseUrl, bank: 'CO_BANCOLOMBIA' },
     },
   });
 });
 
-it('an order that PSE refused: DECLINED with its event, although no page was ever known', async () => {
+it('declines a payin that PSE rejected on creation, with an event, although no bank page exists', async () => {
   const answer = await stack.api.post('/payins', {
     amountInCents: 1,
     currency: 'COP',
@@ -97,17 +97,17 @@ it('an order that PSE refused: DECLINED with its event, although no page was eve
     pse: { bank: 'CO_NEQUI', personType: 'INDIVIDUAL' },
   });
   const { id } = answer.body as { id: string };
-  await driver.reaches(id, 'DECLINED');
-  expect(await bodyOfEvent(id)).toMatchObject({
+  await driver.waitForStatus(id, 'DECLINED');
+  expect(await readEventBody(id)).toMatchObject({
     event: 'payin.declined',
     data: { errorCode: 'LIMIT_EXCEEDED', sourceData: { pseUrl: null, bank: 'CO_NEQUI' } },
   });
 });
 
-it('a payin of a payment link ends without an event of its own', async () => {
+it('emits no payin event for a payin of a payment link', async () => {
   const { payin, key } = await driver.breb();
   await driver.query('update caudal.payins set payment_link_id = id where id = $1', [payin.id]);
   await driver.simulator.pay({ key });
-  await driver.reaches(payin.id, 'CONFIRMED');
+  await driver.waitForStatus(payin.id, 'CONFIRMED');
   expect(await driver.events(payin.id)).toEqual([]);
 });

@@ -19,19 +19,19 @@ beforeAll(async () => {
 afterAll(() => stack?.stop());
 afterEach(async () => {
   await payins.simulator.clearFaults();
-  await payouts.booksAreWhole();
+  await payouts.checkLedger();
 });
 
 const loseNotices = () =>
   payins.simulator.addFault({ rail: 'BRE_B', operation: 'notice', fault: 'lost-notice' });
 
-describe('with a processing time of two minutes at the rail, the last query', () => {
-  it('finds a payment that was executed later than a minute after the payin had expired', async () => {
+describe('the last status poll, with a rail processing time of two minutes', () => {
+  it('finds a payment executed more than a minute after the payin expired', async () => {
     const { payin, key } = await payins.breb();
     await stack.shiftTime(61 * 60_000);
-    await payins.reaches(payin.id, 'CANCELED');
+    await payins.waitForStatus(payin.id, 'CANCELED');
     await stack.shiftTime(61_000);
-    await payins.quiet();
+    await payins.waitUntilIdle();
     await loseNotices();
     await payins.simulator.pay({ key, anyway: true });
     await stack.shiftTime(60_000);
@@ -39,13 +39,13 @@ describe('with a processing time of two minutes at the rail, the last query', ()
     expect(await payins.anomalies(payin.id)).toMatchObject([{ kind: 'paid_late' }]);
   });
 
-  it('finds an order that was executed later than a minute after its payout was declined', async () => {
+  it('finds an order executed more than a minute after its payout was declined', async () => {
     const { id, endToEndId } = await payouts.create({ key: '@TESTTIMEOUT' });
     await until('its answer is recorded', async () => (await payouts.attempts(id))[0]?.answer);
     await payins.simulator.endOrder({ endToEndId, outcome: 'REJECTED', code: '4010' });
-    await payouts.reaches(id, 'DECLINED');
+    await payouts.waitForStatus(id, 'DECLINED');
     await stack.shiftTime(61_000);
-    await payouts.quiet();
+    await payouts.waitUntilIdle();
     await loseNotices();
     await payins.simulator.endOrder({ endToEndId, outcome: 'SETTLED', anyway: true });
     await stack.shiftTime(60_000);

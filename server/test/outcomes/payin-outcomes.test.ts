@@ -9,7 +9,7 @@ beforeAll(async () => {
   stack = await startStack({
     apis: 2,
     workers: 2,
-    // The settlement of every minute must not come in between.
+    // Keeps the settlement schedule, which runs every minute, out of these tests.
     settings: { CAUDAL_WORKER_POLL_MS: '20', CAUDAL_SETTLEMENT_DELAY_MINUTES: '600' },
   });
   driver = new PayinDriver(stack);
@@ -18,7 +18,7 @@ afterAll(async () => {
   await stack?.stop();
 });
 
-describe('the magic documents decide by themselves, within ten seconds', () => {
+describe('magic document numbers decide the outcome within ten seconds', () => {
   it.each([
     ['1000000001', 'CONFIRMED', null, null],
     ['1000000003', 'DECLINED', 'RAIL_REJECTED', 'INSUFFICIENT_FUNDS'],
@@ -28,17 +28,17 @@ describe('the magic documents decide by themselves, within ten seconds', () => {
       driver.breb(payer(idNumber)),
       driver.pse(payer(idNumber)),
     ]);
-    expect(await driver.reaches(breb.id, status)).toMatchObject({ errorCode: brebCode });
-    expect(await driver.reaches(pse.id, status)).toMatchObject({ errorCode: pseCode });
+    expect(await driver.waitForStatus(breb.id, status)).toMatchObject({ errorCode: brebCode });
+    expect(await driver.waitForStatus(pse.id, status)).toMatchObject({ errorCode: pseCode });
   });
 });
 
 describe('a Bre-B payin', () => {
-  it('that is paid is CONFIRMED, with history, event and money in the same moment', async () => {
+  it('is CONFIRMED when paid; history, event and transfer have the same timestamp', async () => {
     const { payin, key } = await driver.breb();
     const [execution] = await driver.simulator.pay({ key });
-    const seen = await driver.reaches(payin.id, 'CONFIRMED');
-    expect(seen).toMatchObject({
+    const current = await driver.waitForStatus(payin.id, 'CONFIRMED');
+    expect(current).toMatchObject({
       confirmedAmountInCents: payin.amountInCents,
       settlementStatus: 'PENDING_SETTLEMENT',
       errorCode: null,
@@ -65,14 +65,14 @@ describe('a Bre-B payin', () => {
     );
   });
 
-  it('that was paid is closed; a second payment that was under way is in suspense, and an anomaly tells of it', async () => {
+  it('is closed when paid; a second payment in flight goes to suspense and raises an anomaly', async () => {
     const { payin, key } = await driver.breb();
     await driver.simulator.pay({ key });
-    await driver.reaches(payin.id, 'CONFIRMED');
+    await driver.waitForStatus(payin.id, 'CONFIRMED');
     await until('the key is closed', async () => (await driver.simulator.key(key))?.status === 'CLOSED');
     expect(await driver.simulator.pay({ key })).toMatchObject([{ code: '0004' }]);
     const [second] = await driver.simulator.pay({ key, amount: '10.00', anyway: true });
-    await driver.quiet();
+    await driver.waitUntilIdle();
     expect(await driver.get(payin.id)).toMatchObject({ confirmedAmountInCents: payin.amountInCents });
     expect(await driver.anomalies(payin.id)).toEqual([
       { kind: 'paid_again', cents: '1000', execution_id: second?.executionId },
@@ -81,20 +81,20 @@ describe('a Bre-B payin', () => {
     expect(await driver.events(payin.id)).toHaveLength(1);
   });
 
-  it('nobody pays is closed at the rail when it expires, then CANCELED as EXPIRED', async () => {
+  it('is closed at the rail on expiry and then CANCELED with EXPIRED', async () => {
     const { payin, key } = await driver.breb();
     await stack.shiftTime(61 * 60_000);
-    expect(await driver.reaches(payin.id, 'CANCELED')).toMatchObject({ errorCode: 'EXPIRED' });
+    expect(await driver.waitForStatus(payin.id, 'CANCELED')).toMatchObject({ errorCode: 'EXPIRED' });
     expect(await driver.simulator.key(key)).toMatchObject({ status: 'CLOSED' });
     expect((await driver.events(payin.id)).map(({ event }) => event)).toEqual(['payin.canceled']);
   });
 
-  it('paid after it was closed stays CANCELED; the money is in suspense', async () => {
+  it('stays CANCELED when paid after closing; the money goes to suspense', async () => {
     const { payin, key } = await driver.breb();
     await stack.shiftTime(61 * 60_000);
-    await driver.reaches(payin.id, 'CANCELED');
+    await driver.waitForStatus(payin.id, 'CANCELED');
     await driver.simulator.pay({ key, anyway: true });
-    await driver.quiet();
+    await driver.waitUntilIdle();
     expect((await driver.get(payin.id)).status).toBe('CANCELED');
     expect(await driver.anomalies(payin.id)).toMatchObject([
       { kind: 'paid_late', cents: String(payin.amountInCents) },
@@ -106,10 +106,10 @@ describe('a Bre-B payin', () => {
 });
 
 describe('a PSE payin', () => {
-  it('approved is CONFIRMED', async () => {
+  it('is CONFIRMED when approved', async () => {
     const { payin, reference } = await driver.pse();
     await driver.simulator.endTransaction({ reference, state: 'OK' });
-    expect(await driver.reaches(payin.id, 'CONFIRMED')).toMatchObject({
+    expect(await driver.waitForStatus(payin.id, 'CONFIRMED')).toMatchObject({
       confirmedAmountInCents: payin.amountInCents,
     });
     expect(await driver.transfers(payin.id)).toEqual([
@@ -117,36 +117,36 @@ describe('a PSE payin', () => {
     ]);
   });
 
-  it('refused and then paid after all stays DECLINED; the money is in suspense', async () => {
+  it('stays DECLINED when it is rejected and later paid; the money goes to suspense', async () => {
     const { payin, reference } = await driver.pse();
     await driver.simulator.endTransaction({ reference, state: 'NOT_AUTHORIZED', reason: '8' });
-    expect(await driver.reaches(payin.id, 'DECLINED')).toMatchObject({ errorCode: 'LIMIT_EXCEEDED' });
+    expect(await driver.waitForStatus(payin.id, 'DECLINED')).toMatchObject({ errorCode: 'LIMIT_EXCEEDED' });
     await driver.simulator.endTransaction({ reference, state: 'OK', anyway: true });
-    await driver.quiet();
+    await driver.waitUntilIdle();
     expect((await driver.get(payin.id)).status).toBe('DECLINED');
     expect(await driver.anomalies(payin.id)).toMatchObject([{ kind: 'paid_late' }]);
   });
 });
 
-describe('the last question about a Bre-B key', () => {
+describe('the last status poll of a Bre-B key', () => {
   it.each([
     ['CONFIRMED', 'paid_again'],
     ['CANCELED', 'paid_late'],
-  ])('finds money that came after it was %s and of which no notice ever came', async (status, kind) => {
+  ])('finds a payment that arrived after %s and whose notification was lost', async (status, kind) => {
     const { payin, key } = await driver.breb();
     if (status === 'CONFIRMED') await driver.simulator.pay({ key });
     else await stack.shiftTime(61 * 60_000);
-    await driver.reaches(payin.id, status);
-    await driver.quiet();
+    await driver.waitForStatus(payin.id, status);
+    await driver.waitUntilIdle();
     await driver.simulator.addFault({ rail: 'BRE_B', operation: 'notice', fault: 'lost-notice', times: 1 });
     await driver.simulator.pay({ key, amount: '33.00', anyway: true });
     await stack.shiftTime(61_000);
-    await driver.quiet();
+    await driver.waitUntilIdle();
     expect(await driver.anomalies(payin.id)).toMatchObject([{ kind, cents: '3300' }]);
     const [row] = await driver.query<{ rail_task: string | null }>(
       'select rail_task from caudal.payins where id = $1',
       [payin.id],
     );
-    expect(row?.rail_task, 'and was the last').toBeNull();
+    expect(row?.rail_task, 'no further poll is scheduled').toBeNull();
   });
 });

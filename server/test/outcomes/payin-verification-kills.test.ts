@@ -18,14 +18,14 @@ beforeAll(async () => {
 afterAll(() => stack?.stop());
 
 it.each([
-  ['BRE_B ask: after call', 'BRE_B'],
+  ['BRE_B queryStatus: after call', 'BRE_B'],
   ['apply statuses: before commit', 'PSE'],
 ] as const)(
   'a worker killed at "%s" leaves the payment unverified, and the next one verifies it',
   async (failpoint, rail) => {
-    const { payin } = rail === 'BRE_B' ? await paidBreb() : await paidPse();
+    const { payin } = rail === 'BRE_B' ? await createPaidBreb() : await createPaidPse();
     const worker = await startServer('worker', { ...stack.settings, CAUDAL_FAILPOINT: failpoint });
-    expect(await worker.exited, `it was killed: ${worker.output()}`).toBeNull();
+    expect(await worker.exited, `expected the worker to be killed: ${worker.output()}`).toBeNull();
     expect(await driver.get(payin.id)).toMatchObject({ status: 'CONFIRMED' });
     await payouts.command('schedules', 'run', 'settlement');
     expect(await driver.get(payin.id)).toMatchObject({ settlementStatus: 'PENDING_SETTLEMENT' });
@@ -48,22 +48,22 @@ it.each([
   },
 );
 
-async function paidBreb() {
-  const made = await driver.breb();
-  await driver.simulator.pay({ key: made.key });
-  await acknowledged();
-  return made;
+async function createPaidBreb() {
+  const created = await driver.breb();
+  await driver.simulator.pay({ key: created.key });
+  await waitForNotification();
+  return created;
 }
 
-async function paidPse() {
-  const made = await driver.pse();
-  await driver.simulator.endTransaction({ reference: made.reference, state: 'OK' });
-  await acknowledged();
-  return made;
+async function createPaidPse() {
+  const created = await driver.pse();
+  await driver.simulator.endTransaction({ reference: created.reference, state: 'OK' });
+  await waitForNotification();
+  return created;
 }
 
-/** Its notification is stored: a worker that starts now applies it first. */
-function acknowledged() {
+/** Waits until the notification is stored: a worker that starts now applies it first. */
+function waitForNotification() {
   return until('the notification arrived', async () => {
     const { notices } = await driver.simulator.stats();
     return notices.queued > 0 && notices.acknowledged === notices.queued;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { forgeBrebPayment, forgePsePayment } from '../harness/forged-notice.ts';
 import { runOperatorCommand } from '../harness/operator-command.ts';
-import { PayinDriver, type SeenPayin } from '../harness/payin-driver.ts';
+import { PayinDriver, type PayinView } from '../harness/payin-driver.ts';
 import { PayoutDriver } from '../harness/payout-driver.ts';
 import { readMetric } from '../harness/read-metric.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
@@ -28,12 +28,15 @@ const amounts = async () => {
   const { body } = await stack.api.get<{ availableInCents: number; pendingInCents: number }>('/balance');
   return { available: body.availableInCents, pending: body.pendingInCents };
 };
-const soundBooks = async () =>
-  expect(await payouts.command('ledger', 'verify')).toContain('all sums to zero');
+const expectConsistentLedger = async () =>
+  expect(await payouts.command('ledger', 'verify')).toContain('sum of all accounts is zero');
 
-/** Until the rail was queried after its processing time, and the anomaly is raised. @returns its id */
-async function held(payin: SeenPayin): Promise<string> {
-  await driver.reaches(payin.id, 'CONFIRMED');
+/**
+ * Waits until the rail was polled after its processing time and the anomaly is raised. @returns the anomaly
+ * ID
+ */
+async function waitForHold(payin: PayinView): Promise<string> {
+  await driver.waitForStatus(payin.id, 'CONFIRMED');
   await stack.shiftTime(65_000);
   return until('the settlement is held', async () => {
     const [row] = await driver.query<{ id: string }>(
@@ -44,28 +47,28 @@ async function held(payin: SeenPayin): Promise<string> {
   });
 }
 
-/** A Bre-B payin that only a forged notification confirmed, with its settlement held. */
-async function forged(): Promise<{ payin: SeenPayin; executionId: string; anomalyId: string }> {
+/** A Bre-B payin that only a forged notification confirmed; its settlement is held. */
+async function createForged(): Promise<{ payin: PayinView; executionId: string; anomalyId: string }> {
   const { payin, key } = await driver.breb();
   const executionId = await forgeBrebPayment(stack, key, payin.amountInCents);
-  return { payin, executionId, anomalyId: await held(payin) };
+  return { payin, executionId, anomalyId: await waitForHold(payin) };
 }
 
-/** The same on PSE, where the rail may still carry the named transaction out. */
-async function forgedPse(): Promise<{ payin: SeenPayin; reference: string; anomalyId: string }> {
+/** The same on PSE, where the rail may still execute the named transaction. */
+async function createForgedPse(): Promise<{ payin: PayinView; reference: string; anomalyId: string }> {
   const { payin, reference } = await driver.pse();
   const transaction = await driver.simulator.transaction(reference);
   await forgePsePayment(stack, reference, transaction?.transactionId ?? '', payin.amountInCents);
-  return { payin, reference, anomalyId: await held(payin) };
+  return { payin, reference, anomalyId: await waitForHold(payin) };
 }
 
-const settlementIs = (payin: SeenPayin, status: string) =>
+const waitForSettlementStatus = (payin: PayinView, status: string) =>
   until(`${payin.id} is ${status}`, async () => (await driver.get(payin.id)).settlementStatus === status);
 
-describe('a notification without a payment behind it', () => {
-  it('never becomes available: the rail does not list the payment, and settlement is held', async () => {
+describe('a notification without a payment', () => {
+  it('never makes money available: the rail does not list the payment, and settlement is held', async () => {
     const before = await amounts();
-    const { payin, executionId } = await forged();
+    const { payin, executionId } = await createForged();
     await settle();
     expect(await driver.get(payin.id)).toMatchObject({
       status: 'CONFIRMED',
@@ -78,11 +81,11 @@ describe('a notification without a payment behind it', () => {
     expect(await driver.anomalies(payin.id)).toEqual([
       { kind: 'payment_not_listed', cents: null, execution_id: executionId },
     ]);
-    await soundBooks();
+    await expectConsistentLedger();
   });
 
-  it('raises an alarm: a log line, a metric, the list of anomalies and doctor', async () => {
-    const { payin, anomalyId } = await forged();
+  it('raises an alarm: a log line, a metric, an anomaly and a doctor finding', async () => {
+    const { payin, anomalyId } = await createForged();
     await until('a worker logs it', async () =>
       stack.workers.some((worker) =>
         worker
@@ -114,8 +117,8 @@ describe('a notification without a payment behind it', () => {
 });
 
 describe('an operator', () => {
-  it('releases a held settlement: the payin settles, with author and audit, once', async () => {
-    const { payin, anomalyId } = await forged();
+  it('releases a held settlement once: the payin settles, with operator and audit entry', async () => {
+    const { payin, anomalyId } = await createForged();
     const before = await amounts();
     expect(await resolve(anomalyId, '--release', '--note', 'seen at the bank')).toContain(
       'next settlement run',
@@ -135,16 +138,16 @@ describe('an operator', () => {
         note: 'seen at the bank',
       }),
     );
-    await soundBooks();
+    await expectConsistentLedger();
   });
 
-  it('reverses a held payment once: the payin stays CONFIRMED, its money is gone and never settles', async () => {
-    const { payin, anomalyId } = await forged();
+  it('reverses a held payment once: the payin stays CONFIRMED, its money is removed and never settles', async () => {
+    const { payin, anomalyId } = await createForged();
     const before = await amounts();
     expect(await resolve(anomalyId, '--reverse')).toContain('settlementStatus REVERSED');
     expect(await amounts()).toEqual({ ...before, pending: before.pending - payin.amountInCents });
     await expect(resolve(anomalyId, '--reverse')).rejects.toThrow(/resolved before: reverse by Laura/);
-    await driver.quiet();
+    await driver.waitUntilIdle();
     await settle();
     expect(await driver.get(payin.id)).toMatchObject({
       status: 'CONFIRMED',
@@ -155,43 +158,43 @@ describe('an operator', () => {
       { debit: 'clearing_bre_b', credit: 'pending', cents: String(payin.amountInCents) },
       { debit: 'pending', credit: 'clearing_bre_b', cents: String(payin.amountInCents) },
     ]);
-    await soundBooks();
+    await expectConsistentLedger();
   });
 
-  it('cannot release or reverse what holds no settlement', async () => {
+  it('cannot release or reverse an anomaly that holds no settlement', async () => {
     const { payin, key } = await driver.breb();
     await driver.simulator.pay({ key }, { key, anyway: true });
-    await driver.reaches(payin.id, 'CONFIRMED');
+    await driver.waitForStatus(payin.id, 'CONFIRMED');
     const [row] = await until('the second payment is an anomaly', async () => {
       const rows = await driver.query<{ id: string }>('select id from caudal.anomalies where payin_id = $1', [
         payin.id,
       ]);
       return rows.length > 0 ? rows : null;
     });
-    for (const way of ['--release', '--reverse'])
-      await expect(resolve(row?.id ?? '', way)).rejects.toThrow(/holds no settlement/);
+    for (const option of ['--release', '--reverse'])
+      await expect(resolve(row?.id ?? '', option)).rejects.toThrow(/holds no settlement/);
   });
 });
 
-describe('a second notification of an execution whose booking was reversed', () => {
-  it('confirms no other payin and posts nothing: the rail is queried, and does not list it', async () => {
-    const { executionId, anomalyId } = await forged();
+describe('a second notification of an execution whose posting was reversed', () => {
+  it('confirms no other payin and posts nothing: the rail is polled and does not list it', async () => {
+    const { executionId, anomalyId } = await createForged();
     await resolve(anomalyId, '--reverse');
     const { payin, key } = await driver.breb();
     await forgeBrebPayment(stack, key, payin.amountInCents, executionId);
-    await driver.nothingMoreToHear(stack);
+    await driver.passProcessingWindow(stack);
     expect(await driver.get(payin.id)).toMatchObject({ status: 'PROCESSING', settlementStatus: null });
     expect(await driver.transfers(payin.id)).toEqual([]);
     expect(await driver.anomalies(payin.id)).toEqual([
       { kind: 'unconfirmed', cents: null, execution_id: executionId },
     ]);
-    await soundBooks();
+    await expectConsistentLedger();
   });
 });
 
-describe('a payment that the rail lists after its processing time', () => {
-  it('ends the hold without an operator, and settles (PSE)', async () => {
-    const { payin, reference } = await forgedPse();
+describe('a payment that the rail lists only after its processing time', () => {
+  it('ends the hold without an operator and settles (PSE)', async () => {
+    const { payin, reference } = await createForgedPse();
     await driver.simulator.endTransaction({ reference, state: 'OK' });
     await stack.shiftTime(120_000);
     await until('the hold has ended', async () => {
@@ -201,13 +204,13 @@ describe('a payment that the rail lists after its processing time', () => {
       return body.anomalies[0]?.resolution === 'LISTED';
     });
     await settle();
-    await settlementIs(payin, 'SETTLED');
+    await waitForSettlementStatus(payin, 'SETTLED');
     expect(await driver.transfers(payin.id)).toHaveLength(1);
-    await soundBooks();
+    await expectConsistentLedger();
   });
 
-  it('is an anomaly with its money in suspense when its booking was reversed before (PSE)', async () => {
-    const { payin, reference, anomalyId } = await forgedPse();
+  it('is an anomaly with its money in suspense when its posting was already reversed (PSE)', async () => {
+    const { payin, reference, anomalyId } = await createForgedPse();
     await resolve(anomalyId, '--reverse');
     await driver.simulator.endTransaction({ reference, state: 'OK' });
     await stack.shiftTime(120_000);
@@ -216,22 +219,23 @@ describe('a payment that the rail lists after its processing time', () => {
       { kind: 'payment_not_listed' },
       { kind: 'paid_late', cents: String(payin.amountInCents) },
     ]);
-    await driver.quiet();
+    await driver.waitUntilIdle();
     await settle();
     expect(await driver.get(payin.id)).toMatchObject({ settlementStatus: 'REVERSED' });
-    // The command and the worker notice the shifted time separately: their ids do not order the last two.
+    // The command and the worker see the shifted time at different moments, so their IDs do not order the
+    // last two.
     const transfers = (await driver.transfers(payin.id)).map(({ debit, credit }) => `${debit} to ${credit}`);
     expect(transfers.toSorted()).toEqual([
       'clearing_pse to pending',
       'clearing_pse to suspense',
       'pending to clearing_pse',
     ]);
-    await soundBooks();
+    await expectConsistentLedger();
   });
 });
 
 describe('a payment that the rail lists', () => {
-  it.each(['BRE_B', 'PSE'] as const)('settles as soon as it was queried, on %s', async (rail) => {
+  it.each(['BRE_B', 'PSE'] as const)('settles as soon as the rail was polled, on %s', async (rail) => {
     const { payin, pay } =
       rail === 'BRE_B'
         ? await driver.breb().then(({ payin, key }) => ({ payin, pay: () => driver.simulator.pay({ key }) }))
@@ -240,7 +244,7 @@ describe('a payment that the rail lists', () => {
             pay: () => driver.simulator.endTransaction({ reference, state: 'OK' }),
           }));
     await pay();
-    await driver.reaches(payin.id, 'CONFIRMED');
+    await driver.waitForStatus(payin.id, 'CONFIRMED');
     await until('the payment is verified', async () => {
       const [row] = await driver.query<{ verified: boolean }>(
         `select payment_verified_at is not null and settles_at = result_at or settlement_status = 'SETTLED' as verified
@@ -250,7 +254,7 @@ describe('a payment that the rail lists', () => {
       return row?.verified;
     });
     await settle();
-    await settlementIs(payin, 'SETTLED');
+    await waitForSettlementStatus(payin, 'SETTLED');
     const [row] = await driver.query<{ first: boolean }>(
       `select p.payment_verified_at <= s.at as first from caudal.payins p
        join caudal.settlements s on s.organization_id = p.organization_id and s.id = p.settlement_id where p.id = $1`,

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type MadePayout, PayoutDriver } from '../harness/payout-driver.ts';
+import { type CreatedPayout, PayoutDriver } from '../harness/payout-driver.ts';
 import { readMetric } from '../harness/read-metric.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
@@ -18,143 +18,146 @@ beforeAll(async () => {
 afterAll(() => stack?.stop());
 afterEach(async () => {
   await driver.simulator.clearFaults();
-  await driver.booksAreWhole();
+  await driver.checkLedger();
 });
 
-/** No outcome of this payout can be written: an event stands in its way. */
-const spoil = ({ id }: MadePayout) =>
+/** Blocks every outcome of this payout: its final event already exists, so the insert fails. */
+const blockOutcome = ({ id }: CreatedPayout) =>
   driver.query(
     `insert into caudal.final_events (organization_id, resource_id, event_id, event)
      select organization_id, id, id, 'payout.declined' from caudal.payouts where id = $1`,
     [id],
   );
-const mend = ({ id }: MadePayout) =>
+const unblockOutcome = ({ id }: CreatedPayout) =>
   driver.query('delete from caudal.final_events where resource_id = $1', [id]);
 
-/** Six that are at the rail, the first of which is bad. */
-async function atTheRail(): Promise<[MadePayout, ...MadePayout[]]> {
-  const made = await driver.createMany(6, { key: '@TESTTIMEOUT' });
-  for (const { id } of made) await until('it is sent', async () => (await driver.attempts(id))[0]?.answer);
-  return startingWithTheBad(made);
+/** Six payouts at the rail; the first one is blocked. */
+async function createAtRail(): Promise<[CreatedPayout, ...CreatedPayout[]]> {
+  const created = await driver.createMany(6, { key: '@TESTTIMEOUT' });
+  for (const { id } of created) await until('it is sent', async () => (await driver.attempts(id))[0]?.answer);
+  return blockFirst(created);
 }
 
-async function startingWithTheBad(made: readonly MadePayout[]): Promise<[MadePayout, ...MadePayout[]]> {
-  const [bad, ...others] = made;
-  if (!bad) throw new Error('no payout');
-  await spoil(bad);
-  return [bad, ...others];
+async function blockFirst(created: readonly CreatedPayout[]): Promise<[CreatedPayout, ...CreatedPayout[]]> {
+  const [blocked, ...others] = created;
+  if (!blocked) throw new Error('no payout');
+  await blockOutcome(blocked);
+  return [blocked, ...others];
 }
 
-/** Made while nothing may leave, so that one batch takes them all. */
-async function underPause<T>(work: () => Promise<T>): Promise<T> {
-  const known = (count: number) =>
-    until('the workers know', async () => {
+/** Runs `work` while the rail is paused, so that one batch sends all its payouts afterwards. */
+async function whilePaused<T>(work: () => Promise<T>): Promise<T> {
+  const waitForPauses = (count: number) =>
+    until('the workers see the pauses', async () => {
       const pauses = await Promise.all(stack.workers.map((each) => readMetric(each, 'caudal_rail_pauses')));
       return pauses.every((each) => each === count);
     });
   await driver.command('rails', 'pause', '--rail', 'BRE_B', '--reason', 'prueba', '--by', 'Laura');
-  await known(1);
+  await waitForPauses(1);
   const done = await work();
   await driver.command('rails', 'resume', '--rail', 'BRE_B');
   return done;
 }
 
-/** Told in one post, so that one batch takes what is said of all of them. */
-async function end(made: readonly MadePayout[], outcome: 'SETTLED' | 'REJECTED'): Promise<void> {
-  const held = await driver.simulator.addFault({ rail: 'BRE_B', operation: 'notice', fault: 'down' });
-  await Promise.all(made.map(({ endToEndId }) => driver.simulator.endOrder({ endToEndId, outcome })));
-  await driver.simulator.removeFault(held);
+/** Delivers all notifications in one request, so that one batch applies them. */
+async function decideOrders(
+  created: readonly CreatedPayout[],
+  outcome: 'SETTLED' | 'REJECTED',
+): Promise<void> {
+  const fault = await driver.simulator.addFault({ rail: 'BRE_B', operation: 'notice', fault: 'down' });
+  await Promise.all(created.map(({ endToEndId }) => driver.simulator.endOrder({ endToEndId, outcome })));
+  await driver.simulator.removeFault(fault);
 }
 
-describe('a payout whose outcome cannot be written is put off, its neighbours of the same batch end, and so does it once mended', () => {
-  it.each<[string, (made: MadePayout[]) => Promise<unknown>, string, string]>([
+describe('a payout whose outcome cannot be written is postponed; the others of the batch end, and it ends once repaired', () => {
+  it.each<[string, (created: CreatedPayout[]) => Promise<unknown>, string, string]>([
     [
-      'told by notices',
-      (made) => end(made, 'SETTLED'),
+      'applied from notifications',
+      (created) => decideOrders(created, 'SETTLED'),
       'CONFIRMED',
       "select from caudal.rail_notices where task = 'apply' and attempts > 0 and due_at > received_at",
     ],
     [
-      'told by notices that are asked about',
-      (made) => end(made, 'REJECTED'),
+      'applied from notifications that need verification',
+      (created) => decideOrders(created, 'REJECTED'),
       'DECLINED',
-      "select from caudal.rail_notices where task = 'ask' and due_at > caudal.now() + interval '5 minutes'",
+      "select from caudal.rail_notices where task = 'verify' and due_at > caudal.now() + interval '5 minutes'",
     ],
     [
-      'answered when asked',
-      async (made) => {
+      'applied from a status poll',
+      async (created) => {
         await driver.simulator.addFault({
           rail: 'BRE_B',
           operation: 'notice',
           fault: 'lost-notice',
-          times: made.length,
+          times: created.length,
         });
-        await end(made, 'SETTLED');
+        await decideOrders(created, 'SETTLED');
         await stack.shiftTime(31_000);
       },
       'CONFIRMED',
-      "select from caudal.payouts where status = 'PROCESSING' and rail_task = 'ask' and rail_due_at > caudal.now() + interval '5 minutes'",
+      "select from caudal.payouts where status = 'PROCESSING' and rail_task = 'poll' and rail_due_at > caudal.now() + interval '5 minutes'",
     ],
-  ])('%s', async (_what, happens, status, putOff) => {
-    const [bad, ...others] = await atTheRail();
-    await happens([bad, ...others]);
-    await driver.allReach(others, status);
-    await until('it is put off', async () => (await driver.query(putOff)).length === 1);
-    expect((await driver.get(bad.id)).status).toBe('PROCESSING');
-    await mend(bad);
+  ])('%s', async (_what, trigger, status, postponedQuery) => {
+    const [blocked, ...others] = await createAtRail();
+    await trigger([blocked, ...others]);
+    await driver.waitForAll(others, status);
+    await until('it is postponed', async () => (await driver.query(postponedQuery)).length === 1);
+    expect((await driver.get(blocked.id)).status).toBe('PROCESSING');
+    await unblockOutcome(blocked);
     await stack.shiftTime(11 * 60_000);
-    await driver.reaches(bad.id, status);
-    await driver.quiet();
+    await driver.waitForStatus(blocked.id, status);
+    await driver.waitUntilIdle();
   });
 
-  it('refused when sent', async () => {
-    const [bad, ...others] = await underPause(async () =>
-      startingWithTheBad(await driver.createMany(6, { amountInCents: OVER_THE_LIMIT })),
+  it('rejected on sending', async () => {
+    const [blocked, ...others] = await whilePaused(async () =>
+      blockFirst(await driver.createMany(6, { amountInCents: OVER_THE_LIMIT })),
     );
-    await driver.allReach(others, 'DECLINED');
+    await driver.waitForAll(others, 'DECLINED');
     for (const { id } of others) expect(await driver.attempts(id)).toHaveLength(1);
-    expect((await driver.get(bad.id)).status).toBe('PROCESSING');
-    await mend(bad);
-    // What it was told is not known any more: it is asked about, sent again, refused again and asked about.
+    expect((await driver.get(blocked.id)).status).toBe('PROCESSING');
+    await unblockOutcome(blocked);
+    // The first answer was not recorded: the payout is polled, sent again, rejected again and polled.
     await until(
       'it has ended',
       async () => {
         await stack.shiftTime(10_000);
-        return (await driver.get(bad.id)).status === 'DECLINED';
+        return (await driver.get(blocked.id)).status === 'DECLINED';
       },
       60_000,
     );
-    expect(await driver.get(bad.id)).toMatchObject({ errorCode: 'NETWORK_LIMIT_EXCEEDED' });
-    expect(await driver.executions(bad)).toBe(0);
+    expect(await driver.get(blocked.id)).toMatchObject({ errorCode: 'NETWORK_LIMIT_EXCEEDED' });
+    expect(await driver.executions(blocked)).toBe(0);
   });
 
-  it('sent, one of them to a receiver that cannot be read: it is put off and the others leave', async () => {
-    const [unreadable, ...neighbours] = await underPause(async () => {
-      const made = await driver.createMany(6);
-      await driver.query("update caudal.payouts set receiver = '\\x00' where id = $1", [made[0]?.id]);
-      return made;
+  it('postpones a payout whose receiver cannot be decrypted, and sends the others', async () => {
+    const [unreadable, ...others] = await whilePaused(async () => {
+      const created = await driver.createMany(6);
+      await driver.query("update caudal.payouts set receiver = '\\x00' where id = $1", [created[0]?.id]);
+      return created;
     });
-    await driver.allReach(neighbours, 'CONFIRMED');
+    await driver.waitForAll(others, 'CONFIRMED');
     await until(
-      'it is put off',
+      'it is postponed',
       async () => (await driver.attempts(unreadable?.id ?? ''))[0]?.answer === 'unknown',
     );
     expect(await driver.simulator.order(unreadable?.endToEndId ?? '')).toBeNull();
   });
 
-  it('declined because its receiver has changed while it waited', async () => {
-    const [bad, ...others] = await underPause(async () => {
-      await driver.simulator.list({ key: '@BADROW' });
+  it('declined because its receiver changed while it waited', async () => {
+    const [blocked, ...others] = await whilePaused(async () => {
+      await driver.simulator.setDirectoryEntry({ key: '@BADROW' });
       const lookupId = await driver.lookUp('@BADROW');
-      const made = await startingWithTheBad(await driver.createMany(6, { key: '@BADROW', lookupId }));
-      await driver.simulator.list({ key: '@BADROW', holder: null });
+      const created = await blockFirst(await driver.createMany(6, { key: '@BADROW', lookupId }));
+      await driver.simulator.setDirectoryEntry({ key: '@BADROW', holder: null });
       await stack.shiftTime(20 * 60_000);
-      return made;
+      return created;
     });
-    await driver.allReach(others, 'DECLINED', 45_000);
-    expect((await driver.get(bad.id)).status).toBe('PROCESSING');
-    await mend(bad);
+    await driver.waitForAll(others, 'DECLINED', 45_000);
+    expect((await driver.get(blocked.id)).status).toBe('PROCESSING');
+    await unblockOutcome(blocked);
     await stack.shiftTime(11 * 60_000);
-    await driver.reaches(bad.id, 'DECLINED', 45_000);
+    await driver.waitForStatus(blocked.id, 'DECLINED', 45_000);
   });
 });

@@ -1,15 +1,15 @@
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { readConfig } from '../../src/config.ts';
-import { type MadePayout, PayoutDriver } from '../harness/payout-driver.ts';
+import { type CreatedPayout, PayoutDriver } from '../harness/payout-driver.ts';
 import { readMetric } from '../harness/read-metric.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
-const NOBODY = '019b2c5e-8f3a-7c41-8001-3f9d2b7a6c10';
-const WHY = ['--by', 'Laura', '--note', 'según el extracto del banco'];
+const UNKNOWN_PAYOUT = '019b2c5e-8f3a-7c41-8001-3f9d2b7a6c10';
+const AUTHOR_AND_NOTE = ['--by', 'Laura', '--note', 'según el extracto del banco'];
 
 let stack: Stack;
 let driver: PayoutDriver;
@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => stack?.stop());
 afterEach(async () => {
   await driver.simulator.clearFaults();
-  await driver.booksAreWhole();
+  await driver.checkLedger();
 });
 
 interface Action {
@@ -32,220 +32,226 @@ interface Action {
   readonly note: string | null;
 }
 
-const audit = async (id: string) =>
+const readAudit = async (id: string) =>
   (JSON.parse(await driver.command('audit', 'list', '--json')) as Action[]).filter(
     ({ resource }) => resource === id,
   );
 const resolve = (id: string, ...rest: readonly string[]) => driver.command('payouts', 'resolve', id, ...rest);
 
-/** At the rail, which does nothing about it by itself. */
-async function waiting(): Promise<MadePayout> {
-  const made = await driver.create({ key: '@TESTTIMEOUT' });
-  await until('its answer is written down', async () => (await driver.attempts(made.id))[0]?.answer);
-  return made;
+/** A payout that stays in progress at the rail. */
+async function createInProgress(): Promise<CreatedPayout> {
+  const created = await driver.create({ key: '@TESTTIMEOUT' });
+  await until('its answer is recorded', async () => (await driver.attempts(created.id))[0]?.answer);
+  return created;
 }
 
 describe('payouts unknown and show', () => {
-  it('list what has no outcome after a minute, with all that an operator needs to ask the rail', async () => {
-    expect(await driver.command('payouts', 'unknown')).toContain('has its outcome');
-    const made = await waiting();
+  it('list payouts without an outcome after a minute, with the details an operator needs to query the rail', async () => {
+    expect(await driver.command('payouts', 'unknown')).toContain('has an outcome');
+    const created = await createInProgress();
     expect(JSON.parse(await driver.command('payouts', 'unknown', '--json'))).toEqual([]);
     await stack.shiftTime(61_000);
-    await driver.quiet();
+    await driver.waitUntilIdle();
     expect(JSON.parse(await driver.command('payouts', 'unknown', '--json'))).toMatchObject([
       {
-        id: made.id,
+        id: created.id,
         organizationId: stack.organization.organizationId,
         amountInCents: 120_050,
-        reference: made.payout.reference,
-        endToEndId: made.endToEndId,
+        reference: created.payout.reference,
+        endToEndId: created.endToEndId,
         attempts: 1,
         lastAnswer: 'accepted',
         reason: 'rail_in_progress',
       },
     ]);
     const text = await driver.command('payouts', 'unknown');
-    for (const part of [made.id, 'COP 1200.50', '1 sent', 'last answer: accepted', made.endToEndId])
+    for (const part of [created.id, 'COP 1200.50', '1 sent', 'last answer: accepted', created.endToEndId])
       expect(text).toContain(part);
-    await driver.simulator.endOrder({ endToEndId: made.endToEndId, outcome: 'SETTLED' });
-    await driver.reaches(made.id, 'CONFIRMED');
+    await driver.simulator.endOrder({ endToEndId: created.endToEndId, outcome: 'SETTLED' });
+    await driver.waitForStatus(created.id, 'CONFIRMED');
     expect(JSON.parse(await driver.command('payouts', 'unknown', '--json'))).toEqual([]);
   });
 
-  it('show tells every send and what came of it', async () => {
+  it('show lists every attempt with its result', async () => {
     await driver.simulator.addFault({ rail: 'BRE_B', operation: 'order', fault: 'down', times: 1 });
-    const made = await driver.create();
-    await until('the first attempt failed', async () => (await driver.attempts(made.id))[0]?.answer);
+    const created = await driver.create();
+    await until('the first attempt failed', async () => (await driver.attempts(created.id))[0]?.answer);
     await stack.shiftTime(41_000);
-    await driver.reaches(made.id, 'CONFIRMED');
-    const order = await driver.simulator.order(made.endToEndId);
-    expect(JSON.parse(await driver.command('payouts', 'show', made.id, '--json'))).toMatchObject({
-      id: made.id,
+    await driver.waitForStatus(created.id, 'CONFIRMED');
+    const order = await driver.simulator.order(created.endToEndId);
+    expect(JSON.parse(await driver.command('payouts', 'show', created.id, '--json'))).toMatchObject({
+      id: created.id,
       status: 'CONFIRMED',
-      endToEndId: made.endToEndId,
+      endToEndId: created.endToEndId,
       executionId: order?.executionId,
       attempts: [
         { number: 1, answer: 'unknown', reason: expect.stringContaining('503') as string },
         { number: 2, answer: 'accepted', reason: null },
       ],
     });
-    const text = await driver.command('payouts', 'show', made.id);
+    const text = await driver.command('payouts', 'show', created.id);
     expect(text).toMatch(/^CONFIRMED {2}COP 1200\.50/);
     expect(text).toMatch(/1\. committed .+: unknown, the node answered 503\n/);
     expect(text).toMatch(/2\. committed .+: accepted\n/);
-    expect(text, 'who receives is personal data').not.toContain('@TESTOK');
+    expect(text, 'the receiver is personal data').not.toContain('@TESTOK');
   });
 });
 
 describe('payouts resolve', () => {
-  it('--confirm ends it, with event, money and audit; when the rail tells of it later nothing is odd', async () => {
-    const made = await waiting();
+  it('--confirm ends it with event, transfer and audit entry; a later rail notification raises no anomaly', async () => {
+    const created = await createInProgress();
     const { held } = await driver.balance();
-    expect(await resolve(made.id, '--confirm', ...WHY)).toContain(`${made.id} is CONFIRMED by your word`);
-    expect((await driver.get(made.id)).status).toBe('CONFIRMED');
-    expect(await driver.causes(made.id)).toEqual(['created', 'confirmed_by_operator']);
-    expect(await driver.events(made.id)).toEqual(['payout.confirmed']);
+    expect(await resolve(created.id, '--confirm', ...AUTHOR_AND_NOTE)).toContain(
+      `${created.id} is CONFIRMED by your decision`,
+    );
+    expect((await driver.get(created.id)).status).toBe('CONFIRMED');
+    expect(await driver.causes(created.id)).toEqual(['created', 'confirmed_by_operator']);
+    expect(await driver.events(created.id)).toEqual(['payout.confirmed']);
     expect((await driver.balance()).held).toBe(held - 120_050);
-    expect(await audit(made.id)).toMatchObject([
+    expect(await readAudit(created.id)).toMatchObject([
       {
         operator: 'Laura',
         action: 'payouts.resolve',
-        details: { asked: 'confirm', decidedBy: 'operator' },
+        details: { decision: 'confirm', decidedBy: 'operator' },
         note: 'según el extracto del banco',
       },
     ]);
     const { executionId } = await driver.simulator.endOrder({
-      endToEndId: made.endToEndId,
+      endToEndId: created.endToEndId,
       outcome: 'SETTLED',
     });
     await until('the execution is known', async () => {
       const [row] = await driver.query<{ execution_id: string | null }>(
         'select execution_id from caudal.payouts where id = $1',
-        [made.id],
+        [created.id],
       );
       return row?.execution_id === executionId;
     });
-    await driver.quiet();
-    expect(await driver.anomalies(made.id)).toEqual([]);
-    expect(await driver.moves(made.id)).toHaveLength(2);
-    expect(await driver.events(made.id)).toEqual(['payout.confirmed']);
+    await driver.waitUntilIdle();
+    expect(await driver.anomalies(created.id)).toEqual([]);
+    expect(await driver.transfers(created.id)).toHaveLength(2);
+    expect(await driver.events(created.id)).toEqual(['payout.confirmed']);
   });
 
-  it('--confirm of what the rail then rejects is a contradiction for a person', async () => {
-    const made = await waiting();
-    await resolve(made.id, '--confirm', ...WHY);
-    await driver.simulator.endOrder({ endToEndId: made.endToEndId, outcome: 'REJECTED' });
-    await until('it is noticed', async () => (await driver.anomalies(made.id)).length > 0);
-    expect(await driver.anomalies(made.id)).toMatchObject([{ kind: 'contradiction', cents: null }]);
-    expect((await driver.get(made.id)).status).toBe('CONFIRMED');
+  it('--confirm followed by a rail rejection raises a contradiction anomaly', async () => {
+    const created = await createInProgress();
+    await resolve(created.id, '--confirm', ...AUTHOR_AND_NOTE);
+    await driver.simulator.endOrder({ endToEndId: created.endToEndId, outcome: 'REJECTED' });
+    await until('the anomaly is recorded', async () => (await driver.anomalies(created.id)).length > 0);
+    expect(await driver.anomalies(created.id)).toMatchObject([{ kind: 'contradiction', cents: null }]);
+    expect((await driver.get(created.id)).status).toBe('CONFIRMED');
   });
 
-  it('--decline is refused while it may still arrive, then gives the money back; sent after all, suspense owes it', async () => {
+  it('--decline is rejected while the order may still arrive, then refunds; a later execution is charged to suspense', async () => {
     const before = await driver.balance();
     const query = await driver.simulator.addFault({ rail: 'BRE_B', operation: 'order-query', fault: 'down' });
     await driver.simulator.addFault({ rail: 'BRE_B', operation: 'order', fault: 'lost-answer', times: 1 });
-    const made = await waiting();
-    await expect(resolve(made.id, '--decline', ...WHY)).rejects.toThrow(/may still arrive/);
+    const created = await createInProgress();
+    await expect(resolve(created.id, '--decline', ...AUTHOR_AND_NOTE)).rejects.toThrow(/may still arrive/);
     await stack.shiftTime(41_000);
-    await until('the rail was asked', async () => (await driver.simulator.struck(query)) > 1);
-    expect((await driver.get(made.id)).status).toBe('PROCESSING');
-    await resolve(made.id, '--decline', '--error-code', 'ACCOUNT_CLOSED', ...WHY);
+    await until('the rail was polled', async () => (await driver.simulator.timesApplied(query)) > 1);
+    expect((await driver.get(created.id)).status).toBe('PROCESSING');
+    await resolve(created.id, '--decline', '--error-code', 'ACCOUNT_CLOSED', ...AUTHOR_AND_NOTE);
     await driver.simulator.clearFaults();
-    expect(await driver.get(made.id)).toMatchObject({ status: 'DECLINED', errorCode: 'ACCOUNT_CLOSED' });
-    expect(await driver.causes(made.id)).toEqual(['created', 'declined_by_operator']);
-    expect(await driver.events(made.id)).toEqual(['payout.declined']);
+    expect(await driver.get(created.id)).toMatchObject({ status: 'DECLINED', errorCode: 'ACCOUNT_CLOSED' });
+    expect(await driver.causes(created.id)).toEqual(['created', 'declined_by_operator']);
+    expect(await driver.events(created.id)).toEqual(['payout.declined']);
     expect(await driver.balance()).toEqual(before);
-    expect(await audit(made.id)).toMatchObject([
-      { action: 'payouts.resolve', details: { asked: 'decline' } },
+    expect(await readAudit(created.id)).toMatchObject([
+      { action: 'payouts.resolve', details: { decision: 'decline' } },
     ]);
-    await driver.simulator.endOrder({ endToEndId: made.endToEndId, outcome: 'SETTLED' });
-    await until('it is noticed', async () => (await driver.anomalies(made.id)).length > 0);
-    expect(await driver.anomalies(made.id)).toMatchObject([{ kind: 'sent_late', cents: '-120050' }]);
-    expect((await driver.get(made.id)).status).toBe('DECLINED');
+    await driver.simulator.endOrder({ endToEndId: created.endToEndId, outcome: 'SETTLED' });
+    await until('the anomaly is recorded', async () => (await driver.anomalies(created.id)).length > 0);
+    expect(await driver.anomalies(created.id)).toMatchObject([{ kind: 'sent_late', cents: '-120050' }]);
+    expect((await driver.get(created.id)).status).toBe('DECLINED');
   });
 
-  it('--decline of what the rail says to be at needs another word', async () => {
-    const made = await waiting();
+  it('--decline requires --anyway when the rail reports the order as in progress', async () => {
+    const created = await createInProgress();
     await stack.shiftTime(41_000);
-    await driver.quiet();
-    await expect(resolve(made.id, '--decline', ...WHY)).rejects.toThrow(/add --anyway/);
-    expect((await driver.get(made.id)).status).toBe('PROCESSING');
-    expect(await audit(made.id)).toEqual([]);
-    await resolve(made.id, '--decline', '--anyway', ...WHY);
-    expect(await driver.get(made.id)).toMatchObject({ status: 'DECLINED', errorCode: 'RAIL_REJECTED' });
+    await driver.waitUntilIdle();
+    await expect(resolve(created.id, '--decline', ...AUTHOR_AND_NOTE)).rejects.toThrow(/add --anyway/);
+    expect((await driver.get(created.id)).status).toBe('PROCESSING');
+    expect(await readAudit(created.id)).toEqual([]);
+    await resolve(created.id, '--decline', '--anyway', ...AUTHOR_AND_NOTE);
+    expect(await driver.get(created.id)).toMatchObject({ status: 'DECLINED', errorCode: 'RAIL_REJECTED' });
     await stack.shiftTime(65_000);
     expect(JSON.parse(await driver.command('payouts', 'unknown', '--json'))).toEqual([]);
   });
 
-  it('--decline in the minute in which it left is refused though the operator insists', async () => {
-    const made = await waiting();
-    await expect(resolve(made.id, '--decline', '--anyway', ...WHY)).rejects.toThrow(/may still arrive/);
-    expect((await driver.get(made.id)).status).toBe('PROCESSING');
-    await driver.simulator.endOrder({ endToEndId: made.endToEndId, outcome: 'SETTLED' });
-    await driver.reaches(made.id, 'CONFIRMED');
+  it('--decline --anyway is rejected within a minute of sending', async () => {
+    const created = await createInProgress();
+    await expect(resolve(created.id, '--decline', '--anyway', ...AUTHOR_AND_NOTE)).rejects.toThrow(
+      /may still arrive/,
+    );
+    expect((await driver.get(created.id)).status).toBe('PROCESSING');
+    await driver.simulator.endOrder({ endToEndId: created.endToEndId, outcome: 'SETTLED' });
+    await driver.waitForStatus(created.id, 'CONFIRMED');
   });
 
   it.each([
     ['SETTLED', 'CONFIRMED', '--decline'],
     ['REJECTED', 'DECLINED', '--confirm'],
   ] as const)(
-    'asks the rail once more: %s there is %s here, whatever the operator says',
-    async (outcome, status, said) => {
-      const made = await waiting();
+    "polls the rail once more: %s at the rail becomes %s, regardless of the operator's decision",
+    async (outcome, status, option) => {
+      const created = await createInProgress();
       await stack.shiftTime(41_000);
-      await driver.quiet();
+      await driver.waitUntilIdle();
       await driver.simulator.addFault({ rail: 'BRE_B', operation: 'notice', fault: 'lost-notice', times: 1 });
-      await driver.simulator.endOrder({ endToEndId: made.endToEndId, outcome });
-      expect(await resolve(made.id, said, ...WHY)).toMatch(`payout ${made.id} is ${status}`);
-      expect((await driver.get(made.id)).status).toBe(status);
-      expect(await driver.events(made.id)).toHaveLength(1);
-      expect(await audit(made.id)).toMatchObject([{ details: { decidedBy: 'rail' } }]);
+      await driver.simulator.endOrder({ endToEndId: created.endToEndId, outcome });
+      expect(await resolve(created.id, option, ...AUTHOR_AND_NOTE)).toMatch(
+        `payout ${created.id} is ${status}`,
+      );
+      expect((await driver.get(created.id)).status).toBe(status);
+      expect(await driver.events(created.id)).toHaveLength(1);
+      expect(await readAudit(created.id)).toMatchObject([{ details: { decidedBy: 'rail' } }]);
     },
   );
 
-  it('of one payout by two operators at once ends it once', async () => {
-    const made = await waiting();
+  it('by two operators at the same time ends the payout once', async () => {
+    const created = await createInProgress();
     await stack.shiftTime(41_000);
-    const ends = await Promise.allSettled([
-      stack.command('payouts', 'resolve', made.id, '--confirm', ...WHY),
-      stack.command('payouts', 'resolve', made.id, '--decline', '--anyway', ...WHY),
+    const results = await Promise.allSettled([
+      stack.command('payouts', 'resolve', created.id, '--confirm', ...AUTHOR_AND_NOTE),
+      stack.command('payouts', 'resolve', created.id, '--decline', '--anyway', ...AUTHOR_AND_NOTE),
     ]);
-    expect(ends.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
-    expect(await driver.events(made.id)).toHaveLength(1);
-    expect(await driver.moves(made.id)).toHaveLength(2);
-    expect(await audit(made.id)).toHaveLength(1);
+    expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    expect(await driver.events(created.id)).toHaveLength(1);
+    expect(await driver.transfers(created.id)).toHaveLength(2);
+    expect(await readAudit(created.id)).toHaveLength(1);
   });
 
-  it('has nothing to say about what was never sent, has ended, or does not exist', async () => {
+  it('rejects a payout that was never sent, has ended, or does not exist', async () => {
     await driver.command('rails', 'pause', '--rail', 'BRE_B', '--reason', 'falla', '--by', 'Laura');
-    await until('the workers know', async () => {
+    await until('the workers see the pause', async () => {
       const pauses = await Promise.all(stack.workers.map((each) => readMetric(each, 'caudal_rail_pauses')));
       return pauses.every((count) => count === 1);
     });
     const { id } = await driver.create();
-    await expect(resolve(id, '--confirm', ...WHY)).rejects.toThrow(/never sent/);
+    await expect(resolve(id, '--confirm', ...AUTHOR_AND_NOTE)).rejects.toThrow(/never sent/);
     expect(await driver.command('payouts', 'show', id)).toContain('never sent');
     await driver.command('rails', 'resume', '--rail', 'BRE_B');
-    await driver.reaches(id, 'CONFIRMED');
-    await expect(resolve(id, '--decline', ...WHY)).rejects.toThrow(/ended before: CONFIRMED/);
-    expect(await audit(id)).toEqual([]);
-    await expect(resolve(NOBODY, '--confirm', ...WHY)).rejects.toThrow(/no such payout/);
-    await expect(driver.command('payouts', 'show', NOBODY)).rejects.toThrow(/no such payout/);
+    await driver.waitForStatus(id, 'CONFIRMED');
+    await expect(resolve(id, '--decline', ...AUTHOR_AND_NOTE)).rejects.toThrow(/already final: CONFIRMED/);
+    expect(await readAudit(id)).toEqual([]);
+    await expect(resolve(UNKNOWN_PAYOUT, '--confirm', ...AUTHOR_AND_NOTE)).rejects.toThrow(/no such payout/);
+    await expect(driver.command('payouts', 'show', UNKNOWN_PAYOUT)).rejects.toThrow(/no such payout/);
   });
 
   it.each([
-    [['--confirm', '--decline', ...WHY], /exactly one of/],
-    [[...WHY], /exactly one of/],
-    [['--confirm', '--resend', ...WHY], /exactly one of/],
+    [['--confirm', '--decline', ...AUTHOR_AND_NOTE], /exactly one of/],
+    [[...AUTHOR_AND_NOTE], /exactly one of/],
+    [['--confirm', '--resend', ...AUTHOR_AND_NOTE], /exactly one of/],
     [['--confirm', '--by', 'Laura'], /--note is missing/],
-    [['--decline', '--error-code', 'WHATEVER', ...WHY], /is none of/],
-  ])('%j is refused in plain words', async (args, words) => {
-    await expect(resolve(NOBODY, ...args)).rejects.toThrow(words);
+    [['--decline', '--error-code', 'WHATEVER', ...AUTHOR_AND_NOTE], /is not one of/],
+  ])('rejects %j with a clear error', async (args, message) => {
+    await expect(resolve(UNKNOWN_PAYOUT, ...args)).rejects.toThrow(message);
   });
 });
 
-describe('the audit', () => {
-  async function as<T>(
+describe('the operator audit log', () => {
+  async function withRole<T>(
     role: 'readUrl' | 'batchUrl' | 'systemUrl',
     work: (client: Client) => Promise<T>,
   ): Promise<T> {
@@ -259,7 +265,7 @@ describe('the audit', () => {
     }
   }
 
-  it('cannot be changed nor deleted by any role of ours, and merchants’ roles cannot even read it', async () => {
+  it('cannot be updated or deleted by any database role, and merchant roles cannot read it', async () => {
     const before = await driver.query('select * from caudal.operator_actions order by id');
     expect(before.length).toBeGreaterThan(0);
     for (const statement of [
@@ -269,20 +275,22 @@ describe('the audit', () => {
       'truncate caudal.operator_actions',
     ])
       for (const role of ['readUrl', 'batchUrl', 'systemUrl'] as const)
-        await expect(as(role, (client) => client.query(statement))).rejects.toThrow('permission denied');
+        await expect(withRole(role, (client) => client.query(statement))).rejects.toThrow(
+          'permission denied',
+        );
     for (const role of ['readUrl', 'batchUrl'] as const)
-      await expect(as(role, (client) => client.query('select from caudal.operator_actions'))).rejects.toThrow(
-        'permission denied',
-      );
+      await expect(
+        withRole(role, (client) => client.query('select from caudal.operator_actions')),
+      ).rejects.toThrow('permission denied');
     expect(await driver.query('select * from caudal.operator_actions order by id')).toEqual(before);
   });
 
-  it('tells people who decided what and why, newest first', async () => {
-    const made = await waiting();
-    await resolve(made.id, '--confirm', '--by', 'Iván', '--note', 'llamada al banco');
+  it('lists who decided what and why, newest first', async () => {
+    const created = await createInProgress();
+    await resolve(created.id, '--confirm', '--by', 'Iván', '--note', 'llamada al banco');
     const [first] = (await driver.command('audit', 'list')).split('\n');
     expect(first).toMatch(
-      new RegExp(`payouts\\.resolve  ${made.id}  by Iván .*asked=confirm .*note: llamada al banco$`),
+      new RegExp(`payouts\\.resolve  ${created.id}  by Iván .*decision=confirm .*note: llamada al banco$`),
     );
   });
 });

@@ -6,40 +6,40 @@ import {
   type PeerReply,
   startFaultyPeer,
 } from '../harness/faulty-peer.ts';
-import { type MadePayout, PayoutDriver } from '../harness/payout-driver.ts';
+import { type CreatedPayout, PayoutDriver } from '../harness/payout-driver.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
 type Path = 'orders' | 'orders/query';
-/** What becomes of a call: `pass` hands it to the network and brings its answer. */
-type Spoil = (pass: () => Promise<PeerReply>, call: PeerCall) => PeerReply | Promise<PeerReply>;
+/** Decides the reply to a call; `pass` forwards the call to the node and returns its reply. */
+type ReplyFault = (pass: () => Promise<PeerReply>, call: PeerCall) => PeerReply | Promise<PeerReply>;
 
 let stack: Stack;
 let driver: PayoutDriver;
-let between: FaultyPeer;
-/** Each strikes one call, first come first served. */
-const spoils: { readonly path: Path; readonly spoil: Spoil }[] = [];
+let proxy: FaultyPeer;
+/** Each applies to one call, in order. */
+const replyFaults: { readonly path: Path; readonly fault: ReplyFault }[] = [];
 beforeAll(async () => {
-  // Stands between the server and the node, for what the simulator is too well-behaved to do.
-  between = await startFaultyPeer((call) => {
-    const index = spoils.findIndex(({ path }) => call.path === `/breb/v1/${path}`);
-    const [found] = index < 0 ? [] : spoils.splice(index, 1);
-    return found ? found.spoil(() => pass(call), call) : pass(call);
+  // A proxy between the server and the node, for failures the simulator does not produce.
+  proxy = await startFaultyPeer((call) => {
+    const index = replyFaults.findIndex(({ path }) => call.path === `/breb/v1/${path}`);
+    const [found] = index < 0 ? [] : replyFaults.splice(index, 1);
+    return found ? found.fault(() => pass(call), call) : pass(call);
   });
   stack = await startStack({
     apis: 1,
     workers: 2,
-    settings: { CAUDAL_WORKER_POLL_MS: '20', BREB_URL: `${between.url}/breb` },
+    settings: { CAUDAL_WORKER_POLL_MS: '20', BREB_URL: `${proxy.url}/breb` },
   });
   driver = new PayoutDriver(stack);
   await driver.fund();
 });
 afterAll(async () => {
   await stack?.stop();
-  await between?.stop();
+  await proxy?.stop();
 });
 afterEach(async () => {
-  spoils.length = 0;
+  replyFaults.length = 0;
   await driver.simulator.clearFaults();
 });
 
@@ -52,36 +52,38 @@ async function pass({ path, authorization, body }: PeerCall): Promise<PeerReply>
   return { status: answer.status, text: await answer.text() };
 }
 
-const after =
-  (reply: PeerReply): Spoil =>
+const afterForwarding =
+  (reply: PeerReply): ReplyFault =>
   async (pass) => {
     await pass();
     return reply;
   };
-const instead =
-  (reply: PeerReply): Spoil =>
+const insteadOfForwarding =
+  (reply: PeerReply): ReplyFault =>
   () =>
     reply;
 const PAGE = { status: 500, type: 'text/html', text: '<h1>Internal Server Error</h1>' };
 const NOT_JSON = { text: '{"results": [' };
-const NOBODY = json({ results: [] });
+const NO_RESULTS = json({ results: [] });
 
-const notices = (fault: 'lost-notice' | 'down', times = 1) =>
+const addNotificationFault = (fault: 'lost-notice' | 'down', times = 1) =>
   driver.simulator.addFault({ rail: 'BRE_B', operation: 'notice', fault, times });
-const answered = (made: MadePayout, number: number) =>
-  until(`attempt ${number} has its answer`, async () => (await driver.attempts(made.id))[number - 1]?.answer);
-const asked = (made: MadePayout) =>
-  until('the rail was asked', async () => {
-    const [row] = await driver.query<{ questions: number }>(
-      'select questions from caudal.payouts where id = $1',
-      [made.id],
-    );
-    return (row?.questions ?? 0) > 0;
+const waitForAnswer = (created: CreatedPayout, number: number) =>
+  until(
+    `attempt ${number} has its answer`,
+    async () => (await driver.attempts(created.id))[number - 1]?.answer,
+  );
+const waitForPoll = (created: CreatedPayout) =>
+  until('the rail was polled', async () => {
+    const [row] = await driver.query<{ polls: number }>('select polls from caudal.payouts where id = $1', [
+      created.id,
+    ]);
+    return (row?.polls ?? 0) > 0;
   });
 
-type Struck = (path: Path) => Promise<unknown>;
-const simulated =
-  (fault: 'down' | 'slow' | 'hang' | 'reset' | 'lost-answer', ms?: number): Struck =>
+type FaultInjector = (path: Path) => Promise<unknown>;
+const simulatorFault =
+  (fault: 'down' | 'slow' | 'hang' | 'reset' | 'lost-answer', ms?: number): FaultInjector =>
   (path) =>
     driver.simulator.addFault({
       rail: 'BRE_B',
@@ -90,226 +92,236 @@ const simulated =
       times: 1,
       ...(ms === undefined ? {} : { ms }),
     });
-const spoilt =
-  (spoil: Spoil): Struck =>
+const proxyFault =
+  (fault: ReplyFault): FaultInjector =>
   async (path) =>
-    void spoils.push({ path, spoil });
+    void replyFaults.push({ path, fault });
 
-const SPOILS: readonly [string, 'before' | 'after', Struck][] = [
-  ['the node is down (503)', 'before', simulated('down')],
-  ['the connection is reset', 'before', simulated('reset')],
-  ['the node hangs beyond the deadline', 'before', simulated('hang')],
-  ['a proxy answers 500 in place of the node', 'before', spoilt(instead(PAGE))],
-  ['a proxy answers 200 with something else', 'before', spoilt(instead({ text: 'ok' }))],
-  ['the answer is lost', 'after', simulated('lost-answer')],
-  ['the node acts after the deadline', 'after', simulated('slow', 5500)],
-  ['the node acts, then a 500 comes', 'after', spoilt(after(PAGE))],
-  ['the answer is cut off', 'after', spoilt(after(NOT_JSON))],
-  ['the answer stops half-way', 'after', spoilt(after({ ...NOBODY, stall: 'half-way' }))],
-  ['the answer is about nobody', 'after', spoilt(after(NOBODY))],
+const FAULTS: readonly [string, 'before' | 'after', FaultInjector][] = [
+  ['the node is down (503)', 'before', simulatorFault('down')],
+  ['the connection is reset', 'before', simulatorFault('reset')],
+  ['the node exceeds the deadline', 'before', simulatorFault('hang')],
+  ['a proxy answers 500 in place of the node', 'before', proxyFault(insteadOfForwarding(PAGE))],
+  ['a proxy answers 200 with another body', 'before', proxyFault(insteadOfForwarding({ text: 'ok' }))],
+  ['the answer is lost', 'after', simulatorFault('lost-answer')],
+  ['the node executes after the deadline', 'after', simulatorFault('slow', 5500)],
+  ['the node executes, then a 500 arrives', 'after', proxyFault(afterForwarding(PAGE))],
+  ['the answer is truncated', 'after', proxyFault(afterForwarding(NOT_JSON))],
+  ['the answer stops half-way', 'after', proxyFault(afterForwarding({ ...NO_RESULTS, stall: 'half-way' }))],
+  ['the answer omits the order', 'after', proxyFault(afterForwarding(NO_RESULTS))],
 ];
 
-describe('an order whose answer is none', () => {
-  it.each(SPOILS)('%s: CONFIRMED, executed once', async (_what, when, strike) => {
-    await strike('orders');
-    const made = await driver.create();
-    expect(await answered(made, 1)).toBe('unknown');
+describe('an order without a usable answer', () => {
+  it.each(FAULTS)('%s: CONFIRMED, executed once', async (_what, when, inject) => {
+    await inject('orders');
+    const created = await driver.create();
+    expect(await waitForAnswer(created, 1)).toBe('unknown');
     if (when === 'before') await stack.shiftTime(41_000);
-    await driver.reaches(made.id, 'CONFIRMED', 20_000);
-    await driver.quiet();
-    expect(await driver.executions(made)).toBe(1);
-    expect((await driver.attempts(made.id)).map(({ answer }) => answer)).toEqual(
+    await driver.waitForStatus(created.id, 'CONFIRMED', 20_000);
+    await driver.waitUntilIdle();
+    expect(await driver.executions(created)).toBe(1);
+    expect((await driver.attempts(created.id)).map(({ answer }) => answer)).toEqual(
       when === 'before' ? ['unknown', 'accepted'] : ['unknown'],
     );
-    expect(await driver.events(made.id)).toEqual(['payout.confirmed']);
+    expect(await driver.events(created.id)).toEqual(['payout.confirmed']);
   });
 
-  it('is not sent again before everything that can have left has arrived', async () => {
-    await simulated('down')('orders');
-    const made = await driver.create();
-    await answered(made, 1);
-    // Asked and not found, again and again, up to 35 s after it was sent.
+  it('is not sent again before every earlier attempt must have arrived', async () => {
+    await simulatorFault('down')('orders');
+    const created = await driver.create();
+    await waitForAnswer(created, 1);
+    // The poll does not find it, up to 35 s after it was sent.
     await stack.shiftTime(35_000);
-    await asked(made);
-    await driver.quiet();
-    expect(await driver.attempts(made.id)).toHaveLength(1);
-    expect((await driver.get(made.id)).status).toBe('PROCESSING');
+    await waitForPoll(created);
+    await driver.waitUntilIdle();
+    expect(await driver.attempts(created.id)).toHaveLength(1);
+    expect((await driver.get(created.id)).status).toBe('PROCESSING');
     await stack.shiftTime(10_000);
-    await driver.reaches(made.id, 'CONFIRMED');
-    expect(await driver.executions(made)).toBe(1);
+    await driver.waitForStatus(created.id, 'CONFIRMED');
+    expect(await driver.executions(created)).toBe(1);
   });
 
-  it('that slept longer than any rail may and was sent again meanwhile is a duplicate to the rail', async () => {
-    await simulated('slow', 9000)('orders');
-    const made = await driver.create();
-    await answered(made, 1);
+  it('that arrives after its retry is a duplicate for the rail', async () => {
+    await simulatorFault('slow', 9000)('orders');
+    const created = await driver.create();
+    await waitForAnswer(created, 1);
     await stack.shiftTime(60_000);
-    await answered(made, 2);
-    await driver.reaches(made.id, 'CONFIRMED');
-    await until('the first one arrives', async () => (await driver.simulator.stats()).orders.duplicates > 0);
-    expect(await driver.executions(made)).toBe(1);
+    await waitForAnswer(created, 2);
+    await driver.waitForStatus(created.id, 'CONFIRMED');
+    await until(
+      'the first attempt arrives',
+      async () => (await driver.simulator.stats()).orders.duplicates > 0,
+    );
+    expect(await driver.executions(created)).toBe(1);
   });
 });
 
-describe('an answer that comes after the order was settled', () => {
-  const late =
-    (made: () => MadePayout | null, reply?: (made: MadePayout) => PeerReply): Spoil =>
+describe('an answer that arrives after the order was settled', () => {
+  const answerAfterSettlement =
+    (created: () => CreatedPayout | null, reply?: (created: CreatedPayout) => PeerReply): ReplyFault =>
     async (pass) => {
       const answer = await pass();
-      const of = await until('it is created', async () => made());
-      await driver.reaches(of.id, 'CONFIRMED', 4000);
-      return reply?.(of) ?? answer;
+      const payout = await until('it is created', async () => created());
+      await driver.waitForStatus(payout.id, 'CONFIRMED', 4000);
+      return reply?.(payout) ?? answer;
     };
-  const refusal = ({ endToEndId }: MadePayout) =>
+  const rejectionReply = ({ endToEndId }: CreatedPayout) =>
     json({ results: [{ endToEndId, status: 'REJECTED', code: '4012' }] });
 
   it.each([
     ['accepted', undefined],
-    ['refused', refusal],
-  ] as const)('(%s) is written down and changes nothing', async (answer, reply) => {
-    let made: MadePayout | null = null;
-    spoils.push({ path: 'orders', spoil: late(() => made, reply) });
-    made = await driver.create();
-    expect(await answered(made, 1)).toBe(answer);
-    await driver.quiet();
-    expect((await driver.get(made.id)).status).toBe('CONFIRMED');
-    expect(await driver.causes(made.id)).toEqual(['created', 'settled_on_notification']);
-    expect(await driver.events(made.id)).toEqual(['payout.confirmed']);
-    expect(await driver.anomalies(made.id)).toEqual([]);
-    expect(await driver.executions(made)).toBe(1);
+    ['refused', rejectionReply],
+  ] as const)('(%s) is recorded and changes nothing', async (answer, reply) => {
+    let created: CreatedPayout | null = null;
+    replyFaults.push({ path: 'orders', fault: answerAfterSettlement(() => created, reply) });
+    created = await driver.create();
+    expect(await waitForAnswer(created, 1)).toBe(answer);
+    await driver.waitUntilIdle();
+    expect((await driver.get(created.id)).status).toBe('CONFIRMED');
+    expect(await driver.causes(created.id)).toEqual(['created', 'settled_on_notification']);
+    expect(await driver.events(created.id)).toEqual(['payout.confirmed']);
+    expect(await driver.anomalies(created.id)).toEqual([]);
+    expect(await driver.executions(created)).toBe(1);
   });
 });
 
-describe('a settlement over another amount', () => {
-  const wrong = ({ endToEndId }: MadePayout): Spoil =>
-    instead(json({ results: [{ endToEndId, status: 'SETTLED', executionId: 'x-1', amount: '1.00' }] }));
+describe('a settlement with a different amount', () => {
+  const wrongAmount = ({ endToEndId }: CreatedPayout): ReplyFault =>
+    insteadOfForwarding(
+      json({ results: [{ endToEndId, status: 'SETTLED', executionId: 'x-1', amount: '1.00' }] }),
+    );
 
-  it('leaves the payout open with its money set aside, and a person is told once', async () => {
-    const made = await driver.create({ key: '@TESTTIMEOUT' });
-    await answered(made, 1);
-    for (let question = 1; question <= 2; question += 1) {
-      spoils.push({ path: 'orders/query', spoil: wrong(made) });
+  it('leaves the payout open with its money held, and raises one anomaly', async () => {
+    const created = await driver.create({ key: '@TESTTIMEOUT' });
+    await waitForAnswer(created, 1);
+    for (let poll = 1; poll <= 2; poll += 1) {
+      replyFaults.push({ path: 'orders/query', fault: wrongAmount(created) });
       await stack.shiftTime(31_000);
-      await until('it was asked', async () => spoils.length === 0);
-      await driver.quiet();
+      await until('it was polled', async () => replyFaults.length === 0);
+      await driver.waitUntilIdle();
     }
-    expect((await driver.get(made.id)).status).toBe('PROCESSING');
-    expect(await driver.anomalies(made.id)).toMatchObject([{ kind: 'contradiction', cents: null }]);
-    expect(await driver.moves(made.id)).toEqual(['available → held 120050']);
-    await driver.simulator.endOrder({ endToEndId: made.endToEndId, outcome: 'REJECTED' });
-    await driver.reaches(made.id, 'DECLINED');
+    expect((await driver.get(created.id)).status).toBe('PROCESSING');
+    expect(await driver.anomalies(created.id)).toMatchObject([{ kind: 'contradiction', cents: null }]);
+    expect(await driver.transfers(created.id)).toEqual(['available → held 120050']);
+    await driver.simulator.endOrder({ endToEndId: created.endToEndId, outcome: 'REJECTED' });
+    await driver.waitForStatus(created.id, 'DECLINED');
   });
 
-  it('can be ended by an operator who knows better', async () => {
-    const made = await driver.create({ key: '@TESTTIMEOUT' });
-    await answered(made, 1);
+  it('can be resolved by an operator', async () => {
+    const created = await driver.create({ key: '@TESTTIMEOUT' });
+    await waitForAnswer(created, 1);
     await stack.shiftTime(70_000);
-    await driver.quiet();
-    spoils.push({ path: 'orders/query', spoil: wrong(made) });
+    await driver.waitUntilIdle();
+    replyFaults.push({ path: 'orders/query', fault: wrongAmount(created) });
     const resolve = (...how: readonly string[]) =>
-      driver.command('payouts', 'resolve', made.id, ...how, '--by', 'Laura', '--note', 'el extracto');
-    await expect(resolve('--decline', '--anyway')).rejects.toThrow(/executed it, over another amount/);
-    spoils.push({ path: 'orders/query', spoil: wrong(made) });
+      driver.command('payouts', 'resolve', created.id, ...how, '--by', 'Laura', '--note', 'el extracto');
+    await expect(resolve('--decline', '--anyway')).rejects.toThrow(/executed it for another amount/);
+    replyFaults.push({ path: 'orders/query', fault: wrongAmount(created) });
     await resolve('--confirm');
-    expect((await driver.get(made.id)).status).toBe('CONFIRMED');
+    expect((await driver.get(created.id)).status).toBe('CONFIRMED');
   });
 });
 
-describe('a question whose answer is none', () => {
-  it.each(SPOILS)('%s: asked again, and CONFIRMED', async (_what, _when, strike) => {
-    await notices('lost-notice');
-    const made = await driver.create();
-    await until('it is settled', async () => (await driver.executions(made)) === 1);
-    await strike('orders/query');
+describe('a status poll without a usable answer', () => {
+  it.each(FAULTS)('%s: polled again, then CONFIRMED', async (_what, _when, inject) => {
+    await addNotificationFault('lost-notice');
+    const created = await driver.create();
+    await until('it is settled', async () => (await driver.executions(created)) === 1);
+    await inject('orders/query');
     await stack.shiftTime(31_000);
-    await driver.reaches(made.id, 'CONFIRMED', 20_000);
-    expect(await driver.causes(made.id)).toEqual(['created', 'settled_on_poll']);
-    expect(await driver.attempts(made.id)).toHaveLength(1);
-    expect(await driver.executions(made)).toBe(1);
+    await driver.waitForStatus(created.id, 'CONFIRMED', 20_000);
+    expect(await driver.causes(created.id)).toEqual(['created', 'settled_on_poll']);
+    expect(await driver.attempts(created.id)).toHaveLength(1);
+    expect(await driver.executions(created)).toBe(1);
   });
 
-  it('or one that is not true, "no such order": sent again under the same id, which the rail knows', async () => {
-    await notices('lost-notice');
-    const made = await driver.create();
-    await until('it is settled', async () => (await driver.executions(made)) === 1);
-    const nothing = { endToEndId: made.endToEndId, status: 'NOT_FOUND' };
-    spoils.push({ path: 'orders/query', spoil: instead(json({ results: [nothing] })) });
+  it('with a wrong NOT_FOUND: the order is sent again under the same ID, and the rail reports a duplicate', async () => {
+    await addNotificationFault('lost-notice');
+    const created = await driver.create();
+    await until('it is settled', async () => (await driver.executions(created)) === 1);
+    const notFound = { endToEndId: created.endToEndId, status: 'NOT_FOUND' };
+    replyFaults.push({ path: 'orders/query', fault: insteadOfForwarding(json({ results: [notFound] })) });
     await stack.shiftTime(41_000);
-    await driver.reaches(made.id, 'CONFIRMED');
-    expect((await driver.attempts(made.id)).map(({ answer }) => answer)).toEqual(['accepted', 'duplicate']);
-    expect(await driver.executions(made)).toBe(1);
+    await driver.waitForStatus(created.id, 'CONFIRMED');
+    expect((await driver.attempts(created.id)).map(({ answer }) => answer)).toEqual([
+      'accepted',
+      'duplicate',
+    ]);
+    expect(await driver.executions(created)).toBe(1);
   });
 });
 
-describe('a refusal', () => {
-  const refused = ({ endToEndId }: MadePayout, code: string) =>
+describe('a rejection', () => {
+  const rejection = ({ endToEndId }: CreatedPayout, code: string) =>
     json({ results: [{ endToEndId, status: 'REJECTED', code }] });
-  const refusing =
-    (code: string): Spoil =>
+  const rejectAll =
+    (code: string): ReplyFault =>
     (_pass, { body }) => {
       const { orders } = body as { orders: { endToEndId: string }[] };
       return json({ results: orders.map(({ endToEndId }) => ({ endToEndId, status: 'REJECTED', code })) });
     };
 
-  it('of the first attempt is believed at once', async () => {
-    spoils.push({ path: 'orders', spoil: refusing('4012') });
+  it('of the first attempt declines the payout immediately', async () => {
+    replyFaults.push({ path: 'orders', fault: rejectAll('4012') });
     const before = await driver.balance();
-    const made = await driver.create();
-    expect(await driver.reaches(made.id, 'DECLINED')).toMatchObject({ errorCode: 'LIMIT_EXCEEDED' });
+    const created = await driver.create();
+    expect(await driver.waitForStatus(created.id, 'DECLINED')).toMatchObject({ errorCode: 'LIMIT_EXCEEDED' });
     expect(await driver.balance()).toEqual(before);
-    expect(await driver.executions(made)).toBe(0);
+    expect(await driver.executions(created)).toBe(0);
   });
 
   it.each(['5000', '5001', '4017', '9999'])(
-    'that is none (%s: in process, out of time, never heard of) leaves it unknown',
+    'with a non-final code (%s: in progress, timeout, unknown code) leaves the outcome unknown',
     async (code) => {
-      spoils.push({ path: 'orders', spoil: refusing(code) });
-      const made = await driver.create();
-      expect(await answered(made, 1)).toBe('unknown');
-      expect((await driver.get(made.id)).status).toBe('PROCESSING');
+      replyFaults.push({ path: 'orders', fault: rejectAll(code) });
+      const created = await driver.create();
+      expect(await waitForAnswer(created, 1)).toBe('unknown');
+      expect((await driver.get(created.id)).status).toBe('PROCESSING');
       await stack.shiftTime(41_000);
-      await driver.reaches(made.id, 'CONFIRMED');
-      expect(await driver.executions(made)).toBe(1);
+      await driver.waitForStatus(created.id, 'CONFIRMED');
+      expect(await driver.executions(created)).toBe(1);
     },
   );
 
-  it('of a repeat is asked about until nothing can be under way, then believed', async () => {
-    await simulated('down')('orders');
-    const made = await driver.create();
-    await answered(made, 1);
-    spoils.push({ path: 'orders', spoil: refusing('4013') });
+  it('of a retry is polled until no attempt can be in flight, then applied', async () => {
+    await simulatorFault('down')('orders');
+    const created = await driver.create();
+    await waitForAnswer(created, 1);
+    replyFaults.push({ path: 'orders', fault: rejectAll('4013') });
     await stack.shiftTime(41_000);
-    expect(await answered(made, 2)).toBe('refused');
-    await asked(made);
-    expect((await driver.get(made.id)).status).toBe('PROCESSING');
+    expect(await waitForAnswer(created, 2)).toBe('refused');
+    await waitForPoll(created);
+    expect((await driver.get(created.id)).status).toBe('PROCESSING');
     await stack.shiftTime(41_000);
-    expect(await driver.reaches(made.id, 'DECLINED')).toMatchObject({ errorCode: 'NETWORK_LIMIT_EXCEEDED' });
-    expect(await driver.attempts(made.id)).toEqual([
+    expect(await driver.waitForStatus(created.id, 'DECLINED')).toMatchObject({
+      errorCode: 'NETWORK_LIMIT_EXCEEDED',
+    });
+    expect(await driver.attempts(created.id)).toEqual([
       { number: 1, answer: 'unknown', error_code: null },
       { number: 2, answer: 'refused', error_code: 'NETWORK_LIMIT_EXCEEDED' },
     ]);
-    expect(await driver.executions(made)).toBe(0);
+    expect(await driver.executions(created)).toBe(0);
   });
 
-  it('of a repeat whose first attempt had arrived after all changes nothing: CONFIRMED', async () => {
-    await notices('lost-notice');
-    await simulated('lost-answer')('orders');
-    const made = await driver.create();
-    await until('it is settled', async () => (await driver.executions(made)) === 1);
-    const nothing = { endToEndId: made.endToEndId, status: 'NOT_FOUND' };
-    spoils.push({ path: 'orders/query', spoil: instead(json({ results: [nothing] })) });
-    spoils.push({ path: 'orders', spoil: instead(refused(made, '4013')) });
+  it('of a retry changes nothing when the first attempt did arrive: CONFIRMED', async () => {
+    await addNotificationFault('lost-notice');
+    await simulatorFault('lost-answer')('orders');
+    const created = await driver.create();
+    await until('it is settled', async () => (await driver.executions(created)) === 1);
+    const notFound = { endToEndId: created.endToEndId, status: 'NOT_FOUND' };
+    replyFaults.push({ path: 'orders/query', fault: insteadOfForwarding(json({ results: [notFound] })) });
+    replyFaults.push({ path: 'orders', fault: insteadOfForwarding(rejection(created, '4013')) });
     await stack.shiftTime(41_000);
-    expect(await answered(made, 2)).toBe('refused');
-    await driver.reaches(made.id, 'CONFIRMED');
-    expect(await driver.causes(made.id)).toEqual(['created', 'settled_on_poll']);
-    expect(await driver.executions(made)).toBe(1);
+    expect(await waitForAnswer(created, 2)).toBe('refused');
+    await driver.waitForStatus(created.id, 'CONFIRMED');
+    expect(await driver.causes(created.id)).toEqual(['created', 'settled_on_poll']);
+    expect(await driver.executions(created)).toBe(1);
   });
 });
 
-it('the books of all this are whole, and every execution has its payout', async () => {
-  await driver.quiet();
-  expect(await driver.brokenBooks()).toEqual([]);
+it('the ledger is consistent, and every execution belongs to one payout', async () => {
+  await driver.waitUntilIdle();
+  expect(await driver.ledgerInconsistencies()).toEqual([]);
   const executed = (await driver.simulator.executions()).map(({ executionId }) => executionId).sort();
   const confirmed = await driver.query<{ execution_id: string }>(
     'select execution_id from caudal.payouts where execution_id is not null order by execution_id',

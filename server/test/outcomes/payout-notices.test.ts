@@ -1,9 +1,9 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { uuidv7 } from '../../src/kit/ids.ts';
-import { readResourceReference, resourceReference } from '../../src/kit/resource-reference.ts';
+import { parseResourceReference, resourceReference } from '../../src/kit/resource-reference.ts';
 import { OPERATOR_ORGANIZATION_ID } from '../../src/organizations/organization.ts';
-import { type MadePayout, PayoutDriver } from '../harness/payout-driver.ts';
+import { type CreatedPayout, PayoutDriver } from '../harness/payout-driver.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
@@ -19,10 +19,10 @@ beforeAll(async () => {
 afterAll(() => stack?.stop());
 afterEach(async () => {
   await driver.simulator.clearFaults();
-  await driver.booksAreWhole();
+  await driver.checkLedger();
 });
 
-const strike = (
+const addNotificationFault = (
   fault:
     | 'duplicate'
     | 'lost-notice'
@@ -33,8 +33,8 @@ const strike = (
     | 'lost-answer',
 ) => driver.simulator.addFault({ rail: 'BRE_B', operation: 'notice', fault, times: 1 });
 
-/** A message that is signed as the rail's own, whatever the rail's books say. */
-function tell(endToEndId: string, changes: object = {}): Promise<void> {
+/** Sends a notification with a valid rail signature, independent of the rail's state. */
+function notify(endToEndId: string, changes: object = {}): Promise<void> {
   return send([settlement(endToEndId, changes)]);
 }
 
@@ -56,7 +56,7 @@ function settlement(endToEndId: string, changes: object = {}): object {
 async function send(notices: readonly object[]): Promise<void> {
   const body = JSON.stringify({ notices });
   const timestamp = String(Math.floor(Date.now() / 1000));
-  const digits = createHmac('sha256', stack.settings['BREB_NOTICE_SECRET'] ?? '')
+  const signature = createHmac('sha256', stack.settings['BREB_NOTICE_SECRET'] ?? '')
     .update(`${timestamp}.${body}`)
     .digest('hex');
   const answer = await fetch(`${stack.apis[0]?.url}/rail-notices/breb`, {
@@ -64,7 +64,7 @@ async function send(notices: readonly object[]): Promise<void> {
     headers: {
       'content-type': 'application/json',
       'x-notice-timestamp': timestamp,
-      'x-notice-signature': `v1=${digits}`,
+      'x-notice-signature': `v1=${signature}`,
     },
     body,
   });
@@ -72,68 +72,68 @@ async function send(notices: readonly object[]): Promise<void> {
 }
 const REJECTION = { type: 'ORDER_REJECTED', executionId: null, code: '4010' };
 
-/** At the rail, which does nothing about it by itself. */
-async function waiting(): Promise<MadePayout> {
-  const made = await driver.create({ key: '@TESTTIMEOUT' });
-  await until('its answer is written down', async () => (await driver.attempts(made.id))[0]?.answer);
-  return made;
+/** A payout that stays in progress at the rail. */
+async function createInProgress(): Promise<CreatedPayout> {
+  const created = await driver.create({ key: '@TESTTIMEOUT' });
+  await until('its answer is recorded', async () => (await driver.attempts(created.id))[0]?.answer);
+  return created;
 }
 
-async function confirmedOnce(made: MadePayout, cause: string): Promise<void> {
-  await driver.reaches(made.id, 'CONFIRMED');
-  expect(await driver.causes(made.id)).toEqual(['created', cause]);
-  expect(await driver.events(made.id)).toEqual(['payout.confirmed']);
-  expect(await driver.moves(made.id)).toHaveLength(2);
-  expect(await driver.executions(made)).toBe(1);
+async function expectConfirmedOnce(created: CreatedPayout, cause: string): Promise<void> {
+  await driver.waitForStatus(created.id, 'CONFIRMED');
+  expect(await driver.causes(created.id)).toEqual(['created', cause]);
+  expect(await driver.events(created.id)).toEqual(['payout.confirmed']);
+  expect(await driver.transfers(created.id)).toHaveLength(2);
+  expect(await driver.executions(created)).toBe(1);
 }
 
-describe('a notice of a settlement', () => {
+describe('a settlement notification', () => {
   it.each(['duplicate', 'bad-signature', 'lost-answer'] as const)(
-    'struck by "%s" confirms once, and nothing is odd about it',
+    'with fault "%s" confirms once and raises no anomaly',
     async (fault) => {
-      await strike(fault);
-      const made = await driver.create();
-      await driver.reaches(made.id, 'CONFIRMED');
-      await driver.quiet();
-      await confirmedOnce(made, 'settled_on_notification');
-      expect(await driver.anomalies(made.id)).toEqual([]);
+      await addNotificationFault(fault);
+      const created = await driver.create();
+      await driver.waitForStatus(created.id, 'CONFIRMED');
+      await driver.waitUntilIdle();
+      await expectConfirmedOnce(created, 'settled_on_notification');
+      expect(await driver.anomalies(created.id)).toEqual([]);
     },
   );
 
-  it('that is lost is not waited for longer than half a minute: the rail is asked', async () => {
-    await strike('lost-notice');
-    const made = await driver.create();
-    await until('it is settled', async () => (await driver.executions(made)) === 1);
-    expect((await driver.get(made.id)).status).toBe('PROCESSING');
+  it('that is lost is replaced by a status poll after half a minute', async () => {
+    await addNotificationFault('lost-notice');
+    const created = await driver.create();
+    await until('it is settled', async () => (await driver.executions(created)) === 1);
+    expect((await driver.get(created.id)).status).toBe('PROCESSING');
     await stack.shiftTime(31_000);
-    await confirmedOnce(made, 'settled_on_poll');
+    await expectConfirmedOnce(created, 'settled_on_poll');
   });
 
-  it('that is overtaken by a later one confirms its own payout all the same', async () => {
-    await strike('reorder');
+  it('that arrives out of order still confirms its own payout', async () => {
+    await addNotificationFault('reorder');
     const [first, second] = await Promise.all([driver.create(), driver.create()]);
-    await confirmedOnce(first, 'settled_on_notification');
-    await confirmedOnce(second, 'settled_on_notification');
+    await expectConfirmedOnce(first, 'settled_on_notification');
+    await expectConfirmedOnce(second, 'settled_on_notification');
     expect(await driver.anomalies(first.id)).toEqual([]);
   });
 
-  it('over another amount is not believed: the rail is asked, and its answer confirms', async () => {
-    await strike('wrong-amount');
-    const made = await driver.create();
-    await confirmedOnce(made, 'settled_on_poll');
-    expect(await driver.moves(made.id)).toEqual([
+  it('with a different amount is verified by a poll, and the polled status confirms', async () => {
+    await addNotificationFault('wrong-amount');
+    const created = await driver.create();
+    await expectConfirmedOnce(created, 'settled_on_poll');
+    expect(await driver.transfers(created.id)).toEqual([
       `available → held ${CENTS}`,
       `held → clearing_bre_b ${CENTS}`,
     ]);
-    await driver.quiet();
-    expect(await driver.anomalies(made.id)).toEqual([]);
+    await driver.waitUntilIdle();
+    expect(await driver.anomalies(created.id)).toEqual([]);
   });
 
-  it('of an order that nobody knows is an anomaly of the house without money, and the true one confirms', async () => {
-    await strike('unknown-id');
-    const made = await driver.create();
-    await confirmedOnce(made, 'settled_on_notification');
-    await driver.nothingMoreToHear();
+  it('of an unknown order is an anomaly of the operator organization without money, and the correct one confirms', async () => {
+    await addNotificationFault('unknown-id');
+    const created = await driver.create();
+    await expectConfirmedOnce(created, 'settled_on_notification');
+    await driver.passProcessingWindow();
     expect(
       await driver.query(
         'select kind, amount_in_cents, payout_id, organization_id from caudal.anomalies where payout_id is null',
@@ -148,43 +148,43 @@ describe('a notice of a settlement', () => {
     ]);
   });
 
-  it('told a hundred times over is one settlement', async () => {
-    const made = await waiting();
+  it('delivered a hundred times is one settlement', async () => {
+    const created = await createInProgress();
     const { executionId } = await driver.simulator.endOrder({
-      endToEndId: made.endToEndId,
+      endToEndId: created.endToEndId,
       outcome: 'SETTLED',
     });
-    await Promise.all(Array.from({ length: 100 }, () => tell(made.endToEndId, { executionId })));
-    await driver.reaches(made.id, 'CONFIRMED');
-    await driver.quiet();
-    await confirmedOnce(made, 'settled_on_notification');
-    expect(await driver.anomalies(made.id)).toEqual([]);
+    await Promise.all(Array.from({ length: 100 }, () => notify(created.endToEndId, { executionId })));
+    await driver.waitForStatus(created.id, 'CONFIRMED');
+    await driver.waitUntilIdle();
+    await expectConfirmedOnce(created, 'settled_on_notification');
+    expect(await driver.anomalies(created.id)).toEqual([]);
   });
 
-  it('that names a payout under the number of somebody else is about nobody', async () => {
-    const made = await waiting();
+  it('that names a payout with the number of another organization is unmatched', async () => {
+    const created = await createInProgress();
     const [row] = await driver.query<{ number: number }>(
       'select number from caudal.organizations where id = $1',
       [OPERATOR_ORGANIZATION_ID],
     );
-    expect(readResourceReference(made.endToEndId)?.organizationNumber).not.toBe(row?.number);
+    expect(parseResourceReference(created.endToEndId)?.organizationNumber).not.toBe(row?.number);
     const executionId = randomUUID();
-    await tell(resourceReference(made.id, row?.number ?? 0), { executionId });
-    await driver.nothingMoreToHear();
-    expect((await driver.get(made.id)).status).toBe('PROCESSING');
+    await notify(resourceReference(created.id, row?.number ?? 0), { executionId });
+    await driver.passProcessingWindow();
+    expect((await driver.get(created.id)).status).toBe('PROCESSING');
     expect(
       await driver.query('select kind, payout_id from caudal.anomalies where execution_id = $1', [
         executionId,
       ]),
     ).toEqual([{ kind: 'unmatched', payout_id: null }]);
-    await driver.simulator.endOrder({ endToEndId: made.endToEndId, outcome: 'SETTLED' });
-    await confirmedOnce(made, 'settled_on_notification');
+    await driver.simulator.endOrder({ endToEndId: created.endToEndId, outcome: 'SETTLED' });
+    await expectConfirmedOnce(created, 'settled_on_notification');
   });
 
-  it('of a payout that never was, in the form of ours, is about nobody', async () => {
+  it('of a nonexistent payout with a well-formed reference is unmatched', async () => {
     const executionId = randomUUID();
-    await tell(resourceReference(uuidv7(Date.now(), 1), 1), { executionId });
-    await driver.nothingMoreToHear();
+    await notify(resourceReference(uuidv7(Date.now(), 1), 1), { executionId });
+    await driver.passProcessingWindow();
     expect(
       await driver.query('select kind, amount_in_cents from caudal.anomalies where execution_id = $1', [
         executionId,
@@ -193,55 +193,59 @@ describe('a notice of a settlement', () => {
   });
 });
 
-const confirmedAmong = (payouts: readonly MadePayout[]) =>
+const findConfirmed = (payouts: readonly CreatedPayout[]) =>
   driver.query<{ id: string }>(
     "select id from caudal.payouts where id = any ($1::uuid[]) and status = 'CONFIRMED'",
     [payouts.map(({ id }) => id)],
   );
 
-describe('one execution id in the notifications of two payouts', () => {
-  it('confirms one payout; the other stays open, is queried and raises an anomaly, and other notifications apply', async () => {
-    const [one, other, bystander] = [await waiting(), await waiting(), await waiting()];
+describe('one execution ID in the notifications of two payouts', () => {
+  it('confirms one payout; the other stays open, is polled and raises an anomaly, and other notifications apply', async () => {
+    const [one, other, bystander] = [
+      await createInProgress(),
+      await createInProgress(),
+      await createInProgress(),
+    ];
     const executionId = randomUUID();
     await send([
       settlement(one.endToEndId, { executionId }),
       settlement(other.endToEndId, { executionId }),
       settlement(bystander.endToEndId),
     ]);
-    await driver.reaches(bystander.id, 'CONFIRMED');
-    await driver.reaches(one.id, 'CONFIRMED');
-    await driver.nothingMoreToHear();
+    await driver.waitForStatus(bystander.id, 'CONFIRMED');
+    await driver.waitForStatus(one.id, 'CONFIRMED');
+    await driver.passProcessingWindow();
     expect((await driver.get(other.id)).status).toBe('PROCESSING');
     expect(await driver.anomalies(other.id)).toMatchObject([
       { kind: 'unconfirmed', cents: null, execution_id: executionId },
     ]);
     await driver.simulator.endOrder({ endToEndId: other.endToEndId, outcome: 'SETTLED' });
-    await confirmedOnce(other, 'settled_on_notification');
+    await expectConfirmedOnce(other, 'settled_on_notification');
   });
 
   it('confirms one payout of each pair when two workers apply both notifications at the same time', async () => {
     const pairs = await Promise.all(
-      Array.from({ length: 8 }, async () => Promise.all([waiting(), waiting()])),
+      Array.from({ length: 8 }, async () => Promise.all([createInProgress(), createInProgress()])),
     );
     await Promise.all(
       pairs.flatMap((pair) => {
         const executionId = randomUUID();
-        return pair.map(({ endToEndId }) => tell(endToEndId, { executionId }));
+        return pair.map(({ endToEndId }) => notify(endToEndId, { executionId }));
       }),
     );
-    await driver.nothingMoreToHear();
-    for (const pair of pairs) expect(await confirmedAmong(pair)).toHaveLength(1);
+    await driver.passProcessingWindow();
+    for (const pair of pairs) expect(await findConfirmed(pair)).toHaveLength(1);
   });
 
   it('is a contradiction when the rail itself reports it, and the payout is confirmed once the rail names another', async () => {
-    const [made, other] = [await waiting(), await driver.create()];
-    await driver.reaches(other.id, 'CONFIRMED');
-    await strike('lost-notice');
+    const [created, other] = [await createInProgress(), await driver.create()];
+    await driver.waitForStatus(other.id, 'CONFIRMED');
+    await addNotificationFault('lost-notice');
     const { executionId } = await driver.simulator.endOrder({
-      endToEndId: made.endToEndId,
+      endToEndId: created.endToEndId,
       outcome: 'SETTLED',
     });
-    // The simulator numbers its executions itself: the record of the other payout is made to hold this one's number.
+    // The simulator chooses its execution IDs: this gives the record of the other payout the same ID.
     const rename = (from: string | null, to: string | null) =>
       driver.query('update caudal.payout_executions set execution_id = $2 where execution_id = $1', [
         from,
@@ -253,22 +257,22 @@ describe('one execution id in the notifications of two payouts', () => {
     );
     await rename(own?.execution_id ?? '', executionId);
     await stack.shiftTime(31_000);
-    await until('it is noticed', async () => (await driver.anomalies(made.id)).length > 0);
-    expect((await driver.get(made.id)).status).toBe('PROCESSING');
-    expect(await driver.anomalies(made.id)).toMatchObject([
+    await until('the anomaly is recorded', async () => (await driver.anomalies(created.id)).length > 0);
+    expect((await driver.get(created.id)).status).toBe('PROCESSING');
+    expect(await driver.anomalies(created.id)).toMatchObject([
       { kind: 'contradiction', cents: null, execution_id: executionId },
     ]);
     await rename(executionId, own?.execution_id ?? '');
-    await confirmedOnce(made, 'settled_on_poll');
+    await expectConfirmedOnce(created, 'settled_on_poll');
   });
 });
 
 describe('a payout that the rail reports as settled by the execution of another payout', () => {
   it('is not sent again, and can be declined by an operator', async () => {
-    const [made, other] = [await waiting(), await driver.create()];
-    await driver.reaches(other.id, 'CONFIRMED');
-    await strike('lost-notice');
-    const order = { endToEndId: made.endToEndId, outcome: 'SETTLED' } as const;
+    const [created, other] = [await createInProgress(), await driver.create()];
+    await driver.waitForStatus(other.id, 'CONFIRMED');
+    await addNotificationFault('lost-notice');
+    const order = { endToEndId: created.endToEndId, outcome: 'SETTLED' } as const;
     const { executionId } = await driver.simulator.endOrder(order);
     const rename = (from: string | null, to: string | null) =>
       driver.query('update caudal.payout_executions set execution_id = $2 where execution_id = $1', [
@@ -281,155 +285,157 @@ describe('a payout that the rail reports as settled by the execution of another 
     );
     await rename(own?.execution_id ?? '', executionId);
     await stack.shiftTime(61_000);
-    await until('it is noticed', async () => (await driver.anomalies(made.id)).length > 0);
-    const resolve = (way: string) =>
-      driver.command('payouts', 'resolve', made.id, way, '--by', 'Laura', '--note', 'case 4711');
+    await until('the anomaly is recorded', async () => (await driver.anomalies(created.id)).length > 0);
+    const resolve = (option: string) =>
+      driver.command('payouts', 'resolve', created.id, option, '--by', 'Laura', '--note', 'case 4711');
     await expect(resolve('--resend')).rejects.toThrow(/paid another payout.*--decline/);
     expect(await resolve('--decline')).toContain('DECLINED');
-    expect((await driver.get(made.id)).status).toBe('DECLINED');
+    expect((await driver.get(created.id)).status).toBe('DECLINED');
     await rename(executionId, own?.execution_id ?? '');
     await driver.query('update caudal.payouts set rail_task = null, rail_due_at = null where id = $1', [
-      made.id,
+      created.id,
     ]);
   });
 });
 
-describe('a notice of a rejection', () => {
-  it('is asked about first, and believed when the rail stands by it', async () => {
-    const made = await waiting();
+describe('a rejection notification', () => {
+  it('is verified by a poll and applied when the rail confirms it', async () => {
+    const created = await createInProgress();
     const before = (await driver.simulator.stats()).calls.BRE_B['order-query'] ?? 0;
-    await driver.simulator.endOrder({ endToEndId: made.endToEndId, outcome: 'REJECTED', code: '4011' });
-    expect(await driver.reaches(made.id, 'DECLINED')).toMatchObject({ errorCode: 'SUSPECTED_FRAUD' });
-    expect(await driver.causes(made.id)).toEqual(['created', 'rejected_by_rail']);
+    await driver.simulator.endOrder({ endToEndId: created.endToEndId, outcome: 'REJECTED', code: '4011' });
+    expect(await driver.waitForStatus(created.id, 'DECLINED')).toMatchObject({
+      errorCode: 'SUSPECTED_FRAUD',
+    });
+    expect(await driver.causes(created.id)).toEqual(['created', 'rejected_by_rail']);
     expect((await driver.simulator.stats()).calls.BRE_B['order-query']).toBeGreaterThan(before);
   });
 
-  it('that the rail does not stand by changes nothing, and the settlement that follows counts', async () => {
-    const made = await waiting();
-    await tell(made.endToEndId, REJECTION);
-    await driver.nothingMoreToHear();
-    expect((await driver.get(made.id)).status).toBe('PROCESSING');
-    await driver.simulator.endOrder({ endToEndId: made.endToEndId, outcome: 'SETTLED' });
-    await confirmedOnce(made, 'settled_on_notification');
+  it('that the rail does not confirm changes nothing, and the later settlement applies', async () => {
+    const created = await createInProgress();
+    await notify(created.endToEndId, REJECTION);
+    await driver.passProcessingWindow();
+    expect((await driver.get(created.id)).status).toBe('PROCESSING');
+    await driver.simulator.endOrder({ endToEndId: created.endToEndId, outcome: 'SETTLED' });
+    await expectConfirmedOnce(created, 'settled_on_notification');
   });
 
-  it('that overtook a lost settlement confirms it, by what the rail answers', async () => {
-    const made = await waiting();
-    await strike('lost-notice');
-    await driver.simulator.endOrder({ endToEndId: made.endToEndId, outcome: 'SETTLED' });
-    await tell(made.endToEndId, REJECTION);
-    await confirmedOnce(made, 'settled_on_poll');
-    await driver.quiet();
-    expect((await driver.get(made.id)).status).toBe('CONFIRMED');
+  it('that arrives after a lost settlement leads to CONFIRMED, by the polled status', async () => {
+    const created = await createInProgress();
+    await addNotificationFault('lost-notice');
+    await driver.simulator.endOrder({ endToEndId: created.endToEndId, outcome: 'SETTLED' });
+    await notify(created.endToEndId, REJECTION);
+    await expectConfirmedOnce(created, 'settled_on_poll');
+    await driver.waitUntilIdle();
+    expect((await driver.get(created.id)).status).toBe('CONFIRMED');
   });
 });
 
-describe('what is final absorbs', () => {
-  it('a settlement after a rejection: DECLINED stays, suspense owes the money, and an anomaly tells of it once', async () => {
-    const made = await driver.create({ key: '@TESTDECLINED' });
-    const declined = await driver.reaches(made.id, 'DECLINED');
+describe('a final payout', () => {
+  it('stays DECLINED when a settlement follows a rejection: suspense owes the money, with one anomaly', async () => {
+    const created = await driver.create({ key: '@TESTDECLINED' });
+    const declined = await driver.waitForStatus(created.id, 'DECLINED');
     const before = { ...(await driver.balance()), suspense: await driver.suspense() };
-    await strike('duplicate');
+    await addNotificationFault('duplicate');
     const { executionId } = await driver.simulator.endOrder({
-      endToEndId: made.endToEndId,
+      endToEndId: created.endToEndId,
       outcome: 'SETTLED',
       anyway: true,
     });
-    await until('it is noticed', async () => (await driver.anomalies(made.id)).length > 0);
-    await driver.quiet();
-    expect(await driver.get(made.id)).toMatchObject({
+    await until('the anomaly is recorded', async () => (await driver.anomalies(created.id)).length > 0);
+    await driver.waitUntilIdle();
+    expect(await driver.get(created.id)).toMatchObject({
       ...declined,
       anomalies: [{ kind: 'SENT_LATE', amountInCents: -Number(CENTS), resolution: null }],
     });
-    expect(await driver.anomalies(made.id)).toMatchObject([
+    expect(await driver.anomalies(created.id)).toMatchObject([
       { kind: 'sent_late', cents: `-${CENTS}`, execution_id: executionId },
     ]);
-    const [anomaly] = await driver.anomalies(made.id);
-    expect(await driver.moves(anomaly?.id ?? '')).toEqual([`suspense → clearing_bre_b ${CENTS}`]);
+    const [anomaly] = await driver.anomalies(created.id);
+    expect(await driver.transfers(anomaly?.id ?? '')).toEqual([`suspense → clearing_bre_b ${CENTS}`]);
     expect({ ...(await driver.balance()), suspense: await driver.suspense() }).toEqual({
       ...before,
       suspense: before.suspense - Number(CENTS),
     });
-    expect(await driver.events(made.id)).toEqual(['payout.declined']);
+    expect(await driver.events(created.id)).toEqual(['payout.declined']);
   });
 
-  it('a settlement after a rejection of which no notice ever came is found by the last question', async () => {
-    const made = await driver.create({ key: '@TESTDECLINED' });
-    await driver.reaches(made.id, 'DECLINED');
-    await strike('lost-notice');
-    await driver.simulator.endOrder({ endToEndId: made.endToEndId, outcome: 'SETTLED', anyway: true });
+  it('is polled a last time, which finds a settlement after a rejection whose notification was lost', async () => {
+    const created = await driver.create({ key: '@TESTDECLINED' });
+    await driver.waitForStatus(created.id, 'DECLINED');
+    await addNotificationFault('lost-notice');
+    await driver.simulator.endOrder({ endToEndId: created.endToEndId, outcome: 'SETTLED', anyway: true });
     await stack.shiftTime(61_000);
-    await until('it is noticed', async () => (await driver.anomalies(made.id)).length > 0);
-    expect(await driver.anomalies(made.id)).toMatchObject([{ kind: 'sent_late', cents: `-${CENTS}` }]);
-    expect((await driver.get(made.id)).status).toBe('DECLINED');
+    await until('the anomaly is recorded', async () => (await driver.anomalies(created.id)).length > 0);
+    expect(await driver.anomalies(created.id)).toMatchObject([{ kind: 'sent_late', cents: `-${CENTS}` }]);
+    expect((await driver.get(created.id)).status).toBe('DECLINED');
     const [row] = await driver.query('select rail_task, rail_due_at from caudal.payouts where id = $1', [
-      made.id,
+      created.id,
     ]);
-    expect(row, 'and was the last').toEqual({ rail_task: null, rail_due_at: null });
+    expect(row, 'no further poll is scheduled').toEqual({ rail_task: null, rail_due_at: null });
   });
 
-  it('a rejection after a settlement: CONFIRMED stays, and it is a contradiction without money', async () => {
-    const made = await driver.create();
-    const confirmed = await driver.reaches(made.id, 'CONFIRMED');
-    await driver.simulator.endOrder({ endToEndId: made.endToEndId, outcome: 'REJECTED', anyway: true });
-    await until('it is noticed', async () => (await driver.anomalies(made.id)).length > 0);
-    await driver.quiet();
-    expect(await driver.get(made.id)).toMatchObject({
+  it('stays CONFIRMED when a rejection follows a settlement, with a contradiction anomaly without money', async () => {
+    const created = await driver.create();
+    const confirmed = await driver.waitForStatus(created.id, 'CONFIRMED');
+    await driver.simulator.endOrder({ endToEndId: created.endToEndId, outcome: 'REJECTED', anyway: true });
+    await until('the anomaly is recorded', async () => (await driver.anomalies(created.id)).length > 0);
+    await driver.waitUntilIdle();
+    expect(await driver.get(created.id)).toMatchObject({
       ...confirmed,
       anomalies: [{ kind: 'CONTRADICTION', amount: null, resolution: null }],
     });
-    expect(await driver.anomalies(made.id)).toMatchObject([{ kind: 'contradiction', cents: null }]);
-    expect(await driver.moves(made.id)).toHaveLength(2);
+    expect(await driver.anomalies(created.id)).toMatchObject([{ kind: 'contradiction', cents: null }]);
+    expect(await driver.transfers(created.id)).toHaveLength(2);
   });
 
-  it('the same settlement said again: nothing new in it', async () => {
-    const made = await driver.create();
-    await driver.reaches(made.id, 'CONFIRMED');
-    await driver.simulator.endOrder({ endToEndId: made.endToEndId, outcome: 'SETTLED', anyway: true });
-    await driver.quiet();
-    expect(await driver.anomalies(made.id)).toEqual([]);
-    await confirmedOnce(made, 'settled_on_notification');
+  it('ignores a repeated settlement', async () => {
+    const created = await driver.create();
+    await driver.waitForStatus(created.id, 'CONFIRMED');
+    await driver.simulator.endOrder({ endToEndId: created.endToEndId, outcome: 'SETTLED', anyway: true });
+    await driver.waitUntilIdle();
+    expect(await driver.anomalies(created.id)).toEqual([]);
+    await expectConfirmedOnce(created, 'settled_on_notification');
   });
 
-  it('another execution of what was confirmed, of which the rail knows nothing: told, and no money moves', async () => {
-    const made = await driver.create();
-    await driver.reaches(made.id, 'CONFIRMED');
+  it('stays CONFIRMED with an anomaly and no money when a notification names an execution the rail does not know', async () => {
+    const created = await driver.create();
+    await driver.waitForStatus(created.id, 'CONFIRMED');
     const executionId = randomUUID();
-    await tell(made.endToEndId, { executionId });
-    await driver.nothingMoreToHear();
-    expect(await driver.anomalies(made.id)).toMatchObject([
+    await notify(created.endToEndId, { executionId });
+    await driver.passProcessingWindow();
+    expect(await driver.anomalies(created.id)).toMatchObject([
       { kind: 'unconfirmed', cents: null, execution_id: executionId },
     ]);
-    await confirmedOnce(made, 'settled_on_notification');
+    await expectConfirmedOnce(created, 'settled_on_notification');
   });
 
-  it('a rejection of what was declined: nothing new in it', async () => {
-    const made = await driver.create({ key: '@TESTDECLINED' });
-    await driver.reaches(made.id, 'DECLINED');
-    await tell(made.endToEndId, REJECTION);
-    await driver.quiet();
-    expect(await driver.anomalies(made.id)).toEqual([]);
-    expect(await driver.events(made.id)).toEqual(['payout.declined']);
+  it('ignores a repeated rejection', async () => {
+    const created = await driver.create({ key: '@TESTDECLINED' });
+    await driver.waitForStatus(created.id, 'DECLINED');
+    await notify(created.endToEndId, REJECTION);
+    await driver.waitUntilIdle();
+    expect(await driver.anomalies(created.id)).toEqual([]);
+    expect(await driver.events(created.id)).toEqual(['payout.declined']);
   });
 });
 
-it('an order in whose name a lot is said at once, in every order, ends as the rail says and once', async () => {
-  const made = await Promise.all(Array.from({ length: 12 }, () => waiting()));
+it('conflicting concurrent notifications of an order lead once to the outcome the rail reports', async () => {
+  const created = await Promise.all(Array.from({ length: 12 }, () => createInProgress()));
   await Promise.all(
-    made.map(async ({ endToEndId }, index) => {
+    created.map(async ({ endToEndId }, index) => {
       const outcome = index % 2 === 0 ? ('SETTLED' as const) : ('REJECTED' as const);
       await Promise.all([
-        tell(endToEndId, REJECTION),
+        notify(endToEndId, REJECTION),
         driver.simulator.endOrder({ endToEndId, outcome }),
-        tell(endToEndId, { amount: '7.00' }),
-        tell(endToEndId, REJECTION),
+        notify(endToEndId, { amount: '7.00' }),
+        notify(endToEndId, REJECTION),
       ]);
     }),
   );
-  for (const [index, { id }] of made.entries())
-    await driver.reaches(id, index % 2 === 0 ? 'CONFIRMED' : 'DECLINED');
-  await driver.nothingMoreToHear();
-  for (const [index, each] of made.entries()) {
+  for (const [index, { id }] of created.entries())
+    await driver.waitForStatus(id, index % 2 === 0 ? 'CONFIRMED' : 'DECLINED');
+  await driver.passProcessingWindow();
+  for (const [index, each] of created.entries()) {
     expect(await driver.events(each.id)).toEqual([index % 2 === 0 ? 'payout.confirmed' : 'payout.declined']);
     expect(await driver.executions(each)).toBe(index % 2 === 0 ? 1 : 0);
     expect((await driver.anomalies(each.id)).map(({ cents }) => cents)).not.toContainEqual(

@@ -15,41 +15,41 @@ beforeAll(async () => {
 });
 afterAll(() => stack?.stop());
 
-async function booksAgree(): Promise<void> {
-  expect(await driver.brokenBooks()).toEqual([]);
-  const [booked] = await driver.query(
+async function expectLedgerMatchesRail(): Promise<void> {
+  expect(await driver.ledgerInconsistencies()).toEqual([]);
+  const [posted] = await driver.query(
     "select count(*)::int as count, sum(amount_in_cents)::text as cents from caudal.ledger_transfers where cause_kind = 'payout'",
   );
-  expect(booked).toEqual((await driver.simulator.stats()).executions);
+  expect(posted).toEqual((await driver.simulator.stats()).executions);
 }
 
-it('the rail is away for an hour: 300 payouts are all CONFIRMED once it is back, each executed once', async () => {
+it('confirms 300 payouts after a rail outage of an hour, each executed once', async () => {
   const lookupId = await driver.lookUp('@TESTOK');
-  const under = await driver.createMany(50, { lookupId });
+  const sentBefore = await driver.createMany(50, { lookupId });
   await until('they are at the rail', async () => (await driver.simulator.stats()).orders.received === 50);
-  // Those settle, and nobody tells us nor answers.
+  // These settle, but notifications and polls fail.
   for (const operation of ['*', 'notice'])
     await driver.simulator.addFault({ rail: 'BRE_B', operation, fault: 'down' });
-  const during = await driver.createMany(250, { lookupId });
+  const createdDuring = await driver.createMany(250, { lookupId });
   for (let minutes = 0; minutes < 60; minutes += 10) {
     const before = (await driver.simulator.stats()).faulted.BRE_B['order-query'] ?? 0;
     await stack.shiftTime(10 * MINUTE);
     await until(
-      'the rail was asked in vain',
+      'a poll failed',
       async () => ((await driver.simulator.stats()).faulted.BRE_B['order-query'] ?? 0) > before,
     );
   }
   const states = await driver.query(
     'select distinct status from caudal.payouts where id = any ($1::uuid[])',
-    [during.map(({ id }) => id)],
+    [createdDuring.map(({ id }) => id)],
   );
-  expect(states, 'unknown is not no').toEqual([{ status: 'PROCESSING' }]);
+  expect(states, 'an unknown outcome is not a failure').toEqual([{ status: 'PROCESSING' }]);
 
   await driver.simulator.clearFaults();
   await until(
-    'all is CONFIRMED',
+    'all payouts are CONFIRMED',
     async () => {
-      // What was asked in vain is asked again up to five minutes later, and what was never there is sent then.
+      // A failed poll is repeated up to five minutes later; an order that never arrived is sent then.
       await stack.shiftTime(MINUTE);
       const [row] = await driver.query<{ open: number }>(
         "select count(*)::int as open from caudal.payouts where status = 'PROCESSING'",
@@ -58,25 +58,25 @@ it('the rail is away for an hour: 300 payouts are all CONFIRMED once it is back,
     },
     60_000,
   );
-  await driver.allReach([...under, ...during], 'CONFIRMED');
-  await driver.quiet();
+  await driver.waitForAll([...sentBefore, ...createdDuring], 'CONFIRMED');
+  await driver.waitUntilIdle();
   const executed = (await driver.simulator.executions()).map(({ endToEndId }) => endToEndId).sort();
-  expect(executed).toEqual([...under, ...during].map(({ endToEndId }) => endToEndId).sort());
-  await booksAgree();
+  expect(executed).toEqual([...sentBefore, ...createdDuring].map(({ endToEndId }) => endToEndId).sort());
+  await expectLedgerMatchesRail();
 }, 180_000);
 
-it('the rail dies as by kill -9 in the middle of 100 payouts and comes back with its books: each executed once', async () => {
+it('executes each of 100 payouts once when the rail is killed in between and recovers from its journal', async () => {
   const executedBefore = (await driver.simulator.stats()).executions.count;
   const port = Number(new URL(stack.simulatorUrl).port);
   const creating = driver.createMany(100);
   await until('some are at the rail', async () => (await driver.simulator.stats()).orders.received > 300);
   stack.simulator.kill('SIGKILL');
   await stack.simulator.exited;
-  const made = await creating;
-  const again = await startSimulator(stack.simulatorData, port);
+  const created = await creating;
+  const restarted = await startSimulator(stack.simulatorData, port);
   try {
     await until(
-      'all is CONFIRMED',
+      'all payouts are CONFIRMED',
       async () => {
         await stack.shiftTime(MINUTE);
         const [row] = await driver.query<{ open: number }>(
@@ -86,12 +86,12 @@ it('the rail dies as by kill -9 in the middle of 100 payouts and comes back with
       },
       60_000,
     );
-    await driver.allReach(made, 'CONFIRMED');
-    await driver.quiet();
+    await driver.waitForAll(created, 'CONFIRMED');
+    await driver.waitUntilIdle();
     expect((await driver.simulator.stats()).executions.count).toBe(executedBefore + 100);
-    for (const each of made.slice(0, 5)) expect(await driver.executions(each)).toBe(1);
-    await booksAgree();
+    for (const each of created.slice(0, 5)) expect(await driver.executions(each)).toBe(1);
+    await expectLedgerMatchesRail();
   } finally {
-    await again.stop();
+    await restarted.stop();
   }
 }, 120_000);

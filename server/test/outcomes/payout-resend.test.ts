@@ -1,18 +1,18 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type MadePayout, PayoutDriver } from '../harness/payout-driver.ts';
+import { type CreatedPayout, PayoutDriver } from '../harness/payout-driver.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 
-const WHY = ['--by', 'Laura', '--note', 'el nodo no la recibió, caso 4711'];
+const AUTHOR_AND_NOTE = ['--by', 'Laura', '--note', 'el nodo no la recibió, caso 4711'];
 /** An order leaves within 20 s of its attempt and is processed within the default 120 s. */
 const PAST_WINDOW_MS = 141_000;
 
 let stack: Stack;
 let driver: PayoutDriver;
 beforeAll(async () => {
-  // An empty setting is one that is not set: the connection as it is without a word from the provider's documents.
+  // An empty setting counts as unset: the defaults when the provider documents neither property.
   const unset = { BREB_REJECTS_DUPLICATE_ORDERS: '', BREB_MAX_PROCESSING_MS: '' };
   stack = await startStack({ apis: 1, workers: 2, settings: { CAUDAL_WORKER_POLL_MS: '20', ...unset } });
   driver = new PayoutDriver(stack);
@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => stack?.stop());
 afterEach(async () => {
   await driver.simulator.clearFaults();
-  await driver.booksAreWhole();
+  await driver.checkLedger();
 });
 
 const fault = (operation: 'order' | 'order-query', kind: 'down' | 'slow', times?: number, ms?: number) =>
@@ -32,26 +32,28 @@ const fault = (operation: 'order' | 'order-query', kind: 'down' | 'slow', times?
     ...(times === undefined ? {} : { times }),
     ...(ms === undefined ? {} : { ms }),
   });
-const resend = (id: string) => driver.command('payouts', 'resolve', id, '--resend', ...WHY);
+const resend = (id: string) => driver.command('payouts', 'resolve', id, '--resend', ...AUTHOR_AND_NOTE);
 
-const answered = (made: MadePayout, number: number) =>
-  until(`attempt ${number} has its answer`, async () => (await driver.attempts(made.id))[number - 1]?.answer);
+const waitForAnswer = (created: CreatedPayout, number: number) =>
+  until(
+    `attempt ${number} has its answer`,
+    async () => (await driver.attempts(created.id))[number - 1]?.answer,
+  );
 
-/** Lets time pass, until the rail has been queried about the payout after it. */
-async function pass(made: MadePayout, ms: number): Promise<void> {
-  const questions = async () => {
-    const [row] = await driver.query<{ questions: number }>(
-      'select questions from caudal.payouts where id = $1',
-      [made.id],
-    );
-    return row?.questions ?? 0;
+/** Advances time and waits until the rail was polled about the payout afterwards. */
+async function passTime(created: CreatedPayout, ms: number): Promise<void> {
+  const countPolls = async () => {
+    const [row] = await driver.query<{ polls: number }>('select polls from caudal.payouts where id = $1', [
+      created.id,
+    ]);
+    return row?.polls ?? 0;
   };
-  const before = await questions();
+  const before = await countPolls();
   await stack.shiftTime(ms);
-  await until('the rail was queried again', async () => (await questions()) > before);
+  await until('the rail was polled again', async () => (await countPolls()) > before);
 }
 
-async function reasonOf({ id }: MadePayout): Promise<string | undefined> {
+async function readReason({ id }: CreatedPayout): Promise<string | undefined> {
   const listed = JSON.parse(await driver.command('payouts', 'unknown', '--json')) as {
     id: string;
     reason: string;
@@ -59,67 +61,72 @@ async function reasonOf({ id }: MadePayout): Promise<string | undefined> {
   return listed.find((each) => each.id === id)?.reason;
 }
 
-describe('a rail whose documents do not say that it rejects duplicates', () => {
-  it('gets exactly one attempt of an order that arrives 75 s late, and the payout is confirmed once', async () => {
+describe('a rail that is not documented to reject duplicate orders', () => {
+  it('gets one attempt of an order that arrives 75 s late, and the payout is confirmed once', async () => {
     await fault('order', 'slow', 1, 9000);
-    const made = await driver.create();
-    expect(await answered(made, 1)).toBe('unknown');
-    await pass(made, 75_000);
-    expect(await driver.attempts(made.id)).toHaveLength(1);
-    await driver.reaches(made.id, 'CONFIRMED', 20_000);
-    expect(await driver.attempts(made.id)).toHaveLength(1);
-    expect(await driver.executions(made)).toBe(1);
+    const created = await driver.create();
+    expect(await waitForAnswer(created, 1)).toBe('unknown');
+    await passTime(created, 75_000);
+    expect(await driver.attempts(created.id)).toHaveLength(1);
+    await driver.waitForStatus(created.id, 'CONFIRMED', 20_000);
+    expect(await driver.attempts(created.id)).toHaveLength(1);
+    expect(await driver.executions(created)).toBe(1);
     expect((await driver.simulator.stats()).orders.duplicates).toBe(0);
   });
 
-  it('does not get a lost order again until an operator orders it; then it is executed once under the same id', async () => {
+  it('gets a lost order again only when an operator resends it; then it is executed once under the same ID', async () => {
     await fault('order', 'down', 1);
-    const made = await driver.create();
-    expect(await answered(made, 1)).toBe('unknown');
-    await pass(made, 61_000);
-    expect(await reasonOf(made)).toBe('rail_not_found');
-    await expect(resend(made.id)).rejects.toThrow(/may still arrive/);
-    await pass(made, PAST_WINDOW_MS - 61_000);
-    await pass(made, 31_000);
-    expect(await driver.attempts(made.id)).toHaveLength(1);
-    expect(await reasonOf(made)).toBe('awaiting_operator');
+    const created = await driver.create();
+    expect(await waitForAnswer(created, 1)).toBe('unknown');
+    await passTime(created, 61_000);
+    expect(await readReason(created)).toBe('rail_not_found');
+    await expect(resend(created.id)).rejects.toThrow(/may still arrive/);
+    await passTime(created, PAST_WINDOW_MS - 61_000);
+    await passTime(created, 31_000);
+    expect(await driver.attempts(created.id)).toHaveLength(1);
+    expect(await readReason(created)).toBe('awaiting_operator');
     expect(await driver.command('payouts', 'unknown')).toContain('AWAITING OPERATOR');
-    expect((await driver.get(made.id)).status).toBe('PROCESSING');
-    expect(await resend(made.id)).toContain('sent again under the same end-to-end id');
-    await driver.reaches(made.id, 'CONFIRMED');
-    expect((await driver.attempts(made.id)).map(({ answer }) => answer)).toEqual(['unknown', 'accepted']);
-    expect(await driver.executions(made)).toBe(1);
-    expect(await driver.simulator.order(made.endToEndId)).toMatchObject({ status: 'SETTLED' });
+    expect((await driver.get(created.id)).status).toBe('PROCESSING');
+    expect(await resend(created.id)).toContain('sent again under the same end-to-end id');
+    await driver.waitForStatus(created.id, 'CONFIRMED');
+    expect((await driver.attempts(created.id)).map(({ answer }) => answer)).toEqual(['unknown', 'accepted']);
+    expect(await driver.executions(created)).toBe(1);
+    expect(await driver.simulator.order(created.endToEndId)).toMatchObject({ status: 'SETTLED' });
     const audit = JSON.parse(await driver.command('audit', 'list', '--json')) as { resource: string }[];
-    expect(audit.filter(({ resource }) => resource === made.id)).toMatchObject([
-      { operator: 'Laura', action: 'payouts.resolve', details: { asked: 'resend' }, note: WHY[3] },
+    expect(audit.filter(({ resource }) => resource === created.id)).toMatchObject([
+      {
+        operator: 'Laura',
+        action: 'payouts.resolve',
+        details: { decision: 'resend' },
+        note: AUTHOR_AND_NOTE[3],
+      },
     ]);
   });
 });
 
 describe('payouts resolve --resend', () => {
-  it('is refused while the rail reports the order as in progress', async () => {
-    const made = await driver.create({ key: '@TESTTIMEOUT' });
-    await answered(made, 1);
-    await pass(made, PAST_WINDOW_MS);
-    await expect(resend(made.id)).rejects.toThrow(/in progress/);
-    expect(await driver.attempts(made.id)).toHaveLength(1);
-    await driver.simulator.endOrder({ endToEndId: made.endToEndId, outcome: 'SETTLED' });
-    await driver.reaches(made.id, 'CONFIRMED');
+  it('is rejected while the rail reports the order as in progress', async () => {
+    const created = await driver.create({ key: '@TESTTIMEOUT' });
+    await waitForAnswer(created, 1);
+    await passTime(created, PAST_WINDOW_MS);
+    await expect(resend(created.id)).rejects.toThrow(/in progress/);
+    expect(await driver.attempts(created.id)).toHaveLength(1);
+    await driver.simulator.endOrder({ endToEndId: created.endToEndId, outcome: 'SETTLED' });
+    await driver.waitForStatus(created.id, 'CONFIRMED');
   });
 
-  it('is refused while the rail does not answer, and confirms when the rail reports the order as settled', async () => {
+  it('is rejected while the rail does not answer, and confirms when the rail reports the order as settled', async () => {
     await fault('order', 'down', 1);
-    const made = await driver.create();
-    await answered(made, 1);
+    const created = await driver.create();
+    await waitForAnswer(created, 1);
     await fault('order-query', 'down');
     await stack.shiftTime(PAST_WINDOW_MS);
-    await expect(resend(made.id)).rejects.toThrow(/did not answer/);
-    expect(await driver.attempts(made.id)).toHaveLength(1);
+    await expect(resend(created.id)).rejects.toThrow(/did not answer/);
+    expect(await driver.attempts(created.id)).toHaveLength(1);
     await driver.simulator.clearFaults();
-    await resend(made.id);
-    await driver.reaches(made.id, 'CONFIRMED');
-    await expect(resend(made.id)).rejects.toThrow(/ended before: CONFIRMED/);
-    expect(await driver.executions(made)).toBe(1);
+    await resend(created.id);
+    await driver.waitForStatus(created.id, 'CONFIRMED');
+    await expect(resend(created.id)).rejects.toThrow(/already final: CONFIRMED/);
+    expect(await driver.executions(created)).toBe(1);
   });
 });

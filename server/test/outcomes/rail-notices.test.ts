@@ -15,25 +15,25 @@ afterAll(async () => {
 
 const SECRET = 'dev-breb-notice-secret-of-one-machine';
 
-interface Sending {
+interface SendOptions {
   readonly secret?: string;
   readonly timestamp?: number;
   readonly path?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-function send(body: string, sending: Sending = {}): Promise<Response> {
-  const timestamp = String(sending.timestamp ?? Math.floor(Date.now() / 1000));
-  const digits = createHmac('sha256', sending.secret ?? SECRET)
+function send(body: string, options: SendOptions = {}): Promise<Response> {
+  const timestamp = String(options.timestamp ?? Math.floor(Date.now() / 1000));
+  const signature = createHmac('sha256', options.secret ?? SECRET)
     .update(`${timestamp}.${body}`)
     .digest('hex');
-  return fetch((stack.apis[0]?.url ?? '') + (sending.path ?? '/rail-notices/breb'), {
+  return fetch((stack.apis[0]?.url ?? '') + (options.path ?? '/rail-notices/breb'), {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
       'x-notice-timestamp': timestamp,
-      'x-notice-signature': `v1=${digits}`,
-      ...sending.headers,
+      'x-notice-signature': `v1=${signature}`,
+      ...options.headers,
     },
     body,
   });
@@ -53,20 +53,20 @@ const settled = (key: string, changes: object = {}) => ({
   ...changes,
 });
 
-const stored = async () =>
+const countStored = async () =>
   (await driver.query<{ count: number }>('select count(*)::int as count from caudal.rail_notices'))[0]
     ?.count ?? 0;
 
-describe('what is refused leaves nothing behind', () => {
-  it.each<[string, string, Sending, number]>([
+describe('a rejected notification request stores nothing', () => {
+  it.each<[string, string, SendOptions, number]>([
     [
-      'a signature of another secret',
+      'a signature with another secret',
       JSON.stringify({ notices: [settled('@X')] }),
       { secret: 'x'.repeat(40) },
       401,
     ],
     [
-      'a signature of PSE at the door of Bre-B',
+      'a PSE signature at the Bre-B endpoint',
       JSON.stringify({ notices: [settled('@X')] }),
       { secret: 'dev-pse-notice-secret-of-one-machine' },
       401,
@@ -77,35 +77,35 @@ describe('what is refused leaves nothing behind', () => {
       { headers: { 'x-notice-signature': `v1=${'0'.repeat(64)}` } },
       401,
     ],
-    ['a signature that is no such thing', '{}', { headers: { 'x-notice-signature': 'sha1=abc' } }, 401],
-    ['no timestamp that is one', '{}', { headers: { 'x-notice-timestamp': 'now' } }, 401],
+    ['a malformed signature', '{}', { headers: { 'x-notice-signature': 'sha1=abc' } }, 401],
+    ['a malformed timestamp', '{}', { headers: { 'x-notice-timestamp': 'now' } }, 401],
     [
-      'a message of ten minutes ago, played again',
+      'a replay of a ten-minute-old request',
       JSON.stringify({ notices: [settled('@X')] }),
       { timestamp: Math.floor(Date.now() / 1000) - 600 },
       401,
     ],
-    ['what is not JSON', '{"notices":', {}, 400],
+    ['invalid JSON', '{"notices":', {}, 400],
     ['no list', '{"notices":{}}', {}, 400],
     ['an empty list', '{"notices":[]}', {}, 400],
     [
-      'more than a hundred',
+      'more than a hundred notifications',
       JSON.stringify({ notices: Array.from({ length: 101 }, () => settled('@X')) }),
       {},
       400,
     ],
-    ['nothing at all', '', {}, 400],
-  ])('%s', async (_what, body, sending, status) => {
-    const before = await stored();
-    const answer = await send(body, sending);
+    ['an empty body', '', {}, 400],
+  ])('%s', async (_what, body, options, status) => {
+    const before = await countStored();
+    const answer = await send(body, options);
     expect(answer.status).toBe(status);
     expect(answer.headers.get('content-type')).toContain('application/problem+json');
-    expect(await stored()).toBe(before);
+    expect(await countStored()).toBe(before);
   });
 });
 
-describe('what is accepted', () => {
-  it('is on disk when 200 is answered, encrypted as it came', async () => {
+describe('an accepted notification', () => {
+  it('is stored encrypted before the 200 response', async () => {
     const notice = settled('@CDLNOBODYKNOWSTHIS');
     const answer = await send(JSON.stringify({ notices: [notice] }));
     expect(answer.status).toBe(200);
@@ -118,10 +118,10 @@ describe('what is accepted', () => {
     expect(row?.raw.includes('NOBODYKNOWS')).toBe(false);
   });
 
-  it('about a key that nobody knows is asked about, and becomes an anomaly without money', async () => {
+  it('for an unknown key is verified by polls and becomes an anomaly without money', async () => {
     const notice = settled('@CDLNEVERREGISTERED');
     await send(JSON.stringify({ notices: [notice] }));
-    await driver.nothingMoreToHear(stack);
+    await driver.passProcessingWindow(stack);
     const rows = await driver.query<{
       kind: string;
       amount_in_cents: string | null;
@@ -132,16 +132,16 @@ describe('what is accepted', () => {
     expect(rows).toEqual([{ kind: 'unmatched', amount_in_cents: null, payin_id: null }]);
   });
 
-  it('announcing a payment that the rail knows nothing of confirms nothing when the amount is odd', async () => {
+  it('of a payment the rail does not know confirms nothing when the amount differs', async () => {
     const { payin, key } = await driver.breb();
     await send(JSON.stringify({ notices: [settled(key, { amount: '1.00' })] }));
-    await driver.nothingMoreToHear(stack);
+    await driver.passProcessingWindow(stack);
     expect((await driver.get(payin.id)).status).toBe('PROCESSING');
     expect(await driver.anomalies(payin.id)).toMatchObject([{ kind: 'unconfirmed', cents: null }]);
     expect(await driver.transfers(payin.id)).toEqual([]);
   });
 
-  it('but cannot be read is kept for a person, and its neighbours are applied', async () => {
+  it('that cannot be parsed is kept for an operator, and the others of the request are applied', async () => {
     const { payin, key } = await driver.breb();
     const answer = await send(
       JSON.stringify({
@@ -155,7 +155,7 @@ describe('what is accepted', () => {
       }),
     );
     expect(answer.status).toBe(200);
-    await driver.reaches(payin.id, 'CONFIRMED');
+    await driver.waitForStatus(payin.id, 'CONFIRMED');
     const [row] = await driver.query<{ count: number }>(
       "select count(*)::int as count from caudal.rail_notices where word = 'unreadable' and task is null",
     );
@@ -163,32 +163,32 @@ describe('what is accepted', () => {
     expect(await stack.command('notices', 'unreadable')).toContain('{"type":"SETTLED","surprise":true}');
   });
 
-  it('with a character that no database takes is kept as unreadable, and its neighbours are stored', async () => {
+  it('with a NUL character is kept as unreadable, and the others of the request are stored', async () => {
     const { payin, key } = await driver.breb();
     const answer = await send(JSON.stringify({ notices: [settled('@A\u0000B'), settled(key)] }));
     expect(answer.status).toBe(200);
-    await driver.reaches(payin.id, 'CONFIRMED');
+    await driver.waitForStatus(payin.id, 'CONFIRMED');
   });
 
-  it('a hundred times over is one payment', async () => {
+  it('delivered a hundred times is one payment', async () => {
     const { payin, key } = await driver.breb();
     const body = JSON.stringify({ notices: [settled(key)] });
     const answers = await Promise.all(Array.from({ length: 100 }, () => send(body)));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-    await driver.reaches(payin.id, 'CONFIRMED');
-    await driver.quiet();
+    await driver.waitForStatus(payin.id, 'CONFIRMED');
+    await driver.waitUntilIdle();
     expect(await driver.transfers(payin.id)).toHaveLength(1);
     expect(await driver.events(payin.id)).toHaveLength(1);
     expect(await driver.anomalies(payin.id)).toEqual([]);
   });
 });
 
-it('an end without money that contradicts a payment is an anomaly, and changes nothing', async () => {
+it('a rejection that contradicts a payment is an anomaly and changes nothing', async () => {
   const { payin, key } = await driver.breb();
   await driver.simulator.pay({ key });
-  const confirmed = await driver.reaches(payin.id, 'CONFIRMED');
+  const confirmed = await driver.waitForStatus(payin.id, 'CONFIRMED');
   await driver.simulator.endKey({ key, outcome: 'REJECTED', anyway: true });
-  await driver.quiet();
+  await driver.waitUntilIdle();
   expect(await driver.anomalies(payin.id)).toMatchObject([{ kind: 'contradiction', cents: null }]);
   const { body } = await stack.api.get(`/payins/${payin.id}`);
   expect(body).toMatchObject({
@@ -197,13 +197,13 @@ it('an end without money that contradicts a payment is an anomaly, and changes n
   });
 });
 
-it('a decline is not believed before the rail, asked, stands by it', async () => {
+it('a decline is applied only after a status poll confirms it', async () => {
   const { payin, key } = await driver.breb();
-  // Paid, but the notice of it is lost; then a false decline comes.
+  // The payin is paid but its notification is lost; then a false decline arrives.
   await driver.simulator.addFault({ rail: 'BRE_B', operation: 'notice', fault: 'lost-notice', times: 1 });
   await driver.simulator.pay({ key });
   await driver.simulator.endKey({ key, outcome: 'CANCELED', anyway: true });
-  expect(await driver.reaches(payin.id, 'CONFIRMED')).toMatchObject({
+  expect(await driver.waitForStatus(payin.id, 'CONFIRMED')).toMatchObject({
     confirmedAmountInCents: payin.amountInCents,
   });
 });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { forgeBrebPayment } from '../harness/forged-notice.ts';
-import { PayinDriver, type SeenPayin } from '../harness/payin-driver.ts';
+import { PayinDriver, type PayinView } from '../harness/payin-driver.ts';
 import { brebPayin } from '../harness/payin-requests.ts';
 import { PayoutDriver } from '../harness/payout-driver.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
@@ -27,30 +27,30 @@ async function eventSource(id: string): Promise<unknown> {
 }
 
 describe("the rail's trace numbers in sourceData", () => {
-  it('a Bre-B payin carries the end-to-end id of its payment once a notification reports it', async () => {
+  it('a Bre-B payin has the end-to-end ID of its payment once a notification reports it', async () => {
     const { payin, key } = await payins.breb();
     expect(payin.sourceData.endToEndId).toBeNull();
     const [paid] = await payins.simulator.pay({ key });
-    const confirmed = await payins.reaches(payin.id, 'CONFIRMED');
+    const confirmed = await payins.waitForStatus(payin.id, 'CONFIRMED');
     expect(paid?.endToEndId).toMatch(/^\w{30,35}$/);
     expect(confirmed.sourceData.endToEndId).toBe(paid?.endToEndId);
     expect(await eventSource(payin.id)).toMatchObject({ endToEndId: paid?.endToEndId });
   });
 
-  it('a Bre-B payin carries it too when the notification is lost and a status query finds the payment', async () => {
+  it('a Bre-B payin has the end-to-end ID when the notification is lost and a status poll finds the payment', async () => {
     await payins.simulator.addFault({ rail: 'BRE_B', operation: 'notice', fault: 'lost-notice', times: 1 });
     const { payin, key } = await payins.breb();
     const [paid] = await payins.simulator.pay({ key });
     await stack.shiftTime(31_000);
-    expect((await payins.reaches(payin.id, 'CONFIRMED')).sourceData.endToEndId).toBe(paid?.endToEndId);
+    expect((await payins.waitForStatus(payin.id, 'CONFIRMED')).sourceData.endToEndId).toBe(paid?.endToEndId);
   });
 
-  it('a Bre-B payin carries the end-to-end id that the verifying status lists, when the notification had another', async () => {
+  it('a Bre-B payin has the end-to-end ID of the verifying status when the notification had another', async () => {
     const { payin, key } = await payins.breb();
     await payins.simulator.addFault({ rail: 'BRE_B', operation: 'notice', fault: 'lost-notice', times: 1 });
     const [paid] = await payins.simulator.pay({ key });
     await forgeBrebPayment(stack, key, payin.amountInCents, paid?.executionId);
-    await payins.reaches(payin.id, 'CONFIRMED');
+    await payins.waitForStatus(payin.id, 'CONFIRMED');
     const verified = await until('the payment is verified', async () => {
       const [row] = await payins.query<{ end_to_end_id: string }>(
         'select end_to_end_id from caudal.payins where id = $1 and payment_verified_at is not null',
@@ -61,29 +61,29 @@ describe("the rail's trace numbers in sourceData", () => {
     expect(verified.end_to_end_id).toBe(paid?.endToEndId);
   });
 
-  it('a retry of the creation renders the payin as created, without the later end-to-end id', async () => {
+  it('an idempotent retry returns the payin as created, without the later end-to-end ID', async () => {
     const headers = { 'idempotency-key': randomUUID() };
     const body = brebPayin();
-    const { body: payin } = await stack.api.post<SeenPayin>('/payins', body, headers);
+    const { body: payin } = await stack.api.post<PayinView>('/payins', body, headers);
     await payins.simulator.pay({ key: payin.sourceData.keyString ?? '', anyway: true, amount: '49800.00' });
-    await payins.reaches(payin.id, 'CONFIRMED');
-    const retry = await stack.api.post<SeenPayin>('/payins', body, headers);
+    await payins.waitForStatus(payin.id, 'CONFIRMED');
+    const retry = await stack.api.post<PayinView>('/payins', body, headers);
     expect(retry.body.sourceData.endToEndId).toBeNull();
   });
 
-  it('a PSE payin carries its CUS as soon as the bank page is known, and in its event', async () => {
+  it('a PSE payin has its CUS as soon as the bank page is known, and in its event', async () => {
     const { payin, reference } = await payins.pse();
     const cus = (await payins.simulator.transaction(reference))?.trazabilityCode;
     expect(cus).toMatch(/^\d+$/);
     expect((await payins.get(payin.id)).sourceData.cus).toBe(cus);
     await payins.simulator.endTransaction({ reference, state: 'OK' });
-    await payins.reaches(payin.id, 'CONFIRMED');
+    await payins.waitForStatus(payin.id, 'CONFIRMED');
     expect(await eventSource(payin.id)).toMatchObject({ cus });
   });
 
-  it('a payout carries the end-to-end id under which the network executed it', async () => {
+  it('a payout has the end-to-end ID under which the network executed it', async () => {
     const { id } = await payouts.create();
-    const { sourceData } = await payouts.reaches(id, 'CONFIRMED');
+    const { sourceData } = await payouts.waitForStatus(id, 'CONFIRMED');
     const order = await payouts.simulator.order(sourceData.endToEndId ?? '');
     expect(order).toMatchObject({ internalId: id, status: 'SETTLED' });
     expect(await eventSource(id)).toMatchObject({ endToEndId: sourceData.endToEndId });

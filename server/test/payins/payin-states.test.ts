@@ -8,8 +8,8 @@ beforeAll(async () => {
 });
 afterAll(() => database?.drop());
 
-describe('the state table of a payin', () => {
-  it('has the very states that the database allows', async () => {
+describe('the status transitions of a payin', () => {
+  it('cover exactly the statuses that the database allows', async () => {
     const [row] = await database.query<{ rule: string }>(
       "select pg_get_constraintdef(oid) as rule from pg_constraint where conname = 'payin_status' and conrelid = 'caudal.payins'::regclass",
     );
@@ -17,7 +17,7 @@ describe('the state table of a payin', () => {
     expect(new Set(allowed)).toEqual(new Set(PAYIN_STATUSES));
   });
 
-  it('lets a final state be reached from open ones only, and left by nothing', () => {
+  it('reach a final status only from open ones and never leave it', () => {
     for (const final of ['CONFIRMED', 'DECLINED', 'CANCELED'] as const) {
       expect(statesBefore(final)).toBe("'PENDING', 'PROCESSING'");
     }

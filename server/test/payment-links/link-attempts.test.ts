@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { CheckoutDriver, DETAILS, LINK_AMOUNT } from '../harness/checkout-driver.ts';
+import { CheckoutDriver, LINK_AMOUNT, PAYER_DETAILS } from '../harness/checkout-driver.ts';
 import { PayerBrowser } from '../harness/payer-browser.ts';
 import { CUSTOMER } from '../harness/payin-requests.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
@@ -18,33 +18,33 @@ beforeAll(async () => {
 afterAll(async () => {
   await stack?.stop();
 });
-afterEach(() => driver.allIsWell());
+afterEach(() => driver.checkInvariants());
 
-describe('attempts', () => {
-  it('fifty begun at once over two processes are one, and everybody sees the same key', async () => {
+describe('attempts of a payment link', () => {
+  it('started fifty times concurrently over two processes are one, and everyone sees the same key', async () => {
     const link = await driver.link();
     const before = await driver.simulator.stats();
     const urls = stack.apis.map(({ url }) => url + new URL(link.paymentLinkUrl).pathname);
     const pages = await Promise.all(
       Array.from({ length: 50 }, (_, index) =>
-        new PayerBrowser().post(`${urls[index % 2]}/begin`, { ...DETAILS, method: 'BRE_B' }),
+        new PayerBrowser().post(`${urls[index % 2]}/begin`, { ...PAYER_DETAILS, method: 'BRE_B' }),
       ),
     );
     const busy = pages.filter(({ status }) => status === 429);
     const others = pages.filter(({ status }) => status === 200);
-    // Each process lets a link be tried twenty times.
+    // Each process allows twenty attempts per link.
     expect([busy.length, others.length]).toEqual([10, 40]);
-    expect(new Set(others.map(({ key }) => key)).size).toBe(1);
+    expect(new Set(others.map(({ brebKey: key }) => key)).size).toBe(1);
     expect(await driver.attempts(link)).toHaveLength(1);
-    const [key = ''] = others.map((page) => page.key);
+    const [key = ''] = others.map((page) => page.brebKey);
     await until('the key is registered', async () => (await driver.simulator.key(key)) !== null);
     const { keys } = await driver.simulator.stats();
     expect(keys.registered - before.keys.registered).toBe(1);
     await driver.simulator.pay({ key });
-    await driver.reaches(link, 'COMPLETED');
+    await driver.waitForStatus(link, 'COMPLETED');
   });
 
-  it('a page fetched a hundred times, as chat apps do, begins nothing', async () => {
+  it('are not started by fetching the page a hundred times, as chat apps do', async () => {
     const link = await driver.link();
     const prefilled = await driver.link({ rail: 'BRE_B', inlineCustomer: CUSTOMER });
     const counts = () =>
@@ -58,8 +58,8 @@ describe('attempts', () => {
     const payer = new PayerBrowser();
     const bank = 'm=PSE&bank=CO_NEQUI&personType=INDIVIDUAL';
     for (const url of [link.paymentLinkUrl, prefilled.paymentLinkUrl])
-      for (const question of ['', '?m=BRE_B', `?${bank}`, '?go=1', '?again=1'])
-        await Promise.all(Array.from({ length: 10 }, () => payer.open(url + question)));
+      for (const search of ['', '?m=BRE_B', `?${bank}`, '?go=1', '?again=1'])
+        await Promise.all(Array.from({ length: 10 }, () => payer.open(url + search)));
     expect((await fetch(link.paymentLinkUrl, { method: 'HEAD' })).status).toBe(200);
     expect((await payer.open(`${link.paymentLinkUrl}/live?once`)).status).toBe(404);
     expect((await payer.open(`${link.paymentLinkUrl}/begin?method=BRE_B`)).status).toBe(405);
@@ -69,16 +69,16 @@ describe('attempts', () => {
     expect(after.transactions).toBe(rails.transactions);
   });
 
-  it('another method: the key is closed at the network before anything else is offered', async () => {
+  it('close the key at the rail before another method is offered', async () => {
     const link = await driver.link();
     const { key, payin, payer, page } = await driver.breb(link);
     expect(page.form.action).toBe(`${link.paymentLinkUrl}/change`);
-    // While the network does not answer nobody is let on.
+    // The payer cannot continue while the rail does not answer.
     const fault = await driver.simulator.addFault({ rail: 'BRE_B', operation: 'close', fault: 'down' });
     const waiting = await payer.submit(page);
-    expect([waiting.h1, waiting.refreshes]).toEqual(['Un momento…', true]);
-    await until('closing was tried', async () => (await driver.simulator.struck(fault)) > 0);
-    const forced = await payer.post(`${link.paymentLinkUrl}/begin`, { ...DETAILS, method: 'BRE_B' });
+    expect([waiting.h1, waiting.autoRefreshes]).toEqual(['Un momento…', true]);
+    await until('the close was attempted', async () => (await driver.simulator.timesApplied(fault)) > 0);
+    const forced = await payer.post(`${link.paymentLinkUrl}/begin`, { ...PAYER_DETAILS, method: 'BRE_B' });
     expect(forced.h1).toBe('Un momento…');
     expect(await driver.attempts(link)).toHaveLength(1);
     await driver.simulator.removeFault(fault);
@@ -95,26 +95,26 @@ describe('attempts', () => {
     expect(await driver.outcomes.get(payin.id)).toMatchObject({ status: 'CANCELED' });
     const { reference, payin: second } = await driver.pse(link, new PayerBrowser());
     await driver.simulator.endTransaction({ reference, state: 'OK' });
-    expect(await driver.reaches(link, 'COMPLETED')).toMatchObject({ payinId: second.id });
-    // Whoever still paid the old key: in suspense, and nobody is told.
+    expect(await driver.waitForStatus(link, 'COMPLETED')).toMatchObject({ payinId: second.id });
+    // A payment to the old key goes to suspense, without an event.
     await driver.simulator.pay({ key, anyway: true });
-    await driver.outcomes.quiet();
+    await driver.outcomes.waitUntilIdle();
     expect(await driver.outcomes.anomalies(payin.id)).toMatchObject([
       { kind: 'paid_late', cents: String(LINK_AMOUNT) },
     ]);
     expect(await driver.events(link.paymentLinkId)).toMatchObject([{ event: 'paymentlink.completed' }]);
   });
 
-  it('whoever is at the bank cannot change the method', async () => {
+  it('do not allow another method while the payer is at the bank', async () => {
     const link = await driver.link();
     const { payer, payin, reference } = await driver.pse(link);
     const page = await payer.post(`${link.paymentLinkUrl}/change`, {});
     expect(page.h1).toBe('Su banco está confirmando el pago');
-    expect((await payer.post(`${link.paymentLinkUrl}/begin`, { ...DETAILS, method: 'BRE_B' })).h1).toBe(
+    expect((await payer.post(`${link.paymentLinkUrl}/begin`, { ...PAYER_DETAILS, method: 'BRE_B' })).h1).toBe(
       page.h1,
     );
     expect((await driver.attempts(link)).map(({ id }) => id)).toEqual([payin.id]);
     await driver.simulator.endTransaction({ reference, state: 'OK' });
-    await driver.reaches(link, 'COMPLETED');
+    await driver.waitForStatus(link, 'COMPLETED');
   });
 });

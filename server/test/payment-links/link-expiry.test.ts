@@ -9,12 +9,12 @@ import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
 const LINKS = 10_000;
-const AT_ONCE = 500;
+const BATCH_SIZE = 500;
 
 let stack: Stack;
 let caudal: InProcess;
 beforeAll(async () => {
-  // One worker, as it runs by default.
+  // One worker, the default.
   stack = await startStack({ workers: 1 });
   caudal = await composeInProcess(stack.settings);
 });
@@ -24,12 +24,12 @@ afterAll(async () => {
 });
 
 async function create(count: number): Promise<void> {
-  const { organization, secrets } = await caudal.principalOf(stack.organization.apiKey);
+  const { organization, secrets } = await caudal.authenticate(stack.organization.apiKey);
   const { clock, cell } = caudal.deps;
-  for (let made = 0; made < count; made += AT_ONCE)
+  for (let created = 0; created < count; created += BATCH_SIZE)
     await createLinks(
       caudal.deps,
-      Array.from({ length: AT_ONCE }, () => ({
+      Array.from({ length: BATCH_SIZE }, () => ({
         id: uuidv7(clock.now(), cell),
         organization,
         secrets,
@@ -45,7 +45,7 @@ async function create(count: number): Promise<void> {
     );
 }
 
-async function expired(): Promise<number> {
+async function countExpired(): Promise<number> {
   const [row] = await stack.database.query<{ count: number }>(
     "select count(*)::int as count from caudal.payment_links where status = 'EXPIRED'",
   );
@@ -55,25 +55,25 @@ async function expired(): Promise<number> {
 describe('ten thousand links that expire in the same second', () => {
   it('are all EXPIRED within five seconds by one worker, each with exactly one event', async () => {
     await create(LINKS);
-    // All at once: they become due in one moment, whenever they were made.
+    // All become due at the same moment, whenever they were created.
     const [moment] = await stack.database.query<{ at: Date }>(
       `with moment as (select caudal.now() + interval '1 hour' as at)
-       update caudal.payment_links set expires_at = at, shuts_at = at from moment returning at`,
+       update caudal.payment_links set expires_at = at, closes_at = at from moment returning at`,
     );
-    // A link of the next hour must outlive them.
-    await create(AT_ONCE);
+    // A link of the next hour must not expire with them.
+    await create(BATCH_SIZE);
     await stack.database.query(
-      "update caudal.payment_links set shuts_at = $1::timestamptz + interval '1 hour', expires_at = $1::timestamptz + interval '1 hour' where expires_at <> $1",
+      "update caudal.payment_links set closes_at = $1::timestamptz + interval '1 hour', expires_at = $1::timestamptz + interval '1 hour' where expires_at <> $1",
       [moment?.at],
     );
-    expect(await expired()).toBe(0);
+    expect(await countExpired()).toBe(0);
 
     await stack.shiftTime(3_600_000);
-    const began = performance.now();
-    await until('all are EXPIRED', async () => (await expired()) >= LINKS, 60_000);
-    const seconds = (performance.now() - began) / 1000;
+    const startedAt = performance.now();
+    await until('all are EXPIRED', async () => (await countExpired()) >= LINKS, 60_000);
+    const seconds = (performance.now() - startedAt) / 1000;
     process.stdout.write(`${LINKS} links expired in ${seconds.toFixed(2)} s\n`);
-    expect(await expired()).toBe(LINKS);
+    expect(await countExpired()).toBe(LINKS);
     expect(seconds).toBeLessThan(5);
 
     const events = await stack.database.query<{ event: string; links: number; events: number }>(
@@ -81,6 +81,6 @@ describe('ten thousand links that expire in the same second', () => {
        where resource = 'paymentlink' group by event`,
     );
     expect(events).toEqual([{ event: 'paymentlink.expired', links: LINKS, events: LINKS }]);
-    await new CheckoutDriver(stack).allIsWell();
+    await new CheckoutDriver(stack).checkInvariants();
   }, 120_000);
 });

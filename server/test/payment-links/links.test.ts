@@ -1,11 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiClient } from '../harness/api-client.ts';
-import { CheckoutDriver, type LinkBody, openLink, type WholeLinkBody } from '../harness/checkout-driver.ts';
+import {
+  CheckoutDriver,
+  type LinkBody,
+  type LinkDetailsBody,
+  linkRequest,
+} from '../harness/checkout-driver.ts';
 import { type CredentialDriver, openCredentialDriver } from '../harness/credential-driver.ts';
 import { PayerBrowser } from '../harness/payer-browser.ts';
-import { problemOf } from '../harness/payin-answers.ts';
 import { CUSTOMER, newReference, without } from '../harness/payin-requests.ts';
+import { toProblem } from '../harness/payin-responses.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -13,7 +18,7 @@ const MILLISECONDS = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 
 interface LinkPage {
-  readonly data: readonly WholeLinkBody[];
+  readonly data: readonly LinkDetailsBody[];
   readonly pageInfo: {
     readonly hasNext: boolean;
     readonly hasPrevious: boolean;
@@ -39,12 +44,12 @@ function create(body: unknown, headers: Readonly<Record<string, string>> = {}, a
   return api.post<LinkBody>('/payment-links', body, headers);
 }
 
-async function shop(...rails: ('BRE_B' | 'PSE')[]): Promise<ApiClient> {
+async function newOrganization(...rails: ('BRE_B' | 'PSE')[]): Promise<ApiClient> {
   const { apiKey } = await credentials.newOrganization(rails.length > 0 ? rails : undefined);
   return stack.api.as(apiKey);
 }
 
-async function linkCount(): Promise<number> {
+async function countLinks(): Promise<number> {
   const [row] = await stack.database.query<{ count: number }>(
     'select count(*)::int as count from caudal.payment_links',
   );
@@ -62,8 +67,8 @@ describe('POST /payment-links', () => {
       { rail: 'PSE', inlineCustomer: CUSTOMER },
       { rail: 'PSE', inlineCustomer: CUSTOMER },
     ],
-  ])('makes %s', async (_flow, changes, shown) => {
-    const { status, body, headers } = await create(openLink(changes));
+  ])('creates %s', async (_flow, changes, shown) => {
+    const { status, body, headers } = await create(linkRequest(changes));
     expect(status).toBe(201);
     expect(headers.get('idempotent-replayed')).toBeNull();
     expect(Object.keys(body)).toEqual([
@@ -92,7 +97,7 @@ describe('POST /payment-links', () => {
     ['no reference', { reference: undefined }, ['reference required']],
     ['nothing to pay', { amountInCents: 0 }, ['amountInCents too_small']],
     ['half a cent', { amountInCents: 1.5 }, ['amountInCents invalid_type']],
-    ['more than a QR carries', { amountInCents: 1_000_000_000_000 }, ['amountInCents too_big']],
+    ['more than a QR code holds', { amountInCents: 1_000_000_000_000 }, ['amountInCents too_big']],
     ['an amount as text', { amountInCents: '100' }, ['amountInCents invalid_type']],
     ['another currency', { currency: 'USD' }, ['currency invalid_value']],
     ['an unknown rail', { rail: 'VISA' }, ['rail invalid_value']],
@@ -103,7 +108,7 @@ describe('POST /payment-links', () => {
     ['an empty description', { description: '' }, ['description too_short']],
     ['half a customer', { inlineCustomer: without(CUSTOMER, 'email') }, ['inlineCustomer.email required']],
     [
-      'several faults at once',
+      'several errors',
       { amountType: 'OPEN', callbackUrl: undefined, pse: { bank: 'CO_SUIZA' } },
       [
         'amountType invalid_value',
@@ -112,45 +117,45 @@ describe('POST /payment-links', () => {
         'pse.bank unsupported_bank',
       ],
     ],
-  ])('refuses %s, and makes nothing', async (_fault, changes, errors) => {
-    const before = await linkCount();
-    const problem = problemOf(await create(openLink(changes)));
+  ])('rejects %s, and creates nothing', async (_fault, changes, errors) => {
+    const before = await countLinks();
+    const problem = toProblem(await create(linkRequest(changes)));
     expect({ ...problem, errors: problem.errors?.toSorted() }).toEqual({
       status: 400,
       code: 'invalid_request',
       errors: errors.toSorted(),
     });
-    expect(await linkCount()).toBe(before);
+    expect(await countLinks()).toBe(before);
   });
 
   it.each<[string, Record<string, unknown>, string]>([
-    ['a misspelt field', { descripton: 'x' }, 'descripton'],
+    ['a misspelled field', { descripton: 'x' }, 'descripton'],
     ['a field of payins', { breb: { keyType: 'SINGLE_USE' } }, 'breb'],
     ['a field inside pse', { rail: 'PSE', pse: { bank: 'CO_NEQUI', branch: '1' } }, 'pse.branch'],
     ['a field inside the customer', { inlineCustomer: { ...CUSTOMER, age: 3 } }, 'inlineCustomer.age'],
-  ])('refuses %s', async (_fault, changes, path) => {
-    expect(problemOf(await create(openLink(changes)))).toEqual({
+  ])('rejects %s', async (_fault, changes, path) => {
+    expect(toProblem(await create(linkRequest(changes)))).toEqual({
       status: 400,
       code: 'unknown_field',
       errors: [`${path} unknown_field`],
     });
   });
 
-  it('takes the members of the shared schemas that it does not use', async () => {
+  it('accepts unused members of the shared schemas', async () => {
     const pse = { bank: 'CO_NEQUI', personType: 'INDIVIDUAL' };
-    expect((await create(openLink({ rail: 'PSE', pse, currency: 'COP' }))).status).toBe(201);
+    expect((await create(linkRequest({ rail: 'PSE', pse, currency: 'COP' }))).status).toBe(201);
   });
 
-  it('refuses a rail that is not enabled, and offers what is', async () => {
-    const onlyBreb = await shop('BRE_B');
-    expect(problemOf(await create(openLink({ rail: 'PSE' }), {}, onlyBreb))).toEqual({
+  it('rejects a rail that is not enabled, and offers the enabled one', async () => {
+    const onlyBreb = await newOrganization('BRE_B');
+    expect(toProblem(await create(linkRequest({ rail: 'PSE' }), {}, onlyBreb))).toEqual({
       status: 400,
       code: 'rail_not_enabled',
     });
-    const { body } = await create(openLink(), {}, onlyBreb);
+    const { body } = await create(linkRequest(), {}, onlyBreb);
     const payer = new PayerBrowser();
     expect((await payer.open(body.paymentLinkUrl)).h1).toBe('Sus datos');
-    // Neither by its address nor by its form.
+    // Neither by URL nor by form.
     expect((await payer.open(`${body.paymentLinkUrl}?m=PSE`)).h1).toBe('Sus datos');
     const forced = { method: 'PSE', bank: 'CO_NEQUI', personType: 'INDIVIDUAL' };
     await payer.post(`${body.paymentLinkUrl}/begin`, { ...forced, name: 'x' });
@@ -158,8 +163,8 @@ describe('POST /payment-links', () => {
   });
 });
 
-describe('who may make and read links', () => {
-  it('a bearer token of POST /oauth/token, as the guide shows', async () => {
+describe('authorization of payment links', () => {
+  it('accepts a bearer token of POST /oauth/token', async () => {
     const { keyId, apiKey } = stack.organization;
     const response = await fetch(`${stack.apis[0]?.url}/oauth/token`, {
       method: 'POST',
@@ -168,65 +173,65 @@ describe('who may make and read links', () => {
     });
     const { access_token } = (await response.json()) as { access_token: string };
     const bearer = new ApiClient(stack.apis[0]?.url ?? '', { authorization: `Bearer ${access_token}` });
-    const { status, body } = await create(openLink(), {}, bearer);
+    const { status, body } = await create(linkRequest(), {}, bearer);
     expect(status).toBe(201);
     const byToken = await bearer.get(`/payment-links/${body.paymentLinkId}`);
     expect(byToken.body).toEqual((await stack.api.get(`/payment-links/${body.paymentLinkId}`)).body);
   });
 
-  it('nobody without a credential, and nobody without the scope', async () => {
+  it('requires a credential and the scope', async () => {
     const link = await driver.link();
-    const stranger = new ApiClient(stack.apis[0]?.url ?? '');
+    const anonymous = new ApiClient(stack.apis[0]?.url ?? '');
     const { apiKey } = await credentials.newKey(stack.organization.organizationId, {
       scopes: ['payment_links:read', 'payins:write'],
     });
     const reader = stack.api.as(apiKey);
     for (const [api, status] of [
-      [stranger, 401],
+      [anonymous, 401],
       [reader, 403],
     ] as const) {
-      expect((await create(openLink(), {}, api)).status).toBe(status);
+      expect((await create(linkRequest(), {}, api)).status).toBe(status);
       expect((await api.post(`/payment-links/${link.paymentLinkId}/expire`, {})).status).toBe(status);
     }
-    expect((await stranger.get('/payment-links')).status).toBe(401);
+    expect((await anonymous.get('/payment-links')).status).toBe(401);
     expect((await reader.get('/payment-links')).status).toBe(200);
     expect((await driver.get(link)).status).toBe('PENDING');
   });
 });
 
-describe('a repeated request', () => {
-  it('gets the link as it was created, even when it was completed meanwhile', async () => {
-    const body = openLink({ inlineCustomer: CUSTOMER, rail: 'BRE_B' });
+describe('a repeated creation', () => {
+  it('returns the link as created, even when it was completed meanwhile', async () => {
+    const body = linkRequest({ inlineCustomer: CUSTOMER, rail: 'BRE_B' });
     const headers = { 'idempotency-key': randomUUID() };
     const first = await create(body, headers);
     const { key } = await driver.breb(first.body);
-    const under = await create(body, headers);
+    const whileOpen = await create(body, headers);
     await driver.simulator.pay({ key });
-    await driver.reaches(first.body, 'COMPLETED');
-    for (const repeat of [under, await create(body, headers)]) {
+    await driver.waitForStatus(first.body, 'COMPLETED');
+    for (const repeat of [whileOpen, await create(body, headers)]) {
       expect(repeat.status).toBe(201);
       expect(repeat.headers.get('idempotent-replayed')).toBe('true');
       expect(repeat.body).toEqual(first.body);
     }
   });
 
-  it('with another body is refused; without the key its reference is taken', async () => {
-    const body = openLink();
+  it('with another body is rejected; without the key its reference is taken', async () => {
+    const body = linkRequest();
     const headers = { 'idempotency-key': randomUUID() };
     const { body: first } = await create(body, headers);
-    expect(problemOf(await create({ ...body, amountInCents: 1 }, headers))).toEqual({
+    expect(toProblem(await create({ ...body, amountInCents: 1 }, headers))).toEqual({
       status: 422,
       code: 'idempotency_mismatch',
     });
     for (const other of [{}, { 'idempotency-key': randomUUID() }] as Record<string, string>[]) {
       const taken = await create(body, other);
-      expect(problemOf(taken)).toEqual({ status: 409, code: 'reference_taken' });
+      expect(toProblem(taken)).toEqual({ status: 409, code: 'reference_taken' });
       expect(taken.body).toMatchObject({ existingId: first.paymentLinkId });
     }
   });
 
-  it('twenty at once make one link', async () => {
-    const body = openLink();
+  it('of twenty concurrent requests creates one link', async () => {
+    const body = linkRequest();
     const headers = { 'idempotency-key': randomUUID() };
     const answers = await Promise.all(Array.from({ length: 20 }, () => create(body, headers)));
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
@@ -234,7 +239,7 @@ describe('a repeated request', () => {
     expect(answers.filter((answer) => answer.headers.get('idempotent-replayed') === null)).toHaveLength(1);
   });
 
-  it("a link's reference is apart from those of payins", async () => {
+  it('can use the reference of a payin', async () => {
     const reference = newReference();
     await driver.link({ reference });
     const payin = {
@@ -249,8 +254,8 @@ describe('a repeated request', () => {
 });
 
 describe('GET /payment-links/{paymentLinkId}', () => {
-  it('carries the link with all that was sent, members in their order', async () => {
-    const sent = openLink({ description: 'Dos pares de zapatos', rail: 'PSE', amountInCents: 4_980_050 });
+  it('returns the link with all request values, fields in order', async () => {
+    const sent = linkRequest({ description: 'Dos pares de zapatos', rail: 'PSE', amountInCents: 4_980_050 });
     const { body: created } = await create(sent);
     const link = await driver.get(created);
     expect(Object.entries(link)).toEqual(
@@ -268,18 +273,18 @@ describe('GET /payment-links/{paymentLinkId}', () => {
     );
   });
 
-  it("answers 404 for another organization's link as for one that never was", async () => {
+  it('returns the same 404 for a link of another organization and for an unknown one', async () => {
     const link = await driver.link();
-    const other = await shop();
-    const bare = (body: object) => JSON.stringify({ ...body, requestId: null, instance: null });
+    const other = await newOrganization();
+    const comparable = (body: object) => JSON.stringify({ ...body, requestId: null, instance: null });
     for (const [method, suffix] of [
       ['GET', ''],
       ['POST', '/expire'],
     ] as const) {
       const theirs = await other.request(method, `/payment-links/${link.paymentLinkId}${suffix}`);
-      const nobodys = await other.request(method, `/payment-links/${randomUUID()}${suffix}`);
-      expect([theirs.status, nobodys.status]).toEqual([404, 404]);
-      expect(bare(theirs.body)).toBe(bare(nobodys.body));
+      const unknownResponse = await other.request(method, `/payment-links/${randomUUID()}${suffix}`);
+      expect([theirs.status, unknownResponse.status]).toEqual([404, 404]);
+      expect(comparable(theirs.body)).toBe(comparable(unknownResponse.body));
       expect((await other.request(method, `/payment-links/nothing${suffix}`)).status).toBe(404);
     }
     expect((await driver.get(link)).status).toBe('PENDING');
@@ -287,11 +292,11 @@ describe('GET /payment-links/{paymentLinkId}', () => {
 });
 
 describe('GET /payment-links', () => {
-  it('walks all links newest first and back, with filters, and never a foreign one', async () => {
-    const api = await shop();
+  it("pages through all links, newest first, in both directions, with filters, and never another organization's", async () => {
+    const api = await newOrganization();
     const links: LinkBody[] = [];
     for (let count = 0; count < 7; count += 1)
-      links.unshift((await create(openLink(count % 2 === 0 ? { rail: 'PSE' } : {}), {}, api)).body);
+      links.unshift((await create(linkRequest(count % 2 === 0 ? { rail: 'PSE' } : {}), {}, api)).body);
     const list = async (query = '') => (await api.get<LinkPage>(`/payment-links${query}`)).body;
     const ids = ({ data }: LinkPage) => data.map(({ paymentLinkId }) => paymentLinkId);
     const all = links.map(({ paymentLinkId }) => paymentLinkId);
@@ -321,20 +326,20 @@ describe('GET /payment-links', () => {
     expect(ids(await list(`?createdFrom=${from}`))).toEqual(all.slice(0, 3));
     expect(ids(await list(`?createdTo=${from}`))).toEqual(all.slice(3));
 
-    const other = await shop();
+    const other = await newOrganization();
     expect((await other.get<LinkPage>('/payment-links')).body.data).toEqual([]);
     for (const [query, api_] of [
       [`?pageSize=3&cursor=${first.pageInfo.nextCursor}`, other],
       [`?pageSize=3&rail=PSE&cursor=${first.pageInfo.nextCursor}`, api],
       [`?cursor=${'A'.repeat(39)}`, api],
     ] as const)
-      expect(problemOf(await api_.get(`/payment-links${query}`)).code).toBe('cursor_invalid');
-    expect(problemOf(await api.get('/payment-links?paymentLinkId=x')).code).toBe('unknown_field');
+      expect(toProblem(await api_.get(`/payment-links${query}`)).code).toBe('cursor_invalid');
+    expect(toProblem(await api.get('/payment-links?paymentLinkId=x')).code).toBe('unknown_field');
   });
 });
 
-describe("the page's address", () => {
-  it('holds no id and nothing of another link, and changed in any character it is nobody’s', async () => {
+describe('the page URL', () => {
+  it('contains no ID and nothing of another link, and is invalid when any character is changed', async () => {
     const link = await driver.link();
     const url = new URL(link.paymentLinkUrl);
     const [, token = ''] = /^\/checkout\/l\/([\w-]{50})$/.exec(url.pathname) ?? [];
@@ -344,7 +349,7 @@ describe("the page's address", () => {
     for (const part of [id.slice(0, 12), id.slice(12)]) expect(bytes.toString('hex')).not.toContain(part);
     const other = await driver.link({ reference: newReference() });
     const common = token.split('').filter((character, at) => other.paymentLinkUrl.at(at - 50) === character);
-    expect(common.length, 'in common by chance, but for the cell').toBeLessThan(15);
+    expect(common.length, 'equal characters by chance, except the cell').toBeLessThan(15);
 
     const payer = new PayerBrowser();
     const statuses = await Promise.all(
@@ -358,7 +363,7 @@ describe("the page's address", () => {
     expect(statuses).toHaveLength(50);
     for (const wrong of [token.slice(1), `${token}A`, link.paymentLinkId, ''])
       expect((await payer.open(link.paymentLinkUrl.replace(token, wrong))).status).toBe(404);
-    // Nor does it open another kind of page.
+    // It is not valid for another kind of page.
     for (const kind of ['p', 'r'])
       expect((await payer.open(link.paymentLinkUrl.replace('/l/', `/${kind}/`))).status).toBe(404);
     expect((await payer.open(link.paymentLinkUrl)).status).toBe(200);

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CheckoutDriver, DETAILS, type LinkBody } from '../harness/checkout-driver.ts';
+import { CheckoutDriver, type LinkBody, PAYER_DETAILS } from '../harness/checkout-driver.ts';
 import { PayerBrowser } from '../harness/payer-browser.ts';
-import { createPayin } from '../harness/payin-answers.ts';
 import { psePayin, without } from '../harness/payin-requests.ts';
+import { createPayin } from '../harness/payin-responses.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 
 let stack: Stack;
 let driver: CheckoutDriver;
 beforeAll(async () => {
-  // No worker: links whose time is over stay PENDING, and the door must be shut all the same.
+  // No worker: expired links stay PENDING, and the page must still reject them.
   stack = await startStack({ apis: 2 });
   driver = new CheckoutDriver(stack);
 });
@@ -19,7 +19,7 @@ afterAll(async () => {
 const HOSTILE = '"><img src=x onerror=alert(1)><script>alert(1)</script>';
 
 describe('every page', () => {
-  it('is kept by nobody, framed by nobody, tells nobody where one was, and runs only its own script', async () => {
+  it('has headers against caching, framing, referrers and foreign scripts', async () => {
     const link = await driver.link();
     const payer = new PayerBrowser();
     const method = await payer.open(link.paymentLinkUrl);
@@ -55,7 +55,7 @@ describe('every page', () => {
     expect(nonces.size, 'a nonce is used once').toBe(3);
   });
 
-  it('shows what merchants wrote as text', async () => {
+  it('shows merchant input as text', async () => {
     const link = await driver.link({
       description: HOSTILE,
       reference: `${HOSTILE}${process.pid}`,
@@ -63,7 +63,7 @@ describe('every page', () => {
     });
     const payer = new PayerBrowser();
     const first = await payer.open(link.paymentLinkUrl);
-    const key = await payer.submit(first, { ...DETAILS, name: HOSTILE });
+    const key = await payer.submit(first, { ...PAYER_DETAILS, name: HOSTILE });
     for (const page of [first, key]) {
       expect(page.status).toBe(200);
       expect(page.text).toContain(HOSTILE);
@@ -72,7 +72,7 @@ describe('every page', () => {
     }
   });
 
-  it('for an address that nobody was given says so, and no more', async () => {
+  it('for an invalid URL is a 404 without details', async () => {
     const link = await driver.link();
     const payer = new PayerBrowser();
     const wrong = `${link.paymentLinkUrl.slice(0, -4)}AAAA`;
@@ -86,11 +86,11 @@ describe('every page', () => {
       expect(page.html).not.toContain('Tienda Aurora');
     }
     for (const path of ['/begin', '/change'])
-      expect((await payer.post(wrong + path, { ...DETAILS, method: 'BRE_B' })).status).toBe(404);
-    expect((await payer.post(`${wrong.replace('/l/', '/p/')}/payer`, DETAILS)).status).toBe(404);
+      expect((await payer.post(wrong + path, { ...PAYER_DETAILS, method: 'BRE_B' })).status).toBe(404);
+    expect((await payer.post(`${wrong.replace('/l/', '/p/')}/payer`, PAYER_DETAILS)).status).toBe(404);
   });
 
-  it('gives the part that changes alone to its own script', async () => {
+  it('returns only the changing part to its own script', async () => {
     const link = await driver.link();
     const part = await new PayerBrowser().open(link.paymentLinkUrl, { 'x-part': 'main' });
     expect(part.html).toMatch(/^<!doctype html><title>.*<main id="main".*<\/main><\/body>$/s);
@@ -98,35 +98,43 @@ describe('every page', () => {
   });
 });
 
-describe('a form on somebody else’s page', () => {
-  it.each(['cross-site', 'same-site'])('%s begins nothing', async (site) => {
+describe('a cross-origin form', () => {
+  it.each(['cross-site', 'same-site'])('%s starts nothing', async (site) => {
     const link = await driver.link();
     const payer = new PayerBrowser();
     const headers = { 'sec-fetch-site': site };
-    const begin = await payer.post(`${link.paymentLinkUrl}/begin`, { ...DETAILS, method: 'BRE_B' }, headers);
+    const begin = await payer.post(
+      `${link.paymentLinkUrl}/begin`,
+      { ...PAYER_DETAILS, method: 'BRE_B' },
+      headers,
+    );
     expect(begin.h1).toBe('¿Cómo quiere pagar?');
     expect(await driver.attempts(link)).toEqual([]);
     const payin = await createPayin(stack.api, without(psePayin(), 'inlineCustomer'));
-    const details = await payer.post(`${payin.sourceData.pseUrl}/payer`, DETAILS, headers);
+    const details = await payer.post(`${payin.sourceData.pseUrl}/payer`, PAYER_DETAILS, headers);
     expect(details.h1).toBe('Sus datos');
   });
 
-  it('ends nothing either; our own does', async () => {
+  it('ends nothing either; a same-origin form does', async () => {
     const link = await driver.link();
     const payer = new PayerBrowser();
     const own = { 'sec-fetch-site': 'same-origin' };
-    const { key } = await payer.post(`${link.paymentLinkUrl}/begin`, { ...DETAILS, method: 'BRE_B' }, own);
+    const { brebKey: key } = await payer.post(
+      `${link.paymentLinkUrl}/begin`,
+      { ...PAYER_DETAILS, method: 'BRE_B' },
+      own,
+    );
     const foreign = await payer.post(`${link.paymentLinkUrl}/change`, {}, { 'sec-fetch-site': 'cross-site' });
-    expect(foreign.key).toBe(key);
+    expect(foreign.brebKey).toBe(key);
     expect((await payer.post(`${link.paymentLinkUrl}/change`, {}, own)).h1).toBe('Un momento…');
   });
 
-  it('finds a cookie that only our own pages send, and no script reads', async () => {
+  it('does not get the cookie, which is SameSite and HttpOnly', async () => {
     const link = await driver.link();
     const response = await fetch(`${link.paymentLinkUrl}/begin`, {
       method: 'POST',
       redirect: 'manual',
-      body: new URLSearchParams({ ...DETAILS, method: 'BRE_B' }),
+      body: new URLSearchParams({ ...PAYER_DETAILS, method: 'BRE_B' }),
     });
     expect(response.status).toBe(303);
     expect(response.headers.getSetCookie()).toEqual([
@@ -135,9 +143,9 @@ describe('a form on somebody else’s page', () => {
   });
 });
 
-describe('what is not a form', () => {
+describe('an invalid form request', () => {
   it.each<[string, Record<string, string>, string, number]>([
-    ['another kind of content', { 'content-type': 'text/plain' }, 'x', 415],
+    ['another content type', { 'content-type': 'text/plain' }, 'x', 415],
     [
       'a form of a hundred kilobytes',
       { 'content-type': 'application/x-www-form-urlencoded' },
@@ -145,52 +153,54 @@ describe('what is not a form', () => {
       413,
     ],
     ['broken JSON', { 'content-type': 'application/json' }, '{', 400],
-  ])(
-    '%s is refused as such, without a word of a payment that may have begun',
-    async (_what, headers, body, status) => {
-      const link = await driver.link();
-      const payin = await createPayin(stack.api, without(psePayin(), 'inlineCustomer'));
-      for (const [page, form] of [
-        [link.paymentLinkUrl, 'begin'],
-        [payin.sourceData.pseUrl ?? '', 'payer'],
-      ] as const) {
-        const response = await fetch(`${page}/${form}`, { method: 'POST', headers, body });
-        const html = await response.text();
-        expect(response.status).toBe(status);
-        expect(html).toContain('No se movió dinero.');
-        // The way back leads to the page, not to where the form was sent.
-        expect(html).toContain(`href="${new URL(page).pathname}"`);
-      }
-    },
-  );
+  ])('%s is rejected, and the page says that no money moved', async (_what, headers, body, status) => {
+    const link = await driver.link();
+    const payin = await createPayin(stack.api, without(psePayin(), 'inlineCustomer'));
+    for (const [page, form] of [
+      [link.paymentLinkUrl, 'begin'],
+      [payin.sourceData.pseUrl ?? '', 'payer'],
+    ] as const) {
+      const response = await fetch(`${page}/${form}`, { method: 'POST', headers, body });
+      const html = await response.text();
+      expect(response.status).toBe(status);
+      expect(html).toContain('No se movió dinero.');
+      // The back link leads to the page, not to the form target.
+      expect(html).toContain(`href="${new URL(page).pathname}"`);
+    }
+  });
 });
 
-describe('a link whose time is over, before anybody has expired it', () => {
+describe('a link past its expiry that is still PENDING', () => {
   it.each<[string, (link: LinkBody) => Promise<unknown>]>([
     ['closed by the merchant', (link) => driver.close(link)],
     ['an hour old', () => stack.shiftTime(3_600_000)],
-  ])('%s, begins nothing', async (_how, end) => {
+  ])('%s, starts nothing', async (_how, end) => {
     const link = await driver.link({ rail: 'BRE_B' });
     const payer = new PayerBrowser();
     const page = await payer.open(link.paymentLinkUrl);
     await end(link);
-    expect((await payer.submit(page, DETAILS)).h1).toBe('Este enlace de pago venció');
+    expect((await payer.submit(page, PAYER_DETAILS)).h1).toBe('Este enlace de pago venció');
     expect((await driver.get(link)).status).toBe('PENDING');
     expect(await driver.attempts(link)).toEqual([]);
   });
 });
 
 describe('too many attempts', () => {
-  it('of one link, then of one address: 429, and pages can still be read', async () => {
+  it('of one link, then of one IP address, return 429, and pages stay readable', async () => {
     const payer = new PayerBrowser();
     const at = stack.apis[1]?.url ?? '';
-    const pathOf = async () => at + new URL((await driver.link()).paymentLinkUrl).pathname;
-    const [first, second, third, fresh] = [await pathOf(), await pathOf(), await pathOf(), await pathOf()];
+    const newLinkUrl = async () => at + new URL((await driver.link()).paymentLinkUrl).pathname;
+    const [first, second, third, fresh] = [
+      await newLinkUrl(),
+      await newLinkUrl(),
+      await newLinkUrl(),
+      await newLinkUrl(),
+    ];
     const wrong = { method: 'BRE_B', name: '' };
     for (const path of [first, second])
       for (let attempt = 0; attempt < 20; attempt += 1)
         expect((await payer.post(`${path}/begin`, wrong)).status).toBe(422);
-    const busy = await payer.post(`${first}/begin`, { ...DETAILS, method: 'BRE_B' });
+    const busy = await payer.post(`${first}/begin`, { ...PAYER_DETAILS, method: 'BRE_B' });
     expect([busy.status, busy.h1, busy.headers.get('retry-after')]).toEqual([
       429,
       'Demasiados intentos',
@@ -198,10 +208,10 @@ describe('too many attempts', () => {
     ]);
     for (let attempt = 0; attempt < 19; attempt += 1)
       expect((await payer.post(`${third}/begin`, wrong)).status).toBe(422);
-    expect((await payer.post(`${fresh}/begin`, { ...DETAILS, method: 'BRE_B' })).status).toBe(429);
+    expect((await payer.post(`${fresh}/begin`, { ...PAYER_DETAILS, method: 'BRE_B' })).status).toBe(429);
     const payin = await createPayin(stack.api, without(psePayin(), 'inlineCustomer'));
     const own = at + new URL(payin.sourceData.pseUrl ?? '').pathname;
-    expect((await payer.post(`${own}/payer`, DETAILS)).status).toBe(429);
+    expect((await payer.post(`${own}/payer`, PAYER_DETAILS)).status).toBe(429);
     for (const path of [first, fresh, own]) expect((await payer.open(path)).status).toBe(200);
     const [row] = await stack.database.query<{ begun: number }>(
       'select count(*)::int as begun from caudal.payment_links where open_payin_id is not null and id in (select id from caudal.payment_links order by id desc limit 4)',
@@ -227,7 +237,7 @@ describe('the language', () => {
     expect([page.language, page.h1]).toEqual([language, h1]);
   });
 
-  it('is what the payer switched to, from then on', async () => {
+  it('is the one the payer switched to', async () => {
     const link = await driver.link();
     const payer = new PayerBrowser({ 'accept-language': 'es-CO' });
     const spanish = await payer.open(`${link.paymentLinkUrl}?m=PSE`);

@@ -1,16 +1,24 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { open } from '../../src/kit/crypto.ts';
-import { CheckoutDriver, DETAILS } from '../harness/checkout-driver.ts';
+import { decrypt } from '../../src/kit/crypto.ts';
+import { CheckoutDriver, PAYER_DETAILS } from '../harness/checkout-driver.ts';
 import { composeInProcess, type InProcess } from '../harness/in-process.ts';
 import { PayerBrowser, type PayerPage } from '../harness/payer-browser.ts';
-import { createPayin, readPayin } from '../harness/payin-answers.ts';
 import { CUSTOMER, psePayin, without } from '../harness/payin-requests.ts';
-import { pseReferenceOf } from '../harness/pse-reference.ts';
+import { createPayin, readPayin } from '../harness/payin-responses.ts';
+import { readPseReference } from '../harness/pse-reference.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
 const HOSTILE = `O'Neil "><script>alert(1)</script> & <b>`;
-const TYPED = [DETAILS.name, 'Luisa', 'Pardo', '52.123.456', '52123456', '3105550199', DETAILS.email];
+const TYPED = [
+  PAYER_DETAILS.name,
+  'Luisa',
+  'Pardo',
+  '52.123.456',
+  '52123456',
+  '3105550199',
+  PAYER_DETAILS.email,
+];
 
 let stack: Stack;
 let driver: CheckoutDriver;
@@ -25,25 +33,25 @@ afterAll(async () => {
   await stack?.stop();
 });
 
-function shown(page: PayerPage, values: readonly string[]): string[] {
+function findShown(page: PayerPage, values: readonly string[]): string[] {
   return values.filter((value) => page.html.includes(value));
 }
 
-/** The proof that a payer agreed, opened; null when there is none. */
-async function authorizationOf(payinId: string) {
+/** The decrypted authorization of a payer; null when there is none. */
+async function readAuthorization(payinId: string) {
   const [row] = await stack.database.query<{ text_id: string; evidence: Buffer; at: Date }>(
     'select text_id, evidence, at from caudal.payer_authorizations where payin_id = $1',
     [payinId],
   );
   if (!row) return null;
-  const { organization, secrets } = await caudal.principalOf(stack.organization.apiKey);
+  const { organization, secrets } = await caudal.authenticate(stack.organization.apiKey);
   const identity = `payer_authorizations.evidence/${organization.id}/${payinId}`;
-  const evidence = open(secrets.dataKey, row.evidence, identity).toString('utf8');
-  return { textId: row.text_id, at: row.at, sealed: row.evidence, ...(JSON.parse(evidence) as object) };
+  const evidence = decrypt(secrets.dataKey, row.evidence, identity).toString('utf8');
+  return { textId: row.text_id, at: row.at, encrypted: row.evidence, ...(JSON.parse(evidence) as object) };
 }
 
-describe('the details of a payer', () => {
-  it('that cannot be taken are said beside their fields, and nothing typed is lost', async () => {
+describe('payer details', () => {
+  it('that are invalid are reported beside their fields, and the input is kept', async () => {
     const link = await driver.link();
     const payer = new PayerBrowser();
     const bank = await payer.click(await payer.open(link.paymentLinkUrl), 'PSE');
@@ -53,7 +61,7 @@ describe('the details of a payer', () => {
     const wrong = await payer.submit(details, typed);
     expect(wrong.status).toBe(422);
     expect(
-      ['name', 'idType', 'idNumber', 'phone', 'email', 'authorize'].map((name) => wrong.errorOf(name)),
+      ['name', 'idType', 'idNumber', 'phone', 'email', 'authorize'].map((name) => wrong.fieldError(name)),
     ).toEqual([
       null,
       null,
@@ -71,7 +79,7 @@ describe('the details of a payer', () => {
     const good = { idType: 'CO_CC', idNumber: '1.020.304.050', phone: '(300) 123-4567', email: 'o@n.co' };
     const at = await payer.submit(wrong, { ...good, authorize: 'yes' });
     expect(at.h1).toBe('Lo estamos llevando a Nequi…');
-    expect((await driver.latest(link)).inlineCustomer).toEqual({
+    expect((await driver.latestAttempt(link)).inlineCustomer).toEqual({
       name: HOSTILE,
       idType: 'CO_CC',
       idNumber: '1020304050',
@@ -80,36 +88,34 @@ describe('the details of a payer', () => {
     });
   });
 
-  it('that were wrong can be read in the other language: the way there is not lost', async () => {
+  it('that were invalid can be read in the other language without losing the way', async () => {
     const link = await driver.link();
     const payer = new PayerBrowser();
-    const way = `${link.paymentLinkUrl}?m=PSE&bank=CO_NEQUI&personType=INDIVIDUAL`;
-    const wrong = await payer.submit(await payer.open(way), { name: '' });
+    const detailsUrl = `${link.paymentLinkUrl}?m=PSE&bank=CO_NEQUI&personType=INDIVIDUAL`;
+    const wrong = await payer.submit(await payer.open(detailsUrl), { name: '' });
     expect([wrong.status, wrong.language]).toEqual([422, 'es-CO']);
     const other = await payer.click(wrong, 'English');
     expect([other.status, other.h1, other.language]).toEqual([200, 'Your details', 'en']);
     expect(other.form.values).toMatchObject({ method: 'PSE', bank: 'CO_NEQUI', personType: 'INDIVIDUAL' });
   });
 
-  it('want the authorisation; it is kept with its proof, sealed, and nothing of them in plain', async () => {
+  it('require the authorization, which is stored with encrypted evidence, without plaintext', async () => {
     const link = await driver.link({ rail: 'BRE_B' });
     const payer = new PayerBrowser({ 'user-agent': 'Teléfono de prueba/1.0' });
     const page = await payer.open(link.paymentLinkUrl);
     expect(page.text).toContain('Ley 1581 de 2012');
-    const refused = await payer.submit(page, without(DETAILS, 'authorize') as Record<string, string>);
-    expect([refused.status, refused.errorOf('authorize') !== null, refused.errorOf('name')]).toEqual([
-      422,
-      true,
-      null,
-    ]);
+    const rejected = await payer.submit(page, without(PAYER_DETAILS, 'authorize') as Record<string, string>);
+    expect([rejected.status, rejected.fieldError('authorize') !== null, rejected.fieldError('name')]).toEqual(
+      [422, true, null],
+    );
     expect(await driver.attempts(link)).toEqual([]);
-    const key = await payer.submit(refused, { authorize: 'yes' });
+    const key = await payer.submit(rejected, { authorize: 'yes' });
     expect(key.h1).toBe('Pague con esta llave');
-    const { id } = await driver.latest(link);
-    const proof = await authorizationOf(id);
+    const { id } = await driver.latestAttempt(link);
+    const proof = await readAuthorization(id);
     expect(proof).toMatchObject({ textId: 'datos-2026-11', address: '127.0.0.1' });
     expect(JSON.stringify(proof)).toContain('/1.0');
-    expect(proof?.sealed.includes(Buffer.from('127.0.0.1'))).toBe(false);
+    expect(proof?.encrypted.includes(Buffer.from('127.0.0.1'))).toBe(false);
     const [row] = await stack.database.query<{ text: string }>(
       "select encode(customer, 'escape') as text from caudal.payins where id = $1",
       [id],
@@ -117,67 +123,67 @@ describe('the details of a payer', () => {
     expect(TYPED.filter((value) => row?.text.includes(value))).toEqual([]);
   });
 
-  it('never appear again: not in another browser, not on the receipt', async () => {
+  it('never appear again, neither in another browser nor on the receipt', async () => {
     const link = await driver.link({ rail: 'BRE_B' });
     const { payer, key, page } = await driver.breb(link);
     const other = new PayerBrowser();
     const seen = [page, await other.open(link.paymentLinkUrl), await payer.open(link.paymentLinkUrl)];
-    expect(seen[1]?.key).toBe(key);
+    expect(seen[1]?.brebKey).toBe(key);
     await driver.simulator.pay({ key });
-    await driver.reaches(link, 'COMPLETED');
+    await driver.waitForStatus(link, 'COMPLETED');
     const paid = await payer.open(link.paymentLinkUrl);
-    const strange = await other.open(link.paymentLinkUrl);
-    expect([paid.h1, strange.h1]).toEqual(['Pago recibido', 'Este pago ya se hizo']);
-    const receipt = await other.click(strange, 'Ver comprobante');
+    const otherPage = await other.open(link.paymentLinkUrl);
+    expect([paid.h1, otherPage.h1]).toEqual(['Pago recibido', 'Este pago ya se hizo']);
+    const receipt = await other.click(otherPage, 'Ver comprobante');
     expect(receipt.url).toBe(paid.linkTo('Ver comprobante'));
-    for (const each of [...seen, paid, strange, receipt]) expect(shown(each, TYPED)).toEqual([]);
+    for (const each of [...seen, paid, otherPage, receipt]) expect(findShown(each, TYPED)).toEqual([]);
   });
 });
 
-describe('what the merchant sent about the customer', () => {
-  const whole = [CUSTOMER.name, 'María', 'Rojas', CUSTOMER.idNumber, '3001234567', CUSTOMER.email];
+describe('the customer given by the merchant', () => {
+  const plaintext = [CUSTOMER.name, 'María', 'Rojas', CUSTOMER.idNumber, '3001234567', CUSTOMER.email];
 
-  it('is shown masked only, is not asked again, and needs no authorisation of ours', async () => {
+  it('is shown masked, is not requested again, and needs no authorization', async () => {
     const link = await driver.link({ rail: 'BRE_B', inlineCustomer: CUSTOMER });
     const payer = new PayerBrowser();
     const start = await payer.open(link.paymentLinkUrl);
     expect(start.h1).toBe('Pague con Bre-B');
     expect(start.text).toContain('Ana M••• R••• · ••••••4050');
     const key = await payer.submit(start);
-    for (const page of [start, key]) expect(shown(page, whole)).toEqual([]);
-    const payin = await driver.latest(link);
+    for (const page of [start, key]) expect(findShown(page, plaintext)).toEqual([]);
+    const payin = await driver.latestAttempt(link);
     expect(payin.inlineCustomer).toEqual(CUSTOMER);
-    expect(await authorizationOf(payin.id)).toBeNull();
+    expect(await readAuthorization(payin.id)).toBeNull();
   });
 
-  it('cannot be replaced by whoever has the link', async () => {
+  it('cannot be replaced by the payer', async () => {
     const link = await driver.link({ rail: 'PSE', pse: { bank: 'CO_DAVIPLATA' }, inlineCustomer: CUSTOMER });
     const payer = new PayerBrowser();
     const bank = await payer.open(link.paymentLinkUrl);
-    expect(shown(bank, whole)).toEqual([]);
-    const at = await payer.submit(bank, DETAILS);
+    expect(findShown(bank, plaintext)).toEqual([]);
+    const at = await payer.submit(bank, PAYER_DETAILS);
     expect(at.h1).toBe('Lo estamos llevando a Daviplata…');
-    expect((await driver.latest(link)).inlineCustomer).toEqual(CUSTOMER);
+    expect((await driver.latestAttempt(link)).inlineCustomer).toEqual(CUSTOMER);
   });
 });
 
 describe('the choice of a bank', () => {
-  it('has the most used first and everything on the page without script', async () => {
+  it('lists the most used banks first, without script', async () => {
     const link = await driver.link({ rail: 'PSE' });
     const payer = new PayerBrowser();
     const page = await payer.open(link.paymentLinkUrl);
     expect(page.h1).toBe('Elija su banco');
-    const banks = page.choices('bank');
+    const banks = page.radioValues('bank');
     expect(banks.slice(0, 2)).toEqual(['CO_NEQUI', 'CO_DAVIPLATA']);
     expect(banks.length).toBeGreaterThan(30);
     expect(new Set(banks).size).toBe(banks.length);
     expect(page.form.values).toEqual({ m: 'PSE', personType: 'INDIVIDUAL' });
-    // Without a bank, or with one that there is not, one stays here.
+    // Without a valid bank the payer stays on this page.
     for (const bank of ['', 'CO_SUIZA', '<script>'])
       expect((await payer.submit(page, { bank })).h1).toBe('Elija su banco');
   });
 
-  it('is made already where the merchant preselected one, and can be changed', async () => {
+  it('is preselected by the merchant and can be changed', async () => {
     const link = await driver.link({ rail: 'PSE', pse: { bank: 'CO_BANCOLOMBIA' } });
     const payer = new PayerBrowser();
     const page = await payer.open(link.paymentLinkUrl);
@@ -188,8 +194,8 @@ describe('the choice of a bank', () => {
   });
 });
 
-describe('a PSE payin without its customer', () => {
-  it('has our page as pseUrl, where the payer gives the details; then it is at the bank', async () => {
+describe('a PSE payin without a customer', () => {
+  it('has our page as pseUrl, where the payer enters the details and continues to the bank', async () => {
     const payin = await createPayin(stack.api, without(psePayin(), 'inlineCustomer'));
     expect(payin.status).toBe('PENDING');
     const url = payin.sourceData.pseUrl ?? '';
@@ -198,71 +204,71 @@ describe('a PSE payin without its customer', () => {
     const payer = new PayerBrowser();
     const page = await payer.open(url);
     expect([page.h1, page.text.includes('$ 49.800')]).toEqual(['Sus datos', true]);
-    const wrong = await payer.submit(page, { ...DETAILS, email: 'nada' });
-    expect([wrong.status, wrong.errorOf('email')]).toEqual([
+    const wrong = await payer.submit(page, { ...PAYER_DETAILS, email: 'nada' });
+    expect([wrong.status, wrong.fieldError('email')]).toEqual([
       422,
       'Escriba un correo, por ejemplo ana@correo.com.',
     ]);
-    expect(wrong.form.values).toEqual({ ...DETAILS, email: 'nada' });
-    const at = await payer.submit(wrong, { email: DETAILS.email });
+    expect(wrong.form.values).toEqual({ ...PAYER_DETAILS, email: 'nada' });
+    const at = await payer.submit(wrong, { email: PAYER_DETAILS.email });
     expect(at.h1).toBe('Lo estamos llevando a Bancolombia…');
     const bankUrl = at.linkTo('Ir a Bancolombia');
     expect(bankUrl.startsWith(stack.simulatorUrl)).toBe(true);
     expect(await readPayin(stack.api, payin.id)).toMatchObject({
       status: 'PROCESSING',
       sourceData: { pseUrl: bankUrl, bank: 'CO_BANCOLOMBIA' },
-      inlineCustomer: { name: DETAILS.name, idNumber: '52123456', phone: '+573105550199' },
+      inlineCustomer: { name: PAYER_DETAILS.name, idNumber: '52123456', phone: '+573105550199' },
     });
-    expect(await authorizationOf(payin.id)).toMatchObject({ textId: 'datos-2026-11' });
+    expect(await readAuthorization(payin.id)).toMatchObject({ textId: 'datos-2026-11' });
 
-    // Somebody else with the same address neither sees nor changes them.
+    // Another visitor with the same URL neither sees nor changes them.
     const other = new PayerBrowser();
-    expect(shown(await other.open(url), TYPED)).toEqual([]);
-    const late = await other.post(`${url}/payer`, { ...DETAILS, name: 'Otra Persona' });
+    expect(findShown(await other.open(url), TYPED)).toEqual([]);
+    const late = await other.post(`${url}/payer`, { ...PAYER_DETAILS, name: 'Otra Persona' });
     expect(late.h1).toBe('Lo estamos llevando a Bancolombia…');
-    expect((await readPayin(stack.api, payin.id)).inlineCustomer?.['name']).toBe(DETAILS.name);
+    expect((await readPayin(stack.api, payin.id)).inlineCustomer?.['name']).toBe(PAYER_DETAILS.name);
   });
 
-  it('is asked about at once when the payer comes back from the bank, though no notice came', async () => {
+  it('is polled when the payer returns from the bank, even without a notification', async () => {
     const payin = await createPayin(stack.api, without(psePayin(), 'inlineCustomer'));
     const payer = new PayerBrowser();
-    await payer.submit(await payer.open(payin.sourceData.pseUrl ?? ''), DETAILS);
-    const reference = await pseReferenceOf(stack.database, payin.id);
+    await payer.submit(await payer.open(payin.sourceData.pseUrl ?? ''), PAYER_DETAILS);
+    const reference = await readPseReference(stack.database, payin.id);
     const returnUrl = (await driver.simulator.transaction(reference))?.returnUrl ?? '';
     await driver.simulator.addFault({ rail: 'PSE', operation: 'notice', fault: 'lost-notice', times: 1 });
     await driver.simulator.endTransaction({ reference, state: 'OK' });
     expect((await payer.open(returnUrl)).status).toBe(200);
-    // By the clock it would be asked after seven minutes.
-    await driver.outcomes.reaches(payin.id, 'CONFIRMED', 5000);
+    // The scheduled poll would run after seven minutes.
+    await driver.outcomes.waitForStatus(payin.id, 'CONFIRMED', 5000);
     expect((await payer.open(returnUrl)).h1).toBe('Pago recibido');
     await driver.simulator.clearFaults();
   });
 
-  it('that nobody gave details for is over in an hour', async () => {
+  it('without payer details expires after an hour', async () => {
     const payin = await createPayin(stack.api, without(psePayin(), 'inlineCustomer'));
     const url = payin.sourceData.pseUrl ?? '';
     const payer = new PayerBrowser();
     const page = await payer.open(url);
     await stack.shiftTime(61 * 60_000);
-    expect((await payer.submit(page, DETAILS)).h1).toBe('El tiempo para pagar terminó');
-    await driver.outcomes.reaches(payin.id, 'CANCELED');
+    expect((await payer.submit(page, PAYER_DETAILS)).h1).toBe('El tiempo para pagar terminó');
+    await driver.outcomes.waitForStatus(payin.id, 'CANCELED');
     expect((await payer.open(url)).h1).toBe('El tiempo para pagar terminó');
-    expect(await authorizationOf(payin.id)).toBeNull();
+    expect(await readAuthorization(payin.id)).toBeNull();
   });
 });
 
 describe('a receipt', () => {
-  it('is there for what was paid and for nothing else, and says what was paid', async () => {
+  it('exists only for a paid payin and shows what was paid', async () => {
     const link = await driver.link({ description: 'Dos pares de zapatos' });
     const { payer, reference } = await driver.pse(link);
     const { trazabilityCode } = (await driver.simulator.transaction(reference)) ?? {};
     await driver.simulator.endTransaction({ reference, state: 'OK' });
-    const { reference: ours } = await driver.reaches(link, 'COMPLETED');
+    const { reference: ours } = await driver.waitForStatus(link, 'COMPLETED');
     const receipt = await payer.click(await payer.open(link.paymentLinkUrl), 'Ver comprobante');
     expect([receipt.status, receipt.h1]).toEqual([200, 'Comprobante de pago']);
     for (const fact of ['$ 49.800', 'Tienda Aurora', ours, 'PSE · Bancolombia', trazabilityCode ?? 'no CUS'])
       expect(receipt.text).toContain(fact);
-    expect(shown(receipt, TYPED)).toEqual([]);
+    expect(findShown(receipt, TYPED)).toEqual([]);
     const [token = ''] = /[\w-]{50}$/.exec(receipt.url) ?? [];
     for (const kind of ['l', 'p'])
       expect((await payer.open(receipt.url.replace('/r/', `/${kind}/`))).status).toBe(404);
@@ -270,16 +276,16 @@ describe('a receipt', () => {
     expect((await payer.open(receipt.url.replace(token, wrong))).status).toBe(404);
   });
 
-  it('is not there before the money is', async () => {
+  it('does not exist before the payment', async () => {
     const link = await driver.link();
     const { payin } = await driver.breb(link);
     const { receiptTokens, cell } = caudal.deps;
-    const { organization } = await caudal.principalOf(stack.organization.apiKey);
+    const { organization } = await caudal.authenticate(stack.organization.apiKey);
     const token = receiptTokens.make({ organizationNumber: organization.number, id: payin.id }, cell);
     const url = link.paymentLinkUrl.replace(/\/l\/.*/, `/r/${token}`);
     expect((await new PayerBrowser().open(url)).status).toBe(404);
     await driver.simulator.pay({ key: payin.sourceData.keyString ?? '' });
-    await driver.reaches(link, 'COMPLETED');
-    await until('the receipt is there', async () => (await new PayerBrowser().open(url)).status === 200);
+    await driver.waitForStatus(link, 'COMPLETED');
+    await until('the receipt exists', async () => (await new PayerBrowser().open(url)).status === 200);
   });
 });

@@ -16,20 +16,20 @@ const OURS = cents(5000n);
 const OTHER = cents(4999n);
 const BOTH = [true, false];
 
-/** Every payout there can be: one that is unsent has nothing under way, and only one that was sent ends at the rail. */
+/** All valid payouts: an unsent payout has no order in flight, and only a sent one ends at the rail. */
 const PAYOUTS: readonly OutcomeInput[] = PAYOUT_STATUSES.flatMap((status) =>
   (status === 'CANCELED' ? [0] : status === 'CONFIRMED' ? [1, 2] : [0, 1, 2]).flatMap((attempts) =>
     BOTH.flatMap((rejectsDuplicateOrders) =>
-      (attempts === 0 ? [false] : BOTH).flatMap((nothingUnderWay) =>
-        (attempts === 0 ? [null] : [null, 'KEY_INVALID' as const]).flatMap((refusal) =>
-          // Confirmed without an execution: by an operator's word.
+      (attempts === 0 ? [false] : BOTH).flatMap((noOrderInFlight) =>
+        (attempts === 0 ? [null] : [null, 'KEY_INVALID' as const]).flatMap((rejection) =>
+          // Null: confirmed by an operator, without an execution.
           (status === 'CONFIRMED' ? ['e1', null] : [null]).map((executionId) => ({
             status,
             amount: OURS,
             attempts,
             executionId,
-            refusal,
-            nothingUnderWay,
+            rejection,
+            noOrderInFlight,
             rejectsDuplicateOrders,
           })),
         ),
@@ -48,7 +48,7 @@ const railStatus = (state: OrderStatus['state'], changes: Partial<OrderStatus> =
 });
 const settled = (executionId: string, amount = OURS) => railStatus('settled', { executionId, amount });
 
-const STANDINGS: readonly OrderStatus[] = [
+const STATUSES: readonly OrderStatus[] = [
   railStatus('processing'),
   railStatus('not_found'),
   railStatus('rejected', { errorCode: 'ACCOUNT_NOT_FOUND' }),
@@ -63,7 +63,7 @@ const paid = (executionId: string, amount = OURS): RailNotification => ({
 });
 const DECLINED: RailNotification = { kind: 'declined', errorCode: 'LIMIT_EXCEEDED' };
 const REFUSED: RailNotification = { kind: 'refused', errorCode: 'KEY_INVALID' };
-const WORDS: readonly RailNotification[] = [
+const NOTIFICATIONS: readonly RailNotification[] = [
   ...['e1', 'e2'].flatMap((id) => [paid(id), paid(id, OTHER)]),
   DECLINED,
   REFUSED,
@@ -74,8 +74,8 @@ const OPEN: OutcomeInput = {
   amount: OURS,
   attempts: 1,
   executionId: null,
-  refusal: null,
-  nothingUnderWay: false,
+  rejection: null,
+  noOrderInFlight: false,
   rejectsDuplicateOrders: true,
 };
 const open = (changes: Partial<OutcomeInput> = {}): OutcomeInput => ({ ...OPEN, ...changes });
@@ -85,129 +85,133 @@ const ended = (status: OutcomeInput['status']): OutcomeInput => ({
   executionId: status === 'CONFIRMED' ? 'e1' : null,
 });
 
-/** No execution is accounted to another payout. */
-const free = () => false;
+/** No execution belongs to another payout. */
+const notPosted = () => false;
 
-/** Everything the rail can answer about everything, with and without a message before. */
-function everyAnswer(
+/** Every rail status for every payout, with and without a preceding notification. */
+function forEveryStatus(
   check: (
-    judgement: Decision,
+    decision: Decision,
     payout: OutcomeInput | null,
-    answer: OrderStatus,
+    status: OrderStatus,
     notification: RailNotification | null,
   ) => void,
 ): void {
   for (const payout of [null, ...PAYOUTS])
-    for (const answer of STANDINGS)
-      for (const notification of [null, ...WORDS])
-        check(decideFromStatus(payout, answer, free, notification), payout, answer, notification);
+    for (const status of STATUSES)
+      for (const notification of [null, ...NOTIFICATIONS])
+        check(decideFromStatus(payout, status, notPosted, notification), payout, status, notification);
 }
 
-/** Everything it can tell by itself; only what is believed. */
-function everyBelief(
-  check: (judgement: Decision, payout: OutcomeInput | null, notification: RailNotification) => void,
+/** Every notification for every payout; only those applied without verification. */
+function forEveryAppliedNotification(
+  check: (decision: Decision, payout: OutcomeInput | null, notification: RailNotification) => void,
 ): void {
   for (const payout of [null, ...PAYOUTS])
-    for (const notification of WORDS) {
-      const judgement = decideFromNotification(payout, notification, free);
-      if (typeof judgement !== 'string') check(judgement, payout, notification);
+    for (const notification of NOTIFICATIONS) {
+      const decision = decideFromNotification(payout, notification, notPosted);
+      if (typeof decision !== 'string') check(decision, payout, notification);
     }
 }
 
-describe('whatever a rail says', () => {
-  it('a final state absorbs it: no move and nothing sent again', () => {
-    const untouched = ({ move, sendAgain }: Decision, payout: OutcomeInput | null) => {
+describe('for every rail status and notification', () => {
+  it('a final payout has no transition and is not sent again', () => {
+    const expectUnchanged = ({ transition, sendAgain }: Decision, payout: OutcomeInput | null) => {
       if (!payout || !isFinal(payout.status)) return;
-      expect({ move, sendAgain }).toEqual({ move: null, sendAgain: false });
+      expect({ transition, sendAgain }).toEqual({ transition: null, sendAgain: false });
     };
-    everyAnswer(untouched);
-    everyBelief(untouched);
+    forEveryStatus(expectUnchanged);
+    forEveryAppliedNotification(expectUnchanged);
   });
 
-  it('a payout is confirmed only over its own amount, by an execution that was named', () => {
-    everyAnswer(({ move }, payout, answer) => {
-      if (move?.to !== 'CONFIRMED') return;
-      expect([answer.state, answer.amount, move.executionId]).toEqual(['settled', OURS, answer.executionId]);
+  it('a payout is confirmed only with its own amount and a named execution', () => {
+    forEveryStatus(({ transition }, payout, status) => {
+      if (transition?.to !== 'CONFIRMED') return;
+      expect([status.state, status.amount, transition.executionId]).toEqual([
+        'settled',
+        OURS,
+        status.executionId,
+      ]);
       expect(payout?.status).toBe('PROCESSING');
     });
-    everyBelief(({ move }, payout, notification) => {
-      if (move?.to !== 'CONFIRMED') return;
-      expect(notification).toEqual(paid(move.executionId ?? ''));
-      expect(payout?.attempts, 'what was never sent is asked about').toBeGreaterThan(0);
+    forEveryAppliedNotification(({ transition }, payout, notification) => {
+      if (transition?.to !== 'CONFIRMED') return;
+      expect(notification).toEqual(paid(transition.executionId ?? ''));
+      expect(payout?.attempts, 'an unsent payout is verified first').toBeGreaterThan(0);
     });
   });
 
-  it('nothing is sent again but an open order that the rail never had, when nothing is under way and it refuses doubles', () => {
-    everyAnswer(({ sendAgain, move }, payout, answer) => {
-      const may =
+  it('only an open order that the rail does not have, with none in flight and duplicates rejected, is sent again', () => {
+    forEveryStatus(({ sendAgain, transition }, payout, status) => {
+      const expected =
         payout?.status === 'PROCESSING' &&
         payout.attempts > 0 &&
-        payout.nothingUnderWay &&
+        payout.noOrderInFlight &&
         payout.rejectsDuplicateOrders &&
-        payout.refusal === null &&
-        answer.state === 'not_found';
-      expect(sendAgain).toBe(may);
-      if (sendAgain) expect(move).toBeNull();
+        payout.rejection === null &&
+        status.state === 'not_found';
+      expect(sendAgain).toBe(expected);
+      if (sendAgain) expect(transition).toBeNull();
     });
-    everyBelief(({ sendAgain }) => expect(sendAgain).toBe(false));
+    forEveryAppliedNotification(({ sendAgain }) => expect(sendAgain).toBe(false));
   });
 
-  it('"no such order" declines only what was refused, by that refusal, and never while something may be under way', () => {
-    everyAnswer(({ move }, payout, answer) => {
-      if (answer.state !== 'not_found' || !payout) return;
-      const may = payout.status === 'PROCESSING' && payout.nothingUnderWay && payout.refusal !== null;
-      expect(move?.to ?? null).toBe(may ? 'DECLINED' : null);
-      if (move) expect(move.errorCode).toBe(payout.refusal);
-    });
-  });
-
-  it('"in process" ends nothing', () => {
-    everyAnswer(({ move, sendAgain }, _payout, answer) => {
-      if (answer.state !== 'processing') return;
-      expect([move, sendAgain]).toEqual([null, false]);
+  it('not_found declines only a rejected order, with that rejection, and never while an order may be in flight', () => {
+    forEveryStatus(({ transition }, payout, status) => {
+      if (status.state !== 'not_found' || !payout) return;
+      const expected = payout.status === 'PROCESSING' && payout.noOrderInFlight && payout.rejection !== null;
+      expect(transition?.to ?? null).toBe(expected ? 'DECLINED' : null);
+      if (transition) expect(transition.errorCode).toBe(payout.rejection);
     });
   });
 
-  it('money that left is answered for once: by its payout, by suspense, or a person looks while it stays open', () => {
-    everyAnswer(({ move, detectedAnomalies, adopt }, payout, answer) => {
-      if (answer.state !== 'settled') return;
-      const confirms = (move?.executionId ?? adopt) === answer.executionId;
-      const known = payout?.status === 'CONFIRMED' && payout.executionId === answer.executionId;
+  it('processing ends nothing', () => {
+    forEveryStatus(({ transition, sendAgain }, _payout, status) => {
+      if (status.state !== 'processing') return;
+      expect([transition, sendAgain]).toEqual([null, false]);
+    });
+  });
+
+  it('an executed payment is accounted for once: by its payout, by suspense or by a contradiction', () => {
+    forEveryStatus(({ transition, detectedAnomalies, adopt }, payout, status) => {
+      if (status.state !== 'settled') return;
+      const confirms = (transition?.executionId ?? adopt) === status.executionId;
+      const known = payout?.status === 'CONFIRMED' && payout.executionId === status.executionId;
       const money = detectedAnomalies.filter(({ amount }) => amount !== null);
-      const looks = detectedAnomalies.filter(
-        ({ kind, executionId }) => kind === 'contradiction' && executionId === answer.executionId,
+      const contradictions = detectedAnomalies.filter(
+        ({ kind, executionId }) => kind === 'contradiction' && executionId === status.executionId,
       );
-      expect(Number(confirms) + Number(known) + money.length + looks.length).toBe(1);
+      expect(Number(confirms) + Number(known) + money.length + contradictions.length).toBe(1);
       for (const each of money)
-        expect([each.executionId, each.amount]).toEqual([answer.executionId, answer.amount]);
+        expect([each.executionId, each.amount]).toEqual([status.executionId, status.amount]);
     });
   });
 
-  it('only what an operator confirmed takes an execution in, and only over its own amount', () => {
-    everyAnswer(({ adopt }, payout, answer) => {
-      const may =
+  it('only a payout confirmed by an operator adopts an execution, and only with its own amount', () => {
+    forEveryStatus(({ adopt }, payout, status) => {
+      const expected =
         payout?.status === 'CONFIRMED' &&
         payout.executionId === null &&
-        answer.state === 'settled' &&
-        answer.amount === OURS;
-      expect(adopt).toBe(may ? answer.executionId : null);
+        status.state === 'settled' &&
+        status.amount === OURS;
+      expect(adopt).toBe(expected ? status.executionId : null);
     });
-    everyBelief(({ adopt }) => expect(adopt).toBeNull());
+    forEveryAppliedNotification(({ adopt }) => expect(adopt).toBeNull());
   });
 
-  it('no message alone moves money that nobody answers for, and without "settled" no answer does', () => {
-    everyBelief(({ detectedAnomalies }) =>
+  it('no notification and no status but "settled" creates an anomaly with money', () => {
+    forEveryAppliedNotification(({ detectedAnomalies }) =>
       expect(detectedAnomalies.every(({ amount }) => amount === null)).toBe(true),
     );
-    everyAnswer(({ detectedAnomalies }, _payout, answer) => {
-      if (answer.state !== 'settled')
+    forEveryStatus(({ detectedAnomalies }, _payout, status) => {
+      if (status.state !== 'settled')
         expect(detectedAnomalies.every(({ amount }) => amount === null)).toBe(true);
     });
   });
 
-  it('an announced execution that the rail does not stand by is never dropped', () => {
-    everyAnswer(({ detectedAnomalies }, payout, answer, notification) => {
-      if (notification?.kind !== 'paid' || isConfirmedBy(answer, notification)) return;
+  it('a notified execution that the rail does not confirm is always recorded', () => {
+    forEveryStatus(({ detectedAnomalies }, payout, status, notification) => {
+      if (notification?.kind !== 'paid' || isConfirmedBy(status, notification)) return;
       expect(detectedAnomalies).toContainEqual({
         kind: payout ? 'unconfirmed' : 'unmatched',
         executionId: notification.executionId,
@@ -216,36 +220,39 @@ describe('whatever a rail says', () => {
     });
   });
 
-  it('through any history, each execution is booked once at most, and what is final stays', () => {
-    const word = fc.oneof(
-      fc.record({ answer: fc.constantFrom(...STANDINGS), notification: fc.constantFrom(null, ...WORDS) }),
-      fc.record({ answer: fc.constant(null), notification: fc.constantFrom(...WORDS) }),
+  it('through any history, each execution is posted at most once and a final status stays', () => {
+    const update = fc.oneof(
+      fc.record({
+        status: fc.constantFrom(...STATUSES),
+        notification: fc.constantFrom(null, ...NOTIFICATIONS),
+      }),
+      fc.record({ status: fc.constant(null), notification: fc.constantFrom(...NOTIFICATIONS) }),
     );
     fc.assert(
-      fc.property(fc.constantFrom(...PAYOUTS), fc.array(word, { maxLength: 12 }), (first, words) => {
+      fc.property(fc.constantFrom(...PAYOUTS), fc.array(update, { maxLength: 12 }), (first, updates) => {
         let payout = first;
-        const booked = new Set(first.executionId === null ? [] : [first.executionId]);
-        for (const { answer, notification } of words) {
-          const judgement = answer
-            ? decideFromStatus(payout, answer, free, notification)
-            : notification && decideFromNotification(payout, notification, free);
-          if (judgement === null || typeof judgement === 'string') continue;
-          const { move, detectedAnomalies, adopt } = judgement;
+        const posted = new Set(first.executionId === null ? [] : [first.executionId]);
+        for (const { status, notification } of updates) {
+          const decision = status
+            ? decideFromStatus(payout, status, notPosted, notification)
+            : notification && decideFromNotification(payout, notification, notPosted);
+          if (decision === null || typeof decision === 'string') continue;
+          const { transition, detectedAnomalies, adopt } = decision;
           if (adopt !== null) {
             expect(payout.executionId).toBeNull();
             payout = { ...payout, executionId: adopt };
-            booked.add(adopt);
+            posted.add(adopt);
           }
-          if (move) {
+          if (transition) {
             expect(payout.status).toBe('PROCESSING');
-            payout = { ...payout, status: move.to, executionId: move.executionId };
-            if (move.executionId !== null) booked.add(move.executionId);
+            payout = { ...payout, status: transition.to, executionId: transition.executionId };
+            if (transition.executionId !== null) posted.add(transition.executionId);
           }
           for (const { executionId, amount } of detectedAnomalies)
-            if (amount !== null) booked.add(executionId ?? '');
-          // What an answer stands by is in the books from then on, unless a person has to look first.
-          if (answer?.state === 'settled' && payout.status !== 'PROCESSING')
-            expect(booked.has(answer.executionId ?? '')).toBe(true);
+            if (amount !== null) posted.add(executionId ?? '');
+          // A settled execution is posted from then on, unless an operator must decide first.
+          if (status?.state === 'settled' && payout.status !== 'PROCESSING')
+            expect(posted.has(status.executionId ?? '')).toBe(true);
         }
       }),
       { numRuns: 5000 },
@@ -253,46 +260,66 @@ describe('whatever a rail says', () => {
   });
 });
 
-describe('a message', () => {
+describe('decideFromNotification for a payout', () => {
   it.each<[string, OutcomeInput | null, RailNotification, ReturnType<typeof decideFromNotification>]>([
-    ['that nobody knows the order of', null, paid('e1'), 'needs_verification'],
-    ['of a settlement over another amount', open(), paid('e1', OTHER), 'needs_verification'],
-    ['of a settlement of what was never sent', open({ attempts: 0 }), paid('e1'), 'needs_verification'],
-    ['of a rejection', open(), DECLINED, 'needs_verification'],
-    ['of a refusal of a repeat', open({ attempts: 2 }), REFUSED, 'needs_verification'],
-    ['of the execution that confirmed it', ended('CONFIRMED'), paid('e1'), 'duplicate'],
-    ['of another execution', ended('CONFIRMED'), paid('e2'), 'needs_verification'],
-    ['of a settlement of what was declined', ended('DECLINED'), paid('e1'), 'needs_verification'],
-    ['of a settlement of what was canceled', ended('CANCELED'), paid('e1'), 'needs_verification'],
-    ['of a rejection of what was declined', ended('DECLINED'), DECLINED, 'duplicate'],
-    ['of a refusal of what was confirmed', ended('CONFIRMED'), REFUSED, 'duplicate'],
+    ['requires verification of an unknown order', null, paid('e1'), 'needs_verification'],
+    [
+      'requires verification of a settlement with another amount',
+      open(),
+      paid('e1', OTHER),
+      'needs_verification',
+    ],
+    [
+      'requires verification of a settlement of an unsent payout',
+      open({ attempts: 0 }),
+      paid('e1'),
+      'needs_verification',
+    ],
+    ['requires verification of a rejection', open(), DECLINED, 'needs_verification'],
+    ['requires verification of a refused retry', open({ attempts: 2 }), REFUSED, 'needs_verification'],
+    ['ignores the execution that confirmed it', ended('CONFIRMED'), paid('e1'), 'duplicate'],
+    ['requires verification of another execution', ended('CONFIRMED'), paid('e2'), 'needs_verification'],
+    [
+      'requires verification of a settlement of a declined payout',
+      ended('DECLINED'),
+      paid('e1'),
+      'needs_verification',
+    ],
+    [
+      'requires verification of a settlement of a canceled payout',
+      ended('CANCELED'),
+      paid('e1'),
+      'needs_verification',
+    ],
+    ['ignores a rejection of a declined payout', ended('DECLINED'), DECLINED, 'duplicate'],
+    ['ignores a refusal of a confirmed payout', ended('CONFIRMED'), REFUSED, 'duplicate'],
   ])('%s', (_what, payout, notification, result) => {
-    expect(decideFromNotification(payout, notification, free)).toEqual(result);
+    expect(decideFromNotification(payout, notification, notPosted)).toEqual(result);
   });
 
-  it('of the settlement that was to be expected confirms', () => {
+  it('confirms the expected settlement', () => {
     for (const attempts of [1, 2])
-      expect(decideFromNotification(open({ attempts }), paid('e7'), free)).toEqual({
-        move: { to: 'CONFIRMED', errorCode: null, executionId: 'e7', cause: 'settled_on_notification' },
+      expect(decideFromNotification(open({ attempts }), paid('e7'), notPosted)).toEqual({
+        transition: { to: 'CONFIRMED', errorCode: null, executionId: 'e7', cause: 'settled_on_notification' },
         detectedAnomalies: [],
         sendAgain: false,
         adopt: null,
       });
   });
 
-  it('of a settlement by an execution of another payout is not believed: the rail is queried', () => {
+  it('requires verification of a settlement by the execution of another payout', () => {
     expect(decideFromNotification(open(), paid('e7'), (id) => id === 'e7')).toBe('needs_verification');
   });
 
-  it('of the refusal of a first and only attempt declines', () => {
-    expect(decideFromNotification(open(), REFUSED, free)).toMatchObject({
-      move: { to: 'DECLINED', errorCode: 'KEY_INVALID', executionId: null, cause: 'order_refused' },
+  it('declines when the only attempt is refused', () => {
+    expect(decideFromNotification(open(), REFUSED, notPosted)).toMatchObject({
+      transition: { to: 'DECLINED', errorCode: 'KEY_INVALID', executionId: null, cause: 'order_refused' },
     });
   });
 
-  it('of a rejection of what was confirmed is a contradiction and nothing else', () => {
-    expect(decideFromNotification(ended('CONFIRMED'), DECLINED, free)).toEqual({
-      move: null,
+  it('records only a contradiction for a rejection of a confirmed payout', () => {
+    expect(decideFromNotification(ended('CONFIRMED'), DECLINED, notPosted)).toEqual({
+      transition: null,
       detectedAnomalies: [{ kind: 'contradiction', executionId: null, amount: null }],
       sendAgain: false,
       adopt: null,
@@ -300,69 +327,72 @@ describe('a message', () => {
   });
 });
 
-describe('an answer', () => {
+describe('decideFromStatus for a payout', () => {
   it.each<[OutcomeInput | null, string]>([
     [null, 'unmatched'],
     [ended('CONFIRMED'), 'sent_again'],
     [ended('DECLINED'), 'sent_late'],
     [ended('CANCELED'), 'sent_late'],
-  ])('of money that left where no open payout waits: suspense owes it', (payout, kind) => {
-    expect(decideFromStatus(payout, settled('e9', OTHER), free, null)).toEqual({
-      move: null,
+  ])('charges an executed payment without an open payout to suspense', (payout, kind) => {
+    expect(decideFromStatus(payout, settled('e9', OTHER), notPosted, null)).toEqual({
+      transition: null,
       detectedAnomalies: [{ kind, executionId: 'e9', amount: OTHER }],
       sendAgain: false,
       adopt: null,
     });
   });
 
-  it('of a settlement over another amount leaves it open, and a person must look', () => {
-    expect(decideFromStatus(open(), settled('e9', OTHER), free, null)).toEqual({
-      move: null,
+  it('keeps a payout open with a contradiction when the settled amount differs', () => {
+    expect(decideFromStatus(open(), settled('e9', OTHER), notPosted, null)).toEqual({
+      transition: null,
       detectedAnomalies: [{ kind: 'contradiction', executionId: 'e9', amount: null }],
       sendAgain: false,
       adopt: null,
     });
   });
 
-  it('of a rejection declines with its reason, or RAIL_REJECTED where it gives none', () => {
-    const codeOf = (answer: OrderStatus) => decideFromStatus(open(), answer, free, null).move?.errorCode;
-    expect(codeOf(railStatus('rejected', { errorCode: 'SUSPECTED_FRAUD' }))).toBe('SUSPECTED_FRAUD');
-    expect(codeOf(railStatus('rejected'))).toBe('RAIL_REJECTED');
+  it("declines with the rail's error code, or with RAIL_REJECTED when there is none", () => {
+    const errorCodeFor = (status: OrderStatus) =>
+      decideFromStatus(open(), status, notPosted, null).transition?.errorCode;
+    expect(errorCodeFor(railStatus('rejected', { errorCode: 'SUSPECTED_FRAUD' }))).toBe('SUSPECTED_FRAUD');
+    expect(errorCodeFor(railStatus('rejected'))).toBe('RAIL_REJECTED');
   });
 
-  it('of a settlement by an execution of another payout moves neither state nor money: a contradiction', () => {
+  it('records only a contradiction for a settlement by the execution of another payout', () => {
     for (const payout of [null, ...PAYOUTS])
       for (const amount of [OURS, OTHER])
         expect(decideFromStatus(payout, settled('e9', amount), () => true, null)).toEqual({
-          move: null,
+          transition: null,
           detectedAnomalies: [{ kind: 'contradiction', executionId: 'e9', amount: null }],
           sendAgain: false,
           adopt: null,
         });
   });
 
-  it('that is settled without saying by which execution is no answer', () => {
-    expect(() => decideFromStatus(open(), railStatus('settled'), free, null)).toThrow('without an execution');
+  it('rejects a settlement without an execution', () => {
+    expect(() => decideFromStatus(open(), railStatus('settled'), notPosted, null)).toThrow(
+      'without an execution',
+    );
   });
 });
 
-describe('whether an answer bears a message out', () => {
+describe('isConfirmedBy for a payout', () => {
   it.each<[string, OrderStatus, RailNotification, boolean]>([
-    ['a settlement, and it names the execution', settled('e1'), paid('e1'), true],
-    ['a settlement of another amount than it says', settled('e1'), paid('e1', OTHER), true],
-    ['a settlement, and it names another execution', settled('e2'), paid('e1'), false],
-    ['a settlement, and it is in process', railStatus('processing'), paid('e1'), false],
-    ['a settlement, and it was rejected', railStatus('rejected'), paid('e1'), false],
-    ['a rejection, and it was rejected', railStatus('rejected'), DECLINED, true],
-    ['a rejection, and it was settled', settled('e1'), DECLINED, true],
-    ['a rejection, and it is in process', railStatus('processing'), DECLINED, false],
-    ['a rejection of what it does not know', railStatus('not_found'), DECLINED, false],
-  ])('%s', (_what, answer, notification, result) => {
-    expect(isConfirmedBy(answer, notification)).toBe(result);
+    ['a settlement, and the status names the execution', settled('e1'), paid('e1'), true],
+    ['a settlement, and the status has another amount', settled('e1'), paid('e1', OTHER), true],
+    ['a settlement, and the status names another execution', settled('e2'), paid('e1'), false],
+    ['a settlement, and the status is processing', railStatus('processing'), paid('e1'), false],
+    ['a settlement, and the status is rejected', railStatus('rejected'), paid('e1'), false],
+    ['a rejection, and the status is rejected', railStatus('rejected'), DECLINED, true],
+    ['a rejection, and the status is settled', settled('e1'), DECLINED, true],
+    ['a rejection, and the status is processing', railStatus('processing'), DECLINED, false],
+    ['a rejection, and the status is not_found', railStatus('not_found'), DECLINED, false],
+  ])('%s', (_what, status, notification, result) => {
+    expect(isConfirmedBy(status, notification)).toBe(result);
   });
 });
 
-it('the rail is asked often at first and rarely later, but always again', () => {
+it('the poll interval grows to five minutes and polling never stops', () => {
   expect([0, 119_999, 120_000, 3_599_999, 3_600_000, 1e12].map(nextPollMs)).toEqual([
     5000, 5000, 30_000, 30_000, 300_000, 300_000,
   ]);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { readReceiverKey } from '../../src/payouts/receiver-key.ts';
 import { RECEIVER_KEY_TYPES } from '../../src/rails/contract.ts';
 
-describe('a text is read as the first type of key that fits', () => {
+describe('readReceiverKey detects the first matching key type', () => {
   it.each([
     ['0012345678', '0012345678', 'MERCHANT_CODE'],
     ['3001234567', '3001234567', 'PHONE'],
@@ -31,51 +31,51 @@ describe('a text is read as the first type of key that fits', () => {
   });
 });
 
-it.each(['@testok', '3001234567', 'ana@example.com'])('spaces around %s are no part of it', (text) => {
+it.each(['@testok', '3001234567', 'ana@example.com'])('ignores spaces around %s', (text) => {
   expect(readReceiverKey(`  ${text} `)).toEqual(readReceiverKey(text));
 });
 
 it.each([
   ['nothing', ''],
   ['blanks', '   '],
-  ['a lone at', '@'],
-  ['two ats', 'ana@example@com'],
-  ['nothing before the at of an address', '@example.com'],
-  ['nothing after it', 'ana@'],
-  ['a local part of 31', `${'a'.repeat(31)}@example.com`],
-  ['a domain of 62', `a@${'b'.repeat(62)}`],
-  ['an alphanumeric key of 21', `@${'A'.repeat(21)}`],
-  ['an identification of 19', 'A'.repeat(19)],
+  ['a lone @', '@'],
+  ['two @', 'ana@example@com'],
+  ['an email without a local part', '@example.com'],
+  ['an email without a domain', 'ana@'],
+  ['a local part of 31 characters', `${'a'.repeat(31)}@example.com`],
+  ['a domain of 62 characters', `a@${'b'.repeat(62)}`],
+  ['an alphanumeric key of 21 characters', `@${'A'.repeat(21)}`],
+  ['an ID of 19 characters', 'A'.repeat(19)],
   ['a mobile with spaces', '300 123 4567'],
   ['a mobile with hyphens', '300-123-4567'],
-  ['a mobile with a blank after its prefix', '+57 3001234567'],
-  ["another country's mobile", '+13001234567'],
+  ['a mobile with a space after its prefix', '+57 3001234567'],
+  ['a mobile of another country', '+13001234567'],
   ['a merchant code with the prefix of a mobile', '+570012345678'],
-  ['a number with points', '1.020.304.050'],
-  ['a line break at the end', '3001234567\n'],
-  ['a tab in front', '\t3001234567'],
+  ['a number with dots', '1.020.304.050'],
+  ['a trailing line break', '3001234567\n'],
+  ['a leading tab', '\t3001234567'],
   ['a NUL', 'ana\0@example.com'],
-  ['a NUL at the end', '1020304050\0'],
-  ['an escape', 'ana@exam\u{1b}ple.com'],
-  ['a delete', 'ana@example.com\u{7f}'],
-  ['a blank that does not break', '\u{a0}3001234567'],
-  ['a mark of direction', '\u{202e}ana@example.com'],
-  ['a space of no width', 'ana\u{200b}@example.com'],
-  ['half a character', 'ana\u{d800}@example.com'],
+  ['a trailing NUL', '1020304050\0'],
+  ['an escape character', 'ana@exam\u{1b}ple.com'],
+  ['a delete character', 'ana@example.com\u{7f}'],
+  ['a non-breaking space', '\u{a0}3001234567'],
+  ['a direction mark', '\u{202e}ana@example.com'],
+  ['a zero-width space', 'ana\u{200b}@example.com'],
+  ['a lone surrogate', 'ana\u{d800}@example.com'],
   ['digits of another script', '３００１２３４５６７'],
-  ['a letter whose capital is I', '@ma\u{131}a'],
-  ['a letter whose capital is S', 'a\u{17f}b'],
-  ['a letter whose capitals are SS', '@stra\u{df}e'],
-  ['a name that every object has', '__proto__'],
-])('%s is no key', (_what, text) => {
+  ['a letter whose upper case is I', '@ma\u{131}a'],
+  ['a letter whose upper case is S', 'a\u{17f}b'],
+  ['a letter whose upper case is SS', '@stra\u{df}e'],
+  ['an Object.prototype property name', '__proto__'],
+])('rejects %s', (_what, text) => {
   expect(readReceiverKey(text)).toBeNull();
 });
 
-it('a letter that only looks small like a k stays itself in an address', () => {
+it('does not lower-case the Kelvin sign in an email', () => {
   expect(readReceiverKey('\u{212a}ARL@example.com')?.key).toBe('\u{212a}arl@example.com');
 });
 
-describe('of any text', () => {
+describe('readReceiverKey of any text', () => {
   const letters = fc.constantFrom(...Array.from('0123456789abkzABKZ@+. -_ßıñ\u{212a}\n'));
   const text = fc.oneof(
     fc.string({ unit: 'binary' }),
@@ -85,7 +85,7 @@ describe('of any text', () => {
     fc.emailAddress(),
   );
 
-  it('what is read is in the form of its type, and reads as itself', () => {
+  it('returns a key in the canonical form of its type, which parses to itself', () => {
     const forms: Record<string, RegExp> = {
       MERCHANT_CODE: /^00[0-9]{8}$/,
       PHONE: /^3[0-9]{9}$/,
@@ -94,28 +94,28 @@ describe('of any text', () => {
       ID: /^[A-Z0-9]{1,18}$/,
     };
     fc.assert(
-      fc.property(text, (given) => {
-        const read = readReceiverKey(given);
-        if (read === null) return;
-        expect(read.key).toMatch(forms[read.keyType] ?? /never/);
-        expect(readReceiverKey(read.key)).toEqual(read);
+      fc.property(text, (input) => {
+        const parsed = readReceiverKey(input);
+        if (parsed === null) return;
+        expect(parsed.key).toMatch(forms[parsed.keyType] ?? /never/);
+        expect(readReceiverKey(parsed.key)).toEqual(parsed);
       }),
       { numRuns: 2000 },
     );
   });
 
-  it('the case of plain letters never makes another key', () => {
-    const other = (given: string) =>
-      given.replace(/[a-zA-Z]/g, (letter) => (letter < 'a' ? letter.toLowerCase() : letter.toUpperCase()));
+  it('does not depend on the case of ASCII letters', () => {
+    const other = (input: string) =>
+      input.replace(/[a-zA-Z]/g, (letter) => (letter < 'a' ? letter.toLowerCase() : letter.toUpperCase()));
     fc.assert(
-      fc.property(text, (given) => {
-        expect(readReceiverKey(other(given))).toEqual(readReceiverKey(given));
+      fc.property(text, (input) => {
+        expect(readReceiverKey(other(input))).toEqual(readReceiverKey(input));
       }),
       { numRuns: 2000 },
     );
   });
 
-  it('the generated texts are read as every type now and then', () => {
+  it('is tested with texts of every type', () => {
     const types = new Set(
       fc.sample(text, { numRuns: 3000, seed: 7 }).map((t) => readReceiverKey(t)?.keyType),
     );

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { maskName, maskNumber, matchDocument, matchName } from '../../src/payouts/receiver-view.ts';
 
-describe('a masked name', () => {
+describe('maskName', () => {
   it.each([
     ['JANETH SMITH PRUEBA', 'JAN*** SMI*** PRU***'],
     ['Janeth Smith', 'Jan*** Smi***'],
@@ -18,7 +18,7 @@ describe('a masked name', () => {
     expect(maskName(name)).toBe(masked);
   });
 
-  it('shows three characters of a word at most, and not how long it is', () => {
+  it('shows at most three characters per word and hides its length', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 40 }), (name) => {
         for (const word of maskName(name).split(' ').filter(Boolean)) {
@@ -31,7 +31,7 @@ describe('a masked name', () => {
   });
 });
 
-describe('a masked number', () => {
+describe('maskNumber', () => {
   it.each([
     ['1000000099', '****0099'],
     ['000900816987', '****6987'],
@@ -47,7 +47,7 @@ describe('a masked number', () => {
   });
 });
 
-describe('a name that a merchant has', () => {
+describe('matchName', () => {
   it.each([
     ['JANETH SMITH PRUEBA', 'JANETH SMITH PRUEBA'],
     ['Prueba, Janeth Smith', 'JANETH SMITH PRUEBA'],
@@ -63,7 +63,7 @@ describe('a name that a merchant has', () => {
     ['SAS', 'S.A.S.'],
     ['ANA ANA', 'ANA ANA'],
     ['ANA', 'Ana'],
-  ])('"%s" is fully "%s"', (asked, held) => {
+  ])('"%s" is a FULL match of "%s"', (asked, held) => {
     expect(matchName(asked, held)).toBe('FULL');
     expect(matchName(held, asked)).toBe('FULL');
   });
@@ -74,35 +74,35 @@ describe('a name that a merchant has', () => {
     ['Gabriel García', 'GABRIEL GARCIA MARQUEZ'],
     ['MARIA DE LA CRUZ', 'MARIA CRUZ'],
     ['ANA ANA', 'ANA ANA PENA'],
-  ])('"%s" is partly "%s"', (asked, held) => {
+  ])('"%s" is a PARTIAL match of "%s"', (asked, held) => {
     expect(matchName(asked, held)).toBe('PARTIAL');
   });
 
   it.each([
     ['nothing', '', 'JANETH SMITH'],
     ['punctuation', '... -', 'JANETH SMITH'],
-    ['nothing where nothing is held', '', ''],
+    ['nothing against an empty name', '', ''],
     ['one word of several', 'JANETH', 'JANETH SMITH PRUEBA'],
     ['one word of two', 'JANETH ROJAS', 'JANETH SMITH'],
-    ['one word said twice', 'JANETH JANETH', 'JANETH SMITH'],
-    ['the one word that is held, and another', 'JANETH SMITH', 'JANETH'],
-    ['beginnings of words', 'JAN SMI PRU', 'JANETH SMITH PRUEBA'],
+    ['one word repeated', 'JANETH JANETH', 'JANETH SMITH'],
+    ['the only word of the name, and another', 'JANETH SMITH', 'JANETH'],
+    ['prefixes of words', 'JAN SMI PRU', 'JANETH SMITH PRUEBA'],
     ['particles', 'PEDRO DE LA HOZ', 'MARIA DE LA CRUZ'],
     ['initials', 'J S P', 'J S PRUEBA'],
     ['a legal form and one word', 'RECAUDOS SAS', 'RECAUDOS CAUDAL SAS'],
     ['a legal form alone', 'SAS LTDA', 'RECAUDOS CAUDAL SAS LTDA'],
-    ['names of every object', '__proto__ constructor', 'toString valueOf'],
+    ['Object.prototype property names', '__proto__ constructor', 'toString valueOf'],
   ])('%s is no match', (_what, asked, held) => {
     expect(matchName(asked, held)).toBe('NONE');
   });
 
-  it('a list of common names finds nobody', () => {
+  it('a list of common names matches nothing', () => {
     const list = 'MARIA JOSE JUAN LUIS CARLOS ANA PEREZ GOMEZ RODRIGUEZ GARCIA MARTINEZ';
     for (const held of ['JUAN PEREZ', 'ANA MARIA GOMEZ GARCIA', 'LUIS CARLOS RODRIGUEZ'])
       expect(matchName(list, held)).toBe('NONE');
   });
 
-  it('is compared without failing, whatever the two texts are', () => {
+  it('never throws, whatever the two texts are', () => {
     const text = fc.string({ unit: 'binary' });
     fc.assert(
       fc.property(text, text, (asked, held) => {
@@ -113,15 +113,15 @@ describe('a name that a merchant has', () => {
     );
   });
 
-  it('matches by as many words as each of the three takes', () => {
+  it('matches by the number of shared words', () => {
     const word = fc.constantFrom('ANA', 'PENA', 'ROJAS', 'LUZ', 'DE', 'LA', 'X');
     const name = fc.array(word, { minLength: 1, maxLength: 4 });
     fc.assert(
       fc.property(name, name, (asked, held) => {
         const left = [...held];
         const shared = asked.filter((each) => left.includes(each) && left.splice(left.indexOf(each), 1));
-        const telling = shared.filter((each) => each.length > 2);
-        const partly = telling.length >= 2 ? 'PARTIAL' : 'NONE';
+        const significant = shared.filter((each) => each.length > 2);
+        const partly = significant.length >= 2 ? 'PARTIAL' : 'NONE';
         const same = shared.length === asked.length && left.length === 0;
         expect(matchName(asked.join(' '), held.join(' '))).toBe(same ? 'FULL' : partly);
       }),
@@ -130,7 +130,7 @@ describe('a name that a merchant has', () => {
   });
 });
 
-describe('a document number that a merchant has', () => {
+describe('matchDocument', () => {
   const cc = (documentNumber: string) => ({ documentType: 'CC', documentNumber });
   const nit = (documentNumber: string) => ({ documentType: 'NIT', documentNumber });
 
@@ -142,7 +142,7 @@ describe('a document number that a merchant has', () => {
     ['900000001', nit('9000000019')],
     ['900.000.001-9', nit('900000001')],
     ['900000001-9', nit('9000000019')],
-  ])('%s is that of %o', (asked, held) => {
+  ])('%s matches %o', (asked, held) => {
     expect(matchDocument(asked, held)).toBe(true);
   });
 
@@ -159,7 +159,7 @@ describe('a document number that a merchant has', () => {
     ['1900000001', nit('900000001')],
     ['900000001A', nit('900000001')],
     ['900000002', nit('9000000019')],
-  ])('%s is not that of %o', (asked, held) => {
+  ])('%s does not match %o', (asked, held) => {
     expect(matchDocument(asked, held)).toBe(false);
   });
 });

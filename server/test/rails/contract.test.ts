@@ -29,12 +29,12 @@ afterAll(async () => {
 
 const opened: { disconnect(): Promise<void> }[] = [];
 const peers: FaultyPeer[] = [];
-/** For each group but the one whose tests run at the same time: they must not clear each other's faults. */
-function leaveNothingBehind(): void {
+/** For every group except the concurrent one, whose tests must not clear each other's faults. */
+function cleanUpAfterEach(): void {
   afterEach(async () => {
     await simulator.clearFaults();
     await Promise.all(opened.splice(0).map((connector) => connector.disconnect()));
-    await Promise.all(peers.splice(0).map((peer) => peer.stop()));
+    await Promise.all(peers.splice(0).map((startPeer) => startPeer.stop()));
   });
 }
 
@@ -46,7 +46,7 @@ function connect(rail: RailUnderTest, url = simulatorProcess.url, secret?: strin
   return connector;
 }
 
-async function peer(reply: Parameters<typeof startFaultyPeer>[0]): Promise<FaultyPeer> {
+async function startPeer(reply: Parameters<typeof startFaultyPeer>[0]): Promise<FaultyPeer> {
   const started = await startFaultyPeer(reply);
   peers.push(started);
   return started;
@@ -54,34 +54,34 @@ async function peer(reply: Parameters<typeof startFaultyPeer>[0]): Promise<Fault
 
 const unknown = expect.objectContaining({ kind: 'unknown', cause: expect.stringMatching(/./) as string });
 const yes = expect.objectContaining({ kind: 'yes' });
-const standingIn = (state: string) => ({
+const statusAnswer = (state: string) => ({
   kind: 'yes',
   value: expect.objectContaining({ state, payments: [], errorCode: null }) as object,
 });
 
-describe.each([BREB, PSE])('the connector of $rail', (rail) => {
-  leaveNothingBehind();
+describe.each([BREB, PSE])('the $rail connector', (rail) => {
+  cleanUpAfterEach();
 
-  it('declares what it can do as complete and sensible data', () => {
+  it('declares complete and valid capabilities', () => {
     const { capabilities } = connect(rail);
     expect(capabilities.rail).toBe(rail.rail);
     expect(RAILS).toContain(capabilities.rail);
-    for (const most of [capabilities.maxOpenBatch, capabilities.maxStatusBatch]) {
-      expect(Number.isInteger(most)).toBe(true);
-      expect(most).toBeGreaterThanOrEqual(1);
+    for (const limit of [capabilities.maxOpenBatch, capabilities.maxStatusBatch]) {
+      expect(Number.isInteger(limit)).toBe(true);
+      expect(limit).toBeGreaterThanOrEqual(1);
     }
     expect(Number.isInteger(capabilities.maxCloseBatch)).toBe(true);
     expect(capabilities.maxCloseBatch).toBeGreaterThanOrEqual(0);
     for (const flag of ['opensWhilePayerWaits', 'needsPayer'] as const)
       expect(typeof capabilities[flag]).toBe('boolean');
-    // A claim on due work lasts 20 s: a call that may take longer would be made twice at a time.
+    // A lease on due work lasts 20 s: a longer call would run twice at the same time.
     expect(capabilities.answerWithinMs).toBeGreaterThan(0);
     expect(capabilities.answerWithinMs).toBeLessThan(20_000);
-    // "No such order" must not be believed while the order may still be on its way.
+    // The server must not trust a "not found" while the order may still be in flight.
     expect(capabilities.maxProcessingMs).toBeGreaterThanOrEqual(capabilities.answerWithinMs);
   });
 
-  it('opens as many orders in one call as it declares, and answers in their order', async () => {
+  it('opens maxOpenBatch orders in one call and returns answers in order', async () => {
     const connector = connect(rail);
     const orders = Array.from({ length: connector.capabilities.maxOpenBatch }, () => rail.order());
     const answers = await connector.open(orders);
@@ -91,7 +91,7 @@ describe.each([BREB, PSE])('the connector of $rail', (rail) => {
     );
   });
 
-  it('asks about as many references in one call as it declares, and answers in their order', async () => {
+  it('queries maxStatusBatch references in one call and returns answers in order', async () => {
     const connector = connect(rail);
     const known = rail.order();
     await connector.open([known]);
@@ -100,14 +100,14 @@ describe.each([BREB, PSE])('the connector of $rail', (rail) => {
       () => rail.order().reference,
     );
     references[references.length >> 1] = known.reference;
-    const answers = await connector.ask(references);
+    const answers = await connector.queryStatus(references);
     expect(answers.map((answer) => answer.kind === 'yes' && answer.value.reference)).toEqual(references);
     expect(answers.map((answer) => answer.kind === 'yes' && answer.value.state)).toEqual(
       references.map((reference) => (reference === known.reference ? 'open' : 'not_found')),
     );
   });
 
-  it('gives a page exactly when the payer waits for one', async () => {
+  it('returns a page URL exactly when opensWhilePayerWaits is set', async () => {
     const connector = connect(rail);
     const [answer] = await connector.open([rail.order()]);
     const page = answer?.kind === 'yes' ? answer.value.pageUrl : undefined;
@@ -115,72 +115,72 @@ describe.each([BREB, PSE])('the connector of $rail', (rail) => {
     else expect(page).toBeNull();
   });
 
-  it('opens without a payer exactly where it says that it needs none', async () => {
+  it('opens without a payer exactly when needsPayer is not set', async () => {
     const connector = connect(rail);
     const attempt = connector.open([rail.order({ payer: null })]);
     if (connector.capabilities.needsPayer) await expect(attempt).rejects.toThrow('payer');
     else await expect(attempt).resolves.toEqual([yes]);
   });
 
-  it('gives the same answer when the same order is opened again', async () => {
+  it('returns the same answer when the same order is opened again', async () => {
     const connector = connect(rail);
     const order = rail.order();
     const first = await connector.open([order]);
-    const before = rail.records(await simulator.stats());
+    const before = rail.countCollections(await simulator.stats());
     const second = await connector.open([order]);
     expect(first).toEqual([yes]);
     expect(second).toEqual(first);
-    expect(rail.records(await simulator.stats())).toBe(before);
+    expect(rail.countCollections(await simulator.stats())).toBe(before);
   });
 
-  it('opens one collection when the same order is opened many times in parallel by several processes', async () => {
+  it('opens one collection when several processes open the same order in parallel', async () => {
     const connectors = [connect(rail), connect(rail), connect(rail)];
     const order = rail.order();
-    const before = rail.records(await simulator.stats());
+    const before = rail.countCollections(await simulator.stats());
     const answers = await Promise.all(
       Array.from({ length: 4 }, () => connectors.map((connector) => connector.open([order]))).flat(),
     );
     expect(answers[0]).toEqual([yes]);
     for (const answer of answers) expect(answer).toEqual(answers[0]);
-    expect(rail.records(await simulator.stats())).toBe(before + 1);
+    expect(rail.countCollections(await simulator.stats())).toBe(before + 1);
   });
 
-  it('finds what was opened, and says so of what never was', async () => {
+  it('finds an opened order and returns not_found for an unknown one', async () => {
     const connector = connect(rail);
     const order = rail.order();
     const [answer] = await connector.open([order]);
-    const [found, missing] = await connector.ask([order.reference, rail.order().reference]);
-    expect(found).toEqual(standingIn('open'));
-    expect(missing).toEqual(standingIn('not_found'));
-    // On a rail with a page, asking gives it too: that is how a lost answer is made good.
+    const [found, missing] = await connector.queryStatus([order.reference, rail.order().reference]);
+    expect(found).toEqual(statusAnswer('open'));
+    expect(missing).toEqual(statusAnswer('not_found'));
+    // On a rail with a page, the status contains it too: the server recovers a lost answer this way.
     const page = answer?.kind === 'yes' && answer.value.pageUrl !== null ? answer.value : null;
     expect(found?.kind === 'yes' && found.value.opened).toEqual(page);
     expect(missing?.kind === 'yes' && missing.value.opened).toBeNull();
   });
 
   it.each(['down', 'reset', 'lost-answer'] as const)(
-    'says unknown, never no, when the rail is in fault "%s"',
+    'returns unknown, never no, under the rail fault "%s"',
     async (fault) => {
       const connector = connect(rail);
-      const { open, ask } = rail.operations;
+      const { open, query } = rail.operations;
       await simulator.addFault({ rail: rail.rail, operation: open, fault });
-      await simulator.addFault({ rail: rail.rail, operation: ask, fault });
+      await simulator.addFault({ rail: rail.rail, operation: query, fault });
       expect(await connector.open([rail.order()])).toEqual([unknown]);
       const references = [rail.order().reference, rail.order().reference];
-      expect(await connector.ask(references)).toEqual([unknown, unknown]);
+      expect(await connector.queryStatus(references)).toEqual([unknown, unknown]);
     },
   );
 
-  it('says unknown when nobody listens at the address of the rail', async () => {
+  it('returns unknown when the rail refuses connections', async () => {
     const connector = connect(rail, `http://127.0.0.1:${await freePort()}`);
     expect(await connector.open([rail.order()])).toEqual([unknown]);
-    expect(await connector.ask([rail.order().reference])).toEqual([unknown]);
+    expect(await connector.queryStatus([rail.order().reference])).toEqual([unknown]);
   });
 
-  it('is told yes when it repeats an order whose answer was lost, and the rail has it once', async () => {
+  it('returns yes for a retry of an order whose answer was lost, and the rail has it once', async () => {
     const connector = connect(rail);
     const order = rail.order();
-    const before = rail.records(await simulator.stats());
+    const before = rail.countCollections(await simulator.stats());
     await simulator.addFault({
       rail: rail.rail,
       operation: rail.operations.open,
@@ -188,50 +188,52 @@ describe.each([BREB, PSE])('the connector of $rail', (rail) => {
       times: 1,
     });
     expect(await connector.open([order])).toEqual([unknown]);
-    expect(await connector.ask([order.reference])).toEqual([standingIn('open')]);
+    expect(await connector.queryStatus([order.reference])).toEqual([statusAnswer('open')]);
     expect(await connector.open([order])).toEqual([yes]);
-    expect(rail.records(await simulator.stats())).toBe(before + 1);
+    expect(rail.countCollections(await simulator.stats())).toBe(before + 1);
   });
 
-  it('opens after a call that was cut before the rail did anything', async () => {
+  it('opens after a call that was cut before it reached the rail', async () => {
     const connector = connect(rail);
     const order = rail.order();
     await simulator.addFault({ rail: rail.rail, operation: rail.operations.open, fault: 'reset', times: 1 });
     expect(await connector.open([order])).toEqual([unknown]);
-    expect(await connector.ask([order.reference])).toEqual([standingIn('not_found')]);
+    expect(await connector.queryStatus([order.reference])).toEqual([statusAnswer('not_found')]);
     expect(await connector.open([order])).toEqual([yes]);
   });
 
-  it('says unknown, never no, when the rail does not accept our credentials', async () => {
+  it('returns unknown, never no, when the rail rejects our credentials', async () => {
     const connector = connect(rail, simulatorProcess.url, 'not-the-secret');
     expect(await connector.open([rail.order()])).toEqual([unknown]);
-    expect(await connector.ask([rail.order().reference])).toEqual([unknown]);
+    expect(await connector.queryStatus([rail.order().reference])).toEqual([unknown]);
   });
 
-  it.each(unreadable())('says unknown of an answer that is $what', async ({ reply }) => {
-    const rude = await peer(afterToken(() => reply));
-    const connector = connect(rail, rude.url);
+  it.each(unreadableReplies())('returns unknown for an answer that is $what', async ({ reply }) => {
+    const faultyPeer = await startPeer(afterToken(() => reply));
+    const connector = connect(rail, faultyPeer.url);
     expect(await connector.open([rail.order()])).toEqual([unknown]);
     const references = [rail.order().reference, rail.order().reference];
-    expect(await connector.ask(references)).toEqual([unknown, unknown]);
-    // Two calls. Where a rail takes them in bulk and would not read a call of two, each once more alone: never in a loop.
-    const calls = rude.calls.filter((call) => !call.path.endsWith('/oauth/token')).length;
+    expect(await connector.queryStatus(references)).toEqual([unknown, unknown]);
+    // Two calls. A bulk rail that answers 400 to a call of two gets each part once more, without a loop.
+    const calls = faultyPeer.calls.filter((call) => !call.path.endsWith('/oauth/token')).length;
     expect(calls).toBe(reply.status === 400 ? 4 : 2);
   });
 
-  it('says unknown of the references that an answer leaves out, and reads the others', async () => {
+  it('returns unknown for references that an answer omits, and reads the others', async () => {
     const [known, left] = [rail.order().reference, rail.order().reference];
-    const short = await peer(afterToken(() => json({ results: [rail.standing(known)] })));
-    const answers = await connect(rail, short.url).ask([left, known]);
-    expect(answers).toEqual([unknown, standingIn('open')]);
+    const short = await startPeer(afterToken(() => json({ results: [rail.statusResponse(known)] })));
+    const answers = await connect(rail, short.url).queryStatus([left, known]);
+    expect(answers).toEqual([unknown, statusAnswer('open')]);
   });
 
-  it('says unknown when an answer speaks of references that nobody asked about', async () => {
-    const other = await peer(afterToken(() => json({ results: [rail.standing(rail.order().reference)] })));
-    expect(await connect(rail, other.url).ask([rail.order().reference])).toEqual([unknown]);
+  it('returns unknown when an answer contains references that were not queried', async () => {
+    const other = await startPeer(
+      afterToken(() => json({ results: [rail.statusResponse(rail.order().reference)] })),
+    );
+    expect(await connect(rail, other.url).queryStatus([rail.order().reference])).toEqual([unknown]);
   });
 
-  it('believes an error status more than the body that came with it', async () => {
+  it('trusts an error status more than the body', async () => {
     const success = {
       returnCode: 'SUCCESS',
       transactionId: 'T1',
@@ -239,27 +241,27 @@ describe.each([BREB, PSE])('the connector of $rail', (rail) => {
       bankUrl: 'https://bank.example/pay',
     };
     const order = rail.order();
-    const results = [{ ...rail.standing(order.reference), status: 'REGISTERED' }];
-    const failing = await peer(afterToken(() => json({ ...success, results }, 500)));
+    const results = [{ ...rail.statusResponse(order.reference), status: 'REGISTERED' }];
+    const failing = await startPeer(afterToken(() => json({ ...success, results }, 500)));
     const connector = connect(rail, failing.url);
     expect(await connector.open([order])).toEqual([unknown]);
-    expect(await connector.ask([order.reference])).toEqual([unknown]);
+    expect(await connector.queryStatus([order.reference])).toEqual([unknown]);
   });
 
-  it('finds its rail again after the rail was away', async () => {
+  it('recovers after a rail outage', async () => {
     const connector = connect(rail);
     await simulator.addFault({ rail: rail.rail, operation: '*', fault: 'down', times: 2 });
     expect(await connector.open([rail.order()])).toEqual([unknown]);
-    expect(await connector.ask([rail.order().reference])).toEqual([unknown]);
+    expect(await connector.queryStatus([rail.order().reference])).toEqual([unknown]);
     expect(await connector.open([rail.order()])).toEqual([yes]);
   });
 });
 
-function unreadable(): { what: string; reply: PeerReply }[] {
+function unreadableReplies(): { what: string; reply: PeerReply }[] {
   const bodies: [string, string][] = [
     ['empty', ''],
     ['no JSON', 'hello'],
-    ['JSON cut short', '{"results":[{"key":'],
+    ['truncated JSON', '{"results":[{"key":'],
     ['null', 'null'],
     ['a number', '42'],
     ['a text', '"REGISTERED"'],
@@ -267,63 +269,63 @@ function unreadable(): { what: string; reply: PeerReply }[] {
     ['an empty object', '{}'],
     ['without any result', '{"results":[]}'],
     ['results that are no list', '{"results":{"0":{}}}'],
-    ['a list of nothing', '{"results":[null,null]}'],
+    ['a list of nulls', '{"results":[null,null]}'],
     ['results without members', '{"results":[{},{}]}'],
-    ['a code nobody documented', '{"returnCode":"MAYBE"}'],
+    ['an undocumented code', '{"returnCode":"MAYBE"}'],
     ['success without a page', '{"returnCode":"SUCCESS","transactionId":"T1","trazabilityCode":"1"}'],
     [
-      'success with a page that is no web address',
+      'success with a page URL that is not HTTP',
       '{"returnCode":"SUCCESS","transactionId":"T1","trazabilityCode":"1","bankUrl":"javascript:alert(1)"}',
     ],
-    ['larger than any answer', JSON.stringify({ results: ['x'.repeat(5 << 20)] })],
+    ['too large', JSON.stringify({ results: ['x'.repeat(5 << 20)] })],
   ];
   return [
     ...bodies.map(([what, text]) => ({ what, reply: { text } })),
     {
-      what: 'a page of HTML with 200',
+      what: 'an HTML page with 200',
       reply: { type: 'text/html', text: '<!doctype html><title>Mantenimiento</title>' },
     },
     {
-      what: 'a page of HTML with 502',
+      what: 'an HTML page with 502',
       reply: { status: 502, type: 'text/html', text: '<h1>Bad Gateway</h1>' },
     },
     { what: 'a redirect', reply: { status: 302, headers: { location: '/elsewhere' }, text: '{}' } },
     { what: 'an empty 204', reply: { status: 204, text: '' } },
-    { what: 'a 400 in JSON', reply: json({ code: 'BAD_REQUEST' }, 400) },
-    { what: 'a 404 in JSON', reply: json({ code: 'NOT_FOUND' }, 404) },
-    { what: 'a 429 in JSON', reply: json({ code: 'TOO_MANY' }, 429) },
-    { what: 'a 500 in JSON', reply: json({ code: 'INTERNAL' }, 500) },
+    { what: 'a JSON 400', reply: json({ code: 'BAD_REQUEST' }, 400) },
+    { what: 'a JSON 404', reply: json({ code: 'NOT_FOUND' }, 404) },
+    { what: 'a JSON 429', reply: json({ code: 'TOO_MANY' }, 429) },
+    { what: 'a JSON 500', reply: json({ code: 'INTERNAL' }, 500) },
   ];
 }
 
-describe('refusals', () => {
-  leaveNothingBehind();
+describe('rejections by the rail', () => {
+  cleanUpAfterEach();
 
-  async function refused(rail: RailUnderTest, order: ReturnType<RailUnderTest['order']>) {
+  async function openRejected(rail: RailUnderTest, order: ReturnType<RailUnderTest['order']>) {
     const connector = connect(rail);
-    const before = rail.records(await simulator.stats());
+    const before = rail.countCollections(await simulator.stats());
     const [answer] = await connector.open([order]);
     expect(answer?.kind).toBe('no');
-    if (answer?.kind !== 'no') throw new Error('not refused');
+    if (answer?.kind !== 'no') throw new Error('not rejected');
     expect(ERROR_CODES).toContain(answer.errorCode);
     expect(answer.railCode).not.toBe('');
-    expect(await connector.open([order]), 'a refusal is as repeatable as a yes').toEqual([answer]);
-    expect(rail.records(await simulator.stats()), 'a refusal opens nothing').toBe(before);
+    expect(await connector.open([order]), 'a rejection is repeatable').toEqual([answer]);
+    expect(rail.countCollections(await simulator.stats()), 'a rejection opens nothing').toBe(before);
     return answer.errorCode;
   }
 
-  it('of Bre-B: a key that is registered for another payin', async () => {
+  it('Bre-B rejects a key that is registered for another payin', async () => {
     const order = BREB.order();
     await connect(BREB).open([order]);
-    expect(await refused(BREB, { ...order, payinId: randomUUID() })).toBe('RAIL_REJECTED');
+    expect(await openRejected(BREB, { ...order, payinId: randomUUID() })).toBe('RAIL_REJECTED');
     expect((await simulator.key(order.reference))?.internalId).toBe(order.payinId);
   });
 
-  it('of Bre-B: a key that the network cannot read', async () => {
-    expect(await refused(BREB, BREB.order({ reference: '@no' }))).toBe('KEY_INVALID');
+  it('Bre-B rejects an invalid key', async () => {
+    expect(await openRejected(BREB, BREB.order({ reference: '@no' }))).toBe('KEY_INVALID');
   });
 
-  it('of Bre-B: a refused key does not take the other keys of the call with it', async () => {
+  it('Bre-B registers the other keys of the call when it rejects one', async () => {
     const [first, last] = [BREB.order(), BREB.order()];
     const answers = await connect(BREB).open([first, BREB.order({ reference: '@no' }), last]);
     expect(answers.map((answer) => answer.kind)).toEqual(['yes', 'no', 'yes']);
@@ -332,33 +334,33 @@ describe('refusals', () => {
 
   it.each([
     ['an amount below 1,500 pesos', PSE.order({ amount: cents(149_999n) }), 'LIMIT_EXCEEDED'],
-    ['an amount above what PSE carries', PSE.order({ amount: cents(999_999_999_999n) }), 'LIMIT_EXCEEDED'],
+    ['an amount above the PSE limit', PSE.order({ amount: cents(999_999_999_999n) }), 'LIMIT_EXCEEDED'],
     [
       'a bank that is down',
       PSE.order({ payer: { ...CUSTOMER, idNumber: '1000000021' } }),
       'BANK_UNAVAILABLE',
     ],
-  ] as const)('of PSE: %s', async (_what, order, errorCode) => {
-    expect(await refused(PSE, order)).toBe(errorCode);
-    expect(await connect(PSE).ask([order.reference])).toEqual([standingIn('not_found')]);
+  ] as const)('PSE rejects %s', async (_what, order, errorCode) => {
+    expect(await openRejected(PSE, order)).toBe(errorCode);
+    expect(await connect(PSE).queryStatus([order.reference])).toEqual([statusAnswer('not_found')]);
   });
 
-  it('of PSE: another amount under a reference that it knows', async () => {
+  it('PSE rejects another amount under a known reference', async () => {
     const order = PSE.order();
     await connect(PSE).open([order]);
-    expect(await refused(PSE, { ...order, amount: cents(5_000_000n) })).toBe('RAIL_REJECTED');
+    expect(await openRejected(PSE, { ...order, amount: cents(5_000_000n) })).toBe('RAIL_REJECTED');
     expect((await simulator.transaction(order.reference))?.amount).toBe('49800.00');
   });
 
-  it('of PSE: the smallest amount is not refused', async () => {
+  it('PSE accepts the smallest amount', async () => {
     expect(await connect(PSE).open([PSE.order({ amount: cents(150_000n) })])).toEqual([yes]);
   });
 });
 
-describe('what the rail is told', () => {
-  leaveNothingBehind();
+describe('open sends to the rail', () => {
+  cleanUpAfterEach();
 
-  it('of a key: amount in decimal pesos, expiry, payin and payer', async () => {
+  it('for a key: amount in decimal pesos, expiry, payin and payer', async () => {
     const order = BREB.order({ amount: cents(5n) });
     await connect(BREB).open([order]);
     expect(await simulator.key(order.reference)).toMatchObject({
@@ -369,7 +371,7 @@ describe('what the rail is told', () => {
     });
   });
 
-  it('of a bank transaction: bank, person, amount, expiry, payer and where the payer returns to', async () => {
+  it('for a bank transaction: bank, person type, amount, expiry, payer and return URL', async () => {
     const bank = { code: 'CO_NEQUI', business: true, returnUrl: 'https://pay.example/p/abc' };
     const payer = { ...CUSTOMER, idType: 'CO_NIT', idNumber: '900373913' };
     const order = PSE.order({ bank, payer });
@@ -391,35 +393,35 @@ describe('what the rail is told', () => {
   });
 });
 
-// Where capabilities.maxCloseBatch is above zero: Bre-B.
-describe('closing', () => {
-  leaveNothingBehind();
+// Only rails with capabilities.maxCloseBatch above zero: Bre-B.
+describe('close', () => {
+  cleanUpAfterEach();
 
-  it('is refused by the connector of a rail that cannot close', async () => {
+  it('throws on a rail that cannot close', async () => {
     const connector = connect(PSE);
     expect(connector.capabilities.maxCloseBatch).toBe(0);
     await expect(connector.close([PSE.order().reference])).rejects.toThrow('close');
   });
 
-  it('closes what was opened, and asking says so', async () => {
+  it('closes an opened key, and the status is closed', async () => {
     const connector = connect(BREB);
     const order = BREB.order();
     await connector.open([order]);
-    expect(await connector.close([order.reference])).toEqual([standingIn('closed')]);
-    expect(await connector.ask([order.reference])).toEqual([standingIn('closed')]);
+    expect(await connector.close([order.reference])).toEqual([statusAnswer('closed')]);
+    expect(await connector.queryStatus([order.reference])).toEqual([statusAnswer('closed')]);
   });
 
-  it('closes a key that was never registered for ever, so that a late registration is refused', async () => {
+  it('closes an unregistered key permanently, so that a late registration is rejected', async () => {
     const connector = connect(BREB);
     const order = BREB.order();
-    expect(await connector.close([order.reference])).toEqual([standingIn('closed')]);
+    expect(await connector.close([order.reference])).toEqual([statusAnswer('closed')]);
     const [late] = await connector.open([order]);
     expect(late).toEqual({ kind: 'no', errorCode: 'KEY_NOT_FOUND', railCode: '0004' });
-    expect(await connector.ask([order.reference])).toEqual([standingIn('closed')]);
+    expect(await connector.queryStatus([order.reference])).toEqual([statusAnswer('closed')]);
     expect(await simulator.key(order.reference)).toMatchObject({ status: 'CLOSED', registeredAt: null });
   });
 
-  it('gives the same answer when it is repeated', async () => {
+  it('returns the same answer when repeated', async () => {
     const connector = connect(BREB);
     const order = BREB.order();
     await connector.open([order]);
@@ -429,7 +431,7 @@ describe('closing', () => {
     expect((await simulator.key(order.reference))?.closedAt).toBe(closedAt);
   });
 
-  it('closes as many in one call as the connector declares', async () => {
+  it('closes maxCloseBatch keys in one call', async () => {
     const connector = connect(BREB);
     const references = Array.from(
       { length: connector.capabilities.maxCloseBatch },
@@ -439,60 +441,60 @@ describe('closing', () => {
     expect(answers.map((answer) => answer.kind === 'yes' && answer.value.reference)).toEqual(references);
   });
 
-  it('is unknown when the answer is lost, and done', async () => {
+  it('returns unknown when the answer is lost, although the key is closed', async () => {
     const connector = connect(BREB);
     const order = BREB.order();
     await connector.open([order]);
     await simulator.addFault({ rail: 'BRE_B', operation: 'close', fault: 'lost-answer', times: 1 });
     expect(await connector.close([order.reference])).toEqual([unknown]);
-    expect(await connector.ask([order.reference])).toEqual([standingIn('closed')]);
+    expect(await connector.queryStatus([order.reference])).toEqual([statusAnswer('closed')]);
   });
 });
 
-describe('the access token of Bre-B', () => {
-  leaveNothingBehind();
+describe('the Bre-B access token', () => {
+  cleanUpAfterEach();
 
-  const tokens = async () => (await simulator.stats()).calls.BRE_B['token'] ?? 0;
+  const countTokenCalls = async () => (await simulator.stats()).calls.BRE_B['token'] ?? 0;
   const tokenCalls = (calls: FaultyPeer['calls']) => calls.filter((call) => call.path === TOKEN_PATH).length;
   const TOKEN_PATH = '/breb/oauth/token';
 
-  it('is fetched once for calls that come at the same time, and kept', async () => {
+  it('is fetched once for concurrent calls and cached', async () => {
     const connector = connect(BREB);
-    const before = await tokens();
-    const asked = await Promise.all(
-      Array.from({ length: 20 }, () => connector.ask([BREB.order().reference])),
+    const before = await countTokenCalls();
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => connector.queryStatus([BREB.order().reference])),
     );
-    expect(asked.flat()).toEqual(asked.map(() => standingIn('not_found')));
+    expect(answers.flat()).toEqual(answers.map(() => statusAnswer('not_found')));
     await connector.open([BREB.order()]);
-    expect((await tokens()) - before).toBe(1);
+    expect((await countTokenCalls()) - before).toBe(1);
   });
 
-  it('is renewed once when the node no longer takes it, and the call succeeds', async () => {
+  it('is renewed once when the node rejects it, and the call succeeds', async () => {
     const connector = connect(BREB);
-    await connector.ask([BREB.order().reference]);
-    const before = await tokens();
+    await connector.queryStatus([BREB.order().reference]);
+    const before = await countTokenCalls();
     await simulator.shiftTime(2 * 3_600_000);
     try {
       expect(await connector.open([BREB.order()])).toEqual([yes]);
       expect(await connector.open([BREB.order()])).toEqual([yes]);
-      expect((await tokens()) - before).toBe(1);
+      expect((await countTokenCalls()) - before).toBe(1);
     } finally {
       await simulator.shiftTime(0);
     }
   });
 
-  it('is renewed before it ends, without a refused call', async () => {
+  it('is renewed before it expires, without a rejected call', async () => {
     let issued = 0;
-    const node = await peer((call) => {
+    const node = await startPeer((call) => {
       if (call.path !== TOKEN_PATH) return json({ results: [] });
       issued += 1;
       return json({ access_token: `token-${issued}`, expires_in: 61 });
     });
     const connector = connect(BREB, node.url);
     await until(
-      'a second token',
+      'a second token is issued',
       async () => {
-        await connector.ask(['@ANYKEY']);
+        await connector.queryStatus(['@ANYKEY']);
         return issued === 2;
       },
       4000,
@@ -500,20 +502,20 @@ describe('the access token of Bre-B', () => {
     expect(node.calls.at(-1)?.authorization).toBe('Bearer token-2');
   });
 
-  it('is asked for once more when it is refused, and then the outcome is unknown', async () => {
-    const node = await peer(afterToken(() => json({ code: 'UNAUTHORIZED' }, 401)));
+  it('is renewed once when it is rejected; then the outcome is unknown', async () => {
+    const node = await startPeer(afterToken(() => json({ code: 'UNAUTHORIZED' }, 401)));
     expect(await connect(BREB, node.url).open([BREB.order()])).toEqual([unknown]);
     expect(tokenCalls(node.calls)).toBe(2);
     expect(node.calls).toHaveLength(4);
   });
 
-  it('is renewed by a 401 whose body is empty, as gateways send it', async () => {
+  it('is renewed after a 401 with an empty body, as gateways send it', async () => {
     const order = BREB.order();
-    let refusals = 1;
-    const node = await peer(
+    let callsUntilRejection = 1;
+    const node = await startPeer(
       afterToken(() => {
-        refusals -= 1;
-        if (refusals === 0) return { status: 401, text: '' };
+        callsUntilRejection -= 1;
+        if (callsUntilRejection === 0) return { status: 401, text: '' };
         return json({ results: [{ key: order.reference, status: 'REGISTERED' }] });
       }),
     );
@@ -521,10 +523,10 @@ describe('the access token of Bre-B', () => {
     expect(tokenCalls(node.calls)).toBe(2);
   });
 
-  it('is not thrown away by a late 401 that speaks of the token before it', async () => {
+  it('is kept when a late 401 refers to the previous token', async () => {
     let issued = 0;
     const late = Promise.withResolvers<void>();
-    const node = await peer(async (call) => {
+    const node = await startPeer(async (call) => {
       if (call.path === TOKEN_PATH) {
         issued += 1;
         return json({ access_token: `token-${issued}`, expires_in: 3600 });
@@ -535,9 +537,9 @@ describe('the access token of Bre-B', () => {
       return json({ code: 'UNAUTHORIZED' }, 401);
     });
     const connector = connect(BREB, node.url);
-    const slow = connector.ask(['@SLOWKEY']);
-    await until('the slow call is under way', async () => node.calls.length === 2);
-    await connector.ask(['@FASTKEY']);
+    const slow = connector.queryStatus(['@SLOWKEY']);
+    await until('the slow call is in flight', async () => node.calls.length === 2);
+    await connector.queryStatus(['@FASTKEY']);
     expect(issued).toBe(2);
     late.resolve();
     await slow;
@@ -545,10 +547,10 @@ describe('the access token of Bre-B', () => {
   });
 });
 
-describe.concurrent('a rail that takes its time', () => {
+describe.concurrent('a slow rail', () => {
   const { answerWithinMs } = BREB.connect('http://127.0.0.1:1').capabilities;
   // Generous for a busy machine, and far below a second deadline.
-  const MOST_MS = answerWithinMs + 1500;
+  const MAX_MS = answerWithinMs + 1500;
 
   async function timed<T>(work: Promise<T>): Promise<{ answer: T; ms: number }> {
     const start = performance.now();
@@ -556,7 +558,7 @@ describe.concurrent('a rail that takes its time', () => {
     return { answer, ms: performance.now() - start };
   }
 
-  it('is unknown after the declared time when it hangs, and the order can be repeated', async ({
+  it('returns unknown after answerWithinMs when the rail hangs, and the order can be retried', async ({
     expect,
   }) => {
     const connector = BREB.connect(simulatorProcess.url);
@@ -565,24 +567,24 @@ describe.concurrent('a rail that takes its time', () => {
     const { answer, ms } = await timed(connector.open([order]));
     expect(answer).toMatchObject([{ kind: 'unknown', cause: 'TimeoutError' }]);
     expect(ms).toBeGreaterThan(answerWithinMs - 100);
-    expect(ms).toBeLessThan(MOST_MS);
+    expect(ms).toBeLessThan(MAX_MS);
     expect(await connector.open([order])).toMatchObject([{ kind: 'yes' }]);
     await connector.disconnect();
   });
 
-  it('is unknown after the declared time when it stops in the middle of its answer', async ({ expect }) => {
+  it('returns unknown after answerWithinMs when the answer stops half-way', async ({ expect }) => {
     const half = await startFaultyPeer(
       afterToken(() => ({ text: '{"results":[           ]}', stall: 'half-way' })),
     );
     const connector = BREB.connect(half.url);
     const { answer, ms } = await timed(connector.open([BREB.order()]));
     expect(answer).toMatchObject([{ kind: 'unknown' }]);
-    expect(ms).toBeLessThan(MOST_MS);
+    expect(ms).toBeLessThan(MAX_MS);
     await connector.disconnect();
     await half.stop();
   });
 
-  it('is unknown after the declared time when the token took part of it', async ({ expect }) => {
+  it('returns unknown after answerWithinMs when the token request used part of it', async ({ expect }) => {
     const slow = await startFaultyPeer(async (call) => {
       if (call.path !== '/breb/oauth/token') return { text: '', stall: 'silent' };
       await new Promise((resolve) => setTimeout(resolve, 3000));
@@ -591,7 +593,7 @@ describe.concurrent('a rail that takes its time', () => {
     const connector = BREB.connect(slow.url);
     const { answer, ms } = await timed(connector.open([BREB.order()]));
     expect(answer).toMatchObject([{ kind: 'unknown' }]);
-    expect(ms).toBeLessThan(MOST_MS);
+    expect(ms).toBeLessThan(MAX_MS);
     await connector.disconnect();
     await slow.stop();
   });

@@ -19,18 +19,18 @@ const EXAMPLE: BrebQrInput = {
 
 const MANDATORY = '00 01 26 49 52 53 54 58 59 60 61 62 80 81 82 83 84 85 90 91 63'.split(' ');
 
-/** The longest each may be, from the table of the standard. */
+/** Maximum lengths from the standard. */
 const LENGTH_MAX: Readonly<Record<string, number>> = { '54': 13, '59': 25, '60': 15, '61': 10 };
 
-function withFields(over: Partial<BrebQrInput>): ReadonlyMap<string, string> {
-  return parseTlv(brebQrPayload({ ...EXAMPLE, ...over }));
+function withFields(changes: Partial<BrebQrInput>): ReadonlyMap<string, string> {
+  return parseTlv(brebQrPayload({ ...EXAMPLE, ...changes }));
 }
 
 function template(fields: ReadonlyMap<string, string>, tag: string): Record<string, string> {
   return Object.fromEntries(parseTlv(fields.get(tag) ?? ''));
 }
 
-/** Bit by bit, as the definition reads: a witness for the table. */
+/** Computes the CRC bit by bit, to check the table-driven implementation. */
 function crc16BitByBit(text: string): string {
   let crc = 0xffff;
   for (const byte of Buffer.from(text, 'latin1')) {
@@ -47,7 +47,7 @@ const characters = (alphabet: string, lengthMin: number, lengthMax: number): fc.
 
 const UPPER = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
 
-/** What merchants type: plain text, accents, emoji, other scripts, control characters, or nothing readable. */
+/** Merchant input: plain text, accents, emoji, other scripts, control characters, or nothing printable. */
 const merchantText = fc.oneof(
   fc.string({ maxLength: 60 }),
   fc.string({ unit: 'grapheme', maxLength: 60 }),
@@ -85,7 +85,7 @@ describe('crc16', () => {
 });
 
 describe('brebQrPayload', () => {
-  it('writes the whole text of an example, field by field', () => {
+  it('writes the complete payload of an example', () => {
     const fields =
       '000201' +
       '010212' +
@@ -110,15 +110,15 @@ describe('brebQrPayload', () => {
       '84250015CO.COM.RBM.CINC010203' +
       '85230014CO.COM.RBM.INC01010' +
       '90430016CO.COM.RBM.TRXID01192601512345678900001';
-    const seal = createHash('sha256').update(fields).digest('hex');
-    const summed = `${fields}91860014CO.COM.RBM.SEC0164${seal}6304`;
-    expect(brebQrPayload(EXAMPLE)).toBe(summed + crc16BitByBit(summed));
+    const signature = createHash('sha256').update(fields).digest('hex');
+    const checksummed = `${fields}91860014CO.COM.RBM.SEC0164${signature}6304`;
+    expect(brebQrPayload(EXAMPLE)).toBe(checksummed + crc16BitByBit(checksummed));
   });
 
-  it('carries every mandatory tag, the checksum last, whatever a merchant is called', () => {
+  it('has every mandatory tag, with the checksum last, for any merchant', () => {
     fc.assert(
-      fc.property(input, (some) => {
-        const text = brebQrPayload(some);
+      fc.property(input, (example) => {
+        const text = brebQrPayload(example);
         expect([...parseTlv(text).keys()]).toEqual(MANDATORY);
         expect(text.slice(-8, -4)).toBe('6304');
         expect(text.slice(-4)).toBe(crc16BitByBit(text.slice(0, -4)));
@@ -126,10 +126,10 @@ describe('brebQrPayload', () => {
     );
   });
 
-  it('never exceeds a length of the standard and never leaves printable ASCII', () => {
+  it('respects the maximum lengths and contains only printable ASCII', () => {
     fc.assert(
-      fc.property(input, (some) => {
-        const text = brebQrPayload(some);
+      fc.property(input, (example) => {
+        const text = brebQrPayload(example);
         expect(text).toMatch(/^[\x20-\x7e]+$/);
         const fields = parseTlv(text);
         for (const [tag, lengthMax] of Object.entries(LENGTH_MAX)) {
@@ -144,20 +144,20 @@ describe('brebQrPayload', () => {
     );
   });
 
-  it('is read back: key, networks, amount and transaction id are exactly those given', () => {
+  it('can be parsed: key, networks, amount and transaction ID match the input', () => {
     fc.assert(
-      fc.property(input, (some) => {
-        const fields = parseTlv(brebQrPayload(some));
-        const scope = `CO.COM.${some.network}`;
-        expect(template(fields, '26')).toEqual({ '00': `${scope}.LLA`, '04': some.key });
-        expect(template(fields, '49')).toEqual({ '00': `${scope}.RED`, '01': some.networkId });
+      fc.property(input, (example) => {
+        const fields = parseTlv(brebQrPayload(example));
+        const scope = `CO.COM.${example.network}`;
+        expect(template(fields, '26')).toEqual({ '00': `${scope}.LLA`, '04': example.key });
+        expect(template(fields, '49')).toEqual({ '00': `${scope}.RED`, '01': example.networkId });
         expect(template(fields, '80')).toEqual({ '00': `${scope}.CANAL`, '01': 'ECOMM' });
-        expect(template(fields, '90')).toEqual({ '00': `${scope}.TRXID`, '01': some.transactionId });
+        expect(template(fields, '90')).toEqual({ '00': `${scope}.TRXID`, '01': example.transactionId });
         expect(template(fields, '91')['00']).toBe(`${scope}.SEC`);
         expect(template(fields, '91')['01']).toMatch(/^[0-9a-f]{64}$/);
         const [whole = '', decimals = '00'] = (fields.get('54') ?? '').split('.');
         expect(decimals).toHaveLength(2);
-        expect(BigInt(whole) * 100n + BigInt(decimals)).toBe(some.amountInCents);
+        expect(BigInt(whole) * 100n + BigInt(decimals)).toBe(example.amountInCents);
       }),
     );
   });
@@ -179,42 +179,42 @@ describe('brebQrPayload', () => {
     ['D’Alessandro – “El 20”', `D'Alessandro - "El 20"`],
     ['  Pan🥐  y\ncafé  ', 'Pan y cafe'],
     ['Distribuidora del Occidente Colombiano', 'Distribuidora del Occiden'],
-    // The cut falls on a space, which does not stay at the end.
+    // The truncation ends on a space, which is trimmed.
     ['Distribuidora del Oeste 12 de Octubre', 'Distribuidora del Oeste 1'],
     ['Almacenes y Bodegas La 14 Norte', 'Almacenes y Bodegas La 14'],
     ['🥐', 'COMERCIO'],
     ['', 'COMERCIO'],
-  ])('writes the merchant %j as %j', (merchantName, text) => {
+  ])('writes the merchant name %j as %j', (merchantName, text) => {
     expect(withFields({ merchantName }).get('59')).toBe(text);
   });
 
-  it('falls back to neutral values where city and postal code leave nothing to print', () => {
+  it('uses defaults when city and postal code have no printable character', () => {
     const fields = withFields({ merchantCity: '🏙️', postalCode: '' });
     expect(fields.get('60')).toBe('COLOMBIA');
     expect(fields.get('61')).toBe('000000');
   });
 
-  it('leaves the reference label out when nothing of it can be printed', () => {
+  it('omits the reference label when it has no printable character', () => {
     expect(template(withFields({ reference: '店' }), '62')).toEqual({ '07': '000', '08': '00', '11': '521' });
   });
 
-  it('seals with another function where a network asks for one', () => {
-    const seen: string[] = [];
+  it('signs with another function when a network requires one', () => {
+    const signedFields: string[] = [];
     const text = brebQrPayload(EXAMPLE, (fields) => {
-      seen.push(fields);
+      signedFields.push(fields);
       return 'sealed';
     });
     expect(template(parseTlv(text), '91')['01']).toBe('sealed');
-    expect(seen).toEqual([text.slice(0, text.indexOf('91280014'))]);
+    expect(signedFields).toEqual([text.slice(0, text.indexOf('91280014'))]);
     expect(() => brebQrPayload(EXAMPLE, () => 'x'.repeat(99))).toThrow(RangeError);
   });
 
   it.each<[string, Partial<BrebQrInput>]>([
     ['a key without @', { key: 'CDL4F7K2M9QX' }],
-    ['a key in lower case', { key: '@cdl4f7k2m9qx' }],
+    ['a lower-case key', { key: '@cdl4f7k2m9qx' }],
     ['a key of 21 characters', { key: `@${'A'.repeat(21)}` }],
     ['an empty key', { key: '@' }],
-    ['no amount', { amountInCents: 0n }],
+    ['a zero amount', { amountInCents: 0n }],
     ['a negative amount', { amountInCents: -100n }],
     ['an amount of 14 characters', { amountInCents: 1_000_000_000_000n }],
     ['a transaction id of 20 characters', { transactionId: '1'.repeat(20) }],
@@ -225,11 +225,11 @@ describe('brebQrPayload', () => {
     ['a network too long for tag 91', { network: 'A'.repeat(17) }],
     ['an empty network', { network: '' }],
     ['a network id with a dot', { networkId: 'R.M' }],
-  ])('refuses %s', (_what, over) => {
-    expect(() => brebQrPayload({ ...EXAMPLE, ...over })).toThrow(RangeError);
+  ])('rejects %s', (_what, changes) => {
+    expect(() => brebQrPayload({ ...EXAMPLE, ...changes })).toThrow(RangeError);
   });
 
-  it('does not tell the key in its refusal, for messages reach logs', () => {
+  it('does not contain the key in its error, because errors reach logs', () => {
     expect(() => brebQrPayload({ ...EXAMPLE, key: '@secreta' })).toThrow(
       /^key: not 1 to 20 of the characters/,
     );
@@ -237,7 +237,7 @@ describe('brebQrPayload', () => {
 });
 
 describe('parseTlv', () => {
-  it('reads fields in the order written', () => {
+  it('returns fields in order', () => {
     expect([...parseTlv('5802CO000201')]).toEqual([
       ['58', 'CO'],
       ['00', '01'],
@@ -246,7 +246,7 @@ describe('parseTlv', () => {
   });
 
   it.each([
-    ['a lone character', '0'],
+    ['a single character', '0'],
     ['a tag without length', '00'],
     ['half a length', '000'],
     ['a tag that is not digits', '0A0201'],
@@ -255,12 +255,12 @@ describe('parseTlv', () => {
     ['an empty value', '0000'],
     ['a value cut short', '0002015802C'],
     ['a repeated tag', '000201000201'],
-    ['a remainder', '00020158'],
-  ])('refuses %s', (_what, text) => {
+    ['trailing characters', '00020158'],
+  ])('rejects %s', (_what, text) => {
     expect(() => parseTlv(text)).toThrow(RangeError);
   });
 
-  it('refuses every payload cut anywhere inside a field', () => {
+  it('rejects a payload truncated inside any field', () => {
     const text = brebQrPayload(EXAMPLE);
     const ends: number[] = [];
     for (const value of parseTlv(text).values()) ends.push((ends.at(-1) ?? 0) + 4 + value.length);

@@ -10,7 +10,7 @@ import { startSimulator } from '../../../scripts/stack/processes.ts';
 import { cents } from '../../src/kit/money.ts';
 import { readReceiverKey } from '../../src/payouts/receiver-key.ts';
 import { brebNotice } from '../../src/rails/breb/translate.ts';
-import { payFailpointsOf, withPayFailpoints } from '../../src/rails/with-failpoints.ts';
+import { payoutFailpoints, withPayoutFailpoints } from '../../src/rails/with-failpoints.ts';
 import { type FaultyPeer, json, startFaultyPeer } from '../harness/faulty-peer.ts';
 import { afterToken, connectBreb, payOrder } from '../harness/rails-under-test.ts';
 import { SimulatorControl } from '../harness/simulator-control.ts';
@@ -44,13 +44,13 @@ function connect(url = simulatorProcess.url, secret?: string): Connector {
   return connector;
 }
 
-async function node(reply: Parameters<typeof startFaultyPeer>[0]): Promise<FaultyPeer> {
+async function startNode(reply: Parameters<typeof startFaultyPeer>[0]): Promise<FaultyPeer> {
   const started = await startFaultyPeer(afterToken(reply));
   peers.push(started);
   return started;
 }
 
-/** What `SimulatorControl` has no words for. */
+/** Control calls that `SimulatorControl` does not cover. */
 async function control<T>(path: string, body?: object): Promise<T> {
   const headers = { 'content-type': 'application/json' };
   const post = body && { method: 'POST', headers, body: JSON.stringify(body) };
@@ -59,32 +59,32 @@ async function control<T>(path: string, body?: object): Promise<T> {
   return (await response.json()) as T;
 }
 
-const executionsOf = async (endToEndId: string) =>
+const findExecutions = async (endToEndId: string) =>
   (await control<{ endToEndId: string; executionId: string }[]>('/executions')).filter(
     (execution) => execution.endToEndId === endToEndId,
   );
 
-async function standingOf(connector: Connector, endToEndId: string) {
+async function queryOrder(connector: Connector, endToEndId: string) {
   const [answer] = await connector.queryOrders([endToEndId]);
   if (answer?.kind !== 'yes') throw new Error(`${endToEndId} is ${JSON.stringify(answer)}`);
   return answer.value;
 }
 
-async function ended(connector: Connector, endToEndId: string) {
+async function waitForFinalStatus(connector: Connector, endToEndId: string) {
   await until('the order has ended', async () => {
-    return (await standingOf(connector, endToEndId)).state !== 'processing';
+    return (await queryOrder(connector, endToEndId)).state !== 'processing';
   });
-  return standingOf(connector, endToEndId);
+  return queryOrder(connector, endToEndId);
 }
 
 const accepted = { kind: 'yes', value: 'accepted' };
-const known = { kind: 'yes', value: 'duplicate' };
+const duplicate = { kind: 'yes', value: 'duplicate' };
 const unknown = expect.objectContaining({ kind: 'unknown', cause: expect.stringMatching(/./) as string });
-const bodiesOf = ({ calls }: FaultyPeer) =>
+const requestBodies = ({ calls }: FaultyPeer) =>
   calls.filter(({ path }) => path !== '/breb/oauth/token').map(({ body }) => body);
 
-describe('the connector of Bre-B, sending money', () => {
-  it('declares what it can do as complete and sensible data', () => {
+describe('the Bre-B connector for payouts', () => {
+  it('declares complete and valid capabilities', () => {
     const { capabilities } = connect();
     expect(capabilities).toMatchObject({
       rail: 'BRE_B',
@@ -95,13 +95,13 @@ describe('the connector of Bre-B, sending money', () => {
     expect(capabilities).toMatchObject({ rejectsDuplicateOrders: true, maxProcessingMs: 20_000 });
   });
 
-  it('sends an order that is accepted, then settled with the amount and its execution', async () => {
+  it('sends an order that is accepted and then settled with amount and execution', async () => {
     const connector = connect();
     const order = payOrder({ amount: cents(4_980_005n) });
     expect(await connector.pay([order])).toEqual([accepted]);
-    const standing = await ended(connector, order.endToEndId);
-    const [execution] = await executionsOf(order.endToEndId);
-    expect(standing).toEqual({
+    const status = await waitForFinalStatus(connector, order.endToEndId);
+    const [execution] = await findExecutions(order.endToEndId);
+    expect(status).toEqual({
       endToEndId: order.endToEndId,
       state: 'settled',
       executionId: execution?.executionId,
@@ -110,14 +110,14 @@ describe('the connector of Bre-B, sending money', () => {
     });
   });
 
-  it('tells the node whom it pays, for whom and under which NIT', async () => {
+  it('sends the payee key, the payer name and the payer NIT', async () => {
     const order = payOrder({ amount: cents(5n), resolutionId: 'R1', key: '3001234567' });
-    const peer = await node(() =>
+    const peer = await startNode(() =>
       json({ results: [{ endToEndId: order.endToEndId, status: 'PROCESSING' }] }),
     );
     expect(await connect(peer.url).pay([order])).toEqual([accepted]);
     expect(peer.calls.at(-1)?.path).toBe('/breb/v1/orders');
-    expect(bodiesOf(peer)).toEqual([
+    expect(requestBodies(peer)).toEqual([
       {
         orders: [
           {
@@ -135,7 +135,7 @@ describe('the connector of Bre-B, sending money', () => {
     ]);
   });
 
-  it('pays and asks about as many in one call as it declares, and answers in their order', async () => {
+  it('pays and queries full batches in one call and returns answers in order', async () => {
     const connector = connect();
     const orders = Array.from({ length: connector.capabilities.maxPayBatch }, () => payOrder());
     expect(await connector.pay(orders)).toEqual(orders.map(() => accepted));
@@ -148,7 +148,7 @@ describe('the connector of Bre-B, sending money', () => {
     ).toHaveLength(ids.length - orders.length);
   });
 
-  it('executes one order however often and from however many processes it is sent', async () => {
+  it('executes an order once however many processes send it', async () => {
     const connectors = [connect(), connect(), connect()];
     const order = payOrder();
     const answers = await Promise.all(
@@ -160,30 +160,30 @@ describe('the connector of Bre-B, sending money', () => {
     expect(
       answers.flat().filter((answer) => answer.kind === 'yes' && answer.value === 'duplicate'),
     ).toHaveLength(5);
-    await ended(connect(), order.endToEndId);
-    expect(await connect().pay([order])).toEqual([known]);
-    expect(await executionsOf(order.endToEndId)).toHaveLength(1);
+    await waitForFinalStatus(connect(), order.endToEndId);
+    expect(await connect().pay([order])).toEqual([duplicate]);
+    expect(await findExecutions(order.endToEndId)).toHaveLength(1);
   });
 
-  it('says unknown of an order whose answer was lost; repeated it is known, and paid once', async () => {
+  it('returns unknown for an order whose answer was lost; the retry is a duplicate, executed once', async () => {
     const connector = connect();
     const order = payOrder({ key: '@TESTLOSTANSWER' });
     expect(await connector.pay([order])).toEqual([unknown]);
-    expect(await connector.pay([order])).toEqual([known]);
-    expect(await ended(connector, order.endToEndId)).toMatchObject({ state: 'settled' });
-    expect(await executionsOf(order.endToEndId)).toHaveLength(1);
+    expect(await connector.pay([order])).toEqual([duplicate]);
+    expect(await waitForFinalStatus(connector, order.endToEndId)).toMatchObject({ state: 'settled' });
+    expect(await findExecutions(order.endToEndId)).toHaveLength(1);
   });
 
   it.each([
-    ['a key that is none', payOrder({ key: 'two words' }), 'KEY_INVALID', '4000'],
+    ['an invalid key', payOrder({ key: 'two words' }), 'KEY_INVALID', '4000'],
     [
-      'more than the network carries',
+      'an amount above the network limit',
       payOrder({ amount: cents(1_155_200_001n) }),
       'NETWORK_LIMIT_EXCEEDED',
       '4013',
     ],
   ])(
-    'is refused %s at the door, alone, and nothing is made of it',
+    'returns a rejection of %s for that order only, and the node does not keep it',
     async (_what, bad, errorCode, railCode) => {
       const connector = connect();
       const [first, last] = [payOrder(), payOrder()];
@@ -192,23 +192,25 @@ describe('the connector of Bre-B, sending money', () => {
         { kind: 'no', errorCode, railCode },
         accepted,
       ]);
-      expect(await standingOf(connector, bad.endToEndId)).toMatchObject({ state: 'not_found' });
+      expect(await queryOrder(connector, bad.endToEndId)).toMatchObject({ state: 'not_found' });
     },
   );
 
-  it('finds what the node cannot read by halves, and the others are paid once', async () => {
+  it('splits a batch with an order that the node cannot parse, and pays the others once', async () => {
     const connector = connect();
     const orders = Array.from({ length: 7 }, (_, at) => payOrder(at === 4 ? { payoutId: 'no uuid' } : {}));
     const answers = await connector.pay(orders);
     expect(answers).toEqual(orders.map((_, at) => (at === 4 ? unknown : accepted)));
-    await Promise.all(orders.toSpliced(4, 1).map(({ endToEndId }) => ended(connector, endToEndId)));
+    await Promise.all(
+      orders.toSpliced(4, 1).map(({ endToEndId }) => waitForFinalStatus(connector, endToEndId)),
+    );
     for (const { endToEndId } of orders.toSpliced(4, 1))
-      expect(await executionsOf(endToEndId)).toHaveLength(1);
+      expect(await findExecutions(endToEndId)).toHaveLength(1);
   });
 
-  it('sends nothing again in parts to a node that does not reject duplicates', async () => {
+  it('does not split a batch for a node that does not reject duplicates', async () => {
     let orderCalls = 0;
-    const peer = await node(async () => {
+    const peer = await startNode(async () => {
       orderCalls += 1;
       return json({ code: 'BAD_REQUEST' }, 400);
     });
@@ -219,7 +221,7 @@ describe('the connector of Bre-B, sending money', () => {
   });
 
   it.each(['down', 'reset', 'lost-answer'] as const)(
-    'says unknown, never no, in fault "%s"',
+    'returns unknown, never no, under fault "%s"',
     async (fault) => {
       const connector = connect();
       for (const operation of ['order', 'order-query', 'resolve'])
@@ -230,19 +232,19 @@ describe('the connector of Bre-B, sending money', () => {
     },
   );
 
-  it('says unknown where nobody listens, and where our credentials are not taken', async () => {
-    const away = connect(`http://127.0.0.1:${await freePort()}`);
-    for (const connector of [away, connect(simulatorProcess.url, 'not-the-secret')]) {
+  it('returns unknown when the node refuses connections or rejects our credentials', async () => {
+    const unreachable = connect(`http://127.0.0.1:${await freePort()}`);
+    for (const connector of [unreachable, connect(simulatorProcess.url, 'not-the-secret')]) {
       expect(await connector.pay([payOrder()])).toEqual([unknown]);
       expect(await connector.queryOrders([payOrder().endToEndId])).toEqual([unknown]);
       expect(await connector.resolve('@TESTOK')).toEqual(unknown);
     }
   });
 
-  it('lets nothing leave after its deadline, though a call was being split', async () => {
-    let refusals = 0;
-    const peer = await node(async () => {
-      refusals += 1;
+  it('sends nothing after its deadline while splitting a batch', async () => {
+    let rejections = 0;
+    const peer = await startNode(async () => {
+      rejections += 1;
       await new Promise((resolve) => setTimeout(resolve, 1500));
       return json({ code: 'BAD_REQUEST' }, 400);
     });
@@ -251,73 +253,75 @@ describe('the connector of Bre-B, sending money', () => {
     const start = performance.now();
     expect(await connector.pay(orders)).toEqual(orders.map(() => unknown));
     expect(performance.now() - start).toBeLessThan(connector.capabilities.answerWithinMs + 1500);
-    expect(refusals).toBeLessThanOrEqual(4);
+    expect(rejections).toBeLessThanOrEqual(4);
   });
 });
 
-describe('what becomes of an order', () => {
+describe('the status of an order', () => {
   it.each([
     ['@TESTDECLINED', 'ACCOUNT_NOT_FOUND'],
     ['@TESTSUSPENDED', 'KEY_SUSPENDED'],
     ['@TESTNOTFOUND', 'KEY_NOT_FOUND'],
-  ])('to %s is a rejection told as %s', async (key, errorCode) => {
+  ])('to %s is a rejection with %s', async (key, errorCode) => {
     const connector = connect();
     const order = payOrder({ key });
     expect(await connector.pay([order])).toEqual([accepted]);
-    expect(await ended(connector, order.endToEndId)).toEqual({
+    expect(await waitForFinalStatus(connector, order.endToEndId)).toEqual({
       endToEndId: order.endToEndId,
       state: 'rejected',
       executionId: null,
       amount: null,
       errorCode,
     });
-    expect(await executionsOf(order.endToEndId)).toEqual([]);
+    expect(await findExecutions(order.endToEndId)).toEqual([]);
   });
 
-  it('whose receiver is no longer the one who was looked up is RECEIVER_MISMATCH', async () => {
+  it('is RECEIVER_MISMATCH when the key holder changed after the lookup', async () => {
     const connector = connect();
     const key = `@T${randomInt(1e9, 1e10)}`;
     await control('/directory', { key });
-    const looked = await connector.resolve(key);
-    if (looked.kind !== 'yes') throw new Error('not found');
-    const { resolutionId } = looked.value;
+    const lookup = await connector.resolve(key);
+    if (lookup.kind !== 'yes') throw new Error('the key was not found');
+    const { resolutionId } = lookup.value;
     const [before, after] = [payOrder({ key, resolutionId }), payOrder({ key, resolutionId })];
     await connector.pay([before]);
-    expect(await ended(connector, before.endToEndId)).toMatchObject({ state: 'settled' });
+    expect(await waitForFinalStatus(connector, before.endToEndId)).toMatchObject({ state: 'settled' });
     await control('/directory', { key, holder: { account: { type: 'CAHO', number: '1' } } });
     await connector.pay([after]);
-    expect(await ended(connector, after.endToEndId)).toMatchObject({ errorCode: 'RECEIVER_MISMATCH' });
+    expect(await waitForFinalStatus(connector, after.endToEndId)).toMatchObject({
+      errorCode: 'RECEIVER_MISMATCH',
+    });
   });
 
-  it('is told by a notice that says the same as asking', async () => {
+  it('is the same in the notification and in a query', async () => {
     const receiver = await startFaultyPeer(() => json({ accepted: 1 }));
     peers.push(receiver);
-    await simulator.tell([receiver.url]);
+    await simulator.setNotificationUrls([receiver.url]);
     const connector = connect();
     const [good, bad] = [payOrder(), payOrder({ key: '@TESTDECLINED' })];
     await connector.pay([good, bad]);
-    const { executionId } = await ended(connector, good.endToEndId);
-    const noticeOf = (reference: string) =>
+    const { executionId } = await waitForFinalStatus(connector, good.endToEndId);
+    const findNotice = (reference: string) =>
       receiver.calls
         .flatMap(({ body }) => (body as { notices: unknown[] }).notices.map(brebNotice))
         .find((notice) => notice?.reference === reference);
-    await until('both are told', async () =>
-      [good, bad].every(({ endToEndId }) => noticeOf(endToEndId) !== undefined),
+    await until('both notifications arrived', async () =>
+      [good, bad].every(({ endToEndId }) => findNotice(endToEndId) !== undefined),
     );
-    expect(noticeOf(good.endToEndId)).toMatchObject({
+    expect(findNotice(good.endToEndId)).toMatchObject({
       about: 'payout',
       update: { kind: 'paid', executionId, amount: good.amount },
     });
-    expect(noticeOf(bad.endToEndId)).toMatchObject({
+    expect(findNotice(bad.endToEndId)).toMatchObject({
       about: 'payout',
       update: { kind: 'declined', errorCode: 'ACCOUNT_NOT_FOUND' },
     });
-    await simulator.tell([]);
+    await simulator.setNotificationUrls([]);
   });
 });
 
-describe('looking up a key', () => {
-  it('says whom it leads to', async () => {
+describe('resolve', () => {
+  it('returns the key holder', async () => {
     expect(await connect().resolve('@TESTOK')).toEqual({
       kind: 'yes',
       value: {
@@ -331,14 +335,14 @@ describe('looking up a key', () => {
     });
   });
 
-  it('names the bank by its node and NIT where the directory gives no name', async () => {
+  it('names the bank by node and NIT when the directory has no name', async () => {
     const key = '79000111';
     await control('/directory', { key, holder: { participant: { nit: '900000003', node: 'ENT' } } });
     expect(await connect().resolve(key)).toMatchObject({ value: { bankName: 'ENT 900000003' } });
   });
 
   it.each(['Ana.Pena@Example.com', '+573009998877', '@anapena', '0012345678', 'ab79'])(
-    'finds %s in the form in which we read it, as the directory does',
+    'finds %s in its canonical form',
     async (text) => {
       await control('/directory', { key: text });
       expect(await connect().resolve(readReceiverKey(text)?.key ?? '')).toMatchObject({ kind: 'yes' });
@@ -349,11 +353,11 @@ describe('looking up a key', () => {
     ['@TESTNOTFOUND', 'KEY_NOT_FOUND', '0004'],
     ['@TESTSUSPENDED', 'KEY_SUSPENDED', '0005'],
     ['two words', 'KEY_INVALID', '4000'],
-  ])('of %s is a no, %s', async (key, errorCode, railCode) => {
+  ])('of %s returns no with %s', async (key, errorCode, railCode) => {
     expect(await connect().resolve(key)).toEqual({ kind: 'no', errorCode, railCode });
   });
 
-  it.each(['5000', '5001'])('is unknown when the directory fails with %s', async (code) => {
+  it.each(['5000', '5001'])('returns unknown when the directory fails with %s', async (code) => {
     await control('/faults', { rail: 'BRE_B', operation: 'resolve', fault: 'rejected', code, times: 1 });
     expect(await connect().resolve('@TESTOK')).toEqual({
       kind: 'unknown',
@@ -363,33 +367,33 @@ describe('looking up a key', () => {
   });
 
   it.each([
-    ['an error with a good body', json({ code: '0004' }, 500)],
+    ['an error status with a valid body', json({ code: '0004' }, 500)],
     ['a 404', json({ code: '0004' }, 404)],
     ['a 400', json({ code: '4000' }, 400)],
-    ['a page of HTML with 422', { status: 422, type: 'text/html', text: '<!doctype html>' }],
-    ['nothing with 422', { status: 422, text: '' }],
-    ['no JSON with 200', { text: 'hello' }],
-    ['more than a listing', { text: JSON.stringify({ names: 'x'.repeat(1 << 17) }) }],
-  ])('is unknown after %s', async (_what, reply) => {
-    const peer = await node(() => reply);
+    ['an HTML page with 422', { status: 422, type: 'text/html', text: '<!doctype html>' }],
+    ['an empty body with 422', { status: 422, text: '' }],
+    ['invalid JSON with 200', { text: 'hello' }],
+    ['a body that is too large', { text: JSON.stringify({ names: 'x'.repeat(1 << 17) }) }],
+  ])('returns unknown after %s', async (_what, reply) => {
+    const peer = await startNode(() => reply);
     expect(await connect(peer.url).resolve('3001234567')).toEqual(unknown);
-    expect(bodiesOf(peer)).toEqual([{ key: '3001234567' }]);
+    expect(requestBodies(peer)).toEqual([{ key: '3001234567' }]);
   });
 
   it('renews its token like every call', async () => {
-    let refusals = 1;
-    const peer = await node(() => {
-      refusals -= 1;
-      return refusals === 0 ? { status: 401, text: '' } : json({ code: '0004' }, 422);
+    let callsUntilRejection = 1;
+    const peer = await startNode(() => {
+      callsUntilRejection -= 1;
+      return callsUntilRejection === 0 ? { status: 401, text: '' } : json({ code: '0004' }, 422);
     });
     expect(await connect(peer.url).resolve('@NOBODY')).toMatchObject({ errorCode: 'KEY_NOT_FOUND' });
   });
 });
 
-describe('the failpoints of payouts', () => {
-  it('are two of each call, and a wrapped connector answers as before', async () => {
+describe('payout failpoints', () => {
+  it('exist before and after each call, and a wrapped connector answers as before', async () => {
     const connector = connect();
-    expect(payFailpointsOf(connector)).toEqual([
+    expect(payoutFailpoints(connector)).toEqual([
       'BRE_B pay: before call',
       'BRE_B pay: after call',
       'BRE_B queryOrders: before call',
@@ -397,7 +401,7 @@ describe('the failpoints of payouts', () => {
       'BRE_B resolve: before call',
       'BRE_B resolve: after call',
     ]);
-    const wrapped = withPayFailpoints(connector);
+    const wrapped = withPayoutFailpoints(connector);
     const order = payOrder();
     expect(wrapped.capabilities).toBe(connector.capabilities);
     expect(await wrapped.pay([order])).toEqual([accepted]);
@@ -408,21 +412,21 @@ describe('the failpoints of payouts', () => {
   it.each([
     ['before', 'not_found'],
     ['after', 'processing'],
-  ])('end the process %s the call', async (side, state) => {
+  ])('kill the process %s the call', async (side, state) => {
     const order = payOrder({ key: '@TESTTIMEOUT' });
     const source = new URL('../../src/', import.meta.url).href;
     const script = `
       import { armFailpoint } from '${source}kit/failpoint.ts';
       import { BrebConnector } from '${source}rails/breb/connector.ts';
-      import { withPayFailpoints } from '${source}rails/with-failpoints.ts';
+      import { withPayoutFailpoints } from '${source}rails/with-failpoints.ts';
       armFailpoint('BRE_B pay: ${side} call');
       const options = { url: '${simulatorProcess.url}/breb', clientId: 'caudal-dev', clientSecret: 'dev-breb-secret', payerDocument: '900000001', rejectsDuplicateOrders: true, maxProcessingMs: 20000 };
       const order = ${JSON.stringify({ ...order, amount: null })};
-      await withPayFailpoints(new BrebConnector(options)).pay([{ ...order, amount: 100n }]);`;
+      await withPayoutFailpoints(new BrebConnector(options)).pay([{ ...order, amount: 100n }]);`;
     const { signal } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
       timeout: 20_000,
     });
     expect(signal).toBe('SIGKILL');
-    expect(await standingOf(connect(), order.endToEndId)).toMatchObject({ state });
+    expect(await queryOrder(connect(), order.endToEndId)).toMatchObject({ state });
   });
 });

@@ -6,8 +6,11 @@ import { ERROR_CODES, type RailErrorCode } from '../../src/rails/contract.ts';
 import { pseNotice } from '../../src/rails/pse/translate.ts';
 import { BREB, payOrder } from '../harness/rails-under-test.ts';
 
-/** Codes nobody documented, among them names that every object has: a table must not answer with a function. */
-const STRANGE_CODES = ['9999', '', '4', '__proto__', 'constructor', 'toString'];
+/**
+ * Undocumented codes, including Object.prototype property names, for which a lookup table must not return a
+ * function.
+ */
+const UNDOCUMENTED_CODES = ['9999', '', '4', '__proto__', 'constructor', 'toString'];
 
 const DECIDED: [string, RailErrorCode][] = [
   ['0004', 'KEY_NOT_FOUND'],
@@ -26,59 +29,59 @@ const DECIDED: [string, RailErrorCode][] = [
   ['4016', 'RAIL_REJECTED'],
 ];
 
-describe('an order at the door', () => {
+describe('payAnswers', () => {
   const order = payOrder({ key: '1234' });
   const { endToEndId } = order;
-  const answered = (...results: object[]) => payAnswers([order], { results })[0];
+  const payAnswer = (...results: object[]) => payAnswers([order], { results })[0];
 
-  it.each(DECIDED)('rejected with %s is a no, told to the merchant as %s', (code, errorCode) => {
-    expect(answered({ endToEndId, status: 'REJECTED', code })).toEqual({
+  it.each(DECIDED)('REJECTED with %s is a no with %s', (code, errorCode) => {
+    expect(payAnswer({ endToEndId, status: 'REJECTED', code })).toEqual({
       kind: 'no',
       errorCode,
       railCode: code,
     });
   });
 
-  it.each(['5000', '5001', '4017', '4019', ...STRANGE_CODES, null, undefined])(
-    'rejected with %s may be under way, so it is unknown',
+  it.each(['5000', '5001', '4017', '4019', ...UNDOCUMENTED_CODES, null, undefined])(
+    'REJECTED with %s may be in flight: unknown',
     (code) => {
-      expect(answered({ endToEndId, status: 'REJECTED', code })?.kind).toBe('unknown');
+      expect(payAnswer({ endToEndId, status: 'REJECTED', code })?.kind).toBe('unknown');
     },
   );
 
-  it('in PROCESSING is accepted, and as a DUPLICATE known, whatever the code', () => {
-    expect(answered({ endToEndId, status: 'PROCESSING' })).toEqual({ kind: 'yes', value: 'accepted' });
+  it('PROCESSING is accepted and DUPLICATE is duplicate, whatever the code', () => {
+    expect(payAnswer({ endToEndId, status: 'PROCESSING' })).toEqual({ kind: 'yes', value: 'accepted' });
     for (const code of ['5001', '4000', undefined])
-      expect(answered({ endToEndId, status: 'DUPLICATE', code })).toEqual({
+      expect(payAnswer({ endToEndId, status: 'DUPLICATE', code })).toEqual({
         kind: 'yes',
         value: 'duplicate',
       });
   });
 
-  it('of which the node says two things is unknown, in either order', () => {
-    const said = [
+  it('two contradicting results for an order are unknown, in either order', () => {
+    const response = [
       { endToEndId, status: 'PROCESSING' },
       { endToEndId, status: 'REJECTED', code: '4000' },
     ];
-    expect(answered(...said)?.kind).toBe('unknown');
-    expect(answered(...said.toReversed())?.kind).toBe('unknown');
-    const [again] = said;
-    expect(answered(again ?? {}, again ?? {})).toEqual({ kind: 'yes', value: 'accepted' });
+    expect(payAnswer(...response)?.kind).toBe('unknown');
+    expect(payAnswer(...response.toReversed())?.kind).toBe('unknown');
+    const [again] = response;
+    expect(payAnswer(again ?? {}, again ?? {})).toEqual({ kind: 'yes', value: 'accepted' });
   });
 
-  it('never has its key told as the cause', () => {
-    const answer = answered({ endToEndId, status: 'REJECTED', code: order.key });
+  it('the cause never contains the key', () => {
+    const answer = payAnswer({ endToEndId, status: 'REJECTED', code: order.key });
     expect(JSON.stringify(answer)).not.toContain(order.key);
   });
 });
 
-describe('how an order stands', () => {
+describe('orderStatusAnswers', () => {
   const settled = { endToEndId: 'E2E', status: 'SETTLED', code: null, executionId: 'X1', amount: '49800.05' };
-  const standing = (changes: object) =>
+  const statusAnswer = (changes: object) =>
     orderStatusAnswers(['E2E'], { results: [{ ...settled, ...changes }] })[0];
 
-  it('SETTLED carries its execution and amount', () => {
-    expect(standing({})).toEqual({
+  it('SETTLED has its execution and amount', () => {
+    expect(statusAnswer({})).toEqual({
       kind: 'yes',
       value: { endToEndId: 'E2E', state: 'settled', executionId: 'X1', amount: 4_980_005n, errorCode: null },
     });
@@ -99,48 +102,51 @@ describe('how an order stands', () => {
     { status: 'settled' },
     { status: 'PAID' },
   ])('SETTLED with %o is unknown', (changes) => {
-    expect(standing(changes)?.kind).toBe('unknown');
+    expect(statusAnswer(changes)?.kind).toBe('unknown');
   });
 
   const rejected = (code: unknown) =>
-    standing({ status: 'REJECTED', executionId: null, amount: '49800.05', code });
+    statusAnswer({ status: 'REJECTED', executionId: null, amount: '49800.05', code });
 
   it.each<[unknown, RailErrorCode]>([
     ...DECIDED,
     ['4017', 'RAIL_TIMEOUT'],
     ['4019', 'RAIL_TIMEOUT'],
-    ...['5000', '5001', ...STRANGE_CODES, null, undefined].map((code): [unknown, RailErrorCode] => [
+    ...['5000', '5001', ...UNDOCUMENTED_CODES, null, undefined].map((code): [unknown, RailErrorCode] => [
       code,
       'RAIL_REJECTED',
     ]),
-  ])("REJECTED with %s is the rail's last word, %s", (code, errorCode) => {
+  ])('REJECTED with %s is final, %s', (code, errorCode) => {
     expect(rejected(code)).toEqual({
       kind: 'yes',
       value: { endToEndId: 'E2E', state: 'rejected', executionId: null, amount: null, errorCode },
     });
   });
 
-  it.each(['REJECTED', 'NOT_FOUND'])('%s with an execution is unknown: money may have gone out', (status) => {
-    expect(standing({ status, code: '4016' })?.kind).toBe('unknown');
-  });
+  it.each(['REJECTED', 'NOT_FOUND'])(
+    '%s with an execution is unknown: the order may have been executed',
+    (status) => {
+      expect(statusAnswer({ status, code: '4016' })?.kind).toBe('unknown');
+    },
+  );
 
   it.each([
     ['PROCESSING', 'processing'],
     ['NOT_FOUND', 'not_found'],
-  ])('%s is %s, without money or reason', (status, state) => {
-    expect(standing({ status, executionId: null, code: '4016' })).toEqual({
+  ])('%s is %s, without amount and error code', (status, state) => {
+    expect(statusAnswer({ status, executionId: null, code: '4016' })).toEqual({
       kind: 'yes',
       value: { endToEndId: 'E2E', state, executionId: null, amount: null, errorCode: null },
     });
   });
 
-  it('of which the node says two things is unknown', () => {
+  it('two contradicting results for an order are unknown', () => {
     const results = [settled, { ...settled, status: 'REJECTED', executionId: null }];
     expect(orderStatusAnswers(['E2E'], { results })[0]?.kind).toBe('unknown');
   });
 });
 
-it('wrong identification stays INVALID_DATA for a payer, who was never looked up', () => {
+it('code 4008 stays INVALID_DATA for a payer, who was never looked up', () => {
   const notice = {
     noticeId: 'N1',
     type: 'REJECTED',
@@ -152,7 +158,7 @@ it('wrong identification stays INVALID_DATA for a payer, who was never looked up
   expect(brebNotice(notice)?.update).toEqual({ kind: 'declined', errorCode: 'INVALID_DATA' });
 });
 
-describe('a listing of the directory', () => {
+describe('resolutionAnswer', () => {
   const listing = {
     resolutionId: 'R1',
     key: '3001234567',
@@ -161,10 +167,10 @@ describe('a listing of the directory', () => {
     account: { type: 'CAHO', number: '000900816987' },
     person: { type: 'N', documentType: 'CC', documentNumber: '1000000099', names: 'ANA PEÑA' },
   };
-  const read = (changes: object) => resolutionAnswer('3001234567', 200, { ...listing, ...changes });
+  const parseListing = (changes: object) => resolutionAnswer('3001234567', 200, { ...listing, ...changes });
 
-  it('is read without what we have no use for', () => {
-    expect(read({})).toEqual({
+  it('reads the directory entry without the unused fields', () => {
+    expect(parseListing({})).toEqual({
       kind: 'yes',
       value: {
         resolutionId: 'R1',
@@ -178,18 +184,18 @@ describe('a listing of the directory', () => {
   });
 
   it.each([
-    ['of another key', { key: '3007654321' }],
-    ['without resolution', { resolutionId: null }],
-    ['with a NUL in a name', { person: { ...listing.person, names: 'ANA\0' } }],
-    ['with a NUL for a name', { person: { ...listing.person, names: '\0' } }],
-    ['with a blank name', { person: { ...listing.person, names: '  ' } }],
-    ['with half a character', { person: { ...listing.person, names: 'ANA \u{d800}' } }],
-    ['with too long a name', { person: { ...listing.person, names: 'A'.repeat(201) } }],
-    ['without document', { person: { ...listing.person, documentNumber: undefined } }],
-    ['without account', { account: null }],
-    ['without bank', { participant: undefined }],
+    ['an entry of another key', { key: '3007654321' }],
+    ['an entry without resolution ID', { resolutionId: null }],
+    ['a NUL in the name', { person: { ...listing.person, names: 'ANA\0' } }],
+    ['a NUL as the name', { person: { ...listing.person, names: '\0' } }],
+    ['a blank name', { person: { ...listing.person, names: '  ' } }],
+    ['a lone surrogate in the name', { person: { ...listing.person, names: 'ANA \u{d800}' } }],
+    ['a name that is too long', { person: { ...listing.person, names: 'A'.repeat(201) } }],
+    ['an entry without document', { person: { ...listing.person, documentNumber: undefined } }],
+    ['an entry without account', { account: null }],
+    ['an entry without bank', { participant: undefined }],
   ])('%s is unknown', (_what, changes) => {
-    expect(read(changes).kind).toBe('unknown');
+    expect(parseListing(changes).kind).toBe('unknown');
   });
 
   it.each([
@@ -199,25 +205,22 @@ describe('a listing of the directory', () => {
     ['4000', 'KEY_INVALID'],
     ['4001', 'KEY_INVALID'],
     ['5005', 'KEY_INVALID'],
-  ])('refused with %s is a no, %s', (code, errorCode) => {
+  ])('code %s is a no with %s', (code, errorCode) => {
     expect(resolutionAnswer('@K', 422, { code })).toEqual({ kind: 'no', errorCode, railCode: code });
   });
 
-  it.each(['5000', '5001', '4016', '4008', '4010', ...STRANGE_CODES])(
-    'refused with %s is unknown',
-    (code) => {
-      expect(resolutionAnswer('@K', 422, { code }).kind).toBe('unknown');
-    },
-  );
+  it.each(['5000', '5001', '4016', '4008', '4010', ...UNDOCUMENTED_CODES])('code %s is unknown', (code) => {
+    expect(resolutionAnswer('@K', 422, { code }).kind).toBe('unknown');
+  });
 
-  it.each([201, 204, 301, 400, 401, 403, 404, 409, 429, 500, 503])('with status %i is unknown', (status) => {
+  it.each([201, 204, 301, 400, 401, 403, 404, 409, 429, 500, 503])('status %i is unknown', (status) => {
     for (const body of [listing, { code: '0004' }, null])
       expect(resolutionAnswer('3001234567', status, body).kind).toBe('unknown');
   });
 });
 
-describe('a notice about an order', () => {
-  const told = {
+describe('brebNotice of an order', () => {
+  const notification = {
     noticeId: 'N1',
     type: 'ORDER_SETTLED',
     endToEndId: 'E2E',
@@ -228,11 +231,11 @@ describe('a notice about an order', () => {
     code: null,
     at: '2026-01-15T10:00:00.000Z',
   };
-  const rejection = { ...told, type: 'ORDER_REJECTED', executionId: null, code: '4008' };
+  const rejection = { ...notification, type: 'ORDER_REJECTED', executionId: null, code: '4008' };
 
-  it('says that money went out, or that it did not', () => {
+  it('is a payment or a decline of a payout', () => {
     const about = { noticeId: 'N1', about: 'payout', reference: 'E2E' };
-    expect(brebNotice(told)).toEqual({
+    expect(brebNotice(notification)).toEqual({
       ...about,
       update: { kind: 'paid', executionId: 'X1', amount: 4_980_005n },
     });
@@ -259,12 +262,12 @@ describe('a notice about an order', () => {
     { type: 'ORDER_CANCELED' },
     { type: 'SETTLED' },
     { ...rejection, executionId: 'X1' },
-  ])('with %o cannot be read', (changes) => {
-    expect(brebNotice({ ...told, ...changes })).toBeNull();
+  ])('with %o is unreadable', (changes) => {
+    expect(brebNotice({ ...notification, ...changes })).toBeNull();
   });
 
-  it('is never taken for one about a key, nor the other way round', () => {
-    const ofKey = {
+  it('is never mistaken for a notification of a key, nor the reverse', () => {
+    const keyNotification = {
       noticeId: 'N1',
       type: 'SETTLED',
       key: '@K',
@@ -272,9 +275,12 @@ describe('a notice about an order', () => {
       amount: '1.00',
       code: null,
     };
-    expect(brebNotice({ ...told, key: '@K' })).toMatchObject({ about: 'payout', reference: 'E2E' });
-    expect(brebNotice({ ...ofKey, endToEndId: 'E2E' })).toMatchObject({ about: 'payin', reference: '@K' });
-    const ofPse = {
+    expect(brebNotice({ ...notification, key: '@K' })).toMatchObject({ about: 'payout', reference: 'E2E' });
+    expect(brebNotice({ ...keyNotification, endToEndId: 'E2E' })).toMatchObject({
+      about: 'payin',
+      reference: '@K',
+    });
+    const pseNotification = {
       noticeId: 'N1',
       reference: 'R',
       transactionId: 'T',
@@ -282,13 +288,16 @@ describe('a notice about an order', () => {
       amount: '1.00',
       reason: null,
     };
-    expect(pseNotice(ofPse)).toMatchObject({ about: 'payin', reference: 'R' });
-    expect(pseNotice({ ...ofPse, state: 'FAILED' })).toMatchObject({ about: 'payin', reference: 'R' });
+    expect(pseNotice(pseNotification)).toMatchObject({ about: 'payin', reference: 'R' });
+    expect(pseNotice({ ...pseNotification, state: 'FAILED' })).toMatchObject({
+      about: 'payin',
+      reference: 'R',
+    });
   });
 });
 
-describe('whatever the node sends', () => {
-  const odd = (...right: unknown[]) =>
+describe('for any response of the node', () => {
+  const usually = (...right: unknown[]) =>
     fc.oneof(
       { weight: 12, arbitrary: fc.constantFrom(...right) },
       { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 1 }) },
@@ -298,104 +307,108 @@ describe('whatever the node sends', () => {
   const { endToEndId } = order;
   const result = fc.record(
     {
-      endToEndId: odd(endToEndId, 'OTHER'),
-      status: odd('PROCESSING', 'DUPLICATE', 'REJECTED', 'SETTLED', 'NOT_FOUND'),
-      code: odd('4000', '4017', '5000', null),
-      executionId: odd('X1', null),
-      amount: odd('49800.00', '0.00', '99999999999999999999.99', null),
+      endToEndId: usually(endToEndId, 'OTHER'),
+      status: usually('PROCESSING', 'DUPLICATE', 'REJECTED', 'SETTLED', 'NOT_FOUND'),
+      code: usually('4000', '4017', '5000', null),
+      executionId: usually('X1', null),
+      amount: usually('49800.00', '0.00', '99999999999999999999.99', null),
     },
     { requiredKeys: [], noNullPrototype: true },
   );
-  const results = fc.array(fc.oneof({ weight: 9, arbitrary: result }, odd(null)), { maxLength: 3 });
+  const results = fc.array(fc.oneof({ weight: 9, arbitrary: result }, usually(null)), { maxLength: 3 });
   const body = fc.oneof(
     { weight: 1, arbitrary: fc.jsonValue() },
     { weight: 4, arbitrary: fc.record({ results }) },
   );
-  type Said = { results?: readonly (Record<string, unknown> | null)[] } | null;
-  const saidOf = (said: unknown) => {
-    const list = (said as Said)?.results;
+  type ResponseBody = { results?: readonly (Record<string, unknown> | null)[] } | null;
+  const resultsOf = (response: unknown) => {
+    const list = (response as ResponseBody)?.results;
     return Array.isArray(list)
-      ? (list as NonNullable<Said>['results'] & object).filter((r) => r?.['endToEndId'] === endToEndId)
+      ? (list as NonNullable<ResponseBody>['results'] & object).filter(
+          (r) => r?.['endToEndId'] === endToEndId,
+        )
       : [];
   };
 
-  it('an order is refused only by a clear word about it, and by no other', () => {
+  it('an order is rejected only by an explicit and consistent result', () => {
     const kinds = new Set<string>();
     fc.assert(
-      fc.property(body, (said) => {
-        const [answer] = readOrUnknown(() => payAnswers([order], said));
+      fc.property(body, (response) => {
+        const [answer] = readOrUnknown(() => payAnswers([order], response));
         kinds.add(answer?.kind ?? 'nothing');
         if (answer?.kind !== 'no') return;
         expect(ERROR_CODES).toContain(answer.errorCode);
-        expect(saidOf(said)).toContainEqual(expect.objectContaining({ status: 'REJECTED', code: '4000' }));
-        expect(saidOf(said)).not.toContainEqual({ endToEndId, status: 'PROCESSING' });
+        expect(resultsOf(response)).toContainEqual(
+          expect.objectContaining({ status: 'REJECTED', code: '4000' }),
+        );
+        expect(resultsOf(response)).not.toContainEqual({ endToEndId, status: 'PROCESSING' });
       }),
       { numRuns: 3000 },
     );
     expect(kinds).toEqual(new Set(['yes', 'no', 'unknown']));
   });
 
-  it('an order is settled only by its own execution of more than nothing', () => {
+  it('an order is settled only by its own execution with a positive amount', () => {
     const states = new Set<string>();
     fc.assert(
-      fc.property(body, (said) => {
-        const [answer] = readOrUnknown(() => orderStatusAnswers([endToEndId], said));
+      fc.property(body, (response) => {
+        const [answer] = readOrUnknown(() => orderStatusAnswers([endToEndId], response));
         states.add(answer?.kind === 'yes' ? answer.value.state : (answer?.kind ?? 'nothing'));
         if (answer?.kind !== 'yes') return;
         const { state, executionId, amount, errorCode } = answer.value;
         expect(answer.value.endToEndId).toBe(endToEndId);
         const settled = { status: 'SETTLED', executionId, amount: '49800.00' };
-        if (state === 'settled') expect(saidOf(said)).toContainEqual(expect.objectContaining(settled));
+        if (state === 'settled') expect(resultsOf(response)).toContainEqual(expect.objectContaining(settled));
         expect(amount).toBe(state === 'settled' ? 4_980_000n : null);
         expect(executionId === null).toBe(state !== 'settled');
         expect(errorCode === null).toBe(state !== 'rejected');
         if (state === 'rejected')
-          expect(saidOf(said)).toContainEqual(expect.objectContaining({ status: 'REJECTED' }));
+          expect(resultsOf(response)).toContainEqual(expect.objectContaining({ status: 'REJECTED' }));
       }),
       { numRuns: 3000 },
     );
     expect(states).toEqual(new Set(['processing', 'settled', 'rejected', 'not_found', 'unknown']));
   });
 
-  it('a lookup answers without failing, and never repeats the key but to whom it leads', () => {
+  it('a lookup never throws, and only a found entry repeats the key', () => {
     const key = '3001234567';
     const statuses = fc.constantFrom(200, 422, 422, 500);
     const kinds = new Set<string>();
-    const echo = fc.record({ code: odd(key, '0004', '5000'), message: odd(key), key: odd(key) });
+    const echo = fc.record({ code: usually(key, '0004', '5000'), message: usually(key), key: usually(key) });
     fc.assert(
-      fc.property(statuses, fc.oneof(fc.jsonValue(), echo), (status, said) => {
-        const answer = resolutionAnswer(key, status, said);
+      fc.property(statuses, fc.oneof(fc.jsonValue(), echo), (status, response) => {
+        const answer = resolutionAnswer(key, status, response);
         kinds.add(answer.kind);
         if (answer.kind !== 'yes') expect(JSON.stringify(answer)).not.toContain(key);
-        if (answer.kind === 'no') expect(said).toHaveProperty('code', '0004');
+        if (answer.kind === 'no') expect(response).toHaveProperty('code', '0004');
       }),
       { numRuns: 1000 },
     );
     expect(kinds).toEqual(new Set(['no', 'unknown']));
   });
 
-  it('a notice is read or kept for a person, and what is read can be booked', () => {
+  it('a notification is unreadable or has a valid update', () => {
     const notice = fc.record(
       {
-        noticeId: odd('N1'),
-        type: odd('ORDER_SETTLED', 'ORDER_REJECTED', 'SETTLED', 'CANCELED'),
-        endToEndId: odd('E2E'),
-        key: odd('@KEY'),
-        executionId: odd('X1', null),
-        amount: odd('49800.00', '0.00', null),
-        code: odd('4008', null),
+        noticeId: usually('N1'),
+        type: usually('ORDER_SETTLED', 'ORDER_REJECTED', 'SETTLED', 'CANCELED'),
+        endToEndId: usually('E2E'),
+        key: usually('@KEY'),
+        executionId: usually('X1', null),
+        amount: usually('49800.00', '0.00', null),
+        code: usually('4008', null),
       },
       { noNullPrototype: true },
     );
     const read = new Set<string>();
     fc.assert(
       fc.property(fc.oneof(fc.jsonValue(), notice), (message) => {
-        const told = brebNotice(message);
-        if (told === null) return;
-        read.add(`${told.about} ${told.update.kind}`);
-        expect(told.reference).toMatch(/^[\x21-\x7e]{1,100}$/);
-        if (told.update.kind === 'paid') expect(told.update.amount).toBeGreaterThan(0n);
-        else expect(ERROR_CODES).toContain(told.update.errorCode);
+        const notification = brebNotice(message);
+        if (notification === null) return;
+        read.add(`${notification.about} ${notification.update.kind}`);
+        expect(notification.reference).toMatch(/^[\x21-\x7e]{1,100}$/);
+        if (notification.update.kind === 'paid') expect(notification.update.amount).toBeGreaterThan(0n);
+        else expect(ERROR_CODES).toContain(notification.update.errorCode);
       }),
       { numRuns: 2000 },
     );
@@ -403,7 +416,7 @@ describe('whatever the node sends', () => {
   });
 });
 
-it('a key of which the node says two things is unknown as well', () => {
+it('two contradicting results for a key are unknown as well', () => {
   const order = BREB.order();
   const results = [
     { key: order.reference, status: 'REGISTERED' },
@@ -412,7 +425,7 @@ it('a key of which the node says two things is unknown as well', () => {
   expect(openedAnswers([order], { results })[0]?.kind).toBe('unknown');
 });
 
-/** As the connector sees it: what the reader cannot read is unknown. */
+/** As the connector does: an unreadable response is unknown. */
 function readOrUnknown<T>(read: () => T[]): T[] | { readonly kind: 'unknown'; readonly cause: string }[] {
   try {
     return read();

@@ -7,8 +7,8 @@ import * as pse from '../../src/rails/pse/translate.ts';
 import { type FaultyPeer, json, startFaultyPeer } from '../harness/faulty-peer.ts';
 import { afterToken, BREB, PSE, type RailUnderTest } from '../harness/rails-under-test.ts';
 
-/** Names that every object has: a table looked up with one of them must not answer with a function. */
-const NAMES_OF_EVERY_OBJECT = ['constructor', '__proto__'];
+/** Object.prototype property names, for which a lookup table must not return a function. */
+const PROTOTYPE_PROPERTY_NAMES = ['constructor', '__proto__'];
 
 describe('a rejection by the Bre-B node', () => {
   const order = BREB.order();
@@ -18,33 +18,33 @@ describe('a rejection by the Bre-B node', () => {
   };
 
   it.each<[string, string, RailErrorCode]>([
-    ['0004', 'no such key or canceled', 'KEY_NOT_FOUND'],
+    ['0004', 'key not found or canceled', 'KEY_NOT_FOUND'],
     ['0005', 'suspended by client', 'KEY_SUSPENDED'],
     ['0006', 'suspended by participant', 'KEY_SUSPENDED'],
     ['4000', 'bad format', 'KEY_INVALID'],
     ['4001', 'bad format', 'KEY_INVALID'],
     ['5005', 'bad format', 'KEY_INVALID'],
     ['4011', 'risk or fraud', 'SUSPECTED_FRAUD'],
-    ['4012', 'limit of the low-value deposit', 'LIMIT_EXCEEDED'],
-    ['4013', 'limit of the network', 'NETWORK_LIMIT_EXCEEDED'],
-    ['4014', 'limit of the participant', 'LIMIT_EXCEEDED'],
+    ['4012', 'low-value deposit limit', 'LIMIT_EXCEEDED'],
+    ['4013', 'network limit', 'NETWORK_LIMIT_EXCEEDED'],
+    ['4014', 'participant limit', 'LIMIT_EXCEEDED'],
     ['4016', 'rejected', 'RAIL_REJECTED'],
-  ])('with %s (%s) is a no, told to the merchant as %s', (railCode, _meaning, errorCode) => {
+  ])('with %s (%s) is a no with %s', (railCode, _meaning, errorCode) => {
     expect(rejected(railCode)).toEqual([{ kind: 'no', errorCode, railCode }]);
     expect(ERROR_CODES).toContain(errorCode);
   });
 
   it.each([
-    ['5000', 'a failure inside the node'],
-    ['5001', 'a duplicate in process, which may be our own earlier call'],
-    ['4017', 'a time-out'],
-    ['4019', 'a time-out'],
-    ['4010', 'no such account, which says nothing about a key'],
+    ['5000', 'an internal node failure'],
+    ['5001', 'a duplicate in progress, which may be our own earlier call'],
+    ['4017', 'a timeout'],
+    ['4019', 'a timeout'],
+    ['4010', 'account not found, which does not concern a key'],
   ])('with %s, %s, is unknown', (code) => {
     expect(rejected(code)).toMatchObject([{ kind: 'unknown' }]);
   });
 
-  it.each(['9999', '', undefined, ...NAMES_OF_EVERY_OBJECT])(
+  it.each(['9999', '', undefined, ...PROTOTYPE_PROPERTY_NAMES])(
     'with the undocumented code %s is unknown',
     (code) => {
       expect(rejected(code)).toMatchObject([{ kind: 'unknown' }]);
@@ -52,8 +52,8 @@ describe('a rejection by the Bre-B node', () => {
   );
 });
 
-describe('how a key stands', () => {
-  const standing = (status: string, payments: unknown[]) =>
+describe('the status of a key', () => {
+  const statusAnswer = (status: string, payments: unknown[]) =>
     breb.statusAnswers(['@KEY01'], { results: [{ key: '@KEY01', status, payments }] });
   const payment = { executionId: 'E1', amount: '49800.05', at: '2026-01-15T10:00:00.000Z' };
 
@@ -62,18 +62,18 @@ describe('how a key stands', () => {
     ['CLOSED', 'closed'],
     ['NOT_FOUND', 'not_found'],
   ])('is read from %s without payments as %s', (status, state) => {
-    expect(standing(status, [])).toMatchObject([{ kind: 'yes', value: { state, payments: [] } }]);
+    expect(statusAnswer(status, [])).toMatchObject([{ kind: 'yes', value: { state, payments: [] } }]);
   });
 
-  it.each(['REGISTERED', 'CLOSED', 'NOT_FOUND'])('is paid when %s comes with a payment', (status) => {
+  it.each(['REGISTERED', 'CLOSED', 'NOT_FOUND'])('is paid when %s has a payment', (status) => {
     const at = new Date(payment.at);
-    expect(standing(status, [payment])).toMatchObject([
+    expect(statusAnswer(status, [payment])).toMatchObject([
       { kind: 'yes', value: { state: 'paid', payments: [{ executionId: 'E1', amount: 4_980_005n, at }] } },
     ]);
   });
 
   it('keeps every payment of a key that was paid twice', () => {
-    const [answer] = standing('CLOSED', [payment, { ...payment, executionId: 'E2', amount: '0.01' }]);
+    const [answer] = statusAnswer('CLOSED', [payment, { ...payment, executionId: 'E2', amount: '0.01' }]);
     expect(answer?.kind === 'yes' && answer.value.payments.map(({ amount }) => amount)).toEqual([
       4_980_005n,
       1n,
@@ -85,23 +85,25 @@ describe('how a key stands', () => {
     ['without decimals', '49800'],
     ['with one decimal', '49800.5'],
     ['negative', '-49800.05'],
-    ['with thousands', '49.800,05'],
-    ['in exponents', '4.98e4'],
+    ['with thousands separators', '49.800,05'],
+    ['in exponential notation', '4.98e4'],
     ['nothing', null],
-  ])('cannot be read from a payment whose amount is %s', (_what, amount) => {
-    expect(answerOrUnknown(() => standing('REGISTERED', [{ ...payment, amount }])[0])?.kind).toBe('unknown');
+  ])('is unknown when a payment amount is %s', (_what, amount) => {
+    expect(answerOrUnknown(() => statusAnswer('REGISTERED', [{ ...payment, amount }])[0])?.kind).toBe(
+      'unknown',
+    );
   });
 
   it.each([
     ['nothing', null],
-    ['a truth', true],
-    ['no time', 'yesterday'],
-  ])('cannot be read from a payment whose time is %s', (_what, at) => {
-    expect(answerOrUnknown(() => standing('REGISTERED', [{ ...payment, at }])[0])?.kind).toBe('unknown');
+    ['a boolean', true],
+    ['not a timestamp', 'yesterday'],
+  ])('is unknown when a payment time is %s', (_what, at) => {
+    expect(answerOrUnknown(() => statusAnswer('REGISTERED', [{ ...payment, at }])[0])?.kind).toBe('unknown');
   });
 });
 
-describe('an answer of PSE to "create transaction"', () => {
+describe('a PSE response to "create transaction"', () => {
   const order = PSE.order();
 
   it.each<[string, RailErrorCode]>([
@@ -116,20 +118,20 @@ describe('an answer of PSE to "create transaction"', () => {
     ['FAIL_RISK', 'SUSPECTED_FRAUD'],
     ['FAIL_NOHOST', 'BANK_UNAVAILABLE'],
     ['FAIL_NOTALLOWEDBYTIME', 'BANK_UNAVAILABLE'],
-  ])('%s is a no, told to the merchant as %s', (returnCode, errorCode) => {
+  ])('%s is a no with %s', (returnCode, errorCode) => {
     const answer = pse.openedAnswer(order, { returnCode });
     expect(answer).toEqual({ kind: 'no', errorCode, railCode: returnCode });
     expect(ERROR_CODES).toContain(errorCode);
   });
 
   it.each(['FAIL_TIMEOUT', 'FAIL_CANNOTGETCURRENTCYCLE', 'FAIL_ACCESSDENIED', 'FAIL_NEVERSEENBEFORE'])(
-    '%s says nothing about the payer, so it is unknown',
+    '%s does not concern the payer: unknown',
     (returnCode) => {
       expect(pse.openedAnswer(order, { returnCode })).toMatchObject({ kind: 'unknown' });
     },
   );
 
-  it('SUCCESS carries the page, the transaction and its CUS', () => {
+  it('SUCCESS has the page URL, the transaction ID and its CUS', () => {
     const body = {
       returnCode: 'SUCCESS',
       transactionId: 'T1',
@@ -148,17 +150,17 @@ describe('an answer of PSE to "create transaction"', () => {
     });
   });
 
-  it('is given for every bank we offer under a network code of its own', () => {
+  it('uses a distinct network code for every bank', () => {
     const codes = BANKS.map(({ code }) => {
       const bank = { code, business: false, returnUrl: 'https://pay.example/p/x' };
-      return (pse.transaction(PSE.order({ bank })) as { bankCode: string }).bankCode;
+      return (pse.toTransaction(PSE.order({ bank })) as { bankCode: string }).bankCode;
     });
     expect(codes.filter((code) => !/^1\d{3}$/.test(code))).toEqual([]);
     expect(new Set(codes).size).toBe(BANKS.length);
   });
 });
 
-describe('how a PSE transaction stands', () => {
+describe('the status of a PSE transaction', () => {
   const information = {
     reference: 'REF1',
     state: 'PENDING',
@@ -168,46 +170,43 @@ describe('how a PSE transaction stands', () => {
     amount: '49800.00',
     reason: null,
   };
-  const standing = (changes: object) =>
+  const statusAnswer = (changes: object) =>
     pse.statusAnswers(['REF1'], { results: [{ ...information, ...changes }] })[0];
   const declined = (reason: unknown, state = 'NOT_AUTHORIZED') => {
-    const answer = standing({ state, reason });
+    const answer = statusAnswer({ state, reason });
     return answer?.kind === 'yes' ? answer.value : null;
   };
 
   it.each<[number, string, RailErrorCode]>([
-    [1, 'payer cancelled', 'PAYER_CANCELED'],
+    [1, 'payer canceled', 'PAYER_CANCELED'],
     [2, 'account seized', 'ACCOUNT_BLOCKED'],
     [3, 'account inactive', 'ACCOUNT_BLOCKED'],
     [4, 'account does not exist', 'ACCOUNT_NOT_FOUND'],
     [5, 'account not enabled', 'ACCOUNT_BLOCKED'],
     [6, 'account not assigned', 'ACCOUNT_NOT_FOUND'],
     [7, 'account closed', 'ACCOUNT_CLOSED'],
-    [8, 'over the limit', 'LIMIT_EXCEEDED'],
+    [8, 'limit exceeded', 'LIMIT_EXCEEDED'],
     [9, 'institution unavailable', 'BANK_UNAVAILABLE'],
     [10, 'technical failure', 'RAIL_REJECTED'],
     [11, 'insufficient funds', 'INSUFFICIENT_FUNDS'],
     [12, 'inconsistent data', 'INVALID_DATA'],
-    [13, 'account cancelled', 'ACCOUNT_CLOSED'],
-    [14, 'pending time over', 'PAYER_ABANDONED'],
-    [15, 'not concluded by the user', 'PAYER_ABANDONED'],
+    [13, 'account canceled', 'ACCOUNT_CLOSED'],
+    [14, 'expired while pending', 'PAYER_ABANDONED'],
+    [15, 'not completed by the user', 'PAYER_ABANDONED'],
     [16, 'invalid login', 'INVALID_DATA'],
     [17, 'service not active', 'RAIL_REJECTED'],
-  ])('decline reason %i (%s) is told to the merchant as %s', (reason, _meaning, errorCode) => {
+  ])('maps decline reason %i (%s) to %s', (reason, _meaning, errorCode) => {
     expect(ERROR_CODES).toContain(errorCode);
-    for (const written of [reason, String(reason)])
+    for (const reasonValue of [reason, String(reason)])
       for (const state of ['NOT_AUTHORIZED', 'FAILED'])
-        expect(declined(written, state)).toMatchObject({ state: 'declined', errorCode, payments: [] });
+        expect(declined(reasonValue, state)).toMatchObject({ state: 'declined', errorCode, payments: [] });
   });
 
-  it.each([0, 18, '', 'R99', null])(
-    'decline reason %s, which nobody documented, is a rejection',
-    (reason) => {
-      expect(declined(reason)).toMatchObject({ state: 'declined', errorCode: 'RAIL_REJECTED' });
-    },
-  );
+  it.each([0, 18, '', 'R99', null])('maps the undocumented decline reason %s to RAIL_REJECTED', (reason) => {
+    expect(declined(reason)).toMatchObject({ state: 'declined', errorCode: 'RAIL_REJECTED' });
+  });
 
-  it.each(NAMES_OF_EVERY_OBJECT)('decline reason "%s" is a rejection', (reason) => {
+  it.each(PROTOTYPE_PROPERTY_NAMES)('maps decline reason "%s" to RAIL_REJECTED', (reason) => {
     expect(declined(reason)).toMatchObject({ state: 'declined', errorCode: 'RAIL_REJECTED' });
   });
 
@@ -216,32 +215,35 @@ describe('how a PSE transaction stands', () => {
     ['NOT_AUTHORIZED', 'declined'],
     ['FAILED', 'declined'],
     ['NOT_FOUND', 'not_found'],
-  ])('%s is no money', (state, ours) => {
-    expect(standing({ state })).toMatchObject({ kind: 'yes', value: { state: ours, payments: [] } });
+  ])('%s is %s, without payments', (state, expectedState) => {
+    expect(statusAnswer({ state })).toMatchObject({
+      kind: 'yes',
+      value: { state: expectedState, payments: [] },
+    });
   });
 
-  it('only OK is money: one payment of what the transaction says', () => {
-    expect(standing({ state: 'OK' })).toMatchObject({
+  it('only OK is a payment, with the amount of the transaction', () => {
+    expect(statusAnswer({ state: 'OK' })).toMatchObject({
       kind: 'yes',
       value: { state: 'paid', payments: [{ executionId: 'T1', amount: 4_980_000n }], errorCode: null },
     });
   });
 
   it.each([{ amount: null }, { transactionId: null }])(
-    'OK with %o is not paid, for nobody could say what was paid',
+    'OK with %o is unknown, because the payment cannot be identified',
     (missing) => {
-      const read = () => standing({ state: 'OK', ...missing });
+      const read = () => statusAnswer({ state: 'OK', ...missing });
       expect(answerOrUnknown(read)?.kind).toBe('unknown');
     },
   );
 
-  it('a page that is no web address is not given to a payer', () => {
-    const answer = answerOrUnknown(() => standing({ bankUrl: 'javascript:alert(1)' }));
+  it('never returns a page URL that is not HTTP', () => {
+    const answer = answerOrUnknown(() => statusAnswer({ bankUrl: 'javascript:alert(1)' }));
     expect(answer?.kind === 'yes' && answer.value.opened?.pageUrl).not.toBe('javascript:alert(1)');
   });
 });
 
-/** As a connector sees it: what the reader cannot read is unknown. */
+/** As the connector does: an unreadable response is unknown. */
 function answerOrUnknown<T>(read: () => RailAnswer<T> | undefined): RailAnswer<T> | undefined {
   try {
     return read();
@@ -250,25 +252,26 @@ function answerOrUnknown<T>(read: () => RailAnswer<T> | undefined): RailAnswer<T
   }
 }
 
-describe('no answer of any shape makes a connector throw', () => {
-  let said: unknown;
-  let rude: FaultyPeer;
+describe('no response of any shape makes a connector throw', () => {
+  let response: unknown;
+  let faultyPeer: FaultyPeer;
   beforeAll(async () => {
-    rude = await startFaultyPeer(afterToken(() => json(said)));
+    faultyPeer = await startFaultyPeer(afterToken(() => json(response)));
   });
-  afterAll(() => rude?.stop());
+  afterAll(() => faultyPeer?.stop());
 
-  it.each([BREB, PSE])('$rail: every answer is one answer for each order and reference', async (rail) => {
-    const connector = rail.connect(rude.url);
+  it.each([BREB, PSE])('$rail: returns one answer per order and reference', async (rail) => {
+    const connector = rail.connect(faultyPeer.url);
     const [order, other] = [rail.order(), rail.order()];
     try {
       const property = fc.assert(
         fc.asyncProperty(fc.oneof(fc.jsonValue(), nearMiss(rail, order.reference)), async (body) => {
-          said = body;
+          response = body;
           const references = [order.reference, other.reference];
-          judge(await connector.open([order]), [order.reference]);
-          judge(await connector.ask(references), references);
-          if (connector.capabilities.maxCloseBatch > 0) judge(await connector.close(references), references);
+          expectValidAnswers(await connector.open([order]), [order.reference]);
+          expectValidAnswers(await connector.queryStatus(references), references);
+          if (connector.capabilities.maxCloseBatch > 0)
+            expectValidAnswers(await connector.close(references), references);
         }),
         { numRuns: 200 },
       );
@@ -278,72 +281,75 @@ describe('no answer of any shape makes a connector throw', () => {
     }
   });
 
-  it.each([BREB, PSE])(
-    '$rail: the generated answers are near enough to be read now and then',
-    async (rail) => {
-      const connector = rail.connect(rude.url);
-      const { reference } = rail.order();
-      const kinds = new Set<string>();
-      for (const body of fc.sample(nearMiss(rail, reference), 200)) {
-        said = body;
-        for (const answer of await connector.ask([reference])) kinds.add(answer.kind);
-      }
-      await connector.disconnect();
-      expect(kinds).toEqual(new Set(['yes', 'unknown']));
-    },
-  );
+  it.each([BREB, PSE])('$rail: some of the generated responses are readable', async (rail) => {
+    const connector = rail.connect(faultyPeer.url);
+    const { reference } = rail.order();
+    const kinds = new Set<string>();
+    for (const body of fc.sample(nearMiss(rail, reference), 200)) {
+      response = body;
+      for (const answer of await connector.queryStatus([reference])) kinds.add(answer.kind);
+    }
+    await connector.disconnect();
+    expect(kinds).toEqual(new Set(['yes', 'unknown']));
+  });
 });
 
-function judge(answers: readonly RailAnswer<{ reference: string }>[], references: readonly string[]): void {
+function expectValidAnswers(
+  answers: readonly RailAnswer<{ reference: string }>[],
+  references: readonly string[],
+): void {
   expect(answers).toHaveLength(references.length);
   for (const [index, answer] of answers.entries()) {
     expect(['yes', 'no', 'unknown']).toContain(answer.kind);
-    // What an answer says of one reference must never be taken for another's.
+    // An answer about one reference must never be applied to another.
     if (answer.kind === 'yes') expect(answer.value.reference).toBe(references[index]);
     if (answer.kind === 'no') expect(ERROR_CODES).toContain(answer.errorCode);
     if (answer.kind === 'unknown') expect(answer.cause).not.toBe('');
   }
 }
 
-/** Answers of the right shape in which any member may be of the wrong kind, missing, or another's. */
+/**
+ * Responses of the right shape in which any member may have a wrong type, be missing or belong to another
+ * reference.
+ */
 function nearMiss(rail: RailUnderTest, reference: string): fc.Arbitrary<unknown> {
-  const odd = (...right: unknown[]) =>
+  const usually = (...right: unknown[]) =>
     fc.oneof(
       { weight: 12, arbitrary: fc.constantFrom(...right) },
       { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 1 }) },
     );
   const payment = fc.record({
-    executionId: odd('E1'),
-    amount: odd('49800.00', '0.00', '99999999999999999999.99'),
-    at: odd('2026-01-15T10:00:00.000Z'),
+    executionId: usually('E1'),
+    amount: usually('49800.00', '0.00', '99999999999999999999.99'),
+    at: usually('2026-01-15T10:00:00.000Z'),
   });
   const members: Record<string, fc.Arbitrary<unknown>> = rail.rail === 'BRE_B'
     ? {
-        key: odd(reference),
-        status: odd('REGISTERED', 'REJECTED', 'CLOSED', 'NOT_FOUND'),
-        code: odd('0004', '5000', '5001'),
-        payments: fc.oneof(odd([]), fc.array(payment, { maxLength: 2 })),
+        key: usually(reference),
+        status: usually('REGISTERED', 'REJECTED', 'CLOSED', 'NOT_FOUND'),
+        code: usually('0004', '5000', '5001'),
+        payments: fc.oneof(usually([]), fc.array(payment, { maxLength: 2 })),
       }
     : {
-        reference: odd(reference),
-        state: odd('PENDING', 'OK', 'NOT_AUTHORIZED', 'FAILED', 'NOT_FOUND'),
-        transactionId: odd('T1', null),
-        trazabilityCode: odd('1', null),
-        bankUrl: odd('https://bank.example/', null),
-        amount: odd('49800.00', null),
-        reason: odd(null, 1, '11'),
+        reference: usually(reference),
+        state: usually('PENDING', 'OK', 'NOT_AUTHORIZED', 'FAILED', 'NOT_FOUND'),
+        transactionId: usually('T1', null),
+        trazabilityCode: usually('1', null),
+        bankUrl: usually('https://bank.example/', null),
+        amount: usually('49800.00', null),
+        reason: usually(null, 1, '11'),
       };
   const result = fc.record(members, { noNullPrototype: true });
   return fc.record(
     {
       results: fc.oneof(
-        odd([]),
-        fc.array(fc.oneof({ weight: 9, arbitrary: result }, odd(null)), { maxLength: 3 }),
+        usually([]),
+        fc.array(fc.oneof({ weight: 9, arbitrary: result }, usually(null)), { maxLength: 3 }),
       ),
-      returnCode: odd('SUCCESS', 'FAIL_RISK', 'FAIL_TIMEOUT', 'FAIL_X'),
-      transactionId: odd('T1'),
-      trazabilityCode: odd('1'),
-      bankUrl: odd('https://bank.example/', 'bank'),
+      returnCode: usually('SUCCESS', 'FAIL_RISK', 'FAIL_TIMEOUT', 'FAIL_X'),
+      transactionId: usually('T1'),
+      trazabilityCode: usually('1'),
+      bankUrl: usually('https://bank.example/', 'bank'),
     },
     { requiredKeys: ['results', 'returnCode'], noNullPrototype: true },
   );

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { ENVIRONMENTS, type Environment } from '../../src/kit/environment.ts';
 import { isLoopbackAddress, isPublicAddress } from '../../src/webhooks/sending/public-address.ts';
 import { validateWebhookUrl } from '../../src/webhooks/webhook-address.ts';
-import { INSIDE_ANSWERS, INSIDE_URLS } from './inside-addresses.ts';
+import { NON_PUBLIC_DNS_ANSWERS, NON_PUBLIC_URLS } from './non-public-addresses.ts';
 
-/** From the registries, first and last of each, written down apart from the table under test. */
-const INSIDE_IPV4 = [
+/** First and last address of each range in the registries, independent of the table under test. */
+const NON_PUBLIC_IPV4 = [
   ['0.0.0.0', '0.255.255.255'],
   ['10.0.0.0', '10.255.255.255'],
   ['100.64.0.0', '100.127.255.255'],
@@ -22,10 +22,10 @@ const INSIDE_IPV4 = [
   ['198.51.100.0', '198.51.100.255'],
   ['203.0.113.0', '203.0.113.255'],
   ['224.0.0.0', '255.255.255.255'],
-].map(([first = '', last = '']) => [numberOf(first), numberOf(last)] as const);
+].map(([first = '', last = '']) => [ipv4ToNumber(first), ipv4ToNumber(last)] as const);
 
-/** Within 2000::/3; nothing outside of it is public. */
-const INSIDE_IPV6 = [
+/** Within 2000::/3; no address outside of it is public. */
+const NON_PUBLIC_IPV6 = [
   ['20010000', '200101ff'],
   ['20010db8', '20010db8'],
   ['20020000', '2002ffff'],
@@ -40,21 +40,21 @@ function readWebhookUrl(text: string, environment: Environment, allowLoopback: b
   return validateWebhookUrl(text, environment, allowLoopback).href;
 }
 
-function numberOf(address: string): number {
+function ipv4ToNumber(address: string): number {
   return address.split('.').reduce((value, byte) => value * 256 + Number(byte), 0);
 }
 
-function ipv4(value: number): string {
+function numberToIpv4(value: number): string {
   return [24, 16, 8, 0].map((shift) => Math.floor(value / 2 ** shift) % 256).join('.');
 }
 
-function ipv6(value: bigint): string {
+function numberToIpv6(value: bigint): string {
   const digits = value.toString(16).padStart(32, '0');
   return (digits.match(/.{4}/g) ?? []).join(':');
 }
 
-/** As the resolver of a machine writes it: zeros left out. */
-function shortened(address: string): string {
+/** As a resolver writes it: with zeros compressed. */
+function compress(address: string): string {
   return new URL(`http://[${address}]/`).hostname.slice(1, -1);
 }
 
@@ -62,18 +62,18 @@ function isatap(value: bigint): boolean {
   return /^0[02]005efe$/.test(((value >> 32n) & 0xffff_ffffn).toString(16).padStart(8, '0'));
 }
 
-describe('an address that is not of the public internet', () => {
-  it('is listed here in at least 250 forms, no form twice', () => {
-    const forms = [...INSIDE_URLS, ...INSIDE_ANSWERS];
+describe('a non-public address', () => {
+  it('is listed here in at least 250 distinct forms', () => {
+    const forms = [...NON_PUBLIC_URLS, ...NON_PUBLIC_DNS_ANSWERS];
     expect(forms.length).toBeGreaterThan(250);
     expect(new Set(forms.map((form) => form.text)).size).toBe(forms.length);
-    expect(new Set(INSIDE_URLS.map((form) => form.name)).size).toBe(INSIDE_URLS.length);
-    expect(new Set(INSIDE_ANSWERS.map((form) => form.name)).size).toBe(INSIDE_ANSWERS.length);
-    // A form that the parser refuses by itself proves nothing about us; few are.
-    expect(INSIDE_URLS.filter((form) => URL.canParse(form.text)).length).toBeGreaterThan(600);
+    expect(new Set(NON_PUBLIC_URLS.map((form) => form.name)).size).toBe(NON_PUBLIC_URLS.length);
+    expect(new Set(NON_PUBLIC_DNS_ANSWERS.map((form) => form.name)).size).toBe(NON_PUBLIC_DNS_ANSWERS.length);
+    // A form that the URL parser itself rejects proves nothing about our check; there are few of them.
+    expect(NON_PUBLIC_URLS.filter((form) => URL.canParse(form.text)).length).toBeGreaterThan(600);
   });
 
-  it.each(INSIDE_URLS)('is refused as the address of a webhook: $name', ({ text }) => {
+  it.each(NON_PUBLIC_URLS)('is rejected as a webhook URL: $name', ({ text }) => {
     const plain = text.replace(/^https/i, 'http');
     for (const environment of ENVIRONMENTS) {
       expect(readWebhookUrl(text, environment, false)).toBeNull();
@@ -83,28 +83,28 @@ describe('an address that is not of the public internet', () => {
     expect(readWebhookUrl(plain, 'production', true)).toBeNull();
   });
 
-  it.each(INSIDE_ANSWERS)('is refused as what a name leads to: $name', ({ text }) => {
+  it.each(NON_PUBLIC_DNS_ANSWERS)('is rejected as a DNS answer: $name', ({ text }) => {
     expect(isPublicAddress(text)).toBe(false);
   });
 
-  it.each(INSIDE_IPV4)('is refused all over its range, from number %i to %i', (first, last) => {
+  it.each(NON_PUBLIC_IPV4)('is rejected in its whole range, from number %i to %i', (first, last) => {
     fc.assert(
       fc.property(fc.integer({ min: first, max: last }), (value) => {
-        expect(isPublicAddress(ipv4(value))).toBe(false);
-        expect(readWebhookUrl(`https://${ipv4(value)}/`, 'production', false)).toBeNull();
+        expect(isPublicAddress(numberToIpv4(value))).toBe(false);
+        expect(readWebhookUrl(`https://${numberToIpv4(value)}/`, 'production', false)).toBeNull();
         expect(readWebhookUrl(`https://${value}/`, 'production', false)).toBeNull();
-        expect(isPublicAddress(`::ffff:${ipv4(value)}`)).toBe(false);
+        expect(isPublicAddress(`::ffff:${numberToIpv4(value)}`)).toBe(false);
       }),
       { examples: [[first], [last]] },
     );
   });
 
-  it.each(INSIDE_IPV6)('is refused all over its range, from number %i to %i', (first, last) => {
+  it.each(NON_PUBLIC_IPV6)('is rejected in its whole range, from number %i to %i', (first, last) => {
     fc.assert(
       fc.property(fc.bigInt({ min: first, max: last }), (value) => {
-        expect(isPublicAddress(ipv6(value))).toBe(false);
-        expect(isPublicAddress(shortened(ipv6(value)))).toBe(false);
-        expect(readWebhookUrl(`https://[${ipv6(value)}]/`, 'production', false)).toBeNull();
+        expect(isPublicAddress(numberToIpv6(value))).toBe(false);
+        expect(isPublicAddress(compress(numberToIpv6(value)))).toBe(false);
+        expect(readWebhookUrl(`https://[${numberToIpv6(value)}]/`, 'production', false)).toBeNull();
       }),
       { examples: [[first], [last]] },
     );
@@ -115,14 +115,14 @@ describe('an address that is not of the public internet', () => {
     const above = fc.bigInt({ min: GLOBAL[1] + 1n, max: 2n ** 128n - 1n });
     fc.assert(
       fc.property(fc.oneof(below, above), (value) => {
-        expect(isPublicAddress(ipv6(value))).toBe(false);
-        expect(isPublicAddress(shortened(ipv6(value)))).toBe(false);
+        expect(isPublicAddress(numberToIpv6(value))).toBe(false);
+        expect(isPublicAddress(compress(numberToIpv6(value)))).toBe(false);
       }),
       { examples: [[GLOBAL[0] - 1n], [GLOBAL[1] + 1n], [0n], [1n]] },
     );
   });
 
-  it('is anything that is no address', () => {
+  it('is any text that is not an address', () => {
     for (const text of [
       '',
       'example.com',
@@ -142,7 +142,7 @@ describe('an address that is not of the public internet', () => {
   });
 });
 
-describe('an address of the public internet', () => {
+describe('a public address', () => {
   it.each([
     '1.1.1.1',
     '8.8.8.8',
@@ -157,43 +157,51 @@ describe('an address of the public internet', () => {
     '2620:4f:8000::1',
     '2800:3f0:4005::200e',
     '2a00:1450:4001:800::200e',
-  ])('%s passes, as a URL too', (address) => {
+  ])('%s is accepted, also in a URL', (address) => {
     const host = address.includes(':') ? `[${address}]` : address;
     expect(isPublicAddress(address)).toBe(true);
     expect(readWebhookUrl(`https://${host}/hook`, 'production', false)).toBe(`https://${host}/hook`);
   });
 
-  it('is every IPv4 address outside of the ranges, their neighbours first', () => {
-    const inside = (value: number) => INSIDE_IPV4.some(([first, last]) => value >= first && value <= last);
-    const neighbours = INSIDE_IPV4.flatMap(([first, last]) => [first - 1, last + 1]);
-    const examples = neighbours
+  it('is every IPv4 address outside of the ranges, including their neighbors', () => {
+    const isNonPublic = (value: number) =>
+      NON_PUBLIC_IPV4.some(([first, last]) => value >= first && value <= last);
+    const neighbors = NON_PUBLIC_IPV4.flatMap(([first, last]) => [first - 1, last + 1]);
+    const examples = neighbors
       .filter((value) => value >= 0 && value < 2 ** 32)
       .map((value) => [value] as [number]);
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 2 ** 32 - 1 }), (value) => {
-        expect([ipv4(value), isPublicAddress(ipv4(value))]).toEqual([ipv4(value), !inside(value)]);
+        expect([numberToIpv4(value), isPublicAddress(numberToIpv4(value))]).toEqual([
+          numberToIpv4(value),
+          !isNonPublic(value),
+        ]);
       }),
       { examples, numRuns: 5000 },
     );
   });
 
-  it('is every IPv6 address of 2000::/3 outside of the ranges, their neighbours first', () => {
-    const inside = (value: bigint) => INSIDE_IPV6.some(([first, last]) => value >= first && value <= last);
-    const examples = INSIDE_IPV6.flatMap(([first, last]) => [first - 1n, last + 1n])
+  it('is every IPv6 address of 2000::/3 outside of the ranges, including their neighbors', () => {
+    const isNonPublic = (value: bigint) =>
+      NON_PUBLIC_IPV6.some(([first, last]) => value >= first && value <= last);
+    const examples = NON_PUBLIC_IPV6.flatMap(([first, last]) => [first - 1n, last + 1n])
       .filter((value) => value >= GLOBAL[0] && value <= GLOBAL[1])
       .map((value) => [value] as [bigint]);
     fc.assert(
       fc.property(fc.bigInt({ min: GLOBAL[0], max: GLOBAL[1] }), (value) => {
-        const expected = !inside(value) && !isatap(value);
-        expect([ipv6(value), isPublicAddress(ipv6(value))]).toEqual([ipv6(value), expected]);
-        expect(isPublicAddress(shortened(ipv6(value)))).toBe(expected);
+        const expected = !isNonPublic(value) && !isatap(value);
+        expect([numberToIpv6(value), isPublicAddress(numberToIpv6(value))]).toEqual([
+          numberToIpv6(value),
+          expected,
+        ]);
+        expect(isPublicAddress(compress(numberToIpv6(value)))).toBe(expected);
       }),
       { examples, numRuns: 2000 },
     );
   });
 });
 
-describe('the loopback of a machine for development', () => {
+describe('the loopback exception for development', () => {
   it.each([
     ['http://localhost:3000/hook', 'http://localhost:3000/hook'],
     ['http://127.0.0.1/hook', 'http://127.0.0.1/hook'],
@@ -201,7 +209,7 @@ describe('the loopback of a machine for development', () => {
     ['http://127.0.0.7:8080', 'http://127.0.0.7:8080/'],
     ['http://[::1]:8080/hook', 'http://[::1]:8080/hook'],
     ['https://localhost:8443/hook', 'https://localhost:8443/hook'],
-  ])('%s is let in by the allow-list, and only by it, and never in production', (text, href) => {
+  ])('%s is accepted only with the exception, and never in production', (text, href) => {
     expect(readWebhookUrl(text, 'development', true)).toBe(href);
     expect(readWebhookUrl(text, 'staging', true)).toBe(href);
     expect(readWebhookUrl(text, 'production', true)).toBeNull();
@@ -221,11 +229,11 @@ describe('the loopback of a machine for development', () => {
     'ftp://localhost/',
     'http://user@localhost/',
     'http://localhost:0/',
-  ])('the allow-list does not let in %s', (text) => {
+  ])('the exception does not accept %s', (text) => {
     expect(readWebhookUrl(text, 'development', true)).toBeNull();
   });
 
-  it('is 127.0.0.0/8 and ::1', () => {
+  it('covers 127.0.0.0/8 and ::1', () => {
     for (const address of ['127.0.0.1', '127.255.255.255', '::1', '0:0:0:0:0:0:0:1'])
       expect(isLoopbackAddress(address)).toBe(true);
     for (const address of [
@@ -242,7 +250,7 @@ describe('the loopback of a machine for development', () => {
   });
 });
 
-describe('the address of a webhook', () => {
+describe('a webhook URL', () => {
   it.each([
     ['https://example.com', 'https://example.com/'],
     ['https://Example.COM:443/a/../hook?key=1', 'https://example.com/hook?key=1'],
@@ -253,7 +261,7 @@ describe('the address of a webhook', () => {
     ['https://localhost.example.com/', 'https://localhost.example.com/'],
     ['https://notlocal.example.com/', 'https://notlocal.example.com/'],
     ['https://mylan.co/', 'https://mylan.co/'],
-  ])('%s is kept as %s, and reads the same again', (text, href) => {
+  ])('%s is normalized to %s, which is stable', (text, href) => {
     expect(readWebhookUrl(text, 'production', false)).toBe(href);
     expect(readWebhookUrl(href, 'production', false)).toBe(href);
   });
@@ -261,51 +269,51 @@ describe('the address of a webhook', () => {
   it.each([
     ['plain http', 'http://example.com/'],
     ['another scheme', 'ftp://example.com/'],
-    ['a scheme without hosts', 'javascript:alert(1)'],
+    ['a scheme without a host', 'javascript:alert(1)'],
     ['data', 'data:text/plain,https://example.com/'],
     ['a file', 'file:///etc/passwd'],
     ['a websocket', 'wss://example.com/'],
     ['a user', 'https://user@example.com/'],
     ['a password', 'https://:secret@example.com/'],
     ['port 0', 'https://example.com:0/'],
-    ['a port too high', 'https://example.com:65536/'],
+    ['a port above 65535', 'https://example.com:65536/'],
     ['no host', 'https://'],
-    ['no host but a path', 'https:///'],
+    ['an empty host and a path', 'https:///'],
     ['an empty host', 'https://:443/'],
     ['nothing', ''],
-    ['a path alone', '/hook'],
+    ['only a path', '/hook'],
     ['a tab', 'https://example.com/\thook'],
-    ['a line end', 'https://example.com/hook\r\nx-header: 1'],
+    ['a line break', 'https://example.com/hook\r\nx-header: 1'],
     ['a NUL', 'https://example.com/\0'],
     ['a space', 'https://example.com/a b'],
-    ['a control character of the second kind', 'https://example.com/\u0085'],
-    ['half a character', 'https://example.com/\ud800'],
-    ['an address with five parts', 'https://1.2.3.4.5/'],
-    ['an address out of range', 'https://256.1.1.1/'],
-  ])('is refused with %s', (_name, text) => {
+    ['a C1 control character', 'https://example.com/\u0085'],
+    ['a lone surrogate', 'https://example.com/\ud800'],
+    ['an IPv4 address with five parts', 'https://1.2.3.4.5/'],
+    ['an IPv4 address out of range', 'https://256.1.1.1/'],
+  ])('is rejected with %s', (_name, text) => {
     expect(readWebhookUrl(text, 'production', false)).toBeNull();
     expect(readWebhookUrl(text, 'development', false)).toBeNull();
   });
 
   it.each([
-    ['shop.example.com', ['whole']],
-    ['https://example.com/a b', ['whole']],
+    ['shop.example.com', ['malformed']],
+    ['https://example.com/a b', ['malformed']],
     [`https://example.com/${'ñ'.repeat(400)}`, ['length']],
     ['javascript:alert(1)', ['https']],
     ['http://example.com/', ['https']],
     ['https://example.com:0/', ['port']],
     ['https://10.0.0.1/', ['public']],
-    ['https://a:b@example.com/', ['anonymous']],
-    ['http://a:b@payments.internal:0/', ['https', 'port', 'public', 'anonymous']],
-  ])('of %s every rule is named that it breaks', (text, broken) => {
+    ['https://a:b@example.com/', ['no_credentials']],
+    ['http://a:b@payments.internal:0/', ['https', 'port', 'public', 'no_credentials']],
+  ])('%s reports every broken rule', (text, broken) => {
     expect(validateWebhookUrl(text, 'production', false)).toEqual({ href: null, broken });
   });
 
-  it('is at most 2048 characters long, as given and as kept', () => {
+  it('has at most 2048 characters, as sent and as normalized', () => {
     const base = 'https://example.com/';
     expect(readWebhookUrl(base + 'a'.repeat(2048 - base.length), 'production', false)).toHaveLength(2048);
     expect(readWebhookUrl(base + 'a'.repeat(2049 - base.length), 'production', false)).toBeNull();
-    // Each becomes six characters when it is serialized.
+    // Each character becomes six when serialized.
     expect(readWebhookUrl(base + 'ñ'.repeat(400), 'production', false)).toBeNull();
   });
 });

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../harness/until.ts';
-import { type MadeEndpoint, type Merchant, WebhookStage } from './webhook-stage.ts';
+import { type CreatedEndpoint, type Merchant, WebhookStage } from './webhook-stage.ts';
 
-/** After the first failed turn, the second, … in seconds. */
-const RESTS = [1, 2, 4, 8, 16, 32, 60, 60];
-const WAITING = 60;
+/** Seconds of pause after the first failed batch, the second, and so on. */
+const PAUSES_SECONDS = [1, 2, 4, 8, 16, 32, 60, 60];
+const PENDING = 60;
 
 let stage: WebhookStage;
 beforeAll(async () => {
@@ -12,50 +12,50 @@ beforeAll(async () => {
 });
 afterAll(() => stage?.close());
 
-/** An endpoint that answers so, with many deliveries in its line before the first is tried. */
-async function busyEndpoint(status: number) {
+/** An endpoint with this answer and many pending deliveries before the first attempt. */
+async function backloggedEndpoint(status: number) {
   const merchant = await stage.merchant();
   const endpoint = await merchant.endpoint({}, { status });
   await merchant.change(endpoint, { status: 'DISABLED' });
-  const ids = await merchant.record(WAITING);
-  await merchant.dispatched();
+  const ids = await merchant.record(PENDING);
+  await merchant.waitUntilDispatched();
   await merchant.change(endpoint, { status: 'ENABLED' });
   return { merchant, endpoint, ids };
 }
 
-interface Turn {
+interface Batch {
   readonly at: Date;
   readonly attempts: number;
 }
 
-/** What was written down together was sent in one turn. */
-function turnsOf({ id }: MadeEndpoint): Promise<Turn[]> {
-  return stage.query<Turn>(
+/** Attempts recorded together were sent in one batch. */
+function readBatches({ id }: CreatedEndpoint): Promise<Batch[]> {
+  return stage.query<Batch>(
     'select at, count(*)::int as attempts from caudal.webhook_attempts where endpoint_id = $1 group by at order by at',
     [id],
   );
 }
 
-/** Business time goes on to when the line is looked at next, until it has had so many turns. */
-async function takeTurns(endpoint: MadeEndpoint, count: number): Promise<Turn[]> {
+/** Advances business time to the next due time of the queue until it has had `count` batches. */
+async function waitForBatches(endpoint: CreatedEndpoint, count: number): Promise<Batch[]> {
   for (;;) {
-    const turns = await turnsOf(endpoint);
-    if (turns.length >= count) return turns.slice(0, count);
-    const { seconds } = await until('the line rests', async () => {
-      const [line] = await stage.query<{ seconds: number }>(
+    const batches = await readBatches(endpoint);
+    if (batches.length >= count) return batches.slice(0, count);
+    const { seconds } = await until('the queue pauses', async () => {
+      const [queue] = await stage.query<{ seconds: number }>(
         `select greatest(0, extract(epoch from due_at - caudal.now()))::float8 as seconds from caudal.webhook_queues
          where endpoint_id = $1 and leased_until is null and failures >= $2 and due_at is not null`,
-        [endpoint.id, turns.length],
+        [endpoint.id, batches.length],
       );
-      return line;
+      return queue;
     });
-    // Never further than it is due: were it looked at before, the next rest begins from there.
+    // Never further than the due time: an earlier batch would start the next pause from there.
     await stage.stack.shiftTime(Math.ceil(seconds * 1000));
-    await until('it was tried', async () => (await turnsOf(endpoint)).length > turns.length);
+    await until('it was attempted', async () => (await readBatches(endpoint)).length > batches.length);
   }
 }
 
-async function delivered({ id }: Merchant): Promise<number> {
+async function countDelivered({ id }: Merchant): Promise<number> {
   const [row] = await stage.query<{ count: number }>(
     "select count(*)::int as count from caudal.webhook_deliveries where organization_id = $1 and status = 'DELIVERED'",
     [id],
@@ -63,49 +63,55 @@ async function delivered({ id }: Merchant): Promise<number> {
   return row?.count ?? 0;
 }
 
-describe('an endpoint that answers 500 with much in its line', () => {
+describe('an endpoint that answers 500 with a backlog', () => {
   let merchant: Merchant;
-  let endpoint: MadeEndpoint;
+  let endpoint: CreatedEndpoint;
   let ids: string[];
-  let turns: Turn[];
+  let batches: Batch[];
   beforeAll(async () => {
-    ({ merchant, endpoint, ids } = await busyEndpoint(500));
-    turns = await takeTurns(endpoint, RESTS.length + 1);
+    ({ merchant, endpoint, ids } = await backloggedEndpoint(500));
+    batches = await waitForBatches(endpoint, PAUSES_SECONDS.length + 1);
   });
 
-  it('is sent no more in a turn once one has failed: ten at most were begun by then', () => {
-    expect(turns[0]?.attempts).toBeGreaterThanOrEqual(1);
-    expect(turns[0]?.attempts).toBeLessThanOrEqual(10);
+  it('stops its batch after the first failure: at most ten requests were in flight by then', () => {
+    expect(batches[0]?.attempts).toBeGreaterThanOrEqual(1);
+    expect(batches[0]?.attempts).toBeLessThanOrEqual(10);
   });
 
-  it('is then tried with one at a time', () => {
-    expect(turns.slice(1).map(({ attempts }) => attempts)).toEqual(RESTS.map(() => 1));
-    expect(stage.sink.at(endpoint.path).length).toBe(turns.reduce((sum, { attempts }) => sum + attempts, 0));
+  it('then gets one delivery per batch', () => {
+    expect(batches.slice(1).map(({ attempts }) => attempts)).toEqual(PAUSES_SECONDS.map(() => 1));
+    expect(stage.sink.requestsTo(endpoint.path).length).toBe(
+      batches.reduce((sum, { attempts }) => sum + attempts, 0),
+    );
   });
 
-  it('has a rest after each, twice as long as the one before and a minute at most', () => {
-    const gaps = turns
+  it('pauses after each failed batch, twice as long each time and at most a minute', () => {
+    const gaps = batches
       .slice(1)
-      .map(({ at }, index) => (at.getTime() - (turns[index]?.at.getTime() ?? 0)) / 1000);
-    for (const [index, rest] of RESTS.entries())
-      expect(gaps[index], `after ${index + 1}`).toBeGreaterThanOrEqual(rest);
-    // The short ones may be over before this test has seen them; what it adds to a long one is a moment.
-    for (const [index, rest] of [...RESTS.entries()].slice(4))
-      expect(gaps[index], `after ${index + 1}`).toBeLessThan(rest * 1.5);
+      .map(({ at }, index) => (at.getTime() - (batches[index]?.at.getTime() ?? 0)) / 1000);
+    for (const [index, pause] of PAUSES_SECONDS.entries())
+      expect(gaps[index], `after ${index + 1}`).toBeGreaterThanOrEqual(pause);
+    // The short pauses may end before this test observes them; for the long ones the test adds little time.
+    for (const [index, pause] of [...PAUSES_SECONDS.entries()].slice(4))
+      expect(gaps[index], `after ${index + 1}`).toBeLessThan(pause * 1.5);
   });
 
-  it('has all that was never tried as soon as one was received, without any rest', async () => {
+  it('gets all deliveries that were never attempted as soon as one succeeds, without a pause', async () => {
     const tried = new Set(stage.sink.ids(endpoint.path));
-    const fresh = ids.filter((id) => !tried.has(id));
-    expect(fresh.length).toBeGreaterThan(WAITING / 2);
+    const neverAttempted = ids.filter((id) => !tried.has(id));
+    expect(neverAttempted.length).toBeGreaterThan(PENDING / 2);
     stage.sink.answer(endpoint.path, {});
     await stage.stack.shiftTime(60_000);
-    await until('it has them', async () => (await delivered(merchant)) >= fresh.length, 5000);
+    await until(
+      'it has received them',
+      async () => (await countDelivered(merchant)) >= neverAttempted.length,
+      5000,
+    );
     expect(stage.sink.ids(endpoint.path)).toEqual([...ids].sort());
-    const [line] = await stage.query(
+    const [queue] = await stage.query(
       'select failures, failing_since from caudal.webhook_queues where endpoint_id = $1',
       [endpoint.id],
     );
-    expect(line).toEqual({ failures: 0, failing_since: null });
+    expect(queue).toEqual({ failures: 0, failing_since: null });
   });
 });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PayinDriver } from '../harness/payin-driver.ts';
 import { PayoutDriver } from '../harness/payout-driver.ts';
 import type { SinkRequest } from '../harness/webhook-sink.ts';
-import { type DeliveryBody, expected, Merchant, WebhookStage } from './webhook-stage.ts';
+import { type DeliveryBody, expectStatus, Merchant, WebhookStage } from './webhook-stage.ts';
 
 let stage: WebhookStage;
 beforeAll(async () => {
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => stage?.close());
 
-/** What a merchant without any library would write. */
+/** A receiver's verification without any library. */
 function isSigned({ headers, body }: SinkRequest, secret: string): boolean {
   const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
   const signed = `${String(headers['webhook-id'])}.${String(headers['webhook-timestamp'])}.`;
@@ -20,35 +20,35 @@ function isSigned({ headers, body }: SinkRequest, secret: string): boolean {
   return String(headers['webhook-signature']).split(' ').includes(`v1,${mac}`);
 }
 
-function verified({ headers, body }: SinkRequest, secret: string): unknown {
+function verifyWithLibrary({ headers, body }: SinkRequest, secret: string): unknown {
   return new Webhook(secret).verify(body.toString('utf8'), headers as Record<string, string>);
 }
 
-describe('what happened arrives', () => {
-  /** With money of its own: the stack's. */
-  async function rich(): Promise<Merchant> {
-    const principal = await stage.inside.principalOf(stage.stack.organization.apiKey);
+describe('deliveries', () => {
+  /** The stack's organization, which has a balance. */
+  async function fundedMerchant(): Promise<Merchant> {
+    const principal = await stage.inProcess.authenticate(stage.stack.organization.apiKey);
     return new Merchant(stage, { id: principal.organization.id, principal, api: stage.stack.api });
   }
 
-  async function arrived(merchant: Merchant, resourceId: string, path: string, secret: string) {
-    const eventId = await merchant.eventOf(resourceId);
-    const request = await stage.sink.receivesEvent(path, eventId);
+  async function expectDelivered(merchant: Merchant, resourceId: string, path: string, secret: string) {
+    const eventId = await merchant.findEventId(resourceId);
+    const request = await stage.sink.waitForEvent(path, eventId);
     const { deliveries: _, ...event } = await merchant.event(eventId);
     expect(request.body.toString('utf8')).toBe(JSON.stringify(event));
-    expect(verified(request, secret)).toEqual(event);
+    expect(verifyWithLibrary(request, secret)).toEqual(event);
     expect(isSigned(request, secret)).toBe(true);
     return { request, event };
   }
 
-  it('a confirmed payin and a confirmed payout, with the body of GET /events/{id}, signed', async () => {
-    const merchant = await rich();
+  it('contain the body of GET /events/{id} and a valid signature, for a confirmed payin and payout', async () => {
+    const merchant = await fundedMerchant();
     const { path, secret } = await merchant.endpoint();
     const payins = new PayinDriver(stage.stack);
     const { payin, key } = await payins.breb();
     await payins.simulator.pay({ key });
-    await payins.reaches(payin.id, 'CONFIRMED');
-    const paid = await arrived(merchant, payin.id, path, secret);
+    await payins.waitForStatus(payin.id, 'CONFIRMED');
+    const paid = await expectDelivered(merchant, payin.id, path, secret);
     expect(paid.event).toMatchObject({ event: 'payin.confirmed', resource: 'payin', data: { id: payin.id } });
     expect(paid.request.headers).toMatchObject({
       'content-type': 'application/json; charset=utf-8',
@@ -61,20 +61,20 @@ describe('what happened arrives', () => {
     const payouts = new PayoutDriver(stage.stack);
     await payouts.fund();
     const { id } = await payouts.create();
-    await payouts.reaches(id, 'CONFIRMED');
-    const sent = await arrived(merchant, id, path, secret);
+    await payouts.waitForStatus(id, 'CONFIRMED');
+    const sent = await expectDelivered(merchant, id, path, secret);
     expect(sent.event).toMatchObject({ event: 'payout.confirmed', resource: 'payout', data: { id } });
-    expect(stage.sink.at(path)).toHaveLength(2);
+    expect(stage.sink.requestsTo(path)).toHaveLength(2);
   });
 
-  it('a body with letters beyond ASCII is signed over its bytes', async () => {
+  it('are signed over the bytes of a body beyond ASCII', async () => {
     const merchant = await stage.merchant();
     const { path, secret } = await merchant.endpoint();
     const [eventId = ''] = await merchant.record(1);
-    const request = await stage.sink.receivesEvent(path, eventId);
+    const request = await stage.sink.waitForEvent(path, eventId);
     expect(request.body.length).toBeGreaterThan(request.body.toString('utf8').length);
     expect(Number(request.headers['content-length'])).toBe(request.body.length);
-    expect(verified(request, secret)).toMatchObject({ data: { name: 'Ñandú 🦤 S.A.S.' } });
+    expect(verifyWithLibrary(request, secret)).toMatchObject({ data: { name: 'Ñandú 🦤 S.A.S.' } });
     expect(isSigned(request, secret)).toBe(true);
     expect(isSigned({ ...request, body: Buffer.concat([request.body, Buffer.from(' ')]) }, secret)).toBe(
       false,
@@ -82,98 +82,103 @@ describe('what happened arrives', () => {
   });
 });
 
-it('of an answer that is longer than anybody reads the merchant sees the first 512 bytes', async () => {
+it('stores the first 512 bytes of an answer that exceeds the read limit', async () => {
   const merchant = await stage.merchant();
   const endpoint = await merchant.endpoint({}, { body: 'a'.repeat(64 * 1024 + 1) });
-  const { attempts } = await merchant.reaches(await merchant.declined(), endpoint, 'DELIVERED', 1);
+  const { attempts } = await merchant.waitForDelivery(
+    await merchant.declinePayout(),
+    endpoint,
+    'DELIVERED',
+    1,
+  );
   expect(attempts).toMatchObject([{ statusCode: 200, error: null, answer: 'a'.repeat(512) }]);
 });
 
-it('once everything has come, nobody looks at the line any more, until something happens', async () => {
+it('leaves an empty queue alone until an event occurs', async () => {
   const merchant = await stage.merchant();
   const endpoint = await merchant.endpoint();
-  const written = () =>
+  const readQueueVersion = () =>
     stage.query('select xmin::text from caudal.webhook_queues where endpoint_id = $1', [endpoint.id]);
-  await stage.sink.receivesEvent(endpoint.path, await merchant.declined());
-  await merchant.lineRests(endpoint);
-  const before = await written();
-  // Somebody else's line is worked meanwhile, more than once.
+  await stage.sink.waitForEvent(endpoint.path, await merchant.declinePayout());
+  await merchant.waitUntilQueueIdle(endpoint);
+  const before = await readQueueVersion();
+  // Another queue is processed several times meanwhile.
   const busy = await stage.merchant();
   const other = await busy.endpoint();
   for (let round = 0; round < 3; round += 1)
-    await stage.sink.receivesEvent(other.path, await busy.declined());
-  expect(await written()).toEqual(before);
-  await stage.sink.receivesEvent(endpoint.path, await merchant.declined());
+    await stage.sink.waitForEvent(other.path, await busy.declinePayout());
+  expect(await readQueueVersion()).toEqual(before);
+  await stage.sink.waitForEvent(endpoint.path, await merchant.declinePayout());
 });
 
-describe('to whom', () => {
-  it('an endpoint gets the events that it names and no others, and one without names gets all', async () => {
+describe('event routing', () => {
+  it('sends an endpoint only its subscribed events, and all events without a subscription', async () => {
     const merchant = await stage.merchant();
     const all = await merchant.endpoint();
     const some = await merchant.endpoint({ events: ['payin.confirmed', 'payout.confirmed'] });
     const [declined = ''] = await merchant.record(1, 'payout.declined');
     const [confirmed = ''] = await merchant.record(1, 'payout.confirmed');
-    await stage.sink.receivesEvent(some.path, confirmed);
-    await stage.sink.receives(all.path, 2);
+    await stage.sink.waitForEvent(some.path, confirmed);
+    await stage.sink.waitForRequests(all.path, 2);
     expect(stage.sink.ids(all.path)).toEqual([declined, confirmed].sort());
     expect(stage.sink.ids(some.path)).toEqual([confirmed]);
     expect(await merchant.delivery(declined, some)).toBeNull();
   });
 
-  it('an endpoint that came later gets what happens from then on, and nothing of before', async () => {
+  it('sends a new endpoint only later events', async () => {
     const merchant = await stage.merchant();
     const first = await merchant.endpoint();
-    const before = await merchant.declined();
+    const before = await merchant.declinePayout();
     const later = await merchant.endpoint();
-    const after = await merchant.declined();
-    await stage.sink.receivesEvent(first.path, before);
-    await stage.sink.receivesEvent(later.path, after);
+    const after = await merchant.declinePayout();
+    await stage.sink.waitForEvent(first.path, before);
+    await stage.sink.waitForEvent(later.path, after);
     expect(stage.sink.ids(later.path)).toEqual([after]);
     expect(await merchant.delivery(before, later)).toBeNull();
   });
 
-  it('an event that was recorded before the endpoint, but dispatched after it, does not come either', async () => {
+  it('does not send a new endpoint an earlier event that is dispatched later', async () => {
     const merchant = await stage.merchant();
-    let made: { path: string; id: string } | null = null;
+    let created: { path: string; id: string } | null = null;
     const [early = ''] = await merchant.record(1, 'payout.declined', async () => {
-      made = await merchant.endpoint();
+      created = await merchant.endpoint();
     });
-    const later = made as unknown as { path: string; id: string };
-    const after = await merchant.declined();
-    await stage.sink.receivesEvent(later.path, after);
+    const later = created as unknown as { path: string; id: string };
+    const after = await merchant.declinePayout();
+    await stage.sink.waitForEvent(later.path, after);
     expect(stage.sink.ids(later.path)).toEqual([after]);
     expect(await merchant.delivery(early, later)).toBeNull();
   });
 
-  it("another organization's events never come", async () => {
+  it('never sends events of another organization', async () => {
     const [ours, theirs] = [await stage.merchant(), await stage.merchant()];
     const [mine, other] = [await ours.endpoint(), await theirs.endpoint()];
-    const eventId = await theirs.declined();
-    await stage.sink.receivesEvent(other.path, eventId);
-    const own = await ours.declined();
-    await stage.sink.receivesEvent(mine.path, own);
+    const eventId = await theirs.declinePayout();
+    await stage.sink.waitForEvent(other.path, eventId);
+    const own = await ours.declinePayout();
+    await stage.sink.waitForEvent(mine.path, own);
     expect(stage.sink.ids(mine.path)).toEqual([own]);
   });
 });
 
-describe('the header of the merchant’s choice', () => {
-  it('is on every delivery, beside ours', async () => {
+describe('the static header', () => {
+  it('is sent with every delivery', async () => {
     const merchant = await stage.merchant();
     const { path, id, secret } = await merchant.endpoint({
       staticHeader: { name: 'X-Gateway', value: 'a b;c="d"' },
     });
-    await merchant.declined();
-    const [request] = await stage.sink.receives(path, 1);
-    if (!request) throw new Error('nothing came');
+    await merchant.declinePayout();
+    const [request] = await stage.sink.waitForRequests(path, 1);
+    if (!request) throw new Error('no request arrived');
     expect(request.headers['x-gateway']).toBe('a b;c="d"');
     expect(isSigned(request, secret)).toBe(true);
     await merchant.change({ id }, { staticHeader: null });
-    await merchant.declined();
-    const [, second] = await stage.sink.receives(path, 2);
+    await merchant.declinePayout();
+    const [, second] = await stage.sink.waitForRequests(path, 2);
     expect(second?.headers['x-gateway']).toBeUndefined();
   });
 
-  it('authorization is allowed; whatever spelling of one of ours is not', async () => {
+  it('may be authorization, but not one of our own headers in any case', async () => {
     const merchant = await stage.merchant();
     const { path } = await merchant.endpoint({
       staticHeader: { name: 'Authorization', value: 'Bearer gateway' },
@@ -192,19 +197,19 @@ describe('the header of the merchant’s choice', () => {
       });
       expect(answer.status, `of ${name}`).toBe(400);
     }
-    await merchant.declined();
-    const [request] = await stage.sink.receives(path, 1);
+    await merchant.declinePayout();
+    const [request] = await stage.sink.waitForRequests(path, 1);
     expect(request?.headers.authorization).toBe('Bearer gateway');
   });
 });
 
 describe('GET /events', () => {
-  it('by a name gives the events of that name, the test event too', async () => {
+  it('filters by event name, also for test events', async () => {
     const merchant = await stage.merchant();
     const endpoint = await merchant.endpoint();
-    const [declined, test] = [await merchant.declined(), await merchant.test(endpoint)];
+    const [declined, test] = [await merchant.declinePayout(), await merchant.test(endpoint)];
     const named = async (query: string) =>
-      expected(await merchant.api.get<{ data: { id: string }[] }>(`/events${query}`), 200).data.map(
+      expectStatus(await merchant.api.get<{ data: { id: string }[] }>(`/events${query}`), 200).data.map(
         ({ id }) => id,
       );
     expect(await named('')).toEqual([test, declined]);
@@ -219,12 +224,12 @@ describe('GET /webhook-endpoints/{id}/deliveries', () => {
     readonly pageInfo: { readonly nextCursor: string | null; readonly previousCursor: string | null };
   }
 
-  it('lists every delivery once, newest event first, page by page and back', async () => {
+  it('lists every delivery once, newest event first, in both directions', async () => {
     const merchant = await stage.merchant();
     const { path, id } = await merchant.endpoint({}, { status: 201, body: 'thanks' });
     const ids = await merchant.record(7);
-    await stage.sink.receives(path, 7);
-    for (const eventId of ids) await merchant.reaches(eventId, { id }, 'DELIVERED');
+    await stage.sink.waitForRequests(path, 7);
+    for (const eventId of ids) await merchant.waitForDelivery(eventId, { id }, 'DELIVERED');
     const page = async (query: string) =>
       (await merchant.api.get<Page>(`/webhook-endpoints/${id}/deliveries?pageSize=3${query}`)).body;
     const first = await page('');
@@ -244,11 +249,11 @@ describe('GET /webhook-endpoints/{id}/deliveries', () => {
     expect(new Set(all.map((delivery) => delivery.id)).size).toBe(7);
   });
 
-  it('a cursor of one endpoint does not serve another', async () => {
+  it('rejects the cursor of another endpoint', async () => {
     const merchant = await stage.merchant();
     const [one, other] = [await merchant.endpoint(), await merchant.endpoint()];
     await merchant.record(2);
-    await stage.sink.receives(one.path, 2);
+    await stage.sink.waitForRequests(one.path, 2);
     const { body } = await merchant.api.get<Page>(`/webhook-endpoints/${one.id}/deliveries?pageSize=1`);
     const cursor = body.pageInfo.nextCursor ?? '';
     expect(cursor).not.toBe('');

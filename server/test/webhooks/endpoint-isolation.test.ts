@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../harness/until.ts';
-import { type MadeEndpoint, WebhookStage } from './webhook-stage.ts';
+import { type CreatedEndpoint, WebhookStage } from './webhook-stage.ts';
 
-/** What a merchant takes for "at once" on a machine where everything runs at the same time; a hanging answer takes ten. */
-const AT_ONCE_MS = 4000;
+/** Upper limit for an immediate delivery on a busy machine; a hanging request takes ten seconds. */
+const IMMEDIATE_MS = 4000;
 
 let stage: WebhookStage;
 beforeAll(async () => {
@@ -12,60 +12,60 @@ beforeAll(async () => {
 afterAll(() => stage?.close());
 
 describe('an endpoint that never answers', () => {
-  it('delays neither another of its organization nor those of others, however much waits for it', async () => {
-    const [merchant, stranger] = [await stage.merchant(), await stage.merchant()];
+  it('delays no other endpoint of its organization or of others, however long its backlog', async () => {
+    const [merchant, otherMerchant] = [await stage.merchant(), await stage.merchant()];
     const hanging = await merchant.endpoint({}, 'hang');
     const healthy = await merchant.endpoint();
-    const elsewhere = await stranger.endpoint();
+    const otherEndpoint = await otherMerchant.endpoint();
     await merchant.record(50);
-    await stage.sink.receives(hanging.path, 1);
-    await stage.sink.receives(healthy.path, 50);
+    await stage.sink.waitForRequests(hanging.path, 1);
+    await stage.sink.waitForRequests(healthy.path, 50);
     const busySince = performance.now();
     for (let round = 0; round < 5; round += 1) {
-      const began = performance.now();
-      const [own, other] = [await merchant.declined(), await stranger.declined()];
-      await stage.sink.receivesEvent(healthy.path, own, AT_ONCE_MS);
-      await stage.sink.receivesEvent(elsewhere.path, other, AT_ONCE_MS);
-      expect(performance.now() - began).toBeLessThan(2 * AT_ONCE_MS);
+      const startedAt = performance.now();
+      const [own, other] = [await merchant.declinePayout(), await otherMerchant.declinePayout()];
+      await stage.sink.waitForEvent(healthy.path, own, IMMEDIATE_MS);
+      await stage.sink.waitForEvent(otherEndpoint.path, other, IMMEDIATE_MS);
+      expect(performance.now() - startedAt).toBeLessThan(2 * IMMEDIATE_MS);
     }
-    const tried = stage.sink.at(hanging.path).length;
-    expect(tried, 'ten of its own at once, and no more until they are over').toBeLessThanOrEqual(10);
-    const first = stage.sink.at(hanging.path)[0]?.id ?? '';
-    const delivery = await merchant.reaches(first, hanging, 'PENDING', 1, 20_000);
+    const tried = stage.sink.requestsTo(hanging.path).length;
+    expect(tried, 'at most ten concurrent requests until they time out').toBeLessThanOrEqual(10);
+    const first = stage.sink.requestsTo(hanging.path)[0]?.id ?? '';
+    const delivery = await merchant.waitForDelivery(first, hanging, 'PENDING', 1, 20_000);
     expect(delivery.attempts).toMatchObject([{ statusCode: null, error: 'timeout' }]);
     expect(delivery.attempts[0]?.durationMs).toBeGreaterThanOrEqual(9900);
     expect(performance.now() - busySince).toBeLessThan(20_000);
   });
 
-  it('thirty such endpoints of one organization do not hold up a single event of another', async () => {
-    const [merchant, stranger] = [await stage.merchant(), await stage.merchant()];
-    const hanging: MadeEndpoint[] = [];
+  it('does not delay another organization, even as one of thirty such endpoints', async () => {
+    const [merchant, otherMerchant] = [await stage.merchant(), await stage.merchant()];
+    const hanging: CreatedEndpoint[] = [];
     for (let count = 0; count < 30; count += 1) hanging.push(await merchant.endpoint({}, 'hang'));
-    const elsewhere = await stranger.endpoint();
+    const otherEndpoint = await otherMerchant.endpoint();
     await merchant.record(20);
-    await until('all hang', () =>
-      Promise.resolve(hanging.every(({ path }) => stage.sink.at(path).length > 0)),
+    await until('all endpoints hang', () =>
+      Promise.resolve(hanging.every(({ path }) => stage.sink.requestsTo(path).length > 0)),
     );
-    const eventId = await stranger.declined();
-    await stage.sink.receivesEvent(elsewhere.path, eventId, AT_ONCE_MS);
-    expect(stage.sink.ids(elsewhere.path)).toEqual([eventId]);
+    const eventId = await otherMerchant.declinePayout();
+    await stage.sink.waitForEvent(otherEndpoint.path, eventId, IMMEDIATE_MS);
+    expect(stage.sink.ids(otherEndpoint.path)).toEqual([eventId]);
   });
 });
 
 describe('a burst', () => {
-  it('2,000 deliveries of one organization do not hold up the single one of another that comes after them', async () => {
-    const [merchant, stranger] = [await stage.merchant(), await stage.merchant()];
-    // At ten at once it takes twenty seconds.
+  it('of 2,000 deliveries does not delay a later single delivery of another organization', async () => {
+    const [merchant, otherMerchant] = [await stage.merchant(), await stage.merchant()];
+    // At ten concurrent requests it takes twenty seconds.
     const burst = await merchant.endpoint({}, { delayMs: 100 });
-    const single = await stranger.endpoint();
+    const single = await otherMerchant.endpoint();
     const ids = await merchant.record(2000);
-    await stage.sink.receives(burst.path, 10);
-    const eventId = await stranger.declined();
-    await stage.sink.receivesEvent(single.path, eventId, AT_ONCE_MS);
-    expect(stage.sink.at(burst.path).length, 'the burst is under way').toBeLessThan(1500);
+    await stage.sink.waitForRequests(burst.path, 10);
+    const eventId = await otherMerchant.declinePayout();
+    await stage.sink.waitForEvent(single.path, eventId, IMMEDIATE_MS);
+    expect(stage.sink.requestsTo(burst.path).length, 'the burst is in progress').toBeLessThan(1500);
     stage.sink.answer(burst.path, {});
     await until(
-      'the burst has come',
+      'the burst is delivered',
       () => Promise.resolve(stage.sink.ids(burst.path).length === ids.length),
       30_000,
     );

@@ -6,32 +6,32 @@ export interface StreamedEvent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-interface Reading {
-  /** As it goes over the wire, with its question mark. */
+interface StreamOptions {
+  /** The query string including the question mark, sent verbatim. */
   readonly query?: string;
   readonly lastEventId?: string;
 }
 
-/** A client that follows `GET /events/stream` over real HTTP, and keeps what came. */
+/** A client of `GET /events/stream` over real HTTP that records the events. */
 export class EventReader {
   readonly status: number;
   readonly headers: Headers;
-  /** In the order of arrival. */
+  /** In order of arrival. */
   readonly events: StreamedEvent[] = [];
-  /** From where to resume while nothing has come. */
-  beginning: string | null = null;
-  /** Lines that say only that the stream is alive. */
-  signsOfLife = 0;
-  /** How it ended: by the server in order, or not. */
-  readonly ended: Promise<'in order' | 'broken'>;
-  readonly #leave: AbortController;
+  /** The position to resume from before the first event. */
+  startPosition: string | null = null;
+  /** Heartbeat comments. */
+  heartbeats = 0;
+  /** Whether the server closed the stream properly. */
+  readonly closed: Promise<'closed' | 'broken'>;
+  readonly #abort: AbortController;
 
-  private constructor(response: Response, leave: AbortController) {
+  private constructor(response: Response, disconnect: AbortController) {
     this.status = response.status;
     this.headers = response.headers;
-    this.#leave = leave;
-    this.ended = this.#read(response).then(
-      () => 'in order',
+    this.#abort = disconnect;
+    this.closed = this.#read(response).then(
+      () => 'closed',
       () => 'broken',
     );
   }
@@ -39,38 +39,38 @@ export class EventReader {
   static async open(
     url: string,
     apiKey: string,
-    { query = '', lastEventId }: Reading = {},
+    { query = '', lastEventId }: StreamOptions = {},
   ): Promise<EventReader> {
-    const leave = new AbortController();
+    const disconnect = new AbortController();
     const response = await fetch(`${url}/events/stream${query}`, {
       headers: {
         'x-api-key': apiKey,
         ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }),
       },
-      signal: leave.signal,
+      signal: disconnect.signal,
     });
-    return new EventReader(response, leave);
+    return new EventReader(response, disconnect);
   }
 
   get ids(): string[] {
     return this.events.map(({ id }) => id);
   }
 
-  /** From its first sign of life on it misses nothing. */
-  async follows(): Promise<this> {
-    await until('the stream has begun', () => Promise.resolve(this.signsOfLife > 0));
+  /** Waits for the first heartbeat: the stream misses nothing from then on. */
+  async waitForStart(): Promise<this> {
+    await until('the stream has started', () => Promise.resolve(this.heartbeats > 0));
     return this;
   }
 
-  async receives(...ids: readonly string[]): Promise<void> {
+  async waitForEvents(...ids: readonly string[]): Promise<void> {
     await until(`${ids.length} events are streamed`, () =>
       Promise.resolve(ids.every((id) => this.ids.includes(id))),
     );
   }
 
-  /** As a client that vanishes: the connection is dropped. */
-  leave(): void {
-    this.#leave.abort();
+  /** Drops the connection. */
+  disconnect(): void {
+    this.#abort.abort();
   }
 
   async #read(response: Response): Promise<void> {
@@ -80,13 +80,13 @@ export class EventReader {
       text += decoder.decode(chunk as Uint8Array, { stream: true });
       const frames = text.split('\n\n');
       text = frames.pop() ?? '';
-      for (const frame of frames) this.#take(frame);
+      for (const frame of frames) this.#parse(frame);
     }
-    if (text !== '' && response.status === 200) throw new Error('it ended inside a frame');
+    if (text !== '' && response.status === 200) throw new Error('the stream ended inside a frame');
   }
 
-  #take(frame: string): void {
-    if (frame.startsWith(':')) this.signsOfLife += 1;
+  #parse(frame: string): void {
+    if (frame.startsWith(':')) this.heartbeats += 1;
     const fields = new Map(
       frame
         .split('\n')
@@ -97,7 +97,7 @@ export class EventReader {
     );
     const data = fields.get('data');
     if (data === undefined) {
-      this.beginning ??= fields.get('id') ?? null;
+      this.startPosition ??= fields.get('id') ?? null;
       return;
     }
     const [id = '', event = ''] = [fields.get('id'), fields.get('event')];

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../harness/until.ts';
-import { type EventBody, expected, type Merchant, WebhookStage } from './webhook-stage.ts';
+import { type EventBody, expectStatus, type Merchant, WebhookStage } from './webhook-stage.ts';
 
 interface EventPage {
   readonly data: readonly Omit<EventBody, 'deliveries'>[];
@@ -12,7 +12,7 @@ interface EventPage {
   };
 }
 
-/** What was recorded in one transaction has one moment. */
+/** Events recorded in one transaction have one timestamp. */
 interface Batch {
   readonly event: 'payout.declined' | 'payin.confirmed';
   readonly ids: readonly string[];
@@ -25,7 +25,7 @@ const batches: Batch[] = [];
 beforeAll(async () => {
   stage = await WebhookStage.open({ workers: 0 });
   merchant = await stage.merchant();
-  const stranger = await stage.merchant();
+  const otherMerchant = await stage.merchant();
   for (const [event, count] of [
     ['payout.declined', 7],
     ['payin.confirmed', 5],
@@ -33,11 +33,11 @@ beforeAll(async () => {
     ['payin.confirmed', 5],
   ] as const) {
     const ids = await merchant.record(count, event);
-    await stranger.record(2, event);
+    await otherMerchant.record(2, event);
     const { createdAt } = await merchant.event(ids[0] ?? '');
     const at = Date.parse(createdAt);
     batches.push({ event, ids, at });
-    await until('the next has another moment', async () => {
+    await until('the next batch has another timestamp', async () => {
       const [row] = await stage.query<{ now: Date }>('select caudal.now() as now');
       return row !== undefined && row.now.getTime() > at;
     });
@@ -46,8 +46,8 @@ beforeAll(async () => {
 afterAll(() => stage?.close());
 
 /** Newest first. */
-function idsOf(...some: readonly (Batch | undefined)[]): string[] {
-  return some
+function idsOf(...selected: readonly (Batch | undefined)[]): string[] {
+  return selected
     .flatMap((batch) => batch?.ids ?? [])
     .sort()
     .reverse();
@@ -55,10 +55,10 @@ function idsOf(...some: readonly (Batch | undefined)[]): string[] {
 
 async function page(query: Readonly<Record<string, string>>): Promise<EventPage> {
   const answer = await merchant.api.get<EventPage>(`/events?${new URLSearchParams(query).toString()}`);
-  return expected(answer, 200);
+  return expectStatus(answer, 200);
 }
 
-async function walk(
+async function fetchPages(
   query: Readonly<Record<string, string>>,
   direction: 'nextCursor' | 'previousCursor',
   from: EventPage,
@@ -79,7 +79,7 @@ function idsIn(pages: readonly EventPage[]): string[] {
 const iso = (ms: number) => new Date(ms).toISOString();
 
 describe('GET /events', () => {
-  it("has the organization's own, newest first, each with the body of GET /events/{id}", async () => {
+  it('lists the events of the organization, newest first, with the body of GET /events/{id}', async () => {
     const { data, pageInfo } = await page({ pageSize: '100' });
     expect(data.map(({ id }) => id)).toEqual(idsOf(...batches));
     expect(data.map(({ createdAt }) => Date.parse(createdAt))).toEqual(
@@ -93,33 +93,36 @@ describe('GET /events', () => {
   it.each([
     ['all', {}, () => batches],
     [
-      'of one name',
+      'of one event name',
       { event: 'payin.confirmed' },
       () => batches.filter(({ event }) => event === 'payin.confirmed'),
     ],
     [
-      'of another',
+      'of another event name',
       { event: 'payout.declined' },
       () => batches.filter(({ event }) => event === 'payout.declined'),
     ],
-  ] as const)('of pages, %s, none is missing and none comes twice, forth and back', async (_, filter, of) => {
-    const query = { pageSize: '4', ...filter };
-    const forth = await walk(query, 'nextCursor', await page(query));
-    expect(idsIn(forth)).toEqual(idsOf(...of()));
-    expect(forth.slice(0, -1).map(({ data }) => data.length)).toEqual(forth.slice(1).map(() => 4));
-    expect(forth[0]?.pageInfo.hasPrevious).toBe(false);
-    expect(forth.at(-1)?.pageInfo.hasNext).toBe(false);
-    const last = forth.at(-1);
-    if (!last) throw new Error('no page');
-    const back = await walk(query, 'previousCursor', last);
-    expect(idsIn(back.toReversed())).toEqual(idsOf(...of()));
-  });
+  ] as const)(
+    'pages through the events, %s, without gaps or duplicates in both directions',
+    async (_, filter, expectedBatches) => {
+      const query = { pageSize: '4', ...filter };
+      const forward = await fetchPages(query, 'nextCursor', await page(query));
+      expect(idsIn(forward)).toEqual(idsOf(...expectedBatches()));
+      expect(forward.slice(0, -1).map(({ data }) => data.length)).toEqual(forward.slice(1).map(() => 4));
+      expect(forward[0]?.pageInfo.hasPrevious).toBe(false);
+      expect(forward.at(-1)?.pageInfo.hasNext).toBe(false);
+      const last = forward.at(-1);
+      if (!last) throw new Error('no page');
+      const backward = await fetchPages(query, 'previousCursor', last);
+      expect(idsIn(backward.toReversed())).toEqual(idsOf(...expectedBatches()));
+    },
+  );
 
-  it('of a name that nothing had is empty', async () => {
+  it('returns an empty list for an event name without events', async () => {
     expect((await page({ event: 'payout.confirmed' })).data).toEqual([]);
   });
 
-  it('from a moment on, and until before another', async () => {
+  it('filters from createdFrom (inclusive) to createdTo (exclusive)', async () => {
     const [first, second, third, fourth] = batches;
     const between = async (bounds: Readonly<Record<string, string>>) =>
       idsIn([await page({ pageSize: '100', ...bounds })]);
@@ -132,29 +135,32 @@ describe('GET /events', () => {
     expect(await between({ createdFrom: iso(from), event: 'payout.declined' })).toEqual(idsOf(third));
   });
 
-  it('from a moment on, in pages', async () => {
+  it('pages through the events from createdFrom', async () => {
     const [, ...later] = batches;
     const query = { pageSize: '3', createdFrom: iso(later[0]?.at ?? 0) };
-    expect(idsIn(await walk(query, 'nextCursor', await page(query)))).toEqual(idsOf(...later));
+    expect(idsIn(await fetchPages(query, 'nextCursor', await page(query)))).toEqual(idsOf(...later));
   });
 
-  it('a cursor is good for the filters that it was made under, and no others', async () => {
+  it('accepts a cursor only with the filters it was created with', async () => {
     const { pageInfo } = await page({ pageSize: '4', event: 'payin.confirmed' });
     const cursor = pageInfo.nextCursor ?? '';
     const { status, body } = await merchant.api.get<{ code: string }>(`/events?pageSize=4&cursor=${cursor}`);
     expect([status, body.code]).toEqual([400, 'cursor_invalid']);
   });
 
-  // Last: it adds to what the others count.
-  it('what happens between two pages moves none into the next', async () => {
+  // Last, because it adds events that the other tests would count.
+  it('does not shift pages when events occur between two requests', async () => {
     const before = idsOf(...batches);
     const first = await page({ pageSize: '10' });
     const ids = await merchant.record(3);
-    const forth = await walk({ pageSize: '10' }, 'nextCursor', first);
-    expect(idsIn(forth)).toEqual(before);
-    const last = forth.at(-1);
+    const forward = await fetchPages({ pageSize: '10' }, 'nextCursor', first);
+    expect(idsIn(forward)).toEqual(before);
+    const last = forward.at(-1);
     if (!last) throw new Error('no page');
-    const back = await walk({ pageSize: '10' }, 'previousCursor', last);
-    expect(idsIn(back.toReversed())).toEqual([...idsOf({ event: 'payout.declined', ids, at: 0 }), ...before]);
+    const backward = await fetchPages({ pageSize: '10' }, 'previousCursor', last);
+    expect(idsIn(backward.toReversed())).toEqual([
+      ...idsOf({ event: 'payout.declined', ids, at: 0 }),
+      ...before,
+    ]);
   });
 });

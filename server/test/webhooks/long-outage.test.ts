@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { until } from '../harness/until.ts';
-import { type MadeEndpoint, WebhookStage } from './webhook-stage.ts';
+import { type CreatedEndpoint, WebhookStage } from './webhook-stage.ts';
 
 const HOUR = 3_600_000;
 
@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => stage?.close());
 
-async function attemptsOf({ id }: MadeEndpoint): Promise<number> {
+async function countAttempts({ id }: CreatedEndpoint): Promise<number> {
   const [row] = await stage.query<{ count: number }>(
     'select count(*)::int as count from caudal.webhook_attempts where endpoint_id = $1',
     [id],
@@ -18,29 +18,29 @@ async function attemptsOf({ id }: MadeEndpoint): Promise<number> {
   return row?.count ?? 0;
 }
 
-it('a receiver that is down for three days has everything once it is back, nothing missing and nothing made up', async () => {
+it('a receiver that was down for three days gets every event exactly once it is back', async () => {
   const merchant = await stage.merchant();
   const endpoint = await merchant.endpoint();
-  const before = await merchant.declined();
-  await stage.sink.receivesEvent(endpoint.path, before);
+  const before = await merchant.declinePayout();
+  await stage.sink.waitForEvent(endpoint.path, before);
   await stage.sink.close();
   const missed: string[] = [];
   for (let hours = 0; hours < 72; hours += 12) {
     missed.push(...(await merchant.record(20)));
-    await merchant.dispatched();
-    const tried = await attemptsOf(endpoint);
+    await merchant.waitUntilDispatched();
+    const tried = await countAttempts(endpoint);
     await stage.stack.shiftTime(12 * HOUR);
-    await until('it was tried in vain', async () => (await attemptsOf(endpoint)) > tried);
+    await until('an attempt failed', async () => (await countAttempts(endpoint)) > tried);
   }
   const [first = ''] = missed;
   const { attempts } = (await merchant.delivery(first, endpoint)) ?? { attempts: [] };
   expect(attempts[0]).toMatchObject({ statusCode: null, error: 'connect' });
   expect((await merchant.get(endpoint)).status).toBe('ENABLED');
   await stage.sink.open();
-  await until('all of it has come', async () => {
+  await until('all events arrived', async () => {
     await stage.stack.shiftTime(HOUR);
     return stage.sink.ids(endpoint.path).length === missed.length + 1;
   });
   expect(stage.sink.ids(endpoint.path)).toEqual([before, ...missed].sort());
-  for (const eventId of missed) await merchant.reaches(eventId, endpoint, 'DELIVERED');
+  for (const eventId of missed) await merchant.waitForDelivery(eventId, endpoint, 'DELIVERED');
 }, 60_000);

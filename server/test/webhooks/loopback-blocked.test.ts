@@ -1,47 +1,48 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startServer } from '../../../scripts/stack/processes.ts';
 import { OK, type RawPeer, startRawPeer } from '../harness/raw-peer.ts';
-import { type EndpointWithSecret, expected, WebhookStage } from './webhook-stage.ts';
+import { type EndpointWithSecret, expectStatus, WebhookStage } from './webhook-stage.ts';
 
 let stage: WebhookStage;
-let inside: RawPeer;
+let loopbackPeer: RawPeer;
 beforeAll(async () => {
-  inside = await startRawPeer((socket) => socket.write(OK), { host: '127.0.0.1' });
+  loopbackPeer = await startRawPeer((socket) => socket.write(OK), { host: '127.0.0.1' });
   stage = await WebhookStage.open({ workers: 0 });
 });
 afterAll(async () => {
-  await inside?.stop();
+  await loopbackPeer?.stop();
   await stage?.close();
 });
 
-it('a worker that is not told of the loopback sends no packet there, and the merchant is told why', async () => {
+it('a worker without the loopback setting connects to no loopback address and reports refused_address', async () => {
   const merchant = await stage.merchant();
-  // Made where the loopback is allowed; a name that was public when it was registered could lead inside by now just as well.
+  // Created where loopback is allowed; a name that was public on registration could resolve to an internal
+  // address as well.
   const endpoints = await Promise.all(
     ['127.0.0.1', 'localhost'].map(async (host) => {
-      const url = `http://${host}:${inside.port}/hook`;
-      return expected(await merchant.api.post<EndpointWithSecret>('/webhook-endpoints', { url }), 201);
+      const url = `http://${host}:${loopbackPeer.port}/hook`;
+      return expectStatus(await merchant.api.post<EndpointWithSecret>('/webhook-endpoints', { url }), 201);
     }),
   );
-  const eventId = await merchant.declined();
+  const eventId = await merchant.declinePayout();
   const { CAUDAL_WEBHOOKS_ALLOW_LOOPBACK: allowed, ...settings } = stage.stack.settings;
   expect(allowed).toBe('yes');
   const strict = await startServer('worker', settings);
   try {
     for (const endpoint of endpoints) {
-      const { attempts } = await merchant.reaches(eventId, endpoint, 'PENDING', 1);
+      const { attempts } = await merchant.waitForDelivery(eventId, endpoint, 'PENDING', 1);
       expect(attempts).toMatchObject([{ statusCode: null, error: 'refused_address', answer: null }]);
     }
-    expect(inside.connections).toBe(0);
+    expect(loopbackPeer.connections).toBe(0);
   } finally {
     await strict.stop();
   }
-  // It is there, and answers whoever may ask it.
+  // The peer exists and answers a worker that may connect.
   const lenient = await startServer('worker', stage.stack.settings);
   try {
     await stage.stack.shiftTime(60_000);
-    for (const endpoint of endpoints) await merchant.reaches(eventId, endpoint, 'DELIVERED', 2);
-    expect(inside.connections).toBe(2);
+    for (const endpoint of endpoints) await merchant.waitForDelivery(eventId, endpoint, 'DELIVERED', 2);
+    expect(loopbackPeer.connections).toBe(2);
   } finally {
     await lenient.stop();
   }

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { uuidv7 } from '../../src/kit/ids.ts';
-import { sealPart } from '../../src/webhooks/endpoint.seal.ts';
+import { encryptPart } from '../../src/webhooks/endpoint.encryption.ts';
 import { insertEndpoint } from '../../src/webhooks/endpoint.store.ts';
-import { freshWebhookSecret } from '../../src/webhooks/signature.ts';
+import { generateWebhookSecret } from '../../src/webhooks/signature.ts';
 import { until } from '../harness/until.ts';
 import { type Merchant, WebhookStage } from './webhook-stage.ts';
 
-/** More than a worker has places for lines, of all kinds together. */
-const CROWD = 1200;
-/** What a merchant takes for "at once" on a machine where everything runs at the same time; a hanging answer takes ten. */
-const AT_ONCE_MS = 4000;
+/** More queues than a worker has slots of all kinds. */
+const ENDPOINTS = 1200;
+/** Upper limit for an immediate delivery on a busy machine; a hanging request takes ten seconds. */
+const IMMEDIATE_MS = 4000;
 
 let stage: WebhookStage;
 beforeAll(async () => {
@@ -17,21 +17,24 @@ beforeAll(async () => {
 });
 afterAll(() => stage?.close());
 
-/** Endpoints that lead to the same path, more than an organization may have by asking; each has failed before. */
+/**
+ * Inserts endpoints with the same path, more than the API allows for an organization; each one is already
+ * failing.
+ */
 async function failingEndpoints({ id: organizationId, shop }: Merchant, path: string): Promise<void> {
-  const { deps } = stage.inside;
+  const { deps } = stage.inProcess;
   const { dataKey } = shop.principal.secrets;
   await deps.batch.write('manage endpoints', new Set([organizationId]), async (tx) => {
-    for (let count = 0; count < CROWD; count += 1) {
+    for (let count = 0; count < ENDPOINTS; count += 1) {
       const id = uuidv7(deps.clock.now(), deps.cell);
       await insertEndpoint(tx, {
         organizationId,
         id,
-        sealedAddress: sealPart(dataKey, 'address', stage.sink.url(path), organizationId, id),
+        encryptedUrl: encryptPart(dataKey, 'address', stage.sink.url(path), organizationId, id),
         events: null,
         description: null,
-        sealedStaticHeader: null,
-        sealedSecret: sealPart(dataKey, 'secret', freshWebhookSecret(), organizationId, id),
+        encryptedStaticHeader: null,
+        encryptedSecret: encryptPart(dataKey, 'secret', generateWebhookSecret(), organizationId, id),
       });
     }
   });
@@ -41,31 +44,31 @@ async function failingEndpoints({ id: organizationId, shop }: Merchant, path: st
   );
 }
 
-it('however many failing endpoints hang, those of another organization have theirs at once', async () => {
-  const [merchant, stranger] = [await stage.merchant(), await stage.merchant()];
-  const elsewhere = await stranger.endpoint();
+it('delivers to other organizations without delay however many failing endpoints hang', async () => {
+  const [merchant, otherMerchant] = [await stage.merchant(), await stage.merchant()];
+  const otherEndpoint = await otherMerchant.endpoint();
   const path = stage.newPath();
   stage.sink.answer(path, 'hang');
   await failingEndpoints(merchant, path);
   await merchant.record(1);
-  await merchant.dispatched();
-  // Past the rest of every one of them.
+  await merchant.waitUntilDispatched();
+  // Past the pause of every endpoint.
   await stage.stack.shiftTime(60_000);
-  await stage.sink.receives(path, 100);
-  // Until the first is given up: by then as many hang at the same time as ever will.
-  const isGivenUp = async () =>
+  await stage.sink.waitForRequests(path, 100);
+  // Until the first request times out: by then the number of hanging requests has peaked.
+  const hasTimedOut = async () =>
     (
       await stage.query('select from caudal.webhook_attempts where organization_id = $1 limit 1', [
         merchant.id,
       ])
     ).length > 0;
   let rounds = 0;
-  for (; !(await isGivenUp()); rounds += 1) {
-    const eventId = await stranger.declined();
-    await stage.sink.receivesEvent(elsewhere.path, eventId, AT_ONCE_MS);
+  for (; !(await hasTimedOut()); rounds += 1) {
+    const eventId = await otherMerchant.declinePayout();
+    await stage.sink.waitForEvent(otherEndpoint.path, eventId, IMMEDIATE_MS);
   }
-  expect(rounds, 'those that hang did so all the while').toBeGreaterThan(3);
-  await until('and they failed by it', async () => {
+  expect(rounds, 'the endpoints hung during all rounds').toBeGreaterThan(3);
+  await until('their attempts timed out', async () => {
     const [row] = await stage.query<{ error: string }>(
       'select distinct error from caudal.webhook_attempts where organization_id = $1',
       [merchant.id],

@@ -1,28 +1,28 @@
 /**
- * Runs in a network namespace where every address of the world is this machine (sender.namespace.test.ts), so that a
- * packet to any of them arrives and is counted. Prints what happened as JSON.
+ * Runs in a network namespace where every address leads to this machine (sender.namespace.test.ts), so that a
+ * packet to any of them arrives and is counted. Prints its report as JSON.
  */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { type SendResult, WebhookSender } from '../../src/webhooks/sending/webhook-sender.ts';
-import { type DnsQuestion, type DnsRecord, startDnsServer } from '../harness/dns-server.ts';
+import { type DnsQuery, type DnsRecord, startDnsServer } from '../harness/dns-server.ts';
 import { OK } from '../harness/raw-peer.ts';
-import { INSIDE_ANSWERS, INSIDE_URLS } from './inside-addresses.ts';
+import { NON_PUBLIC_DNS_ANSWERS, NON_PUBLIC_URLS } from './non-public-addresses.ts';
 
 export interface NamespaceReport {
   readonly forms: number;
-  /** Forms that were not refused, and what became of them. */
-  readonly slipped: readonly string[];
-  /** Packets on the only interface there is, while the forms were tried. */
+  /** Forms that were not rejected, with their outcome. */
+  readonly accepted: readonly string[];
+  /** Packets on the only interface while the forms were tried. */
   readonly packets: number;
-  /** Addresses that were connected to meanwhile. */
-  readonly touched: readonly string[];
-  /** What a sender without any rule reaches, by the address at which it arrived: the canaries do sing. */
+  /** Addresses that received a connection meanwhile. */
+  readonly connected: readonly string[];
+  /** What a sender without rules reaches, by receiving address: proves that the canaries work. */
   readonly reachable: Readonly<Record<string, string>>;
-  readonly packetsOfReachable: number;
-  /** What names lead to, by the machine's own resolver. */
+  readonly packetsWithoutRules: number;
+  /** Outcome per name, with the system resolver. */
   readonly names: Readonly<Record<string, string>>;
-  readonly touchedByNames: readonly string[];
+  readonly connectedByNames: readonly string[];
 }
 
 const PUBLIC = ['8.8.4.4', '2606:4700:4700::1111'];
@@ -37,48 +37,48 @@ const INSIDE = [
 ];
 const REDIRECT = 'HTTP/1.1 302 Found\r\nlocation: http://169.254.169.254/\r\ncontent-length: 0\r\n\r\n';
 
-const touched: string[] = [];
+const connected: string[] = [];
 
 async function listenEverywhere(port: number): Promise<void> {
   const server = createServer((socket) => {
-    touched.push((socket.localAddress ?? '').replace('::ffff:', ''));
+    connected.push((socket.localAddress ?? '').replace('::ffff:', ''));
     socket.on('error', () => undefined);
     socket.once('data', (text) => socket.end(text.toString().includes('/redirect') ? REDIRECT : OK));
   });
   await new Promise<void>((resolve) => server.listen(port, '::', resolve));
 }
 
-function packetsSoFar(): number {
+function countPackets(): number {
   const line = readFileSync('/proc/net/dev', 'utf8').match(/lo:\s*\d+\s+(\d+)/);
   return Number(line?.[1]);
 }
 
-function told(result: SendResult): string {
+function describeResult(result: SendResult): string {
   return result.kind === 'answered' ? String(result.status) : result.reason;
 }
 
 async function post(from: WebhookSender, url: string): Promise<string> {
-  return told(await from.send({ url, headers: {}, body: Buffer.from('{}') }));
+  return describeResult(await from.send({ url, headers: {}, body: Buffer.from('{}') }));
 }
 
-async function tryForms(): Promise<{ forms: number; slipped: string[] }> {
-  const slipped: string[] = [];
-  const judge = (name: string, outcome: string, expected = 'refused_address') => {
-    if (outcome !== expected) slipped.push(`${name}: ${outcome}`);
+async function tryForms(): Promise<{ forms: number; accepted: string[] }> {
+  const accepted: string[] = [];
+  const check = (name: string, outcome: string, expected = 'refused_address') => {
+    if (outcome !== expected) accepted.push(`${name}: ${outcome}`);
   };
   const byName = new WebhookSender({ resolve: () => Promise.resolve(['127.0.0.1']) });
-  for (const { name, text } of INSIDE_URLS) {
+  for (const { name, text } of NON_PUBLIC_URLS) {
     const expected = URL.canParse(text) ? 'refused_address' : 'malformed';
-    judge(name, await post(byName, text), expected);
-    judge(`${name} by http`, await post(byName, text.replace(/^https/i, 'http')), expected);
+    check(name, await post(byName, text), expected);
+    check(`${name} by http`, await post(byName, text.replace(/^https/i, 'http')), expected);
   }
-  for (const { name, text } of INSIDE_ANSWERS) {
+  for (const { name, text } of NON_PUBLIC_DNS_ANSWERS) {
     for (const answer of [[text], [...PUBLIC, text], [text, ...PUBLIC]]) {
-      const led = new WebhookSender({ resolve: () => Promise.resolve(answer) });
-      judge(`${name} among ${answer.length}`, await post(led, 'http://hooks.shop.example/'));
+      const sender = new WebhookSender({ resolve: () => Promise.resolve(answer) });
+      check(`${name} among ${answer.length}`, await post(sender, 'http://hooks.shop.example/'));
     }
   }
-  return { forms: INSIDE_URLS.length * 2 + INSIDE_ANSWERS.length * 3, slipped };
+  return { forms: NON_PUBLIC_URLS.length * 2 + NON_PUBLIC_DNS_ANSWERS.length * 3, accepted };
 }
 
 async function reachableWithoutRules(): Promise<Record<string, string>> {
@@ -87,7 +87,7 @@ async function reachableWithoutRules(): Promise<Record<string, string>> {
   for (const address of [...INSIDE, ...PUBLIC]) {
     const host = address.includes(':') ? `[${address}]` : address;
     const outcome = await post(anywhere, `http://${host}/`);
-    reached[touched.at(-1) ?? ''] = outcome;
+    reached[connected.at(-1) ?? ''] = outcome;
   }
   return reached;
 }
@@ -95,7 +95,7 @@ async function reachableWithoutRules(): Promise<Record<string, string>> {
 const a = (data: string): DnsRecord => ({ type: 'A', data });
 const aaaa = (data: string): DnsRecord => ({ type: 'AAAA', data });
 
-const NAMES: Readonly<Record<string, (question: DnsQuestion) => readonly DnsRecord[]>> = {
+const NAMES: Readonly<Record<string, (question: DnsQuery) => readonly DnsRecord[]>> = {
   'outside.example': ({ type }) => (type === 'A' ? [a('8.8.4.4')] : [aaaa('2606:4700:4700::1111')]),
   'redirect.example': ({ type }) => (type === 'A' ? [a('8.8.4.4')] : []),
   'ten.example': ({ type }) => (type === 'A' ? [a('10.1.2.3')] : []),
@@ -113,8 +113,8 @@ const NAMES: Readonly<Record<string, (question: DnsQuestion) => readonly DnsReco
   'nobody.example': () => [],
 };
 
-/** Through the C library, as in production: its name server is this process. */
-async function byTheMachinesResolver(): Promise<Record<string, string>> {
+/** Uses the C library as in production; this process is its DNS server. */
+async function sendBySystemResolver(): Promise<Record<string, string>> {
   const dns = await startDnsServer((question) => NAMES[question.name]?.(question) ?? [], {
     address: '127.0.0.1',
     port: 53,
@@ -129,22 +129,22 @@ async function byTheMachinesResolver(): Promise<Record<string, string>> {
 
 await listenEverywhere(80);
 await listenEverywhere(443);
-const before = packetsSoFar();
-const { forms, slipped } = await tryForms();
-const packets = packetsSoFar() - before;
-const touchedByForms = touched.splice(0);
+const before = countPackets();
+const { forms, accepted } = await tryForms();
+const packets = countPackets() - before;
+const connectedByForms = connected.splice(0);
 const reachable = await reachableWithoutRules();
-const packetsOfReachable = packetsSoFar() - before - packets;
-touched.length = 0;
-const names = await byTheMachinesResolver();
+const packetsWithoutRules = countPackets() - before - packets;
+connected.length = 0;
+const names = await sendBySystemResolver();
 const report: NamespaceReport = {
   forms,
-  slipped,
+  accepted,
   packets,
-  touched: touchedByForms,
+  connected: connectedByForms,
   reachable,
-  packetsOfReachable,
+  packetsWithoutRules,
   names,
-  touchedByNames: touched,
+  connectedByNames: connected,
 };
 process.stdout.write(JSON.stringify(report), () => process.exit(0));

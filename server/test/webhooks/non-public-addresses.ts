@@ -1,29 +1,28 @@
 /**
- * The ways to write an address that is not of the public internet: each by its name, as the host of a URL and as
- * what a name server may answer. The same list is judged as text (address.test.ts) and sent to where every
- * address answers (sender.namespace.test.ts).
+ * Spellings of non-public addresses, as the host of a URL and as a DNS answer. address.test.ts validates the
+ * list as text; sender.namespace.test.ts sends to it where every address answers.
  */
-export interface Named {
+export interface NamedAddress {
   readonly name: string;
   readonly text: string;
 }
 
-const INSIDE_IPV4: readonly Named[] = [
+const NON_PUBLIC_IPV4: readonly NamedAddress[] = [
   { name: 'loopback', text: '127.0.0.1' },
-  { name: 'the far end of loopback', text: '127.255.255.254' },
+  { name: 'last loopback address', text: '127.255.255.254' },
   { name: 'this host', text: '0.0.0.0' },
   { name: 'this network', text: '0.1.2.3' },
-  { name: 'private ten', text: '10.1.2.3' },
-  { name: 'the end of private ten', text: '10.255.255.255' },
+  { name: 'private 10/8', text: '10.1.2.3' },
+  { name: 'end of private 10/8', text: '10.255.255.255' },
   { name: 'private 172', text: '172.16.5.6' },
-  { name: 'the end of private 172', text: '172.31.255.254' },
+  { name: 'end of private 172', text: '172.31.255.254' },
   { name: 'private 192', text: '192.168.7.8' },
-  { name: "the clouds' metadata", text: '169.254.169.254' },
+  { name: 'cloud metadata', text: '169.254.169.254' },
   { name: "Amazon's task credentials", text: '169.254.170.2' },
   { name: "Alibaba's metadata", text: '100.100.100.200' },
   { name: "Oracle's metadata", text: '192.0.0.192' },
   { name: "Azure's host", text: '168.63.129.16' },
-  { name: "a carrier's NAT", text: '100.64.0.1' },
+  { name: 'carrier-grade NAT', text: '100.64.0.1' },
   { name: 'benchmarks', text: '198.19.255.1' },
   { name: 'documentation', text: '203.0.113.9' },
   { name: 'a 6to4 relay', text: '192.88.99.1' },
@@ -43,12 +42,12 @@ const dotted = (bytes: Bytes) => bytes.join('.');
 const digitsFrom = (zero: number, text: string) =>
   text.replaceAll(/\d/g, (digit) => String.fromCodePoint(zero + Number(digit)));
 
-/** Spellings of an IPv4 address that the WHATWG parser reads as that address. */
+/** Spellings of an IPv4 address that the WHATWG URL parser reads as that address. */
 const IPV4_SPELLINGS: readonly (readonly [name: string, write: (bytes: Bytes) => string])[] = [
-  ['as it is', dotted],
+  ['unchanged', dotted],
   ['as one decimal number', (bytes) => String(whole(bytes))],
   ['as one hex number', (bytes) => `0x${hex(whole(bytes), 8)}`],
-  ['as one hex number in capitals', (bytes) => `0X${hex(whole(bytes), 8).toUpperCase()}`],
+  ['as one upper-case hex number', (bytes) => `0X${hex(whole(bytes), 8).toUpperCase()}`],
   ['as one hex number with many zeros', (bytes) => `0x0000000000${hex(whole(bytes), 8)}`],
   ['as one octal number', (bytes) => octal(whole(bytes))],
   ['with hex parts', (bytes) => bytes.map((byte) => `0x${hex(byte)}`).join('.')],
@@ -58,7 +57,7 @@ const IPV4_SPELLINGS: readonly (readonly [name: string, write: (bytes: Bytes) =>
   ['in two parts', ([a, b, c, d]) => `${a}.${whole([0, b, c, d])}`],
   ['in three parts', ([a, b, c, d]) => `${a}.${b}.${c * 256 + d}`],
   ['in two hex parts', ([a, b, c, d]) => `0x${hex(a)}.0x${hex(whole([0, b, c, d]))}`],
-  ['with a dot at the end', (bytes) => `${dotted(bytes)}.`],
+  ['with a trailing dot', (bytes) => `${dotted(bytes)}.`],
   ['in full-width digits', (bytes) => digitsFrom(0xff10, dotted(bytes))],
   ['in bold digits', (bytes) => digitsFrom(0x1d7ce, dotted(bytes))],
   ['with ideographic stops', (bytes) => bytes.join('。')],
@@ -67,11 +66,14 @@ const IPV4_SPELLINGS: readonly (readonly [name: string, write: (bytes: Bytes) =>
   ['with soft hyphens', (bytes) => bytes.join('\u00ad.')],
 ];
 
-/** IPv6 addresses that carry an IPv4 address somewhere. */
+/** IPv6 addresses that embed an IPv4 address. */
 const IPV6_CARRIERS: readonly (readonly [name: string, write: (bytes: Bytes) => string])[] = [
   ['mapped', (bytes) => `::ffff:${dotted(bytes)}`],
   ['mapped in hex', (bytes) => `::ffff:${high(bytes)}:${low(bytes)}`],
-  ['mapped in capitals and in full', (bytes) => `0:0:0:0:0:FFFF:${high(bytes)}:${low(bytes)}`.toUpperCase()],
+  [
+    'mapped in upper case and uncompressed',
+    (bytes) => `0:0:0:0:0:FFFF:${high(bytes)}:${low(bytes)}`.toUpperCase(),
+  ],
   ['IPv4-compatible', (bytes) => `::${dotted(bytes)}`],
   ['IPv4-translated', (bytes) => `::ffff:0:${dotted(bytes)}`],
   ['behind NAT64', (bytes) => `64:ff9b::${dotted(bytes)}`],
@@ -89,9 +91,9 @@ function teredoClient(inverted: Bytes): string {
   return `2001:0:4136:e378:8000:63bf:${high(inverted)}:${low(inverted)}`;
 }
 
-const INSIDE_IPV6: readonly Named[] = [
+const NON_PUBLIC_IPV6: readonly NamedAddress[] = [
   { name: 'IPv6 loopback', text: '::1' },
-  { name: 'IPv6 loopback in full', text: '0:0:0:0:0:0:0:1' },
+  { name: 'IPv6 loopback uncompressed', text: '0:0:0:0:0:0:0:1' },
   { name: 'IPv6 loopback with zeros', text: '0000:0000:0000:0000:0000:0000:0000:0001' },
   { name: 'IPv6 unspecified', text: '::' },
   { name: 'unique local', text: 'fc00::1' },
@@ -99,7 +101,7 @@ const INSIDE_IPV6: readonly Named[] = [
   { name: "Amazon's IPv6 metadata", text: 'fd00:ec2::254' },
   { name: "Google's IPv6 metadata", text: 'fd20:ce::254' },
   { name: 'link local', text: 'fe80::1' },
-  { name: 'the end of link local', text: 'febf:ffff::1' },
+  { name: 'end of link local', text: 'febf:ffff::1' },
   { name: 'site local', text: 'fec0::1' },
   { name: 'multicast to all nodes', text: 'ff02::1' },
   { name: 'multicast, global', text: 'ff0e::1' },
@@ -110,18 +112,18 @@ const INSIDE_IPV6: readonly Named[] = [
   { name: 'ORCHID', text: '2001:10::1' },
   { name: 'ORCHID 2', text: '2001:20::1' },
   { name: 'DRIP', text: '2001:30::1' },
-  { name: 'the end of the IETF assignments', text: '2001:1ff:ffff::1' },
+  { name: 'end of the IETF assignments', text: '2001:1ff:ffff::1' },
   { name: 'IPv6 documentation', text: '2001:db8::1' },
-  { name: 'IPv6 documentation, the new one', text: '3fff::1' },
+  { name: 'IPv6 documentation, new range', text: '3fff::1' },
   { name: '6to4 of a public address', text: '2002:808:808::1' },
   { name: 'NAT64 of a public address', text: '64:ff9b::8.8.8.8' },
-  { name: 'a public address, mapped', text: '::ffff:8.8.8.8' },
+  { name: 'a mapped public address', text: '::ffff:8.8.8.8' },
   { name: 'segment routing', text: '5f00::1' },
-  { name: 'nothing IANA has given out', text: '4000::1' },
-  { name: 'the old 6bone', text: '1ffe::1' },
+  { name: 'an unallocated range', text: '4000::1' },
+  { name: 'the former 6bone', text: '1ffe::1' },
 ];
 
-const INSIDE_NAMES: readonly Named[] = [
+const NON_PUBLIC_NAMES: readonly NamedAddress[] = [
   'localhost',
   'LOCALHOST',
   'localhost.',
@@ -153,51 +155,51 @@ const INSIDE_NAMES: readonly Named[] = [
   'example.com.',
 ].map((text) => ({ name: `the name ${JSON.stringify(text)}`, text }));
 
-/** Whole URLs whose host is not where a quick eye sees it. Each leads to 10.1.2.3 or is no URL. */
-const INSIDE_SYNTAX: readonly Named[] = [
+/** URLs with a misleading host: each leads to 10.1.2.3 or is invalid. */
+const MISLEADING_URLS: readonly NamedAddress[] = [
   { name: 'a public name as user', text: 'https://example.com@10.1.2.3/' },
-  { name: 'a public name as user and password', text: 'https://example.com:443@10.1.2.3/' },
-  { name: 'an escaped at sign', text: 'https://example.com%40@10.1.2.3/' },
+  { name: 'a public name as user, with a password', text: 'https://example.com:443@10.1.2.3/' },
+  { name: 'an escaped @', text: 'https://example.com%40@10.1.2.3/' },
   { name: 'a public name in the fragment', text: 'https://10.1.2.3#@example.com/' },
   { name: 'a public name in the query', text: 'https://10.1.2.3?@example.com/' },
-  { name: 'a backslash before the at sign', text: 'https://10.1.2.3\\@example.com/' },
-  { name: 'backslashes for slashes', text: 'https:\\\\10.1.2.3\\' },
+  { name: 'a backslash before the @', text: 'https://10.1.2.3\\@example.com/' },
+  { name: 'backslashes instead of slashes', text: 'https:\\\\10.1.2.3\\' },
   { name: 'no slashes', text: 'https:10.1.2.3' },
   { name: 'one slash', text: 'https:/10.1.2.3' },
   { name: 'many slashes', text: 'https://///10.1.2.3/' },
   { name: 'capitals', text: 'HTTPS://10.1.2.3/' },
   { name: 'a tab in the scheme', text: 'ht\ttps://10.1.2.3/' },
-  { name: 'a line end in the host', text: 'https://10.1\n.2.3/' },
-  { name: 'a space in front', text: ' https://10.1.2.3/' },
-  { name: 'its usual port', text: 'https://10.1.2.3:443/' },
+  { name: 'a line break in the host', text: 'https://10.1\n.2.3/' },
+  { name: 'a leading space', text: ' https://10.1.2.3/' },
+  { name: 'its default port', text: 'https://10.1.2.3:443/' },
   { name: 'another port', text: 'https://10.1.2.3:8443/' },
-  { name: 'a zone', text: 'https://[fe80::1%25eth0]/' },
-  { name: 'a zone, not escaped', text: 'https://[fe80::1%eth0]/' },
-  { name: 'a zone on a mapped address', text: 'https://[::ffff:10.1.2.3%251]/' },
+  { name: 'a zone ID', text: 'https://[fe80::1%25eth0]/' },
+  { name: 'an unescaped zone ID', text: 'https://[fe80::1%eth0]/' },
+  { name: 'a zone ID on a mapped address', text: 'https://[::ffff:10.1.2.3%251]/' },
 ];
 
-const bytesOf = (address: string) => address.split('.').map(Number) as unknown as Bytes;
+const toBytes = (address: string) => address.split('.').map(Number) as unknown as Bytes;
 
-const carried: readonly Named[] = INSIDE_IPV4.flatMap(({ name, text }) =>
-  IPV6_CARRIERS.map(([how, write]) => ({ name: `${name} ${how}`, text: write(bytesOf(text)) })),
+const embedded: readonly NamedAddress[] = NON_PUBLIC_IPV4.flatMap(({ name, text }) =>
+  IPV6_CARRIERS.map(([how, write]) => ({ name: `${name} ${how}`, text: write(toBytes(text)) })),
 );
 
-const spelled: readonly Named[] = INSIDE_IPV4.flatMap(({ name, text }) =>
-  IPV4_SPELLINGS.map(([how, write]) => ({ name: `${name} ${how}`, text: write(bytesOf(text)) })),
+const spelled: readonly NamedAddress[] = NON_PUBLIC_IPV4.flatMap(({ name, text }) =>
+  IPV4_SPELLINGS.map(([how, write]) => ({ name: `${name} ${how}`, text: write(toBytes(text)) })),
 );
 
-export const INSIDE_URLS: readonly Named[] = [
-  ...[...spelled, ...INSIDE_NAMES].map(({ name, text }) => ({ name, text: `https://${text}/hook` })),
-  ...[...carried, ...INSIDE_IPV6].map(({ name, text }) => ({ name, text: `https://[${text}]/hook` })),
-  ...INSIDE_SYNTAX,
+export const NON_PUBLIC_URLS: readonly NamedAddress[] = [
+  ...[...spelled, ...NON_PUBLIC_NAMES].map(({ name, text }) => ({ name, text: `https://${text}/hook` })),
+  ...[...embedded, ...NON_PUBLIC_IPV6].map(({ name, text }) => ({ name, text: `https://[${text}]/hook` })),
+  ...MISLEADING_URLS,
 ];
 
-/** As a name server may answer, and as a resolver may write what it answered. */
-export const INSIDE_ANSWERS: readonly Named[] = [
-  ...INSIDE_IPV4,
-  ...carried,
-  ...INSIDE_IPV6,
-  { name: 'link local with a zone', text: 'fe80::1%eth0' },
-  { name: 'a public address with a zone', text: '2606:4700:4700::1111%eth0' },
-  { name: 'a zone by number', text: 'fe80::1%2' },
+/** As a DNS server may answer, and as a resolver may write the answer. */
+export const NON_PUBLIC_DNS_ANSWERS: readonly NamedAddress[] = [
+  ...NON_PUBLIC_IPV4,
+  ...embedded,
+  ...NON_PUBLIC_IPV6,
+  { name: 'link local with a zone ID', text: 'fe80::1%eth0' },
+  { name: 'a public address with a zone ID', text: '2606:4700:4700::1111%eth0' },
+  { name: 'a numeric zone ID', text: 'fe80::1%2' },
 ];

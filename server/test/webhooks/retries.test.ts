@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SinkAnswer } from '../harness/webhook-sink.ts';
-import { type DeliveryBody, type MadeEndpoint, type Merchant, WebhookStage } from './webhook-stage.ts';
+import { type CreatedEndpoint, type DeliveryBody, type Merchant, WebhookStage } from './webhook-stage.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -13,36 +13,41 @@ beforeAll(async () => {
 });
 afterAll(() => stage?.close());
 
-/** What it may take to write down what came of an attempt: the delays are counted from then. */
-const WRITTEN_MS = 500;
+/** Time to record an attempt: the delays start then. */
+const RECORDING_MS = 500;
 
-/** Between the end of the last attempt and the next. */
-function delayOf({ attempts, nextAttemptAt }: DeliveryBody): number {
+/** From the end of the last attempt to the next. */
+function nextDelayMs({ attempts, nextAttemptAt }: DeliveryBody): number {
   const last = attempts.at(-1);
   return Date.parse(nextAttemptAt ?? '') - Date.parse(last?.at ?? '') - (last?.durationMs ?? 0);
 }
 
-/** Business time goes on to the next attempt of a delivery, and the attempt is made. */
+/** Advances business time to the next attempt of a delivery and waits for it. */
 async function nextAttempt(
   merchant: Merchant,
-  endpoint: MadeEndpoint,
+  endpoint: CreatedEndpoint,
   delivery: DeliveryBody,
   status: DeliveryBody['status'] = 'PENDING',
 ): Promise<DeliveryBody> {
-  await stage.stack.shiftTime(delayOf(delivery));
-  return merchant.reaches(delivery.eventId, endpoint, status, delivery.attempts.length + 1);
+  await stage.stack.shiftTime(nextDelayMs(delivery));
+  return merchant.waitForDelivery(delivery.eventId, endpoint, status, delivery.attempts.length + 1);
 }
 
-/** The first attempt of one event at an endpoint that answers so. */
+/** The first attempt of one event at an endpoint with these answers. */
 async function firstAttempt(...answers: readonly SinkAnswer[]) {
   const merchant = await stage.merchant();
   const endpoint = await merchant.endpoint({}, ...answers);
-  const eventId = await merchant.declined();
-  return { merchant, endpoint, eventId, delivery: await merchant.reaches(eventId, endpoint, 'PENDING', 1) };
+  const eventId = await merchant.declinePayout();
+  return {
+    merchant,
+    endpoint,
+    eventId,
+    delivery: await merchant.waitForDelivery(eventId, endpoint, 'PENDING', 1),
+  };
 }
 
-describe('what was not acknowledged', () => {
-  it('a 500 is tried again five seconds later, and not before; the 200 ends it', async () => {
+describe('a delivery that was not acknowledged', () => {
+  it('is retried five seconds after a 500, not earlier, and ends with a 200', async () => {
     const { merchant, endpoint, eventId, delivery } = await firstAttempt(
       { status: 500, body: 'out of order', delayMs: 120 },
       { status: 200 },
@@ -53,17 +58,17 @@ describe('what was not acknowledged', () => {
     });
     expect(delivery.attempts[0]?.durationMs).toBeGreaterThanOrEqual(119);
     expect(delivery.attempts[0]?.durationMs).toBeLessThan(5 * SECOND);
-    expect(delayOf(delivery)).toBeGreaterThanOrEqual(5 * SECOND);
-    expect(delayOf(delivery)).toBeLessThanOrEqual(5.5 * SECOND + WRITTEN_MS);
-    // The line is worked meanwhile, and what is not due stays where it is.
-    await stage.sink.receivesEvent(endpoint.path, await merchant.test(endpoint));
-    expect(stage.sink.at(endpoint.path).filter(({ id }) => id === eventId)).toHaveLength(1);
+    expect(nextDelayMs(delivery)).toBeGreaterThanOrEqual(5 * SECOND);
+    expect(nextDelayMs(delivery)).toBeLessThanOrEqual(5.5 * SECOND + RECORDING_MS);
+    // The queue is processed meanwhile, and deliveries that are not due stay.
+    await stage.sink.waitForEvent(endpoint.path, await merchant.test(endpoint));
+    expect(stage.sink.requestsTo(endpoint.path).filter(({ id }) => id === eventId)).toHaveLength(1);
     const ended = await nextAttempt(merchant, endpoint, delivery, 'DELIVERED');
     expect(ended.attempts.map(({ statusCode }) => statusCode)).toEqual([500, 200]);
     expect(ended.nextAttemptAt).toBeNull();
   });
 
-  it('the delays are those of the contract, a tenth longer at most', async () => {
+  it('is retried with the documented delays plus at most a tenth', async () => {
     const { merchant, endpoint, delivery } = await firstAttempt({ status: 503 });
     const planned = [
       5 * SECOND,
@@ -71,20 +76,22 @@ describe('what was not acknowledged', () => {
       30 * MINUTE,
       ...[2, 5, 10, 14, 20, 24].map((each) => each * HOUR),
     ];
-    let seen = delivery;
+    let current = delivery;
     for (const delay of planned) {
-      expect(delayOf(seen), `after ${seen.attempts.length}`).toBeGreaterThanOrEqual(delay);
-      expect(delayOf(seen), `after ${seen.attempts.length}`).toBeLessThanOrEqual(delay * 1.1 + WRITTEN_MS);
-      seen = await nextAttempt(merchant, endpoint, seen);
+      expect(nextDelayMs(current), `after ${current.attempts.length}`).toBeGreaterThanOrEqual(delay);
+      expect(nextDelayMs(current), `after ${current.attempts.length}`).toBeLessThanOrEqual(
+        delay * 1.1 + RECORDING_MS,
+      );
+      current = await nextAttempt(merchant, endpoint, current);
     }
     // Then daily.
-    expect(delayOf(seen)).toBeGreaterThanOrEqual(DAY);
-    expect(delayOf(seen)).toBeLessThanOrEqual(DAY * 1.1);
-    expect(seen.attempts).toHaveLength(10);
-    expect(stage.sink.at(endpoint.path)).toHaveLength(10);
+    expect(nextDelayMs(current)).toBeGreaterThanOrEqual(DAY);
+    expect(nextDelayMs(current)).toBeLessThanOrEqual(DAY * 1.1);
+    expect(current.attempts).toHaveLength(10);
+    expect(stage.sink.requestsTo(endpoint.path)).toHaveLength(10);
   });
 
-  it.each([301, 302, 303, 307, 308])('a %i is a failure, and nobody follows it', async (status) => {
+  it.each([301, 302, 303, 307, 308])('fails on a %i without following it', async (status) => {
     const elsewhere = stage.newPath();
     const { delivery } = await firstAttempt({
       status,
@@ -92,22 +99,26 @@ describe('what was not acknowledged', () => {
       body: '',
     });
     expect(delivery.attempts).toMatchObject([{ statusCode: status, error: null, answer: null }]);
-    expect(stage.sink.at(elsewhere)).toEqual([]);
+    expect(stage.sink.requestsTo(elsewhere)).toEqual([]);
   });
 
-  it.each([200, 202, 204, 299])('a %i acknowledges', async (status) => {
+  it.each([200, 202, 204, 299])('is acknowledged by a %i', async (status) => {
     const merchant = await stage.merchant();
     const endpoint = await merchant.endpoint({}, { status, body: '' });
-    const { attempts } = await merchant.reaches(await merchant.declined(), endpoint, 'DELIVERED');
+    const { attempts } = await merchant.waitForDelivery(
+      await merchant.declinePayout(),
+      endpoint,
+      'DELIVERED',
+    );
     expect(attempts.map(({ statusCode }) => statusCode)).toEqual([status]);
   });
 
-  it('a connection that ends without an answer is told by a word of ours', async () => {
+  it('has the error reset when the connection ends without an answer', async () => {
     const { delivery } = await firstAttempt('close');
     expect(delivery.attempts).toMatchObject([{ statusCode: null, error: 'reset', answer: null }]);
   });
 
-  it('of a long answer the first bytes are kept, and whole characters', async () => {
+  it('stores the first bytes of a long answer without splitting characters', async () => {
     const { delivery } = await firstAttempt({ status: 500, body: 'ñ'.repeat(5000) });
     const { answer = '' } = delivery.attempts[0] ?? {};
     expect(answer).toMatch(/^ñ+$/);
@@ -118,39 +129,39 @@ describe('what was not acknowledged', () => {
 
 describe('Retry-After', () => {
   it.each([
-    ['an hour is waited for', '3600', HOUR, HOUR],
-    ['a week is waited for a day', String(7 * 86_400), DAY, DAY],
-    ['a second makes nothing sooner', '1', 5 * SECOND, 5.5 * SECOND],
-    ['what cannot be read is not heard', 'soon', 5 * SECOND, 5.5 * SECOND],
-  ])('%s', async (_, value, least, most) => {
+    ['an hour is respected', '3600', HOUR, HOUR],
+    ['a week is limited to a day', String(7 * 86_400), DAY, DAY],
+    ['a second does not shorten the delay', '1', 5 * SECOND, 5.5 * SECOND],
+    ['an invalid value is ignored', 'soon', 5 * SECOND, 5.5 * SECOND],
+  ])('%s', async (_, value, minMs, maxMs) => {
     const { delivery } = await firstAttempt({ status: 429, headers: { 'retry-after': value } });
-    expect(delayOf(delivery)).toBeGreaterThanOrEqual(least);
-    expect(delayOf(delivery)).toBeLessThanOrEqual(most + WRITTEN_MS);
+    expect(nextDelayMs(delivery)).toBeGreaterThanOrEqual(minMs);
+    expect(nextDelayMs(delivery)).toBeLessThanOrEqual(maxMs + RECORDING_MS);
   });
 
-  it('is heard for all events of the endpoint: nothing new is tried before, for five minutes at most', async () => {
+  it('applies to all events of the endpoint, for five minutes at most', async () => {
     const { merchant, endpoint } = await firstAttempt({ status: 503, headers: { 'retry-after': '120' } }, {});
-    const asked = Date.now();
-    const next = await merchant.declined();
-    await merchant.dispatched();
+    const createdAt = Date.now();
+    const next = await merchant.declinePayout();
+    await merchant.waitUntilDispatched();
     const waiting = await merchant.delivery(next, endpoint);
     const [row] = await stage.query<{ ms: number }>(
       'select extract(epoch from due_at - caudal.now())::float8 * 1000 as ms from caudal.webhook_queues where endpoint_id = $1',
       [endpoint.id],
     );
-    expect(row?.ms).toBeGreaterThan(2 * MINUTE - (Date.now() - asked) - 10 * SECOND);
+    expect(row?.ms).toBeGreaterThan(2 * MINUTE - (Date.now() - createdAt) - 10 * SECOND);
     expect(waiting).toMatchObject({ status: 'PENDING', attempts: [] });
-    const [line] = await stage.query<{ rest_until: Date }>(
+    const [queue] = await stage.query<{ rest_until: Date }>(
       'select rest_until from caudal.webhook_queues where endpoint_id = $1',
       [endpoint.id],
     );
-    expect(waiting?.nextAttemptAt).toBe(line?.rest_until.toISOString());
-    expect(stage.sink.at(endpoint.path)).toHaveLength(1);
-    await stage.shiftHeard(2 * MINUTE);
-    await merchant.reaches(next, endpoint, 'DELIVERED', 1);
+    expect(waiting?.nextAttemptAt).toBe(queue?.rest_until.toISOString());
+    expect(stage.sink.requestsTo(endpoint.path)).toHaveLength(1);
+    await stage.shiftTime(2 * MINUTE);
+    await merchant.waitForDelivery(next, endpoint, 'DELIVERED', 1);
   });
 
-  it('and then it is tried again', async () => {
+  it('delays the next attempt', async () => {
     const { merchant, endpoint, delivery } = await firstAttempt(
       { status: 503, headers: { 'retry-after': '7200' } },
       {},
@@ -161,70 +172,70 @@ describe('Retry-After', () => {
 });
 
 describe('an endpoint that has failed for hours', () => {
-  async function failing() {
+  async function failForHours() {
     const first = await firstAttempt({ status: 500 });
     let { delivery } = first;
     while (delivery.attempts.length < 7)
       delivery = await nextAttempt(first.merchant, first.endpoint, delivery);
-    expect(delayOf(delivery)).toBeGreaterThan(10 * HOUR);
+    expect(nextDelayMs(delivery)).toBeGreaterThan(10 * HOUR);
     return { ...first, delivery };
   }
 
-  it('gets a test at once all the same, before all that waits', async () => {
-    const { merchant, endpoint, eventId, delivery } = await failing();
+  it('gets a test event immediately, before its backlog', async () => {
+    const { merchant, endpoint, eventId, delivery } = await failForHours();
     const test = await merchant.test(endpoint);
-    await stage.sink.receivesEvent(endpoint.path, test, 3000);
-    const tested = await merchant.reaches(test, endpoint, 'PENDING', 1);
+    await stage.sink.waitForEvent(endpoint.path, test, 3000);
+    const tested = await merchant.waitForDelivery(test, endpoint, 'PENDING', 1);
     expect(tested).toMatchObject({ event: 'webhook.test', attempts: [{ statusCode: 500 }] });
     expect((await merchant.delivery(eventId, endpoint))?.attempts).toHaveLength(delivery.attempts.length);
   });
 
-  it('is tried with what is new within a minute, however long the old has to wait', async () => {
-    const { merchant, endpoint } = await failing();
+  it('gets a new event within a minute, however long the old ones wait', async () => {
+    const { merchant, endpoint } = await failForHours();
     stage.sink.answer(endpoint.path, {});
-    const fresh = await merchant.declined();
-    await merchant.dispatched();
+    const fresh = await merchant.declinePayout();
+    await merchant.waitUntilDispatched();
     await stage.stack.shiftTime(MINUTE);
-    const { attempts } = await merchant.reaches(fresh, endpoint, 'DELIVERED', 1, 5000);
+    const { attempts } = await merchant.waitForDelivery(fresh, endpoint, 'DELIVERED', 1, 5000);
     expect(attempts.map(({ statusCode }) => statusCode)).toEqual([200]);
   });
 
-  it('a test that fails says nothing about it, and is given up after an hour', async () => {
+  it('is not considered failing because of a test event, which expires after an hour', async () => {
     const merchant = await stage.merchant();
     const endpoint = await merchant.endpoint({}, { status: 500 });
     const test = await merchant.test(endpoint);
-    let delivery = await merchant.reaches(test, endpoint, 'PENDING', 1);
+    let delivery = await merchant.waitForDelivery(test, endpoint, 'PENDING', 1);
     while (delivery.attempts.length < 3) delivery = await nextAttempt(merchant, endpoint, delivery);
     await stage.stack.shiftTime(HOUR);
-    const ended = await merchant.reaches(test, endpoint, 'FAILED');
+    const ended = await merchant.waitForDelivery(test, endpoint, 'FAILED');
     expect(ended.nextAttemptAt).toBeNull();
-    const [line] = await stage.query(
+    const [queue] = await stage.query(
       'select failures, failing_since from caudal.webhook_queues where endpoint_id = $1',
       [endpoint.id],
     );
-    expect(line).toEqual({ failures: 0, failing_since: null });
+    expect(queue).toEqual({ failures: 0, failing_since: null });
   });
 });
 
-it('thirty days after the event nothing more is tried', async () => {
+it('a delivery is not attempted more than thirty days after its event', async () => {
   const merchant = await stage.merchant();
   const endpoint = await merchant.endpoint();
-  // The first event is refused for ever, all others are taken.
+  // The first event always fails, all others succeed.
   const first = { id: '' };
   stage.sink.answerBy(endpoint.path, ({ id }) => {
     first.id ||= id;
     return { status: id === first.id ? 500 : 200 };
   });
-  const refused = await merchant.declined();
-  const event = await merchant.event(refused);
-  await merchant.reaches(refused, endpoint, 'PENDING', 1);
-  // Others reach it: it is not the endpoint that fails.
-  await merchant.reaches(await merchant.declined(), endpoint, 'DELIVERED');
+  const failingEvent = await merchant.declinePayout();
+  const event = await merchant.event(failingEvent);
+  await merchant.waitForDelivery(failingEvent, endpoint, 'PENDING', 1);
+  // Other deliveries succeed, so that the endpoint is not disabled.
+  await merchant.waitForDelivery(await merchant.declinePayout(), endpoint, 'DELIVERED');
   await stage.stack.shiftTime(29 * DAY);
-  const last = await merchant.reaches(refused, endpoint, 'PENDING', 2);
-  await merchant.reaches(await merchant.declined(), endpoint, 'DELIVERED');
+  const last = await merchant.waitForDelivery(failingEvent, endpoint, 'PENDING', 2);
+  await merchant.waitForDelivery(await merchant.declinePayout(), endpoint, 'DELIVERED');
   await stage.stack.shiftTime(1.01 * DAY);
-  const ended = await merchant.reaches(refused, endpoint, 'FAILED');
+  const ended = await merchant.waitForDelivery(failingEvent, endpoint, 'FAILED');
   expect(ended.nextAttemptAt).toBeNull();
   expect(ended.attempts.length).toBe(last.attempts.length);
   expect(Date.parse(ended.attempts.at(-1)?.at ?? '')).toBeLessThan(Date.parse(event.createdAt) + 30 * DAY);

@@ -2,9 +2,9 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SinkRequest } from '../harness/webhook-sink.ts';
 import {
+  type CreatedEndpoint,
   type EndpointWithSecret,
-  expected,
-  type MadeEndpoint,
+  expectStatus,
   type Merchant,
   WebhookStage,
 } from './webhook-stage.ts';
@@ -22,16 +22,16 @@ async function rotate(merchant: Merchant, { id }: { readonly id: string }): Prom
     'POST',
     `/webhook-endpoints/${id}/rotate-secret`,
   );
-  return expected(answer, 200).secret;
+  return expectStatus(answer, 200).secret;
 }
 
-/** Sends a test, and says which of these secrets its receiver may know. */
-async function signers(
+/** Sends a test event and returns the names of the secrets that verify it. */
+async function findSigners(
   merchant: Merchant,
-  endpoint: MadeEndpoint,
+  endpoint: CreatedEndpoint,
   secrets: Readonly<Record<string, string>>,
 ): Promise<string[]> {
-  const request = await stage.sink.receivesEvent(endpoint.path, await merchant.test(endpoint));
+  const request = await stage.sink.waitForEvent(endpoint.path, await merchant.test(endpoint));
   return Object.keys(secrets).filter((name) => accepts(secrets[name] ?? '', request));
 }
 
@@ -44,22 +44,22 @@ function accepts(secret: string, { headers, body }: SinkRequest): boolean {
   }
 }
 
-describe('a secret that was rotated', () => {
-  it('signs beside the new one for a day, and then no more', async () => {
+describe('a rotated secret', () => {
+  it('signs together with the new one for a day', async () => {
     const merchant = await stage.merchant();
     const endpoint = await merchant.endpoint();
     const secrets = { old: endpoint.secret, fresh: '' };
-    expect(await signers(merchant, endpoint, secrets)).toEqual(['old']);
+    expect(await findSigners(merchant, endpoint, secrets)).toEqual(['old']);
     secrets.fresh = await rotate(merchant, endpoint);
     expect(secrets.fresh).not.toBe(secrets.old);
-    expect(await signers(merchant, endpoint, secrets)).toEqual(['old', 'fresh']);
+    expect(await findSigners(merchant, endpoint, secrets)).toEqual(['old', 'fresh']);
     await stage.stack.shiftTime(23.9 * HOUR);
-    expect(await signers(merchant, endpoint, secrets)).toEqual(['old', 'fresh']);
+    expect(await findSigners(merchant, endpoint, secrets)).toEqual(['old', 'fresh']);
     await stage.stack.shiftTime(0.2 * HOUR);
-    expect(await signers(merchant, endpoint, secrets)).toEqual(['fresh']);
+    expect(await findSigners(merchant, endpoint, secrets)).toEqual(['fresh']);
   });
 
-  it('rotated twice within the day, as by who repeats what got no answer: the first still signs; of four the last three', async () => {
+  it('keeps the last three secrets when rotated repeatedly within a day', async () => {
     const merchant = await stage.merchant();
     const endpoint = await merchant.endpoint();
     const secrets = {
@@ -67,32 +67,36 @@ describe('a secret that was rotated', () => {
       second: await rotate(merchant, endpoint),
       third: await rotate(merchant, endpoint),
     };
-    expect(await signers(merchant, endpoint, secrets)).toEqual(['first', 'second', 'third']);
+    expect(await findSigners(merchant, endpoint, secrets)).toEqual(['first', 'second', 'third']);
     const fourth = await rotate(merchant, endpoint);
-    expect(await signers(merchant, endpoint, { ...secrets, fourth })).toEqual(['second', 'third', 'fourth']);
+    expect(await findSigners(merchant, endpoint, { ...secrets, fourth })).toEqual([
+      'second',
+      'third',
+      'fourth',
+    ]);
     await stage.stack.shiftTime(24.1 * HOUR);
-    expect(await signers(merchant, endpoint, { ...secrets, fourth })).toEqual(['fourth']);
+    expect(await findSigners(merchant, endpoint, { ...secrets, fourth })).toEqual(['fourth']);
   });
 
-  it('what waited for its next attempt is signed anew, with the secrets and the time of that attempt', async () => {
+  it('does not sign a later retry: it is signed with the secrets and the time of that attempt', async () => {
     const merchant = await stage.merchant();
     const endpoint = await merchant.endpoint({}, { status: 500 }, {});
-    const eventId = await merchant.declined();
-    await merchant.reaches(eventId, endpoint, 'PENDING', 1);
+    const eventId = await merchant.declinePayout();
+    await merchant.waitForDelivery(eventId, endpoint, 'PENDING', 1);
     const secret = await rotate(merchant, endpoint);
     await stage.stack.shiftTime(25 * HOUR);
-    await merchant.reaches(eventId, endpoint, 'DELIVERED', 2);
-    const [first, second] = stage.sink.at(endpoint.path);
-    if (!first || !second) throw new Error('two came');
+    await merchant.waitForDelivery(eventId, endpoint, 'DELIVERED', 2);
+    const [first, second] = stage.sink.requestsTo(endpoint.path);
+    if (!first || !second) throw new Error('expected two requests');
     expect([first.id, second.id]).toEqual([eventId, eventId]);
     expect([accepts(endpoint.secret, first), accepts(secret, first)]).toEqual([true, false]);
     expect([accepts(endpoint.secret, second), accepts(secret, second)]).toEqual([false, true]);
     expect(second.body.equals(first.body)).toBe(true);
   });
 
-  it("another endpoint's secret does not sign", async () => {
+  it('does not sign for another endpoint', async () => {
     const merchant = await stage.merchant();
     const [mine, other] = [await merchant.endpoint(), await merchant.endpoint()];
-    expect(await signers(merchant, mine, { mine: mine.secret, other: other.secret })).toEqual(['mine']);
+    expect(await findSigners(merchant, mine, { mine: mine.secret, other: other.secret })).toEqual(['mine']);
   });
 });

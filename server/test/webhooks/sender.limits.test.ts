@@ -4,40 +4,46 @@ import { connect, type Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { OK } from '../harness/raw-peer.ts';
 import { until } from '../harness/until.ts';
-import { answered, letGo, OUTSIDE, openWebhookDriver, post } from '../harness/webhook-driver.ts';
+import {
+  expectAnswered,
+  openWebhookDriver,
+  PUBLIC_ADDRESS,
+  post,
+  waitUntilClosed,
+} from '../harness/webhook-driver.ts';
 
 const driver = openWebhookDriver();
 
-describe('the deadline of the whole', () => {
+describe('the total deadline', () => {
   const drip = (socket: Socket, text: string) => {
     const timer = setInterval(() => socket.write(text), 20);
     socket.on('close', () => clearInterval(timer));
   };
 
   it.each([
-    ['says nothing', () => undefined],
+    ['sends nothing', () => undefined],
     [
-      'drips its head',
+      'trickles its headers',
       (socket: Socket) => {
         socket.write('HTTP/1.1 200 OK\r\n');
         drip(socket, 'x-a: b\r\n');
       },
     ],
     [
-      'sends one provisional answer after another',
+      'sends one informational response after another',
       (socket: Socket) => drip(socket, 'HTTP/1.1 103 X\r\n\r\n'),
     ],
   ])('ends the wait for a peer that %s', async (_name, answer) => {
-    const peer = await driver.peerThat(answer);
+    const peer = await driver.startPeer(answer);
     const result = await post(driver.sender({ totalMs: 400 }), peer);
     expect(result).toMatchObject({ kind: 'failed', reason: 'timeout' });
     expect(result.durationMs).toBeGreaterThanOrEqual(399);
     expect(result.durationMs).toBeLessThan(3000);
-    await letGo(peer);
+    await waitUntilClosed(peer);
   });
 
-  it('ends a body that drips, and its status stands', async () => {
-    const peer = await driver.peerThat((socket) => {
+  it('ends a trickling body and keeps its status', async () => {
+    const peer = await driver.startPeer((socket) => {
       socket.write('HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n');
       drip(socket, 'z');
     });
@@ -49,47 +55,47 @@ describe('the deadline of the whole', () => {
     });
     expect(result.durationMs).toBeGreaterThanOrEqual(399);
     expect(result.durationMs).toBeLessThan(3000);
-    await letGo(peer);
+    await waitUntilClosed(peer);
   });
 
-  it('is not spent waiting for other deliveries to the same endpoint', async () => {
-    const peer = await driver.peerThat((socket) => setTimeout(() => socket.write(OK), 400));
+  it('excludes waiting for other deliveries to the same endpoint', async () => {
+    const peer = await driver.startPeer((socket) => setTimeout(() => socket.write(OK), 400));
     const from = driver.sender({ totalMs: 3000 });
     const results = await Promise.all(Array.from({ length: 24 }, () => post(from, peer)));
     expect(results.map((result) => result.kind)).toEqual(results.map(() => 'answered'));
   });
 });
 
-describe('the deadline of the connection', () => {
-  it('ends a connection that nobody takes up', async () => {
+describe('the connect deadline', () => {
+  it('ends a connection that is not accepted', async () => {
     const { port, stop } = await fullListener();
-    driver.later(stop);
+    driver.addCleanup(stop);
     const result = await post(driver.sender({ connectMs: 300 }), { port });
     expect(result).toMatchObject({ kind: 'failed', reason: 'timeout' });
     expect(result.durationMs).toBeGreaterThanOrEqual(299);
     expect(result.durationMs).toBeLessThan(3000);
   });
 
-  it('ends a handshake that the peer does not answer', async () => {
-    const peer = await driver.peerThat(() => undefined);
+  it('ends an unanswered TLS handshake', async () => {
+    const peer = await driver.startPeer(() => undefined);
     const url = `https://127.0.0.7:${peer.port}/`;
     const result = await driver
       .sender({ connectMs: 300 })
       .send({ url, headers: {}, body: Buffer.from('{}') });
     expect(result).toMatchObject({ kind: 'failed', reason: 'timeout' });
     expect(result.durationMs).toBeLessThan(3000);
-    await letGo(peer);
+    await waitUntilClosed(peer);
   });
 
-  it('does not begin where the port is closed', async () => {
-    const peer = await driver.peerThat(() => undefined);
+  it('is not used when the port is closed', async () => {
+    const peer = await driver.startPeer(() => undefined);
     await peer.stop();
     expect(await post(driver.sender(), peer)).toMatchObject({ kind: 'failed', reason: 'connect' });
   });
 
   it('leaves time for the next address of a name when the first does not answer', async () => {
-    const peer = await driver.peerThat((socket) => socket.write(OK));
-    const resolve = () => Promise.resolve(['127.0.0.8', OUTSIDE]);
+    const peer = await driver.startPeer((socket) => socket.write(OK));
+    const resolve = () => Promise.resolve(['127.0.0.8', PUBLIC_ADDRESS]);
     const url = `http://hooks.shop.example:${peer.port}/`;
     expect(
       await driver
@@ -99,81 +105,81 @@ describe('the deadline of the connection', () => {
   });
 });
 
-describe('connections between their uses', () => {
-  it('are used again', async () => {
-    const peer = await driver.peerThat((socket) => socket.write(OK));
+describe('idle connections', () => {
+  it('are reused', async () => {
+    const peer = await driver.startPeer((socket) => socket.write(OK));
     const from = driver.sender();
-    for (let time = 0; time < 5; time += 1) answered(await post(from, peer));
+    for (let time = 0; time < 5; time += 1) expectAnswered(await post(from, peer));
     expect(peer.connections).toBe(1);
     expect(from.idleConnections).toBe(1);
   });
 
-  it('are ten for an endpoint at most, however many there were at once', async () => {
+  it('are limited to ten per endpoint', async () => {
     const waiting: Socket[] = [];
-    const peer = await driver.peerThat((socket) => waiting.push(socket));
+    const peer = await driver.startPeer((socket) => waiting.push(socket));
     const from = driver.sender();
     const results = Array.from({ length: 15 }, () => post(from, peer));
-    await until('all are there', () => Promise.resolve(waiting.length === 15));
+    await until('all requests arrived', () => Promise.resolve(waiting.length === 15));
     for (const socket of waiting) socket.write(OK);
     await Promise.all(results);
     expect(from.idleConnections).toBe(10);
     await until('the others are closed', () => Promise.resolve(peer.open === 10));
   });
 
-  it('are closed when they have waited long enough, whatever the peer offers', async () => {
-    const peer = await driver.peerThat((socket) =>
+  it('are closed after the idle time, whatever the peer offers', async () => {
+    const peer = await driver.startPeer((socket) =>
       socket.write('HTTP/1.1 200 OK\r\nkeep-alive: timeout=600\r\ncontent-length: 0\r\n\r\n'),
     );
     const from = driver.sender({ idleMs: 200 });
-    answered(await post(from, peer));
+    expectAnswered(await post(from, peer));
     expect(from.idleConnections).toBe(1);
-    await letGo(peer);
-    await until('it is forgotten', () => Promise.resolve(from.idleConnections === 0));
+    await waitUntilClosed(peer);
+    await until('it is removed', () => Promise.resolve(from.idleConnections === 0));
   });
 
-  it('are forgotten when the peer closes them', async () => {
+  it('are removed when the peer closes them', async () => {
     const sockets: Socket[] = [];
-    const peer = await driver.peerThat((socket) => {
+    const peer = await driver.startPeer((socket) => {
       sockets.push(socket);
       socket.write(OK);
     });
     const from = driver.sender();
-    answered(await post(from, peer));
+    expectAnswered(await post(from, peer));
     sockets[0]?.destroy();
-    await until('it is forgotten', () => Promise.resolve(from.idleConnections === 0));
+    await until('it is removed', () => Promise.resolve(from.idleConnections === 0));
     expect(await post(from, peer)).toMatchObject({ kind: 'answered' });
     expect(peer.connections).toBe(2);
   });
 
-  it('are replaced when their life is over', async () => {
+  it('are replaced at the end of their lifetime', async () => {
     const uses: { connection: number; at: number }[] = [];
-    const peer = await driver.peerThat((socket, { connection }) => {
+    const peer = await driver.startPeer((socket, { connection }) => {
       uses.push({ connection, at: performance.now() });
       socket.write(OK);
     });
     const from = driver.sender({ totalMs: 400, idleMs: 400, lifeMs: 1200 });
-    await until('a second connection', async () => {
-      answered(await post(from, peer));
+    await until('a second connection is opened', async () => {
+      expectAnswered(await post(from, peer));
       return peer.connections > 1;
     });
     const first = uses.filter((use) => use.connection === 1);
     expect(first.length).toBeGreaterThan(1);
-    // The last use began while it could still wait and then end within its life.
+    // The last use started early enough to end within the lifetime.
     expect((first.at(-1)?.at ?? 0) - (first[0]?.at ?? 0)).toBeLessThan(1200 - 400 + 50);
   });
 
-  it('are not kept when the peer says that it closes', async () => {
-    const peer = await driver.peerThat((socket) =>
+  it('are not kept after connection: close', async () => {
+    const peer = await driver.startPeer((socket) =>
       socket.end('HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok'),
     );
     const from = driver.sender();
-    for (let time = 0; time < 3; time += 1) answered(await post(from, peer));
+    for (let time = 0; time < 3; time += 1) expectAnswered(await post(from, peer));
     expect(peer.connections).toBe(3);
     expect(from.idleConnections).toBe(0);
   });
 
-  it('do not take an answer that nobody asked for as the answer to the next message', async () => {
-    const peer = await driver.peerThat((socket, { connection }) =>
+  it('never deliver an unsolicited response as the answer to the next request', async () => {
+    const peer = await driver.startPeer((socket, { connection }) =>
       socket.write(connection === 1 ? `${OK}HTTP/1.1 410 Gone\r\ncontent-length: 0\r\n\r\n` : OK),
     );
     const from = driver.sender();
@@ -181,22 +187,22 @@ describe('connections between their uses', () => {
     expect(await post(from, peer)).not.toMatchObject({ status: 410 });
   });
 
-  it('and what is under way on them end when the sender is closed', async () => {
-    const peer = await driver.peerThat((_socket, request) =>
+  it('and requests in flight end when the sender is closed', async () => {
+    const peer = await driver.startPeer((_socket, request) =>
       request.text.startsWith('POST /quick') ? _socket.write(OK) : 0,
     );
     const from = driver.sender();
-    answered(await post(from, peer, '/quick'));
+    expectAnswered(await post(from, peer, '/quick'));
     const slow = post(from, peer, '/slow');
     const other = post(from, peer, '/quick');
-    await Promise.all([other, until('it is under way', () => Promise.resolve(peer.requests.length === 3))]);
+    await Promise.all([other, until('it is in flight', () => Promise.resolve(peer.requests.length === 3))]);
     from.close();
     expect(await slow).toMatchObject({ kind: 'failed', reason: 'reset' });
-    await letGo(peer);
+    await waitUntilClosed(peer);
   });
 });
 
-/** A port whose queue of connections is full, so that the kernel drops the next: its process sleeps. */
+/** A port with a full accept queue, so that the kernel drops the next connection: its process is stopped. */
 async function fullListener(): Promise<{ port: number; stop: () => void }> {
   const program = `
     const server = require('node:net').createServer();
@@ -207,14 +213,14 @@ async function fullListener(): Promise<{ port: number; stop: () => void }> {
   const port = Number(text.toString());
   child.kill('SIGSTOP');
   const fillers: Socket[] = [];
-  await until('the queue is full', async () => {
+  await until('the accept queue is full', async () => {
     const socket = connect(port, '127.0.0.7').on('error', () => undefined);
     fillers.push(socket);
-    const taken = await Promise.race([
+    const accepted = await Promise.race([
       once(socket, 'connect'),
       new Promise((later) => setTimeout(later, 150)),
     ]);
-    return taken === undefined;
+    return accepted === undefined;
   });
   return {
     port,

@@ -6,17 +6,17 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { NamespaceReport } from './namespace-program.ts';
 
 const PROGRAM = fileURLToPath(new URL('namespace-program.ts', import.meta.url));
-const SPACE = `caudal-${process.pid}`;
-/** What `ip netns exec` lays over /etc for the programs inside. */
-const ETC = `/etc/netns/${SPACE}`;
+const NAMESPACE = `caudal-${process.pid}`;
+/** Overlaid on /etc by `ip netns exec`. */
+const ETC = `/etc/netns/${NAMESPACE}`;
 
-/** A network of its own in which every address there is leads to itself. @returns why it could not be made */
+/** Creates a network namespace in which every address leads to itself. @returns the reason for a failure */
 function makeNamespace(): string | null {
   const steps = [
-    ['netns', 'add', SPACE],
-    ['-n', SPACE, 'link', 'set', 'lo', 'up'],
-    ['-n', SPACE, 'route', 'add', 'local', '0.0.0.0/0', 'dev', 'lo'],
-    ['-n', SPACE, '-6', 'route', 'add', 'local', '::/0', 'dev', 'lo'],
+    ['netns', 'add', NAMESPACE],
+    ['-n', NAMESPACE, 'link', 'set', 'lo', 'up'],
+    ['-n', NAMESPACE, 'route', 'add', 'local', '0.0.0.0/0', 'dev', 'lo'],
+    ['-n', NAMESPACE, '-6', 'route', 'add', 'local', '::/0', 'dev', 'lo'],
   ];
   for (const step of steps) {
     const { status, stderr, error } = spawnSync('ip', step, { encoding: 'utf8' });
@@ -28,36 +28,40 @@ function makeNamespace(): string | null {
 }
 
 const obstacle = makeNamespace();
-/** A machine of somebody's own may lack what it takes. What lets commits land may not: nobody would see that it is missing. */
+/** A developer machine may lack root or iproute2. CI must not skip these tests silently. */
 if (obstacle !== null && process.env['CI'])
-  throw new Error(`no network namespace, which needs root and iproute2: ${obstacle}`);
+  throw new Error(`cannot create a network namespace, which needs root and iproute2: ${obstacle}`);
 if (obstacle)
   process.stderr.write(
-    `SKIPPED, webhooks in a network namespace of their own (needs root and iproute2): ${obstacle}\n`,
+    `SKIPPED, webhooks in their own network namespace (needs root and iproute2): ${obstacle}\n`,
   );
 afterAll(() => {
-  spawnSync('ip', ['netns', 'del', SPACE]);
+  spawnSync('ip', ['netns', 'del', NAMESPACE]);
   rmSync(ETC, { recursive: true, force: true });
 });
 
-describe.skipIf(obstacle !== null)('where every address answers', () => {
+describe.skipIf(obstacle !== null)('in a network where every address answers', () => {
   let report: NamespaceReport;
   beforeAll(async () => {
-    const { stdout } = await promisify(execFile)('ip', ['netns', 'exec', SPACE, process.execPath, PROGRAM], {
-      timeout: 50_000,
-      maxBuffer: 8 * 1024 * 1024,
-    });
+    const { stdout } = await promisify(execFile)(
+      'ip',
+      ['netns', 'exec', NAMESPACE, process.execPath, PROGRAM],
+      {
+        timeout: 50_000,
+        maxBuffer: 8 * 1024 * 1024,
+      },
+    );
     report = JSON.parse(stdout) as NamespaceReport;
   });
 
-  it('more than a thousand ways to an inside address are refused, and no packet leaves', () => {
-    expect(report.slipped).toEqual([]);
+  it('more than a thousand spellings of internal addresses are rejected without a packet', () => {
+    expect(report.accepted).toEqual([]);
     expect(report.forms).toBeGreaterThan(1000);
-    expect(report.touched).toEqual([]);
+    expect(report.connected).toEqual([]);
     expect(report.packets).toBe(0);
   });
 
-  it('the canaries sing and packets are counted when a sender has no rules', () => {
+  it('the canaries receive connections and packets are counted for a sender without rules', () => {
     expect(report.reachable).toEqual({
       '127.0.0.1': '200',
       '::1': '200',
@@ -69,10 +73,10 @@ describe.skipIf(obstacle !== null)('where every address answers', () => {
       '8.8.4.4': '200',
       '2606:4700:4700::1111': '200',
     });
-    expect(report.packetsOfReachable).toBeGreaterThan(9 * 4);
+    expect(report.packetsWithoutRules).toBeGreaterThan(9 * 4);
   });
 
-  it("names are judged by what the machine's own resolver says, and a redirect inside is not followed", () => {
+  it('names are checked with the system resolver, and a redirect to an internal address is not followed', () => {
     expect(report.names).toEqual({
       'outside.example': '200',
       'redirect.example': '302',
@@ -84,8 +88,8 @@ describe.skipIf(obstacle !== null)('where every address answers', () => {
       'alias.example': 'refused_address',
       'nobody.example': 'dns',
     });
-    expect(report.touchedByNames).toHaveLength(2);
-    for (const address of report.touchedByNames)
+    expect(report.connectedByNames).toHaveLength(2);
+    for (const address of report.connectedByNames)
       expect(['8.8.4.4', '2606:4700:4700::1111']).toContain(address);
   });
 });

@@ -10,8 +10,7 @@ import { OK, type RawPeer, startRawPeer } from '../harness/raw-peer.ts';
 
 const NAME = 'hooks.shop.example';
 const OPENSSL = spawnSync('openssl', ['version']).status === 0;
-if (!OPENSSL)
-  process.stderr.write('SKIPPED, webhooks over TLS: there is no openssl to make certificates with\n');
+if (!OPENSSL) process.stderr.write('SKIPPED, webhooks over TLS: openssl is missing\n');
 
 const folder = mkdtempSync(join(tmpdir(), 'caudal-tls-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -21,7 +20,7 @@ interface Certificate {
   readonly cert: string;
 }
 
-/** Signed by itself: whoever trusts it trusts exactly it. */
+/** Self-signed: trusting it trusts only this certificate. */
 function certificate(file: string, alternativeName: string): Certificate {
   const [key, cert] = [join(folder, `${file}.key`), join(folder, `${file}.pem`)];
   const request = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
@@ -37,7 +36,7 @@ afterEach(async () => {
   for (const stop of stops.splice(0).reverse()) await stop();
 });
 
-async function peerWith(tls: Certificate): Promise<RawPeer> {
+async function startPeer(tls: Certificate): Promise<RawPeer> {
   const peer = await startRawPeer((socket) => socket.write(OK), { tls });
   stops.push(() => peer.stop());
   return peer;
@@ -63,22 +62,22 @@ describe.skipIf(!OPENSSL)('a webhook over TLS', () => {
     address = certificate('address', 'IP:127.0.0.7');
   });
 
-  it('asks for the name and checks it, though the connection goes to a vetted address', async () => {
-    const peer = await peerWith(shop);
+  it('sends the host name as SNI and verifies it, although it connects to a checked address', async () => {
+    const peer = await startPeer(shop);
     expect(await post(peer, NAME, { ca: shop.cert })).toMatchObject({ kind: 'answered', status: 200 });
     expect(peer.requests[0]?.servername).toBe(NAME);
   });
 
-  it('is sent to an address with a certificate for that address', async () => {
-    const peer = await peerWith(address);
+  it('accepts a certificate for an IP address', async () => {
+    const peer = await startPeer(address);
     expect(await post(peer, '127.0.0.7', { ca: address.cert })).toMatchObject({
       kind: 'answered',
       status: 200,
     });
   });
 
-  it('is not sent to who shows the certificate of another name', async () => {
-    const peer = await peerWith(other);
+  it('is not sent when the certificate is for another name', async () => {
+    const peer = await startPeer(other);
     expect(await post(peer, NAME, { ca: other.cert })).toMatchObject({ kind: 'failed', reason: 'tls' });
     expect(await post(peer, '127.0.0.7', { ca: other.cert })).toMatchObject({
       kind: 'failed',
@@ -87,22 +86,22 @@ describe.skipIf(!OPENSSL)('a webhook over TLS', () => {
     expect(peer.requests).toEqual([]);
   });
 
-  it('is not sent to who shows a certificate that nobody vouches for', async () => {
-    const peer = await peerWith(shop);
+  it('is not sent when the certificate is untrusted', async () => {
+    const peer = await startPeer(shop);
     expect(await post(peer, NAME, {})).toMatchObject({ kind: 'failed', reason: 'tls' });
     expect(await post(peer, NAME, { ca: other.cert })).toMatchObject({ kind: 'failed', reason: 'tls' });
     expect(peer.requests).toEqual([]);
   });
 
-  it('is not sent there either when the environment turns certificates off', async () => {
+  it('is not sent when the certificate is untrusted and the environment disables verification', async () => {
     process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
     stops.push(() => Reflect.deleteProperty(process.env, 'NODE_TLS_REJECT_UNAUTHORIZED'));
-    const peer = await peerWith(shop);
+    const peer = await startPeer(shop);
     expect(await post(peer, NAME, {})).toMatchObject({ kind: 'failed', reason: 'tls' });
     expect(peer.requests).toEqual([]);
   });
 
-  it('is not sent to a port that speaks plain HTTP', async () => {
+  it('is not sent to a plain HTTP port', async () => {
     let requests = 0;
     const plain = createServer((_request, response) => {
       requests += 1;

@@ -3,14 +3,14 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { keyFromBytes } from '../../src/kit/crypto.ts';
 import {
-  freshWebhookSecret,
+  formatWebhookSecret,
+  generateWebhookSecret,
   parseWebhookSecret,
-  printWebhookSecret,
   signatureHeaders,
 } from '../../src/webhooks/signature.ts';
 
-/** What a receiver does with the secret it was shown, in its own words. */
-function verified(headers: Readonly<Record<string, string>>, body: Buffer, shownSecret: string): boolean {
+/** A receiver's verification, independent of our code. */
+function verify(headers: Readonly<Record<string, string>>, body: Buffer, shownSecret: string): boolean {
   const key = Buffer.from(shownSecret.replace(/^whsec_/, ''), 'base64');
   const mac = createHmac('sha256', key);
   mac.update(`${headers['webhook-id']}.${headers['webhook-timestamp']}.`).update(body);
@@ -24,8 +24,8 @@ const message = fc.record({
   body: fc.uint8Array().map((bytes) => Buffer.from(bytes)),
 });
 
-describe('the headers of a webhook', () => {
-  it('are those of the published example', () => {
+describe('signatureHeaders', () => {
+  it('returns the headers of the published example', () => {
     const secret = parseWebhookSecret('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw');
     const headers = signatureHeaders(
       {
@@ -42,38 +42,38 @@ describe('the headers of a webhook', () => {
     });
   });
 
-  it('convince whoever has the secret, of this message alone', () => {
+  it('verifies with the secret, for this message only', () => {
     fc.assert(
       fc.property(message, (signed) => {
-        const secret = freshWebhookSecret();
+        const secret = generateWebhookSecret();
         const headers = { ...signatureHeaders(signed, [keyFromBytes(secret)]) };
-        const shown = printWebhookSecret(secret);
-        expect(verified(headers, signed.body, shown)).toBe(true);
-        expect(verified(headers, Buffer.concat([signed.body, Buffer.from(' ')]), shown)).toBe(false);
-        expect(verified({ ...headers, 'webhook-id': 'another' }, signed.body, shown)).toBe(false);
-        expect(verified({ ...headers, 'webhook-timestamp': '1' }, signed.body, shown)).toBe(false);
-        expect(verified(headers, signed.body, printWebhookSecret(freshWebhookSecret()))).toBe(false);
+        const shown = formatWebhookSecret(secret);
+        expect(verify(headers, signed.body, shown)).toBe(true);
+        expect(verify(headers, Buffer.concat([signed.body, Buffer.from(' ')]), shown)).toBe(false);
+        expect(verify({ ...headers, 'webhook-id': 'another' }, signed.body, shown)).toBe(false);
+        expect(verify({ ...headers, 'webhook-timestamp': '1' }, signed.body, shown)).toBe(false);
+        expect(verify(headers, signed.body, formatWebhookSecret(generateWebhookSecret()))).toBe(false);
       }),
     );
   });
 
-  it('carry one signature for each secret, so that during a rotation either convinces', () => {
-    const secrets = [freshWebhookSecret(), freshWebhookSecret()];
+  it('has one signature per secret, so that either verifies during a rotation', () => {
+    const secrets = [generateWebhookSecret(), generateWebhookSecret()];
     const signed = { id: 'a', timestamp: new Date(5000), body: Buffer.from('ñ') };
     const headers = { ...signatureHeaders(signed, secrets.map(keyFromBytes)) };
     expect(headers['webhook-signature']).toMatch(/^v1,[A-Za-z0-9+/]{43}= v1,[A-Za-z0-9+/]{43}=$/);
     for (const secret of secrets)
-      expect(verified(headers, signed.body, printWebhookSecret(secret))).toBe(true);
+      expect(verify(headers, signed.body, formatWebhookSecret(secret))).toBe(true);
   });
 });
 
-describe('a secret of a webhook', () => {
-  it('is whsec_ and 32 random bytes, and reads back the same', () => {
-    const secrets = Array.from({ length: 100 }, freshWebhookSecret);
-    expect(new Set(secrets.map(printWebhookSecret)).size).toBe(100);
+describe('a webhook secret', () => {
+  it('is whsec_ and 32 random bytes, and parses back', () => {
+    const secrets = Array.from({ length: 100 }, generateWebhookSecret);
+    expect(new Set(secrets.map(formatWebhookSecret)).size).toBe(100);
     for (const secret of secrets) {
-      expect(printWebhookSecret(secret)).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
-      expect(parseWebhookSecret(printWebhookSecret(secret))).toEqual(secret);
+      expect(formatWebhookSecret(secret)).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+      expect(parseWebhookSecret(formatWebhookSecret(secret))).toEqual(secret);
     }
   });
 
@@ -83,12 +83,12 @@ describe('a secret of a webhook', () => {
     ['another prefix', `whpk_${'A'.repeat(43)}=`],
     ['too few bytes', `whsec_${Buffer.alloc(23).toString('base64')}`],
     ['too many bytes', `whsec_${Buffer.alloc(65).toString('base64')}`],
-    ['base64 of URLs', `whsec_${Buffer.alloc(32, 0xff).toString('base64url')}`],
+    ['base64url', `whsec_${Buffer.alloc(32, 0xff).toString('base64url')}`],
     ['no padding', `whsec_${'A'.repeat(43)}`],
-    ['bits that do not count', `whsec_${'A'.repeat(42)}B=`],
-    ['a space in it', `whsec_${'A'.repeat(20)} ${'A'.repeat(23)}=`],
-    ['something after it', `whsec_${'A'.repeat(43)}=x`],
-  ])('is not %s', (_name, text) => {
+    ['non-zero trailing bits', `whsec_${'A'.repeat(42)}B=`],
+    ['a space inside', `whsec_${'A'.repeat(20)} ${'A'.repeat(23)}=`],
+    ['trailing characters', `whsec_${'A'.repeat(43)}=x`],
+  ])('with %s is rejected', (_name, text) => {
     expect(parseWebhookSecret(text)).toBeNull();
   });
 });

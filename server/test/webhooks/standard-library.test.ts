@@ -2,37 +2,41 @@ import * as fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
 import { keyFromBytes } from '../../src/kit/crypto.ts';
-import { freshWebhookSecret, printWebhookSecret, signatureHeaders } from '../../src/webhooks/signature.ts';
+import {
+  formatWebhookSecret,
+  generateWebhookSecret,
+  signatureHeaders,
+} from '../../src/webhooks/signature.ts';
 
-/** The package that merchants are told to use. */
-describe("the Standard Webhooks project's own library", () => {
+/** The package we recommend to merchants. */
+describe('the library of the Standard Webhooks project', () => {
   const timestamp = new Date();
 
-  it('accepts what we sign, with either secret of a rotation', () => {
+  it('accepts our signatures, with either secret of a rotation', () => {
     fc.assert(
       fc.property(fc.uuid(), fc.json(), (id, body) => {
-        const secrets = [freshWebhookSecret(), freshWebhookSecret()];
+        const secrets = [generateWebhookSecret(), generateWebhookSecret()];
         const headers = {
           ...signatureHeaders({ id, timestamp, body: Buffer.from(body) }, secrets.map(keyFromBytes)),
         };
         for (const secret of secrets)
-          expect(new Webhook(printWebhookSecret(secret)).verify(body, headers)).toEqual(JSON.parse(body));
+          expect(new Webhook(formatWebhookSecret(secret)).verify(body, headers)).toEqual(JSON.parse(body));
       }),
     );
   });
 
-  it('signs the same message with the same words', () => {
-    const secret = freshWebhookSecret();
+  it('creates the same signature', () => {
+    const secret = generateWebhookSecret();
     const headers = signatureHeaders({ id: 'evt_1', timestamp, body: Buffer.from('{"ñ":1}') }, [
       keyFromBytes(secret),
     ]);
-    const theirs = new Webhook(printWebhookSecret(secret)).sign('evt_1', timestamp, '{"ñ":1}');
+    const theirs = new Webhook(formatWebhookSecret(secret)).sign('evt_1', timestamp, '{"ñ":1}');
     expect(headers['webhook-signature']).toBe(theirs);
   });
 
-  it('refuses another body, another secret and an old message', () => {
-    const secret = freshWebhookSecret();
-    const receiver = new Webhook(printWebhookSecret(secret));
+  it('rejects another body, another secret and an old message', () => {
+    const secret = generateWebhookSecret();
+    const receiver = new Webhook(formatWebhookSecret(secret));
     const headers = {
       ...signatureHeaders({ id: 'evt_1', timestamp, body: Buffer.from('{}') }, [keyFromBytes(secret)]),
     };
@@ -40,7 +44,7 @@ describe("the Standard Webhooks project's own library", () => {
     const oldHeaders = {
       ...signatureHeaders({ id: 'evt_1', timestamp: old, body: Buffer.from('{}') }, [keyFromBytes(secret)]),
     };
-    const stranger = new Webhook(printWebhookSecret(freshWebhookSecret()));
+    const stranger = new Webhook(formatWebhookSecret(generateWebhookSecret()));
     expect(() => receiver.verify('{ }', headers)).toThrow('signature');
     expect(() => stranger.verify('{}', headers)).toThrow('signature');
     expect(() => receiver.verify('{}', oldHeaders)).toThrow('too old');

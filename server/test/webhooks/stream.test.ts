@@ -6,216 +6,216 @@ import { until } from '../harness/until.ts';
 import { EventReader } from './event-reader.ts';
 import { Merchant, WebhookStage } from './webhook-stage.ts';
 
-const MOST = 10;
+const MAX_STREAMS = 10;
 
 let stage: WebhookStage;
-/** Of an organization where nothing happens, open from the beginning to the end. */
-let quiet: EventReader;
+/** A stream of an organization without events, open during all tests. */
+let idleReader: EventReader;
 const readers: EventReader[] = [];
 beforeAll(async () => {
   stage = await WebhookStage.open({ workers: 0 });
-  quiet = await (await newFollower()).follow();
+  idleReader = await (await newFollower()).follow();
 });
 afterAll(async () => {
-  for (const reader of readers) reader.leave();
+  for (const reader of readers) reader.disconnect();
   await stage?.close();
 });
 
-/** An organization and streams of its events. */
+/** An organization with streams of its events. */
 async function newFollower() {
-  const { principal, apiKey } = await stage.inside.newOrganization();
+  const { principal, apiKey } = await stage.inProcess.newOrganization();
   const api = stage.stack.api.as(apiKey);
   const merchant = new Merchant(stage, { id: principal.organization.id, principal, api });
   const open = async (
-    reading: Parameters<typeof EventReader.open>[2] = {},
+    streamOptions: Parameters<typeof EventReader.open>[2] = {},
     url = stage.stack.apis[0]?.url ?? '',
   ) => {
-    const reader = await EventReader.open(url, apiKey, reading);
+    const reader = await EventReader.open(url, apiKey, streamOptions);
     readers.push(reader);
     return reader;
   };
   return {
     merchant,
     open,
-    follow: async (...args: Parameters<typeof open>) => (await open(...args)).follows(),
+    follow: async (...args: Parameters<typeof open>) => (await open(...args)).waitForStart(),
   };
 }
 
-describe('a stream', () => {
-  it('brings what happens from now on, in the order of the ids, each with the body of GET /events/{id}', async () => {
+describe('GET /events/stream', () => {
+  it('sends new events in ID order, with the body of GET /events/{id}', async () => {
     const { merchant, follow } = await newFollower();
-    const before = await merchant.declined();
+    const before = await merchant.declinePayout();
     const reader = await follow();
     expect(reader.headers.get('content-type')).toBe('text/event-stream');
     expect(reader.headers.get('cache-control')).toBe('no-store');
     const many = await merchant.record(150);
-    await reader.receives(...many);
-    const last = await merchant.declined();
-    await reader.receives(last);
+    await reader.waitForEvents(...many);
+    const last = await merchant.declinePayout();
+    await reader.waitForEvents(last);
     expect(reader.ids).toEqual([...many, last]);
     expect(reader.ids).not.toContain(before);
     const { deliveries: _, ...event } = await merchant.event(last);
     expect(reader.events.at(-1)).toEqual({ id: last, event: 'payout.declined', data: event });
   });
 
-  it("never brings another organization's", async () => {
+  it('never sends events of another organization', async () => {
     const [ours, theirs] = [await newFollower(), await newFollower()];
     const reader = await ours.follow();
     const other = await theirs.follow();
-    const strange = await theirs.merchant.record(5);
-    await other.receives(...strange);
-    const own = await ours.merchant.declined();
-    await reader.receives(own);
+    const othersEvents = await theirs.merchant.record(5);
+    await other.waitForEvents(...othersEvents);
+    const own = await ours.merchant.declinePayout();
+    await reader.waitForEvents(own);
     expect(reader.ids).toEqual([own]);
-    const resumed = await ours.open({ lastEventId: strange[0] ?? '' });
-    await resumed.receives(own);
+    const resumed = await ours.open({ lastEventId: othersEvents[0] ?? '' });
+    await resumed.waitForEvents(own);
     expect(resumed.ids).toEqual([own]);
   });
 
-  it('brings only events of the name that was asked for', async () => {
+  it('sends only events of the requested name', async () => {
     const { merchant, follow } = await newFollower();
     const reader = await follow({ query: '?event=payin.confirmed' });
     await merchant.record(3, 'payout.declined');
     const [wanted = ''] = await merchant.record(1, 'payin.confirmed');
-    await reader.receives(wanted);
+    await reader.waitForEvents(wanted);
     expect(reader.ids).toEqual([wanted]);
   });
 
-  it('brings an event whose transaction commits after a later one was streamed', async () => {
+  it('sends an event whose transaction commits after a later one was streamed', async () => {
     const { merchant, follow } = await newFollower();
     const reader = await follow();
     let newer = '';
     const [late = ''] = await merchant.record(1, 'payout.declined', async () => {
       [newer = ''] = await merchant.record(1);
-      await reader.receives(newer);
+      await reader.waitForEvents(newer);
     });
     expect(late < newer).toBe(true);
-    await reader.receives(late);
+    await reader.waitForEvents(late);
     expect(reader.ids).toEqual([newer, late]);
   });
 
-  it('brings one whose commit waited for minutes, as for a standby that is away', async () => {
+  it('sends an event whose commit waited for minutes, as with a missing standby', async () => {
     const { merchant, follow } = await newFollower();
     const reader = await follow();
     const [late = ''] = await merchant.record(1, 'payout.declined', async () => {
-      await stage.shiftHeard(5 * 60_000);
-      // Two more looks, so that its position is where it will be.
-      for (let look = 0; look < 2; look += 1) await reader.receives(...(await merchant.record(1)));
+      await stage.shiftTime(5 * 60_000);
+      // Two more polls, so that the position has moved past it.
+      for (let poll = 0; poll < 2; poll += 1) await reader.waitForEvents(...(await merchant.record(1)));
     });
-    await reader.receives(late);
+    await reader.waitForEvents(late);
     expect(reader.ids.at(-1)).toBe(late);
   });
 
-  it('says from where to resume before there was an event', async () => {
+  it('sends a position to resume from before the first event', async () => {
     const { merchant, follow, open } = await newFollower();
     const reader = await follow();
-    expect(reader.beginning).toMatch(/^[0-9a-f-]{36}$/);
-    reader.leave();
-    const missed = await merchant.declined();
-    const resumed = await open({ lastEventId: reader.beginning ?? '' });
-    await resumed.receives(missed);
+    expect(reader.startPosition).toMatch(/^[0-9a-f-]{36}$/);
+    reader.disconnect();
+    const missed = await merchant.declinePayout();
+    const resumed = await open({ lastEventId: reader.startPosition ?? '' });
+    await resumed.waitForEvents(missed);
   });
 
-  it('ends when its key is revoked', async () => {
-    const { principal, apiKey } = await stage.inside.newOrganization();
+  it('ends when its API key is revoked', async () => {
+    const { principal, apiKey } = await stage.inProcess.newOrganization();
     const reader = await EventReader.open(stage.stack.apis[0]?.url ?? '', apiKey);
-    await reader.follows();
+    await reader.waitForStart();
     await stage.stack.command('keys', 'revoke', principal.keyId);
-    expect(await reader.ended).toBe('in order');
+    expect(await reader.closed).toBe('closed');
   });
 
-  it('needs events:read', async () => {
+  it('requires events:read', async () => {
     const merchant = await stage.merchant();
-    const api = await withScopes(stage.inside, merchant.shop, 'events:write', 'webhooks:read');
+    const api = await withScopes(stage.inProcess, merchant.shop, 'events:write', 'webhooks:read');
     expect((await api.get('/events/stream')).status).toBe(403);
   });
 });
 
-describe('a stream that is resumed', () => {
+describe('a resumed stream', () => {
   it.each([
     ['Last-Event-ID', (id: string) => ({ lastEventId: id })],
     ['?after=', (id: string) => ({ query: `?after=${id}` })],
-    ['Last-Event-ID in capitals', (id: string) => ({ lastEventId: id.toUpperCase() })],
-  ])('with %s brings all that came after, and the minute before again', async (_, reading) => {
+    ['an upper-case Last-Event-ID', (id: string) => ({ lastEventId: id.toUpperCase() })],
+  ])('with %s sends all later events and repeats those of the minute before', async (_, streamOptions) => {
     const { merchant, follow, open } = await newFollower();
     const first = await follow();
     const seen = await merchant.record(3);
-    await first.receives(...seen);
-    first.leave();
+    await first.waitForEvents(...seen);
+    first.disconnect();
     const missed = [...(await merchant.record(120)), ...(await merchant.record(1))];
-    const resumed = await open(reading(seen[1] ?? ''));
-    await resumed.receives(...missed);
+    const resumed = await open(streamOptions(seen[1] ?? ''));
+    await resumed.waitForEvents(...missed);
     expect(resumed.ids).toEqual([...seen, ...missed]);
     const [live = ''] = await merchant.record(1);
-    await resumed.receives(live);
+    await resumed.waitForEvents(live);
     expect(resumed.ids).toEqual([...seen, ...missed, live]);
   });
 
-  it('of what was before that event, the last minute comes again and nothing older', async () => {
+  it('repeats only the last minute before that event', async () => {
     const { merchant, open } = await newFollower();
-    const older = await merchant.declined();
-    await stage.shiftHeard(120_000);
-    const before = await merchant.declined();
-    await stage.shiftHeard(30_000);
-    const [last, after] = [await merchant.declined(), await merchant.declined()];
+    const older = await merchant.declinePayout();
+    await stage.shiftTime(120_000);
+    const before = await merchant.declinePayout();
+    await stage.shiftTime(30_000);
+    const [last, after] = [await merchant.declinePayout(), await merchant.declinePayout()];
     const resumed = await open({ lastEventId: last });
-    await resumed.receives(after);
+    await resumed.waitForEvents(after);
     expect(resumed.ids).toEqual([before, last, after]);
     expect(resumed.ids).not.toContain(older);
   });
 
-  it('an event that was still uncommitted when the stream broke comes with the next one', async () => {
+  it('sends an event that was uncommitted when the previous stream broke', async () => {
     const { merchant, follow, open } = await newFollower();
     const first = await follow();
     let newer = '';
     const [late = ''] = await merchant.record(1, 'payout.declined', async () => {
       [newer = ''] = await merchant.record(1);
-      await first.receives(newer);
-      first.leave();
+      await first.waitForEvents(newer);
+      first.disconnect();
     });
     expect(first.ids).not.toContain(late);
     const resumed = await open({ lastEventId: newer });
-    await resumed.receives(late, newer);
+    await resumed.waitForEvents(late, newer);
     expect(resumed.ids).toEqual([late, newer]);
   });
 
-  it('refuses what is no event’s id', async () => {
+  it('rejects an invalid event ID', async () => {
     const { merchant } = await newFollower();
     const answer = await merchant.api.get('/events/stream', { 'last-event-id': 'the last one' });
     expect([answer.status, answer.body['code']]).toEqual([400, 'invalid_request']);
   });
 });
 
-describe('how many', () => {
-  it('an organization has ten; the eleventh is refused, and another organization has its own', async () => {
+describe('the stream limit', () => {
+  it('is ten per organization; the eleventh stream is rejected', async () => {
     const { merchant, follow, open } = await newFollower();
     const first = await follow();
-    for (let count = 1; count < MOST; count += 1) await follow();
-    const refused = await merchant.api.get('/events/stream');
-    expect([refused.status, refused.body['code']]).toEqual([429, 'too_many_streams']);
+    for (let count = 1; count < MAX_STREAMS; count += 1) await follow();
+    const rejected = await merchant.api.get('/events/stream');
+    expect([rejected.status, rejected.body['code']]).toEqual([429, 'too_many_streams']);
     await (await newFollower()).follow();
-    first.leave();
+    first.disconnect();
     const next = await until(
-      'its place is free',
+      'its slot is free',
       async () => {
         const reader = await open();
         return reader.status === 200 ? reader : null;
       },
       5000,
     );
-    const eventId = await merchant.declined();
-    await next.receives(eventId);
+    const eventId = await merchant.declinePayout();
+    await next.waitForEvents(eventId);
   });
 
-  it('places of clients that vanished are free, all of them', async () => {
+  it('frees the slots of clients that disconnected', async () => {
     const { follow } = await newFollower();
     const [api] = stage.stack.apis;
     if (!api) throw new Error('no API');
     const before = await readMetric(api, 'caudal_event_streams');
     const opened = [];
-    for (let count = 0; count < MOST; count += 1) opened.push(await follow());
-    expect(await readMetric(api, 'caudal_event_streams')).toBe(before + MOST);
-    for (const reader of opened) reader.leave();
+    for (let count = 0; count < MAX_STREAMS; count += 1) opened.push(await follow());
+    expect(await readMetric(api, 'caudal_event_streams')).toBe(before + MAX_STREAMS);
+    for (const reader of opened) reader.disconnect();
     await until(
       'they are free',
       async () => (await readMetric(api, 'caudal_event_streams')) === before,
@@ -224,23 +224,23 @@ describe('how many', () => {
   });
 });
 
-describe('the end', () => {
-  it('on SIGTERM a stream ends in order and the process with it; the client resumes elsewhere and misses nothing', async () => {
+describe('the end of a stream', () => {
+  it('is clean on SIGTERM, and the client resumes at another process without gaps', async () => {
     const { merchant, follow, open } = await newFollower();
     const other = await startServer('api', { ...stage.stack.settings, CAUDAL_PORT: '0' });
     const reader = await follow({}, `http://127.0.0.1:${String(other.ready['port'])}`);
-    const seen = await merchant.declined();
-    await reader.receives(seen);
-    const [ended, code] = await Promise.all([reader.ended, other.stop()]);
-    expect([ended, code]).toEqual(['in order', 0]);
-    const meanwhile = await merchant.declined();
+    const seen = await merchant.declinePayout();
+    await reader.waitForEvents(seen);
+    const [ended, code] = await Promise.all([reader.closed, other.stop()]);
+    expect([ended, code]).toEqual(['closed', 0]);
+    const meanwhile = await merchant.declinePayout();
     const resumed = await open({ lastEventId: seen });
-    await resumed.receives(meanwhile);
+    await resumed.waitForEvents(meanwhile);
     expect(resumed.ids).toEqual([seen, meanwhile]);
   });
 
-  it('a stream where nothing happens gives a sign of life every quarter of a minute', async () => {
-    await until('the second sign', () => Promise.resolve(quiet.signsOfLife >= 2), 20_000);
-    expect(quiet.events).toEqual([]);
+  it('does not come without events: a heartbeat is sent every 15 seconds', async () => {
+    await until('the second heartbeat', () => Promise.resolve(idleReader.heartbeats >= 2), 20_000);
+    expect(idleReader.events).toEqual([]);
   });
 });

@@ -2,14 +2,14 @@ import { statement } from '../../src/db/tx.ts';
 import { recordFinalEvents } from '../../src/events/event.store.ts';
 import type { EVENT_NAMES } from '../../src/events/event.ts';
 import { uuidMs, uuidv7 } from '../../src/kit/ids.ts';
-import type { Answer, ApiClient } from '../harness/api-client.ts';
+import type { ApiClient, ApiResponse } from '../harness/api-client.ts';
 import { composeInProcess, type InProcess } from '../harness/in-process.ts';
 import { createPayout, newShop, type Shop } from '../harness/payout-requests.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 import { type SinkAnswer, WebhookSink } from '../harness/webhook-sink.ts';
 
-/** Bodies as a merchant's program would declare them, from contract.md and not from the server's own schemas. */
+/** Bodies as a merchant's program declares them, independent of the server's schemas. */
 export interface EndpointBody {
   readonly id: string;
   readonly url: string;
@@ -44,8 +44,8 @@ export type EventBody = Readonly<Record<'id' | 'event' | 'resource' | 'createdAt
   readonly deliveries: readonly (DeliveryBody & { readonly webhookEndpointId: string })[];
 };
 
-export interface MadeEndpoint extends EndpointWithSecret {
-  /** Of the sink: no two endpoints share one. */
+export interface CreatedEndpoint extends EndpointWithSecret {
+  /** Path at the sink, unique per endpoint. */
   readonly path: string;
 }
 
@@ -56,16 +56,19 @@ interface StageOptions {
   readonly apis?: number;
 }
 
-/** A whole Caudal, a sink for its webhooks, and merchants without money: each payout of theirs ends at once, with an event. */
+/**
+ * A complete Caudal with a webhook receiver, and merchants without a balance: each of their payouts is
+ * declined immediately, with an event.
+ */
 export class WebhookStage {
   readonly stack: Stack;
-  readonly inside: InProcess;
+  readonly inProcess: InProcess;
   readonly sink: WebhookSink;
   #paths = 0;
 
-  private constructor(stack: Stack, inside: InProcess, sink: WebhookSink) {
+  private constructor(stack: Stack, inProcess: InProcess, sink: WebhookSink) {
     this.stack = stack;
-    this.inside = inside;
+    this.inProcess = inProcess;
     this.sink = sink;
   }
 
@@ -76,24 +79,24 @@ export class WebhookStage {
   }
 
   async close(): Promise<void> {
-    // The sink first: a worker that ends waits for the answers under way.
+    // Close the sink first: a stopping worker waits for its requests in flight.
     await this.sink.close();
-    await this.inside.close();
+    await this.inProcess.close();
     await this.stack.stop();
   }
 
-  /** An organization of a test's own. */
+  /** An organization for one test. */
   async merchant(): Promise<Merchant> {
-    return new Merchant(this, await newShop(this.inside, this.stack.api, 0));
+    return new Merchant(this, await newShop(this.inProcess, this.stack.api, 0));
   }
 
-  /** Business time goes on, and the API has heard of it: what is created from now on has an id of its time. */
-  async shiftHeard(ms: number): Promise<void> {
+  /** Advances business time and waits until the API sees it: IDs created from now on have the new time. */
+  async shiftTime(ms: number): Promise<void> {
     await this.stack.shiftTime(ms);
     const { api } = await this.merchant();
-    await until('the API has heard of it', async () => {
+    await until('the API sees the new time', async () => {
       const body = { url: 'https://shop.example.com/' };
-      const { id, createdAt } = expected(await api.post<EndpointBody>('/webhook-endpoints', body), 201);
+      const { id, createdAt } = expectStatus(await api.post<EndpointBody>('/webhook-endpoints', body), 201);
       await api.request('DELETE', `/webhook-endpoints/${id}`);
       return Date.parse(createdAt) - uuidMs(id) < 1000;
     });
@@ -122,64 +125,65 @@ export class Merchant {
     this.api = shop.api;
   }
 
-  /** One that leads to a path of its own at the sink, which gives these answers. */
+  /** Creates an endpoint with its own path at the sink, which gives these answers. */
   async endpoint(
     changes: Record<string, unknown> = {},
     ...answers: readonly SinkAnswer[]
-  ): Promise<MadeEndpoint> {
+  ): Promise<CreatedEndpoint> {
     const path = this.#stage.newPath();
     const [first, ...rest] = answers;
     if (first !== undefined) this.#stage.sink.answer(path, first, ...rest);
     const body = { url: this.#stage.sink.url(path), ...changes };
     const answer = await this.api.post<EndpointWithSecret>('/webhook-endpoints', body);
-    return { ...expected(answer, 201), path };
+    return { ...expectStatus(answer, 201), path };
   }
 
   async get(endpoint: { readonly id: string }): Promise<EndpointBody> {
-    return expected(await this.api.get<EndpointBody>(`/webhook-endpoints/${endpoint.id}`), 200);
+    return expectStatus(await this.api.get<EndpointBody>(`/webhook-endpoints/${endpoint.id}`), 200);
   }
 
   async change(endpoint: { readonly id: string }, body: Record<string, unknown>): Promise<EndpointBody> {
     const path = `/webhook-endpoints/${endpoint.id}`;
-    return expected(await this.api.request<EndpointBody>('PATCH', path, { body }), 200);
+    return expectStatus(await this.api.request<EndpointBody>('PATCH', path, { body }), 200);
   }
 
-  /** @returns the id of the test event */
+  /** @returns the ID of the test event */
   async test(endpoint: { readonly id: string }): Promise<string> {
     const path = `/webhook-endpoints/${endpoint.id}/test`;
-    return expected(await this.api.request<{ eventId: string }>('POST', path), 202).eventId;
+    return expectStatus(await this.api.request<{ eventId: string }>('POST', path), 202).eventId;
   }
 
-  /** Something happens that is told: a payout that the empty balance does not cover. @returns the event's id */
-  async declined(): Promise<string> {
+  /** Creates a payout that the empty balance does not cover. @returns the ID of its payout.declined event */
+  async declinePayout(): Promise<string> {
     const { id } = await createPayout(this.api);
-    return this.eventOf(id);
+    return this.findEventId(id);
   }
 
-  async eventOf(resourceId: string): Promise<string> {
+  async findEventId(resourceId: string): Promise<string> {
     const { body } = await this.api.get<{ data: { id: string }[] }>(`/events?resourceId=${resourceId}`);
     const [event, ...others] = body.data;
-    if (!event || others.length > 0) throw new Error(`${body.data.length} events of ${resourceId}`);
+    if (!event || others.length > 0)
+      throw new Error(`${resourceId} has ${body.data.length} events instead of one`);
     return event.id;
   }
 
-  /** Many events at once, recorded as their flows record them. @returns their ids */
+  /** Records many events in one transaction, as the flows do. @returns their IDs */
   record(
     count: number,
     event: (typeof EVENT_NAMES)[number] = 'payout.declined',
     beforeCommit: () => Promise<void> = () => Promise.resolve(),
   ): Promise<string[]> {
-    const { deps } = this.#stage.inside;
+    const { deps } = this.#stage.inProcess;
     const fresh = () => uuidv7(deps.clock.now(), deps.cell);
     return deps.system.transaction('apply statuses', async (tx) => {
-      const [moment] = await tx.query<{ at: Date }>(NOW);
+      const [now] = await tx.query<{ at: Date }>(NOW);
       const events = Array.from({ length: count }, (_, number) => ({
         id: fresh(),
         organizationId: this.id,
         event,
         resource: event.startsWith('payin') ? ('payin' as const) : ('payout' as const),
         resourceId: fresh(),
-        createdAt: moment?.at ?? new Date(0),
+        createdAt: now?.at ?? new Date(0),
         data: { number, name: 'Ñandú 🦤 S.A.S.' },
       }));
       await recordFinalEvents(tx, events, () => this.shop.principal.secrets.dataKey);
@@ -189,17 +193,17 @@ export class Merchant {
   }
 
   async event(id: string): Promise<EventBody> {
-    return expected(await this.api.get<EventBody>(`/events/${id}`), 200);
+    return expectStatus(await this.api.get<EventBody>(`/events/${id}`), 200);
   }
 
-  /** What came of an event at an endpoint; null when it was never to go there. */
+  /** Delivery of an event to an endpoint; null when there is none. */
   async delivery(eventId: string, endpoint: { readonly id: string }): Promise<DeliveryBody | null> {
     const { deliveries } = await this.event(eventId);
     return deliveries.find(({ webhookEndpointId }) => webhookEndpointId === endpoint.id) ?? null;
   }
 
-  /** Until it has so many attempts, or more, and stands so. */
-  reaches(
+  /** Waits until the delivery has this status and at least this many attempts. */
+  waitForDelivery(
     eventId: string,
     endpoint: { readonly id: string },
     status: DeliveryBody['status'],
@@ -207,7 +211,7 @@ export class Merchant {
     withinMs = 10_000,
   ): Promise<DeliveryBody> {
     return until(
-      `the delivery is ${status} after ${attempts}`,
+      `the delivery is ${status} after ${attempts} attempts`,
       async () => {
         const delivery = await this.delivery(eventId, endpoint);
         return delivery?.status === status && delivery.attempts.length >= attempts ? delivery : null;
@@ -216,16 +220,16 @@ export class Merchant {
     );
   }
 
-  disabled(endpoint: { readonly id: string }): Promise<EndpointBody> {
-    return until('it is disabled', async () => {
+  waitUntilDisabled(endpoint: { readonly id: string }): Promise<EndpointBody> {
+    return until('the endpoint is disabled', async () => {
       const seen = await this.get(endpoint);
       return seen.status === 'DISABLED' ? seen : null;
     });
   }
 
-  /** Until nothing waits for an endpoint, and nobody is at its line nor will look at it. */
-  async lineRests(endpoint: { readonly id: string }): Promise<void> {
-    await until('the line rests', async () => {
+  /** Waits until the endpoint has no pending delivery and its queue is neither leased nor due. */
+  async waitUntilQueueIdle(endpoint: { readonly id: string }): Promise<void> {
+    await until('the queue is idle', async () => {
       const [line] = await this.#stage.query(
         'select 1 from caudal.webhook_queues where endpoint_id = $1 and leased_until is null and due_at is null',
         [endpoint.id],
@@ -234,9 +238,9 @@ export class Merchant {
     });
   }
 
-  /** Until all that happened is in the lines. */
-  async dispatched(): Promise<void> {
-    await until('all is dispatched', async () => {
+  /** Waits until all events are in the queues. */
+  async waitUntilDispatched(): Promise<void> {
+    await until('all events are dispatched', async () => {
       const [row] = await this.#stage.query<{ count: number }>(
         'select count(*)::int as count from caudal.events where undispatched and organization_id = $1',
         [this.id],
@@ -246,8 +250,7 @@ export class Merchant {
   }
 }
 
-export function expected<Body>(answer: Answer<Body>, status: number): Body {
-  if (answer.status !== status)
-    throw new Error(`expected ${status}, the answer was ${answer.status}: ${answer.text}`);
+export function expectStatus<Body>(answer: ApiResponse<Body>, status: number): Body {
+  if (answer.status !== status) throw new Error(`expected ${status}, got ${answer.status}: ${answer.text}`);
   return answer.body;
 }

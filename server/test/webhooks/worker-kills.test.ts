@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { startServer } from '../../../scripts/stack/processes.ts';
 import { until } from '../harness/until.ts';
-import { type MadeEndpoint, type Merchant, WebhookStage } from './webhook-stage.ts';
+import { type CreatedEndpoint, type Merchant, WebhookStage } from './webhook-stage.ts';
 
-// What a dead worker held is free thirty seconds of real time later.
+// The lease of a dead worker expires after thirty seconds of real time.
 vi.setConfig({ testTimeout: 120_000 });
 
 let stage: WebhookStage;
@@ -13,40 +13,40 @@ beforeAll(async () => {
 afterAll(() => stage?.close());
 
 /**
- * Where it dies, how often the event has come by then, and in the end at least. In this order none leaves behind what the
- * next one would take up before it dies.
+ * Failpoint, number of requests received by then, and minimum in the end. In this order no worker leaves work
+ * that the next one would pick up before it is killed.
  */
-const DEATHS = [
+const CRASHES = [
   ['record deliveries: after commit', 1, 1],
   ['record deliveries: before commit', 1, 2],
   ['lease queues: after commit', 0, 1],
   ['dispatch events: before commit', 0, 1],
 ] as const;
 
-interface Left {
+interface InterruptedDelivery {
   readonly merchant: Merchant;
-  readonly endpoint: MadeEndpoint;
+  readonly endpoint: CreatedEndpoint;
   readonly eventId: string;
 }
-const left: Left[] = [];
+const interrupted: InterruptedDelivery[] = [];
 
-function arrivals({ endpoint, eventId }: Left) {
-  return stage.sink.at(endpoint.path).filter(({ id }) => id === eventId);
+function findRequests({ endpoint, eventId }: InterruptedDelivery) {
+  return stage.sink.requestsTo(endpoint.path).filter(({ id }) => id === eventId);
 }
 
-it('a worker dies where it should, on the way of a delivery', async () => {
-  for (const [failpoint, then] of DEATHS) {
+it('a worker is killed at each failpoint of a delivery', async () => {
+  for (const [failpoint, receivedByThen] of CRASHES) {
     const merchant = await stage.merchant();
     const endpoint = await merchant.endpoint();
-    const each = { merchant, endpoint, eventId: await merchant.declined() };
-    left.push(each);
+    const each = { merchant, endpoint, eventId: await merchant.declinePayout() };
+    interrupted.push(each);
     const worker = await startServer('worker', { ...stage.stack.settings, CAUDAL_FAILPOINT: failpoint });
-    expect(await worker.exited, `it was killed: ${worker.output()}`).toBeNull();
-    expect(arrivals(each), `at ${failpoint}`).toHaveLength(then);
+    expect(await worker.exited, `expected the worker to be killed: ${worker.output()}`).toBeNull();
+    expect(findRequests(each), `at ${failpoint}`).toHaveLength(receivedByThen);
   }
 });
 
-it('of two that come after it one is killed in the middle of 300 deliveries: the other takes over, and nothing is lost', async () => {
+it('one of two workers is killed during 300 deliveries: the other takes over, and none is lost', async () => {
   const merchants = await Promise.all(Array.from({ length: 6 }, () => stage.merchant()));
   const endpoints = await Promise.all(merchants.map((merchant) => merchant.endpoint({}, { delayMs: 200 })));
   const ids = await Promise.all(merchants.map((merchant) => merchant.record(50)));
@@ -56,19 +56,19 @@ it('of two that come after it one is killed in the middle of 300 deliveries: the
   ]);
   const [killed, survivor] = workers;
   try {
-    const arrived = () => endpoints.reduce((sum, { path }) => sum + stage.sink.ids(path).length, 0);
-    await until('some have come', () => Promise.resolve(arrived() >= 30));
+    const countArrived = () => endpoints.reduce((sum, { path }) => sum + stage.sink.ids(path).length, 0);
+    await until('some deliveries arrived', () => Promise.resolve(countArrived() >= 30));
     killed.kill('SIGKILL');
     expect(await killed.exited).toBeNull();
-    expect(arrived()).toBeLessThan(300);
-    // Longer than a claim, and half of that again for a busy machine.
-    await until('all have come', () => Promise.resolve(arrived() >= 300), 45_000);
+    expect(countArrived()).toBeLessThan(300);
+    // Longer than a lease, plus half of it for a busy machine.
+    await until('all deliveries arrived', () => Promise.resolve(countArrived() >= 300), 45_000);
     for (const [index, { path }] of endpoints.entries())
       expect(stage.sink.ids(path)).toEqual([...(ids[index] ?? [])].sort());
-    for (const { merchant, endpoint, eventId } of left)
-      await merchant.reaches(eventId, endpoint, 'DELIVERED', 1, 45_000);
+    for (const { merchant, endpoint, eventId } of interrupted)
+      await merchant.waitForDelivery(eventId, endpoint, 'DELIVERED', 1, 45_000);
     await until(
-      'all is written down',
+      'all results are recorded',
       async () => {
         const [row] = await stage.query<{ count: number }>(
           "select count(*)::int as count from caudal.webhook_deliveries where status = 'PENDING'",
@@ -82,15 +82,15 @@ it('of two that come after it one is killed in the middle of 300 deliveries: the
   }
 });
 
-it('what the dead had sent and not written down came again under its id, with its body; what was written down did not', async () => {
-  for (const [index, [failpoint, , atLeast]] of DEATHS.entries()) {
-    const each = left[index];
-    if (!each) throw new Error('the first test made them');
-    const came = arrivals(each);
-    // The one that was killed later may have sent them too; only what is written down is over.
-    expect(came.length, `at ${failpoint}`).toBeGreaterThanOrEqual(atLeast);
-    if (failpoint === 'record deliveries: after commit') expect(came).toHaveLength(1);
-    for (const { body } of came) expect(body.equals(came[0]?.body ?? Buffer.alloc(0))).toBe(true);
+it('a delivery whose result was not recorded is repeated with the same ID and body; a recorded one is not', async () => {
+  for (const [index, [failpoint, , atLeast]] of CRASHES.entries()) {
+    const each = interrupted[index];
+    if (!each) throw new Error('the first test creates them');
+    const received = findRequests(each);
+    // The worker killed later may have sent them too; only recorded results are final.
+    expect(received.length, `at ${failpoint}`).toBeGreaterThanOrEqual(atLeast);
+    if (failpoint === 'record deliveries: after commit') expect(received).toHaveLength(1);
+    for (const { body } of received) expect(body.equals(received[0]?.body ?? Buffer.alloc(0))).toBe(true);
     const delivery = await each.merchant.delivery(each.eventId, each.endpoint);
     expect(delivery?.attempts, `at ${failpoint}`).toMatchObject([{ statusCode: 200 }]);
   }
