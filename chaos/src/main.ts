@@ -1,35 +1,35 @@
-/** npm run chaos: proof that nothing is lost, whatever dies. */
+/** `npm run chaos`: fault injection and model checking. Shows that no process failure loses data. */
 import { execFileSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { inSample } from '../../scripts/sample.ts';
-import { type Cluster, startCluster } from './cluster.ts';
-import { runFailpoints } from './failpoints.ts';
-import { runKills } from './kills.ts';
+import { runFailpoints } from './failpoints/run-failpoints.ts';
+import { runKills } from './kills/run-kills.ts';
 import { runHistories } from './model/run-histories.ts';
-import { close, type Outcome, say } from './outcome.ts';
-import { runPayouts } from './payouts.ts';
+import { runPayouts } from './payouts/run-payouts.ts';
 import { runPlanted } from './planted/run-planted.ts';
-import { runWebhooks } from './webhooks.ts';
+import { type Outcome, print, reportTotals } from './run/outcome.ts';
+import { type Cluster, startCluster } from './stack/cluster.ts';
+import { runWebhooks } from './webhooks/run-webhooks.ts';
 
 const HELP = `npm run chaos [-- OPTIONS]
 
-  --histories N   N random histories against the model, kept ones first
-  --kills N       N kills of processes under load and faults
-  --payouts N     N payouts under kills and faults: each is executed once or not at all
-  --webhooks N    events of N payins, payouts and links under kills and faults of endpoints: each reaches whoever wants it (10000
-                  in a full run)
-  --failpoints    a process dies once at every failpoint
-  --planted       every planted bug is found by its saved history
-  --ci            what CI has time for: 60 histories, half of the failpoints and of the planted bugs (the seed
-                  chooses), 300 payouts, webhooks of 300
-  --only WORDS    with --failpoints and --planted: those whose name has one of the words (separated by |)
-  --seed S        repeats what chance decided in an earlier run
-  --path P        with --histories and --seed: the failed history alone, as its run told
-  --server DIR    with --payouts and --webhooks: judges the server in DIR, a changed copy of server/
-  --help          this text
+  --histories N   run N random histories against the model, after the regression histories
+  --kills N       kill processes N times under load and faults
+  --payouts N     run N payouts under kills and faults; each executes at most once
+  --webhooks N    run N payins, payouts and links under kills and endpoint faults; every event reaches every
+                  subscribed endpoint (a full run uses 10000)
+  --failpoints    kill a process once at every failpoint
+  --planted       check that every planted bug is detected by its history or scenario
+  --ci            the CI subset: 60 histories, half of the failpoints and planted bugs (chosen by the seed),
+                  300 payouts, webhooks of 300
+  --only WORDS    with --failpoints and --planted: only names that contain one of the words (separated by |)
+  --seed S        repeat the random choices of an earlier run
+  --path P        with --histories and --seed: run only the failed history, with the path that its run printed
+  --server DIR    with --payouts and --webhooks: test the server in DIR, a modified copy of server/
+  --help          print this text
 
-Without options: a short mix of all. Needs no database: it brings its own.
+Without options: a short mix of all. Starts its own PostgreSQL.
 `;
 
 const { values } = parseArgs({
@@ -63,32 +63,32 @@ const kills =
 const payouts =
   (count: number): Part =>
   (cluster, seed) =>
-    runPayouts(cluster, seed, count, judged());
+    runPayouts(cluster, seed, count, serverOption());
 const webhooks =
   (count: number): Part =>
   (cluster, seed) =>
-    runWebhooks(cluster, seed, count, judged());
+    runWebhooks(cluster, seed, count, serverOption());
 
-const failpoints: Part = (cluster, seed) => runFailpoints(cluster, seed, chosenBy(seed));
-const planted: Part = (cluster, seed) => runPlanted(cluster, chosenBy(seed));
+const failpoints: Part = (cluster, seed) => runFailpoints(cluster, seed, selectBySeed(seed));
+const planted: Part = (cluster, seed) => runPlanted(cluster, selectBySeed(seed));
 
-function chosenBy(seed: number): (name: string) => boolean {
+function selectBySeed(seed: number): (name: string) => boolean {
   const only = new RegExp(values.only ?? '', 'u');
   return (name) => only.test(name) && (!values.ci || inSample(seed, name, 2));
 }
 
-function judged(): { serverRoot?: string } {
+function serverOption(): { serverRoot?: string } {
   return values.server === undefined ? {} : { serverRoot: values.server };
 }
 
 function parts(): Part[] {
   if (values.ci) return [histories(60), failpoints, planted, payouts(300), webhooks(300)];
   const chosen = [
-    ...(values.histories === undefined ? [] : [histories(whole(values.histories))]),
+    ...(values.histories === undefined ? [] : [histories(parseCount(values.histories))]),
     ...(values.failpoints ? [failpoints] : []),
-    ...(values.kills === undefined ? [] : [kills(whole(values.kills))]),
-    ...(values.payouts === undefined ? [] : [payouts(whole(values.payouts))]),
-    ...(values.webhooks === undefined ? [] : [webhooks(whole(values.webhooks))]),
+    ...(values.kills === undefined ? [] : [kills(parseCount(values.kills))]),
+    ...(values.payouts === undefined ? [] : [payouts(parseCount(values.payouts))]),
+    ...(values.webhooks === undefined ? [] : [webhooks(parseCount(values.webhooks))]),
     ...(values.planted ? [planted] : []),
   ];
   return chosen.length > 0
@@ -96,8 +96,8 @@ function parts(): Part[] {
     : [histories(30), failpoints, kills(25), payouts(200), webhooks(200), planted];
 }
 
-function whole(text: string): number {
-  if (!/^[1-9]\d{0,9}$/.test(text)) throw new Error(`"${text}" is no whole number above zero`);
+function parseCount(text: string): number {
+  if (!/^[1-9]\d{0,9}$/.test(text)) throw new Error(`"${text}" is not a positive integer`);
   return Number(text);
 }
 
@@ -107,11 +107,11 @@ async function main(): Promise<number> {
     return 0;
   }
   const chosen = parts();
-  const seed = values.seed === undefined ? randomInt(1, 2 ** 31) : whole(values.seed);
-  const began = performance.now();
-  say(`chaos: seed ${seed}, commit ${commit()}, Node ${process.version}`);
+  const seed = values.seed === undefined ? randomInt(1, 2 ** 31) : parseCount(values.seed);
+  const startedAt = performance.now();
+  print(`chaos: seed ${seed}, commit ${commit()}, Node ${process.version}`);
   const cluster = await startCluster();
-  // The other processes end with us; PostgreSQL would outlive us.
+  // The other child processes end with this one; PostgreSQL would keep running.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.once(signal, () => void cluster.stop().finally(() => process.exit(1)));
   const outcomes: Outcome[] = [];
@@ -120,8 +120,8 @@ async function main(): Promise<number> {
   } finally {
     await cluster.stop();
   }
-  say(`chaos: seed ${seed}, ${((performance.now() - began) / 1000).toFixed(0)} s`);
-  return close(outcomes);
+  print(`chaos: seed ${seed}, ${((performance.now() - startedAt) / 1000).toFixed(0)} s`);
+  return reportTotals(outcomes);
 }
 
 function commit(): string {
@@ -141,6 +141,6 @@ main().then(
   },
   (error: unknown) => {
     console.error(error instanceof Error ? error.stack : String(error));
-    process.exitCode = close([{ passed: 0, failed: 1 }]);
+    process.exitCode = reportTotals([{ passed: 0, failed: 1 }]);
   },
 );

@@ -2,10 +2,10 @@ import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Cluster, startCluster } from '../src/cluster.ts';
-import { startTrial, type Trial } from '../src/trial.ts';
-import { violationsUnder } from './damage.ts';
-import { DAMAGES, type Sample } from './damages.ts';
+import { startTrial, type Trial } from '../src/run/trial.ts';
+import { type Cluster, startCluster } from '../src/stack/cluster.ts';
+import { violationsAfter } from './corruption.ts';
+import { PAYIN_CORRUPTIONS, type Sample } from './payin-corruptions.ts';
 
 let cluster: Cluster;
 let trial: Trial;
@@ -13,7 +13,7 @@ let database: Client;
 let sample: Sample;
 let journals: string;
 
-/** What each damage needs to find something to spoil. */
+/** The data that the corruptions need. */
 const ENOUGH = `
   select (select count(*) from caudal.payins where status = 'CONFIRMED') > 15
     and exists (select from caudal.breb_keys k join caudal.payins p on p.id = k.payin_id where p.error_code = 'EXPIRED')
@@ -25,23 +25,23 @@ const ENOUGH = `
 beforeAll(async () => {
   cluster = await startCluster();
   trial = await startTrial(cluster, 1, { gentle: true });
-  const { stage, operator } = trial;
+  const { stack, operator } = trial;
   const deadline = performance.now() + 60_000;
   for (;;) {
-    const [row] = await stage.query<{ enough: boolean }>(ENOUGH);
+    const [row] = await stack.query<{ enough: boolean }>(ENOUGH);
     if (row?.enough) break;
-    if (performance.now() > deadline) throw new Error('the load did not bring about enough to spoil');
+    if (performance.now() > deadline) throw new Error('the load did not produce enough data');
     await sleep(200);
   }
   await trial.load.pause();
-  await operator.give(operator.deposit());
+  await operator.run(operator.deposit());
   const resolve = await operator.resolve();
-  if (resolve) await operator.give(resolve);
+  if (resolve) await operator.run(resolve);
   await trial.drain();
-  await operator.give(operator.schedule('settlement'));
+  await operator.run(operator.schedule('settlement'));
   journals = trial.keepJournals();
-  sample = await sampleOf(trial);
-  database = new Client({ connectionString: stage.databaseUrl });
+  sample = await findSample(trial);
+  database = new Client({ connectionString: stack.databaseUrl });
   await database.connect();
 }, 150_000);
 
@@ -52,37 +52,41 @@ afterAll(async () => {
   rmSync(journals, { recursive: true, force: true });
 });
 
-describe('the checker', () => {
-  it('finds a sound run whole', async () => {
-    const { whole, text } = await trial.judge('drained');
-    expect(text).toMatch(/^checked \d+ payins, 0 payouts, \d+ executions, \d+ events, \d+ notices: whole$/);
-    expect(whole).toBe(true);
+describe('checker, payins', () => {
+  it('reports no violations for a correct run', async () => {
+    const { ok, text } = await trial.runChecker('drained');
+    expect(text).toMatch(
+      /^checked \d+ payins, 0 payouts, \d+ executions, \d+ events, \d+ notices: no violations$/,
+    );
+    expect(ok).toBe(true);
   });
 
-  it.each(DAMAGES)('sees when $name', async (damage) => {
-    const violations = await violationsUnder(damage, { database, journals, sample });
-    expect(violations.map(({ promise }) => promise)).toContain(damage.promise);
+  it.each(PAYIN_CORRUPTIONS)('detects that $name', async (corruption) => {
+    const violations = await violationsAfter(corruption, { database, journals, sample });
+    expect(violations.map(({ invariant }) => invariant)).toContain(corruption.invariant);
   });
 
-  it('ends with 1 and names the row when something is broken', async () => {
+  it('exits with 1 and prints the row of a violation', async () => {
     await database.query(
       `update caudal.ledger_balances set balance_in_cents = balance_in_cents + 1 where account = 'available'`,
     );
-    const { whole, text } = await trial.judge('drained');
+    const { ok, text } = await trial.runChecker('drained');
     await database.query(
       `update caudal.ledger_balances set balance_in_cents = balance_in_cents - 1 where account = 'available'`,
     );
-    expect(whole).toBe(false);
-    expect(text).toContain('VIOLATION  balances add up: a balance is not the sum of its transfers');
-    expect(text).toContain(trial.stage.organization.organizationId);
+    expect(ok).toBe(false);
+    expect(text).toContain(
+      'VIOLATION  balances_match_transfers: a balance differs from the sum of its transfers',
+    );
+    expect(text).toContain(trial.stack.organization.organizationId);
   });
 });
 
-/** Payins of the run, each with the one fact that a damage takes away. */
-async function sampleOf({ stage }: Trial): Promise<Sample> {
+/** Finds the payins of the run that corruptions target. */
+async function findSample({ stack }: Trial): Promise<Sample> {
   const one = async (where: string) =>
     (
-      await stage.query<{ breb_key: string }>(
+      await stack.query<{ breb_key: string }>(
         `select breb_key from caudal.payins where rail = 'BRE_B' and ${where} order by id limit 1`,
       )
     )[0]?.breb_key ?? '';

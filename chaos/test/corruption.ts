@@ -2,27 +2,28 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from 'pg';
-import { violationsOf } from '../src/checker/check.ts';
+import { findViolations } from '../src/checker/check.ts';
+import { readClientFacts } from '../src/checker/client-facts.ts';
 import { readIncidents } from '../src/checker/incidents.ts';
+import type { InvariantCode } from '../src/checker/invariants.ts';
 import { readRailFacts } from '../src/checker/rail-facts.ts';
-import { queryOn, readRows } from '../src/checker/rows.ts';
+import { createQuery, readRows } from '../src/checker/rows.ts';
 import { readSinks } from '../src/checker/sink-journal.ts';
-import { readTold } from '../src/checker/told.ts';
-import { type Violation, worldOf } from '../src/checker/world.ts';
+import { buildWorld, type Violation } from '../src/checker/world.ts';
 
-/** One way to spoil what a sound run left behind, and the promise that must be seen broken. */
-export interface Damage<Sample> {
+/** A corruption of the data of a correct run, and the invariant that the checker must report. */
+export interface Corruption<Sample> {
   readonly name: string;
-  readonly promise: string;
-  /** Statements on the database, undone afterwards. */
+  readonly invariant: InvariantCode;
+  /** Statements that change the database; rolled back afterward. */
   readonly sql?: string;
-  /** Rewrites the rails' journal. */
+  /** Changes the rails' journal. */
   readonly rail?: (lines: readonly Line[], sample: Sample) => readonly Line[];
-  /** Rewrites the client's journal. */
+  /** Changes the clients' journal. */
   readonly client?: (lines: readonly Line[]) => readonly Line[];
-  /** Rewrites the journal of merchants' endpoints. */
+  /** Changes the journal of merchants' endpoints. */
   readonly sinks?: (lines: readonly Line[], sample: Sample) => readonly Line[];
-  /** Rewrites the journal of who died. */
+  /** Changes the journal of incidents. */
   readonly incidents?: (lines: readonly Line[]) => readonly Line[];
 }
 
@@ -31,41 +32,41 @@ export interface Line {
   readonly [field: string]: unknown;
 }
 
-/** Another id of the same moment. */
-export const BASELINE = (id: string) => `(left(${id}::text, 24) || 'ffffffffffff')::uuid`;
+/** SQL for another id with the same timestamp. */
+export const siblingId = (id: string) => `(left(${id}::text, 24) || 'ffffffffffff')::uuid`;
 
-/** A table's row once more, with some columns changed. */
+/** SQL that inserts a copy of a row with some columns changed. */
 export function copyRow(table: string, where: string, changes: Readonly<Record<string, string>>): string {
   const json = Object.entries(changes).map(([column, value]) => `'${column}', ${value}`);
   return `insert into caudal.${table} select (jsonb_populate_record(r, jsonb_build_object(${json.join(', ')}))).*
     from caudal.${table} r where ${where} limit 1`;
 }
 
-/** What the checker finds in the run's journals and database when they are damaged. */
-export async function violationsUnder<Sample>(
-  { sql, rail, client, sinks, incidents }: Damage<Sample>,
+/** Runs the checker on the corrupted journals and database. */
+export async function violationsAfter<Sample>(
+  { sql, rail, client, sinks, incidents }: Corruption<Sample>,
   run: { readonly database: Client; readonly journals: string; readonly sample: Sample },
 ): Promise<Violation[]> {
   const scratch = mkdtempSync(join(tmpdir(), 'caudal-checker-'));
-  const clientPath = rewritten(run.journals, scratch, 'client.jsonl', client);
-  const railPath = rewritten(
+  const clientPath = rewriteJournal(run.journals, scratch, 'client.jsonl', client);
+  const railPath = rewriteJournal(
     run.journals,
     scratch,
     'simulator.jsonl',
     rail && ((lines) => rail(lines, run.sample)),
   );
   const sinksPath = existsSync(join(run.journals, 'sinks.jsonl'))
-    ? rewritten(run.journals, scratch, 'sinks.jsonl', sinks && ((lines) => sinks(lines, run.sample)))
+    ? rewriteJournal(run.journals, scratch, 'sinks.jsonl', sinks && ((lines) => sinks(lines, run.sample)))
     : undefined;
-  const incidentsPath = rewritten(run.journals, scratch, 'incidents.jsonl', incidents);
+  const incidentsPath = rewriteJournal(run.journals, scratch, 'incidents.jsonl', incidents);
   await run.database.query('begin');
   try {
     if (sql !== undefined) await run.database.query(sql);
-    const rows = await readRows(queryOn(run.database));
+    const rows = await readRows(createQuery(run.database));
     const { received, bodies } = readSinks(sinksPath);
-    return violationsOf(
-      worldOf({
-        told: readTold(clientPath),
+    return findViolations(
+      buildWorld({
+        client: readClientFacts(clientPath),
         rail: readRailFacts(railPath),
         rows,
         sinks: { before: received, after: received, bodies },
@@ -79,7 +80,7 @@ export async function violationsUnder<Sample>(
   }
 }
 
-function rewritten(
+function rewriteJournal(
   journals: string,
   scratch: string,
   name: string,
@@ -91,12 +92,12 @@ function rewritten(
     .split('\n')
     .filter((text) => text !== '')
     .map((text) => JSON.parse(text) as Line);
-  const damaged = join(scratch, name);
+  const corrupted = join(scratch, name);
   writeFileSync(
-    damaged,
+    corrupted,
     `${rewrite(lines)
       .map((line) => JSON.stringify(line))
       .join('\n')}\n`,
   );
-  return damaged;
+  return corrupted;
 }

@@ -1,173 +1,175 @@
-import { BASELINE, copyRow, type Damage, type Line } from './damage.ts';
+import { type Corruption, copyRow, type Line, siblingId } from './corruption.ts';
 
-/** Rows of the run that a journal's damage is aimed at. */
+/** Rows of the run that journal corruptions target. */
 export interface Sample {
   readonly expiredKey: string;
   readonly declinedKey: string;
   readonly paidKey: string;
 }
 
-const EVENTS = 'one event per final state';
-const CREATED = 'every 201 exists as told';
-const NOWHERE = 'nothing from nowhere';
-const BOOKS = "the books equal the rail's";
-const SHARE = 'one payment to the merchant, the rest in suspense';
-const LEGAL = 'legal transitions only';
-const BALANCES = 'balances add up';
-const CLOSED = 'closed before it expires';
-const END = 'everything comes to its end';
+const EVENTS = 'one_event_per_final_payin';
+const CREATED = 'created_payin_exists';
+const NO_ORIGIN = 'no_unexplained_records';
+const LEDGER_MATCHES = 'ledger_matches_rail';
+const ONE_CREDITED = 'one_payment_credited';
+const LEGAL = 'legal_payin_transitions';
+const BALANCES = 'balances_match_transfers';
+const CLOSED_BEFORE_EXPIRY = 'key_closed_before_expiry';
+const ALL_FINAL = 'no_pending_work';
 
 const A_PAYMENT = `id = (select id from caudal.ledger_transfers where cause_kind = 'payment' and credit_account = 'pending' order by id limit 1)`;
 const A_SUSPENSE = `id = (select id from caudal.ledger_transfers where credit_account = 'suspense' and resource_id is not null order by id limit 1)`;
 const A_PAYIN = (status: string) =>
   `id = (select id from caudal.payins where status = '${status}' order by id limit 1)`;
 
-/** One way each to spoil what a sound run with payins left behind. */
-export const DAMAGES: readonly Damage<Sample>[] = [
+/** Corruptions of a correct run with payins. */
+export const PAYIN_CORRUPTIONS: readonly Corruption<Sample>[] = [
   {
-    name: 'an event is gone',
-    promise: EVENTS,
+    name: 'an event is missing',
+    invariant: EVENTS,
     sql: 'delete from caudal.events where id = (select id from caudal.events limit 1)',
   },
   {
-    name: 'an event stands twice',
-    promise: EVENTS,
-    sql: copyRow('events', 'true', { id: BASELINE('r.id') }),
+    name: 'an event exists twice',
+    invariant: EVENTS,
+    sql: copyRow('events', 'true', { id: siblingId('r.id') }),
   },
   {
-    name: 'a final event is gone',
-    promise: EVENTS,
+    name: 'a final event is missing',
+    invariant: EVENTS,
     sql: 'delete from caudal.final_events where event_id = (select event_id from caudal.final_events limit 1)',
   },
   {
-    name: 'an event tells another end',
-    promise: EVENTS,
+    name: 'an event reports another final status',
+    invariant: EVENTS,
     sql: `update caudal.events set event = 'payin.declined' where id = (select id from caudal.events where event = 'payin.confirmed' limit 1)`,
   },
   {
-    name: 'a payin is lost',
-    promise: CREATED,
+    name: 'an acknowledged payin is missing',
+    invariant: CREATED,
     sql: `delete from caudal.payins where ${A_PAYIN('CONFIRMED')}`,
   },
   {
-    name: 'an amount changed',
-    promise: CREATED,
+    name: 'an amount changed after creation',
+    invariant: CREATED,
     sql: `update caudal.payins set amount_in_cents = amount_in_cents + 1 where ${A_PAYIN('CANCELED')}`,
   },
   {
-    name: 'a payin comes from nowhere',
-    promise: NOWHERE,
-    sql: copyRow('payins', 'true', { id: BASELINE('r.id'), reference: `'nobody-asked'` }),
+    name: 'a payin was never requested',
+    invariant: NO_ORIGIN,
+    sql: copyRow('payins', 'true', { id: siblingId('r.id'), reference: `'never-requested'` }),
   },
   {
-    name: 'two payins have one reference',
-    promise: 'one payin per reference',
-    sql: copyRow('payins', 'true', { id: BASELINE('r.id') }),
+    name: 'two payins have the same reference',
+    invariant: 'one_payin_per_reference',
+    sql: copyRow('payins', 'true', { id: siblingId('r.id') }),
   },
   {
-    name: 'a repeat was told another payin',
-    promise: 'one payin per idempotency key',
+    name: 'a repeat returned another payin',
+    invariant: 'one_payin_per_idempotency_key',
     client: (lines) => {
-      const answered = lines.find((line) => line['status'] === 201 && keyOf(lines, line) !== null);
+      const answered = lines.find(
+        (line) => line['status'] === 201 && findIdempotencyKey(lines, line) !== null,
+      );
       const sent = lines.find((line) => line.kind === 'sent' && line['attempt'] === answered?.['attempt']);
       const payin = { ...(answered?.['payin'] as object), id: '00000000-0000-7000-8000-000000000000' };
       return [...lines, { ...sent, attempt: -1 } as Line, { ...answered, attempt: -1, payin } as Line];
     },
   },
   {
-    name: 'a confirmed payin says declined',
-    promise: LEGAL,
+    name: 'a confirmed payin is marked declined',
+    invariant: LEGAL,
     sql: `update caudal.payins set status = 'DECLINED', error_code = 'RAIL_REJECTED', confirmed_amount_in_cents = null where ${A_PAYIN('CONFIRMED')}`,
   },
   {
-    name: 'the first history row is gone',
-    promise: LEGAL,
+    name: 'the first history row is missing',
+    invariant: LEGAL,
     sql: `delete from caudal.payin_history where from_status = 'NONE' and payin_${A_PAYIN('CONFIRMED')}`,
   },
   {
-    name: 'the last history row is gone',
-    promise: LEGAL,
+    name: 'the last history row is missing',
+    invariant: LEGAL,
     sql: `delete from caudal.payin_history where from_status <> 'NONE' and payin_${A_PAYIN('DECLINED')}`,
   },
   {
-    name: 'the confirmed amount is another',
-    promise: 'confirmed by the exact amount',
+    name: 'the confirmed amount differs',
+    invariant: 'confirmed_by_exact_amount',
     sql: `update caudal.payins set confirmed_amount_in_cents = confirmed_amount_in_cents + 1 where ${A_PAYIN('CONFIRMED')}`,
   },
   {
-    name: 'an underpaid payin says that another amount arrived',
-    promise: "the rail's word for every end",
+    name: 'an underpaid payin records another received amount',
+    invariant: 'payin_end_reported_by_rail',
     sql: `update caudal.payins set confirmed_amount_in_cents = confirmed_amount_in_cents - 1 where id = (select id from caudal.payins where error_code = 'UNDERPAID' limit 1)`,
   },
   {
-    name: 'an underpaid payin was confirmed',
-    promise: 'confirmed by the exact amount',
+    name: 'an underpaid payin is confirmed',
+    invariant: 'confirmed_by_exact_amount',
     sql: `update caudal.payins set status = 'CONFIRMED', error_code = null where id = (select id from caudal.payins where error_code = 'UNDERPAID' limit 1)`,
   },
   {
     name: 'a transfer has no cause',
-    promise: 'one transfer per cause',
+    invariant: 'one_transfer_per_cause',
     sql: `delete from caudal.ledger_causes where transfer_${A_PAYMENT}`,
   },
   {
-    name: 'a transfer of money that never moved',
-    promise: BOOKS,
-    sql: copyRow('ledger_transfers', A_PAYMENT, { id: BASELINE('r.id'), cause_id: `'BRE_B:never'` }),
+    name: 'a transfer has no execution at the rail',
+    invariant: LEDGER_MATCHES,
+    sql: copyRow('ledger_transfers', A_PAYMENT, { id: siblingId('r.id'), cause_id: `'BRE_B:never'` }),
   },
   {
-    name: 'an execution is booked twice',
-    promise: BOOKS,
-    sql: copyRow('ledger_transfers', A_PAYMENT, { id: BASELINE('r.id') }),
+    name: 'an execution is posted twice',
+    invariant: LEDGER_MATCHES,
+    sql: copyRow('ledger_transfers', A_PAYMENT, { id: siblingId('r.id') }),
   },
   {
     name: 'a transfer is missing',
-    promise: BOOKS,
+    invariant: LEDGER_MATCHES,
     sql: `delete from caudal.ledger_transfers where ${A_PAYMENT}`,
   },
   {
-    name: 'a transfer is a cent too much',
-    promise: BOOKS,
+    name: 'a transfer is one cent too high',
+    invariant: LEDGER_MATCHES,
     sql: `update caudal.ledger_transfers set amount_in_cents = amount_in_cents + 1 where ${A_PAYMENT}`,
   },
   {
-    name: 'a second payment went to the merchant',
-    promise: SHARE,
+    name: 'a second payment is credited to the merchant',
+    invariant: ONE_CREDITED,
     sql: `update caudal.ledger_transfers set credit_account = 'pending' where ${A_SUSPENSE}`,
   },
   {
-    name: 'an anomaly with money is gone',
-    promise: 'money in suspense has its anomaly',
+    name: 'an anomaly with money is missing',
+    invariant: 'suspense_has_anomaly',
     sql: 'delete from caudal.anomalies where id = (select id from caudal.anomalies where amount_in_cents is not null limit 1)',
   },
   {
-    name: 'a contradiction is forgotten',
-    promise: 'what fits nothing is kept as an anomaly',
+    name: 'the anomaly of a contradiction is missing',
+    invariant: 'inconsistent_notice_has_anomaly',
     sql: `delete from caudal.anomalies where kind = 'contradiction'`,
   },
   {
-    name: 'a balance is a cent off',
-    promise: BALANCES,
+    name: 'a balance is off by one cent',
+    invariant: BALANCES,
     sql: `update caudal.ledger_balances set balance_in_cents = balance_in_cents + 1 where account = 'available'`,
   },
   {
     name: 'a balance is below zero',
-    promise: BALANCES,
+    invariant: BALANCES,
     sql: `alter table caudal.ledger_balances drop constraint balance_not_below_zero;
       update caudal.ledger_balances set balance_in_cents = -1 where account = 'held'`,
   },
   {
-    name: 'a settlement is not the sum of its payins',
-    promise: 'settlements add up',
+    name: 'a settlement differs from the sum of its payins',
+    invariant: 'settlements_match_payins',
     sql: 'update caudal.settlements set amount_in_cents = amount_in_cents + 1',
   },
   {
-    name: 'a payin settled on a notification alone',
-    promise: 'a payment settles after the rail listed it',
+    name: 'a payin settled without verification',
+    invariant: 'settlement_requires_verification',
     sql: `update caudal.payins set payment_verified_at = null where id = (select id from caudal.payins where settlement_status = 'SETTLED' limit 1)`,
   },
   {
-    name: 'a payin settled about which the rail was never queried',
-    promise: 'a payment settles after the rail listed it',
+    name: 'a payin settled although the rail was never queried about it',
+    invariant: 'settlement_requires_verification',
     rail: (lines, { paidKey }) =>
       lines.map((line) =>
         line.kind === 'breb.query'
@@ -179,73 +181,73 @@ export const DAMAGES: readonly Damage<Sample>[] = [
       ),
   },
   {
-    name: 'an acknowledged notice is gone',
-    promise: 'every acknowledged notice is kept',
+    name: 'an acknowledged notice is missing',
+    invariant: 'acknowledged_notice_stored',
     sql: 'delete from caudal.rail_notices where id = (select id from caudal.rail_notices where notice_id is not null limit 1)',
   },
   {
-    name: 'a notice that no rail sent',
-    promise: NOWHERE,
+    name: 'a stored notice was sent by no rail',
+    invariant: NO_ORIGIN,
     sql: copyRow('rail_notices', 'notice_id is not null', {
-      id: BASELINE('r.id'),
+      id: siblingId('r.id'),
       notice_id: `'never-sent'`,
     }),
   },
   {
-    name: 'a notice still waits',
-    promise: END,
+    name: 'a notice is still pending',
+    invariant: ALL_FINAL,
     sql: `update caudal.rail_notices set task = 'apply', due_at = caudal.now() where id = (select id from caudal.rail_notices limit 1)`,
   },
   {
-    name: 'a payin is still claimed',
-    promise: END,
+    name: 'a payin is still leased',
+    invariant: ALL_FINAL,
     sql: `update caudal.payins set leased_until = clock_timestamp() + interval '1 hour', lease_token = id where ${A_PAYIN('CANCELED')}`,
   },
   {
-    name: 'a rail is still to be asked',
-    promise: END,
+    name: 'a rail task is still due',
+    invariant: ALL_FINAL,
     sql: `update caudal.payins set rail_task = 'close', rail_due_at = caudal.now() where ${A_PAYIN('CONFIRMED')}`,
   },
   {
     name: 'a payin is open past its expiry',
-    promise: END,
+    invariant: ALL_FINAL,
     sql: `update caudal.payins set status = 'PROCESSING', error_code = null, result_at = null where ${A_PAYIN('CANCELED')}`,
   },
   {
-    name: 'a deposit is lost',
-    promise: 'what an operator was told is done',
+    name: 'an acknowledged deposit is missing',
+    invariant: 'acknowledged_command_applied',
     sql: `delete from caudal.ledger_transfers where cause_kind = 'deposit'`,
   },
   {
-    name: 'a deposit that nobody made',
-    promise: NOWHERE,
+    name: 'a deposit was made by no operator',
+    invariant: NO_ORIGIN,
     client: (lines) => lines.filter((line) => line['act'] !== 'deposit'),
   },
   {
-    name: 'an anomaly that nobody resolved',
-    promise: NOWHERE,
+    name: 'an anomaly was resolved by no operator',
+    invariant: NO_ORIGIN,
     client: (lines) => lines.filter((line) => line['act'] !== 'resolve'),
   },
   {
-    name: 'money that moved at the rail and is not booked',
-    promise: BOOKS,
+    name: 'an execution at the rail is not posted',
+    invariant: LEDGER_MATCHES,
     rail: (lines, { paidKey }) => {
       const paid = lines.findIndex((line) => line.kind === 'breb.paid' && line['key'] === paidKey);
       const [payment, notice] = lines.slice(paid, paid + 2);
-      const executionId = 'unheard-of';
-      const told = { ...(notice?.['notice'] as object), executionId };
-      return [...lines, { ...payment, executionId } as Line, { ...notice, notice: told } as Line];
+      const executionId = 'unknown';
+      const content = { ...(notice?.['notice'] as object), executionId };
+      return [...lines, { ...payment, executionId } as Line, { ...notice, notice: content } as Line];
     },
   },
   {
-    name: 'money in the books that never moved at the rail',
-    promise: BOOKS,
+    name: 'a posting has no execution at the rail',
+    invariant: LEDGER_MATCHES,
     rail: (lines, { paidKey }) =>
       lines.filter((line) => line.kind !== 'breb.paid' || line['key'] !== paidKey),
   },
   {
-    name: 'expired, and the key was never closed',
-    promise: CLOSED,
+    name: 'a payin expired although its key was never closed',
+    invariant: CLOSED_BEFORE_EXPIRY,
     rail: (lines, { expiredKey }) =>
       lines.map((line) =>
         line.kind === 'breb.close'
@@ -254,8 +256,8 @@ export const DAMAGES: readonly Damage<Sample>[] = [
       ),
   },
   {
-    name: 'expired before the key was closed',
-    promise: CLOSED,
+    name: 'a payin expired before its key was closed',
+    invariant: CLOSED_BEFORE_EXPIRY,
     rail: (lines, { expiredKey }) =>
       lines.map((line) =>
         line.kind === 'breb.close' && (line['keys'] as string[]).includes(expiredKey)
@@ -264,8 +266,8 @@ export const DAMAGES: readonly Damage<Sample>[] = [
       ),
   },
   {
-    name: 'expired, though it was paid before the key was closed',
-    promise: CLOSED,
+    name: 'a payin expired although it was paid before its key was closed',
+    invariant: CLOSED_BEFORE_EXPIRY,
     rail: (lines, { expiredKey }) => [
       {
         kind: 'breb.paid',
@@ -279,14 +281,14 @@ export const DAMAGES: readonly Damage<Sample>[] = [
     ],
   },
   {
-    name: 'declined, and no rail declined it',
-    promise: "the rail's word for every end",
+    name: 'a payin is declined although no rail declined it',
+    invariant: 'payin_end_reported_by_rail',
     rail: (lines, { declinedKey }) =>
       lines.filter((line) => line.kind !== 'breb.ended' || line['key'] !== declinedKey),
   },
 ];
 
-function keyOf(lines: readonly Line[], answered: Line): unknown {
+function findIdempotencyKey(lines: readonly Line[], answered: Line): unknown {
   return lines.find((line) => line.kind === 'sent' && line['attempt'] === answered['attempt'])?.[
     'idempotencyKey'
   ];

@@ -3,11 +3,18 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readSinks } from '../src/checker/sink-journal.ts';
-import { type Cluster, startCluster } from '../src/cluster.ts';
-import { judge, keepJournals } from '../src/verdict.ts';
-import { startWebhooks, type WebhookRun } from '../src/webhook-run.ts';
-import { type Damage, violationsUnder } from './damage.ts';
-import { again, died, later, ONCE, WEBHOOK_DAMAGES, type WebhookSample } from './webhook-damages.ts';
+import { keepJournals, runChecker } from '../src/run/run-checker.ts';
+import { type Cluster, startCluster } from '../src/stack/cluster.ts';
+import { startWebhooks, type WebhookRun } from '../src/webhooks/webhook-run.ts';
+import { type Corruption, violationsAfter } from './corruption.ts';
+import {
+  died,
+  later,
+  NOT_RESENT,
+  resend,
+  WEBHOOK_CORRUPTIONS,
+  type WebhookSample,
+} from './webhook-corruptions.ts';
 
 let cluster: Cluster;
 let run: WebhookRun;
@@ -15,7 +22,7 @@ let database: Client | undefined;
 let sample: WebhookSample;
 let journals: string;
 
-/** One of the second merchant, who was told of it once, by an endpoint that gets everything. */
+/** A payout event of the second merchant, delivered at the first attempt to its endpoint for all events. */
 const SAMPLE = `
   select d.event_id as "eventId" from caudal.webhook_deliveries d
   join caudal.webhook_endpoints w on w.id = d.endpoint_id
@@ -24,15 +31,15 @@ const SAMPLE = `
 
 beforeAll(async () => {
   cluster = await startCluster();
-  run = await startWebhooks(cluster, 1, 40, { calm: true });
-  await run.live(async () => undefined);
-  await run.rest();
-  const { stage, journal, sinks } = run;
-  journals = keepJournals(stage, journal.path, 'webhook-checker-test', sinks.journal);
-  const [event] = await stage.query<{ eventId: string }>(SAMPLE);
-  if (!event) throw new Error('nobody was told of anything');
+  run = await startWebhooks(cluster, 1, 40, { faultFree: true });
+  await run.execute(async () => undefined);
+  await run.drain();
+  const { stack, journal, sinks } = run;
+  journals = keepJournals(stack, journal.path, 'webhook-checker-test', sinks.journal);
+  const [event] = await stack.query<{ eventId: string }>(SAMPLE);
+  if (!event) throw new Error('no event was delivered');
   sample = { ...event, sink: 'm2-all' };
-  database = new Client({ connectionString: stage.databaseUrl });
+  database = new Client({ connectionString: stack.databaseUrl });
   await database.connect();
 }, 150_000);
 
@@ -43,47 +50,54 @@ afterAll(async () => {
   rmSync(journals, { recursive: true, force: true });
 });
 
-describe('the checker, of webhooks', () => {
-  it('finds a sound run whole', async () => {
-    const { whole, text } = await judge(run.stage, run.journal.path, 'at rest', run.sinks.journal);
-    expect(text).toMatch(/^checked .*, \d+ requests to endpoints: whole$/);
-    expect(whole).toBe(true);
+describe('checker, webhooks', () => {
+  it('reports no violations for a correct run', async () => {
+    const { ok, text } = await runChecker(run.stack, run.journal.path, 'drained', run.sinks.journal);
+    expect(text).toMatch(/^checked .*, \d+ requests to endpoints: no violations$/);
+    expect(ok).toBe(true);
     expect(run.failures()).toEqual([]);
-    // So nothing excused a repeat but a replay.
+    // Without incidents, only a replay explains a repeated delivery.
     expect(readFileSync(join(journals, 'incidents.jsonl'), 'utf8')).toBe('');
   });
 
-  it.each(WEBHOOK_DAMAGES)('sees when $name', async (damage) => {
-    if (!database) throw new Error('there is no run to spoil');
-    const violations = await violationsUnder(damage, { database, journals, sample });
-    expect(violations.map(({ promise, what }) => `${promise}: ${what}`)).toContain(
-      `${damage.promise}: ${damage.what}`,
+  it.each(WEBHOOK_CORRUPTIONS)('detects that $name', async (corruption) => {
+    if (!database) throw new Error('the run did not start');
+    const violations = await violationsAfter(corruption, { database, journals, sample });
+    expect(violations.map(({ invariant, detail }) => `${invariant}: ${detail}`)).toContain(
+      `${corruption.invariant}: ${corruption.detail}`,
     );
   });
 
-  it.each<[string, (at: (ms: number) => string) => Partial<Damage<WebhookSample>>]>([
+  it.each<[string, (at: (ms: number) => string) => Partial<Corruption<WebhookSample>>]>([
     ['a worker died', (at) => ({ incidents: () => [died(at(30_000))] })],
     [
-      'a worker died whose last words were read a moment later',
+      'the sink read the request shortly after its worker died',
       (at) => ({ incidents: () => [died(at(-500))] }),
     ],
     [
-      'the database was away',
-      (at) => ({ incidents: () => [{ kind: 'database away', from: at(-9000), until: at(100) }] }),
+      'the database was down',
+      (at) => ({ incidents: () => [{ kind: 'database_down', from: at(-9000), until: at(100) }] }),
     ],
     [
-      'it was replayed',
+      'the event was replayed',
       (at) => ({
-        client: (lines) => [...lines, { kind: 'replay asked', at: at(30_000), eventId: sample.eventId }],
+        client: (lines) => [...lines, { kind: 'replay_requested', at: at(30_000), eventId: sample.eventId }],
       }),
     ],
-  ])('lets an acknowledged event come again when %s', async (_what, excuse) => {
-    if (!database) throw new Error('there is no run to spoil');
+  ])('accepts a resent acknowledged event when %s', async (_case, excuse) => {
+    if (!database) throw new Error('the run did not start');
     const { received } = readSinks(join(journals, 'sinks.jsonl'));
     const first = received.find(({ id, sink }) => id === sample.eventId && sink === sample.sink);
     const at = (ms: number) => new Date(Date.parse(first?.at ?? '') + ms).toISOString();
-    const damage = { name: '', promise: ONCE, sinks: again((line) => ({ at: later(line, 60_000) })) };
-    const violations = await violationsUnder({ ...damage, ...excuse(at) }, { database, journals, sample });
-    expect(violations.filter(({ promise }) => promise === ONCE)).toEqual([]);
+    const corruption = {
+      name: '',
+      invariant: NOT_RESENT,
+      sinks: resend((line) => ({ at: later(line, 60_000) })),
+    };
+    const violations = await violationsAfter(
+      { ...corruption, ...excuse(at) },
+      { database, journals, sample },
+    );
+    expect(violations.filter(({ invariant }) => invariant === NOT_RESENT)).toEqual([]);
   });
 });

@@ -1,102 +1,103 @@
-import { BASELINE, type Damage, type Line } from './damage.ts';
+import type { InvariantCode } from '../src/checker/invariants.ts';
+import { type Corruption, type Line, siblingId } from './corruption.ts';
 
-/** An event, and the sink of an endpoint that received it once. */
+/** An event and the sink that received it once. */
 export interface WebhookSample {
   readonly eventId: string;
   readonly sink: string;
 }
 
-interface WebhookDamage extends Damage<WebhookSample> {
-  /** What exactly is to be told: several promises can be broken in more than one way. */
-  readonly what: string;
+interface WebhookCorruption extends Corruption<WebhookSample> {
+  /** The expected detail: some invariants can be violated in several ways. */
+  readonly detail: string;
 }
 
-const WANTED = 'an endpoint gets what it wants and nothing else';
-const SIGNED = 'every request is signed';
-const BODY = 'an event has one body';
-const DELIVERED = 'delivered means acknowledged';
-export const ONCE = 'what was acknowledged is not sent again';
-const ENDS = 'every delivery comes to its end';
+const SUBSCRIBED = 'only_subscribed_events_sent';
+const SIGNED = 'every_request_signed';
+const BODY = 'one_body_per_event';
+const DELIVERED = 'delivered_means_acknowledged';
+export const NOT_RESENT: InvariantCode = 'acknowledged_event_not_resent';
+const DELIVERY_FINAL = 'every_delivery_final';
 
-/** Not of a test: that may fail. */
+/** Not the delivery of a test event, which may fail. */
 const A_DELIVERY = `(endpoint_id, event_id) = (select endpoint_id, event_id from caudal.webhook_deliveries where event_id in (select id from caudal.events where resource <> 'webhook') order by event_id, endpoint_id limit 1)`;
 
-const isIt = (line: Line, { eventId, sink }: WebhookSample) =>
+const isSample = (line: Line, { eventId, sink }: WebhookSample) =>
   line.kind === 'received' && line['id'] === eventId && line['sink'] === sink;
 
-/** The request of the sample with something changed. */
+/** Changes the request of the sample. */
 const changed =
   (changes: (line: Line) => object) =>
   (lines: readonly Line[], sample: WebhookSample): readonly Line[] =>
-    lines.map((line) => (isIt(line, sample) ? { ...line, ...changes(line) } : line));
+    lines.map((line) => (isSample(line, sample) ? { ...line, ...changes(line) } : line));
 
-/** It came once more, with something changed. */
-export const again =
+/** Adds a changed copy of the request of the sample. */
+export const resend =
   (changes: (line: Line) => object) =>
   (lines: readonly Line[], sample: WebhookSample): readonly Line[] => [
     ...lines,
-    ...lines.filter((line) => isIt(line, sample)).map((line) => ({ ...line, ...changes(line) })),
+    ...lines.filter((line) => isSample(line, sample)).map((line) => ({ ...line, ...changes(line) })),
   ];
 
-/** A worker, at this time. */
+/** The incident of a worker that died at this time. */
 export const died = (at: string): Line => ({ kind: 'died', at, name: 'worker 1' });
 
 export const later = (line: Line, ms: number) => new Date(Date.parse(String(line['at'])) + ms).toISOString();
 
-export const WEBHOOK_DAMAGES: readonly WebhookDamage[] = [
+export const WEBHOOK_CORRUPTIONS: readonly WebhookCorruption[] = [
   {
-    name: 'an event never arrived',
-    promise: 'every event reaches every endpoint that wants it',
-    what: 'it was never acknowledged',
-    sinks: (lines, sample) => lines.filter((line) => !isIt(line, sample)),
+    name: 'an event was never received',
+    invariant: 'every_event_delivered',
+    detail: 'the event was never acknowledged',
+    sinks: (lines, sample) => lines.filter((line) => !isSample(line, sample)),
   },
   {
-    name: 'an event arrived and was not acknowledged',
-    promise: 'every event reaches every endpoint that wants it',
-    what: 'it was never acknowledged',
+    name: 'an event was received but not acknowledged',
+    invariant: 'every_event_delivered',
+    detail: 'the event was never acknowledged',
     sinks: changed(() => ({ answered: 500 })),
   },
   {
-    name: 'an event of which nobody has an event reached an endpoint',
-    promise: 'what is sent is an event that was recorded',
-    what: 'an id under which nothing was recorded',
-    sinks: again(() => ({ id: '00000000-0000-7000-8000-000000000000' })),
+    name: 'an endpoint received an unknown event id',
+    invariant: 'sent_event_recorded',
+    detail: 'the event id is not recorded',
+    sinks: resend(() => ({ id: '00000000-0000-7000-8000-000000000000' })),
   },
   {
-    name: 'a recorded event that was sent is gone',
-    promise: 'what is sent is an event that was recorded',
-    what: 'an id under which nothing was recorded',
+    name: 'a sent event is missing in the database',
+    invariant: 'sent_event_recorded',
+    detail: 'the event id is not recorded',
     sql: `delete from caudal.events where id = (select min(event_id::text) from caudal.webhook_deliveries)::uuid`,
   },
   {
-    name: 'an endpoint that nobody has is sent something',
-    promise: 'nothing from nowhere',
-    what: 'sent to an endpoint that no merchant has',
-    sinks: again(() => ({ sink: 'nobody' })),
+    name: 'an unknown endpoint received a request',
+    invariant: 'no_unexplained_records',
+    detail: 'sent to an unknown endpoint',
+    sinks: resend(() => ({ sink: 'unknown' })),
   },
   {
     name: "an event reached another merchant's endpoint",
-    promise: WANTED,
-    what: "another merchant's event",
-    sinks: again(() => ({ sink: 'm1-all' })),
+    invariant: SUBSCRIBED,
+    detail: "another merchant's event",
+    sinks: resend(() => ({ sink: 'm1-all' })),
   },
   {
-    name: 'an event reached an endpoint that did not ask for it',
-    promise: WANTED,
-    what: 'an event that it did not ask for',
-    // It is of a payout.
-    sinks: again(() => ({ sink: 'm2-payins' })),
+    name: 'an event reached an endpoint that is not subscribed to it',
+    invariant: SUBSCRIBED,
+    detail: 'an event it is not subscribed to',
+    // The sample is the event of a payout.
+    sinks: resend(() => ({ sink: 'm2-payins' })),
   },
   {
-    name: 'a later endpoint got an event from before',
-    promise: WANTED,
-    what: 'an event from before it was there',
+    name: 'an endpoint received an event older than itself',
+    invariant: SUBSCRIBED,
+    detail: 'an event older than the endpoint',
     sql: `update caudal.webhook_endpoints set created_at = created_at + interval '10 days' where description = 'm2-all'`,
   },
   {
-    name: 'a test went to another endpoint than its own',
-    promise: WANTED,
-    what: "another endpoint's test",
+    name: 'a test event reached another endpoint',
+    invariant: SUBSCRIBED,
+    detail: "another endpoint's test",
     sinks: (lines) => [
       ...lines,
       ...lines
@@ -106,46 +107,46 @@ export const WEBHOOK_DAMAGES: readonly WebhookDamage[] = [
     sql: `update caudal.events set organization_id = (select organization_id from caudal.webhook_endpoints where description = 'm1-all') where resource = 'webhook'`,
   },
   {
-    name: 'a signature is by nobody',
-    promise: SIGNED,
-    what: 'by none of its secrets',
+    name: 'a signature is invalid',
+    invariant: SIGNED,
+    detail: 'signed with none of its secrets',
     sinks: changed(() => ({ signature: `v1,${Buffer.alloc(32).toString('base64')}` })),
   },
   {
-    name: 'what was signed is another timestamp',
-    promise: SIGNED,
-    what: 'by none of its secrets',
+    name: 'the signed timestamp differs',
+    invariant: SIGNED,
+    detail: 'signed with none of its secrets',
     sinks: changed((line) => ({ timestamp: String(Number(line['timestamp']) + 1) })),
   },
   {
-    name: 'a message is signed anew with an old timestamp',
-    promise: SIGNED,
-    what: 'its timestamp is not of its attempt',
+    name: 'a message has an old timestamp',
+    invariant: SIGNED,
+    detail: 'the timestamp does not match the attempt',
     sinks: changed((line) => ({ timestamp: String(Number(line['timestamp']) - 3600) })),
   },
   {
-    name: 'the secret of another endpoint signed',
-    promise: SIGNED,
-    what: 'by none of its secrets',
+    name: "a request is signed with another endpoint's secret",
+    invariant: SIGNED,
+    detail: 'signed with none of its secrets',
     client: (lines) => {
-      const other = lines.find((line) => line.kind === 'endpoint created' && line['sink'] === 'm1-all');
+      const other = lines.find((line) => line.kind === 'endpoint_created' && line['sink'] === 'm1-all');
       return lines.map((line) =>
-        line.kind === 'endpoint created' && line['sink'] === 'm2-all'
+        line.kind === 'endpoint_created' && line['sink'] === 'm2-all'
           ? { ...line, secret: other?.['secret'] }
           : line,
       );
     },
   },
   {
-    name: 'a second attempt had another body',
-    promise: BODY,
-    what: 'sent with another body than before',
-    sinks: again((line) => ({ bodyHash: 'another', at: later(line, 60_000) })),
+    name: 'a second attempt has another body',
+    invariant: BODY,
+    detail: 'sent with a different body',
+    sinks: resend((line) => ({ bodyHash: 'another', at: later(line, 60_000) })),
   },
   {
-    name: 'a body tells of another event',
-    promise: BODY,
-    what: 'its body tells of something else',
+    name: 'a body describes another event',
+    invariant: BODY,
+    detail: 'the body does not match the event',
     sinks: (lines, { eventId }) =>
       lines.map((line) =>
         line.kind === 'body' && String(line['text']).includes(eventId)
@@ -154,100 +155,104 @@ export const WEBHOOK_DAMAGES: readonly WebhookDamage[] = [
       ),
   },
   {
-    name: 'an acknowledged event comes again at once',
-    promise: 'a line is one sender’s at a time',
-    what: 'sent again while it was under way',
-    sinks: again((line) => ({ at: later(line, 500) })),
+    name: 'an acknowledged event is resent within the lease',
+    invariant: 'one_sender_per_queue',
+    detail: 'sent again within the lease',
+    sinks: resend((line) => ({ at: later(line, 500) })),
   },
   {
-    name: 'an acknowledged event comes again a minute later, and nobody died',
-    promise: ONCE,
-    what: 'sent again, and nothing had gone wrong',
-    sinks: again((line) => ({ at: later(line, 60_000) })),
+    name: 'an acknowledged event is resent without an incident',
+    invariant: NOT_RESENT,
+    detail: 'sent again without an incident or a replay',
+    sinks: resend((line) => ({ at: later(line, 60_000) })),
   },
   {
-    name: 'an acknowledged event comes again, and who died did so long before',
-    promise: ONCE,
-    what: 'sent again, and nothing had gone wrong',
-    sinks: again((line) => ({ at: later(line, 60_000) })),
+    name: 'an acknowledged event is resent and the only incident was long before',
+    invariant: NOT_RESENT,
+    detail: 'sent again without an incident or a replay',
+    sinks: resend((line) => ({ at: later(line, 60_000) })),
     incidents: () => [died('2026-01-01T00:00:00.000Z')],
   },
   {
-    name: 'an acknowledged event comes again, and who died did so afterwards',
-    promise: ONCE,
-    what: 'sent again, and nothing had gone wrong',
-    sinks: again((line) => ({ at: later(line, 60_000) })),
+    name: 'an acknowledged event is resent and the only incident was afterward',
+    invariant: NOT_RESENT,
+    detail: 'sent again without an incident or a replay',
+    sinks: resend((line) => ({ at: later(line, 60_000) })),
     incidents: () => [died('2100-01-01T00:00:00.000Z')],
   },
   {
-    name: 'an acknowledged event comes again, and another one was replayed',
-    promise: ONCE,
-    what: 'sent again, and nothing had gone wrong',
-    sinks: again((line) => ({ at: later(line, 60_000) })),
+    name: 'an acknowledged event is resent and another event was replayed',
+    invariant: NOT_RESENT,
+    detail: 'sent again without an incident or a replay',
+    sinks: resend((line) => ({ at: later(line, 60_000) })),
     client: (lines) => [
       ...lines,
-      { kind: 'replay asked', at: new Date().toISOString(), eventId: '00000000-0000-7000-8000-000000000000' },
+      {
+        kind: 'replay_requested',
+        at: new Date().toISOString(),
+        eventId: '00000000-0000-7000-8000-000000000000',
+      },
     ],
   },
   {
-    name: 'a disabled endpoint is sent something',
-    promise: 'what is for a disabled endpoint is held',
-    what: 'sent to it',
+    name: 'a disabled endpoint received a request',
+    invariant: 'disabled_endpoint_receives_nothing',
+    detail: 'sent to a disabled endpoint',
     client: (lines) => {
-      const created = lines.find((line) => line.kind === 'endpoint created' && line['sink'] === 'm2-all');
+      const created = lines.find((line) => line.kind === 'endpoint_created' && line['sink'] === 'm2-all');
       const endpointId = created?.['endpointId'];
       const at = later(created ?? { kind: '' }, -3_600_000);
-      return [...lines, { kind: 'endpoint status set', at, endpointId, status: 'DISABLED' }];
+      return [...lines, { kind: 'endpoint_status_set', at, endpointId, status: 'DISABLED' }];
     },
   },
   {
-    name: 'a delivery is called delivered that no sink acknowledged',
-    promise: DELIVERED,
-    what: 'delivered, and no sink acknowledged it',
+    name: 'a delivery is marked delivered although no sink acknowledged it',
+    invariant: DELIVERED,
+    detail: 'delivered, but no sink acknowledged it',
     sinks: changed(() => ({ answered: 500 })),
   },
   {
-    name: 'an attempt is written down that never was',
-    promise: DELIVERED,
-    what: 'attempts that were answered, and no sink answered so',
+    name: 'a recorded attempt never happened',
+    invariant: DELIVERED,
+    detail: 'attempts with a response that no sink sent',
     sql: `insert into caudal.webhook_attempts select (jsonb_populate_record(r, jsonb_build_object('number', 77))).* from caudal.webhook_attempts r where ${A_DELIVERY} and number = 1`,
   },
   {
-    name: 'a line is forgotten',
-    promise: 'no line is forgotten',
-    what: 'it holds events and nobody will look',
+    name: 'a queue is stalled',
+    invariant: 'no_stalled_queue',
+    detail: 'the queue holds events but is not scheduled',
     sql: `update caudal.webhook_deliveries set status = 'PENDING', ended_at = null, next_attempt_at = caudal.now() where ${A_DELIVERY};
       update caudal.webhook_queues set due_at = null, leased_until = null, lease_token = null`,
   },
   {
     name: 'an event is not dispatched',
-    promise: ENDS,
-    what: 'an event that nobody dispatched',
+    invariant: DELIVERY_FINAL,
+    detail: 'an undispatched event',
     sql: `update caudal.events set undispatched = true where id = (select id from caudal.events order by id limit 1)`,
   },
   {
-    name: 'a delivery is still waiting',
-    promise: ENDS,
-    what: 'a delivery is PENDING',
+    name: 'a delivery is still pending',
+    invariant: DELIVERY_FINAL,
+    detail: 'a delivery is PENDING',
     sql: `update caudal.webhook_deliveries set status = 'PENDING', ended_at = null, next_attempt_at = caudal.now() + interval '1 day' where ${A_DELIVERY}`,
   },
   {
-    name: 'a delivery was given up',
-    promise: ENDS,
-    what: 'a delivery is FAILED',
+    name: 'a delivery failed',
+    invariant: DELIVERY_FINAL,
+    detail: 'a delivery is FAILED',
     sql: `update caudal.webhook_deliveries set status = 'FAILED' where ${A_DELIVERY}`,
   },
   {
-    name: 'a line is still claimed',
-    promise: ENDS,
-    what: 'a line is still claimed',
+    name: 'a queue is still leased',
+    invariant: DELIVERY_FINAL,
+    detail: 'a queue is still leased',
     sql: `update caudal.webhook_queues set leased_until = clock_timestamp() + interval '1 minute', lease_token = gen_random_uuid()`,
   },
   {
-    name: 'a final state of a payout has two events',
-    promise: 'one event per final state of a payout',
-    what: 'CONFIRMED with 2 events and 1 final events',
-    sql: `insert into caudal.events select (jsonb_populate_record(r, jsonb_build_object('id', ${BASELINE('r.id')}))).*
+    name: 'a final payout has two events',
+    invariant: 'one_event_per_final_payout',
+    detail: 'CONFIRMED with 2 events and 1 final events',
+    sql: `insert into caudal.events select (jsonb_populate_record(r, jsonb_build_object('id', ${siblingId('r.id')}))).*
       from caudal.events r where event = 'payout.confirmed' limit 1`,
   },
 ];

@@ -1,4 +1,4 @@
-import { creationViolations, drainedViolations } from './creation-invariants.ts';
+import { creationViolations, pendingWorkViolations } from './creation-invariants.ts';
 import { ledgerViolations } from './ledger-invariants.ts';
 import { linkViolations } from './link-invariants.ts';
 import { balanceViolations, moneyViolations } from './money-invariants.ts';
@@ -7,11 +7,11 @@ import { outcomeViolations } from './outcome-invariants.ts';
 import { payoutCreationViolations } from './payout-creation-invariants.ts';
 import { payoutMoneyViolations } from './payout-money-invariants.ts';
 import { payoutOrderViolations } from './payout-order-invariants.ts';
-import { payoutOutcomeViolations, payoutRestViolations } from './payout-outcome-invariants.ts';
+import { payoutOutcomeViolations, pendingPayoutViolations } from './payout-outcome-invariants.ts';
 import { webhookViolations } from './webhook-invariants.ts';
 import type { Violation, World } from './world.ts';
 
-export function violationsOf(world: World): Violation[] {
+export function findViolations(world: World): Violation[] {
   return [
     ...creationViolations(world),
     ...outcomeViolations(world),
@@ -25,17 +25,17 @@ export function violationsOf(world: World): Violation[] {
     ...payoutMoneyViolations(world),
     ...linkViolations(world),
     ...webhookViolations(world),
-    ...drainedViolations(world),
-    ...payoutRestViolations(world),
+    ...pendingWorkViolations(world),
+    ...pendingPayoutViolations(world),
   ];
 }
 
-export function summaryOf({ rows, rail, sinks, drained }: World): string {
+export function summarize({ rows, rail, sinks, drained }: World): string {
   const { links } = rows;
-  const events = [rows.eventsOf, rows.payouts.eventsOf, links.eventsOf].flatMap((of) =>
-    [...of.values()].flat(),
+  const events = [rows.eventsByResource, rows.payouts.eventsByResource, links.eventsByResource].flatMap(
+    (byResource) => [...byResource.values()].flat(),
   ).length;
   const executions = rail.executions.length + rail.payouts.sentMoney.length;
   const counts = `${rows.payins.length} payins, ${rows.payouts.all.length} payouts, ${links.all.length === 0 ? '' : `${links.all.length} links, `}${executions} executions, ${events} events, ${rows.notices.length} notices${sinks.after.length === 0 ? '' : `, ${sinks.after.length} requests to endpoints`}`;
-  return `checked ${counts}${drained ? '' : ' (some still open)'}`;
+  return `checked ${counts}${drained ? '' : ' (work pending)'}`;
 }

@@ -1,7 +1,7 @@
+import { type ClientLinkFacts, type LinkLine, toLinkFacts } from './client-link-facts.ts';
+import { type ClientPayoutFacts, type PayoutLine, toPayoutFacts } from './client-payout-facts.ts';
+import { type ClientWebhookFacts, toWebhookFacts, type WebhookLine } from './client-webhook-facts.ts';
 import { journalLines } from './journal-lines.ts';
-import { type LinkLine, type LinksTold, linksTold } from './link-told.ts';
-import { type PayoutLine, type PayoutsTold, payoutsTold } from './payout-told.ts';
-import { type WebhookLine, type WebhooksTold, webhooksTold } from './webhook-told.ts';
 
 interface Sent {
   readonly attempt: number;
@@ -13,7 +13,7 @@ interface Sent {
   readonly bodyHash: string;
 }
 
-interface ToldPayin {
+interface AcknowledgedPayin {
   readonly id: string;
   readonly reference: string;
   readonly amountInCents: number;
@@ -21,10 +21,10 @@ interface ToldPayin {
   readonly key: string | null;
 }
 
-/** A 201, with the request it answers. */
+/** A 201 response with its request. */
 interface Created {
   readonly sent: Sent;
-  readonly payin: ToldPayin;
+  readonly payin: AcknowledgedPayin;
 }
 
 interface OperatorAct {
@@ -34,16 +34,16 @@ interface OperatorAct {
   readonly amountInCents: number | null;
 }
 
-/** What the client knows: everything it sent, everything it was promised, and what operators did. */
-export interface Told {
+/** What the clients know: their requests, the acknowledgments, and the operators' commands. */
+export interface ClientFacts {
   readonly sent: readonly Sent[];
   readonly created: readonly Created[];
   readonly acts: readonly OperatorAct[];
-  /** What operators were told is done, with the place in the journal of their being told. */
+  /** Acknowledged operator commands, with the position of the acknowledgment in the journal. */
   readonly done: ReadonlyMap<string, number>;
-  readonly payouts: PayoutsTold;
-  readonly webhooks: WebhooksTold;
-  readonly links: LinksTold;
+  readonly payouts: ClientPayoutFacts;
+  readonly webhooks: ClientWebhookFacts;
+  readonly links: ClientLinkFacts;
 }
 
 type Line =
@@ -52,7 +52,7 @@ type Line =
       readonly kind: 'answered';
       readonly attempt: number;
       readonly status: number;
-      readonly payin: ToldPayin | null;
+      readonly payin: AcknowledgedPayin | null;
     }
   | { readonly kind: 'unanswered' }
   | ({ readonly kind: 'operator' } & OperatorAct)
@@ -61,7 +61,7 @@ type Line =
   | WebhookLine
   | LinkLine;
 
-export function readTold(path: string): Told {
+export function readClientFacts(path: string): ClientFacts {
   const lines = journalLines<Line>(path);
   const sent = new Map(
     lines.flatMap((line) => (line.kind === 'sent' ? [[line.attempt, line] as const] : [])),
@@ -71,15 +71,15 @@ export function readTold(path: string): Told {
     created: lines.flatMap((line) => {
       if (line.kind !== 'answered' || line.status !== 201 || line.payin === null) return [];
       const request = sent.get(line.attempt);
-      if (!request) throw new Error(`the client was answered what it never sent (attempt ${line.attempt})`);
+      if (!request) throw new Error(`the journal has a response without a request (attempt ${line.attempt})`);
       return [{ sent: request, payin: line.payin }];
     }),
     acts: lines.flatMap((line) => (line.kind === 'operator' ? [line] : [])),
     done: new Map(
-      lines.flatMap((line, place) => (line.kind === 'done' ? [[line.about, place] as const] : [])),
+      lines.flatMap((line, position) => (line.kind === 'done' ? [[line.about, position] as const] : [])),
     ),
-    payouts: payoutsTold(lines),
-    webhooks: webhooksTold(lines),
-    links: linksTold(lines),
+    payouts: toPayoutFacts(lines),
+    webhooks: toWebhookFacts(lines),
+    links: toLinkFacts(lines),
   };
 }

@@ -6,29 +6,29 @@ interface SentLink {
   readonly hasCustomer: boolean;
 }
 
-/** What merchants and payers know of links. */
-export interface LinksTold {
+/** What merchants and payers know about links. */
+export interface ClientLinkFacts {
   readonly sent: readonly SentLink[];
   readonly created: readonly (SentLink & { readonly linkId: string })[];
-  /** Attempts that payers were told are theirs. */
-  readonly begun: readonly { readonly linkId: string; readonly payinId: string }[];
-  /** Links that their merchants were told are closed. */
+  /** Attempts that the API acknowledged to payers. */
+  readonly started: readonly { readonly linkId: string; readonly payinId: string }[];
+  /** Links whose closing the API acknowledged. */
   readonly closed: readonly string[];
 }
 
 export type LinkLine =
-  | ({ readonly kind: 'link sent' } & SentLink)
-  | ({ readonly kind: 'link created'; readonly linkId: string } & SentLink)
-  | { readonly kind: 'attempt begun'; readonly linkId: string; readonly payinId: string }
-  | { readonly kind: 'link closed'; readonly linkId: string };
+  | ({ readonly kind: 'link_sent' } & SentLink)
+  | ({ readonly kind: 'link_created'; readonly linkId: string } & SentLink)
+  | { readonly kind: 'attempt_started'; readonly linkId: string; readonly payinId: string }
+  | { readonly kind: 'link_closed'; readonly linkId: string };
 
-export function linksTold(lines: readonly { readonly kind: string }[]): LinksTold {
-  const of = <Kind extends LinkLine['kind']>(kind: Kind) =>
+export function toLinkFacts(lines: readonly { readonly kind: string }[]): ClientLinkFacts {
+  const ofKind = <Kind extends LinkLine['kind']>(kind: Kind) =>
     lines.filter((line): line is Extract<LinkLine, { kind: Kind }> => line.kind === kind);
   return {
-    sent: of('link sent'),
-    created: of('link created'),
-    begun: of('attempt begun'),
-    closed: of('link closed').map(({ linkId }) => linkId),
+    sent: ofKind('link_sent'),
+    created: ofKind('link_created'),
+    started: ofKind('attempt_started'),
+    closed: ofKind('link_closed').map(({ linkId }) => linkId),
   };
 }

@@ -1,5 +1,5 @@
-import type { LinkLine } from './link-told.ts';
-import type { WebhookLine } from './webhook-told.ts';
+import type { LinkLine } from './client-link-facts.ts';
+import type { WebhookLine } from './client-webhook-facts.ts';
 
 /** A request to create a payout. */
 interface PayoutSent {
@@ -13,7 +13,7 @@ interface PayoutSent {
   readonly bodyHash: string;
 }
 
-interface ToldPayout {
+interface AcknowledgedPayout {
   readonly id: string;
   readonly reference: string;
   readonly amountInCents: number;
@@ -26,39 +26,39 @@ interface CancelSent {
   readonly payoutId: string;
 }
 
-/** What was answered to a cancel. */
+/** The response to a cancel. */
 export interface Canceled extends CancelSent {
   readonly status: number;
   readonly code: string | null;
-  readonly told: string | null;
+  readonly reportedStatus: string | null;
 }
 
-/** Whom a lookup showed, masked. */
+/** The receiver that a lookup returned, masked. */
 interface Shown {
   readonly lookupId: string;
   readonly name: string;
   readonly documentNumber: string;
 }
 
-/** What clients know of payouts. */
-export interface PayoutsTold {
-  /** Each with its place in the journal. */
-  readonly sent: readonly (PayoutSent & { readonly place: number })[];
-  readonly created: readonly { readonly sent: PayoutSent; readonly payout: ToldPayout }[];
+/** What clients know about payouts. */
+export interface ClientPayoutFacts {
+  /** Each with its position in the journal. */
+  readonly sent: readonly (PayoutSent & { readonly position: number })[];
+  readonly created: readonly { readonly sent: PayoutSent; readonly payout: AcknowledgedPayout }[];
   readonly cancels: readonly Canceled[];
   readonly shown: ReadonlyMap<string, Shown>;
 }
 
 export type PayoutLine =
-  | ({ readonly kind: 'payout sent' } & PayoutSent)
+  | ({ readonly kind: 'payout_sent' } & PayoutSent)
   | {
-      readonly kind: 'payout answered';
+      readonly kind: 'payout_answered';
       readonly attempt: number;
       readonly status: number;
-      readonly payout: ToldPayout | null;
+      readonly payout: AcknowledgedPayout | null;
     }
-  | ({ readonly kind: 'cancel sent' } & CancelSent)
-  | ({ readonly kind: 'cancel answered' } & Pick<Canceled, 'attempt' | 'status' | 'code' | 'told'>)
+  | ({ readonly kind: 'cancel_sent' } & CancelSent)
+  | ({ readonly kind: 'cancel_answered' } & Pick<Canceled, 'attempt' | 'status' | 'code' | 'reportedStatus'>)
   | ({ readonly kind: 'shown' } & Shown);
 
 type OtherKind =
@@ -70,25 +70,28 @@ type OtherKind =
   | WebhookLine['kind']
   | LinkLine['kind'];
 
-export function payoutsTold(lines: readonly (PayoutLine | { readonly kind: OtherKind })[]): PayoutsTold {
-  const sent = new Map<number, PayoutSent & { readonly place: number }>();
+export function toPayoutFacts(
+  lines: readonly (PayoutLine | { readonly kind: OtherKind })[],
+): ClientPayoutFacts {
+  const sent = new Map<number, PayoutSent & { readonly position: number }>();
   const cancelsSent = new Map<number, CancelSent>();
   const shown = new Map<string, Shown>();
-  const created: PayoutsTold['created'][number][] = [];
+  const created: ClientPayoutFacts['created'][number][] = [];
   const cancels: Canceled[] = [];
-  for (const [place, line] of lines.entries()) {
-    if (line.kind === 'payout sent') sent.set(line.attempt, { ...line, place });
-    else if (line.kind === 'cancel sent') cancelsSent.set(line.attempt, line);
+  for (const [position, line] of lines.entries()) {
+    if (line.kind === 'payout_sent') sent.set(line.attempt, { ...line, position });
+    else if (line.kind === 'cancel_sent') cancelsSent.set(line.attempt, line);
     else if (line.kind === 'shown') shown.set(line.lookupId, line);
-    else if (line.kind === 'payout answered' && line.status === 201 && line.payout !== null)
-      created.push({ sent: asked(sent, line.attempt), payout: line.payout });
-    else if (line.kind === 'cancel answered') cancels.push({ ...asked(cancelsSent, line.attempt), ...line });
+    else if (line.kind === 'payout_answered' && line.status === 201 && line.payout !== null)
+      created.push({ sent: findRequest(sent, line.attempt), payout: line.payout });
+    else if (line.kind === 'cancel_answered')
+      cancels.push({ ...findRequest(cancelsSent, line.attempt), ...line });
   }
   return { sent: [...sent.values()], created, cancels, shown };
 }
 
-function asked<T>(sent: ReadonlyMap<number, T>, attempt: number): T {
+function findRequest<T>(sent: ReadonlyMap<number, T>, attempt: number): T {
   const request = sent.get(attempt);
-  if (!request) throw new Error(`the client was answered what it never sent (attempt ${attempt})`);
+  if (!request) throw new Error(`the journal has a response without a request (attempt ${attempt})`);
   return request;
 }

@@ -1,17 +1,17 @@
 import { journalLines } from './journal-lines.ts';
 
-/** A time in which something that sends or keeps deliveries died or was away. */
+/** A period in which a worker died or the database was down. */
 export interface Incident {
   readonly from: number;
   readonly until: number;
 }
 
 type Line =
-  /** A worker, by whatever killed it. */
+  /** A worker died, for any reason. */
   | { readonly kind: 'died'; readonly at: string; readonly name: string }
-  | { readonly kind: 'database away'; readonly from: string; readonly until: string };
+  | { readonly kind: 'database_down'; readonly from: string; readonly until: string };
 
-/** @param path none when nobody wrote down who died: then nobody did */
+/** @param path undefined means that no incident happened */
 export function readIncidents(path: string | undefined): Incident[] {
   const lines = path === undefined ? [] : journalLines<Line>(path);
   return lines.map((line) =>

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** The lines of a journal. Its last may be half written when its writer is still at it or was killed: it is not counted. */
+/** Reads a journal. Ignores the last line, which may be incomplete while its writer runs or after it was killed. */
 export function journalLines<Line>(path: string): Line[] {
   const texts = readFileSync(path, 'utf8').split('\n');
   texts.pop();

@@ -1,34 +1,35 @@
+import type { InvariantCode } from './invariants.ts';
 import type { PayinRow, TransferRow } from './rows.ts';
 import type { Violation, World } from './world.ts';
 
-/** Every transfer has its one cause, and every cause that is no payment is a known act. */
+/** Every transfer has one cause, and every cause other than a payment is a known command. */
 export function ledgerViolations(world: World): Violation[] {
   return [
     ...causeViolations(world),
     ...settlementViolations(world),
     ...verificationViolations(world),
     ...operatorViolations(world),
-    ...doneViolations(world),
+    ...acknowledgedCommandViolations(world),
   ];
 }
 
 function causeViolations({ rows }: World): Violation[] {
-  const promise = 'one transfer per cause';
+  const invariant: InvariantCode = 'one_transfer_per_cause';
   const name = (kind: string, id: string, transferId: string) => `${kind} ${id} ${transferId}`;
   const causes = new Set(rows.causes.map((cause) => name(cause.kind, cause.id, cause.transferId)));
   const transfers = new Set(rows.transfers.map((row) => name(row.causeKind, row.causeId, row.id)));
   return [
     ...rows.transfers
       .filter((row) => !causes.has(name(row.causeKind, row.causeId, row.id)))
-      .map((row) => ({ promise, what: 'a transfer without its cause', row })),
+      .map((row) => ({ invariant, detail: 'a transfer without its cause', row })),
     ...rows.causes
       .filter((cause) => !transfers.has(name(cause.kind, cause.id, cause.transferId)))
-      .map((row) => ({ promise, what: 'a cause without its transfer', row })),
+      .map((row) => ({ invariant, detail: 'a cause without its transfer', row })),
   ];
 }
 
 function settlementViolations({ rows }: World): Violation[] {
-  const promise = 'settlements add up';
+  const invariant: InvariantCode = 'settlements_match_payins';
   const settled = Map.groupBy(
     rows.payins.filter(({ settlementId }) => settlementId !== null),
     ({ settlementId }) => settlementId ?? '',
@@ -54,50 +55,54 @@ function settlementViolations({ rows }: World): Violation[] {
         ? []
         : [
             {
-              promise,
-              what: 'a settlement is not the sum of its payins',
+              invariant,
+              detail: 'a settlement differs from the sum of its payins',
               row: { settlement, sum, transfer },
             },
           ];
     }),
     ...[...settled.keys(), ...moved.keys()]
       .filter((id) => !known.has(id))
-      .map((id) => ({ promise, what: 'settled by no settlement', row: { id } })),
+      .map((id) => ({ invariant, detail: 'the settlement is missing', row: { id } })),
     ...rows.payins
-      .filter((payin) => (payin.status === 'CONFIRMED' && !isShort(payin)) !== (payin.settlement !== null))
-      .map((row) => ({ promise, what: `${row.status} with settlement ${row.settlement}`, row })),
+      .filter(
+        (payin) => (payin.status === 'CONFIRMED' && !isUnderpaid(payin)) !== (payin.settlement !== null),
+      )
+      .map((row) => ({ invariant, detail: `${row.status} with settlement ${row.settlement}`, row })),
     ...rows.balances
       .filter(
         ({ account, organizationId, balance }) =>
           account === 'pending' && balance !== (pending.get(organizationId) ?? 0n),
       )
-      .map((row) => ({ promise, what: 'pending is not what waits for settlement', row })),
+      .map((row) => ({ invariant, detail: 'the pending balance differs from the unsettled payins', row })),
   ];
 }
 
 /** A notification alone settles nothing: the rail must have been queried after the payment. */
-function verificationViolations({ rows, rail, ownerOf }: World): Violation[] {
+function verificationViolations({ rows, rail, findOwner }: World): Violation[] {
   const listed = new Set(
     rail.executions
-      .filter(({ reference, seq }) => (rail.asked.get(reference) ?? 0) > seq)
-      .map((execution) => ownerOf(execution.rail, execution.reference)?.id),
+      .filter(({ reference, seq }) => (rail.lastQueried.get(reference) ?? 0) > seq)
+      .map((execution) => findOwner(execution.rail, execution.reference)?.id),
   );
   return rows.payins
     .filter(({ id, settlement, verified }) => settlement === 'SETTLED' && !(verified && listed.has(id)))
-    .map((row) => ({
-      promise: 'a payment settles after the rail listed it',
-      what: row.verified ? 'the rail was never queried about it' : 'its payment is not verified',
-      row,
-    }));
+    .map(
+      (row): Violation => ({
+        invariant: 'settlement_requires_verification',
+        detail: row.verified ? 'the rail was not queried after the payment' : 'the payment is not verified',
+        row,
+      }),
+    );
 }
 
-/** A link asks for its amount: what is beyond it is in suspense. */
+/** A link settles its amount at most; the excess stays in suspense. */
 function settling({ linkId, amount, confirmed }: PayinRow): bigint {
   return linkId !== null && (confirmed ?? 0n) > amount ? amount : (confirmed ?? 0n);
 }
 
-/** Less than the requested amount is in suspense as a whole; a direct payin is declined for it. */
-export function isShort({ linkId, amount, confirmed, status, errorCode }: PayinRow): boolean {
+/** An underpayment stays in suspense; a direct payin is declined for it. */
+export function isUnderpaid({ linkId, amount, confirmed, status, errorCode }: PayinRow): boolean {
   const ended = linkId === null ? status === 'DECLINED' && errorCode === 'UNDERPAID' : status === 'CONFIRMED';
   return ended && confirmed !== null && confirmed < amount;
 }
@@ -106,10 +111,10 @@ function isSettling(transfer: TransferRow | undefined, amount: bigint): boolean 
   return transfer?.debit === 'pending' && transfer.credit === 'available' && transfer.amount === amount;
 }
 
-function operatorViolations({ rows, told }: World): Violation[] {
-  const promise = 'nothing from nowhere';
+function operatorViolations({ rows, client }: World): Violation[] {
+  const invariant: InvariantCode = 'no_unexplained_records';
   const deposits = new Map(
-    told.acts
+    client.acts
       .filter(({ act }) => act === 'deposit')
       .map(({ organizationId, about, amountInCents }) => [
         `${organizationId}:${about}`,
@@ -117,7 +122,7 @@ function operatorViolations({ rows, told }: World): Violation[] {
       ]),
   );
   const reversals = new Map(
-    told.acts
+    client.acts
       .filter(({ act }) => act === 'reverse')
       .map(({ organizationId, about, amountInCents }) => [
         `${organizationId}:${about}`,
@@ -125,9 +130,9 @@ function operatorViolations({ rows, told }: World): Violation[] {
       ]),
   );
   const resolved = new Set(
-    told.acts.filter(({ act }) => act === 'resolve' || act === 'accept').map(({ about }) => about),
+    client.acts.filter(({ act }) => act === 'resolve' || act === 'accept').map(({ about }) => about),
   );
-  const accepted = new Set(told.acts.filter(({ act }) => act === 'accept').map(({ about }) => about));
+  const accepted = new Set(client.acts.filter(({ act }) => act === 'accept').map(({ about }) => about));
   const anomalies = new Map(rows.anomalies.map((anomaly) => [anomaly.id, anomaly]));
   const credited = new Map(
     rows.transfers.filter(({ causeKind }) => causeKind === 'anomaly').map((row) => [row.causeId, row]),
@@ -135,28 +140,28 @@ function operatorViolations({ rows, told }: World): Violation[] {
   return [
     ...rows.transfers
       .filter(({ causeKind, causeId, amount }) => causeKind === 'deposit' && deposits.get(causeId) !== amount)
-      .map((row) => ({ promise, what: 'a deposit that no operator made', row })),
+      .map((row) => ({ invariant, detail: 'a deposit that no operator made', row })),
     ...rows.transfers
       .filter(({ causeKind }) => causeKind === 'reversal')
       .filter((row) => reversals.get(reversedDeposit(rows, row) ?? '') !== row.amount)
-      .map((row) => ({ promise, what: 'a reversal that no operator made', row })),
+      .map((row) => ({ invariant, detail: 'a reversal that no operator made', row })),
     ...[...credited.values()]
       .filter(({ causeId, amount }) => magnitude(anomalies.get(causeId)?.amount) !== amount)
-      .map((row) => ({ promise, what: 'money out of suspense for no anomaly', row })),
+      .map((row) => ({ invariant, detail: 'a transfer out of suspense without an anomaly', row })),
     ...rows.anomalies
-      // The rail itself ends the hold of a payment that it lists after all.
+      // The rail resolves the anomaly of an unlisted payment when it lists the payment later.
       .filter(({ id, resolution }) => resolution !== null && resolution !== 'listed' && !resolved.has(id))
-      .map((row) => ({ promise, what: 'an anomaly that no operator resolved', row })),
+      .map((row) => ({ invariant, detail: 'an anomaly resolved by no operator', row })),
     ...rows.anomalies
       .filter((anomaly) => anomaly.accepted && !accepted.has(anomaly.id))
-      .map((row) => ({ promise, what: 'an acceptance that no merchant made', row })),
+      .map((row) => ({ invariant, detail: 'an acceptance that no merchant made', row })),
     ...rows.anomalies
       .filter(({ id, resolution }) => MOVES_MONEY.has(resolution) !== credited.has(id))
-      .map((row) => ({ promise, what: 'a resolution and its transfer are not together', row })),
+      .map((row) => ({ invariant, detail: 'a resolution without its transfer, or the reverse', row })),
   ];
 }
 
-/** The act of its reversal, where a transfer reverses a deposit between the same accounts; else null. */
+/** @returns the journal name of the reversal if the transfer reverses a deposit, else null */
 function reversedDeposit(rows: World['rows'], reversal: TransferRow): string | null {
   const deposit = rows.transfers.find(
     ({ id, causeKind }) => id === reversal.causeId && causeKind === 'deposit',
@@ -166,7 +171,7 @@ function reversedDeposit(rows: World['rows'], reversal: TransferRow): string | n
   return `${organizationId}:reversal of ${causeId.slice(organizationId.length + 1)}`;
 }
 
-/** A return moves its money by its payout, and a dismissal has none. */
+/** A return moves its money with its payout, and a dismissal moves none. */
 const MOVES_MONEY: ReadonlySet<string | null> = new Set(['credit', 'charge', 'write_off']);
 
 function magnitude(amount: bigint | null | undefined): bigint | null {
@@ -175,10 +180,10 @@ function magnitude(amount: bigint | null | undefined): bigint | null {
 }
 
 /**
- * A deposit or its reversal is booked; a resolved anomaly is resolved, or its return was declined and it is open again; an accepted one is
- * accepted, and credited when all has come to its end.
+ * Acknowledged commands took effect: a deposit or reversal is posted; an anomaly is resolved, or is open again because its
+ * return was declined; an acceptance is recorded, and credited after draining.
  */
-function doneViolations({ rows, told, drained }: World): Violation[] {
+function acknowledgedCommandViolations({ rows, client, drained }: World): Violation[] {
   const deposits = new Set(
     rows.transfers.filter(({ causeKind }) => causeKind === 'deposit').map(({ causeId }) => causeId),
   );
@@ -192,12 +197,18 @@ function doneViolations({ rows, told, drained }: World): Violation[] {
     ...rows.anomalies.filter(({ resolution }) => resolution !== null).map(({ id }) => id),
     ...rows.payouts.all.map(({ anomalyId }) => anomalyId),
   ]);
-  return told.acts
-    .filter(({ about }) => told.done.has(about))
+  return client.acts
+    .filter(({ about }) => client.done.has(about))
     .filter(({ act, about, organizationId }) => {
       if (act === 'deposit') return !deposits.has(`${organizationId}:${about}`);
       if (act === 'reverse') return !reversals.has(`${organizationId}:${about}`);
       return act === 'accept' && !drained ? !accepted.has(about) : !resolved.has(about);
     })
-    .map((row) => ({ promise: 'what an operator was told is done', what: 'it is not in the books', row }));
+    .map(
+      (row): Violation => ({
+        invariant: 'acknowledged_command_applied',
+        detail: 'the command is not in the database',
+        row,
+      }),
+    );
 }

@@ -13,7 +13,7 @@ export interface LinkRow {
   readonly completedAt: Date | null;
   readonly openPayinId: string | null;
   readonly payinId: string | null;
-  /** No attempt may be begun any more. */
+  /** No attempt may start any more. */
   readonly shut: boolean;
 }
 
@@ -26,7 +26,7 @@ interface EventOfLink {
 const LINKS = `
   select organization_id as "organizationId", id, amount_in_cents as amount, reference, customer is not null as "hasCustomer", status,
     created_at as "createdAt", updated_at as "updatedAt", expires_at as "expiresAt", completed_at as "completedAt",
-    open_payin_id as "openPayinId", payin_id as "payinId", shuts_at <= caudal.now() as shut
+    open_payin_id as "openPayinId", payin_id as "payinId", closes_at <= caudal.now() as shut
   from caudal.payment_links`;
 
 const EVENTS = `select id, event, resource_id as "linkId" from caudal.events where resource = 'paymentlink'`;
@@ -40,15 +40,15 @@ const REFERENCES = `
 
 const AUTHORIZATIONS = `select payin_id as "payinId" from caudal.payer_authorizations`;
 
-/** What the database says of payment links. */
+/** Reads the payment links. */
 export async function readLinkRows(query: Query) {
   const all = await query<LinkRow>(LINKS);
   const authorizations = await query<{ payinId: string }>(AUTHORIZATIONS);
   return {
     all,
     byId: new Map(all.map((link) => [link.id, link])),
-    eventsOf: Map.groupBy(await query<EventOfLink>(EVENTS), ({ linkId }) => linkId),
-    finalEventsOf: Map.groupBy(await query<EventOfLink>(FINAL_EVENTS), ({ linkId }) => linkId),
+    eventsByResource: Map.groupBy(await query<EventOfLink>(EVENTS), ({ linkId }) => linkId),
+    finalEventsByResource: Map.groupBy(await query<EventOfLink>(FINAL_EVENTS), ({ linkId }) => linkId),
     references: await query<{ organizationId: string; reference: string; linkId: string }>(REFERENCES),
     authorized: new Set(authorizations.map(({ payinId }) => payinId)),
   };

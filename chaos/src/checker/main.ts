@@ -1,28 +1,29 @@
 /**
- * Compares what the witnesses of one run say: the client's journal, the rails', that of merchants' endpoints and the database. A program of its
- * own that shares nothing with what it judges.
+ * Compares the independent records of one run: the journals of the clients, the rails and the merchants' endpoints, and the
+ * database. A separate program that shares no code with the server.
  */
 import { parseArgs } from 'node:util';
 import { Client } from 'pg';
-import { summaryOf, violationsOf } from './check.ts';
+import { findViolations, summarize } from './check.ts';
+import { readClientFacts } from './client-facts.ts';
 import { readIncidents } from './incidents.ts';
+import { INVARIANTS } from './invariants.ts';
 import { readRailFacts } from './rail-facts.ts';
-import { queryOn, readRows } from './rows.ts';
+import { createQuery, readRows } from './rows.ts';
 import { readSinks } from './sink-journal.ts';
-import { readTold } from './told.ts';
-import { type World, worldOf } from './world.ts';
+import { buildWorld, type World } from './world.ts';
 
 const HELP = `node chaos/src/checker/main.ts --client FILE --simulator FILE --database URL [--sinks FILE] [--incidents FILE] [--open-ok]
 
-  --sinks     the journal of merchants' endpoints, where they have any
-  --incidents   which workers died when, and when the database was away; without it nothing of the kind happened
-  --open-ok   the run goes on: what is still under way is no violation
+  --sinks       journal of merchants' endpoints, if there are any
+  --incidents   journal of worker deaths and database outages; without it, none happened
+  --open-ok     the run continues: pending work is not a violation
 
-Exit codes: 0 whole, 1 violations, 2 not understood.
+Exit codes: 0 no violations, 1 violations, 2 usage error.
 `;
 
-/** Of each kind. */
-const MOST_SHOWN = 3;
+/** Rows printed per kind of violation. */
+const MAX_SHOWN = 3;
 
 interface Journals {
   readonly client: string;
@@ -50,52 +51,54 @@ async function main(): Promise<number> {
     return values.help ? 0 : 2;
   }
   const { sinks, incidents } = values;
-  const world = await lookAt({ client, simulator, sinks, incidents }, database, !values['open-ok']);
-  const violations = violationsOf(world);
-  for (const [kind, alike] of Map.groupBy(violations, ({ promise, what }) => `${promise}: ${what}`)) {
+  const world = await readWorld({ client, simulator, sinks, incidents }, database, !values['open-ok']);
+  const violations = findViolations(world);
+  for (const [kind, same] of Map.groupBy(violations, ({ invariant, detail }) => `${invariant}: ${detail}`)) {
     console.log(`VIOLATION  ${kind}`);
-    for (const { row } of alike.slice(0, MOST_SHOWN)) console.log(`           ${JSON.stringify(row, plain)}`);
-    if (alike.length > MOST_SHOWN) console.log(`           … and ${alike.length - MOST_SHOWN} more`);
+    for (const { invariant } of same.slice(0, 1))
+      console.log(`           invariant: ${INVARIANTS[invariant]}`);
+    for (const { row } of same.slice(0, MAX_SHOWN)) console.log(`           ${JSON.stringify(row, plain)}`);
+    if (same.length > MAX_SHOWN) console.log(`           … and ${same.length - MAX_SHOWN} more`);
   }
   console.log(
-    `${summaryOf(world)}: ${violations.length === 0 ? 'whole' : `${violations.length} violations`}`,
+    `${summarize(world)}: ${violations.length === 0 ? 'no violations' : `${violations.length} violations`}`,
   );
   return violations.length === 0 ? 0 : 1;
 }
 
 /**
- * The journals are read on both sides of the database: what had been promised or ordered before must be in it, and what
- * is in it must have been asked for by now. So the run need not stand still.
+ * Reads the journals before and after the database: whatever was acknowledged or ordered before must be in the database,
+ * and whatever is in the database must have been requested by now. So the run may continue meanwhile.
  */
-async function lookAt(journals: Journals, url: string, drained: boolean): Promise<World> {
+async function readWorld(journals: Journals, url: string, drained: boolean): Promise<World> {
   const { client: clientPath, simulator: railPath } = journals;
-  const promised = readTold(clientPath);
+  const earlier = readClientFacts(clientPath);
   const { acknowledged, orders, lastSeq } = readRailFacts(railPath);
   const { received: before } = readSinks(journals.sinks);
-  const client = new Client({ connectionString: url });
-  await client.connect();
+  const database = new Client({ connectionString: url });
+  await database.connect();
   try {
-    await client.query('begin isolation level repeatable read read only');
-    const rows = await readRows(queryOn(client));
-    await client.query('commit');
-    const now = readTold(clientPath);
-    const { created, cancels } = promised.payouts;
-    const told = {
-      ...now,
-      created: promised.created,
-      done: promised.done,
-      payouts: { ...now.payouts, created, cancels },
-      links: { ...promised.links, sent: now.links.sent },
+    await database.query('begin isolation level repeatable read read only');
+    const rows = await readRows(createQuery(database));
+    await database.query('commit');
+    const later = readClientFacts(clientPath);
+    const { created, cancels } = earlier.payouts;
+    const client = {
+      ...later,
+      created: earlier.created,
+      done: earlier.done,
+      payouts: { ...later.payouts, created, cancels },
+      links: { ...earlier.links, sent: later.links.sent },
     };
     const rail = { ...readRailFacts(railPath), acknowledged, orders };
     const { received: after, bodies } = readSinks(journals.sinks);
     const sinks = { before, after, bodies };
-    return worldOf(
-      { told, rail, rows, sinks, incidents: readIncidents(journals.incidents), drained },
+    return buildWorld(
+      { client, rail, rows, sinks, incidents: readIncidents(journals.incidents), drained },
       lastSeq,
     );
   } finally {
-    await client.end();
+    await database.end();
   }
 }
 

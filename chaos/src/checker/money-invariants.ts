@@ -1,18 +1,19 @@
-import { isShort } from './ledger-invariants.ts';
+import type { InvariantCode } from './invariants.ts';
+import { isUnderpaid } from './ledger-invariants.ts';
 import type { Execution } from './rail-facts.ts';
 import type { AnomalyRow, PayinRow, TransferRow } from './rows.ts';
 import { FINAL, type Violation, type World } from './world.ts';
 
 const CLEARING: Readonly<Record<string, string>> = { BRE_B: 'clearing_bre_b', PSE: 'clearing_pse' };
 const OWN: ReadonlySet<string> = new Set(['pending', 'available', 'held']);
-const BOOKS = "the books equal the rail's";
-/** What arrived beyond the requested amount, apart from the amount itself. */
+const LEDGER_MATCHES: InvariantCode = 'ledger_matches_rail';
+/** The excess of an overpayment is posted separately. */
 const EXCESS = 'payment_excess';
-const SHARE = 'one payment to the merchant, the rest in suspense';
+const ONE_CREDITED: InvariantCode = 'one_payment_credited';
 
-/** Every peso that moved at a rail is in the books once, where it belongs, and no other is. */
+/** Every execution at a rail is posted once to the right accounts, and nothing else is posted. */
 export function moneyViolations(world: World): Violation[] {
-  const { rows, ownerOf } = world;
+  const { rows, findOwner } = world;
   const payments = rows.transfers.filter(({ causeKind }) => causeKind === 'payment' || causeKind === EXCESS);
   const pending = Map.groupBy(
     payments.filter(({ credit }) => credit === 'pending'),
@@ -20,39 +21,39 @@ export function moneyViolations(world: World): Violation[] {
   );
   const executions = new Map(world.rail.executions.map((e) => [`${e.rail}:${e.executionId}`, e]));
   return [
-    ...payments.flatMap((payment) => bookingViolations(payment, executions.get(payment.causeId), ownerOf)),
+    ...payments.flatMap((payment) => postingViolations(payment, executions.get(payment.causeId), findOwner)),
     ...amountViolations(payments, executions),
-    ...bookedTwice(payments),
+    ...postedTwice(payments),
     ...missingViolations(world, new Set(payments.map(({ causeId }) => causeId))),
     ...rows.payins.flatMap((payin) => shareViolations(payin, pending.get(payin.id) ?? [])),
-    ...shortViolations(world),
+    ...underpaymentViolations(world),
     ...suspenseViolations(rows.anomalies, payments, world),
     ...contradictionViolations(world),
   ];
 }
 
-function bookingViolations(
+function postingViolations(
   payment: TransferRow,
   execution: Execution | undefined,
-  ownerOf: World['ownerOf'],
+  findOwner: World['findOwner'],
 ): Violation[] {
   if (!execution)
-    return [{ promise: BOOKS, what: 'money in the books that never moved at a rail', row: payment }];
+    return [{ invariant: LEDGER_MATCHES, detail: 'posted without an execution at the rail', row: payment }];
   const row = { payment, execution };
   if (payment.debit !== CLEARING[execution.rail])
-    return [{ promise: BOOKS, what: 'booked from another rail', row }];
-  const owner = ownerOf(execution.rail, execution.reference);
+    return [{ invariant: LEDGER_MATCHES, detail: 'posted from another rail', row }];
+  const owner = findOwner(execution.rail, execution.reference);
   const right =
     payment.resourceId === (owner?.id ?? null) && (!owner || owner.organizationId === payment.organizationId);
-  if (!right) return [{ promise: BOOKS, what: "booked to somebody else's payin", row }];
+  if (!right) return [{ invariant: LEDGER_MATCHES, detail: 'posted to another payin', row }];
   if (payment.causeKind === EXCESS && (payment.credit !== 'suspense' || owner === null))
-    return [{ promise: SHARE, what: `an excess went to ${payment.credit}`, row }];
+    return [{ invariant: ONE_CREDITED, detail: `an excess went to ${payment.credit}`, row }];
   return payment.credit === 'pending' || payment.credit === 'suspense'
     ? []
-    : [{ promise: SHARE, what: `a payment went to ${payment.credit}`, row }];
+    : [{ invariant: ONE_CREDITED, detail: `a payment went to ${payment.credit}`, row }];
 }
 
-/** Booked in one piece, or as the requested amount and what is beyond it: together it is what moved. */
+/** An execution is posted in one transfer, or as the requested amount and the excess; the sum equals the execution. */
 function amountViolations(
   payments: readonly TransferRow[],
   executions: ReadonlyMap<string, Execution>,
@@ -62,76 +63,82 @@ function amountViolations(
       const execution = executions.get(causeId);
       return execution && pieces.reduce((sum, { amount }) => sum + amount, 0n) !== execution.cents;
     })
-    .map(([, row]) => ({ promise: BOOKS, what: 'booked with another amount', row }));
+    .map(([, row]) => ({ invariant: LEDGER_MATCHES, detail: 'posted with another amount', row }));
 }
 
-function bookedTwice(payments: readonly TransferRow[]): Violation[] {
+function postedTwice(payments: readonly TransferRow[]): Violation[] {
   return [...Map.groupBy(payments, ({ causeKind, causeId }) => `${causeKind} ${causeId}`).values()]
     .filter((same) => same.length > 1)
-    .map((row) => ({ promise: BOOKS, what: 'an execution is booked twice', row }));
+    .map((row) => ({ invariant: LEDGER_MATCHES, detail: 'an execution is posted twice', row }));
 }
 
-/**
- * When all has come to its end every execution is booked, but for money that the rail never told of and that came after
- * it was last asked.
- */
-function missingViolations({ rail, drained, ownerOf }: World, booked: ReadonlySet<string>): Violation[] {
+/** After draining, every execution is posted, except one that the rail never notified and made after its last poll. */
+function missingViolations({ rail, drained, findOwner }: World, posted: ReadonlySet<string>): Violation[] {
   if (!drained) return [];
-  const toldOf = new Set([...rail.queued.values()].map(({ executionId }) => executionId));
+  const notified = new Set([...rail.queued.values()].map(({ executionId }) => executionId));
   const mustBeKnown = ({ executionId, rail: name, reference, seq }: Execution) => {
-    const owner = ownerOf(name, reference);
+    const owner = findOwner(name, reference);
     const closed = rail.closed.get(reference);
     return (
-      toldOf.has(executionId) ||
+      notified.has(executionId) ||
       (owner !== null && !FINAL.has(owner.status)) ||
-      (rail.asked.get(reference) ?? 0) > seq ||
-      // Closing a key is followed by a question, so what was paid before that is heard of.
+      (rail.lastQueried.get(reference) ?? 0) > seq ||
+      // The server polls after it closes a key, so it knows every payment before the closing.
       (owner?.status === 'CONFIRMED' && closed !== undefined && seq < closed.seq)
     );
   };
   return rail.executions
     .filter(
-      (execution) => !booked.has(`${execution.rail}:${execution.executionId}`) && mustBeKnown(execution),
+      (execution) => !posted.has(`${execution.rail}:${execution.executionId}`) && mustBeKnown(execution),
     )
-    .map((row) => ({ promise: BOOKS, what: 'money that moved at a rail is not in the books', row }));
+    .map((row) => ({ invariant: LEDGER_MATCHES, detail: 'an execution is not posted', row }));
 }
 
 function shareViolations(payin: PayinRow, pending: readonly TransferRow[]): Violation[] {
   const row = { payin, pending };
   if (payin.status !== 'CONFIRMED') {
-    if (payin.confirmed !== null && !isShort(payin))
-      return [{ promise: SHARE, what: `${payin.status} with a confirmed amount`, row }];
+    if (payin.confirmed !== null && !isUnderpaid(payin))
+      return [{ invariant: ONE_CREDITED, detail: `${payin.status} with a confirmed amount`, row }];
     return pending.length === 0
       ? []
-      : [{ promise: SHARE, what: `${payin.status}, and money went to the merchant`, row }];
+      : [{ invariant: ONE_CREDITED, detail: `${payin.status}, but money was credited to the merchant`, row }];
   }
-  if (isShort(payin))
+  if (isUnderpaid(payin))
     return pending.length === 0
       ? []
-      : [{ promise: SHARE, what: 'less than its link asks for went to the merchant', row }];
-  // The organizations of a run take exact amounts only.
+      : [{ invariant: ONE_CREDITED, detail: 'an underpayment was credited to the merchant', row }];
+  // The organizations of a run accept only exact amounts.
   if (payin.linkId === null && payin.confirmed !== payin.amount)
-    return [{ promise: 'confirmed by the exact amount', what: 'confirmed with another amount', row }];
-  if (pending.length !== 1) return [{ promise: SHARE, what: `confirmed by ${pending.length} payments`, row }];
+    return [{ invariant: 'confirmed_by_exact_amount', detail: 'confirmed with another amount', row }];
+  if (pending.length !== 1)
+    return [{ invariant: ONE_CREDITED, detail: `confirmed by ${pending.length} payments`, row }];
   const over = payin.linkId !== null && (payin.confirmed ?? 0n) > payin.amount;
   return pending[0]?.amount === (over ? payin.amount : payin.confirmed)
     ? []
-    : [{ promise: 'confirmed with what arrived', what: 'the confirmed amount is not what was booked', row }];
+    : [
+        {
+          invariant: 'confirmed_amount_posted',
+          detail: 'the confirmed amount differs from the posted amount',
+          row,
+        },
+      ];
 }
 
-/** Of a payin that received less than its amount there is one anomaly, with what arrived. */
-function shortViolations({ rows }: World): Violation[] {
-  const promise = 'money in suspense has its anomaly';
+/** An underpaid payin has one anomaly with the received amount. */
+function underpaymentViolations({ rows }: World): Violation[] {
+  const invariant: InvariantCode = 'suspense_has_anomaly';
   const underpaid = Map.groupBy(
     rows.anomalies.filter(({ kind }) => kind === 'underpaid'),
     ({ payinId }) => payinId ?? '',
   );
   return rows.payins.flatMap((payin) => {
-    const told = underpaid.get(payin.id) ?? [];
-    const right = isShort(payin)
-      ? told.length === 1 && told[0]?.amount === payin.confirmed
-      : told.length === 0;
-    return right ? [] : [{ promise, what: 'underpaid is not told as it is', row: { payin, told } }];
+    const found = underpaid.get(payin.id) ?? [];
+    const right = isUnderpaid(payin)
+      ? found.length === 1 && found[0]?.amount === payin.confirmed
+      : found.length === 0;
+    return right
+      ? []
+      : [{ invariant, detail: 'an underpayment has no matching anomaly', row: { payin, anomalies: found } }];
   });
 }
 
@@ -146,7 +153,7 @@ function suspenseViolations(
   payments: readonly TransferRow[],
   { rows }: World,
 ): Violation[] {
-  const promise = 'money in suspense has its anomaly';
+  const invariant: InvariantCode = 'suspense_has_anomaly';
   const withMoney = anomalies.filter(({ amount }) => amount !== null && amount > 0n);
   const byCause = new Map(withMoney.map((anomaly) => [`${anomaly.rail}:${anomaly.executionId}`, anomaly]));
   const suspended = payments.filter(({ credit }) => credit === 'suspense');
@@ -154,21 +161,21 @@ function suspenseViolations(
   return [
     ...suspended.flatMap((payment) => {
       const anomaly = byCause.get(payment.causeId);
-      const kinds = kindsOf(payment, rows.payinById);
+      const kinds = expectedKinds(payment, rows.payinById);
       const fits =
         anomaly?.amount === payment.amount &&
         anomaly.payinId === payment.resourceId &&
         kinds.includes(anomaly.kind);
-      const what = `no anomaly ${kinds.join(' or ')} tells of it`;
-      return fits ? [] : [{ promise, what, row: { payment, anomaly } }];
+      const detail = `no matching ${kinds.join(' or ')} anomaly`;
+      return fits ? [] : [{ invariant, detail, row: { payment, anomaly } }];
     }),
     ...withMoney
       .filter(({ rail, executionId }) => !causes.has(`${rail}:${executionId}`))
-      .map((row) => ({ promise, what: 'an anomaly tells of money that is not there', row })),
+      .map((row) => ({ invariant, detail: 'an anomaly without money in suspense', row })),
   ];
 }
 
-function kindsOf(
+function expectedKinds(
   { resourceId, causeKind }: TransferRow,
   payins: ReadonlyMap<string, PayinRow>,
 ): readonly (string | undefined)[] {
@@ -176,46 +183,46 @@ function kindsOf(
   if (causeKind === EXCESS) return ['overpaid'];
   const payin = payins.get(resourceId);
   const kind = KIND[payin?.status ?? ''];
-  // Which of several payments came first the rail knows; that one of them is told as such is looked at apart.
-  return payin && isShort(payin) ? ['underpaid', kind] : [kind];
+  // Only the rail knows which of several payments came first; underpaymentViolations checks that one is marked underpaid.
+  return payin && isUnderpaid(payin) ? ['underpaid', kind] : [kind];
 }
 
-/** A word against money that was booked, and a word of what nobody knows, are kept for an operator. */
-function contradictionViolations({ rail, rows, drained, ownerOf }: World): Violation[] {
+/** A notice that contradicts a posted payment, or that matches no resource, creates an anomaly for an operator. */
+function contradictionViolations({ rail, rows, drained, findOwner }: World): Violation[] {
   if (!drained) return [];
-  const promise = 'what fits nothing is kept as an anomaly';
-  const kept = new Set(
+  const invariant: InvariantCode = 'inconsistent_notice_has_anomaly';
+  const recorded = new Set(
     rows.anomalies.map(({ kind, reference, executionId }) => `${kind} ${executionId ?? reference}`),
   );
   const paidAt = new Map(rail.executions.toReversed().map(({ reference, seq }) => [reference, seq]));
-  // A notice can be lost at the rail: then there is nothing to keep.
-  const told = new Set(
+  // The rail may lose a notice; then there is nothing to detect.
+  const notified = new Set(
     [...rail.queued.values()]
       .filter((notice) => notice.executionId === null)
       .map(({ reference }) => reference),
   );
   const denied = rail.ends.filter(
     ({ reference, seq, rail: name }) =>
-      ownerOf(name, reference)?.status === 'CONFIRMED' &&
+      findOwner(name, reference)?.status === 'CONFIRMED' &&
       seq > (paidAt.get(reference) ?? seq) &&
-      told.has(reference),
+      notified.has(reference),
   );
   return [
     ...denied
-      .filter(({ reference }) => !kept.has(`contradiction ${reference}`))
-      .map((row) => ({ promise, what: 'a denial of money that came', row })),
+      .filter(({ reference }) => !recorded.has(`contradiction ${reference}`))
+      .map((row) => ({ invariant, detail: 'a rail denied a received payment', row })),
     ...[...rail.queued.values()]
       .filter(
         ({ fault, reference, executionId }) =>
-          fault === 'unknown-id' && !kept.has(`unmatched ${executionId ?? reference}`),
+          fault === 'unknown-id' && !recorded.has(`unmatched ${executionId ?? reference}`),
       )
-      .map((row) => ({ promise, what: 'a notice about nothing of ours', row })),
+      .map((row) => ({ invariant, detail: 'a notice that matches no resource', row })),
   ];
 }
 
-/** Balances are the sum of their transfers, nothing is below zero, and all accounts together are zero. */
+/** Each balance equals the sum of its transfers, no balance is negative, and all accounts sum to zero. */
 export function balanceViolations({ rows }: World): Violation[] {
-  const promise = 'balances add up';
+  const invariant: InvariantCode = 'balances_match_transfers';
   const sums = new Map<string, bigint>();
   let shared = 0n;
   const add = (organizationId: string, account: string, amount: bigint) => {
@@ -233,13 +240,13 @@ export function balanceViolations({ rows }: World): Violation[] {
     ...[...accounts]
       .filter((account) => (sums.get(account) ?? 0n) !== balances.get(account))
       .map((account) => ({
-        promise,
-        what: 'a balance is not the sum of its transfers',
+        invariant,
+        detail: 'a balance differs from the sum of its transfers',
         row: { account, expected: sums.get(account) ?? 0n, found: balances.get(account) },
       })),
     ...rows.balances
       .filter(({ balance }) => balance < 0n)
-      .map((row) => ({ promise, what: 'below zero', row })),
-    ...(total === 0n ? [] : [{ promise, what: 'all accounts together are not zero', row: { total } }]),
+      .map((row) => ({ invariant, detail: 'a balance is negative', row })),
+    ...(total === 0n ? [] : [{ invariant, detail: 'the accounts do not sum to zero', row: { total } }]),
   ];
 }

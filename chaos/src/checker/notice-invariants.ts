@@ -1,20 +1,28 @@
 import type { Violation, World } from './world.ts';
 
-/** What a rail told us and we acknowledged is kept, and nothing is kept that it never said. */
+/** Every acknowledged rail notice is stored, and every stored notice was sent by a rail. */
 export function noticeViolations({ rail, rows }: World): Violation[] {
-  const kept = new Set(rows.notices.map(({ noticeId }) => noticeId));
+  const stored = new Set(rows.notices.map(({ noticeId }) => noticeId));
   return [
     ...[...rail.acknowledged]
-      .filter((noticeId) => !kept.has(noticeId))
-      .map((noticeId) => ({
-        promise: 'every acknowledged notice is kept',
-        what: 'a notice was acknowledged and is gone',
-        row: rail.queued.get(noticeId) ?? { noticeId },
-      })),
+      .filter((noticeId) => !stored.has(noticeId))
+      .map(
+        (noticeId): Violation => ({
+          invariant: 'acknowledged_notice_stored',
+          detail: 'an acknowledged notice is missing',
+          row: rail.queued.get(noticeId) ?? { noticeId },
+        }),
+      ),
     ...rows.notices
       .filter(
         ({ noticeId, reference }) => noticeId !== null && rail.queued.get(noticeId)?.reference !== reference,
       )
-      .map((row) => ({ promise: 'nothing from nowhere', what: 'a notice that no rail sent', row })),
+      .map(
+        (row): Violation => ({
+          invariant: 'no_unexplained_records',
+          detail: 'a notice that no rail sent',
+          row,
+        }),
+      ),
   ];
 }

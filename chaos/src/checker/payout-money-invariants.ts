@@ -1,10 +1,11 @@
+import type { InvariantCode } from './invariants.ts';
 import type { PayoutRow } from './payout-rows.ts';
 import type { AnomalyRow, TransferRow } from './rows.ts';
 import type { Violation, World } from './world.ts';
 
 const CLEARING = 'clearing_bre_b';
-const TRANSFERS = "a payout's transfers are as its state says";
-const SUSPENSE = 'money that left unasked has its anomaly';
+const TRANSFERS: InvariantCode = 'payout_transfers_match_status';
+const SUSPENSE: InvariantCode = 'unexpected_execution_has_anomaly';
 const OF_PAYOUTS: ReadonlySet<string> = new Set(['payout_hold', 'payout_release', 'payout']);
 
 const KIND: Readonly<Record<string, string>> = {
@@ -13,9 +14,9 @@ const KIND: Readonly<Record<string, string>> = {
   CANCELED: 'sent_late',
 };
 
-/** What is set aside is what is open, and each payout's money went where its state says. */
+/** The held balance equals the open payouts, and each payout's transfers match its status. */
 export function payoutMoneyViolations(world: World): Violation[] {
-  return [...transferViolations(world), ...heldViolations(world), ...leftViolations(world)];
+  return [...transferViolations(world), ...heldViolations(world), ...unexpectedExecutionViolations(world)];
 }
 
 interface Expected {
@@ -25,10 +26,10 @@ interface Expected {
   readonly credit: string;
 }
 
-function expectedOf(payout: PayoutRow): Expected[] {
+function expectedTransfers(payout: PayoutRow): Expected[] {
   const { organizationId, status, errorCode, attempts, anomalyOrganizationId } = payout;
   const sent = { causeKind: 'payout', credit: CLEARING };
-  // A return: its money waits in suspense until it leaves.
+  // The money of a return stays in suspense until it is sent.
   if (anomalyOrganizationId !== null)
     return status === 'CONFIRMED'
       ? [{ ...sent, organizationId: anomalyOrganizationId, debit: 'suspense' }]
@@ -50,17 +51,23 @@ function transferViolations({ rows }: World): Violation[] {
   return [
     ...rows.payouts.all.flatMap((payout) => {
       const transfers = found.get(payout.id) ?? [];
-      const expected = expectedOf(payout).map((way) => name(way, payout.amount));
-      const booked = transfers.map((transfer) => name(transfer, transfer.amount));
-      const same = expected.toSorted().join('\n') === booked.toSorted().join('\n');
+      const expected = expectedTransfers(payout).map((way) => name(way, payout.amount));
+      const posted = transfers.map((transfer) => name(transfer, transfer.amount));
+      const same = expected.toSorted().join('\n') === posted.toSorted().join('\n');
       const ours = transfers.every(({ resourceId }) => resourceId === payout.id);
       return same && ours
         ? []
-        : [{ promise: TRANSFERS, what: `${payout.status} by other transfers`, row: { payout, transfers } }];
+        : [
+            {
+              invariant: TRANSFERS,
+              detail: `${payout.status} with unexpected transfers`,
+              row: { payout, transfers },
+            },
+          ];
     }),
     ...[...found]
       .filter(([payoutId]) => !rows.payouts.byId.has(payoutId))
-      .map(([, row]) => ({ promise: TRANSFERS, what: 'transfers of no payout', row })),
+      .map(([, row]) => ({ invariant: TRANSFERS, detail: 'transfers without a payout', row })),
   ];
 }
 
@@ -76,25 +83,27 @@ function heldViolations({ rows }: World): Violation[] {
   );
   return [...new Set([...open.keys(), ...held.keys()])]
     .filter((organizationId) => (open.get(organizationId) ?? 0n) !== (held.get(organizationId) ?? 0n))
-    .map((organizationId) => ({
-      promise: 'held is what is open',
-      what: 'another sum is held',
-      row: { organizationId, open: open.get(organizationId), held: held.get(organizationId) },
-    }));
+    .map(
+      (organizationId): Violation => ({
+        invariant: 'held_equals_open_payouts',
+        detail: 'the held balance differs from the open payouts',
+        row: { organizationId, open: open.get(organizationId), held: held.get(organizationId) },
+      }),
+    );
 }
 
-/** Money that left and that no payout answers for: by the rail's journal, once, with an anomaly over the same sum. */
-function leftViolations({ rows, rail }: World): Violation[] {
+/** An execution without a confirmed payout is in the rail's journal, posted once, and has an anomaly of the same amount. */
+function unexpectedExecutionViolations({ rows, rail }: World): Violation[] {
   const executions = new Map(rail.payouts.sentMoney.map((money) => [`BRE_B:${money.executionId}`, money]));
   const confirmed = new Set(rows.payouts.all.map(({ executionId }) => `BRE_B:${executionId}`));
-  const left = rows.transfers.filter(({ causeKind }) => causeKind === 'execution');
+  const unexpected = rows.transfers.filter(({ causeKind }) => causeKind === 'execution');
   const anomalies = new Map(
     rows.anomalies
       .filter(({ amount }) => amount !== null && amount < 0n)
       .map((anomaly) => [`${anomaly.rail}:${anomaly.executionId}`, anomaly]),
   );
-  const booked = new Set(left.map(({ causeId }) => causeId));
-  const kindOf = ({ payoutId }: AnomalyRow) =>
+  const posted = new Set(unexpected.map(({ causeId }) => causeId));
+  const expectedKind = ({ payoutId }: AnomalyRow) =>
     payoutId === null ? 'unmatched' : KIND[rows.payouts.byId.get(payoutId)?.status ?? ''];
   const fits = (transfer: TransferRow, anomaly: AnomalyRow | undefined) =>
     transfer.debit === 'suspense' &&
@@ -102,18 +111,18 @@ function leftViolations({ rows, rail }: World): Violation[] {
     transfer.amount === executions.get(transfer.causeId)?.cents &&
     anomaly?.amount === -transfer.amount &&
     transfer.resourceId === anomaly.id &&
-    anomaly.kind === kindOf(anomaly) &&
+    anomaly.kind === expectedKind(anomaly) &&
     !confirmed.has(transfer.causeId);
   return [
-    ...left
+    ...unexpected
       .filter((transfer) => !fits(transfer, anomalies.get(transfer.causeId)))
       .map((transfer) => ({
-        promise: SUSPENSE,
-        what: 'booked without an execution or an anomaly that tells of it',
+        invariant: SUSPENSE,
+        detail: 'posted without a matching execution and anomaly',
         row: { transfer, anomaly: anomalies.get(transfer.causeId) },
       })),
     ...[...anomalies]
-      .filter(([causeId]) => !booked.has(causeId))
-      .map(([, row]) => ({ promise: SUSPENSE, what: 'an anomaly tells of money that is not booked', row })),
+      .filter(([causeId]) => !posted.has(causeId))
+      .map(([, row]) => ({ invariant: SUSPENSE, detail: 'an anomaly without a posting', row })),
   ];
 }

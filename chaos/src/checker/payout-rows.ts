@@ -9,15 +9,15 @@ export interface PayoutRow {
   readonly reference: string;
   readonly endToEndId: string;
   readonly executionId: string | null;
-  /** Of a return: which money it gives back, and whose that was. */
+  /** For a return: the anomaly whose money it returns, and the organization of that anomaly. */
   readonly anomalyId: string | null;
   readonly anomalyOrganizationId: string | null;
-  /** It goes by what the directory said of its key. */
+  /** It has a key resolution of the directory. */
   readonly resolved: boolean;
   readonly attempts: number;
   readonly resultAt: Date | null;
   readonly due: boolean;
-  readonly claimed: boolean;
+  readonly leased: boolean;
 }
 
 export interface AttemptRow {
@@ -26,7 +26,7 @@ export interface AttemptRow {
   readonly at: Date;
 }
 
-interface PayoutMove {
+interface PayoutTransition {
   readonly payoutId: string;
   readonly from: string;
   readonly to: string;
@@ -43,7 +43,7 @@ const PAYOUTS = `
   select organization_id as "organizationId", id, amount_in_cents as amount, status, error_code as "errorCode", reference,
     end_to_end_id as "endToEndId", execution_id as "executionId", anomaly_id as "anomalyId",
     anomaly_organization_id as "anomalyOrganizationId", resolution_id is not null as resolved, attempts, result_at as "resultAt",
-    coalesce(rail_due_at <= caudal.now(), false) as due, coalesce(leased_until > clock_timestamp(), false) as claimed
+    coalesce(rail_due_at <= caudal.now(), false) as due, coalesce(leased_until > clock_timestamp(), false) as leased
   from caudal.payouts`;
 
 const HISTORY = `
@@ -60,17 +60,17 @@ const REFERENCES = `
   select organization_id as "organizationId", reference, resource_id as "resourceId"
   from caudal.resource_references where kind = 'payout'`;
 
-/** Payouts as the database has them. */
+/** Reads the payouts. */
 export async function readPayoutRows(query: Query) {
   const all = await query<PayoutRow>(PAYOUTS);
   return {
     all,
     byId: new Map(all.map((payout) => [payout.id, payout])),
     byEndToEndId: new Map(all.map((payout) => [payout.endToEndId, payout])),
-    historyOf: Map.groupBy(await query<PayoutMove>(HISTORY), (row) => row.payoutId),
-    attemptsOf: Map.groupBy(await query<AttemptRow>(ATTEMPTS), (row) => row.payoutId),
-    eventsOf: Map.groupBy(await query<PayoutEvent>(EVENTS), (row) => row.resourceId),
-    finalEventsOf: Map.groupBy(await query<PayoutEvent>(FINAL_EVENTS), (row) => row.resourceId),
+    historyByResource: Map.groupBy(await query<PayoutTransition>(HISTORY), (row) => row.payoutId),
+    attemptsByPayout: Map.groupBy(await query<AttemptRow>(ATTEMPTS), (row) => row.payoutId),
+    eventsByResource: Map.groupBy(await query<PayoutEvent>(EVENTS), (row) => row.resourceId),
+    finalEventsByResource: Map.groupBy(await query<PayoutEvent>(FINAL_EVENTS), (row) => row.resourceId),
     references: await query<{ organizationId: string; reference: string; resourceId: string }>(REFERENCES),
   };
 }

@@ -3,24 +3,24 @@ import { cents, OrderFacts, type PayoutFacts } from './rail-orders.ts';
 
 type RailName = 'BRE_B' | 'PSE';
 
-/** Money that moved at a rail. */
+/** A payment that a rail executed. */
 export interface Execution {
   readonly seq: number;
   readonly rail: RailName;
-  /** The key, or our reference at PSE. */
+  /** The Bre-B key, or Caudal's reference at PSE. */
   readonly reference: string;
   readonly executionId: string;
   readonly cents: bigint;
 }
 
-/** An end without money, as the rail decided or said it. */
+/** An end without money, as the rail decided or reported it. */
 export interface RailEnd {
   readonly seq: number;
   readonly rail: RailName;
   readonly reference: string;
-  /** Whose doing it was: the payer's, or the rail's and its banks'. */
+  /** Who ended it: the payer, or the rail and its banks. */
   readonly by: 'payer' | 'rail';
-  /** Said against what stood. */
+  /** Contradicts the earlier outcome. */
   readonly contradicts: boolean;
 }
 
@@ -28,40 +28,40 @@ interface QueuedNotice {
   readonly noticeId: string;
   readonly rail: RailName;
   readonly reference: string;
-  /** The money it tells of; null when it tells of none. */
+  /** The execution that it reports; null for none. */
   readonly executionId: string | null;
   readonly fault: string | null;
 }
 
-/** An order of ours as the rail received it. */
+/** An order of Caudal as the rail received it. */
 interface Order {
   readonly seq: number;
   readonly rail: RailName;
   readonly reference: string;
-  /** As the rail was told: the id for a key, the merchant's reference for a bank transaction. */
+  /** The payin's id for a key, the merchant's reference for a bank transaction. */
   readonly about: string;
   readonly cents: bigint;
-  readonly refused: boolean;
+  readonly rejected: boolean;
 }
 
-/** What happened at the rails, by their own journal. */
+/** What happened at the rails, according to their journal. */
 export interface RailFacts {
   readonly executions: readonly Execution[];
   readonly ends: readonly RailEnd[];
   readonly orders: readonly Order[];
-  /** References whose order was refused. */
-  readonly refusals: ReadonlySet<string>;
-  /** The first closing of each key: its place in the journal and the real time of it. */
+  /** References of rejected orders. */
+  readonly rejections: ReadonlySet<string>;
+  /** The first closing of each key: its position in the journal and its real time. */
   readonly closed: ReadonlyMap<string, { readonly seq: number; readonly realMs: number }>;
-  /** When each reference was last asked about: its place in the journal. */
-  readonly asked: ReadonlyMap<string, number>;
+  /** The journal position of the last query of each reference. */
+  readonly lastQueried: ReadonlyMap<string, number>;
   readonly queued: ReadonlyMap<string, QueuedNotice>;
   readonly acknowledged: ReadonlySet<string>;
-  /** When the rails' time was shifted, in real time, and by how much in all from then on. */
+  /** The time shifts of the rails: real time and the total shift from then on. */
   readonly shifts: readonly { readonly realMs: number; readonly shiftMs: number }[];
-  /** Money that goes out; all the others are about money that comes in, but for notices. */
+  /** Outgoing money; the other fields, except notices, are about incoming money. */
   readonly payouts: PayoutFacts;
-  /** The last line that was read. */
+  /** Sequence number of the last line. */
   readonly lastSeq: number;
 }
 
@@ -72,8 +72,8 @@ interface Line {
   readonly [field: string]: unknown;
 }
 
-/** Reasons of PSE that are the payer's doing: canceled, never came to the bank, never finished there. */
-const OF_THE_PAYER: ReadonlySet<unknown> = new Set(['1', '14', '15']);
+/** PSE reasons caused by the payer: canceled, never reached the bank, or never finished there. */
+const PAYER_REASONS: ReadonlySet<unknown> = new Set(['1', '14', '15']);
 
 export function readRailFacts(path: string): RailFacts {
   const facts = new Facts();
@@ -85,9 +85,9 @@ class Facts implements RailFacts {
   readonly executions: Execution[] = [];
   readonly ends: RailEnd[] = [];
   readonly orders: Order[] = [];
-  readonly refusals = new Set<string>();
+  readonly rejections = new Set<string>();
   readonly closed = new Map<string, { seq: number; realMs: number }>();
-  readonly asked = new Map<string, number>();
+  readonly lastQueried = new Map<string, number>();
   readonly queued = new Map<string, QueuedNotice>();
   readonly acknowledged = new Set<string>();
   readonly shifts: { realMs: number; shiftMs: number }[] = [];
@@ -110,7 +110,8 @@ class Facts implements RailFacts {
         return undefined;
       case 'breb.query':
       case 'pse.query':
-        for (const [reference] of line['results'] as [string, string][]) this.asked.set(reference, line.seq);
+        for (const [reference] of line['results'] as [string, string][])
+          this.lastQueried.set(reference, line.seq);
         return undefined;
       case 'breb.paid':
         return this.#executed(
@@ -130,7 +131,7 @@ class Facts implements RailFacts {
         for (const noticeId of line['noticeIds'] as string[]) this.acknowledged.add(noticeId);
         return undefined;
       case 'time.shifted':
-        // Stamped with the time before the shift.
+        // The line's timestamp is from before the shift.
         this.shifts.push({ realMs: this.#realMs(line), shiftMs: Number(line['shiftMs']) });
         this.#shiftMs = Number(line['shiftMs']);
         return undefined;
@@ -144,22 +145,22 @@ class Facts implements RailFacts {
   }
 
   #registered({ seq }: Line, rows: readonly RegisteredRow[]): void {
-    for (const [reference, about, amount, , , refused] of rows) {
+    for (const [reference, about, amount, , , rejected] of rows) {
       this.orders.push({
         seq,
         rail: 'BRE_B',
         reference,
         about,
         cents: cents(amount),
-        refused: refused !== null,
+        rejected: rejected !== null,
       });
-      if (refused !== null) this.refusals.add(reference);
+      if (rejected !== null) this.rejections.add(reference);
     }
   }
 
   #created(line: Line): void {
     const reference = String(line['reference']);
-    if (line['returnCode'] !== 'SUCCESS') this.refusals.add(reference);
+    if (line['returnCode'] !== 'SUCCESS') this.rejections.add(reference);
     const created = line['created'] as { description: string; amount: string } | null;
     if (created === null) return;
     const amount = cents(created.amount);
@@ -170,13 +171,13 @@ class Facts implements RailFacts {
       reference,
       about: created.description,
       cents: amount,
-      refused: false,
+      rejected: false,
     });
   }
 
-  /** A transaction is paid once; every other decision is words. */
+  /** A transaction is paid once; later decisions are only notices. */
   #decided(line: Line, reference: string, executionId: string): void {
-    if (line['state'] !== 'OK') return this.#ended(line, 'PSE', reference, OF_THE_PAYER.has(line['reason']));
+    if (line['state'] !== 'OK') return this.#ended(line, 'PSE', reference, PAYER_REASONS.has(line['reason']));
     if (this.#paidAtBank.has(reference)) return;
     this.#paidAtBank.add(reference);
     this.#executed(line, 'PSE', reference, executionId, this.#amountAtBank.get(reference) ?? 0n);
@@ -213,5 +214,5 @@ type RegisteredRow = readonly [
   amount: string,
   expiresAt: string,
   payer: unknown,
-  refused: string | null,
+  rejected: string | null,
 ];

@@ -1,4 +1,4 @@
-/** An order of ours that arrived, with what was answered to it. */
+/** An order that arrived, with the rail's response. */
 export interface PayOrder {
   readonly seq: number;
   /** By the rail's clock, which is never behind the database's. */
@@ -12,14 +12,14 @@ export interface PayOrder {
   readonly code: string | null;
 }
 
-/** Money that went out. */
+/** An executed payout. */
 export interface SentMoney {
   readonly seq: number;
   readonly endToEndId: string;
   readonly executionId: string;
   readonly key: string;
   readonly cents: bigint;
-  /** Though its order had been rejected. */
+  /** Executed although its order had been rejected. */
   readonly anyway: boolean;
 }
 
@@ -30,17 +30,17 @@ export interface OrderEnd {
   readonly code: string | null;
 }
 
-/** What the rail answered when it was asked about an order. */
+/** The rail's response to a query of an order. */
 export interface OrderAnswer {
   readonly seq: number;
   readonly atMs: number;
-  /** The same moment without the shifts of time. */
+  /** The same time without time shifts. */
   readonly realMs: number;
   readonly endToEndId: string;
   readonly status: string;
 }
 
-/** What the directory said of a key. */
+/** A response of the directory about a key. */
 interface Resolution {
   readonly key: string;
   readonly resolutionId: string | null;
@@ -48,7 +48,7 @@ interface Resolution {
   readonly code: string | null;
 }
 
-/** What happened at the rail to payouts, by its own journal. */
+/** What happened to payouts at the rail, according to its journal. */
 export interface PayoutFacts {
   readonly payOrders: readonly PayOrder[];
   readonly sentMoney: readonly SentMoney[];
@@ -86,7 +86,7 @@ export class OrderFacts implements PayoutFacts {
     const atMs = Date.parse(line.at);
     switch (line.kind) {
       case 'breb.orders':
-        for (const row of line['orders'] as OrderRow[]) this.payOrders.push(orderOf(seq, atMs, row));
+        for (const row of line['orders'] as OrderRow[]) this.payOrders.push(toPayOrder(seq, atMs, row));
         return;
       case 'breb.executed':
         this.sentMoney.push({
@@ -111,19 +111,19 @@ export class OrderFacts implements PayoutFacts {
           if (endToEndId !== null) this.orderAnswers.push({ seq, atMs, realMs, endToEndId, status });
         return;
       case 'breb.resolve':
-        this.resolutions.push(resolutionOf(line));
+        this.resolutions.push(toResolution(line));
         return;
       default:
     }
   }
 }
 
-function orderOf(seq: number, atMs: number, row: OrderRow): PayOrder {
+function toPayOrder(seq: number, atMs: number, row: OrderRow): PayOrder {
   const [endToEndId, internalId, resolutionId, key, amount, answered, code] = row;
   return { seq, atMs, endToEndId, internalId, resolutionId, key, cents: cents(amount), answered, code };
 }
 
-function resolutionOf(line: Line): Resolution {
+function toResolution(line: Line): Resolution {
   const holder = line['holder'] as { readonly person: NonNullable<Resolution['person']> } | null | undefined;
   return {
     key: String(line['key']),
@@ -133,10 +133,10 @@ function resolutionOf(line: Line): Resolution {
   };
 }
 
-/** Pesos with two decimals, as rails write them. */
+/** Parses pesos with two decimals, the format of the rails. */
 export function cents(amount: unknown): bigint {
   const [pesos = '', hundredths = ''] = String(amount).split('.');
   if (!/^\d+$/.test(pesos) || !/^\d{2}$/.test(hundredths))
-    throw new Error(`"${String(amount)}" is no amount of a rail`);
+    throw new Error(`"${String(amount)}" is not an amount in pesos with two decimals`);
   return BigInt(pesos) * 100n + BigInt(hundredths);
 }

@@ -3,19 +3,19 @@ import { readLinkRows } from './link-rows.ts';
 import { readPayoutRows } from './payout-rows.ts';
 import { readWebhookRows } from './webhook-rows.ts';
 
-/** Runs a statement; the caller sees to it that all of them see the same moment. */
+/** Runs a statement; the caller ensures that all statements use one snapshot. */
 export type Query = <Row>(text: string) => Promise<Row[]>;
 
-/** PostgreSQL's number for bigint. */
+/** PostgreSQL's OID of bigint. */
 const INT8 = 20;
 
-/** Money comes as text from the driver, and is read as whole numbers of any size. */
+/** The driver returns bigint as text; parses it as BigInt. */
 const MONEY = {
   getTypeParser: (oid: number, format?: 'text' | 'binary') =>
     oid === INT8 ? BigInt : types.getTypeParser(oid, format),
 } as typeof types;
 
-export function queryOn(client: Client): Query {
+export function createQuery(client: Client): Query {
   return async <Row>(text: string) => (await client.query({ text, types: MONEY })).rows as Row[];
 }
 
@@ -28,18 +28,18 @@ export interface PayinRow {
   readonly status: string;
   readonly settlement: string | null;
   readonly settlementId: string | null;
-  /** A status that the server queried has listed its payment. */
+  /** The rail listed its payment when the server queried it. */
   readonly verified: boolean;
   readonly errorCode: string | null;
   readonly reference: string;
-  /** Of the payment link it is an attempt of. */
+  /** The payment link, if the payin is an attempt of one. */
   readonly linkId: string | null;
   readonly key: string | null;
   readonly expiresAt: Date;
   readonly resultAt: Date | null;
   readonly expired: boolean;
   readonly due: boolean;
-  readonly claimed: boolean;
+  readonly leased: boolean;
 }
 
 export interface HistoryRow {
@@ -70,10 +70,10 @@ export interface AnomalyRow {
   readonly kind: string;
   readonly reference: string;
   readonly executionId: string | null;
-  /** Below zero: money that went out. */
+  /** Negative for outgoing money. */
   readonly amount: bigint | null;
   readonly resolution: string | null;
-  /** Its merchant took the money. */
+  /** The merchant accepted the money. */
   readonly accepted: boolean;
 }
 
@@ -82,21 +82,21 @@ export interface NoticeRow {
   readonly noticeId: string | null;
   readonly reference: string;
   readonly task: string | null;
-  readonly claimed: boolean;
+  readonly leased: boolean;
 }
 
 const PAYINS = `
   select organization_id as "organizationId", id, amount_in_cents as amount, confirmed_amount_in_cents as confirmed, rail, status,
     settlement_status as settlement, settlement_id as "settlementId", payment_verified_at is not null as verified, error_code as "errorCode", reference, payment_link_id as "linkId", breb_key as key,
     expires_at as "expiresAt", result_at as "resultAt", expires_at <= caudal.now() as expired,
-    coalesce(rail_due_at <= caudal.now(), false) as due, coalesce(leased_until > clock_timestamp(), false) as claimed
+    coalesce(rail_due_at <= caudal.now(), false) as due, coalesce(leased_until > clock_timestamp(), false) as leased
   from caudal.payins`;
 
 const HISTORY = `select payin_id as "payinId", from_status as "from", to_status as "to", at from caudal.payin_history order by at`;
 
 const KEYS = `
   select key, payin_id as "payinId", coalesce(register_due_at <= caudal.now(), false) as due,
-    coalesce(leased_until > clock_timestamp(), false) as claimed
+    coalesce(leased_until > clock_timestamp(), false) as leased
   from caudal.breb_keys`;
 
 const EVENTS = `select id, event, resource_id as "resourceId" from caudal.events where resource = 'payin'`;
@@ -124,7 +124,7 @@ const ANOMALIES = `
   from caudal.anomalies`;
 
 const NOTICES = `
-  select id, notice_id as "noticeId", reference, task, coalesce(leased_until > clock_timestamp(), false) as claimed
+  select id, notice_id as "noticeId", reference, task, coalesce(leased_until > clock_timestamp(), false) as leased
   from caudal.rail_notices`;
 
 const REFERENCES = `
@@ -133,7 +133,7 @@ const REFERENCES = `
 
 const IDEMPOTENCY_KEYS = `select organization_id as "organizationId", resource_id as "resourceId" from caudal.idempotency_keys`;
 
-/** Everything the promises speak of, as the database has it. */
+/** All rows that the invariants need. */
 export type Rows = Awaited<ReturnType<typeof readRows>>;
 
 export async function readRows(query: Query) {
@@ -144,10 +144,10 @@ export async function readRows(query: Query) {
   return {
     payins,
     payinById: new Map(payins.map((payin) => [payin.id, payin])),
-    historyOf: Map.groupBy(history, (row) => row.payinId),
-    eventsOf: Map.groupBy(events, (row) => row.resourceId),
-    finalEventsOf: Map.groupBy(finalEvents, (row) => row.resourceId),
-    keys: await query<{ key: string; payinId: string; due: boolean; claimed: boolean }>(KEYS),
+    historyByResource: Map.groupBy(history, (row) => row.payinId),
+    eventsByResource: Map.groupBy(events, (row) => row.resourceId),
+    finalEventsByResource: Map.groupBy(finalEvents, (row) => row.resourceId),
+    keys: await query<{ key: string; payinId: string; due: boolean; leased: boolean }>(KEYS),
     transfers: await query<TransferRow>(TRANSFERS),
     causes: await query<{ kind: string; id: string; organizationId: string; transferId: string }>(CAUSES),
     balances: await query<{ organizationId: string; account: string; balance: bigint }>(BALANCES),

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { journalLines } from './journal-lines.ts';
 
-/** A request that came to a sink. */
+/** A request that a sink received. */
 export interface Received {
   readonly at: string;
   readonly sink: string;
@@ -11,11 +11,11 @@ export interface Received {
   readonly bodyHash: string;
   readonly event: string | null;
   readonly resourceId: string | null;
-  /** Null: the connection ended without an answer. */
+  /** Null when the connection ended without a response. */
   readonly answered: number | null;
 }
 
-/** What the sinks say they were sent. */
+/** Everything that the sinks received. */
 export interface SinkFacts {
   readonly received: readonly Received[];
   readonly bodies: ReadonlyMap<string, string>;
@@ -25,7 +25,7 @@ type Line =
   | ({ readonly kind: 'received' } & Received)
   | { readonly kind: 'body'; readonly bodyHash: string; readonly text: string };
 
-/** @param path none when no merchant of the run has an endpoint */
+/** @param path undefined when no merchant of the run has an endpoint */
 export function readSinks(path: string | undefined): SinkFacts {
   const lines = path === undefined ? [] : journalLines<Line>(path);
   return {
@@ -38,13 +38,13 @@ export function isAcknowledged({ answered }: Received): boolean {
   return answered !== null && answered >= 200 && answered < 300;
 }
 
-/** By the text of Standard Webhooks 1.0, and by nothing that the server has: one of its signatures is by one of these. */
+/** Verifies the signature per Standard Webhooks 1.0, without server code: one signature must match one secret. */
 export function isSignedBy(received: Received, body: string, secrets: readonly string[]): boolean {
   const { id, timestamp, signature } = received;
-  const given = signature.split(' ');
+  const signatures = signature.split(' ');
   return secrets.some((secret) => {
-    const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
-    const right = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64');
-    return given.includes(`v1,${right}`);
+    const secretKey = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+    const expected = createHmac('sha256', secretKey).update(`${id}.${timestamp}.${body}`).digest('base64');
+    return signatures.includes(`v1,${expected}`);
   });
 }

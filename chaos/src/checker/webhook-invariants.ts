@@ -1,101 +1,109 @@
+import type { KnownEndpoint } from './client-webhook-facts.ts';
+import type { InvariantCode } from './invariants.ts';
 import { isAcknowledged, isSignedBy, type Received } from './sink-journal.ts';
 import type { EventRow } from './webhook-rows.ts';
-import type { ToldEndpoint } from './webhook-told.ts';
 import type { Violation, World } from './world.ts';
 
 const TEST = 'webhook.test';
-/** A turn begins nothing more after eight seconds, and its last answer may take ten. */
+/** A batch starts no send after eight seconds, and its last response may take ten. */
 const LAST_OF_BATCH_MS = 20_000;
-/** A claim lasts thirty seconds, and what is sent under it is begun within its first eight. */
+/** A lease lasts thirty seconds, and its sends start within the first eight. */
 const MIN_LEASE_MS = 15_000;
-/** A replay is committed within eight seconds of being asked for, or not at all; what was under way then comes once more. */
+/** A replay is committed within eight seconds of its request or not at all; a delivery in flight then is sent again. */
 const REPLAYED_UNDER_WAY_MS = LAST_OF_BATCH_MS + 10_000;
-/** What a sender wrote before it died is read after it died, by a sink that has to wait for its turn on the machine. */
+/** A sink on a busy machine may read a request some time after its sender died. */
 const READ_LATE_MS = 5000;
-/** A timestamp is of its attempt; a busy machine may take a while from writing to reading. */
-const CLOCKS_APART_MS = 60_000;
+/** Maximum age of a timestamp; a busy machine delays the receipt. */
+const MAX_TIMESTAMP_AGE_MS = 60_000;
 
-/** A request with the endpoint that it was for and the event it says it is. */
+/** A request with its endpoint and event. */
 interface Message {
   readonly received: Received;
-  readonly endpoint: ToldEndpoint;
+  readonly endpoint: KnownEndpoint;
   readonly event: EventRow | null;
 }
 
-/** What was recorded reaches every endpoint that wants it, as it was recorded, and nothing else does. */
+/** Every recorded event reaches every subscribed endpoint unchanged, and nothing else is sent. */
 export function webhookViolations(world: World): Violation[] {
-  const messages = messagesOf(world, world.sinks.before);
+  const messages = toMessages(world, world.sinks.before);
   return [
     ...messages.flatMap((message) => [
-      ...inventionViolations(message),
-      ...wantedViolations(world, message),
+      ...unrecordedEventViolations(message),
+      ...subscriptionViolations(world, message),
       ...signatureViolations(world, message),
       ...disabledViolations(message),
     ]),
-    ...strangerViolations(world),
+    ...unknownEndpointViolations(world),
     ...bodyViolations(world),
-    ...claimViolations(world),
-    ...onceViolations(world),
+    ...leaseViolations(world),
+    ...resendViolations(world),
     ...recordViolations(world),
-    ...lineViolations(world),
-    ...arrivalViolations(world),
-    ...webhookRestViolations(world),
+    ...stalledQueueViolations(world),
+    ...deliveryViolations(world),
+    ...pendingDeliveryViolations(world),
   ];
 }
 
-/** Requests to endpoints that their merchants know of by now. */
-function messagesOf({ told, rows }: World, received: readonly Received[]): Message[] {
+/** Requests to endpoints that the merchants already know. */
+function toMessages({ client, rows }: World, received: readonly Received[]): Message[] {
   return received.flatMap((each) => {
-    const endpoint = told.webhooks.bySink.get(each.sink);
+    const endpoint = client.webhooks.bySink.get(each.sink);
     const event = rows.webhooks.eventById.get(each.id) ?? null;
     return endpoint ? [{ received: each, endpoint, event }] : [];
   });
 }
 
-function strangerViolations({ told, sinks, drained }: World): Violation[] {
+function unknownEndpointViolations({ client, sinks, drained }: World): Violation[] {
   if (!drained) return [];
   return sinks.before
-    .filter(({ sink }) => !told.webhooks.bySink.has(sink))
-    .map((row) => ({
-      promise: 'nothing from nowhere',
-      what: 'sent to an endpoint that no merchant has',
-      row,
-    }));
+    .filter(({ sink }) => !client.webhooks.bySink.has(sink))
+    .map(
+      (row): Violation => ({
+        invariant: 'no_unexplained_records',
+        detail: 'sent to an unknown endpoint',
+        row,
+      }),
+    );
 }
 
-function inventionViolations({ received, event }: Message): Violation[] {
+function unrecordedEventViolations({ received, event }: Message): Violation[] {
   if (event !== null) return [];
-  const promise = 'what is sent is an event that was recorded';
-  return [{ promise, what: 'an id under which nothing was recorded', row: received }];
+  const invariant: InvariantCode = 'sent_event_recorded';
+  return [{ invariant, detail: 'the event id is not recorded', row: received }];
 }
 
-function wantedViolations({ rows, told }: World, { received, endpoint, event }: Message): Violation[] {
+function subscriptionViolations(
+  { rows, client }: World,
+  { received, endpoint, event }: Message,
+): Violation[] {
   if (event === null) return [];
-  const wrong = (what: string) => [
-    { promise: 'an endpoint gets what it wants and nothing else', what, row: { received, event } },
+  const wrong = (detail: string): Violation[] => [
+    { invariant: 'only_subscribed_events_sent', detail, row: { received, event } },
   ];
   if (event.organizationId !== endpoint.organizationId) return wrong("another merchant's event");
   if (event.event === TEST)
     return event.resourceId === endpoint.endpointId ? [] : wrong("another endpoint's test");
-  if (!wants(endpoint, event)) return wrong('an event that it did not ask for');
+  if (!isSubscribed(endpoint, event)) return wrong('an event it is not subscribed to');
   const since = rows.webhooks.endpointById.get(endpoint.endpointId)?.createdAt;
   const early = since === undefined || event.createdAt < since;
-  return early && !told.webhooks.replayed.has(event.id) ? wrong('an event from before it was there') : [];
+  return early && !client.webhooks.replayed.has(event.id) ? wrong('an event older than the endpoint') : [];
 }
 
-function wants({ events }: ToldEndpoint, { event }: EventRow): boolean {
+function isSubscribed({ events }: KnownEndpoint, { event }: EventRow): boolean {
   return events === null || events.includes(event);
 }
 
 function signatureViolations({ sinks, drained }: World, { received, endpoint }: Message): Violation[] {
-  const wrong = (what: string) => [{ promise: 'every request is signed', what, row: { received, endpoint } }];
-  const said = Number(received.timestamp) * 1000;
-  if (!(Math.abs(Date.parse(received.at) - said) < CLOCKS_APART_MS))
-    return wrong('its timestamp is not of its attempt');
-  // What a rotation made may sign before its merchant was told.
+  const wrong = (detail: string): Violation[] => [
+    { invariant: 'every_request_signed', detail, row: { received, endpoint } },
+  ];
+  const sentAt = Number(received.timestamp) * 1000;
+  if (!(Math.abs(Date.parse(received.at) - sentAt) < MAX_TIMESTAMP_AGE_MS))
+    return wrong('the timestamp does not match the attempt');
+  // A rotated secret may sign before the merchant receives it.
   if (endpoint.rotating && !drained) return [];
   const body = sinks.bodies.get(received.bodyHash) ?? '';
-  return isSignedBy(received, body, endpoint.secrets) ? [] : wrong('by none of its secrets');
+  return isSignedBy(received, body, endpoint.secrets) ? [] : wrong('signed with none of its secrets');
 }
 
 function disabledViolations({ received, endpoint }: Message): Violation[] {
@@ -103,35 +111,39 @@ function disabledViolations({ received, endpoint }: Message): Violation[] {
   const held = endpoint.disabled.some(({ from, until }) => at > from + LAST_OF_BATCH_MS && at < until);
   if (!held) return [];
   return [
-    { promise: 'what is for a disabled endpoint is held', what: 'sent to it', row: { received, endpoint } },
+    {
+      invariant: 'disabled_endpoint_receives_nothing',
+      detail: 'sent to a disabled endpoint',
+      row: { received, endpoint },
+    },
   ];
 }
 
-/** One body for an event, whoever gets it and however often, and it tells of the event that was recorded. */
+/** An event has one body for all endpoints and attempts, and it describes the recorded event. */
 function bodyViolations({ sinks, rows }: World): Violation[] {
-  const promise = 'an event has one body';
+  const invariant: InvariantCode = 'one_body_per_event';
   const first = new Map<string, Received>();
   const found: Violation[] = [];
   for (const received of sinks.before) {
     const earlier = first.get(received.id);
     if (earlier && earlier.bodyHash !== received.bodyHash)
-      found.push({ promise, what: 'sent with another body than before', row: { earlier, received } });
+      found.push({ invariant, detail: 'sent with a different body', row: { earlier, received } });
     if (earlier) continue;
     first.set(received.id, received);
     const event = rows.webhooks.eventById.get(received.id);
-    if (event && !tellsOf(sinks.bodies.get(received.bodyHash) ?? '', event))
-      found.push({ promise, what: 'its body tells of something else', row: { received, event } });
+    if (event && !describesEvent(sinks.bodies.get(received.bodyHash) ?? '', event))
+      found.push({ invariant, detail: 'the body does not match the event', row: { received, event } });
   }
   return found;
 }
 
-/** What names the thing in `data`, where it is not `id`. */
+/** The field of `data` with the resource id, if it is not `id`. */
 const ID_OF: Readonly<Record<string, string>> = {
   webhook: 'webhookEndpointId',
   paymentlink: 'paymentLinkId',
 };
 
-function tellsOf(text: string, event: EventRow): boolean {
+function describesEvent(text: string, event: EventRow): boolean {
   try {
     const body = JSON.parse(text) as Readonly<Record<string, unknown>>;
     const data = body['data'] as Readonly<Record<string, unknown>>;
@@ -150,13 +162,13 @@ function tellsOf(text: string, event: EventRow): boolean {
   }
 }
 
-/** A request for what its endpoint had acknowledged. */
+/** A request for an event that its endpoint had acknowledged. */
 interface Repeat {
   readonly earlier: Received;
   readonly received: Received;
 }
 
-function repeatsOf({ sinks }: World): Repeat[] {
+function findRepeats({ sinks }: World): Repeat[] {
   const acknowledged = new Map<string, Received>();
   const found: Repeat[] = [];
   for (const received of sinks.before.toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at))) {
@@ -168,39 +180,41 @@ function repeatsOf({ sinks }: World): Repeat[] {
   return found;
 }
 
-/** Whoever has a line has it alone: what was acknowledged comes again only when who had it died, and its claim ran out. */
-function claimViolations(world: World): Violation[] {
-  const promise = 'a line is one sender’s at a time';
-  return repeatsOf(world)
+/** One sender at a time holds the lease of a queue, so an acknowledged event is resent only after the lease expired. */
+function leaseViolations(world: World): Violation[] {
+  const invariant: InvariantCode = 'one_sender_per_queue';
+  return findRepeats(world)
     .filter(({ earlier, received }) => Date.parse(received.at) - Date.parse(earlier.at) < MIN_LEASE_MS)
-    .filter(({ received }) => !world.told.webhooks.replayed.has(received.id))
-    .map((row) => ({ promise, what: 'sent again while it was under way', row }));
+    .filter(({ received }) => !world.client.webhooks.replayed.has(received.id))
+    .map((row) => ({ invariant, detail: 'sent again within the lease', row }));
 }
 
 /**
- * What was acknowledged is over. It comes again because its merchant asked for that, or because the acknowledgement could
- * not be written down: whoever was to do so died, or the database was away.
+ * An acknowledged event is resent only if the merchant requested a replay, or if the acknowledgment could not be recorded
+ * because the worker died or the database was down.
  */
-function onceViolations(world: World): Violation[] {
-  const promise = 'what was acknowledged is not sent again';
-  return repeatsOf(world)
+function resendViolations(world: World): Violation[] {
+  const invariant: InvariantCode = 'acknowledged_event_not_resent';
+  return findRepeats(world)
     .filter((repeat) => !isExcused(world, repeat))
-    .map((row) => ({ promise, what: 'sent again, and nothing had gone wrong', row }));
+    .map((row) => ({ invariant, detail: 'sent again without an incident or a replay', row }));
 }
 
-function isExcused({ told, incidents }: World, { earlier, received }: Repeat): boolean {
+function isExcused({ client, incidents }: World, { earlier, received }: Repeat): boolean {
   const [since, until] = [Date.parse(earlier.at), Date.parse(received.at)];
-  const asked = told.webhooks.replayed.get(received.id) ?? [];
+  const replays = client.webhooks.replayed.get(received.id) ?? [];
   return (
-    asked.some((at) => at > since - REPLAYED_UNDER_WAY_MS && at < until) ||
+    replays.some((at) => at > since - REPLAYED_UNDER_WAY_MS && at < until) ||
     incidents.some((incident) => incident.until > since - READ_LATE_MS && incident.from < until)
   );
 }
 
-/** What is written down about deliveries happened. */
-function recordViolations({ sinks, told, rows }: World): Violation[] {
-  const promise = 'delivered means acknowledged';
-  const sinkOf = new Map([...told.webhooks.bySink.values()].map((each) => [each.endpointId, each.sink]));
+/** Recorded deliveries and attempts happened. */
+function recordViolations({ sinks, client, rows }: World): Violation[] {
+  const invariant: InvariantCode = 'delivered_means_acknowledged';
+  const sinkByEndpoint = new Map(
+    [...client.webhooks.bySink.values()].map((each) => [each.endpointId, each.sink]),
+  );
   const answers = new Map<string, number>();
   const acknowledged = new Set<string>();
   for (const received of sinks.after) {
@@ -209,65 +223,71 @@ function recordViolations({ sinks, told, rows }: World): Violation[] {
     const answer = `${name} ${received.answered}`;
     answers.set(answer, (answers.get(answer) ?? 0) + 1);
   }
-  const nameOf = (of: { endpointId: string; eventId: string }) =>
-    `${sinkOf.get(of.endpointId)} ${of.eventId}`;
+  const deliveryName = (row: { endpointId: string; eventId: string }) =>
+    `${sinkByEndpoint.get(row.endpointId)} ${row.eventId}`;
   const attempts = Map.groupBy(
     rows.webhooks.attempts.filter(
-      ({ statusCode, endpointId }) => statusCode !== null && sinkOf.has(endpointId),
+      ({ statusCode, endpointId }) => statusCode !== null && sinkByEndpoint.has(endpointId),
     ),
-    (row) => `${nameOf(row)} ${row.statusCode}`,
+    (row) => `${deliveryName(row)} ${row.statusCode}`,
   );
   return [
     ...rows.webhooks.deliveries
-      .filter((row) => row.status === 'DELIVERED' && sinkOf.has(row.endpointId))
-      .filter((row) => !acknowledged.has(nameOf(row)))
-      .map((row) => ({ promise, what: 'delivered, and no sink acknowledged it', row })),
+      .filter((row) => row.status === 'DELIVERED' && sinkByEndpoint.has(row.endpointId))
+      .filter((row) => !acknowledged.has(deliveryName(row)))
+      .map((row) => ({ invariant, detail: 'delivered, but no sink acknowledged it', row })),
     ...[...attempts]
-      .filter(([name, alike]) => alike.length > (answers.get(name) ?? 0))
-      .map(([, alike]) => ({
-        promise,
-        what: 'attempts that were answered, and no sink answered so',
-        row: alike,
+      .filter(([name, same]) => same.length > (answers.get(name) ?? 0))
+      .map(([, same]) => ({
+        invariant,
+        detail: 'attempts with a response that no sink sent',
+        row: same,
       })),
   ];
 }
 
-function lineViolations({ rows }: World): Violation[] {
-  return rows.webhooks.lines
-    .filter(({ forgotten }) => forgotten)
-    .map((row) => ({ promise: 'no line is forgotten', what: 'it holds events and nobody will look', row }));
+function stalledQueueViolations({ rows }: World): Violation[] {
+  return rows.webhooks.queues
+    .filter(({ stalled }) => stalled)
+    .map(
+      (row): Violation => ({
+        invariant: 'no_stalled_queue',
+        detail: 'the queue holds events but is not scheduled',
+        row,
+      }),
+    );
 }
 
-function arrivalViolations({ sinks, told, rows, drained }: World): Violation[] {
+function deliveryViolations({ sinks, client, rows, drained }: World): Violation[] {
   if (!drained) return [];
-  const promise = 'every event reaches every endpoint that wants it';
+  const invariant: InvariantCode = 'every_event_delivered';
   const arrived = new Set(sinks.after.filter(isAcknowledged).map(({ sink, id }) => `${sink} ${id}`));
-  const endpoints = Map.groupBy(told.webhooks.bySink.values(), ({ organizationId }) => organizationId);
+  const endpoints = Map.groupBy(client.webhooks.bySink.values(), ({ organizationId }) => organizationId);
   return rows.webhooks.events
     .filter(({ event }) => event !== TEST)
     .flatMap((event) =>
       (endpoints.get(event.organizationId) ?? [])
-        .filter((endpoint) => wants(endpoint, event) && endpoint.knownSince <= event.createdAt)
+        .filter((endpoint) => isSubscribed(endpoint, event) && endpoint.knownSince <= event.createdAt)
         .filter(({ sink }) => !arrived.has(`${sink} ${event.id}`))
-        .map(({ sink }) => ({ promise, what: 'it was never acknowledged', row: { sink, event } })),
+        .map(({ sink }) => ({ invariant, detail: 'the event was never acknowledged', row: { sink, event } })),
     );
 }
 
-/** Nobody waits any more: all is dispatched and delivered, but for tests, which are given up after an hour. */
-function webhookRestViolations({ rows, drained }: World): Violation[] {
+/** After draining, all events are dispatched and delivered, except test events, which expire after an hour. */
+function pendingDeliveryViolations({ rows, drained }: World): Violation[] {
   if (!drained) return [];
-  const promise = 'every delivery comes to its end';
-  const { events, eventById, deliveries, lines } = rows.webhooks;
+  const invariant: InvariantCode = 'every_delivery_final';
+  const { events, eventById, deliveries, queues } = rows.webhooks;
   return [
     ...events
       .filter(({ undispatched }) => undispatched)
-      .map((row) => ({ promise, what: 'an event that nobody dispatched', row })),
+      .map((row) => ({ invariant, detail: 'an undispatched event', row })),
     ...deliveries
       .filter(({ status }) => status !== 'DELIVERED')
       .filter(({ status, eventId }) => status !== 'FAILED' || eventById.get(eventId)?.event !== TEST)
-      .map((row) => ({ promise, what: `a delivery is ${row.status}`, row })),
-    ...lines
-      .filter(({ claimed }) => claimed)
-      .map((row) => ({ promise, what: 'a line is still claimed', row })),
+      .map((row) => ({ invariant, detail: `a delivery is ${row.status}`, row })),
+    ...queues
+      .filter(({ leased }) => leased)
+      .map((row) => ({ invariant, detail: 'a queue is still leased', row })),
   ];
 }

@@ -31,11 +31,11 @@ interface AttemptRow {
   readonly statusCode: number | null;
 }
 
-interface LineRow {
+interface QueueRow {
   readonly endpointId: string;
-  readonly claimed: boolean;
-  /** Something waits in it, nobody has it, and nothing says when somebody is to look. */
-  readonly forgotten: boolean;
+  readonly leased: boolean;
+  /** It holds pending deliveries but has neither a lease nor a due time. */
+  readonly stalled: boolean;
 }
 
 const EVENTS = `
@@ -51,13 +51,13 @@ const DELIVERIES = `
 const ATTEMPTS = `
   select endpoint_id as "endpointId", event_id as "eventId", number, status_code as "statusCode" from caudal.webhook_attempts`;
 
-const LINES = `
-  select l.endpoint_id as "endpointId", coalesce(l.leased_until > clock_timestamp(), false) as claimed,
+const QUEUES = `
+  select l.endpoint_id as "endpointId", coalesce(l.leased_until > clock_timestamp(), false) as leased,
     l.open and l.due_at is null and l.leased_until is null and exists (
-      select from caudal.webhook_deliveries d where d.endpoint_id = l.endpoint_id and d.next_attempt_at is not null) as forgotten
+      select from caudal.webhook_deliveries d where d.endpoint_id = l.endpoint_id and d.next_attempt_at is not null) as stalled
   from caudal.webhook_queues l`;
 
-/** What the database says of events on their way to merchants. */
+/** Reads events, endpoints and deliveries. */
 export async function readWebhookRows(query: Query) {
   const events = await query<EventRow>(EVENTS);
   const endpoints = await query<EndpointRow>(ENDPOINTS);
@@ -67,6 +67,6 @@ export async function readWebhookRows(query: Query) {
     endpointById: new Map(endpoints.map((endpoint) => [endpoint.id, endpoint])),
     deliveries: await query<DeliveryRow>(DELIVERIES),
     attempts: await query<AttemptRow>(ATTEMPTS),
-    lines: await query<LineRow>(LINES),
+    queues: await query<QueueRow>(QUEUES),
   };
 }

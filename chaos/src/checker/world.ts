@@ -1,76 +1,78 @@
+import type { ClientFacts } from './client-facts.ts';
+import type { ClientPayoutFacts } from './client-payout-facts.ts';
 import type { Incident } from './incidents.ts';
+import type { InvariantCode } from './invariants.ts';
 import type { PayoutRow } from './payout-rows.ts';
-import type { PayoutsTold } from './payout-told.ts';
 import type { RailFacts } from './rail-facts.ts';
 import type { PayoutFacts } from './rail-orders.ts';
 import type { PayinRow, Rows } from './rows.ts';
 import type { Received, SinkFacts } from './sink-journal.ts';
-import type { Told } from './told.ts';
 
-type OwnerOf = (rail: string, reference: string) => PayinRow | null;
+type FindOwner = (rail: string, reference: string) => PayinRow | null;
 
-/** What four witnesses say of the same run. */
+/** The independent records of one run. */
 export interface World {
-  readonly told: Told;
+  readonly client: ClientFacts;
   readonly rail: RailFacts;
   readonly rows: Rows;
-  /** What came to merchants' endpoints before the database was read, and after. */
+  /** Requests that merchants' endpoints received, read before and after the database. */
   readonly sinks: {
     readonly before: readonly Received[];
     readonly after: readonly Received[];
     readonly bodies: SinkFacts['bodies'];
   };
-  /** What may have kept a delivery from being written down. */
+  /** Incidents that may have kept a delivery from being recorded. */
   readonly incidents: readonly Incident[];
-  /** Everything has come to its end, so nothing may be outstanding. */
+  /** The run is drained, so no work may be pending. */
   readonly drained: boolean;
-  /** Whose a reference at a rail is: a key by the payin that shows it, a reference at PSE by the id it carries. */
-  readonly ownerOf: OwnerOf;
-  /** Whatever the rails' journal has up to here had happened before the database was read. */
+  /** Finds the payin of a rail reference: by its key, or by the id encoded in a PSE reference. */
+  readonly findOwner: FindOwner;
+  /** Lines of the rails' journal up to this one were written before the database was read. */
   readonly knownSeq: number;
-  /** The first request for a payout; null for one that no merchant asked for. */
-  readonly askedFor: (payout: PayoutRow) => PayoutsTold['sent'][number] | null;
-  /** What the rail answered when it was asked about an order. */
-  readonly answersTo: (endToEndId: string) => PayoutFacts['orderAnswers'];
+  /** The first request for a payout; null if no merchant requested it. */
+  readonly requestFor: (payout: PayoutRow) => ClientPayoutFacts['sent'][number] | null;
+  /** The rail's responses to queries of an order. */
+  readonly answersFor: (endToEndId: string) => PayoutFacts['orderAnswers'];
 }
 
-type Witnesses = Pick<World, 'told' | 'rail' | 'rows' | 'sinks' | 'incidents' | 'drained'>;
+type RunRecords = Pick<World, 'client' | 'rail' | 'rows' | 'sinks' | 'incidents' | 'drained'>;
 
-export function worldOf(witnesses: Witnesses, knownSeq = Number.POSITIVE_INFINITY): World {
-  const { told, rail, rows } = witnesses;
-  const name = (of: { organizationId: string; reference: string }) => `${of.organizationId} ${of.reference}`;
-  const asked = new Map(told.payouts.sent.toReversed().map((sent) => [name(sent), sent]));
+export function buildWorld(records: RunRecords, knownSeq = Number.POSITIVE_INFINITY): World {
+  const { client, rail, rows } = records;
+  const name = (row: { organizationId: string; reference: string }) =>
+    `${row.organizationId} ${row.reference}`;
+  const requests = new Map(client.payouts.sent.toReversed().map((sent) => [name(sent), sent]));
   const answers = Map.groupBy(rail.payouts.orderAnswers, ({ endToEndId }) => endToEndId);
   return {
-    ...witnesses,
-    ownerOf: ownerFinder(rows),
+    ...records,
+    findOwner: createOwnerFinder(rows),
     knownSeq,
-    askedFor: (payout) => asked.get(name(payout)) ?? null,
-    answersTo: (endToEndId) => answers.get(endToEndId) ?? [],
+    requestFor: (payout) => requests.get(name(payout)) ?? null,
+    answersFor: (endToEndId) => answers.get(endToEndId) ?? [],
   };
 }
 
 export interface Violation {
-  readonly promise: string;
-  readonly what: string;
+  readonly invariant: InvariantCode;
+  readonly detail: string;
   readonly row: unknown;
 }
 
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
-function ownerFinder(rows: Rows): OwnerOf {
+function createOwnerFinder(rows: Rows): FindOwner {
   const byKey = new Map(
     rows.payins.flatMap((payin) => (payin.key === null ? [] : [[payin.key, payin] as const])),
   );
   return (rail, reference) => {
     if (rail === 'BRE_B') return byKey.get(reference) ?? null;
-    const id = uuidOf(reference.slice(0, 26));
+    const id = decodeUuid(reference.slice(0, 26));
     return id === null ? null : (rows.payinById.get(id) ?? null);
   };
 }
 
-/** An id out of its 26 letters in Crockford's base32. */
-export function uuidOf(letters: string): string | null {
+/** Decodes a UUID from its 26 characters in Crockford base32. */
+export function decodeUuid(letters: string): string | null {
   let value = 0n;
   for (const letter of letters) value = value * 32n + BigInt(Math.max(0, CROCKFORD.indexOf(letter)));
   const digits = value.toString(16).padStart(32, '0');

@@ -1,6 +1,6 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 
-/** A request to create a payin, as it is about to leave. */
+/** A request to create a payin, written before it is sent. */
 interface SentLine {
   readonly kind: 'sent';
   readonly attempt: number;
@@ -13,7 +13,7 @@ interface SentLine {
   readonly bodyHash: string;
 }
 
-/** What came back; the payin as the answer shows it, where it shows one. */
+/** The response, with the payin if it contains one. */
 export interface AnsweredLine {
   readonly kind: 'answered';
   readonly attempt: number;
@@ -28,45 +28,45 @@ export interface AnsweredLine {
   } | null;
 }
 
-/** No answer came: it may have happened or not. */
+/** No response arrived: the request may or may not have taken effect. */
 interface UnansweredLine {
   readonly kind: 'unanswered';
   readonly attempt: number;
   readonly cause: string;
 }
 
-/** Something an operator did that leaves rows behind. */
+/** An operator's command that writes rows. */
 interface OperatorLine {
   readonly kind: 'operator';
   readonly act: 'deposit' | 'reverse' | 'resolve' | 'accept';
-  /** The reference of a deposit or of its reversal (with a prefix, so that they differ), or the anomaly's id. */
+  /** The reference of a deposit or of its reversal (prefixed, so that they differ), or the anomaly's id. */
   readonly about: string;
   readonly organizationId: string | null;
   readonly amountInCents: number | null;
 }
 
-/** The operator was told that it is done. */
+/** The command was acknowledged. */
 interface DoneLine {
   readonly kind: 'done';
   readonly about: string;
 }
 
-/** A request to create a payout, as it is about to leave. */
+/** A request to create a payout, written before it is sent. */
 interface PayoutSentLine {
-  readonly kind: 'payout sent';
+  readonly kind: 'payout_sent';
   readonly attempt: number;
   readonly organizationId: string;
   readonly idempotencyKey: string | null;
   readonly reference: string;
   readonly amountInCents: number;
-  /** The receiver's, in its normal form. */
+  /** The receiver's Bre-B key, normalized. */
   readonly key: string;
   readonly lookupId: string | null;
   readonly bodyHash: string;
 }
 
 export interface PayoutAnsweredLine {
-  readonly kind: 'payout answered';
+  readonly kind: 'payout_answered';
   readonly attempt: number;
   readonly status: number;
   readonly code: string | null;
@@ -80,22 +80,22 @@ export interface PayoutAnsweredLine {
 }
 
 interface CancelSentLine {
-  readonly kind: 'cancel sent';
+  readonly kind: 'cancel_sent';
   readonly attempt: number;
   readonly organizationId: string;
   readonly payoutId: string;
 }
 
 export interface CancelAnsweredLine {
-  readonly kind: 'cancel answered';
+  readonly kind: 'cancel_answered';
   readonly attempt: number;
   readonly status: number;
   readonly code: string | null;
-  /** Of the payout, where the answer shows one. */
-  readonly told: string | null;
+  /** The payout's status, if the response contains one. */
+  readonly reportedStatus: string | null;
 }
 
-/** Whom a lookup showed, masked as it came. */
+/** The receiver that a lookup returned, masked as received. */
 interface ShownLine {
   readonly kind: 'shown';
   readonly organizationId: string;
@@ -105,27 +105,27 @@ interface ShownLine {
   readonly documentNumber: string;
 }
 
-/** An endpoint with its secret, as the answer told it. */
+/** An endpoint with its secret, as returned by the API. */
 interface EndpointCreatedLine {
-  readonly kind: 'endpoint created';
+  readonly kind: 'endpoint_created';
   readonly organizationId: string;
   readonly endpointId: string;
   readonly sink: string;
-  /** Null: all. */
+  /** Null means all events. */
   readonly events: readonly string[] | null;
   readonly secret: string;
-  /** Business time at which its merchant surely knew of it. */
+  /** Business time from which the merchant knows the endpoint. */
   readonly knownSince: string;
 }
 
 interface EndpointStatusLine {
-  readonly kind: 'endpoint status asked' | 'endpoint status set';
+  readonly kind: 'endpoint_status_requested' | 'endpoint_status_set';
   readonly endpointId: string;
   readonly status: 'ENABLED' | 'DISABLED';
 }
 
-interface RotationAskedLine {
-  readonly kind: 'rotation asked';
+interface RotationRequestedLine {
+  readonly kind: 'rotation_requested';
   readonly endpointId: string;
 }
 
@@ -135,15 +135,15 @@ interface RotatedLine {
   readonly secret: string;
 }
 
-/** Before it is asked for: it may have happened without an answer. */
-interface ReplayAskedLine {
-  readonly kind: 'replay asked';
+/** Written before the request is sent: the replay may take effect without a response. */
+interface ReplayRequestedLine {
+  readonly kind: 'replay_requested';
   readonly eventId: string;
 }
 
-/** A request to create a link, before it is first sent. */
+/** A request to create a link, written before it is first sent. */
 interface LinkSentLine {
-  readonly kind: 'link sent';
+  readonly kind: 'link_sent';
   readonly organizationId: string;
   readonly idempotencyKey: string;
   readonly reference: string;
@@ -152,30 +152,30 @@ interface LinkSentLine {
 }
 
 interface LinkCreatedLine extends Omit<LinkSentLine, 'kind'> {
-  readonly kind: 'link created';
+  readonly kind: 'link_created';
   readonly linkId: string;
 }
 
-/** A payer was told that this attempt is theirs. */
-interface AttemptBegunLine {
-  readonly kind: 'attempt begun';
+/** The API acknowledged to the payer that this attempt started. */
+interface AttemptStartedLine {
+  readonly kind: 'attempt_started';
   readonly linkId: string;
   readonly payinId: string;
 }
 
-/** The merchant was told that it is closed. */
+/** The API acknowledged to the merchant that the link is closed. */
 interface LinkClosedLine {
-  readonly kind: 'link closed';
+  readonly kind: 'link_closed';
   readonly linkId: string;
 }
 
-type LinkLine = LinkSentLine | LinkCreatedLine | AttemptBegunLine | LinkClosedLine;
+type LinkLine = LinkSentLine | LinkCreatedLine | AttemptStartedLine | LinkClosedLine;
 type WebhookLine =
   | EndpointCreatedLine
   | EndpointStatusLine
-  | RotationAskedLine
+  | RotationRequestedLine
   | RotatedLine
-  | ReplayAskedLine;
+  | ReplayRequestedLine;
 type PayoutLine = PayoutSentLine | PayoutAnsweredLine | CancelSentLine | CancelAnsweredLine | ShownLine;
 type ClientLine =
   | SentLine
@@ -187,7 +187,7 @@ type ClientLine =
   | WebhookLine
   | LinkLine;
 
-/** What the client knows, one JSON line each. Written at once: the checker may read while the load goes on. */
+/** What the clients know, as JSON lines. Writes are synchronous: the checker may read while the load runs. */
 export interface ClientJournal {
   readonly path: string;
   write(line: ClientLine): void;

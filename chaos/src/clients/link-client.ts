@@ -1,18 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type CreatedPayin, isClear, PATIENCE_MS, REPEAT_FOR_MS } from './client.ts';
+import type { Stack } from '../stack/stack.ts';
 import type { ClientJournal } from './client-journal.ts';
-import type { Stage } from './stage.ts';
+import { type CreatedPayin, isConclusive, REQUEST_TIMEOUT_MS, RETRY_FOR_MS } from './payin-client.ts';
 
 interface Organization {
   readonly organizationId: string;
   readonly apiKey: string;
 }
 
-/** A link that its merchant was told of. */
+/** A link that the API acknowledged. */
 export interface MerchantLink {
   readonly organization: Organization;
   readonly id: string;
-  /** Of the payer's page, whichever API shows it. */
+  /** Path of the payer's page; every API serves it. */
   readonly path: string;
   readonly hasCustomer: boolean;
 }
@@ -33,7 +33,7 @@ const CUSTOMER = {
 
 const DETAILS = { ...CUSTOMER, idNumber: '52.123.456', phone: '310 555 0199', authorize: 'yes' };
 
-/** What a payer chooses on the page. */
+/** The payer's choice on the page. */
 const METHODS = {
   BRE_B: { method: 'BRE_B' },
   PSE: { method: 'PSE', bank: 'CO_BANCOLOMBIA', personType: 'INDIVIDUAL' },
@@ -53,25 +53,25 @@ interface Call {
   readonly body?: string;
 }
 
-/** Merchants who make links, and payers on their pages without a browser. Each asks until answered, at one API after the other. */
+/** Merchants that create links, and payers that use their pages without a browser. Requests are repeated until answered. */
 export class LinkClient {
-  readonly #stage: Stage;
+  readonly #stack: Stack;
   readonly #journal: ClientJournal;
-  #turn = 0;
+  #calls = 0;
   #payers = 0;
 
-  constructor(stage: Stage, journal: ClientJournal) {
-    this.#stage = stage;
+  constructor(stack: Stack, journal: ClientJournal) {
+    this.#stack = stack;
     this.#journal = journal;
   }
 
-  /** @param api where it is asked for first; any without it */
+  /** @param api the API that gets the first request; defaults to any */
   async create(organization: Organization, request: LinkRequest, api?: string): Promise<MerchantLink> {
     const { name, amountInCents, hasCustomer } = request;
     const { organizationId } = organization;
     const idempotencyKey = `key-${name}`;
     const about = { organizationId, idempotencyKey, reference: name, amountInCents, hasCustomer };
-    this.#journal.write({ kind: 'link sent', ...about });
+    this.#journal.write({ kind: 'link_sent', ...about });
     const { body } = await this.#merchant(
       organization,
       '/payment-links',
@@ -86,39 +86,39 @@ export class LinkClient {
       api,
     );
     const id = String(body['paymentLinkId']);
-    this.#journal.write({ kind: 'link created', ...about, linkId: id });
-    return { organization, id, path: pathOf(String(body['paymentLinkUrl'])), hasCustomer };
+    this.#journal.write({ kind: 'link_created', ...about, linkId: id });
+    return { organization, id, path: getPath(String(body['paymentLinkUrl'])), hasCustomer };
   }
 
   /**
-   * The payer begins to pay. A repeat of what went through finds the attempt under way.
-   * @returns false when another was first, or the link has ended
+   * Starts an attempt as the payer. A repeat of a successful request returns the open attempt.
+   * @returns false when another attempt is open or the link has ended
    */
-  async begin(link: MerchantLink, rail: keyof typeof METHODS, api?: string): Promise<boolean> {
-    const typed = { ...METHODS[rail], ...(link.hasCustomer ? {} : DETAILS) };
-    const { headers } = await this.#form(`${link.path}/begin`, typed, api);
+  async start(link: MerchantLink, rail: keyof typeof METHODS, api?: string): Promise<boolean> {
+    const fields = { ...METHODS[rail], ...(link.hasCustomer ? {} : DETAILS) };
+    const { headers } = await this.#form(`${link.path}/begin`, fields, api);
     const payinId = /attempt=([^;]+)/.exec(headers.get('set-cookie') ?? '')?.[1];
     if (payinId === undefined) return false;
-    this.#journal.write({ kind: 'attempt begun', linkId: link.id, payinId });
+    this.#journal.write({ kind: 'attempt_started', linkId: link.id, payinId });
     return true;
   }
 
-  /** The payer wants another method: what is under way is given up. */
+  /** The payer changes the payment method, which abandons the open attempt. */
   async change({ path }: MerchantLink, api?: string): Promise<void> {
     await this.#form(`${path}/change`, {}, api);
   }
 
-  /** @returns false when it was paid before */
+  /** @returns false when the link is already paid */
   async close({ organization, id }: MerchantLink, api?: string): Promise<boolean> {
     const reply = await this.#merchant(organization, `/payment-links/${id}/expire`, {}, {}, api);
     const closed = reply.status === 200;
-    if (closed) this.#journal.write({ kind: 'link closed', linkId: id });
+    if (closed) this.#journal.write({ kind: 'link_closed', linkId: id });
     return closed;
   }
 
-  /** The attempt that was begun last. */
+  /** @returns the latest attempt */
   async attempt({ organization, id }: MerchantLink): Promise<CreatedPayin | null> {
-    const { body } = await this.#ask(organization, `/payins?paymentLinkId=${id}&pageSize=1`);
+    const { body } = await this.#get(organization, `/payins?paymentLinkId=${id}&pageSize=1`);
     const [payin] = body['data'] as Readonly<Record<string, unknown>>[];
     if (!payin) return null;
     const source = payin['sourceData'] as { readonly keyString?: string } | null;
@@ -131,11 +131,11 @@ export class LinkClient {
     };
   }
 
-  /** Whoever opens the page of a PSE payin without a customer types who they are. */
-  async giveDetails(organization: Organization, payinId: string, api?: string): Promise<void> {
-    const { body } = await this.#ask(organization, `/payins/${payinId}`);
+  /** Enters the payer's details on the page of a PSE payin without a customer. */
+  async enterDetails(organization: Organization, payinId: string, api?: string): Promise<void> {
+    const { body } = await this.#get(organization, `/payins/${payinId}`);
     const { pseUrl } = body['sourceData'] as { readonly pseUrl: string | null };
-    if (pseUrl !== null) await this.#form(`${pathOf(pseUrl)}/payer`, DETAILS, api);
+    if (pseUrl !== null) await this.#form(`${getPath(pseUrl)}/payer`, DETAILS, api);
   }
 
   #merchant(
@@ -145,7 +145,7 @@ export class LinkClient {
     headers: Readonly<Record<string, string>>,
     api?: string,
   ): Promise<Reply> {
-    return this.#insist(
+    return this.#sendUntilAnswered(
       {
         method: 'POST',
         path,
@@ -157,15 +157,15 @@ export class LinkClient {
     );
   }
 
-  #ask({ apiKey }: Organization, path: string): Promise<Reply> {
-    return this.#insist({ method: 'GET', path, headers: { 'x-api-key': apiKey } }, [200]);
+  #get({ apiKey }: Organization, path: string): Promise<Reply> {
+    return this.#sendUntilAnswered({ method: 'GET', path, headers: { 'x-api-key': apiKey } }, [200]);
   }
 
   #form(path: string, values: Readonly<Record<string, string>>, api?: string): Promise<Reply> {
     this.#payers += 1;
-    // Each payer comes from elsewhere: one address may begin only so often.
+    // Each payer uses its own address: the server limits attempts per address.
     const address = `10.${(this.#payers >> 16) & 255}.${(this.#payers >> 8) & 255}.${this.#payers & 255}`;
-    return this.#insist(
+    return this.#sendUntilAnswered(
       {
         method: 'POST',
         path,
@@ -177,31 +177,31 @@ export class LinkClient {
     );
   }
 
-  async #insist(call: Call, clear: readonly number[], api?: string): Promise<Reply> {
-    const until = performance.now() + REPEAT_FOR_MS;
+  async #sendUntilAnswered(call: Call, expected: readonly number[], api?: string): Promise<Reply> {
+    const until = performance.now() + RETRY_FOR_MS;
     for (let tries = 0; ; tries += 1) {
       const reply = await this.#send(call, tries === 0 ? api : undefined);
-      if (reply && isClear(reply)) {
-        if (clear.includes(reply.status)) return reply;
+      if (reply && isConclusive(reply)) {
+        if (expected.includes(reply.status)) return reply;
         throw new Error(`${call.method} ${call.path}: ${reply.status} ${reply.code}`);
       }
-      if (performance.now() > until) throw new Error(`${call.method} ${call.path} is not answered`);
+      if (performance.now() > until) throw new Error(`${call.method} ${call.path}: no conclusive response`);
       await sleep(150);
     }
   }
 
-  /** @returns null when no answer came */
+  /** @returns null when no response arrived */
   async #send({ method, path, headers, body }: Call, api?: string): Promise<Reply | null> {
-    const { apis } = this.#stage;
-    this.#turn += 1;
-    const url = api ?? apis[this.#turn % apis.length]?.url ?? '';
+    const { apis } = this.#stack;
+    this.#calls += 1;
+    const url = api ?? apis[this.#calls % apis.length]?.url ?? '';
     try {
       const response = await fetch(url + path, {
         method,
         headers,
         redirect: 'manual',
         ...(body === undefined ? {} : { body }),
-        signal: AbortSignal.timeout(PATIENCE_MS),
+        signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
       });
       const text = await response.text();
       const json = (response.headers.get('content-type') ?? '').includes('json');
@@ -214,7 +214,7 @@ export class LinkClient {
   }
 }
 
-/** Addresses of pages name the first API. */
-function pathOf(url: string): string {
+/** Page URLs contain the first API's host; only the path is used. */
+function getPath(url: string): string {
   return new URL(url).pathname;
 }

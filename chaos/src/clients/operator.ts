@@ -1,27 +1,27 @@
+import type { Stack } from '../stack/stack.ts';
 import type { ClientJournal } from './client-journal.ts';
-import type { Stage } from './stage.ts';
 
-/** A command an operator gives, and what it leaves behind. */
+/** An operator command and its expected effect. */
 interface Command {
   readonly args: readonly string[];
-  /** Under which it was written down, if it leaves something behind. */
+  /** Its name in the journal, if it writes rows. */
   readonly about?: string;
-  /** What it says when it is given again after it has been done. */
+  /** Matches its error when it is repeated after it took effect. */
   readonly doneBefore?: RegExp;
 }
 
-/** Gives commands; what leaves rows behind is written down before it is given. */
+/** Runs operator commands. A command that writes rows is journaled before it runs. */
 export class Operator {
-  readonly #stage: Stage;
+  readonly #stack: Stack;
   readonly #journal: ClientJournal;
   #deposits = 0;
 
-  constructor(stage: Stage, journal: ClientJournal) {
-    this.#stage = stage;
+  constructor(stack: Stack, journal: ClientJournal) {
+    this.#stack = stack;
     this.#journal = journal;
   }
 
-  deposit({ organizationId }: { readonly organizationId: string } = this.#stage.organization): Command {
+  deposit({ organizationId }: { readonly organizationId: string } = this.#stack.organization): Command {
     this.#deposits += 1;
     const about = `bank-${this.#deposits}`;
     this.#journal.write({ kind: 'operator', act: 'deposit', about, organizationId, amountInCents: 123_456 });
@@ -29,11 +29,11 @@ export class Operator {
     return { args, about };
   }
 
-  /** The reversal of a deposit to a new organization, whose money no payout needs. */
+  /** Reverses a deposit of a new organization, whose funds no payout needs. */
   async reverse(): Promise<Command> {
-    const organization = await this.#stage.newOrganization();
+    const organization = await this.#stack.newOrganization();
     const deposit = this.deposit(organization);
-    await this.give(deposit);
+    await this.run(deposit);
     const { organizationId } = organization;
     const about = `reversal of ${deposit.about}`;
     this.#journal.write({ kind: 'operator', act: 'reverse', about, organizationId, amountInCents: 123_456 });
@@ -43,7 +43,7 @@ export class Operator {
 
   /** @returns null when no anomaly holds money of a payin */
   async resolve(): Promise<Command | null> {
-    const [anomaly] = await this.#stage.query<{ id: string }>(
+    const [anomaly] = await this.#stack.query<{ id: string }>(
       `select id from caudal.anomalies
        where resolved_at is null and accepted_at is null and amount_in_cents is not null and payin_id is not null order by noticed_at limit 1`,
     );
@@ -57,30 +57,30 @@ export class Operator {
       amountInCents: null,
     });
     const args = ['anomalies', 'resolve', about, '--credit', '--by', 'chaos'];
-    return { args, about, doneBefore: /resolved before|its merchant accepted it/ };
+    return { args, about, doneBefore: /resolved before|merchant accepted it/ };
   }
 
   schedule(name: string): Command {
     return { args: ['schedules', 'run', name] };
   }
 
-  async give({ args, about, doneBefore }: Command): Promise<void> {
+  async run({ args, about, doneBefore }: Command): Promise<void> {
     try {
-      await this.#stage.command(...args);
+      await this.#stack.command(...args);
     } catch (error) {
       if (!doneBefore?.test(String(error))) throw error;
     }
     if (about !== undefined) this.#journal.write({ kind: 'done', about });
   }
 
-  /** Gives it to a process that dies at this failpoint. @throws when it did not die */
-  async dieOf(failpoint: string, { args }: Command): Promise<void> {
+  /** Runs the command in a process that dies at this failpoint. @throws when it does not die */
+  async runAndDie(failpoint: string, { args }: Command): Promise<void> {
     try {
-      await this.#stage.commandWith({ CAUDAL_FAILPOINT: failpoint }, ...args);
+      await this.#stack.commandWith({ CAUDAL_FAILPOINT: failpoint }, ...args);
     } catch (error) {
-      if (String(error).includes('ended with null')) return;
+      if (String(error).includes('exited with code null')) return;
       throw error;
     }
-    throw new Error('the command ended without passing it');
+    throw new Error('the command ended without reaching the failpoint');
   }
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AnsweredLine, ClientJournal } from './client-journal.ts';
 
-/** A merchant's request, fixed before it is first sent: every repeat sends the same. */
+/** A merchant's request. It is fixed before the first send, so every repeat sends the same bytes. */
 export interface PayinRequest {
   readonly idempotencyKey: string | null;
   readonly body: {
@@ -21,23 +21,23 @@ export interface Answer {
   readonly payin: CreatedPayin | null;
 }
 
-export const PATIENCE_MS = 8000;
-/** Longer than anything of the stage may be away; a merchant that gives up earlier proves less. */
-export const REPEAT_FOR_MS = 60_000;
+export const REQUEST_TIMEOUT_MS = 8000;
+/** Longer than any process of the stack may be down; a merchant that gives up earlier proves less. */
+export const RETRY_FOR_MS = 60_000;
 
-/** A merchant's program: it writes down what it is about to ask, asks, and writes down what it was told. */
-export class Client {
+/** A merchant's program: it journals the request, sends it, and journals the response. */
+export class PayinClient {
   readonly #journal: ClientJournal;
   readonly #organization: { readonly organizationId: string; readonly apiKey: string };
   readonly #apis: readonly { readonly url: string }[];
   #attempts: number;
-  #turn = 0;
+  #calls = 0;
 
   constructor(
     journal: ClientJournal,
     organization: { readonly organizationId: string; readonly apiKey: string },
     apis: readonly { readonly url: string }[],
-    /** Requests of a journal are told apart by their number. */
+    /** Attempt numbers identify requests in the journal and must not overlap between clients. */
     firstAttempt = 0,
   ) {
     this.#journal = journal;
@@ -50,7 +50,7 @@ export class Client {
     return this.#attempts;
   }
 
-  /** One sending. @returns null when no answer came */
+  /** Sends once. @returns null when no response arrived */
   async send({ idempotencyKey, body }: PayinRequest): Promise<Answer | null> {
     const api = this.#nextApi();
     const text = JSON.stringify(body);
@@ -69,41 +69,41 @@ export class Client {
           ...(idempotencyKey === null ? {} : { 'idempotency-key': idempotencyKey }),
         },
         body: text,
-        signal: AbortSignal.timeout(PATIENCE_MS),
+        signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
       });
-      const answer = answerOf(response.status, (await response.json()) as Record<string, unknown>);
+      const answer = toAnswer(response.status, (await response.json()) as Record<string, unknown>);
       this.#journal.write({ kind: 'answered', attempt, ...answer });
       return answer;
     } catch (error) {
-      this.#journal.write({ kind: 'unanswered', attempt, cause: causeOf(error) });
+      this.#journal.write({ kind: 'unanswered', attempt, cause: toCause(error) });
       return null;
     }
   }
 
-  /** Repeats the same request, at one API after the other, until it is answered clearly. */
-  async insist(request: PayinRequest, keepOn: () => boolean): Promise<Answer | null> {
-    const until = performance.now() + REPEAT_FOR_MS;
+  /** Repeats the request, alternating between the APIs, until the response is conclusive. */
+  async sendUntilAnswered(request: PayinRequest, shouldContinue: () => boolean): Promise<Answer | null> {
+    const until = performance.now() + RETRY_FOR_MS;
     for (;;) {
       const answer = await this.send(request);
-      if (answer !== null && isClear(answer)) return answer;
-      // Without a key a repeat finds its own reference taken, which says as much as an answer can.
-      if (performance.now() > until || !keepOn()) return null;
+      if (answer !== null && isConclusive(answer)) return answer;
+      // Without an idempotency key, a repeat finds its own reference taken, which is conclusive too.
+      if (performance.now() > until || !shouldContinue()) return null;
       await sleep(150);
     }
   }
 
-  /** Tokens have a transaction of their own, so somebody must ask for them. */
-  async takeToken(): Promise<void> {
+  /** Issuing a token has its own transaction, so the load must request some. */
+  async requestToken(): Promise<void> {
     const { apiKey } = this.#organization;
-    const keyId = apiKey.split('_')[2] ?? '';
+    const apiKeyId = apiKey.split('_')[2] ?? '';
     await fetch(`${this.#nextApi()}/oauth/token`, {
       method: 'POST',
       headers: {
         'content-type': 'application/x-www-form-urlencoded',
-        authorization: `Basic ${Buffer.from(`${keyId}:${apiKey}`).toString('base64')}`,
+        authorization: `Basic ${Buffer.from(`${apiKeyId}:${apiKey}`).toString('base64')}`,
       },
       body: 'grant_type=client_credentials',
-      signal: AbortSignal.timeout(PATIENCE_MS),
+      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
     }).then(
       (response) => response.arrayBuffer(),
       () => undefined,
@@ -111,17 +111,17 @@ export class Client {
   }
 
   #nextApi(): string {
-    this.#turn += 1;
-    return this.#apis[this.#turn % this.#apis.length]?.url ?? '';
+    this.#calls += 1;
+    return this.#apis[this.#calls % this.#apis.length]?.url ?? '';
   }
 }
 
-/** 503 says "not known, repeat"; a key in flight says the same of an earlier sending. */
-export function isClear({ status, code }: Pick<Answer, 'status' | 'code'>): boolean {
+/** 503 means "outcome unknown, retry"; so does `idempotency_in_flight`, for an earlier send. */
+export function isConclusive({ status, code }: Pick<Answer, 'status' | 'code'>): boolean {
   return status < 500 && status !== 429 && code !== 'idempotency_in_flight';
 }
 
-function answerOf(status: number, body: Record<string, unknown>): Answer {
+function toAnswer(status: number, body: Record<string, unknown>): Answer {
   const code = typeof body['code'] === 'string' ? body['code'] : null;
   if (status !== 201) return { status, code, payin: null };
   const source = body['sourceData'] as { readonly keyString?: string } | undefined;
@@ -138,7 +138,7 @@ function answerOf(status: number, body: Record<string, unknown>): Answer {
   };
 }
 
-export function causeOf(error: unknown): string {
+export function toCause(error: unknown): string {
   const { cause, message } = error as { cause?: { code?: string }; message?: string };
   return cause?.code ?? message ?? String(error);
 }

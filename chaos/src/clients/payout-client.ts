@@ -1,26 +1,26 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { causeOf, isClear, PATIENCE_MS, REPEAT_FOR_MS } from './client.ts';
 import type { CancelAnsweredLine, ClientJournal, PayoutAnsweredLine } from './client-journal.ts';
+import { isConclusive, REQUEST_TIMEOUT_MS, RETRY_FOR_MS, toCause } from './payin-client.ts';
 
 interface Organization {
   readonly organizationId: string;
   readonly apiKey: string;
 }
 
-/** A merchant's request, fixed before it is first sent: every repeat sends the same. */
+/** A merchant's request. It is fixed before the first send, so every repeat sends the same bytes. */
 export interface PayoutRequest {
   readonly organization: Organization;
   readonly idempotencyKey: string | null;
   readonly reference: string;
   readonly amountInCents: number;
-  /** The receiver's, in its normal form. */
+  /** The receiver's Bre-B key, normalized. */
   readonly key: string;
   readonly lookupId: string | null;
 }
 
 type PayoutAnswer = Pick<PayoutAnsweredLine, 'status' | 'code' | 'payout'>;
-type CancelAnswer = Pick<CancelAnsweredLine, 'status' | 'code' | 'told'>;
+type CancelAnswer = Pick<CancelAnsweredLine, 'status' | 'code' | 'reportedStatus'>;
 
 interface Reply {
   readonly status: number;
@@ -35,9 +35,9 @@ const CUSTOMER = {
   email: 'ana@example.com',
 };
 
-/** Merchants' programs that pay: each writes down what it is about to ask, asks, and writes down what it was told. */
+/** Merchants' programs that send payouts: each journals the request, sends it, and journals the response. */
 export class PayoutClient {
-  readonly counts = { sent: 0, repeats: 0, unanswered: 0, givenUp: 0 };
+  readonly counts = { sent: 0, repeats: 0, unanswered: 0, abandoned: 0 };
   readonly #journal: ClientJournal;
   readonly #apis: readonly { readonly url: string }[];
   #attempts = 0;
@@ -47,16 +47,16 @@ export class PayoutClient {
     this.#apis = apis;
   }
 
-  /** One sending. @returns null when no answer came */
+  /** Sends once. @returns null when no response arrived */
   async send(request: PayoutRequest): Promise<PayoutAnswer | null> {
     const { organization, idempotencyKey, ...about } = request;
     const { organizationId } = organization;
-    const body = JSON.stringify(bodyOf(request));
+    const body = JSON.stringify(toBody(request));
     const bodyHash = createHash('sha256').update(body).digest('hex').slice(0, 16);
     const attempt = ++this.#attempts;
     this.counts.sent += 1;
     this.#journal.write({
-      kind: 'payout sent',
+      kind: 'payout_sent',
       attempt,
       organizationId,
       idempotencyKey,
@@ -68,23 +68,23 @@ export class PayoutClient {
     if (reply === null) return null;
     const answer = {
       status: reply.status,
-      code: codeIn(reply),
-      payout: reply.status === 201 ? payoutIn(reply) : null,
+      code: getCode(reply),
+      payout: reply.status === 201 ? getPayout(reply) : null,
     };
-    this.#journal.write({ kind: 'payout answered', attempt, ...answer });
+    this.#journal.write({ kind: 'payout_answered', attempt, ...answer });
     return answer;
   }
 
-  /** Repeats the same request, at one API after the other, until it is answered clearly. */
-  insist(request: PayoutRequest): Promise<PayoutAnswer | null> {
-    return this.#insist(() => this.send(request));
+  /** Repeats the request, alternating between the APIs, until the response is conclusive. */
+  sendUntilAnswered(request: PayoutRequest): Promise<PayoutAnswer | null> {
+    return this.#sendUntilAnswered(() => this.send(request));
   }
 
   cancel(organization: Organization, payoutId: string): Promise<CancelAnswer | null> {
-    return this.#insist(() => this.#cancel(organization, payoutId));
+    return this.#sendUntilAnswered(() => this.#cancel(organization, payoutId));
   }
 
-  /** @returns the lookup's id; null when there is none, for whatever reason */
+  /** @returns the lookup's id; null when the lookup failed for any reason */
   async lookUp(organization: Organization, key: string): Promise<string | null> {
     const path = `/breb/keys/${encodeURIComponent(key)}`;
     const reply = await this.#call(organization, 'GET', path, ++this.#attempts);
@@ -100,24 +100,24 @@ export class PayoutClient {
   async #cancel(organization: Organization, payoutId: string): Promise<CancelAnswer | null> {
     const attempt = ++this.#attempts;
     const { organizationId } = organization;
-    this.#journal.write({ kind: 'cancel sent', attempt, organizationId, payoutId });
+    this.#journal.write({ kind: 'cancel_sent', attempt, organizationId, payoutId });
     const reply = await this.#call(organization, 'POST', `/payouts/${payoutId}/cancel`, attempt);
     if (reply === null) return null;
-    const told = reply.status === 200 ? String(reply.body['status']) : null;
-    const answer = { status: reply.status, code: codeIn(reply), told };
-    this.#journal.write({ kind: 'cancel answered', attempt, ...answer });
+    const reportedStatus = reply.status === 200 ? String(reply.body['status']) : null;
+    const answer = { status: reply.status, code: getCode(reply), reportedStatus };
+    this.#journal.write({ kind: 'cancel_answered', attempt, ...answer });
     return answer;
   }
 
-  async #insist<T extends { readonly status: number; readonly code: string | null }>(
+  async #sendUntilAnswered<T extends { readonly status: number; readonly code: string | null }>(
     send: () => Promise<T | null>,
   ): Promise<T | null> {
-    const until = performance.now() + REPEAT_FOR_MS;
+    const until = performance.now() + RETRY_FOR_MS;
     for (;;) {
       const answer = await send();
-      if (answer !== null && isClear(answer)) return answer;
+      if (answer !== null && isConclusive(answer)) return answer;
       if (performance.now() > until) {
-        this.counts.givenUp += 1;
+        this.counts.abandoned += 1;
         return null;
       }
       await sleep(150);
@@ -143,18 +143,18 @@ export class PayoutClient {
           ...headers,
         },
         ...(body === undefined ? {} : { body }),
-        signal: AbortSignal.timeout(PATIENCE_MS),
+        signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
       });
       return { status: response.status, body: (await response.json()) as Record<string, unknown> };
     } catch (error) {
       this.counts.unanswered += 1;
-      this.#journal.write({ kind: 'unanswered', attempt, cause: causeOf(error) });
+      this.#journal.write({ kind: 'unanswered', attempt, cause: toCause(error) });
       return null;
     }
   }
 }
 
-function bodyOf({ amountInCents, reference, key, lookupId }: PayoutRequest): object {
+function toBody({ amountInCents, reference, key, lookupId }: PayoutRequest): object {
   return {
     amountInCents,
     currency: 'COP',
@@ -165,11 +165,11 @@ function bodyOf({ amountInCents, reference, key, lookupId }: PayoutRequest): obj
   };
 }
 
-function codeIn({ body }: Reply): string | null {
+function getCode({ body }: Reply): string | null {
   return typeof body['code'] === 'string' ? body['code'] : null;
 }
 
-function payoutIn({ body }: Reply): NonNullable<PayoutAnswer['payout']> {
+function getPayout({ body }: Reply): NonNullable<PayoutAnswer['payout']> {
   const source = body['sourceData'] as { readonly keyString: string };
   return {
     id: String(body['id']),

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isClear, PATIENCE_MS, REPEAT_FOR_MS } from './client.ts';
+import { retryUntilDeadline } from '../faults/killer.ts';
+import type { Stack } from '../stack/stack.ts';
+import type { Sinks } from '../webhooks/sinks.ts';
 import type { ClientJournal } from './client-journal.ts';
-import { insist } from './killer.ts';
-import type { Sinks } from './sinks.ts';
-import type { Stage } from './stage.ts';
+import { isConclusive, REQUEST_TIMEOUT_MS, RETRY_FOR_MS } from './payin-client.ts';
 
 interface Organization {
   readonly organizationId: string;
@@ -23,20 +23,20 @@ interface Reply {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** Merchants' programs that manage their endpoints: they ask until they are answered, and write down what they were told. */
+/** Merchants' programs that manage endpoints: they repeat each request until it is answered and journal the response. */
 export class WebhookClient {
-  readonly #stage: Stage;
+  readonly #stack: Stack;
   readonly #journal: ClientJournal;
   readonly #sinks: Sinks;
-  #asked = 0;
+  #calls = 0;
 
-  constructor(stage: Stage, journal: ClientJournal, sinks: Sinks) {
-    this.#stage = stage;
+  constructor(stack: Stack, journal: ClientJournal, sinks: Sinks) {
+    this.#stack = stack;
     this.#journal = journal;
     this.#sinks = sinks;
   }
 
-  /** @param events which it gets; null means all. @param api where it is asked for first; any without it */
+  /** @param events null subscribes to all. @param api the API that gets the first request; defaults to any */
   async create(
     organization: Organization,
     sink: string,
@@ -44,16 +44,16 @@ export class WebhookClient {
     api?: string,
   ): Promise<MerchantEndpoint> {
     const url = await this.#sinks.open(sink);
-    const asked = { url, description: sink, ...(events === null ? {} : { events }) };
-    const { body } = await this.#insist(organization, 'POST', '/webhook-endpoints', asked, {
+    const request = { url, description: sink, ...(events === null ? {} : { events }) };
+    const { body } = await this.#sendUntilAnswered(organization, 'POST', '/webhook-endpoints', request, {
       headers: { 'idempotency-key': `endpoint-${sink}` },
       ...(api === undefined ? {} : { api }),
     });
     const endpointId = String(body['id']);
-    // What ends from here on must reach it: it is told to be there, by every clock.
-    const knownSince = await insist(() => this.#now());
+    // Events from this business time on must reach the endpoint.
+    const knownSince = await retryUntilDeadline(() => this.#now());
     this.#journal.write({
-      kind: 'endpoint created',
+      kind: 'endpoint_created',
       organizationId: organization.organizationId,
       endpointId,
       sink,
@@ -65,63 +65,67 @@ export class WebhookClient {
   }
 
   async setStatus({ organization, id }: MerchantEndpoint, status: 'ENABLED' | 'DISABLED'): Promise<void> {
-    this.#journal.write({ kind: 'endpoint status asked', endpointId: id, status });
-    await this.#insist(organization, 'PATCH', `/webhook-endpoints/${id}`, { status });
-    this.#journal.write({ kind: 'endpoint status set', endpointId: id, status });
+    this.#journal.write({ kind: 'endpoint_status_requested', endpointId: id, status });
+    await this.#sendUntilAnswered(organization, 'PATCH', `/webhook-endpoints/${id}`, { status });
+    this.#journal.write({ kind: 'endpoint_status_set', endpointId: id, status });
   }
 
-  /** One whose answer is lost makes a secret that nobody knows, so it is asked for again. */
+  /** Repeats until answered: a rotation whose response is lost creates a secret that the merchant does not know. */
   async rotate({ organization, id }: MerchantEndpoint): Promise<void> {
-    this.#journal.write({ kind: 'rotation asked', endpointId: id });
-    const { body } = await this.#insist(organization, 'POST', `/webhook-endpoints/${id}/rotate-secret`);
+    this.#journal.write({ kind: 'rotation_requested', endpointId: id });
+    const { body } = await this.#sendUntilAnswered(
+      organization,
+      'POST',
+      `/webhook-endpoints/${id}/rotate-secret`,
+    );
     this.#journal.write({ kind: 'rotated', endpointId: id, secret: String(body['secret']) });
   }
 
-  /** Once, whether or not it is answered. */
+  /** Sends one request, answered or not. */
   async sendTest({ organization, id }: MerchantEndpoint, api?: string): Promise<void> {
-    const where = api === undefined ? {} : { api };
-    await this.#call(organization, 'POST', `/webhook-endpoints/${id}/test`, undefined, where);
+    const target = api === undefined ? {} : { api };
+    await this.#call(organization, 'POST', `/webhook-endpoints/${id}/test`, undefined, target);
   }
 
-  /** One of the organization's events, of any age. @returns false when it has none */
+  /** Replays a random event of the organization. @returns false when it has none */
   async replayOne(organization: Organization, api?: string): Promise<boolean> {
-    const [event] = await this.#stage.query<{ id: string }>(
+    const [event] = await this.#stack.query<{ id: string }>(
       `select id from caudal.events where organization_id = $1 and resource <> 'webhook' order by random() limit 1`,
       [organization.organizationId],
     );
     if (!event) return false;
-    this.#journal.write({ kind: 'replay asked', eventId: event.id });
-    const where = api === undefined ? {} : { api };
-    await this.#call(organization, 'POST', `/events/${event.id}/replay`, undefined, where);
+    this.#journal.write({ kind: 'replay_requested', eventId: event.id });
+    const target = api === undefined ? {} : { api };
+    await this.#call(organization, 'POST', `/events/${event.id}/replay`, undefined, target);
     return true;
   }
 
   async #now(): Promise<Date> {
-    const [row] = await this.#stage.query<{ now: Date }>('select caudal.now() as now');
-    if (!row) throw new Error('the database tells no time');
+    const [row] = await this.#stack.query<{ now: Date }>('select caudal.now() as now');
+    if (!row) throw new Error('the database returned no time');
     return row.now;
   }
 
-  async #insist(
+  async #sendUntilAnswered(
     organization: Organization,
     method: string,
     path: string,
     body?: object,
     { api, headers = {} }: { api?: string; headers?: Readonly<Record<string, string>> } = {},
   ): Promise<Reply> {
-    const until = performance.now() + REPEAT_FOR_MS;
+    const until = performance.now() + RETRY_FOR_MS;
     for (let tries = 0; ; tries += 1) {
       const first = tries === 0 && api !== undefined ? { api } : {};
       const reply = await this.#call(organization, method, path, body, { headers, ...first });
       if (reply !== null && reply.status < 300) return reply;
-      if (reply !== null && isClear(reply))
+      if (reply !== null && isConclusive(reply))
         throw new Error(`${method} ${path}: ${reply.status} ${reply.code}`);
-      if (performance.now() > until) throw new Error(`${method} ${path} is not answered`);
+      if (performance.now() > until) throw new Error(`${method} ${path}: no conclusive response`);
       await sleep(150);
     }
   }
 
-  /** @returns null when no answer came */
+  /** @returns null when no response arrived */
   async #call(
     { apiKey }: Organization,
     method: string,
@@ -129,9 +133,9 @@ export class WebhookClient {
     body?: object,
     { api, headers = {} }: { api?: string; headers?: Readonly<Record<string, string>> } = {},
   ): Promise<Reply | null> {
-    const { apis } = this.#stage;
-    this.#asked += 1;
-    const url = api ?? apis[this.#asked % apis.length]?.url ?? '';
+    const { apis } = this.#stack;
+    this.#calls += 1;
+    const url = api ?? apis[this.#calls % apis.length]?.url ?? '';
     try {
       const response = await fetch(url + path, {
         method,
@@ -141,7 +145,7 @@ export class WebhookClient {
           ...headers,
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        signal: AbortSignal.timeout(PATIENCE_MS),
+        signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
       });
       const answer = (await response.json()) as Record<string, unknown>;
       const code = typeof answer['code'] === 'string' ? answer['code'] : null;

@@ -1,46 +1,46 @@
-import { Client } from './client.ts';
-import { LinkClient, type MerchantLink } from './link-client.ts';
-import type { Trial } from './trial.ts';
+import { LinkClient, type MerchantLink } from '../clients/link-client.ts';
+import { PayinClient } from '../clients/payin-client.ts';
+import type { Trial } from '../run/trial.ts';
 
-/** Requests of a journal are told apart by their number, and others count from less. */
+/** Attempt numbers identify requests in the journal; other clients use lower ranges. */
 const FIRST_ATTEMPT = 5_000_000;
 const EXPIRING_AT_ONCE = 6;
 
 /**
- * What a failpoint of links waits for. Asked at the API that dies of it, then at others until it is answered: whichever
- * side of the commit it died on, it has happened once.
+ * Triggers the failpoints of payment links. Each request goes first to the API that dies, then to others until it is
+ * answered. It must take effect once, whether the API died before or after the commit.
  */
-export class FailpointLinks {
+export class LinkTriggers {
   readonly #trial: Trial;
   readonly #client: LinkClient;
-  readonly #payins: Client;
+  readonly #payins: PayinClient;
   #made = 0;
 
   constructor(trial: Trial) {
-    const { stage, journal } = trial;
+    const { stack, journal } = trial;
     this.#trial = trial;
-    this.#client = new LinkClient(stage, journal);
-    this.#payins = new Client(journal, stage.organization, stage.apis, FIRST_ATTEMPT);
+    this.#client = new LinkClient(stack, journal);
+    this.#payins = new PayinClient(journal, stack.organization, stack.apis, FIRST_ATTEMPT);
   }
 
   createOne(api?: string, hasCustomer = true): Promise<MerchantLink> {
     this.#made += 1;
     const request = { name: `failpoint-link-${this.#made}`, amountInCents: 4_980_000, hasCustomer };
-    return this.#client.create(this.#trial.stage.organization, request, api);
+    return this.#client.create(this.#trial.stack.organization, request, api);
   }
 
-  /** Begun once more elsewhere, whatever came of it: there is one attempt. */
-  async beginOne(api: string): Promise<void> {
+  /** Starts the attempt again at another API: there must still be one attempt. */
+  async startOne(api: string): Promise<void> {
     const link = await this.createOne(undefined, this.#made % 2 === 0);
-    await this.#client.begin(link, 'BRE_B', api);
-    await this.#client.begin(link, 'PSE');
+    await this.#client.start(link, 'BRE_B', api);
+    await this.#client.start(link, 'PSE');
     await this.#pay(link);
   }
 
-  async giveDetails(api: string): Promise<void> {
+  async enterDetails(api: string): Promise<void> {
     this.#made += 1;
     const name = `failpoint-page-${this.#made}`;
-    const answer = await this.#payins.insist(
+    const answer = await this.#payins.sendUntilAnswered(
       {
         idempotencyKey: `key-${name}`,
         body: {
@@ -53,29 +53,29 @@ export class FailpointLinks {
       },
       () => true,
     );
-    if (!answer?.payin) throw new Error(`a payin without a customer is answered ${answer?.code}`);
-    await this.#client.giveDetails(this.#trial.stage.organization, answer.payin.id, api);
+    if (!answer?.payin) throw new Error(`creating a payin without a customer failed: ${answer?.code}`);
+    await this.#client.enterDetails(this.#trial.stack.organization, answer.payin.id, api);
   }
 
   async changeOne(api: string): Promise<void> {
     const link = await this.createOne();
-    await this.#client.begin(link, 'BRE_B');
+    await this.#client.start(link, 'BRE_B');
     await this.#client.change(link, api);
   }
 
   async closeOne(api: string): Promise<void> {
     const link = await this.createOne();
-    await this.#client.begin(link, 'BRE_B');
+    await this.#client.start(link, 'BRE_B');
     await this.#client.close(link, api);
   }
 
-  /** One after the other, so that more than one round of a worker has something in hand. */
-  async letExpire(): Promise<void> {
+  /** Closes the links one by one, so that several worker batches have some to expire. */
+  async expireLinks(): Promise<void> {
     const links = await Promise.all(Array.from({ length: EXPIRING_AT_ONCE }, () => this.createOne()));
     for (const link of links) await this.#client.close(link);
   }
 
-  /** Some of what is begun is paid. */
+  /** Pays the attempt if it has a key. */
   async #pay(link: MerchantLink): Promise<void> {
     const attempt = await this.#client.attempt(link);
     if (attempt?.key) await this.#trial.load.rails.pay({ key: attempt.key });

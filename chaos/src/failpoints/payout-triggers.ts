@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pseReferenceOf } from './payer.ts';
-import type { Trial } from './trial.ts';
+import { toRailReference } from '../load/payer.ts';
+import type { Trial } from '../run/trial.ts';
 
-/** Requests are told apart by their number, and the load's clients count from one. */
+/** Attempt numbers identify requests in the journal; the load's clients start at one. */
 const FIRST_ATTEMPT = 1_000_000;
-const PATIENCE_MS = 8000;
-const ARRIVES_WITHIN_MS = 30_000;
+const REQUEST_TIMEOUT_MS = 8000;
+const ARRIVAL_TIMEOUT_MS = 30_000;
 const CUSTOMER = {
   name: 'Ana Rojas',
   idType: 'CO_CC',
@@ -15,8 +15,8 @@ const CUSTOMER = {
   email: 'ana@example.com',
 };
 
-/** What a failpoint of payouts waits for and the load brings about too rarely. Written down like the load's own. */
-export class FailpointPayouts {
+/** Triggers the failpoints of payouts that the load reaches too rarely. Journals its requests like the load. */
+export class PayoutTriggers {
   readonly #trial: Trial;
   #attempts = FIRST_ATTEMPT;
   #undecided: string | null = null;
@@ -25,7 +25,7 @@ export class FailpointPayouts {
     this.#trial = trial;
   }
 
-  /** At this API, whether or not it lives to answer. */
+  /** Looks up a key at this API, which may die before it responds. */
   async lookUp(api: string, key = '@TESTOK'): Promise<string | null> {
     const path = `/breb/keys/${encodeURIComponent(key)}`;
     const reply = await this.#call(api, 'GET', path, ++this.#attempts);
@@ -49,54 +49,55 @@ export class FailpointPayouts {
     if (payoutId === null) return;
     const attempt = ++this.#attempts;
     const { organizationId } = this.#organization;
-    journal.write({ kind: 'cancel sent', attempt, organizationId, payoutId });
+    journal.write({ kind: 'cancel_sent', attempt, organizationId, payoutId });
     const reply = await this.#call(api, 'POST', `/payouts/${payoutId}/cancel`, attempt);
     if (reply === null) return;
-    const told = reply.status === 200 ? String(reply.body['status']) : null;
-    journal.write({ kind: 'cancel answered', attempt, status: reply.status, code: codeIn(reply), told });
+    const reportedStatus = reply.status === 200 ? String(reply.body['status']) : null;
+    const { status } = reply;
+    journal.write({ kind: 'cancel_answered', attempt, status, code: getCode(reply), reportedStatus });
   }
 
-  /** Some orders never arrive, and leave again when what the directory promised about their keys is no longer honoured. */
-  async letResolutionsExpire(): Promise<void> {
-    const { load, stage } = this.#trial;
+  /** Some orders never arrive and are resent after their key resolutions have expired. */
+  async expireResolutions(): Promise<void> {
+    const { load, stack } = this.#trial;
     await load.rails.addFault({ rail: 'BRE_B', operation: 'order', fault: 'down', times: 3 });
     await Promise.all(
       Array.from({ length: 6 }, async (_, n) => {
-        const { url = '' } = stage.apis[n % stage.apis.length] ?? {};
+        const { url = '' } = stack.apis[n % stack.apis.length] ?? {};
         await this.#create(url, '@TESTOK', await this.lookUp(url));
       }),
     );
     await sleep(500);
-    await stage.shiftTime(660_000);
+    await stack.shiftTime(660_000);
   }
 
-  /** Nobody hears what became of the next orders. */
+  /** The rail does not answer the next orders. */
   async loseAnswers(): Promise<void> {
-    const { load, stage } = this.#trial;
+    const { load, stack } = this.#trial;
     await load.rails.addFault({ rail: 'BRE_B', operation: 'order', fault: 'down', times: 2 });
-    await Promise.all(stage.apis.map(({ url }) => this.#create(url, '@TESTOK', null)));
+    await Promise.all(stack.apis.map(({ url }) => this.#create(url, '@TESTOK', null)));
     await sleep(500);
-    await stage.shiftTime(5000);
+    await stack.shiftTime(5000);
   }
 
-  /** One that the rail has had for so long that an operator may decide about it. */
+  /** Creates a payout that the rail has left undecided long enough for an operator to resolve it. */
   async undecided(): Promise<string> {
-    const { load, stage } = this.#trial;
-    const deadline = performance.now() + ARRIVES_WITHIN_MS;
+    const { load, stack } = this.#trial;
+    const deadline = performance.now() + ARRIVAL_TIMEOUT_MS;
     while (performance.now() < deadline) {
-      const { url = '' } = stage.apis[this.#attempts % stage.apis.length] ?? {};
+      const { url = '' } = stack.apis[this.#attempts % stack.apis.length] ?? {};
       const payoutId = await this.#create(url, '@TESTTIMEOUT', null);
       if (payoutId === null) continue;
       this.#undecided = await this.#endToEndId(payoutId);
       while ((await load.rails.orderStatus(this.#undecided)) === null && performance.now() < deadline)
         await sleep(100);
-      await stage.shiftTime(61_000);
+      await stack.shiftTime(61_000);
       return payoutId;
     }
     throw new Error('no payout could be created');
   }
 
-  /** In the end the rail says what the operator said. */
+  /** The rail finally reports the outcome that the operator chose. */
   async rejectUndecided(): Promise<void> {
     if (this.#undecided === null) return;
     await this.#trial.load.rails.endOrder({ endToEndId: this.#undecided, outcome: 'REJECTED' });
@@ -117,7 +118,7 @@ export class FailpointPayouts {
     const bodyHash = createHash('sha256').update(body).digest('hex').slice(0, 16);
     const idempotencyKey = `key-${about.reference}`;
     journal.write({
-      kind: 'payout sent',
+      kind: 'payout_sent',
       attempt,
       organizationId,
       idempotencyKey,
@@ -130,7 +131,7 @@ export class FailpointPayouts {
     if (reply === null) return null;
     const id = reply.status === 201 ? String(reply.body['id']) : null;
     const payout = id === null ? null : { id, ...about, key, status: String(reply.body['status']) };
-    journal.write({ kind: 'payout answered', attempt, status: reply.status, code: codeIn(reply), payout });
+    journal.write({ kind: 'payout_answered', attempt, status: reply.status, code: getCode(reply), payout });
     return id;
   }
 
@@ -151,7 +152,7 @@ export class FailpointPayouts {
           ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
         },
         ...(body === undefined ? {} : { body }),
-        signal: AbortSignal.timeout(PATIENCE_MS),
+        signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
       });
       return { status: response.status, body: (await response.json()) as Record<string, unknown> };
     } catch (error) {
@@ -161,15 +162,15 @@ export class FailpointPayouts {
   }
 
   async #endToEndId(payoutId: string): Promise<string> {
-    const [row] = await this.#trial.stage.query<{ number: number }>(
+    const [row] = await this.#trial.stack.query<{ number: number }>(
       'select number from caudal.organizations where id = $1',
       [this.#organization.organizationId],
     );
-    return pseReferenceOf(payoutId, row?.number ?? 0);
+    return toRailReference(payoutId, row?.number ?? 0);
   }
 
   get #organization() {
-    return this.#trial.stage.organization;
+    return this.#trial.stack.organization;
   }
 }
 
@@ -178,6 +179,6 @@ interface Reply {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-function codeIn({ body }: Reply): string | null {
+function getCode({ body }: Reply): string | null {
   return typeof body['code'] === 'string' ? body['code'] : null;
 }

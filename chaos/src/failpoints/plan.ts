@@ -1,20 +1,20 @@
-/** Who passes a failpoint, by the name of its transaction or call (what stands before the colon). */
-export type Passer = 'api' | 'worker' | 'uncertain api' | Errand;
-type Errand =
+/** What executes a failpoint, by the name of its transaction or rail call (the part before the colon). */
+export type Executor = 'api' | 'worker' | 'api_unknown_commit' | CommandKind;
+type CommandKind =
   | 'settlement'
   | 'subtotals'
   | 'bank-list'
   | 'deposit'
   | 'reversal'
   | 'resolve'
-  | 'resolve payout'
+  | 'resolve_payout'
   | 'pause'
   | 'organization'
   | 'rewrap';
 
-export const PASSERS: Readonly<Record<string, Passer>> = {
+export const EXECUTORS: Readonly<Record<string, Executor>> = {
   'create payins': 'api',
-  'release unknown commits': 'uncertain api',
+  'release unknown commits': 'api_unknown_commit',
   'record pages': 'api',
   'lease pages': 'worker',
   'lease keys': 'worker',
@@ -41,7 +41,7 @@ export const PASSERS: Readonly<Record<string, Passer>> = {
   'refresh resolutions': 'worker',
   'lease payout polls': 'worker',
   'apply payout statuses': 'worker',
-  'resolve payout': 'resolve payout',
+  'resolve payout': 'resolve_payout',
   'dispatch events': 'worker',
   'lease queues': 'worker',
   'record deliveries': 'worker',
@@ -59,77 +59,80 @@ export const PASSERS: Readonly<Record<string, Passer>> = {
   'manage organizations': 'organization',
   'issue token': 'api',
   'rewrap keys': 'rewrap',
-  // Written before and after what a command cannot do in one transaction.
+  // Recorded before and after work that a command cannot do in one transaction.
   'record action': 'subtotals',
   'BRE_B open': 'api',
-  'BRE_B ask': 'worker',
+  'BRE_B queryStatus': 'worker',
   'BRE_B close': 'worker',
   'BRE_B pay': 'worker',
   'BRE_B queryOrders': 'worker',
   'BRE_B resolve': 'api',
   'PSE open': 'api',
-  'PSE ask': 'worker',
+  'PSE queryStatus': 'worker',
 };
 
-export function passerOf(failpoint: string): Passer | null {
-  return PASSERS[placeOf(failpoint)] ?? null;
+export function findExecutor(failpoint: string): Executor | null {
+  return EXECUTORS[operationName(failpoint)] ?? null;
 }
 
-/** What has to be brought about for a failpoint to be passed in time; the load alone brings the others about. */
-export type Occasion =
+/** What the test must trigger so that a failpoint is reached in time; the load alone reaches the others. */
+export type Trigger =
   | 'expiry'
-  | 'bank page'
-  | 'key registration'
+  | 'bank_page'
+  | 'key_registration'
   | 'cancellation'
   | 'lookup'
-  | 'old promise'
-  | 'question'
+  | 'expired_resolution'
+  | 'status_poll'
   | 'delivery'
   | 'endpoint'
   | 'replay'
   | 'link'
   | 'attempt'
   | 'payer'
-  | 'change of method'
-  | 'closing'
-  | 'link expiry'
+  | 'method_change'
+  | 'link_close'
+  | 'link_expiry'
   | 'acceptance';
 
-const OCCASIONS: Readonly<Record<string, Occasion>> = {
+const TRIGGERS: Readonly<Record<string, Trigger>> = {
   'BRE_B close': 'expiry',
-  'lease pages': 'bank page',
-  'lease keys': 'key registration',
+  'lease pages': 'bank_page',
+  'lease keys': 'key_registration',
   'cancel payout': 'cancellation',
   'take lookup': 'lookup',
   'record lookup': 'lookup',
   'BRE_B resolve': 'lookup',
-  'refresh resolutions': 'old promise',
-  'apply payout statuses': 'question',
-  'BRE_B queryOrders': 'question',
+  'refresh resolutions': 'expired_resolution',
+  'apply payout statuses': 'status_poll',
+  'BRE_B queryOrders': 'status_poll',
   'record deliveries': 'delivery',
   'manage endpoints': 'endpoint',
   'replay events': 'replay',
   'create links': 'link',
   'open attempt': 'attempt',
   'attach payer': 'payer',
-  'expedite payment': 'change of method',
-  'close link': 'closing',
-  'expire links': 'link expiry',
+  'expedite payment': 'method_change',
+  'close link': 'link_close',
+  'expire links': 'link_expiry',
   'accept anomaly': 'acceptance',
   'post acceptances': 'acceptance',
 };
 
-export function occasionOf(failpoint: string): Occasion | null {
-  return OCCASIONS[placeOf(failpoint)] ?? null;
+export function findTrigger(failpoint: string): Trigger | null {
+  return TRIGGERS[operationName(failpoint)] ?? null;
 }
 
-/** Its transaction or call. */
-function placeOf(failpoint: string): string {
+/** The name of its transaction or rail call. */
+function operationName(failpoint: string): string {
   return failpoint.split(':')[0] ?? '';
 }
 
-/** Loops pass these whenever work is due, which under load is often: the passing is chosen out of several. */
-export function passings(failpoint: string): number {
-  if (occasionOf(failpoint) !== null) return 1;
-  return /^(?:claim |commit attempts|dispatch events)/.test(failpoint) ? 10 : 2;
+/**
+ * How many passes to choose from. Worker loops pass some failpoints often under load, so the process dies at a random one
+ * of several passes.
+ */
+export function maxPasses(failpoint: string): number {
+  if (findTrigger(failpoint) !== null) return 1;
+  return /^(?:lease |commit attempts|dispatch events)/.test(failpoint) ? 10 : 2;
 }

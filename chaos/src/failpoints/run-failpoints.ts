@@ -1,196 +1,198 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Cluster } from './cluster.ts';
-import { acceptOne } from './failpoint-acceptances.ts';
-import { FailpointLinks } from './failpoint-links.ts';
-import { FailpointPayouts } from './failpoint-payouts.ts';
-import { type Occasion, occasionOf, type Passer, passerOf, passings } from './failpoint-plan.ts';
-import { FailpointWebhooks } from './failpoint-webhooks.ts';
-import type { Member } from './member.ts';
-import { type Outcome, say, tally } from './outcome.ts';
-import { restPayouts } from './payout-rest.ts';
-import type { FaultOrder } from './rail-control.ts';
-import { startTrial, type Trial } from './trial.ts';
-import { forgottenLines, restWebhooks } from './webhook-rest.ts';
+import { drainPayouts } from '../run/drain-payouts.ts';
+import { drainWebhooks, findStalledQueues } from '../run/drain-webhooks.ts';
+import { type Outcome, print, tally } from '../run/outcome.ts';
+import { startTrial, type Trial } from '../run/trial.ts';
+import type { Cluster } from '../stack/cluster.ts';
+import type { Member } from '../stack/member.ts';
+import type { FaultOrder } from '../stack/rail-control.ts';
+import { acceptOne } from './acceptance-trigger.ts';
+import { LinkTriggers } from './link-triggers.ts';
+import { PayoutTriggers } from './payout-triggers.ts';
+import { type Executor, findExecutor, findTrigger, maxPasses, type Trigger } from './plan.ts';
+import { WebhookTriggers } from './webhook-triggers.ts';
 
-const DIES_WITHIN_MS = 30_000;
+const DEATH_TIMEOUT_MS = 30_000;
 
 /**
- * Has a process die once at every failpoint there is, under load, and judges what is left.
- * @param chosen by name
+ * Kills a process once at every failpoint under load, then runs the checker.
+ * @param chosen selects failpoints by name
  */
 export async function runFailpoints(
   cluster: Cluster,
   seed: number,
   chosen: (name: string) => boolean,
 ): Promise<Outcome> {
-  const began = performance.now();
-  say(`failpoints: seed ${seed}`);
+  const startedAt = performance.now();
+  print(`failpoints: seed ${seed}`);
   const trial = await startTrial(cluster, seed, { gentle: true, payouts: true, webhooks: true });
   const outcome = tally();
   try {
-    const names = JSON.parse(await trial.stage.command('failpoints', 'list', '--json')) as string[];
-    const by = Map.groupBy(names.filter(chosen), trackOf);
-    // Of all there are, not only of those chosen: a failpoint nobody passes must not wait for its turn.
-    const unreached = names.filter((name) => trackOf(name) === 'nobody');
-    for (const name of unreached) outcome.fail(`${name}: chaos does not know who passes it`);
+    const names = JSON.parse(await trial.stack.command('failpoints', 'list', '--json')) as string[];
+    const by = Map.groupBy(names.filter(chosen), findTrack);
+    // Checks all failpoints, not only the chosen ones, so that an unknown failpoint always fails the run.
+    const unreached = names.filter((name) => findTrack(name) === 'unknown');
+    for (const name of unreached) outcome.fail(`${name}: missing in chaos/src/failpoints/plan.ts`);
     const pass = async (name: string, work: () => Promise<void>) => {
       const started = performance.now();
       try {
         await work();
         outcome.pass();
-        say(`  ok    ${name} (${((performance.now() - started) / 1000).toFixed(1)} s)`);
+        print(`  ok    ${name} (${((performance.now() - started) / 1000).toFixed(1)} s)`);
       } catch (error) {
         outcome.fail(`${name}: ${error instanceof Error ? error.message : String(error)}`);
       }
     };
-    const payouts = new FailpointPayouts(trial);
-    const occasions = occasionsOf(trial, payouts, await FailpointWebhooks.on(trial));
-    // One of each role is always untouched, so that the load goes on.
+    const payouts = new PayoutTriggers(trial);
+    const triggers = createTriggers(trial, payouts, await WebhookTriggers.on(trial));
+    // One process of each role always stays up, so that the load continues.
     await Promise.all([
-      dieInTurn(trial, occasions, trial.stage.apis, by.get('api') ?? [], pass),
-      dieInTurn(trial, occasions, trial.stage.workers, by.get('worker') ?? [], pass),
-      inTurn(by.get('command') ?? [], (name) => pass(name, () => dieInCommand(trial, payouts, name))),
+      dieAtEach(trial, triggers, trial.stack.apis, by.get('api') ?? [], pass),
+      dieAtEach(trial, triggers, trial.stack.workers, by.get('worker') ?? [], pass),
+      sequentially(by.get('command') ?? [], (name) => pass(name, () => dieInCommand(trial, payouts, name))),
     ]);
-    // These take the database down, which would fail the others' commands.
-    await inTurn(by.get('uncertain api') ?? [], (name) =>
-      pass(name, () => dieUncertain(cluster, trial, name)),
+    // These crash the database, which would make the other commands fail.
+    await sequentially(by.get('api_unknown_commit') ?? [], (name) =>
+      pass(name, () => crashDuringCommit(cluster, trial, name)),
     );
     await trial.drain();
-    await restPayouts(trial.stage, trial.load.rails);
-    await restWebhooks(trial.stage);
-    const forgotten = await forgottenLines(trial.stage);
-    if (forgotten !== null) outcome.fail(`a server said: ${forgotten}`);
-    const { whole, text } = await trial.judge('drained');
-    say(text);
-    if (whole) outcome.pass();
+    await drainPayouts(trial.stack, trial.load.rails);
+    await drainWebhooks(trial.stack);
+    const stalled = await findStalledQueues(trial.stack);
+    if (stalled !== null) outcome.fail(`stalled webhook queues: ${stalled}`);
+    const { ok, text } = await trial.runChecker('drained');
+    print(text);
+    if (ok) outcome.pass();
     else outcome.fail(`the checker found violations (seed ${seed}); journals: ${trial.keepJournals()}`);
   } finally {
     await trial.end();
   }
   const { payins, payouts, sent } = trial.load.counts;
-  say(
-    `failpoints: ${payins} payins and ${payouts} payouts by ${sent} requests, ${((performance.now() - began) / 1000).toFixed(0)} s`,
+  print(
+    `failpoints: ${payins} payins and ${payouts} payouts by ${sent} requests, ${((performance.now() - startedAt) / 1000).toFixed(0)} s`,
   );
   return outcome.done();
 }
 
-function trackOf(name: string): 'api' | 'worker' | 'uncertain api' | 'command' | 'nobody' {
-  const passer = passerOf(name);
-  if (passer === null) return 'nobody';
-  return passer === 'api' || passer === 'worker' || passer === 'uncertain api' ? passer : 'command';
+function findTrack(name: string): 'api' | 'worker' | 'api_unknown_commit' | 'command' | 'unknown' {
+  const executor = findExecutor(name);
+  if (executor === null) return 'unknown';
+  return executor === 'api' || executor === 'worker' || executor === 'api_unknown_commit'
+    ? executor
+    : 'command';
 }
 
-async function inTurn(names: readonly string[], work: (name: string) => Promise<void>): Promise<void> {
+async function sequentially(names: readonly string[], work: (name: string) => Promise<void>): Promise<void> {
   for (const name of names) await work(name);
 }
 
-type Occasions = Readonly<Record<Occasion, (api: string) => Promise<unknown>>>;
+type Triggers = Readonly<Record<Trigger, (api: string) => Promise<unknown>>>;
 
-function occasionsOf(trial: Trial, payouts: FailpointPayouts, webhooks: FailpointWebhooks): Occasions {
-  const { stage } = trial;
-  const links = new FailpointLinks(trial);
+function createTriggers(trial: Trial, payouts: PayoutTriggers, webhooks: WebhookTriggers): Triggers {
+  const { stack } = trial;
+  const links = new LinkTriggers(trial);
   return {
-    expiry: () => stage.shiftTime(3_660_000),
-    'bank page': () => refuseOpening(trial, { rail: 'PSE', operation: 'create' }),
-    'key registration': () => refuseOpening(trial, { rail: 'BRE_B', operation: 'register' }),
+    expiry: () => stack.shiftTime(3_660_000),
+    bank_page: () => failRailCalls(trial, { rail: 'PSE', operation: 'create' }),
+    key_registration: () => failRailCalls(trial, { rail: 'BRE_B', operation: 'register' }),
     cancellation: (api) => payouts.cancelOne(api),
     lookup: (api) => payouts.lookUp(api),
-    'old promise': () => payouts.letResolutionsExpire(),
-    question: () => payouts.loseAnswers(),
+    expired_resolution: () => payouts.expireResolutions(),
+    status_poll: () => payouts.loseAnswers(),
     delivery: () => webhooks.deliver(),
     endpoint: (api) => webhooks.addOne(api),
     replay: (api) => webhooks.replayOne(api),
     link: (api) => links.createOne(api),
-    attempt: (api) => links.beginOne(api),
-    payer: (api) => links.giveDetails(api),
-    'change of method': (api) => links.changeOne(api),
-    closing: (api) => links.closeOne(api),
-    'link expiry': () => links.letExpire(),
+    attempt: (api) => links.startOne(api),
+    payer: (api) => links.enterDetails(api),
+    method_change: (api) => links.changeOne(api),
+    link_close: (api) => links.closeOne(api),
+    link_expiry: () => links.expireLinks(),
     acceptance: (api) => acceptOne(trial, api),
   };
 }
 
-/** The process that creates a payin does not reach its rail, so a worker goes on with it. */
-async function refuseOpening(
-  { load, stage }: Trial,
+/** The process that creates a payin cannot reach its rail, so a worker continues. */
+async function failRailCalls(
+  { load, stack }: Trial,
   target: Pick<FaultOrder, 'rail' | 'operation'>,
 ): Promise<void> {
   await load.rails.addFault({ ...target, fault: 'down', times: 3 });
   await sleep(1000);
-  await stage.shiftTime(5000);
+  await stack.shiftTime(5000);
 }
 
-/** Dead of one failpoint it comes back armed with the next, and works as any other until it gets there. */
-async function dieInTurn(
+/** One process dies at each failpoint: after each death it restarts with the next failpoint armed. */
+async function dieAtEach(
   { random: chance }: Trial,
-  bringAbout: Occasions,
+  triggers: Triggers,
   members: readonly Member[],
   names: readonly string[],
   pass: (name: string, work: () => Promise<void>) => Promise<void>,
 ): Promise<void> {
   const random = chance.branch();
-  const member = members[random.whole(0, members.length - 1)];
-  if (!member) throw new Error('there is no process of its role');
-  await inTurn(names, (name) =>
+  const member = members[random.integer(0, members.length - 1)];
+  if (!member) throw new Error('the stack has no process of this role');
+  await sequentially(names, (name) =>
     pass(name, async () => {
-      await arm(member, `${name}#${random.whole(1, passings(name))}`);
-      const occasion = occasionOf(name);
-      await goneInTime(member, occasion && (() => bringAbout[occasion](member.url)));
+      await arm(member, `${name}#${random.integer(1, maxPasses(name))}`);
+      const trigger = findTrigger(name);
+      await awaitDeath(member, trigger && (() => triggers[trigger](member.url)));
     }),
   );
   await member.restart();
 }
 
-/** It may die before it has said that it is ready: then it has died of it all the same. */
+/** Restarts the process with the failpoint armed. It may die there before it reports that it is ready. */
 async function arm(member: Member, failpoint: string): Promise<void> {
   try {
     await member.restart({ CAUDAL_FAILPOINT: failpoint });
   } catch (error) {
-    if (!String(error).includes('ended with null before it was ready')) throw error;
+    if (!String(error).includes('exited with code null before it was ready')) throw error;
   }
 }
 
-/** @param hurry brings about, now and then, what the failpoint waits for */
-async function goneInTime(member: Member, hurry: (() => Promise<unknown>) | null): Promise<void> {
-  const deadline = performance.now() + DIES_WITHIN_MS;
+/** @param trigger repeated until the process reaches its failpoint */
+async function awaitDeath(member: Member, trigger: (() => Promise<unknown>) | null): Promise<void> {
+  const deadline = performance.now() + DEATH_TIMEOUT_MS;
   while (member.alive && performance.now() < deadline) {
-    await hurry?.();
-    await Promise.race([member.gone(), sleep(3000, undefined, { ref: false })]);
+    await trigger?.();
+    await Promise.race([member.exited(), sleep(3000, undefined, { ref: false })]);
   }
-  if (member.alive) throw new Error(`not reached within ${DIES_WITHIN_MS / 1000} s`);
+  if (member.alive) throw new Error(`not reached within ${DEATH_TIMEOUT_MS / 1000} s`);
 }
 
-/** Given to a process that dies of it, then once more: done once, whichever side of the commit it died on. */
-async function dieInCommand(trial: Trial, payouts: FailpointPayouts, name: string): Promise<void> {
-  const command = await errand(trial, payouts, passerOf(name));
-  await trial.operator.dieOf(name, command);
-  await trial.operator.give(command);
-  if (passerOf(name) === 'resolve payout') await payouts.rejectUndecided();
-  if (passerOf(name) === 'pause') await trial.operator.give({ args: ['rails', 'resume', ...PAUSED] });
+/** Runs the command in a process that dies, then again: it must take effect once, wherever the process died. */
+async function dieInCommand(trial: Trial, payouts: PayoutTriggers, name: string): Promise<void> {
+  const command = await buildCommand(trial, payouts, findExecutor(name));
+  await trial.operator.runAndDie(name, command);
+  await trial.operator.run(command);
+  if (findExecutor(name) === 'resolve_payout') await payouts.rejectUndecided();
+  if (findExecutor(name) === 'pause') await trial.operator.run({ args: ['rails', 'resume', ...PAUSED] });
 }
 
-/** All organizations at once: what merchants are told meanwhile is to try again. */
+/** Pauses the rail for all organizations; merchants then get a retryable error. */
 const PAUSED = ['--rail', 'PSE'];
 
-async function errand(
+async function buildCommand(
   trial: Trial,
-  payouts: FailpointPayouts,
-  passer: Passer | null,
-): Promise<Parameters<Trial['operator']['give']>[0]> {
+  payouts: PayoutTriggers,
+  executor: Executor | null,
+): Promise<Parameters<Trial['operator']['run']>[0]> {
   const { operator } = trial;
-  switch (passer) {
+  switch (executor) {
     case 'deposit':
       return operator.deposit();
     case 'reversal':
       return operator.reverse();
     case 'resolve':
       return firstAnomaly(trial);
-    case 'resolve payout':
-      return declining(await payouts.undecided());
+    case 'resolve_payout':
+      return declineCommand(await payouts.undecided());
     case 'settlement':
     case 'subtotals':
     case 'bank-list':
-      return operator.schedule(passer);
+      return operator.schedule(executor);
     case 'pause':
       return { args: ['rails', 'pause', ...PAUSED, '--reason', 'chaos', '--by', 'chaos'] };
     case 'organization':
@@ -198,50 +200,47 @@ async function errand(
     case 'rewrap':
       return { args: ['secrets', 'rewrap'] };
     default:
-      throw new Error('no command passes it');
+      throw new Error('no command reaches this failpoint');
   }
 }
 
-/** By an operator's word, for want of the rail's. */
-function declining(payoutId: string): Parameters<Trial['operator']['give']>[0] {
+/** An operator declines a payout that the rail left undecided. */
+function declineCommand(payoutId: string): Parameters<Trial['operator']['run']>[0] {
   const args = ['payouts', 'resolve', payoutId, '--decline', '--anyway', '--by', 'chaos', '--note', 'chaos'];
-  return { args, doneBefore: /ended before/ };
+  return { args, doneBefore: /already final/ };
 }
 
-/** Somebody has paid twice before long. */
-async function firstAnomaly({ operator }: Trial): Promise<Parameters<Trial['operator']['give']>[0]> {
-  const deadline = performance.now() + DIES_WITHIN_MS;
+/** Waits for an anomaly: the load soon pays some payin twice. */
+async function firstAnomaly({ operator }: Trial): Promise<Parameters<Trial['operator']['run']>[0]> {
+  const deadline = performance.now() + DEATH_TIMEOUT_MS;
   for (;;) {
     const command = await operator.resolve();
     if (command) return command;
-    if (performance.now() > deadline) throw new Error('no anomaly holds money');
+    if (performance.now() > deadline) throw new Error('no anomaly with money appeared');
     await sleep(200);
   }
 }
 
-/**
- * A commit whose outcome is not known: every commit is made to take a tenth of a second, and the database dies in the
- * middle of some.
- */
-async function dieUncertain(cluster: Cluster, { stage, random }: Trial, name: string): Promise<void> {
-  const slowly = async (delayUs: number) => {
-    await stage.query(`alter system set commit_siblings = 0`);
-    await stage.query(`alter system set commit_delay = ${delayUs}`);
-    await stage.query('select pg_reload_conf()');
+/** Crashes the database during commits, which are slowed to 100 ms, so that their outcome is unknown to the API. */
+async function crashDuringCommit(cluster: Cluster, { stack, random }: Trial, name: string): Promise<void> {
+  const delayCommits = async (delayUs: number) => {
+    await stack.query(`alter system set commit_siblings = 0`);
+    await stack.query(`alter system set commit_delay = ${delayUs}`);
+    await stack.query('select pg_reload_conf()');
   };
-  const member = stage.apis[random.whole(0, stage.apis.length - 1)];
-  if (!member) throw new Error('there is no API');
+  const member = stack.apis[random.integer(0, stack.apis.length - 1)];
+  if (!member) throw new Error('the stack has no API');
   try {
-    await slowly(100_000);
+    await delayCommits(100_000);
     await arm(member, name);
     for (let crashes = 0; member.alive && crashes < 8; crashes += 1) {
       await sleep(300);
       await cluster.crash();
-      await Promise.race([member.gone(), sleep(3000)]);
+      await Promise.race([member.exited(), sleep(3000)]);
     }
     if (member.alive) throw new Error('not reached in 8 crashes of the database');
   } finally {
-    await slowly(0);
+    await delayCommits(0);
     await member.restart();
   }
 }

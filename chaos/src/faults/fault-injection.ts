@@ -1,74 +1,77 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Random } from '../run/random.ts';
+import type { Stack } from '../stack/stack.ts';
 import type { Killer } from './killer.ts';
-import type { Random } from './random.ts';
-import type { Stage } from './stage.ts';
 
-const MOST_AWAY = 2;
+const MAX_DOWN = 2;
 
 interface FaultInjectionOptions {
-  readonly stage: Stage;
+  readonly stack: Stack;
   readonly killer: Killer;
-  /** By how many seconds time goes on at once, by weight. */
+  /** Weights of the time shifts, keyed by seconds. */
   readonly shifts: Readonly<Record<string, number>>;
-  /** Nothing is killed. */
-  readonly calm: boolean;
+  /** Disables kills. */
+  readonly faultFree: boolean;
 }
 
-/** What goes on beside a load: processes die, time goes on by leaps, and now and then somebody looks at how it stands. */
+/** Runs beside a load: kills processes, shifts time and runs checks at intervals. */
 export class FaultInjection {
   readonly #options: FaultInjectionOptions;
-  #goingOn = false;
-  #beside: Promise<unknown> = Promise.resolve();
-  /** A look reads the database, so it and a death, which may be the database's, wait for each other. */
-  #looking: Promise<unknown> = Promise.resolve();
+  #running = false;
+  #background: Promise<unknown> = Promise.resolve();
+  /** A check reads the database and a kill may hit the database, so they exclude each other. */
+  #checking: Promise<unknown> = Promise.resolve();
   #killing: Promise<unknown> = Promise.resolve();
 
   constructor(options: FaultInjectionOptions) {
     this.#options = options;
   }
 
-  begin(shifts: Random, kills: Random): void {
-    this.#goingOn = true;
-    this.#beside = Promise.all([this.#shiftTime(shifts), ...(this.#options.calm ? [] : [this.#kill(kills)])]);
+  start(shifts: Random, kills: Random): void {
+    this.#running = true;
+    this.#background = Promise.all([
+      this.#shiftTime(shifts),
+      ...(this.#options.faultFree ? [] : [this.#kill(kills)]),
+    ]);
   }
 
-  look(look: () => Promise<void>): void {
-    this.#looking = this.#looking.then(() => this.#killing).then(look);
+  scheduleCheck(check: () => Promise<void>): void {
+    this.#checking = this.#checking.then(() => this.#killing).then(check);
   }
 
-  /** No more begins; what is under way is awaited. */
+  /** Stops injecting faults and waits for pending work. */
   async end(): Promise<void> {
-    this.#goingOn = false;
-    await Promise.all([this.#beside, this.#looking]);
+    this.#running = false;
+    await Promise.all([this.#background, this.#checking]);
   }
 
   async #kill(random: Random): Promise<void> {
     const { killer } = this.#options;
-    while (this.#goingOn) {
-      await sleep(random.whole(400, 1800));
-      // On a busy machine they come back slowly, and where nobody is there nothing can go wrong.
-      if (killer.away >= MOST_AWAY) continue;
-      await this.#nobodyLooks();
+    while (this.#running) {
+      await sleep(random.integer(400, 1800));
+      // Processes restart slowly on a busy machine, and a stack without live processes tests nothing.
+      if (killer.downCount >= MAX_DOWN) continue;
+      await this.#checksDone();
       this.#killing = killer.kill();
       await this.#killing;
     }
   }
 
-  /** Another look may have begun while one was waited for. */
-  async #nobodyLooks(): Promise<void> {
+  /** Another check may start while this waits for one. */
+  async #checksDone(): Promise<void> {
     let last: Promise<unknown> | null = null;
-    while (last !== this.#looking) {
-      last = this.#looking;
+    while (last !== this.#checking) {
+      last = this.#checking;
       await last;
     }
   }
 
   async #shiftTime(random: Random): Promise<void> {
-    const { stage, shifts } = this.#options;
-    while (this.#goingOn) {
-      await sleep(random.whole(500, 1500));
-      // When it fails half way, the next one brings both clocks to the same time.
-      await stage.shiftTime(Number(random.weighted(shifts)) * 1000).catch(() => undefined);
+    const { stack, shifts } = this.#options;
+    while (this.#running) {
+      await sleep(random.integer(500, 1500));
+      // If a shift fails halfway, the next one brings both clocks to the same time.
+      await stack.shiftTime(Number(random.weighted(shifts)) * 1000).catch(() => undefined);
     }
   }
 }

@@ -1,137 +1,137 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Cluster } from './cluster.ts';
-import { passings } from './failpoint-plan.ts';
-import type { Member } from './member.ts';
+import { maxPasses } from '../failpoints/plan.ts';
+import type { Random } from '../run/random.ts';
+import type { Cluster } from '../stack/cluster.ts';
+import type { Member } from '../stack/member.ts';
+import type { Stack } from '../stack/stack.ts';
 import type { Outages } from './outages.ts';
-import type { Random } from './random.ts';
-import type { Stage } from './stage.ts';
 
-const COMES_BACK_WITHIN_MS = 60_000;
+const RESTART_TIMEOUT_MS = 60_000;
 
-/** How often each kind of death, by weight. */
-export const DEATHS = { one: 62, two: 12, failpoint: 14, simulator: 7, database: 5 };
-type Death = keyof typeof DEATHS;
+/** Weight of each kind of kill. */
+export const KILL_WEIGHTS = { one: 62, two: 12, failpoint: 14, simulator: 7, database: 5 };
+type KillKind = keyof typeof KILL_WEIGHTS;
 
 interface KillerOptions {
   readonly cluster: Cluster;
-  readonly stage: Stage;
+  readonly stack: Stack;
   readonly random: Random;
   readonly outages: Outages;
-  readonly weights: Readonly<Record<Death, number>>;
-  /** Transactions and calls at which a process of this role can die. */
-  readonly failpointsOf: (role: Member['role']) => readonly string[];
+  readonly weights: Readonly<Record<KillKind, number>>;
+  /** Transactions and rail calls at which a process of this role can die. */
+  readonly failpointsFor: (role: Member['role']) => readonly string[];
   readonly noteKill?: () => void;
 }
 
-/** Kills processes of a stage at random and sees to it that each comes back. */
+/** Kills random processes of a stack and restarts each of them. */
 export class Killer {
-  /** Processes that could not be brought back. */
+  /** Processes that could not be restarted. */
   readonly failures: string[] = [];
-  readonly counts = new Map<Death, number>();
+  readonly counts = new Map<KillKind, number>();
   readonly #options: KillerOptions;
-  readonly #coming = new Set<Promise<void>>();
-  readonly #away = new Set<Member>();
+  readonly #restarts = new Set<Promise<void>>();
+  readonly #down = new Set<Member>();
 
   constructor(options: KillerOptions) {
     this.#options = options;
   }
 
-  /** How many have not come back yet. */
-  get away(): number {
-    return this.#away.size;
+  /** Number of processes that have not restarted yet. */
+  get downCount(): number {
+    return this.#down.size;
   }
 
-  /** @returns false when whoever was to die is away already */
+  /** @returns false when every candidate is already down */
   async kill(): Promise<boolean> {
-    const { stage, random, weights } = this.#options;
-    const death = random.weighted(weights);
-    if (death === 'database') return this.#crashDatabase();
-    const ready = (death === 'simulator' ? [stage.simulator] : [...stage.apis, ...stage.workers]).filter(
-      (member) => !this.#away.has(member),
+    const { stack, random, weights } = this.#options;
+    const kind = random.weighted(weights);
+    if (kind === 'database') return this.#crashDatabase();
+    const ready = (kind === 'simulator' ? [stack.simulator] : [...stack.apis, ...stack.workers]).filter(
+      (member) => !this.#down.has(member),
     );
-    const victims = ready.toSorted(() => random.fraction() - 0.5).slice(0, death === 'two' ? 2 : 1);
+    const victims = ready.toSorted(() => random.fraction() - 0.5).slice(0, kind === 'two' ? 2 : 1);
     if (victims.length === 0) return false;
     for (const victim of victims)
-      this.#come(victim, death === 'failpoint' ? this.#failpointOf(victim) : null);
-    this.#count(death);
+      this.#killAndRestart(victim, kind === 'failpoint' ? this.#drawFailpoint(victim) : null);
+    this.#count(kind);
     return true;
   }
 
-  /** Does something meanwhile; what fails is kept among the failures. */
-  follow(work: Promise<void>): void {
-    const followed = work
+  /** Tracks background work; its error is added to the failures. */
+  track(work: Promise<void>): void {
+    const tracked = work
       .catch((error: unknown) => {
         this.failures.push(error instanceof Error ? error.message : String(error));
       })
-      .finally(() => this.#coming.delete(followed));
-    this.#coming.add(followed);
+      .finally(() => this.#restarts.delete(tracked));
+    this.#restarts.add(tracked);
   }
 
-  /** Everybody is back. */
-  async allBack(): Promise<void> {
-    await Promise.all(this.#coming);
+  /** Resolves when all killed processes have restarted. */
+  async allRestarted(): Promise<void> {
+    await Promise.all(this.#restarts);
   }
 
-  told(): string {
-    return [...this.counts].map(([death, count]) => `${count} ${death}`).join(', ');
+  summary(): string {
+    return [...this.counts].map(([kind, count]) => `${count} ${kind}`).join(', ');
   }
 
-  /** Killed at once, or at a failpoint it soon passes; back as soon as it can be. */
-  #come(victim: Member, failpoint: string | null): void {
+  /** Kills the process now, or at a failpoint that it soon passes, and restarts it. */
+  #killAndRestart(victim: Member, failpoint: string | null): void {
     const { outages, random, noteKill } = this.#options;
-    this.#away.add(victim);
-    const end = victim.role === 'simulator' ? outages.begin() : () => undefined;
+    this.#down.add(victim);
+    const endOutage = victim.role === 'simulator' ? outages.start() : () => undefined;
     const back = (async () => {
       await victim.kill();
       noteKill?.();
       if (failpoint !== null) {
         await victim.restart({ CAUDAL_FAILPOINT: failpoint }).catch(() => undefined);
-        await Promise.race([victim.gone(), sleep(3000)]);
+        await Promise.race([victim.exited(), sleep(3000)]);
         await victim.kill();
         noteKill?.();
       }
-      await insist(() => victim.restart());
-      // Let it take something up before it can be struck again.
-      await sleep(random.whole(300, 1500));
+      await retryUntilDeadline(() => victim.restart());
+      // Lets it start some work before it can be killed again.
+      await sleep(random.integer(300, 1500));
     })().finally(() => {
-      end();
-      this.#away.delete(victim);
+      endOutage();
+      this.#down.delete(victim);
     });
-    this.follow(back);
+    this.track(back);
   }
 
-  #failpointOf({ role }: Member): string | null {
-    const { random, failpointsOf } = this.#options;
-    const [first, ...others] = failpointsOf(role);
+  #drawFailpoint({ role }: Member): string | null {
+    const { random, failpointsFor } = this.#options;
+    const [first, ...others] = failpointsFor(role);
     if (first === undefined) return null;
     const name = random.pick([first, ...others]);
-    const side = random.pick(/^(?:BRE_B|PSE) /.test(name) ? SIDES_OF_A_CALL : SIDES_OF_A_COMMIT);
+    const side = random.pick(/^(?:BRE_B|PSE) /.test(name) ? CALL_SIDES : COMMIT_SIDES);
     const failpoint = `${name}: ${side}`;
-    return `${failpoint}#${random.whole(1, passings(failpoint))}`;
+    return `${failpoint}#${random.integer(1, maxPasses(failpoint))}`;
   }
 
   async #crashDatabase(): Promise<boolean> {
-    const end = this.#options.outages.begin();
+    const endOutage = this.#options.outages.start();
     try {
       await this.#options.cluster.crash();
     } finally {
-      end();
+      endOutage();
     }
     this.#count('database');
     return true;
   }
 
-  #count(death: Death): void {
-    this.counts.set(death, (this.counts.get(death) ?? 0) + 1);
+  #count(kind: KillKind): void {
+    this.counts.set(kind, (this.counts.get(kind) ?? 0) + 1);
   }
 }
 
-const SIDES_OF_A_CALL = ['before call', 'after call'] as const;
-const SIDES_OF_A_COMMIT = ['before commit', 'after commit'] as const;
+const CALL_SIDES = ['before call', 'after call'] as const;
+const COMMIT_SIDES = ['before commit', 'after commit'] as const;
 
-/** A server or a command that finds no database ends with an error and is started again, as whoever runs it would. */
-export async function insist<T>(work: () => Promise<T>): Promise<T> {
-  const deadline = performance.now() + COMES_BACK_WITHIN_MS;
+/** Retries like a supervisor: a server or command that finds no database exits with an error. */
+export async function retryUntilDeadline<T>(work: () => Promise<T>): Promise<T> {
+  const deadline = performance.now() + RESTART_TIMEOUT_MS;
   for (;;) {
     try {
       return await work();

@@ -1,12 +1,12 @@
-/** A circuit that has opened rests for up to two seconds after the rail is back, and then tries one. */
+/** An open circuit breaker waits up to two seconds after the rail recovers, and then sends one trial call. */
 const AFTERMATH_MS = 4000;
 
-/** Times in which a rail or the database was away, so that nobody could go on with anything. */
+/** Periods in which a rail or the database was down, so that no process could make progress. */
 export class Outages {
   readonly #spans: { readonly from: number; until: number }[] = [];
 
-  /** @returns ends it */
-  begin(): () => void {
+  /** @returns a function that ends the outage */
+  start(): () => void {
     const span = { from: performance.now(), until: Number.POSITIVE_INFINITY };
     this.#spans.push(span);
     return () => {
@@ -14,7 +14,7 @@ export class Outages {
     };
   }
 
-  /** How much of this time was spent in outages; those at the same time count once. */
+  /** Total outage time in the interval; overlapping outages count once. */
   within(from: number, until: number): number {
     let spent = 0;
     let reached = from;

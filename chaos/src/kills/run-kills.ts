@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Cluster } from './cluster.ts';
-import { PASSERS } from './failpoint-plan.ts';
-import { EVERY_CALL, type Faults, startFaults } from './faults.ts';
-import { DEATHS, insist, Killer } from './killer.ts';
-import { Outages } from './outages.ts';
-import { type Outcome, say, tally } from './outcome.ts';
-import { restPayouts } from './payout-rest.ts';
-import type { Random } from './random.ts';
+import { EXECUTORS } from '../failpoints/plan.ts';
+import { KILL_WEIGHTS, Killer, retryUntilDeadline } from '../faults/killer.ts';
+import { Outages } from '../faults/outages.ts';
+import { EVERY_CALL, type Faults, startFaults } from '../faults/rail-faults.ts';
+import { drainPayouts } from '../run/drain-payouts.ts';
+import { type Outcome, print, tally } from '../run/outcome.ts';
+import type { Random } from '../run/random.ts';
+import { startTrial, type Trial } from '../run/trial.ts';
+import type { Cluster } from '../stack/cluster.ts';
 import { type TakeoverWatch, watchTakeovers } from './takeover.ts';
-import { startTrial, type Trial } from './trial.ts';
 
-/** Nobody passes them where no merchant has endpoints or links. */
-const OF_OTHERS: ReadonlySet<string> = new Set([
+/** Transactions that never run here, because no merchant has endpoints or links. */
+const UNREACHED_TRANSACTIONS: ReadonlySet<string> = new Set([
   'record deliveries',
   'manage endpoints',
   'replay events',
@@ -22,50 +22,50 @@ const OF_OTHERS: ReadonlySet<string> = new Set([
   'close link',
 ]);
 
-const LOOK_EVERY = 25;
+const CHECK_EVERY = 25;
 const DRAIN_EVERY = 125;
 
-/** Kills processes at random moments under load and faults, and judges what is left every now and then. */
+/** Kills processes at random times under load and faults, and runs the checker at intervals. */
 export async function runKills(cluster: Cluster, seed: number, count: number): Promise<Outcome> {
-  const began = performance.now();
-  say(`kills: ${count}, seed ${seed}`);
+  const startedAt = performance.now();
+  print(`kills: ${count}, seed ${seed}`);
   const trial = await startTrial(cluster, seed, { payouts: true });
   const outcome = tally();
-  const hunt = new Hunt(cluster, trial);
+  const killRun = new KillRun(cluster, trial);
   try {
     for (let kills = 0; kills < count; ) {
-      const round = Math.min(LOOK_EVERY, count - kills);
-      await hunt.kill(round);
+      const round = Math.min(CHECK_EVERY, count - kills);
+      await killRun.kill(round);
       kills += round;
       const drained = kills % DRAIN_EVERY === 0 || kills === count;
-      if (drained) await hunt.rest();
-      const { whole, text } = await trial.judge(drained ? 'drained' : 'going on');
-      say(`  after ${kills} kills: ${text}`);
-      if (whole) outcome.pass();
+      if (drained) await killRun.drain();
+      const { ok, text } = await trial.runChecker(drained ? 'drained' : 'running');
+      print(`  after ${kills} kills: ${text}`);
+      if (ok) outcome.pass();
       else
         outcome.fail(
           `after ${kills} kills the checker found violations (seed ${seed}); journals: ${trial.keepJournals()}`,
         );
-      if (!whole) break;
-      if (drained && kills < count) hunt.goOn();
+      if (!ok) break;
+      if (drained && kills < count) killRun.resume();
     }
-    for (const failure of hunt.failures) outcome.fail(failure);
-    for (const late of hunt.takeovers.late) outcome.fail(`not taken over within 30 s: ${late}`);
-    if (hunt.takeovers.late.length === 0) outcome.pass();
+    for (const failure of killRun.failures) outcome.fail(failure);
+    for (const late of killRun.takeovers.late) outcome.fail(`lease not taken over within 30 s: ${late}`);
+    if (killRun.takeovers.late.length === 0) outcome.pass();
   } finally {
-    await hunt.end();
+    await killRun.end();
     await trial.end();
   }
-  say(`kills: ${hunt.told()}`);
-  const seconds = (performance.now() - began) / 1000;
+  print(`kills: ${killRun.summary()}`);
+  const seconds = (performance.now() - startedAt) / 1000;
   const { payins, payouts, sent, repeats } = trial.load.counts;
-  say(
+  print(
     `kills: ${payins} payins and ${payouts} payouts by ${sent} requests, ${repeats} repeats; ${seconds.toFixed(0)} s`,
   );
   return outcome.done();
 }
 
-class Hunt {
+class KillRun {
   readonly takeovers: TakeoverWatch;
   readonly #trial: Trial;
   readonly #random: Random;
@@ -76,42 +76,44 @@ class Hunt {
   constructor(cluster: Cluster, trial: Trial) {
     this.#trial = trial;
     this.#random = trial.random.branch();
-    this.takeovers = watchTakeovers(trial.stage, this.#outages);
+    this.takeovers = watchTakeovers(trial.stack, this.#outages);
     this.#faults = startFaults(trial.load.rails, trial.random.branch(), this.#outages, EVERY_CALL);
     this.#killer = new Killer({
       cluster,
-      stage: trial.stage,
+      stack: trial.stack,
       random: this.#random,
       outages: this.#outages,
-      weights: DEATHS,
-      failpointsOf: (role) =>
-        Object.keys(PASSERS).filter((name) => PASSERS[name] === role && !OF_OTHERS.has(name)),
+      weights: KILL_WEIGHTS,
+      failpointsFor: (role) =>
+        Object.keys(EXECUTORS).filter(
+          (name) => EXECUTORS[name] === role && !UNREACHED_TRANSACTIONS.has(name),
+        ),
       noteKill: () => this.takeovers.noteKill(),
     });
   }
 
-  /** Processes and commands that could not be brought to their end. */
+  /** Processes and commands that never succeeded. */
   get failures(): readonly string[] {
     return this.#killer.failures;
   }
 
   async kill(count: number): Promise<void> {
-    this.#killer.follow(this.#errands());
+    this.#killer.track(this.#runOperatorCommands());
     for (let done = 0; done < count; ) {
-      await sleep(this.#random.whole(100, 1000));
+      await sleep(this.#random.integer(100, 1000));
       if (await this.#killer.kill()) done += 1;
     }
   }
 
-  /** Everybody is back, no fault stands, and all that was begun has ended. */
-  async rest(): Promise<void> {
+  /** Restarts all processes, removes all faults and waits until all work has ended. */
+  async drain(): Promise<void> {
     await this.#faults.stop();
-    await this.#killer.allBack();
+    await this.#killer.allRestarted();
     await this.#trial.drain();
-    await restPayouts(this.#trial.stage, this.#trial.load.rails);
+    await drainPayouts(this.#trial.stack, this.#trial.load.rails);
   }
 
-  goOn(): void {
+  resume(): void {
     this.#trial.load.resume();
     this.#faults = startFaults(this.#trial.load.rails, this.#random.branch(), this.#outages, EVERY_CALL);
   }
@@ -119,21 +121,21 @@ class Hunt {
   async end(): Promise<void> {
     await this.#faults.stop();
     await this.takeovers.stop();
-    await this.#killer.allBack();
+    await this.#killer.allRestarted();
   }
 
-  told(): string {
+  summary(): string {
     const longest = (this.takeovers.longestMs / 1000).toFixed(1);
-    return `${this.#killer.told()}; longest until what was held went on: ${longest} s, outages included`;
+    return `${this.#killer.summary()}; longest lease takeover: ${longest} s, outages included`;
   }
 
-  /** Operators work meanwhile, and give a command again that failed. */
-  async #errands(): Promise<void> {
+  /** Runs operator commands during the kills and repeats those that fail. */
+  async #runOperatorCommands(): Promise<void> {
     const { operator } = this.#trial;
     const deposit = operator.deposit();
-    await insist(() => operator.give(deposit));
-    const resolve = await insist(() => operator.resolve());
-    if (resolve) await insist(() => operator.give(resolve));
-    await insist(() => operator.give(operator.schedule('settlement')));
+    await retryUntilDeadline(() => operator.run(deposit));
+    const resolve = await retryUntilDeadline(() => operator.resolve());
+    if (resolve) await retryUntilDeadline(() => operator.run(resolve));
+    await retryUntilDeadline(() => operator.run(operator.schedule('settlement')));
   }
 }

@@ -1,67 +1,67 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Outages } from './outages.ts';
-import type { Stage } from './stage.ts';
+import type { Outages } from '../faults/outages.ts';
+import type { Stack } from '../stack/stack.ts';
 
-/** Within this, another process goes on with what a killed one held. */
-const TAKEN_OVER_WITHIN_MS = 30_000;
-const LOOK_EVERY_MS = 500;
+/** Another process must take over the leases of a killed process within this time. */
+const TAKEOVER_TIMEOUT_MS = 30_000;
+const POLL_INTERVAL_MS = 500;
 
-const CLAIMS = `
+const LEASES = `
   select lease_token as token, count(*)::int as rows, min(id::text) as id from (
     select lease_token, id, leased_until from caudal.payins where lease_token is not null
     union all select lease_token, payin_id, leased_until from caudal.breb_keys where lease_token is not null
     union all select lease_token, id, leased_until from caudal.rail_notices where lease_token is not null
     union all select lease_token, id, leased_until from caudal.payouts where lease_token is not null
-  ) as claim`;
+  ) as lease`;
 
 /**
- * Measures how long claims outlive a kill. Whose a claim was nobody can see from outside; those of the living end within
- * moments, so the longest is a dead one's.
+ * Measures how long leases outlive a kill. The owner of a lease is not visible from outside. Live processes release their
+ * leases within moments, so the longest lease belongs to a dead process.
  */
 export interface TakeoverWatch {
-  /** A process was killed just now. */
+  /** Records that a process was just killed. */
   noteKill(): void;
   readonly longestMs: number;
-  /** Claims that stood longer than they may, outages not counted. */
+  /** Leases that outlived the timeout, not counting outages. */
   readonly late: readonly string[];
   stop(): Promise<void>;
 }
 
-export function watchTakeovers(stage: Stage, outages: Outages): TakeoverWatch {
+export function watchTakeovers(stack: Stack, outages: Outages): TakeoverWatch {
   const held = new Map<string, number>();
   const late: string[] = [];
   let longestMs = 0;
   let killed = false;
   const stopping = new AbortController();
-  const look = async () => {
+  const poll = async () => {
     const now = performance.now();
     if (killed) {
       killed = false;
-      const live = await stage.query<{ token: string }>(
-        `${CLAIMS} where leased_until > clock_timestamp() group by 1`,
+      const live = await stack.query<{ token: string }>(
+        `${LEASES} where leased_until > clock_timestamp() group by 1`,
       );
       for (const { token } of live) if (!held.has(token)) held.set(token, now);
     }
     if (held.size === 0) return;
-    const still = await stage.query<{ token: string; rows: number; id: string }>(
-      `${CLAIMS} where lease_token = any($1::uuid[]) group by 1`,
+    const remaining = await stack.query<{ token: string; rows: number; id: string }>(
+      `${LEASES} where lease_token = any($1::uuid[]) group by 1`,
       [[...held.keys()]],
     );
-    const standing = new Map(still.map((row) => [row.token, row]));
+    const remainingByToken = new Map(remaining.map((row) => [row.token, row]));
     for (const [token, since] of held) {
-      const owed = now - since - outages.within(since, now);
-      const row = standing.get(token);
-      if (row === undefined || owed > TAKEN_OVER_WITHIN_MS) held.delete(token);
+      const waitedMs = now - since - outages.within(since, now);
+      const row = remainingByToken.get(token);
+      if (row === undefined || waitedMs > TAKEOVER_TIMEOUT_MS) held.delete(token);
       if (row === undefined) longestMs = Math.max(longestMs, now - since);
-      else if (owed > TAKEN_OVER_WITHIN_MS)
-        late.push(`${row.rows} rows of claim ${token}, ${row.id} among them`);
+      else if (waitedMs > TAKEOVER_TIMEOUT_MS)
+        late.push(`${row.rows} rows of lease ${token}, including ${row.id}`);
     }
   };
   const done = (async () => {
     while (!stopping.signal.aborted) {
-      // While the database is away there is nothing to see.
-      await look().catch(() => undefined);
-      await sleep(LOOK_EVERY_MS);
+      // The query fails while the database is down.
+      await poll().catch(() => undefined);
+      await sleep(POLL_INTERVAL_MS);
     }
   })();
   return {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CreatedPayin } from './client.ts';
-import type { PaymentOrder, RailControl } from './rail-control.ts';
-import type { Random } from './random.ts';
+import type { CreatedPayin } from '../clients/payin-client.ts';
+import type { Random } from '../run/random.ts';
+import type { PaymentOrder, RailControl } from '../stack/rail-control.ts';
 
 const KEY_ACTS = {
   full: 30,
@@ -11,28 +11,28 @@ const KEY_ACTS = {
   late: 8,
   rejected: 8,
   canceled: 8,
-  'paid, then denied': 5,
-  leaves: 19,
+  paid_then_denied: 5,
+  abandons: 19,
 };
 
 const PAGE_ACTS = {
   approves: 34,
-  'has no funds': 9,
+  no_funds: 9,
   cancels: 8,
-  'bank fails': 6,
-  'denied, then paid': 6,
-  'paid, then denied': 6,
-  leaves: 31,
+  bank_fails: 6,
+  denied_then_paid: 6,
+  paid_then_denied: 6,
+  abandons: 31,
 };
 
-/** Plays the payer of a payin that nothing magic plays. Whatever does not work out, such as a rail that is away, is left. */
+/** Plays the payer of a payin without a magic document. Gives up when something fails, for example a rail that is down. */
 export async function actAsPayer(
   rails: RailControl,
   random: Random,
   payin: CreatedPayin,
   pseReference: string,
 ): Promise<void> {
-  await sleep(random.whole(0, 1500));
+  await sleep(random.integer(0, 1500));
   if (payin.key !== null) await payKey(rails, random, payin.key, payin.amountInCents);
   else await decideAtBank(rails, random, pseReference);
 }
@@ -43,7 +43,7 @@ async function payKey(rails: RailControl, random: Random, key: string, cents: nu
     case 'full':
       return payWhenRegistered(rails, [{ key }]);
     case 'under':
-      // Never a peso less: the fault `wrong-amount` would make that payment look whole.
+      // Not one peso less: the fault `wrong-amount` would make that payment look complete.
       return payWhenRegistered(rails, [{ key, amount: pesos(Math.floor(cents / 3)) }]);
     case 'over':
       return payWhenRegistered(rails, [{ key, amount: pesos(cents * 2 + 1) }]);
@@ -53,17 +53,17 @@ async function payKey(rails: RailControl, random: Random, key: string, cents: nu
         { key, ...(random.chance(0.5) ? { amount: '1234.56' } : {}) },
       ]);
     case 'late':
-      await sleep(random.whole(500, 5000));
+      await sleep(random.integer(500, 5000));
       return void (await rails.pay({ key, amount: pesos(cents), anyway: true }));
     case 'rejected':
     case 'canceled':
       return whenRegistered(() =>
         rails.endKey({ key, outcome: act === 'rejected' ? 'REJECTED' : 'CANCELED' }),
       );
-    case 'paid, then denied':
+    case 'paid_then_denied':
       await payWhenRegistered(rails, [{ key }]);
       return void (await rails.endKey({ key, outcome: 'REJECTED', anyway: true }));
-    case 'leaves':
+    case 'abandons':
       return undefined;
   }
 }
@@ -74,20 +74,20 @@ async function decideAtBank(rails: RailControl, random: Random, reference: strin
   switch (random.weighted(PAGE_ACTS)) {
     case 'approves':
       return whenRegistered(() => end('OK'));
-    case 'has no funds':
+    case 'no_funds':
       return whenRegistered(() => end('NOT_AUTHORIZED', '11'));
     case 'cancels':
       return whenRegistered(() => end('NOT_AUTHORIZED', '1'));
-    case 'bank fails':
+    case 'bank_fails':
       return whenRegistered(() => end('FAILED'));
-    case 'denied, then paid':
+    case 'denied_then_paid':
       await whenRegistered(() => end('NOT_AUTHORIZED', '11'));
-      await sleep(random.whole(0, 500));
+      await sleep(random.integer(0, 500));
       return void (await end('OK', undefined, true));
-    case 'paid, then denied':
+    case 'paid_then_denied':
       await whenRegistered(() => end('OK'));
       return void (await end('FAILED', undefined, true));
-    case 'leaves':
+    case 'abandons':
       return undefined;
   }
 }
@@ -96,7 +96,7 @@ function payWhenRegistered(rails: RailControl, payments: readonly PaymentOrder[]
   return whenRegistered(async () => (await rails.pay(...payments)).includes(true));
 }
 
-/** The rail may not know it yet; a payer tries a few times. */
+/** Retries a few times: the rail may not know the key or transaction yet. */
 async function whenRegistered(attempt: () => Promise<boolean>): Promise<void> {
   for (let tries = 0; tries < 20; tries += 1) {
     if (await attempt()) return;
@@ -111,8 +111,8 @@ function pesos(cents: number): string {
 
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
-/** What PSE knows a payin by: its id and its organization's number, in Crockford's base32. */
-export function pseReferenceOf(payinId: string, organizationNumber: number): string {
+/** The reference of a payin at PSE and the end-to-end id of a payout: id and organization number in Crockford base32. */
+export function toRailReference(payinId: string, organizationNumber: number): string {
   const digits = (value: bigint, count: number) =>
     Array.from({ length: count }, (_, index) =>
       CROCKFORD.charAt(Number((value >> BigInt(5 * (count - 1 - index))) & 31n)),

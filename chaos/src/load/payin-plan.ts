@@ -1,7 +1,7 @@
-import type { PayinRequest } from './client.ts';
-import type { Random } from './random.ts';
+import type { PayinRequest } from '../clients/payin-client.ts';
+import type { Random } from '../run/random.ts';
 
-/** Weights; `none` leaves the payer to `actAsPayer`. */
+/** Weights of the payer's document; for `none`, `actAsPayer` plays the payer. */
 const DOCUMENTS = {
   none: 55,
   '1000000001': 8,
@@ -18,32 +18,32 @@ const DOCUMENTS = {
 };
 const GENTLE_DOCUMENTS = { ...DOCUMENTS, '1000000015': 0, '1000000017': 0 };
 
-/** A payin that somebody asks for, and whether a magic document plays its payer. */
+/** A payin to request, and whether a magic document plays its payer. */
 export interface PayinPlan {
   readonly request: PayinRequest;
   readonly magic: boolean;
 }
 
-/** @param gentle leaves the magic documents out that answer late or get lost: a call of theirs takes everybody's time */
+/** @param gentle excludes the magic documents whose calls are slow or lost: they delay every other call */
 export function planPayin(
   random: Random,
-  freshKey: () => string,
-  freshReference: () => string,
+  nextIdempotencyKey: () => string,
+  nextReference: () => string,
   gentle = false,
 ): PayinPlan {
   const document = random.weighted(gentle ? GENTLE_DOCUMENTS : DOCUMENTS);
   const rail = random.chance(0.6) ? 'BRE_B' : 'PSE';
   const request = {
-    idempotencyKey: random.chance(0.9) ? freshKey() : null,
+    idempotencyKey: random.chance(0.9) ? nextIdempotencyKey() : null,
     body: {
-      amountInCents: random.whole(150_000, 90_000_000),
+      amountInCents: random.integer(150_000, 90_000_000),
       currency: 'COP',
       rail,
-      reference: freshReference(),
+      reference: nextReference(),
       inlineCustomer: {
         name: 'Ana María Rojas',
         idType: 'CO_CC',
-        idNumber: document === 'none' ? String(random.whole(10_000_000, 99_999_999)) : document,
+        idNumber: document === 'none' ? String(random.integer(10_000_000, 99_999_999)) : document,
         phone: '+573001234567',
         email: 'ana@example.com',
       },

@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ClientJournal } from './client-journal.ts';
-import { pseReferenceOf } from './payer.ts';
-import type { PayoutClient, PayoutRequest } from './payout-client.ts';
+import type { ClientJournal } from '../clients/client-journal.ts';
+import type { PayoutClient, PayoutRequest } from '../clients/payout-client.ts';
+import type { RailControl } from '../stack/rail-control.ts';
+import type { Stack } from '../stack/stack.ts';
+import { toRailReference } from './payer.ts';
 import { LISTINGS, type PayoutPlan, person } from './payout-plan.ts';
-import type { RailControl } from './rail-control.ts';
-import type { Stage } from './stage.ts';
 
-/** Whoever pays: an organization with money. */
+/** A funded organization that sends payouts. */
 export interface Payer {
   readonly organizationId: string;
   readonly apiKey: string;
-  /** As its orders carry it at the rail. */
+  /** The organization number in the end-to-end ids of its orders. */
   readonly number: number;
 }
 
@@ -18,11 +18,11 @@ interface PayoutLoadParts {
   readonly client: PayoutClient;
   readonly rails: RailControl;
   readonly payers: readonly [Payer, ...Payer[]];
-  /** A creation was answered with this payout. */
+  /** Called when the API acknowledged the payout. */
   readonly onCreated?: (payoutId: string, plan: PayoutPlan) => void;
 }
 
-/** Carries plans out: merchants that look up, pay, repeat and cancel, and a network that sometimes thinks again. */
+/** Executes payout plans: merchants look up, pay, repeat and cancel, and the network sometimes reverses its decision. */
 export class PayoutLoad {
   readonly answers = new Map<string, number>();
   readonly cancels = new Map<string, number>();
@@ -32,7 +32,7 @@ export class PayoutLoad {
     this.#parts = parts;
   }
 
-  async carryOut(plan: PayoutPlan): Promise<void> {
+  async execute(plan: PayoutPlan): Promise<void> {
     const request = await this.#prepare(plan);
     const answer = await this.#create(plan, request);
     count(this.answers, answer === null ? 'unanswered' : `${answer.status} ${answer.code ?? ''}`.trim());
@@ -44,15 +44,15 @@ export class PayoutLoad {
 
   async #prepare(plan: PayoutPlan): Promise<PayoutRequest> {
     const { client, rails } = this.#parts;
-    const organization = this.#payerOf(plan);
+    const organization = this.#findPayer(plan);
     const { key, name } = plan;
-    if (plan.receiver === 'changing') await untilDone(() => rails.list({ key, person: person(1) }));
+    if (plan.receiver === 'changing') await retry(() => rails.list({ key, person: person(1) }));
     const lookupId = plan.lookedUp ? await client.lookUp(organization, key) : null;
-    // Shown one person, and by the time the order arrives the key is another's.
-    if (plan.receiver === 'changing') await untilDone(() => rails.list({ key, person: person(2) }));
+    // The lookup shows one person; the key belongs to another when the order arrives.
+    if (plan.receiver === 'changing') await retry(() => rails.list({ key, person: person(2) }));
     return {
       organization,
-      idempotencyKey: plan.keyed ? `payout-key-${name}` : null,
+      idempotencyKey: plan.idempotent ? `payout-key-${name}` : null,
       reference: `payout-${name}`,
       amountInCents: plan.amountInCents,
       key,
@@ -60,76 +60,79 @@ export class PayoutLoad {
     };
   }
 
-  async #create({ way }: PayoutPlan, request: PayoutRequest) {
+  async #create({ sendMode }: PayoutPlan, request: PayoutRequest) {
     const { client } = this.#parts;
-    if (way !== 'twice at once') return client.insist(request);
-    const [one, other] = await Promise.all([client.insist(request), client.insist(request)]);
+    if (sendMode !== 'concurrently') return client.sendUntilAnswered(request);
+    const [one, other] = await Promise.all([
+      client.sendUntilAnswered(request),
+      client.sendUntilAnswered(request),
+    ]);
     return one?.payout ? one : other;
   }
 
   async #cancel(plan: PayoutPlan, id: string): Promise<void> {
     if (plan.cancelAfterMs === null) return;
     await sleep(plan.cancelAfterMs);
-    const answer = await this.#parts.client.cancel(this.#payerOf(plan), id);
+    const answer = await this.#parts.client.cancel(this.#findPayer(plan), id);
     count(this.cancels, answer === null ? 'unanswered' : `${answer.status} ${answer.code ?? ''}`.trim());
   }
 
-  /** Decides what is never decided by itself, or says the contrary of what was. The order may never arrive. */
+  /** Ends an order that the network leaves undecided, or contradicts its outcome. The order may never arrive. */
   async #end(plan: PayoutPlan, id: string): Promise<void> {
     if (plan.end === null) return;
     const { outcome, afterMs } = plan.end;
     const { rails } = this.#parts;
-    const endToEndId = pseReferenceOf(id, this.#payerOf(plan).number);
+    const endToEndId = toRailReference(id, this.#findPayer(plan).number);
     const anyway = plan.receiver !== 'undecided';
     for (let tries = 0; tries < 40; tries += 1) {
       await sleep(250);
       const status = await rails.orderStatus(endToEndId).catch(() => null);
       if (status === null || (anyway && status === 'PROCESSING')) continue;
       await sleep(afterMs);
-      return untilDone(async () => void (await rails.endOrder({ endToEndId, outcome, anyway })));
+      return retry(async () => void (await rails.endOrder({ endToEndId, outcome, anyway })));
     }
   }
 
-  async #repeat({ way, cancelAfterMs }: PayoutPlan, request: PayoutRequest): Promise<void> {
+  async #repeat({ sendMode, cancelAfterMs }: PayoutPlan, request: PayoutRequest): Promise<void> {
     const { client } = this.#parts;
-    if (way === 'repeated later') {
+    if (sendMode === 'repeated_later') {
       await sleep(cancelAfterMs ?? 300);
       await client.send(request);
     }
-    if (way === 'with another body') await client.send({ ...request, amountInCents: 777_777 });
+    if (sendMode === 'other_body') await client.send({ ...request, amountInCents: 777_777 });
   }
 
-  #payerOf({ organization }: PayoutPlan): Payer {
+  #findPayer({ organization }: PayoutPlan): Payer {
     const { payers } = this.#parts;
     return payers[organization % payers.length] ?? payers[0];
   }
 }
 
-/** Puts people into the directory. */
+/** Adds test people to the directory. */
 export async function fillDirectory(rails: RailControl): Promise<void> {
-  for (const listing of LISTINGS) await untilDone(() => rails.list(listing));
+  for (const listing of LISTINGS) await retry(() => rails.list(listing));
 }
 
-/** Gives an organization money, by the operator's command and written down like every other deposit. */
+/** Deposits funds for an organization with the operator's command, journaled like every deposit. */
 export async function fund(
-  stage: Stage,
+  stack: Stack,
   journal: ClientJournal,
   { organizationId, apiKey }: Pick<Payer, 'organizationId' | 'apiKey'>,
   { about, amountInCents }: { readonly about: string; readonly amountInCents: number },
 ): Promise<Payer> {
   journal.write({ kind: 'operator', act: 'deposit', about, organizationId, amountInCents });
   const pesos = `${Math.floor(amountInCents / 100)}.${String(amountInCents % 100).padStart(2, '0')}`;
-  await stage.command('ledger', 'deposit', '--org', organizationId, '--amount', pesos, '--reference', about);
+  await stack.command('ledger', 'deposit', '--org', organizationId, '--amount', pesos, '--reference', about);
   journal.write({ kind: 'done', about });
-  const [row] = await stage.query<{ number: number }>(
+  const [row] = await stack.query<{ number: number }>(
     'select number from caudal.organizations where id = $1',
     [organizationId],
   );
   return { organizationId, apiKey, number: row?.number ?? 0 };
 }
 
-/** The rail's door may be shut for some seconds. */
-async function untilDone(work: () => Promise<void>): Promise<void> {
+/** The simulator's control API may be down for some seconds. */
+async function retry(work: () => Promise<void>): Promise<void> {
   for (let tries = 0; tries < 60; tries += 1) {
     try {
       return await work();

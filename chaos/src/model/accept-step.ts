@@ -6,7 +6,7 @@ interface SeenAnomaly {
   readonly amountInCents: number | null;
 }
 
-/** One acceptance comes of the requests with one key, also when it was made before; the others are its repeats. */
+/** Concurrent requests with one idempotency key create one acceptance; the other responses are replays. */
 export async function accept(history: History, { nth }: { readonly nth: number }): Promise<void> {
   const payin = history.payin(nth);
   if (!payin) return;
@@ -21,6 +21,9 @@ export async function accept(history: History, { nth }: { readonly nth: number }
   const first = answers.filter(({ replayed }) => !replayed).length;
   const unrepeated = answers.every(({ repeated }) => !repeated);
   if (answers.some(({ status }) => status !== 201) || (unrepeated && first !== (before ? 0 : 1)))
-    throw new InvariantViolation({ promise: 'accepts', about: { anomaly, before, answers } });
+    throw new InvariantViolation({
+      invariant: 'acceptance_credited_once',
+      about: { anomaly, before, answers },
+    });
   history.accepted.set(anomaly.id, true);
 }

@@ -1,26 +1,26 @@
 import { Client, type QueryResultRow } from 'pg';
 
 /**
- * A connection of our own to the database. Its statements are prepared: judging goes through every month of eight
- * tables, and planning that anew each time takes ten times as long as doing it.
+ * A separate database connection for the checks. It uses prepared statements: the checks read every monthly partition of
+ * eight tables, and planning takes ten times as long as execution.
  */
-export class Witness {
+export class DatabaseReader {
   readonly #client: Client;
 
   private constructor(client: Client) {
     this.#client = client;
   }
 
-  static async at(databaseUrl: string): Promise<Witness> {
+  static async at(databaseUrl: string): Promise<DatabaseReader> {
     const client = new Client({
       connectionString: databaseUrl,
       options: '-c plan_cache_mode=force_generic_plan -c timezone=UTC',
     });
     await client.connect();
-    return new Witness(client);
+    return new DatabaseReader(client);
   }
 
-  async ask<Row extends QueryResultRow>(
+  async query<Row extends QueryResultRow>(
     name: string,
     text: string,
     values: readonly unknown[] = [],

@@ -6,18 +6,18 @@ const nth = fc.nat({ max: 5 });
 const api = fc.constantFrom(0 as const, 1 as const);
 const times = fc.integer({ min: 1, max: 2 });
 
-/** The network refuses the large ones at its door. */
+/** The network rejects the large amounts at submission. */
 const cents = fc.oneof(
   { weight: 9, arbitrary: fc.integer({ min: 1, max: 9_000_000 }) },
   { weight: 1, arbitrary: fc.constant(1_200_000_000) },
 );
 
 export const payoutOrder: fc.Arbitrary<PayoutOrder> = fc.record({
-  to: fc.constantFrom(...RECEIVERS, 'ok', 'ok', 'own', 'own', 'lost answer', 'never'),
+  to: fc.constantFrom(...RECEIVERS, 'ok', 'ok', 'own', 'own', 'lost_answer', 'never'),
   cents,
   covered: fc.constantFrom(true, true, true, true, true, true, true, false),
   lookUp: fc.constantFrom('no', 'no', 'newest', 'named', 'named'),
-  keyed: fc.boolean(),
+  idempotent: fc.boolean(),
 });
 
 function step<Do extends Step['do'], Rest extends object>(
@@ -29,14 +29,14 @@ function step<Do extends Step['do'], Rest extends object>(
 
 const rail = fc.constant('BRE_B' as const);
 
-/** Orders most of all: it is their answers that must not be taken for something else. */
+/** Mostly faults of orders, since misreading their responses is the worst bug. */
 const fault = fc.record({
   rail,
   on: fc.constantFrom(...PAY_CALLS, 'order' as const, 'order' as const),
   fault: fc.constantFrom(...CALL_FAULTS),
   times,
 });
-const refusedKey = fc.record({
+const rejectedKey = fc.record({
   rail,
   on: fc.constant('resolve' as const),
   fault: fc.constant('rejected' as const),
@@ -44,7 +44,7 @@ const refusedKey = fc.record({
   times,
 });
 
-/** The first questions, the moment in which nothing can be under way any more, and promises that have grown old. */
+/** The first polls, the time after which no order can be in flight, and the expiry of key resolutions. */
 const seconds = fc.constantFrom(3, 6, 31, 39, 45, 61, 660);
 
 const weighted: readonly (readonly [number, fc.Arbitrary<Step>])[] = [
@@ -52,18 +52,18 @@ const weighted: readonly (readonly [number, fc.Arbitrary<Step>])[] = [
     24,
     step(
       'payout',
-      fc.tuple(payoutOrder, api).map(([of, at]) => ({ ...of, api: at })),
+      fc.tuple(payoutOrder, api).map(([order, at]) => ({ ...order, api: at })),
     ),
   ],
-  [3, step('payout twins', payoutOrder)],
-  [2, step('rivals', fc.record({ meet: fc.boolean() }))],
+  [3, step('concurrent_payouts', payoutOrder)],
+  [2, step('competing_payouts', fc.record({ meet: fc.boolean() }))],
   [
     4,
     step(
-      'repeat payout',
+      'repeat_payout',
       fc.record({
         nth,
-        how: fc.constantFrom('same' as const, 'other body' as const, 'other key' as const),
+        how: fc.constantFrom('same' as const, 'other_body' as const, 'other_key' as const),
         api,
       }),
     ),
@@ -71,18 +71,18 @@ const weighted: readonly (readonly [number, fc.Arbitrary<Step>])[] = [
   [
     9,
     step(
-      'fleeting payout',
-      fc.tuple(payoutOrder, api, fc.boolean()).map(([of, at, both]) => ({ ...of, api: at, both })),
+      'payout_then_cancel',
+      fc.tuple(payoutOrder, api, fc.boolean()).map(([order, at, both]) => ({ ...order, api: at, both })),
     ),
   ],
   [5, step('cancel', fc.record({ nth, both: fc.boolean() }))],
-  [2, step('look up', fc.record({ to: fc.constantFrom(...RECEIVERS), api }))],
+  [2, step('look_up', fc.record({ to: fc.constantFrom(...RECEIVERS), api }))],
   [5, step('directory', fc.record({ how: fc.constantFrom(...LISTINGS) }))],
-  [9, step('end order', fc.record({ nth, how: fc.constantFrom(...ORDER_ENDINGS), anyway: fc.boolean() }))],
+  [9, step('end_order', fc.record({ nth, how: fc.constantFrom(...ORDER_ENDINGS), anyway: fc.boolean() }))],
   [11, step('fault', fault)],
-  [1, step('fault', refusedKey)],
+  [1, step('fault', rejectedKey)],
   [10, step('shift', fc.record({ seconds }))],
-  [3, step('read payout', fc.record({ nth }))],
+  [3, step('read_payout', fc.record({ nth }))],
 ];
 
 export const anyPayoutStep: fc.Arbitrary<Step> = fc.oneof(
@@ -91,24 +91,24 @@ export const anyPayoutStep: fc.Arbitrary<Step> = fc.oneof(
 
 const sent = fc
   .tuple(payoutOrder, api)
-  .map(([of, at]) => ({ do: 'payout' as const, ...of, covered: true, api: at, quiet: true }));
+  .map(([order, at]) => ({ do: 'payout' as const, ...order, covered: true, api: at, awaitIdle: true }));
 const passes = (...choice: readonly number[]) =>
-  fc.constantFrom(...choice).map((many) => ({ do: 'shift' as const, seconds: many, quiet: true }));
+  fc.constantFrom(...choice).map((drawn) => ({ do: 'shift' as const, seconds: drawn, awaitIdle: true }));
 const losesNotice = { do: 'fault', rail: 'BRE_B', on: 'notice', fault: 'lost-notice', times: 1 } as const;
 const endsAnyway = (how: 'settled' | 'refused'): Step => ({
-  do: 'end order',
+  do: 'end_order',
   nth: -1,
   how,
   anyway: true,
-  quiet: true,
+  awaitIdle: true,
 });
 
 /**
- * Steps that mean something only in a row. Drawn one by one they hardly ever meet: of 255 payouts of such histories four
- * were sent again, and none was executed after its rejection.
+ * Step sequences that are only meaningful together. Drawn independently they hardly ever combine: of 255 payouts in such
+ * histories, four were resent and none was executed after its rejection.
  */
-export const anyPayoutStory: fc.Arbitrary<Step[]> = fc.oneof(
-  // Its order is lost on the way, or what became of it is.
+export const anyPayoutSequence: fc.Arbitrary<Step[]> = fc.oneof(
+  // The order or its response is lost.
   fc
     .tuple(fc.constantFrom(...CALL_FAULTS), times, fc.boolean(), sent, passes(3, 39, 45), passes(6, 61, 660))
     .map(([how, many, silent, payout, first, second]): Step[] => [
@@ -118,7 +118,7 @@ export const anyPayoutStory: fc.Arbitrary<Step[]> = fc.oneof(
       first,
       second,
     ]),
-  // The promise about its key grows old, and perhaps wrong.
+  // The key resolution expires, and the key may have changed.
   fc
     .tuple(sent, fc.option(fc.constantFrom(...LISTINGS), { nil: null }), passes(660, 1210))
     .map(([payout, how, time]): Step[] => [
@@ -127,7 +127,7 @@ export const anyPayoutStory: fc.Arbitrary<Step[]> = fc.oneof(
       ...(how === null ? [] : [{ do: 'directory' as const, how }]),
       time,
     ]),
-  // The rail thinks again.
+  // The rail reverses its decision.
   fc
     .tuple(sent, fc.boolean(), fc.boolean(), passes(6, 61))
     .map(([payout, rejected, silent, time]): Step[] => [

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { anyPayoutStep, anyPayoutStory, payoutOrder } from './generate-payout-steps.ts';
+import { anyPayoutSequence, anyPayoutStep, payoutOrder } from './generate-payout-steps.ts';
 import { CALL_FAULTS, CALLS, ENDINGS, NOTICE_FAULTS, type Order, type Step } from './step.ts';
 
 const rail = fc.constantFrom('BRE_B' as const, 'PSE' as const);
@@ -7,7 +7,7 @@ const nth = fc.nat({ max: 5 });
 const api = fc.constantFrom(0 as const, 1 as const);
 const how = fc.constantFrom(...ENDINGS);
 
-/** PSE refuses what is less than 1,500 pesos: some of these. */
+/** PSE rejects less than 1,500 pesos; some amounts are smaller. */
 const cents = fc.oneof(
   { weight: 7, arbitrary: fc.integer({ min: 150_000, max: 9_000_000 }) },
   { weight: 1, arbitrary: fc.integer({ min: 1000, max: 149_999 }) },
@@ -21,7 +21,7 @@ const order: fc.Arbitrary<Order> = fc.record({
     { weight: 1, arbitrary: fc.constant('none' as const) },
     { weight: 1, arbitrary: fc.constant('refused' as const) },
   ),
-  keyed: fc.boolean(),
+  idempotent: fc.boolean(),
 });
 
 function step<Do extends Step['do'], Rest extends object>(
@@ -36,11 +36,11 @@ const nothing = fc.constant({});
 const noticeFault = fc.record({
   rail,
   on: fc.constant('notice' as const),
-  // One that is held back is waited for, two seconds long.
+  // `reorder` is drawn less often: a held-back notice takes two seconds.
   fault: fc.constantFrom(...NOTICE_FAULTS, ...NOTICE_FAULTS.filter((fault) => fault !== 'reorder')),
   times: fc.integer({ min: 1, max: 2 }),
 });
-/** Bursts are short: after three failures in a row the server rests for a second, and so would every history. */
+/** At most two: after three failures in a row the server's circuit opens for a second, which would slow every history. */
 const callFault = fc.record({
   rail,
   on: fc.constantFrom(...CALLS),
@@ -48,7 +48,7 @@ const callFault = fc.record({
   times: fc.integer({ min: 1, max: 2 }),
 });
 
-/** The moments at which the server asks, the banks give up and payins end, and those just before. */
+/** The times of the server's polls, the banks' timeouts and the payins' expiry, and times shortly before. */
 const seconds = fc.constantFrom(2, 31, 301, 480, 660, 1210, 3000, 3660);
 
 const weighted: readonly (readonly [number, fc.Arbitrary<Step>])[] = [
@@ -56,17 +56,17 @@ const weighted: readonly (readonly [number, fc.Arbitrary<Step>])[] = [
     20,
     step(
       'create',
-      fc.tuple(order, api).map(([of, at]) => ({ ...of, api: at })),
+      fc.tuple(order, api).map(([drawn, at]) => ({ ...drawn, api: at })),
     ),
   ],
-  [3, step('twins', order)],
+  [3, step('concurrent_payins', order)],
   [
     4,
     step(
       'repeat',
       fc.record({
         nth,
-        how: fc.constantFrom('same' as const, 'other body' as const, 'other key' as const),
+        how: fc.constantFrom('same' as const, 'other_body' as const, 'other_key' as const),
         api,
       }),
     ),
@@ -89,7 +89,7 @@ const weighted: readonly (readonly [number, fc.Arbitrary<Step>])[] = [
   [6, step('fault', callFault)],
   [2, step('clear', nothing)],
   [7, step('shift', fc.record({ seconds }))],
-  [2, step('near expiry', fc.record({ nth, leftMs: fc.constantFrom(50, 300) }))],
+  [2, step('near_expiry', fc.record({ nth, leftMs: fc.constantFrom(50, 300) }))],
   [
     4,
     step(
@@ -105,30 +105,30 @@ const weighted: readonly (readonly [number, fc.Arbitrary<Step>])[] = [
 
 const payinStep = fc.oneof(...weighted.map(([weight, arbitrary]) => ({ weight, arbitrary })));
 
-/** Most histories have both, for they meet at one balance and one rail. */
+/** Most histories have payins and payouts, which share a balance and a rail. */
 const action = fc.oneof({ weight: 11, arbitrary: payinStep }, { weight: 9, arbitrary: anyPayoutStep });
 
 const anyStep: fc.Arbitrary<Step> = fc
   .tuple(action, fc.constantFrom(true, true, false))
-  .map(([drawn, quiet]) => (quiet ? { ...drawn, quiet } : drawn));
+  .map(([drawn, awaitIdle]) => (awaitIdle ? { ...drawn, awaitIdle } : drawn));
 
 const anyPart: fc.Arbitrary<Step[]> = fc.oneof(
   { weight: 14, arbitrary: anyStep.map((drawn) => [drawn]) },
-  { weight: 1, arbitrary: anyPayoutStory },
+  { weight: 1, arbitrary: anyPayoutSequence },
 );
 
-/** Settlement is a command, and starting one takes as long as a whole history: at the end of some. */
+/** Settlement is a command, which takes as long as a whole history, so only some histories end with it. */
 const settling = fc.oneof(
   { weight: 24, arbitrary: fc.constant([]) },
   { weight: 1, arbitrary: fc.constant<Step[]>([{ do: 'settle' }, { do: 'balance' }]) },
 );
 
 const first: fc.Arbitrary<Step> = fc.oneof(
-  order.map((drawn) => ({ do: 'create' as const, ...drawn, api: 0 as const, quiet: true })),
+  order.map((drawn) => ({ do: 'create' as const, ...drawn, api: 0 as const, awaitIdle: true })),
   payoutOrder.map((drawn) => ({ do: 'payout' as const, ...drawn, api: 0 as const })),
 );
 
-/** Plain data: what a failing history shrinks to and prints is what can be kept as a test. */
+/** Plain data, so that the printed steps of a failing history can be kept as a regression test. */
 export const anyHistory: fc.Arbitrary<Step[]> = fc
   .tuple(first, fc.array(anyPart, { minLength: 6, maxLength: 12 }), settling)
-  .map(([begun, parts, last]) => [begun, ...parts.flat(), ...last]);
+  .map(([start, parts, last]) => [start, ...parts.flat(), ...last]);

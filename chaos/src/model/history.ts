@@ -1,25 +1,31 @@
-import { type Books, causesWithoutTransfer, type PayinRow, type PayoutRow, readBooks } from './books.ts';
-import type { Hold } from './holds.ts';
 import { type Breach, InvariantViolation } from './invariant-violation.ts';
-import { acceptanceBreaches, heardAcceptanceBreaches } from './invariants/acceptance-invariants.ts';
+import { acceptanceBreaches, uncreditedBreaches } from './invariants/acceptance-invariants.ts';
 import { anomalyBreaches } from './invariants/anomaly-invariants.ts';
-import { heardBreaches, lastBreaches } from './invariants/heard-invariants.ts';
 import { ledgerBreaches } from './invariants/ledger-invariants.ts';
+import { finalBreaches, noticeBreaches } from './invariants/notice-invariants.ts';
 import { orderBreaches } from './invariants/order-invariants.ts';
 import { payinBreaches } from './invariants/payin-invariants.ts';
-import { heardPayoutBreaches, lastPayoutBreaches } from './invariants/payout-heard-invariants.ts';
 import { payoutBreaches } from './invariants/payout-invariants.ts';
 import { payoutMoneyBreaches } from './invariants/payout-money-invariants.ts';
+import { finalPayoutBreaches, payoutNoticeBreaches } from './invariants/payout-notice-invariants.ts';
 import type { KnownPayin } from './known-payin.ts';
 import type { KnownPayout } from './known-payout.ts';
+import type { HeldLock } from './locks.ts';
 import { Merchant } from './merchant.ts';
+import {
+  causesWithoutTransfer,
+  type PayinRow,
+  type PayoutRow,
+  readSnapshot,
+  type Snapshot,
+} from './snapshot.ts';
 import type { Rail } from './step.ts';
 import { isFinal, type View } from './view.ts';
 import type { World } from './world.ts';
 
-type Moment = 'any' | 'rest' | 'end';
+type Moment = 'any' | 'idle' | 'end';
 
-/** One history under way: what was asked for and told so far, and the judgement over it. */
+/** One running history: its requests and responses so far, and the checks of the invariants. */
 export class History {
   readonly world: World;
   readonly organizationId: string;
@@ -30,20 +36,20 @@ export class History {
   readonly payouts: KnownPayout[] = [];
   /** Anomalies that the merchant has accepted, and whether the acceptance was acknowledged. */
   readonly accepted = new Map<string, boolean>();
-  /** A key that nobody else uses; null until it is first needed. */
+  /** A key used only by this history; null until it is first needed. */
   ownKey: string | null = null;
-  /** Whether the organization's orders are kept back. */
+  /** Whether the organization's orders are paused. */
   paused = false;
-  readonly holds: Hold[] = [];
-  /** Faults that keep a call hanging: let go before anything is waited for. */
+  readonly locks: HeldLock[] = [];
+  /** Faults that make a call hang; removed before the history waits for anything. */
   readonly hanging: string[] = [];
-  /** While a fault holds a rail's notices back, they are not waited for. */
+  /** Rails whose notices a fault holds back; the history does not wait for these notices. */
   readonly heldRails = new Set<Rail>();
-  /** The notices that had been delivered when work last came to rest: what follows from them must be there. */
-  heard: ReadonlySet<string> = new Set();
+  /** The notices that had been delivered when the stack was last idle; their effects must be visible. */
+  deliveredNotices: ReadonlySet<string> = new Set();
   readonly #finals = new Map<string, string>();
   readonly #confirmedSince = new Map<string, number>();
-  readonly #promised = new Map<string, string>();
+  readonly #initialResolutions = new Map<string, string>();
 
   private constructor(
     world: World,
@@ -56,20 +62,20 @@ export class History {
     this.since = parts.since;
   }
 
-  static async begin(world: World, funded: boolean): Promise<History> {
+  static async start(world: World, funded: boolean): Promise<History> {
     const { organizationId, apiKey, number } = await world.nextOrganization();
     if (funded) await world.fund(organizationId);
     await world.control.clearFaults();
-    await world.journal.begin();
+    await world.journal.start();
     return new History(world, {
       organizationId,
       organizationNumber: number,
-      merchants: world.stage.apis.map(({ url }) => new Merchant(url, apiKey)),
+      merchants: world.stack.apis.map(({ url }) => new Merchant(url, apiKey)),
       since: (await world.now()).toISOString(),
     });
   }
 
-  /** The payin that a step means; null while there is none. */
+  /** The payin that a step refers to; null if there is none yet. */
   payin(nth: number): KnownPayin | null {
     return this.payins[nth % Math.max(1, this.payins.length)] ?? null;
   }
@@ -80,7 +86,7 @@ export class History {
 
   merchant(api: number): Merchant {
     const merchant = this.merchants[api % this.merchants.length];
-    if (!merchant) throw new Error('the stage has no API');
+    if (!merchant) throw new Error('the stack has no API');
     return merchant;
   }
 
@@ -92,40 +98,41 @@ export class History {
     return (await this.#read([], [payoutId])).payouts[0] ?? null;
   }
 
-  #read(payinIds: readonly string[], payoutIds: readonly string[]): Promise<Books> {
+  #read(payinIds: readonly string[], payoutIds: readonly string[]): Promise<Snapshot> {
     const { organizationId, since } = this;
-    return readBooks(this.world.witness, { organizationId, since, payinIds, payoutIds });
+    return readSnapshot(this.world.database, { organizationId, since, payinIds, payoutIds });
   }
 
-  /** @throws InvariantViolation with the first that is broken */
-  async judge(moment: Moment): Promise<View> {
-    // The journal is read on both sides of the books: what the rail knew to be stored before is in them, and what they
-    // say that the rail did is in it after.
+  /** @throws InvariantViolation for the first violated invariant */
+  async check(moment: Moment): Promise<View> {
+    // Reads the journal before and after the snapshot: notices acknowledged before must be in the snapshot, and rail events
+    // in the snapshot must be in the journal read after it.
     const before = await this.world.journal.readOn();
     const acknowledged = [...before.notices.values()].filter((notice) => notice.acknowledged);
-    const arrived = new Map(this.payouts.map(({ id }) => [id, before.orders.arrivalsOf(id).length]));
-    const books = await this.#read(
+    const arrived = new Map(this.payouts.map(({ id }) => [id, before.orders.arrivalsFor(id).length]));
+    const snapshot = await this.#read(
       this.payins.map(({ id }) => id),
       this.payouts.map(({ id }) => id),
     );
     const facts = await this.world.journal.readOn();
-    for (const { id, resolution } of books.payouts)
-      if (resolution !== null && !this.#promised.has(id)) this.#promised.set(id, resolution);
+    for (const { id, resolution } of snapshot.payouts)
+      if (resolution !== null && !this.#initialResolutions.has(id))
+        this.#initialResolutions.set(id, resolution);
     const view = {
       organizationId: this.organizationId,
       payins: this.payins,
       payouts: this.payouts,
       accepted: this.accepted,
       arrived,
-      promised: this.#promised,
-      books,
+      initialResolutions: this.#initialResolutions,
+      snapshot,
       facts,
-      heard: this.heard,
+      deliveredNotices: this.deliveredNotices,
     };
-    const stored = new Set(books.notices);
-    // The first that is told should be the one that says most.
+    const stored = new Set(snapshot.notices);
+    // The most specific invariants come first, since only the first violation is reported.
     const breaches: Breach[] = [
-      ...this.#absorbed(books),
+      ...this.#changedFinals(snapshot),
       ...payinBreaches(view),
       ...orderBreaches(view),
       ...payoutBreaches(view),
@@ -135,18 +142,18 @@ export class History {
       ...acceptanceBreaches(view),
       ...acknowledged
         .filter(({ noticeId }) => !stored.has(noticeId))
-        .map((notice): Breach => ({ promise: 'stored', about: notice })),
+        .map((notice): Breach => ({ invariant: 'acknowledged_notice_stored', about: notice })),
     ];
     if (moment !== 'any')
       breaches.push(
-        ...heardAcceptanceBreaches(view),
-        ...heardBreaches(view, this.#confirmedSince),
-        ...heardPayoutBreaches(view, this.#confirmedSince),
+        ...uncreditedBreaches(view),
+        ...noticeBreaches(view, this.#confirmedSince),
+        ...payoutNoticeBreaches(view, this.#confirmedSince),
       );
     if (moment === 'end') {
-      breaches.push(...lastBreaches(view), ...lastPayoutBreaches(view));
-      const causes = await causesWithoutTransfer(this.world.witness);
-      breaches.push(...causes.map((about): Breach => ({ promise: 'causes', about })));
+      breaches.push(...finalBreaches(view), ...finalPayoutBreaches(view));
+      const causes = await causesWithoutTransfer(this.world.database);
+      breaches.push(...causes.map((about): Breach => ({ invariant: 'one_transfer_per_cause', about })));
     }
     const [first] = breaches;
     if (first) throw new InvariantViolation(first);
@@ -154,30 +161,32 @@ export class History {
     return view;
   }
 
-  /** Every final state that was ever seen is still what it was. */
-  #absorbed({ payins, payouts }: Books): Breach[] {
+  /** A final status, once seen, does not change. */
+  #changedFinals({ payins, payouts }: Snapshot): Breach[] {
     const ends = [
       ...payins.map(({ id, status, confirmed, error, result_at }) => ({
         id,
         status,
-        says: { confirmed, error, result_at },
+        result: { confirmed, error, result_at },
       })),
       ...payouts.map(({ id, status, execution, error, result_at }) => ({
         id,
         status,
-        says: { execution, error, result_at },
+        result: { execution, error, result_at },
       })),
     ];
-    return ends.flatMap(({ id, status, says }): Breach[] => {
+    return ends.flatMap(({ id, status, result }): Breach[] => {
       const seen = this.#finals.get(id);
-      const now = JSON.stringify({ status, ...says });
+      const now = JSON.stringify({ status, ...result });
       if (seen === undefined && isFinal(status)) this.#finals.set(id, now);
-      return seen === undefined || seen === now ? [] : [{ promise: 'absorbs', about: { id, seen, now } }];
+      return seen === undefined || seen === now
+        ? []
+        : [{ invariant: 'final_state_immutable', about: { id, seen, now } }];
     });
   }
 
-  #noteConfirmed({ books, facts }: View): void {
-    for (const { id, status } of [...books.payins, ...books.payouts])
+  #noteConfirmed({ snapshot, facts }: View): void {
+    for (const { id, status } of [...snapshot.payins, ...snapshot.payouts])
       if (status === 'CONFIRMED' && !this.#confirmedSince.has(id))
         this.#confirmedSince.set(id, facts.lastSeq);
   }

@@ -1,55 +1,57 @@
-/** What Caudal promises, each by the name under which a run tells that it was broken. */
-export const PROMISES = {
-  onePayin: 'one request makes one payin',
-  answers: 'answers agree with the rows',
-  absorbs: 'a final state absorbs',
-  history: 'the history leads to the present state',
-  events: 'one event for each final state, none for others',
-  causes: 'every transfer has its cause, and every cause its transfer',
-  balances: 'balances equal their transfers',
-  settled: 'what is available or pending is what came, less what went out and what is held',
-  verified: 'money settles only after the rail, queried, listed its payment',
-  booked: 'the books say what the rail says',
-  bookedOnce: 'an execution is booked once',
-  confirms: 'one execution confirms a payin; the others are in suspense',
-  suspense: 'money in suspense has its anomaly',
-  detectedAnomalies: 'anomalies tell what was odd, and nothing else',
-  accepts: 'accepted money is credited once, and no other leaves suspense',
-  railEnds: 'only the word of the rail ends a payin without money',
-  closedFirst: 'a payin expires when the rail has closed it unpaid',
-  stored: 'an acknowledged notice is stored',
-  heard: 'what was heard is applied',
-  ends: 'nothing stays open beyond its time',
-  rest: 'work comes to rest',
-  onePayout: 'one request makes one payout',
-  sentOnce: 'a payout is executed at most once',
-  sentAs: 'an order is what was asked for, under one end-to-end id for ever',
-  committedFirst: 'an order leaves when its attempt is committed',
-  patience: 'an order is sent again when the rail has none and nothing can be under way',
-  outcome: 'a payout is confirmed by its execution',
-  unsent: 'a canceled payout was never sent',
-  clearNo: 'only a clear no declines a payout: unknown is not no',
-  receiver: 'money is sent to whom was looked up',
-  covered: 'what the balance covers is set aside, and nothing else',
-  held: 'held equals the payouts under way',
-  payoutMoney: 'the books tell of a payout what became of it',
+/** The invariants that the model verifies: machine code and description. */
+const INVARIANTS = {
+  one_payin_per_request: 'a request creates one payin',
+  responses_match_rows: 'responses match the database',
+  final_state_immutable: 'a final status never changes',
+  history_matches_status: 'the history leads to the current status',
+  one_event_per_final_state: 'a final status has one event, other statuses have none',
+  one_transfer_per_cause: 'every transfer has one cause, and every cause one transfer',
+  balances_match_transfers: 'a balance equals the sum of its transfers',
+  funds_add_up: 'available and pending balances equal received money minus sent and held money',
+  settlement_requires_verification: 'a payment settles only after the rail, when queried, listed it',
+  ledger_matches_rail: 'the ledger matches the executions at the rail',
+  execution_posted_once: 'an execution is posted once',
+  one_execution_confirms: 'one execution confirms a payin, the others go to suspense',
+  suspense_has_anomaly: 'money in suspense has an anomaly',
+  anomalies_justified: 'every inconsistency has an anomaly, and every anomaly a cause',
+  acceptance_credited_once: 'accepted money is credited once, and nothing else leaves suspense',
+  payin_end_reported_by_rail: 'a payin ends without money only if the rail reports it',
+  key_closed_before_expiry: 'a payin expires only after the rail closed it unpaid',
+  acknowledged_notice_stored: 'an acknowledged notice is stored',
+  delivered_notice_applied: 'a delivered notice is applied',
+  everything_final: 'every payin and payout becomes final',
+  work_completes: 'pending work completes within the timeout',
+  one_payout_per_request: 'a request creates one payout',
+  payout_executed_once: 'a payout is executed at most once',
+  order_matches_request: 'an order matches its request and always has the same end-to-end id',
+  attempt_committed_before_send: 'an order is sent after its attempt is committed',
+  resend_requires_unknown_order: 'an order is resent only if the rail does not know it and none is in flight',
+  confirmed_by_execution: 'a payout is confirmed by its execution',
+  canceled_payout_never_sent: 'a canceled payout was never sent',
+  decline_requires_rejection: 'only an explicit rejection declines a payout, never an unknown outcome',
+  paid_to_resolved_receiver: 'money goes to the person that was looked up',
+  hold_requires_funds: 'a payout is held if and only if the balance covers it',
+  held_equals_open_payouts: 'the held balance equals the open payouts',
+  payout_transfers_match_status: 'the transfers of a payout match its status',
 } as const;
 
-export type InvariantName = keyof typeof PROMISES;
+export type ModelInvariantCode = keyof typeof INVARIANTS;
 
 export interface Breach {
-  readonly promise: InvariantName;
-  /** The row, or what else shows it. */
+  readonly invariant: ModelInvariantCode;
+  /** The row or other evidence. */
   readonly about: unknown;
 }
 
 export class InvariantViolation extends Error {
-  readonly promise: InvariantName;
+  readonly invariant: ModelInvariantCode;
 
-  constructor({ promise, about }: Breach) {
-    super(`${PROMISES[promise]}: ${typeof about === 'string' ? about : JSON.stringify(about, asText)}`);
+  constructor({ invariant, about }: Breach) {
+    super(
+      `${invariant} (${INVARIANTS[invariant]}): ${typeof about === 'string' ? about : JSON.stringify(about, asText)}`,
+    );
     this.name = 'InvariantViolation';
-    this.promise = promise;
+    this.invariant = invariant;
   }
 }
 

@@ -1,13 +1,13 @@
 import type { PayinRequest } from './merchant.ts';
 import type { Rail } from './step.ts';
 
-/** A payin of which a merchant was told. */
+/** A payin that the API acknowledged to a merchant. */
 export interface KnownPayin {
   readonly id: string;
   readonly rail: Rail;
   readonly cents: number;
   readonly request: PayinRequest;
-  /** What its rail knows it by: the key, or our reference at PSE. */
+  /** Its reference at the rail: the Bre-B key, or Caudal's reference at PSE. */
   readonly railReference: string;
   readonly expiresAtMs: number;
 }
@@ -15,7 +15,7 @@ export interface KnownPayin {
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
 /**
- * Our reference at PSE, and the end-to-end id of a payout: the id in 26 digits to the base of 32, then the organization's
+ * The reference of a payin at PSE and the end-to-end id of a payout: the id in 26 base32 digits, then the organization's
  * number in six.
  */
 export function resourceReference(resourceId: string, organizationNumber: number): string {
@@ -25,6 +25,6 @@ export function resourceReference(resourceId: string, organizationNumber: number
 
 function digits(value: bigint, count: number): string {
   let text = '';
-  for (let rest = value; text.length < count; rest >>= 5n) text = CROCKFORD.charAt(Number(rest & 31n)) + text;
+  for (let left = value; text.length < count; left >>= 5n) text = CROCKFORD.charAt(Number(left & 31n)) + text;
   return text;
 }

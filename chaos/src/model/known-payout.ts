@@ -1,12 +1,12 @@
 import type { PayoutRequest } from './merchant.ts';
 
-/** A payout of which a merchant was told. */
+/** A payout that the API acknowledged to a merchant. */
 export interface KnownPayout {
   readonly id: string;
   readonly cents: number;
-  /** The receiver's. */
+  /** The receiver's Bre-B key. */
   readonly key: string;
   readonly request: PayoutRequest;
-  /** What the rail must know it by, from the first send to the last. */
+  /** The id that every send to the rail must carry. */
   readonly endToEndId: string;
 }

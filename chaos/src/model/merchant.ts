@@ -7,11 +7,11 @@ const PAYER = {
   phone: '+573001234567',
   email: 'ana@example.com',
 };
-/** The simulator opens nothing for the second one. */
+/** The simulator rejects payins with the second document. */
 const DOCUMENTS = { plain: '1020304050', refused: '1000000021' } as const;
 
-/** A server that has not heard its database for a second says so, and a merchant asks again. */
-const PATIENCE_MS = 20_000;
+/** A server without a database connection for a second responds 503, and the merchant retries. */
+const REQUEST_TIMEOUT_MS = 20_000;
 
 interface PayinBody extends Readonly<Record<string, unknown>> {
   readonly amountInCents: number;
@@ -19,7 +19,7 @@ interface PayinBody extends Readonly<Record<string, unknown>> {
   readonly rail: string;
 }
 
-/** A request as it was sent: what can be sent again, byte for byte. */
+/** A request that can be repeated byte for byte. */
 export interface PayinRequest {
   readonly body: PayinBody;
   readonly idempotencyKey: string | null;
@@ -39,12 +39,12 @@ export interface Answer {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;
   readonly replayed: boolean;
-  /** It was answered 503 before this: whether that request took effect is not known. */
+  /** An earlier send was answered 503, so it may already have taken effect. */
   readonly repeated: boolean;
 }
 
 export function payinRequest(order: Order, name: string): PayinRequest {
-  const { rail, cents, payer, keyed } = order;
+  const { rail, cents, payer, idempotent } = order;
   const inlineCustomer = payer === 'none' ? undefined : { ...PAYER, idNumber: DOCUMENTS[payer] };
   const ofRail =
     rail === 'BRE_B'
@@ -59,23 +59,23 @@ export function payinRequest(order: Order, name: string): PayinRequest {
       ...(inlineCustomer ? { inlineCustomer } : {}),
       ...ofRail,
     },
-    idempotencyKey: keyed ? `key-${name}` : null,
+    idempotencyKey: idempotent ? `key-${name}` : null,
   };
 }
 
 export function payoutRequest(
-  { cents, keyed }: { readonly cents: number; readonly keyed: boolean },
+  { cents, idempotent }: { readonly cents: number; readonly idempotent: boolean },
   name: string,
   breb: { readonly keyString: string; readonly lookupId?: string },
 ): PayoutRequest {
   const inlineCustomer = { ...PAYER, idNumber: DOCUMENTS.plain };
   return {
     body: { amountInCents: cents, currency: 'COP', rail: 'BRE_B', reference: name, inlineCustomer, breb },
-    idempotencyKey: keyed ? `key-${name}` : null,
+    idempotencyKey: idempotent ? `key-${name}` : null,
   };
 }
 
-/** A merchant's program at one API: it keeps asking while it is told 503. */
+/** A merchant's program at one API; it retries while the response is 503. */
 export class Merchant {
   readonly #url: string;
   readonly #apiKey: string;
@@ -94,11 +94,11 @@ export class Merchant {
   }
 
   cancel(payoutId: string): Promise<Answer> {
-    return this.#ask('POST', `/payouts/${payoutId}/cancel`, { headers: {} });
+    return this.#send('POST', `/payouts/${payoutId}/cancel`, { headers: {} });
   }
 
   accept(payinId: string, anomalyId: string): Promise<Answer> {
-    return this.#ask('POST', `/payins/${payinId}/anomalies/${anomalyId}/accept`, {
+    return this.#send('POST', `/payins/${payinId}/anomalies/${anomalyId}/accept`, {
       headers: { 'idempotency-key': `accept-${anomalyId}` },
     });
   }
@@ -108,11 +108,11 @@ export class Merchant {
   }
 
   get(path: string): Promise<Answer> {
-    return this.#ask('GET', path, { headers: {} });
+    return this.#send('GET', path, { headers: {} });
   }
 
   #post(path: string, { body, idempotencyKey }: PayinRequest | PayoutRequest): Promise<Answer> {
-    return this.#ask('POST', path, {
+    return this.#send('POST', path, {
       headers: {
         'content-type': 'application/json',
         ...(idempotencyKey === null ? {} : { 'idempotency-key': idempotencyKey }),
@@ -121,12 +121,12 @@ export class Merchant {
     });
   }
 
-  async #ask(
+  async #send(
     method: string,
     path: string,
     { headers, body }: { headers: Record<string, string>; body?: string },
   ): Promise<Answer> {
-    const deadline = performance.now() + PATIENCE_MS;
+    const deadline = performance.now() + REQUEST_TIMEOUT_MS;
     for (let repeated = false; ; repeated = true) {
       const response = await fetch(this.#url + path, {
         method,

@@ -1,12 +1,12 @@
 import type { JournalLine } from './rail-facts.ts';
 
-/** An order as it came to the rail, once for every time it came. */
+/** One arrival of an order at the rail; a resent order has several. */
 export interface Arrival {
   readonly seq: number;
   /** By the rail's clock. */
   readonly atMs: number;
   readonly endToEndId: string;
-  /** What we call it: the payout's id. */
+  /** The internal id of the order. */
   readonly payoutId: string;
   readonly resolutionId: string | null;
   readonly key: string;
@@ -20,7 +20,7 @@ export interface OrderExecution {
   readonly endToEndId: string;
   readonly executionId: string;
   readonly cents: bigint;
-  /** Though it had been rejected. */
+  /** Executed although it had been rejected. */
   readonly anyway: boolean;
 }
 
@@ -28,20 +28,20 @@ interface OrderEnd {
   readonly seq: number;
   /** Null for a settlement. */
   readonly code: string | null;
-  /** The rail itself says so when asked; else it was only said, against what stands. */
+  /** The rail's own status; otherwise a notice that contradicts it. */
   readonly stands: boolean;
 }
 
-/** What the rail made of an end-to-end id. */
+/** What the rail knows about an end-to-end id. */
 export interface RailOrder {
-  /** The arrival that it took up. */
+  /** The arrival that it accepted. */
   taken: Arrival | null;
   readonly ends: OrderEnd[];
-  /** What it answered when it was asked. */
+  /** Its responses to queries. */
   readonly answers: { readonly seq: number; readonly status: string }[];
 }
 
-/** What the directory promised about a key. */
+/** A key resolution of the directory. */
 interface Resolution {
   readonly seq: number;
   readonly atMs: number;
@@ -50,20 +50,20 @@ interface Resolution {
   readonly person: string;
 }
 
-/** Stays open at the rail until somebody ends it. */
+/** The rail leaves orders to this key open until the test ends them. */
 const NEVER_ENDS = '@TESTTIMEOUT';
 
-/** What the rail did about money that goes out since a history began. */
+/** What happened to outgoing payments at the rail since a history started. */
 export class OrderFacts {
   readonly arrivals: Arrival[] = [];
   readonly executions: OrderExecution[] = [];
   readonly resolutions = new Map<string, Resolution>();
-  /** The directory's no to a lookup; a fault says it of any key. */
-  readonly refusedKeys: { readonly seq: number; readonly key: string | null; readonly code: string }[] = [];
+  /** Rejections of lookups by the directory; a fault applies to any key (null). */
+  readonly rejectedKeys: { readonly seq: number; readonly key: string | null; readonly code: string }[] = [];
   /** Keys whose listing was changed. */
   readonly changes: { readonly seq: number; readonly key: string }[] = [];
-  /** A question was carried out and its answer lost: the rail was asked and nobody heard. */
-  losesAnswers = false;
+  /** A query was executed but its response was lost. */
+  answerLost = false;
   readonly #orders = new Map<string, RailOrder>();
   readonly #codesOfFaults = new Map<string, string>();
 
@@ -75,11 +75,11 @@ export class OrderFacts {
     return fresh;
   }
 
-  arrivalsOf(payoutId: string): Arrival[] {
+  arrivalsFor(payoutId: string): Arrival[] {
     return this.arrivals.filter((arrival) => arrival.payoutId === payoutId);
   }
 
-  /** Those that will end by themselves, and those that will not. */
+  /** Open orders: those that the rail will end, and those that it leaves open. */
   open(): { readonly ending: Arrival[]; readonly staying: Arrival[] } {
     const open = [...this.#orders.values()].flatMap(({ taken, ends }) =>
       taken && ends.length === 0 ? [taken] : [],
@@ -138,7 +138,7 @@ const READERS: Readonly<Record<string, Reader>> = {
       facts.of(endToEndId).answers.push({ seq, status });
   },
   'breb.resolve': (facts, { seq, at, key, resolutionId, holder, code }) => {
-    if (code !== null) facts.refusedKeys.push({ seq, key: String(key), code: code as string });
+    if (code !== null) facts.rejectedKeys.push({ seq, key: String(key), code: code as string });
     const person = (holder as { readonly person: Readonly<Record<string, string>> } | null)?.person;
     if (person)
       facts.resolutions.set(String(resolutionId), {
@@ -156,9 +156,9 @@ const READERS: Readonly<Record<string, Reader>> = {
     if (code !== undefined) facts.noteFault(id, code);
   },
   'fault.applied': (facts, { seq, id, operation, fault }) => {
-    if (operation === 'order-query' && fault === 'lost-answer') facts.losesAnswers = true;
+    if (operation === 'order-query' && fault === 'lost-answer') facts.answerLost = true;
     const code = facts.codeOfFault(String(id));
-    if (code !== null) facts.refusedKeys.push({ seq, key: null, code });
+    if (code !== null) facts.rejectedKeys.push({ seq, key: null, code });
   },
 };
 

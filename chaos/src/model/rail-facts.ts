@@ -9,18 +9,18 @@ export interface Execution {
   readonly cents: bigint;
 }
 
-/** What a rail did about one of its collections: a Bre-B key, or a PSE transaction under our reference. */
+/** What happened to a collection at its rail: a Bre-B key, or a PSE transaction under Caudal's reference. */
 export interface Collection {
-  /** When the rail first knew it. */
+  /** Journal position at which the rail first knew it. */
   opened: number | null;
   closed: number | null;
-  readonly refusals: { readonly seq: number; readonly code: string }[];
-  /** `stands`: the rail itself says so when asked; else it was only said, against what stands. */
+  readonly rejections: { readonly seq: number; readonly code: string }[];
+  /** `stands`: the rail's own status; otherwise a notice that contradicts it. */
   readonly ends: { readonly seq: number; readonly code: string; readonly stands: boolean }[];
   readonly executions: Execution[];
-  /** When it was asked about or closed. */
-  readonly asked: number[];
-  /** When the rail answered a query of its status, which lists its payments. */
+  /** Journal positions at which it was queried or closed. */
+  readonly polled: number[];
+  /** Journal positions at which the rail answered a query, which lists its payments. */
   readonly queried: number[];
 }
 
@@ -28,30 +28,30 @@ export interface Notice {
   readonly seq: number;
   readonly noticeId: string;
   readonly rail: Rail;
-  /** Of a payout the reference is the end-to-end id, and the execution money that went out. */
+  /** For a payout, the reference is the end-to-end id and the execution is outgoing. */
   readonly about: 'payin' | 'payout';
   readonly reference: string;
-  /** Null for one that says that no money comes. */
+  /** Null for a notice without money. */
   readonly executionId: string | null;
   readonly fault: string | null;
   acknowledged: boolean;
 }
 
-/** A line of the simulator's journal, as far as it is read here. */
+/** A line of the simulator's journal. */
 export type JournalLine = { readonly seq: number; readonly kind: string } & Readonly<Record<string, unknown>>;
 
-/** What the rails did since a history began, told by their own journal: the other half of every comparison. */
+/** What happened at the rails since a history started, according to their journal. Checks compare it with the database. */
 export class RailFacts {
   readonly executions: Execution[] = [];
   readonly notices = new Map<string, Notice>();
-  /** The other way: money that goes out. */
+  /** Outgoing payments. */
   readonly orders = new OrderFacts();
-  /** Rails of which a question was carried out and its answer lost: they were asked and nobody heard. */
+  /** Rails that executed a query whose response was lost. */
   readonly lostAnswers = new Set<Rail>();
-  /** Of PSE's transactions, whose end does not repeat it. */
+  /** Amounts of PSE transactions; the line of their end does not contain them. */
   readonly amounts = new Map<string, bigint>();
-  /** How often faults have struck. */
-  struck = 0;
+  /** Number of times that faults applied. */
+  faultsApplied = 0;
   lastSeq = 0;
   readonly #collections = new Map<string, Collection>();
 
@@ -61,17 +61,17 @@ export class RailFacts {
     const fresh: Collection = {
       opened: null,
       closed: null,
-      refusals: [],
+      rejections: [],
       ends: [],
       executions: [],
-      asked: [],
+      polled: [],
       queried: [],
     };
     this.#collections.set(reference, fresh);
     return fresh;
   }
 
-  noticesOf(about: Notice['about']): Notice[] {
+  noticesFor(about: Notice['about']): Notice[] {
     return [...this.notices.values()].filter((notice) => notice.about === about);
   }
 
@@ -92,20 +92,20 @@ const READERS: Readonly<Record<string, Reader>> = {
   'breb.register': (facts, { seq, keys }) => {
     for (const row of keys as readonly (readonly unknown[])[]) {
       const collection = facts.of(String(row[0]));
-      const refused = row[5] as string | null;
-      if (refused === null) collection.opened ??= seq;
-      else collection.refusals.push({ seq, code: refused });
+      const rejected = row[5] as string | null;
+      if (rejected === null) collection.opened ??= seq;
+      else collection.rejections.push({ seq, code: rejected });
     }
   },
   'breb.close': (facts, { seq, keys }) => {
     for (const key of keys as readonly string[]) {
       const collection = facts.of(key);
       collection.closed ??= seq;
-      collection.asked.push(seq);
+      collection.polled.push(seq);
     }
   },
-  'breb.query': asked,
-  'pse.query': asked,
+  'breb.query': polled,
+  'pse.query': polled,
   'breb.paid': (facts, { seq, key, executionId, amount }) =>
     paid(facts, {
       seq,
@@ -115,12 +115,12 @@ const READERS: Readonly<Record<string, Reader>> = {
       cents: toCents(String(amount)),
     }),
   'breb.ended': (facts, { seq, key, outcome, code, contradicts }) => {
-    const said = outcome === 'CANCELED' ? 'CANCELED' : String(code);
-    facts.of(String(key)).ends.push({ seq, code: said, stands: contradicts === false });
+    const reason = outcome === 'CANCELED' ? 'CANCELED' : String(code);
+    facts.of(String(key)).ends.push({ seq, code: reason, stands: contradicts === false });
   },
   'pse.create': (facts, { seq, reference, returnCode, created }) => {
     const collection = facts.of(String(reference));
-    if (returnCode !== 'SUCCESS') collection.refusals.push({ seq, code: String(returnCode) });
+    if (returnCode !== 'SUCCESS') collection.rejections.push({ seq, code: String(returnCode) });
     else collection.opened ??= seq;
     const amount = (created as { readonly amount: string } | null)?.amount;
     if (amount !== undefined) facts.amounts.set(String(reference), toCents(amount));
@@ -137,8 +137,8 @@ const READERS: Readonly<Record<string, Reader>> = {
     }
   },
   'notice.queued': (facts, { seq, rail, notice, fault }) => {
-    const told = notice as Readonly<Record<string, string>>;
-    const { noticeId, key, reference, type, state, executionId, transactionId, endToEndId } = told;
+    const content = notice as Readonly<Record<string, string>>;
+    const { noticeId, key, reference, type, state, executionId, transactionId, endToEndId } = content;
     const pays = type === 'SETTLED' || type === 'ORDER_SETTLED' || state === 'OK';
     const isOrder = type?.startsWith('ORDER_') === true;
     facts.notices.set(noticeId ?? '', {
@@ -159,15 +159,15 @@ const READERS: Readonly<Record<string, Reader>> = {
     }
   },
   'fault.applied': (facts, { rail, operation, fault }) => {
-    facts.struck += 1;
+    facts.faultsApplied += 1;
     if (fault === 'lost-answer' && (operation === 'query' || operation === 'close'))
       facts.lostAnswers.add(rail as Rail);
   },
 };
 
-function asked(facts: RailFacts, { seq, results }: JournalLine): void {
+function polled(facts: RailFacts, { seq, results }: JournalLine): void {
   for (const [reference] of results as readonly (readonly [string, string])[]) {
-    facts.of(reference).asked.push(seq);
+    facts.of(reference).polled.push(seq);
     facts.of(reference).queried.push(seq);
   }
 }

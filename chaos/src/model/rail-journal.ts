@@ -1,16 +1,16 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { type JournalLine, RailFacts } from './rail-facts.ts';
 
-const PIECE_BYTES = 256 * 1024;
+const CHUNK_BYTES = 256 * 1024;
 
-/** Reads on in the simulator's journal, which is on disk before anything it tells leaves the simulator. */
+/** Reads the simulator's journal incrementally. The simulator writes each line before it responds or sends a notice. */
 export class RailJournal {
   #facts = new RailFacts();
   readonly #file: FileHandle;
-  readonly #piece = Buffer.alloc(PIECE_BYTES);
+  readonly #chunk = Buffer.alloc(CHUNK_BYTES);
   #offset = 0;
-  /** A line of which the end has not been written yet. */
-  #rest = '';
+  /** An incomplete line. */
+  #partialLine = '';
 
   private constructor(file: FileHandle) {
     this.#file = file;
@@ -20,8 +20,8 @@ export class RailJournal {
     return new RailJournal(await open(path, 'r'));
   }
 
-  /** A history begins: what the rails did before it is no business of its. */
-  async begin(): Promise<void> {
+  /** Starts a history: discards the facts from before it. */
+  async start(): Promise<void> {
     await this.readOn();
     const { lastSeq } = this.#facts;
     this.#facts = new RailFacts();
@@ -30,12 +30,12 @@ export class RailJournal {
 
   async readOn(): Promise<RailFacts> {
     for (;;) {
-      const { bytesRead } = await this.#file.read(this.#piece, 0, PIECE_BYTES, this.#offset);
+      const { bytesRead } = await this.#file.read(this.#chunk, 0, CHUNK_BYTES, this.#offset);
       if (bytesRead === 0) return this.#facts;
       this.#offset += bytesRead;
-      // Byte by byte: a letter cut in two by the end of a piece would not decode, and only ASCII is looked at here.
-      const lines = (this.#rest + this.#piece.toString('latin1', 0, bytesRead)).split('\n');
-      this.#rest = lines.pop() ?? '';
+      // latin1 decodes byte by byte: a UTF-8 character split between two chunks would not decode, and only ASCII matters here.
+      const lines = (this.#partialLine + this.#chunk.toString('latin1', 0, bytesRead)).split('\n');
+      this.#partialLine = lines.pop() ?? '';
       for (const line of lines) if (line !== '') this.#facts.take(JSON.parse(line) as JournalLine);
     }
   }

@@ -18,13 +18,13 @@ export async function pay(history: History, step: Omit<StepOf<'pay'>, 'do'>): Pr
   }
   const payment = {
     key: payin.railReference,
-    amount: pesos(shareOf(payin, step.share)),
+    amount: pesos(toAmount(payin, step.share)),
     anyway: step.anyway,
   };
   await control.pay(...Array.from({ length: step.times }, () => payment));
 }
 
-function shareOf({ cents }: KnownPayin, share: 'full' | 'less' | 'more'): number {
+function toAmount({ cents }: KnownPayin, share: 'full' | 'less' | 'more'): number {
   if (share === 'full') return cents;
   return share === 'less' ? Math.ceil(cents / 2) : cents + MORE_CENTS;
 }
@@ -57,9 +57,9 @@ export async function end(history: History, { nth, how, anyway }: Omit<StepOf<'e
 
 const PAY_OPERATIONS = { order: 'order', 'order-query': 'order-query', resolve: 'resolve' } as const;
 const OPERATIONS: Readonly<Record<Rail, Readonly<Record<Call | PayCall | 'notice', string>>>> = {
-  BRE_B: { open: 'register', ask: 'query', close: 'close', notice: 'notice', ...PAY_OPERATIONS },
-  // PSE closes by itself.
-  PSE: { open: 'create', ask: 'query', close: 'query', notice: 'notice', ...PAY_OPERATIONS },
+  BRE_B: { open: 'register', query: 'query', close: 'close', notice: 'notice', ...PAY_OPERATIONS },
+  // PSE has no close call.
+  PSE: { open: 'create', query: 'query', close: 'query', notice: 'notice', ...PAY_OPERATIONS },
 };
 const SLOW_MS = 150;
 
@@ -85,7 +85,7 @@ export async function clear(history: History): Promise<void> {
   history.heldRails.clear();
 }
 
-/** Two decimals without a float. */
+/** Formats pesos with two decimals without using floats. */
 function pesos(cents: number): string {
   const digits = String(cents).padStart(3, '0');
   return `${digits.slice(0, -2)}.${digits.slice(-2)}`;

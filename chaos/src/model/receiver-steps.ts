@@ -9,7 +9,7 @@ const TEST_KEYS = {
   ok: '@TESTOK',
   declined: '@TESTDECLINED',
   never: '@TESTTIMEOUT',
-  'lost answer': '@TESTLOSTANSWER',
+  lost_answer: '@TESTLOSTANSWER',
   suspended: '@TESTSUSPENDED',
   missing: '@TESTNOTFOUND',
 } as const satisfies Record<Exclude<Receiver, 'own'>, string>;
@@ -17,8 +17,8 @@ const TEST_KEYS = {
 const FIRST_HOLDER = { documentNumber: '1000000099', names: 'JANETH SMITH PRUEBA' };
 const OTHER_HOLDER = { documentNumber: '1000000098', names: 'PEDRO OTRO PRUEBA' };
 
-/** The key in its normal form. The history's own one is put into the directory when it is first needed. */
-export async function keyOf(history: History, to: Receiver): Promise<string> {
+/** Returns the normalized key. Adds the history's own key to the directory when it is first needed. */
+export async function getKey(history: History, to: Receiver): Promise<string> {
   if (to !== 'own') return TEST_KEYS[to];
   if (history.ownKey === null) {
     history.ownKey = `@OWN${history.world.freshName().toUpperCase().replaceAll('-', '')}`;
@@ -28,32 +28,33 @@ export async function keyOf(history: History, to: Receiver): Promise<string> {
 }
 
 const LISTINGS = {
-  'other person': { person: OTHER_HOLDER },
+  other_person: { person: OTHER_HOLDER },
   suspended: { status: 'SUSPENDED_BY_CLIENT' },
   gone: { person: null },
   back: { person: FIRST_HOLDER, status: 'ACTIVE' },
 } as const satisfies Record<Listing, object>;
 
 export async function directory(history: History, { how }: StepOf<'directory'>): Promise<void> {
-  const key = await keyOf(history, 'own');
+  const key = await getKey(history, 'own');
   await history.world.control.list({ key, ...LISTINGS[how] });
 }
 
-/** Found, and masked; or the directory's no. An organization that has asked for too many strangers is told to wait. */
+/** Found, rejected by the directory, or rate limited after too many lookups of unknown receivers. */
 const LOOKUP_ANSWERS: ReadonlySet<number> = new Set([200, 404, 422, 429]);
 
-export async function lookUp(history: History, { to, api }: StepOf<'look up'>): Promise<void> {
-  const key = await keyOf(history, to);
+export async function lookUp(history: History, { to, api }: StepOf<'look_up'>): Promise<void> {
+  const key = await getKey(history, to);
   const answer = await history.merchant(api).lookUp(key);
   const { status, body } = answer;
   const details = body['details'] as
     | { readonly keyString: string; readonly documentNumber: string }
     | undefined;
-  const lawful =
+  const valid =
     status === 200
       ? details?.keyString === key && details.documentNumber.startsWith('****00')
       : LOOKUP_ANSWERS.has(status);
-  if (!lawful) throw new InvariantViolation({ promise: 'answers', about: { lookUp: key, answer } });
+  if (!valid)
+    throw new InvariantViolation({ invariant: 'responses_match_rows', about: { lookUp: key, answer } });
 }
 
 const ENDINGS = {
@@ -65,7 +66,7 @@ const ENDINGS = {
 
 export async function endOrder(
   history: History,
-  { nth, how, anyway }: Omit<StepOf<'end order'>, 'do'>,
+  { nth, how, anyway }: Omit<StepOf<'end_order'>, 'do'>,
 ): Promise<void> {
   const payout = history.payout(nth);
   if (!payout) return;

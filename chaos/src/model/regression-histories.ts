@@ -1,7 +1,7 @@
 import type { Step } from './step.ts';
 
-export interface KeptHistory {
-  /** What was wrong when it was found, or what it makes sure of. */
+export interface RegressionHistory {
+  /** The bug that it found, or the behavior that it verifies. */
   readonly name: string;
   readonly steps: readonly Step[];
 }
@@ -11,50 +11,50 @@ const BREB: Step = {
   rail: 'BRE_B',
   cents: 250_000,
   payer: 'plain',
-  keyed: true,
+  idempotent: true,
   api: 0,
-  quiet: true,
+  awaitIdle: true,
 };
 const PSE: Step = { ...BREB, rail: 'PSE' };
 const PAYS: Step = { do: 'pay', nth: 0, share: 'full', times: 1, anyway: false };
 
 /**
- * Histories that once failed, and those that should not need luck to be tried. All of them run before any random one. A
- * failing run prints its steps as they are written here.
+ * Histories that once failed, and cases that should not depend on random draws. They run before the random histories. A
+ * failing run prints its steps in this format.
  */
-export const KEPT_HISTORIES: readonly KeptHistory[] = [
+export const REGRESSION_HISTORIES: readonly RegressionHistory[] = [
   {
-    name: 'paid while the rail answers no query: nothing settles before it does',
+    name: 'a payment settles only after the rail answers a query',
     steps: [
       BREB,
       PSE,
       { do: 'fault', rail: 'BRE_B', on: 'close', fault: 'down', times: 3 },
-      { do: 'fault', rail: 'PSE', on: 'ask', fault: 'down', times: 3 },
+      { do: 'fault', rail: 'PSE', on: 'query', fault: 'down', times: 3 },
       PAYS,
       { ...PAYS, nth: 1 },
-      { do: 'await struck', count: 2 },
+      { do: 'await_faults', count: 2 },
       { do: 'settle' },
-      { do: 'clear', quiet: true },
-      { do: 'settle', quiet: true },
+      { do: 'clear', awaitIdle: true },
+      { do: 'settle', awaitIdle: true },
     ],
   },
   {
-    name: 'paid in the moment its time runs out',
-    steps: [BREB, { do: 'race', nth: 0, with: 'payment', quiet: true }],
+    name: 'paid at the moment of expiry',
+    steps: [BREB, { do: 'race', nth: 0, with: 'payment', awaitIdle: true }],
   },
   {
-    name: 'refused, and paid before anybody asked: it is paid, and the refusal is an anomaly',
+    name: 'rejected, then paid before a poll: the payin is confirmed and the rejection is an anomaly',
     steps: [
       PSE,
       { do: 'fault', rail: 'PSE', on: 'notice', fault: 'down', times: 1 },
       { do: 'end', nth: 0, how: 'refused', anyway: false },
       { ...PAYS, anyway: true },
-      { do: 'clear', quiet: true },
+      { do: 'clear', awaitIdle: true },
       { do: 'read', nth: 0 },
     ],
   },
   {
-    name: 'notices of an hour come in a flood, long after the questions',
+    name: 'notices of an hour arrive at once, long after the polls',
     steps: [
       { do: 'fault', rail: 'BRE_B', on: 'notice', fault: 'down', times: 1 },
       BREB,
@@ -63,90 +63,97 @@ export const KEPT_HISTORIES: readonly KeptHistory[] = [
       PAYS,
       { ...PAYS, nth: 1, share: 'less', times: 2 },
       { do: 'end', nth: 2, how: 'limit', anyway: false },
-      { do: 'shift', seconds: 3660, quiet: true },
-      { do: 'clear', quiet: true },
+      { do: 'shift', seconds: 3660, awaitIdle: true },
+      { do: 'clear', awaitIdle: true },
     ],
   },
   {
-    name: 'every answer of the rail to the first orders is lost',
+    name: 'the rail loses its responses to the first orders',
     steps: [
       { do: 'fault', rail: 'BRE_B', on: 'open', fault: 'lost-answer', times: 1 },
       { do: 'fault', rail: 'PSE', on: 'open', fault: 'lost-answer', times: 1 },
       BREB,
       PSE,
-      { do: 'shift', seconds: 2, quiet: true },
-      { ...PAYS, quiet: true },
-      { ...PAYS, nth: 1, quiet: true },
+      { do: 'shift', seconds: 2, awaitIdle: true },
+      { ...PAYS, awaitIdle: true },
+      { ...PAYS, nth: 1, awaitIdle: true },
     ],
   },
   {
-    name: 'the notice is lost, the question is lost, and the closing finds the money',
+    name: 'the notice and the poll are lost, and closing the key finds the payment',
     steps: [
       BREB,
       { do: 'fault', rail: 'BRE_B', on: 'notice', fault: 'lost-notice', times: 1 },
       { ...PAYS, share: 'more' },
-      { do: 'fault', rail: 'BRE_B', on: 'ask', fault: 'lost-answer', times: 1 },
-      { do: 'shift', seconds: 31, quiet: true },
+      { do: 'fault', rail: 'BRE_B', on: 'query', fault: 'lost-answer', times: 1 },
+      { do: 'shift', seconds: 31, awaitIdle: true },
       { do: 'fault', rail: 'BRE_B', on: 'close', fault: 'lost-answer', times: 1 },
-      { do: 'shift', seconds: 3660, quiet: true },
+      { do: 'shift', seconds: 3660, awaitIdle: true },
     ],
   },
   {
-    name: 'closed at the rail with its answer lost, then paid by an order that was under way',
+    name: 'the response to closing is lost, then a payment in flight arrives',
     steps: [
       BREB,
       { do: 'fault', rail: 'BRE_B', on: 'close', fault: 'lost-answer', times: 1 },
-      { do: 'shift', seconds: 3660, quiet: true },
-      { ...PAYS, anyway: true, quiet: true },
+      { do: 'shift', seconds: 3660, awaitIdle: true },
+      { ...PAYS, anyway: true, awaitIdle: true },
     ],
   },
   {
-    // Seed 20261115, history 1540: what an earlier history had left to be asked was found in the midst of this one.
-    name: 'paid again and paid late by orders under way, no notice of either: the last question finds both',
+    // Seed 20261115, history 1540: a poll left over from an earlier history ran during this one.
+    name: 'the last poll finds a second and a late payment without notices',
     steps: [
       BREB,
       BREB,
-      { ...PAYS, quiet: true },
-      { do: 'shift', seconds: 3660, quiet: true },
+      { ...PAYS, awaitIdle: true },
+      { do: 'shift', seconds: 3660, awaitIdle: true },
       { do: 'fault', rail: 'BRE_B', on: 'notice', fault: 'lost-notice', times: 2 },
       { ...PAYS, anyway: true },
-      { ...PAYS, nth: 1, anyway: true, quiet: true },
+      { ...PAYS, nth: 1, anyway: true, awaitIdle: true },
     ],
   },
   {
-    name: 'two payments of one payin and one of another meet at the balance, then all is settled',
+    name: 'payments of the same and of different payins contend for the balance, then settle',
     steps: [
       BREB,
       BREB,
-      { do: 'contend', nth: 0, other: 0, quiet: true },
-      { do: 'contend', nth: 0, other: 1, quiet: true },
+      { do: 'contend', nth: 0, other: 0, awaitIdle: true },
+      { do: 'contend', nth: 0, other: 1, awaitIdle: true },
       { do: 'settle' },
-      { do: 'balance', quiet: true },
+      { do: 'balance', awaitIdle: true },
     ],
   },
   {
-    name: 'the same request on both APIs at once, on both rails, with and without a key',
+    name: 'the same request runs concurrently on both APIs, for both rails, with and without an idempotency key',
     steps: [
-      { do: 'twins', rail: 'BRE_B', cents: 250_000, payer: 'plain', keyed: true },
-      { do: 'twins', rail: 'BRE_B', cents: 250_000, payer: 'plain', keyed: false },
-      { do: 'twins', rail: 'PSE', cents: 250_000, payer: 'plain', keyed: true },
-      { do: 'twins', rail: 'PSE', cents: 250_000, payer: 'none', keyed: false, quiet: true },
+      { do: 'concurrent_payins', rail: 'BRE_B', cents: 250_000, payer: 'plain', idempotent: true },
+      { do: 'concurrent_payins', rail: 'BRE_B', cents: 250_000, payer: 'plain', idempotent: false },
+      { do: 'concurrent_payins', rail: 'PSE', cents: 250_000, payer: 'plain', idempotent: true },
+      {
+        do: 'concurrent_payins',
+        rail: 'PSE',
+        cents: 250_000,
+        payer: 'none',
+        idempotent: false,
+        awaitIdle: true,
+      },
       { do: 'repeat', nth: 0, how: 'same', api: 1 },
-      { do: 'repeat', nth: 2, how: 'other body', api: 0 },
-      { do: 'repeat', nth: 3, how: 'other key', api: 1 },
+      { do: 'repeat', nth: 2, how: 'other_body', api: 0 },
+      { do: 'repeat', nth: 3, how: 'other_key', api: 1 },
     ],
   },
   {
-    name: 'paid too little, then too much: both are accepted on both APIs at once, and accepted again',
+    name: 'an underpayment and an overpayment are accepted concurrently on both APIs, and again later',
     steps: [
       BREB,
       BREB,
       { ...PAYS, share: 'less' },
-      { ...PAYS, nth: 1, share: 'more', quiet: true },
+      { ...PAYS, nth: 1, share: 'more', awaitIdle: true },
       { do: 'accept', nth: 0 },
-      { do: 'accept', nth: 1, quiet: true },
+      { do: 'accept', nth: 1, awaitIdle: true },
       { do: 'accept', nth: 0 },
-      { do: 'balance', quiet: true },
+      { do: 'balance', awaitIdle: true },
     ],
   },
 ];

@@ -1,32 +1,37 @@
 import { History } from './history.ts';
-import { comeToAnEnd } from './rest.ts';
+import { finishHistory } from './idle.ts';
 import type { Step } from './step.ts';
 import { takeStep } from './take-step.ts';
 import type { World } from './world.ts';
 
-export interface Told {
+export interface HistoryCounts {
   readonly steps: number;
   readonly payins: number;
   readonly payouts: number;
 }
 
-const PAYING: ReadonlySet<Step['do']> = new Set(['payout', 'fleeting payout', 'payout twins', 'rivals']);
+const PAYING: ReadonlySet<Step['do']> = new Set([
+  'payout',
+  'payout_then_cancel',
+  'concurrent_payouts',
+  'competing_payouts',
+]);
 
 /**
- * Plays a history to its end and judges it at every step.
- * @throws InvariantViolation; the organization is then left alone for good, its books being wrong
+ * Runs a history and checks the invariants after every step.
+ * @throws InvariantViolation; the organization is then not reused, because its data is wrong
  */
-export async function runHistory(world: World, steps: readonly Step[]): Promise<Told> {
-  const history = await History.begin(
+export async function runHistory(world: World, steps: readonly Step[]): Promise<HistoryCounts> {
+  const history = await History.start(
     world,
     steps.some((step) => PAYING.has(step.do)),
   );
   try {
     for (const step of steps) await takeStep(history, step);
-    await comeToAnEnd(history);
+    await finishHistory(history);
   } catch (error) {
     world.discard(history.organizationId);
-    for (const hold of history.holds.splice(0)) await hold.letGo();
+    for (const hold of history.locks.splice(0)) await hold.release();
     throw error;
   }
   return { steps: steps.length, payins: history.payins.length, payouts: history.payouts.length };

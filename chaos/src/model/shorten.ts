@@ -4,27 +4,27 @@ import type { Step } from './step.ts';
 import type { World } from './world.ts';
 
 /**
- * Leaves out whatever a failing history does not need, step by step, as long as time allows. fast-check would make the
- * numbers smaller too and take its tries for that, of which a second each gives few; steps are what one reads.
+ * Removes the steps that a failing history does not need, within the time limit. fast-check would also shrink the numbers,
+ * and at one second per try that leaves too few tries for the steps.
  */
 export async function shorten(
   world: World,
   steps: readonly Step[],
-  broken: InvariantViolation,
+  violation: InvariantViolation,
   withinMs: number,
-): Promise<{ readonly steps: readonly Step[]; readonly broken: InvariantViolation }> {
+): Promise<{ readonly steps: readonly Step[]; readonly violation: InvariantViolation }> {
   const deadline = performance.now() + withinMs;
-  let shortest = { steps, broken };
+  let shortest = { steps, violation };
   for (let index = steps.length - 1; index >= 0 && performance.now() < deadline; index -= 1) {
     const without = shortest.steps.toSpliced(index, 1);
-    const found = await breachOf(world, without);
-    if (found) shortest = { steps: without, broken: found };
+    const found = await findBreach(world, without);
+    if (found) shortest = { steps: without, violation: found };
   }
   return shortest;
 }
 
-/** Another promise counts too: what breaks two is the same mistake, seen at another moment. */
-async function breachOf(world: World, steps: readonly Step[]): Promise<InvariantViolation | null> {
+/** A violation of another invariant counts too: it is usually the same bug, detected at another time. */
+async function findBreach(world: World, steps: readonly Step[]): Promise<InvariantViolation | null> {
   try {
     await runHistory(world, steps);
     return null;

@@ -1,5 +1,5 @@
+import type { DatabaseReader } from './database-reader.ts';
 import type { Rail } from './step.ts';
-import type { Witness } from './witness.ts';
 
 type Status = 'PENDING' | 'PROCESSING' | 'CONFIRMED' | 'DECLINED' | 'CANCELED';
 
@@ -10,14 +10,14 @@ export interface PayinRow {
   readonly cents: string;
   readonly confirmed: string | null;
   readonly settlement: string | null;
-  /** A status that the server queried has listed its payment. */
+  /** The rail listed its payment when the server queried it. */
   readonly verified: boolean;
   readonly error: string | null;
   readonly reference: string;
   readonly key: string | null;
   readonly result_at: string | null;
   readonly expires_at: string;
-  /** Whether its result came after its time was over. */
+  /** Whether it ended after its expiry. */
   readonly after_expiry: boolean | null;
 }
 
@@ -46,14 +46,14 @@ interface HistoryRow {
   readonly from: string;
   readonly to: string;
   readonly at: string;
-  /** The same as a number, to be compared. */
+  /** `at` in seconds, for comparison. */
   readonly seconds: number;
 }
 
 interface EventRow {
   readonly resource: string;
   readonly event: string;
-  /** What `final_events` says of it. */
+  /** Its event in `final_events`. */
   readonly final: string | null;
 }
 
@@ -66,7 +66,7 @@ export interface TransferRow {
   readonly kind: string;
   readonly cause: string;
   readonly resource: string | null;
-  /** The transfer that the row of its cause names. */
+  /** The transfer id in the row of its cause. */
   readonly caused: string | null;
 }
 
@@ -77,29 +77,29 @@ export interface AnomalyRow {
   readonly payout: string | null;
   readonly reference: string;
   readonly execution: string | null;
-  /** Below zero: money that left. */
+  /** Negative for outgoing money. */
   readonly cents: string | null;
 }
 
-/** What the database says of a history, all in one moment. */
-export interface Books {
+/** The database rows of a history, in one snapshot. */
+export interface Snapshot {
   readonly payins: readonly PayinRow[];
   readonly payouts: readonly PayoutRow[];
   readonly attempts: readonly AttemptRow[];
-  /** Payins and payouts of the organization that no answer told us of. */
-  readonly strangers: { readonly payins: readonly string[]; readonly payouts: readonly string[] };
+  /** Payins and payouts of the organization that no response acknowledged. */
+  readonly unacknowledged: { readonly payins: readonly string[]; readonly payouts: readonly string[] };
   readonly history: readonly HistoryRow[];
   readonly events: readonly EventRow[];
   readonly transfers: readonly TransferRow[];
   readonly anomalies: readonly AnomalyRow[];
-  /** Of the organization: what the balance row says, and what its transfers come to. */
-  readonly balances: readonly { readonly account: string; readonly says: string; readonly sum: string }[];
+  /** Stored balances of the organization, with the sum of their transfers. */
+  readonly balances: readonly { readonly account: string; readonly stored: string; readonly sum: string }[];
   readonly confirmed: {
     readonly pending: string;
     readonly settled: string;
     readonly settlements: string;
   };
-  /** Of the organization, in all: what was paid in, what it accepted and was credited, and its payouts under way and paid out. */
+  /** Totals of the organization: deposits, credited acceptances, open payouts and confirmed payouts. */
   readonly funds: {
     readonly deposits: string;
     readonly accepted: string;
@@ -111,26 +111,26 @@ export interface Books {
 
 export interface Scope {
   readonly organizationId: string;
-  /** Business time at which the history began. */
+  /** Business time at which the history started. */
   readonly since: string;
   readonly payinIds: readonly string[];
   readonly payoutIds: readonly string[];
 }
 
-/** A list of objects, [] where there is none; everything in it is text, so that no amount becomes a float. */
+/** SQL for a JSON array of rows, [] if empty. Amounts are selected as text, so that none becomes a float. */
 function rows(select: string): string {
   return `(select coalesce(json_agg(r), '[]') from (${select}) r)`;
 }
 
 /**
- * Ids carry the time of the process that made them, which may have missed the last shifts of an hour each: with a wide
- * margin they keep the past of a long run from being read again and again.
+ * Limits the read to recent ids, so that a long run does not read its past again. Ids contain the clock of the process that
+ * created them, which may lag by several one-hour shifts, hence the wide margin.
  */
 const FLOOR = `caudal.uuid_floor($2::timestamptz - interval '2 days')`;
 
 /**
- * One statement, hence one snapshot: what is compared was true at the same moment, also while workers are at it. SQL of
- * our own on the tables, nothing of the server's.
+ * One statement reads one snapshot, so the compared rows are consistent even while workers run. The SQL shares nothing with
+ * the server.
  */
 const READ = `select json_build_object(
   'payins', ${rows(`
@@ -145,7 +145,7 @@ const READ = `select json_build_object(
   'attempts', ${rows(`
     select payout_id as payout, number, extract(epoch from at)::float8 as seconds
     from caudal.payout_attempts where organization_id = $1 and payout_id = any ($4::uuid[]) order by payout_id, number`)},
-  'strangers', json_build_object(
+  'unacknowledged', json_build_object(
     'payins', (
       select coalesce(json_agg(id), '[]') from caudal.payins
       where organization_id = $1 and created_at >= $2 and id <> all ($3::uuid[])),
@@ -176,7 +176,7 @@ const READ = `select json_build_object(
     select id, kind, payin_id as payin, payout_id as payout, reference, execution_id as execution, amount_in_cents::text as cents
     from caudal.anomalies where noticed_at >= $2`)},
   'balances', ${rows(`
-    select b.account, b.balance_in_cents::text as says, coalesce((
+    select b.account, b.balance_in_cents::text as stored, coalesce((
         select sum(case when t.credit_account = b.account then t.amount_in_cents else -t.amount_in_cents end)
         from caudal.ledger_transfers t
         where t.organization_id = $1 and b.account in (t.credit_account, t.debit_account)), 0)::text as sum
@@ -202,22 +202,22 @@ const READ = `select json_build_object(
     select coalesce(json_agg(notice_id), '[]') from caudal.rail_notices
     where organization_id = (select id from caudal.organizations where is_operator) and id >= ${FLOOR}
       and received_at >= $2 and notice_id is not null)
-) as books`;
+) as snapshot`;
 
-export async function readBooks(witness: Witness, scope: Scope): Promise<Books> {
-  const [row] = await witness.ask<{ books: Books }>('books', READ, [
+export async function readSnapshot(database: DatabaseReader, scope: Scope): Promise<Snapshot> {
+  const [row] = await database.query<{ snapshot: Snapshot }>('snapshot', READ, [
     scope.organizationId,
     scope.since,
     scope.payinIds,
     scope.payoutIds,
   ]);
-  if (!row) throw new Error('the database answered nothing');
-  return row.books;
+  if (!row) throw new Error('the database returned no row');
+  return row.snapshot;
 }
 
-/** Costly when much has been booked, so asked at the end of a history alone. */
-export async function causesWithoutTransfer(witness: Witness): Promise<string[]> {
-  const found = await witness.ask<{ id: string }>(
+/** Expensive with many transfers, so it runs only at the end of a history. */
+export async function causesWithoutTransfer(database: DatabaseReader): Promise<string[]> {
+  const found = await database.query<{ id: string }>(
     'causes',
     `select c.kind || '/' || c.id as id from caudal.ledger_causes c
      where not exists (select from caudal.ledger_transfers t where t.organization_id = c.organization_id and t.id = c.transfer_id)`,

@@ -15,41 +15,41 @@ export const NOTICE_FAULTS = [
   'down',
 ] as const;
 export const CALL_FAULTS = ['lost-answer', 'down', 'reset', 'hang', 'slow'] as const;
-export const CALLS = ['open', 'ask', 'close'] as const;
+export const CALLS = ['open', 'query', 'close'] as const;
 export const ENDINGS = ['refused', 'canceled', 'limit', 'failed'] as const;
 
 export type Ending = (typeof ENDINGS)[number];
 export type Call = (typeof CALLS)[number];
 
-/** What a merchant asks for. `refused`: a payer for whom the rail opens nothing. `none`: nobody is named. */
+/** A merchant's request. `refused`: a payer that the rail rejects. `none`: no customer. */
 export interface Order {
   readonly rail: Rail;
   readonly cents: number;
   readonly payer: 'plain' | 'none' | 'refused';
   /** Whether the request carries an idempotency key. */
-  readonly keyed: boolean;
+  readonly idempotent: boolean;
 }
 
-/** `nth` counts the payins of the history and goes round, so that a shorter history still means something. */
+/** `nth` is an index into the payins of the history, modulo their number, so that shortened histories stay valid. */
 type Action =
   | ({ readonly do: 'create'; readonly api: 0 | 1 } & Order)
   | {
       readonly do: 'repeat';
       readonly nth: number;
-      readonly how: 'same' | 'other body' | 'other key';
+      readonly how: 'same' | 'other_body' | 'other_key';
       readonly api: 0 | 1;
     }
-  /** Two equal requests at the same time, one on each API. */
-  | ({ readonly do: 'twins' } & Order)
+  /** Two equal concurrent requests, one on each API. */
+  | ({ readonly do: 'concurrent_payins' } & Order)
   | {
       readonly do: 'pay';
       readonly nth: number;
       readonly share: 'full' | 'less' | 'more';
       readonly times: 1 | 2;
-      /** Also where the rail would refuse: an order that was under way when the door shut. */
+      /** Pays even if the rail would reject it, like a payment in flight when the key was closed. */
       readonly anyway: boolean;
     }
-  /** Money on a key that nobody ever minted. */
+  /** A payment to a key that was never created. */
   | { readonly do: 'stray'; readonly cents: number }
   | { readonly do: 'end'; readonly nth: number; readonly how: Ending; readonly anyway: boolean }
   | {
@@ -73,7 +73,7 @@ type Action =
       readonly fault: (typeof CALL_FAULTS)[number];
       readonly times: number;
     }
-  /** The directory says so of whatever key is looked up next. */
+  /** The directory rejects the next lookup, whatever its key. */
   | {
       readonly do: 'fault';
       readonly rail: 'BRE_B';
@@ -84,13 +84,13 @@ type Action =
     }
   | { readonly do: 'clear' }
   | { readonly do: 'shift'; readonly seconds: number }
-  /** Until this much is left of the payin's time. */
-  | { readonly do: 'near expiry'; readonly nth: number; readonly leftMs: number }
-  /** Paid, or ended, in the moment in which its time runs out. */
+  /** Advances time until this much is left before the payin's expiry. */
+  | { readonly do: 'near_expiry'; readonly nth: number; readonly leftMs: number }
+  /** Pays or ends the payin at the moment of its expiry. */
   | { readonly do: 'race'; readonly nth: number; readonly with: 'payment' | Ending }
-  /** Both are paid while somebody else holds the organization's balance: whoever applies it must wait. */
+  /** Pays both payins while the organization's balance is locked, so the workers that apply the payments wait. */
   | { readonly do: 'contend'; readonly nth: number; readonly other: number }
-  /** The merchant takes money of the payin that is in suspense; asked on every API at once, with one key. */
+  /** The merchant accepts money in suspense, concurrently on every API with one idempotency key. */
   | { readonly do: 'accept'; readonly nth: number }
   | { readonly do: 'settle' }
   | { readonly do: 'read'; readonly nth: number }
@@ -98,21 +98,21 @@ type Action =
   | PayoutAction
   | ScriptedAction;
 
-/** For kept histories and planted bugs, never drawn at random: they cost seconds, or mean nothing alone. */
+/** Only for regression histories and planted bugs: these take seconds, or are meaningless alone. */
 type ScriptedAction =
-  | { readonly do: 'hold'; readonly what: 'balance' | 'notices' }
-  | { readonly do: 'hold'; readonly what: 'payin' | 'payout'; readonly nth: number }
-  /** Until so many transactions of the server wait for what is held. */
-  | { readonly do: 'await waiters'; readonly count: number }
-  /** Until faults have struck so often. */
-  | { readonly do: 'await struck'; readonly count: number }
-  /** Until the rail believes that a notice has arrived. */
-  | { readonly do: 'await acknowledged' }
-  | { readonly do: 'let go' }
-  | { readonly do: 'kill workers' }
-  /** As if every claim were twenty seconds older. */
-  | { readonly do: 'age claims' }
+  | { readonly do: 'lock'; readonly what: 'balance' | 'notices' }
+  | { readonly do: 'lock'; readonly what: 'payin' | 'payout'; readonly nth: number }
+  /** Waits until this many server transactions wait for locks. */
+  | { readonly do: 'await_lock_waiters'; readonly count: number }
+  /** Waits until faults have applied this often. */
+  | { readonly do: 'await_faults'; readonly count: number }
+  /** Waits until a notice has been acknowledged. */
+  | { readonly do: 'await_acknowledged' }
+  | { readonly do: 'release_locks' }
+  | { readonly do: 'kill_workers' }
+  /** Makes every lease twenty seconds older. */
+  | { readonly do: 'age_leases' }
   | ScriptedPayoutAction;
 
-/** `quiet`: everything that follows from it is waited for, and judged, before the next. */
-export type Step = Action & { readonly quiet?: boolean };
+/** `awaitIdle`: waits until all resulting work is done and checks the invariants before the next step. */
+export type Step = Action & { readonly awaitIdle?: boolean };

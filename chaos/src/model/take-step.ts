@@ -1,67 +1,67 @@
 import { accept } from './accept-step.ts';
 import type { History } from './history.ts';
-import { balance, create, read, repeat, twins } from './merchant-steps.ts';
+import { releaseHangingCalls, waitUntilIdle } from './idle.ts';
+import { balance, create, createConcurrently, read, repeat } from './merchant-steps.ts';
 import {
   cancel,
-  fleetingPayout,
+  competingPayouts,
   payout,
-  payoutTwins,
+  payoutsConcurrently,
+  payoutThenCancel,
   readPayout,
   repeatPayout,
-  rivals,
 } from './payout-steps.ts';
 import { clear, end, fault, pay, stray } from './rail-steps.ts';
 import { directory, endOrder, lookUp } from './receiver-steps.ts';
-import { comeToRest, letHangingGo } from './rest.ts';
 import {
-  acknowledged,
   ageLeases,
   armWorkers,
+  awaitAcknowledged,
+  awaitFaults,
+  awaitLockWaiters,
+  awaitWorkerDeath,
   contend,
-  death,
-  hold,
   killWorkers,
-  letGo,
+  lock,
   nearExpiry,
   pause,
   race,
+  releaseLocks,
   resume,
   settle,
   shift,
-  struck,
-  waiters,
-} from './stage-steps.ts';
+} from './stack-steps.ts';
 import type { Step } from './step.ts';
 
-/** Longer than a call needs to reach the rail, shorter than a merchant waits. */
+/** Longer than a call needs to reach the rail, shorter than a merchant's timeout. */
 const HANGS_FOR_MS = 100;
 
 const MERCHANTS: ReadonlySet<Step['do']> = new Set([
   'create',
-  'twins',
+  'concurrent_payins',
   'repeat',
   'payout',
-  'fleeting payout',
-  'payout twins',
-  'look up',
+  'payout_then_cancel',
+  'concurrent_payouts',
+  'look_up',
 ]);
 
-/** @throws InvariantViolation when one was broken by it, or is found broken after it */
+/** @throws InvariantViolation when the step or the check after it finds one */
 export async function takeStep(history: History, step: Step): Promise<void> {
-  // A merchant's request may be the one that hangs, and it is waited for.
+  // The step waits for a merchant's request, and that request may be the one that hangs.
   const timer = MERCHANTS.has(step.do)
-    ? setTimeout(() => void letHangingGo(history), HANGS_FOR_MS)
+    ? setTimeout(() => void releaseHangingCalls(history), HANGS_FOR_MS)
     : undefined;
   try {
     await perform(history, step);
   } finally {
     clearTimeout(timer);
   }
-  if (step.quiet === true) {
-    await comeToRest(history);
-    await history.judge('rest');
+  if (step.awaitIdle === true) {
+    await waitUntilIdle(history);
+    await history.check('idle');
   } else {
-    await history.judge('any');
+    await history.check('any');
   }
 }
 
@@ -71,8 +71,8 @@ function perform(history: History, step: Step): Promise<void> {
       return create(history, step);
     case 'repeat':
       return repeat(history, step);
-    case 'twins':
-      return twins(history, step);
+    case 'concurrent_payins':
+      return createConcurrently(history, step);
     case 'pay':
       return pay(history, step);
     case 'stray':
@@ -85,7 +85,7 @@ function perform(history: History, step: Step): Promise<void> {
       return clear(history);
     case 'shift':
       return shift(history, step);
-    case 'near expiry':
+    case 'near_expiry':
       return nearExpiry(history, step);
     case 'race':
       return race(history, step);
@@ -101,45 +101,45 @@ function perform(history: History, step: Step): Promise<void> {
       return balance(history);
     case 'payout':
       return payout(history, step);
-    case 'fleeting payout':
-      return fleetingPayout(history, step);
-    case 'payout twins':
-      return payoutTwins(history, step);
-    case 'rivals':
-      return rivals(history, step);
-    case 'repeat payout':
+    case 'payout_then_cancel':
+      return payoutThenCancel(history, step);
+    case 'concurrent_payouts':
+      return payoutsConcurrently(history, step);
+    case 'competing_payouts':
+      return competingPayouts(history, step);
+    case 'repeat_payout':
       return repeatPayout(history, step);
     case 'cancel':
       return cancel(history, step);
-    case 'look up':
+    case 'look_up':
       return lookUp(history, step);
     case 'directory':
       return directory(history, step);
-    case 'end order':
+    case 'end_order':
       return endOrder(history, step);
-    case 'read payout':
+    case 'read_payout':
       return readPayout(history, step);
     case 'pause':
       return pause(history);
     case 'resume':
       return resume(history);
-    case 'arm workers':
+    case 'arm_workers':
       return armWorkers(history, step.failpoint);
-    case 'await death':
-      return death(history);
-    case 'hold':
-      return hold(history, step);
-    case 'await waiters':
-      return waiters(history, step.count);
-    case 'await struck':
-      return struck(history, step.count);
-    case 'await acknowledged':
-      return acknowledged(history);
-    case 'let go':
-      return letGo(history);
-    case 'kill workers':
+    case 'await_worker_death':
+      return awaitWorkerDeath(history);
+    case 'lock':
+      return lock(history, step);
+    case 'await_lock_waiters':
+      return awaitLockWaiters(history, step.count);
+    case 'await_faults':
+      return awaitFaults(history, step.count);
+    case 'await_acknowledged':
+      return awaitAcknowledged(history);
+    case 'release_locks':
+      return releaseLocks(history);
+    case 'kill_workers':
       return killWorkers(history);
-    case 'age claims':
+    case 'age_leases':
       return ageLeases(history);
   }
 }

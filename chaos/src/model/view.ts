@@ -1,11 +1,11 @@
-import type { Books } from './books.ts';
 import type { KnownPayin } from './known-payin.ts';
 import type { KnownPayout } from './known-payout.ts';
 import type { RailFacts } from './rail-facts.ts';
+import type { Snapshot } from './snapshot.ts';
 
 /**
- * All that a promise is judged by. The facts were read after the books: whatever the books say must be founded in them,
- * while they may tell of something that the books could not know yet.
+ * The input of the invariants. The rail facts were read after the snapshot: everything in the snapshot must be justified by
+ * the facts, but the facts may contain later events.
  */
 export interface View {
   readonly organizationId: string;
@@ -13,14 +13,14 @@ export interface View {
   readonly payouts: readonly KnownPayout[];
   /** Anomalies that the merchant has accepted, and whether the acceptance was acknowledged. */
   readonly accepted: ReadonlyMap<string, boolean>;
-  /** How often the orders of a payout had come to the rail before the books were read, by its id. */
+  /** Number of order arrivals before the snapshot, by payout id. */
   readonly arrived: ReadonlyMap<string, number>;
-  /** By which promise of the directory a payout was created, by its id. */
-  readonly promised: ReadonlyMap<string, string>;
-  readonly books: Books;
+  /** The key resolution with which a payout was created, by payout id. */
+  readonly initialResolutions: ReadonlyMap<string, string>;
+  readonly snapshot: Snapshot;
   readonly facts: RailFacts;
-  /** Numbers of the notices that had arrived when work last came to rest. */
-  readonly heard: ReadonlySet<string>;
+  /** Ids of the notices that had been delivered when the stack was last idle. */
+  readonly deliveredNotices: ReadonlySet<string>;
 }
 
 export function isFinal(status: string): boolean {

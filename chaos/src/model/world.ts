@@ -1,81 +1,83 @@
-import { type RailControl, railControl } from '../rail-control.ts';
-import type { Stage } from '../stage.ts';
+import { type RailControl, railControl } from '../stack/rail-control.ts';
+import type { Stack } from '../stack/stack.ts';
+import { DatabaseReader } from './database-reader.ts';
 import { RailJournal } from './rail-journal.ts';
-import { Witness } from './witness.ts';
 
 interface Organization {
   readonly organizationId: string;
   readonly apiKey: string;
-  /** Short, and part of our references at PSE. */
+  /** Part of rail references. */
   readonly number: number;
 }
 
-/** More than twice what the rail lets through in one order. */
+/** More than twice the rail's limit per order. */
 const ENOUGH_CENTS = 3_000_000_000n;
 const DEPOSITED_PESOS = '50000000.00';
 
 const FUNDS = `select account, balance_in_cents::text as cents from caudal.ledger_balances where organization_id = $1`;
 
 /**
- * A stage as histories use it, one after the other. Organizations are used round by round, for making one takes half a
- * second; one whose books were found wrong is never used again.
+ * A stack that runs histories one after another. It reuses organizations in rotation, since creating one takes half a
+ * second. An organization with a violation is not reused.
  */
 export class World {
-  readonly stage: Stage;
+  readonly stack: Stack;
   readonly control: RailControl;
   readonly journal: RailJournal;
-  readonly witness: Witness;
-  /** How long work may take to come to rest. */
-  readonly restsWithinMs: number;
+  readonly database: DatabaseReader;
+  /** Time limit for pending work to complete. */
+  readonly idleTimeoutMs: number;
   readonly #organizations: Organization[];
-  #turn = 0;
+  #nextIndex = 0;
   #names = 0;
 
   private constructor(
-    stage: Stage,
-    parts: Pick<World, 'journal' | 'witness' | 'restsWithinMs'> & { organizations: Organization[] },
+    stack: Stack,
+    parts: Pick<World, 'journal' | 'database' | 'idleTimeoutMs'> & { organizations: Organization[] },
   ) {
-    this.stage = stage;
-    this.control = railControl(stage.simulatorUrl);
+    this.stack = stack;
+    this.control = railControl(stack.simulatorUrl);
     this.journal = parts.journal;
-    this.witness = parts.witness;
-    this.restsWithinMs = parts.restsWithinMs;
+    this.database = parts.database;
+    this.idleTimeoutMs = parts.idleTimeoutMs;
     this.#organizations = parts.organizations;
   }
 
   static async on(
-    stage: Stage,
-    { organizations = 1, restsWithinMs = 20_000 }: { organizations?: number; restsWithinMs?: number } = {},
+    stack: Stack,
+    { organizations = 1, idleTimeoutMs = 20_000 }: { organizations?: number; idleTimeoutMs?: number } = {},
   ): Promise<World> {
-    const made = [stage.organization];
-    while (made.length < organizations) made.push(await stage.newOrganization());
-    return new World(stage, {
-      journal: await RailJournal.open(stage.simulatorJournal),
-      witness: await Witness.at(stage.databaseUrl),
-      organizations: await Promise.all(made.map((organization) => numbered(stage, organization))),
-      restsWithinMs,
+    const made = [stack.organization];
+    while (made.length < organizations) made.push(await stack.newOrganization());
+    return new World(stack, {
+      journal: await RailJournal.open(stack.simulatorJournal),
+      database: await DatabaseReader.at(stack.databaseUrl),
+      organizations: await Promise.all(made.map((organization) => numbered(stack, organization))),
+      idleTimeoutMs,
     });
   }
 
   async nextOrganization(): Promise<Organization> {
     if (this.#organizations.length === 0)
-      this.#organizations.push(await numbered(this.stage, await this.stage.newOrganization()));
-    this.#turn += 1;
-    const next = this.#organizations[this.#turn % this.#organizations.length];
+      this.#organizations.push(await numbered(this.stack, await this.stack.newOrganization()));
+    this.#nextIndex += 1;
+    const next = this.#organizations[this.#nextIndex % this.#organizations.length];
     if (!next) throw new Error('no organization is left');
     return next;
   }
 
-  /** Sees to it that there is enough to pay out of. Starting a command takes half a second, so it is much at a time. */
+  /** Ensures sufficient funds for payouts. Deposits a large amount, since a command takes half a second. */
   async fund(organizationId: string): Promise<void> {
     const { available } = await this.funds(organizationId);
     if (available >= ENOUGH_CENTS) return;
     const args = ['--org', organizationId, '--amount', DEPOSITED_PESOS, '--reference', this.freshName()];
-    await this.stage.command('ledger', 'deposit', ...args);
+    await this.stack.command('ledger', 'deposit', ...args);
   }
 
   async funds(organizationId: string): Promise<{ readonly available: bigint; readonly held: bigint }> {
-    const rows = await this.witness.ask<{ account: string; cents: string }>('funds', FUNDS, [organizationId]);
+    const rows = await this.database.query<{ account: string; cents: string }>('funds', FUNDS, [
+      organizationId,
+    ]);
     const of = (account: string) => BigInt(rows.find((row) => row.account === account)?.cents ?? '0');
     return { available: of('available'), held: of('held') };
   }
@@ -85,43 +87,43 @@ export class World {
     if (index >= 0) this.#organizations.splice(index, 1);
   }
 
-  /** A name that nothing on this stage has yet. */
+  /** A name that is unique on this stack. */
   freshName(): string {
     this.#names += 1;
     return `order-${this.#names}`;
   }
 
   async now(): Promise<Date> {
-    const [row] = await this.witness.ask<{ now: Date }>('now', 'select caudal.now() as now');
-    if (!row) throw new Error('the database tells no time');
+    const [row] = await this.database.query<{ now: Date }>('now', 'select caudal.now() as now');
+    if (!row) throw new Error('the database returned no time');
     return row.now;
   }
 
   async close(): Promise<void> {
     await this.journal.close();
-    await this.witness.close();
+    await this.database.close();
   }
 }
 
-/** The world is left behind before its stage is ended. */
+/** Closes the world before its stack is stopped. */
 export async function inWorld<T>(
-  stage: Stage,
+  stack: Stack,
   options: Parameters<typeof World.on>[1],
-  live: (world: World) => Promise<T>,
+  run: (world: World) => Promise<T>,
 ): Promise<T> {
-  const world = await World.on(stage, options);
+  const world = await World.on(stack, options);
   try {
-    return await live(world);
+    return await run(world);
   } finally {
     await world.close();
   }
 }
 
 async function numbered(
-  stage: Stage,
+  stack: Stack,
   { organizationId, apiKey }: Omit<Organization, 'number'>,
 ): Promise<Organization> {
-  const [row] = await stage.query<{ number: number }>(
+  const [row] = await stack.query<{ number: number }>(
     'select number from caudal.organizations where id = $1',
     [organizationId],
   );

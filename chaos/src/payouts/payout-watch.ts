@@ -1,26 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Stage } from './stage.ts';
+import type { Stack } from '../stack/stack.ts';
 
-const LOOK_EVERY_MS = 400;
+const POLL_INTERVAL_MS = 400;
 
-/** Measures, in real time, how long payouts take from the answer to their creation until they are final. */
+/** Measures the real time from the acknowledged creation of a payout until it is final. */
 export class PayoutWatch {
-  readonly #stage: Stage;
+  readonly #stack: Stack;
   readonly #open = new Map<string, number>();
   readonly #stopping = new AbortController();
   readonly #done: Promise<void>;
   #slowest: { readonly id: string; readonly ms: number } | null = null;
 
-  constructor(stage: Stage) {
-    this.#stage = stage;
+  constructor(stack: Stack) {
+    this.#stack = stack;
     this.#done = this.#run();
   }
 
-  /** The longest, and what was done about that payout meanwhile, in business time. */
-  async told(): Promise<string> {
-    if (this.#slowest === null) return 'nothing came to its end';
+  /** Describes the slowest payout and its history in business time. */
+  async summary(): Promise<string> {
+    if (this.#slowest === null) return 'no payout became final';
     const { id, ms } = this.#slowest;
-    const rows = await this.#stage.query<{ what: string; at: Date }>(
+    const rows = await this.#stack.query<{ what: string; at: Date }>(
       `select 'created' as what, created_at as at from caudal.payouts where id = $1
        union all select 'attempt ' || number || ' ' || coalesce(answer, 'unanswered') || coalesce(' (' || reason || ')', ''), at
          from caudal.payout_attempts where payout_id = $1
@@ -29,11 +29,11 @@ export class PayoutWatch {
        order by at`,
       [id],
     );
-    const life = rows.map(({ what, at }) => `${at.toISOString().slice(11, 19)} ${what}`).join(', ');
-    return `longest time to final ${(ms / 1000).toFixed(1)} s, outages included (${id}: ${life})`;
+    const history = rows.map(({ what, at }) => `${at.toISOString().slice(11, 19)} ${what}`).join(', ');
+    return `longest time until final: ${(ms / 1000).toFixed(1)} s, outages included (${id}: ${history})`;
   }
 
-  note(payoutId: string): void {
+  add(payoutId: string): void {
     this.#open.set(payoutId, performance.now());
   }
 
@@ -44,16 +44,16 @@ export class PayoutWatch {
 
   async #run(): Promise<void> {
     while (!this.#stopping.signal.aborted) {
-      // While the database is away there is nothing to see.
-      await this.#look().catch(() => undefined);
-      await sleep(LOOK_EVERY_MS);
+      // The query fails while the database is down.
+      await this.#poll().catch(() => undefined);
+      await sleep(POLL_INTERVAL_MS);
     }
-    await this.#look();
+    await this.#poll();
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     if (this.#open.size === 0) return;
-    const ended = await this.#stage.query<{ id: string }>(
+    const ended = await this.#stack.query<{ id: string }>(
       `select id from caudal.payouts where id = any($1::uuid[]) and status <> 'PROCESSING'`,
       [[...this.#open.keys()]],
     );

@@ -1,47 +1,47 @@
 import { BREB, type PlantedBug, pays } from './planted-bug.ts';
 
 const OUTCOME = 'payins/payin.outcome.ts';
-const ASKING = 'flows/payins/poll-rail-status.ts';
-const WORDS = 'flows/payins/apply-payin-updates.ts';
-const MOVES = 'payins/payin-outcome.store.ts';
+const POLLING = 'flows/payins/poll-rail-status.ts';
+const UPDATES = 'flows/payins/apply-payin-updates.ts';
+const TRANSITIONS = 'payins/payin-outcome.store.ts';
 
-/** The server takes what it hears for something else than it is. */
-export const BUGS_OF_JUDGEMENT: readonly PlantedBug[] = [
+/** The server misinterprets messages of the rail. */
+export const DECISION_BUGS: readonly PlantedBug[] = [
   {
-    name: 'an unknown answer is taken for a refusal',
+    name: 'an unknown outcome is treated as a rejection',
     patches: [
       {
-        file: ASKING,
-        find: 'else silent.push(task);',
-        replace: `else words.push({ rail: this.#rail, reference, notification: null, pastProcessingWindow: false, railStatus: { state: 'declined', payments: [], errorCode: 'RAIL_TIMEOUT' } });`,
+        file: POLLING,
+        find: 'else unanswered.push(task);',
+        replace: `else updates.push({ rail: this.#rail, reference, notification: null, pastProcessingWindow: false, railStatus: { state: 'declined', payments: [], errorCode: 'RAIL_TIMEOUT' } });`,
       },
     ],
     steps: [
       BREB,
-      { do: 'fault', rail: 'BRE_B', on: 'ask', fault: 'down', times: 1 },
-      { do: 'shift', seconds: 31, quiet: true },
+      { do: 'fault', rail: 'BRE_B', on: 'query', fault: 'down', times: 1 },
+      { do: 'shift', seconds: 31, awaitIdle: true },
     ],
-    breaks: ['railEnds'],
+    breaks: ['payin_end_reported_by_rail'],
   },
   {
-    name: "expiry is judged by the process's clock",
+    name: "expiry uses the process's clock",
     patches: [
       {
-        file: WORDS,
+        file: UPDATES,
         find: 'expired: payin.expired,',
         replace: 'expired: payin.expires_at.getTime() <= Date.now(),',
       },
     ],
-    steps: [BREB, { do: 'shift', seconds: 3660, quiet: true }],
-    breaks: ['rest', 'ends'],
+    steps: [BREB, { do: 'shift', seconds: 3660, awaitIdle: true }],
+    breaks: ['work_completes', 'everything_final'],
   },
   {
     name: 'expiry cancels without closing at the rail',
     patches: [
       {
-        file: ASKING,
-        find: 'const standings = canClose ? await this.#closeThenAsk(references) : await this.#ask(references);',
-        replace: 'const standings = await this.#ask(references);',
+        file: POLLING,
+        find: 'const statuses = canClose ? await this.#closeThenQuery(references) : await this.#query(references);',
+        replace: 'const statuses = await this.#query(references);',
       },
       {
         file: OUTCOME,
@@ -49,8 +49,8 @@ export const BUGS_OF_JUDGEMENT: readonly PlantedBug[] = [
         replace: `if (state === 'closed' || state === 'open') return`,
       },
     ],
-    steps: [BREB, { do: 'shift', seconds: 3660, quiet: true }],
-    breaks: ['closedFirst'],
+    steps: [BREB, { do: 'shift', seconds: 3660, awaitIdle: true }],
+    breaks: ['key_closed_before_expiry'],
   },
   {
     name: 'late money changes a final state',
@@ -61,12 +61,12 @@ export const BUGS_OF_JUDGEMENT: readonly PlantedBug[] = [
         replace: `const [first, ...rest] = payin !== null && payin.status !== 'CONFIRMED' ?`,
       },
       {
-        file: MOVES,
+        file: TRANSITIONS,
         find: `p.status = m.from_status and p.status in (\${statesBefore('CONFIRMED')})`,
         replace: 'p.status = m.from_status',
       },
       {
-        file: MOVES,
+        file: TRANSITIONS,
         find: 'status, cause, updated_at from moved',
         replace: `status, cause, updated_at from moved where from_status in ('PENDING', 'PROCESSING')`,
       },
@@ -76,11 +76,11 @@ export const BUGS_OF_JUDGEMENT: readonly PlantedBug[] = [
         replace: 'select organization_id, resource_id, id, event from new on conflict do nothing\n',
       },
     ],
-    steps: [BREB, { do: 'shift', seconds: 3660, quiet: true }, pays({ anyway: true, quiet: true })],
-    breaks: ['absorbs'],
+    steps: [BREB, { do: 'shift', seconds: 3660, awaitIdle: true }, pays({ anyway: true, awaitIdle: true })],
+    breaks: ['final_state_immutable'],
   },
   {
-    name: 'an amount that was not to be expected is believed without asking',
+    name: 'an unexpected amount is applied without verification',
     patches: [
       {
         file: OUTCOME,
@@ -91,24 +91,24 @@ export const BUGS_OF_JUDGEMENT: readonly PlantedBug[] = [
     steps: [
       BREB,
       { do: 'fault', rail: 'BRE_B', on: 'notice', fault: 'wrong-amount', times: 1 },
-      pays({ quiet: true }),
+      pays({ awaitIdle: true }),
     ],
-    breaks: ['booked'],
+    breaks: ['ledger_matches_rail'],
   },
   {
-    name: 'a payin is confirmed by less than its amount',
+    name: 'an underpayment confirms a payin',
     patches: [
       {
         file: OUTCOME,
-        find: 'move: direct ? underpaid(payment) : { ...move, settles: false },',
-        replace: 'move: { ...move, settles: false },',
+        find: 'transition: direct ? underpaid(payment) : { ...transition, settles: false },',
+        replace: 'transition: { ...transition, settles: false },',
       },
     ],
-    steps: [BREB, pays({ share: 'less', quiet: true })],
-    breaks: ['confirms'],
+    steps: [BREB, pays({ share: 'less', awaitIdle: true })],
+    breaks: ['one_execution_confirms'],
   },
   {
-    name: 'all that arrives is confirmed, also beyond the amount',
+    name: 'an overpayment is confirmed in full',
     patches: [
       {
         file: OUTCOME,
@@ -116,8 +116,8 @@ export const BUGS_OF_JUDGEMENT: readonly PlantedBug[] = [
         replace: 'const takesAny = amount > payin.amount || direct &&',
       },
     ],
-    steps: [BREB, pays({ share: 'more', quiet: true })],
-    breaks: ['confirms'],
+    steps: [BREB, pays({ share: 'more', awaitIdle: true })],
+    breaks: ['one_execution_confirms'],
   },
   {
     name: 'a payment settles on its notification alone',
@@ -133,13 +133,13 @@ export const BUGS_OF_JUDGEMENT: readonly PlantedBug[] = [
       { do: 'fault', rail: 'BRE_B', on: 'close', fault: 'down', times: 50 },
       pays({}),
       // The key is closed as soon as the payin is confirmed, and queried only then.
-      { do: 'await struck', count: 1 },
+      { do: 'await_faults', count: 1 },
       { do: 'settle' },
     ],
-    breaks: ['verified'],
+    breaks: ['settlement_requires_verification'],
   },
   {
-    name: 'a message that no money comes is believed without asking',
+    name: 'a notice without money is applied without verification',
     patches: [
       {
         file: OUTCOME,
@@ -151,27 +151,27 @@ export const BUGS_OF_JUDGEMENT: readonly PlantedBug[] = [
       BREB,
       { do: 'fault', rail: 'BRE_B', on: 'notice', fault: 'lost-notice', times: 1 },
       pays({}),
-      { do: 'end', nth: 0, how: 'refused', anyway: true, quiet: true },
+      { do: 'end', nth: 0, how: 'refused', anyway: true, awaitIdle: true },
     ],
-    breaks: ['railEnds'],
+    breaks: ['payin_end_reported_by_rail'],
   },
   {
-    name: 'a second payment is dropped instead of put in suspense',
+    name: 'a second payment is dropped instead of posted to suspense',
     patches: [
       {
         file: OUTCOME,
-        find: 'const odd = first === undefined ? fresh : rest;',
-        replace: 'const odd: typeof fresh = [];',
+        find: 'const unexpected = first === undefined ? fresh : rest;',
+        replace: 'const unexpected: typeof fresh = [];',
       },
     ],
-    steps: [BREB, pays({ quiet: true }), pays({ anyway: true, quiet: true })],
-    breaks: ['heard'],
+    steps: [BREB, pays({ awaitIdle: true }), pays({ anyway: true, awaitIdle: true })],
+    breaks: ['delivered_notice_applied'],
   },
   {
-    name: 'an execution is booked as often as it is heard of',
+    name: 'an execution is posted once per notice',
     patches: [
       {
-        file: WORDS,
+        file: UPDATES,
         find: 'return `${rail}:${executionId}`;',
         replace: 'return `${rail}:${executionId}:${crypto.randomUUID()}`;',
       },
@@ -179,10 +179,10 @@ export const BUGS_OF_JUDGEMENT: readonly PlantedBug[] = [
     steps: [
       BREB,
       { do: 'fault', rail: 'BRE_B', on: 'notice', fault: 'duplicate', times: 1 },
-      pays({ quiet: true }),
-      // The copy travels by itself.
-      { do: 'await waiters', count: 1, quiet: true },
+      pays({ awaitIdle: true }),
+      // The duplicate notice arrives separately.
+      { do: 'await_lock_waiters', count: 1, awaitIdle: true },
     ],
-    breaks: ['bookedOnce'],
+    breaks: ['execution_posted_once'],
   },
 ];

@@ -2,18 +2,18 @@ import type { LinkScenario } from './link-scenario.ts';
 import type { ScenarioBug } from './run-scenario-bugs.ts';
 
 const LINKS = 'payment-links/payment-link-outcome.store.ts';
-const JUDGING = 'payins/payin.outcome.ts';
+const OUTCOME = 'payins/payin.outcome.ts';
 const APPLYING = 'flows/payins/apply-payin-updates.ts';
 
-const ATTEMPT = 'one attempt at a time';
-const TELLS = 'a link tells of its one end';
+const ONE_ATTEMPT = 'one_open_attempt_per_link';
+const ONE_EVENT = 'one_event_per_final_link';
 
-/** Mistakes about payment links; their names begin alike, so that `--only "a link"` chooses them. */
+/** Bugs of payment links; their names start alike, so that `--only "a link"` selects them. */
 export const LINK_BUGS: readonly ScenarioBug<LinkScenario>[] = [
   {
     name: 'a link is completed in another transaction than its payin',
     patches: [
-      // Whoever writes from elsewhere would wait for this lock for ever.
+      // The other transaction would wait for this lock forever.
       {
         file: LINKS,
         find: 'order by l.organization_id, l.id for update of l`',
@@ -21,42 +21,42 @@ export const LINK_BUGS: readonly ScenarioBug<LinkScenario>[] = [
       },
       {
         file: APPLYING,
-        find: 'await endAttempts(tx, moved.flatMap(endedAttempt));',
-        replace: `await deps.system.transaction('expire links', (other) => endAttempts(other, moved.flatMap(endedAttempt)));`,
+        find: 'await endAttempts(tx, transitioned.flatMap(toEndedAttempt));',
+        replace: `await deps.system.transaction('expire links', (other) => endAttempts(other, transitioned.flatMap(toEndedAttempt)));`,
       },
     ],
     scenario: async (scenario) => {
       const link = await scenario.link();
-      await scenario.begin(link);
-      // Money is booked last: whoever gets there has not committed yet.
-      await scenario.whileBooksAreHeld(() => scenario.payAttempt(link));
+      await scenario.start(link);
+      // Money is posted last, so the waiting transaction has not committed yet.
+      await scenario.whileBalancesAreLocked(() => scenario.payAttempt(link));
     },
-    breaks: [TELLS],
+    breaks: [ONE_EVENT],
   },
   {
-    name: 'a link is taken though an attempt is under way',
+    name: 'a link accepts an attempt while another is open',
     patches: [
       {
         file: LINKS,
-        find: 'and l.open_payin_id is null and l.shuts_at > caudal.now()',
-        replace: 'and l.shuts_at > caudal.now()',
+        find: 'and l.open_payin_id is null and l.closes_at > caudal.now()',
+        replace: 'and l.closes_at > caudal.now()',
       },
     ],
     scenario: async (scenario) => {
       const link = await scenario.link(false);
-      await scenario.begin(link);
-      await scenario.begin(link);
-      await scenario.look();
+      await scenario.start(link);
+      await scenario.start(link);
+      await scenario.checkRunning();
     },
-    breaks: [ATTEMPT],
+    breaks: [ONE_ATTEMPT],
   },
   {
-    name: 'a link expires though an attempt is under way',
+    name: 'a link expires while an attempt is open',
     patches: [
       {
         file: LINKS,
-        find: 'and l.open_payin_id is null and l.shuts_at <= caudal.now()',
-        replace: 'and l.shuts_at <= caudal.now()',
+        find: 'and l.open_payin_id is null and l.closes_at <= caudal.now()',
+        replace: 'and l.closes_at <= caudal.now()',
       },
       {
         file: LINKS,
@@ -66,31 +66,31 @@ export const LINK_BUGS: readonly ScenarioBug<LinkScenario>[] = [
     ],
     scenario: async (scenario) => {
       const [paying, idle] = [await scenario.link(), await scenario.link()];
-      await scenario.begin(paying, 'PSE');
+      await scenario.start(paying, 'PSE');
       await scenario.close(paying);
       await scenario.close(idle);
-      // Whoever expires this one has passed the other.
+      // The worker that expires this link has already processed the other.
       await scenario.ended(idle);
-      await scenario.look();
+      await scenario.checkRunning();
     },
-    breaks: [ATTEMPT],
+    breaks: [ONE_ATTEMPT],
   },
   {
     name: 'a link is completed by less than its amount',
     patches: [
       {
-        file: JUDGING,
+        file: OUTCOME,
         find: `(payin.link !== 'ended' && amount === payin.amount)`,
         replace: `(payin.link !== 'ended' && amount <= payin.amount)`,
       },
     ],
     scenario: async (scenario) => {
       const link = await scenario.link();
-      await scenario.begin(link);
+      await scenario.start(link);
       await scenario.payAttempt(link, 0.5);
       await scenario.free(link);
-      await scenario.look();
+      await scenario.checkRunning();
     },
-    breaks: ['completed by the one payin that brought the amount'],
+    breaks: ['link_completed_by_one_payin'],
   },
 ];

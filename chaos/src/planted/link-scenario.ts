@@ -3,44 +3,44 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { type ClientJournal, openClientJournal } from '../client-journal.ts';
-import { LinkClient, type MerchantLink } from '../link-client.ts';
-import { restPayins } from '../payin-rest.ts';
-import { type RailControl, railControl } from '../rail-control.ts';
-import { type Sinks, startSinks } from '../sinks.ts';
-import type { Stage } from '../stage.ts';
-import { judge, keepJournals, type Verdict } from '../verdict.ts';
-import { WebhookClient } from '../webhook-client.ts';
-import { restWebhooks } from '../webhook-rest.ts';
+import { type ClientJournal, openClientJournal } from '../clients/client-journal.ts';
+import { LinkClient, type MerchantLink } from '../clients/link-client.ts';
+import { WebhookClient } from '../clients/webhook-client.ts';
+import { drainPayins } from '../run/drain-payins.ts';
+import { drainWebhooks } from '../run/drain-webhooks.ts';
+import { type CheckResult, keepJournals, runChecker } from '../run/run-checker.ts';
+import { type RailControl, railControl } from '../stack/rail-control.ts';
+import type { Stack } from '../stack/stack.ts';
+import { type Sinks, startSinks } from '../webhooks/sinks.ts';
 
-const COMES_WITHIN_MS = 10_000;
+const CONDITION_TIMEOUT_MS = 10_000;
 const AMOUNT_IN_CENTS = 4_980_000;
 
-/** A shop with links on a stage on which little else happens: what a planted bug of links needs to show itself. */
+/** A shop with payment links on an otherwise idle stack, for the planted bugs of links. */
 export class LinkScenario {
-  readonly #stage: Stage;
+  readonly #stack: Stack;
   readonly #sinks: Sinks;
   readonly #journal: ClientJournal;
   readonly #folder: string;
   readonly #client: LinkClient;
   readonly #rails: RailControl;
   #names = 0;
-  #seen: Verdict | null = null;
+  #violation: CheckResult | null = null;
 
-  private constructor(stage: Stage, sinks: Sinks, folder: string) {
-    this.#stage = stage;
+  private constructor(stack: Stack, sinks: Sinks, folder: string) {
+    this.#stack = stack;
     this.#sinks = sinks;
     this.#folder = folder;
     this.#journal = openClientJournal(join(folder, 'client.jsonl'));
-    this.#client = new LinkClient(stage, this.#journal);
-    this.#rails = railControl(stage.simulatorUrl);
+    this.#client = new LinkClient(stack, this.#journal);
+    this.#rails = railControl(stack.simulatorUrl);
   }
 
-  static async on(stage: Stage): Promise<LinkScenario> {
+  static async on(stack: Stack): Promise<LinkScenario> {
     const folder = mkdtempSync(join(tmpdir(), 'caudal-chaos-scenario-'));
-    const scenario = new LinkScenario(stage, await startSinks(folder), folder);
-    await new WebhookClient(stage, scenario.#journal, scenario.#sinks).create(
-      stage.organization,
+    const scenario = new LinkScenario(stack, await startSinks(folder), folder);
+    await new WebhookClient(stack, scenario.#journal, scenario.#sinks).create(
+      stack.organization,
       'all',
       null,
     );
@@ -50,26 +50,26 @@ export class LinkScenario {
   link(hasCustomer = true): Promise<MerchantLink> {
     this.#names += 1;
     const request = { name: `scenario-${this.#names}`, amountInCents: AMOUNT_IN_CENTS, hasCustomer };
-    return this.#client.create(this.#stage.organization, request);
+    return this.#client.create(this.#stack.organization, request);
   }
 
-  begin(link: MerchantLink, rail: 'BRE_B' | 'PSE' = 'BRE_B'): Promise<boolean> {
-    return this.#client.begin(link, rail);
+  start(link: MerchantLink, rail: 'BRE_B' | 'PSE' = 'BRE_B'): Promise<boolean> {
+    return this.#client.start(link, rail);
   }
 
   close(link: MerchantLink): Promise<boolean> {
     return this.#client.close(link);
   }
 
-  /** What was begun last is paid with this much of the amount, once the network knows of it. */
+  /** Pays this share of the amount to the latest attempt, once the network knows its key. */
   async payAttempt(link: MerchantLink, share = 1): Promise<void> {
     const { key } = (await this.#client.attempt(link)) ?? {};
-    if (!key) throw new Error('the link has no attempt that has a key');
+    if (!key) throw new Error('the link has no attempt with a key');
     const amount = ((AMOUNT_IN_CENTS * share) / 100).toFixed(2);
     await this.#until(async () => (await this.#rails.pay({ key, amount })).includes(true));
   }
 
-  /** Every attempt at it has ended. */
+  /** Waits until all its attempts have ended. */
   async settled({ id }: MerchantLink): Promise<void> {
     await this.#untilRow(
       `select where not exists (
@@ -77,7 +77,7 @@ export class LinkScenario {
     );
   }
 
-  /** Nothing is under way any more. */
+  /** Waits until it has no open attempt. */
   async free({ id }: MerchantLink): Promise<void> {
     await this.#untilRow(`select from caudal.payment_links where id = '${id}' and open_payin_id is null`);
   }
@@ -86,9 +86,9 @@ export class LinkScenario {
     await this.#untilRow(`select from caudal.payment_links where id = '${id}' and status <> 'PENDING'`);
   }
 
-  /** Looks when somebody waits for the books after this was done. */
-  async whileBooksAreHeld(act: () => Promise<void>): Promise<void> {
-    const holder = new Client({ connectionString: this.#stage.databaseUrl });
+  /** Locks the balances, runs the action, and runs the checker when a transaction waits for the lock. */
+  async whileBalancesAreLocked(act: () => Promise<void>): Promise<void> {
+    const holder = new Client({ connectionString: this.#stack.databaseUrl });
     await holder.connect();
     try {
       await holder.query('begin');
@@ -97,27 +97,27 @@ export class LinkScenario {
       await this.#untilRow(
         `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
       );
-      await this.look();
+      await this.checkRunning();
     } finally {
       await holder.end();
     }
   }
 
-  /** Judges while things are under way: some mistakes leave no trace once all has ended. */
-  async look(): Promise<void> {
-    const seen = await judge(this.#stage, this.#journal.path, 'going on', this.#sinks.journal);
-    if (!seen.whole) this.#seen ??= seen;
+  /** Runs the checker while work is pending: some bugs leave no trace afterward. */
+  async checkRunning(): Promise<void> {
+    const result = await runChecker(this.#stack, this.#journal.path, 'running', this.#sinks.journal);
+    if (!result.ok) this.#violation ??= result;
   }
 
-  async verdict(restsWithinMs?: number): Promise<Verdict> {
-    if (this.#seen) return this.#seen;
-    await restPayins(this.#stage, this.#rails, restsWithinMs);
-    await restWebhooks(this.#stage, restsWithinMs);
-    return judge(this.#stage, this.#journal.path, 'at rest', this.#sinks.journal);
+  async drainAndCheck(idleTimeoutMs?: number): Promise<CheckResult> {
+    if (this.#violation) return this.#violation;
+    await drainPayins(this.#stack, this.#rails, idleTimeoutMs);
+    await drainWebhooks(this.#stack, idleTimeoutMs);
+    return runChecker(this.#stack, this.#journal.path, 'drained', this.#sinks.journal);
   }
 
   keepJournals(name: string): string {
-    return keepJournals(this.#stage, this.#journal.path, name, this.#sinks.journal);
+    return keepJournals(this.#stack, this.#journal.path, name, this.#sinks.journal);
   }
 
   async end(): Promise<void> {
@@ -127,13 +127,13 @@ export class LinkScenario {
   }
 
   #untilRow(condition: string): Promise<void> {
-    return this.#until(async () => (await this.#stage.query(condition)).length > 0, condition);
+    return this.#until(async () => (await this.#stack.query(condition)).length > 0, condition);
   }
 
-  async #until(holds: () => Promise<boolean>, what = 'the network takes it'): Promise<void> {
-    const deadline = performance.now() + COMES_WITHIN_MS;
-    while (!(await holds())) {
-      if (performance.now() > deadline) throw new Error(`it never came to: ${what}`);
+  async #until(condition: () => Promise<boolean>, description = 'the network accepts it'): Promise<void> {
+    const deadline = performance.now() + CONDITION_TIMEOUT_MS;
+    while (!(await condition())) {
+      if (performance.now() > deadline) throw new Error(`condition not reached: ${description}`);
       await sleep(20);
     }
   }

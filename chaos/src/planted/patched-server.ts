@@ -6,10 +6,7 @@ import type { Patch } from './planted-bug.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
-/**
- * A copy of the server into which one mistake at a time is planted. One folder for all of them: what Node has compiled
- * of the rest serves the next.
- */
+/** A copy of the server that is patched with one bug at a time. One folder for all bugs, so that they share the compile cache. */
 export class PatchedServer {
   /** Holds `src/main.ts`. */
   readonly root: string;
@@ -23,19 +20,21 @@ export class PatchedServer {
     symlinkSync(join(ROOT, 'node_modules'), join(this.#folder, 'node_modules'));
   }
 
-  /** @throws when a text is not there exactly once: then the server has changed, and the patch must follow it */
-  plant(patches: readonly Patch[]): void {
+  /** @throws when a text does not occur exactly once: the server has changed and the patch must be updated */
+  apply(patches: readonly Patch[]): void {
     for (const { file, find, replace } of patches) {
       const path = join(this.root, 'src', file);
       const parts = readFileSync(path, 'utf8').split(find);
       if (parts.length !== 2)
-        throw new Error(`server/src/${file} has ${parts.length - 1} times, instead of once: ${find}`);
+        throw new Error(
+          `server/src/${file}: expected exactly one occurrence, found ${parts.length - 1}: ${find}`,
+        );
       writeFileSync(path, parts.join(replace));
     }
   }
 
-  /** As it was. */
-  weed(patches: readonly Patch[]): void {
+  /** Restores the original files. */
+  revert(patches: readonly Patch[]): void {
     for (const { file } of patches) cpSync(join(ROOT, 'server', 'src', file), join(this.root, 'src', file));
   }
 

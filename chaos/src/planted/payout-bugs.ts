@@ -1,16 +1,16 @@
-import { ordersAre, PAYOUT, type PlantedBug } from './planted-bug.ts';
+import { orderFault, PAYOUT, type PlantedBug } from './planted-bug.ts';
 
 const SENDING = 'flows/payouts/send-payouts.ts';
 const SENDS = 'payouts/payout-send.store.ts';
 const OUTCOME = 'payouts/payout.outcome.ts';
-const MOVES = 'payouts/payout-outcome.store.ts';
+const TRANSITIONS = 'payouts/payout-outcome.store.ts';
 const ENDING = 'flows/payouts/end-payouts.ts';
 const CREATING = 'flows/payouts/create-payouts.ts';
 
-/** Money leaves twice, or for nobody, or comes back while it leaves. */
-export const BUGS_OF_PAYING: readonly PlantedBug[] = [
+/** Money is sent twice, without a payout, or released while it is sent. */
+export const PAYOUT_BUGS: readonly PlantedBug[] = [
   {
-    name: 'an order is sent again under a new end-to-end id',
+    name: 'an order is resent under a new end-to-end id',
     patches: [
       {
         file: SENDING,
@@ -19,11 +19,11 @@ export const BUGS_OF_PAYING: readonly PlantedBug[] = [
           'endToEndId: due.attempt === 1 ? due.endToEndId : `AGAIN${due.attempt}${due.endToEndId}`,\n    payoutId',
       },
     ],
-    steps: [ordersAre('down'), PAYOUT, { do: 'shift', seconds: 45, quiet: true }],
-    breaks: ['sentAs', 'sentOnce'],
+    steps: [orderFault('down'), PAYOUT, { do: 'shift', seconds: 45, awaitIdle: true }],
+    breaks: ['order_matches_request', 'payout_executed_once'],
   },
   {
-    name: 'money comes back when the answer to its order is lost',
+    name: 'a hold is released when the response to the order is lost',
     patches: [
       {
         file: SENDING,
@@ -36,8 +36,8 @@ export const BUGS_OF_PAYING: readonly PlantedBug[] = [
         replace: `notification: { kind: 'refused', errorCode: answer.kind === 'no' ? answer.errorCode : 'RAIL_TIMEOUT' },`,
       },
     ],
-    steps: [{ ...PAYOUT, to: 'lost answer' }],
-    breaks: ['clearNo'],
+    steps: [{ ...PAYOUT, to: 'lost_answer' }],
+    breaks: ['decline_requires_rejection'],
   },
   {
     name: 'an order is sent inside the transaction that commits its attempt',
@@ -56,57 +56,57 @@ export const BUGS_OF_PAYING: readonly PlantedBug[] = [
       { file: SENDING, find: 'const sent = await this.#pay(due, since);', replace: '' },
     ],
     steps: [
-      { do: 'arm workers', failpoint: 'BRE_B pay: after call' },
-      { ...PAYOUT, quiet: false },
-      { do: 'await death' },
-      { do: 'age claims' },
-      { do: 'cancel', nth: 0, both: false, quiet: true },
+      { do: 'arm_workers', failpoint: 'BRE_B pay: after call' },
+      { ...PAYOUT, awaitIdle: false },
+      { do: 'await_worker_death' },
+      { do: 'age_leases' },
+      { do: 'cancel', nth: 0, both: false, awaitIdle: true },
     ],
-    breaks: ['committedFirst', 'unsent', 'patience'],
+    breaks: ['attempt_committed_before_send', 'canceled_payout_never_sent', 'resend_requires_unknown_order'],
   },
   {
-    name: 'a payout is canceled without asking whether it was sent',
+    name: 'a cancel does not check whether the payout was sent',
     patches: [
       {
-        file: MOVES,
+        file: TRANSITIONS,
         find: ` and p.status = 'PROCESSING' and p.rail_task = 'send' and p.attempts = 0`,
         replace: ` and p.status = 'PROCESSING'`,
       },
     ],
-    // The table refuses such a row: the merchant is notification 500 instead of that it was sent.
+    // A table constraint rejects the row, so the merchant gets 500 instead of payout_already_sent.
     steps: [
       { ...PAYOUT, to: 'never' },
-      { do: 'cancel', nth: 0, both: false, quiet: true },
+      { do: 'cancel', nth: 0, both: false, awaitIdle: true },
     ],
-    breaks: ['answers'],
+    breaks: ['responses_match_rows'],
   },
   {
-    name: '"no such order" is taken for a no',
+    name: 'NOT_FOUND is treated as a rejection',
     patches: [
       {
         file: OUTCOME,
-        find: `payout.attempts === 0 || !payout.nothingUnderWay) return NOTHING;`,
+        find: `payout.attempts === 0 || !payout.noOrderInFlight) return NOTHING;`,
         replace: `payout.attempts === 0) return NOTHING;`,
       },
       {
         file: OUTCOME,
-        find: `if (payout.refusal !== null) return declined(payout.refusal, 'order_refused');`,
-        replace: `return declined(payout.refusal ?? 'RAIL_REJECTED', 'order_refused');`,
+        find: `if (payout.rejection !== null) return declined(payout.rejection, 'order_refused');`,
+        replace: `return declined(payout.rejection ?? 'RAIL_REJECTED', 'order_refused');`,
       },
     ],
-    steps: [ordersAre('down'), PAYOUT, { do: 'shift', seconds: 3, quiet: true }],
-    breaks: ['clearNo'],
+    steps: [orderFault('down'), PAYOUT, { do: 'shift', seconds: 3, awaitIdle: true }],
+    breaks: ['decline_requires_rejection'],
   },
   {
-    name: '"no such order" is believed while one may be under way',
+    name: 'NOT_FOUND is applied while an order may be in flight',
     patches: [
-      { file: OUTCOME, find: ` || !payout.nothingUnderWay) return NOTHING;`, replace: `) return NOTHING;` },
+      { file: OUTCOME, find: ` || !payout.noOrderInFlight) return NOTHING;`, replace: `) return NOTHING;` },
     ],
-    steps: [ordersAre('down'), PAYOUT, { do: 'shift', seconds: 3, quiet: true }],
-    breaks: ['patience'],
+    steps: [orderFault('down'), PAYOUT, { do: 'shift', seconds: 3, awaitIdle: true }],
+    breaks: ['resend_requires_unknown_order'],
   },
   {
-    name: 'the refusal of a repeat is believed without asking',
+    name: 'the rejection of a resend is applied without verification',
     patches: [
       {
         file: OUTCOME,
@@ -115,14 +115,14 @@ export const BUGS_OF_PAYING: readonly PlantedBug[] = [
       },
     ],
     steps: [
-      ordersAre('lost-answer'),
+      orderFault('lost-answer'),
       { ...PAYOUT, cents: 1_200_000_000 },
-      { do: 'shift', seconds: 45, quiet: true },
+      { do: 'shift', seconds: 45, awaitIdle: true },
     ],
-    breaks: ['clearNo'],
+    breaks: ['decline_requires_rejection'],
   },
   {
-    name: 'a message that an order was rejected is believed without asking',
+    name: 'a rejection notice is applied without verification',
     patches: [
       {
         file: OUTCOME,
@@ -133,45 +133,45 @@ export const BUGS_OF_PAYING: readonly PlantedBug[] = [
     steps: [
       { ...PAYOUT, to: 'never' },
       { do: 'fault', rail: 'BRE_B', on: 'notice', fault: 'lost-notice', times: 1 },
-      { do: 'end order', nth: 0, how: 'settled', anyway: false },
-      { do: 'end order', nth: 0, how: 'refused', anyway: true, quiet: true },
+      { do: 'end_order', nth: 0, how: 'settled', anyway: false },
+      { do: 'end_order', nth: 0, how: 'refused', anyway: true, awaitIdle: true },
     ],
-    breaks: ['clearNo'],
+    breaks: ['decline_requires_rejection'],
   },
   {
-    name: 'money that leaves after a rejection is not noticed',
+    name: 'an execution after a rejection is not detected',
     patches: [{ file: OUTCOME, find: `return money('sent_late');`, replace: 'return NOTHING;' }],
     steps: [
       { ...PAYOUT, to: 'declined' },
-      { do: 'end order', nth: 0, how: 'settled', anyway: true, quiet: true },
+      { do: 'end_order', nth: 0, how: 'settled', anyway: true, awaitIdle: true },
     ],
-    breaks: ['heard'],
+    breaks: ['delivered_notice_applied'],
   },
   {
-    name: 'nobody asks once more about a payout that was rejected',
+    name: 'a rejected payout is not polled again',
     patches: [
       {
-        file: MOVES,
-        find: `rail_task = case when m.to_status = 'DECLINED' and p.attempts > 0 then 'ask' end,`,
+        file: TRANSITIONS,
+        find: `rail_task = case when m.to_status = 'DECLINED' and p.attempts > 0 then 'poll' end,`,
         replace: 'rail_task = null,',
       },
       {
-        file: MOVES,
+        file: TRANSITIONS,
         find: `rail_due_at = case when m.to_status = 'DECLINED' and p.attempts > 0 then moment.at + make_interval(secs => $7 / 1000.0) end,`,
-        // The parameter stays, or PostgreSQL could not tell its type.
+        // Keeps the parameter, because PostgreSQL could not infer its type otherwise.
         replace: 'rail_due_at = case when false then moment.at + make_interval(secs => $7 / 1000.0) end,',
       },
     ],
     steps: [
       { ...PAYOUT, to: 'declined' },
       { do: 'fault', rail: 'BRE_B', on: 'notice', fault: 'lost-notice', times: 1 },
-      { do: 'end order', nth: 0, how: 'settled', anyway: true },
-      { do: 'shift', seconds: 61, quiet: true },
+      { do: 'end_order', nth: 0, how: 'settled', anyway: true },
+      { do: 'shift', seconds: 61, awaitIdle: true },
     ],
-    breaks: ['booked'],
+    breaks: ['ledger_matches_rail'],
   },
   {
-    name: 'an order goes by a promise of the directory that has grown old',
+    name: 'an order uses an expired key resolution',
     patches: [
       {
         file: SENDS,
@@ -180,19 +180,19 @@ export const BUGS_OF_PAYING: readonly PlantedBug[] = [
       },
       {
         file: 'workers/worker.ts',
-        find: 'key_resolution: () => parts.renewer.renew(),',
+        find: 'key_resolution: () => parts.resolutionRefresher.refresh(),',
         replace: 'key_resolution: () => Promise.resolve(0),',
       },
     ],
     steps: [
-      ordersAre('down'),
+      orderFault('down'),
       { ...PAYOUT, to: 'own', lookUp: 'named' },
-      { do: 'shift', seconds: 660, quiet: true },
+      { do: 'shift', seconds: 660, awaitIdle: true },
     ],
-    breaks: ['receiver'],
+    breaks: ['paid_to_resolved_receiver'],
   },
   {
-    name: 'what is available is read without a lock',
+    name: 'the available balance is read without a lock',
     patches: [
       {
         file: 'ledger/balance.store.ts',
@@ -200,39 +200,39 @@ export const BUGS_OF_PAYING: readonly PlantedBug[] = [
         replace: 'order by organization_id, account`',
       },
     ],
-    // The balance may not fall below zero: one of the two is notification 500 instead of its outcome.
-    steps: [{ do: 'rivals', meet: true, quiet: true }],
-    breaks: ['onePayout', 'covered'],
+    // A constraint keeps the balance from becoming negative, so one of the two requests gets 500.
+    steps: [{ do: 'competing_payouts', meet: true, awaitIdle: true }],
+    breaks: ['one_payout_per_request', 'hold_requires_funds'],
     apis: 2,
   },
   {
-    name: 'no money is set aside for a payout',
+    name: 'a payout holds no money',
     patches: [
       {
         file: CREATING,
-        find: `        .filter((command) => covered.has(command))\n        .map((command) =>\n          holdOf`,
-        replace: `        .filter((command) => !covered.has(command) && command.amount < 0n)\n        .map((command) =>\n          holdOf`,
+        find: `        .filter((command) => covered.has(command))\n        .map((command) =>\n          toHoldTransfer`,
+        replace: `        .filter((command) => !covered.has(command) && command.amount < 0n)\n        .map((command) =>\n          toHoldTransfer`,
       },
     ],
     steps: [PAYOUT],
-    breaks: ['payoutMoney'],
+    breaks: ['payout_transfers_match_status'],
   },
   {
-    name: 'what was set aside for a payout comes back twice',
+    name: 'the hold of a payout is released twice',
     patches: [
       {
         file: ENDING,
-        find: '  return payoutTransfers(deps, moved);\n',
-        replace: `  const once = payoutTransfers(deps, moved);
-  const again = payoutTransfers(deps, moved.filter((row) => row.status === 'DECLINED'));
+        find: '  return payoutTransfers(deps, ended);\n',
+        replace: `  const once = payoutTransfers(deps, ended);
+  const again = payoutTransfers(deps, ended.filter((row) => row.status === 'DECLINED'));
   return [...once, ...again.map((each) => ({ ...each, cause: { ...each.cause, id: \`\${each.cause.id}/2\` } }))];\n`,
       },
     ],
-    // Where nothing else is held the account would fall below zero, and the database refuses.
+    // Another hold is needed: otherwise the held balance would become negative and the database would reject it.
     steps: [
       { ...PAYOUT, to: 'never', cents: 1_000_000 },
       { ...PAYOUT, to: 'declined' },
     ],
-    breaks: ['payoutMoney', 'held'],
+    breaks: ['payout_transfers_match_status', 'held_equals_open_payouts'],
   },
 ];

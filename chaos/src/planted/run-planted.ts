@@ -1,9 +1,9 @@
-import type { Cluster } from '../cluster.ts';
-import { InvariantViolation, PROMISES } from '../model/invariant-violation.ts';
+import { InvariantViolation } from '../model/invariant-violation.ts';
 import { runHistory } from '../model/run-history.ts';
 import { inWorld } from '../model/world.ts';
-import { type Outcome, say, tally } from '../outcome.ts';
-import { type Stage, startStage } from '../stage.ts';
+import { type Outcome, print, tally } from '../run/outcome.ts';
+import type { Cluster } from '../stack/cluster.ts';
+import { type Stack, startStack } from '../stack/stack.ts';
 import { LINK_BUGS } from './link-bugs.ts';
 import { LinkScenario } from './link-scenario.ts';
 import { PatchedServer } from './patched-server.ts';
@@ -13,31 +13,35 @@ import { findScenarioBugs } from './run-scenario-bugs.ts';
 import { WEBHOOK_BUGS } from './webhook-bugs.ts';
 import { WebhookScenario } from './webhook-scenario.ts';
 
-/** Where two have to meet they may miss each other on a machine that is busy. */
+/** On a busy machine, processes that must contend may miss each other. */
 const TRIES = 3;
-/** Some bugs show by work that never rests: on their server no longer than this. */
-const RESTS_WITHIN_MS = 5000;
+/** Shorter timeout, because some bugs show as work that never completes. */
+const DRAIN_TIMEOUT_MS = 5000;
 
 /**
- * Every planted bug is found by its own history or scenario, which finds nothing in the server as it is.
- * @param isChosen by name
+ * Checks that each planted bug is detected by its history or scenario, which must pass on the unpatched server.
+ * @param isChosen selects bugs by name
  */
 export async function runPlanted(cluster: Cluster, isChosen: (name: string) => boolean): Promise<Outcome> {
-  const began = performance.now();
+  const startedAt = performance.now();
   const chosen = <Bug extends { readonly name: string }>(bugs: readonly Bug[]) =>
     bugs.filter(({ name }) => isChosen(name));
-  const [ofHistories, ofWebhooks, ofLinks] = [chosen(PLANTED_BUGS), chosen(WEBHOOK_BUGS), chosen(LINK_BUGS)];
-  say(`planted bugs: ${ofHistories.length + ofWebhooks.length + ofLinks.length}`);
+  const [historyBugs, webhookBugs, linkBugs] = [
+    chosen(PLANTED_BUGS),
+    chosen(WEBHOOK_BUGS),
+    chosen(LINK_BUGS),
+  ];
+  print(`planted bugs: ${historyBugs.length + webhookBugs.length + linkBugs.length}`);
   const outcome = tally();
-  if (ofHistories.length > 0) await findByHistories(cluster, ofHistories, outcome);
-  const scenarioOn = (stage: Stage) => WebhookScenario.on(stage);
-  await findScenarioBugs(cluster, outcome, { of: 'webhooks', bugs: ofWebhooks, scenarioOn });
+  if (historyBugs.length > 0) await findByHistories(cluster, historyBugs, outcome);
+  const scenarioOn = (stack: Stack) => WebhookScenario.on(stack);
+  await findScenarioBugs(cluster, outcome, { name: 'webhooks', bugs: webhookBugs, scenarioOn });
   await findScenarioBugs(cluster, outcome, {
-    of: 'links',
-    bugs: ofLinks,
-    scenarioOn: (stage) => LinkScenario.on(stage),
+    name: 'links',
+    bugs: linkBugs,
+    scenarioOn: (stack) => LinkScenario.on(stack),
   });
-  say(`planted bugs: ${Math.round((performance.now() - began) / 1000)} s`);
+  print(`planted bugs: ${Math.round((performance.now() - startedAt) / 1000)} s`);
   return outcome.done();
 }
 
@@ -46,7 +50,7 @@ async function findByHistories(
   bugs: readonly PlantedBug[],
   outcome: ReturnType<typeof tally>,
 ): Promise<void> {
-  await onSoundServer(cluster, bugs, outcome);
+  await checkUnpatchedServer(cluster, bugs, outcome);
   const server = new PatchedServer();
   try {
     for (const bug of bugs) await find(cluster, server, bug, outcome);
@@ -55,24 +59,24 @@ async function findByHistories(
   }
 }
 
-async function onSoundServer(
+async function checkUnpatchedServer(
   cluster: Cluster,
   bugs: readonly PlantedBug[],
   outcome: ReturnType<typeof tally>,
 ): Promise<void> {
-  const stage = await startStage(cluster);
+  const stack = await startStack(cluster);
   try {
-    await inWorld(stage, {}, async (world) => {
+    await inWorld(stack, {}, async (world) => {
       for (const { name, steps } of bugs) {
         try {
           await runHistory(world, steps);
         } catch (error) {
-          outcome.fail(`the history of "${name}" fails on the server as it is: ${String(error)}`);
+          outcome.fail(`the history of "${name}" fails on the unpatched server: ${String(error)}`);
         }
       }
     });
   } finally {
-    await stage.stop();
+    await stack.stop();
   }
 }
 
@@ -82,32 +86,33 @@ async function find(
   bug: PlantedBug,
   outcome: ReturnType<typeof tally>,
 ): Promise<void> {
-  const began = performance.now();
+  const startedAt = performance.now();
   try {
-    server.plant(bug.patches);
-    const found = await breachOn(cluster, server.root, bug);
-    if (found === null) outcome.fail(`${bug.name}: not found`);
-    else if (!bug.breaks.includes(found.promise)) outcome.fail(`${bug.name}: found by "${found.message}"`);
+    server.apply(bug.patches);
+    const found = await findBreach(cluster, server.root, bug);
+    if (found === null) outcome.fail(`${bug.name}: not detected`);
+    else if (!bug.breaks.includes(found.invariant))
+      outcome.fail(`${bug.name}: detected by another invariant: ${found.message}`);
     else {
       outcome.pass();
-      const seconds = Math.round((performance.now() - began) / 100) / 10;
-      say(`  ok    ${bug.name}: "${PROMISES[found.promise]}" is broken (${seconds} s)`);
+      const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
+      print(`  ok    ${bug.name}: violates ${found.invariant} (${seconds} s)`);
     }
   } catch (error) {
     outcome.fail(`${bug.name}: ${String(error)}`);
   } finally {
-    server.weed(bug.patches);
+    server.revert(bug.patches);
   }
 }
 
-async function breachOn(
+async function findBreach(
   cluster: Cluster,
   serverRoot: string,
   { steps, workers = 1, apis = 1 }: PlantedBug,
 ): Promise<InvariantViolation | null> {
-  const stage = await startStage(cluster, { serverRoot, apis, workers });
+  const stack = await startStack(cluster, { serverRoot, apis, workers });
   try {
-    return await inWorld(stage, { restsWithinMs: RESTS_WITHIN_MS }, async (world) => {
+    return await inWorld(stack, { idleTimeoutMs: DRAIN_TIMEOUT_MS }, async (world) => {
       for (let attempt = 0; attempt < TRIES; attempt += 1) {
         try {
           await runHistory(world, steps);
@@ -119,8 +124,8 @@ async function breachOn(
       return null;
     });
   } finally {
-    // Not asked to end: with its mistake it might not.
-    await Promise.all([...stage.apis, ...stage.workers].map((member) => member.kill()));
-    await stage.stop();
+    // Kills the processes, since a patched server might not stop gracefully.
+    await Promise.all([...stack.apis, ...stack.workers].map((member) => member.kill()));
+    await stack.stop();
   }
 }

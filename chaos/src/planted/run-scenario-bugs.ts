@@ -1,42 +1,41 @@
-import type { Cluster } from '../cluster.ts';
-import { say, type tally } from '../outcome.ts';
-import { type Stage, type StageOptions, startStage } from '../stage.ts';
-import type { Verdict } from '../verdict.ts';
+import type { InvariantCode } from '../checker/invariants.ts';
+import { print, type tally } from '../run/outcome.ts';
+import type { CheckResult } from '../run/run-checker.ts';
+import type { Cluster } from '../stack/cluster.ts';
+import { type Stack, type StackOptions, startStack } from '../stack/stack.ts';
 import { PatchedServer } from './patched-server.ts';
 import type { Patch } from './planted-bug.ts';
 
-/** A stage on which little happens, step by step. */
+/** An otherwise idle stack that runs scripted actions. */
 interface Scenario {
-  /** The checker's word when all has come to rest, or has not within this time. */
-  verdict(restsWithinMs?: number): Promise<Verdict>;
+  /** Waits until the stack is drained or the timeout has passed, then runs the checker. */
+  drainAndCheck(idleTimeoutMs?: number): Promise<CheckResult>;
   end(): Promise<void>;
 }
 
-/** A mistake, what has to happen for it to show, and what the checker must then say. */
+/** A bug, the actions that trigger it, and the invariants of which the checker must report one. */
 export interface ScenarioBug<RunScenario> {
   readonly name: string;
   readonly patches: readonly Patch[];
   readonly scenario: (scenario: RunScenario) => Promise<void>;
-  /** One of these. */
-  readonly breaks: readonly string[];
+  readonly breaks: readonly InvariantCode[];
 }
 
 interface Subject<RunScenario> {
-  /** What the bugs are about. */
-  readonly of: string;
+  readonly name: string;
   readonly bugs: readonly ScenarioBug<RunScenario>[];
-  readonly scenarioOn: (stage: Stage) => Promise<RunScenario>;
+  readonly scenarioOn: (stack: Stack) => Promise<RunScenario>;
 }
 
-/** Some bugs show by work that never rests: on their server no longer than this. */
-const RESTS_WITHIN_MS = 4000;
+/** Shorter timeout, because some bugs show as work that never completes. */
+const DRAIN_TIMEOUT_MS = 4000;
 
-/** Where two have to meet they may miss each other on a machine that is busy. */
+/** On a busy machine, processes that must contend may miss each other. */
 const TRIES = 3;
-/** Much of a scenario is waiting. */
+/** Scenarios mostly wait, so two run concurrently. */
 const LANES = 2;
 
-/** Every bug is found by the checker after its own scenario, which leaves the server as it is whole. */
+/** Checks that the checker detects each bug after its scenario, which must pass on the unpatched server. */
 export async function findScenarioBugs<RunScenario extends Scenario>(
   cluster: Cluster,
   outcome: ReturnType<typeof tally>,
@@ -52,22 +51,25 @@ export async function findScenarioBugs<RunScenario extends Scenario>(
       server.remove();
     }
   };
-  await Promise.all([onSoundServer(cluster, outcome, subject), ...Array.from({ length: LANES }, lane)]);
+  await Promise.all([
+    checkUnpatchedServer(cluster, outcome, subject),
+    ...Array.from({ length: LANES }, lane),
+  ]);
 }
 
-async function onSoundServer<RunScenario extends Scenario>(
+async function checkUnpatchedServer<RunScenario extends Scenario>(
   cluster: Cluster,
   outcome: ReturnType<typeof tally>,
   subject: Subject<RunScenario>,
 ): Promise<void> {
-  const fail = (what: string) =>
-    outcome.fail(`the scenarios of ${subject.of} fail on the server as it is: ${what}`);
+  const fail = (reason: string) =>
+    outcome.fail(`the scenarios of ${subject.name} fail on the unpatched server: ${reason}`);
   try {
-    const { whole, text } = await onStage(cluster, subject, { workers: 1 }, async (scenario) => {
+    const { ok, text } = await onStack(cluster, subject, { workers: 1 }, async (scenario) => {
       for (const bug of subject.bugs) await bug.scenario(scenario);
-      return scenario.verdict();
+      return scenario.drainAndCheck();
     });
-    if (!whole) fail(text);
+    if (!ok) fail(text);
   } catch (error) {
     fail(String(error));
   }
@@ -80,52 +82,54 @@ async function find<RunScenario extends Scenario>(
   { name, patches, scenario: act, breaks }: ScenarioBug<RunScenario>,
   outcome: ReturnType<typeof tally>,
 ): Promise<void> {
-  const began = performance.now();
+  const startedAt = performance.now();
   try {
-    server.plant(patches);
+    server.apply(patches);
     const options = { serverRoot: server.root, apis: 1, workers: 1 };
-    const { whole, text } = await onStage(cluster, subject, options, async (scenario) => {
-      let verdict = await played(scenario, act);
-      for (let tries = 1; verdict.whole && tries < TRIES; tries += 1) verdict = await played(scenario, act);
-      return verdict;
+    const { ok, text } = await onStack(cluster, subject, options, async (scenario) => {
+      let result = await runOnce(scenario, act);
+      for (let tries = 1; result.ok && tries < TRIES; tries += 1) result = await runOnce(scenario, act);
+      return result;
     });
-    const broken = breaks.find((promise) => text.includes(`VIOLATION  ${promise}:`));
-    if (whole) outcome.fail(`${name}: not found`);
-    else if (broken === undefined) outcome.fail(`${name}: found by something else: ${text}`);
+    const violated = breaks.find((invariant) => text.includes(`VIOLATION  ${invariant}:`));
+    if (ok) outcome.fail(`${name}: not detected`);
+    else if (violated === undefined) outcome.fail(`${name}: detected by another invariant: ${text}`);
     else {
       outcome.pass();
-      say(`  ok    ${name}: "${broken}" is broken (${((performance.now() - began) / 1000).toFixed(1)} s)`);
+      print(
+        `  ok    ${name}: violates ${violated} (${((performance.now() - startedAt) / 1000).toFixed(1)} s)`,
+      );
     }
   } catch (error) {
     outcome.fail(`${name}: ${String(error)}`);
   } finally {
-    server.weed(patches);
+    server.revert(patches);
   }
 }
 
-async function played<RunScenario extends Scenario>(
+async function runOnce<RunScenario extends Scenario>(
   scenario: RunScenario,
   act: ScenarioBug<RunScenario>['scenario'],
-): Promise<Verdict> {
+): Promise<CheckResult> {
   await act(scenario);
-  return scenario.verdict(RESTS_WITHIN_MS);
+  return scenario.drainAndCheck(DRAIN_TIMEOUT_MS);
 }
 
-async function onStage<RunScenario extends Scenario>(
+async function onStack<RunScenario extends Scenario>(
   cluster: Cluster,
   { scenarioOn }: Subject<RunScenario>,
-  options: StageOptions,
-  act: (scenario: RunScenario) => Promise<Verdict>,
-): Promise<Verdict> {
-  // Little happens on it, and it shares two cores with others.
-  const stage = await startStage(cluster, { ...options, settings: { CAUDAL_WORKER_POLL_MS: '100' } });
-  const scenario = await scenarioOn(stage);
+  options: StackOptions,
+  act: (scenario: RunScenario) => Promise<CheckResult>,
+): Promise<CheckResult> {
+  // An idle stack needs little polling, and it shares the CPU with other stacks.
+  const stack = await startStack(cluster, { ...options, settings: { CAUDAL_WORKER_POLL_MS: '100' } });
+  const scenario = await scenarioOn(stack);
   try {
     return await act(scenario);
   } finally {
-    // Not asked to end: with its mistake it might not.
-    await Promise.all([...stage.apis, ...stage.workers].map((member) => member.kill()));
-    await stage.stop();
+    // Kills the processes, since a patched server might not stop gracefully.
+    await Promise.all([...stack.apis, ...stack.workers].map((member) => member.kill()));
+    await stack.stop();
     await scenario.end();
   }
 }

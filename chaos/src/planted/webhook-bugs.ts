@@ -2,65 +2,65 @@ import type { ScenarioBug } from './run-scenario-bugs.ts';
 import type { WebhookScenario } from './webhook-scenario.ts';
 
 const DELIVERIES = 'webhooks/delivery.store.ts';
-const LINES = 'webhooks/queue.store.ts';
+const QUEUES = 'webhooks/queue.store.ts';
 const DELIVERING = 'flows/webhooks/deliver-webhooks.ts';
 const OUTCOME = 'flows/webhooks/delivery-outcome.ts';
 const DISPATCHING = 'flows/webhooks/dispatch-events.ts';
 
-const ARRIVES = 'every event reaches every endpoint that wants it';
+const DELIVERED = 'every_event_delivered';
 
-/** The first attempt fails, so there is a second. */
-async function fail(scenario: WebhookScenario): Promise<void> {
-  await scenario.strike(await scenario.endpoint(), { fault: 'error' });
-  await scenario.happen();
+/** The first attempt fails, so a second one follows. */
+async function failOnce(scenario: WebhookScenario): Promise<void> {
+  await scenario.addFault(await scenario.endpoint(), { fault: 'error' });
+  await scenario.createEvent();
 }
 
-/** Longer than any scenario takes: its request is let go when the faults are cleared. */
-const HELD_UP = { fault: 'slow', ms: 9000 } as const;
+/** Longer than any scenario; clearing the faults releases the request. */
+const SLOW = { fault: 'slow', ms: 9000 } as const;
 
-/** Mistakes on the way of events to merchants. */
+/** Bugs in the delivery of events to merchants. */
 export const WEBHOOK_BUGS: readonly ScenarioBug<WebhookScenario>[] = [
-  // First: claims of whatever else is on the stage would grow old with its own.
+  // First, because expiring its leases would expire those of other scenarios on the stack.
   {
-    name: 'the line of a dead sender is never taken over',
+    name: 'the queue of a dead worker is never taken over',
     patches: [
       {
-        file: LINES,
+        file: QUEUES,
         find: 'where l.leased_until < clock_timestamp() and l.open order by',
         replace: 'where l.leased_until < clock_timestamp() and not l.open order by',
       },
     ],
     scenario: async (scenario) => {
       const endpoint = await scenario.endpoint();
-      await scenario.strike(endpoint, { fault: 'hang' });
-      await scenario.happen();
-      await scenario.underWay(endpoint);
+      await scenario.addFault(endpoint, { fault: 'hang' });
+      await scenario.createEvent();
+      await scenario.sending(endpoint);
       await scenario.killWorkers();
       await scenario.clearFaults();
       await scenario.ageLeases();
       await scenario.restartWorkers();
     },
-    breaks: [ARRIVES],
+    breaks: [DELIVERED],
   },
   {
     name: 'an event is dispatched to the first endpoint only',
     patches: [
       {
         file: DELIVERIES,
-        find: "wantedBy('w.created_at <= t.created_at')",
+        find: "matchingEndpoints('w.created_at <= t.created_at')",
         replace:
-          "wantedBy('w.created_at <= t.created_at and w.id = (select f.id from caudal.webhook_endpoints f where f.organization_id = t.organization_id order by f.id limit 1)')",
+          "matchingEndpoints('w.created_at <= t.created_at and w.id = (select f.id from caudal.webhook_endpoints f where f.organization_id = t.organization_id order by f.id limit 1)')",
       },
     ],
     scenario: async (scenario) => {
       await scenario.endpoint();
       await scenario.endpoint();
-      await scenario.happen();
+      await scenario.createEvent();
     },
-    breaks: [ARRIVES],
+    breaks: [DELIVERED],
   },
   {
-    name: 'an endpoint gets events that it did not ask for',
+    name: 'an endpoint receives events it is not subscribed to',
     patches: [
       {
         file: DELIVERIES,
@@ -70,9 +70,9 @@ export const WEBHOOK_BUGS: readonly ScenarioBug<WebhookScenario>[] = [
     ],
     scenario: async (scenario) => {
       await scenario.endpoint(['payout.confirmed']);
-      await scenario.happen();
+      await scenario.createEvent();
     },
-    breaks: ['an endpoint gets what it wants and nothing else'],
+    breaks: ['only_subscribed_events_sent'],
   },
   {
     name: 'events are marked before their deliveries are committed',
@@ -95,37 +95,37 @@ export const WEBHOOK_BUGS: readonly ScenarioBug<WebhookScenario>[] = [
       },
       {
         file: DELIVERIES,
-        find: 'first: DispatchedFirst, limit: number): Promise<number>',
-        replace: 'first: DispatchedFirst, limit: number, ids: readonly string[]): Promise<number>',
+        find: 'first: DispatchOrder, limit: number): Promise<number>',
+        replace: 'first: DispatchOrder, limit: number, ids: readonly string[]): Promise<number>',
       },
       { file: DELIVERIES, find: '(DISPATCH[first], [limit])', replace: '(DISPATCH[first], [limit, ids])' },
     ],
     scenario: async (scenario) => {
       await scenario.endpoint();
       await scenario.killWorkers();
-      await scenario.happen();
+      await scenario.createEvent();
       await scenario.dieAt('dispatch events: before commit');
       await scenario.restartWorkers();
     },
-    breaks: [ARRIVES],
+    breaks: [DELIVERED],
   },
   {
-    name: 'what was sent and not answered is taken for delivered',
+    name: 'a request without a response counts as delivered',
     patches: [
       {
         file: OUTCOME,
-        find: `return answer.kind === 'answered' && answer.status >= 200 && answer.status < 300;`,
-        replace: `return answer.kind === 'failed' || (answer.status >= 200 && answer.status < 300);`,
+        find: `return sendResult.kind === 'answered' && sendResult.status >= 200 && sendResult.status < 300;`,
+        replace: `return sendResult.kind === 'failed' || (sendResult.status >= 200 && sendResult.status < 300);`,
       },
     ],
     scenario: async (scenario) => {
-      await scenario.strike(await scenario.endpoint(), { fault: 'reset' });
-      await scenario.happen();
+      await scenario.addFault(await scenario.endpoint(), { fault: 'reset' });
+      await scenario.createEvent();
     },
-    breaks: ['delivered means acknowledged'],
+    breaks: ['delivered_means_acknowledged'],
   },
   {
-    name: 'that something was received is not written down',
+    name: 'a successful delivery is not recorded',
     patches: [
       {
         file: DELIVERIES,
@@ -140,12 +140,12 @@ export const WEBHOOK_BUGS: readonly ScenarioBug<WebhookScenario>[] = [
     ],
     scenario: async (scenario) => {
       await scenario.endpoint();
-      await scenario.happen();
+      await scenario.createEvent();
     },
-    breaks: ['what was acknowledged is not sent again'],
+    breaks: ['acknowledged_event_not_resent'],
   },
   {
-    name: 'every attempt has an id of its own',
+    name: 'every attempt has its own webhook id',
     patches: [
       {
         file: DELIVERING,
@@ -154,68 +154,68 @@ export const WEBHOOK_BUGS: readonly ScenarioBug<WebhookScenario>[] = [
           'signatureHeaders({ id: delivery.attempts === 0 ? delivery.eventId : `${delivery.eventId}-${delivery.attempts}`,',
       },
     ],
-    scenario: fail,
-    breaks: ['what is sent is an event that was recorded'],
+    scenario: failOnce,
+    breaks: ['sent_event_recorded'],
   },
   {
-    name: 'a body is rendered anew for every attempt',
+    name: 'the body is rendered again for every attempt',
     patches: [
       {
         file: DELIVERING,
-        find: 'const answer = await this.#send(next, event.body, target);',
+        find: 'const sendResult = await this.#send(next, event.body, target);',
         replace:
-          'const answer = await this.#send(next, Buffer.from(JSON.stringify({ ...JSON.parse(event.body.toString()), attempt: next.attempts + 1 })), target);',
+          'const sendResult = await this.#send(next, Buffer.from(JSON.stringify({ ...JSON.parse(event.body.toString()), attempt: next.attempts + 1 })), target);',
       },
     ],
-    scenario: fail,
-    breaks: ['an event has one body'],
+    scenario: failOnce,
+    breaks: ['one_body_per_event'],
   },
   {
-    name: 'a line that somebody has is taken by another',
+    name: 'a leased queue is leased by another worker',
     patches: [
       {
-        file: LINES,
+        file: QUEUES,
         find: 'l.failures = 0 and not l.backlogged and l.open and (l.leased_until is null or l.leased_until < clock_timestamp())',
         replace: 'l.failures = 0 and not l.backlogged and l.open',
       },
     ],
-    // When the other endpoint has both, whoever looks for lines has seen this one too.
+    // When the other endpoint has received both events, the workers have also seen this queue.
     scenario: async (scenario) => {
       const [endpoint, other] = [await scenario.endpoint(), await scenario.endpoint()];
-      await scenario.strike(endpoint, HELD_UP);
-      await scenario.happen();
-      await scenario.underWay(endpoint);
-      await scenario.happen();
+      await scenario.addFault(endpoint, SLOW);
+      await scenario.createEvent();
+      await scenario.sending(endpoint);
+      await scenario.createEvent();
       await scenario.delivered(other, 2);
       await scenario.clearFaults();
     },
-    breaks: ['a line is one sender’s at a time'],
+    breaks: ['one_sender_per_queue'],
   },
   {
-    name: 'what comes into a line is left to whoever has it',
+    name: 'a new delivery does not schedule a leased queue',
     patches: [
       {
-        file: LINES,
+        file: QUEUES,
         find: 'set due_at = case when l.open then least(',
         replace: 'set due_at = case when l.open and l.lease_token is null then least(',
       },
     ],
-    // Who has it looks for what is due before that is committed, and lets go of it afterwards.
+    // The lease holder reads due deliveries before the new one is committed, and releases the lease afterward.
     scenario: async (scenario) => {
       const endpoint = await scenario.endpoint();
-      await scenario.strike(endpoint, HELD_UP);
-      await scenario.happen();
-      await scenario.underWay(endpoint);
-      await scenario.whileHeld(
+      await scenario.addFault(endpoint, SLOW);
+      await scenario.createEvent();
+      await scenario.sending(endpoint);
+      await scenario.whileLocked(
         endpoint,
-        () => scenario.happen(),
+        () => scenario.createEvent(),
         () => scenario.clearFaults(),
       );
     },
-    breaks: ['no line is forgotten'],
+    breaks: ['no_stalled_queue'],
   },
   {
-    name: 'what was held for a disabled endpoint stays where it is',
+    name: 'deliveries held for a disabled endpoint are not resumed',
     patches: [
       {
         file: 'flows/webhooks/manage-endpoints.ts',
@@ -226,10 +226,10 @@ export const WEBHOOK_BUGS: readonly ScenarioBug<WebhookScenario>[] = [
     scenario: async (scenario) => {
       const endpoint = await scenario.endpoint();
       await scenario.merchants.setStatus(endpoint, 'DISABLED');
-      await scenario.happen();
+      await scenario.createEvent();
       await scenario.dispatched();
       await scenario.merchants.setStatus(endpoint, 'ENABLED');
     },
-    breaks: [ARRIVES],
+    breaks: [DELIVERED],
   },
 ];

@@ -3,64 +3,64 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { type ClientJournal, openClientJournal } from '../client-journal.ts';
-import { PayoutClient } from '../payout-client.ts';
-import type { SinkFault } from '../sink.ts';
-import { type Sinks, startSinks } from '../sinks.ts';
-import type { Stage } from '../stage.ts';
-import { judge, type Verdict } from '../verdict.ts';
-import { type MerchantEndpoint, WebhookClient } from '../webhook-client.ts';
-import { restWebhooks } from '../webhook-rest.ts';
+import { type ClientJournal, openClientJournal } from '../clients/client-journal.ts';
+import { PayoutClient } from '../clients/payout-client.ts';
+import { type MerchantEndpoint, WebhookClient } from '../clients/webhook-client.ts';
+import { drainWebhooks } from '../run/drain-webhooks.ts';
+import { type CheckResult, runChecker } from '../run/run-checker.ts';
+import type { Stack } from '../stack/stack.ts';
+import type { SinkFault } from '../webhooks/sink.ts';
+import { type Sinks, startSinks } from '../webhooks/sinks.ts';
 
-const COMES_WITHIN_MS = 10_000;
+const CONDITION_TIMEOUT_MS = 10_000;
 
-/** A stage on which little happens, step by step: what a planted bug of webhooks needs to show itself. */
+/** An otherwise idle stack that runs scripted actions, for the planted bugs of webhooks. */
 export class WebhookScenario {
   readonly merchants: WebhookClient;
-  readonly #stage: Stage;
+  readonly #stack: Stack;
   readonly #sinks: Sinks;
   readonly #journal: ClientJournal;
   readonly #folder: string;
   readonly #payouts: PayoutClient;
   #names = 0;
 
-  private constructor(stage: Stage, sinks: Sinks, folder: string) {
-    this.#stage = stage;
+  private constructor(stack: Stack, sinks: Sinks, folder: string) {
+    this.#stack = stack;
     this.#sinks = sinks;
     this.#folder = folder;
     this.#journal = openClientJournal(join(folder, 'client.jsonl'));
-    this.#payouts = new PayoutClient(this.#journal, stage.apis);
-    this.merchants = new WebhookClient(stage, this.#journal, sinks);
+    this.#payouts = new PayoutClient(this.#journal, stack.apis);
+    this.merchants = new WebhookClient(stack, this.#journal, sinks);
   }
 
-  static async on(stage: Stage): Promise<WebhookScenario> {
+  static async on(stack: Stack): Promise<WebhookScenario> {
     const folder = mkdtempSync(join(tmpdir(), 'caudal-chaos-scenario-'));
-    return new WebhookScenario(stage, await startSinks(folder), folder);
+    return new WebhookScenario(stack, await startSinks(folder), folder);
   }
 
   endpoint(events: readonly string[] | null = null): Promise<MerchantEndpoint> {
-    return this.merchants.create(this.#stage.organization, this.#name(), events);
+    return this.merchants.create(this.#stack.organization, this.#name(), events);
   }
 
-  /** What becomes of the next requests to this endpoint. */
-  strike({ sink }: MerchantEndpoint, fault: Omit<SinkFault, 'sink'>): Promise<void> {
-    return this.#sinks.strike({ sink, ...fault });
+  /** Adds a fault for the next requests to this endpoint. */
+  addFault({ sink }: MerchantEndpoint, fault: Omit<SinkFault, 'sink'>): Promise<void> {
+    return this.#sinks.addFault({ sink, ...fault });
   }
 
   clearFaults(): Promise<void> {
     return this.#sinks.clearFaults();
   }
 
-  /** Something ends at once and has its event: a payout that nothing covers is declined as it is created. */
-  async happen(): Promise<void> {
+  /** Creates an event: a payout without funds is declined immediately. */
+  async createEvent(): Promise<void> {
     const name = this.#name();
-    const { organization } = this.#stage;
+    const { organization } = this.#stack;
     const about = { reference: name, amountInCents: 50_000, key: '@TESTOK', lookupId: null };
-    await this.#payouts.insist({ organization, idempotencyKey: `key-${name}`, ...about });
+    await this.#payouts.sendUntilAnswered({ organization, idempotencyKey: `key-${name}`, ...about });
   }
 
-  /** Somebody is sending to it. */
-  async underWay({ id }: MerchantEndpoint): Promise<void> {
+  /** Waits until a worker holds the lease of its queue. */
+  async sending({ id }: MerchantEndpoint): Promise<void> {
     await this.#until(
       `select from caudal.webhook_queues where endpoint_id = '${id}' and lease_token is not null`,
     );
@@ -77,32 +77,32 @@ export class WebhookScenario {
   }
 
   async killWorkers(): Promise<void> {
-    await Promise.all(this.#stage.workers.map((worker) => worker.kill()));
+    await Promise.all(this.#stack.workers.map((worker) => worker.kill()));
   }
 
   async restartWorkers(): Promise<void> {
-    await Promise.all(this.#stage.workers.map((worker) => worker.restart()));
+    await Promise.all(this.#stack.workers.map((worker) => worker.restart()));
   }
 
-  /** Started and dead of this failpoint. */
+  /** Restarts the workers and waits until they have died at this failpoint. */
   async dieAt(failpoint: string): Promise<void> {
-    for (const worker of this.#stage.workers) {
-      // It may die before it has said that it is ready.
+    for (const worker of this.#stack.workers) {
+      // It may die before it reports that it is ready.
       await worker.restart({ CAUDAL_FAILPOINT: failpoint }).catch(() => undefined);
-      await worker.gone();
+      await worker.exited();
     }
   }
 
-  /** Claims of the dead, thirty seconds later. */
+  /** Expires all leases, as thirty seconds after the death of their workers. */
   async ageLeases(): Promise<void> {
-    await this.#stage.query(
+    await this.#stack.query(
       `update caudal.webhook_queues set leased_until = clock_timestamp() - interval '1 second' where leased_until is not null`,
     );
   }
 
-  /** Holds the endpoint's line until so many wait for it, each after what is done in between. */
-  async whileHeld({ id }: MerchantEndpoint, ...acts: readonly (() => Promise<unknown>)[]): Promise<void> {
-    const holder = new Client({ connectionString: this.#stage.databaseUrl });
+  /** Locks the endpoint's queue and runs the actions; after each, waits for one more transaction to wait for the lock. */
+  async whileLocked({ id }: MerchantEndpoint, ...acts: readonly (() => Promise<unknown>)[]): Promise<void> {
+    const holder = new Client({ connectionString: this.#stack.databaseUrl });
     await holder.connect();
     try {
       await holder.query('begin');
@@ -119,10 +119,10 @@ export class WebhookScenario {
     }
   }
 
-  /** The checker's word when all has come to rest, or has not within this time. */
-  async verdict(restsWithinMs?: number): Promise<Verdict> {
-    await restWebhooks(this.#stage, restsWithinMs);
-    return judge(this.#stage, this.#journal.path, 'at rest', this.#sinks.journal);
+  /** Waits until the stack is drained or the timeout has passed, then runs the checker. */
+  async drainAndCheck(idleTimeoutMs?: number): Promise<CheckResult> {
+    await drainWebhooks(this.#stack, idleTimeoutMs);
+    return runChecker(this.#stack, this.#journal.path, 'drained', this.#sinks.journal);
   }
 
   async end(): Promise<void> {
@@ -132,9 +132,9 @@ export class WebhookScenario {
   }
 
   async #until(condition: string): Promise<void> {
-    const deadline = performance.now() + COMES_WITHIN_MS;
-    while ((await this.#stage.query(condition)).length === 0) {
-      if (performance.now() > deadline) throw new Error(`it never came to: ${condition}`);
+    const deadline = performance.now() + CONDITION_TIMEOUT_MS;
+    while ((await this.#stack.query(condition)).length === 0) {
+      if (performance.now() > deadline) throw new Error(`condition not reached: ${condition}`);
       await sleep(20);
     }
   }

@@ -1,14 +1,14 @@
 import { BREB, type PlantedBug, pays } from './planted-bug.ts';
 
-const MOVES = 'payins/payin-outcome.store.ts';
+const TRANSITIONS = 'payins/payin-outcome.store.ts';
 const LEDGER = 'ledger/ledger.store.ts';
 const EVENTS = 'events/event.store.ts';
-const DOOR = 'http/rail-notices/rail-notices.route.ts';
+const ROUTE = 'http/rail-notices/rail-notices.route.ts';
 
-/** The server judges rightly and writes it down wrongly: outside the transaction, without a lock, not at all. */
-export const BUGS_OF_WRITING: readonly PlantedBug[] = [
+/** The server decides correctly but writes incorrectly: outside the transaction, without a lock, or not at all. */
+export const WRITE_BUGS: readonly PlantedBug[] = [
   {
-    name: 'an acceptance is credited again and again',
+    name: 'an acceptance is credited repeatedly',
     patches: [
       {
         file: 'anomalies/acceptance.store.ts',
@@ -22,8 +22,8 @@ export const BUGS_OF_WRITING: readonly PlantedBug[] = [
       },
       { file: 'flows/payins/post-acceptances.ts', find: 'return accepted.length;', replace: 'return 0;' },
     ],
-    steps: [BREB, pays({ share: 'less', quiet: true }), { do: 'accept', nth: 0, quiet: true }],
-    breaks: ['accepts', 'settled'],
+    steps: [BREB, pays({ share: 'less', awaitIdle: true }), { do: 'accept', nth: 0, awaitIdle: true }],
+    breaks: ['acceptance_credited_once', 'funds_add_up'],
   },
   {
     name: 'an acceptance is acknowledged and never credited',
@@ -34,8 +34,8 @@ export const BUGS_OF_WRITING: readonly PlantedBug[] = [
         replace: 'order by accepted_at limit 0',
       },
     ],
-    steps: [BREB, pays({ share: 'more', quiet: true }), { do: 'accept', nth: 0, quiet: true }],
-    breaks: ['rest', 'accepts'],
+    steps: [BREB, pays({ share: 'more', awaitIdle: true }), { do: 'accept', nth: 0, awaitIdle: true }],
+    breaks: ['work_completes', 'acceptance_credited_once'],
   },
   {
     name: 'the event is recorded outside the transaction',
@@ -44,37 +44,37 @@ export const BUGS_OF_WRITING: readonly PlantedBug[] = [
         file: 'flows/payins/apply-payin-updates.ts',
         find: `await recordFinalEvents(
     tx,
-    [...eventsOf(deps, moved), ...linkEvents(deps, completed)],
+    [...toEvents(deps, transitioned), ...linkEvents(deps, completed)],
     (organizationId) => secrets(organizationId).dataKey,
   );`,
         replace: `await deps.system.transaction('read', (own) =>
-          recordFinalEvents(own, [...eventsOf(deps, moved), ...linkEvents(deps, completed)], (organizationId) => secrets(organizationId).dataKey));`,
+          recordFinalEvents(own, [...toEvents(deps, transitioned), ...linkEvents(deps, completed)], (organizationId) => secrets(organizationId).dataKey));`,
       },
     ],
     steps: [
       BREB,
-      { do: 'hold', what: 'balance' },
+      { do: 'lock', what: 'balance' },
       pays({}),
-      { do: 'await waiters', count: 1 },
-      { do: 'let go', quiet: true },
+      { do: 'await_lock_waiters', count: 1 },
+      { do: 'release_locks', awaitIdle: true },
     ],
-    breaks: ['events'],
+    breaks: ['one_event_per_final_state'],
   },
   {
-    name: 'payins are moved without lock and guard',
+    name: 'payin transitions use no lock and no status check',
     patches: [
       {
-        file: MOVES,
+        file: TRANSITIONS,
         find: 'order by p.organization_id, p.id for update of p`',
         replace: 'order by p.organization_id, p.id`',
       },
       {
-        file: MOVES,
+        file: TRANSITIONS,
         find: ` and p.status = m.from_status and p.status in (\${statesBefore('CONFIRMED')})`,
         replace: '',
       },
       {
-        file: MOVES,
+        file: TRANSITIONS,
         find: 'status, cause, updated_at from moved',
         replace: 'status, cause, updated_at from moved on conflict do nothing',
       },
@@ -86,18 +86,18 @@ export const BUGS_OF_WRITING: readonly PlantedBug[] = [
     ],
     steps: [
       BREB,
-      { do: 'hold', what: 'payin', nth: 0 },
+      { do: 'lock', what: 'payin', nth: 0 },
       pays({}),
-      { do: 'await waiters', count: 1 },
+      { do: 'await_lock_waiters', count: 1 },
       pays({}),
-      { do: 'await waiters', count: 2 },
-      { do: 'let go', quiet: true },
+      { do: 'await_lock_waiters', count: 2 },
+      { do: 'release_locks', awaitIdle: true },
     ],
-    breaks: ['confirms', 'events', 'absorbs'],
+    breaks: ['one_execution_confirms', 'one_event_per_final_state', 'final_state_immutable'],
     workers: 2,
   },
   {
-    name: 'a balance is read, added to and written',
+    name: 'a balance update loses concurrent changes',
     patches: [
       {
         file: LEDGER,
@@ -118,14 +118,14 @@ export const BUGS_OF_WRITING: readonly PlantedBug[] = [
     steps: [
       BREB,
       BREB,
-      { do: 'hold', what: 'balance' },
+      { do: 'lock', what: 'balance' },
       pays({ nth: 0 }),
-      { do: 'await waiters', count: 1 },
+      { do: 'await_lock_waiters', count: 1 },
       pays({ nth: 1 }),
-      { do: 'await waiters', count: 2 },
-      { do: 'let go', quiet: true },
+      { do: 'await_lock_waiters', count: 2 },
+      { do: 'release_locks', awaitIdle: true },
     ],
-    breaks: ['balances'],
+    breaks: ['balances_match_transfers'],
     workers: 2,
   },
   {
@@ -137,62 +137,62 @@ export const BUGS_OF_WRITING: readonly PlantedBug[] = [
         replace: `select cause_kind, cause_id, organization_id, id from new where credit <> 'suspense' order by`,
       },
     ],
-    steps: [BREB, pays({ quiet: true }), pays({ anyway: true, quiet: true })],
-    breaks: ['causes'],
+    steps: [BREB, pays({ awaitIdle: true }), pays({ anyway: true, awaitIdle: true })],
+    breaks: ['one_transfer_per_cause'],
   },
   {
-    name: 'a move leaves no row in the history',
+    name: 'a transition is not recorded in the history',
     patches: [
       {
-        file: MOVES,
+        file: TRANSITIONS,
         find: 'status, cause, updated_at from moved',
         replace: `status, cause, updated_at from moved where status <> 'CANCELED'`,
       },
     ],
-    steps: [BREB, { do: 'end', nth: 0, how: 'canceled', anyway: false, quiet: true }],
-    breaks: ['history'],
+    steps: [BREB, { do: 'end', nth: 0, how: 'canceled', anyway: false, awaitIdle: true }],
+    breaks: ['history_matches_status'],
   },
   {
     name: 'a notice is acknowledged before it is stored',
     patches: [
-      { file: DOOR, find: '  await store(', replace: '  void store(' },
+      { file: ROUTE, find: '  await store(', replace: '  void store(' },
       {
-        file: DOOR,
-        find: 'notice: door.read(raw) })),\n  );',
-        replace: 'notice: door.read(raw) })),\n  ).catch(() => undefined);',
+        file: ROUTE,
+        find: 'notice: endpoint.read(raw) })),\n  );',
+        replace: 'notice: endpoint.read(raw) })),\n  ).catch(() => undefined);',
       },
     ],
     steps: [
       BREB,
-      { do: 'hold', what: 'notices' },
+      { do: 'lock', what: 'notices' },
       pays({}),
-      { do: 'await acknowledged' },
-      { do: 'let go', quiet: true },
+      { do: 'await_acknowledged' },
+      { do: 'release_locks', awaitIdle: true },
     ],
-    breaks: ['stored'],
+    breaks: ['acknowledged_notice_stored'],
   },
   {
     name: 'the work of a dead worker is never taken over',
     patches: [
       {
-        file: MOVES,
+        file: TRANSITIONS,
         find: '(leased_until is null or leased_until < clock_timestamp())',
         replace: 'leased_until is null',
       },
     ],
     steps: [
       BREB,
-      { do: 'fault', rail: 'BRE_B', on: 'ask', fault: 'hang', times: 1 },
+      { do: 'fault', rail: 'BRE_B', on: 'query', fault: 'hang', times: 1 },
       { do: 'shift', seconds: 31 },
-      { do: 'await struck', count: 1 },
-      { do: 'kill workers' },
+      { do: 'await_faults', count: 1 },
+      { do: 'kill_workers' },
       { do: 'clear' },
-      { do: 'age claims', quiet: true },
+      { do: 'age_leases', awaitIdle: true },
     ],
-    breaks: ['rest'],
+    breaks: ['work_completes'],
   },
   {
-    name: 'an idempotency key is not looked at',
+    name: 'the idempotency key is ignored',
     patches: [
       {
         file: 'flows/shared/create-once.ts',
@@ -200,7 +200,7 @@ export const BUGS_OF_WRITING: readonly PlantedBug[] = [
         replace: 'if (leader !== undefined) {',
       },
     ],
-    steps: [BREB, { do: 'repeat', nth: 0, how: 'same', api: 1, quiet: true }],
-    breaks: ['onePayin'],
+    steps: [BREB, { do: 'repeat', nth: 0, how: 'same', api: 1, awaitIdle: true }],
+    breaks: ['one_payin_per_request'],
   },
 ];

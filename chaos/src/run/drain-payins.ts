@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RailControl } from './rail-control.ts';
-import type { Stage } from './stage.ts';
+import type { RailControl } from '../stack/rail-control.ts';
+import type { Stack } from '../stack/stack.ts';
 
-const RESTS_WITHIN_MS = 120_000;
-const QUIET_POLLS = 5;
+const DRAIN_TIMEOUT_MS = 120_000;
+const IDLE_POLLS = 5;
 const HOUR_MS = 3_600_000;
 
 const BUSY = `
@@ -15,28 +15,28 @@ const BUSY = `
     or exists (select from caudal.rail_notices where task is not null)
     or exists (select from caudal.breb_keys where register_due_at is not null or leased_until > clock_timestamp()) as busy`;
 
-/** Lets time pass beyond every expiry and waits until nothing is left to do about any payin or link. */
-export async function restPayins(
-  stage: Stage,
+/** Advances time past every expiry and waits until no payin or link has work pending. */
+export async function drainPayins(
+  stack: Stack,
   rails: RailControl,
-  withinMs = RESTS_WITHIN_MS,
+  withinMs = DRAIN_TIMEOUT_MS,
 ): Promise<void> {
   const deadline = performance.now() + withinMs;
-  // Twice: a payment that was under way when its door shut comes after everything else has ended.
+  // Two rounds: a payment in flight when its key was closed arrives after everything else has ended.
   for (let round = 0; round < 2; round += 1) {
-    await stage.shiftTime(HOUR_MS + 60_000);
-    // Quiet for a while and not for a moment: what has just become due at a rail has told nobody yet.
-    for (let polls = 1, quiet = 0; quiet < QUIET_POLLS && performance.now() < deadline; polls += 1) {
-      quiet = (await isBusy(stage, rails)) ? 0 : quiet + 1;
-      // Some questions come again minutes later, and what ended is asked about once more.
-      if (polls % 15 === 0 && quiet === 0) await stage.shiftTime(360_000);
+    await stack.shiftTime(HOUR_MS + 60_000);
+    // Requires several idle polls in a row: a rail may not have sent its notice for an event that just became due.
+    for (let polls = 1, idle = 0; idle < IDLE_POLLS && performance.now() < deadline; polls += 1) {
+      idle = (await isBusy(stack, rails)) ? 0 : idle + 1;
+      // Some polls are scheduled minutes later, and an ended payin is polled once more.
+      if (polls % 15 === 0 && idle === 0) await stack.shiftTime(360_000);
       await sleep(200);
     }
   }
 }
 
-async function isBusy(stage: Stage, rails: RailControl): Promise<boolean> {
+async function isBusy(stack: Stack, rails: RailControl): Promise<boolean> {
   if ((await rails.noticesWaiting()) > 0) return true;
-  const [row] = await stage.query<{ busy: boolean }>(BUSY);
+  const [row] = await stack.query<{ busy: boolean }>(BUSY);
   return row?.busy ?? true;
 }

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Stage } from './stage.ts';
+import type { Stack } from '../stack/stack.ts';
 
-/** A dead sender's claim has thirty seconds, and what it held is then sent line by line. */
-const RESTS_WITHIN_MS = 120_000;
-const QUIET_POLLS = 3;
+/** The lease of a dead sender lasts thirty seconds; then another worker delivers its queues. */
+const DRAIN_TIMEOUT_MS = 120_000;
+const IDLE_POLLS = 3;
 
 const WAITING = `
   select exists (select from caudal.events where undispatched)
@@ -12,24 +12,25 @@ const WAITING = `
     (select max(extract(epoch from next_attempt_at - caudal.now())) from caudal.webhook_deliveries where next_attempt_at is not null)::float8
       as seconds`;
 
-/** Waits until every event has reached whoever wants it; where a delivery waits for its next attempt, time goes on until then. */
-export async function restWebhooks(stage: Stage, withinMs = RESTS_WITHIN_MS): Promise<void> {
+/** Waits until all events are delivered. Advances time to the next attempt of postponed deliveries. */
+export async function drainWebhooks(stack: Stack, withinMs = DRAIN_TIMEOUT_MS): Promise<void> {
   const deadline = performance.now() + withinMs;
-  for (let polls = 1, quiet = 0; quiet < QUIET_POLLS && performance.now() < deadline; polls += 1) {
-    const [row] = await stage.query<{ busy: boolean; seconds: number | null }>(WAITING);
-    quiet = row && !row.busy ? quiet + 1 : 0;
-    // A line that failed rests for up to a minute whatever is in it.
-    if (polls % 5 === 0 && row?.busy) await stage.shiftTime(Math.max(61, 1 + (row.seconds ?? 0)) * 1000);
+  for (let polls = 1, idle = 0; idle < IDLE_POLLS && performance.now() < deadline; polls += 1) {
+    const [row] = await stack.query<{ busy: boolean; seconds: number | null }>(WAITING);
+    idle = row && !row.busy ? idle + 1 : 0;
+    // A queue backs off for up to a minute after a failure.
+    if (polls % 5 === 0 && row?.busy) await stack.shiftTime(Math.max(61, 1 + (row.seconds ?? 0)) * 1000);
     await sleep(200);
   }
 }
 
-/** What a server must never have to say, found by the command that looks for it. @returns null when all is well */
-export async function forgottenLines(stage: Stage): Promise<string | null> {
-  const said = await stage.command('schedules', 'run', 'housekeeping');
-  return isAlarm(said) ? said.trim() : null;
+/** Runs housekeeping, which reschedules stalled queues. @returns its output if it found any, else null */
+export async function findStalledQueues(stack: Stack): Promise<string | null> {
+  const output = await stack.command('schedules', 'run', 'housekeeping');
+  return reportsStalledQueues(output) ? output.trim() : null;
 }
 
-export function isAlarm(text: string): boolean {
-  return text.includes('nobody would have looked');
+/** Matches the log code of the server: a stalled queue means that a wake-up was lost. */
+export function reportsStalledQueues(output: string): boolean {
+  return output.includes('stalled_webhook_queues_rescheduled');
 }

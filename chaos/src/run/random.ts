@@ -1,14 +1,14 @@
-/** Randomness that a seed repeats (mulberry32). What the machine's timing adds to a run no seed can hold. */
+/** Seeded random numbers (mulberry32). A seed does not reproduce the timing of the machine. */
 export interface Random {
   /** In [0, 1). */
   fraction(): number;
-  /** From `low` up to and including `high`. */
-  whole(low: number, high: number): number;
+  /** An integer from `low` to `high`, inclusive. */
+  integer(low: number, high: number): number;
   chance(probability: number): boolean;
   pick<const T>(list: readonly [T, ...T[]]): T;
-  /** One of the names, by its weight. */
+  /** Picks a name according to its weight. */
   weighted<Name extends string>(weights: Readonly<Record<Name, number>>): Name;
-  /** Another source that this one decides: what one part of a run takes does not shift what another gets. */
+  /** An independent generator seeded by this one: draws in one part of a run do not affect another part. */
   branch(): Random;
 }
 
@@ -20,18 +20,18 @@ export function randomFrom(seed: number): Random {
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 0x1_0000_0000;
   };
-  const whole = (low: number, high: number) => low + Math.floor(fraction() * (high - low + 1));
+  const integer = (low: number, high: number) => low + Math.floor(fraction() * (high - low + 1));
   return {
     fraction,
-    whole,
+    integer,
     chance: (probability) => fraction() < probability,
-    pick: (list) => list[whole(0, list.length - 1)] ?? list[0],
+    pick: (list) => list[integer(0, list.length - 1)] ?? list[0],
     weighted: (weights) => {
       const entries = Object.entries<number>(weights);
       let left = fraction() * entries.reduce((sum, [, weight]) => sum + weight, 0);
       const found = entries.find(([, weight]) => (left -= weight) < 0) ?? entries[0];
       return found?.[0] as never;
     },
-    branch: () => randomFrom(whole(0, 0xffff_ffff)),
+    branch: () => randomFrom(integer(0, 0xffff_ffff)),
   };
 }

@@ -3,36 +3,39 @@ import { copyFileSync, mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Stage } from './stage.ts';
+import type { Stack } from '../stack/stack.ts';
 
-const CHECKER = fileURLToPath(new URL('checker/main.ts', import.meta.url));
+const CHECKER = fileURLToPath(new URL('../checker/main.ts', import.meta.url));
 
-export interface Verdict {
-  readonly whole: boolean;
+export interface CheckResult {
+  readonly ok: boolean;
   readonly text: string;
 }
 
-/** The checker's word, of a run that goes on or of one that has come to rest. */
-export function judge(
-  stage: Stage,
+/** Pending work is a violation only in a drained run. */
+export type CheckedState = 'running' | 'drained';
+
+/** Runs the checker as a separate process. */
+export function runChecker(
+  stack: Stack,
   clientJournal: string,
-  state: 'going on' | 'at rest',
+  state: CheckedState,
   sinksJournal?: string,
-): Promise<Verdict> {
-  const { promise, resolve } = Promise.withResolvers<Verdict>();
+): Promise<CheckResult> {
+  const { promise, resolve } = Promise.withResolvers<CheckResult>();
   const args = [
     '--client',
     clientJournal,
     '--simulator',
-    stage.simulatorJournal,
+    stack.simulatorJournal,
     '--incidents',
-    stage.incidents,
+    stack.incidents,
   ];
   const sinks = sinksJournal === undefined ? [] : ['--sinks', sinksJournal];
-  const open = state === 'going on' ? ['--open-ok'] : [];
+  const pending = state === 'running' ? ['--open-ok'] : [];
   const child = spawn(
     process.execPath,
-    [CHECKER, ...args, ...sinks, '--database', stage.databaseUrl, ...open],
+    [CHECKER, ...args, ...sinks, '--database', stack.databaseUrl, ...pending],
     {
       stdio: ['ignore', 'pipe', 'pipe'],
     },
@@ -42,13 +45,13 @@ export function judge(
     stream.setEncoding('utf8').on('data', (piece: string) => {
       text += piece;
     });
-  child.once('close', (code) => resolve({ whole: code === 0, text: text.trimEnd() }));
+  child.once('close', (code) => resolve({ ok: code === 0, text: text.trimEnd() }));
   return promise;
 }
 
-/** Copies the journals to where they outlive the run. */
+/** Copies the journals to a folder that outlives the run. */
 export function keepJournals(
-  stage: Stage,
+  stack: Stack,
   clientJournal: string,
   name: string,
   sinksJournal?: string,
@@ -56,8 +59,8 @@ export function keepJournals(
   const kept = join(tmpdir(), `caudal-chaos-kept-${name}`);
   mkdirSync(kept, { recursive: true });
   copyFileSync(clientJournal, join(kept, 'client.jsonl'));
-  copyFileSync(stage.simulatorJournal, join(kept, 'simulator.jsonl'));
-  copyFileSync(stage.incidents, join(kept, 'incidents.jsonl'));
+  copyFileSync(stack.simulatorJournal, join(kept, 'simulator.jsonl'));
+  copyFileSync(stack.incidents, join(kept, 'incidents.jsonl'));
   if (sinksJournal !== undefined) copyFileSync(sinksJournal, join(kept, 'sinks.jsonl'));
   return kept;
 }

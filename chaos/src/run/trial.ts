@@ -1,70 +1,70 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type ClientJournal, openClientJournal } from './client-journal.ts';
-import type { Cluster } from './cluster.ts';
-import { type Load, type LoadOptions, startLoad } from './load.ts';
-import { Operator } from './operator.ts';
-import { restPayins } from './payin-rest.ts';
+import { type ClientJournal, openClientJournal } from '../clients/client-journal.ts';
+import { Operator } from '../clients/operator.ts';
+import { WebhookClient } from '../clients/webhook-client.ts';
+import { type Load, type LoadOptions, startLoad } from '../load/load.ts';
+import type { Cluster } from '../stack/cluster.ts';
+import { type Stack, startStack } from '../stack/stack.ts';
+import { startSinks } from '../webhooks/sinks.ts';
+import { drainPayins } from './drain-payins.ts';
 import { type Random, randomFrom } from './random.ts';
-import { startSinks } from './sinks.ts';
-import { type Stage, startStage } from './stage.ts';
-import { judge, keepJournals, type Verdict } from './verdict.ts';
-import { WebhookClient } from './webhook-client.ts';
+import { type CheckedState, type CheckResult, keepJournals, runChecker } from './run-checker.ts';
 
-/** A stage under load whose journals are kept, so that a separate program can say whether all that was promised holds. */
+/** A stack under load that keeps journals, from which the separate checker verifies the invariants. */
 export interface Trial {
-  readonly stage: Stage;
+  readonly stack: Stack;
   readonly load: Load;
-  /** For whatever else asks for something beside the load. */
+  /** Journal for requests made outside the load. */
   readonly journal: ClientJournal;
   readonly operator: Operator;
   readonly random: Random;
-  /** Null where no merchant has endpoints. */
+  /** Null when no merchant has endpoints. */
   readonly webhooks: WebhookClient | null;
-  /** Stops the load, clears faults, lets time pass beyond every expiry and waits until nothing is left to do. */
+  /** Stops the load, clears faults, advances time past every expiry and waits until no work is pending. */
   drain(): Promise<void>;
-  /** The checker's word, of a run that goes on or of one that is drained. */
-  judge(state: 'going on' | 'drained'): Promise<Verdict>;
-  /** Copies the journals to where they outlive the run. */
+  /** Runs the checker. */
+  runChecker(state: CheckedState): Promise<CheckResult>;
+  /** Copies the journals to a folder that outlives the run. */
   keepJournals(): string;
   end(): Promise<void>;
 }
 
 interface TrialOptions extends LoadOptions {
-  /** With sinks for the endpoints that merchants make. */
+  /** Starts sinks for merchants' endpoints. */
   readonly webhooks?: boolean;
 }
 
 export async function startTrial(cluster: Cluster, seed: number, options: TrialOptions = {}): Promise<Trial> {
   const random = randomFrom(seed);
-  const stage = await startStage(cluster);
+  const stack = await startStack(cluster);
   const folder = mkdtempSync(join(tmpdir(), 'caudal-chaos-client-'));
   const journal = openClientJournal(join(folder, 'client.jsonl'));
   const sinks = options.webhooks ? await startSinks(folder) : null;
-  const load = await startLoad(stage, journal, random.branch(), options);
+  const load = await startLoad(stack, journal, random.branch(), options);
   return {
-    stage,
+    stack,
     load,
     journal,
-    operator: new Operator(stage, journal),
+    operator: new Operator(stack, journal),
     random,
-    webhooks: sinks && new WebhookClient(stage, journal, sinks),
-    drain: () => drain(stage, load),
-    judge: (state) => judge(stage, journal.path, state === 'drained' ? 'at rest' : state, sinks?.journal),
-    keepJournals: () => keepJournals(stage, journal.path, String(seed), sinks?.journal),
+    webhooks: sinks && new WebhookClient(stack, journal, sinks),
+    drain: () => drain(stack, load),
+    runChecker: (state) => runChecker(stack, journal.path, state, sinks?.journal),
+    keepJournals: () => keepJournals(stack, journal.path, String(seed), sinks?.journal),
     end: async () => {
       await load.pause();
       journal.close();
-      await stage.stop();
+      await stack.stop();
       await sinks?.stop();
       rmSync(folder, { recursive: true, force: true });
     },
   };
 }
 
-async function drain(stage: Stage, load: Load): Promise<void> {
+async function drain(stack: Stack, load: Load): Promise<void> {
   await load.pause();
   await load.rails.clearFaults();
-  await restPayins(stage, load.rails);
+  await drainPayins(stack, load.rails);
 }

@@ -5,20 +5,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { type PostgresCluster, startPostgres } from '../../scripts/stack/postgres.ts';
-import { runServerCommand } from '../../scripts/stack/processes.ts';
-import { serverSettings } from '../../scripts/stack/settings.ts';
+import { type PostgresCluster, startPostgres } from '../../../scripts/stack/postgres.ts';
+import { runServerCommand } from '../../../scripts/stack/processes.ts';
+import { serverSettings } from '../../../scripts/stack/settings.ts';
 
-/** One PostgreSQL for a whole run, with a migrated database that every stage clones: a clone takes 50 ms. */
+/** One PostgreSQL for a whole run, with a migrated template database that every stack clones in about 50 ms. */
 export interface Cluster {
   url(database: string): string;
-  /** A fresh copy of the migrated database. */
+  /** @returns the name of a new copy of the migrated database */
   clone(): Promise<string>;
   drop(database: string): Promise<void>;
-  /** SIGKILL to every process of it, and start again: what was not handed to the system is gone. */
+  /** Kills every PostgreSQL process with SIGKILL and restarts it; unwritten data is lost. */
   crash(): Promise<void>;
-  /** Is told of every crash, once it is over. @returns ends it */
-  watchCrashes(watch: (away: { readonly from: Date; readonly until: Date }) => void): () => void;
+  /** Calls `watch` after every crash, once PostgreSQL is up again. @returns unsubscribes */
+  watchCrashes(watch: (outage: { readonly from: Date; readonly until: Date }) => void): () => void;
   stop(): Promise<void>;
 }
 
@@ -28,9 +28,9 @@ const RECOVERS_WITHIN_MS = 30_000;
 
 export async function startCluster(): Promise<Cluster> {
   const folder = mkdtempSync(join(tmpdir(), 'caudal-chaos-pg-'));
-  // PostgreSQL runs as another user when we are root, and must be able to enter.
+  // PostgreSQL runs as another user when this process is root, and must be able to enter the folder.
   chmodSync(folder, 0o755);
-  const options = { dataDir: join(folder, 'pg'), port: await steadyPort(), settings: SETTINGS };
+  const options = { dataDir: join(folder, 'pg'), port: await pickPort(), settings: SETTINGS };
   let postgres: PostgresCluster = await startPostgres(options);
   const url = (database: string) => postgres.url(database);
   let clones = 0;
@@ -49,7 +49,7 @@ export async function startCluster(): Promise<Cluster> {
     url,
     clone: async () => {
       clones += 1;
-      const name = `stage_${clones}`;
+      const name = `stack_${clones}`;
       await asAdmin(url, `create database ${name} template ${TEMPLATE}`);
       return name;
     },
@@ -57,8 +57,8 @@ export async function startCluster(): Promise<Cluster> {
     crash: async () => {
       const from = new Date();
       const pid = Number(readFileSync(join(options.dataDir, 'postmaster.pid'), 'utf8').split('\n')[0]);
-      // Its children too, and in the middle of a commit: left alone they would finish what they are at.
-      const children = childrenOf(pid);
+      // Kills the backends too, in the middle of a commit: otherwise they would finish their work.
+      const children = listChildren(pid);
       for (const each of [pid, ...children]) killIfThere(each);
       postgres = await startAfterCrash(options);
       for (const watch of watchers) watch({ from, until: new Date() });
@@ -71,7 +71,7 @@ export async function startCluster(): Promise<Cluster> {
   };
 }
 
-function childrenOf(parent: number): number[] {
+function listChildren(parent: number): number[] {
   const text = readFileSync(`/proc/${parent}/task/${parent}/children`, 'utf8').trim();
   return text === '' ? [] : text.split(' ').map(Number);
 }
@@ -84,7 +84,7 @@ function killIfThere(pid: number): void {
   }
 }
 
-/** The dead postmaster's children hold its shared memory for a moment, and a new one refuses to start until they left. */
+/** Dying backends hold the shared memory for a moment, and a new postmaster does not start until they exit. */
 async function startAfterCrash(options: Parameters<typeof startPostgres>[0]): Promise<PostgresCluster> {
   const deadline = performance.now() + RECOVERS_WITHIN_MS;
   for (;;) {
@@ -99,8 +99,8 @@ async function startAfterCrash(options: Parameters<typeof startPostgres>[0]): Pr
 
 async function migrateTemplate(url: (database: string) => string): Promise<void> {
   await asAdmin(url, `create database ${TEMPLATE}`);
-  const nowhere = 'http://127.0.0.1:1';
-  const settings = serverSettings({ databaseUrl: url(TEMPLATE), simulatorUrl: nowhere, baseUrl: nowhere });
+  const unused = 'http://127.0.0.1:1';
+  const settings = serverSettings({ databaseUrl: url(TEMPLATE), simulatorUrl: unused, baseUrl: unused });
   await runServerCommand(['migrate'], settings);
 }
 
@@ -115,10 +115,10 @@ async function asAdmin(url: (database: string) => string, statement: string): Pr
 }
 
 /**
- * A free port below those that the system gives to outgoing connections: while a killed process is away, one of the
- * many connections of a run would sooner or later be given its port.
+ * Picks a free port below the ephemeral range: otherwise an outgoing connection could take the port of a killed process
+ * before it restarts.
  */
-export async function steadyPort(): Promise<number> {
+export async function pickPort(): Promise<number> {
   for (;;) {
     const port = randomInt(15_000, 30_000);
     const free = await new Promise<boolean>((resolve) => {

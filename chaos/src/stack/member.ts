@@ -1,44 +1,44 @@
-import type { Child } from '../../scripts/stack/child.ts';
+import type { Child } from '../../../scripts/stack/child.ts';
 
-/** A process of the stage that can be killed and started again at the same address. */
+/** A process of the stack that can be killed and restarted at the same address. */
 export interface Member {
   readonly name: string;
   readonly role: 'api' | 'worker' | 'simulator';
-  /** Where it answers; a worker answers nobody. */
+  /** Base URL; empty for a worker. */
   readonly url: string;
   readonly alive: boolean;
-  /** Resolves when the present process is gone, by whatever cause. */
-  gone(): Promise<void>;
-  /** As by `kill -9`; resolves when it is gone. */
+  /** Resolves when the current process has exited, for any reason. */
+  exited(): Promise<void>;
+  /** Sends SIGKILL; resolves when the process has exited. */
   kill(): Promise<void>;
-  /** Kills it where it still runs, and starts it anew with these settings beside the usual ones; resolves when ready. */
+  /** Kills the process if it runs and starts it with additional settings; resolves when ready. */
   restart(settings?: Readonly<Record<string, string>>): Promise<void>;
-  /** What it printed last. */
+  /** The last lines that it printed. */
   output(): string;
   stop(): Promise<void>;
 }
 
 type Start = (settings: Readonly<Record<string, string>>) => Promise<Child>;
 
-/** @param died is told whenever a process of it ends otherwise than by being asked to */
+/** @param died called whenever the process exits other than by a stop request */
 export async function startMember(
-  of: Pick<Member, 'name' | 'role' | 'url'>,
+  identity: Pick<Member, 'name' | 'role' | 'url'>,
   start: Start,
   died: () => void = () => undefined,
 ): Promise<Member> {
   let alive = true;
   let child: Child;
-  const begin = async (settings: Readonly<Record<string, string>>) => {
-    // One that died before it was ready may have been at work all the same.
-    const begun = await start(settings).catch((error: unknown) => {
+  const launch = async (settings: Readonly<Record<string, string>>) => {
+    // A process that died before it was ready may already have done some work.
+    const launched = await start(settings).catch((error: unknown) => {
       died();
       throw error;
     });
-    child = begun;
+    child = launched;
     alive = true;
-    void begun.exited.then((code) => {
+    void launched.exited.then((code) => {
       if (code !== 0) died();
-      if (child === begun) alive = false;
+      if (child === launched) alive = false;
     });
   };
   const kill = async () => {
@@ -46,19 +46,19 @@ export async function startMember(
     await child.exited;
     alive = false;
   };
-  await begin({});
+  await launch({});
   return {
-    ...of,
+    ...identity,
     get alive() {
       return alive;
     },
-    gone: async () => {
+    exited: async () => {
       await child.exited;
     },
     kill,
     restart: async (settings = {}) => {
       await kill();
-      await begin(settings);
+      await launch(settings);
     },
     output: () => child.output(),
     stop: async () => {

@@ -1,8 +1,8 @@
-/** The rails' own door for tests: what payers do, and how a rail shall misbehave. */
+/** The simulator's control API: payer actions and rail faults. */
 export interface RailControl {
-  /** @returns for each whether the network took it */
+  /** @returns for each payment, whether the network accepted it */
   pay(...payments: readonly PaymentOrder[]): Promise<boolean[]>;
-  /** @returns false when there was nothing left to end */
+  /** @returns false when the key has already ended */
   endKey(end: { key: string; outcome: 'REJECTED' | 'CANCELED'; anyway?: boolean }): Promise<boolean>;
   endTransaction(end: {
     reference: string;
@@ -10,32 +10,32 @@ export interface RailControl {
     reason?: string;
     anyway?: boolean;
   }): Promise<boolean>;
-  /** Puts a key into the directory, changes it, or takes it out. */
+  /** Adds, changes or removes a key in the directory. */
   list(listing: Listing): Promise<void>;
-  /** @returns false when there was nothing left to end */
+  /** @returns false when the order has already ended */
   endOrder(end: { endToEndId: string; outcome: 'SETTLED' | 'REJECTED'; anyway?: boolean }): Promise<boolean>;
-  /** Null when no such order arrived. */
+  /** @returns null when the rail has no such order */
   orderStatus(endToEndId: string): Promise<'PROCESSING' | 'SETTLED' | 'REJECTED' | null>;
   addFault(fault: FaultOrder): Promise<string>;
   removeFault(id: string): Promise<void>;
   clearFaults(): Promise<void>;
-  /** Orders that arrived, and the money that went out by them. */
+  /** Counts of received orders and executions. */
   orders(): Promise<{ received: number; duplicates: number; executions: number }>;
-  /** Notices not yet acknowledged. */
+  /** Number of notices not yet acknowledged. */
   noticesWaiting(): Promise<number>;
 }
 
 export interface PaymentOrder {
   readonly key: string;
-  /** Pesos with two decimals; the registered amount when left out. */
+  /** Pesos with two decimals; defaults to the registered amount. */
   readonly amount?: string;
-  /** Also on a key that is closed or unknown: an order that was under way already. */
+  /** Pays even if the key is closed or unknown, like a payment that was already in flight. */
   readonly anyway?: boolean;
 }
 
 export interface Listing {
   readonly key: string;
-  /** The test holder's when left out; null takes the key out. */
+  /** Defaults to the test holder; null removes the key. */
   readonly person?: { readonly documentNumber: string; readonly names: string } | null;
   readonly status?: 'ACTIVE' | 'SUSPENDED_BY_CLIENT' | 'SUSPENDED_BY_PARTICIPANT';
 }

@@ -2,70 +2,70 @@ import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Pool, type QueryResultRow } from 'pg';
-import { runServerCommand, startServer, startSimulator } from '../../scripts/stack/processes.ts';
-import { serverSettings } from '../../scripts/stack/settings.ts';
-import { type Cluster, steadyPort } from './cluster.ts';
+import { runServerCommand, startServer, startSimulator } from '../../../scripts/stack/processes.ts';
+import { serverSettings } from '../../../scripts/stack/settings.ts';
+import { type Cluster, pickPort } from './cluster.ts';
 import { type Member, startMember } from './member.ts';
 
-interface StageOrganization {
+interface StackOrganization {
   readonly organizationId: string;
   readonly apiKey: string;
 }
 
-/** A whole Caudal to be mistreated: its own database, simulator, API and worker processes. */
-export interface Stage {
+/** A complete Caudal under test, with its own database, simulator, API and worker processes. */
+export interface Stack {
   readonly databaseUrl: string;
-  /** As the superuser, who sees everything. */
+  /** Runs as the superuser, so row-level security hides nothing. */
   query<Row extends QueryResultRow>(text: string, values?: readonly unknown[]): Promise<Row[]>;
   readonly simulatorUrl: string;
   readonly simulator: Member;
   /** Path of the simulator's journal. */
   readonly simulatorJournal: string;
-  /** Path of a journal of workers that died and of times in which the database was away. */
+  /** Path of the journal of worker deaths and database outages. */
   readonly incidents: string;
   readonly apis: readonly Member[];
   readonly workers: readonly Member[];
-  readonly organization: StageOrganization;
-  newOrganization(): Promise<StageOrganization>;
-  /** Business time goes on by this much, at the rails and in the database; repeated as a whole when it failed. */
+  readonly organization: StackOrganization;
+  newOrganization(): Promise<StackOrganization>;
+  /** Advances business time at the rails and in the database. A failed call can be repeated. */
   shiftTime(ms: number): Promise<void>;
-  /** An operator's command; throws with its output when it fails. */
+  /** Runs an operator command. @throws with its output when it fails */
   command(...args: readonly string[]): Promise<string>;
-  /** The same with these settings beside the usual ones. */
+  /** Runs an operator command with additional settings. */
   commandWith(settings: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<string>;
-  /** Ends everything and forgets its data. */
+  /** Stops all processes and deletes the data. */
   stop(): Promise<void>;
 }
 
-export interface StageOptions {
-  /** Folder that holds `src/main.ts` of a copy of the server; the server of this tree without it. */
+export interface StackOptions {
+  /** Folder with `src/main.ts` of a copy of the server; defaults to the server of this repository. */
   readonly serverRoot?: string;
   readonly apis?: number;
   readonly workers?: number;
   readonly settings?: Readonly<Record<string, string>>;
-  /** Gets every line that an API or a worker prints. */
+  /** Receives every line that an API or a worker prints. */
   readonly onLine?: (line: string) => void;
 }
 
-export async function startStage(cluster: Cluster, options: StageOptions = {}): Promise<Stage> {
+export async function startStack(cluster: Cluster, options: StackOptions = {}): Promise<Stack> {
   const database = await cluster.clone();
   const databaseUrl = cluster.url(database);
   const folder = mkdtempSync(join(tmpdir(), 'caudal-chaos-'));
-  const entry = options.serverRoot === undefined ? undefined : join(options.serverRoot, 'src', 'main.ts');
+  const entry = options.serverRoot === undefined ? undefined : join(options.serverRoot, 'src', '../main.ts');
   const started: Member[] = [];
   const incidents = join(folder, 'incidents.jsonl');
   writeFileSync(incidents, '');
-  const note = (line: object) => appendFileSync(incidents, `${JSON.stringify(line)}\n`);
-  const unwatch = cluster.watchCrashes((away) => note({ kind: 'database away', ...away }));
+  const record = (line: object) => appendFileSync(incidents, `${JSON.stringify(line)}\n`);
+  const unwatch = cluster.watchCrashes((outage) => record({ kind: 'database_down', ...outage }));
   const pool = new Pool({ connectionString: databaseUrl, max: 4 });
-  // An idle connection dies with the database; the next query takes a fresh one.
+  // An idle connection dies with the database; the next query opens a new one.
   pool.on('error', () => undefined);
-  const begin = async (
-    of: Pick<Member, 'name' | 'role' | 'url'>,
+  const launch = async (
+    identity: Pick<Member, 'name' | 'role' | 'url'>,
     start: Parameters<typeof startMember>[1],
   ) => {
-    const member = await startMember(of, start, () => {
-      if (of.role === 'worker') note({ kind: 'died', at: new Date(), name: of.name });
+    const member = await startMember(identity, start, () => {
+      if (identity.role === 'worker') record({ kind: 'died', at: new Date(), name: identity.name });
     });
     started.push(member);
     return member;
@@ -80,19 +80,19 @@ export async function startStage(cluster: Cluster, options: StageOptions = {}): 
   };
   try {
     const apiPorts = await ports(options.apis ?? 2);
-    const simulatorPort = await steadyPort();
-    const simulatorUrl = urlOf(simulatorPort);
+    const simulatorPort = await pickPort();
+    const simulatorUrl = toUrl(simulatorPort);
     const settings = {
-      ...serverSettings({ databaseUrl, simulatorUrl, baseUrl: urlOf(apiPorts[0] ?? 1) }),
+      ...serverSettings({ databaseUrl, simulatorUrl, baseUrl: toUrl(apiPorts[0] ?? 1) }),
       CAUDAL_LOG_LEVEL: 'warn',
       CAUDAL_WORKER_POLL_MS: '20',
-      // Each payer comes from an address of their own.
+      // The load sends each payer from its own address.
       CAUDAL_TRUSTED_PROXIES: '127.0.0.1',
-      // Most of what this costs is starting processes, and this halves it.
+      // Starting processes dominates the cost of a run; the compile cache halves it.
       NODE_COMPILE_CACHE: join(tmpdir(), 'caudal-compile-cache'),
       ...options.settings,
     };
-    const commandWith: Stage['commandWith'] = (more, ...args) =>
+    const commandWith: Stack['commandWith'] = (more, ...args) =>
       runServerCommand(args, { ...settings, ...more }, entry);
     const newOrganization = async () =>
       JSON.parse(
@@ -106,29 +106,29 @@ export async function startStage(cluster: Cluster, options: StageOptions = {}): 
           'ayuda@aurora.example',
           '--json',
         ),
-      ) as StageOrganization;
-    const noticeUrls = apiPorts.map(urlOf);
+      ) as StackOrganization;
+    const noticeUrls = apiPorts.map(toUrl);
     const [organization, simulator, apis, workers] = await Promise.all([
       newOrganization(),
-      begin({ name: 'simulator', role: 'simulator', url: simulatorUrl }, () =>
+      launch({ name: 'simulator', role: 'simulator', url: simulatorUrl }, () =>
         startSimulator(folder, simulatorPort, noticeUrls),
       ),
       Promise.all(
         apiPorts.map((port, index) =>
-          begin({ name: `api ${index + 1}`, role: 'api', url: urlOf(port) }, (more) =>
+          launch({ name: `api ${index + 1}`, role: 'api', url: toUrl(port) }, (more) =>
             startServer('api', { ...settings, CAUDAL_PORT: String(port), ...more }, options.onLine, entry),
           ),
         ),
       ),
       Promise.all(
         Array.from({ length: options.workers ?? 2 }, (_, index) =>
-          begin({ name: `worker ${index + 1}`, role: 'worker', url: '' }, (more) =>
+          launch({ name: `worker ${index + 1}`, role: 'worker', url: '' }, (more) =>
             startServer('worker', { ...settings, ...more }, options.onLine, entry),
           ),
         ),
       ),
     ]);
-    const query: Stage['query'] = async <Row extends QueryResultRow>(
+    const query: Stack['query'] = async <Row extends QueryResultRow>(
       text: string,
       values: readonly unknown[] = [],
     ) => (await pool.query<Row>(text, [...values])).rows;
@@ -154,33 +154,33 @@ export async function startStage(cluster: Cluster, options: StageOptions = {}): 
   }
 }
 
-/** The rail first: a key that the server finds expired was payable until then by every clock. */
-function timeShifter(simulatorUrl: string, query: Stage['query']): Stage['shiftTime'] {
+/** Shifts the rail first: a key that the server finds expired was payable until then by both clocks. */
+function timeShifter(simulatorUrl: string, query: Stack['query']): Stack['shiftTime'] {
   let shiftedMs = 0;
   let earlier = Promise.resolve();
   return (ms) => {
-    const turn = earlier.then(async () => {
+    const shift = earlier.then(async () => {
       shiftedMs += ms;
       const response = await fetch(`${simulatorUrl}/control/time`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify({ shiftMs: shiftedMs }),
       });
-      if (!response.ok) throw new Error(`the simulator's time: ${response.status}`);
-      // To a target instead of by a step: a shift whose answer was lost may be repeated.
+      if (!response.ok) throw new Error(`failed to shift the simulator's time: ${response.status}`);
+      // Sets a target instead of adding a step, so a shift whose response was lost can be repeated.
       await query('select caudal.shift_time(make_interval(secs => $1) - time_shift) from caudal.deployment', [
         shiftedMs / 1000,
       ]);
     });
-    earlier = turn.catch(() => undefined);
-    return turn;
+    earlier = shift.catch(() => undefined);
+    return shift;
   };
 }
 
 function ports(count: number): Promise<number[]> {
-  return Promise.all(Array.from({ length: count }, steadyPort));
+  return Promise.all(Array.from({ length: count }, pickPort));
 }
 
-function urlOf(port: number): string {
+function toUrl(port: number): string {
   return `http://127.0.0.1:${port}`;
 }

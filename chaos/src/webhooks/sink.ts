@@ -1,26 +1,26 @@
 /**
- * What merchants have behind their endpoints: a process of its own with a port for each, that writes down every request
- * and answers as it is told. It knows no secret: whether a signature holds is judged from what it wrote down.
+ * The receiving side of merchants' endpoints: a separate process with one port per endpoint. It journals every request and
+ * responds according to its faults. It knows no secrets: the checker verifies signatures from the journal.
  */
 import { createHash } from 'node:crypto';
 import { openSync, writeSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { text as textOf } from 'node:stream/consumers';
+import { text as readText } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 
-/** `times` requests go wrong; `down` shuts the port for `ms` instead. */
+/** Applies to `times` requests; `down` closes the port for `ms` instead. */
 export interface SinkFault {
   readonly sink: string;
-  readonly fault: 'error' | 'hang' | 'slow' | 'reset' | 'too many' | 'down';
+  readonly fault: 'error' | 'hang' | 'slow' | 'reset' | 'too_many_requests' | 'down';
   readonly times?: number;
-  /** How long it takes, or is away. */
+  /** Duration of the delay or the outage. */
   readonly ms?: number;
   readonly retryAfterSeconds?: number;
 }
 
-/** One request, as it was received. */
+/** One received request. */
 export interface ReceivedLine {
   readonly kind: 'received';
   readonly at: string;
@@ -31,12 +31,12 @@ export interface ReceivedLine {
   readonly bodyHash: string;
   readonly event: string | null;
   readonly resourceId: string | null;
-  /** Null: the connection ended without an answer. */
+  /** Null when the connection ended without a response. */
   readonly answered: number | null;
   readonly fault: string | null;
 }
 
-/** A body that none of this run has had before. */
+/** A body, written when it is first seen in this run. */
 interface BodyLine {
   readonly kind: 'body';
   readonly bodyHash: string;
@@ -54,8 +54,8 @@ const { values } = parseArgs({ options: { journal: { type: 'string' } }, strict:
 const journal = openSync(values.journal ?? '/dev/null', 'a');
 const bodies = new Set<string>();
 const sinks = new Map<string, Sink>();
-const struck = new Map<string, number>();
-const stopped = new Set<() => void>();
+const injected = new Map<string, number>();
+const pendingReleases = new Set<() => void>();
 const acknowledged = new Set<string>();
 let lines = 0;
 let duplicates = 0;
@@ -66,7 +66,7 @@ function write(line: ReceivedLine | BodyLine): void {
 
 async function open(sink: Sink): Promise<void> {
   sink.server = createServer((request, response) => {
-    // Whoever sent it may be gone in the middle of it.
+    // The sender may die in the middle of its request.
     receive(sink, request, response).catch(() => response.destroy());
   });
   const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -76,17 +76,17 @@ async function open(sink: Sink): Promise<void> {
 }
 
 async function receive(sink: Sink, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const body = await textOf(request);
+  const body = await readText(request);
   const at = new Date().toISOString();
   const fault = nextFault(sink);
-  if (fault?.fault === 'slow') await takeTime(fault.ms ?? 1000);
+  if (fault?.fault === 'slow') await delay(fault.ms ?? 1000);
   const answered = response.destroyed ? null : statusUnder(fault);
-  note(sink, request, body, { at, answered, fault: fault?.fault ?? null });
-  if (fault?.fault === 'hang') return untilLetGo(request);
+  record(sink, request, body, { at, answered, fault: fault?.fault ?? null });
+  if (fault?.fault === 'hang') return waitForRelease(request);
   if (answered === null) return void request.socket.destroy();
-  const later =
+  const retryAfter =
     fault?.retryAfterSeconds === undefined ? {} : { 'retry-after': String(fault.retryAfterSeconds) };
-  response.writeHead(answered, later).end(answered === 200 ? 'ok' : 'no');
+  response.writeHead(answered, retryAfter).end(answered === 200 ? 'ok' : 'no');
 }
 
 function nextFault(sink: Sink): SinkFault | null {
@@ -102,7 +102,7 @@ function statusUnder(fault: SinkFault | null): number | null {
   switch (fault?.fault) {
     case 'error':
       return 500;
-    case 'too many':
+    case 'too_many_requests':
       return 429;
     case 'hang':
     case 'reset':
@@ -112,24 +112,24 @@ function statusUnder(fault: SinkFault | null): number | null {
   }
 }
 
-/** Before the answer leaves: whoever was told that it was received finds it here. */
-function note(
+/** Journals the request before the response leaves, so that every acknowledged request is in the journal. */
+function record(
   sink: Sink,
   { headers }: IncomingMessage,
   text: string,
-  what: Pick<ReceivedLine, 'at' | 'answered' | 'fault'>,
+  result: Pick<ReceivedLine, 'at' | 'answered' | 'fault'>,
 ): void {
   const bodyHash = createHash('sha256').update(text).digest('hex');
   if (!bodies.has(bodyHash)) {
     bodies.add(bodyHash);
     write({ kind: 'body', bodyHash, text });
   }
-  const named = nameOf(text);
+  const resource = readResource(text);
   const header = (name: string) => String(headers[name] ?? '');
   const name = `${sink.name} ${header('webhook-id')}`;
   lines += 1;
   if (acknowledged.has(name)) duplicates += 1;
-  if (what.answered === 200) acknowledged.add(name);
+  if (result.answered === 200) acknowledged.add(name);
   write({
     kind: 'received',
     sink: sink.name,
@@ -137,12 +137,12 @@ function note(
     timestamp: header('webhook-timestamp'),
     signature: header('webhook-signature'),
     bodyHash,
-    ...named,
-    ...what,
+    ...resource,
+    ...result,
   });
 }
 
-function nameOf(text: string): Pick<ReceivedLine, 'event' | 'resourceId'> {
+function readResource(text: string): Pick<ReceivedLine, 'event' | 'resourceId'> {
   try {
     const { event, data } = JSON.parse(text) as { event?: string; data?: { id?: string } };
     return { event: event ?? null, resourceId: data?.id ?? null };
@@ -151,28 +151,28 @@ function nameOf(text: string): Pick<ReceivedLine, 'event' | 'resourceId'> {
   }
 }
 
-/** Until its time is over or its faults are cleared. */
-async function takeTime(ms: number): Promise<void> {
-  const enough = new AbortController();
-  const letGo = () => enough.abort();
-  stopped.add(letGo);
-  await sleep(ms, undefined, { signal: enough.signal }).catch(() => undefined);
-  stopped.delete(letGo);
+/** Waits for this time, or until faults are cleared. */
+async function delay(ms: number): Promise<void> {
+  const released = new AbortController();
+  const release = () => released.abort();
+  pendingReleases.add(release);
+  await sleep(ms, undefined, { signal: released.signal }).catch(() => undefined);
+  pendingReleases.delete(release);
 }
 
-async function untilLetGo({ socket }: IncomingMessage): Promise<void> {
+async function waitForRelease({ socket }: IncomingMessage): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const letGo = () => {
-    stopped.delete(letGo);
+  const release = () => {
+    pendingReleases.delete(release);
     socket.destroy();
     resolve();
   };
-  stopped.add(letGo);
-  socket.once('close', letGo);
+  pendingReleases.add(release);
+  socket.once('close', release);
   await promise;
 }
 
-async function strike(fault: SinkFault): Promise<void> {
+async function addFault(fault: SinkFault): Promise<void> {
   const sink = sinks.get(fault.sink);
   if (!sink) throw new Error(`no sink ${fault.sink}`);
   if (fault.fault !== 'down') return void sink.faults.push({ fault, left: fault.times ?? 1 });
@@ -180,47 +180,47 @@ async function strike(fault: SinkFault): Promise<void> {
   count('down');
   const { server } = sink;
   server.close();
-  // What is under way is answered: an answer cut off would be one that nobody was told.
+  // Requests in flight are still answered: a journaled response must reach the sender.
   server.closeIdleConnections();
   await sleep(fault.ms ?? 1000);
   await open(sink);
 }
 
 function count(fault: string): void {
-  struck.set(fault, (struck.get(fault) ?? 0) + 1);
+  injected.set(fault, (injected.get(fault) ?? 0) + 1);
 }
 
 async function control(request: IncomingMessage): Promise<object> {
-  const asked = await textOf(request);
+  const body = await readText(request);
   switch (`${request.method} ${request.url}`) {
     case 'POST /sinks': {
-      const { name, port } = JSON.parse(asked) as Pick<Sink, 'name' | 'port'>;
+      const { name, port } = JSON.parse(body) as Pick<Sink, 'name' | 'port'>;
       const sink = { name, port, server: createServer(), faults: [] };
       await open(sink);
       sinks.set(name, sink);
       return {};
     }
     case 'POST /faults':
-      await strike(JSON.parse(asked) as SinkFault);
+      await addFault(JSON.parse(body) as SinkFault);
       return {};
     case 'DELETE /faults':
       for (const sink of sinks.values()) sink.faults = [];
-      for (const letGo of stopped) letGo();
+      for (const release of pendingReleases) release();
       return {};
     default:
-      return { lines, duplicates, struck: Object.fromEntries(struck) };
+      return { lines, duplicates, injected: Object.fromEntries(injected) };
   }
 }
 
-const door = createServer((request, response) => {
+const controlServer = createServer((request, response) => {
   control(request).then(
     (answer) => response.end(JSON.stringify(answer)),
     (error: unknown) => response.writeHead(500).end(JSON.stringify({ error: String(error) })),
   );
 });
-door.listen(0, '127.0.0.1', () => {
-  const { port } = door.address() as AddressInfo;
+controlServer.listen(0, '127.0.0.1', () => {
+  const { port } = controlServer.address() as AddressInfo;
   process.stdout.write(`${JSON.stringify({ ready: true, url: `http://127.0.0.1:${port}` })}\n`);
 });
-// Whoever started it is gone.
+// Exits with its parent process.
 process.once('disconnect', () => process.exit(0));

@@ -1,25 +1,25 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { startChild } from '../../scripts/stack/child.ts';
-import { steadyPort } from './cluster.ts';
+import { startChild } from '../../../scripts/stack/child.ts';
+import { pickPort } from '../stack/cluster.ts';
 import type { SinkFault } from './sink.ts';
 
 const SINK = fileURLToPath(new URL('sink.ts', import.meta.url));
 
-/** The process behind merchants' endpoints, one sink for each. It is no part of Caudal, and nobody kills it. */
+/** The process behind merchants' endpoints, with one sink per endpoint. It is not part of Caudal and is never killed. */
 export interface Sinks {
   /** Path of its journal. */
   readonly journal: string;
-  /** @returns where it answers */
+  /** @returns the URL of the new sink */
   open(name: string): Promise<string>;
-  /** Of a sink that is to be down, when it is up again. */
-  strike(fault: SinkFault): Promise<void>;
+  /** For a `down` fault, resolves when the sink is up again. */
+  addFault(fault: SinkFault): Promise<void>;
   clearFaults(): Promise<void>;
   stats(): Promise<{
     readonly lines: number;
-    /** Of events that had been acknowledged. */
+    /** Requests for events that were already acknowledged. */
     readonly duplicates: number;
-    readonly struck: Readonly<Record<string, number>>;
+    readonly injected: Readonly<Record<string, number>>;
   }>;
   stop(): Promise<void>;
 }
@@ -40,12 +40,12 @@ export async function startSinks(folder: string): Promise<Sinks> {
   return {
     journal,
     open: async (name) => {
-      // A port of its own, that nobody else is given while it is down.
-      const port = await steadyPort();
+      // A port that no other process gets while the sink is down.
+      const port = await pickPort();
       await call('POST', '/sinks', { name, port });
       return `http://127.0.0.1:${port}/${name}`;
     },
-    strike: async (fault) => void (await call('POST', '/faults', fault)),
+    addFault: async (fault) => void (await call('POST', '/faults', fault)),
     clearFaults: async () => void (await call('DELETE', '/faults')),
     stats: async () => (await call('GET', '/stats')) as never,
     stop: async () => void (await child.stop()),

@@ -1,4 +1,4 @@
-import type { MerchantEndpoint, WebhookClient } from './webhook-client.ts';
+import type { MerchantEndpoint, WebhookClient } from '../clients/webhook-client.ts';
 
 interface Organization {
   readonly organizationId: string;
@@ -9,8 +9,8 @@ const PAYINS = ['payin.confirmed', 'payin.declined', 'payin.canceled'] as const;
 const PAID_OUT = ['payout.confirmed'] as const;
 
 /**
- * What a merchant has: an endpoint for everything, some for a part, and three that are meddled with on the way: one is
- * disabled and enabled again, one gets another secret, one comes late.
+ * A merchant's endpoints: one for all events, two for some, and three that change during the run: one is disabled and
+ * enabled again, one rotates its secret, one is created late.
  */
 export class MerchantEndpoints {
   readonly #client: WebhookClient;
@@ -31,7 +31,7 @@ export class MerchantEndpoints {
     return this.#sinks;
   }
 
-  async begin(): Promise<void> {
+  async start(): Promise<void> {
     await Promise.all([this.#add('all', null), this.#add('payins', PAYINS), this.#add('paid-out', PAID_OUT)]);
     [this.#paused, this.#rotated] = await Promise.all([
       this.#add('paused', null),
@@ -40,25 +40,25 @@ export class MerchantEndpoints {
   }
 
   pause(): Promise<void> {
-    return this.#client.setStatus(there(this.#paused), 'DISABLED');
+    return this.#client.setStatus(required(this.#paused), 'DISABLED');
   }
 
   resume(): Promise<void> {
-    return this.#client.setStatus(there(this.#paused), 'ENABLED');
+    return this.#client.setStatus(required(this.#paused), 'ENABLED');
   }
 
   rotate(): Promise<void> {
-    return this.#client.rotate(there(this.#rotated));
+    return this.#client.rotate(required(this.#rotated));
   }
 
   async addLate(): Promise<void> {
     await this.#add('late', null);
   }
 
-  /** Something a merchant does now and then about what it was sent. */
-  async meddle(): Promise<void> {
+  /** Replays an event and sends a test event. */
+  async replayAndTest(): Promise<void> {
     await this.#client.replayOne(this.#organization);
-    await this.#client.sendTest(there(this.#rotated));
+    await this.#client.sendTest(required(this.#rotated));
   }
 
   async #add(what: string, events: readonly string[] | null): Promise<MerchantEndpoint> {
@@ -68,7 +68,7 @@ export class MerchantEndpoints {
   }
 }
 
-function there(endpoint: MerchantEndpoint | null): MerchantEndpoint {
-  if (endpoint === null) throw new Error('it has no endpoints yet');
+function required(endpoint: MerchantEndpoint | null): MerchantEndpoint {
+  if (endpoint === null) throw new Error('the merchant has no endpoints yet');
   return endpoint;
 }

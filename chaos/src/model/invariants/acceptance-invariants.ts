@@ -1,20 +1,20 @@
-import type { TransferRow } from '../books.ts';
 import type { Breach } from '../invariant-violation.ts';
+import type { TransferRow } from '../snapshot.ts';
 import type { View } from '../view.ts';
 
-/** Money that left suspense for the merchant. */
-function creditsOf({ books, organizationId }: View): TransferRow[] {
-  return books.transfers.filter(
+/** Transfers from suspense to the merchant. */
+function findCredits({ snapshot, organizationId }: View): TransferRow[] {
+  return snapshot.transfers.filter(
     ({ kind, organization }) => kind === 'anomaly' && organization === organizationId,
   );
 }
 
-/** At any moment: only what the merchant accepted is credited, with its amount, and once. */
+/** At any time, only accepted anomalies are credited, once and with their amount. */
 export function acceptanceBreaches(view: View): Breach[] {
   const seen = new Set<string>();
-  return creditsOf(view).flatMap((transfer): Breach[] => {
-    const anomaly = view.books.anomalies.find(({ id }) => id === transfer.resource);
-    const sound =
+  return findCredits(view).flatMap((transfer): Breach[] => {
+    const anomaly = view.snapshot.anomalies.find(({ id }) => id === transfer.resource);
+    const valid =
       anomaly !== undefined &&
       view.accepted.has(anomaly.id) &&
       !seen.has(anomaly.id) &&
@@ -22,14 +22,16 @@ export function acceptanceBreaches(view: View): Breach[] {
       transfer.debit === 'suspense' &&
       transfer.credit === 'available';
     seen.add(transfer.resource ?? '');
-    return sound ? [] : [{ promise: 'accepts', about: { transfer, anomaly: anomaly ?? null } }];
+    return valid
+      ? []
+      : [{ invariant: 'acceptance_credited_once', about: { transfer, anomaly: anomaly ?? null } }];
   });
 }
 
-/** Once work has come to rest: whatever was acknowledged as accepted is credited. */
-export function heardAcceptanceBreaches(view: View): Breach[] {
-  const credited = new Set(creditsOf(view).map(({ resource }) => resource));
+/** When idle, every acknowledged acceptance is credited. */
+export function uncreditedBreaches(view: View): Breach[] {
+  const credited = new Set(findCredits(view).map(({ resource }) => resource));
   return [...view.accepted]
     .filter(([id, acknowledged]) => acknowledged && !credited.has(id))
-    .map(([id]) => ({ promise: 'accepts', about: { neverCredited: id } }));
+    .map(([id]) => ({ invariant: 'acceptance_credited_once', about: { neverCredited: id } }));
 }

@@ -1,16 +1,16 @@
-import type { PayoutRow } from '../books.ts';
 import type { Breach } from '../invariant-violation.ts';
 import type { KnownPayout } from '../known-payout.ts';
 import type { Arrival } from '../order-facts.ts';
+import type { PayoutRow } from '../snapshot.ts';
 import type { View } from '../view.ts';
 
-/** Of payouts and what the rail knows of them, at any moment, also in the middle of work. */
+/** Invariants of payouts and their orders at the rail, which hold at any time. */
 export function orderBreaches(view: View): Breach[] {
-  const rows = new Map(view.books.payouts.map((row) => [row.id, row]));
+  const rows = new Map(view.snapshot.payouts.map((row) => [row.id, row]));
   return view.payouts.flatMap((payout) => {
     const row = rows.get(payout.id);
     if (!row) return [];
-    const arrivals = view.facts.orders.arrivalsOf(payout.id);
+    const arrivals = view.facts.orders.arrivalsFor(payout.id);
     return [
       ...executedOnce(payout, arrivals, view),
       ...arrivals.flatMap((arrival) => arrivalBreaches(payout, arrival, view)),
@@ -20,83 +20,93 @@ export function orderBreaches(view: View): Breach[] {
   });
 }
 
-/** Under whichever end-to-end id: the rail would take two for two payments. */
+/** Counts executions under every end-to-end id: the rail would treat two ids as two payments. */
 function executedOnce({ id }: KnownPayout, arrivals: readonly Arrival[], { facts }: View): Breach[] {
   const names = new Set(arrivals.map(({ endToEndId }) => endToEndId));
   const executions = facts.orders.executions.filter(({ endToEndId }) => names.has(endToEndId));
-  return executions.length <= 1 ? [] : [{ promise: 'sentOnce', about: { payout: id, executions } }];
+  return executions.length <= 1
+    ? []
+    : [{ invariant: 'payout_executed_once', about: { payout: id, executions } }];
 }
 
-/** For so long an order may go by what the directory promised (rails.md). */
-const PROMISE_MS = 600_000;
-/** The rail's clock is moved a moment before the database's. */
+/** How long a key resolution is valid for orders. */
+const RESOLUTION_VALID_MS = 600_000;
+/** The rail's clock is shifted shortly before the database's. */
 const CLOCKS_DIFFER_MS = 50;
 
 function arrivalBreaches(payout: KnownPayout, arrival: Arrival, view: View): Breach[] {
   const { endToEndId, cents, key, resolutionId } = arrival;
   const about = { payout, arrival };
   if (endToEndId !== payout.endToEndId || cents !== BigInt(payout.cents) || key !== payout.key)
-    return [{ promise: 'sentAs', about }];
-  const first = view.promised.get(payout.id);
-  if (first === undefined) return resolutionId === null ? [] : [{ promise: 'receiver', about }];
+    return [{ invariant: 'order_matches_request', about }];
+  const first = view.initialResolutions.get(payout.id);
+  if (first === undefined)
+    return resolutionId === null ? [] : [{ invariant: 'paid_to_resolved_receiver', about }];
   const { resolutions } = view.facts.orders;
   const carried = resolutions.get(resolutionId ?? '');
   const wanted = resolutions.get(first);
-  // One that an earlier history looked up: of a key that never changes hands.
+  // A resolution from an earlier history belongs to a key whose owner never changes.
   if (!wanted || (!carried && resolutionId === first)) return [];
-  const ofThem = carried?.key === key && carried.person === wanted.person;
-  const leftMs = leftAt(payout, arrival, view);
-  // What had left before goes out under a promise that the rail no longer honours, for the rail to refuse it.
-  const kept =
-    ofThem &&
-    (leftMs === null || leftMs - carried.atMs <= PROMISE_MS || denials(payout, view, arrival.seq).length > 0);
-  return kept ? [] : [{ promise: 'receiver', about: { ...about, wanted, carried: carried ?? null } }];
+  const samePerson = carried?.key === key && carried.person === wanted.person;
+  const sentMs = sentAt(payout, arrival, view);
+  // A resend may carry an expired resolution if the directory denied the receiver; the rail then rejects it.
+  const valid =
+    samePerson &&
+    (sentMs === null ||
+      sentMs - carried.atMs <= RESOLUTION_VALID_MS ||
+      denials(payout, view, arrival.seq).length > 0);
+  return valid
+    ? []
+    : [{ invariant: 'paid_to_resolved_receiver', about: { ...about, wanted, carried: carried ?? null } }];
 }
 
 /**
- * When its attempt was committed: time may have been moved by an hour while the order was on its way. Null when that is
- * not in the books yet.
+ * The business time at which the attempt was committed; time may be shifted while the order is in flight. Null when the
+ * attempt is not in the snapshot yet.
  */
-function leftAt({ id }: KnownPayout, { atMs }: Arrival, { books }: View): number | null {
-  const times = books.attempts.filter(({ payout }) => payout === id).map(({ seconds }) => seconds * 1000);
+function sentAt({ id }: KnownPayout, { atMs }: Arrival, { snapshot }: View): number | null {
+  const times = snapshot.attempts.filter(({ payout }) => payout === id).map(({ seconds }) => seconds * 1000);
   return times.findLast((ms) => ms <= atMs + CLOCKS_DIFFER_MS) ?? null;
 }
 
-/** What the directory said against a payout's receiver since it was looked up, as codes of the rail. */
+/** Error codes with which the directory denied a payout's receiver since the lookup. */
 function denials(
   { id, key }: KnownPayout,
-  { facts, promised }: View,
+  { facts, initialResolutions }: View,
   before = Number.POSITIVE_INFINITY,
 ): string[] {
-  const { refusedKeys, resolutions } = facts.orders;
-  const wanted = resolutions.get(promised.get(id) ?? '');
+  const { rejectedKeys, resolutions } = facts.orders;
+  const wanted = resolutions.get(initialResolutions.get(id) ?? '');
   const since = ({ seq }: { readonly seq: number }) => seq > (wanted?.seq ?? 0) && seq < before;
   const others = [...resolutions.values()].filter(
     (found) => found.key === key && since(found) && wanted && found.person !== wanted.person,
   );
-  const refused = refusedKeys.filter((said) => since(said) && (said.key ?? key) === key);
-  return [...others.map(() => '4008'), ...refused.map(({ code }) => code)];
+  const rejected = rejectedKeys.filter((rejection) => since(rejection) && (rejection.key ?? key) === key);
+  return [...others.map(() => '4008'), ...rejected.map(({ code }) => code)];
 }
 
 /**
- * The rail takes twenty seconds at most, and whoever committed an attempt may take twenty until it leaves. A millisecond
- * less, for the rounding of floats.
+ * The rail takes at most twenty seconds, and a worker may take twenty seconds from the commit to the send. One millisecond
+ * less, because of float rounding.
  */
-const NOTHING_UNDER_WAY_SECONDS = 39.999;
+const NONE_IN_FLIGHT_SECONDS = 39.999;
 
-function attemptBreaches(row: PayoutRow, { books, facts, arrived }: View): Breach[] {
-  const attempts = books.attempts.filter(({ payout }) => payout === row.id);
+function attemptBreaches(row: PayoutRow, { snapshot, facts, arrived }: View): Breach[] {
+  const attempts = snapshot.attempts.filter(({ payout }) => payout === row.id);
   const about = { row, attempts };
   const breaches: Breach[] = [];
   if (attempts.length !== row.attempts || (arrived.get(row.id) ?? 0) > attempts.length)
-    breaches.push({ promise: 'committedFirst', about: { ...about, arrived: arrived.get(row.id) } });
+    breaches.push({
+      invariant: 'attempt_committed_before_send',
+      about: { ...about, arrived: arrived.get(row.id) },
+    });
   const none = facts.orders.of(row.end_to_end_id).answers.filter(({ status }) => status === 'NOT_FOUND');
-  const hasty = attempts.some(({ seconds }, index) => {
+  const tooEarly = attempts.some(({ seconds }, index) => {
     const next = attempts[index + 1];
-    return next !== undefined && next.seconds - seconds < NOTHING_UNDER_WAY_SECONDS;
+    return next !== undefined && next.seconds - seconds < NONE_IN_FLIGHT_SECONDS;
   });
-  if (hasty || none.length < attempts.length - 1)
-    breaches.push({ promise: 'patience', about: { ...about, answers: none } });
+  if (tooEarly || none.length < attempts.length - 1)
+    breaches.push({ invariant: 'resend_requires_unknown_order', about: { ...about, answers: none } });
   return breaches;
 }
 
@@ -111,19 +121,21 @@ function endBreaches(
       return [];
     case 'CONFIRMED': {
       const execution = view.facts.orders.executions.find(({ executionId }) => executionId === row.execution);
-      const sound = execution?.endToEndId === payout.endToEndId && String(execution.cents) === row.cents;
-      return sound ? [] : [{ promise: 'outcome', about: { row, execution: execution ?? null } }];
+      const valid = execution?.endToEndId === payout.endToEndId && String(execution.cents) === row.cents;
+      return valid
+        ? []
+        : [{ invariant: 'confirmed_by_execution', about: { row, execution: execution ?? null } }];
     }
     case 'CANCELED':
       return row.attempts === 0 && arrivals.length === 0
         ? []
-        : [{ promise: 'unsent', about: { row, arrivals } }];
+        : [{ invariant: 'canceled_payout_never_sent', about: { row, arrivals } }];
     case 'DECLINED':
       return declineBreaches(row, payout, arrivals, view);
   }
 }
 
-/** Codes of the rail (rails.md) that a history can bring about, as a merchant is to see them. */
+/** Rail error codes that a history can cause, with the error code that the merchant sees. */
 const ERRORS: Readonly<Record<string, string>> = {
   '0004': 'KEY_NOT_FOUND',
   '0005': 'KEY_SUSPENDED',
@@ -135,7 +147,7 @@ const ERRORS: Readonly<Record<string, string>> = {
   '4016': 'RAIL_REJECTED',
 };
 
-/** By whose word: the rail's about the order, its door's, the directory's before anything was sent, or the balance's. */
+/** A decline requires the rail's final status, its rejection at submission, the directory before a send, or missing funds. */
 function declineBreaches(
   row: PayoutRow,
   payout: KnownPayout,
@@ -144,26 +156,26 @@ function declineBreaches(
 ): Breach[] {
   const { orders } = view.facts;
   const { taken, ends, answers } = orders.of(row.end_to_end_id);
-  const denied = view.promised.has(row.id) ? denials(payout, view) : [];
+  const denied = view.initialResolutions.has(row.id) ? denials(payout, view) : [];
   const changed =
     denied.length > 0 || orders.changes.some(({ key }) => key === payout.key) || isLate(taken, view);
   if (row.error === 'RECEIVER_MISMATCH' && !changed)
-    return [{ promise: 'receiver', about: { row, theKeyNeverChangedHands: payout.key } }];
+    return [{ invariant: 'paid_to_resolved_receiver', about: { row, ownerNeverChanged: payout.key } }];
   if (row.error === 'INSUFFICIENT_FUNDS' && row.attempts === 0 && arrivals.length === 0) return [];
-  const says = (code: string | null) => code !== null && ERRORS[code] === row.error;
-  if (ends.some(({ code, stands }) => stands && says(code))) return [];
-  if (row.attempts === 0 && arrivals.length === 0 && denied.some(says)) return [];
-  const refusal = arrivals.findLast(({ answered }) => answered === 'REJECTED');
-  // The refusal of a repeat says nothing of the sends before it: only with the rail's word that it has none of them.
-  const asked =
+  const matches = (code: string | null) => code !== null && ERRORS[code] === row.error;
+  if (ends.some(({ code, stands }) => stands && matches(code))) return [];
+  if (row.attempts === 0 && arrivals.length === 0 && denied.some(matches)) return [];
+  const rejection = arrivals.findLast(({ answered }) => answered === 'REJECTED');
+  // The rejection of a resend says nothing about earlier sends: it counts only if the rail does not know the order.
+  const conclusive =
     row.attempts === 1 ||
-    answers.some(({ seq, status }) => seq > (refusal?.seq ?? 0) && status === 'NOT_FOUND');
-  if (taken === null && refusal && says(refusal.code) && asked) return [];
-  return [{ promise: 'clearNo', about: { row, ends, arrivals, answers, denied } }];
+    answers.some(({ seq, status }) => seq > (rejection?.seq ?? 0) && status === 'NOT_FOUND');
+  if (taken === null && rejection && matches(rejection.code) && conclusive) return [];
+  return [{ invariant: 'decline_requires_rejection', about: { row, ends, arrivals, answers, denied } }];
 }
 
-/** Its promise grew old on the way, while time was moved: nobody but the rail could tell. */
+/** Its resolution expired while the order was in flight and time was shifted; only the rail could detect that. */
 function isLate(taken: Arrival | null, { facts }: View): boolean {
   const carried = facts.orders.resolutions.get(taken?.resolutionId ?? '');
-  return taken !== null && carried !== undefined && taken.atMs - carried.atMs > PROMISE_MS;
+  return taken !== null && carried !== undefined && taken.atMs - carried.atMs > RESOLUTION_VALID_MS;
 }

@@ -1,39 +1,42 @@
-import type { PayoutRow } from '../books.ts';
 import type { Breach } from '../invariant-violation.ts';
+import type { PayoutRow } from '../snapshot.ts';
 import { isFinal, type View } from '../view.ts';
 
-/** Of payouts by themselves, at any moment, also in the middle of work. */
+/** Invariants of payout rows, which hold at any time. */
 export function payoutBreaches(view: View): Breach[] {
-  const { books, payouts } = view;
-  const rows = new Map(books.payouts.map((row) => [row.id, row]));
-  const breaches: Breach[] = books.strangers.payouts.map((id) => ({
-    promise: 'onePayout',
-    about: { nobodyKnows: id },
+  const { snapshot, payouts } = view;
+  const rows = new Map(snapshot.payouts.map((row) => [row.id, row]));
+  const breaches: Breach[] = snapshot.unacknowledged.payouts.map((id) => ({
+    invariant: 'one_payout_per_request',
+    about: { unacknowledged: id },
   }));
   for (const payout of payouts) {
     const row = rows.get(payout.id);
     if (!row || row.cents !== String(payout.cents)) {
-      breaches.push({ promise: 'onePayout', about: { told: payout, row: row ?? null } });
+      breaches.push({
+        invariant: 'one_payout_per_request',
+        about: { acknowledged: payout, row: row ?? null },
+      });
       continue;
     }
     if (row.end_to_end_id !== payout.endToEndId)
-      breaches.push({ promise: 'sentAs', about: { told: payout, row } });
+      breaches.push({ invariant: 'order_matches_request', about: { acknowledged: payout, row } });
     breaches.push(...historyBreaches(row, view), ...eventBreaches(row, view));
   }
   return breaches;
 }
 
-/** Created, and at most one move from there. */
-function historyBreaches(row: PayoutRow, { books }: View): Breach[] {
-  const moves = books.history.filter(({ resource }) => resource === row.id);
-  const first = moves.find(({ from }) => from === 'NONE');
-  const last = moves.find(({ from }) => from === 'PROCESSING');
+/** One creation and at most one further transition. */
+function historyBreaches(row: PayoutRow, { snapshot }: View): Breach[] {
+  const transitions = snapshot.history.filter(({ resource }) => resource === row.id);
+  const first = transitions.find(({ from }) => from === 'NONE');
+  const last = transitions.find(({ from }) => from === 'PROCESSING');
   const ended = isFinal(row.status);
-  const sound =
+  const valid =
     first?.to === 'PROCESSING' &&
-    moves.length === (ended ? 2 : 1) &&
+    transitions.length === (ended ? 2 : 1) &&
     (!ended || (last?.to === row.status && last.at === row.result_at && last.seconds >= first.seconds));
-  return sound ? [] : [{ promise: 'history', about: { row, history: moves } }];
+  return valid ? [] : [{ invariant: 'history_matches_status', about: { row, history: transitions } }];
 }
 
 const EVENTS: Readonly<Record<string, string>> = {
@@ -42,13 +45,15 @@ const EVENTS: Readonly<Record<string, string>> = {
   CANCELED: 'payout.canceled',
 };
 
-function eventBreaches(row: PayoutRow, { books }: View): Breach[] {
-  const events = books.events.filter(({ resource }) => resource === row.id);
+function eventBreaches(row: PayoutRow, { snapshot }: View): Breach[] {
+  const events = snapshot.events.filter(({ resource }) => resource === row.id);
   const wanted = EVENTS[row.status];
   const [only] = events;
-  const sound =
+  const valid =
     wanted === undefined
       ? events.length === 0
       : events.length === 1 && only?.event === wanted && only.final === wanted;
-  return sound ? [] : [{ promise: 'events', about: { payout: row.id, status: row.status, events } }];
+  return valid
+    ? []
+    : [{ invariant: 'one_event_per_final_state', about: { payout: row.id, status: row.status, events } }];
 }

@@ -1,72 +1,80 @@
-import type { PayoutRow, TransferRow } from '../books.ts';
 import type { Breach } from '../invariant-violation.ts';
+import type { PayoutRow, TransferRow } from '../snapshot.ts';
 import type { View } from '../view.ts';
 
 const KINDS: ReadonlySet<string> = new Set(['payout_hold', 'payout_release', 'payout']);
 
-/** Of the money of payouts, at any moment: state and books change together. */
+/** At any time, the transfers of a payout match its status: both change in one transaction. */
 export function payoutMoneyBreaches(view: View): Breach[] {
-  const { books, organizationId } = view;
-  const found = books.transfers.filter(({ kind }) => KINDS.has(kind));
-  const known = new Set(books.payouts.map(({ id }) => id));
-  const strange = found.filter(({ resource }) => !known.has(resource ?? ''));
+  const { snapshot, organizationId } = view;
+  const found = snapshot.transfers.filter(({ kind }) => KINDS.has(kind));
+  const known = new Set(snapshot.payouts.map(({ id }) => id));
+  const unmatched = found.filter(({ resource }) => !known.has(resource ?? ''));
   return [
-    ...strange.map((transfer): Breach => ({ promise: 'payoutMoney', about: { ofNobody: transfer } })),
-    ...books.payouts.flatMap((row): Breach[] => {
+    ...unmatched.map(
+      (transfer): Breach => ({
+        invariant: 'payout_transfers_match_status',
+        about: { withoutPayout: transfer },
+      }),
+    ),
+    ...snapshot.payouts.flatMap((row): Breach[] => {
       const transfers = found.filter(({ resource }) => resource === row.id);
-      const says = transfers.map((transfer) => told(transfer)).toSorted();
+      const actual = transfers.map((transfer) => describe(transfer)).toSorted();
       const wanted = expected(row, organizationId).toSorted();
-      if (says.join() === wanted.join()) return [];
-      return [{ promise: 'payoutMoney', about: { row, transfers, wanted } }];
+      if (actual.join() === wanted.join()) return [];
+      return [{ invariant: 'payout_transfers_match_status', about: { row, transfers, wanted } }];
     }),
     ...executionBreaches(view),
   ];
 }
 
-function told({ organization, kind, cause, debit, credit, cents }: TransferRow): string {
+function describe({ organization, kind, cause, debit, credit, cents }: TransferRow): string {
   return `${organization} ${kind}/${cause}: ${cents} from ${debit} to ${credit}`;
 }
 
-/** Set aside when it was created, unless nothing covered it; then gone, or back. */
+/** A funded payout is held at creation, then sent or released. */
 function expected({ id, status, error, attempts, cents }: PayoutRow, organizationId: string): string[] {
   const unfunded = status === 'DECLINED' && error === 'INSUFFICIENT_FUNDS' && attempts === 0;
   if (unfunded) return [];
-  const of = (kind: string, debit: string, credit: string) =>
+  const line = (kind: string, debit: string, credit: string) =>
     `${organizationId} ${kind}/${id}: ${cents} from ${debit} to ${credit}`;
-  const hold = of('payout_hold', 'available', 'held');
+  const hold = line('payout_hold', 'available', 'held');
   if (status === 'PROCESSING') return [hold];
   return [
     hold,
     status === 'CONFIRMED'
-      ? of('payout', 'held', 'clearing_bre_b')
-      : of('payout_release', 'held', 'available'),
+      ? line('payout', 'held', 'clearing_bre_b')
+      : line('payout_release', 'held', 'available'),
   ];
 }
 
-/** Money that left and that no payout answers for: booked once, of its amount, and told by an anomaly. */
-function executionBreaches({ books, facts, payouts }: View): Breach[] {
+/** An execution without a confirmed payout is posted once with its amount and has an anomaly. */
+function executionBreaches({ snapshot, facts, payouts }: View): Breach[] {
   const byReference = new Map(payouts.map((payout) => [payout.endToEndId, payout]));
-  const confirmed = new Set(books.payouts.map(({ execution }) => execution));
+  const confirmed = new Set(snapshot.payouts.map(({ execution }) => execution));
   const seen = new Set<string>();
-  return books.transfers
+  return snapshot.transfers
     .filter(({ kind }) => kind === 'execution')
     .flatMap((transfer): Breach[] => {
       const executionId = transfer.cause.split(':')[1] ?? '';
       const execution = facts.orders.executions.find((each) => each.executionId === executionId);
       const again = seen.has(executionId) || confirmed.has(executionId);
       seen.add(executionId);
-      if (again) return [{ promise: 'bookedOnce', about: transfer }];
-      const sound =
+      if (again) return [{ invariant: 'execution_posted_once', about: transfer }];
+      const valid =
         execution !== undefined &&
         transfer.cents === String(execution.cents) &&
         transfer.debit === 'suspense' &&
         transfer.credit === 'clearing_bre_b';
-      if (!sound) return [{ promise: 'booked', about: { transfer, execution: execution ?? null } }];
+      if (!valid)
+        return [{ invariant: 'ledger_matches_rail', about: { transfer, execution: execution ?? null } }];
       const payoutId = byReference.get(execution.endToEndId)?.id ?? null;
-      const anomalies = books.anomalies.filter(
+      const anomalies = snapshot.anomalies.filter(
         ({ execution: of, cents, payout }) =>
           of === executionId && cents === `-${transfer.cents}` && payout === payoutId,
       );
-      return anomalies.length === 1 ? [] : [{ promise: 'suspense', about: { transfer, anomalies } }];
+      return anomalies.length === 1
+        ? []
+        : [{ invariant: 'suspense_has_anomaly', about: { transfer, anomalies } }];
     });
 }

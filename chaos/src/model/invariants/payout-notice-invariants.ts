@@ -2,85 +2,93 @@ import type { Breach } from '../invariant-violation.ts';
 import type { OrderExecution } from '../order-facts.ts';
 import { isFinal, type View } from '../view.ts';
 
-/** Once work has come to rest: whatever the rail told of money that goes out has been taken up. */
-export function heardPayoutBreaches(view: View, confirmedSince: ReadonlyMap<string, number>): Breach[] {
-  return [...executionsHeard(view), ...endsHeard(view), ...contradictionsHeard(view, confirmedSince)];
+/** When idle, every delivered notice about payouts has been applied. */
+export function payoutNoticeBreaches(view: View, confirmedSince: ReadonlyMap<string, number>): Breach[] {
+  return [
+    ...unpostedExecutions(view),
+    ...payoutsStillOpen(view),
+    ...missedContradictions(view, confirmedSince),
+  ];
 }
 
-/** The executions that a payout or the suspense account answers for. */
-function booked({ books }: View): Set<string | null> {
-  const inSuspense = books.transfers.filter(({ kind }) => kind === 'execution');
+/** Executions posted to a payout or to suspense. */
+function posted({ snapshot }: View): Set<string | null> {
+  const inSuspense = snapshot.transfers.filter(({ kind }) => kind === 'execution');
   return new Set([
-    ...books.payouts.map(({ execution }) => execution),
+    ...snapshot.payouts.map(({ execution }) => execution),
     ...inSuspense.map(({ cause }) => cause.split(':')[1] ?? null),
   ]);
 }
 
-function executionsHeard(view: View): Breach[] {
-  const known = booked(view);
-  const told = new Set(
+function unpostedExecutions(view: View): Breach[] {
+  const known = posted(view);
+  const reported = new Set(
     view.facts
-      .noticesOf('payout')
-      .flatMap(({ noticeId, executionId }) => (view.heard.has(noticeId) ? [executionId] : [])),
+      .noticesFor('payout')
+      .flatMap(({ noticeId, executionId }) => (view.deliveredNotices.has(noticeId) ? [executionId] : [])),
   );
   return view.facts.orders.executions
-    .filter(({ executionId }) => told.has(executionId) && !known.has(executionId))
-    .map((execution) => ({ promise: 'heard', about: { notBooked: execution } }));
+    .filter(({ executionId }) => reported.has(executionId) && !known.has(executionId))
+    .map((execution) => ({ invariant: 'delivered_notice_applied', about: { notPosted: execution } }));
 }
 
-/** A payout whose order has ended is final when any word of it has come: what is doubtful was asked about. */
-function endsHeard(view: View): Breach[] {
+/** A payout is final once any notice after its order's end was delivered: the server polls if the notice is unclear. */
+function payoutsStillOpen(view: View): Breach[] {
   const { facts } = view;
-  return view.books.payouts.flatMap((row): Breach[] => {
+  return view.snapshot.payouts.flatMap((row): Breach[] => {
     if (isFinal(row.status)) return [];
     const [first] = facts.orders.of(row.end_to_end_id).ends;
     if (!first) return [];
-    const word = facts
+    const notice = facts
       .noticesAbout(row.end_to_end_id)
-      .find(({ seq, noticeId }) => seq > first.seq && view.heard.has(noticeId));
-    return word ? [{ promise: 'heard', about: { stillOpen: row, word } }] : [];
+      .find(({ seq, noticeId }) => seq > first.seq && view.deliveredNotices.has(noticeId));
+    return notice ? [{ invariant: 'delivered_notice_applied', about: { stillOpen: row, notice } }] : [];
   });
 }
 
-/** The rail denies an order that it has settled. */
-function contradictionsHeard(view: View, confirmedSince: ReadonlyMap<string, number>): Breach[] {
+/** A notice that denies a settled order creates an anomaly. */
+function missedContradictions(view: View, confirmedSince: ReadonlyMap<string, number>): Breach[] {
   return view.payouts.flatMap(({ id, endToEndId }): Breach[] => {
     const since = confirmedSince.get(id);
     if (since === undefined) return [];
     const against = view.facts
       .noticesAbout(endToEndId)
       .find(
-        ({ seq, executionId, noticeId }) => seq > since && executionId === null && view.heard.has(noticeId),
+        ({ seq, executionId, noticeId }) =>
+          seq > since && executionId === null && view.deliveredNotices.has(noticeId),
       );
-    const isTold = view.books.anomalies.some(({ payout, kind }) => payout === id && kind === 'contradiction');
-    return against && !isTold ? [{ promise: 'detectedAnomalies', about: { contradicts: id, against } }] : [];
+    const hasAnomaly = view.snapshot.anomalies.some(
+      ({ payout, kind }) => payout === id && kind === 'contradiction',
+    );
+    return against && !hasAnomaly
+      ? [{ invariant: 'anomalies_justified', about: { contradicts: id, against } }]
+      : [];
   });
 }
 
 /**
- * At the end of a history: every payout is final, and every execution is somebody's. The one exception is money that left
- * after the last question about a rejection, of which the rail told nobody: only a reconciliation with the rail's own list
- * could find it.
+ * At the end of a history, every payout is final and every execution is posted. The one exception is an execution without a
+ * notice after the last poll of a rejection: only reconciliation with the rail's statement could find it.
  */
-export function lastPayoutBreaches(view: View): Breach[] {
-  const known = booked(view);
+export function finalPayoutBreaches(view: View): Breach[] {
+  const known = posted(view);
   return [
-    ...view.books.payouts
+    ...view.snapshot.payouts
       .filter(({ status }) => !isFinal(status))
-      .map((row): Breach => ({ promise: 'ends', about: row })),
+      .map((row): Breach => ({ invariant: 'everything_final', about: row })),
     ...view.facts.orders.executions
-      .filter((execution) => !known.has(execution.executionId) && !isUnheard(view, execution))
-      .map((execution): Breach => ({ promise: 'booked', about: { notBooked: execution } })),
+      .filter((execution) => !known.has(execution.executionId) && !isUndetectable(view, execution))
+      .map((execution): Breach => ({ invariant: 'ledger_matches_rail', about: { notPosted: execution } })),
   ];
 }
 
-/** The rejection itself is asked about, and once more a minute after it was believed. */
+/** The server polls to verify a rejection, and again a minute after it declined the payout. */
 const POLLS_AFTER_REJECTION = 2;
 
-function isUnheard({ facts }: View, { seq, endToEndId, executionId, anyway }: OrderExecution): boolean {
+function isUndetectable({ facts }: View, { seq, endToEndId, executionId, anyway }: OrderExecution): boolean {
   const { ends, answers } = facts.orders.of(endToEndId);
-  const isTold = facts.noticesOf('payout').some((notice) => notice.executionId === executionId);
-  const asked = answers.filter((answer) => answer.seq > (ends[0]?.seq ?? 0));
-  const wasAsked = asked.length >= POLLS_AFTER_REJECTION && asked.every((answer) => answer.seq < seq);
-  return anyway && !isTold && (wasAsked || facts.orders.losesAnswers);
+  const isNotified = facts.noticesFor('payout').some((notice) => notice.executionId === executionId);
+  const polls = answers.filter((answer) => answer.seq > (ends[0]?.seq ?? 0));
+  const pollsDone = polls.length >= POLLS_AFTER_REJECTION && polls.every((answer) => answer.seq < seq);
+  return anyway && !isNotified && (pollsDone || facts.orders.answerLost);
 }
