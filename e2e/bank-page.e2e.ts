@@ -17,7 +17,7 @@ afterAll(async () => {
   await stack?.stop();
 });
 
-async function atTheBank(viewport: typeof PHONE): Promise<{ page: Page; id: string }> {
+async function openBankPage(viewport: typeof PHONE): Promise<{ page: Page; id: string }> {
   const { payin } = await driver.pse();
   const { sourceData } = await driver.get(payin.id);
   const page = await browser.newPage({ viewport });
@@ -28,34 +28,34 @@ async function atTheBank(viewport: typeof PHONE): Promise<{ page: Page; id: stri
 describe.each([
   ['on a phone', PHONE],
   ['on a desktop', DESKTOP],
-])('the simulated bank page %s', (_where, viewport) => {
+])('simulated bank page %s', (_device, viewport) => {
   it.each([
     ['Aprobar el pago', 'CONFIRMED', null],
     ['Rechazar', 'DECLINED', 'INSUFFICIENT_FUNDS'],
     ['Cancelar', 'CANCELED', 'PAYER_CANCELED'],
   ])('%s: the payin becomes %s', async (button, status, errorCode) => {
-    const { page, id } = await atTheBank(viewport);
+    const { page, id } = await openBankPage(viewport);
     expect(await page.getByText('COP $ 49.800,00').isVisible()).toBe(true);
     await screen(page, 'bank-open');
     await page.getByRole('button', { name: button }).click();
     await page.getByRole('link', { name: 'Volver al comercio' }).waitFor();
     await screen(page, `bank-${status.toLowerCase()}`);
-    expect(await driver.reaches(id, status)).toMatchObject({ errorCode });
-    // Nothing is wider than the screen.
+    expect(await driver.waitForStatus(id, status)).toMatchObject({ errorCode });
+    // No horizontal scrolling.
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(viewport.width);
     await page.close();
   });
 
-  it('with a reason of its own a refusal says why', async () => {
-    const { page, id } = await atTheBank(viewport);
+  it('declines the payin with the selected reason', async () => {
+    const { page, id } = await openBankPage(viewport);
     await page.getByLabel('Motivo del rechazo').selectOption('8');
     await page.getByRole('button', { name: 'Rechazar' }).click();
-    expect(await driver.reaches(id, 'DECLINED')).toMatchObject({ errorCode: 'LIMIT_EXCEEDED' });
+    expect(await driver.waitForStatus(id, 'DECLINED')).toMatchObject({ errorCode: 'LIMIT_EXCEEDED' });
     await page.close();
   });
 
-  it('left without deciding, the payin waits', async () => {
-    const { page, id } = await atTheBank(viewport);
+  it('leaves the payin in PROCESSING when the payer exits without a decision', async () => {
+    const { page, id } = await openBankPage(viewport);
     await page.getByRole('link', { name: 'Salir sin pagar' }).click();
     await page.waitForURL(/\/checkout\/p\//);
     expect((await driver.get(id)).status).toBe('PROCESSING');

@@ -21,7 +21,7 @@ export function openBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath, args: FLAGS });
 }
 
-/** Kept only when asked for: npm run e2e -- --screens. */
+/** Saves a screenshot, only with npm run e2e -- --screens. */
 export async function screen(page: Page, name: string): Promise<void> {
   const folder = process.env['E2E_SCREENS'];
   if (folder === undefined) return;

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DESKTOP, PHONE, screen } from './browser.ts';
-import { CheckoutStage, customer, heading, SHOWN, typeDetails } from './checkout-stage.ts';
+import { CheckoutStage, customer, heading, SHOWN_AMOUNT, typeDetails } from './checkout-stage.ts';
 
 let stage: CheckoutStage;
 beforeAll(async () => {
@@ -9,24 +9,24 @@ beforeAll(async () => {
 });
 afterAll(() => stage?.close());
 
-async function atTheBank(page: Page): Promise<void> {
+async function waitForBankPage(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Aprobar el pago' }).waitFor({ timeout: 15_000 });
 }
 
-async function backAtTheShop(page: Page): Promise<void> {
+async function waitForShopPage(page: Page): Promise<void> {
   await page.waitForURL(stage.shopUrl, { timeout: 15_000 });
 }
 
 describe.each([
   ['on a phone', PHONE],
   ['on a desktop', DESKTOP],
-])('a payer %s', (_where, viewport) => {
-  it('pays an open link with Bre-B, sees it arrive and returns to the shop', async () => {
+])('payer %s', (_device, viewport) => {
+  it('pays an open link with Bre-B, sees the confirmation and returns to the shop', async () => {
     const { id, url } = await stage.link({ description: 'Dos pares de zapatos' });
     const page = await stage.payer({ viewport });
     await page.goto(url);
     await heading(page, '¿Cómo quiere pagar?');
-    await page.getByText(SHOWN).first().waitFor();
+    await page.getByText(SHOWN_AMOUNT).first().waitFor();
     await screen(page, 'method');
     await page.getByRole('link', { name: /Bre-B/ }).click();
     await heading(page, 'Sus datos');
@@ -39,10 +39,10 @@ describe.each([
     await heading(page, 'Pago recibido');
     await screen(page, 'confirmed');
     expect(await stage.linkStatus(id)).toBe('COMPLETED');
-    await backAtTheShop(page);
+    await waitForShopPage(page);
   });
 
-  it('pays an open link with PSE at the bank, and comes back by itself', async () => {
+  it('pays an open link with PSE at the bank and returns to the checkout', async () => {
     const { id, url } = await stage.link();
     const page = await stage.payer({ viewport });
     await page.goto(url);
@@ -54,7 +54,7 @@ describe.each([
     await page.getByRole('button', { name: 'Continuar a Banco de Bogotá' }).click();
     await typeDetails(page);
     await page.getByRole('button', { name: 'Continuar a Banco de Bogotá' }).click();
-    await atTheBank(page);
+    await waitForBankPage(page);
     await page.getByRole('button', { name: 'Aprobar el pago' }).click();
     await page.getByRole('link', { name: 'Volver al comercio' }).click();
     await heading(page, 'Pago recibido');
@@ -66,8 +66,8 @@ describe.each([
   });
 });
 
-describe('a link', () => {
-  it('restricted to Bre-B with its customer needs one tap', async () => {
+describe('payment link', () => {
+  it('needs one tap when it is restricted to Bre-B and has a customer', async () => {
     const { url } = await stage.link({ rail: 'BRE_B', ...customer() });
     const page = await stage.payer();
     await page.goto(url);
@@ -78,16 +78,16 @@ describe('a link', () => {
     expect(await page.getByRole('button', { name: 'Copiar llave' }).isVisible()).toBe(true);
   });
 
-  it('with a preselected bank and its customer goes to the bank with one tap', async () => {
+  it('goes to the bank with one tap when it has a bank and a customer', async () => {
     const { url } = await stage.link({ rail: 'PSE', pse: { bank: 'CO_BANCOLOMBIA' }, ...customer() });
     const page = await stage.payer();
     await page.goto(url);
     await page.getByRole('button', { name: 'Continuar a Bancolombia' }).click();
-    await atTheBank(page);
+    await waitForBankPage(page);
     expect(page.url()).toMatch(/\/bank\//);
   });
 
-  it('pre-filled shows the customer masked, and only so', async () => {
+  it('shows the pre-filled customer only masked', async () => {
     const { url } = await stage.link({ rail: 'BRE_B', ...customer() });
     const page = await stage.payer();
     await page.goto(url);
@@ -95,7 +95,7 @@ describe('a link', () => {
     expect(await page.content()).not.toMatch(/@example|3001234567/);
   });
 
-  it('whose payment was declined can be tried again, with the same or another method', async () => {
+  it('can be retried with the same or another method after a declined payment', async () => {
     const { id, url } = await stage.link({ ...customer('1000000003') });
     const page = await stage.payer();
     await page.goto(url);
@@ -109,7 +109,7 @@ describe('a link', () => {
     await page.getByRole('link', { name: /PSE/ }).click();
     await page.getByText('Nequi').click();
     await page.getByRole('button', { name: 'Continuar a Nequi' }).click();
-    // The bank has refused by the time somebody looks: its page only leads back.
+    // The bank has already declined the payment: its page only leads back.
     await page.waitForURL(/\/bank\//);
     await page.getByRole('link', { name: /Volver al comercio|Salir sin pagar/ }).click();
     await heading(page, 'Su banco no aprobó el pago');
@@ -119,46 +119,46 @@ describe('a link', () => {
     expect(await stage.linkStatus(id)).toBe('PENDING');
   });
 
-  it('canceled at the bank says so', async () => {
+  it('shows that the payment was canceled at the bank', async () => {
     const { url } = await stage.link({ rail: 'PSE', ...customer() });
     const page = await stage.payer();
     await page.goto(url);
     await page.getByText('Nequi').click();
     await page.getByRole('button', { name: 'Continuar a Nequi' }).click();
-    await atTheBank(page);
+    await waitForBankPage(page);
     await page.getByRole('button', { name: 'Cancelar' }).click();
     await page.getByRole('link', { name: 'Volver al comercio' }).click();
     expect(await heading(page, 'El pago se canceló')).toBe(true);
     await screen(page, 'canceled');
   });
 
-  it('whose payer left the bank waits for what the bank says', async () => {
+  it('waits for the bank when the payer left the bank page', async () => {
     const { url } = await stage.link({ rail: 'PSE', ...customer() });
     const page = await stage.payer();
     await page.goto(url);
     await page.getByText('Nequi').click();
     await page.getByRole('button', { name: 'Continuar a Nequi' }).click();
-    await atTheBank(page);
+    await waitForBankPage(page);
     await page.getByRole('link', { name: 'Salir sin pagar' }).click();
     expect(await heading(page, 'Su banco está confirmando el pago')).toBe(true);
     await screen(page, 'pending');
   });
 
-  it('lets the payer change the method: the key is closed first', async () => {
+  it('closes the key before the payer changes the method', async () => {
     const { id, url } = await stage.link({ ...customer() });
     const page = await stage.payer();
     await page.goto(url);
     await page.getByRole('link', { name: /Bre-B/ }).click();
     await page.getByRole('button', { name: 'Pagar con Bre-B' }).click();
     const key = (await page.locator('[data-key]').first().getAttribute('data-key')) ?? '';
-    await stage.registered(key);
+    await stage.waitForRegistration(key);
     await page.getByRole('button', { name: 'Usar otro medio' }).click();
     await heading(page, '¿Cómo quiere pagar?');
     expect(await stage.driver.simulator.key(key)).toMatchObject({ status: 'CLOSED' });
     expect((await stage.attempts(id)).map(({ status }) => status)).toEqual(['CANCELED']);
   });
 
-  it('paid too little says what came and whom to ask', async () => {
+  it('shows the received amount of an underpayment', async () => {
     const { id, url } = await stage.link({ rail: 'BRE_B', ...customer() });
     const page = await stage.payer();
     await page.goto(url);
@@ -170,7 +170,7 @@ describe('a link', () => {
     expect(await stage.linkStatus(id)).toBe('PENDING');
   });
 
-  it('that was paid tells who opens it later, without what the payer typed', async () => {
+  it('shows another visitor that it is already paid, without the data of the payer', async () => {
     const { url } = await stage.link({ rail: 'BRE_B', ...customer('1000000001') });
     const page = await stage.payer();
     await page.goto(url);
@@ -180,10 +180,10 @@ describe('a link', () => {
     await stranger.goto(url);
     expect(await heading(stranger, 'Este pago ya se hizo')).toBe(true);
     await screen(stranger, 'already-paid');
-    await backAtTheShop(stranger);
+    await waitForShopPage(stranger);
   });
 
-  it('unknown says so', async () => {
+  it('shows an error page for an unknown link', async () => {
     const { url } = await stage.link();
     const page = await stage.payer();
     await page.goto(`${url.slice(0, -1)}${url.endsWith('A') ? 'B' : 'A'}`);
@@ -191,7 +191,7 @@ describe('a link', () => {
     await screen(page, 'unknown');
   });
 
-  it('keeps its state over a reload, in the same browser', async () => {
+  it('keeps its state after a reload in the same browser', async () => {
     const { url } = await stage.link({ rail: 'BRE_B', ...customer() });
     const page = await stage.payer();
     await page.goto(url);
@@ -203,18 +203,18 @@ describe('a link', () => {
   });
 });
 
-describe('a payin', () => {
-  it('of its own shows its key, and its end', async () => {
+describe('payin without a link', () => {
+  it('shows its key and its final status', async () => {
     const { payin } = await stage.driver.breb({ callbackUrl: stage.shopUrl });
     const page = await stage.payer();
     await page.goto((payin.sourceData as { checkoutUrl: string }).checkoutUrl);
     await heading(page, 'Pague con esta llave');
     await stage.payKey(page);
     expect(await heading(page, 'Pago recibido')).toBe(true);
-    await backAtTheShop(page);
+    await waitForShopPage(page);
   });
 
-  it('on PSE without its customer asks for the details, loses nothing of them, and goes to the bank', async () => {
+  it('on PSE without a customer requests the details, keeps them after an error, and goes to the bank', async () => {
     const { body } = await stage.stack.api.post('/payins', {
       amountInCents: 4_980_000,
       currency: 'COP',
@@ -235,15 +235,15 @@ describe('a payin', () => {
     expect(await page.locator('#authorize').isChecked()).toBe(true);
     await page.locator('#email').fill('luisa@correo.example');
     await page.getByRole('button', { name: 'Continuar a Nequi' }).click();
-    await atTheBank(page);
+    await waitForBankPage(page);
     await page.getByRole('button', { name: 'Aprobar el pago' }).click();
     await page.getByRole('link', { name: 'Volver al comercio' }).click();
     await heading(page, 'Pago recibido');
   });
 });
 
-describe('all of that', () => {
-  it('made no browser complain: no script failed, and the policy refused nothing', () => {
-    expect(stage.complaints).toEqual([]);
+describe('all flows above', () => {
+  it('cause no script errors and no content security policy violations', () => {
+    expect(stage.browserErrors).toEqual([]);
   });
 });

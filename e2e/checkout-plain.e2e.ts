@@ -8,7 +8,7 @@ beforeAll(async () => {
 afterAll(() => stage?.close());
 
 describe('without JavaScript', () => {
-  it('a payer reaches the key, and the page looks again by itself', async () => {
+  it('a payer reaches the key, and the page refreshes automatically', async () => {
     const { url } = await stage.link();
     const page = await stage.payer({ javaScriptEnabled: false });
     await page.goto(url);
@@ -35,7 +35,7 @@ describe('without JavaScript', () => {
     expect(page.url()).toMatch(/\/bank\//);
   });
 
-  it('a payer whose details are wrong keeps what was typed', async () => {
+  it('the form keeps the typed values when the details are invalid', async () => {
     const { url } = await stage.link();
     const page = await stage.payer({ javaScriptEnabled: false });
     await page.goto(`${url}?m=BRE_B`);
@@ -45,7 +45,7 @@ describe('without JavaScript', () => {
     expect(await page.locator('#email').inputValue()).toBe('luisa@correo.example');
   });
 
-  it('a payer changes the method', async () => {
+  it('a payer can change the method', async () => {
     const { url } = await stage.link({ ...customer() });
     const page = await stage.payer({ javaScriptEnabled: false });
     await page.goto(url);

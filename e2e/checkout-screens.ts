@@ -1,20 +1,20 @@
 import type { Page } from 'playwright-core';
 import { type CheckoutStage, customer, heading } from './checkout-stage.ts';
 
-/** Every screen a payer can meet, and how to get there. */
+/** A checkout screen and the steps to open it. */
 export interface ScreenCase {
   readonly name: string;
   readonly open: (stage: CheckoutStage, page: Page) => Promise<void>;
 }
 
-/** One tap on a link that needs nothing else. */
+/** Pays a link that needs only one tap. */
 async function pay(stage: CheckoutStage, page: Page, idNumber?: string): Promise<void> {
   const { url } = await stage.link({ rail: 'BRE_B', ...customer(idNumber) });
   await page.goto(url);
   await page.locator('form .button').click();
 }
 
-async function toTheBank(stage: CheckoutStage, page: Page): Promise<string> {
+async function goToBank(stage: CheckoutStage, page: Page): Promise<string> {
   const { url } = await stage.link({ rail: 'PSE', pse: { bank: 'CO_NEQUI' }, ...customer() });
   await page.goto(url);
   await page.locator('form .last .button').click();
@@ -52,7 +52,7 @@ export const SCREENS: readonly ScreenCase[] = [
   {
     name: 'pending',
     open: async (stage, page) => {
-      const url = await toTheBank(stage, page);
+      const url = await goToBank(stage, page);
       await page.goto(url);
       await heading(page, /Su banco está confirmando|Your bank is confirming/);
     },
@@ -60,8 +60,8 @@ export const SCREENS: readonly ScreenCase[] = [
   {
     name: 'to-bank',
     open: async (stage, page) => {
-      const url = await toTheBank(stage, page);
-      // The script goes on to the bank once: who comes back is not sent there again.
+      const url = await goToBank(stage, page);
+      // The script redirects to the bank only once, so a returning payer stays on this page.
       await page.goto(`${url}?go=1`);
       await page.locator('[data-go]').waitFor();
     },
@@ -76,7 +76,7 @@ export const SCREENS: readonly ScreenCase[] = [
   {
     name: 'canceled',
     open: async (stage, page) => {
-      const url = await toTheBank(stage, page);
+      const url = await goToBank(stage, page);
       await page.getByRole('button', { name: 'Cancelar' }).click();
       await page.getByRole('link', { name: 'Volver al comercio' }).waitFor();
       await page.goto(url);

@@ -1,23 +1,23 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { PayinDriver, type SeenPayin } from '../server/test/harness/payin-driver.ts';
+import { PayinDriver, type PayinView } from '../server/test/harness/payin-driver.ts';
 import { CUSTOMER, newReference } from '../server/test/harness/payin-requests.ts';
 import { type Stack, startStack } from '../server/test/harness/stack.ts';
 import { openBrowser, PHONE } from './browser.ts';
 
 const AMOUNT = 4_980_000;
-export const SHOWN = '$ 49.800';
+export const SHOWN_AMOUNT = '$ 49.800';
 
-/** A shop, its payers' browsers, the rails, and the shop's own page to which payers return. */
+/** A stack with simulated rails, browsers for payers, and the page of the shop that payers return to. */
 export class CheckoutStage {
   readonly stack: Stack;
   readonly driver: PayinDriver;
   readonly browser: Browser;
   readonly #shop: Server;
   readonly #contexts: BrowserContext[] = [];
-  /** What browsers complained about: errors of scripts, and what the page's policy refused. */
-  readonly complaints: string[] = [];
+  /** Script errors and content security policy violations reported by browsers. */
+  readonly browserErrors: string[] = [];
 
   private constructor(stack: Stack, browser: Browser, shop: Server) {
     this.stack = stack;
@@ -63,34 +63,34 @@ export class CheckoutStage {
   }
 
   /** The attempts of a link, newest first. */
-  async attempts(id: string): Promise<SeenPayin[]> {
+  async attempts(id: string): Promise<PayinView[]> {
     const { body } = await this.stack.api.get(`/payins?paymentLinkId=${id}`);
-    return body['data'] as SeenPayin[];
+    return body['data'] as PayinView[];
   }
 
-  /** A payer with a browser of their own. */
+  /** A payer with a separate browser context. */
   async payer(options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
     const context = await this.browser.newContext({ viewport: PHONE, locale: 'es-CO', ...options });
     this.#contexts.push(context);
     const page = await context.newPage();
-    page.on('pageerror', (error) => this.complaints.push(error.message));
+    page.on('pageerror', (error) => this.browserErrors.push(error.message));
     page.on('console', (message) => {
-      // That a form was not taken is answered 422, which a browser notes as well.
+      // Browsers also log expected 4xx responses, such as 422 for an invalid form.
       if (message.type() === 'error' && !/status of 4(?:04|22|29)/.test(message.text()))
-        this.complaints.push(message.text());
+        this.browserErrors.push(message.text());
     });
     return page;
   }
 
-  /** Where the key of the waiting attempt is paid. */
+  /** Pays the key that the page shows. */
   async payKey(page: Page, amount?: string): Promise<void> {
     const key = (await page.locator('[data-key]').first().getAttribute('data-key')) ?? '';
     const { simulator } = this.driver;
-    await this.registered(key);
+    await this.waitForRegistration(key);
     await simulator.pay({ key, ...(amount === undefined ? {} : { amount }) });
   }
 
-  async registered(key: string): Promise<void> {
+  async waitForRegistration(key: string): Promise<void> {
     const end = Date.now() + 10_000;
     while ((await this.driver.simulator.key(key)) === null) {
       if (Date.now() > end) throw new Error(`${key} was not registered`);
@@ -103,7 +103,7 @@ export function customer(idNumber = CUSTOMER.idNumber): Record<string, unknown> 
   return { inlineCustomer: { ...CUSTOMER, idNumber } };
 }
 
-/** What somebody types who is asked for their details. */
+/** Fills in the form with the payer's details. */
 export async function typeDetails(page: Page, idNumber = '52123456'): Promise<void> {
   await page.locator('#name').fill('Luisa Fernanda Pardo');
   await page.locator('#idType').selectOption('CO_CC');
@@ -113,7 +113,7 @@ export async function typeDetails(page: Page, idNumber = '52123456'): Promise<vo
   await page.locator('#authorize').check();
 }
 
-/** Waits for the heading that can be seen: a page may hold one for a phone and one for a desktop. */
+/** Waits for the visible heading: a page may contain one for phones and one for desktops. */
 export async function heading(page: Page, text: string | RegExp): Promise<boolean> {
   await page.getByRole('heading', { level: 1, name: text }).waitFor({ timeout: 15_000 });
   return true;

@@ -14,8 +14,8 @@ let stack: Stack;
 let browser: Browser;
 let address: string;
 let slugs: readonly string[];
-const complaints: string[] = [];
-const strangers = new Set<string>();
+const browserErrors: string[] = [];
+const externalRequests = new Set<string>();
 
 beforeAll(async () => {
   const build = spawnSync(process.execPath, [BUILD], { encoding: 'utf8' });
@@ -30,23 +30,23 @@ afterAll(async () => {
   await stack?.stop();
 });
 
-/** A reader's browser; what it complains about is kept, and whom it asks. */
+/** A browser that records errors and requests to other origins. */
 async function reader(options: Parameters<Browser['newContext']>[0]): Promise<[BrowserContext, Page]> {
   const context = await browser.newContext({ reducedMotion: 'reduce', locale: 'en-US', ...options });
   const page = await context.newPage();
   page.on('console', (message) => {
     if (['error', 'warning'].includes(message.type()) && !/status of 404/.test(message.text()))
-      complaints.push(`${page.url()}: ${message.text()}`);
+      browserErrors.push(`${page.url()}: ${message.text()}`);
   });
-  page.on('pageerror', (error) => complaints.push(`${page.url()}: ${error.message}`));
+  page.on('pageerror', (error) => browserErrors.push(`${page.url()}: ${error.message}`));
   page.on('request', (request) => {
     const { origin, protocol } = new URL(request.url());
-    if (protocol !== 'data:' && origin !== address) strangers.add(request.url());
+    if (protocol !== 'data:' && origin !== address) externalRequests.add(request.url());
   });
   return [context, page];
 }
 
-/** What all pages share, colours too, is looked at on the pages that stand for their kind. */
+/** Parts shared by all pages, including colors, are only checked on the sample pages (`KINDS`). */
 async function violations(page: Page, thorough: boolean): Promise<string[]> {
   const whole = new AxeBuilder({ page });
   const axe = thorough
@@ -73,12 +73,12 @@ const KINDS = [
   '404',
 ];
 
-/** The pages about problems are alike but for their words. */
-function isAlike(slug: string): boolean {
+/** Pages of error codes differ only in their text. */
+function isErrorPage(slug: string): boolean {
   return /^(?:es\/)?errors\//.test(slug);
 }
 
-function nameOf(slug: string, scheme: string): string {
+function screenshotName(slug: string, scheme: string): string {
   return `docs-${slug === '' ? 'index' : slug.replaceAll('/', '-')}-${scheme}`;
 }
 
@@ -93,16 +93,16 @@ describe('every page', () => {
       await page.goto(`${address}/docs/${slug}`, { waitUntil: 'load' });
       const width = Number(await page.evaluate('document.documentElement.scrollWidth'));
       if (width > viewport.width) wide.push(`${slug}: ${width}`);
-      await screen(page, nameOf(slug, colorScheme));
+      await screen(page, screenshotName(slug, colorScheme));
     }
     expect(wide).toEqual([]);
     await context.close();
   });
 
-  it('has nothing that axe finds', { timeout: 300_000 }, async () => {
+  it('has no axe violations', { timeout: 300_000 }, async () => {
     const [context, page] = await reader({ viewport: PHONE, colorScheme: 'light' });
     const found: string[] = [];
-    for (const slug of slugs.filter((each) => !isAlike(each) && !KINDS.includes(each))) {
+    for (const slug of slugs.filter((each) => !isErrorPage(each) && !KINDS.includes(each))) {
       await page.goto(`${address}/docs/${slug}`, { waitUntil: 'load' });
       found.push(...(await violations(page, false)));
     }
@@ -111,10 +111,10 @@ describe('every page', () => {
   });
 
   it.each([
-    ['a phone by day', PHONE, 'light'],
-    ['a desktop by night', DESKTOP, 'dark'],
+    ['a phone in light mode', PHONE, 'light'],
+    ['a desktop in dark mode', DESKTOP, 'dark'],
   ] as const)(
-    'of each kind has nothing that axe finds on %s',
+    'of each kind has no axe violations on %s',
     { timeout: 300_000 },
     async (_, viewport, colorScheme) => {
       const [context, page] = await reader({ viewport, colorScheme });
@@ -122,7 +122,7 @@ describe('every page', () => {
       for (const slug of KINDS) {
         await page.goto(`${address}/docs/${slug}`, { waitUntil: 'load' });
         found.push(...(await violations(page, true)));
-        await screen(page, nameOf(slug, colorScheme));
+        await screen(page, screenshotName(slug, colorScheme));
       }
       expect(found).toEqual([]);
       await context.close();
@@ -130,8 +130,8 @@ describe('every page', () => {
   );
 });
 
-describe('the search', () => {
-  it('finds a page without asking anybody else', async () => {
+describe('search', () => {
+  it('finds a page without requests to other origins', async () => {
     const [context, page] = await reader({ viewport: DESKTOP });
     await page.goto(`${address}/docs`);
     await page.keyboard.press('Control+k');
@@ -158,7 +158,7 @@ describe('the search', () => {
   });
 });
 
-describe('a reader', () => {
+describe('reader', () => {
   it('copies a command with one click', async () => {
     const [context, page] = await reader({
       viewport: DESKTOP,
@@ -172,7 +172,7 @@ describe('a reader', () => {
     await context.close();
   });
 
-  it('chooses the dark scheme, and it stays', async () => {
+  it('selects dark mode, which persists on other pages', async () => {
     const [context, page] = await reader({ viewport: DESKTOP, colorScheme: 'light' });
     await page.goto(`${address}/docs`);
     await page.locator('starlight-theme-select select').first().selectOption('dark');
@@ -181,7 +181,7 @@ describe('a reader', () => {
     await context.close();
   });
 
-  it('of Spanish gets a problem in Spanish, and English on demand', async () => {
+  it('with a Spanish browser gets error pages in Spanish, and English on request', async () => {
     const [context, page] = await reader({ viewport: PHONE, locale: 'es-CO' });
     await page.goto(`${address}/docs/errors/reference_taken`);
     expect(await page.locator('html').getAttribute('lang')).toBe('es');
@@ -191,7 +191,7 @@ describe('a reader', () => {
     await context.close();
   });
 
-  it('without JavaScript reads and goes on', async () => {
+  it('without JavaScript can read and navigate', async () => {
     const [context, page] = await reader({ viewport: PHONE, javaScriptEnabled: false });
     await page.goto(`${address}/docs`);
     await page.getByRole('link', { name: 'quickstart', exact: true }).click();
@@ -200,9 +200,9 @@ describe('a reader', () => {
   });
 });
 
-describe('all of that', () => {
-  it('made no browser complain, and asked nobody outside', () => {
-    expect(complaints).toEqual([]);
-    expect([...strangers]).toEqual([]);
+describe('all tests above', () => {
+  it('cause no browser errors and no requests to other origins', () => {
+    expect(browserErrors).toEqual([]);
+    expect([...externalRequests]).toEqual([]);
   });
 });

@@ -51,7 +51,7 @@ const PAYLOADS = [
   '[object Object]',
 ];
 
-/** What people with bad intentions write, and each of it again inside what a form or an address may do to it. */
+/** Injection payloads, each alone and inside a name. */
 export function hostileStrings(): string[] {
   return PAYLOADS.flatMap((payload) => [payload, `Ana ${payload} Rojas`]);
 }

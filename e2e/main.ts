@@ -1,14 +1,14 @@
-/** npm run e2e: what a payer sees and does, in a real browser. */
+/** npm run e2e: tests of the checkout pages and the docs in a real browser. */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 
-const HELP = `npm run e2e [-- OPTIONS]: the pages in a real browser (Debian: apt-get install chromium)
+const HELP = `npm run e2e [-- OPTIONS]: browser tests (Debian: apt-get install chromium)
 
-  --screens   keep a picture of every screen in e2e/screens
-  --help      this text
+  --screens   save a screenshot of every screen in e2e/screens
+  --help      show this help
 
-CHROMIUM names another browser than /usr/bin/chromium.
+Set CHROMIUM to use a browser other than /usr/bin/chromium.
 `;
 
 const { values } = parseArgs({
@@ -18,7 +18,7 @@ const { values } = parseArgs({
 const chromium = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 if (values.help) process.stdout.write(HELP);
 else if (!existsSync(chromium)) {
-  console.error(`There is no browser at ${chromium}.\n\n${HELP}`);
+  console.error(`No browser found at ${chromium}.\n\n${HELP}`);
   process.exitCode = 1;
 } else {
   const run = spawnSync('npx', ['vitest', 'run', '--config', 'e2e/vitest.config.ts'], {

@@ -1,4 +1,4 @@
-/** `npm run dev` as a reader of an example would have it running, for the examples' tests. */
+/** Starts `npm run dev` for the tests of the examples. */
 import { type DevStack, startDevStack } from '../scripts/stack/dev-stack.ts';
 
 export interface Dev extends DevStack {

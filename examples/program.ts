@@ -1,13 +1,13 @@
-/** A program of an example, started as its reader would, for the examples' tests. */
+/** Starts the program of an example like its reader would, for the tests of the examples. */
 import { spawn } from 'node:child_process';
 import { until } from '../server/test/harness/until.ts';
 
 export interface Program {
   readonly output: () => string;
-  /** Settles with its exit code; null when a signal ended it. */
+  /** Resolves with the exit code; null when a signal ended the program. */
   readonly exited: Promise<number | null>;
-  /** Waits until it has said so. @returns what the first group caught */
-  says(what: RegExp): Promise<string>;
+  /** Waits until the output matches. @returns the first capture group */
+  printed(pattern: RegExp): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -24,9 +24,9 @@ export function startProgram(folder: string, file: string, environment: Record<s
   return {
     output: () => output,
     exited,
-    says: async (what) => {
-      await until(`it says ${what}`, async () => what.test(output), 20_000);
-      return what.exec(output)?.[1] ?? '';
+    printed: async (pattern) => {
+      await until(`the program prints ${pattern}`, async () => pattern.test(output), 20_000);
+      return pattern.exec(output)?.[1] ?? '';
     },
     stop: async () => {
       child.kill();

@@ -16,21 +16,21 @@ import { benchHangingEndpoints } from './webhooks/hanging-endpoints.ts';
 export interface BenchOptions {
   readonly quick: boolean;
   readonly seed: number;
-  /** These lines only; null: all of them. */
+  /** Only these metrics; null: all. */
   readonly only: readonly string[] | null;
-  /** Payins of the large database. */
+  /** Payins in the large database. */
   readonly rows: number;
-  /** Of churn. */
+  /** Duration of churn. */
   readonly minutes: number;
 }
 
 export interface Bench {
-  /** The lines it measures. */
+  /** Ids of the metrics it measures. */
   readonly ids: readonly string[];
-  /** Left out of a quick run. */
+  /** Skipped in a quick run. */
   readonly slow?: true;
-  /** It prints its lines as it finds them. */
-  readonly tells?: true;
+  /** Prints its metrics as soon as each is measured. */
+  readonly printsItself?: true;
   run(stage: Stage, options: BenchOptions): Promise<readonly Metric[]>;
 }
 
@@ -41,9 +41,9 @@ const GROWTH: Readonly<Record<string, GrowthPart>> = {
   G2: 'churn',
 };
 
-const R5 = { endpoints: 200, eventsASecond: 50 };
+const R5 = { endpoints: 200, eventsPerSecond: 50 };
 
-/** In this order. Whatever pauses the workers or fills the tables comes last. */
+/** In execution order. Benches that pause the workers or fill the tables come last. */
 export const BENCHES: readonly Bench[] = [
   {
     ids: ['P1', 'P8'],
@@ -51,8 +51,8 @@ export const BENCHES: readonly Bench[] = [
       benchCreatePayins(
         stage,
         quick
-          ? { warmUp: 2, closed: 3, open: 1, pgbench: 1, bareServer: 0.5 }
-          : { warmUp: 6, closed: 20, open: 15, pgbench: 10, bareServer: 8 },
+          ? { warmUp: 2, closed: 3, open: 1, pgbench: 1, baselineServer: 0.5 }
+          : { warmUp: 6, closed: 20, open: 15, pgbench: 10, baselineServer: 8 },
         seed,
       ),
   },
@@ -61,7 +61,7 @@ export const BENCHES: readonly Bench[] = [
     run: (stage, { quick, seed }) =>
       benchQrPayins(
         stage,
-        quick ? { seconds: 1.5, turns: 1, warmUp: 0.5 } : { seconds: 8, turns: 2, warmUp: 2 },
+        quick ? { seconds: 1.5, rounds: 1, warmUp: 0.5 } : { seconds: 8, rounds: 2, warmUp: 2 },
         seed,
       ),
   },
@@ -106,13 +106,13 @@ export const BENCHES: readonly Bench[] = [
       benchHangingEndpoints(
         stage,
         'R5',
-        // Over few organizations an event has ten deliveries; over many it has one, and there are more lines for fewer of them.
+        // With few organizations an event has ten deliveries; with many it has one, over more endpoint queues.
         quick
-          ? { seconds: 3, sizes: [{ ...R5, organizations: 20 }], withoutToo: false }
+          ? { seconds: 3, sizes: [{ ...R5, organizations: 20 }], alsoHealthy: false }
           : {
               seconds: 30,
               sizes: [20, 200].map((organizations) => ({ ...R5, organizations })),
-              withoutToo: true,
+              alsoHealthy: true,
             },
       ),
   },
@@ -122,8 +122,8 @@ export const BENCHES: readonly Bench[] = [
     run: (stage) =>
       benchHangingEndpoints(stage, 'E1', {
         seconds: 30,
-        sizes: [{ endpoints: 10_000, organizations: 10_000, eventsASecond: 1000 }],
-        withoutToo: true,
+        sizes: [{ endpoints: 10_000, organizations: 10_000, eventsPerSecond: 1000 }],
+        alsoHealthy: true,
       }),
   },
   {
@@ -140,15 +140,15 @@ export const BENCHES: readonly Bench[] = [
         capacitySeconds: 10,
         overloadSeconds: 30,
         calmSeconds: 8,
-        neighbourSeconds: 8,
-        neighbourRounds: 3,
+        neighborSeconds: 8,
+        neighborRounds: 3,
       }),
   },
   { ids: ['W1'], slow: true, run: (stage) => benchWaitingPayins(stage, 1_000_000) },
   {
     ids: Object.keys(GROWTH),
     slow: true,
-    tells: true,
+    printsItself: true,
     run: (stage, { only, rows, minutes }) =>
       benchGrowth(stage, {
         rows,

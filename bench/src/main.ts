@@ -1,15 +1,15 @@
-/** npm run bench: the numbers of the scoreboard, each beside its bare twin, measured in one run. */
+/** npm run bench: measures the metrics of the scoreboard, each next to its baseline, in one run. */
 import { BENCHES, type Bench } from './benches.ts';
 import { drawFlames } from './flames/flames.ts';
-import { lineText, type Metric } from './metric.ts';
+import { type Metric, metricText } from './metric.ts';
 import { HELP, type Options, readOptions } from './options.ts';
 import { writeCapacityPage } from './report/capacity-page.ts';
-import { type Conditions, conditionsOf, conditionsText, loadAverage } from './report/conditions.ts';
-import { earlierLines, type Measured, writeReport } from './report/report.ts';
+import { type Conditions, conditionsText, loadAverage, readConditions } from './report/conditions.ts';
+import { type Measured, readEarlierMetrics, writeReport } from './report/report.ts';
 import { tableRows, tableText } from './report/table.ts';
 import { buildStage } from './stage/stage.ts';
 
-const options = wishes();
+const options = parseOptions();
 switch (options.task) {
   case 'help':
     process.stdout.write(HELP);
@@ -24,7 +24,7 @@ switch (options.task) {
     await measure();
 }
 
-function wishes(): Options {
+function parseOptions(): Options {
   try {
     return readOptions(process.argv.slice(2));
   } catch (error) {
@@ -34,50 +34,50 @@ function wishes(): Options {
 }
 
 async function measure(): Promise<void> {
-  const began = performance.now();
+  const startedAt = performance.now();
   const chosen = BENCHES.filter(({ ids, slow }) =>
     options.only === null ? !(options.quick && slow) : ids.some((id) => options.only?.includes(id)),
   );
   const measured = await measureOnStage(chosen);
-  const earlier = earlierLines();
-  const rows = tableRows(measured.lines, measured.failures, earlier);
+  const earlier = readEarlierMetrics();
+  const rows = tableRows(measured.metrics, measured.failures, earlier);
   console.log(`\n${conditionsText(measured.conditions)}\n\n${tableText(rows)}\n`);
   const path = writeReport(measured, earlier);
   const took = Object.entries(measured.seconds).map(([what, seconds]) => `${what} ${seconds.toFixed(0)}`);
   console.log(
-    `${((performance.now() - began) / 1000).toFixed(0)} s (${took.join('; ')}); the report: ${path}`,
+    `${((performance.now() - startedAt) / 1000).toFixed(0)} s (${took.join('; ')}); the report: ${path}`,
   );
-  // A missed target is a figure; a bench that fails has found that something is not true.
+  // A missed target is only a figure; a failing bench found a violated assumption.
   if (measured.failures.size > 0) process.exitCode = 1;
 }
 
 async function measureOnStage(chosen: readonly Bench[]): Promise<Measured> {
   const loadBefore = loadAverage();
-  const began = performance.now();
+  const startedAt = performance.now();
   const stage = await buildStage();
-  const lines: Metric[] = [];
+  const metrics: Metric[] = [];
   const failures = new Map<string, string>();
-  const seconds: Record<string, number> = { 'the stage': (performance.now() - began) / 1000 };
+  const seconds: Record<string, number> = { setup: (performance.now() - startedAt) / 1000 };
   let conditions: Conditions;
   try {
-    conditions = await conditionsOf(stage, { ...options, loadAverage: loadBefore });
+    conditions = await readConditions(stage, { ...options, loadAverage: loadBefore });
     console.log(conditionsText(conditions));
     for (const bench of chosen) {
       const from = performance.now();
       try {
         const found = await bench.run(stage, options);
-        if (!bench.tells) for (const line of found) console.log(lineText(line));
-        lines.push(...found);
+        if (!bench.printsItself) for (const metric of found) console.log(metricText(metric));
+        metrics.push(...found);
       } catch (error) {
         const message = error instanceof Error ? error.message : String(error);
         console.error(`${bench.ids.join(', ')} failed: ${message}`);
         for (const id of bench.ids) failures.set(id, message.split('\n')[0] ?? '');
       }
-      await stage.leaveUnpaid();
+      await stage.abandonUnpaidPayins();
       seconds[bench.ids.join(', ')] = (performance.now() - from) / 1000;
     }
   } finally {
     await stage.stop();
   }
-  return { conditions, lines, failures, seconds };
+  return { conditions, metrics, failures, seconds };
 }

@@ -1,22 +1,22 @@
-/** One line of the scoreboard as data: what a bench returns, the table prints and the report draws. */
+/** One metric of the scoreboard, as returned by a bench, printed in the table and drawn in the report. */
 export interface Metric {
-  /** Of the scoreboard: `P1`. A bench may return several of one name. */
+  /** Id in the scoreboard, for example `P1`. A bench may return several metrics with the same id. */
   readonly id: string;
-  /** What the value is. */
-  readonly says: string;
+  /** What the value measures. */
+  readonly description: string;
   readonly value: number;
   readonly unit?: string;
-  /** `>= 1`, `<= 50`; a bare number where the sense is plain. */
+  /** `>= 1`, `<= 50`; a plain number where the direction is obvious. */
   readonly target: string | number;
   readonly holds: boolean;
-  /** What the value was made of, and what the reader should know beside it. */
+  /** The inputs of the value and additional context for the reader. */
   readonly details: string | Readonly<Record<string, unknown>>;
-  /** For programs: what the capacity page is made of. */
+  /** Machine-readable values for the capacity page. */
   readonly figures?: Readonly<Record<string, number>>;
   readonly samples?: Samples;
 }
 
-/** What there is to draw. */
+/** Data for the plots. */
 interface Samples {
   readonly latency?: readonly Curve[];
   readonly perSecond?: readonly Series[];
@@ -25,13 +25,13 @@ interface Samples {
 
 export interface Curve {
   readonly name: string;
-  /** A quantile and its milliseconds, rising. */
+  /** Quantiles and their latency in milliseconds, ascending. */
   readonly points: readonly (readonly [quantile: number, ms: number])[];
 }
 
 export interface Series {
   readonly name: string;
-  /** One for each second. */
+  /** One value per second. */
   readonly values: readonly number[];
 }
 
@@ -40,24 +40,24 @@ export interface Bar {
   readonly value: number;
 }
 
-export type LineParts = Omit<Metric, 'target' | 'holds'>;
+export type MetricParts = Omit<Metric, 'target' | 'holds'>;
 
-export function atLeast(target: number, line: LineParts): Metric {
-  return { ...line, target: `>= ${target}`, holds: line.value >= target };
+export function atLeast(target: number, metric: MetricParts): Metric {
+  return { ...metric, target: `>= ${target}`, holds: metric.value >= target };
 }
 
-export function atMost(target: number, line: LineParts): Metric {
-  return { ...line, target: `<= ${target}`, holds: line.value <= target };
+export function atMost(target: number, metric: MetricParts): Metric {
+  return { ...metric, target: `<= ${target}`, holds: metric.value <= target };
 }
 
 /** `P1 1.04 creations … ; target >= 1 (held)` */
-export function lineText(line: Metric): string {
-  const value = `${valueText(line.value)}${line.unit === undefined ? '' : ` ${line.unit}`}`;
-  const details = detailsText(line.details);
-  return `${line.id} ${value} ${line.says}${details === '' ? '' : `; ${details}`}; target ${line.target} (${line.holds ? 'held' : 'MISSED'})`;
+export function metricText(metric: Metric): string {
+  const value = `${valueText(metric.value)}${metric.unit === undefined ? '' : ` ${metric.unit}`}`;
+  const details = detailsText(metric.details);
+  return `${metric.id} ${value} ${metric.description}${details === '' ? '' : `; ${details}`}; target ${metric.target} (${metric.holds ? 'held' : 'MISSED'})`;
 }
 
-/** Three figures that count: more would promise what a run on a shared machine cannot hold. */
+/** Three significant digits: more would suggest a precision that a shared machine does not have. */
 export function valueText(value: number): string {
   if (!Number.isFinite(value)) return '-';
   if (value === 0) return '0';

@@ -6,16 +6,16 @@ const MINUTES = 60;
 
 export const HELP = `npm run bench [-- OPTIONS]
 
-  --quick          under a minute; shorter turns, without what is slow
-  --only P1,P5     these lines only
-  --seed N         of what is random; printed, so that a run can be had again
-  --rows N         payins of the large database for P3, P4 and G1 (${ROWS})
-  --minutes N      of churn for G2 (${MINUTES})
-  --flame          profiles creating, confirming and delivering, and draws flame graphs; measures nothing
-  --capacity       writes docs/operating/capacity.md from what was last measured at length; measures nothing
-  --help           this text
+  --quick          under a minute: shorter runs, without slow benches
+  --only P1,P5     only these metrics
+  --seed N         random seed; printed, so that a run can be repeated
+  --rows N         payins in the large database for P3, P4 and G1 (${ROWS})
+  --minutes N      duration of churn for G2 (${MINUTES})
+  --flame          profile creation, confirmation and delivery, and draw flame graphs; measures nothing
+  --capacity       write docs/operating/capacity.md from the last full run; measures nothing
+  --help           show this help
 
-Prints every line of the scoreboard beside its target and writes bench/report/ (report.html, report.json). Lines: ${[...new Set(BENCHES.flatMap(({ ids }) => ids))].join(', ')}.
+Prints every metric of the scoreboard next to its target and writes bench/report/ (report.html, report.json). Metrics: ${[...new Set(BENCHES.flatMap(({ ids }) => ids))].join(', ')}.
 Needs pgbench (Debian: apt-get install postgresql).
 `;
 
@@ -23,7 +23,7 @@ export interface Options extends BenchOptions {
   readonly task: 'measure' | 'flame' | 'capacity' | 'help';
 }
 
-/** @throws when a line or an option is not known */
+/** @throws when a metric or an option is unknown */
 export function readOptions(args: readonly string[]): Options {
   const { values } = parseArgs({
     args: [...args],
@@ -41,21 +41,21 @@ export function readOptions(args: readonly string[]): Options {
   });
   const only = values.only?.split(',').map((id) => id.trim().toUpperCase()) ?? null;
   const known = new Set(BENCHES.flatMap(({ ids }) => ids));
-  const strange = only?.filter((id) => !known.has(id)) ?? [];
-  if (strange.length > 0)
-    throw new Error(`no such line: ${strange.join(', ')}; there are ${[...known].join(', ')}`);
+  const unknown = only?.filter((id) => !known.has(id)) ?? [];
+  if (unknown.length > 0)
+    throw new Error(`no such metric: ${unknown.join(', ')}; available: ${[...known].join(', ')}`);
   const task = values.help ? 'help' : values.capacity ? 'capacity' : values.flame ? 'flame' : 'measure';
   return {
     quick: values.quick,
     only,
     task,
-    seed: whole('--seed', values.seed),
-    rows: whole('--rows', values.rows),
-    minutes: whole('--minutes', values.minutes),
+    seed: parseInteger('--seed', values.seed),
+    rows: parseInteger('--rows', values.rows),
+    minutes: parseInteger('--minutes', values.minutes),
   };
 }
 
-function whole(option: string, text: string): number {
+function parseInteger(option: string, text: string): number {
   const value = Number(text);
   if (!Number.isSafeInteger(value) || value < 0) throw new Error(`${option}: ${text} is not a whole number`);
   return value;

@@ -18,9 +18,9 @@ beforeAll(async () => {
   for (let count = 0; count < PAYINS; count += 1) {
     const { payin, key } = await driver.breb();
     await driver.simulator.pay({ key });
-    await driver.reaches(payin.id, 'CONFIRMED');
+    await driver.waitForStatus(payin.id, 'CONFIRMED');
   }
-  await driver.quiet();
+  await driver.waitUntilIdle();
 });
 afterAll(async () => {
   await caudal?.close();
@@ -34,8 +34,8 @@ const settledPayins = async () => {
   return row?.count;
 };
 
-describe('the check of whole lives in the bench', () => {
-  it('accepts lives whose money a settlement run has made available meanwhile', async () => {
+describe('checkLives', () => {
+  it('accepts payins whose money was already settled', async () => {
     await until('a settlement run has settled every payin', async () => {
       await settleBalances(caudal.deps);
       return (await settledPayins()) === PAYINS;
@@ -43,7 +43,7 @@ describe('the check of whole lives in the bench', () => {
     await expect(checkLives(stack.database, [stack.organization], PAYINS)).resolves.toBeUndefined();
   });
 
-  it('rejects a number of lives that the books do not show', async () => {
+  it('rejects a count that differs from the ledger', async () => {
     await expect(checkLives(stack.database, [stack.organization], PAYINS + 1)).rejects.toThrow(
       /4 lives, but confirmed: 3/,
     );

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => dev.stop());
 
 function runSuite(environment: Readonly<Record<string, string>>) {
-  // Node tells its own test runner that it is inside another by this variable, and then prints for a machine.
+  // With this variable, Node's test runner detects that it runs inside another one and changes its output format.
   const { NODE_TEST_CONTEXT: _, ...inherited } = process.env;
   return spawnSync(process.execPath, ['--test', 'payments.spec.ts'], {
     cwd: HERE,
@@ -27,10 +27,10 @@ describe('examples/merchant-tests', () => {
     const { status, stdout } = runSuite({ CAUDAL_API_KEY: dev.apiKey, CAUDAL_BASE_URL: dev.baseUrl });
     expect(stdout).toMatch(/an order is paid/);
     expect(stdout).toMatch(/a supplier is paid/);
-    expect(status, `it says ${stdout}`).toBe(0);
+    expect(status, stdout).toBe(0);
   });
 
-  it('fails where there is no server', () => {
+  it('fails without a server', () => {
     const { status, stdout } = runSuite({
       CAUDAL_API_KEY: dev.apiKey,
       CAUDAL_BASE_URL: 'http://127.0.0.1:9',
@@ -39,7 +39,7 @@ describe('examples/merchant-tests', () => {
     expect(stdout).toMatch(/127\.0\.0\.1:9/);
   });
 
-  it('has ten lines between its imports and its end', () => {
+  it('has at most ten lines without imports and closing braces', () => {
     const text = readFileSync(`${HERE}/payments.spec.ts`, 'utf8');
     const lines = text.split('\n').filter((line) => !/^import |^$|^\}\);$/.test(line));
     expect(lines.length).toBeLessThanOrEqual(10);

@@ -1,11 +1,11 @@
-/** What the tests ask for: in your project, what your shop would. */
+/** Request data of the tests; in your project, the data of your shop. */
 export function order() {
   const reference = `test-${crypto.randomUUID()}`;
   return { amountInCents: 4_980_000, currency: 'COP', rail: 'BRE_B', reference } as const;
 }
 
-/** The document number decides in staging: this payer pays three seconds later. */
-export const PAYS_BY_ITSELF = {
+/** In staging the document number selects the behavior: this payer pays after three seconds. */
+export const PAYING_CUSTOMER = {
   name: 'Ana Rojas',
   idType: 'CO_CC',
   idNumber: '1000000001',

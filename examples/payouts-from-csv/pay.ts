@@ -1,13 +1,13 @@
 /**
- * Pays a list of people from a CSV file. Without --send it only looks: whose keys they are, whether the balance covers
- * them. The same file can be sent again after any failure: a reference is paid once.
+ * Pays a list of people from a CSV file. Without --send it only checks the holders of the keys and the balance. The same
+ * file can be sent again after any failure: a reference is paid once.
  */
 import { parseArgs } from 'node:util';
 import { Caudal, CaudalError, type Payout } from '@caudal/sdk';
 import { type Checked, lookUp } from './look-up.ts';
 import { type Payment, readPayroll } from './payroll.ts';
 
-const AT_ONCE = 5;
+const CONCURRENCY = 5;
 const WAIT_MS = 60_000;
 
 async function main(): Promise<number> {
@@ -23,31 +23,31 @@ async function main(): Promise<number> {
   }
   const caudal = new Caudal({ apiKey, baseUrl: process.env['CAUDAL_BASE_URL'] });
   const payments = readPayroll(file);
-  const checked = await inTurn(payments, (payment) => lookUp(caudal, payment));
-  for (const each of checked) console.log(lineOf(each));
-  const fit = await canBePaid(caudal, checked);
-  if (!fit) console.log('Nothing was sent.');
-  else if (!values.send) console.log('A dry run: nothing was sent. Send it with --send.');
-  if (!fit || !values.send) return fit ? 0 : 1;
-  const ends = await inTurn(checked, (each) => pay(caudal, each));
-  for (const [index, end] of ends.entries()) console.log(endOf(payments[index], end));
-  return ends.every((end) => end?.status === 'CONFIRMED') ? 0 : 1;
+  const checked = await mapConcurrently(payments, (payment) => lookUp(caudal, payment));
+  for (const each of checked) console.log(describeCheck(each));
+  const payable = await canBePaid(caudal, checked);
+  if (!payable) console.log('Nothing was sent.');
+  else if (!values.send) console.log('Dry run: nothing was sent. Use --send to send the payouts.');
+  if (!payable || !values.send) return payable ? 0 : 1;
+  const results = await mapConcurrently(checked, (each) => pay(caudal, each));
+  for (const [index, payout] of results.entries()) console.log(describeResult(payments[index], payout));
+  return results.every((payout) => payout?.status === 'CONFIRMED') ? 0 : 1;
 }
 
-/** All or none is sent: a list with a wrong key is mended first. */
+/** All or nothing is sent: a list with a wrong key must be corrected first. */
 async function canBePaid(caudal: Caudal, checked: readonly Checked[]): Promise<boolean> {
   const due = checked.filter(({ earlier }) => earlier === null);
   const cents = due.reduce((sum, { payment }) => sum + payment.amountInCents, 0);
   const { availableInCents } = await caudal.balance.get();
   console.log(`${due.length} to pay, ${pesos(cents)} of ${pesos(availableInCents)} available.`);
   if (cents > availableInCents) console.log('The balance does not cover them.');
-  return cents <= availableInCents && due.every(({ trouble }) => trouble === null);
+  return cents <= availableInCents && due.every(({ problem }) => problem === null);
 }
 
-/** @returns null when the outcome is not known yet: the money may have left, so it is not told as a failure */
+/** @returns null when the outcome is unknown: the money may have been sent, so it is not reported as a failure */
 async function pay(caudal: Caudal, { payment, lookupId, earlier }: Checked): Promise<Payout | null> {
   try {
-    const { id } = earlier ?? (await caudal.payouts.create(bodyOf(payment, lookupId)));
+    const { id } = earlier ?? (await caudal.payouts.create(toRequest(payment, lookupId)));
     return await caudal.payouts.waitFor(id, { timeoutMs: WAIT_MS });
   } catch (error) {
     if (!(error instanceof CaudalError)) throw error;
@@ -56,7 +56,7 @@ async function pay(caudal: Caudal, { payment, lookupId, earlier }: Checked): Pro
   }
 }
 
-function bodyOf({ reference, customer, key, amountInCents }: Payment, lookupId: string | null) {
+function toRequest({ reference, customer, key, amountInCents }: Payment, lookupId: string | null) {
   return {
     amountInCents,
     currency: 'COP',
@@ -67,15 +67,15 @@ function bodyOf({ reference, customer, key, amountInCents }: Payment, lookupId: 
   } as const;
 }
 
-function lineOf({ payment, holder, trouble, earlier }: Checked): string {
-  const state = earlier ? `sent before: ${earlier.status}` : (trouble ?? `ok, ${holder}`);
+function describeCheck({ payment, holder, problem, earlier }: Checked): string {
+  const state = earlier ? `sent before: ${earlier.status}` : (problem ?? `ok, ${holder}`);
   return `line ${payment.line}  ${payment.reference}  ${pesos(payment.amountInCents)}  ${state}`;
 }
 
-function endOf(payment: Payment | undefined, end: Payout | null): string {
-  const outcome = end
-    ? `${end.status}${end.errorCode ? ` (${end.errorCode})` : ''}`
-    : 'not known yet: run the same file again to see';
+function describeResult(payment: Payment | undefined, payout: Payout | null): string {
+  const outcome = payout
+    ? `${payout.status}${payout.errorCode ? ` (${payout.errorCode})` : ''}`
+    : 'outcome unknown: run the same file again';
   return `line ${payment?.line}  ${payment?.reference}  ${outcome}`;
 }
 
@@ -84,11 +84,11 @@ function pesos(cents: number): string {
   return (cents / 100).toLocaleString('es-CO', { style: 'currency', currency: 'COP', minimumFractionDigits });
 }
 
-/** A few at a time, answers in the order of the file. */
-async function inTurn<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+/** Maps a few items at a time; results are in the order of the items. */
+async function mapConcurrently<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
-  for (let from = 0; from < items.length; from += AT_ONCE)
-    results.push(...(await Promise.all(items.slice(from, from + AT_ONCE).map(work))));
+  for (let from = 0; from < items.length; from += CONCURRENCY)
+    results.push(...(await Promise.all(items.slice(from, from + CONCURRENCY).map(work))));
   return results;
 }
 

@@ -42,7 +42,7 @@ async function payouts(): Promise<{ reference: string; amountInCents: number; st
 }
 
 describe('examples/payouts-from-csv', () => {
-  it('in a dry run shows who receives and what is wrong, and sends nothing', async () => {
+  it('shows holders and problems in a dry run, and sends nothing', async () => {
     const { status, output } = run(null);
     expect(output).toMatch(/line 2 .*1\.250\.000 .*ok, JAN\*\*\* SMI\*\*\*/);
     expect(output).toMatch(/line 3 .*980\.000,50 .*No such Bre-B key/);
@@ -50,14 +50,14 @@ describe('examples/payouts-from-csv', () => {
     expect(await payouts()).toEqual([]);
   });
 
-  it('sends nothing at all while one row is in trouble, also with --send', async () => {
+  it('sends nothing with --send while one row has a problem', async () => {
     const { status, output } = run(null, '--send');
     expect(output).toMatch(/Nothing was sent/);
     expect(status).toBe(1);
     expect(await payouts()).toEqual([]);
   });
 
-  it('pays each row once, however often the file is sent', async () => {
+  it('pays each row once when the file is sent repeatedly', async () => {
     const rows = [row('nov-1', '@TESTOK', '1250000'), row('nov-2', '@TESTOK', '980000.05')];
     const first = run(rows, '--send');
     expect(first.output).toMatch(/nov-2 {2}CONFIRMED/);
@@ -72,16 +72,18 @@ describe('examples/payouts-from-csv', () => {
     ]);
   });
 
-  it('stops at a key that is somebody else’s, at more than there is, and at a file that it cannot read', () => {
-    expect(run([row('dec-1', '@TESTOK', '5', 'Pedro Ramírez')]).output).toMatch(/somebody else/);
+  it("rejects another person's key, an insufficient balance, an invalid amount and a duplicate reference", () => {
+    expect(run([row('dec-1', '@TESTOK', '5', 'Pedro Ramírez')]).output).toMatch(/belongs to another person/);
     expect(run([row('dec-2', '@TESTOK', '99000000')]).output).toMatch(/does not cover/);
-    expect(run([row('dec-3', '@TESTOK', '1.250.000')]).output).toMatch(/line 2: "1\.250\.000" is no amount/);
+    expect(run([row('dec-3', '@TESTOK', '1.250.000')]).output).toMatch(
+      /line 2: "1\.250\.000" is not a valid amount/,
+    );
     expect(run([row('dec-4', '@TESTOK', '5'), row('dec-4', '@TESTOK', '5')]).output).toMatch(
-      /is there twice/,
+      /duplicate reference/,
     );
   });
 
-  it('ends with 1 when one is declined, and says why', () => {
+  it('exits with code 1 and prints the error code when a payout is declined', () => {
     const { status, output } = run([row('jan-1', '@TESTDECLINED', '5')], '--send');
     expect(output).toMatch(/jan-1 {2}DECLINED \([A-Z_]+\)/);
     expect(status).toBe(1);

@@ -2,16 +2,16 @@ import { randomBytes } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
 
 export interface Order {
-  /** In the address of its page, so hard to guess; also the reference of its payment link. */
+  /** Hard to guess, because it is in the URL of the order page; also part of the payment link reference. */
   readonly id: string;
   readonly item: string;
   readonly pesos: number;
   readonly state: 'waiting' | 'paid' | 'expired';
-  /** Of the newest payment link. */
+  /** URL of the newest payment link. */
   readonly link: string | null;
 }
 
-/** The shop's own book. What the payer's browser says never changes it: only events do. */
+/** The orders of the shop. Only webhook events change their payment state, never the payer's browser. */
 export class Orders {
   readonly #db: DatabaseSync;
 
@@ -37,7 +37,7 @@ export class Orders {
     return (row as unknown as Order | undefined) ?? null;
   }
 
-  /** A link lives for an hour; one that has expired is followed by another, with a reference of its own. */
+  /** A link is valid for an hour; a new link for the same order needs a new reference. */
   nextReference(id: string): string {
     const row = this.#db
       .prepare('update orders set attempts = attempts + 1 where id = ? returning attempts')
@@ -45,15 +45,15 @@ export class Orders {
     return `${id}.${row.attempts}`;
   }
 
-  waitsAt(id: string, link: string): void {
+  setLink(id: string, link: string): void {
     this.#db
       .prepare("update orders set link = ?, state = 'waiting' where id = ? and state <> 'paid'")
       .run(link, id);
   }
 
   /**
-   * Deliveries come at least once: that an event was seen is kept in the transaction of what it changes.
-   * @returns false when it was seen before
+   * Events are delivered at least once, so the event id is stored in the transaction that applies the event.
+   * @returns false when the event was already applied
    */
   apply(eventId: string, reference: string, state: 'paid' | 'expired'): boolean {
     this.#db.exec('begin immediate');

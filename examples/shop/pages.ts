@@ -1,9 +1,9 @@
 import type { Order } from './orders.ts';
 
-const NAMED: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
 function escaped(text: string): string {
-  return text.replaceAll(/[&<>"]/g, (character) => NAMED[character] ?? character);
+  return text.replaceAll(/[&<>"]/g, (character) => ENTITIES[character] ?? character);
 }
 
 function page(title: string, body: string, refresh = false): string {
@@ -23,7 +23,7 @@ export interface Item {
   readonly pesos: number;
 }
 
-export function shelf(items: readonly Item[]): string {
+export function itemsPage(items: readonly Item[]): string {
   const forms = items.map(
     ({ id, name, pesos }) =>
       `<form method="post" action="/orders"><p>${escaped(name)}, ${price(pesos)}</p><input type="hidden" name="item" value="${id}"><button>Comprar</button></form>`,
@@ -31,7 +31,7 @@ export function shelf(items: readonly Item[]): string {
   return page('Tienda Aurora', forms.join(''));
 }
 
-/** Where the payer comes back to. It tells what the shop knows, not what the address says. */
+/** The page the payer returns to. It shows the state in the shop's database, not URL parameters. */
 export function orderPage({ id, item, pesos, state, link }: Order): string {
   const what = `<p>${escaped(item)}, ${price(pesos)}. Pedido ${escaped(id)}.</p>`;
   if (state === 'paid') return page('Pago recibido', `${what}<p>Gracias. Ya lo estamos empacando.</p>`);

@@ -25,13 +25,13 @@ let shop: Program;
 let shopUrl: string;
 beforeAll(async () => {
   dev = await startDev();
-  // The secret is known only once the endpoint is, and the endpoint needs the port: the first start finds a free one.
+  // Creating the endpoint returns the secret and requires the port, so a first start finds a free port.
   const first = open({ WEBHOOK_SECRET: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', PORT: '0' });
-  shopUrl = await first.says(/shop at (\S+)/);
+  shopUrl = await first.printed(/shop at (\S+)/);
   await first.stop();
   const { secret } = await dev.post<{ secret: string }>('/webhook-endpoints', { url: `${shopUrl}/webhooks` });
   shop = open({ WEBHOOK_SECRET: secret, PORT: new URL(shopUrl).port });
-  await shop.says(/shop at/);
+  await shop.printed(/shop at/);
 });
 afterAll(async () => {
   await shop?.stop();
@@ -48,29 +48,29 @@ function open(environment: Record<string, string>): Program {
   });
 }
 
-/** Its callbackUrl is the page of the order. */
+/** The callbackUrl of the link is the order page. */
 async function newestLink(): Promise<{ paymentLinkId: string; callbackUrl: string }> {
   const { data } = await dev.get<{ data: { paymentLinkId: string }[] }>('/payment-links?pageSize=1');
   return dev.get(`/payment-links/${data[0]?.paymentLinkId}`);
 }
 
-/** From the shelf to Caudal's page. */
+/** Buys an item and opens the checkout page. */
 async function buy(payer: PayerBrowser): Promise<PayerPage> {
   return payer.submit(await payer.open(shopUrl));
 }
 
 async function payByKey(payer: PayerBrowser, link: PayerPage): Promise<void> {
-  const begun = await payer.submit(await payer.click(link, 'Bre-B'), {});
-  const page = begun.h1 === 'Sus datos' ? await payer.submit(begun, PAYER) : begun;
+  const next = await payer.submit(await payer.click(link, 'Bre-B'), {});
+  const page = next.h1 === 'Sus datos' ? await payer.submit(next, PAYER) : next;
   const network = new SimulatorControl(dev.simulatorUrl);
-  await until('the network has the key, and it is paid', async () => {
-    const [result] = await network.pay({ key: page.key });
+  await until('the network knows the key and it is paid', async () => {
+    const [result] = await network.pay({ key: page.brebKey });
     return result?.executionId;
   });
 }
 
 describe('examples/shop', () => {
-  it('sells: from the shelf to the payment page, and paid when the event says so', async () => {
+  it('redirects a buyer to the payment page and shows the order as paid after the event', async () => {
     const payer = new PayerBrowser();
     const link = await buy(payer);
     expect(link.url).toMatch(/\/checkout\//);
@@ -82,7 +82,7 @@ describe('examples/shop', () => {
     expect(shop.output()).toMatch(/event paymentlink\.completed/);
   });
 
-  it('offers to pay again when the link has expired', async () => {
+  it('offers a new payment when the link has expired', async () => {
     const payer = new PayerBrowser();
     const link = await buy(payer);
     const { paymentLinkId, callbackUrl: order } = await newestLink();
@@ -90,13 +90,13 @@ describe('examples/shop', () => {
     await expect
       .poll(async () => (await payer.open(order)).h1, { timeout: 20_000 })
       .toBe('El plazo para pagar venció');
-    const anew = await payer.submit(await payer.open(order));
-    expect(anew.url).toMatch(/\/checkout\//);
-    expect(anew.url).not.toBe(link.url);
+    const newLink = await payer.submit(await payer.open(order));
+    expect(newLink.url).toMatch(/\/checkout\//);
+    expect(newLink.url).not.toBe(link.url);
     expect((await payer.open(order)).h1).toBe('Esperando su pago');
   });
 
-  it('does not believe an event that nobody signed', async () => {
+  it('rejects an unsigned event with 401', async () => {
     const forged = await fetch(`${shopUrl}/webhooks`, {
       method: 'POST',
       body: '{"event":"paymentlink.completed"}',

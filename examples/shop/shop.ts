@@ -1,11 +1,11 @@
 /**
- * A shop that is paid by payment links. CAUDAL_API_KEY=cdl_test_… WEBHOOK_SECRET=whsec_… node shop.ts
- * An order is paid when its event says so: that the payer came back proves nothing.
+ * A shop with payment links. CAUDAL_API_KEY=cdl_test_… WEBHOOK_SECRET=whsec_… node shop.ts
+ * An order is paid when its event arrives: the return of the payer proves nothing.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Caudal, CaudalError, WebhookVerificationError, webhooks } from '@caudal/sdk';
 import { type Order, Orders } from './orders.ts';
-import { type Item, orderPage, problemPage, shelf } from './pages.ts';
+import { type Item, itemsPage, orderPage, problemPage } from './pages.ts';
 
 const ITEMS: readonly Item[] = [
   { id: 'coffee', name: 'Café de Nariño, 500 g', pesos: 49_800 },
@@ -15,41 +15,41 @@ const ITEMS: readonly Item[] = [
 const apiKey = process.env['CAUDAL_API_KEY'];
 const secret = process.env['WEBHOOK_SECRET'];
 if (!apiKey || !secret) {
-  console.error('CAUDAL_API_KEY=cdl_test_… WEBHOOK_SECRET=whsec_… node shop.ts (README.md says where from)');
+  console.error('CAUDAL_API_KEY=cdl_test_… WEBHOOK_SECRET=whsec_… node shop.ts (see README.md)');
   process.exit(2);
 }
 const caudal = new Caudal({ apiKey, baseUrl: process.env['CAUDAL_BASE_URL'] });
 const orders = new Orders(process.env['SHOP_FILE'] ?? 'shop.sqlite');
 
 const server = createServer((request, response) => {
-  answer(request, response).catch((error: unknown) => {
-    // A link that may or may not have been created was shown to nobody: the next try makes another.
+  handle(request, response).catch((error: unknown) => {
+    // If the outcome of the link creation is unknown, no payer has seen the link: the next attempt creates another.
     console.error(error instanceof CaudalError ? error.message : error);
     send(response, 503, problemPage('No pudimos abrir el pago. Intente de nuevo.'));
   });
 });
 
-async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { pathname } = new URL(request.url ?? '/', address());
   const [, first, id, last] = pathname.split('/');
   const route = `${request.method} /${first}${id === undefined ? '' : '/:id'}${last === undefined ? '' : `/${last}`}`;
-  if (route === 'GET /') return send(response, 200, shelf(ITEMS));
+  if (route === 'GET /') return send(response, 200, itemsPage(ITEMS));
   if (route === 'POST /webhooks') return receive(request, response);
   if (route === 'POST /orders') {
-    const chosen = new URLSearchParams(await bodyOf(request)).get('item');
-    const item = ITEMS.find((each) => each.id === chosen);
+    const itemId = new URLSearchParams(await readBody(request)).get('item');
+    const item = ITEMS.find((each) => each.id === itemId);
     if (!item) return send(response, 404, problemPage('No vendemos eso.'));
-    return goToPay(response, orders.place(item.name, item.pesos));
+    return redirectToPayment(response, orders.place(item.name, item.pesos));
   }
   const order = orders.get(id ?? '');
   if (order && route === 'GET /orders/:id') return send(response, 200, orderPage(order));
-  if (order && route === 'POST /orders/:id/pay') return goToPay(response, order);
+  if (order && route === 'POST /orders/:id/pay') return redirectToPayment(response, order);
   send(response, 404, problemPage('No encontramos esa página.'));
 }
 
-async function goToPay(response: ServerResponse, order: Order): Promise<void> {
+async function redirectToPayment(response: ServerResponse, order: Order): Promise<void> {
   if (order.state === 'paid') return redirect(response, `/orders/${order.id}`);
-  // One open link per order, or a payer with two tabs pays twice.
+  // Only one open link per order; otherwise a payer with two tabs could pay twice.
   if (order.state === 'waiting' && order.link !== null) return redirect(response, order.link);
   const link = await caudal.paymentLinks.create({
     amountType: 'FIXED',
@@ -58,27 +58,27 @@ async function goToPay(response: ServerResponse, order: Order): Promise<void> {
     description: order.item,
     callbackUrl: `${address()}/orders/${order.id}`,
   });
-  orders.waitsAt(order.id, link.paymentLinkUrl);
+  orders.setLink(order.id, link.paymentLinkUrl);
   redirect(response, link.paymentLinkUrl);
 }
 
 async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
   try {
-    const event = await webhooks.unwrap(await bodyOf(request), request.headers, secret ?? '');
+    const event = await webhooks.unwrap(await readBody(request), request.headers, secret ?? '');
     if (event.resource === 'paymentlink') {
       const { reference, amount } = event.data;
       const state = event.event === 'paymentlink.completed' ? 'paid' : 'expired';
-      // Deliver only for the amount of the order, whatever caused the difference.
+      // Deliver only when the amount of the order was paid.
       const order = orders.get(reference.split('.')[0] ?? '');
       if (state === 'paid' && order?.pesos !== amount)
         throw new Error(`${reference} was paid with COP ${amount}, which is not the amount of the order`);
-      const news = orders.apply(event.id, reference, state);
-      console.log(`${news ? 'event' : 'again'} ${event.event} ${event.data.reference}`);
+      const applied = orders.apply(event.id, reference, state);
+      console.log(`${applied ? 'event' : 'duplicate'} ${event.event} ${event.data.reference}`);
     }
     response.writeHead(204).end();
   } catch (error) {
     if (!(error instanceof WebhookVerificationError)) throw error;
-    console.error(`refused ${error.reason}`);
+    console.error(`rejected ${error.reason}`);
     response.writeHead(401).end();
   }
 }
@@ -96,7 +96,7 @@ function redirect(response: ServerResponse, location: string): void {
   response.writeHead(303, { location }).end();
 }
 
-async function bodyOf(request: IncomingMessage): Promise<string> {
+async function readBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
   return Buffer.concat(chunks).toString('utf8');

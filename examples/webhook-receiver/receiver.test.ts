@@ -20,20 +20,20 @@ function start(environment: Record<string, string>): Program {
 }
 
 describe('examples/webhook-receiver', () => {
-  it('says what it needs', async () => {
+  it('exits with an error when WEBHOOK_SECRET is missing', async () => {
     const { exited, output } = start({});
     expect(await exited).toBe(1);
     expect(output()).toMatch(/WEBHOOK_SECRET/);
   });
 
-  it('verifies what Caudal sends with the published library, and refuses what it did not send', async () => {
-    // The secret is known only once the endpoint is, and the endpoint needs the port: the first start finds a free one.
+  it('accepts events from Caudal and rejects forged ones', async () => {
+    // Creating the endpoint returns the secret and requires the port, so a first start finds a free port.
     const first = start({ WEBHOOK_SECRET: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', PORT: '0' });
-    const url = await first.says(/listening on (http:\S+)/);
+    const url = await first.printed(/listening on (http:\S+)/);
     await first.stop();
     const { secret } = await dev.post<{ secret: string }>('/webhook-endpoints', { url });
     receiver = start({ WEBHOOK_SECRET: secret, PORT: new URL(url).port });
-    await receiver.says(/listening on/);
+    await receiver.printed(/listening on/);
     const { id } = await dev.post<{ id: string }>('/payouts', {
       amountInCents: 12_500_000,
       currency: 'COP',
@@ -48,11 +48,11 @@ describe('examples/webhook-receiver', () => {
       },
       breb: { keyString: '@TESTOK' },
     });
-    await receiver.says(/received payout\.confirmed salary-2001 CONFIRMED/);
+    await receiver.printed(/received payout\.confirmed salary-2001 CONFIRMED/);
     const { data } = await dev.get<{ data: { id: string }[] }>(`/events?resourceId=${id}`);
     expect(receiver.output()).toContain(data[0]?.id);
     await dev.post(`/events/${data[0]?.id}/replay`, {});
-    await receiver.says(/again\s+payout\.confirmed salary-2001 CONFIRMED/);
+    await receiver.printed(/duplicate payout\.confirmed salary-2001 CONFIRMED/);
     const forged = await fetch(url, {
       method: 'POST',
       headers: {

@@ -1,5 +1,5 @@
 /**
- * Receives Caudal's webhooks: verifies each, drops repeats, acknowledges, then does its work.
+ * Receives Caudal webhooks: verifies each, deduplicates by event id, acknowledges, then processes the event.
  * WEBHOOK_SECRET=whsec_… node receiver.ts
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -22,14 +22,14 @@ interface CaudalEvent {
 const secret = process.env['WEBHOOK_SECRET'];
 if (!secret?.startsWith('whsec_')) {
   console.error(
-    'Set WEBHOOK_SECRET to the secret that POST /webhook-endpoints answered: it begins with whsec_.',
+    'Set WEBHOOK_SECRET to the secret from the response of POST /webhook-endpoints. It starts with whsec_.',
   );
   process.exit(1);
 }
 const webhook = new Webhook(secret);
 
-// Deliveries come at least once. In a shop this is a table with the id as its key, written in the same transaction as
-// what the event changes: a set in memory forgets at every restart.
+// Events are delivered at least once. In production use a table with the event id as its primary key, written in the
+// transaction that applies the event: a set in memory is lost at every restart.
 const seen = new Set<string>();
 
 const server = createServer((request, response) => void receive(request, response));
@@ -37,29 +37,29 @@ const server = createServer((request, response) => void receive(request, respons
 async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
   if (request.method !== 'POST') return void response.writeHead(405, { allow: 'POST' }).end();
   try {
-    // The signature is over the bytes as they came: parsing and printing again would change them.
+    // The signature covers the raw bytes: parsing and serializing again would change them.
     const body = await readBody(request);
     const event = webhook.verify(body, request.headers as Record<string, string>) as CaudalEvent;
-    const repeated = seen.has(event.id);
+    const duplicate = seen.has(event.id);
     seen.add(event.id);
-    // Any 2xx acknowledges. Answer first and work afterwards: after ten seconds it is sent again.
+    // Any 2xx acknowledges. Respond first and process afterwards: without a response within ten seconds, Caudal retries.
     response.writeHead(204).end();
-    console.log(`${repeated ? 'again   ' : 'received'} ${describe(event)}`);
-    if (event.event === 'payin.confirmed' && !repeated) deliver(event);
+    console.log(`${duplicate ? 'duplicate' : 'received'} ${describe(event)}`);
+    if (event.event === 'payin.confirmed' && !duplicate) deliver(event);
   } catch (error) {
     const forged = error instanceof WebhookVerificationError;
-    // What is not ours is refused without a reason; what we could not do is a 500, and comes again.
+    // Forged requests get 401 without details; our own errors get 500, and Caudal retries.
     response.writeHead(forged ? 401 : 500).end();
-    console.error(forged ? `refused  ${error.message}` : error);
+    console.error(forged ? `rejected ${error.message}` : error);
   }
 }
 
-/** A payin is confirmed by its own amount; whether that is the amount of the order only the shop knows. */
+/** A payin is confirmed with its own amount; only the shop knows whether it equals the amount of the order. */
 function deliver({ data: { reference = '', amountInCents, confirmedAmountInCents } }: CaudalEvent): void {
-  // In a shop: the amount of the order with this reference, from its own database.
+  // In production: the amount of the order with this reference, from your database.
   const orderInCents = amountInCents;
-  if (confirmedAmountInCents === orderInCents) console.log(`deliver  ${reference}`);
-  else console.error(`hold     ${reference}: ${confirmedAmountInCents} paid of ${orderInCents}`);
+  if (confirmedAmountInCents === orderInCents) console.log(`deliver ${reference}`);
+  else console.error(`hold ${reference}: ${confirmedAmountInCents} paid of ${orderInCents}`);
 }
 
 function describe({ id, event, data }: CaudalEvent): string {

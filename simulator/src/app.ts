@@ -9,7 +9,7 @@ import { payPage } from './pages/pay.page.ts';
 import { pseRoutes } from './pse/pse.routes.ts';
 import { BadRequest, BODY_LIMIT_BYTES, keepBodiesAsText } from './request-body.ts';
 
-/** `publicUrl` is a function because a port of 0 is known only once the app listens. */
+/** `publicUrl` is a function because with port 0 the real port is known only once the app listens. */
 export function buildApp(deps: Deps, publicUrl: () => string): FastifyInstance {
   const app = fastify({ bodyLimit: BODY_LIMIT_BYTES, routerOptions: { maxParamLength: 200 } });
   keepBodiesAsText(app);
@@ -21,7 +21,7 @@ export function buildApp(deps: Deps, publicUrl: () => string): FastifyInstance {
     if (status >= 500) deps.log(error instanceof Error ? (error.stack ?? error.message) : String(error));
     return reply.code(status).send({ code: status >= 500 ? 'INTERNAL' : 'BAD_REQUEST', message });
   });
-  // Before the server waits for its open calls: a hung one would hold the shutdown for ever.
+  // Runs before the server waits for open calls: a hung call would block the shutdown forever.
   app.addHook('preClose', (done) => {
     releaseAllHung(deps.state.faults);
     done();

@@ -3,19 +3,20 @@ import { OPERATIONS, type Operation, type Rail } from './operations.ts';
 
 type Counts = Record<Rail, Record<string, number>>;
 
-/** `calls` are all that arrived; `refused` (401, 400) and `faulted` are among them. */
+/** `calls` counts all received calls, including `refused` (401, 400) and `faulted` ones. */
 export type CallCounts = { readonly calls: Counts; readonly refused: Counts; readonly faulted: Counts };
 
-export function noCalls(): CallCounts {
+export function emptyCallCounts(): CallCounts {
   return { calls: zeroes(), refused: zeroes(), faulted: zeroes() };
 }
 
 function zeroes(): Counts {
-  const of = (rail: Rail) => Object.fromEntries(OPERATIONS[rail].map((operation) => [operation, 0]));
-  return { BRE_B: of('BRE_B'), PSE: of('PSE') };
+  const zeroPerOperation = (rail: Rail) =>
+    Object.fromEntries(OPERATIONS[rail].map((operation) => [operation, 0]));
+  return { BRE_B: zeroPerOperation('BRE_B'), PSE: zeroPerOperation('PSE') };
 }
 
-/** Counted from journal entries, live and on replay alike, so that a restart keeps the numbers. */
+/** Counts journal entries, live and on replay, so that the numbers survive a restart. */
 export function countEntry(counts: CallCounts, entry: JournalEntry): void {
   switch (entry.kind) {
     case 'breb.token':
@@ -39,10 +40,10 @@ export function countEntry(counts: CallCounts, entry: JournalEntry): void {
       add(counts.refused, entry.rail, entry.operation);
       break;
     case 'fault.applied':
-      // A fault of a notice strikes no call.
+      // A notice fault affects no call.
       if (entry.operation === 'notice') break;
       add(counts.faulted, entry.rail, entry.operation);
-      // `slow` and `lost-answer` carry the call out, and its own line counts it.
+      // With `slow` and `lost-answer` the call is executed and counted by its own entry.
       if (entry.fault !== 'slow' && entry.fault !== 'lost-answer') {
         add(counts.calls, entry.rail, entry.operation);
       }

@@ -1,6 +1,6 @@
 /**
- * The simulator's own time. A test shifts it together with the server's, so that an hour's expiry is tested
- * in seconds; waits (the `slow` fault) stay in real time.
+ * The simulator's clock. Tests shift it together with the server's clock to test long expiries in seconds.
+ * Delays (the `slow` fault) use real time.
  */
 export type Clock = { shiftMs: number };
 

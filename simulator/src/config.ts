@@ -6,11 +6,11 @@ export type Config = {
   readonly host: string;
   readonly port: number;
   readonly dataDir: string;
-  /** Where payers reach the bank pages, when that is not the address this process listens on. */
+  /** Base URL of the bank pages, if it differs from the listening address. */
   readonly publicUrl: string | null;
-  /** Bases of the server that is told of payments; none, and the notices wait. */
+  /** Base URLs of the server that receives notices. If empty, notices stay queued. */
   readonly noticeUrls: readonly string[];
-  /** From an order's intake to its settlement, on the simulator's clock. */
+  /** Delay from an order's intake to its settlement, on the simulator's clock. */
   readonly orderMs: number;
   readonly breb: { readonly clientId: string; readonly clientSecret: string; readonly noticeSecret: string };
   readonly pse: { readonly entity: string; readonly secret: string; readonly noticeSecret: string };
@@ -21,17 +21,17 @@ export const USAGE = `usage: node simulator/src/main.ts [--port N] [--host ADDRE
 
   --port        TCP port, 0 for any free one      (SIM_PORT, default 4010)
   --host        address to listen on              (SIM_HOST, default 127.0.0.1)
-  --data        directory of journal.jsonl        (SIM_DATA, default .data/simulator)
-  --public-url  base of the bank page addresses   (SIM_PUBLIC_URL, default the listening address)
-  --notices     bases of the server to notify     (SIM_NOTICE_URLS, default none: notices wait)
+  --data        directory for journal.jsonl       (SIM_DATA, default .data/simulator)
+  --public-url  base URL of the bank pages        (SIM_PUBLIC_URL, default the listening address)
+  --notices     base URLs of the server to notify (SIM_NOTICE_URLS, default none: notices stay queued)
 
 Accepted credentials: SIM_BREB_CLIENT_ID, SIM_BREB_CLIENT_SECRET, SIM_PSE_ENTITY, SIM_PSE_SECRET.
 Notices are signed with SIM_BREB_NOTICE_SECRET and SIM_PSE_NOTICE_SECRET.
-An order settles SIM_ORDER_MS (default 1000) after it was received.`;
+An order settles SIM_ORDER_MS milliseconds (default 1000) after it is received.`;
 
 export class ConfigError extends Error {}
 
-/** The only reader of flags and environment. Throws ConfigError with a text fit for the terminal. */
+/** The only reader of flags and environment. Throws ConfigError with a message for the terminal. */
 export function readConfig(argv: readonly string[], env: NodeJS.ProcessEnv): Config {
   const flags = readFlags(argv);
   const publicUrl = flags['public-url'] ?? env['SIM_PUBLIC_URL'];
@@ -98,6 +98,6 @@ function readNoticeUrls(text: string): string[] {
 
 function readUrl(flag: string, text: string): string {
   const url = baseUrl(text);
-  if (url === null) throw new ConfigError(`${flag} must be an http or https address, not "${text}"`);
+  if (url === null) throw new ConfigError(`${flag} must be an http or https URL, not "${text}"`);
   return url;
 }

@@ -11,15 +11,15 @@ function readBasic(header: string | undefined): BasicCredentials | null {
 }
 
 export function matchesBasic(header: string | undefined, expected: BasicCredentials): boolean {
-  const given = readBasic(header);
-  if (given === null) return false;
-  // Both are compared whatever the first one says, so that the time taken tells nothing.
-  const user = sameText(given.user, expected.user);
-  const password = sameText(given.password, expected.password);
+  const credentials = readBasic(header);
+  if (credentials === null) return false;
+  // Always compares both, so that the response time reveals nothing.
+  const user = equalInConstantTime(credentials.user, expected.user);
+  const password = equalInConstantTime(credentials.password, expected.password);
   return user && password;
 }
 
-export function sameText(a: string, b: string): boolean {
+export function equalInConstantTime(a: string, b: string): boolean {
   return timingSafeEqual(sha256(a), sha256(b));
 }
 

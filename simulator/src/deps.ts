@@ -10,12 +10,12 @@ export type Deps = {
   readonly state: State;
   readonly journal: Journal;
   readonly sender: Pick<NoticeSender, 'offer'>;
-  /** Aborted when the process is told to stop: waits made by faults end. */
+  /** Aborted on shutdown: ends the delays of faults. */
   readonly closing: AbortSignal;
   readonly log: (message: string) => void;
 };
 
-/** Resolves when the entries are on the disk, all or none of them. Neither answer nor notice may leave before. */
+/** Resolves when the entries are on disk, all or none. No answer or notice may be sent before. */
 export function record(
   deps: Pick<Deps, 'state' | 'journal'>,
   ...entries: readonly [JournalEntry, ...JournalEntry[]]

@@ -1,7 +1,7 @@
 import type { Rail } from './operations.ts';
 import { toCents } from './wire.ts';
 
-/** Money that moved, on either rail. `reference` is the key or the transaction's reference. */
+/** An incoming payment on either rail. `reference` is the Bre-B key or the PSE reference. */
 export type Execution = {
   readonly rail: Rail;
   readonly reference: string;
@@ -12,7 +12,7 @@ export type Execution = {
 
 export type Executions = { readonly all: Execution[]; cents: bigint };
 
-export function noExecutions(): Executions {
+export function emptyExecutions(): Executions {
   return { all: [], cents: 0n };
 }
 

@@ -1,4 +1,4 @@
-/** A binary heap: the first by `before` is found at once, however many wait behind it. */
+/** Binary heap: `peek` returns the first item by `before` in constant time. */
 export class Heap<T> {
   readonly #before: (a: T, b: T) => boolean;
   readonly #items: T[] = [];

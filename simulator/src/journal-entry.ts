@@ -2,15 +2,15 @@ import type { NoListing } from './breb/directory.store.ts';
 import type { Holder, Listing } from './breb/directory.ts';
 import type { KeyEnd, RegistrationRow } from './breb/key.store.ts';
 import type { Order, OrderRow } from './breb/order.store.ts';
-import type { Fault } from './control/fault.store.ts';
+import type { InjectedFault } from './control/fault.store.ts';
 import type { QueuedNotice } from './notices/notice.ts';
 import type { FaultTarget, Operation, Rail } from './operations.ts';
 import type { CreateCode, DecidedState, Transaction } from './pse/transaction.store.ts';
 
 /**
- * One line of the journal: what changed and what was answered. A line states outcomes, never requests to be
- * judged again, so that replaying an old journal with newer rules gives back the state that was promised.
- * Lists are rows instead of objects: a line may carry 500 keys.
+ * One journal entry: what changed and what was answered. An entry records outcomes, not requests, so that
+ * replaying an old journal with newer rules restores the state that clients were given.
+ * Lists contain rows instead of objects: an entry may carry 500 keys.
  */
 export type JournalEntry = { readonly at: string } & (
   | { readonly kind: 'breb.token'; readonly clientId: string; readonly expiresAt: string }
@@ -21,7 +21,7 @@ export type JournalEntry = { readonly at: string } & (
       readonly kind: 'breb.resolve';
       readonly key: string;
       readonly resolutionId: string | null;
-      /** Left out by the first simulator, whose resolutions no order can carry any more. */
+      /** Missing in journals of the first simulator version, whose resolutions have expired. */
       readonly holder?: Holder | null;
       readonly code: string | null;
     }
@@ -33,7 +33,7 @@ export type JournalEntry = { readonly at: string } & (
       readonly executionId: string;
       readonly key: string;
       readonly amount: string;
-      /** Though it had been rejected. */
+      /** The order had been rejected before. */
       readonly anyway: boolean;
     }
   | {
@@ -41,7 +41,7 @@ export type JournalEntry = { readonly at: string } & (
       readonly endToEndId: string;
       readonly outcome: Exclude<Order['status'], 'PROCESSING'>;
       readonly code: string | null;
-      /** It had ended before. */
+      /** The order had already ended. */
       readonly contradicts: boolean;
     }
   | {
@@ -65,7 +65,7 @@ export type JournalEntry = { readonly at: string } & (
       readonly key: string;
       readonly outcome: KeyEnd['outcome'];
       readonly code: string | null;
-      /** Said against a standing that stays what it was. */
+      /** The outcome contradicts the stored status, which did not change. */
       readonly contradicts: boolean;
     }
   | { readonly kind: 'pse.banks' }
@@ -73,7 +73,7 @@ export type JournalEntry = { readonly at: string } & (
       readonly kind: 'pse.create';
       readonly reference: string;
       readonly returnCode: CreateCode;
-      /** Null when nothing was made: a refusal, or a repeat of a reference already known. */
+      /** Null when no transaction was created: a rejection, or a repeat of a known reference. */
       readonly created: Transaction | null;
     }
   | { readonly kind: 'pse.query'; readonly results: readonly (readonly [reference: string, state: string])[] }
@@ -84,13 +84,13 @@ export type JournalEntry = { readonly at: string } & (
       readonly transactionId: string;
       readonly state: DecidedState;
       readonly reason: string | null;
-      /** It was decided before. */
+      /** The transaction had already been decided. */
       readonly contradicts: boolean;
     }
   | ({ readonly kind: 'notice.queued' } & QueuedNotice)
   | { readonly kind: 'notice.acknowledged'; readonly rail: Rail; readonly noticeIds: readonly string[] }
   | {
-      /** One that failed; `status` is null when no answer came. */
+      /** A failed attempt; `status` is null when there was no response. */
       readonly kind: 'notice.attempt';
       readonly rail: Rail;
       readonly noticeIds: readonly string[];
@@ -104,12 +104,12 @@ export type JournalEntry = { readonly at: string } & (
       readonly status: number;
       readonly code: string;
     }
-  | { readonly kind: 'fault.added'; readonly fault: Fault }
+  | { readonly kind: 'fault.added'; readonly fault: InjectedFault }
   | { readonly kind: 'fault.removed'; readonly id: string | null }
   | {
       readonly kind: 'fault.applied';
       readonly id: string;
-      readonly fault: Fault['fault'];
+      readonly fault: InjectedFault['fault'];
       readonly rail: Rail;
       readonly operation: FaultTarget;
     }

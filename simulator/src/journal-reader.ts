@@ -4,27 +4,27 @@ import type { JournalLine } from './journal-entry.ts';
 const CHUNK_BYTES = 1 << 20;
 const NEWLINE = 0x0a;
 
-/** Ends a line that is worth something only together with the next one. To a reader of JSON it is nothing. */
+/** Suffix of a line that is valid only together with the next line. JSON parsers ignore it. */
 export const MORE_FOLLOWS = ' ';
 
 class JournalDamaged extends Error {}
 
 /**
- * Hands every line to `each` in order and says how many leading bytes are sound and the last `seq`.
- * Only the end may be torn: it was being written when the process died, so nobody was answered from it. Lines
- * that belong together are torn together.
- * A bad line with good ones after it, or a gap in `seq` (two processes on one directory), is damage: throws.
+ * Passes every line to `each` in order. Returns the number of valid leading bytes and the last `seq`.
+ * Only the end may be torn: the process died while writing it, so no client got an answer based on it.
+ * Lines appended together are dropped together.
+ * Throws on damage: an unreadable line before a readable one, or a gap in `seq` (two processes on one directory).
  */
 export async function readJournal(
   handle: FileHandle,
   each: (line: JournalLine) => void,
-): Promise<{ soundBytes: number; lastSeq: number }> {
-  let soundBytes = 0;
+): Promise<{ validBytes: number; lastSeq: number }> {
+  let validBytes = 0;
   let lastSeq = 0;
   let torn = false;
-  let together: { line: JournalLine; bytes: number }[] = [];
-  for await (const text of linesOf(handle)) {
-    const seq = lastSeq + together.length;
+  let group: { line: JournalLine; bytes: number }[] = [];
+  for await (const text of readLines(handle)) {
+    const seq = lastSeq + group.length;
     if (torn) throw new JournalDamaged(`the line after seq ${seq} is unreadable and is not the last one`);
     const line = parseLine(text);
     if (line === null) {
@@ -32,22 +32,24 @@ export async function readJournal(
       continue;
     }
     if (line.seq !== seq + 1) {
-      throw new JournalDamaged(`seq ${line.seq} follows seq ${seq}; was the directory used twice at once?`);
+      throw new JournalDamaged(
+        `seq ${line.seq} follows seq ${seq}; did two processes use the directory at the same time?`,
+      );
     }
-    together.push({ line, bytes: text.byteLength + 1 });
+    group.push({ line, bytes: text.byteLength + 1 });
     if (text.at(-1) === MORE_FOLLOWS.charCodeAt(0)) continue;
-    for (const whole of together) {
-      each(whole.line);
-      soundBytes += whole.bytes;
+    for (const member of group) {
+      each(member.line);
+      validBytes += member.bytes;
     }
     lastSeq = line.seq;
-    together = [];
+    group = [];
   }
-  return { soundBytes, lastSeq };
+  return { validBytes, lastSeq };
 }
 
-/** In chunks and not whole: a long load test's journal outgrows the longest string that V8 can hold. */
-async function* linesOf(handle: FileHandle): AsyncGenerator<Buffer> {
+/** Reads in chunks: the journal of a long load test exceeds V8's maximum string length. */
+async function* readLines(handle: FileHandle): AsyncGenerator<Buffer> {
   let carried: Buffer = Buffer.alloc(0);
   let position = 0;
   for (;;) {
@@ -72,8 +74,8 @@ async function* linesOf(handle: FileHandle): AsyncGenerator<Buffer> {
 function parseLine(text: Buffer): JournalLine | null {
   try {
     const line: unknown = JSON.parse(text.toString('utf8'));
-    const whole = typeof line === 'object' && line !== null && 'seq' in line && typeof line.seq === 'number';
-    return whole ? (line as JournalLine) : null;
+    const isLine = typeof line === 'object' && line !== null && 'seq' in line && typeof line.seq === 'number';
+    return isLine ? (line as JournalLine) : null;
   } catch {
     return null;
   }

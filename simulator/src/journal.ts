@@ -6,14 +6,14 @@ import { MORE_FOLLOWS, readJournal } from './journal-reader.ts';
 type Batch = { text: string; readonly flushed: PromiseWithResolvers<void> };
 
 /**
- * The append-only store. `append` resolves once its line is on the disk; whatever gathers while one fdatasync
- * runs goes out with the next, so concurrent requests share a commit and a lone one waits for nobody.
+ * Append-only store. `append` resolves once its entries are on disk. Entries that arrive during an fdatasync are
+ * written with the next one (group commit): concurrent requests share a commit, a single request does not wait.
  */
 export class Journal {
   readonly #handle: FileHandle;
   readonly #onFailure: (error: unknown) => void;
   #seq: number;
-  #gathering: Batch | null = null;
+  #pending: Batch | null = null;
   #flushing: Batch | null = null;
   #writing: Promise<void> | null = null;
   #failure: Error | null = null;
@@ -26,8 +26,8 @@ export class Journal {
   }
 
   /**
-   * Replays what is there, cuts a torn end off and is then ready to append. `onFailure` must end the process:
-   * after a failed write the state in memory is ahead of the disk and no further answer may be given from it.
+   * Replays the journal, truncates a torn end and opens it for appending. `onFailure` must end the process:
+   * after a failed write the state in memory is ahead of the disk, and no answer may be based on it.
    */
   static async open(
     dataDir: string,
@@ -37,8 +37,8 @@ export class Journal {
     await mkdir(dataDir, { recursive: true });
     const handle = await open(join(dataDir, 'journal.jsonl'), 'a+', 0o600);
     try {
-      const { soundBytes, lastSeq } = await readJournal(handle, replay);
-      await handle.truncate(soundBytes);
+      const { validBytes, lastSeq } = await readJournal(handle, replay);
+      await handle.truncate(validBytes);
       await handle.sync();
       await syncDirectory(dataDir);
       return new Journal(handle, lastSeq, onFailure);
@@ -48,25 +48,25 @@ export class Journal {
     }
   }
 
-  /** What is appended together is read back together or not at all: a payment never without its notice. */
+  /** Entries appended together are replayed together or not at all: a payment never loses its notice. */
   append(entries: readonly JournalEntry[]): Promise<void> {
     if (this.#failure !== null) return Promise.reject(this.#failure);
-    this.#gathering ??= { text: '', flushed: Promise.withResolvers<void>() };
+    this.#pending ??= { text: '', flushed: Promise.withResolvers<void>() };
     for (const [index, entry] of entries.entries()) {
       this.#seq += 1;
       const line: JournalLine = { seq: this.#seq, ...entry };
       const more = index < entries.length - 1 ? MORE_FOLLOWS : '';
-      this.#gathering.text += `${JSON.stringify(line)}${more}\n`;
+      this.#pending.text += `${JSON.stringify(line)}${more}\n`;
     }
-    const { promise } = this.#gathering.flushed;
-    this.#writing ??= this.#writeGathered();
+    const { promise } = this.#pending.flushed;
+    this.#writing ??= this.#writePending();
     return promise;
   }
 
-  /** Resolves when all that was appended so far is on the disk: what a reader needs who writes no line itself. */
-  async settled(): Promise<void> {
-    // Not the end of the writing loop, which under steady load never comes.
-    await (this.#gathering ?? this.#flushing)?.flushed.promise;
+  /** Resolves when all entries appended so far are on disk. For readers that append nothing themselves. */
+  async synced(): Promise<void> {
+    // Does not wait for the end of the write loop, which never comes under steady load.
+    await (this.#pending ?? this.#flushing)?.flushed.promise;
   }
 
   get counts(): { lines: number; commits: number } {
@@ -78,10 +78,10 @@ export class Journal {
     await this.#handle.close();
   }
 
-  async #writeGathered(): Promise<void> {
-    while (this.#gathering !== null) {
-      const batch = this.#gathering;
-      this.#gathering = null;
+  async #writePending(): Promise<void> {
+    while (this.#pending !== null) {
+      const batch = this.#pending;
+      this.#pending = null;
       this.#flushing = batch;
       try {
         await this.#handle.appendFile(batch.text);
@@ -98,15 +98,15 @@ export class Journal {
   }
 
   #fail(error: unknown, batch: Batch): void {
-    this.#failure = new Error('the journal could not be written', { cause: error });
+    this.#failure = new Error('failed to write the journal', { cause: error });
     batch.flushed.reject(this.#failure);
-    this.#gathering?.flushed.reject(this.#failure);
-    this.#gathering = null;
+    this.#pending?.flushed.reject(this.#failure);
+    this.#pending = null;
     this.#onFailure(error);
   }
 }
 
-/** Without this the file's name itself may be lost with the power, though its bytes were synced. */
+/** Without this a power failure may lose the directory entry of the file, although its content is synced. */
 async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path, 'r');
   try {

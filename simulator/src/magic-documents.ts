@@ -1,33 +1,33 @@
 /**
- * Payers' documents that make something happen by itself, on both rails. Data, because the home page shows
- * the same table that the rails obey.
+ * Payer document numbers that trigger an automatic outcome on both rails. The rails and the home page use the
+ * same table.
  */
-export type Magic = {
+export type MagicDocument = {
   readonly document: string;
   readonly ends: 'paid' | 'rejected' | 'canceled' | 'refused';
   /** Bre-B: after the key was closed. PSE: after the transaction's expiry. */
   readonly late?: true;
-  /** Bre-B: two payments. PSE: one, told twice. */
+  /** Bre-B: two payments. PSE: one payment, notified twice. */
   readonly twice?: true;
-  /** Of the registered amount, Bre-B only: a PSE transaction cannot be paid by part. */
+  /** Share of the registered amount. Bre-B only: a PSE transaction cannot be paid in part. */
   readonly share?: 'half' | 'double';
-  /** What happens to the answer of the first registration or creation. */
+  /** Fault applied to the answer of the first registration or creation. */
   readonly answer?: 'lost' | 'late';
-  /** Nobody is told: only a query shows the payment. */
+  /** No notice is sent: only a query shows the payment. */
   readonly silent?: true;
   readonly es: string;
   readonly en: string;
 };
 
-/** How long after the registration or the creation, on the simulator's clock. */
+/** Delay after the registration or creation, on the simulator's clock. */
 export const MAGIC_AFTER_MS = 3000;
 export const SECOND_PAYMENT_AFTER_MS = 1000;
-/** How long after `expiresAt` a late PSE approval comes. */
+/** Delay of a late PSE approval after `expiresAt`. */
 export const LATE_APPROVAL_MS = 60_000;
-/** How late a late answer is, in real time. */
+/** Delay of a late answer, in real time. */
 export const LATE_ANSWER_MS = 4000;
 
-export const MAGIC_DOCUMENTS: readonly Magic[] = [
+export const MAGIC_DOCUMENTS: readonly MagicDocument[] = [
   { document: '1000000001', ends: 'paid', es: 'Pago completo', en: 'paid in full' },
   {
     document: '1000000003',
@@ -53,7 +53,7 @@ export const MAGIC_DOCUMENTS: readonly Magic[] = [
     ends: 'paid',
     twice: true,
     es: 'Bre-B: dos pagos. PSE: un pago, avisado dos veces',
-    en: 'paid twice; on PSE told twice',
+    en: 'paid twice; on PSE notified twice',
   },
   {
     document: '1000000011',
@@ -88,7 +88,7 @@ export const MAGIC_DOCUMENTS: readonly Magic[] = [
     ends: 'paid',
     silent: true,
     es: 'Pago completo cuyo aviso nunca llega',
-    en: 'paid, but no notice comes',
+    en: 'paid, but no notice is sent',
   },
   {
     document: '1000000021',
@@ -100,6 +100,8 @@ export const MAGIC_DOCUMENTS: readonly Magic[] = [
 
 const BY_DOCUMENT = new Map(MAGIC_DOCUMENTS.map((magic) => [magic.document, magic]));
 
-export function magicOf(payer: { readonly documentNumber: string } | null | undefined): Magic | null {
+export function findMagic(
+  payer: { readonly documentNumber: string } | null | undefined,
+): MagicDocument | null {
   return payer === null || payer === undefined ? null : (BY_DOCUMENT.get(payer.documentNumber) ?? null);
 }

@@ -7,10 +7,10 @@ import { NoticeSender } from './notices/notice-sender.ts';
 import { runDue } from './run-due.ts';
 import { emptyState, replayEntry } from './state.ts';
 
-/** Calls still running after this are cut off, for a stop must end. */
+/** Calls still running after this are aborted, so that the shutdown ends. */
 const CLOSE_DEADLINE_MS = 2000;
 
-/** How late, at most, something happens that happens by itself. */
+/** Maximum delay of scheduled actions. */
 const TICK_MS = 50;
 
 const log = (message: string): void => console.error(`simulator: ${message}`);
@@ -21,16 +21,16 @@ async function run(config: Config): Promise<void> {
     config.dataDir,
     (line) => replayEntry(state, line),
     (error) => {
-      log(`the journal could not be written, stopping: ${String(error)}`);
+      log(`failed to write the journal, stopping: ${String(error)}`);
       process.exit(1);
     },
   );
   const closing = new AbortController();
   let listeningUrl = '';
   const publicUrl = (): string => config.publicUrl ?? listeningUrl;
-  // Taken before the first call can queue one that is not on the disk yet.
+  // Copied before the first call can queue a notice that is not on disk yet.
   const unacknowledged = [...state.notices.waiting.values()];
-  // Every post and every slow call listens to it.
+  // Every post and every slow call adds a listener.
   setMaxListeners(0, closing.signal);
   const parts = { config, state, journal, closing: closing.signal, log };
   const sender = new NoticeSender(parts);
@@ -38,7 +38,7 @@ async function run(config: Config): Promise<void> {
   const app = buildApp(deps, publicUrl);
   await app.listen({ host: config.host, port: config.port });
   const address = app.server.address();
-  listeningUrl = urlOf(
+  listeningUrl = toListeningUrl(
     config.host,
     typeof address === 'object' && address !== null ? address.port : config.port,
   );
@@ -63,13 +63,13 @@ async function run(config: Config): Promise<void> {
   };
   process.on('SIGTERM', stopOnce);
   process.on('SIGINT', stopOnce);
-  // Started with a channel by a parent: when the parent is gone, so are we.
+  // Started by a parent with an IPC channel: stop when the parent exits.
   process.on('disconnect', stopOnce);
   console.log(JSON.stringify({ ready: true, url: listeningUrl }));
 }
 
-/** An address one can open: "all interfaces" is none. */
-function urlOf(host: string, port: number): string {
+/** A URL clients can open: the wildcard address is replaced by loopback. */
+function toListeningUrl(host: string, port: number): string {
   const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
   return `http://${isIPv6(reachable) ? `[${reachable}]` : reachable}:${port}`;
 }

@@ -1,6 +1,6 @@
 export type Rail = 'BRE_B' | 'PSE';
 
-/** What each rail offers. Faults are aimed at these names and calls are counted by them. */
+/** Operations of each rail. Faults target these names, and calls are counted by them. */
 export const OPERATIONS = {
   BRE_B: ['token', 'register', 'close', 'query', 'resolve', 'order', 'order-query'],
   PSE: ['banks', 'create', 'query'],
@@ -8,5 +8,5 @@ export const OPERATIONS = {
 
 export type Operation = (typeof OPERATIONS)[Rail][number];
 
-/** What a fault may be aimed at: a call on a rail, or the notices that a rail sends. */
+/** Target of a fault: a call on a rail, or the notices a rail sends. */
 export type FaultTarget = Operation | 'notice';

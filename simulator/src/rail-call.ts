@@ -1,51 +1,51 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { nowIso } from './clock.ts';
-import { cut, slow, sufferFault } from './control/suffer-fault.ts';
+import { applyFault, cut, slow } from './control/apply-fault.ts';
 import { type Deps, record } from './deps.ts';
 import type { JournalEntry } from './journal-entry.ts';
-import { LATE_ANSWER_MS, type Magic } from './magic-documents.ts';
+import { LATE_ANSWER_MS, type MagicDocument } from './magic-documents.ts';
 import type { Operation, Rail } from './operations.ts';
 import { BadRequest, readBody } from './request-body.ts';
 
-/** `code` is what the journal keeps of a refusal. */
-export type Refusal = { readonly status: number; readonly code: string; readonly body: object };
+/** The journal stores `status` and `code`. */
+export type Rejection = { readonly status: number; readonly code: string; readonly body: object };
 
-/** What becomes of an answer whose call has been carried out. */
-export type AnswerFate = 'sent' | 'late' | 'lost';
+/** How the answer of an executed call is delivered. */
+export type AnswerDelivery = 'sent' | 'late' | 'lost';
 
 export type Answer = {
   readonly status?: number;
   readonly body: object;
   readonly entry: JournalEntry;
-  readonly fate?: AnswerFate;
+  readonly delivery?: AnswerDelivery;
 };
 
-export function fateOf(magic: Magic | null): AnswerFate {
+export function toAnswerDelivery(magic: MagicDocument | null): AnswerDelivery {
   return magic?.answer ?? 'sent';
 }
 
 export type RailCall<Body> = {
   readonly rail: Rail;
   readonly operation: Operation;
-  /** Null when the caller may go on. */
-  readonly refuse: (deps: Deps, request: FastifyRequest) => Refusal | null;
+  /** Returns null when the credentials are valid. */
+  readonly authenticate: (deps: Deps, request: FastifyRequest) => Rejection | null;
   readonly schema: z.ZodType<Body>;
-  /** Synchronous on purpose: judging and changing the state is one step, so parallel retries cannot interleave. */
-  readonly answer: (deps: Deps, body: Body, at: string) => Answer | Refusal;
+  /** Synchronous on purpose: it validates and changes the state in one step, so parallel retries cannot interleave. */
+  readonly answer: (deps: Deps, body: Body, at: string) => Answer | Rejection;
 };
 
-/** The way of every call on a rail: fault, credential, body, answer, journal, and only then the network. */
+/** Handles a rail call: fault, credentials, body, answer, journal, and only then the response. */
 export function railCall<Body>(deps: Deps, call: RailCall<Body>) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const next = await sufferFault(deps, call.rail, call.operation, reply);
+    const next = await applyFault(deps, call.rail, call.operation, reply);
     if (next === 'stop') return reply;
     if (next === 'unavailable') return reply.code(503).send({ code: 'SERVICE_UNAVAILABLE' });
     if (typeof next === 'object') return reply.code(422).send(next);
-    const { status = 200, body, entry, fate = 'sent' } = carryOut(deps, call, request);
+    const { status = 200, body, entry, delivery = 'sent' } = execute(deps, call, request);
     await record(deps, entry);
-    if (fate === 'late' && (await slow(deps, LATE_ANSWER_MS, reply)) === 'stop') return reply;
-    if (next === 'lose-answer' || fate === 'lost') {
+    if (delivery === 'late' && (await slow(deps, LATE_ANSWER_MS, reply)) === 'stop') return reply;
+    if (next === 'lose-answer' || delivery === 'lost') {
       cut(reply, (socket) => socket.destroy());
       return reply;
     }
@@ -53,23 +53,23 @@ export function railCall<Body>(deps: Deps, call: RailCall<Body>) {
   };
 }
 
-function carryOut<Body>(deps: Deps, call: RailCall<Body>, request: FastifyRequest): Answer {
+function execute<Body>(deps: Deps, call: RailCall<Body>, request: FastifyRequest): Answer {
   const at = nowIso(deps.state.clock);
-  const answer = judge(deps, call, request, at);
+  const answer = authenticateAndAnswer(deps, call, request, at);
   if ('entry' in answer) return answer;
   const { rail, operation } = call;
   const { status, code, body } = answer;
   return { status, body, entry: { at, kind: 'call.refused', rail, operation, status, code } };
 }
 
-function judge<Body>(
+function authenticateAndAnswer<Body>(
   deps: Deps,
   call: RailCall<Body>,
   request: FastifyRequest,
   at: string,
-): Answer | Refusal {
-  const refusal = call.refuse(deps, request);
-  if (refusal !== null) return refusal;
+): Answer | Rejection {
+  const rejection = call.authenticate(deps, request);
+  if (rejection !== null) return rejection;
   try {
     return call.answer(deps, readBody(call.schema, request), at);
   } catch (error) {

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 
-/** The letters of an alphanumeric key. */
+/** Characters of an alphanumeric key. */
 export const KEY_LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
 
 export function randomText(letters: string, length: number): string {

@@ -1,7 +1,7 @@
-const KEPT = 200;
+const RECENT_LIMIT = 200;
 
-/** Keeps the last few, cut off by the hundred: a shift for each of a million would be felt. */
-export function remember<T>(newest: T[], item: T): void {
-  newest.push(item);
-  if (newest.length >= 2 * KEPT) newest.splice(0, KEPT);
+/** Keeps the most recent items. Trims in batches: a shift per item would be slow for millions of items. */
+export function appendRecent<T>(recent: T[], item: T): void {
+  recent.push(item);
+  if (recent.length >= 2 * RECENT_LIMIT) recent.splice(0, RECENT_LIMIT);
 }

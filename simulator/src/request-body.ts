@@ -1,13 +1,13 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 
-/** The caller sent something that the wire does not allow: 400 with this text. */
+/** The request violates the API schema: answered with 400 and this message. */
 export class BadRequest extends Error {}
 
-/** 500 keys with long names stay well below this. */
+/** Well above the size of 500 keys with long names. */
 export const BODY_LIMIT_BYTES = 2 << 20;
 
-/** Bodies stay text until the handler: a fault must come before anything is understood, bad JSON included. */
+/** The handler parses bodies, because faults apply before parsing, even to invalid JSON. */
 export function keepBodiesAsText(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => {

@@ -3,20 +3,20 @@ import { settleOrder } from './breb/end-order.ts';
 import { payKey } from './breb/pay-key.ts';
 import { nowMs } from './clock.ts';
 import type { Deps } from './deps.ts';
-import { type Magic, magicOf } from './magic-documents.ts';
-import type { Telling } from './notices/announce.ts';
+import { findMagic, type MagicDocument } from './magic-documents.ts';
+import type { NoticeMode } from './notices/announce.ts';
 import { endTransaction } from './pse/end-transaction.ts';
 import { type Due, takeDue } from './schedule.ts';
 import { fromCents, toCents } from './wire.ts';
 
-/** A tick lets others have their turn: a shift of time may make a million things due at once. */
-const MOST_AT_ONCE = 1000;
+/** Limits the work of one tick: a clock shift may make a million actions due at the same time. */
+const MAX_PER_TICK = 1000;
 
-const REASONS = { rejected: '11', canceled: '1', unopened: '14', unfinished: '15' } as const;
+const PSE_REASONS = { rejected: '11', canceled: '1', unopened: '14', unfinished: '15' } as const;
 
 export function runDue(deps: Deps): void {
   const { schedule, clock } = deps.state;
-  for (const due of takeDue(schedule, nowMs(clock), MOST_AT_ONCE)) {
+  for (const due of takeDue(schedule, nowMs(clock), MAX_PER_TICK)) {
     perform(deps, due).catch((error: unknown) => deps.log(`${due.act} failed: ${String(error)}`));
   }
 }
@@ -38,19 +38,23 @@ async function perform(deps: Deps, due: Due): Promise<unknown> {
   }
 }
 
-/** The nth payment, unless there are as many: paid by hand meanwhile, or before a restart. */
+/** Makes the nth payment, unless n payments exist already: paid manually, or before a restart. */
 async function payMagicKey(deps: Deps, key: string, nth: number): Promise<void> {
   const record = deps.state.keys.byKey.get(key);
   const registration = record?.registration ?? null;
-  const magic = magicOf(registration?.payer);
+  const magic = findMagic(registration?.payer);
   if (record === undefined || registration === null || magic === null) return;
   if (record.ended !== null || record.payments.length >= nth) return;
-  // A second payment was under way when the first one had the key closed.
-  const order = { key, amount: shareOf(magic, registration.amount), anyway: magic.late === true || nth > 1 };
-  await payKey(deps, order, magic.silent === true ? 'silent' : 'once');
+  // The server closes the key after the first payment, so the second one must ignore the closing.
+  const command = {
+    key,
+    amount: toPaidAmount(magic, registration.amount),
+    anyway: magic.late === true || nth > 1,
+  };
+  await payKey(deps, command, magic.silent === true ? 'silent' : 'once');
 }
 
-function shareOf({ share }: Magic, amount: string): string {
+function toPaidAmount({ share }: MagicDocument, amount: string): string {
   const cents = toCents(amount);
   if (share === 'double') return fromCents(2n * cents);
   if (share === 'half') return fromCents(cents < 2n ? 1n : cents / 2n);
@@ -58,29 +62,37 @@ function shareOf({ share }: Magic, amount: string): string {
 }
 
 async function endMagicKey(deps: Deps, key: string): Promise<void> {
-  const magic = magicOf(deps.state.keys.byKey.get(key)?.registration?.payer);
+  const magic = findMagic(deps.state.keys.byKey.get(key)?.registration?.payer);
   if (magic?.ends !== 'rejected' && magic?.ends !== 'canceled') return;
   await endKey(deps, { key, outcome: magic.ends === 'rejected' ? 'REJECTED' : 'CANCELED', anyway: false });
 }
 
 async function endMagicTransaction(deps: Deps, reference: string): Promise<void> {
   const found = deps.state.transactions.byReference.get(reference);
-  const magic = magicOf(found?.payer);
+  const magic = findMagic(found?.payer);
   if (found === undefined || magic === null || magic.ends === 'refused') return;
   if (magic.ends === 'paid') {
-    await endTransaction(deps, found, { state: 'OK', anyway: false }, tellingOf(magic));
+    await endTransaction(deps, found, { state: 'OK', anyway: false }, toNoticeMode(magic));
     return;
   }
-  await endTransaction(deps, found, { state: 'NOT_AUTHORIZED', reason: REASONS[magic.ends], anyway: false });
+  await endTransaction(deps, found, {
+    state: 'NOT_AUTHORIZED',
+    reason: PSE_REASONS[magic.ends],
+    anyway: false,
+  });
 }
 
-function tellingOf({ silent, twice }: Magic): Telling {
+function toNoticeMode({ silent, twice }: MagicDocument): NoticeMode {
   if (silent === true) return 'silent';
   return twice === true ? 'twice' : 'once';
 }
 
-async function failTransaction(deps: Deps, reference: string, why: 'unopened' | 'unfinished'): Promise<void> {
+async function failTransaction(
+  deps: Deps,
+  reference: string,
+  timeout: 'unopened' | 'unfinished',
+): Promise<void> {
   const found = deps.state.transactions.byReference.get(reference);
-  if (found === undefined || (why === 'unopened' && found.openedAt !== null)) return;
-  await endTransaction(deps, found, { state: 'FAILED', reason: REASONS[why], anyway: false });
+  if (found === undefined || (timeout === 'unopened' && found.openedAt !== null)) return;
+  await endTransaction(deps, found, { state: 'FAILED', reason: PSE_REASONS[timeout], anyway: false });
 }

@@ -1,9 +1,9 @@
 import { Heap } from './heap.ts';
 
 /**
- * What happens by itself at a time of the simulator's clock. It is put here by the stores, on replay too, and
- * judged against the state when its time comes: what has happened already is then seen to be done. So nothing
- * of the schedule is journaled, and a restart repeats nothing.
+ * An action due at a time of the simulator's clock. The stores schedule it, on replay too. When it is due, it is
+ * checked against the state and skipped if already done. So the schedule is not journaled, and a restart repeats
+ * nothing.
  */
 export type Due = { readonly dueMs: number } & (
   | { readonly act: 'pay-key'; readonly key: string; readonly nth: number }
@@ -20,7 +20,7 @@ export function emptySchedule(): Schedule {
   return new Heap((a, b) => a.dueMs < b.dueMs);
 }
 
-/** Removes and hands back what is due, oldest first. */
+/** Removes and returns the due actions, oldest first. */
 export function takeDue(schedule: Schedule, nowMs: number, limit: number): Due[] {
   const taken: Due[] = [];
   while (taken.length < limit) {

@@ -1,35 +1,41 @@
 import { type Directory, emptyDirectory, storeListing, storeResolution } from './breb/directory.store.ts';
 import {
+  emptyKeyStore,
   type KeyStore,
-  noKeys,
   storeClosing,
   storeEnd,
   storePayment,
   storeRegistration,
 } from './breb/key.store.ts';
 import {
-  noOrders,
+  emptyOrderStore,
   type Order,
   type OrderStore,
   storeExecution,
   storeOrder,
   storeRejection,
 } from './breb/order.store.ts';
-import { type CallCounts, countEntry, noCalls } from './call-counts.ts';
+import { type CallCounts, countEntry, emptyCallCounts } from './call-counts.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config.ts';
-import { addFault, type FaultStore, noFaults, noteApplied, removeFaults } from './control/fault.store.ts';
-import { type Executions, noExecutions } from './executions.ts';
+import {
+  addFault,
+  emptyFaultStore,
+  type FaultStore,
+  markFaultApplied,
+  removeFaults,
+} from './control/fault.store.ts';
+import { type Executions, emptyExecutions } from './executions.ts';
 import type { JournalEntry } from './journal-entry.ts';
 import {
+  emptyNoticeStore,
   type NoticeStore,
-  noNotices,
   storeAcknowledged,
   storeAttempt,
   storeNotice,
 } from './notices/notice.store.ts';
 import {
-  noTransactions,
+  emptyTransactionStore,
   storeDecision,
   storeOpening,
   storeTransaction,
@@ -38,7 +44,7 @@ import {
 } from './pse/transaction.store.ts';
 import { emptySchedule, type Schedule } from './schedule.ts';
 
-/** Everything the simulator knows: maps in memory, rebuilt from the journal at start. */
+/** The state of the simulator: maps in memory, rebuilt from the journal at startup. */
 export type State = {
   readonly clock: Clock;
   readonly keys: KeyStore;
@@ -54,22 +60,22 @@ export type State = {
 
 export function emptyState({ orderMs }: Pick<Config, 'orderMs'>): State {
   const schedule = emptySchedule();
-  const executions = noExecutions();
+  const executions = emptyExecutions();
   return {
     clock: { shiftMs: 0 },
-    keys: noKeys(schedule, executions),
+    keys: emptyKeyStore(schedule, executions),
     directory: emptyDirectory(),
-    orders: noOrders(schedule, orderMs),
-    transactions: noTransactions(schedule, executions),
+    orders: emptyOrderStore(schedule, orderMs),
+    transactions: emptyTransactionStore(schedule, executions),
     executions,
-    notices: noNotices(),
+    notices: emptyNoticeStore(),
     schedule,
-    faults: noFaults(),
-    counts: noCalls(),
+    faults: emptyFaultStore(),
+    counts: emptyCallCounts(),
   };
 }
 
-/** Puts one journaled line back into memory, by the same functions that the live calls use. */
+/** Applies one journal entry to the state, with the same functions as the live calls. */
 export function replayEntry(state: State, entry: JournalEntry): void {
   countEntry(state.counts, entry);
   switch (entry.kind) {
@@ -100,24 +106,24 @@ export function replayEntry(state: State, entry: JournalEntry): void {
       for (const row of entry.orders) storeOrder(state.orders, row, entry.at);
       break;
     case 'breb.executed':
-      storeExecution(state.orders, knownOrder(state, entry.endToEndId), entry.executionId, entry.at);
+      storeExecution(state.orders, getOrder(state, entry.endToEndId), entry.executionId, entry.at);
       break;
     case 'breb.order-ended':
       if (entry.code !== null && !entry.contradicts) {
-        storeRejection(state.orders, knownOrder(state, entry.endToEndId), entry.code, entry.at);
+        storeRejection(state.orders, getOrder(state, entry.endToEndId), entry.code, entry.at);
       }
       break;
     case 'pse.create':
-      // Journals of the first simulator say nothing of the opening.
+      // Journals of the first simulator version have no `openedAt`.
       if (entry.created !== null) {
         storeTransaction(state.transactions, { ...entry.created, openedAt: entry.created.openedAt ?? null });
       }
       break;
     case 'pse.opened':
-      storeOpening(state.transactions, knownTransaction(state, entry.reference), entry.at);
+      storeOpening(state.transactions, getTransaction(state, entry.reference), entry.at);
       break;
     case 'pse.ended':
-      storeDecision(state.transactions, knownTransaction(state, entry.reference), entry);
+      storeDecision(state.transactions, getTransaction(state, entry.reference), entry);
       break;
     case 'notice.queued':
       storeNotice(state.notices, { rail: entry.rail, notice: entry.notice, fault: entry.fault });
@@ -138,7 +144,7 @@ export function replayEntry(state: State, entry: JournalEntry): void {
       removeFaults(state.faults, entry.id);
       break;
     case 'fault.applied':
-      noteApplied(state.faults, entry.id);
+      markFaultApplied(state.faults, entry.id);
       break;
     case 'time.shifted':
       state.clock.shiftMs = entry.shiftMs;
@@ -157,14 +163,15 @@ export function replayEntry(state: State, entry: JournalEntry): void {
   }
 }
 
-function knownTransaction({ transactions }: State, reference: string): Transaction {
+function getTransaction({ transactions }: State, reference: string): Transaction {
   const found = transactions.byReference.get(reference);
-  if (found === undefined) throw new Error(`the journal decides ${reference} before it was created`);
+  if (found === undefined)
+    throw new Error(`the journal refers to transaction ${reference} before its creation`);
   return found;
 }
 
-function knownOrder({ orders }: State, endToEndId: string): Order {
+function getOrder({ orders }: State, endToEndId: string): Order {
   const found = orders.byEndToEndId.get(endToEndId);
-  if (found === undefined) throw new Error(`the journal ends ${endToEndId} before it was received`);
+  if (found === undefined) throw new Error(`the journal refers to order ${endToEndId} before its intake`);
   return found;
 }

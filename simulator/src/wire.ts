@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What both rails write alike. */
+/** Maximum items of a bulk call, on both rails. */
 export const BULK_LIMIT = 500;
 
 export const decimalAmount = z
@@ -20,11 +20,11 @@ export function fromCents(cents: bigint): string {
   return `${digits.slice(0, -2)}.${digits.slice(-2)}`;
 }
 
-/** An address that a path can be put behind; null when it is none. */
+/** Normalizes an http(s) base URL without trailing slash; null when invalid. */
 export function baseUrl(text: string): string | null {
   const url = URL.parse(text);
   if (url === null || !['http:', 'https:'].includes(url.protocol)) return null;
   return url.href.replace(/\/+$/, '');
 }
 
-export const paidAmount = decimalAmount.refine((amount) => /[1-9]/.test(amount), 'must be more than nothing');
+export const paidAmount = decimalAmount.refine((amount) => /[1-9]/.test(amount), 'must be greater than zero');

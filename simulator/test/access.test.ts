@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { cleanUp, type Simulator, startSimulator } from './harness.ts';
-import { basic, call, takeToken } from './wire-client.ts';
+import { basic, call, fetchToken } from './wire-client.ts';
 
 let simulator: Simulator;
 
@@ -12,7 +12,7 @@ afterAll(cleanUp);
 
 const GRANT = { grant_type: 'client_credentials' };
 const QUERY = { keys: ['@CDLTEST1'] };
-const right = basic('caudal-dev', 'dev-breb-secret');
+const validBasic = basic('caudal-dev', 'dev-breb-secret');
 
 const query = (authorization?: string) =>
   call(simulator, 'POST', '/breb/v1/keys/query', {
@@ -20,13 +20,16 @@ const query = (authorization?: string) =>
     ...(authorization === undefined ? {} : { authorization }),
   });
 
-test('a token is given for the right client by form body and by JSON body, and opens the other calls', async () => {
+test('POST /breb/oauth/token issues a token for valid credentials, by form or JSON body, that authorizes other calls', async () => {
   const expected = { access_token: expect.any(String), token_type: 'Bearer', expires_in: 3600 };
-  const byJson = await call(simulator, 'POST', '/breb/oauth/token', { authorization: right, body: GRANT });
+  const byJson = await call(simulator, 'POST', '/breb/oauth/token', {
+    authorization: validBasic,
+    body: GRANT,
+  });
   expect(byJson).toEqual({ status: 200, body: expected });
   const byForm = await fetch(`${simulator.url}/breb/oauth/token`, {
     method: 'POST',
-    headers: { authorization: right },
+    headers: { authorization: validBasic },
     body: new URLSearchParams(GRANT),
   });
   expect(byForm.status).toBe(200);
@@ -35,7 +38,7 @@ test('a token is given for the right client by form body and by JSON body, and o
   expect((await query(`Bearer ${token.access_token}`)).status).toBe(200);
 });
 
-test('a wrong, missing or half credential gets no token', async () => {
+test('POST /breb/oauth/token returns 401 invalid_client for wrong, missing or incomplete credentials', async () => {
   const wrong = [
     basic('caudal-dev', 'dev-pse-secret'),
     basic('other', 'dev-breb-secret'),
@@ -51,37 +54,37 @@ test('a wrong, missing or half credential gets no token', async () => {
   expect(none).toEqual({ status: 401, body: { error: 'invalid_client' } });
 });
 
-test('another grant type is refused', async () => {
+test('POST /breb/oauth/token returns 400 unsupported_grant_type for another grant type', async () => {
   const body = { grant_type: 'password' };
-  const reply = await call(simulator, 'POST', '/breb/oauth/token', { authorization: right, body });
+  const reply = await call(simulator, 'POST', '/breb/oauth/token', { authorization: validBasic, body });
   expect(reply).toEqual({ status: 400, body: { error: 'unsupported_grant_type' } });
 });
 
-test('a Bre-B call without a token, or with a forged one, is 401 UNAUTHORIZED', async () => {
-  const token = await takeToken(simulator);
-  const lived = token.replace(/^Bearer \d+/, `Bearer ${Date.now() + 86_400_000}`);
-  for (const authorization of [undefined, right, 'Bearer x', `${token}x`, lived]) {
+test('a Bre-B call without a token or with a forged token returns 401 UNAUTHORIZED', async () => {
+  const token = await fetchToken(simulator);
+  const extended = token.replace(/^Bearer \d+/, `Bearer ${Date.now() + 86_400_000}`);
+  for (const authorization of [undefined, validBasic, 'Bearer x', `${token}x`, extended]) {
     expect(await query(authorization)).toMatchObject({ status: 401, body: { code: 'UNAUTHORIZED' } });
   }
 });
 
-test("a token expires after an hour of the simulator's clock", async () => {
-  const token = await takeToken(simulator);
+test("a token expires after one hour on the simulator's clock", async () => {
+  const token = await fetchToken(simulator);
   await call(simulator, 'POST', '/control/time', { body: { shiftMs: 3_590_000 } });
   expect((await query(token)).status).toBe(200);
   await call(simulator, 'POST', '/control/time', { body: { shiftMs: 3_601_000 } });
   expect(await query(token)).toMatchObject({ status: 401, body: { code: 'UNAUTHORIZED' } });
 });
 
-test('PSE refuses a wrong or missing credential with FAIL_ACCESSDENIED', async () => {
+test('a PSE call with wrong or missing credentials returns 401 FAIL_ACCESSDENIED', async () => {
   const denied = { status: 401, body: { code: 'FAIL_ACCESSDENIED' } };
   expect(await call(simulator, 'GET', '/pse/v1/banks')).toEqual(denied);
-  expect(await call(simulator, 'GET', '/pse/v1/banks', { authorization: right })).toEqual(denied);
+  expect(await call(simulator, 'GET', '/pse/v1/banks', { authorization: validBasic })).toEqual(denied);
   const body = { references: ['r'] };
   expect(await call(simulator, 'POST', '/pse/v1/transactions/query', { body })).toEqual(denied);
 });
 
-test('the accepted credentials can be set by the environment', async () => {
+test('environment variables set the accepted credentials', async () => {
   const own = await startSimulator({
     env: {
       SIM_BREB_CLIENT_ID: 'shop',
@@ -93,13 +96,13 @@ test('the accepted credentials can be set by the environment', async () => {
   const token = (authorization: string) =>
     call(own, 'POST', '/breb/oauth/token', { authorization, body: GRANT });
   expect((await token(basic('shop', 'own: breb'))).status).toBe(200);
-  expect((await token(right)).status).toBe(401);
+  expect((await token(validBasic)).status).toBe(401);
   const banks = (authorization: string) => call(own, 'GET', '/pse/v1/banks', { authorization });
   expect((await banks(basic('shop-pse', 'own-pse'))).status).toBe(200);
   expect((await banks(basic('caudal-dev', 'dev-pse-secret'))).status).toBe(401);
 });
 
-test("the simulator's clock is shifted by what the control interface says, and told back", async () => {
+test("POST /control/time shifts the simulator's clock and GET /control/time returns the shift", async () => {
   const shifted = await call(simulator, 'POST', '/control/time', { body: { shiftMs: 86_400_000 } });
   expect(shifted).toEqual({ status: 200, body: { now: expect.any(String), shiftMs: 86_400_000 } });
   const { body } = await call(simulator, 'GET', '/control/time');

@@ -14,7 +14,7 @@ afterAll(cleanUp);
 
 const resolve = (key: string) => breb('directory/resolve', { key });
 
-test('the payout test keys resolve to one fictional holder, with a resolution id of their own each time', async () => {
+test('the payout test keys resolve to the fictitious test holder, each lookup with a new resolution id', async () => {
   const keys = ['@TESTOK', '@TESTDECLINED', '@TESTTIMEOUT', '@TESTLOSTANSWER', '@testok'];
   const replies = await Promise.all(keys.map(resolve));
   for (const [index, reply] of replies.entries()) {
@@ -48,11 +48,11 @@ test.each([
   ['two words', '4000'],
   ['a-local-part-longer-than-thirty-1@example.com', '4000'],
   ['ABCDEFGHIJ123456789', '4000'],
-])('resolving "%s" is refused with %s', async (key, code) => {
+])('resolving "%s" returns 422 with code %s', async (key, code) => {
   expect(await resolve(key)).toEqual({ status: 422, body: { code, message: expect.any(String) } });
 });
 
-test('a registered key resolves to the collecting participant until it is closed', async () => {
+test('a registered key resolves to the collecting participant until it is closed, then returns 0004', async () => {
   const item = registration(freshKey());
   expect((await resolve(item.key)).status).toBe(422);
   await breb('keys/register', { keys: [item] });
@@ -69,7 +69,7 @@ test('a registered key resolves to the collecting participant until it is closed
   expect(await resolve(item.key)).toMatchObject({ status: 422, body: { code: '0004' } });
 });
 
-test('a key past its expiry no longer resolves, while a query still says REGISTERED until it is closed', async () => {
+test('an expired key does not resolve, but a query returns REGISTERED until it is closed', async () => {
   const item = registration(freshKey(), { expiresAt: new Date(Date.now() + 600_000).toISOString() });
   await breb('keys/register', { keys: [item] });
   await call(simulator, 'POST', '/control/time', { body: { shiftMs: 600_001 } });

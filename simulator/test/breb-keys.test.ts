@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(cleanUp);
 
-test('registering the same key with the same internal id again is REGISTERED and keeps the first registration', async () => {
+test('a repeated registration with the same internal id returns REGISTERED and keeps the first registration', async () => {
   const first = registration(freshKey());
   const registered = { status: 200, body: { results: [{ key: first.key, status: 'REGISTERED' }] } };
   expect(await breb('keys/register', { keys: [first] })).toEqual(registered);
@@ -35,7 +35,7 @@ test('registering the same key with the same internal id again is REGISTERED and
   });
 });
 
-test('the same key with another internal id is rejected with 4016, in a later call and within one call', async () => {
+test('a registration of a registered key with another internal id is rejected with 4016, within one call and in a later call', async () => {
   const first = registration(freshKey());
   const other = registration(first.key);
   const rejected = { key: first.key, status: 'REJECTED', code: '4016', message: expect.any(String) };
@@ -46,7 +46,7 @@ test('the same key with another internal id is rejected with 4016, in a later ca
   expect((await breb('keys/register', { keys: [other] })).body).toEqual({ results: [rejected] });
 });
 
-test('of many parallel registrations of one key by different internal ids exactly one wins', async () => {
+test('exactly one of many parallel registrations of a key with different internal ids succeeds', async () => {
   const key = freshKey();
   const replies = await Promise.all(
     Array.from({ length: 20 }, () => breb('keys/register', { keys: [registration(key)] })),
@@ -56,7 +56,7 @@ test('of many parallel registrations of one key by different internal ids exactl
   expect(statuses.filter((status) => status === 'REJECTED')).toHaveLength(19);
 });
 
-test('a key of bad format is rejected alone with 4000 and the others of the call are registered', async () => {
+test('an invalid key is rejected with 4000 and the other keys of the call are registered', async () => {
   const good = registration(freshKey());
   const bad = ['@abc12', '@ABCD', `@${'A'.repeat(21)}`, 'CDL12345', '@CDL-1234', ''].map((key) =>
     registration(key),
@@ -70,12 +70,12 @@ test('a key of bad format is rejected alone with 4000 and the others of the call
   });
 });
 
-test("the network's own test keys belong to somebody else and are rejected with 4016", async () => {
+test('registering a built-in test key is rejected with 4016', async () => {
   const { body } = await breb('keys/register', { keys: [registration('@TESTOK')] });
   expect(body).toMatchObject({ results: [{ status: 'REJECTED', code: '4016' }] });
 });
 
-test('closing a key that was never registered closes it for ever: a late registration is rejected with 0004', async () => {
+test('closing an unregistered key is permanent: a later registration is rejected with 0004', async () => {
   const late = registration(freshKey());
   const closed = {
     status: 200,
@@ -94,7 +94,7 @@ test('closing a key that was never registered closes it for ever: a late registr
   });
 });
 
-test('a registered key that is closed cannot be registered again, not even with its own internal id', async () => {
+test('registering a closed key again is rejected with 0004, even with the same internal id', async () => {
   const item = registration(freshKey());
   await breb('keys/register', { keys: [item] });
   await breb('keys/close', { keys: [item.key] });
@@ -103,7 +103,7 @@ test('a registered key that is closed cannot be registered again, not even with 
   });
 });
 
-test('a query tells registered, closed and unknown keys apart, in the order asked', async () => {
+test('a key query returns REGISTERED, CLOSED and NOT_FOUND in the order of the request', async () => {
   const [open, closed, tombstone] = [registration(freshKey()), registration(freshKey()), freshKey()];
   const unknown = freshKey();
   await breb('keys/register', { keys: [open, closed] });
@@ -119,7 +119,7 @@ test('a query tells registered, closed and unknown keys apart, in the order aske
   });
 });
 
-test('five hundred keys are registered, queried and closed in one call each, answered in order', async () => {
+test('one call registers, queries or closes 500 keys and answers in the order of the request', async () => {
   const items = Array.from({ length: 500 }, () => registration(freshKey()));
   const keys = items.map(({ key }) => key);
   const registered = await breb('keys/register', { keys: items });
@@ -132,7 +132,7 @@ test('five hundred keys are registered, queried and closed in one call each, ans
   });
 });
 
-test('a call with no key, with more than five hundred or with a malformed item is 400 and changes nothing', async () => {
+test('a key call with no keys, more than 500 keys or a malformed item returns 400 and changes nothing', async () => {
   const good = registration(freshKey());
   const tooMany = Array.from({ length: 501 }, () => registration(freshKey()));
   const bodies = [

@@ -8,14 +8,14 @@ import { cleanUp, temporaryDirectory } from './harness.ts';
 
 afterAll(cleanUp);
 
-test('the control interface answers this machine only, while the rails answer everyone', async () => {
+test('the control API returns 403 to non-loopback addresses, while the rails answer them', async () => {
   const config = readConfig(['--data', await temporaryDirectory()], {});
   const ignore = (): void => undefined;
   const journal = await Journal.open(config.dataDir, ignore, ignore);
   const closing = new AbortController().signal;
   const parts = { config, state: emptyState(config), journal, closing, log: ignore };
   const app = buildApp({ ...parts, sender: new NoticeSender(parts) }, () => 'http://x');
-  // Injected: a test sends nothing beyond loopback, so another machine's address can only be pretended.
+  // Uses inject: a real request from a test always comes from loopback.
   const status = async (remoteAddress: string, url: string) =>
     (await app.inject({ method: 'GET', url, remoteAddress })).statusCode;
   for (const address of ['127.0.0.1', '127.0.0.9', '::1', '::ffff:127.0.0.1']) {

@@ -1,17 +1,17 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { cleanUp, type Simulator } from './harness.ts';
 import {
-  ask,
-  executionsOf,
+  getExecutions,
+  getResolutionId,
   listKey,
   order,
   passTime,
-  resolutionOf,
+  queryOrders,
   send,
   startOrderSimulator,
   untilEnded,
 } from './order-driver.ts';
-import { addFault, journal, keyOf } from './payer.ts';
+import { addFault, getKey, journal } from './payer.ts';
 import { type BrebClient, brebClient, call, freshKey, registration } from './wire-client.ts';
 
 let simulator: Simulator;
@@ -29,22 +29,22 @@ const LUIS = { type: 'N', documentType: 'CC', documentNumber: '5040302010', name
 
 const resolve = (key: string) => breb('directory/resolve', { key });
 
-/** Puts a key of Ana's there and looks it up. */
-async function lookedUp(): Promise<{ key: string; resolutionId: string }> {
+/** Adds a key of Ana to the directory and resolves it. */
+async function listAndResolve(): Promise<{ key: string; resolutionId: string }> {
   const key = freshKey();
   await listKey(simulator, { key, holder: { person: ANA } });
-  return { key, resolutionId: await resolutionOf(breb, key) };
+  return { key, resolutionId: await getResolutionId(breb, key) };
 }
 
-async function endOf(key: string, resolutionId: string | null) {
+async function sendAndGetEnd(key: string, resolutionId: string | null) {
   const sent = order(key, { resolutionId });
   expect(await send(breb, sent)).toMatchObject([{ status: 'PROCESSING' }]);
   const { status, code } = await untilEnded(simulator, sent.endToEndId);
-  expect(await executionsOf(simulator, sent.endToEndId)).toHaveLength(status === 'SETTLED' ? 1 : 0);
+  expect(await getExecutions(simulator, sent.endToEndId)).toHaveLength(status === 'SETTLED' ? 1 : 0);
   return [status, code];
 }
 
-test('a key that is put there resolves to its holder, is paid, and is nobody else’s to register', async () => {
+test('a key added by the control API resolves to its holder, can be paid and cannot be registered', async () => {
   const key = freshKey();
   const answer = await listKey(simulator, { key: key.toLowerCase(), holder: { person: ANA } });
   expect(answer).toMatchObject({ status: 200, body: { key, status: 'ACTIVE', holder: { person: ANA } } });
@@ -52,7 +52,7 @@ test('a key that is put there resolves to its holder, is paid, and is nobody els
     status: 200,
     body: { key, keyType: 'ALPHANUMERIC', participant: { nit: '900000002' }, person: ANA },
   });
-  expect(await endOf(key, null)).toEqual(['SETTLED', null]);
+  expect(await sendAndGetEnd(key, null)).toEqual(['SETTLED', null]);
   const { body } = await breb('keys/register', { keys: [registration(key)] });
   expect(body).toMatchObject({ results: [{ status: 'REJECTED', code: '4016' }] });
   expect((await journal(simulator, 'breb.directory')).at(-1)).toMatchObject({
@@ -62,7 +62,7 @@ test('a key that is put there resolves to its holder, is paid, and is nobody els
   });
 });
 
-test('a bank is named where the directory knows its name, and an e-mail address is one key in any case', async () => {
+test('a lookup returns the participant name only if it is set, and e-mail keys are case-insensitive', async () => {
   const participant = { nit: '900000003', node: 'ENT' };
   await listKey(simulator, {
     key: 'Named@Example.com',
@@ -77,52 +77,49 @@ test('a bank is named where the directory knows its name, and an e-mail address 
 });
 
 test.each(['3009998877', 'ana.pena@example.com', '0012345678', '79123456'])(
-  'a key of any type can be put there and paid: %s',
+  'a key of any type can be added to the directory and paid: %s',
   async (key) => {
     expect((await resolve(key)).status).toBe(422);
     await listKey(simulator, { key });
-    expect(await endOf(key, await resolutionOf(breb, key))).toEqual(['SETTLED', null]);
+    expect(await sendAndGetEnd(key, await getResolutionId(breb, key))).toEqual(['SETTLED', null]);
   },
 );
 
 test.each([
   ['SUSPENDED_BY_CLIENT', '0005'],
   ['SUSPENDED_BY_PARTICIPANT', '0006'],
-])(
-  'a key that is %s is refused with %s to lookups and orders, until it is active again',
-  async (status, code) => {
-    const { key, resolutionId } = await lookedUp();
-    await listKey(simulator, { key, status });
-    expect(await resolve(key)).toMatchObject({ status: 422, body: { code } });
-    expect(await endOf(key, resolutionId)).toEqual(['REJECTED', code]);
-    await listKey(simulator, { key, status: 'ACTIVE' });
-    expect(await resolve(key)).toMatchObject({ status: 200, body: { person: ANA } });
-    expect(await endOf(key, resolutionId)).toEqual(['SETTLED', null]);
-  },
-);
+])('lookups of and orders to a %s key fail with %s until it is ACTIVE again', async (status, code) => {
+  const { key, resolutionId } = await listAndResolve();
+  await listKey(simulator, { key, status });
+  expect(await resolve(key)).toMatchObject({ status: 422, body: { code } });
+  expect(await sendAndGetEnd(key, resolutionId)).toEqual(['REJECTED', code]);
+  await listKey(simulator, { key, status: 'ACTIVE' });
+  expect(await resolve(key)).toMatchObject({ status: 200, body: { person: ANA } });
+  expect(await sendAndGetEnd(key, resolutionId)).toEqual(['SETTLED', null]);
+});
 
-test('a key that is taken out is unknown to lookups and orders, a test key too, and can come back', async () => {
-  const { key, resolutionId } = await lookedUp();
+test('lookups of and orders to a removed key fail with 0004, test keys included, until it is added again', async () => {
+  const { key, resolutionId } = await listAndResolve();
   expect(await listKey(simulator, { key, holder: null })).toEqual({
     status: 200,
     body: { key, status: null, holder: null },
   });
   expect(await resolve(key)).toMatchObject({ status: 422, body: { code: '0004' } });
-  expect(await endOf(key, resolutionId)).toEqual(['REJECTED', '0004']);
+  expect(await sendAndGetEnd(key, resolutionId)).toEqual(['REJECTED', '0004']);
   await listKey(simulator, { key: '@TESTOK', holder: null });
   expect(await resolve('@TESTOK')).toMatchObject({ status: 422, body: { code: '0004' } });
   await listKey(simulator, { key: '@TESTOK' });
-  expect(await endOf('@TESTOK', null)).toEqual(['SETTLED', null]);
+  expect(await sendAndGetEnd('@TESTOK', null)).toEqual(['SETTLED', null]);
 });
 
-test('an order whose resolution is good settles; each resolution serves many', async () => {
-  const { key, resolutionId } = await lookedUp();
-  expect(await endOf(key, resolutionId)).toEqual(['SETTLED', null]);
-  expect(await endOf(key, resolutionId)).toEqual(['SETTLED', null]);
+test('an order with a valid resolution settles, and several orders can use the same resolution', async () => {
+  const { key, resolutionId } = await listAndResolve();
+  expect(await sendAndGetEnd(key, resolutionId)).toEqual(['SETTLED', null]);
+  expect(await sendAndGetEnd(key, resolutionId)).toEqual(['SETTLED', null]);
 });
 
-test('a holder who changes between lookup and order, or between order and settlement, is 4008', async () => {
-  const { key, resolutionId } = await lookedUp();
+test('an order is rejected with 4008 when the holder changes after the lookup or after the intake', async () => {
+  const { key, resolutionId } = await listAndResolve();
   const underWay = order(key, { resolutionId });
   await send(breb, underWay);
   await listKey(simulator, { key, holder: { person: LUIS } });
@@ -130,51 +127,51 @@ test('a holder who changes between lookup and order, or between order and settle
     status: 'REJECTED',
     code: '4008',
   });
-  expect(await endOf(key, resolutionId)).toEqual(['REJECTED', '4008']);
-  // Who asks for no check gets none, and a new lookup is good again.
-  expect(await endOf(key, null)).toEqual(['SETTLED', null]);
-  expect(await endOf(key, await resolutionOf(breb, key))).toEqual(['SETTLED', null]);
+  expect(await sendAndGetEnd(key, resolutionId)).toEqual(['REJECTED', '4008']);
+  // An order without a resolution is not checked, and a new lookup is valid.
+  expect(await sendAndGetEnd(key, null)).toEqual(['SETTLED', null]);
+  expect(await sendAndGetEnd(key, await getResolutionId(breb, key))).toEqual(['SETTLED', null]);
   await listKey(simulator, { key, holder: { person: ANA } });
-  expect(await endOf(key, resolutionId)).toEqual(['SETTLED', null]);
+  expect(await sendAndGetEnd(key, resolutionId)).toEqual(['SETTLED', null]);
 });
 
-test('the account belongs to the holder: a key that moved to another bank is 4008 as well', async () => {
-  const { key, resolutionId } = await lookedUp();
+test('an order is rejected with 4008 when the account of the key changes after the lookup', async () => {
+  const { key, resolutionId } = await listAndResolve();
   await listKey(simulator, { key, holder: { account: { type: 'DBMO', number: '3001112233' } } });
-  expect(await endOf(key, resolutionId)).toEqual(['REJECTED', '4008']);
+  expect(await sendAndGetEnd(key, resolutionId)).toEqual(['REJECTED', '4008']);
 });
 
-test('a resolution of another key, or of nobody, is 4008', async () => {
-  const { key, resolutionId } = await lookedUp();
-  // Her other key leads to the same account, and still it is not the one that was looked up.
-  expect(await endOf((await lookedUp()).key, resolutionId)).toEqual(['REJECTED', '4008']);
-  expect(await endOf(key, 'never-given')).toEqual(['REJECTED', '4008']);
-  expect(await endOf('@TESTDECLINED', resolutionId)).toEqual(['REJECTED', '4008']);
+test('an order with an unknown resolution or the resolution of another key is rejected with 4008', async () => {
+  const { key, resolutionId } = await listAndResolve();
+  // The other key has the same holder and account, but it is not the key of the resolution.
+  expect(await sendAndGetEnd((await listAndResolve()).key, resolutionId)).toEqual(['REJECTED', '4008']);
+  expect(await sendAndGetEnd(key, 'unknown-resolution')).toEqual(['REJECTED', '4008']);
+  expect(await sendAndGetEnd('@TESTDECLINED', resolutionId)).toEqual(['REJECTED', '4008']);
 });
 
-test('a resolution is good for ten minutes, counted to the intake of the order', async () => {
-  const { key, resolutionId } = await lookedUp();
+test('a resolution is valid for ten minutes until the intake of the order, not until its settlement', async () => {
+  const { key, resolutionId } = await listAndResolve();
   await passTime(simulator, 590_000);
-  // It settles half a minute later, past the ten.
-  expect(await endOf(key, resolutionId)).toEqual(['SETTLED', null]);
-  expect(await endOf(key, resolutionId)).toEqual(['REJECTED', '4008']);
+  // The order settles 30 seconds later, after the ten minutes.
+  expect(await sendAndGetEnd(key, resolutionId)).toEqual(['SETTLED', null]);
+  expect(await sendAndGetEnd(key, resolutionId)).toEqual(['REJECTED', '4008']);
 });
 
-test('a key that collects resolves, but an order to it is 4016 and pays nothing: it would pay itself', async () => {
+test('a registered key resolves, but an order to it is rejected with 4016, because payer and payee are the same account', async () => {
   const item = registration(freshKey());
   await breb('keys/register', { keys: [item] });
-  expect(await endOf(item.key, await resolutionOf(breb, item.key))).toEqual(['REJECTED', '4016']);
-  expect((await keyOf(simulator, item.key)).payments).toEqual([]);
+  expect(await sendAndGetEnd(item.key, await getResolutionId(breb, item.key))).toEqual(['REJECTED', '4016']);
+  expect((await getKey(simulator, item.key)).payments).toEqual([]);
   expect(await listKey(simulator, { key: item.key })).toMatchObject({
     status: 409,
     body: { code: 'KEY_TAKEN' },
   });
   await breb('keys/close', { keys: [item.key] });
-  expect(await endOf(item.key, null)).toEqual(['REJECTED', '0004']);
+  expect(await sendAndGetEnd(item.key, null)).toEqual(['REJECTED', '0004']);
 });
 
 test.each(['4001', '5000', '5001', '5005', '0006'])(
-  'the fault rejected makes lookups answer %s so often, remembers nothing, and leaves orders alone',
+  'the fault rejected returns %s for the configured number of lookups and does not affect orders',
   async (code) => {
     const fault = { rail: 'BRE_B', operation: 'resolve', fault: 'rejected', code, times: 1 };
     await addFault(simulator, fault);
@@ -182,11 +179,11 @@ test.each(['4001', '5000', '5001', '5005', '0006'])(
     expect(await send(breb, sent)).toMatchObject([{ status: 'PROCESSING' }]);
     expect(await resolve('@TESTOK')).toEqual({ status: 422, body: { code, message: expect.any(String) } });
     expect((await resolve('@TESTOK')).status).toBe(200);
-    expect(await ask(breb, sent.endToEndId)).toMatchObject([{ status: 'PROCESSING' }]);
+    expect(await queryOrders(breb, sent.endToEndId)).toMatchObject([{ status: 'PROCESSING' }]);
   },
 );
 
-test('a body that cannot be is 400', async () => {
+test('POST /control/directory returns 400 for an invalid body', async () => {
   const wrong = [
     { key: 'two words' },
     { key: '@GOODKEY', status: 'CANCELED' },

@@ -34,24 +34,24 @@ async function listed(): Promise<object[]> {
   return (body as { faults: object[] }).faults;
 }
 
-async function struckOnce(): Promise<void> {
+async function waitUntilApplied(): Promise<void> {
   await eventually(
     async () => JSON.stringify(await listed()).includes('"applied":1'),
-    () => 'the fault has struck',
+    () => 'the fault was applied',
   );
 }
 
-/** Handled from the start: a call that is still open when the test goes on may break off at any time. */
-const outcomeOf = (reply: Promise<unknown>): Promise<string> =>
+/** Attaches the handlers immediately: an open call may fail at any time while the test continues. */
+const toOutcome = (reply: Promise<unknown>): Promise<string> =>
   reply.then(
     () => 'answered',
-    () => 'broken off',
+    () => 'aborted',
   );
 
 const register = (key: string, signal?: AbortSignal) =>
   breb('keys/register', { keys: [registration(key)] }, signal);
 
-test('down answers 503 until it is removed, does nothing, and leaves other operations and the other rail alone', async () => {
+test('down returns 503 without executing the call until removed, and does not affect other operations or the other rail', async () => {
   const key = freshKey();
   const id = await addFault({ rail: 'BRE_B', operation: 'register', fault: 'down' });
   expect((await register(key)).status).toBe(503);
@@ -67,7 +67,7 @@ test('down answers 503 until it is removed, does nothing, and leaves other opera
   expect((await register(key)).status).toBe(200);
 });
 
-test('a fault on every operation of a rail strikes each of them, the token included', async () => {
+test('a fault with operation * applies to every operation of the rail, including token', async () => {
   await addFault({ rail: 'BRE_B', operation: '*', fault: 'down' });
   await addFault({ rail: 'PSE', operation: '*', fault: 'down' });
   const statuses = await Promise.all([
@@ -85,7 +85,7 @@ test('a fault on every operation of a rail strikes each of them, the token inclu
   expect(statuses.map(({ status }) => status)).toEqual(Array(10).fill(503));
 });
 
-test('a fault with times strikes so often and no more, and faults strike in the order they were added', async () => {
+test('a fault with times applies that many times, and faults apply in the order they were added', async () => {
   await addFault({ rail: 'PSE', operation: 'banks', fault: 'down', times: 2 });
   await addFault({ rail: 'PSE', operation: '*', fault: 'reset', times: 1 });
   expect((await pseCall(simulator, 'banks')).status).toBe(503);
@@ -98,54 +98,54 @@ test('a fault with times strikes so often and no more, and faults strike in the 
   ]);
 });
 
-test('slow waits and then answers', async () => {
+test('slow delays the answer', async () => {
   await addFault({ rail: 'BRE_B', operation: 'register', fault: 'slow', ms: 300 });
   const from = performance.now();
   expect((await register(freshKey())).status).toBe(200);
   expect(performance.now() - from).toBeGreaterThanOrEqual(295);
 });
 
-test('slow carries the call out even when the client has given up waiting', async () => {
+test('slow executes the call even when the client has disconnected', async () => {
   const key = freshKey();
   const client = new AbortController();
   await addFault({ rail: 'BRE_B', operation: 'register', fault: 'slow', ms: 500 });
-  const outcome = outcomeOf(register(key, client.signal));
-  await struckOnce();
+  const outcome = toOutcome(register(key, client.signal));
+  await waitUntilApplied();
   client.abort();
-  expect(await outcome).toBe('broken off');
+  expect(await outcome).toBe('aborted');
   await eventually(
     () => keyStored(key),
     () => `${key} is registered`,
   );
 });
 
-test('hang does nothing and never answers, until the client leaves', async () => {
+test('hang neither executes nor answers the call until the client disconnects', async () => {
   const key = freshKey();
   const client = new AbortController();
   await addFault({ rail: 'BRE_B', operation: 'register', fault: 'hang' });
-  const outcome = outcomeOf(register(key, client.signal));
-  await struckOnce();
-  // A whole other call comes and goes meanwhile.
+  const outcome = toOutcome(register(key, client.signal));
+  await waitUntilApplied();
+  // Another call completes in the meantime.
   expect((await breb('keys/query', { keys: [key] })).body).toMatchObject({
     results: [{ status: 'NOT_FOUND' }],
   });
   client.abort();
-  expect(await outcome).toBe('broken off');
+  expect(await outcome).toBe('aborted');
   expect(await keyStored(key)).toBe(false);
 });
 
-test('hang lets go of its calls when it is removed, though its times are used up', async () => {
+test('removing a hang fault closes its hung calls, even when its times are used up', async () => {
   const key = freshKey();
   const id = await addFault({ rail: 'BRE_B', operation: 'register', fault: 'hang', times: 1 });
-  const outcome = outcomeOf(register(key));
-  await struckOnce();
+  const outcome = toOutcome(register(key));
+  await waitUntilApplied();
   expect((await register(freshKey())).status).toBe(200);
   await call(simulator, 'DELETE', `/control/faults/${id}`);
-  expect(await outcome).toBe('broken off');
+  expect(await outcome).toBe('aborted');
   expect(await keyStored(key)).toBe(false);
 });
 
-test('reset breaks the connection before anything is done', async () => {
+test('reset closes the connection without executing the call', async () => {
   const key = freshKey();
   await addFault({ rail: 'BRE_B', operation: 'register', fault: 'reset', times: 1 });
   await expect(register(key)).rejects.toThrow('fetch failed');
@@ -153,7 +153,7 @@ test('reset breaks the connection before anything is done', async () => {
   expect((await register(key)).status).toBe(200);
 });
 
-test('lost-answer does what was asked and breaks the connection; asking afterwards tells the truth', async () => {
+test('lost-answer executes the call and closes the connection; a later query returns the real state', async () => {
   const key = freshKey();
   await addFault({ rail: 'BRE_B', operation: 'register', fault: 'lost-answer', times: 1 });
   await addFault({ rail: 'PSE', operation: 'create', fault: 'lost-answer', times: 1 });
@@ -170,7 +170,7 @@ test('lost-answer does what was asked and breaks the connection; asking afterwar
   expect(again.body).toMatchObject({ returnCode: 'SUCCESS', transactionId: found?.transactionId });
 });
 
-test('calls, refusals and faults are counted by operation', async () => {
+test('GET /control/stats counts calls, refused calls and faulted calls by operation', async () => {
   const stats = async () => (await call(simulator, 'GET', '/control/stats')).body as Stats;
   type Stats = Record<'calls' | 'refused' | 'faulted', { PSE: { banks: number } }>;
   const before = await stats();
@@ -186,7 +186,7 @@ test('calls, refusals and faults are counted by operation', async () => {
   expect(after.faulted.PSE.banks - before.faulted.PSE.banks).toBe(2);
 });
 
-test('a fault that cannot be, or a field misspelt, is 400, and removing an unknown one is 404', async () => {
+test('adding a fault with an invalid combination or an unknown field returns 400, and removing an unknown fault returns 404', async () => {
   const wrong = [
     { rail: 'PSE', operation: 'register', fault: 'down' },
     { rail: 'BRE_B', operation: 'create', fault: 'down' },

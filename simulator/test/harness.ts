@@ -9,21 +9,21 @@ import { vi } from 'vitest';
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 const READY_DEADLINE_MS = 20_000;
 
-// Starting a process on a busy machine can take longer than vitest's five seconds for a test.
+// Starting a process on a busy machine can exceed vitest's default test timeout of five seconds.
 vi.setConfig({ testTimeout: 30_000, hookTimeout: 60_000 });
 
 export type Simulator = {
   readonly url: string;
   readonly dataDir: string;
   readonly journalFile: string;
-  /** Sends the signal and resolves with the exit code (null when the signal itself ended it). */
+  /** Sends the signal and resolves with the exit code (null when the signal killed the process). */
   readonly end: (signal: 'SIGTERM' | 'SIGINT' | 'SIGKILL') => Promise<number | null>;
 };
 
 const started: ChildProcess[] = [];
 const directories: string[] = [];
 
-/** For `afterAll` of every file that starts a simulator. */
+/** Call in `afterAll` of every file that starts a simulator. */
 export async function cleanUp(): Promise<void> {
   await Promise.all(started.map((child) => endChild(child, 'SIGKILL')));
   await Promise.all(directories.map((path) => rm(path, { recursive: true, force: true })));
@@ -33,11 +33,11 @@ type StartOptions = {
   readonly dataDir?: string;
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** Makes writes beyond it fail, as on a full disk. */
-  readonly largestFileKb?: number;
+  /** Maximum file size: larger writes fail, as on a full disk. */
+  readonly maxFileKb?: number;
 };
 
-/** The real process, on a free port, with a directory of its own unless one is given. */
+/** Starts the real process on a free port, with a temporary data directory by default. */
 export async function startSimulator(options: StartOptions = {}): Promise<Simulator> {
   const dataDir = options.dataDir ?? (await temporaryDirectory());
   const child = spawnSimulator(['--port', '0', '--data', dataDir, ...(options.args ?? [])], options);
@@ -57,7 +57,7 @@ export async function startSimulator(options: StartOptions = {}): Promise<Simula
   };
 }
 
-/** For a start that is expected to fail. */
+/** Runs a simulator whose start is expected to fail. */
 export async function runSimulator(
   args: string[],
   env: Readonly<Record<string, string>> = {},
@@ -74,23 +74,23 @@ export async function temporaryDirectory(): Promise<string> {
   return path;
 }
 
-/** Polls until it holds; fails with `what` after the deadline. */
+/** Polls until the condition holds; after the deadline throws an error that contains `expectation`. */
 export async function eventually(
   holds: () => boolean | Promise<boolean>,
-  what: () => string,
+  expectation: () => string,
   deadlineMs = 5000,
 ): Promise<void> {
   const deadline = performance.now() + deadlineMs;
   while (!(await holds())) {
-    if (performance.now() > deadline) throw new Error(`not within ${deadlineMs} ms: ${what()}`);
+    if (performance.now() > deadline) throw new Error(`not within ${deadlineMs} ms: ${expectation()}`);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }
 
-function spawnSimulator(args: readonly string[], { env, largestFileKb }: StartOptions = {}): ChildProcess {
+function spawnSimulator(args: readonly string[], { env, maxFileKb }: StartOptions = {}): ChildProcess {
   const command = [process.execPath, MAIN, ...args];
-  const limited = ['/bin/sh', '-c', `ulimit -f ${(largestFileKb ?? 0) * 2}; exec "$@"`, 'sh', ...command];
-  const [program = '', ...rest] = largestFileKb === undefined ? command : limited;
+  const limited = ['/bin/sh', '-c', `ulimit -f ${(maxFileKb ?? 0) * 2}; exec "$@"`, 'sh', ...command];
+  const [program = '', ...rest] = maxFileKb === undefined ? command : limited;
   const child = spawn(program, rest, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
   started.push(child);
   return child;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readKey } from '../src/breb/key-type.ts';
 
-test('a key is read as the first type that fits, in the order merchant code, phone, e-mail, alphanumeric, id', () => {
+test('readKey detects the first matching type: merchant code, phone, e-mail, alphanumeric, id', () => {
   expect(readKey('0012345678')).toEqual({ key: '0012345678', keyType: 'MERCHANT_CODE' });
   expect(readKey('3001234567')).toEqual({ key: '3001234567', keyType: 'PHONE' });
   expect(readKey('+573001234567')).toEqual({ key: '3001234567', keyType: 'PHONE' });
@@ -12,13 +12,13 @@ test('a key is read as the first type that fits, in the order merchant code, pho
   expect(readKey('ab123')).toEqual({ key: 'AB123', keyType: 'ID' });
 });
 
-test('an e-mail address is one key however it is capitalised', () => {
+test('readKey lower-cases the ASCII letters of an e-mail address', () => {
   expect(readKey('Ana.Pena@Example.COM')).toEqual({ key: 'ana.pena@example.com', keyType: 'EMAIL' });
-  // Its small letter is a plain k, and that is another address.
+  // The Kelvin sign lower-cases to "k", which would be a different address.
   expect(readKey('\u{212a}ARL@example.com')).toEqual({ key: '\u{212a}arl@example.com', keyType: 'EMAIL' });
 });
 
-test('a text that fits no type is no key', () => {
+test('readKey returns null for a text that matches no key type', () => {
   const texts = [
     '',
     '@',

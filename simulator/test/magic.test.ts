@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { MAGIC_DOCUMENTS } from '../src/magic-documents.ts';
 import { cleanUp, eventually, type Simulator, startSimulator } from './harness.ts';
-import { acceptedOf, endReceivers, type Receiver, startReceiver, untilAccepted } from './notice-receiver.ts';
+import { endReceivers, getAccepted, type Receiver, startReceiver, untilAccepted } from './notice-receiver.ts';
 import {
-  keyOf,
+  getKey,
+  getTransaction,
   orderWithDocument,
   pay,
   shiftTime,
-  transactionOf,
   untilDrained,
   withDocument,
 } from './payer.ts';
@@ -28,7 +28,7 @@ afterAll(async () => {
   endReceivers();
 });
 
-/** Only ever forward, as the world's time. A token may have expired on the way. */
+/** Moves the clock forward, and gets a new token because the old one may have expired. */
 async function pass(ms: number): Promise<void> {
   await shiftTime(simulator, (shiftedMs += ms));
   breb = await brebClient(simulator);
@@ -37,7 +37,7 @@ async function pass(ms: number): Promise<void> {
 const register = (item: object) => breb('keys/register', { keys: [item] });
 const create = (order: object) => pseCall(simulator, 'transactions', order);
 
-/** Ends of the simulator's clock: an hour from now there. */
+/** One hour from now on the simulator's clock. */
 const inAnHour = () => new Date(Date.now() + shiftedMs + 3_600_000).toISOString();
 
 async function keyWith(documentNumber: string, changes: object = {}): Promise<string> {
@@ -48,33 +48,33 @@ async function keyWith(documentNumber: string, changes: object = {}): Promise<st
 
 async function untilPaid(key: string, count: number) {
   await eventually(
-    async () => (await keyOf(simulator, key)).payments.length >= count,
+    async () => (await getKey(simulator, key)).payments.length >= count,
     () => `${key} has ${count} payment(s)`,
   );
-  return (await keyOf(simulator, key)).payments.map(({ amount }) => amount);
+  return (await getKey(simulator, key)).payments.map(({ amount }) => amount);
 }
 
 async function untilState(reference: string, state: string) {
   await eventually(
-    async () => (await transactionOf(simulator, reference)).state === state,
+    async () => (await getTransaction(simulator, reference)).state === state,
     () => `${reference} is ${state}`,
   );
-  return transactionOf(simulator, reference);
+  return getTransaction(simulator, reference);
 }
 
-test('nothing happens by itself before three seconds, nor with any other document', async () => {
+test('a magic document pays after three seconds, and another document never does', async () => {
   const [magic, plain] = [await keyWith('1000000001'), await keyWith('1000000002')];
   await pass(2000);
-  expect((await keyOf(simulator, magic)).payments).toEqual([]);
+  expect((await getKey(simulator, magic)).payments).toEqual([]);
   await pass(1000);
   expect(await untilPaid(magic, 1)).toEqual(['49800.00']);
   await pass(60_000);
-  // A later one is paid: had the plain one been due, it would have been before.
+  // Actions run in order: once this later key is paid, the plain key would have been paid too.
   const later = await keyWith('1000000001');
   await pass(3000);
   await untilPaid(later, 1);
-  expect((await keyOf(simulator, plain)).payments).toEqual([]);
-  expect((await keyOf(simulator, magic)).payments).toHaveLength(1);
+  expect((await getKey(simulator, plain)).payments).toEqual([]);
+  expect((await getKey(simulator, magic)).payments).toHaveLength(1);
 });
 
 test.each([
@@ -83,7 +83,7 @@ test.each([
   ['1000000011', '49800.01', ['24900.00']],
   ['1000000011', '0.01', ['0.01']],
   ['1000000013', '49800.01', ['99600.02']],
-])('Bre-B: document %s pays a key of %s by %j', async (document, amount, expected) => {
+])('Bre-B: document %s pays a key registered for %s with payments %j', async (document, amount, expected) => {
   const key = await keyWith(document, { amount });
   await pass(3000);
   expect(await untilPaid(key, 1)).toEqual(expected.slice(0, 1));
@@ -95,30 +95,30 @@ test.each([
 test.each([
   ['1000000003', 'REJECTED', '4016'],
   ['1000000005', 'CANCELED', null],
-])('Bre-B: document %s ends a key as %s', async (document, status, code) => {
+])('Bre-B: document %s ends the key with status %s', async (document, status, code) => {
   const key = await keyWith(document);
   await pass(3000);
   expect(await untilAccepted(receiver, key)).toMatchObject([{ type: status, code }]);
-  expect(await keyOf(simulator, key)).toMatchObject({ status, code, payments: [] });
+  expect(await getKey(simulator, key)).toMatchObject({ status, code, payments: [] });
 });
 
-test('Bre-B: the late payer pays three seconds after the key was closed, and not before', async () => {
+test('Bre-B: document 1000000007 pays three seconds after the key is closed, not before', async () => {
   const key = await keyWith('1000000007');
   await pass(4_000_000);
   await breb('keys/close', { keys: [key] });
-  expect((await keyOf(simulator, key)).payments).toEqual([]);
+  expect((await getKey(simulator, key)).payments).toEqual([]);
   await pass(3000);
   expect(await untilPaid(key, 1)).toEqual(['49800.00']);
-  expect(await keyOf(simulator, key)).toMatchObject({ status: 'CLOSED' });
+  expect(await getKey(simulator, key)).toMatchObject({ status: 'CLOSED' });
   await untilAccepted(receiver, key);
 });
 
-test('Bre-B: a registration of the bank that is down is refused with 4016', async () => {
+test('Bre-B: a registration with document 1000000021 is rejected with 4016', async () => {
   const item = withDocument(freshKey(), '1000000021');
   expect((await register(item)).body).toMatchObject({ results: [{ status: 'REJECTED', code: '4016' }] });
 });
 
-test('a key that is closed or paid by hand before its time is not paid by itself', async () => {
+test('a magic key that is closed or paid manually before it is due is not paid automatically', async () => {
   const closed = await keyWith('1000000001');
   const byHand = await keyWith('1000000001');
   const later = await keyWith('1000000001');
@@ -126,8 +126,8 @@ test('a key that is closed or paid by hand before its time is not paid by itself
   await pay(simulator, { key: byHand, amount: '1.00' });
   await pass(3000);
   await untilPaid(later, 1);
-  expect((await keyOf(simulator, byHand)).payments).toMatchObject([{ amount: '1.00' }]);
-  expect((await keyOf(simulator, closed)).payments).toEqual([]);
+  expect((await getKey(simulator, byHand)).payments).toMatchObject([{ amount: '1.00' }]);
+  expect((await getKey(simulator, closed)).payments).toEqual([]);
 });
 
 test.each([
@@ -138,43 +138,43 @@ test.each([
   ['1000000011', 'OK', null, 1],
   ['1000000013', 'OK', null, 1],
 ])(
-  'PSE: document %s ends a transaction as %s, reason %s, told %i time(s)',
+  'PSE: document %s ends the transaction with state %s, reason %s and %i notice(s)',
   async (document, state, reason, times) => {
     const reference = `ref-${document}`;
     await create(orderWithDocument(reference, document));
     await pass(3000);
     expect(await untilState(reference, state)).toMatchObject({ state, reason, amount: '49800.00' });
-    const told = await untilAccepted(receiver, reference, times);
-    expect(told).toMatchObject(told.map(() => ({ state, reason })));
-    expect(new Set(told.map(({ noticeId }) => noticeId)).size).toBe(1);
+    const notices = await untilAccepted(receiver, reference, times);
+    expect(notices).toMatchObject(notices.map(() => ({ state, reason })));
+    expect(new Set(notices.map(({ noticeId }) => noticeId)).size).toBe(1);
     await untilDrained(simulator);
-    expect(acceptedOf(receiver, reference)).toHaveLength(times);
+    expect(getAccepted(receiver, reference)).toHaveLength(times);
   },
 );
 
-test('PSE: the late approval comes a minute after the expiry, though nobody opened the page', async () => {
+test('PSE: document 1000000007 approves one minute after the expiry, even if the bank page was never opened', async () => {
   await create(orderWithDocument('ref-late', '1000000007', { expiresAt: inAnHour() }));
   const other = orderWithDocument('ref-other', '1000000002', { expiresAt: inAnHour() });
   await create(other);
   await pass(3_600_000 + 55_000);
   await untilState('ref-other', 'FAILED');
-  expect(await transactionOf(simulator, 'ref-late')).toMatchObject({ state: 'PENDING' });
+  expect(await getTransaction(simulator, 'ref-late')).toMatchObject({ state: 'PENDING' });
   await pass(5000);
   await untilState('ref-late', 'OK');
 });
 
-test('the notice that never comes: both rails have the money, nobody is told', async () => {
+test('document 1000000019 pays on both rails and sends no notice', async () => {
   const key = await keyWith('1000000019');
   await create(orderWithDocument('ref-silent', '1000000019'));
   await pass(3000);
   await untilPaid(key, 1);
   await untilState('ref-silent', 'OK');
   await untilDrained(simulator);
-  expect(acceptedOf(receiver, key)).toEqual([]);
-  expect(acceptedOf(receiver, 'ref-silent')).toEqual([]);
+  expect(getAccepted(receiver, key)).toEqual([]);
+  expect(getAccepted(receiver, 'ref-silent')).toEqual([]);
 });
 
-test('the lost answer: the whole first call is carried out and lost, its repeat is answered, and it is paid', async () => {
+test('document 1000000015 executes the first call and loses its answer; the repeat is answered and the payment is made', async () => {
   const items = [withDocument(freshKey(), '1'), withDocument(freshKey(), '1000000015')];
   await expect(breb('keys/register', { keys: items })).rejects.toThrow('fetch failed');
   expect((await breb('keys/register', { keys: items })).body).toMatchObject({
@@ -188,7 +188,7 @@ test('the lost answer: the whole first call is carried out and lost, its repeat 
   await untilState('ref-lost', 'OK');
 });
 
-test('the slow answer: the first call is answered four seconds late in real time, its repeat at once', async () => {
+test('document 1000000017 answers the first call four seconds late in real time and the repeat immediately', async () => {
   const item = withDocument(freshKey(), '1000000017');
   const order = orderWithDocument('ref-slow', '1000000017');
   const timed = async (reply: Promise<unknown>) => {
@@ -203,7 +203,7 @@ test('the slow answer: the first call is answered four seconds late in real time
   await untilState('ref-slow', 'OK');
 });
 
-test('every odd document up to 21 is in the table, once', () => {
+test('MAGIC_DOCUMENTS contains every odd document from 1000000001 to 1000000021 once', () => {
   const documents = MAGIC_DOCUMENTS.map(({ document }) => document);
   expect(documents).toEqual(Array.from({ length: 11 }, (_, index) => String(1_000_000_001 + 2 * index)));
 });

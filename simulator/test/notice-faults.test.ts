@@ -1,13 +1,13 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { cleanUp, eventually, type Simulator, startSimulator } from './harness.ts';
-import { acceptedOf, endReceivers, type Receiver, startReceiver, untilAccepted } from './notice-receiver.ts';
+import { endReceivers, getAccepted, type Receiver, startReceiver, untilAccepted } from './notice-receiver.ts';
 import {
   addFault,
   createOrder,
   endKey,
   endTransaction,
+  getKey,
   journal,
-  keyOf,
   pay,
   stats,
   untilDrained,
@@ -50,7 +50,7 @@ const queuedAbout = async (key: string) =>
     (line) => (line['notice'] as { key: string }).key === key,
   );
 
-test('duplicate: the same notice comes in two posts, is queued once and acknowledged once', async () => {
+test('duplicate sends the same notice in two posts, queued once and acknowledged once', async () => {
   const key = await registered();
   await notice('duplicate');
   await pay(simulator, { key });
@@ -65,20 +65,20 @@ test('duplicate: the same notice comes in two posts, is queued once and acknowle
   expect(acknowledged.filter((id) => id === first?.noticeId)).toHaveLength(1);
 });
 
-test('reorder: the notice comes after one that was queued later', async () => {
+test('reorder sends the notice after a notice that was queued later', async () => {
   const [held, later] = [await registered(), await registered()];
   await notice('reorder');
   const from = performance.now();
   await pay(simulator, { key: held });
   await pay(simulator, { key: later });
   await untilAccepted(receiver, held);
-  // Let go by the other's arrival, and not by its own two seconds.
+  // Released by the arrival of the other notice, not by the limit of two seconds.
   expect(performance.now() - from).toBeLessThan(1900);
   const order = receiver.accepted.map((item) => item['key']).filter((key) => key === held || key === later);
   expect(order).toEqual([later, held]);
 });
 
-test('reorder: with nothing after it the notice comes after two seconds', async () => {
+test('reorder sends the notice after two seconds when no other notice follows', async () => {
   const key = await registered();
   await notice('reorder');
   const from = performance.now();
@@ -87,46 +87,46 @@ test('reorder: with nothing after it the notice comes after two seconds', async 
   expect(performance.now() - from).toBeGreaterThanOrEqual(1990);
 });
 
-test('wrong-amount: the notice says a peso more, the standing is right and no correction follows', async () => {
+test('wrong-amount adds one peso to the notice, keeps the stored payment and sends no correction', async () => {
   const [ended, key] = [await registered(), await registered()];
   await notice('wrong-amount');
-  // It has no amount: the fault waits for a notice that has one.
+  // This notice has no amount: the fault waits for a notice with an amount.
   await endKey(simulator, { key: ended, outcome: 'CANCELED' });
   await pay(simulator, { key, amount: '0.99' });
   expect(await untilAccepted(receiver, key)).toMatchObject([{ amount: '1.99' }]);
   expect(await untilAccepted(receiver, ended)).toMatchObject([{ amount: null }]);
-  expect((await keyOf(simulator, key)).payments).toMatchObject([{ amount: '0.99' }]);
+  expect((await getKey(simulator, key)).payments).toMatchObject([{ amount: '0.99' }]);
   expect(await queuedAbout(key)).toMatchObject([{ fault: 'wrong-amount', notice: { amount: '1.99' } }]);
 });
 
-test('unknown-id: a notice of a key that nobody ever heard of comes before the true one', async () => {
+test('unknown-id sends a notice of an unknown key before the real notice', async () => {
   const key = await registered();
   await notice('unknown-id');
   await pay(simulator, { key });
-  const [truth] = await untilAccepted(receiver, key);
-  const stranger = receiver.accepted[receiver.accepted.indexOf(truth ?? { noticeId: '' }) - 1];
-  const strangeKey = String(stranger?.['key']);
-  expect(strangeKey).toMatch(/^@[A-Z0-9]{19}$/);
-  expect(stranger).toMatchObject({ type: 'SETTLED', amount: '49800.00' });
+  const [actual] = await untilAccepted(receiver, key);
+  const unknownNotice = receiver.accepted[receiver.accepted.indexOf(actual ?? { noticeId: '' }) - 1];
+  const unknownKey = String(unknownNotice?.['key']);
+  expect(unknownKey).toMatch(/^@[A-Z0-9]{19}$/);
+  expect(unknownNotice).toMatchObject({ type: 'SETTLED', amount: '49800.00' });
   for (const id of ['noticeId', 'internalId', 'executionId', 'endToEndId']) {
-    expect(stranger?.[id]).not.toBe(truth?.[id]);
+    expect(unknownNotice?.[id]).not.toBe(actual?.[id]);
   }
-  expect((await call(simulator, 'GET', `/control/keys/${strangeKey}`)).status).toBe(404);
-  expect(await queuedAbout(strangeKey)).toMatchObject([{ fault: 'unknown-id' }]);
+  expect((await call(simulator, 'GET', `/control/keys/${unknownKey}`)).status).toBe(404);
+  expect(await queuedAbout(unknownKey)).toMatchObject([{ fault: 'unknown-id' }]);
   expect(await queuedAbout(key)).toMatchObject([{ fault: null }]);
 });
 
-test('unknown-id on PSE: the stranger is a reference of 32 letters', async () => {
+test('unknown-id on PSE sends a notice with an unknown reference of 32 characters', async () => {
   await createOrder(simulator, 'ref-stranger');
   await addFault(simulator, { rail: 'PSE', operation: 'notice', fault: 'unknown-id', times: 1 });
   await endTransaction(simulator, { reference: 'ref-stranger', state: 'OK' });
-  const [truth] = await untilAccepted(receiver, 'ref-stranger');
-  const stranger = receiver.accepted[receiver.accepted.indexOf(truth ?? { noticeId: '' }) - 1];
-  expect(stranger?.['reference']).toMatch(/^[0-9A-HJKMNP-TV-Z]{32}$/);
-  expect(stranger?.['transactionId']).not.toBe(truth?.['transactionId']);
+  const [actual] = await untilAccepted(receiver, 'ref-stranger');
+  const unknownNotice = receiver.accepted[receiver.accepted.indexOf(actual ?? { noticeId: '' }) - 1];
+  expect(unknownNotice?.['reference']).toMatch(/^[0-9A-HJKMNP-TV-Z]{32}$/);
+  expect(unknownNotice?.['transactionId']).not.toBe(actual?.['transactionId']);
 });
 
-test('bad-signature: the first attempt is signed wrong and alone, the next is right', async () => {
+test('bad-signature sends the first attempt alone with a wrong signature and the next with a valid one', async () => {
   const [forged, other] = [await registered(), await registered()];
   receiver.answer = ({ signed }) => (signed ? 200 : 401);
   await notice('bad-signature');
@@ -138,7 +138,7 @@ test('bad-signature: the first attempt is signed wrong and alone, the next is ri
   expect(postsAbout(other).map(({ signed }) => signed)).toEqual([true]);
 });
 
-test('lost-notice: nothing is ever queued or sent, and the query tells', async () => {
+test('lost-notice neither queues nor sends the notice, and a query returns the payment', async () => {
   const [lost, next] = [await registered(), await registered()];
   await notice('lost-notice');
   await pay(simulator, { key: lost });
@@ -154,7 +154,7 @@ test('lost-notice: nothing is ever queued or sent, and the query tells', async (
   expect((await breb('keys/query', { keys: [lost] })).body).toMatchObject({ results: [{ payments: [{}] }] });
 });
 
-test('lost-answer: the receiver has it, but it comes once more', async () => {
+test('lost-answer sends a notice again that the receiver has accepted', async () => {
   const key = await registered();
   await notice('lost-answer');
   await pay(simulator, { key });
@@ -163,7 +163,7 @@ test('lost-answer: the receiver has it, but it comes once more', async () => {
 });
 
 test.each(['reset', 'hang'] as const)(
-  '%s: the first attempt breaks off in the middle of its body',
+  '%s interrupts the first attempt in the middle of its body',
   async (fault) => {
     const key = await registered();
     const before = receiver.broken.count;
@@ -175,19 +175,19 @@ test.each(['reset', 'hang'] as const)(
   },
 );
 
-test('slow: the notice waits so long, and those behind it do not', async () => {
+test('slow delays the notice for the configured time and does not delay later notices', async () => {
   const [slow, next] = [await registered(), await registered()];
   await notice('slow', { ms: 600 });
   const from = performance.now();
   await pay(simulator, { key: slow });
   await pay(simulator, { key: next });
   await untilAccepted(receiver, next);
-  expect(acceptedOf(receiver, slow)).toEqual([]);
+  expect(getAccepted(receiver, slow)).toEqual([]);
   await untilAccepted(receiver, slow);
   expect(performance.now() - from).toBeGreaterThanOrEqual(590);
 });
 
-test('down: every notice of the rail is held, those that were retried too, and all go at once when it is removed', async () => {
+test('down holds every notice of the rail, retries included, and sends all when it is removed', async () => {
   const before = await registered();
   receiver.answer = () => 503;
   await pay(simulator, { key: before });
@@ -199,7 +199,7 @@ test('down: every notice of the rail is held, those that were retried too, and a
   receiver.answer = () => 200;
   const keys = await Promise.all(Array.from({ length: 20 }, registered));
   for (const key of keys) await pay(simulator, { key });
-  // The other rail is not held: its notice has come and gone while these wait.
+  // The other rail is not affected: its notice is accepted while these are held.
   await createOrder(simulator, 'ref-while-down');
   await endTransaction(simulator, { reference: 'ref-while-down', state: 'FAILED' });
   await untilAccepted(receiver, 'ref-while-down');
@@ -207,12 +207,12 @@ test('down: every notice of the rail is held, those that were retried too, and a
   const posts = receiver.posts.length;
   await call(simulator, 'DELETE', `/control/faults/${id}`);
   await untilDrained(simulator);
-  expect(acceptedOf(receiver, before)).toHaveLength(1);
-  expect(keys.map((key) => acceptedOf(receiver, key).length)).toEqual(keys.map(() => 1));
+  expect(getAccepted(receiver, before)).toHaveLength(1);
+  expect(keys.map((key) => getAccepted(receiver, key).length)).toEqual(keys.map(() => 1));
   expect(receiver.posts.length - posts).toBeLessThanOrEqual(3);
 });
 
-test('down holds also what was queued before it', async () => {
+test('down also holds notices that were queued before it was added', async () => {
   const own = await startSimulator();
   const item = registration(freshKey());
   await (await brebClient(own))('keys/register', { keys: [item] });
@@ -228,18 +228,18 @@ test('down holds also what was queued before it', async () => {
   await untilAccepted(receiver, item.key);
 });
 
-test('down with times holds so many, and those behind them go', async () => {
+test('down with times holds that many notices and sends later ones', async () => {
   const [held, free] = [await registered(), await registered()];
   await notice('down');
   await pay(simulator, { key: held });
   await pay(simulator, { key: free });
   await untilAccepted(receiver, free);
-  expect(acceptedOf(receiver, held)).toEqual([]);
+  expect(getAccepted(receiver, held)).toEqual([]);
   await call(simulator, 'DELETE', '/control/faults');
   await untilAccepted(receiver, held);
 });
 
-test('a fault on every call strikes no notice, and one of notices strikes no call and counts none', async () => {
+test('a fault with operation * does not affect notices, and a notice fault neither affects nor counts calls', async () => {
   const key = await registered();
   await addFault(simulator, { rail: 'BRE_B', operation: '*', fault: 'down' });
   await pay(simulator, { key });
@@ -254,7 +254,7 @@ test('a fault on every call strikes no notice, and one of notices strikes no cal
   expect([after.calls, after.faulted]).toEqual([before.calls, before.faulted]);
 });
 
-test('a fault that only notices know cannot be aimed at calls', async () => {
+test('adding a notice-only fault to a call operation returns 400', async () => {
   for (const operation of ['*', 'register']) {
     const body = { rail: 'BRE_B', operation, fault: 'duplicate' };
     const reply = await call(simulator, 'POST', '/control/faults', { body });

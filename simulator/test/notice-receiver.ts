@@ -13,7 +13,7 @@ export type Post = {
   readonly atMs: number;
 };
 
-/** A status, or what happens instead of an answer. */
+/** A response status, or a connection failure instead of a response. */
 type Answer = number | 'reset' | 'hang';
 
 const SECRETS = {
@@ -21,17 +21,17 @@ const SECRETS = {
   pse: 'dev-pse-notice-secret-of-one-machine',
 };
 
-/** Stands in for the server. Keeps every whole post, and answers as it is told to. */
+/** A stub of the server. Stores every complete post and responds as configured by `answer`. */
 export type Receiver = {
   readonly url: string;
   readonly posts: Post[];
-  /** Posts that ended before their body did. */
+  /** Posts whose body was incomplete. */
   readonly broken: { count: number };
-  /** Replaced by a test; 200 by default. */
+  /** A test may replace it; 200 by default. */
   answer: (post: Post) => Answer;
-  /** Every notice that was answered with 200, once for each time. */
+  /** Every notice answered with 200, once per post. */
   readonly accepted: Notice[];
-  /** The most posts of one rail that were open at once. */
+  /** Maximum number of concurrent posts. */
   readonly maxConcurrentRequests: () => number;
 };
 
@@ -39,18 +39,18 @@ const servers: Server[] = [];
 
 export async function startReceiver(answerAfterMs = 0): Promise<Receiver> {
   let open = 0;
-  let most = 0;
+  let maxOpen = 0;
   const receiver: Receiver = {
     url: '',
     posts: [],
     broken: { count: 0 },
     answer: () => 200,
     accepted: [],
-    maxConcurrentRequests: () => most,
+    maxConcurrentRequests: () => maxOpen,
   };
   const server = createServer((request, response) => {
     open += 1;
-    most = Math.max(most, open);
+    maxOpen = Math.max(maxOpen, open);
     response.on('close', () => (open -= 1));
     receive(receiver, request, response, answerAfterMs).catch(() => (receiver.broken.count += 1));
   });
@@ -93,7 +93,7 @@ async function receive(
   response.writeHead(answer).end();
 }
 
-/** Written from the contract, not from the simulator's code. */
+/** Implements the signature independently of the simulator's code. */
 function isSigned({ headers }: IncomingMessage, secret: string, body: Buffer): boolean {
   const timestamp = String(headers['x-notice-timestamp']);
   if (!/^\d{10}$/.test(timestamp) || Math.abs(Number(timestamp) - Date.now() / 1000) > 30) return false;
@@ -102,15 +102,15 @@ function isSigned({ headers }: IncomingMessage, secret: string, body: Buffer): b
   return headers['x-notice-signature'] === `v1=${createHmac('sha256', secret).update(signed).digest('hex')}`;
 }
 
-export function acceptedOf({ accepted }: Receiver, thing: string): Notice[] {
-  return accepted.filter(({ key, reference, endToEndId }) => [key, reference, endToEndId].includes(thing));
+export function getAccepted({ accepted }: Receiver, id: string): Notice[] {
+  return accepted.filter(({ key, reference, endToEndId }) => [key, reference, endToEndId].includes(id));
 }
 
-export async function untilAccepted(receiver: Receiver, thing: string, count = 1): Promise<Notice[]> {
+export async function untilAccepted(receiver: Receiver, id: string, count = 1): Promise<Notice[]> {
   await eventually(
-    () => acceptedOf(receiver, thing).length >= count,
-    () => `${count} notice(s) of ${thing} accepted, not ${acceptedOf(receiver, thing).length}`,
+    () => getAccepted(receiver, id).length >= count,
+    () => `${count} notice(s) of ${id} accepted, not ${getAccepted(receiver, id).length}`,
     10_000,
   );
-  return acceptedOf(receiver, thing);
+  return getAccepted(receiver, id);
 }

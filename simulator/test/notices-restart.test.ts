@@ -1,19 +1,19 @@
 import { appendFile, readFile, truncate, writeFile } from 'node:fs/promises';
 import { afterAll, expect, test } from 'vitest';
 import { cleanUp, eventually, type Simulator, startSimulator } from './harness.ts';
-import { acceptedOf, endReceivers, type Receiver, startReceiver, untilAccepted } from './notice-receiver.ts';
+import { endReceivers, getAccepted, type Receiver, startReceiver, untilAccepted } from './notice-receiver.ts';
 import {
   addFault,
   createOrder,
   endKey,
   endTransaction,
+  getKey,
+  getTransaction,
   journal,
-  keyOf,
   orderWithDocument,
   pay,
   shiftTime,
   stats,
-  transactionOf,
   untilDrained,
   withDocument,
 } from './payer.ts';
@@ -36,7 +36,7 @@ const restart = async (simulator: Simulator, receiver?: Receiver) => {
   return startSimulator({ dataDir: simulator.dataDir, args });
 };
 
-test('after kill -9 all that was not acknowledged is sent again, and nothing that was', async () => {
+test('a restart after SIGKILL sends unacknowledged notices again, and no acknowledged ones', async () => {
   const receiver = await startReceiver();
   const first = await startSimulator({ args: ['--notices', receiver.url] });
   const [done = '', ...keys] = await registered(first, 300);
@@ -46,7 +46,7 @@ test('after kill -9 all that was not acknowledged is sent again, and nothing tha
   await pay(first, ...keys.map((key) => ({ key })));
   await eventually(
     async () => (await stats(first)).notices.attempts > 3,
-    () => 'posts were refused',
+    () => 'posts were rejected',
   );
   const before = (await stats(first)).notices;
   expect(before).toMatchObject({ queued: 300, acknowledged: 1, waiting: 299 });
@@ -55,7 +55,7 @@ test('after kill -9 all that was not acknowledged is sent again, and nothing tha
   receiver.answer = () => 200;
   await untilDrained(second);
   expect((await stats(second)).notices).toMatchObject({ queued: 300, acknowledged: 300, waiting: 0 });
-  for (const key of [done, ...keys]) expect(acceptedOf(receiver, key)).toHaveLength(1);
+  for (const key of [done, ...keys]) expect(getAccepted(receiver, key)).toHaveLength(1);
 
   const third = await restart(second, receiver);
   const [last = ''] = await registered(third, 1);
@@ -65,7 +65,7 @@ test('after kill -9 all that was not acknowledged is sent again, and nothing tha
   expect(receiver.accepted).toHaveLength(301);
 });
 
-test('killed in the middle of a flood, every payment that was answered is told at least once', async () => {
+test('after SIGKILL under load, every answered payment is notified at least once', async () => {
   const receiver = await startReceiver();
   const first = await startSimulator({ args: ['--notices', receiver.url] });
   const keys = await registered(first, 500);
@@ -85,13 +85,13 @@ test('killed in the middle of a flood, every payment that was answered is told a
   const second = await restart(first, receiver);
   await broken;
   await untilDrained(second);
-  const told = new Set(receiver.accepted.map(({ executionId }) => executionId));
-  expect(answered.filter((executionId) => !told.has(executionId))).toEqual([]);
+  const notified = new Set(receiver.accepted.map(({ executionId }) => executionId));
+  expect(answered.filter((executionId) => !notified.has(executionId))).toEqual([]);
   const { payments, notices } = await stats(second);
   expect(notices.queued).toBe(payments.count);
 });
 
-test('a payment whose notice was torn off with the end of the journal is torn off with it', async () => {
+test('a payment is dropped together with its notice when the end of the journal is torn', async () => {
   const first = await startSimulator();
   const [kept = '', torn = ''] = await registered(first, 2);
   await pay(first, { key: kept });
@@ -106,14 +106,14 @@ test('a payment whose notice was torn off with the end of the journal is torn of
     await writeFile(first.journalFile, text);
     await truncate(first.journalFile, end);
     const again = await startSimulator({ dataDir: first.dataDir });
-    expect((await keyOf(again, torn)).payments).toEqual([]);
-    expect((await keyOf(again, kept)).payments).toHaveLength(1);
+    expect((await getKey(again, torn)).payments).toEqual([]);
+    expect((await getKey(again, kept)).payments).toHaveLength(1);
     expect((await stats(again)).notices).toMatchObject({ queued: 1, waiting: 1 });
     await again.end('SIGKILL');
   }
 });
 
-test('a line that says more follows, with something else after it, is still read in order', async () => {
+test('a gap in seq after a group of lines stops the start with an error', async () => {
   const first = await startSimulator();
   const [key = ''] = await registered(first, 1);
   await pay(first, { key });
@@ -125,7 +125,7 @@ test('a line that says more follows, with something else after it, is still read
   );
 });
 
-test('keys, transactions, payments, faults and the target of notices are the same after a restart', async () => {
+test('a restart keeps keys, transactions, payments, faults and the notice target', async () => {
   const receiver = await startReceiver();
   const first = await startSimulator({ args: ['--public-url', 'http://banks.example'] });
   await call(first, 'POST', '/control/notices/target', { body: { urls: [receiver.url] } });
@@ -137,8 +137,8 @@ test('keys, transactions, payments, faults and the target of notices are the sam
   await endKey(first, { key: canceled, outcome: 'CANCELED' });
   await endKey(first, { key: paid, outcome: 'CANCELED', anyway: true });
   await breb('keys/close', { keys: [unpaid, canceled] });
-  const stranger = freshKey();
-  await pay(first, { key: stranger, amount: '7.00', anyway: true });
+  const unregistered = freshKey();
+  await pay(first, { key: unregistered, amount: '7.00', anyway: true });
   for (const state of ['OK', 'NOT_AUTHORIZED', 'FAILED']) {
     await createOrder(first, `ref-${state}`);
     await endTransaction(first, { reference: `ref-${state}`, state });
@@ -148,33 +148,33 @@ test('keys, transactions, payments, faults and the target of notices are the sam
   await addFault(first, { rail: 'PSE', operation: 'notice', fault: 'duplicate', times: 2 });
   await untilDrained(first);
   const paths = [
-    ...[...keys, stranger].map((key) => `/control/keys/${key}`),
+    ...[...keys, unregistered].map((key) => `/control/keys/${key}`),
     ...['OK', 'NOT_AUTHORIZED', 'FAILED'].map((state) => `/control/transactions/ref-${state}`),
     '/control/payments',
     '/control/faults',
     '/control/stats',
   ];
-  const seen = async (simulator: Simulator) =>
+  const readViews = async (simulator: Simulator) =>
     Promise.all(
       paths.map(async (path) => {
         const { body } = await call(simulator, 'GET', path);
         return path === '/control/stats' ? { ...(body as object), journal: null } : body;
       }),
     );
-  const before = await seen(first);
+  const before = await readViews(first);
   await first.end('SIGKILL');
   const second = await startSimulator({
     dataDir: first.dataDir,
     args: ['--public-url', 'http://banks.example'],
   });
-  expect(await seen(second)).toEqual(before);
-  // The target too: this one was started without any.
+  expect(await readViews(second)).toEqual(before);
+  // This simulator was started without --notices: the notice target comes from the journal.
   await createOrder(second, 'ref-afterwards');
   await endTransaction(second, { reference: 'ref-afterwards', state: 'OK' });
   await untilAccepted(receiver, 'ref-afterwards', 2);
 });
 
-test('what was to happen by itself happens after a restart, once, and what has happened does not happen again', async () => {
+test('after a restart scheduled actions run once and completed actions do not run again', async () => {
   const first = await startSimulator();
   const breb = await brebClient(first);
   const [past, future, late] = [
@@ -185,11 +185,11 @@ test('what was to happen by itself happens after a restart, once, and what has h
   await breb('keys/register', { keys: [past, late] });
   await pseCall(first, 'transactions', orderWithDocument('ref-past', '1000000001'));
   await createOrder(first, 'ref-opened');
-  await fetch((await transactionOf(first, 'ref-opened')).bankUrl);
+  await fetch((await getTransaction(first, 'ref-opened')).bankUrl);
   await shiftTime(first, 10_000);
   await eventually(
     async () => (await stats(first)).payments.count === 3,
-    () => 'both payments of the one and the transaction',
+    () => 'two payments of the first key and one of the transaction',
   );
   await breb('keys/register', { keys: [future] });
   await breb('keys/close', { keys: [late.key] });
@@ -200,27 +200,29 @@ test('what was to happen by itself happens after a restart, once, and what has h
   await shiftTime(second, 20_000);
   await eventually(
     async () => (await stats(second)).payments.count === 6,
-    () => 'two payments of the second and one of the late one',
+    () => 'two payments of the second key and one of the late key',
   );
   const third = await restart(second);
   await shiftTime(third, 3 * 3_600_000);
   const failed = async () =>
     Promise.all(
-      ['ref-opened', 'ref-unopened'].map(async (reference) => (await transactionOf(third, reference)).reason),
+      ['ref-opened', 'ref-unopened'].map(
+        async (reference) => (await getTransaction(third, reference)).reason,
+      ),
     );
   await eventually(
     async () => (await failed()).every((reason) => reason !== null),
-    () => 'both transactions that were left alone have failed',
+    () => 'both undecided transactions have failed',
   );
   expect(await failed()).toEqual(['15', '14']);
-  expect((await keyOf(third, past.key)).payments).toHaveLength(2);
-  expect((await keyOf(third, future.key)).payments).toHaveLength(2);
-  expect((await keyOf(third, late.key)).payments).toHaveLength(1);
+  expect((await getKey(third, past.key)).payments).toHaveLength(2);
+  expect((await getKey(third, future.key)).payments).toHaveLength(2);
+  expect((await getKey(third, late.key)).payments).toHaveLength(1);
   expect((await stats(third)).payments.count).toBe(6);
   expect(await journal(third, 'breb.paid')).toHaveLength(5);
 });
 
-test('a fault of a notice that waits for its first attempt strikes after a restart', async () => {
+test('a notice fault still applies after a restart when the notice has not been attempted', async () => {
   const receiver = await startReceiver();
   receiver.answer = ({ signed }) => (signed ? 200 : 401);
   const first = await startSimulator();
@@ -233,35 +235,40 @@ test('a fault of a notice that waits for its first attempt strikes after a resta
   await untilAccepted(receiver, forged);
   await untilAccepted(receiver, doubled, 2);
   expect(receiver.posts.some(({ signed }) => !signed)).toBe(true);
-  expect(acceptedOf(receiver, held)).toEqual([]);
+  expect(getAccepted(receiver, held)).toEqual([]);
   await call(second, 'DELETE', '/control/faults');
   await untilAccepted(receiver, held);
 });
 
-test.each(['SIGTERM', 'SIGINT'] as const)('%s ends it with 0 while posts hang', async (signal) => {
-  const receiver = await startReceiver();
-  receiver.answer = () => 'hang';
-  const simulator = await startSimulator({ args: ['--notices', receiver.url] });
-  const [key = ''] = await registered(simulator, 1);
-  await pay(simulator, { key });
-  await eventually(
-    () => receiver.posts.length > 0,
-    () => 'the post is under way',
-  );
-  expect(await simulator.end(signal)).toBe(0);
-  expect(await journal(simulator, 'notice.attempt')).toEqual([]);
-});
+test.each(['SIGTERM', 'SIGINT'] as const)(
+  '%s ends the process with exit code 0 while posts hang',
+  async (signal) => {
+    const receiver = await startReceiver();
+    receiver.answer = () => 'hang';
+    const simulator = await startSimulator({ args: ['--notices', receiver.url] });
+    const [key = ''] = await registered(simulator, 1);
+    await pay(simulator, { key });
+    await eventually(
+      () => receiver.posts.length > 0,
+      () => 'the post was received',
+    );
+    expect(await simulator.end(signal)).toBe(0);
+    expect(await journal(simulator, 'notice.attempt')).toEqual([]);
+  },
+);
 
-test('no notice leaves of a payment that could not be written down', async () => {
+test('a payment that could not be journaled sends no notice', async () => {
   const receiver = await startReceiver();
-  const first = await startSimulator({ args: ['--notices', receiver.url], largestFileKb: 16 });
+  const first = await startSimulator({ args: ['--notices', receiver.url], maxFileKb: 16 });
   const [key = ''] = await registered(first, 1);
   const orders = Array.from({ length: 200 }, () => ({ key }));
   await expect(pay(first, ...orders)).rejects.toThrow('fetch failed');
   expect(await first.end('SIGTERM')).toBe(1);
   const second = await startSimulator({ dataDir: first.dataDir });
-  const written = (await keyOf(second, key)).payments.map(({ executionId }) => executionId);
+  const written = (await getKey(second, key)).payments.map(({ executionId }) => executionId);
   expect(written.length).toBeLessThan(200);
-  const told = receiver.posts.flatMap(({ notices }) => notices.map(({ executionId }) => String(executionId)));
-  expect(told.filter((executionId) => !written.includes(executionId))).toEqual([]);
+  const notified = receiver.posts.flatMap(({ notices }) =>
+    notices.map(({ executionId }) => String(executionId)),
+  );
+  expect(notified.filter((executionId) => !written.includes(executionId))).toEqual([]);
 });

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { cleanUp, eventually, type Simulator, startSimulator } from './harness.ts';
 import {
-  acceptedOf,
   endReceivers,
+  getAccepted,
   type Post,
   type Receiver,
   startReceiver,
@@ -34,7 +34,7 @@ async function registered(client = breb): Promise<string> {
   return item.key;
 }
 
-async function bulk(client: BrebClient, count: number): Promise<string[]> {
+async function registerMany(client: BrebClient, count: number): Promise<string[]> {
   const keys: string[] = [];
   while (keys.length < count) {
     const items = Array.from({ length: 500 }, () => registration(freshKey()));
@@ -46,14 +46,14 @@ async function bulk(client: BrebClient, count: number): Promise<string[]> {
 
 const about = (key: string) => (post: Post) => post.notices.some((notice) => notice['key'] === key);
 
-test('a PSE decision is told on its own path, with its own secret', async () => {
-  const { body } = await createOrder(simulator, 'ref-told');
+test('a PSE decision is notified on the PSE path and signed with the PSE secret', async () => {
+  const { body } = await createOrder(simulator, 'ref-notified');
   const { transactionId, trazabilityCode } = body as Record<string, string>;
-  await endTransaction(simulator, { reference: 'ref-told', state: 'OK' });
-  const [notice] = await untilAccepted(receiver, 'ref-told');
+  await endTransaction(simulator, { reference: 'ref-notified', state: 'OK' });
+  const [notice] = await untilAccepted(receiver, 'ref-notified');
   expect(notice).toEqual({
     noticeId: expect.any(String),
-    reference: 'ref-told',
+    reference: 'ref-notified',
     transactionId,
     trazabilityCode,
     state: 'OK',
@@ -69,13 +69,13 @@ test('a PSE decision is told on its own path, with its own secret', async () => 
 });
 
 test.each([503, 400, 401, 302, 'reset'] as const)(
-  'a notice answered by %s is sent again until 200',
+  'a notice answered with %s is retried until 200',
   async (answer) => {
     const key = await registered();
-    let refusals = 2;
+    let failures = 2;
     receiver.answer = (post) => {
-      if (!about(key)(post) || refusals === 0) return 200;
-      refusals -= 1;
+      if (!about(key)(post) || failures === 0) return 200;
+      failures -= 1;
       return answer;
     };
     await pay(simulator, { key });
@@ -97,47 +97,47 @@ test.each([503, 400, 401, 302, 'reset'] as const)(
   },
 );
 
-test('no answer within five seconds is none, and meanwhile others pass', async () => {
+test('a notice without a response in five seconds is retried and does not block others', async () => {
   const [stuck, other] = [await registered(), await registered()];
   let hangs = 1;
   receiver.answer = (post) => (about(stuck)(post) && hangs-- > 0 ? 'hang' : 200);
   await pay(simulator, { key: stuck });
   await eventually(
     () => receiver.posts.some(about(stuck)),
-    () => 'the notice that hangs was sent',
+    () => 'the hanging notice was sent',
   );
   await pay(simulator, { key: other });
   await untilAccepted(receiver, other);
-  expect(acceptedOf(receiver, stuck)).toEqual([]);
+  expect(getAccepted(receiver, stuck)).toEqual([]);
   await untilAccepted(receiver, stuck);
   const [first, second] = receiver.posts.filter(about(stuck)).map(({ atMs }) => atMs);
   expect((second ?? 0) - (first ?? 0)).toBeGreaterThanOrEqual(5100);
   expect((second ?? 0) - (first ?? 0)).toBeLessThan(7000);
 });
 
-test('what gathers while posts are under way goes out together, in order, at most a hundred a post and four posts at once', async () => {
-  const slowly = await startReceiver(50);
-  const own = await startSimulator({ args: ['--notices', slowly.url] });
-  const keys = await bulk(await brebClient(own), 1000);
+test('notices queued while posts are in flight are batched in order, at most 100 per post and four concurrent posts', async () => {
+  const slowReceiver = await startReceiver(50);
+  const own = await startSimulator({ args: ['--notices', slowReceiver.url] });
+  const keys = await registerMany(await brebClient(own), 1000);
   await pay(own, ...keys.slice(0, 1).map((key) => ({ key })));
   await pay(own, ...keys.slice(1).map((key) => ({ key })));
   await untilDrained(own);
-  expect(slowly.maxConcurrentRequests()).toBe(4);
-  expect(Math.max(...slowly.posts.map(({ notices }) => notices.length))).toBe(100);
-  expect(slowly.posts.length).toBeLessThan(30);
-  expect(slowly.posts[0]?.notices).toHaveLength(1);
-  expect(slowly.accepted).toHaveLength(1000);
-  // Posts race each other, but within each the order is that of the payments.
-  const place = new Map(keys.map((key, index) => [key, index]));
-  for (const { notices } of slowly.posts) {
-    const places = notices.map((notice) => place.get(String(notice['key'])) ?? -1);
-    expect(places).toEqual(places.toSorted((a, b) => a - b));
+  expect(slowReceiver.maxConcurrentRequests()).toBe(4);
+  expect(Math.max(...slowReceiver.posts.map(({ notices }) => notices.length))).toBe(100);
+  expect(slowReceiver.posts.length).toBeLessThan(30);
+  expect(slowReceiver.posts[0]?.notices).toHaveLength(1);
+  expect(slowReceiver.accepted).toHaveLength(1000);
+  // Posts are concurrent, but each post keeps the order of the payments.
+  const position = new Map(keys.map((key, index) => [key, index]));
+  for (const { notices } of slowReceiver.posts) {
+    const positions = notices.map((notice) => position.get(String(notice['key'])) ?? -1);
+    expect(positions).toEqual(positions.toSorted((a, b) => a - b));
   }
 });
 
-test('five thousand payments are acknowledged within seconds', async () => {
+test('the notices of 5,000 payments are acknowledged within ten seconds', async () => {
   const own = await startSimulator({ args: ['--notices', receiver.url] });
-  const keys = await bulk(await brebClient(own), 5000);
+  const keys = await registerMany(await brebClient(own), 5000);
   const from = performance.now();
   for (let at = 0; at < keys.length; at += 1000) {
     await pay(own, ...keys.slice(at, at + 1000).map((key) => ({ key })));
@@ -147,7 +147,7 @@ test('five thousand payments are acknowledged within seconds', async () => {
   expect((await stats(own)).notices).toMatchObject({ queued: 5000, acknowledged: 5000, attempts: 0 });
 });
 
-test('posts go round the bases, and one that failed is repeated at the next', async () => {
+test('posts rotate over the base URLs, and a failed post is retried at the next URL', async () => {
   const [dead, alive] = [await startReceiver(), await startReceiver()];
   dead.answer = () => 503;
   const own = await startSimulator({ env: { SIM_NOTICE_URLS: `${dead.url}/, ${alive.url}` } });
@@ -164,7 +164,7 @@ test('posts go round the bases, and one that failed is repeated at the next', as
   expect((await stats(own)).notices).toMatchObject({ acknowledged: 4, attempts: 2 });
 });
 
-test('without a target notices wait, and go out once the control interface names one; an empty list stops them', async () => {
+test('notices stay queued without a target and are sent once POST /control/notices/target sets one', async () => {
   const own = await startSimulator();
   const client = await brebClient(own);
   const [first, second] = [await registered(client), await registered(client)];
@@ -183,7 +183,7 @@ test('without a target notices wait, and go out once the control interface names
   await untilAccepted(elsewhere, second);
 });
 
-test('the secrets can be set by the environment, and a signature by another is not ours', async () => {
+test('SIM_BREB_NOTICE_SECRET sets the signing secret of Bre-B notices', async () => {
   const own = await startSimulator({
     args: ['--notices', receiver.url],
     env: { SIM_BREB_NOTICE_SECRET: 'another secret' },

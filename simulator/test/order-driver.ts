@@ -3,21 +3,21 @@ import { eventually, type Simulator, startSimulator } from './harness.ts';
 import { shiftTime } from './payer.ts';
 import { type BrebClient, call, type Reply } from './wire-client.ts';
 
-type At = Pick<Simulator, 'url'>;
+type SimulatorAddress = Pick<Simulator, 'url'>;
 
 const ORDER_MS = 30_000;
 
-/** Orders wait half a minute of its clock, so that a test decides by `untilEnded` when they end. */
+/** Orders settle after 30 seconds of the simulator's clock, so that a test controls the end with `untilEnded`. */
 export function startOrderSimulator(args: readonly string[] = [], dataDir?: string): Promise<Simulator> {
   const env = { SIM_ORDER_MS: String(ORDER_MS) };
   return startSimulator({ args, env, ...(dataDir === undefined ? {} : { dataDir }) });
 }
 
-let made = 0;
+let lastNumber = 0;
 
 export function newId(): string {
-  made += 1;
-  return `CDL${process.pid}T${String(made).padStart(8, '0')}`;
+  lastNumber += 1;
+  return `CDL${process.pid}T${String(lastNumber).padStart(8, '0')}`;
 }
 
 export function order(key: string, changes: object = {}) {
@@ -42,20 +42,20 @@ export async function send(breb: BrebClient, ...orders: object[]): Promise<Resul
   return (body as { results: Result[] }).results;
 }
 
-export async function ask(breb: BrebClient, ...endToEndIds: string[]): Promise<unknown[]> {
+export async function queryOrders(breb: BrebClient, ...endToEndIds: string[]): Promise<unknown[]> {
   return ((await breb('orders/query', { endToEndIds })).body as { results: unknown[] }).results;
 }
 
-export async function resolutionOf(breb: BrebClient, key: string): Promise<string> {
+export async function getResolutionId(breb: BrebClient, key: string): Promise<string> {
   const { status, body } = await breb('directory/resolve', { key });
   if (status !== 200) throw new Error(`resolve: ${status} ${JSON.stringify(body)}`);
   return (body as { resolutionId: string }).resolutionId;
 }
 
-export const listKey = (simulator: At, body: object): Promise<Reply> =>
+export const listKey = (simulator: SimulatorAddress, body: object): Promise<Reply> =>
   call(simulator, 'POST', '/control/directory', { body });
 
-export const endOrder = (simulator: At, body: object): Promise<Reply> =>
+export const endOrder = (simulator: SimulatorAddress, body: object): Promise<Reply> =>
   call(simulator, 'POST', '/control/orders/end', { body });
 
 type OrderView = {
@@ -66,30 +66,30 @@ type OrderView = {
   readonly endedAt: string | null;
 };
 
-export const orderOf = async (simulator: At, endToEndId: string) =>
+export const getOrder = async (simulator: SimulatorAddress, endToEndId: string) =>
   (await call(simulator, 'GET', `/control/orders/${endToEndId}`)).body as OrderView;
 
-export async function executionsOf(simulator: At, ...endToEndIds: string[]) {
+export async function getExecutions(simulator: SimulatorAddress, ...endToEndIds: string[]) {
   const { body } = await call(simulator, 'GET', '/control/executions');
   return (body as Record<string, string>[]).filter(({ endToEndId = '' }) => endToEndIds.includes(endToEndId));
 }
 
-export async function passTime(simulator: At, ms: number): Promise<void> {
+export async function passTime(simulator: SimulatorAddress, ms: number): Promise<void> {
   const { body } = await call(simulator, 'GET', '/control/time');
   await shiftTime(simulator, (body as { shiftMs: number }).shiftMs + ms);
 }
 
-/** Lets the settlement's time come and waits for what comes of it. */
-export async function untilEnded(simulator: At, endToEndId: string): Promise<OrderView> {
+/** Moves the clock to the settlement time and waits until the order has ended. */
+export async function untilEnded(simulator: SimulatorAddress, endToEndId: string): Promise<OrderView> {
   await passTime(simulator, ORDER_MS);
   return untilOver(simulator, endToEndId);
 }
 
-export async function untilOver(simulator: At, endToEndId: string): Promise<OrderView> {
-  let last = await orderOf(simulator, endToEndId);
+export async function untilOver(simulator: SimulatorAddress, endToEndId: string): Promise<OrderView> {
+  let last = await getOrder(simulator, endToEndId);
   await eventually(
     async () => {
-      last = await orderOf(simulator, endToEndId);
+      last = await getOrder(simulator, endToEndId);
       return last.status !== 'PROCESSING';
     },
     () => `${endToEndId} has ended, not ${JSON.stringify(last)}`,

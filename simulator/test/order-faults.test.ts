@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { cleanUp, eventually, type Simulator } from './harness.ts';
-import { ask, executionsOf, order, send, startOrderSimulator, untilEnded } from './order-driver.ts';
+import { getExecutions, order, queryOrders, send, startOrderSimulator, untilEnded } from './order-driver.ts';
 import { addFault } from './payer.ts';
 import { type BrebClient, brebClient, call } from './wire-client.ts';
 
@@ -14,71 +14,71 @@ beforeAll(async () => {
 afterEach(() => call(simulator, 'DELETE', '/control/faults'));
 afterAll(cleanUp);
 
-const strike = (operation: string, fault: string, more: object = {}) =>
+const addOrderFault = (operation: string, fault: string, more: object = {}) =>
   addFault(simulator, { rail: 'BRE_B', operation, fault, times: 1, ...more });
 
 test.each([
   ['down', '503'],
   ['reset', 'fetch failed'],
-] as const)('%s on order does nothing, and the repeat is the first', async (fault, message) => {
+] as const)('%s on order does not store the order, and the retry is accepted', async (fault, message) => {
   const sent = order('@TESTOK');
-  await strike('order', fault);
+  await addOrderFault('order', fault);
   await expect(send(breb, sent)).rejects.toThrow(message);
-  expect(await ask(breb, sent.endToEndId)).toMatchObject([{ status: 'NOT_FOUND' }]);
+  expect(await queryOrders(breb, sent.endToEndId)).toMatchObject([{ status: 'NOT_FOUND' }]);
   expect(await send(breb, sent)).toMatchObject([{ status: 'PROCESSING' }]);
   await untilEnded(simulator, sent.endToEndId);
-  expect(await executionsOf(simulator, sent.endToEndId)).toHaveLength(1);
+  expect(await getExecutions(simulator, sent.endToEndId)).toHaveLength(1);
 });
 
-test('hang on order does nothing and lets go when it is removed', async () => {
+test('hang on order does not store the order, and removing the fault closes the call', async () => {
   const sent = order('@TESTOK');
-  await strike('order', 'hang');
+  await addOrderFault('order', 'hang');
   const outcome = send(breb, sent).then(
     () => 'answered',
-    () => 'broken off',
+    () => 'aborted',
   );
   await eventually(
     async () =>
       JSON.stringify((await call(simulator, 'GET', '/control/faults')).body).includes('"applied":1'),
     () => 'the call hangs',
   );
-  expect(await ask(breb, sent.endToEndId)).toMatchObject([{ status: 'NOT_FOUND' }]);
+  expect(await queryOrders(breb, sent.endToEndId)).toMatchObject([{ status: 'NOT_FOUND' }]);
   await call(simulator, 'DELETE', '/control/faults');
-  expect(await outcome).toBe('broken off');
-  expect(await ask(breb, sent.endToEndId)).toMatchObject([{ status: 'NOT_FOUND' }]);
+  expect(await outcome).toBe('aborted');
+  expect(await queryOrders(breb, sent.endToEndId)).toMatchObject([{ status: 'NOT_FOUND' }]);
 });
 
-test('lost-answer on order takes it up: asking tells, the repeat is a duplicate, the money goes once', async () => {
+test('lost-answer on order stores the order, the retry is a DUPLICATE, and it is executed once', async () => {
   const sent = order('@TESTOK');
-  await strike('order', 'lost-answer');
+  await addOrderFault('order', 'lost-answer');
   await expect(send(breb, sent)).rejects.toThrow('fetch failed');
-  expect(await ask(breb, sent.endToEndId)).toMatchObject([{ status: 'PROCESSING' }]);
+  expect(await queryOrders(breb, sent.endToEndId)).toMatchObject([{ status: 'PROCESSING' }]);
   expect(await send(breb, sent)).toMatchObject([{ status: 'DUPLICATE' }]);
   await untilEnded(simulator, sent.endToEndId);
-  expect(await executionsOf(simulator, sent.endToEndId)).toHaveLength(1);
+  expect(await getExecutions(simulator, sent.endToEndId)).toHaveLength(1);
 });
 
-test('slow on order takes it up late, though the client has left', async () => {
+test('slow on order stores the order after the delay, even when the client has disconnected', async () => {
   const sent = order('@TESTOK');
   const client = new AbortController();
-  await strike('order', 'slow', { ms: 400 });
-  const outcome = breb('orders', { orders: [sent] }, client.signal).catch(() => 'broken off');
+  await addOrderFault('order', 'slow', { ms: 400 });
+  const outcome = breb('orders', { orders: [sent] }, client.signal).catch(() => 'aborted');
   await eventually(
     async () =>
       JSON.stringify((await call(simulator, 'GET', '/control/faults')).body).includes('"applied":1'),
     () => 'the call is slow',
   );
   client.abort();
-  expect(await outcome).toBe('broken off');
+  expect(await outcome).toBe('aborted');
   await eventually(
-    async () => JSON.stringify(await ask(breb, sent.endToEndId)).includes('PROCESSING'),
-    () => `${sent.endToEndId} is taken up`,
+    async () => JSON.stringify(await queryOrders(breb, sent.endToEndId)).includes('PROCESSING'),
+    () => `${sent.endToEndId} is stored`,
   );
 });
 
-test('faults on order-query strike queries of orders alone', async () => {
+test('faults on order-query apply only to order queries', async () => {
   const sent = order('@TESTOK');
-  for (const fault of ['down', 'reset', 'lost-answer']) await strike('order-query', fault);
+  for (const fault of ['down', 'reset', 'lost-answer']) await addOrderFault('order-query', fault);
   const query = () => breb('orders/query', { endToEndIds: [sent.endToEndId] });
   expect(await send(breb, sent)).toMatchObject([{ status: 'PROCESSING' }]);
   expect((await breb('keys/query', { keys: ['@ANYKEY'] })).status).toBe(200);

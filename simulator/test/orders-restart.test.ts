@@ -2,11 +2,11 @@ import { afterAll, expect, test } from 'vitest';
 import { cleanUp, eventually } from './harness.ts';
 import {
   endOrder,
-  executionsOf,
+  getExecutions,
+  getOrder,
+  getResolutionId,
   listKey,
   order,
-  orderOf,
-  resolutionOf,
   send,
   startOrderSimulator,
   untilEnded,
@@ -19,10 +19,10 @@ afterAll(cleanUp);
 
 const LUIS = { type: 'N', documentType: 'CC', documentNumber: '5040302010', names: 'LUIS ROJAS' };
 
-test('kill -9 and a new start keep orders, endings, contradictions, executions and counts', async () => {
+test('a restart after SIGKILL keeps orders, outcomes, contradictions, executions and counts', async () => {
   const first = await startOrderSimulator();
   const breb = await brebClient(first);
-  const [settled, rejected, reversed, insisted, stuck, refused] = [
+  const [settled, rejected, reversed, insisted, stuck, invalid] = [
     order('@TESTOK'),
     order('@TESTDECLINED'),
     order('@TESTTIMEOUT'),
@@ -30,27 +30,27 @@ test('kill -9 and a new start keep orders, endings, contradictions, executions a
     order('@TESTTIMEOUT'),
     order('no key'),
   ];
-  const all = [settled, rejected, reversed, insisted, stuck, refused];
+  const all = [settled, rejected, reversed, insisted, stuck, invalid];
   await send(breb, ...all, settled);
   await untilEnded(first, settled.endToEndId);
   await untilOver(first, rejected.endToEndId);
-  const said = [
+  const ends = [
     { endToEndId: reversed.endToEndId, outcome: 'REJECTED' },
     { endToEndId: reversed.endToEndId, outcome: 'SETTLED', anyway: true },
     { endToEndId: insisted.endToEndId, outcome: 'SETTLED' },
     { endToEndId: insisted.endToEndId, outcome: 'REJECTED', anyway: true },
   ];
-  for (const end of said) expect((await endOrder(first, end)).status).toBe(200);
-  // One that is still waiting for its time.
+  for (const end of ends) expect((await endOrder(first, end)).status).toBe(200);
+  // An order that is not due yet.
   await send(breb, order('@TESTOK'));
   const paths = [
     ...all.map(({ endToEndId }) => `/control/orders/${endToEndId}`),
     '/control/executions',
     '/control/stats',
   ];
-  const seen = async (at: { url: string }) =>
+  const readViews = async (at: { url: string }) =>
     Promise.all(paths.map(async (path) => (await call(at, 'GET', path)).body as object));
-  const before = await seen(first);
+  const before = await readViews(first);
   expect(before.at(-1)).toMatchObject({
     orders: { received: 8, duplicates: 1, settled: 3, rejected: 2, processing: 2 },
     executions: { count: 3 },
@@ -58,12 +58,12 @@ test('kill -9 and a new start keep orders, endings, contradictions, executions a
   await first.end('SIGKILL');
 
   const second = await startOrderSimulator([], first.dataDir);
-  const after = await seen(second);
+  const after = await readViews(second);
   const withoutJournal = (views: object[]) => views.map((view) => ({ ...view, journal: null }));
   expect(withoutJournal(after)).toEqual(withoutJournal(before));
 });
 
-test('an end-to-end id is known after a restart, and what waited for its time ends once', async () => {
+test('after a restart a known end-to-end id is a DUPLICATE and a scheduled order ends once', async () => {
   const first = await startOrderSimulator();
   const [waiting, ended] = [order('@TESTOK'), order('@TESTOK')];
   const ids = [waiting.endToEndId, ended.endToEndId];
@@ -75,20 +75,20 @@ test('an end-to-end id is known after a restart, and what waited for its time en
 
   const second = await startOrderSimulator([], first.dataDir);
   const again = await brebClient(second);
-  expect(await orderOf(second, waiting.endToEndId)).toMatchObject({ status: 'PROCESSING' });
+  expect(await getOrder(second, waiting.endToEndId)).toMatchObject({ status: 'PROCESSING' });
   expect(await send(again, waiting, ended)).toMatchObject([{ status: 'DUPLICATE' }, { status: 'DUPLICATE' }]);
   expect(await untilEnded(second, waiting.endToEndId)).toMatchObject({ status: 'SETTLED' });
-  expect(await executionsOf(second, ...ids)).toHaveLength(2);
+  expect(await getExecutions(second, ...ids)).toHaveLength(2);
   expect(await journal(second, 'breb.executed')).toHaveLength(2);
 });
 
-test('what a lookup promised and what the directory says are known after a restart', async () => {
+test('a restart keeps resolutions and directory changes', async () => {
   const first = await startOrderSimulator();
   const breb = await brebClient(first);
   for (const key of ['@STEADY', '@FICKLE', '@LEFT', '@ASLEEP']) await listKey(first, { key });
   const keys = ['@STEADY', '@FICKLE', '@LEFT', '@ASLEEP', '@TESTOK'];
   const orders = await Promise.all(
-    keys.map(async (key) => order(key, { resolutionId: await resolutionOf(breb, key) })),
+    keys.map(async (key) => order(key, { resolutionId: await getResolutionId(breb, key) })),
   );
   await send(breb, ...orders);
   await listKey(first, { key: '@FICKLE', holder: { person: LUIS } });
@@ -108,7 +108,7 @@ test('what a lookup promised and what the directory says are known after a resta
   ]);
 });
 
-test('whatever order was answered before a kill -9 in the middle of many is there, and is executed once', async () => {
+test('after SIGKILL under load, every answered order is stored and executed once', async () => {
   const first = await startOrderSimulator();
   const breb = await brebClient(first);
   const [sent, answered]: [string[], string[]] = [[], []];
@@ -124,26 +124,26 @@ test('whatever order was answered before a kill -9 in the middle of many is ther
   const broken = Promise.allSettled(Array.from({ length: 4 }, sendUntilBroken));
   await eventually(
     () => answered.length > 500,
-    () => 'five hundred orders were answered',
+    () => 'more than 500 orders were answered',
     20_000,
   );
   await first.end('SIGKILL');
   await broken;
 
   const second = await startOrderSimulator([], first.dataDir);
-  const statuses = await statusesOf(await brebClient(second), answered);
+  const statuses = await queryStatuses(await brebClient(second), answered);
   expect(statuses).toEqual(new Set(['PROCESSING']));
   await untilEnded(second, answered.at(-1) ?? '');
   await eventually(
-    async () => !(await statusesOf(await brebClient(second), answered)).has('PROCESSING'),
-    () => 'all of them have ended',
+    async () => !(await queryStatuses(await brebClient(second), answered)).has('PROCESSING'),
+    () => 'all answered orders have ended',
   );
-  const executed = (await executionsOf(second, ...sent)).map(({ endToEndId }) => endToEndId);
+  const executed = (await getExecutions(second, ...sent)).map(({ endToEndId }) => endToEndId);
   expect(new Set(executed).size).toBe(executed.length);
   expect(executed).toEqual(expect.arrayContaining(answered));
 });
 
-async function statusesOf(breb: BrebClient, ids: readonly string[]): Promise<Set<string>> {
+async function queryStatuses(breb: BrebClient, ids: readonly string[]): Promise<Set<string>> {
   const found = new Set<string>();
   for (let from = 0; from < ids.length; from += 500) {
     const { body } = await breb('orders/query', { endToEndIds: ids.slice(from, from + 500) });

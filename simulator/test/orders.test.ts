@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { cleanUp, type Simulator, startSimulator } from './harness.ts';
 import {
-  ask,
   endOrder,
-  executionsOf,
+  getExecutions,
+  getOrder,
   newId,
   order,
-  orderOf,
+  queryOrders,
   send,
   startOrderSimulator,
   untilEnded,
@@ -25,19 +25,21 @@ beforeAll(async () => {
 });
 afterAll(cleanUp);
 
-test('an order is PROCESSING until its time comes, then SETTLED and executed once, and either id tells', async () => {
+test('an order is PROCESSING until it is due, then SETTLED and executed once, and can be queried by either id', async () => {
   const sent = order('@testok');
   const { endToEndId, internalId } = sent;
   expect(await send(breb, sent)).toEqual([{ endToEndId, status: 'PROCESSING' }]);
-  const standing = { endToEndId, internalId, amount: '49800.00', code: null, at: expect.any(String) };
-  expect(await ask(breb, endToEndId)).toEqual([{ ...standing, status: 'PROCESSING', executionId: null }]);
-  expect(await executionsOf(simulator, endToEndId)).toEqual([]);
+  const expected = { endToEndId, internalId, amount: '49800.00', code: null, at: expect.any(String) };
+  expect(await queryOrders(breb, endToEndId)).toEqual([
+    { ...expected, status: 'PROCESSING', executionId: null },
+  ]);
+  expect(await getExecutions(simulator, endToEndId)).toEqual([]);
 
   const { executionId, endedAt } = await untilEnded(simulator, endToEndId);
-  const settled = { ...standing, status: 'SETTLED', executionId, at: endedAt };
-  expect(await ask(breb, endToEndId)).toEqual([settled]);
+  const settled = { ...expected, status: 'SETTLED', executionId, at: endedAt };
+  expect(await queryOrders(breb, endToEndId)).toEqual([settled]);
   expect((await breb('orders/query', { internalIds: [internalId] })).body).toEqual({ results: [settled] });
-  expect(await executionsOf(simulator, endToEndId)).toEqual([
+  expect(await getExecutions(simulator, endToEndId)).toEqual([
     { endToEndId, internalId, executionId, amount: '49800.00', key: '@TESTOK', at: endedAt },
   ]);
   const about = async (kind: string) =>
@@ -50,11 +52,11 @@ test('an order is PROCESSING until its time comes, then SETTLED and executed onc
   ]);
 });
 
-test('the settlement comes about a second after the intake unless told otherwise', async () => {
-  const usual = await startSimulator();
+test('an order settles about one second after its intake by default', async () => {
+  const defaultSimulator = await startSimulator();
   const { endToEndId } = order('@TESTOK');
-  await send(await brebClient(usual), order('@TESTOK', { endToEndId }));
-  const { receivedAt, endedAt } = await untilOver(usual, endToEndId);
+  await send(await brebClient(defaultSimulator), order('@TESTOK', { endToEndId }));
+  const { receivedAt, endedAt } = await untilOver(defaultSimulator, endToEndId);
   const tookMs = Date.parse(endedAt ?? '') - Date.parse(receivedAt);
   expect(tookMs).toBeGreaterThanOrEqual(1000);
   expect(tookMs).toBeLessThan(5000);
@@ -67,38 +69,38 @@ test.each([
   ['@TESTNOTFOUND', 'REJECTED', '0004'],
   ['@NOBODY123', 'REJECTED', '0004'],
   ['3001234567', 'REJECTED', '0004'],
-])('an order to %s ends %s %s', async (key, status, code) => {
+])('an order to %s ends with status %s and code %s', async (key, status, code) => {
   const sent = order(key);
   expect(await send(breb, sent)).toMatchObject([{ status: 'PROCESSING' }]);
   expect(await untilEnded(simulator, sent.endToEndId)).toMatchObject({ status, code });
-  expect(await ask(breb, sent.endToEndId)).toMatchObject([{ status, code }]);
-  const money = await executionsOf(simulator, sent.endToEndId);
+  expect(await queryOrders(breb, sent.endToEndId)).toMatchObject([{ status, code }]);
+  const money = await getExecutions(simulator, sent.endToEndId);
   expect(money).toHaveLength(status === 'SETTLED' ? 1 : 0);
 });
 
-test('an order to @TESTTIMEOUT stays PROCESSING though its time has passed, until it is ended', async () => {
-  const [stuck, behind] = [order('@TESTTIMEOUT'), order('@TESTOK')];
-  await send(breb, stuck, behind);
-  await untilEnded(simulator, behind.endToEndId);
-  expect(await ask(breb, stuck.endToEndId)).toMatchObject([{ status: 'PROCESSING' }]);
+test('an order to @TESTTIMEOUT stays PROCESSING after it is due, until the control API ends it', async () => {
+  const [stuck, later] = [order('@TESTTIMEOUT'), order('@TESTOK')];
+  await send(breb, stuck, later);
+  await untilEnded(simulator, later.endToEndId);
+  expect(await queryOrders(breb, stuck.endToEndId)).toMatchObject([{ status: 'PROCESSING' }]);
   const { endToEndId } = stuck;
   expect((await endOrder(simulator, { endToEndId, outcome: 'SETTLED' })).status).toBe(200);
-  expect(await ask(breb, endToEndId)).toMatchObject([{ status: 'SETTLED' }]);
-  expect(await executionsOf(simulator, endToEndId)).toHaveLength(1);
+  expect(await queryOrders(breb, endToEndId)).toMatchObject([{ status: 'SETTLED' }]);
+  expect(await getExecutions(simulator, endToEndId)).toHaveLength(1);
 });
 
-test('@TESTLOSTANSWER loses the answer of the whole call, whose orders are all carried out once', async () => {
+test('an order to @TESTLOSTANSWER loses the answer of the whole call, and all its orders are executed once', async () => {
   const sent = [order('@TESTOK'), order('@TESTLOSTANSWER')];
   const ids = sent.map(({ endToEndId }) => endToEndId);
   await expect(send(breb, ...sent)).rejects.toThrow('fetch failed');
-  expect(await ask(breb, ...ids)).toMatchObject([{ status: 'PROCESSING' }, { status: 'PROCESSING' }]);
-  // The repeat makes nothing, and so its answer is not lost.
+  expect(await queryOrders(breb, ...ids)).toMatchObject([{ status: 'PROCESSING' }, { status: 'PROCESSING' }]);
+  // The retry stores no new order, so its answer is not lost.
   expect(await send(breb, ...sent)).toMatchObject([{ status: 'DUPLICATE' }, { status: 'DUPLICATE' }]);
   for (const id of ids) expect(await untilEnded(simulator, id)).toMatchObject({ status: 'SETTLED' });
-  expect(await executionsOf(simulator, ...ids)).toHaveLength(2);
+  expect(await getExecutions(simulator, ...ids)).toHaveLength(2);
 });
 
-test('a known end-to-end id is a DUPLICATE whatever it carries, in one call, later, and after the end', async () => {
+test('an order with a known end-to-end id is a DUPLICATE with any content: in one call, later, and after the end', async () => {
   const { endToEndId } = order('@TESTOK');
   const again = (key = '@TESTOK', changes: object = {}) => order(key, { endToEndId, ...changes });
   const duplicate = { endToEndId, status: 'DUPLICATE', code: '5001' };
@@ -107,46 +109,46 @@ test('a known end-to-end id is a DUPLICATE whatever it carries, in one call, lat
   expect(await send(breb, again('@TESTOK', { amount: '99999999.00' }))).toEqual([duplicate]);
   await untilEnded(simulator, endToEndId);
   expect(await send(breb, again(), order('@TESTOK'))).toMatchObject([duplicate, { status: 'PROCESSING' }]);
-  expect(await ask(breb, endToEndId)).toMatchObject([{ status: 'SETTLED', amount: '49800.00' }]);
+  expect(await queryOrders(breb, endToEndId)).toMatchObject([{ status: 'SETTLED', amount: '49800.00' }]);
 
   const rejected = order('@TESTDECLINED');
   await send(breb, rejected);
   await untilEnded(simulator, rejected.endToEndId);
   const { endToEndId: other } = rejected;
   expect(await send(breb, order('@TESTOK', { endToEndId: other }))).toMatchObject([{ status: 'DUPLICATE' }]);
-  await untilEnded(simulator, (await orderBehind()).endToEndId);
-  expect(await executionsOf(simulator, endToEndId, other)).toHaveLength(1);
+  await untilEnded(simulator, (await sendLaterOrder()).endToEndId);
+  expect(await getExecutions(simulator, endToEndId, other)).toHaveLength(1);
 });
 
-/** Whatever was due before it has happened when it has ended. */
-async function orderBehind() {
-  const behind = order('@TESTOK');
-  await send(breb, behind);
-  return behind;
+/** Sends an order. When it has ended, all orders due before it have ended too. */
+async function sendLaterOrder() {
+  const later = order('@TESTOK');
+  await send(breb, later);
+  return later;
 }
 
-test('of equal orders in parallel calls one is taken up and all others are duplicates', async () => {
+test('parallel calls with the same order accept it once and answer DUPLICATE to the others', async () => {
   const sent = order('@TESTOK');
   const results = await Promise.all(Array.from({ length: 20 }, () => send(breb, sent)));
   const count = (wanted: string) => results.filter(([result]) => result?.status === wanted).length;
   expect([count('PROCESSING'), count('DUPLICATE')]).toEqual([1, 19]);
   await untilEnded(simulator, sent.endToEndId);
-  expect(await executionsOf(simulator, sent.endToEndId)).toHaveLength(1);
+  expect(await getExecutions(simulator, sent.endToEndId)).toHaveLength(1);
 });
 
-test('orders with an end-to-end id each are each executed, though they share an internal id', async () => {
+test('orders with different end-to-end ids are all executed, even with the same internal id', async () => {
   const internalId = randomUUID();
   const [first, second] = [order('@TESTOK', { internalId }), order('@TESTOK', { internalId })];
   await send(breb, first);
   await send(breb, second);
   for (const { endToEndId } of [first, second]) await untilEnded(simulator, endToEndId);
-  expect(await executionsOf(simulator, first.endToEndId, second.endToEndId)).toHaveLength(2);
+  expect(await getExecutions(simulator, first.endToEndId, second.endToEndId)).toHaveLength(2);
   expect((await breb('orders/query', { internalIds: [internalId] })).body).toMatchObject({
     results: [{ endToEndId: first.endToEndId }],
   });
 });
 
-test('what is refused at the door is refused alone, makes nothing, and its id is free', async () => {
+test('an order rejected at intake does not affect the others, is not stored, and its end-to-end id can be reused', async () => {
   const [badKey, tooMuch, atLimit] = [
     order('two words'),
     order('@TESTOK', { amount: '11552000.01' }),
@@ -157,20 +159,20 @@ test('what is refused at the door is refused alone, makes nothing, and its id is
     { endToEndId: tooMuch.endToEndId, status: 'REJECTED', code: '4013', message: expect.any(String) },
     { endToEndId: atLimit.endToEndId, status: 'PROCESSING' },
   ]);
-  const nothing = { status: 'NOT_FOUND', code: null, executionId: null, amount: null, at: null };
-  const refused = [badKey.endToEndId, tooMuch.endToEndId];
-  expect(await ask(breb, ...refused)).toEqual(
-    refused.map((endToEndId) => ({ endToEndId, internalId: null, ...nothing })),
+  const notFound = { status: 'NOT_FOUND', code: null, executionId: null, amount: null, at: null };
+  const rejectedIds = [badKey.endToEndId, tooMuch.endToEndId];
+  expect(await queryOrders(breb, ...rejectedIds)).toEqual(
+    rejectedIds.map((endToEndId) => ({ endToEndId, internalId: null, ...notFound })),
   );
   expect((await call(simulator, 'GET', `/control/orders/${badKey.endToEndId}`)).status).toBe(404);
   expect((await endOrder(simulator, { endToEndId: badKey.endToEndId, outcome: 'SETTLED' })).status).toBe(404);
-  const mended = order('@TESTOK', { endToEndId: badKey.endToEndId });
-  expect(await send(breb, mended)).toMatchObject([{ status: 'PROCESSING' }]);
-  expect(await untilEnded(simulator, mended.endToEndId)).toMatchObject({ status: 'SETTLED' });
-  expect(await executionsOf(simulator, ...refused)).toHaveLength(1);
+  const corrected = order('@TESTOK', { endToEndId: badKey.endToEndId });
+  expect(await send(breb, corrected)).toMatchObject([{ status: 'PROCESSING' }]);
+  expect(await untilEnded(simulator, corrected.endToEndId)).toMatchObject({ status: 'SETTLED' });
+  expect(await getExecutions(simulator, ...rejectedIds)).toHaveLength(1);
 });
 
-test('a call that the wire does not allow is 400 as a whole and makes nothing', async () => {
+test('an orders call with an invalid body returns 400 and stores no order', async () => {
   const good = order('@TESTOK');
   const wrong = [
     { endToEndId: 'a'.repeat(10) },
@@ -191,31 +193,31 @@ test('a call that the wire does not allow is 400 as a whole and makes nothing', 
   }
   const tooMany = Array.from({ length: 501 }, () => order('@TESTOK'));
   for (const orders of [[], tooMany]) expect((await breb('orders', { orders })).status).toBe(400);
-  expect(await ask(breb, good.endToEndId)).toMatchObject([{ status: 'NOT_FOUND' }]);
+  expect(await queryOrders(breb, good.endToEndId)).toMatchObject([{ status: 'NOT_FOUND' }]);
   expect((await call(simulator, 'POST', '/breb/v1/orders', { body: { orders: [good] } })).status).toBe(401);
 });
 
-test('five hundred are taken and told at once, in the order asked, by either id', async () => {
+test('one call accepts or queries up to 500 orders by either id and answers in the order of the request', async () => {
   const sent = Array.from({ length: 499 }, () => order('@TESTOK'));
   await send(breb, ...sent);
   const known = sent.toReversed();
-  const strangers = { endToEndId: newId(), internalId: randomUUID() };
-  const endToEndIds = [strangers.endToEndId, ...known.map(({ endToEndId }) => endToEndId)];
-  const internalIds = [...known.map(({ internalId }) => internalId), strangers.internalId];
+  const unknownIds = { endToEndId: newId(), internalId: randomUUID() };
+  const endToEndIds = [unknownIds.endToEndId, ...known.map(({ endToEndId }) => endToEndId)];
+  const internalIds = [...known.map(({ internalId }) => internalId), unknownIds.internalId];
   const found = known.map(({ endToEndId, internalId }) => ({ endToEndId, internalId, status: 'PROCESSING' }));
   expect((await breb('orders/query', { endToEndIds })).body).toMatchObject({
-    results: [{ endToEndId: strangers.endToEndId, internalId: null, status: 'NOT_FOUND' }, ...found],
+    results: [{ endToEndId: unknownIds.endToEndId, internalId: null, status: 'NOT_FOUND' }, ...found],
   });
   expect((await breb('orders/query', { internalIds })).body).toMatchObject({
-    results: [...found, { endToEndId: null, internalId: strangers.internalId, status: 'NOT_FOUND' }],
+    results: [...found, { endToEndId: null, internalId: unknownIds.internalId, status: 'NOT_FOUND' }],
   });
-  const told = found.map(({ endToEndId, internalId, status }) => [endToEndId, internalId, status]);
+  const journaled = found.map(({ endToEndId, internalId, status }) => [endToEndId, internalId, status]);
   expect((await journal(simulator, 'breb.order-query')).at(-1)).toMatchObject({
-    results: [...told, [null, strangers.internalId, 'NOT_FOUND']],
+    results: [...journaled, [null, unknownIds.internalId, 'NOT_FOUND']],
   });
 });
 
-test('a query asks by one kind of id, for one to five hundred', async () => {
+test('an order query returns 400 unless it has 1 to 500 ids of one kind', async () => {
   const id = newId();
   const wrong = [
     {},
@@ -226,7 +228,7 @@ test('a query asks by one kind of id, for one to five hundred', async () => {
   for (const body of wrong) expect((await breb('orders/query', body)).status).toBe(400);
 });
 
-test('the statistics count what came and what became of it, and the money that went out', async () => {
+test('GET /control/stats counts orders by outcome and the executed amount', async () => {
   const own = await startOrderSimulator();
   const client = await brebClient(own);
   const [settled, rejected, stuck] = [order('@TESTOK'), order('@TESTDECLINED'), order('@TESTTIMEOUT')];
@@ -239,5 +241,5 @@ test('the statistics count what came and what became of it, and the money that w
     payments: { count: 0, cents: '0' },
     calls: { BRE_B: { order: 1, 'order-query': 0 } },
   });
-  expect(await orderOf(own, stuck.endToEndId)).toMatchObject({ status: 'PROCESSING' });
+  expect(await getOrder(own, stuck.endToEndId)).toMatchObject({ status: 'PROCESSING' });
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { cleanUp, type Simulator, startSimulator } from './harness.ts';
 import { endReceivers, type Receiver, startReceiver, untilAccepted } from './notice-receiver.ts';
-import { endKey, journal, keyOf, pay, stats } from './payer.ts';
+import { endKey, getKey, journal, pay, stats } from './payer.ts';
 import { type BrebClient, brebClient, call, freshKey, registration } from './wire-client.ts';
 
 let simulator: Simulator;
@@ -24,10 +24,10 @@ async function registered(changes: object = {}) {
   return item;
 }
 
-const standing = async (key: string) =>
+const queryKey = async (key: string) =>
   ((await breb('keys/query', { keys: [key] })).body as { results: object[] }).results[0];
 
-test('a payment is journaled, stands in the query and is told by a signed notice', async () => {
+test('a payment is journaled, returned by a key query and sent as a signed notice', async () => {
   const item = await registered();
   const [paid] = await pay(simulator, { key: item.key });
   expect(paid).toEqual({
@@ -37,7 +37,7 @@ test('a payment is journaled, stands in the query and is told by a signed notice
   });
   const { executionId, endToEndId } = paid ?? {};
   const payment = { executionId, endToEndId, amount: '49800.00', at: expect.stringMatching(/Z$/) };
-  expect(await standing(item.key)).toEqual({
+  expect(await queryKey(item.key)).toEqual({
     key: item.key,
     status: 'REGISTERED',
     code: null,
@@ -72,12 +72,12 @@ test('a payment is journaled, stands in the query and is told by a signed notice
   expect(receiver.posts.every(({ signed }) => signed)).toBe(true);
 });
 
-test('any amount is taken, twice as well as once, and each payment is its own execution', async () => {
+test('a key accepts several payments of any amount, each with its own execution id', async () => {
   const { key } = await registered();
   const before = await stats(simulator);
   const paid = await pay(simulator, { key, amount: '0.01' }, { key, amount: '999999.99' }, { key });
   expect(new Set(paid.map(({ executionId }) => executionId)).size).toBe(3);
-  expect((await keyOf(simulator, key)).payments.map(({ amount }) => amount)).toEqual([
+  expect((await getKey(simulator, key)).payments.map(({ amount }) => amount)).toEqual([
     '0.01',
     '999999.99',
     '49800.00',
@@ -102,12 +102,12 @@ test('any amount is taken, twice as well as once, and each payment is its own ex
   );
 });
 
-test('a key past its expiry is payable until it is closed', async () => {
+test('an expired key can be paid until it is closed', async () => {
   const { key } = await registered({ expiresAt: new Date(Date.now() - 60_000).toISOString() });
   expect(await pay(simulator, { key })).toMatchObject([{ key, executionId: expect.any(String) }]);
 });
 
-test('a key that is unknown, closed, rejected or canceled refuses payment with 0004, and others of the call are paid', async () => {
+test('paying an unknown, closed, rejected or canceled key returns 0004, and the other keys of the call are paid', async () => {
   const [closed, rejected, canceled, open] = [
     await registered(),
     await registered(),
@@ -118,14 +118,14 @@ test('a key that is unknown, closed, rejected or canceled refuses payment with 0
   await breb('keys/close', { keys: [closed.key] });
   await endKey(simulator, { key: rejected.key, outcome: 'REJECTED' });
   await endKey(simulator, { key: canceled.key, outcome: 'CANCELED' });
-  const shut = [unknown, closed.key, rejected.key, canceled.key];
-  const results = await pay(simulator, ...[...shut, open.key].map((key) => ({ key })));
-  expect(results.slice(0, 4)).toEqual(shut.map((key) => ({ key, code: '0004' })));
+  const unpayable = [unknown, closed.key, rejected.key, canceled.key];
+  const results = await pay(simulator, ...[...unpayable, open.key].map((key) => ({ key })));
+  expect(results.slice(0, 4)).toEqual(unpayable.map((key) => ({ key, code: '0004' })));
   expect(results[4]).toMatchObject({ key: open.key, executionId: expect.any(String) });
-  expect((await keyOf(simulator, closed.key)).payments).toEqual([]);
+  expect((await getKey(simulator, closed.key)).payments).toEqual([]);
 });
 
-test('an order that was under way is executed anyway, on a closed key and on one nobody registered', async () => {
+test('a payment with anyway succeeds on a closed key and on an unregistered key', async () => {
   const [closed, unknown] = [await registered(), registration(freshKey())];
   await breb('keys/close', { keys: [closed.key] });
   const results = await pay(
@@ -139,15 +139,15 @@ test('an order that was under way is executed anyway, on a closed key and on one
     { key: unknown.key, code: 'AMOUNT_REQUIRED' },
     { executionId: expect.any(String) },
   ]);
-  expect(await standing(closed.key)).toMatchObject({ status: 'CLOSED', payments: [{ amount: '49800.00' }] });
-  expect(await standing(unknown.key)).toMatchObject({ status: 'NOT_FOUND', payments: [{ amount: '10.00' }] });
+  expect(await queryKey(closed.key)).toMatchObject({ status: 'CLOSED', payments: [{ amount: '49800.00' }] });
+  expect(await queryKey(unknown.key)).toMatchObject({ status: 'NOT_FOUND', payments: [{ amount: '10.00' }] });
   expect((await journal(simulator, 'breb.paid')).at(-1)).toMatchObject({ key: unknown.key, anyway: true });
   await untilAccepted(receiver, closed.key);
   expect((await untilAccepted(receiver, unknown.key))[0]).toMatchObject({ internalId: expect.any(String) });
 
-  // Its registration comes after all, and finds the money.
+  // A later registration keeps the payment.
   await breb('keys/register', { keys: [unknown] });
-  expect(await standing(unknown.key)).toMatchObject({
+  expect(await queryKey(unknown.key)).toMatchObject({
     status: 'REGISTERED',
     payments: [{ amount: '10.00' }],
   });
@@ -158,16 +158,16 @@ test.each([
   [{ outcome: 'REJECTED', code: '4021' }, 'REJECTED', '4021'],
   [{ outcome: 'CANCELED' }, 'CANCELED', null],
 ])(
-  'a payment that ends by %o leaves a key that can be neither paid nor registered again',
+  'ending a key with %o sends a notice, and the key cannot be registered or resolved again',
   async (end, status, code) => {
     const item = await registered();
     expect((await endKey(simulator, { key: item.key, ...end })).body).toMatchObject({ status, code });
-    const stands = { key: item.key, status, code, expiresAt: item.expiresAt, payments: [] };
-    expect(await standing(item.key)).toEqual(stands);
+    const expected = { key: item.key, status, code, expiresAt: item.expiresAt, payments: [] };
+    expect(await queryKey(item.key)).toEqual(expected);
     expect((await breb('keys/register', { keys: [item] })).body).toMatchObject({
       results: [{ status: 'REJECTED', code: '0004' }],
     });
-    expect((await breb('keys/close', { keys: [item.key] })).body).toEqual({ results: [stands] });
+    expect((await breb('keys/close', { keys: [item.key] })).body).toEqual({ results: [expected] });
     const resolved = await breb('directory/resolve', { key: item.key });
     expect(resolved).toMatchObject({ status: 422, body: { code: '0004' } });
     expect((await untilAccepted(receiver, item.key))[0]).toEqual({
@@ -185,7 +185,7 @@ test.each([
   },
 );
 
-test('nothing is left to end on a key that is closed, ended, paid or unknown', async () => {
+test('POST /control/keys/end returns 409 CANNOT_END for a closed, ended, paid or unknown key', async () => {
   const [closed, ended, paid] = [await registered(), await registered(), await registered()];
   await breb('keys/close', { keys: [closed.key] });
   await endKey(simulator, { key: ended.key, outcome: 'CANCELED' });
@@ -196,12 +196,12 @@ test('nothing is left to end on a key that is closed, ended, paid or unknown', a
   }
 });
 
-test('an end against what stands is only said: the notice contradicts, the standing stays', async () => {
+test('ending a paid or closed key with anyway sends a contradicting notice and keeps the status', async () => {
   const [paid, closed] = [await registered(), await registered()];
   await pay(simulator, { key: paid.key });
   await breb('keys/close', { keys: [closed.key] });
-  const said = await endKey(simulator, { key: paid.key, outcome: 'REJECTED', anyway: true });
-  expect(said).toMatchObject({ status: 200, body: { status: 'REGISTERED', payments: [{}] } });
+  const reply = await endKey(simulator, { key: paid.key, outcome: 'REJECTED', anyway: true });
+  expect(reply).toMatchObject({ status: 200, body: { status: 'REGISTERED', payments: [{}] } });
   expect((await journal(simulator, 'breb.ended')).at(-1)).toMatchObject({
     key: paid.key,
     outcome: 'REJECTED',
@@ -209,12 +209,12 @@ test('an end against what stands is only said: the notice contradicts, the stand
     contradicts: true,
   });
   await endKey(simulator, { key: closed.key, outcome: 'CANCELED', anyway: true });
-  expect(await standing(closed.key)).toMatchObject({ status: 'CLOSED', code: null });
+  expect(await queryKey(closed.key)).toMatchObject({ status: 'CLOSED', code: null });
   const notices = await untilAccepted(receiver, paid.key, 2);
   expect(notices.map(({ type }) => type)).toEqual(['SETTLED', 'REJECTED']);
 });
 
-test('a malformed order is 400 and pays nothing', async () => {
+test('POST /control/keys/pay returns 400 for an invalid body and pays nothing', async () => {
   const { key } = await registered();
   const wrong = [
     {},
@@ -227,5 +227,5 @@ test('a malformed order is 400 and pays nothing', async () => {
   for (const body of wrong) {
     expect((await call(simulator, 'POST', '/control/keys/pay', { body })).status).toBe(400);
   }
-  expect((await keyOf(simulator, key)).payments).toEqual([]);
+  expect((await getKey(simulator, key)).payments).toEqual([]);
 });

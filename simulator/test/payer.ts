@@ -2,26 +2,26 @@ import { readFile } from 'node:fs/promises';
 import { eventually, type Simulator } from './harness.ts';
 import { call, pseCall, pseOrder, type Reply, registration } from './wire-client.ts';
 
-type At = Pick<Simulator, 'url'>;
+type SimulatorAddress = Pick<Simulator, 'url'>;
 
 export type Paid = { readonly key: string; readonly executionId: string; readonly endToEndId: string };
 
-export async function pay(simulator: At, ...payments: object[]): Promise<Paid[]> {
+export async function pay(simulator: SimulatorAddress, ...payments: object[]): Promise<Paid[]> {
   const { status, body } = await call(simulator, 'POST', '/control/keys/pay', { body: { payments } });
   if (status !== 200) throw new Error(`keys/pay: ${status} ${JSON.stringify(body)}`);
   return (body as { results: Paid[] }).results;
 }
 
-export const endKey = (simulator: At, body: object): Promise<Reply> =>
+export const endKey = (simulator: SimulatorAddress, body: object): Promise<Reply> =>
   call(simulator, 'POST', '/control/keys/end', { body });
 
-export const endTransaction = (simulator: At, body: object): Promise<Reply> =>
+export const endTransaction = (simulator: SimulatorAddress, body: object): Promise<Reply> =>
   call(simulator, 'POST', '/control/transactions/end', { body });
 
-export const shiftTime = (simulator: At, shiftMs: number): Promise<Reply> =>
+export const shiftTime = (simulator: SimulatorAddress, shiftMs: number): Promise<Reply> =>
   call(simulator, 'POST', '/control/time', { body: { shiftMs } });
 
-export async function addFault(simulator: At, fault: object): Promise<string> {
+export async function addFault(simulator: SimulatorAddress, fault: object): Promise<string> {
   const { status, body } = await call(simulator, 'POST', '/control/faults', { body: fault });
   if (status !== 200) throw new Error(`faults: ${status} ${JSON.stringify(body)}`);
   return (body as { id: string }).id;
@@ -38,12 +38,12 @@ export type Stats = {
   };
 };
 
-export async function stats(simulator: At): Promise<Stats> {
+export async function stats(simulator: SimulatorAddress): Promise<Stats> {
   return (await call(simulator, 'GET', '/control/stats')).body as Stats;
 }
 
-/** Everything that was queued so far has been acknowledged, and that is on the disk. */
-export async function untilDrained(simulator: At): Promise<void> {
+/** Waits until all queued notices are acknowledged and the acknowledgements are on disk. */
+export async function untilDrained(simulator: SimulatorAddress): Promise<void> {
   await eventually(
     async () => (await stats(simulator)).notices.waiting === 0,
     () => 'all notices are acknowledged',
@@ -51,14 +51,14 @@ export async function untilDrained(simulator: At): Promise<void> {
   );
 }
 
-export const keyOf = async (simulator: At, key: string) =>
+export const getKey = async (simulator: SimulatorAddress, key: string) =>
   (await call(simulator, 'GET', `/control/keys/${key}`)).body as {
     readonly status: string;
     readonly code: string | null;
     readonly payments: readonly { readonly amount: string; readonly executionId: string }[];
   };
 
-export const transactionOf = async (simulator: At, reference: string) =>
+export const getTransaction = async (simulator: SimulatorAddress, reference: string) =>
   (await call(simulator, 'GET', `/control/transactions/${reference}`)).body as {
     readonly state: string;
     readonly reason: string | null;
@@ -78,5 +78,8 @@ export const withDocument = (key: string, documentNumber: string, changes: objec
 export const orderWithDocument = (reference: string, documentNumber: string, changes: object = {}) =>
   pseOrder(reference, { payer: { ...pseOrder(reference).payer, documentNumber }, ...changes });
 
-export const createOrder = (simulator: At, reference: string, changes: object = {}): Promise<Reply> =>
-  pseCall(simulator, 'transactions', pseOrder(reference, changes));
+export const createOrder = (
+  simulator: SimulatorAddress,
+  reference: string,
+  changes: object = {},
+): Promise<Reply> => pseCall(simulator, 'transactions', pseOrder(reference, changes));

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { cleanUp, eventually, type Simulator, startSimulator } from './harness.ts';
-import { acceptedOf, endReceivers, type Receiver, startReceiver, untilAccepted } from './notice-receiver.ts';
-import { createOrder, endTransaction, journal, shiftTime, stats, transactionOf } from './payer.ts';
+import { endReceivers, getAccepted, type Receiver, startReceiver, untilAccepted } from './notice-receiver.ts';
+import { createOrder, endTransaction, getTransaction, journal, shiftTime, stats } from './payer.ts';
 import { call, pseCall } from './wire-client.ts';
 
 let simulator: Simulator;
@@ -21,10 +21,10 @@ const passMinutes = (minutes: number) => shiftTime(simulator, (shiftedMs += minu
 
 async function untilState(reference: string, state: string) {
   await eventually(
-    async () => (await transactionOf(simulator, reference)).state === state,
+    async () => (await getTransaction(simulator, reference)).state === state,
     () => `${reference} is ${state}`,
   );
-  return transactionOf(simulator, reference);
+  return getTransaction(simulator, reference);
 }
 
 test.each([
@@ -33,19 +33,19 @@ test.each([
   ['FAILED', undefined, '10'],
   ['NOT_AUTHORIZED', '3', '3'],
 ])(
-  'a pending transaction decided as %s with reason %s says reason %s, everywhere the same',
-  async (state, given, reason) => {
-    const reference = `ref-${state}-${given ?? 'none'}`;
+  'deciding a PENDING transaction as %s with reason %s stores reason %s in the answer, query, journal and notice',
+  async (state, requestedReason, reason) => {
+    const reference = `ref-${state}-${requestedReason ?? 'none'}`;
     const { body } = await createOrder(simulator, reference);
     const { transactionId } = body as { transactionId: string };
     const decided = await endTransaction(simulator, {
       reference,
       state,
-      ...(given === undefined ? {} : { reason: given }),
+      ...(requestedReason === undefined ? {} : { reason: requestedReason }),
     });
     expect(decided).toEqual({ status: 200, body: { reference, state, reason } });
-    const asked = await pseCall(simulator, 'transactions/query', { references: [reference] });
-    expect(asked.body).toMatchObject({ results: [{ reference, state, reason, transactionId }] });
+    const queried = await pseCall(simulator, 'transactions/query', { references: [reference] });
+    expect(queried.body).toMatchObject({ results: [{ reference, state, reason, transactionId }] });
     expect((await journal(simulator, 'pse.ended')).at(-1)).toMatchObject({
       reference,
       transactionId,
@@ -57,21 +57,21 @@ test.each([
   },
 );
 
-test('a decided transaction is not decided again, and an unknown one not at all', async () => {
+test('POST /control/transactions/end returns 409 for a decided transaction and 404 for an unknown one', async () => {
   await createOrder(simulator, 'ref-once');
   await endTransaction(simulator, { reference: 'ref-once', state: 'OK' });
   expect((await endTransaction(simulator, { reference: 'ref-once', state: 'FAILED' })).status).toBe(409);
   expect((await endTransaction(simulator, { reference: 'ref-never', state: 'OK' })).status).toBe(404);
 });
 
-test('money that comes after a refusal is money, and counts once', async () => {
+test('approving a failed transaction with anyway changes its state and counts one payment', async () => {
   const { body } = await createOrder(simulator, 'ref-after-all');
   await endTransaction(simulator, { reference: 'ref-after-all', state: 'FAILED' });
   const before = await stats(simulator);
   for (let times = 0; times < 2; times += 1) {
     await endTransaction(simulator, { reference: 'ref-after-all', state: 'OK', anyway: true });
   }
-  expect(await transactionOf(simulator, 'ref-after-all')).toMatchObject({ state: 'OK', reason: null });
+  expect(await getTransaction(simulator, 'ref-after-all')).toMatchObject({ state: 'OK', reason: null });
   expect((await stats(simulator)).payments.count - before.payments.count).toBe(1);
   const payments = (await call(simulator, 'GET', '/control/payments')).body as { reference: string }[];
   expect(payments.filter(({ reference }) => reference === 'ref-after-all')).toEqual([
@@ -85,54 +85,54 @@ test('money that comes after a refusal is money, and counts once', async () => {
   ]);
 });
 
-test('a refusal that comes after the money is only said', async () => {
-  await createOrder(simulator, 'ref-only-said');
-  await endTransaction(simulator, { reference: 'ref-only-said', state: 'OK' });
-  const said = { reference: 'ref-only-said', state: 'NOT_AUTHORIZED', anyway: true };
-  expect((await endTransaction(simulator, said)).body).toMatchObject({ state: 'OK', reason: null });
+test('rejecting an approved transaction with anyway sends a notice and keeps the state', async () => {
+  await createOrder(simulator, 'ref-rejected-later');
+  await endTransaction(simulator, { reference: 'ref-rejected-later', state: 'OK' });
+  const rejection = { reference: 'ref-rejected-later', state: 'NOT_AUTHORIZED', anyway: true };
+  expect((await endTransaction(simulator, rejection)).body).toMatchObject({ state: 'OK', reason: null });
   expect((await journal(simulator, 'pse.ended')).at(-1)).toMatchObject({
     state: 'NOT_AUTHORIZED',
     reason: '11',
     contradicts: true,
   });
-  const told = await untilAccepted(receiver, 'ref-only-said', 2);
-  expect(told.map(({ state }) => state)).toEqual(['OK', 'NOT_AUTHORIZED']);
+  const notices = await untilAccepted(receiver, 'ref-rejected-later', 2);
+  expect(notices.map(({ state }) => state)).toEqual(['OK', 'NOT_AUTHORIZED']);
 });
 
-test('a bank page that nobody opens fails the transaction with 14 after ten minutes', async () => {
+test('a transaction fails with reason 14 when the bank page is not opened within ten minutes', async () => {
   await createOrder(simulator, 'ref-unopened');
   await passMinutes(9.5);
   await createOrder(simulator, 'ref-young');
   await passMinutes(0.5);
   expect(await untilState('ref-unopened', 'FAILED')).toMatchObject({ reason: '14' });
   expect(await untilAccepted(receiver, 'ref-unopened')).toMatchObject([{ state: 'FAILED', reason: '14' }]);
-  expect(await transactionOf(simulator, 'ref-young')).toMatchObject({ state: 'PENDING' });
+  expect(await getTransaction(simulator, 'ref-young')).toMatchObject({ state: 'PENDING' });
 });
 
-test('one that was opened and left fails with 15 twenty-five minutes after it was first opened', async () => {
+test('a transaction fails with reason 15 twenty-five minutes after the bank page is first opened', async () => {
   await createOrder(simulator, 'ref-opened');
-  const { bankUrl } = await transactionOf(simulator, 'ref-opened');
+  const { bankUrl } = await getTransaction(simulator, 'ref-opened');
   await passMinutes(9);
   expect((await fetch(bankUrl)).status).toBe(200);
   await passMinutes(24);
-  // Opened again, it is not opened for the first time.
+  // Only the first visit is recorded.
   expect((await fetch(bankUrl)).status).toBe(200);
   const opened = (await journal(simulator, 'pse.opened')).filter(
     (line) => line['reference'] === 'ref-opened',
   );
   expect(opened).toHaveLength(1);
-  expect(await transactionOf(simulator, 'ref-opened')).toMatchObject({ state: 'PENDING' });
+  expect(await getTransaction(simulator, 'ref-opened')).toMatchObject({ state: 'PENDING' });
   await passMinutes(1);
   expect(await untilState('ref-opened', 'FAILED')).toMatchObject({ reason: '15' });
   expect(await untilAccepted(receiver, 'ref-opened')).toMatchObject([{ state: 'FAILED', reason: '15' }]);
 });
 
-test('a transaction that was decided in time fails no more', async () => {
+test('a decided transaction is not failed by a timeout', async () => {
   await createOrder(simulator, 'ref-in-time');
   await createOrder(simulator, 'ref-left');
   await endTransaction(simulator, { reference: 'ref-in-time', state: 'OK' });
   await passMinutes(60);
   await untilState('ref-left', 'FAILED');
-  expect(await transactionOf(simulator, 'ref-in-time')).toMatchObject({ state: 'OK' });
-  expect(acceptedOf(receiver, 'ref-in-time')).toHaveLength(1);
+  expect(await getTransaction(simulator, 'ref-in-time')).toMatchObject({ state: 'OK' });
+  expect(getAccepted(receiver, 'ref-in-time')).toHaveLength(1);
 });

@@ -14,10 +14,10 @@ type Created = { transactionId: string; trazabilityCode: string; bankUrl: string
 const create = (order: object) => pseCall(simulator, 'transactions', order);
 const query = (...references: string[]) => pseCall(simulator, 'transactions/query', { references });
 
-/** The same page at the address where this process really listens. */
+/** Opens the bank page at the real listening address. */
 const openBank = (bankUrl: string) => fetch(bankUrl.replace('http://banks.example:8080', simulator.url));
 
-test('the bank list carries every network code once, with its name', async () => {
+test('GET /pse/v1/banks returns every bank code once, with its name', async () => {
   const { status, body } = await pseCall(simulator, 'banks');
   expect(status).toBe(200);
   const { banks } = body as { banks: { code: string; name: string }[] };
@@ -26,7 +26,7 @@ test('the bank list carries every network code once, with its name', async () =>
   expect(new Set(banks.map(({ code }) => code)).size).toBe(47);
 });
 
-test('creating a transaction answers its ids and the bank page, and the query says PENDING', async () => {
+test('creating a transaction returns its ids and bank URL, and a query returns PENDING', async () => {
   const { status, body } = await create(pseOrder('ref-create'));
   const { transactionId, trazabilityCode, bankUrl } = body as Created;
   expect(status).toBe(200);
@@ -40,9 +40,9 @@ test('creating a transaction answers its ids and the bank page, and the query sa
   expect(bankUrl).toMatch(new RegExp(`^http://banks\\.example:8080/bank/${transactionId}\\?t=[\\w-]{22}$`));
   const known = { transactionId, trazabilityCode, bankUrl, amount: '49800.00', reason: null };
   const unknown = { transactionId: null, trazabilityCode: null, bankUrl: null, amount: null, reason: null };
-  expect((await query('ref-nobody', 'ref-create')).body).toEqual({
+  expect((await query('ref-unknown', 'ref-create')).body).toEqual({
     results: [
-      { reference: 'ref-nobody', state: 'NOT_FOUND', ...unknown },
+      { reference: 'ref-unknown', state: 'NOT_FOUND', ...unknown },
       { reference: 'ref-create', state: 'PENDING', ...known },
     ],
   });
@@ -54,7 +54,7 @@ test('creating a transaction answers its ids and the bank page, and the query sa
   });
 });
 
-test('the same reference again, one after another or in parallel, is the same answer', async () => {
+test('repeated creations with the same reference return the same answer, also in parallel', async () => {
   const order = pseOrder('ref-parallel', { expiresAt: new Date(Date.now() + 600_000).toISOString() });
   const replies = await Promise.all(Array.from({ length: 20 }, () => create(order)));
   const later = await create({ ...order, description: 'Otra' });
@@ -62,7 +62,7 @@ test('the same reference again, one after another or in parallel, is the same an
   expect(later.body).toMatchObject({ returnCode: 'SUCCESS' });
 });
 
-test('every transaction has an id and a CUS of its own', async () => {
+test('every transaction has a unique id and CUS', async () => {
   const replies = await Promise.all(
     Array.from({ length: 20 }, (_, index) => create(pseOrder(`ref-own-${index}`))),
   );
@@ -71,15 +71,15 @@ test('every transaction has an id and a CUS of its own', async () => {
   expect(new Set(created.map(({ transactionId }) => transactionId)).size).toBe(20);
 });
 
-test('a known reference with another amount or bank is FAIL_TRANSACTIONNOTALLOWED and changes nothing', async () => {
+test('creating with a known reference and another amount or bank returns FAIL_TRANSACTIONNOTALLOWED and changes nothing', async () => {
   const first = await create(pseOrder('ref-conflict'));
-  const refused = { status: 200, body: { returnCode: 'FAIL_TRANSACTIONNOTALLOWED' } };
-  expect(await create(pseOrder('ref-conflict', { amount: '49800.01' }))).toEqual(refused);
-  expect(await create(pseOrder('ref-conflict', { bankCode: '1507' }))).toEqual(refused);
+  const rejected = { status: 200, body: { returnCode: 'FAIL_TRANSACTIONNOTALLOWED' } };
+  expect(await create(pseOrder('ref-conflict', { amount: '49800.01' }))).toEqual(rejected);
+  expect(await create(pseOrder('ref-conflict', { bankCode: '1507' }))).toEqual(rejected);
   expect(await create(pseOrder('ref-conflict'))).toEqual(first);
 });
 
-test('what PSE does not carry is refused by its own code and leaves no transaction', async () => {
+test('an invalid bank, amount or payer returns its PSE code and creates no transaction', async () => {
   const payer = { ...pseOrder('x').payer, documentNumber: '1000000021' };
   const cases: [object, string][] = [
     [{ bankCode: '9999' }, 'FAIL_BANKNOTEXISTSORDISABLED'],
@@ -90,14 +90,14 @@ test('what PSE does not carry is refused by its own code and leaves no transacti
     [{ payer }, 'FAIL_BANKUNREACHEABLE'],
   ];
   for (const [index, [changes, returnCode]] of cases.entries()) {
-    const reference = `ref-refused-${index}`;
+    const reference = `ref-rejected-${index}`;
     expect(await create(pseOrder(reference, changes))).toMatchObject({ status: 200, body: { returnCode } });
     const state = returnCode === 'SUCCESS' ? 'PENDING' : 'NOT_FOUND';
     expect((await query(reference)).body).toMatchObject({ results: [{ reference, state }] });
   }
 });
 
-test('a malformed order or query is 400', async () => {
+test('a malformed creation or query returns 400', async () => {
   const malformed = [
     { reference: 'r'.repeat(33) },
     { reference: '' },
@@ -115,13 +115,13 @@ test('a malformed order or query is 400', async () => {
   expect((await query(...Array.from({ length: 501 }, (_, index) => `r${index}`))).status).toBe(400);
 });
 
-test('five hundred references are queried in one call', async () => {
+test('one call queries 500 references', async () => {
   const references = Array.from({ length: 500 }, (_, index) => `ref-bulk-${index}`);
   const { body } = await query(...references);
   expect(body).toMatchObject({ results: references.map((reference) => ({ reference, state: 'NOT_FOUND' })) });
 });
 
-test('the bank page of an unknown transaction, or with a wrong secret, is 404', async () => {
+test('the bank page returns 404 for an unknown transaction or a wrong secret', async () => {
   const { body } = await create(pseOrder('ref-secret'));
   const { bankUrl } = body as Created;
   expect((await openBank(bankUrl.replace(/t=.*/, 't=wrong'))).status).toBe(404);

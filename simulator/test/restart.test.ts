@@ -9,7 +9,7 @@ import {
   temporaryDirectory,
 } from './harness.ts';
 import { listKey, order, send } from './order-driver.ts';
-import { brebClient, call, freshKey, pseCall, pseOrder, registration, takeToken } from './wire-client.ts';
+import { brebClient, call, fetchToken, freshKey, pseCall, pseOrder, registration } from './wire-client.ts';
 
 afterAll(cleanUp);
 
@@ -22,13 +22,13 @@ async function lines(simulator: Simulator): Promise<{ seq: number; at: string; k
     .map((line) => JSON.parse(line));
 }
 
-const seen = async (simulator: Simulator, paths: string[]) =>
+const readViews = async (simulator: Simulator, paths: string[]) =>
   Promise.all(paths.map(async (path) => (await call(simulator, 'GET', path)).body));
 
-test('kill -9 and a new start on the same directory keep keys, tombstones, transactions, tokens, time, faults and counts', async () => {
+test('a restart after SIGKILL keeps keys, tombstones, transactions, tokens, clock shift, faults and counts', async () => {
   const first = await startSimulator({ args: ['--public-url', 'http://banks.example'] });
   const breb = await brebClient(first);
-  const token = await takeToken(first);
+  const token = await fetchToken(first);
   const [open, closed, tombstone] = [
     registration(freshKey()),
     registration(freshKey()),
@@ -47,7 +47,7 @@ test('kill -9 and a new start on the same directory keep keys, tombstones, trans
     '/control/transactions/ref-kept',
     '/control/faults',
   ];
-  const before = await seen(first, paths);
+  const before = await readViews(first, paths);
   const stats = (await call(first, 'GET', '/control/stats')).body as { journal: object };
   await first.end('SIGKILL');
 
@@ -55,7 +55,7 @@ test('kill -9 and a new start on the same directory keep keys, tombstones, trans
     dataDir: first.dataDir,
     args: ['--public-url', 'http://banks.example'],
   });
-  expect(await seen(second, paths)).toEqual(before);
+  expect(await readViews(second, paths)).toEqual(before);
   const statsAfter = (await call(second, 'GET', '/control/stats')).body as object;
   expect({ ...statsAfter, journal: null }).toEqual({ ...stats, journal: null });
   expect((await call(second, 'GET', '/control/time')).body).toMatchObject({ shiftMs: 60_000 });
@@ -72,7 +72,7 @@ test('kill -9 and a new start on the same directory keep keys, tombstones, trans
   expect((await pseCall(second, 'banks')).status).toBe(200);
 });
 
-test('whatever was answered before a kill -9 in the middle of many calls is still there afterwards', async () => {
+test('after SIGKILL under load, every answered registration is stored', async () => {
   const first = await startSimulator();
   const breb = await brebClient(first);
   const answered: string[] = [];
@@ -86,16 +86,16 @@ test('whatever was answered before a kill -9 in the middle of many calls is stil
   const broken = Promise.allSettled(Array.from({ length: 8 }, sendUntilBroken));
   await eventually(
     () => answered.length > 2000,
-    () => 'two thousand keys were answered',
+    () => 'more than 2,000 registrations were answered',
     20_000,
   );
   await first.end('SIGKILL');
   await broken;
 
   const second = await startSimulator({ dataDir: first.dataDir });
-  const ask = await brebClient(second);
+  const client = await brebClient(second);
   for (let from = 0; from < answered.length; from += 500) {
-    const { body } = await ask('keys/query', { keys: answered.slice(from, from + 500) });
+    const { body } = await client('keys/query', { keys: answered.slice(from, from + 500) });
     expect(new Set((body as { results: { status: string }[] }).results.map(({ status }) => status))).toEqual(
       new Set(['REGISTERED']),
     );
@@ -103,9 +103,9 @@ test('whatever was answered before a kill -9 in the middle of many calls is stil
 });
 
 test.each([
-  ['without its end', '{"seq":99,"at":"2026-01-01T00:00:00.000Z","kind":"breb.reg'],
-  ['unreadable but ended', '{"seq":99,"at":\n'],
-])('a torn last line, %s, is cut off and the journal goes on from there', async (_name, torn) => {
+  ['incomplete', '{"seq":99,"at":"2026-01-01T00:00:00.000Z","kind":"breb.reg'],
+  ['unreadable but terminated', '{"seq":99,"at":\n'],
+])('a torn last line (%s) is truncated and the journal continues from there', async (_name, torn) => {
   const first = await startSimulator();
   const item = registration(freshKey());
   await (await brebClient(first))('keys/register', { keys: [item] });
@@ -123,7 +123,7 @@ test.each([
   expect(kept.map(({ seq }) => seq)).toEqual(kept.map((_, index) => index + 1));
 });
 
-test('a journal damaged before its end, or with a gap, stops the start with a clear message', async () => {
+test('a journal that is damaged before its end, has a gap or an unknown kind stops the start with an error', async () => {
   const line = (seq: number) =>
     `${JSON.stringify({ seq, at: '2026-01-01T00:00:00.000Z', kind: 'pse.banks' })}\n`;
   const cases: [string, RegExp][] = [
@@ -140,7 +140,7 @@ test('a journal damaged before its end, or with a gap, stops the start with a cl
   }
 });
 
-test('every change and every answer is in the journal by the time its answer arrives', async () => {
+test('every change and answer is journaled before the response is sent', async () => {
   const simulator = await startSimulator();
   const kinds: string[] = [];
   const expectLast = async (kind: string) => {
@@ -180,8 +180,8 @@ test('every change and every answer is in the journal by the time its answer arr
   await expectLast('fault.applied');
 });
 
-test('a journal that cannot be written ends the process before the answer leaves', async () => {
-  const first = await startSimulator({ largestFileKb: 16 });
+test('a failed journal write ends the process before the response is sent', async () => {
+  const first = await startSimulator({ maxFileKb: 16 });
   const breb = await brebClient(first);
   const items = Array.from({ length: 200 }, () => registration(freshKey()));
   await expect(breb('keys/register', { keys: items })).rejects.toThrow('fetch failed');
@@ -192,7 +192,7 @@ test('a journal that cannot be written ends the process before the answer leaves
   expect(body).toMatchObject({ results: items.map(() => ({ status: 'NOT_FOUND' })) });
 });
 
-test('calls that come together share commits', async () => {
+test('concurrent calls share journal commits', async () => {
   const simulator = await startSimulator();
   const breb = await brebClient(simulator);
   await Promise.all(
@@ -205,7 +205,7 @@ test('calls that come together share commits', async () => {
 });
 
 test.each(['SIGTERM', 'SIGINT'] as const)(
-  '%s ends it with 0 even while a call hangs and another is slow',
+  '%s ends the process with exit code 0 while one call hangs and another is slow',
   async (signal) => {
     const simulator = await startSimulator();
     const faults = [
@@ -230,7 +230,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
   },
 );
 
-test('an unknown flag or a bad value ends it with 2 and says which', async () => {
+test('an unknown flag or an invalid value ends the process with exit code 2 and names it', async () => {
   const unknown = await runSimulator(['--prot', '1']);
   expect(unknown).toMatchObject({ code: 2, out: '', err: expect.stringContaining("'--prot'") });
   const badPort = await runSimulator(['--port', '70000']);

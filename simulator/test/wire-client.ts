@@ -29,7 +29,7 @@ export async function call(
   return { status: response.status, body: await response.json() };
 }
 
-export async function takeToken(simulator: Pick<Simulator, 'url'>): Promise<string> {
+export async function fetchToken(simulator: Pick<Simulator, 'url'>): Promise<string> {
   const body = { grant_type: 'client_credentials' };
   const reply = await call(simulator, 'POST', '/breb/oauth/token', { authorization: BREB_BASIC, body });
   return `Bearer ${(reply.body as { access_token: string }).access_token}`;
@@ -39,7 +39,7 @@ export type BrebClient = (operation: string, body: unknown, signal?: AbortSignal
 
 /** `operation` is the path after /breb/v1/. */
 export async function brebClient(simulator: Pick<Simulator, 'url'>): Promise<BrebClient> {
-  const authorization = await takeToken(simulator);
+  const authorization = await fetchToken(simulator);
   return (operation, body, signal) =>
     call(simulator, 'POST', `/breb/v1/${operation}`, {
       body,
@@ -53,12 +53,12 @@ export function pseCall(simulator: Pick<Simulator, 'url'>, path: string, body?: 
   return call(simulator, method, `/pse/v1/${path}`, { body, authorization: PSE_BASIC });
 }
 
-let made = 0;
+let lastNumber = 0;
 
 /** A key that no other test of the file uses. */
 export function freshKey(): string {
-  made += 1;
-  return `@CDLTEST${String(made).padStart(8, '0')}`;
+  lastNumber += 1;
+  return `@CDLTEST${String(lastNumber).padStart(8, '0')}`;
 }
 
 export function registration(key: string, changes: object = {}) {

@@ -4,11 +4,11 @@ import type { CpuProfile } from './profiler.ts';
 const WIDTH = 1400;
 const ROW = 17;
 const TOP = 48;
-/** Narrower ones could not be seen. */
-const LEAST_WIDTH = 0.6;
+/** Narrower boxes would be invisible. */
+const MIN_WIDTH = 0.6;
 const LETTER = 6.6;
 
-/** A function and what it called, calls from the same place put together. */
+/** A function and its callees; calls with the same stack are merged. */
 interface Frame {
   readonly name: string;
   readonly where: string;
@@ -17,9 +17,9 @@ interface Frame {
   readonly children: Map<string, Frame>;
 }
 
-/** Time in which the process had nothing to do is no part of a path's cost. */
+/** Idle time is not part of the cost of a path. */
 const IDLE = '(idle)';
-/** Drawn per kind of code: ours, packages, Node, the machine. */
+/** Colors by kind of code: packages, Caudal, Node, V8 and the system. */
 const KINDS: readonly (readonly [RegExp, string, string])[] = [
   [/\/node_modules\//, '#fdba74', 'packages'],
   [/\/server\/src\//, '#5eead4', 'Caudal'],
@@ -28,8 +28,8 @@ const KINDS: readonly (readonly [RegExp, string, string])[] = [
 ];
 
 export function flameGraph(title: string, profile: CpuProfile): string {
-  const root = treeOf(profile);
-  const depth = depthOf(root);
+  const root = buildTree(profile);
+  const depth = getDepth(root);
   const height = TOP + depth * ROW + 8;
   const boxes: string[] = [];
   draw(root, 0, 0, WIDTH, boxes);
@@ -45,7 +45,7 @@ export function flameGraph(title: string, profile: CpuProfile): string {
     text(
       8,
       38,
-      `${(root.total / 1e6).toFixed(1)} s of a core, idle time left out; point at a box for its share`,
+      `${(root.total / 1e6).toFixed(1)} s of CPU time without idle time; hover over a box for its share`,
       {
         'font-size': 11,
       },
@@ -55,9 +55,9 @@ export function flameGraph(title: string, profile: CpuProfile): string {
   );
 }
 
-/** The functions in which most time was spent themselves. */
-export function hottest(profile: CpuProfile, most: number): { name: string; share: number }[] {
-  const root = treeOf(profile);
+/** The functions with the most self time. */
+export function hottest(profile: CpuProfile, limit: number): { name: string; share: number }[] {
+  const root = buildTree(profile);
   const self = new Map<string, number>();
   const add = (frame: Frame) => {
     const name = `${frame.name} ${shortened(frame.where)}`;
@@ -68,10 +68,10 @@ export function hottest(profile: CpuProfile, most: number): { name: string; shar
   return [...self]
     .map(([name, time]) => ({ name, share: time / root.total }))
     .toSorted((a, b) => b.share - a.share)
-    .slice(0, most);
+    .slice(0, limit);
 }
 
-function treeOf(profile: CpuProfile): Frame {
+function buildTree(profile: CpuProfile): Frame {
   const time = new Map<number, number>();
   for (const [index, id] of profile.samples.entries())
     time.set(id, (time.get(id) ?? 0) + (profile.timeDeltas[index] ?? 0));
@@ -102,12 +102,12 @@ function treeOf(profile: CpuProfile): Frame {
   return root;
 }
 
-function depthOf(frame: Frame): number {
-  return 1 + Math.max(0, ...[...frame.children.values()].map(depthOf));
+function getDepth(frame: Frame): number {
+  return 1 + Math.max(0, ...[...frame.children.values()].map(getDepth));
 }
 
 function draw(frame: Frame, level: number, x: number, width: number, boxes: string[]): void {
-  if (width < LEAST_WIDTH) return;
+  if (width < MIN_WIDTH) return;
   const y = TOP + level * ROW;
   const kind = KINDS.find(([pattern]) => pattern.test(frame.where));
   const share = ((100 * width) / WIDTH).toFixed(1);
@@ -136,7 +136,7 @@ function draw(frame: Frame, level: number, x: number, width: number, boxes: stri
   }
 }
 
-/** The path from the repository on. */
+/** The path relative to the repository. */
 function shortened(where: string): string {
   return where.replace(/^file:\/\/.*?\/(node_modules|server|bench)\//, '$1/');
 }

@@ -18,12 +18,12 @@ const ENDPOINTS = 20;
 const DELIVERED_EVENTS = 1000;
 const NAMED = 12;
 
-/** Flame graphs of the three hottest paths: creating (an API process), confirming and delivering (the worker). */
+/** Flame graphs of the three hottest paths: creation (an API process), confirmation and delivery (the worker). */
 export async function drawFlames(): Promise<void> {
   const stage = await buildStage({ inspected: true });
   try {
     const { inspectors } = stage;
-    if (!inspectors) throw new Error('nothing can be profiled');
+    if (!inspectors) throw new Error('the stage has no inspectors');
     await load(stage, 'warm', 4);
     await draw('create', inspectors.api, 'Creating payins: one API process', () =>
       load(stage, 'flame', CREATE_SECONDS),
@@ -50,7 +50,7 @@ async function load(stage: Stage, run: string, seconds: number): Promise<void> {
 
 async function merchantWithPayable(stage: Stage): Promise<Organization> {
   const [merchant] = await stage.newOrganizations(1);
-  if (!merchant) throw new Error('there is no organization');
+  if (!merchant) throw new Error('no organization was created');
   await createPayins(stage, [merchant.apiKey], CONFIRMED);
   return merchant;
 }
@@ -61,7 +61,7 @@ async function confirm(stage: Stage, keys: readonly string[]): Promise<void> {
   while ((await finalEvents(stage)) - before < keys.length) await sleep(50);
 }
 
-/** A replay of some of the events to many endpoints. */
+/** Profiles a replay of some events to many endpoints. */
 async function drawDelivery(stage: Stage, merchant: Organization, port: number): Promise<void> {
   const [span] = await stage.query<{ from: Date; to: Date }>(
     `select min(created_at) as from, max(created_at) as to from (
@@ -90,7 +90,7 @@ async function draw(name: string, port: number, title: string, work: () => Promi
   mkdirSync(REPORT_FOLDER, { recursive: true });
   const path = join(REPORT_FOLDER, `flame-${name}.svg`);
   writeFileSync(path, flameGraph(title, profile));
-  console.log(`${path}\n  most time in functions themselves:`);
+  console.log(`${path}\n  functions with the most self time:`);
   for (const { name: hot, share } of hottest(profile, NAMED))
     console.log(`  ${(100 * share).toFixed(1).padStart(5)} %  ${hot}`);
 }

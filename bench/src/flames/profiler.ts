@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** As V8 gives it, as far as a flame graph needs it. */
+/** The parts of a V8 CPU profile that a flame graph needs. */
 export interface CpuProfile {
   readonly nodes: readonly ProfileNode[];
   /** The node that was running at each sample. */
@@ -22,15 +22,15 @@ interface ProfileNode {
 const SAMPLE_MICROSECONDS = 500;
 
 /**
- * Profiles a process over its inspector, for as long as some work lasts. `--cpu-prof` would count from its start to its
- * end: starting up, warming and waiting would be most of the picture.
+ * Profiles a process through its inspector while some work runs. `--cpu-prof` would cover the whole process lifetime:
+ * startup, warm-up and idle time would dominate the graph.
  */
 export async function profiled(port: number, work: () => Promise<void>): Promise<CpuProfile> {
   const socket = new WebSocket(await debuggerUrl(port));
   const waiting = new Map<number, (result: unknown) => void>();
   await new Promise((resolve, reject) => {
     socket.addEventListener('open', resolve);
-    socket.addEventListener('error', () => reject(new Error('the inspector cannot be reached')));
+    socket.addEventListener('error', () => reject(new Error('cannot connect to the inspector')));
   });
   socket.addEventListener('message', ({ data }) => {
     const { id, result } = JSON.parse(String(data)) as { id: number; result: unknown };

@@ -5,26 +5,26 @@ import { HttpConnection } from '../load/http-connection.ts';
 import { payinRequest, requestMaker } from '../load/load-plan.ts';
 import { atMost, type Metric } from '../metric.ts';
 import { type Sink, startSink } from '../webhooks/start-sink.ts';
-import { type Ground, type GrownDatabase, type Served, serve } from './database.ts';
-import { bytesARow, growthOf, type Sample, takeSample } from './watch.ts';
+import { type Cluster, type GrownDatabase, type Served, serve } from './database.ts';
+import { bytesPerRow, computeGrowth, type Sample, takeSample } from './watch.ts';
 
 const TICK_MS = 100;
-/** By then the rail knows the key. */
+/** Long enough for the rail to know the key. */
 const PAID_AFTER_MS = 3000;
-/** One of so many is never paid: it is asked about, and expires after an hour. */
+/** One in this many payins is never paid: it is polled and expires after an hour. */
 const UNPAID_OF = 20;
 const SAMPLES = 36;
 const TARGET = 1.15;
 
 interface ChurnOptions {
   readonly minutes: number;
-  /** Whole lives a second. */
+  /** Full payin lifecycles per second. */
   readonly perSecond: number;
 }
 
-/** Whole lives at a steady rate: created, paid, booked, settled, told; and whether tables and processes stay as they are. */
+/** Runs full payin lifecycles at a steady rate and checks that tables and processes do not grow. */
 export async function benchChurn(
-  ground: Ground,
+  cluster: Cluster,
   database: GrownDatabase,
   options: ChurnOptions,
 ): Promise<Metric[]> {
@@ -32,9 +32,9 @@ export async function benchChurn(
   const worker = await startServer('worker', { ...database.settings, CAUDAL_OPS_PORT: '0' });
   const sink = await startSink(1);
   try {
-    await control(ground, '/control/notices/target', { urls: [`http://127.0.0.1:${api.port}`] });
+    await control(cluster, '/control/notices/target', { urls: [`http://127.0.0.1:${api.port}`] });
     await addEndpoint(database, api, sink);
-    const lives = new Lives(ground, database, api, options.perSecond);
+    const lives = new Lives(cluster, database, api, options.perSecond);
     const samples = await watch(database, api, worker, lives, options.minutes * 60);
     return [await verdict(database, samples, lives, options, (await sink.count()).distinct)];
   } finally {
@@ -51,28 +51,28 @@ async function watch(
 ): Promise<Sample[]> {
   const pids = { API: api.pid, worker: worker.pid };
   const samples: Sample[] = [];
-  const began = performance.now();
+  const startedAt = performance.now();
   const running = lives.run(seconds);
   while (samples.length < SAMPLES) {
-    await sleep(began + ((samples.length + 1) * seconds * 1000) / SAMPLES - performance.now());
-    samples.push(await takeSample(database, began, pids));
+    await sleep(startedAt + ((samples.length + 1) * seconds * 1000) / SAMPLES - performance.now());
+    samples.push(await takeSample(database, startedAt, pids));
   }
   await running;
   return samples;
 }
 
 class Lives {
-  readonly #ground: Ground;
+  readonly #cluster: Cluster;
   readonly #port: number;
   readonly #perTick: number;
   readonly #request: (index: number) => string;
   readonly #toPay: { readonly key: string; readonly atMs: number }[] = [];
-  #asked = 0;
+  #requested = 0;
   created = 0;
   failures = 0;
 
-  constructor(ground: Ground, database: GrownDatabase, api: Served, perSecond: number) {
-    this.#ground = ground;
+  constructor(cluster: Cluster, database: GrownDatabase, api: Served, perSecond: number) {
+    this.#cluster = cluster;
     this.#port = api.port;
     this.#perTick = (perSecond * TICK_MS) / 1000;
     this.#request = requestMaker(
@@ -87,9 +87,9 @@ class Lives {
     const connections = await Promise.all(
       Array.from({ length: Math.max(1, Math.ceil(this.#perTick)) }, () => HttpConnection.open(this.#port)),
     );
-    const began = performance.now();
+    const startedAt = performance.now();
     for (let tick = 0; tick * TICK_MS < seconds * 1000; tick += 1) {
-      await sleep(Math.max(0, began + tick * TICK_MS - performance.now()));
+      await sleep(Math.max(0, startedAt + tick * TICK_MS - performance.now()));
       const wanted = Math.floor((tick + 1) * this.#perTick) - Math.floor(tick * this.#perTick);
       await Promise.all(connections.slice(0, wanted).map((connection) => this.#create(connection)));
       await this.#pay();
@@ -98,7 +98,7 @@ class Lives {
   }
 
   async #create(connection: HttpConnection): Promise<void> {
-    const { status, body } = await connection.ask(this.#request(this.#asked++));
+    const { status, body } = await connection.send(this.#request(this.#requested++));
     const key = /"keyString":"(@[^"]+)"/.exec(body)?.[1];
     if (status !== 201 || key === undefined) {
       this.failures += 1;
@@ -112,17 +112,17 @@ class Lives {
     const due = this.#toPay.findIndex(({ atMs }) => atMs > performance.now());
     const keys = this.#toPay.splice(0, due === -1 ? this.#toPay.length : due);
     if (keys.length > 0)
-      await control(this.#ground, '/control/keys/pay', { payments: keys.map(({ key }) => ({ key })) });
+      await control(this.#cluster, '/control/keys/pay', { payments: keys.map(({ key }) => ({ key })) });
   }
 }
 
-async function control(ground: Ground, path: string, body: unknown): Promise<void> {
-  const answer = await fetch(`${ground.simulatorUrl}${path}`, {
+async function control(cluster: Cluster, path: string, body: unknown): Promise<void> {
+  const answer = await fetch(`${cluster.simulatorUrl}${path}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
   });
-  if (!answer.ok) throw new Error(`${path} was answered ${answer.status}: ${await answer.text()}`);
+  if (!answer.ok) throw new Error(`${path} failed with status ${answer.status}: ${await answer.text()}`);
 }
 
 async function addEndpoint(database: GrownDatabase, api: Served, sink: Sink): Promise<void> {
@@ -132,7 +132,7 @@ async function addEndpoint(database: GrownDatabase, api: Served, sink: Sink): Pr
       headers: { 'content-type': 'application/json', 'x-api-key': apiKey },
       body: JSON.stringify({ url: `http://127.0.0.1:${sink.ports[0]}/hook` }),
     });
-    if (!answer.ok) throw new Error(`POST /webhook-endpoints was answered ${answer.status}`);
+    if (!answer.ok) throw new Error(`POST /webhook-endpoints failed with status ${answer.status}`);
   }
 }
 
@@ -147,12 +147,12 @@ async function verdict(
   if (!last) throw new Error('no sample was taken');
   const figures: [name: string, growth: number | null][] = [
     ...last.tables.map(({ table }): [string, number | null] => [
-      `bytes a row of ${table}`,
-      growthOf(samples, (sample) => bytesARow(sample, table)),
+      `bytes per row of ${table}`,
+      computeGrowth(samples, (sample) => bytesPerRow(sample, table)),
     ]),
     ...Object.keys(last.memory).map((name): [string, number | null] => [
       `memory of the ${name}`,
-      growthOf(samples, ({ memory }) => memory[name] ?? null),
+      computeGrowth(samples, ({ memory }) => memory[name] ?? null),
     ]),
   ];
   const known = figures.flatMap(([name, growth]) => (growth === null ? [] : [{ name, growth }]));
@@ -163,7 +163,7 @@ async function verdict(
   for (const line of tableLines(last)) console.log(line);
   return atMost(TARGET, {
     id: 'G2',
-    says: `growth of the worst of ${known.length} figures over ${minutes} min of ${perSecond} whole lives a second, last third ÷ middle third`,
+    description: `growth of the worst of ${known.length} values over ${minutes} min of ${perSecond} payin lifecycles per second, last third ÷ middle third`,
     value: worst.growth,
     details: `worst: ${worst.name}; ${known.map(({ name, growth }) => `${name} ${growth.toFixed(2)}`).join(', ')}; ${Object.entries(
       last.memory,
@@ -181,6 +181,6 @@ function tableLines({ tables }: Sample): string[] {
     .map(({ table, live, dead, updates, hot, vacuums, tableBytes, indexBytes }) => {
       const share =
         updates === 0 ? 'no updates' : `${((100 * hot) / updates).toFixed(0)} % of ${updates} updates HOT`;
-      return `  ${table.padEnd(20)} ${live} live, ${dead} dead, ${share}, ${vacuums} autovacuums, ${(tableBytes / live).toFixed(0)} + ${(indexBytes / live).toFixed(0)} bytes a row`;
+      return `  ${table.padEnd(20)} ${live} live, ${dead} dead, ${share}, ${vacuums} autovacuums, ${(tableBytes / live).toFixed(0)} + ${(indexBytes / live).toFixed(0)} bytes per row`;
     });
 }

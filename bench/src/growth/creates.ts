@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { runLoad } from '../load/load.ts';
 import { payinRequest, requestMaker } from '../load/load-plan.ts';
 import { atMost, type Metric } from '../metric.ts';
-import { cpuSecondsOf, cpuSecondsOfFamily } from '../stage/processor-time.ts';
+import { readCpuSeconds, readTreeCpuSeconds } from '../stage/processor-time.ts';
 import { postmasterPid } from './database.ts';
 import type { Side } from './pages.ts';
 
@@ -16,7 +16,7 @@ interface Totals {
   postgresSeconds: number;
 }
 
-/** P4: what a create costs on a database with a long past ÷ on one without any, by turns. */
+/** P4: cost of a creation on a database with a long history ÷ on an empty one, alternating. */
 export async function benchCreates(
   empty: Side,
   large: Side,
@@ -26,7 +26,8 @@ export async function benchCreates(
   const totals = [empty, large].map(
     (): Totals => ({ creates: 0, seconds: 0, apiSeconds: 0, postgresSeconds: 0 }),
   );
-  // One more that is not counted: code is compiled, statements are prepared, and the pages that a checkpoint made dear are written once.
+  // The first round is not counted: code is compiled, statements are prepared, and full-page writes after a checkpoint
+  // happen once.
   for (let round = 0; round <= options.rounds; round += 1) {
     for (const [index, side] of [empty, large].entries()) {
       const spent = await create(side, postgres, `${index}-${round}`, options.seconds);
@@ -38,14 +39,14 @@ export async function benchCreates(
       total.postgresSeconds += spent.postgresSeconds;
     }
   }
-  const [bare, grown] = totals;
-  if (!bare || !grown) throw new Error('nothing was measured');
+  const [emptyTotals, largeTotals] = totals;
+  if (!emptyTotals || !largeTotals) throw new Error('nothing was measured');
   return [
     atMost(TARGET, {
       id: 'P4',
-      says: `processor time of a create at ${large.database.rows} rows ÷ empty`,
-      value: costOf(grown) / costOf(bare),
-      details: `${told(grown)} ÷ ${told(bare)}; throughput ${(grown.creates / grown.seconds / (bare.creates / bare.seconds)).toFixed(2)}`,
+      description: `CPU time of a creation at ${large.database.rows} rows ÷ empty`,
+      value: cpuPerCreate(largeTotals) / cpuPerCreate(emptyTotals),
+      details: `${describeTotals(largeTotals)} ÷ ${describeTotals(emptyTotals)}; throughput ${(largeTotals.creates / largeTotals.seconds / (emptyTotals.creates / emptyTotals.seconds)).toFixed(2)}`,
     }),
   ];
 }
@@ -53,7 +54,7 @@ export async function benchCreates(
 async function create(side: Side, postgres: number, round: string, seconds: number): Promise<Totals> {
   const apiKey = side.database.organizations[0]?.apiKey ?? '';
   const request = requestMaker(payinRequest([apiKey], `growth-${process.pid}-${round}`));
-  const before = { api: cpuSecondsOf(side.api.pid), postgres: cpuSecondsOfFamily(postgres) };
+  const before = { api: readCpuSeconds(side.api.pid), postgres: readTreeCpuSeconds(postgres) };
   const load = await runLoad({
     ports: [side.api.port],
     connections: CONNECTIONS,
@@ -61,18 +62,18 @@ async function create(side: Side, postgres: number, round: string, seconds: numb
     warmUpSeconds: 0,
     request,
   });
-  if (load.failures > 0) throw new Error(`${load.failures} creations were not answered 201`);
-  await registered(side);
+  if (load.failures > 0) throw new Error(`${load.failures} creations were not answered with 201`);
+  await waitForRegistration(side);
   return {
     creates: load.requests,
     seconds: load.seconds,
-    apiSeconds: cpuSecondsOf(side.api.pid) - before.api,
-    postgresSeconds: cpuSecondsOfFamily(postgres) - before.postgres,
+    apiSeconds: readCpuSeconds(side.api.pid) - before.api,
+    postgresSeconds: readTreeCpuSeconds(postgres) - before.postgres,
   };
 }
 
-/** Telling the rail of the keys is part of the cost, and must not be counted to the other side. */
-async function registered({ database }: Side): Promise<void> {
+/** Key registration is part of the cost and must not be counted for the other side. */
+async function waitForRegistration({ database }: Side): Promise<void> {
   for (const deadline = performance.now() + 60_000; performance.now() < deadline; await sleep(100)) {
     const [row] = await database.query<{ waiting: boolean }>(
       'select exists (select from caudal.breb_keys where register_due_at is not null) as waiting',
@@ -82,11 +83,11 @@ async function registered({ database }: Side): Promise<void> {
   throw new Error('keys were not registered within a minute');
 }
 
-function costOf({ creates, apiSeconds, postgresSeconds }: Totals): number {
+function cpuPerCreate({ creates, apiSeconds, postgresSeconds }: Totals): number {
   return (apiSeconds + postgresSeconds) / creates;
 }
 
-function told(total: Totals): string {
+function describeTotals(total: Totals): string {
   const ms = (seconds: number) => ((1000 * seconds) / total.creates).toFixed(3);
   return `${ms(total.apiSeconds + total.postgresSeconds)} ms (API ${ms(total.apiSeconds)}, PostgreSQL ${ms(total.postgresSeconds)}) at ${(total.creates / total.seconds).toFixed(0)}/s`;
 }

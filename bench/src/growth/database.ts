@@ -7,36 +7,36 @@ import { newOrganizations, type Organization } from '../stage/new-organizations.
 import type { Stage } from '../stage/stage.ts';
 import { loadHistory, type Month } from './load.ts';
 
-/** What the growth benches need of a stage: a cluster, and a rail. Each makes databases of its own in it. */
-export type Ground = Pick<Stage, 'databaseUrl' | 'settings' | 'simulatorUrl'>;
+/** The cluster and rail that the growth benches need. Each bench creates its own databases in it. */
+export type Cluster = Pick<Stage, 'databaseUrl' | 'settings' | 'simulatorUrl'>;
 
 export interface GrownDatabase {
   readonly rows: number;
   readonly settings: Record<string, string>;
   readonly months: readonly Month[];
-  /** The big one first. */
+  /** The largest one first. */
   readonly organizations: readonly Organization[];
   query<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]>;
   close(): Promise<void>;
-  /** Closes it for good: a large one holds as much of the disk as a year of business. */
+  /** Deletes the database, which can use as much disk as a year of business. */
   drop(): Promise<void>;
 }
 
-/** A database with so many payins in past months. One that is there already, of a kept cluster, is finished and used. */
+/** A database with payins in past months. An existing one of a kept cluster is completed and reused. */
 export async function growDatabase(
-  ground: Ground,
+  cluster: Cluster,
   name: string,
   options: { readonly rows: number; readonly months: number; readonly organizations: number },
   print: (text: string) => void = () => undefined,
 ): Promise<GrownDatabase> {
-  const url = new URL(ground.databaseUrl);
+  const url = new URL(cluster.databaseUrl);
   url.pathname = `/${name}`;
-  // A deployment of its own beside others in the cluster.
-  const settings = { ...ground.settings, DATABASE_URL: url.href, CAUDAL_DATABASE_ROLE_PREFIX: name };
-  // One without a past is to be empty each time.
-  const remembered = options.rows === 0 ? null : await remember(ground.databaseUrl, name);
+  // A separate deployment in the same cluster.
+  const settings = { ...cluster.settings, DATABASE_URL: url.href, CAUDAL_DATABASE_ROLE_PREFIX: name };
+  // A database without history must be empty each time.
+  const existing = options.rows === 0 ? null : await readOrganizations(cluster.databaseUrl, name);
   const organizations =
-    remembered ?? (await newDatabase(ground.databaseUrl, name, settings, options.organizations));
+    existing ?? (await newDatabase(cluster.databaseUrl, name, settings, options.organizations));
   const months = await loadHistory(settings, {
     ...options,
     organizationIds: organizations.map(({ organizationId }) => organizationId),
@@ -54,14 +54,14 @@ export async function growDatabase(
     close: () => client.end(),
     drop: async () => {
       await client.end();
-      await asAdmin(ground.databaseUrl, (admin) => admin.query(`drop database ${name} with (force)`));
+      await asAdmin(cluster.databaseUrl, (admin) => admin.query(`drop database ${name} with (force)`));
     },
   };
 }
 
 type Organizations = GrownDatabase['organizations'];
 
-function remember(clusterUrl: string, name: string): Promise<Organizations | null> {
+function readOrganizations(clusterUrl: string, name: string): Promise<Organizations | null> {
   return asAdmin(clusterUrl, async (admin) => {
     const { rows } = await admin.query<{ text: string | null }>(
       "select shobj_description(oid, 'pg_database') as text from pg_database where datname = $1",
@@ -102,13 +102,13 @@ export interface Served extends Child {
   readonly port: number;
 }
 
-/** One API process for it, on a port of its own. */
+/** Starts one API process for the database, on a free port. */
 export async function serve(database: GrownDatabase): Promise<Served> {
   const child = await startServer('api', { ...database.settings, CAUDAL_PORT: '0', CAUDAL_OPS_PORT: '0' });
   return { ...child, port: Number(child.ready['port']) };
 }
 
-/** The first process of the cluster: what its connections cost is counted by it. */
+/** The main process of the cluster, under which the CPU time of all connections is counted. */
 export async function postmasterPid(database: GrownDatabase): Promise<number> {
   const [row] = await database.query<{ data_directory: string }>('show data_directory');
   return Number(readFileSync(join(row?.data_directory ?? '', 'postmaster.pid'), 'utf8').split('\n')[0]);

@@ -8,16 +8,16 @@ import type { Side } from './pages.ts';
 
 const CONNECTIONS = 12;
 const QUIET_MS = 4000;
-/** Months that `months detach` never lets go. */
+/** Months that `months detach` always retains. */
 const KEPT = 6;
 
-/** Reads and writes go on while all months that may leave do; what they meet is counted. */
+/** Counts failed reads and writes while all detachable months are detached. */
 export async function benchDetach(side: Side): Promise<Metric[]> {
   const { database } = side;
   const before = database.months[database.months.length - KEPT];
-  if (!before) throw new Error(`a past of more than ${KEPT} months is needed`);
+  if (!before) throw new Error(`the database needs a history of more than ${KEPT} months`);
   const month = `${before.name.slice(0, 4)}-${before.name.slice(4)}`;
-  const asked = { failures: [] as string[], alone: [] as number[], meanwhile: [] as number[] };
+  const results = { failures: [] as string[], alone: [] as number[], meanwhile: [] as number[] };
   let detaching = false;
   let stopped = false;
   const users = Array.from({ length: CONNECTIONS }, (_, user) =>
@@ -26,18 +26,18 @@ export async function benchDetach(side: Side): Promise<Metric[]> {
       user,
       () => stopped,
       (ms, status) => {
-        if (status >= 300) asked.failures.push(String(status));
-        (detaching ? asked.meanwhile : asked.alone).push(ms);
+        if (status >= 300) results.failures.push(String(status));
+        (detaching ? results.meanwhile : results.alone).push(ms);
       },
     ),
   );
   await sleep(QUIET_MS);
   detaching = true;
-  const began = performance.now();
+  const startedAt = performance.now();
   const { detached } = JSON.parse(
     await runServerCommand(['months', 'detach', '--before', month, '--json'], database.settings),
   ) as { detached: string[] };
-  const seconds = (performance.now() - began) / 1000;
+  const seconds = (performance.now() - startedAt) / 1000;
   detaching = false;
   await sleep(QUIET_MS);
   stopped = true;
@@ -51,14 +51,14 @@ export async function benchDetach(side: Side): Promise<Metric[]> {
   return [
     atMost(0, {
       id: 'G1',
-      says: `requests that failed while ${detached.length} months of tables were detached under load`,
-      value: asked.failures.length,
-      details: `${asked.meanwhile.length} requests meanwhile, in ${seconds.toFixed(1)} s; p99 ${p99(asked.meanwhile)} ms meanwhile, ${p99(asked.alone)} ms before and after`,
+      description: `requests that failed while ${detached.length} months of tables were detached under load`,
+      value: results.failures.length,
+      details: `${results.meanwhile.length} requests meanwhile, in ${seconds.toFixed(1)} s; p99 ${p99(results.meanwhile)} ms meanwhile, ${p99(results.alone)} ms before and after`,
     }),
   ];
 }
 
-/** One user: creates, and reads pages of payins and events from all of the past, by turns. */
+/** One user: alternates between creating payins and reading pages of payins and events from the whole history. */
 async function work(
   { database, api }: Side,
   user: number,
@@ -75,7 +75,7 @@ async function work(
     const request =
       [create(index), get(`/payins?${span}`), get(`/events?${span}`), get('/events')][index % 4] ?? '';
     const sentAt = performance.now();
-    const { status } = await connection.ask(request);
+    const { status } = await connection.send(request);
     done(performance.now() - sentAt, status);
     await sleep(20);
   }

@@ -1,7 +1,7 @@
-import { lineText, type Metric } from '../metric.ts';
+import { type Metric, metricText } from '../metric.ts';
 import { benchChurn } from './churn.ts';
 import { benchCreates } from './creates.ts';
-import { type Ground, type GrownDatabase, growDatabase, serve } from './database.ts';
+import { type Cluster, type GrownDatabase, growDatabase, serve } from './database.ts';
 import { benchDetach } from './detach.ts';
 import { benchPages, type Side } from './pages.ts';
 
@@ -9,31 +9,31 @@ export const GROWTH_PARTS = ['pages', 'creates', 'detach', 'churn'] as const;
 export type GrowthPart = (typeof GROWTH_PARTS)[number];
 
 export interface GrowthOptions {
-  /** Payins of the large database. */
+  /** Payins in the large database. */
   readonly rows: number;
   readonly churnMinutes: number;
   readonly only?: readonly GrowthPart[];
-  /** A look at it in seconds instead of minutes: too few samples to judge by. */
+  /** A short trial in seconds instead of minutes, with too few samples for conclusions. */
   readonly brief?: boolean;
-  /** The large database stays, for another run on the same cluster. */
+  /** Keep the large database for another run on the same cluster. */
   readonly keep?: boolean;
 }
 
 const FEW_ROWS = 10_000;
-/** Two of them older than what is kept in any case. */
+/** Two of them are older than the retention period. */
 const MONTHS = 8;
 const ORGANIZATIONS = 10;
 const CHURN_PER_SECOND = 50;
 
-/** P3, P4, G1 (a month leaves under load) and G2 (an hour of churn), each on databases of its own in the stage's cluster. */
-export async function benchGrowth(ground: Ground, options: GrowthOptions): Promise<Metric[]> {
+/** P3, P4, G1 (months detached under load) and G2 (an hour of churn), each on its own databases in the cluster. */
+export async function benchGrowth(cluster: Cluster, options: GrowthOptions): Promise<Metric[]> {
   const { rows, churnMinutes, only = GROWTH_PARTS, brief = false, keep = false } = options;
   const grow = (name: string, howMany: number) =>
-    growDatabase(ground, name, { rows: howMany, months: MONTHS, organizations: ORGANIZATIONS }, console.log);
-  const lines: Metric[] = [];
+    growDatabase(cluster, name, { rows: howMany, months: MONTHS, organizations: ORGANIZATIONS }, console.log);
+  const metrics: Metric[] = [];
   const add = (more: readonly Metric[]) => {
-    for (const line of more) console.log(lineText(line));
-    lines.push(...more);
+    for (const metric of more) console.log(metricText(metric));
+    metrics.push(...more);
   };
   const pages = (small: Side, large: Side) =>
     benchPages(small, large, { pagesEach: brief ? 40 : 500, perSecond: 100 });
@@ -41,12 +41,12 @@ export async function benchGrowth(ground: Ground, options: GrowthOptions): Promi
     benchCreates(empty, large, brief ? { rounds: 1, seconds: 1 } : { rounds: 5, seconds: 4 });
   const beside = async (name: string, howMany: number, large: Side, work: typeof pages) => {
     const database = await grow(name, howMany);
-    await served(database, async (side) => add(await work(side, large)));
+    await withApi(database, async (side) => add(await work(side, large)));
     await database.drop();
   };
   if (only.some((part) => part !== 'churn')) {
     const grown = await grow('growth_large', rows);
-    await served(grown, async (large) => {
+    await withApi(grown, async (large) => {
       if (only.includes('pages')) await beside('growth_small', FEW_ROWS, large, pages);
       if (only.includes('creates')) await beside('growth_empty', 0, large, creates);
       if (only.includes('detach')) add(await benchDetach(large));
@@ -55,14 +55,14 @@ export async function benchGrowth(ground: Ground, options: GrowthOptions): Promi
   }
   if (only.includes('churn')) {
     const database = await grow('growth_churn', 0);
-    add(await benchChurn(ground, database, { minutes: churnMinutes, perSecond: CHURN_PER_SECOND }));
+    add(await benchChurn(cluster, database, { minutes: churnMinutes, perSecond: CHURN_PER_SECOND }));
     await database.drop();
   }
-  return lines;
+  return metrics;
 }
 
-/** An API process for it while something is measured. */
-async function served(database: GrownDatabase, work: (side: Side) => Promise<void>): Promise<void> {
+/** Runs an API process for the database during a measurement. */
+async function withApi(database: GrownDatabase, work: (side: Side) => Promise<void>): Promise<void> {
   const api = await serve(database);
   try {
     await work({ database, api });

@@ -3,17 +3,17 @@ import { compose } from '../../../server/src/compose.ts';
 import { readConfig } from '../../../server/src/config.ts';
 import { uuidFloor, uuidv7 } from '../../../server/src/kit/ids.ts';
 import { makeLog } from '../../../server/src/kit/log.ts';
-import { sealPart } from '../../../server/src/webhooks/endpoint.seal.ts';
+import { encryptPart } from '../../../server/src/webhooks/endpoint.encryption.ts';
 import { type Owner, RowMaker, type Span } from './rows.ts';
 import { derivedRows, insertRows, SUBTOTALS } from './statements.ts';
 
 export interface HistoryOptions {
   readonly rows: number;
-  /** Before the present one. */
+  /** Number of months before the current one. */
   readonly months: number;
-  /** The first of them has eight payins of ten. */
+  /** The first organization owns eight of ten payins. */
   readonly organizationIds: readonly string[];
-  /** As a superuser: rows of all organizations are written past row-level security. By default `DATABASE_URL`. */
+  /** URL of a superuser, who bypasses row-level security. Default: `DATABASE_URL`. */
   readonly databaseUrl?: string;
   readonly print?: (text: string) => void;
 }
@@ -25,14 +25,14 @@ export interface Month extends Span {
   readonly endMs: number;
 }
 
-/** Payins end, and are settled, within their own month: each month can be made alone. */
+/** Payins end and settle within their own month, so that each month can be generated independently. */
 const QUIET_END_MS = 2 * 3_600_000;
-const ROWS_A_STATEMENT = 4000;
+const ROWS_PER_STATEMENT = 4000;
 
 /**
- * Past months as if they had been lived: payins that have ended, with history, keys, references, books, events and
- * deliveries. Written by set into months that are attached when they are whole, so that their indexes are built once.
- * Into a migrated database that nobody works on yet; months that an earlier run has finished are left alone.
+ * Generates past months: final payins with history, keys, references, ledger entries, events and deliveries. Rows are
+ * written in bulk into partitions that are attached when complete, so that their indexes are built once. Requires a
+ * migrated database that is not in use; months completed by an earlier run are kept.
  */
 export async function loadHistory(
   settings: Record<string, string>,
@@ -48,25 +48,25 @@ export async function loadHistory(
     readConfig('operator', settings),
     makeLog({ level: 'error', base: {} }),
   );
-  // Rows of a month are made and written while the month before is finished: a core for each.
+  // Rows of a month are generated and written while the previous month is completed, on one core each.
   const [writer, finisher] = [await connect(databaseUrl), await connect(databaseUrl)];
   try {
     await heartbeat.start();
-    const secretsOf = await keys.of(new Set(organizationIds));
+    const getSecrets = await keys.load(new Set(organizationIds));
     const owners = organizationIds.map((organizationId) => ({
       organizationId,
-      dataKey: secretsOf(organizationId).dataKey,
+      dataKey: getSecrets(organizationId).dataKey,
     }));
     if (owners[0]) await addEndpoint(writer, owners[0], uuidv7(deps.clock.now(), deps.cell));
     const months = monthsBefore(deps.clock.now(), count, rows);
     const maker = new RowMaker(deps, owners);
-    const there = await attachedMonths(writer);
+    const attached = await attachedMonths(writer);
     let finishing: Promise<void> = Promise.resolve();
-    for (const month of months.filter(({ name }) => !there.has(name))) {
+    for (const month of months.filter(({ name }) => !attached.has(name))) {
       await writeMonth(writer, month, maker, organizationIds);
       await finishing;
       finishing = finishMonth(finisher, month, print);
-      // Heard when the next month waits for it.
+      // The rejection is handled where the next month awaits it.
       finishing.catch(() => undefined);
     }
     await finishing;
@@ -84,7 +84,7 @@ export async function loadHistory(
 async function connect(databaseUrl: string | undefined): Promise<Client> {
   const client = new Client({ connectionString: databaseUrl, options: '-c timezone=UTC' });
   await client.connect();
-  // What a crash of the load loses is loaded again; what is measured later commits as always.
+  // A crash only requires loading again; the later measurements commit synchronously.
   await client.query('set synchronous_commit = off');
   await client.query("set maintenance_work_mem = '512MB'");
   await client.query("set work_mem = '256MB'");
@@ -98,7 +98,7 @@ async function attachedMonths(client: Client): Promise<Set<string>> {
   return new Set(rows.map(({ name }) => name));
 }
 
-/** The whole months before this moment, oldest first. */
+/** The complete months before this time, oldest first. */
 function monthsBefore(nowMs: number, count: number, rows: number): Month[] {
   const now = new Date(nowMs);
   return Array.from({ length: count }, (_, index) => {
@@ -131,7 +131,7 @@ async function schemaOwner(client: Client): Promise<string> {
   return rows[0]?.owner ?? '';
 }
 
-/** Payins and events, in tables that belong to nothing yet; what an earlier run left of them goes. */
+/** Writes payins and events into detached tables; replaces leftovers of an earlier run. */
 async function writeMonth(
   client: Client,
   month: Month,
@@ -151,7 +151,7 @@ async function writeMonth(
 }
 
 async function finishMonth(client: Client, month: Month, print: (text: string) => void): Promise<void> {
-  const began = performance.now();
+  const startedAt = performance.now();
   const tables = await monthlyTables(client);
   const owner = await schemaOwner(client);
   await client.query('begin');
@@ -169,11 +169,11 @@ async function finishMonth(client: Client, month: Month, print: (text: string) =
   for (const name of tables) await client.query(`vacuum (analyze) caudal.${name}_${month.name}`);
   if (month.rows > 0)
     print(
-      `  ${month.name}: ${month.rows} payins, finished in ${((performance.now() - began) / 1000).toFixed(0)} s`,
+      `  ${month.name}: ${month.rows} payins, finished in ${((performance.now() - startedAt) / 1000).toFixed(0)} s`,
     );
 }
 
-/** The next rows are made while the database writes the last ones. */
+/** Generates the next rows while the database writes the previous ones. */
 async function insertMonth(
   client: Client,
   month: Month,
@@ -183,8 +183,8 @@ async function insertMonth(
   const statement = { name: `growth-${month.name}`, text: insertRows(month.name) };
   const start = new Date(month.startMs).toISOString();
   let written: Promise<unknown> = Promise.resolve();
-  for (let from = 0; from < month.rows; from += ROWS_A_STATEMENT) {
-    const count = Math.min(ROWS_A_STATEMENT, month.rows - from);
+  for (let from = 0; from < month.rows; from += ROWS_PER_STATEMENT) {
+    const count = Math.min(ROWS_PER_STATEMENT, month.rows - from);
     const bytes = await maker.make(month, from, count);
     await written;
     const values = [bytes, owners, month.firstNumber + from, from, count, start, month.stepMs, month.rows];
@@ -193,10 +193,10 @@ async function insertMonth(
   await written;
 }
 
-/** The endpoint that all was delivered to. It is gone by now: nothing new is sent to it. */
+/** The endpoint of all past deliveries. It is deleted, so that nothing new is sent to it. */
 async function addEndpoint(client: Client, { organizationId, dataKey }: Owner, id: string): Promise<void> {
-  const sealed = (part: 'address' | 'secret', value: string) =>
-    sealPart(dataKey, part, value, organizationId, id);
+  const encrypt = (part: 'address' | 'secret', value: string) =>
+    encryptPart(dataKey, part, value, organizationId, id);
   await client.query(
     `insert into caudal.webhook_endpoints (organization_id, id, address, secret, status, created_at, updated_at, deleted_at)
      select $1, $2, $3, $4, 'ENABLED', caudal.now(), caudal.now(), caudal.now()
@@ -204,8 +204,8 @@ async function addEndpoint(client: Client, { organizationId, dataKey }: Owner, i
     [
       organizationId,
       id,
-      sealed('address', 'https://shop.example.com/hook'),
-      sealed('secret', 'x'.repeat(32)),
+      encrypt('address', 'https://shop.example.com/hook'),
+      encrypt('secret', 'x'.repeat(32)),
     ],
   );
 }

@@ -1,4 +1,4 @@
-/** The lines of growth alone: node bench/src/growth/main.ts --rows 10000000 */
+/** Runs only the growth benches: node bench/src/growth/main.ts --rows 10000000 */
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,11 +12,11 @@ import { benchGrowth, GROWTH_PARTS, type GrowthPart } from './growth.ts';
 const HELP = `node bench/src/growth/main.ts [OPTIONS]
 
   --rows N         payins in the large database (10000000)
-  --only PARTS     of ${GROWTH_PARTS.join(', ')}; all without it
-  --minutes N      of churn (60)
-  --brief          a look at it in seconds: too few samples to judge by
-  --data FOLDER    keep the databases there, and use what is there: a load that was ended goes on with its next month
-  --help           this text
+  --only PARTS     some of ${GROWTH_PARTS.join(', ')}; default: all
+  --minutes N      duration of churn (60)
+  --brief          a short trial in seconds, with too few samples for conclusions
+  --data FOLDER    keep the databases in FOLDER and reuse existing ones; an interrupted load continues with its next month
+  --help           show this help
 `;
 
 const { values } = parseArgs({
@@ -54,7 +54,7 @@ async function run(): Promise<void> {
         churnMinutes: Number(values.minutes),
         brief: values.brief,
         keep: values.data !== undefined,
-        only: values.only.split(',').map((word) => partOf(word)),
+        only: values.only.split(',').map((name) => parsePart(name)),
       },
     );
   } finally {
@@ -64,8 +64,8 @@ async function run(): Promise<void> {
   }
 }
 
-function partOf(word: string): GrowthPart {
-  const part = GROWTH_PARTS.find((each) => each === word.trim());
-  if (!part) throw new Error(`--only: "${word}" is none of ${GROWTH_PARTS.join(', ')}`);
+function parsePart(name: string): GrowthPart {
+  const part = GROWTH_PARTS.find((each) => each === name.trim());
+  if (!part) throw new Error(`--only: "${name}" is not one of ${GROWTH_PARTS.join(', ')}`);
   return part;
 }

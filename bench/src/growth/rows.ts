@@ -1,8 +1,8 @@
 import { setImmediate as soon } from 'node:timers/promises';
-import { sealCustomer } from '../../../server/src/customers/customer.seal.ts';
+import { encryptCustomer } from '../../../server/src/customers/customer.encryption.ts';
 import type { Customer } from '../../../server/src/customers/customer.ts';
 import type { SystemDeps } from '../../../server/src/deps.ts';
-import { sealPayload } from '../../../server/src/events/event.seal.ts';
+import { encryptPayload } from '../../../server/src/events/event.encryption.ts';
 import { eventBody } from '../../../server/src/events/event.ts';
 import type { SecretKey } from '../../../server/src/kit/crypto.ts';
 import { uuidBytes, uuidv7 } from '../../../server/src/kit/ids.ts';
@@ -16,9 +16,9 @@ export interface Owner {
   readonly dataKey: SecretKey;
 }
 
-/** Payins of one month, evenly spread over its time. */
+/** Payins of one month, evenly spaced. */
 export interface Span {
-  /** The number of the first: references count on through all months. */
+  /** Number of the first payin: references are numbered across all months. */
   readonly firstNumber: number;
   readonly startMs: number;
   readonly stepMs: number;
@@ -26,7 +26,7 @@ export interface Span {
 
 export const AMOUNT = 4_980_000;
 export const STATUSES = ['CONFIRMED', 'CANCELED', 'DECLINED'] as const;
-/** Between a payin's creation and its end. */
+/** Time between the creation and the end of a payin. */
 export const PAID_AFTER_MS = 30_000;
 
 const CUSTOMER: Customer = {
@@ -37,12 +37,12 @@ const CUSTOMER: Customer = {
   email: 'ana.rojas@example.com',
 };
 
-const SEAL_BYTES = 29;
+const ENCRYPTION_OVERHEAD_BYTES = 29;
 const KEY_BYTES = 20;
-const PAYLOAD_MOST = 1100;
-const CUSTOMER_BYTES = Buffer.byteLength(JSON.stringify(CUSTOMER)) + SEAL_BYTES;
+const MAX_PAYLOAD_BYTES = 1100;
+const CUSTOMER_BYTES = Buffer.byteLength(JSON.stringify(CUSTOMER)) + ENCRYPTION_OVERHEAD_BYTES;
 
-/** Where the parts of a row lie in it: what only a program can make, in a form that SQL cuts apart without parsing. */
+/** Byte offsets of the columns in a generated row: a format that SQL can split without parsing. */
 export const ROW = (() => {
   const id = 0;
   const owner = id + 16;
@@ -53,7 +53,7 @@ export const ROW = (() => {
   const customer = key + KEY_BYTES;
   const payloadLength = customer + CUSTOMER_BYTES;
   const payload = payloadLength + 2;
-  const bytes = payload + PAYLOAD_MOST;
+  const bytes = payload + MAX_PAYLOAD_BYTES;
   return {
     id,
     owner,
@@ -70,18 +70,18 @@ export const ROW = (() => {
   };
 })();
 
-export function referenceOf(number: number): string {
+export function toReference(number: number): string {
   return `order-${String(number).padStart(10, '0')}`;
 }
 
-/** The first owner has eight of ten; the rest share the others. */
-function ownerOf(number: number, owners: number): number {
+/** The first owner gets eight of ten payins; the others share the rest. */
+function ownerIndexFor(number: number, owners: number): number {
   const turn = number % 10;
   return turn < 8 || owners === 1 ? 0 : 1 + (Math.floor(number / 10) % (owners - 1));
 }
 
 /** Of twenty: seventeen confirmed, two canceled, one declined. */
-function statusOf(number: number): number {
+function statusIndexFor(number: number): number {
   const turn = Math.floor(number / 10) % 20;
   return turn === 0 ? 2 : turn < 3 ? 1 : 0;
 }
@@ -95,7 +95,7 @@ const ENDED = new Date(PAID_AFTER_MS).toISOString();
 const GAPS = new RegExp(`(%event|%id|%reference|%key|%organization|${CREATED}|${ENDED})`);
 const YIELD_EVERY = 250;
 
-/** Makes the rows of payins: ids, keys, and what must be sealed for each row apart. */
+/** Generates payin rows: ids, keys, and values that are encrypted per row. */
 export class RowMaker {
   readonly #deps: Pick<SystemDeps, 'cell' | 'checkoutUrl' | 'checkoutTokens' | 'brebKeyPrefix'>;
   readonly #owners: readonly Owner[];
@@ -109,11 +109,11 @@ export class RowMaker {
     this.#owners = owners;
   }
 
-  /** @param from the first row's place in its month */
+  /** @param from index of the first row in its month */
   async make(span: Span, from: number, count: number): Promise<Buffer> {
     const rows = Buffer.alloc(count * ROW.bytes);
     for (let index = 0; index < count; index += 1) {
-      // The statement before is on its way to the database meanwhile: its bytes leave only while nobody computes.
+      // Yields to the event loop, so that the previous statement can be sent to the database meanwhile.
       if (index % YIELD_EVERY === 0) await soon();
       this.#write(rows.subarray(index * ROW.bytes, (index + 1) * ROW.bytes), span, from + index);
     }
@@ -123,7 +123,7 @@ export class RowMaker {
   #write(row: Buffer, span: Span, place: number): void {
     const number = span.firstNumber + place;
     const atMs = span.startMs + place * span.stepMs;
-    const ownerIndex = ownerOf(number, this.#owners.length);
+    const ownerIndex = ownerIndexFor(number, this.#owners.length);
     const owner = this.#owners[ownerIndex];
     if (!owner) throw new Error('no such owner');
     const { organizationId, dataKey } = owner;
@@ -133,21 +133,21 @@ export class RowMaker {
     const key = mintBrebKey(this.#deps.brebKeyPrefix, this.#deps.cell, atMs);
     uuidBytes(id).copy(row, ROW.id);
     row[ROW.owner] = ownerIndex;
-    row[ROW.status] = statusOf(number);
+    row[ROW.status] = statusIndexFor(number);
     row[ROW.pse] = pse ? 1 : 0;
     uuidBytes(eventId).copy(row, ROW.eventId);
     row.write(key, ROW.key, 'latin1');
-    const customer = sealCustomer(dataKey, CUSTOMER, { table: 'payins', organizationId, id });
-    if (customer?.length !== CUSTOMER_BYTES) throw new Error('a sealed customer of another length');
+    const customer = encryptCustomer(dataKey, CUSTOMER, { table: 'payins', organizationId, id });
+    if (customer?.length !== CUSTOMER_BYTES) throw new Error('unexpected length of an encrypted customer');
     customer.copy(row, ROW.customer);
     const body = this.#payload({ id, eventId, organizationId, number, atMs, pse, key });
-    const payload = sealPayload(dataKey, body, organizationId, eventId);
-    if (payload.length > PAYLOAD_MOST) throw new Error(`a payload of ${payload.length} bytes`);
+    const payload = encryptPayload(dataKey, body, organizationId, eventId);
+    if (payload.length > MAX_PAYLOAD_BYTES) throw new Error(`payload too large: ${payload.length} bytes`);
     row.writeUInt16BE(payload.length, ROW.payloadLength);
     payload.copy(row, ROW.payload);
   }
 
-  /** A true payload of its kind, with the row's own values put in: rendering each anew would take half of the load's time. */
+  /** Fills the values of the row into a template: rendering each payload would take half of the load time. */
   #payload(row: {
     id: string;
     eventId: string;
@@ -160,24 +160,24 @@ export class RowMaker {
     const values: Readonly<Record<string, string>> = {
       '%event': row.eventId,
       '%id': row.id,
-      '%reference': referenceOf(row.number),
+      '%reference': toReference(row.number),
       '%key': row.key,
       '%organization': row.organizationId,
       [CREATED]: new Date(row.atMs).toISOString(),
       [ENDED]: new Date(row.atMs + PAID_AFTER_MS).toISOString(),
     };
     let text = '';
-    for (const [index, piece] of this.#sample(statusOf(row.number), row.pse).entries())
+    for (const [index, piece] of this.#sample(statusIndexFor(row.number), row.pse).entries())
       text += index % 2 === 0 ? piece : (values[piece] ?? '');
     return text;
   }
 
-  /** Text and names of what stands between it, by turns. */
+  /** Template of a payload: text and placeholder names, alternating. */
   #sample(status: number, pse: boolean): readonly string[] {
     const kind = `${status}/${pse}`;
     const known = this.#samples.get(kind);
     if (known !== undefined) return known;
-    const word = STATUSES[status] ?? 'CONFIRMED';
+    const statusName = STATUSES[status] ?? 'CONFIRMED';
     const source: PayinSource = pse
       ? { rail: 'PSE', bank: 'CO_BANCOLOMBIA', personType: 'INDIVIDUAL', page: null }
       : { rail: 'BRE_B', keyType: 'SINGLE_USE', key: '%key' };
@@ -185,10 +185,10 @@ export class RowMaker {
       id: '01990000-0000-7000-8000-000000000000',
       organizationId: '%organization',
       amount: cents(BigInt(AMOUNT)),
-      confirmedAmount: word === 'CONFIRMED' ? cents(BigInt(AMOUNT)) : null,
-      status: word,
+      confirmedAmount: statusName === 'CONFIRMED' ? cents(BigInt(AMOUNT)) : null,
+      status: statusName,
       settlementStatus: null,
-      errorCode: word === 'CONFIRMED' ? null : word === 'DECLINED' ? 'RAIL_REJECTED' : 'EXPIRED',
+      errorCode: statusName === 'CONFIRMED' ? null : statusName === 'DECLINED' ? 'RAIL_REJECTED' : 'EXPIRED',
       reference: '%reference',
       paymentLinkId: null,
       customer: null,
@@ -201,7 +201,7 @@ export class RowMaker {
       resultAt: new Date(PAID_AFTER_MS),
       chargebackAt: null,
     });
-    const event = `payin.${word.toLowerCase()}`;
+    const event = `payin.${statusName.toLowerCase()}`;
     const data = { ...token, id: '%id' };
     const text = eventBody({
       id: '%event',

@@ -1,7 +1,7 @@
 import { AMOUNT, PAID_AFTER_MS, ROW, STATUSES } from './rows.ts';
 
 const PAID_AFTER = `interval '${PAID_AFTER_MS} milliseconds'`;
-/** As many as one round of settlement takes. */
+/** Batch size of a settlement round. */
 const SETTLED_TOGETHER = 1000;
 
 const part = (from: number, length: number | string) =>
@@ -10,8 +10,9 @@ const byte = (at: number) => `get_byte($1::bytea, i * ${ROW.bytes} + ${at})`;
 const CODES = STATUSES.map((status) => `'${status}'`).join(', ');
 
 /**
- * Payins and their events from the bytes of `growth-rows.ts`.
- * Values: bytes, owners, number of the first, place of the first in its month, how many, the month's start, step in milliseconds, how many in the month.
+ * Inserts payins and their events from the bytes of `rows.ts`.
+ * Parameters: bytes, owners, number of the first row, its index in the month, count, start of the month, step in
+ * milliseconds, rows in the month.
  */
 export function insertRows(month: string): string {
   return `with made as materialized (
@@ -24,7 +25,7 @@ export function insertRows(month: string): string {
       date_trunc('milliseconds', $6::timestamptz + ($4::integer + i) * $7::float8 * interval '1 millisecond') as at
     from generate_series(0, $5::integer - 1) as i
   ),
-  told as (
+  recorded as (
     insert into caudal.events_${month} (organization_id, id, event, resource, resource_id, payload, created_at)
     select organization_id, event_id, 'payin.' || lower(status), 'payin', id, payload, at + ${PAID_AFTER} from made
   )
@@ -45,7 +46,7 @@ export function insertRows(month: string): string {
   from made`;
 }
 
-/** What follows from a month's payins and events, a set for each table. */
+/** Statements that derive the rows of the other tables from the payins and events of a month. */
 export function derivedRows(month: string): readonly string[] {
   const payins = `caudal.payins_${month} p`;
   return [
@@ -53,7 +54,7 @@ export function derivedRows(month: string): readonly string[] {
      select p.organization_id, p.id, h.from_status, h.to_status, h.cause, h.at from ${payins} cross join lateral (values
        ('NONE', case p.rail when 'PSE' then 'PENDING' else 'PROCESSING' end, 'created', p.created_at),
        (case p.rail when 'PSE' then 'PENDING' end, 'PROCESSING', 'opened', p.created_at),
-       ('PROCESSING', p.status, 'told by the rail', p.result_at)) as h (from_status, to_status, cause, at)
+       ('PROCESSING', p.status, 'paid_on_notification', p.result_at)) as h (from_status, to_status, cause, at)
      where h.from_status is not null`,
     `insert into caudal.final_events_${month} (organization_id, resource_id, event_id, event)
      select organization_id, resource_id, id, event from caudal.events_${month}`,
@@ -90,7 +91,7 @@ export function derivedRows(month: string): readonly string[] {
   ];
 }
 
-/** The past of the shared accounts, closed as the schedule would have closed it by and by. */
+/** Subtotals of the shared accounts, as the schedule would have written them. */
 export const SUBTOTALS = `
   with edge as (select date_trunc('hour', caudal.now() - interval '1 hour', 'UTC') as through),
   pair as (

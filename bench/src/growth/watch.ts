@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import type { GrownDatabase } from './database.ts';
 
-/** One table at one moment; of a monthly one, the month that is lived in. */
+/** Statistics of one table at one time; for a partitioned table, of the current month. */
 interface TableSample {
   readonly table: string;
   readonly live: number;
   readonly dead: number;
   readonly updates: number;
-  /** Updates that found room on their page and left the indexes alone. */
+  /** HOT updates, which did not touch the indexes. */
   readonly hot: number;
   readonly vacuums: number;
   readonly tableBytes: number;
@@ -17,7 +17,7 @@ interface TableSample {
 export interface Sample {
   readonly seconds: number;
   readonly tables: readonly TableSample[];
-  /** Bytes in memory, by process. */
+  /** Resident memory in bytes, by process. */
   readonly memory: Readonly<Record<string, number>>;
 }
 
@@ -31,12 +31,12 @@ const TABLES = `
 
 export async function takeSample(
   database: GrownDatabase,
-  began: number,
+  startedAt: number,
   pids: Readonly<Record<string, number>>,
 ): Promise<Sample> {
   const tables = await database.query<TableSample>(TABLES);
   const memory = Object.fromEntries(Object.entries(pids).map(([name, pid]) => [name, residentBytes(pid)]));
-  return { seconds: (performance.now() - began) / 1000, tables, memory };
+  return { seconds: (performance.now() - startedAt) / 1000, tables, memory };
 }
 
 function residentBytes(pid: number): number {
@@ -44,8 +44,8 @@ function residentBytes(pid: number): number {
   return Number(kilobytes) * 1024;
 }
 
-/** How a figure of the run's last third stands to its middle third: 1 is flat, and the first third is how it starts. */
-export function growthOf(
+/** Mean of the last third of a run ÷ mean of the middle third: 1 is flat. The first third is warm-up. */
+export function computeGrowth(
   samples: readonly Sample[],
   figure: (sample: Sample) => number | null,
 ): number | null {
@@ -58,11 +58,11 @@ export function growthOf(
   return middle === null || last === null || middle === 0 ? null : last / middle;
 }
 
-/** Tables too small to say anything: a page more or less would look like growth. */
-const FEW_BYTES = 1_000_000;
+/** Smaller tables are ignored: a single page would look like growth. */
+const MIN_TABLE_BYTES = 1_000_000;
 
-export function bytesARow(sample: Sample, table: string): number | null {
+export function bytesPerRow(sample: Sample, table: string): number | null {
   const row = sample.tables.find((each) => each.table === table);
-  if (!row || row.live === 0 || row.tableBytes < FEW_BYTES) return null;
+  if (!row || row.live === 0 || row.tableBytes < MIN_TABLE_BYTES) return null;
   return (row.tableBytes + row.indexBytes) / row.live;
 }

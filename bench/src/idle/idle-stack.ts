@@ -9,23 +9,23 @@ import { runServerCommand, startServer, startSimulator } from '../../../scripts/
 import { seedOrganization } from '../../../scripts/stack/seed.ts';
 import { serverSettings } from '../../../scripts/stack/settings.ts';
 import { atMost, type Metric } from '../metric.ts';
-import { cpuSecondsOf, cpuSecondsOfFamily } from '../stage/processor-time.ts';
+import { readCpuSeconds, readTreeCpuSeconds } from '../stage/processor-time.ts';
 import { POSTGRES_SETTINGS } from '../stage/stage.ts';
 
-/** Percent of one core, server processes and PostgreSQL together. */
+/** Percent of one core for server processes and PostgreSQL together. */
 const TARGET = 2;
 
 const LAYOUTS = [['all'], ['api', 'worker']] as const;
 
 interface Seconds {
-  /** A starting server works: it fills its caches, and the schedules that are due run. */
+  /** Wait after the start: caches fill and due schedules run. */
   readonly settle: number;
   readonly measured: number;
 }
 
 /**
- * The processor time of a deployment without requests, in a cluster of its own: PostgreSQL cannot tell the statements of the
- * stage from those of the stack under test.
+ * P10: CPU time of a deployment without requests. It has its own cluster, because PostgreSQL statistics do not separate
+ * the statements of the stage from those of the stack under test.
  */
 export async function benchIdleStack(seconds: Seconds): Promise<Metric[]> {
   const folder = mkdtempSync(join(tmpdir(), 'caudal-idle-'));
@@ -51,7 +51,7 @@ export async function benchIdleStack(seconds: Seconds): Promise<Metric[]> {
     await runServerCommand(['migrate'], settings);
     await seedOrganization(settings);
     const postmaster = Number(readFileSync(join(cluster.dataDir, 'postmaster.pid'), 'utf8').split('\n')[0]);
-    const lines: Metric[] = [];
+    const metrics: Metric[] = [];
     for (const layout of LAYOUTS) {
       const processes = await Promise.all(
         layout.map((role) =>
@@ -59,12 +59,12 @@ export async function benchIdleStack(seconds: Seconds): Promise<Metric[]> {
         ),
       );
       try {
-        lines.push(await measure(layout.join(' + '), processes, postmaster, client, seconds));
+        metrics.push(await measure(layout.join(' + '), processes, postmaster, client, seconds));
       } finally {
         await Promise.all(processes.map((process) => process.stop()));
       }
     }
-    return lines;
+    return metrics;
   } finally {
     await client.end();
     await simulator.stop();
@@ -89,13 +89,13 @@ async function measure(
   const postgres = (100 * (after.postgres - before.postgres)) / elapsed;
   return atMost(TARGET, {
     id: 'P10',
-    says: `of a core while idle (${layout})`,
+    description: `of a core while idle (${layout})`,
     value: server + postgres,
     unit: '%',
     details: {
       server,
       postgres,
-      'transactions a second': (after.transactions - before.transactions) / elapsed,
+      'transactions per second': (after.transactions - before.transactions) / elapsed,
       seconds: elapsed,
     },
   });
@@ -107,8 +107,8 @@ async function usage(processes: readonly Child[], postmaster: number, client: Cl
   );
   return {
     at: performance.now(),
-    server: processes.reduce((sum, { pid }) => sum + cpuSecondsOf(pid), 0),
-    postgres: cpuSecondsOfFamily(postmaster),
+    server: processes.reduce((sum, { pid }) => sum + readCpuSeconds(pid), 0),
+    postgres: readTreeCpuSeconds(postmaster),
     transactions: Number(rows[0]?.transactions),
   };
 }

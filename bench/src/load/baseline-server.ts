@@ -1,6 +1,6 @@
 /**
- * The bare twin of the API, for what the machine and the framework alone take: reads the same requests and answers as many
- * bytes, and does nothing. `baseline-servers.ts` starts them.
+ * Baseline of the API: reads the same requests and answers the same number of bytes without doing any work, to measure
+ * the cost of the machine and the framework. `baseline-servers.ts` starts it.
  */
 import type { AddressInfo } from 'node:net';
 import fastify from 'fastify';

@@ -10,7 +10,7 @@ const GENERATOR = fileURLToPath(new URL('load-generator.ts', import.meta.url));
 
 let runs = 0;
 
-/** Load from a process of its own: what it costs is counted apart, and the bench's own work does not disturb it. */
+/** Generates load in a separate process: its CPU time is measured separately, and the bench does not disturb it. */
 export async function generateLoad(
   { folder, ports }: Pick<Stage, 'folder' | 'ports'>,
   plan: Omit<LoadPlan, 'ports'>,
@@ -21,7 +21,7 @@ export async function generateLoad(
   return JSON.parse(child.output()) as LoadResult;
 }
 
-/** For a line's details. */
+/** For the details of a metric. */
 export function generatorShare({ generatorCpuSeconds, seconds }: LoadResult): string {
   return `${((100 * generatorCpuSeconds) / seconds).toFixed(0)} % of a core`;
 }

@@ -1,4 +1,4 @@
-/** A process that makes load by a plan (a file) and prints the result as a line of JSON. Its processor time is its own. */
+/** A process that generates load from a plan file and prints the result as one line of JSON. */
 import { readFileSync } from 'node:fs';
 import { runLoad } from './load.ts';
 import { type LoadPlan, requestMaker } from './load-plan.ts';

@@ -1,23 +1,23 @@
-/** What a generator in a process of its own is to do. */
+/** Instructions for a load generator process. */
 export interface LoadPlan {
-  /** Arrivals a second: the open model. Null: the closed one, as fast as the answers come. */
+  /** Arrivals per second (open model). Null: as fast as responses arrive (closed model). */
   readonly perSecond: number | null;
   readonly ports: readonly number[];
   readonly connections: number;
   readonly seconds: number;
   readonly warmUpSeconds: number;
-  /** Of requests, in the closed model: after them it ends early. */
+  /** Maximum number of requests in the closed model; the load ends early after them. */
   readonly count?: number;
   readonly request: RequestPlan;
 }
 
 export interface RequestPlan {
   readonly path: string;
-  /** In turn. */
+  /** Used round-robin. */
   readonly apiKeys: readonly string[];
-  /** With `%n` for the number of the request. */
+  /** `%n` is replaced by the number of the request. */
   readonly body: string;
-  /** The same; none when null. */
+  /** `%n` is replaced as well; null: no idempotency key. */
   readonly idempotencyKey: string | null;
 }
 
@@ -25,7 +25,7 @@ export function requestMaker(plan: RequestPlan): (index: number) => string {
   return (index) => requestText(plan, plan.apiKeys[index % plan.apiKeys.length] ?? '', String(index));
 }
 
-/** One request whole, `number` standing for `%n`. */
+/** The complete text of one request; `number` replaces `%n`. */
 export function requestText(plan: RequestPlan, apiKey: string, number: string): string {
   const body = plan.body.replaceAll('%n', number);
   const key =
@@ -35,7 +35,7 @@ export function requestText(plan: RequestPlan, apiKey: string, number: string): 
   return `POST ${plan.path} HTTP/1.1\r\nhost: 127.0.0.1\r\nx-api-key: ${apiKey}\r\n${key}content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 }
 
-/** A payin as merchants send it: with who pays, and where they return to. */
+/** A typical payin request, with customer and callback URL. */
 export function payinRequest(
   apiKeys: readonly string[],
   run: string,

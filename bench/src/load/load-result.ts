@@ -1,20 +1,20 @@
 import type { Curve } from '../metric.ts';
 
 export interface LoadResult {
-  /** Answered 201 while it counted. */
+  /** Requests answered 201 during the measurement. */
   readonly requests: number;
   readonly failures: number;
-  /** When it began to count, by the clock on the wall. */
-  readonly beganAt: number;
+  /** Start of the measurement in Unix milliseconds. */
+  readonly startedAtUnixMs: number;
   readonly seconds: number;
   readonly perSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly maxMs: number;
   readonly latency: Curve['points'];
-  /** Answers in each second. */
+  /** Responses per second. */
   readonly overTime: readonly number[];
-  /** What the generator itself cost, in seconds of one core. */
+  /** CPU time of the generator itself. */
   readonly generatorCpuSeconds: number;
 }
 
@@ -26,51 +26,51 @@ export function quantile(sorted: readonly number[], q: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? Number.NaN;
 }
 
-export function curveOf(sorted: readonly number[]): Curve['points'] {
+export function toCurve(sorted: readonly number[]): Curve['points'] {
   return QUANTILES.map((q) => [q, quantile(sorted, q)] as const);
 }
 
-/** Counts answers between a start and an end, and what the process cost meanwhile. */
+/** Counts responses and the CPU time of this process between start and end. */
 export class Tally {
   readonly #latencies: number[] = [];
   readonly #overTime: number[] = [];
   #failures = 0;
-  #began: number | null = null;
-  #beganAt = Number.NaN;
+  #startedAt: number | null = null;
+  #startedAtUnixMs = Number.NaN;
   #cpu = process.cpuUsage();
 
   start(): void {
-    this.#began = performance.now();
-    this.#beganAt = Date.now();
+    this.#startedAt = performance.now();
+    this.#startedAtUnixMs = Date.now();
     this.#cpu = process.cpuUsage();
   }
 
   add(ms: number, ok: boolean): void {
-    if (this.#began === null) return;
+    if (this.#startedAt === null) return;
     if (!ok) {
       this.#failures += 1;
       return;
     }
     this.#latencies.push(ms);
-    const second = Math.floor((performance.now() - this.#began) / 1000);
+    const second = Math.floor((performance.now() - this.#startedAt) / 1000);
     this.#overTime[second] = (this.#overTime[second] ?? 0) + 1;
   }
 
   end(): LoadResult {
-    const seconds = (performance.now() - (this.#began ?? Number.NaN)) / 1000;
+    const seconds = (performance.now() - (this.#startedAt ?? Number.NaN)) / 1000;
     const spent = process.cpuUsage(this.#cpu);
-    this.#began = null;
+    this.#startedAt = null;
     const sorted = this.#latencies.toSorted((a, b) => a - b);
     return {
       requests: sorted.length,
       failures: this.#failures,
-      beganAt: this.#beganAt,
+      startedAtUnixMs: this.#startedAtUnixMs,
       seconds,
       perSecond: sorted.length / seconds,
       p50Ms: quantile(sorted, 0.5),
       p99Ms: quantile(sorted, 0.99),
       maxMs: sorted.at(-1) ?? Number.NaN,
-      latency: curveOf(sorted),
+      latency: toCurve(sorted),
       overTime: Array.from({ length: Math.round(seconds) }, (_, second) => this.#overTime[second] ?? 0),
       generatorCpuSeconds: (spent.user + spent.system) / 1e6,
     };

@@ -6,13 +6,13 @@ interface LoadOptions {
   readonly ports: readonly number[];
   readonly connections: number;
   readonly seconds: number;
-  /** Not counted: prepared statements, just-in-time compilation and caches come to rest. */
+  /** Not counted: statements are prepared, code is compiled and caches fill. */
   readonly warmUpSeconds: number;
-  /** The bytes of the n-th request, headers included; null when there are no more, which ends the load early. */
+  /** The text of the n-th request including headers; null ends the load early. */
   readonly request: (index: number) => string | null;
 }
 
-/** Closed model, for capacity: each connection sends its next request when it has read the answer. */
+/** Closed model, for capacity: each connection sends its next request after it has read the response. */
 export async function runLoad(options: LoadOptions): Promise<LoadResult> {
   const tally = new Tally();
   let index = 0;
@@ -26,12 +26,12 @@ export async function runLoad(options: LoadOptions): Promise<LoadResult> {
   );
   if (options.warmUpSeconds > 0) await sleep(options.warmUpSeconds * 1000);
   tally.start();
-  const enough = new AbortController();
+  const controller = new AbortController();
   await Promise.race([
-    sleep(options.seconds * 1000, undefined, { signal: enough.signal }).catch(() => undefined),
+    sleep(options.seconds * 1000, undefined, { signal: controller.signal }).catch(() => undefined),
     Promise.all(users),
   ]);
-  enough.abort();
+  controller.abort();
   const result = tally.end();
   stopped = true;
   await Promise.all(users);
@@ -42,7 +42,7 @@ async function user(port: number, next: () => string | null, tally: Tally): Prom
   const connection = await HttpConnection.open(port);
   for (let request = next(); request !== null; request = next()) {
     const sentAt = performance.now();
-    const { status } = await connection.ask(request);
+    const { status } = await connection.send(request);
     tally.add(performance.now() - sentAt, status === 201);
   }
   connection.close();

@@ -4,19 +4,18 @@ import { type LoadResult, Tally } from './load-result.ts';
 
 interface OpenLoadOptions {
   readonly ports: readonly number[];
-  /** At most so many requests are on their way at once; later ones wait here, and their waiting counts. */
+  /** Maximum concurrent requests; later ones wait in the generator, and their wait counts as latency. */
   readonly connections: number;
   readonly seconds: number;
   readonly warmUpSeconds: number;
-  /** Arrivals, evenly spaced, whatever the answers take. */
+  /** Evenly spaced arrivals, regardless of response times. */
   readonly perSecond: number;
   readonly request: (index: number) => string;
 }
 
 /**
- * Open model, for latency: requests arrive at a fixed rate, and each one's time counts from the moment it was to be sent.
- * A server that stands still for a second is charged with all that would have come in that second, not with one request
- * for each connection.
+ * Open model, for latency: requests arrive at a fixed rate, and latency is measured from the intended send time. A server
+ * that stalls for a second is charged for all requests of that second, not for one request per connection.
  */
 export async function runOpenLoad(options: OpenLoadOptions): Promise<LoadResult> {
   const { ports, perSecond, request } = options;
@@ -27,13 +26,13 @@ export async function runOpenLoad(options: OpenLoadOptions): Promise<LoadResult>
     ),
   );
   const all = [...free];
-  const underWay = new Set<Promise<void>>();
-  const began = performance.now();
+  const inFlight = new Set<Promise<void>>();
+  const startedAt = performance.now();
   const countedFrom = Math.round(options.warmUpSeconds * perSecond);
   const arrivals = countedFrom + Math.round(options.seconds * perSecond);
-  const dueAt = (index: number) => began + (index * 1000) / perSecond;
+  const dueAt = (index: number) => startedAt + (index * 1000) / perSecond;
   const send = async (connection: HttpConnection, index: number) => {
-    const { status } = await connection.ask(request(index));
+    const { status } = await connection.send(request(index));
     if (index >= countedFrom) tally.add(performance.now() - dueAt(index), status === 201);
     free.push(connection);
   };
@@ -41,16 +40,16 @@ export async function runOpenLoad(options: OpenLoadOptions): Promise<LoadResult>
     const connection = performance.now() < dueAt(index) ? undefined : free.shift();
     if (connection) {
       if (index === countedFrom) tally.start();
-      const sent = send(connection, index).finally(() => underWay.delete(sent));
-      underWay.add(sent);
+      const sent = send(connection, index).finally(() => inFlight.delete(sent));
+      inFlight.add(sent);
       index += 1;
     } else {
-      // A timer's grain is a millisecond, and what it is late by counts against the server: to turn in a loop until the
-      // very moment would take a core from it instead.
+      // Timers have a resolution of one millisecond, and their delay counts against the server. A busy loop would be exact
+      // but take a core from the server.
       await sleep(Math.max(1, dueAt(index) - performance.now()));
     }
   }
-  await Promise.all(underWay);
+  await Promise.all(inFlight);
   const result = tally.end();
   for (const connection of all) connection.close();
   return result;

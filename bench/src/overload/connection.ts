@@ -1,10 +1,10 @@
 import { connect, type Socket } from 'node:net';
 
 /**
- * One kept connection, one request at a time, by callback: at three times a server's capacity on the server's own machine
- * every microsecond of the generator is taken from what it measures.
+ * One keep-alive connection with callbacks, one request at a time. The generator runs on the machine of the server at
+ * three times its capacity, so every microsecond it uses is taken from the server.
  */
-export class BareConnection {
+export class CallbackConnection {
   readonly #socket: Socket;
   #answered: ((status: number) => void) | null = null;
   #buffered = '';
@@ -18,11 +18,11 @@ export class BareConnection {
     socket.on('error', lost);
   }
 
-  static open(port: number, lost: (error: Error) => void): Promise<BareConnection> {
+  static open(port: number, lost: (error: Error) => void): Promise<CallbackConnection> {
     return new Promise((resolve, reject) => {
       const socket = connect({ port, host: '127.0.0.1', noDelay: true });
       socket.once('error', reject);
-      socket.once('connect', () => resolve(new BareConnection(socket, lost)));
+      socket.once('connect', () => resolve(new CallbackConnection(socket, lost)));
     });
   }
 

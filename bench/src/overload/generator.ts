@@ -1,85 +1,85 @@
-/** A process that makes the load of a plan (a file), open model, and writes what came of it beside the plan. */
+/** A process that generates the load of a plan file (open model) and writes the result next to the plan. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep, setImmediate as soon } from 'node:timers/promises';
-import { BareConnection } from './connection.ts';
-import { type OverloadPlan, type OverloadResult, PHASE_BEGINS, SERIAL, type StreamResult } from './plan.ts';
+import { CallbackConnection } from './connection.ts';
+import { type OverloadPlan, type OverloadResult, PHASE_STARTS, SERIAL, type StreamResult } from './plan.ts';
 
 interface Counting {
   sent: number;
   readonly statuses: Record<string, number>;
   readonly done: [number, number][];
-  readonly refusedAtMs: number[];
+  readonly rejectedAtMs: number[];
 }
 
 const file = process.argv[2] ?? '';
 const plan = JSON.parse(readFileSync(file, 'utf8')) as OverloadPlan;
 const serials = plan.streams.map(() => 0);
 const templates = plan.streams.map(({ requests }) => requests.map((request) => request.split(SERIAL)));
-const all: BareConnection[] = [];
-const pools = new Map<string, BareConnection[]>();
-/** Of each stream; those that ask the same servers share theirs. */
-const freeOf = await Promise.all(plan.streams.map(({ ports = plan.ports }) => connectionsTo(ports)));
+const all: CallbackConnection[] = [];
+const pools = new Map<string, CallbackConnection[]>();
+/** Free connections by stream; streams to the same servers share them. */
+const freeConnections = await Promise.all(plan.streams.map(({ ports = plan.ports }) => connectionsTo(ports)));
 
 const phases: StreamResult[][] = [];
 const generatorCpuSeconds: number[] = [];
 for (const phase of plan.phases) {
-  console.log(PHASE_BEGINS);
+  console.log(PHASE_STARTS);
   const cpu = process.cpuUsage();
   phases.push(await runPhase(phase));
   const spent = process.cpuUsage(cpu);
   generatorCpuSeconds.push((spent.user + spent.system) / 1e6);
 }
-console.log(PHASE_BEGINS);
+console.log(PHASE_STARTS);
 for (const connection of all) connection.close();
 writeFileSync(`${file}.result`, JSON.stringify({ phases, generatorCpuSeconds } satisfies OverloadResult));
 
-/** Ends when its time is over and all it sent is answered. */
+/** Resolves when the time has passed and all requests are answered. */
 async function runPhase({ seconds, perSecond }: OverloadPlan['phases'][number]): Promise<Counting[]> {
-  const counts = plan.streams.map((): Counting => ({ sent: 0, statuses: {}, done: [], refusedAtMs: [] }));
-  const began = performance.now();
+  const counts = plan.streams.map((): Counting => ({ sent: 0, statuses: {}, done: [], rejectedAtMs: [] }));
+  const startedAt = performance.now();
   const endsAt = seconds * 1000;
-  const underWay = { count: 0 };
+  const inFlight = { count: 0 };
   const sendDue = () => {
-    const now = performance.now() - began;
+    const now = performance.now() - startedAt;
     for (const [index, count] of counts.entries()) {
-      const free = freeOf[index] ?? [];
+      const free = freeConnections[index] ?? [];
       const rate = perSecond[index] ?? 0;
       for (let dueAt = (count.sent * 1000) / rate; dueAt <= now && dueAt < endsAt && free.length > 0; ) {
-        underWay.count += 1;
+        inFlight.count += 1;
         send(free, index, count, dueAt);
         dueAt = (count.sent * 1000) / rate;
       }
     }
   };
-  const send = (free: BareConnection[], index: number, count: Counting, dueAt: number) => {
+  const send = (free: CallbackConnection[], index: number, count: Counting, dueAt: number) => {
     const connection = free.shift();
     if (!connection) return;
     count.sent += 1;
     connection.send(nextRequest(index), (status) => {
-      underWay.count -= 1;
+      inFlight.count -= 1;
       free.push(connection);
       count.statuses[status] = (count.statuses[status] ?? 0) + 1;
-      const at = performance.now() - began;
+      const at = performance.now() - startedAt;
       if (status < 300) count.done.push([Math.round(dueAt), Math.round((at - dueAt) * 10) / 10]);
-      else count.refusedAtMs.push(Math.round(at));
+      else count.rejectedAtMs.push(Math.round(at));
     });
   };
-  while (performance.now() - began < endsAt) {
+  while (performance.now() - startedAt < endsAt) {
     sendDue();
     await sleep(1);
   }
-  while (underWay.count > 0) await soon();
+  while (inFlight.count > 0) await soon();
   return counts;
 }
 
-async function connectionsTo(ports: readonly number[]): Promise<BareConnection[]> {
+async function connectionsTo(ports: readonly number[]): Promise<CallbackConnection[]> {
   const name = ports.join();
   const known = pools.get(name);
   if (known) return known;
-  const pool: BareConnection[] = [];
+  const pool: CallbackConnection[] = [];
   pools.set(name, pool);
   for (let index = 0; index < plan.connections; index += 1)
-    pool.push(await BareConnection.open(ports[index % ports.length] ?? 0, lost));
+    pool.push(await CallbackConnection.open(ports[index % ports.length] ?? 0, lost));
   all.push(...pool);
   return pool;
 }
@@ -92,5 +92,5 @@ function nextRequest(stream: number): string {
 }
 
 function lost(error: Error): void {
-  throw new Error('a connection was lost', { cause: error });
+  throw new Error('connection lost', { cause: error });
 }

@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startChild } from '../../../scripts/stack/child.ts';
 import type { Stage } from '../stage/stage.ts';
-import { type OverloadPlan, type OverloadResult, PHASE_BEGINS } from './plan.ts';
+import { type OverloadPlan, type OverloadResult, PHASE_STARTS } from './plan.ts';
 
 const GENERATOR = fileURLToPath(new URL('generator.ts', import.meta.url));
-/** More than the server ever works on at once, so that arrivals do not wait for a connection. */
+/** More than the server processes concurrently, so that arrivals do not wait for a connection. */
 const CONNECTIONS = 1500;
 
 let runs = 0;
 
-/** In a process of its own: its processor time is counted apart. */
+/** Runs the generator in a separate process, so that its CPU time is measured separately. */
 export async function runOverload(
   stage: Stage,
   plan: Omit<OverloadPlan, 'ports' | 'connections'>,
@@ -25,7 +25,7 @@ export async function runOverload(
     readiness: 'exit',
     withinMs: 300_000,
     onLine: (line) => {
-      if (line === PHASE_BEGINS) spent.push(serverSeconds(stage));
+      if (line === PHASE_STARTS) spent.push(serverSeconds(stage));
     },
   });
   return {
@@ -34,7 +34,7 @@ export async function runOverload(
   };
 }
 
-/** Processor time of the API and the database so far. */
+/** CPU time of the API and the database so far. */
 export function serverSeconds(stage: Stage): number {
   const { api, postgres } = stage.spent();
   return api + postgres;

@@ -6,58 +6,58 @@ import { atMost, type Metric } from '../metric.ts';
 import type { Organization } from '../stage/new-organizations.ts';
 import type { Stage } from '../stage/stage.ts';
 import { serverSeconds } from './load.ts';
-import { benchNoisyNeighbour } from './neighbour.ts';
+import { benchNoisyNeighbor } from './noisy-neighbor.ts';
 import { benchTripleLoad } from './triple.ts';
 
 const MERCHANTS = 20;
 const CONNECTIONS = 128;
-const ROUGHLY_SECONDS = 2;
+const ESTIMATE_SECONDS = 2;
 
 export interface OverloadOptions {
-  /** A payin that nobody pays is asked about after thirty seconds: before that a server does less than it will have to. */
+  /** Longer than 30 seconds, after which the worker polls unpaid payins: before that the server does less work. */
   readonly warmUpSeconds: number;
   readonly capacitySeconds: number;
   readonly overloadSeconds: number;
   readonly calmSeconds: number;
-  readonly neighbourSeconds: number;
-  readonly neighbourRounds: number;
+  readonly neighborSeconds: number;
+  readonly neighborRounds: number;
 }
 
-/** O1 to O5: what is left of the capacity when three times as much comes, and what one organization's flood does to the others. */
+/** O1 to O5: goodput at three times the capacity, and the effect of one organization's flood on the others. */
 export async function benchOverload(stage: Stage, options: OverloadOptions): Promise<Metric[]> {
   const merchants = await stage.newOrganizations(MERCHANTS);
-  const first = await measured(stage, merchants, ROUGHLY_SECONDS, ROUGHLY_SECONDS);
-  await stage.leaveUnpaid();
-  const neighbour = await benchNoisyNeighbour(stage, {
+  const first = await measureLoad(stage, merchants, ESTIMATE_SECONDS, ESTIMATE_SECONDS);
+  await stage.abandonUnpaidPayins();
+  const neighbor = await benchNoisyNeighbor(stage, {
     quietPerSecond: first.load.perSecond / 4,
-    seconds: options.neighbourSeconds,
-    rounds: options.neighbourRounds,
+    seconds: options.neighborSeconds,
+    rounds: options.neighborRounds,
   });
-  const served = await measured(stage, merchants, options.capacitySeconds, options.warmUpSeconds);
+  const served = await measureLoad(stage, merchants, options.capacitySeconds, options.warmUpSeconds);
   const triple = await benchTripleLoad(stage, merchants, {
     capacity: served.load.perSecond,
     servedMs: served.cpuMs,
     seconds: options.overloadSeconds,
     calmSeconds: options.calmSeconds,
   });
-  return [...triple, neighbour, await refusalLine(stage, served.cpuMs, options.capacitySeconds / 2)];
+  return [...triple, neighbor, await rejectionMetric(stage, served.cpuMs, options.capacitySeconds / 2)];
 }
 
-async function refusalLine(stage: Stage, servedMs: number, seconds: number): Promise<Metric> {
-  const [refused] = await stage.newOrganizations(1);
-  if (!refused) throw new Error('there is no organization to refuse');
-  await runServerCommand(['org', 'limits', refused.organizationId, '--writes', '1'], stage.settings);
-  const { cpuMs, load } = await measured(stage, [refused], seconds, 3);
+async function rejectionMetric(stage: Stage, servedMs: number, seconds: number): Promise<Metric> {
+  const [rejected] = await stage.newOrganizations(1);
+  if (!rejected) throw new Error('the organization was not created');
+  await runServerCommand(['org', 'limits', rejected.organizationId, '--writes', '1'], stage.settings);
+  const { cpuMs, load } = await measureLoad(stage, [rejected], seconds, 3);
   return atMost(0.15, {
     id: 'O5',
-    says: "server's and database's processor time of a refused request ÷ of a served one",
+    description: 'CPU time of server and database for a rejected request ÷ a served one',
     value: cpuMs / servedMs,
-    details: { 'refused, ms': cpuMs, 'served, ms': servedMs, 'refused/s': load.failures / load.seconds },
+    details: { 'rejected, ms': cpuMs, 'served, ms': servedMs, 'rejected/s': load.failures / load.seconds },
   });
 }
 
-/** Closed model: as much as is done. @returns with it what an answer cost the API and the database, in ms of a core */
-async function measured(
+/** Measures capacity with the closed model. @returns also the CPU milliseconds per response of the API and the database */
+async function measureLoad(
   stage: Stage,
   organizations: readonly Organization[],
   seconds: number,

@@ -1,9 +1,9 @@
 import { payinRequest, requestText } from '../load/load-plan.ts';
 
-/** What the generator of the overload bench is to do: streams of arrivals side by side, in phases one after the other. */
+/** Instructions for the overload generator: concurrent streams of arrivals in consecutive phases. */
 export interface OverloadPlan {
   readonly ports: readonly number[];
-  /** At most so many requests are on their way at once; later ones wait, and their waiting counts. */
+  /** Maximum concurrent requests; later ones wait, and their wait counts as latency. */
   readonly connections: number;
   readonly phases: readonly Phase[];
   readonly streams: readonly Stream[];
@@ -11,26 +11,26 @@ export interface OverloadPlan {
 
 interface Phase {
   readonly seconds: number;
-  /** Arrivals a second of each stream, in the order of the streams. */
+  /** Arrivals per second of each stream, in the order of the streams. */
   readonly perSecond: readonly number[];
 }
 
 interface Stream {
-  /** Of servers other than the plan's. */
+  /** Ports of other servers; default: those of the plan. */
   readonly ports?: readonly number[];
-  /** Whole requests, in turn, each with `SERIAL` for the number of the arrival. */
+  /** Complete requests, used round-robin; `SERIAL` is replaced by the number of the arrival. */
   readonly requests: readonly string[];
 }
 
-/** What came of one stream in one phase. */
+/** Result of one stream in one phase. */
 export interface StreamResult {
   readonly sent: number;
-  /** Answers by status. */
+  /** Responses by status. */
   readonly statuses: Readonly<Record<string, number>>;
-  /** Of answers below 300, in the order of arrival: when it was to be sent, from the phase's begin, and how long it took. */
+  /** Responses with a status below 300: intended send time since the start of the phase, and latency. */
   readonly done: readonly (readonly [atMs: number, tookMs: number])[];
-  /** When a refusal came, from the phase's begin. */
-  readonly refusedAtMs: readonly number[];
+  /** Times of rejections since the start of the phase. */
+  readonly rejectedAtMs: readonly number[];
 }
 
 export interface OverloadResult {
@@ -39,11 +39,11 @@ export interface OverloadResult {
   readonly generatorCpuSeconds: readonly number[];
 }
 
-/** Stands in a request for the number of its arrival, and is as long. */
+/** Placeholder for the number of an arrival, with the same length. */
 export const SERIAL = '#########';
 
-/** What the generator prints when a phase begins, and when the last has ended. */
-export const PHASE_BEGINS = 'a phase begins';
+/** The generator prints this line when a phase starts and when the last phase has ended. */
+export const PHASE_STARTS = 'phase_started';
 
 export function creation(apiKey: string, run: string): string {
   return requestText(payinRequest([apiKey], run), apiKey, SERIAL);

@@ -10,13 +10,13 @@ const WINDOW_MS = 500;
 const PAGES_PER_SECOND = 10;
 const SILENT_SECONDS = 1;
 
-/** Half the capacity, three times the capacity, silence, half again: what is done, how fast, and how soon all is as before. */
+/** Half the capacity, three times the capacity, idle, half again: measures goodput, latency and recovery time. */
 export async function benchTripleLoad(
   stage: Stage,
   merchants: readonly Organization[],
   options: {
     readonly capacity: number;
-    /** What a creation costs the API and the database at capacity, in ms of a core. */
+    /** CPU milliseconds of a creation for the API and the database at capacity. */
     readonly servedMs: number;
     readonly seconds: number;
     readonly calmSeconds: number;
@@ -47,15 +47,15 @@ export async function benchTripleLoad(
   return [
     atLeast(0.8, {
       id: 'O1',
-      says: 'creations at three times the capacity ÷ the capacity',
+      description: 'creations at three times the capacity ÷ the capacity',
       value: goodput / capacity,
       details: {
         'created/s': goodput,
         'capacity/s': capacity,
         'arrivals/s': overload.sent / seconds,
         answers: overload.statuses,
-        // On a machine that others use too, what is left of the wall clock's ratio.
-        'by processor time': (overload.done.length * servedMs) / (1000 * (serverCpuSeconds[1] ?? Number.NaN)),
+        // The ratio by CPU time, which is meaningful on a shared machine too.
+        'by CPU time': (overload.done.length * servedMs) / (1000 * (serverCpuSeconds[1] ?? Number.NaN)),
         'server, of a core': (serverCpuSeconds[1] ?? Number.NaN) / seconds,
         'server at capacity, of a core': (capacity * servedMs) / 1000,
         'generator, of a core': (generatorCpuSeconds[1] ?? Number.NaN) / seconds,
@@ -65,7 +65,7 @@ export async function benchTripleLoad(
     }),
     atMost(1000, {
       id: 'O2',
-      says: 'p99 of what was let in meanwhile',
+      description: 'p99 of admitted requests meanwhile',
       unit: 'ms',
       value: quantile(admittedMs, 0.99),
       details: {
@@ -79,15 +79,15 @@ export async function benchTripleLoad(
     }),
     atMost(10, {
       id: 'O3',
-      says: 'until all is as before, from the end of the overload',
+      description: 'recovery time after the end of the overload',
       unit: 's',
       value: SILENT_SECONDS + recoveredAfterMs(result(after?.[0]), calmP99) / 1000,
-      details: `of which ${SILENT_SECONDS} s of silence`,
+      details: `including ${SILENT_SECONDS} s without load`,
     }),
   ];
 }
 
-/** When the last window ends that had a refusal, or a p99 twice as long as before the overload and longer than 50 ms. */
+/** End of the last window with a rejection or with a p99 above 50 ms and twice the p99 before the overload. */
 function recoveredAfterMs(after: StreamResult, calmP99: number): number {
   const bearable = Math.max(50, 2 * calmP99);
   const windows = Map.groupBy(after.done, ([atMs]) => Math.floor(atMs / WINDOW_MS));
@@ -97,8 +97,8 @@ function recoveredAfterMs(after: StreamResult, calmP99: number): number {
       return quantile(tookMs, 0.99) > bearable;
     })
     .map(([window]) => window);
-  const refused = after.refusedAtMs.map((atMs) => Math.floor(atMs / WINDOW_MS));
-  return (Math.max(-1, ...bad, ...refused) + 1) * WINDOW_MS;
+  const rejected = after.rejectedAtMs.map((atMs) => Math.floor(atMs / WINDOW_MS));
+  return (Math.max(-1, ...bad, ...rejected) + 1) * WINDOW_MS;
 }
 
 async function checkoutPath(stage: Stage): Promise<string> {
@@ -127,6 +127,6 @@ function sorted({ done }: StreamResult): number[] {
 }
 
 function result(found: StreamResult | undefined): StreamResult {
-  if (!found) throw new Error('the generator left out a stream');
+  if (!found) throw new Error('the generator returned no result for a stream');
   return found;
 }

@@ -1,11 +1,11 @@
 /**
- * The bare engine: the rows one creation writes, as one statement (one round trip, one commit), by the superuser (no
- * row-level security), with values made inside the database. Whatever could be left out is left out, so that the ratio
- * to it flatters nobody. Registering the key afterwards, which our side does too, is not in it. `:org` stands for the organization.
+ * Baseline of a creation: the same rows in one statement (one round trip, one commit), as superuser (no row-level
+ * security), with values generated in the database. Everything optional is left out, so that the ratio does not flatter
+ * Caudal. It does not include the later key registration, which Caudal's result does. `:org` is the organization.
  */
 export const CREATE_PAYIN = `\\set n random(1, 1000000000000000)
 with id as (select uuidv7() as id, caudal.now() as at),
-claim as (
+reservation as (
   insert into caudal.idempotency_keys (organization_id, key_hash, body_hash, resource_id, created_at)
   select :org, uuid_send(gen_random_uuid()), uuid_send(gen_random_uuid()), id, at from id
   on conflict on constraint idempotency_key_once do update set repeats = idempotency_keys.repeats + 1),
@@ -23,6 +23,6 @@ insert into caudal.payins (organization_id, id, amount_in_cents, currency, rail,
   breb_key_type, breb_key, created_at, updated_at, expires_at, rail_task, rail_due_at)
 select :org, id, 4980000, 'COP', 'BRE_B', 'PROCESSING', 'order-' || :client_id || '-' || :n,
   decode(repeat('ab', 165), 'hex'), 'https://shop.example.com/thanks', 'SINGLE_USE',
-  '@CDL01301' || upper(substr(replace(id::text, '-', ''), 20, 10)), at, at, at + interval '1 hour', 'ask', at + interval '30 seconds'
+  '@CDL01301' || upper(substr(replace(id::text, '-', ''), 20, 10)), at, at, at + interval '1 hour', 'poll', at + interval '30 seconds'
 from id;
 `;

@@ -1,26 +1,26 @@
 import { OPERATOR_ORGANIZATION_ID } from '../../../server/src/organizations/organization.ts';
 import { CREATE_PAYIN } from './baseline-creation.ts';
 
-/** Bytes of what our side encrypts, as found in its rows. */
-export interface SealedSizes {
+/** Average sizes of the encrypted columns that Caudal writes. */
+export interface EncryptedSizes {
   readonly notice: number;
   readonly event: number;
   readonly answer: number;
 }
 
-/** Of the twin: by the number of a client, its organization. */
+/** Table of the baseline database that maps a pgbench client number to its organization. */
 export const MERCHANTS_TABLE = 'public.bench_merchants';
 
 /**
- * The bare engine living a whole life: every row that ours writes, in the fewest transactions that can promise the same.
- * What must be on disk before something outside may happen ends a transaction: the payin before its 201, that the network
- * has the key, the notice before its 200, the outcome before it is told, what came of telling it. Each client has an
- * organization of its own, so that none waits for another's balance. Left out, to flatter nobody: claims, the lines before
- * endpoints, marking the event as dispatched (its delivery comes with the outcome); and closing the key has no transaction
- * of its own.
+ * Baseline of a full lifecycle: every row that Caudal writes, in the fewest transactions with the same guarantees. A
+ * transaction ends wherever data must be on disk before an external effect: the payin before its 201, the key
+ * registration, the notice before its 200, the outcome before its webhook, the delivery result. Each client has its own
+ * organization, so that clients do not wait for each other's balance. Left out, so that the ratio does not flatter
+ * Caudal: leases, endpoint queues, marking the event as dispatched (its delivery is written with the outcome), and a
+ * separate transaction for closing the key.
  */
-export function bareLife(sizes: SealedSizes): string {
-  return LIFE.replaceAll(':house', `'${OPERATOR_ORGANIZATION_ID}'::uuid`)
+export function baselineLife(sizes: EncryptedSizes): string {
+  return LIFE.replaceAll(':operator', `'${OPERATOR_ORGANIZATION_ID}'::uuid`)
     .replaceAll(':notice_bytes', String(sizes.notice))
     .replaceAll(':event_bytes', String(sizes.event))
     .replaceAll(':answer_bytes', String(sizes.answer));
@@ -37,8 +37,8 @@ const LIFE = `${CREATED}
 update caudal.breb_keys set registered_at = caudal.now(), register_due_at = null, attempts = 1, leased_until = null, lease_token = null
 where key = :key;
 
-insert into caudal.rail_notices (organization_id, id, rail, notice_id, reference, word, execution_id, amount_in_cents, raw, about, received_at, task, due_at)
-values (:house, uuidv7(), 'BRE_B', gen_random_uuid()::text, :key, 'paid', gen_random_uuid()::text, 4980000,
+insert into caudal.rail_notices (organization_id, id, rail, notice_id, reference, kind, execution_id, amount_in_cents, raw, about, received_at, task, due_at)
+values (:operator, uuidv7(), 'BRE_B', gen_random_uuid()::text, :key, 'paid', gen_random_uuid()::text, 4980000,
   decode(repeat('ab', :notice_bytes), 'hex'), 'payin', caudal.now(), 'apply', caudal.now())
 returning id as notice, execution_id as execution \\gset
 
@@ -49,13 +49,13 @@ moved as (
   from new where p.organization_id = :org::uuid and p.id = :payin::uuid),
 history as (
   insert into caudal.payin_history (organization_id, payin_id, from_status, to_status, cause, at)
-  select :org::uuid, :payin::uuid, 'PROCESSING', 'CONFIRMED', 'paid', at from new),
+  select :org::uuid, :payin::uuid, 'PROCESSING', 'CONFIRMED', 'paid_on_notification', at from new),
 final as (
   insert into caudal.final_events (organization_id, resource_id, event_id, event)
   select :org::uuid, :payin::uuid, event, 'payin.confirmed' from new),
-told as (
+applied as (
   update caudal.rail_notices set outcome = 'applied', task = null, due_at = null, attempts = 1
-  where organization_id = :house and id = :notice::uuid),
+  where organization_id = :operator and id = :notice::uuid),
 cause as (
   insert into caudal.ledger_causes (kind, id, organization_id, transfer_id)
   select 'payment', 'BRE_B:' || :execution, :org::uuid, transfer from new),
@@ -76,7 +76,7 @@ with attempt as (
   insert into caudal.webhook_attempts (organization_id, endpoint_id, event_id, number, at, status_code, duration_ms, answer)
   values (:org::uuid, :org::uuid, :event::uuid, 1, caudal.now(), 200, 3, decode(repeat('ab', :answer_bytes), 'hex'))),
 closed as (
-  update caudal.payins set rail_task = 'ask', rail_due_at = caudal.now() + interval '30 seconds', rail_attempts = 1,
+  update caudal.payins set rail_task = 'poll', rail_due_at = caudal.now() + interval '30 seconds', rail_attempts = 1,
     payment_verified_at = caudal.now(), settles_at = result_at + interval '1 day'
   where organization_id = :org::uuid and id = :payin::uuid)
 update caudal.webhook_deliveries set attempts = 1, status = 'DELIVERED', next_attempt_at = null, ended_at = caudal.now()

@@ -1,26 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { curveOf, quantile } from '../load/load-result.ts';
+import { quantile, toCurve } from '../load/load-result.ts';
 import { atLeast, type Metric } from '../metric.ts';
 import type { Stage } from '../stage/stage.ts';
 import { createPayins, finalEvents, pay, payableKeys } from './payable-keys.ts';
 
 const TARGET_PER_SECOND = 1000;
-/** Confirmations come in batches: at the ends of a run one more or less is no other rate. */
+/** Confirmations come in batches, so one batch more or less at the ends of a run is not a different rate. */
 const STEADY_SHARE = 0.95;
 const TICK_MS = 100;
 const ORGANIZATIONS = 8;
 
 interface Durations {
-  /** How long the steady rate is held. */
+  /** Duration of the steady rate. */
   readonly steadySeconds: number;
-  /** How many confirmations a flood has. */
+  /** Number of confirmations in a flood. */
   readonly flood: number;
 }
 
 /**
- * C1: a merchant with a thousand confirmations a second on one balance. First at that rate for a while, then as fast as
- * it goes: once all on one organization, once spread over several. If the balance row were the limit, the spread flood would be
- * the faster one.
+ * C1: a merchant with 1,000 confirmations per second on one balance. First at that steady rate, then as fast as possible:
+ * once on one organization, once spread over several. If the balance row were the bottleneck, the spread flood would be
+ * faster.
  */
 export async function benchConfirmPayins(
   stage: Stage,
@@ -40,10 +40,10 @@ export async function benchConfirmPayins(
   );
 
   const steady = await holdRate(stage, own.splice(0, TARGET_PER_SECOND * steadySeconds));
-  // Twice each, taking turns, the better one counts: a machine that slows down in between decides nothing.
+  // Twice each, alternating, best result: a temporary slowdown of the machine must not decide the ratio.
   const one: number[] = [];
   const many: number[] = [];
-  for (let turn = 0; turn < 2; turn += 1) {
+  for (let round = 0; round < 2; round += 1) {
     one.push(await drain(stage, own.splice(0, flood)));
     many.push(await drain(stage, spread.splice(0, flood)));
   }
@@ -53,17 +53,17 @@ export async function benchConfirmPayins(
     atLeast(STEADY_SHARE * TARGET_PER_SECOND, {
       id: 'C1',
       unit: 'confirmations/s',
-      says: `on one organization's balance, paid at ${TARGET_PER_SECOND}/s for ${steadySeconds} s`,
+      description: `on one organization's balance, paid at ${TARGET_PER_SECOND}/s for ${steadySeconds} s`,
       value: steady.perSecond,
       details: {
         'from payment to CONFIRMED': `p50 ${steady.p50Ms.toFixed(0)} ms, p99 ${steady.p99Ms.toFixed(0)} ms`,
-        'samples that saw a wait for a lock': `${steady.lockWaits.toFixed(1)} %`,
+        'samples with a lock wait': `${steady.lockWaits.toFixed(1)} %`,
       },
       samples: { latency: [{ name: 'payment to CONFIRMED', points: steady.latency }] },
     }),
     atLeast(0.8, {
       id: 'C1',
-      says: `a flood of ${flood} on one organization ÷ over ${ORGANIZATIONS}: near 1, the balance row is not the limit`,
+      description: `a flood of ${flood} on one organization ÷ over ${ORGANIZATIONS}: near 1, the balance row is not the bottleneck`,
       value: oneBest / manyBest,
       details: `${oneBest.toFixed(0)}/s ÷ ${manyBest.toFixed(0)}/s`,
       samples: {
@@ -79,16 +79,16 @@ export async function benchConfirmPayins(
 async function holdRate(stage: Stage, keys: readonly string[]) {
   const perTick = (TARGET_PER_SECOND * TICK_MS) / 1000;
   const before = await finalEvents(stage);
-  const began = performance.now();
+  const startedAt = performance.now();
   const paidAt = new Map<string, number>();
   let samples = 0;
   let waits = 0;
   for (let tick = 0; tick * perTick < keys.length; tick += 1) {
     const batch = keys.slice(tick * perTick, (tick + 1) * perTick);
-    await sleep(Math.max(0, began + tick * TICK_MS - performance.now()));
+    await sleep(Math.max(0, startedAt + tick * TICK_MS - performance.now()));
     const now = Date.now();
     for (const key of batch) paidAt.set(key, now);
-    // Not awaited before the next tick: the rate is held whatever the answers take.
+    // Not awaited before the next tick: the rate stays constant regardless of response times.
     void pay(stage, batch);
     const [row] = await stage.query<{ waiting: string }>(
       "select count(*) as waiting from pg_stat_activity where wait_event_type = 'Lock' and application_name like 'caudal%'",
@@ -108,25 +108,25 @@ async function holdRate(stage: Stage, keys: readonly string[]) {
   const ends = confirmed.map(({ at }) => at).toSorted((a, b) => a - b);
   const span = (ends.at(-1) ?? Number.NaN) - (ends[0] ?? Number.NaN);
   return {
-    // From the first confirmation to the last, as the payments were from the first to the last: the lag is told apart.
+    // From the first confirmation to the last, like the payments; the lag is reported separately.
     perSecond: confirmed.length / ((span + TICK_MS) / 1000),
     p50Ms: quantile(lags, 0.5),
     p99Ms: quantile(lags, 0.99),
-    latency: curveOf(lags),
+    latency: toCurve(lags),
     lockWaits: (100 * waits) / samples,
   };
 }
 
-/** The rail has all of them at once: how fast do they become final? */
+/** Pays all keys at once. @returns confirmations per second */
 async function drain(stage: Stage, keys: readonly string[]): Promise<number> {
   const before = await finalEvents(stage);
-  const began = performance.now();
+  const startedAt = performance.now();
   await pay(stage, keys);
   while ((await finalEvents(stage)) - before < keys.length) await sleep(20);
-  return keys.length / ((performance.now() - began) / 1000);
+  return keys.length / ((performance.now() - startedAt) / 1000);
 }
 
-/** A speed is worth nothing if the books do not add up. */
+/** Verifies that all balances equal the sum of their transfers. */
 async function check(stage: Stage): Promise<void> {
   const [row] = await stage.query<{ wrong: string }>(
     `select count(*) as wrong from (

@@ -1,17 +1,17 @@
-import { besideBareServers } from '../load/baseline-servers.ts';
+import { withBaselineServers } from '../load/baseline-servers.ts';
 import { generateLoad, generatorShare } from '../load/generate-load.ts';
 import { payinRequest } from '../load/load-plan.ts';
 import type { LoadResult } from '../load/load-result.ts';
 import { atLeast, atMost, type Metric } from '../metric.ts';
-import { type Cost, costOfEach, costText } from '../stage/cost.ts';
+import { type Cost, costPerItem, costText } from '../stage/cost.ts';
 import { totals } from '../stage/database-totals.ts';
-import { bestOf, type PgbenchResult, runPgbench } from '../stage/pgbench.ts';
+import { findBest, type PgbenchResult, runPgbench } from '../stage/pgbench.ts';
 import { spentSince } from '../stage/processor-time.ts';
 import type { Stage } from '../stage/stage.ts';
 import { CREATE_PAYIN } from './baseline-creation.ts';
 
 const CONNECTIONS = 128;
-/** Of the capacity just measured: busy, but not so that a queue must grow. */
+/** Share of the measured capacity: busy, but without a growing queue. */
 const OPEN_SHARE = 0.6;
 
 interface Durations {
@@ -19,18 +19,19 @@ interface Durations {
   readonly closed: number;
   readonly open: number;
   readonly pgbench: number;
-  readonly bareServer: number;
+  readonly baselineServer: number;
 }
 
 /**
- * P1: creations a second by the API ÷ the same rows written by pgbench, in one run. P8 falls out of it. Capacity is
- * measured closed; latency also open, at a rate below it.
+ * P1: creations per second through the API ÷ the same rows written by pgbench, in one run. P8 is a by-product. Capacity is
+ * measured with the closed model; latency also with the open model, below capacity.
  */
 export async function benchCreatePayins(stage: Stage, seconds: Durations, seed: number): Promise<Metric[]> {
   const scripts = [CREATE_PAYIN.replaceAll(':org', `'${stage.organizationId}'::uuid`)];
-  const bare = (clients: number) => runPgbench(stage, { scripts, clients, seconds: seconds.pgbench, seed });
-  // The bare twin before and after, so that a machine that slows down during the run does not decide the ratio.
-  const baselines = [await bare(8), await bare(16)];
+  const runBaseline = (clients: number) =>
+    runPgbench(stage, { scripts, clients, seconds: seconds.pgbench, seed });
+  // Baseline before and after, so that a slowdown of the machine during the run does not decide the ratio.
+  const baselines = [await runBaseline(8), await runBaseline(16)];
   const before = await totals(stage);
   const spent = stage.spent();
   const closed = await generateLoad(stage, {
@@ -42,9 +43,9 @@ export async function benchCreatePayins(stage: Stage, seconds: Durations, seed: 
   });
   const after = await totals(stage);
   const created = after.payins - before.payins;
-  const cost = costOfEach(created, spentSince(spent, stage.spent()), before, after);
-  await stage.leaveUnpaid();
-  baselines.push(await bare(32), await bare(64));
+  const cost = costPerItem(created, spentSince(spent, stage.spent()), before, after);
+  await stage.abandonUnpaidPayins();
+  baselines.push(await runBaseline(32), await runBaseline(64));
   const open = await generateLoad(stage, {
     perSecond: Math.round(closed.perSecond * OPEN_SHARE),
     connections: CONNECTIONS,
@@ -52,58 +53,63 @@ export async function benchCreatePayins(stage: Stage, seconds: Durations, seed: 
     warmUpSeconds: 0.5,
     request: payinRequest([stage.apiKey], `open-${seed}`),
   });
-  const bareServer = await loadBareServers(stage, seconds.bareServer, Math.round(open.perSecond), seed);
+  const baselineServer = await loadBaselineServers(
+    stage,
+    seconds.baselineServer,
+    Math.round(open.perSecond),
+    seed,
+  );
   if (closed.failures + open.failures > 0)
     throw new Error(`${closed.failures + open.failures} creations were not answered 201`);
-  await checkAllThere(stage, closed.requests, created);
-  return [...speedLines(closed, open, baselines, bareServer), ...writeLines(cost)];
+  await checkCreated(stage, closed.requests, created);
+  return [...speedMetrics(closed, open, baselines, baselineServer), ...writeCostMetrics(cost)];
 }
 
-interface BareServer {
+interface BaselineServer {
   readonly closed: LoadResult;
   readonly open: LoadResult;
 }
 
-/** The same two loads on servers that do nothing: what is left of a latency then is the machine's and the framework's. */
-function loadBareServers(
+/** The same two loads on baseline servers: their latency is that of the machine and the framework. */
+function loadBaselineServers(
   { folder }: Stage,
   seconds: number,
   perSecond: number,
   seed: number,
-): Promise<BareServer> {
-  const plan = { connections: CONNECTIONS, seconds, request: payinRequest(['none'], `bare-${seed}`) };
-  return besideBareServers(async (ports) => ({
+): Promise<BaselineServer> {
+  const plan = { connections: CONNECTIONS, seconds, request: payinRequest(['none'], `baseline-${seed}`) };
+  return withBaselineServers(async (ports) => ({
     closed: await generateLoad({ folder, ports }, { ...plan, perSecond: null, warmUpSeconds: seconds / 2 }),
     open: await generateLoad({ folder, ports }, { ...plan, perSecond, warmUpSeconds: 0.5 }),
   }));
 }
 
-function writeLines(cost: Cost): Metric[] {
-  const says = 'a payin under load, key registration included';
+function writeCostMetrics(cost: Cost): Metric[] {
+  const description = 'per payin under load, including key registration';
   return [
     atMost(3072, {
       id: 'P8',
       unit: 'bytes of WAL',
-      says,
+      description,
       value: cost.walBytes,
       details: costText(cost),
       figures: { ...cost },
     }),
-    atMost(0.1, { id: 'P8', unit: 'commits', says, value: cost.commits, details: '' }),
+    atMost(0.1, { id: 'P8', unit: 'commits', description, value: cost.commits, details: '' }),
   ];
 }
 
-function speedLines(
+function speedMetrics(
   closed: LoadResult,
   open: LoadResult,
   baselines: readonly PgbenchResult[],
-  bareServer: BareServer,
+  baselineServer: BaselineServer,
 ): Metric[] {
-  const best = bestOf(baselines);
+  const best = findBest(baselines);
   return [
     atLeast(1, {
       id: 'P1',
-      says: 'creations of the API ÷ pgbench with the same rows',
+      description: 'creations of the API ÷ pgbench with the same rows',
       value: closed.perSecond / best.perSecond,
       details: {
         API: `${closed.perSecond.toFixed(0)}/s`,
@@ -122,21 +128,21 @@ function speedLines(
     atMost(50, {
       id: 'P1',
       unit: 'ms',
-      says: `p99 of a creation at ${CONNECTIONS} connections, as fast as they go`,
+      description: `p99 of a creation at ${CONNECTIONS} connections at full speed`,
       value: closed.p99Ms,
       details: {
         ours: latencyText(closed),
-        'a bare server on the same framework': `${latencyText(bareServer.closed)} at ${bareServer.closed.perSecond.toFixed(0)}/s`,
-        [`arriving at ${open.perSecond.toFixed(0)}/s, from the intended moment`]: latencyText(open),
-        'the bare server': latencyText(bareServer.open),
+        'baseline server on the same framework': `${latencyText(baselineServer.closed)} at ${baselineServer.closed.perSecond.toFixed(0)}/s`,
+        [`arriving at ${open.perSecond.toFixed(0)}/s, from the intended send time`]: latencyText(open),
+        'baseline server': latencyText(baselineServer.open),
         generator: generatorShare(open),
       },
       samples: {
         latency: [
           { name: `closed, ${CONNECTIONS} connections`, points: closed.latency },
           { name: `open, ${open.perSecond.toFixed(0)}/s`, points: open.latency },
-          { name: 'bare server, closed', points: bareServer.closed.latency },
-          { name: 'bare server, open', points: bareServer.open.latency },
+          { name: 'baseline server, closed', points: baselineServer.closed.latency },
+          { name: 'baseline server, open', points: baselineServer.open.latency },
         ],
       },
     }),
@@ -147,8 +153,8 @@ function latencyText({ p50Ms, p99Ms, maxMs }: LoadResult): string {
   return `p50 ${p50Ms.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms, max ${maxMs.toFixed(0)} ms`;
 }
 
-/** A speed is worth nothing if what was acknowledged is not there. */
-async function checkAllThere(stage: Stage, acknowledged: number, created: number): Promise<void> {
+/** Verifies that all acknowledged payins are in the database with their key and history. */
+async function checkCreated(stage: Stage, acknowledged: number, created: number): Promise<void> {
   if (created < acknowledged)
     throw new Error(`${acknowledged} creations were acknowledged, ${created} are in the database`);
   const [row] = await stage.query<{ lost: string }>(

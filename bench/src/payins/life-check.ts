@@ -2,8 +2,8 @@ import type { Organization } from '../stage/new-organizations.ts';
 import type { Stage } from '../stage/stage.ts';
 
 /**
- * A payin counts as a whole life when it is confirmed, its payment is booked and it has its event. Only payment transfers
- * are counted: the settlement schedule posts transfers of its own while the bench runs.
+ * Verifies that every payin is confirmed, posted to the ledger and has its event. Only payment transfers are counted: the
+ * settlement schedule posts its own transfers while the bench runs.
  * @throws when a count differs from the number of payins created
  */
 export async function checkLives(

@@ -1,6 +1,7 @@
 /**
- * A process that is merchants and payers at once: it creates payins, pays each one's key as soon as the network has it,
- * and begins another when a webhook has told of one, so that always as many are alive. Prints the result as a line of JSON.
+ * A process that simulates merchants and payers: it creates payins, pays each key as soon as the network knows it, and
+ * creates another payin for each received webhook, so that the number of open payins stays constant. Prints the result as
+ * one line of JSON.
  */
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,29 +9,30 @@ import { HttpConnection } from '../load/http-connection.ts';
 import { requestMaker } from '../load/load-plan.ts';
 import type { LifePlan, LifeResult } from './life-plan.ts';
 
-const PAID_IN_A_CALL = 1000;
+const PAYMENTS_PER_CALL = 1000;
 const BETWEEN_CALLS_MS = 20;
 const WITHIN_MS = 60_000;
 
 const plan = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as LifePlan;
 const request = requestMaker(plan.request);
 const payable: string[] = [];
-let begun = 0;
+let started = 0;
 let created = 0;
 let finished = 0;
 let creating = plan.connections;
-const enough = new AbortController();
+const controller = new AbortController();
 
 async function create(port: number): Promise<void> {
   const connection = await HttpConnection.open(port);
-  while (!enough.signal.aborted) {
-    if (begun - finished >= plan.alive) {
+  while (!controller.signal.aborted) {
+    if (started - finished >= plan.alive) {
       await sleep(5);
       continue;
     }
-    const { status, body } = await connection.ask(request(begun++));
+    const { status, body } = await connection.send(request(started++));
     const key = /"keyString":"([^"]+)"/.exec(body)?.[1];
-    if (status !== 201 || key === undefined) throw new Error(`a creation was answered ${status}: ${body}`);
+    if (status !== 201 || key === undefined)
+      throw new Error(`a creation failed with status ${status}: ${body}`);
     payable.push(key);
     created += 1;
   }
@@ -38,11 +40,11 @@ async function create(port: number): Promise<void> {
   creating -= 1;
 }
 
-/** Keys that the network does not know yet are paid in a later call. */
+/** Retries keys that the network does not know yet in a later call. */
 async function payAll(): Promise<void> {
   while (isCreating() || payable.length > 0) {
     await sleep(BETWEEN_CALLS_MS);
-    const keys = payable.splice(0, PAID_IN_A_CALL);
+    const keys = payable.splice(0, PAYMENTS_PER_CALL);
     if (keys.length === 0) continue;
     const answer = await post<{ results: { key: string; code?: string }[] }>(
       `${plan.simulatorUrl}/control/keys/pay`,
@@ -59,7 +61,7 @@ async function watch(): Promise<void> {
     const { distinct } = await post<{ distinct: number }>(`${plan.sinkControl}/count`, null);
     if (distinct > finished) deadline = until();
     finished = distinct;
-    if (performance.now() > deadline) throw new Error(`${created - finished} payins were never told of`);
+    if (performance.now() > deadline) throw new Error(`${created - finished} payins without a webhook`);
   }
 }
 
@@ -89,7 +91,7 @@ async function measure(): Promise<LifeResult> {
   const seconds = (performance.now() - from.at) / 1000;
   const spent = process.cpuUsage(from.cpu);
   const lives = finished - from.finished;
-  enough.abort();
+  controller.abort();
   return {
     lives,
     seconds,

@@ -4,17 +4,17 @@ export interface LifePlan {
   readonly ports: readonly number[];
   readonly connections: number;
   readonly simulatorUrl: string;
-  /** Where the receiver of webhooks says how many it has. */
+  /** Control URL of the webhook receiver. */
   readonly sinkControl: string;
   readonly request: RequestPlan;
-  /** Payins that have begun and of whose end nobody has been told. */
+  /** Number of concurrently open payins, from creation to received webhook. */
   readonly alive: number;
   readonly seconds: number;
   readonly warmUpSeconds: number;
 }
 
 export interface LifeResult {
-  /** Told of while it counted. */
+  /** Payins whose webhook arrived during the measurement. */
   readonly lives: number;
   readonly seconds: number;
   readonly perSecond: number;

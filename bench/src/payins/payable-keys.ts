@@ -3,11 +3,11 @@ import { runLoad } from '../load/load.ts';
 import type { Stage } from '../stage/stage.ts';
 
 const CONNECTIONS = 64;
-const PAID_IN_A_CALL = 1000;
+const PAYMENTS_PER_CALL = 1000;
 
 let made = 0;
 
-/** Payins shared out between organizations, each with a key that the rail knows. */
+/** Creates payins distributed over organizations, and waits until the rail knows all their keys. */
 export async function createPayins(stage: Stage, apiKeys: readonly string[], count: number): Promise<void> {
   const run = `${process.pid}-${made++}`;
   let left = count;
@@ -41,8 +41,8 @@ export async function payableKeys(stage: Stage, organizationIds: readonly string
 }
 
 export async function pay(stage: Stage, keys: readonly string[]): Promise<void> {
-  for (let from = 0; from < keys.length; from += PAID_IN_A_CALL) {
-    const payments = keys.slice(from, from + PAID_IN_A_CALL).map((key) => ({ key }));
+  for (let from = 0; from < keys.length; from += PAYMENTS_PER_CALL) {
+    const payments = keys.slice(from, from + PAYMENTS_PER_CALL).map((key) => ({ key }));
     const answer = await fetch(`${stage.simulatorUrl}/control/keys/pay`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -52,7 +52,7 @@ export async function pay(stage: Stage, keys: readonly string[]): Promise<void> 
   }
 }
 
-/** Final states so far, of payins and payouts. */
+/** Number of payins and payouts that have reached a final state. */
 export async function finalEvents(stage: Stage): Promise<number> {
   const [row] = await stage.query<{ count: string }>('select count(*) as count from caudal.final_events');
   return Number(row?.count);

@@ -9,8 +9,8 @@ const CONNECTIONS = 64;
 const TARGET_PER_SECOND = 500;
 
 /**
- * D1: a payroll. One organization creates all its payouts as fast as it can; they are sent and confirmed meanwhile. Counts
- * from the first request to the last confirmation, all on one balance.
+ * D1: a payroll. One organization creates all its payouts at full speed while they are sent and confirmed. Measures from
+ * the first request to the last confirmation, all on one balance.
  */
 export async function benchPayroll(stage: Stage, payouts: number): Promise<Metric[]> {
   await runServerCommand(
@@ -28,14 +28,14 @@ export async function benchPayroll(stage: Stage, payouts: number): Promise<Metri
   });
   if (load.failures > 0) throw new Error(`${load.failures} payouts were not answered 201`);
   while ((await confirmed(stage)) < payouts) await sleep(50);
-  const seconds = (Date.now() - load.beganAt) / 1000;
+  const seconds = (Date.now() - load.startedAtUnixMs) / 1000;
   const executed = (await executions(stage)) - before;
   if (executed !== payouts) throw new Error(`${executed} executions for ${payouts} payouts`);
   return [
     atLeast(TARGET_PER_SECOND, {
       id: 'D1',
       unit: 'payouts/s',
-      says: `a payroll of ${payouts} on one organization, from the first request to the last confirmation`,
+      description: `a payroll of ${payouts} on one organization, from the first request to the last confirmation`,
       value: payouts / seconds,
       details: `created at ${load.perSecond.toFixed(0)}/s (p99 ${load.p99Ms.toFixed(0)} ms), generator ${generatorShare(load)}, each executed once by the rail's count`,
       samples: { perSecond: [{ name: 'payouts created', values: load.overTime }] },
@@ -59,7 +59,7 @@ async function confirmed(stage: Stage): Promise<number> {
   return Number(row?.count);
 }
 
-/** By the rail's own count. */
+/** Number of executed orders as counted by the rail. */
 async function executions(stage: Stage): Promise<number> {
   const stats = (await (await fetch(`${stage.simulatorUrl}/control/stats`)).json()) as {
     orders: { settled: number };

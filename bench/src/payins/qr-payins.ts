@@ -8,36 +8,36 @@ const CONNECTIONS = 64;
 const TARGET = 0.3;
 
 /**
- * P5: payins answered with a QR code ÷ payins with a single-use key, a second. Each kind has its turns, and the better
- * one counts: a machine that slows down in between decides nothing.
+ * P5: payins with a QR code ÷ payins with a single-use key, per second. The kinds alternate and the best round counts: a
+ * temporary slowdown of the machine must not decide the ratio.
  */
 export async function benchQrPayins(
   stage: Stage,
-  { seconds, turns, warmUp }: { seconds: number; turns: number; warmUp: number },
+  { seconds, rounds, warmUp }: { seconds: number; rounds: number; warmUp: number },
   seed: number,
 ): Promise<Metric[]> {
-  const run = async (keyType: 'SINGLE_USE' | 'QR_CODE', turn: number) => {
+  const run = async (keyType: 'SINGLE_USE' | 'QR_CODE', round: number) => {
     const result = await generateLoad(stage, {
       perSecond: null,
       connections: CONNECTIONS,
       seconds,
       warmUpSeconds: warmUp,
-      request: payinRequest([stage.apiKey], `${keyType}-${seed}-${turn}`, keyType),
+      request: payinRequest([stage.apiKey], `${keyType}-${seed}-${round}`, keyType),
     });
     if (result.failures > 0) throw new Error(`${result.failures} creations were not answered 201`);
     return result;
   };
   const single: LoadResult[] = [];
   const qr: LoadResult[] = [];
-  for (let turn = 0; turn < turns; turn += 1) {
-    single.push(await run('SINGLE_USE', turn));
-    qr.push(await run('QR_CODE', turn));
+  for (let round = 0; round < rounds; round += 1) {
+    single.push(await run('SINGLE_USE', round));
+    qr.push(await run('QR_CODE', round));
   }
   const [bestSingle, bestQr] = [best(single), best(qr)];
   return [
     atLeast(TARGET, {
       id: 'P5',
-      says: 'payins with a QR code ÷ payins with a single-use key, a second',
+      description: 'payins with a QR code ÷ payins with a single-use key, per second',
       value: bestQr.perSecond / bestSingle.perSecond,
       details: {
         QR: `${bestQr.perSecond.toFixed(0)}/s (p99 ${bestQr.p99Ms.toFixed(0)} ms)`,

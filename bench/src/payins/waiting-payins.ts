@@ -7,11 +7,11 @@ import type { Stage } from '../stage/stage.ts';
 
 const FEW = 10_000;
 const ROUNDS = 8;
-const DUE_A_ROUND = 500;
+const DUE_PER_ROUND = 500;
 
 /**
- * W1: what one round of asking costs with a million payins waiting, against ten thousand. The round is the real one:
- * claim 500 that are due, ask the rail about them in one call, write down when to ask next.
+ * W1: cost of one polling round with a million waiting payins, compared with ten thousand. The round is the real one: it
+ * leases 500 due payins, queries the rail in one call, and schedules the next poll.
  */
 export async function benchWaitingPayins(stage: Stage, many: number): Promise<Metric[]> {
   await stage.pauseWorkers();
@@ -23,7 +23,7 @@ export async function benchWaitingPayins(stage: Stage, many: number): Promise<Me
   return [
     atMost(10, {
       id: 'W1',
-      says: `cost of a round of asking about ${DUE_A_ROUND} payins with ${many} waiting ÷ with ${FEW}`,
+      description: `cost of a polling round of ${DUE_PER_ROUND} payins with ${many} waiting ÷ with ${FEW}`,
       value: lots / few,
       details: `${lots.toFixed(1)} ms ÷ ${few.toFixed(1)} ms, median of ${ROUNDS}`,
       samples: {
@@ -44,18 +44,19 @@ async function roundAt(stage: Stage, waiting: number): Promise<number> {
   );
   await heartbeat.start();
   try {
-    const questions = new RailStatusPoller(deps, keys, 'BRE_B');
+    const poller = new RailStatusPoller(deps, keys, 'BRE_B');
     const took: number[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
       await stage.query(
         `update caudal.payins p set rail_due_at = caudal.now() from (
-           select organization_id, id from caudal.payins where rail = 'BRE_B' and rail_task = 'ask' and rail_due_at > caudal.now() limit ${DUE_A_ROUND}
+           select organization_id, id from caudal.payins where rail = 'BRE_B' and rail_task = 'poll' and rail_due_at > caudal.now() limit ${DUE_PER_ROUND}
          ) as w where p.organization_id = w.organization_id and p.id = w.id`,
       );
-      const began = performance.now();
-      const asked = await questions.pollDue();
-      took.push(performance.now() - began);
-      if (asked !== DUE_A_ROUND) throw new Error(`${asked} were asked about instead of ${DUE_A_ROUND}`);
+      const startedAt = performance.now();
+      const polled = await poller.pollDue();
+      took.push(performance.now() - startedAt);
+      if (polled !== DUE_PER_ROUND)
+        throw new Error(`${polled} payins were polled instead of ${DUE_PER_ROUND}`);
     }
     return took.toSorted((a, b) => a - b)[Math.floor(ROUNDS / 2)] ?? Number.NaN;
   } finally {
@@ -64,10 +65,10 @@ async function roundAt(stage: Stage, waiting: number): Promise<number> {
   }
 }
 
-/** Up to so many payins that wait to be asked about within the hour, written by set. */
+/** Adds payins that wait for a poll within the hour, up to this number, in one statement. */
 async function fill(stage: Stage, waiting: number): Promise<void> {
   const [row] = await stage.query<{ count: string }>(
-    "select count(*) as count from caudal.payins where rail_task = 'ask'",
+    "select count(*) as count from caudal.payins where rail_task = 'poll'",
   );
   const missing = waiting - Number(row?.count);
   await stage.query(
@@ -83,7 +84,7 @@ async function fill(stage: Stage, waiting: number): Promise<void> {
      insert into caudal.payins (organization_id, id, amount_in_cents, currency, rail, status, reference, breb_key_type, breb_key,
        created_at, updated_at, expires_at, rail_task, rail_due_at)
      select '${stage.organizationId}', id, 4980000, 'COP', 'BRE_B', 'PROCESSING', 'waiting-' || n, 'SINGLE_USE', key,
-       caudal.now(), caudal.now(), caudal.now() + interval '1 hour', 'ask', caudal.now() + interval '10 minutes' + n * interval '1 millisecond'
+       caudal.now(), caudal.now(), caudal.now() + interval '1 hour', 'poll', caudal.now() + interval '10 minutes' + n * interval '1 millisecond'
      from new`,
   );
 }

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { cpus, loadavg, totalmem } from 'node:os';
 import type { Stage } from '../stage/stage.ts';
 
-/** Under which the figures were found: without them they say nothing. */
+/** The conditions of a run, which are needed to interpret its figures. */
 export interface Conditions {
   readonly at: string;
   readonly commit: string;
@@ -12,13 +12,13 @@ export interface Conditions {
   readonly cores: number;
   readonly processor: string;
   readonly memoryGib: number;
-  /** Before anything was started. Well above zero, somebody else was at work. */
+  /** Before the run. Well above zero, other processes used the machine. */
   readonly loadAverage: number;
   readonly postgres: string;
   readonly postgresSettings: Readonly<Record<string, string>>;
 }
 
-export async function conditionsOf(
+export async function readConditions(
   stage: Stage,
   { seed, quick, loadAverage }: { seed: number; quick: boolean; loadAverage: number },
 ): Promise<Conditions> {
@@ -51,7 +51,7 @@ export function conditionsText(conditions: Conditions): string {
   ].join('\n');
 }
 
-/** With a sign when the tree was changed: then the commit alone does not say what was measured. */
+/** Marked when the working tree has changes: then the commit alone does not identify the measured code. */
 function commit(): string {
   try {
     const git = (...args: string[]) =>

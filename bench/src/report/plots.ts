@@ -1,5 +1,5 @@
 import { type Bar, type Curve, type Series, valueText } from '../metric.ts';
-import { colour, element, picture, text } from './svg.ts';
+import { color, element, picture, text } from './svg.ts';
 
 const WIDTH = 640;
 const HEIGHT = 300;
@@ -15,7 +15,7 @@ interface Scale {
   readonly ticks: readonly number[];
 }
 
-/** Milliseconds by quantile. Each nine has the same room, for the tail is what one looks for. */
+/** Latency by quantile. Each nine gets the same width, to show the tail. */
 export function latencyPlot(title: string, curves: readonly Curve[]): string {
   const nines = (q: number) => -Math.log10(1 - Math.min(q, 0.99995));
   const shown = curves.map(({ name, points }) => ({
@@ -38,7 +38,7 @@ export function latencyPlot(title: string, curves: readonly Curve[]): string {
   return framed(title, 'milliseconds', up, [...quantiles, ...lines], shown);
 }
 
-/** How many in each second. */
+/** Throughput per second over time. */
 export function overTimePlot(title: string, series: readonly Series[]): string {
   const seconds = Math.max(2, ...series.map(({ values }) => values.length));
   const across = (second: number) => LEFT + (second / (seconds - 1)) * (WIDTH - LEFT - RIGHT);
@@ -56,15 +56,15 @@ export function overTimePlot(title: string, series: readonly Series[]): string {
 }
 
 export function barPlot(title: string, bars: readonly Bar[]): string {
-  const most = Math.max(...bars.map(({ value }) => value), Number.MIN_VALUE);
+  const max = Math.max(...bars.map(({ value }) => value), Number.MIN_VALUE);
   const from = 170;
   const height = TOP + bars.length * BAR + 8;
   const drawn = bars.flatMap(({ name, value }, index) => {
     const y = TOP + index * BAR;
-    const width = Math.max(1, (value / most) * (WIDTH - from - 80));
+    const width = Math.max(1, (value / max) * (WIDTH - from - 80));
     return [
       text(from - 8, y + 14, name, { 'text-anchor': 'end' }),
-      element('rect', { x: from, y, width, height: BAR - 8, rx: 2, fill: colour(index === 0 ? 0 : 5) }),
+      element('rect', { x: from, y, width, height: BAR - 8, rx: 2, fill: color(index === 0 ? 0 : 5) }),
       text(from + width + 6, y + 14, valueText(value)),
     ];
   });
@@ -90,7 +90,7 @@ function framed(
     text(LEFT - 6, up.at(tick) + 4, valueText(tick), { 'text-anchor': 'end' }),
   ]);
   const legend = named.map(({ name }, index) =>
-    text(LEFT + index * 190, HEIGHT - 6, `— ${name}`, { fill: colour(index) }),
+    text(LEFT + index * 190, HEIGHT - 6, `— ${name}`, { fill: color(index) }),
   );
   const heading = [
     text(12, 18, title, { 'font-weight': 600 }),
@@ -103,21 +103,21 @@ function path(points: readonly (readonly [number, number])[], index: number): st
   return element('polyline', {
     points: points.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join(' '),
     fill: 'none',
-    stroke: colour(index),
+    stroke: color(index),
     'stroke-width': 2,
     'stroke-linejoin': 'round',
   });
 }
 
-/** From 0 (bottom) to 1 (top). */
+/** Maps a scale from 0 (bottom) to 1 (top) to y coordinates. */
 function upright({ at, ticks }: Scale): Scale {
   return { at: (value) => HEIGHT - BOTTOM - at(value) * (HEIGHT - TOP - BOTTOM), ticks };
 }
 
 function linear(values: readonly number[]): Scale {
-  const most = Math.max(1, ...values);
-  const step = niceStep(most / 4);
-  const top = Math.ceil(most / step) * step;
+  const max = Math.max(1, ...values);
+  const step = niceStep(max / 4);
+  const top = Math.ceil(max / step) * step;
   return {
     at: (value) => value / top,
     ticks: Array.from({ length: Math.round(top / step) + 1 }, (_, index) => index * step),

@@ -1,8 +1,8 @@
-/** The little of SVG that the plots need. Colours are chosen to be told apart also without colour vision. */
-const COLOURS = ['#0f766e', '#c2410c', '#4338ca', '#a16207', '#be185d', '#475569'] as const;
+/** The SVG elements that the plots need. The colors are distinguishable with color blindness. */
+const COLORS = ['#0f766e', '#c2410c', '#4338ca', '#a16207', '#be185d', '#475569'] as const;
 
-export function colour(index: number): string {
-  return COLOURS[index % COLOURS.length] ?? COLOURS[0];
+export function color(index: number): string {
+  return COLORS[index % COLORS.length] ?? COLORS[0];
 }
 
 type Attributes = Readonly<Record<string, string | number>>;
@@ -14,8 +14,8 @@ export function element(name: string, attributes: Attributes, ...children: reado
   return children.length === 0 ? `<${name}${written}/>` : `<${name}${written}>${children.join('')}</${name}>`;
 }
 
-export function text(x: number, y: number, words: string, attributes: Attributes = {}): string {
-  return element('text', { x, y, ...attributes }, escaped(words));
+export function text(x: number, y: number, content: string, attributes: Attributes = {}): string {
+  return element('text', { x, y, ...attributes }, escaped(content));
 }
 
 export function picture(
@@ -40,8 +40,8 @@ export function picture(
   );
 }
 
-export function escaped(words: string): string {
-  return words
+export function escaped(content: string): string {
+  return content
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')

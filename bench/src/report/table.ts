@@ -1,62 +1,66 @@
 import { type Metric, valueText } from '../metric.ts';
-import type { Earlier } from './report.ts';
-import { ELSEWHERE, SCOREBOARD } from './scoreboard.ts';
+import type { EarlierResult } from './report.ts';
+import { MEASURED_ELSEWHERE, SCOREBOARD } from './scoreboard.ts';
 
 interface Row {
   readonly id: string;
   readonly value: string;
   readonly target: string;
   readonly verdict: 'held' | 'MISSED' | '';
-  readonly says: string;
+  readonly description: string;
 }
 
 /**
- * Every line of the scoreboard in its order, then what else was measured; those that were not, as an earlier run found them,
- * or why there is no figure.
+ * All metrics of the scoreboard in order, then other measured ones. A metric that was not measured shows the result of an
+ * earlier run or the reason for its absence.
  */
 export function tableRows(
-  lines: readonly Metric[],
+  metrics: readonly Metric[],
   failures: ReadonlyMap<string, string>,
-  earlier: ReadonlyMap<string, Earlier> = new Map(),
+  earlier: ReadonlyMap<string, EarlierResult> = new Map(),
 ): Row[] {
   const known = new Set(SCOREBOARD.map(({ id }) => id));
-  const others = lines.filter(({ id }) => !known.has(id)).map(measuredRow);
-  const rows = SCOREBOARD.flatMap(({ id, says, target }) => {
-    const measured = lines.filter((line) => line.id === id).map(measuredRow);
+  const others = metrics.filter(({ id }) => !known.has(id)).map(measuredRow);
+  const rows = SCOREBOARD.flatMap(({ id, description, target }) => {
+    const measured = metrics.filter((metric) => metric.id === id).map(measuredRow);
     if (measured.length > 0) return measured;
     const failure = failures.get(id);
     const before = failure === undefined ? earlier.get(id) : undefined;
-    if (before) return before.lines.map((line) => earlierRow(line, before.conditions));
-    const why = failure === undefined ? (ELSEWHERE[id] ?? 'not measured in this run') : `failed: ${failure}`;
+    if (before) return before.metrics.map((metric) => earlierRow(metric, before.conditions));
+    const why =
+      failure === undefined ? (MEASURED_ELSEWHERE[id] ?? 'not measured in this run') : `failed: ${failure}`;
     return [
       {
         id,
         value: '-',
         target,
         verdict: failure === undefined ? '' : 'MISSED',
-        says: `${says} (${why})`,
+        description: `${description} (${why})`,
       } as const,
     ];
   });
   return [...rows, ...others];
 }
 
-function earlierRow(line: Metric, { at, commit }: Earlier['conditions']): Row {
-  return { ...measuredRow(line), says: `${line.says} (at ${at.slice(0, 16)}, commit ${commit})` };
+function earlierRow(metric: Metric, { at, commit }: EarlierResult['conditions']): Row {
+  return {
+    ...measuredRow(metric),
+    description: `${metric.description} (at ${at.slice(0, 16)}, commit ${commit})`,
+  };
 }
 
-function measuredRow(line: Metric): Row {
+function measuredRow(metric: Metric): Row {
   return {
-    id: line.id,
-    value: `${valueText(line.value)}${line.unit === undefined ? '' : ` ${line.unit}`}`,
-    target: String(line.target),
-    verdict: line.holds ? 'held' : 'MISSED',
-    says: line.says,
+    id: metric.id,
+    value: `${valueText(metric.value)}${metric.unit === undefined ? '' : ` ${metric.unit}`}`,
+    target: String(metric.target),
+    verdict: metric.holds ? 'held' : 'MISSED',
+    description: metric.description,
   };
 }
 
 export function tableText(rows: readonly Row[]): string {
-  const columns = ['id', 'value', 'target', 'verdict', 'says'] as const;
+  const columns = ['id', 'value', 'target', 'verdict', 'description'] as const;
   const widths = columns.map((column) => Math.max(...rows.map((row) => row[column].length)));
   return rows
     .map((row) =>

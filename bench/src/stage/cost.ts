@@ -1,7 +1,7 @@
 import type { Totals } from './database-totals.ts';
 import type { Spent } from './processor-time.ts';
 
-/** What one of something cost: milliseconds of a core by part, bytes and commits. */
+/** Cost of one item: CPU milliseconds per component, bytes and commits. */
 export interface Cost {
   readonly apiMs: number;
   readonly workerMs: number;
@@ -11,7 +11,7 @@ export interface Cost {
   readonly commits: number;
 }
 
-export function costOfEach(count: number, spent: Spent, before: Totals, after: Totals): Cost {
+export function costPerItem(count: number, spent: Spent, before: Totals, after: Totals): Cost {
   return {
     apiMs: (1000 * spent.api) / count,
     workerMs: (1000 * spent.worker) / count,
@@ -22,11 +22,11 @@ export function costOfEach(count: number, spent: Spent, before: Totals, after: T
   };
 }
 
-/** Of ours and the database; whoever pays and whoever is told stand outside. */
-export function cpuMsOf({ apiMs, workerMs, postgresMs }: Cost): number {
+/** CPU time of Caudal and the database, without the simulated rail and the webhook receiver. */
+export function totalCpuMs({ apiMs, workerMs, postgresMs }: Cost): number {
   return apiMs + workerMs + postgresMs;
 }
 
 export function costText(cost: Cost): string {
-  return `${cpuMsOf(cost).toFixed(2)} ms of a core each (API ${cost.apiMs.toFixed(2)}, worker ${cost.workerMs.toFixed(2)}, PostgreSQL ${cost.postgresMs.toFixed(2)}), ${cost.walBytes.toFixed(0)} bytes of WAL, ${cost.diskBytes.toFixed(0)} of disk, ${cost.commits.toFixed(3)} commits`;
+  return `${totalCpuMs(cost).toFixed(2)} ms of CPU each (API ${cost.apiMs.toFixed(2)}, worker ${cost.workerMs.toFixed(2)}, PostgreSQL ${cost.postgresMs.toFixed(2)}), ${cost.walBytes.toFixed(0)} bytes of WAL, ${cost.diskBytes.toFixed(0)} of disk, ${cost.commits.toFixed(3)} commits`;
 }

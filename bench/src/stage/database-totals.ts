@@ -1,6 +1,6 @@
 import type { Stage } from './stage.ts';
 
-/** What the database has written so far. */
+/** Cumulative write counters of the database. */
 export interface Totals {
   readonly commits: number;
   readonly walBytes: number;
@@ -9,7 +9,7 @@ export interface Totals {
 }
 
 export async function totals(stage: Stage): Promise<Totals> {
-  // Counters of a backend reach the statistics a moment after its transaction.
+  // Backends report their counters to the statistics shortly after a transaction.
   const [row] = await stage.query<{ commits: string; wal: string; disk: string; payins: string }>(
     `select (select xact_commit from pg_stat_database where datname = current_database()) as commits,
        pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0') as wal, pg_database_size(current_database()) as disk,

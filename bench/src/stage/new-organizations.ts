@@ -9,7 +9,7 @@ export interface Organization {
   readonly apiKey: string;
 }
 
-const AT_ONCE = 4;
+const CONCURRENCY = 4;
 
 const DETAILS = {
   name: 'Bench',
@@ -21,7 +21,7 @@ const DETAILS = {
   merchantCategory: '5999',
 } as const;
 
-/** In this process: a command of the server costs a second of a core to start, and some benches want dozens. */
+/** Creates organizations in this process: starting a server command costs a second of CPU, and benches need dozens. */
 export async function newOrganizations(
   settings: Record<string, string>,
   count: number,
@@ -44,7 +44,7 @@ export async function newOrganizations(
         made.push({ organizationId: id, apiKey: credential.text });
       }
     };
-    await Promise.all(Array.from({ length: AT_ONCE }, worker));
+    await Promise.all(Array.from({ length: CONCURRENCY }, worker));
     return made;
   } finally {
     await heartbeat.stop();

@@ -10,7 +10,7 @@ export interface PgbenchResult {
 }
 
 interface PgbenchRun {
-  /** One of them for each turn of a client, chosen at random. */
+  /** pgbench picks one at random for each transaction. */
   readonly scripts: readonly string[];
   readonly clients: number;
   readonly seconds: number;
@@ -19,7 +19,7 @@ interface PgbenchRun {
 
 let runs = 0;
 
-/** Against the twin, a database of its own in the same cluster. */
+/** Runs pgbench against the baseline database of the same cluster. */
 export async function runPgbench(
   stage: Stage,
   { scripts, clients, seconds, seed }: PgbenchRun,
@@ -34,7 +34,7 @@ export async function runPgbench(
     '-n',
     '-M',
     'prepared',
-    // Another one for each run: with the same numbers again the rows would be there already.
+    // A different seed per run: the same numbers would collide with existing rows.
     `--random-seed=${seed * 1000 + run}`,
     ...files.flatMap((file) => ['-f', file]),
     '-c',
@@ -47,13 +47,13 @@ export async function runPgbench(
   ]);
   const perSecond = Number(/tps = ([\d.]+)/.exec(output)?.[1]);
   const latencyMs = Number(/latency average = ([\d.]+)/.exec(output)?.[1]);
-  if (!Number.isFinite(perSecond)) throw new Error(`pgbench said nothing readable:\n${output}`);
-  // A client whose statement fails stops, and the others would be the faster for it.
-  if (/aborted|ERROR/.test(output)) throw new Error(`pgbench ran into errors:\n${output}`);
+  if (!Number.isFinite(perSecond)) throw new Error(`cannot parse the output of pgbench:\n${output}`);
+  // A client stops when a statement fails, which makes the other clients faster.
+  if (/aborted|ERROR/.test(output)) throw new Error(`pgbench reported errors:\n${output}`);
   return { clients, perSecond, latencyMs };
 }
 
-export function bestOf(results: readonly PgbenchResult[]): PgbenchResult {
+export function findBest(results: readonly PgbenchResult[]): PgbenchResult {
   return results.reduce((a, b) => (b.perSecond > a.perSecond ? b : a));
 }
 
@@ -76,9 +76,9 @@ function programOutput(command: string, args: readonly string[]): Promise<string
     for (const stream of [child.stdout, child.stderr])
       stream.setEncoding('utf8').on('data', (text: string) => (output += text));
     child.once('error', reject);
-    // Not `exit`: the output may still be on its way then.
+    // Not `exit`: output may still be pending at that point.
     child.once('close', (code) =>
-      code === 0 ? resolve(output) : reject(new Error(`${command} ended with ${code}:\n${output}`)),
+      code === 0 ? resolve(output) : reject(new Error(`${command} exited with code ${code}:\n${output}`)),
     );
   });
 }

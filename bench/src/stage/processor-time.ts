@@ -1,34 +1,34 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Of /proc/PID/stat: Linux counts a process's time in hundredths. */
-const TICKS_A_SECOND = 100;
+/** Unit of CPU time in /proc/PID/stat. */
+const TICKS_PER_SECOND = 100;
 
-/** The fields after the name, which may hold spaces: the first of them is the state. */
-function statOf(pid: number): readonly string[] {
+/** The fields after the process name, which may contain spaces; the first field is the state. */
+function readStat(pid: number): readonly string[] {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
-/** User and system time so far. */
-export function cpuSecondsOf(pid: number): number {
-  const fields = statOf(pid);
-  return (Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND;
+/** User and system CPU time of a process so far. */
+export function readCpuSeconds(pid: number): number {
+  const fields = readStat(pid);
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }
 
-/** With its children, those that have ended included: a PostgreSQL is a process for each connection. */
-export function cpuSecondsOfFamily(pid: number): number {
-  const own = statOf(pid);
-  const ended = (Number(own[13]) + Number(own[14])) / TICKS_A_SECOND;
-  return childrenOf(pid).reduce((sum, child) => sum + childSeconds(child), cpuSecondsOf(pid) + ended);
+/** Including running and exited children: PostgreSQL uses one process per connection. */
+export function readTreeCpuSeconds(pid: number): number {
+  const own = readStat(pid);
+  const ended = (Number(own[13]) + Number(own[14])) / TICKS_PER_SECOND;
+  return listChildren(pid).reduce((sum, child) => sum + childSeconds(child), readCpuSeconds(pid) + ended);
 }
 
-function childrenOf(pid: number): number[] {
+function listChildren(pid: number): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
     .filter((child) => {
       try {
-        return Number(statOf(child)[1]) === pid;
+        return Number(readStat(child)[1]) === pid;
       } catch {
         return false;
       }
@@ -37,14 +37,14 @@ function childrenOf(pid: number): number[] {
 
 function childSeconds(pid: number): number {
   try {
-    return cpuSecondsOf(pid);
+    return readCpuSeconds(pid);
   } catch {
-    // It has ended since the folder was read; then its parent has counted it.
+    // The process exited after the folder was read, so its parent has counted its time.
     return 0;
   }
 }
 
-/** Seconds of a core, by part of the stack. */
+/** CPU seconds by component of the stack. */
 export interface Spent {
   readonly api: number;
   readonly worker: number;

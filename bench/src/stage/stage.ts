@@ -7,9 +7,9 @@ import { runServerCommand, startServer, startSimulator } from '../../../scripts/
 import { seedOrganization } from '../../../scripts/stack/seed.ts';
 import { serverSettings } from '../../../scripts/stack/settings.ts';
 import { newOrganizations, type Organization } from './new-organizations.ts';
-import { cpuSecondsOf, cpuSecondsOfFamily, type Spent } from './processor-time.ts';
+import { readCpuSeconds, readTreeCpuSeconds, type Spent } from './processor-time.ts';
 
-/** Durability as in production; only the sizes that a test machine's defaults make too small are set. */
+/** Durable as in production; only sizes whose defaults are too small are changed. */
 export const POSTGRES_SETTINGS = {
   fsync: 'on',
   synchronous_commit: 'on',
@@ -22,35 +22,35 @@ export const POSTGRES_SETTINGS = {
   wal_compression: 'off',
 };
 
-const LOG_FILES = 64;
+const WAL_FILES = 64;
 
 export interface Stage {
   readonly folder: string;
   readonly databaseUrl: string;
-  /** A second database of the same cluster, for the bare twin. */
+  /** A second database of the same cluster, for the baseline. */
   readonly baselineUrl: string;
   readonly organizationId: string;
   readonly apiKey: string;
-  /** One API process for each core, as a deployment has; connections are shared out between their ports. */
+  /** One API process per core, as in a deployment; connections are distributed over their ports. */
   readonly ports: readonly number[];
   readonly simulatorUrl: string;
   readonly settings: Record<string, string>;
   readonly postgresSettings: Readonly<Record<string, string>>;
   /** The one worker process. */
   readonly workerPid: number;
-  /** Where the first API process and the worker can be profiled; null unless asked for. */
+  /** Inspector ports of the first API process and the worker; null unless requested. */
   readonly inspectors: { readonly api: number; readonly worker: number } | null;
-  /** Processor time so far. */
+  /** CPU time so far. */
   spent(): Spent;
-  /** @param databaseUrl another database than the stage's own, as the twin's */
+  /** @param databaseUrl default: the stage's own database */
   newOrganizations(count: number, databaseUrl?: string): Promise<Organization[]>;
-  /** For what a worker would do meanwhile and is to be measured alone. */
+  /** Stops the worker, so that its work can be measured separately. */
   pauseWorkers(): Promise<void>;
   /**
-   * Payins that nobody pays are asked about half a minute later, and after five: what one load leaves behind would be
-   * measured with the next, or with its bare twin. From here on nothing more is done about them.
+   * The worker polls unpaid payins after 30 seconds and after five minutes, which would disturb the next measurement.
+   * This removes all due polls.
    */
-  leaveUnpaid(): Promise<void>;
+  abandonUnpaidPayins(): Promise<void>;
   query<Row extends object>(text: string): Promise<Row[]>;
   stop(): Promise<void>;
 }
@@ -76,9 +76,9 @@ export async function buildStage({ inspected = false } = {}): Promise<Stage> {
   await admin.connect();
   await admin.query('create database caudal');
   await runServerCommand(['migrate'], settings);
-  await useLogFiles(admin);
+  await recycleWalFiles(admin);
   const { apiKey } = await seedOrganization(settings);
-  await admin.query('create database twin template caudal');
+  await admin.query('create database baseline template caudal');
   await admin.end();
   const client = new Client({ connectionString: cluster.url('caudal') });
   await client.connect();
@@ -87,12 +87,12 @@ export async function buildStage({ inspected = false } = {}): Promise<Stage> {
   );
   const inspectors = inspected ? { api: await freePort(), worker: await freePort() } : null;
   const [worker, ...apis] = await Promise.all([
-    startServer('worker', { ...settings, ...inspectedBy(inspectors?.worker) }),
+    startServer('worker', { ...settings, ...inspectorEnv(inspectors?.worker) }),
     ...cpus().map((_, index) =>
       startServer('api', {
         ...settings,
         CAUDAL_PORT: String(index === 0 ? port : 0),
-        ...(index === 0 ? inspectedBy(inspectors?.api) : {}),
+        ...(index === 0 ? inspectorEnv(inspectors?.api) : {}),
       }),
     ),
   ]);
@@ -112,13 +112,13 @@ export async function buildStage({ inspected = false } = {}): Promise<Stage> {
     rmSync(folder, { recursive: true, force: true });
   };
   const stopOnce = () => (stopping ??= stop());
-  // The database outlives whoever started it: without this, a run that is broken off leaves one behind.
+  // PostgreSQL outlives its parent process: without this, an interrupted run would leave it running.
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => void stopOnce().finally(() => process.exit(130)));
   return {
     folder,
     databaseUrl: cluster.url('caudal'),
-    baselineUrl: cluster.url('twin'),
+    baselineUrl: cluster.url('baseline'),
     organizationId: rows[0]?.id ?? '',
     apiKey,
     ports: apis.map((api) => Number(api.ready['port'])),
@@ -128,17 +128,17 @@ export async function buildStage({ inspected = false } = {}): Promise<Stage> {
     workerPid: worker.pid,
     inspectors,
     spent: () => ({
-      api: apis.reduce((sum, api) => sum + cpuSecondsOf(api.pid), 0),
-      worker: cpuSecondsOf(worker.pid),
-      postgres: cpuSecondsOfFamily(postmaster),
-      simulator: cpuSecondsOf(simulator.pid),
+      api: apis.reduce((sum, api) => sum + readCpuSeconds(api.pid), 0),
+      worker: readCpuSeconds(worker.pid),
+      postgres: readTreeCpuSeconds(postmaster),
+      simulator: readCpuSeconds(simulator.pid),
     }),
     newOrganizations: (count, databaseUrl = cluster.url('caudal')) =>
       newOrganizations({ ...settings, DATABASE_URL: databaseUrl }, count),
     pauseWorkers: async () => {
       await worker.stop();
     },
-    leaveUnpaid: async () => {
+    abandonUnpaidPayins: async () => {
       await client.query(
         'update caudal.payins set rail_task = null, rail_due_at = null, leased_until = null, lease_token = null where rail_due_at is not null',
       );
@@ -149,22 +149,22 @@ export async function buildStage({ inspected = false } = {}): Promise<Stage> {
 }
 
 /**
- * A cluster that has run for a while writes its log over files it no longer needs; a new one makes each of them first,
- * sixteen megabytes of zeros, with every commit waiting. As many as the longest bench writes before a checkpoint.
+ * A cluster that has run for a while recycles WAL files; a new one first creates each file (16 MB of zeros) while every
+ * commit waits. This creates as many files as the longest bench writes before a checkpoint.
  */
-async function useLogFiles(admin: Client): Promise<void> {
-  for (let file = 0; file < LOG_FILES; file += 1) {
+async function recycleWalFiles(admin: Client): Promise<void> {
+  for (let file = 0; file < WAL_FILES; file += 1) {
     await admin.query("select pg_logical_emit_message(false, 'bench', '')");
     await admin.query('select pg_switch_wal()');
   }
   await admin.query('checkpoint');
 }
 
-function inspectedBy(port: number | undefined): Record<string, string> {
+function inspectorEnv(port: number | undefined): Record<string, string> {
   return port === undefined ? {} : { NODE_OPTIONS: `--inspect=127.0.0.1:${port}` };
 }
 
-/** BENCH_SERVER_X=Y in the environment becomes X=Y in the server's: for profiles and trials. */
+/** BENCH_SERVER_X=Y in the environment becomes X=Y in the server environment, for profiling and experiments. */
 function serverOverrides(): Record<string, string> {
   const prefix = 'BENCH_SERVER_';
   return Object.fromEntries(

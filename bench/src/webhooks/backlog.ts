@@ -1,56 +1,56 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { curveOf, quantile } from '../load/load-result.ts';
+import { quantile, toCurve } from '../load/load-result.ts';
 import { atMost, type Metric } from '../metric.ts';
 import { createPayins, finalEvents, pay, payableKeys } from '../payins/payable-keys.ts';
 import type { Organization } from '../stage/new-organizations.ts';
 import type { Stage } from '../stage/stage.ts';
-import { deleteEndpoints, endpointsOf, replay } from './endpoints.ts';
+import { createEndpointsPerOrganization, deleteEndpoints, replay } from './endpoints.ts';
 import { type Sink, startSink } from './start-sink.ts';
 
 const ORGANIZATIONS = 50;
 const ENDPOINTS_EACH = 20;
-/** Of somebody who was not part of the outage, so often. */
+/** Interval between events of a merchant without a backlog. */
 const EVENT_EVERY_MS = 100;
 const TARGET_MS = 2000;
 
 /**
- * E2: the worker was away, and finds a backlog. While it delivers that, the events of a merchant who has none come as ever.
- * The backlog is a replay of events there are to a thousand endpoints, made while the worker stands still.
+ * E2: the worker was down and finds a backlog. While it delivers the backlog, a merchant without one keeps creating
+ * events. The backlog is a replay of existing events to a thousand endpoints, requested while the worker is paused.
  */
 export async function benchBacklog(stage: Stage, deliveries: number): Promise<Metric> {
   const sink = await startSink(ORGANIZATIONS * ENDPOINTS_EACH + 1);
-  const [newcomer, ...merchants] = await stage.newOrganizations(ORGANIZATIONS + 1);
-  if (!newcomer) throw new Error('there is no organization');
+  const [otherMerchant, ...merchants] = await stage.newOrganizations(ORGANIZATIONS + 1);
+  if (!otherMerchant) throw new Error('no organization was created');
   const events = deliveries / (ORGANIZATIONS * ENDPOINTS_EACH);
   await recordEvents(stage, merchants, events * ORGANIZATIONS);
   const endpoints = [
-    ...(await endpointsOf(stage, [newcomer], sink.ports.slice(0, 1))),
-    ...(await endpointsOf(stage, merchants, sink.ports.slice(1))),
+    ...(await createEndpointsPerOrganization(stage, [otherMerchant], sink.ports.slice(0, 1))),
+    ...(await createEndpointsPerOrganization(stage, merchants, sink.ports.slice(1))),
   ];
   try {
-    const made = await whileStill(stage, () => replayAll(stage, merchants));
+    const made = await whileWorkerPaused(stage, () => replayAll(stage, merchants));
     if (made !== deliveries) throw new Error(`${made} deliveries instead of ${deliveries}`);
-    const began = performance.now();
-    const told = tellNewcomer(stage, newcomer);
+    const startedAt = performance.now();
+    const created = createEvents(stage, otherMerchant);
     while ((await sink.count()).distinct < deliveries) await sleep(500);
-    const seconds = (performance.now() - began) / 1000;
-    const lags = await lagsOf(stage, sink, newcomer, await told.stop());
-    return lineOf(deliveries, seconds, lags);
+    const seconds = (performance.now() - startedAt) / 1000;
+    const lags = await readLags(stage, sink, otherMerchant, await created.stop());
+    return toMetric(deliveries, seconds, lags);
   } finally {
     await sink.stop();
     await deleteEndpoints(stage, endpoints);
   }
 }
 
-function lineOf(deliveries: number, seconds: number, lags: readonly number[]): Metric {
+function toMetric(deliveries: number, seconds: number, lags: readonly number[]): Metric {
   const beside = `while a backlog of ${deliveries} is delivered`;
   return atMost(TARGET_MS, {
     id: 'E2',
     unit: 'ms',
-    says: `p99 to the first attempt of another merchant's events ${beside}`,
+    description: `p99 to the first attempt of another merchant's events ${beside}`,
     value: quantile(lags, 0.99),
     details: `${ORGANIZATIONS * ENDPOINTS_EACH} endpoints, delivered in ${seconds.toFixed(0)} s, ${(deliveries / seconds).toFixed(0)}/s by one worker; ${lags.length} events beside it, p50 ${quantile(lags, 0.5).toFixed(0)} ms`,
-    samples: { latency: [{ name: beside, points: curveOf(lags) }] },
+    samples: { latency: [{ name: beside, points: toCurve(lags) }] },
   });
 }
 
@@ -78,8 +78,8 @@ async function replayAll(stage: Stage, merchants: readonly Organization[]): Prom
   return made;
 }
 
-/** Stopped at a moment when it is in no transaction, or others would wait for what it holds. */
-async function whileStill<T>(stage: Stage, work: () => Promise<T>): Promise<T> {
+/** Pauses the worker outside a transaction, so that no other process waits for its locks. */
+async function whileWorkerPaused<T>(stage: Stage, work: () => Promise<T>): Promise<T> {
   for (;;) {
     process.kill(stage.workerPid, 'SIGSTOP');
     const [row] = await stage.query<{ busy: boolean }>(
@@ -96,36 +96,36 @@ async function whileStill<T>(stage: Stage, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Payins of a merchant, one after the other, each paid as soon as there is a key. */
-function tellNewcomer(stage: Stage, newcomer: Organization): { stop(): Promise<number> } {
-  const enough = new AbortController();
-  const telling = (async () => {
-    let told = 0;
-    while (!enough.signal.aborted) {
-      await createPayins(stage, [newcomer.apiKey], 1);
-      await pay(stage, await payableKeys(stage, [newcomer.organizationId]));
-      told += 1;
+/** Creates payins of a merchant one by one and pays each as soon as its key is registered. */
+function createEvents(stage: Stage, otherMerchant: Organization): { stop(): Promise<number> } {
+  const controller = new AbortController();
+  const creating = (async () => {
+    let created = 0;
+    while (!controller.signal.aborted) {
+      await createPayins(stage, [otherMerchant.apiKey], 1);
+      await pay(stage, await payableKeys(stage, [otherMerchant.organizationId]));
+      created += 1;
       await sleep(EVENT_EVERY_MS);
     }
-    return told;
+    return created;
   })();
   return {
     stop: () => {
-      enough.abort();
-      return telling;
+      controller.abort();
+      return creating;
     },
   };
 }
 
-async function lagsOf(
+async function readLags(
   stage: Stage,
   sink: Sink,
   { organizationId }: Organization,
-  told: number,
+  created: number,
 ): Promise<number[]> {
   for (;;) {
     const [seen = {}] = await sink.journal([0]);
-    if (Object.keys(seen).length >= told) {
+    if (Object.keys(seen).length >= created) {
       const events = await stage.query<{ id: string; at: string }>(
         `select id, extract(epoch from created_at) * 1000 as at from caudal.events where organization_id = '${organizationId}'`,
       );

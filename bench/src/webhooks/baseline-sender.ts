@@ -1,6 +1,6 @@
 /**
- * The bare twin of delivering: undici posts to the ports of a sink what it is given, with connections kept, so many at once
- * to each. Nothing is opened, signed or written down. Prints what it took as a line of JSON.
+ * Baseline of webhook delivery: undici posts prepared messages to the ports of a sink over keep-alive connections, with
+ * limited concurrency per port. It decrypts, signs and records nothing. Prints its timing as one line of JSON.
  */
 import { readFileSync } from 'node:fs';
 import { Pool } from 'undici';
@@ -13,15 +13,17 @@ interface Message {
 interface Work {
   readonly messages: readonly Message[];
   readonly ports: readonly number[];
-  readonly atOnce: number;
-  /** Posted before it counts. */
+  readonly concurrency: number;
+  /** Number of requests before the measurement. */
   readonly warmUp: number;
 }
 
-const { messages, ports, atOnce, warmUp } = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as Work;
+const { messages, ports, concurrency, warmUp } = JSON.parse(
+  readFileSync(process.argv[2] ?? '', 'utf8'),
+) as Work;
 
 async function postAll(port: number): Promise<void> {
-  const pool = new Pool(`http://127.0.0.1:${port}`, { connections: atOnce });
+  const pool = new Pool(`http://127.0.0.1:${port}`, { connections: concurrency });
   const queue = messages.values();
   const worker = async () => {
     for (const { headers, body } of queue) {
@@ -30,18 +32,18 @@ async function postAll(port: number): Promise<void> {
       if (answer.statusCode !== 200) throw new Error(`the sink answered ${answer.statusCode}`);
     }
   };
-  await Promise.all(Array.from({ length: atOnce }, worker));
+  await Promise.all(Array.from({ length: concurrency }, worker));
   await pool.close();
 }
 
 async function round(): Promise<{ seconds: number; cpuSeconds: number }> {
-  const began = performance.now();
+  const startedAt = performance.now();
   const cpu = process.cpuUsage();
   await Promise.all(ports.map(postAll));
   const spent = process.cpuUsage(cpu);
-  return { seconds: (performance.now() - began) / 1000, cpuSeconds: (spent.user + spent.system) / 1e6 };
+  return { seconds: (performance.now() - startedAt) / 1000, cpuSeconds: (spent.user + spent.system) / 1e6 };
 }
 
-// Warm, as our side is by now.
+// Warm up like the worker.
 for (let posted = 0; posted < warmUp; posted += messages.length * ports.length) await round();
 console.log(JSON.stringify(await round()));

@@ -7,32 +7,32 @@ import { quantile } from '../load/load-result.ts';
 import { atLeast, type Metric } from '../metric.ts';
 import { createPayins, finalEvents, pay, payableKeys } from '../payins/payable-keys.ts';
 import type { Organization } from '../stage/new-organizations.ts';
-import { cpuSecondsOf } from '../stage/processor-time.ts';
+import { readCpuSeconds } from '../stage/processor-time.ts';
 import type { Stage } from '../stage/stage.ts';
 import { createEndpoints, deleteEndpoints, replay } from './endpoints.ts';
 import { type Sink, startSink } from './start-sink.ts';
 
-const BARE_SENDER = fileURLToPath(new URL('baseline-sender.ts', import.meta.url));
+const BASELINE_SENDER = fileURLToPath(new URL('baseline-sender.ts', import.meta.url));
 const ENDPOINTS = 20;
-/** What the deliverer has under way at one endpoint, and so the twin too. */
-const AT_ONCE = 10;
+/** Concurrent deliveries per endpoint, the same for the worker and the baseline. */
+const CONCURRENCY = 10;
 const TARGET = 0.5;
 
-interface Took {
+interface Timing {
   readonly seconds: number;
   readonly cpuSeconds: number;
 }
 
-/** Of rounds in which each side had its turn, so that a machine that slows down in between decides nothing. */
-interface Turns {
-  readonly ours: readonly Took[];
-  readonly bare: readonly Took[];
+/** Results of alternating rounds, so that a slowdown of the machine does not decide the ratio. */
+interface Rounds {
+  readonly ours: readonly Timing[];
+  readonly baseline: readonly Timing[];
 }
 
-interface Turning {
+interface RoundOptions {
   readonly events: number;
   readonly rounds: number;
-  /** What the twin posts before it counts, to be as warm as our side is by then. */
+  /** Requests of the baseline before the measurement, to be as warm as the worker. */
   readonly warmUp: number;
 }
 
@@ -42,54 +42,54 @@ interface Merchant extends Organization {
 }
 
 /**
- * P6: one worker delivers a backlog ÷ a bare client posts the same bodies with the same headers to the same sink. The backlog
- * is a replay, which commits as a whole: all of it is due at once. Our side counts until it is all received (and, for the
- * processor's time, until that is written down).
+ * P6: one worker delivers a backlog ÷ a baseline client posts the same bodies with the same headers to the same sink. The
+ * backlog is a replay, which commits in one transaction, so that all of it is due at once. The worker is measured until
+ * everything is received; its CPU time until the results are recorded.
  */
 export async function benchDeliverWebhooks(
   stage: Stage,
-  { alone, ...turns }: Turning & { alone: boolean },
+  { alone, ...rounds }: RoundOptions & { alone: boolean },
 ): Promise<Metric[]> {
   const sink = await startSink(ENDPOINTS);
   try {
-    const { events } = turns;
+    const { events } = rounds;
     const merchant = await merchantWithEvents(stage, events);
-    const many = await against(stage, sink, merchant, sink.ports, turns);
-    // Too few for a second of processor time to be told apart: by the clock, and beside the line.
-    const one = alone ? await against(stage, sink, merchant, sink.ports.slice(0, 1), turns) : null;
-    const aside = one ? [`to one endpoint alone ${byTheClock(events, one)}`] : [];
-    return [lineOf(events * ENDPOINTS, many, aside)];
+    const many = await compare(stage, sink, merchant, sink.ports, rounds);
+    // Too little work to measure its CPU time: reported by wall clock, as a detail of the metric.
+    const one = alone ? await compare(stage, sink, merchant, sink.ports.slice(0, 1), rounds) : null;
+    const aside = one ? [`to one endpoint alone ${wallClockText(events, one)}`] : [];
+    return [toMetric(events * ENDPOINTS, many, aside)];
   } finally {
     await sink.stop();
   }
 }
 
-function lineOf(deliveries: number, turns: Turns, aside: readonly string[]): Metric {
-  const [oursACore, bareACore] = [turns.ours, turns.bare].map((side) =>
-    rateOf(deliveries, side, 'cpuSeconds'),
+function toMetric(deliveries: number, rounds: Rounds, aside: readonly string[]): Metric {
+  const [oursPerCore, baselinePerCore] = [rounds.ours, rounds.baseline].map((side) =>
+    medianRate(deliveries, side, 'cpuSeconds'),
   ) as [number, number];
   return atLeast(TARGET, {
     id: 'P6',
-    says: `webhook deliveries per second of a core ÷ a bare client's, to ${ENDPOINTS} endpoints`,
-    value: ratioOf(turns, 'cpuSeconds'),
+    description: `webhook deliveries per CPU second ÷ a baseline client, to ${ENDPOINTS} endpoints`,
+    value: medianRatio(rounds, 'cpuSeconds'),
     details: [
-      `${oursACore.toFixed(0)} ÷ ${bareACore.toFixed(0)}`,
-      `${byTheClock(deliveries, turns)}, ${deliveries} deliveries, median of ${turns.ours.length}`,
+      `${oursPerCore.toFixed(0)} ÷ ${baselinePerCore.toFixed(0)}`,
+      `${wallClockText(deliveries, rounds)}, ${deliveries} deliveries, median of ${rounds.ours.length}`,
       ...aside,
     ].join('; '),
     samples: {
       bars: [
-        { name: 'Caudal, a core', value: oursACore },
-        { name: 'bare, a core', value: bareACore },
+        { name: 'Caudal, per core', value: oursPerCore },
+        { name: 'baseline, per core', value: baselinePerCore },
       ],
     },
   });
 }
 
-/** An organization whose events there are already, before any endpoint: they are delivered by replays only. */
+/** An organization whose events are older than its endpoints, so that only replays deliver them. */
 async function merchantWithEvents(stage: Stage, events: number): Promise<Merchant> {
   const [organization] = await stage.newOrganizations(1);
-  if (!organization) throw new Error('there is no organization');
+  if (!organization) throw new Error('no organization was created');
   const { organizationId, apiKey } = organization;
   await createPayins(stage, [apiKey], events);
   const before = await finalEvents(stage);
@@ -102,35 +102,40 @@ async function merchantWithEvents(stage: Stage, events: number): Promise<Merchan
   return { ...organization, from: span.from.toISOString(), to: span.to.toISOString() };
 }
 
-async function against(
+async function compare(
   stage: Stage,
   sink: Sink,
   merchant: Merchant,
   ports: readonly number[],
-  { events, rounds, warmUp }: Turning,
-): Promise<Turns> {
+  { events, rounds, warmUp }: RoundOptions,
+): Promise<Rounds> {
   const endpoints = await createEndpoints(stage, merchant.apiKey, ports);
   const expected = events * ports.length;
-  const ours: Took[] = [];
-  const bare: Took[] = [];
-  // One that does not count: our side is warm, and the sink has what the twin is to post.
+  const ours: Timing[] = [];
+  const baseline: Timing[] = [];
+  // Not counted: warms up the worker and gives the sink the messages for the baseline.
   await deliver(stage, sink, merchant, expected);
-  const work = join(stage.folder, 'bare-sender.json');
+  const work = join(stage.folder, 'baseline-sender.json');
   writeFileSync(
     work,
-    JSON.stringify({ messages: (await sink.requests()).map(messageOf), ports, atOnce: AT_ONCE, warmUp }),
+    JSON.stringify({
+      messages: (await sink.requests()).map(toMessage),
+      ports,
+      concurrency: CONCURRENCY,
+      warmUp,
+    }),
   );
   for (let round = 0; round < rounds; round += 1) {
     ours.push(await deliver(stage, sink, merchant, expected));
-    bare.push(await postBare(work));
+    baseline.push(await postBaseline(work));
   }
   await deleteEndpoints(stage, endpoints);
-  return { ours, bare };
+  return { ours, baseline };
 }
 
-async function deliver(stage: Stage, sink: Sink, merchant: Merchant, expected: number): Promise<Took> {
-  await sink.forget();
-  const cpu = cpuSecondsOf(stage.workerPid);
+async function deliver(stage: Stage, sink: Sink, merchant: Merchant, expected: number): Promise<Timing> {
+  await sink.reset();
+  const cpu = readCpuSeconds(stage.workerPid);
   const deliveries = await replay(stage, merchant.apiKey, merchant.from, merchant.to);
   if (deliveries !== expected) throw new Error(`${deliveries} deliveries instead of ${expected}`);
   while ((await sink.count()).distinct < expected) await sleep(20);
@@ -141,19 +146,23 @@ async function deliver(stage: Stage, sink: Sink, merchant: Merchant, expected: n
     if (!row?.pending) break;
     await sleep(20);
   }
-  const cpuSeconds = cpuSecondsOf(stage.workerPid) - cpu;
+  const cpuSeconds = readCpuSeconds(stage.workerPid) - cpu;
   const times = (await sink.journal()).flatMap((seen) => Object.values(seen)).toSorted((a, b) => a - b);
-  // From the first that came: what the replay itself took before it committed is not delivering.
+  // From the first received webhook: the time of the replay request is not delivery time.
   return { seconds: ((times.at(-1) ?? 0) - (times[0] ?? 0)) / 1000, cpuSeconds };
 }
 
-async function postBare(work: string): Promise<Took> {
-  const child = await startChild({ name: 'bare sender', args: [BARE_SENDER, work], readiness: 'exit' });
-  return JSON.parse(child.output()) as Took;
+async function postBaseline(work: string): Promise<Timing> {
+  const child = await startChild({
+    name: 'baseline sender',
+    args: [BASELINE_SENDER, work],
+    readiness: 'exit',
+  });
+  return JSON.parse(child.output()) as Timing;
 }
 
-/** What undici adds by itself is left out: it would be there twice. */
-function messageOf(request: string): { headers: Record<string, string>; body: string } {
+/** Removes the headers that undici adds itself. */
+function toMessage(request: string): { headers: Record<string, string>; body: string } {
   const headEnd = request.indexOf('\r\n\r\n');
   const [, ...lines] = request.slice(0, headEnd).split('\r\n');
   const headers = lines.map((line) => {
@@ -175,16 +184,16 @@ function median(values: readonly number[]): number {
   );
 }
 
-function byTheClock(deliveries: number, turns: Turns): string {
-  const rate = (side: readonly Took[]) => rateOf(deliveries, side, 'seconds').toFixed(0);
-  return `by the clock ${ratioOf(turns, 'seconds').toFixed(2)} (${rate(turns.ours)}/s ÷ ${rate(turns.bare)}/s)`;
+function wallClockText(deliveries: number, rounds: Rounds): string {
+  const rate = (side: readonly Timing[]) => medianRate(deliveries, side, 'seconds').toFixed(0);
+  return `wall clock ${medianRatio(rounds, 'seconds').toFixed(2)} (${rate(rounds.ours)}/s ÷ ${rate(rounds.baseline)}/s)`;
 }
 
-function rateOf(deliveries: number, side: readonly Took[], of: keyof Took): number {
+function medianRate(deliveries: number, side: readonly Timing[], of: keyof Timing): number {
   return deliveries / median(side.map((took) => took[of]));
 }
 
-/** Turn by turn, so that a machine that slows down meanwhile does not decide it. */
-function ratioOf({ ours, bare }: Turns, of: keyof Took): number {
-  return median(ours.map((took, turn) => (bare[turn]?.[of] ?? Number.NaN) / took[of]));
+/** Median of the ratios per round, so that a slowdown of the machine does not decide it. */
+function medianRatio({ ours, baseline }: Rounds, of: keyof Timing): number {
+  return median(ours.map((took, round) => (baseline[round]?.[of] ?? Number.NaN) / took[of]));
 }

@@ -1,14 +1,14 @@
 import type { Organization } from '../stage/new-organizations.ts';
 import type { Stage } from '../stage/stage.ts';
 
-const AT_ONCE = 8;
+const CONCURRENCY = 8;
 
 export interface Endpoint {
   readonly apiKey: string;
   readonly id: string;
 }
 
-/** Endpoints of one organization, one for each port. */
+/** Creates endpoints of one organization, one per port. */
 export async function createEndpoints(
   stage: Stage,
   apiKey: string,
@@ -24,35 +24,37 @@ export async function createEndpoints(
   );
 }
 
-/** The ports shared out between organizations, in order. */
-export async function endpointsOf(
+/** Creates endpoints for all ports, distributed over the organizations in order. */
+export async function createEndpointsPerOrganization(
   stage: Stage,
   organizations: readonly Organization[],
   ports: readonly number[],
 ): Promise<Endpoint[]> {
   const each = ports.length / organizations.length;
-  const made = await inTurns([...organizations.entries()], ([index, { apiKey }]) =>
+  const made = await mapConcurrently([...organizations.entries()], ([index, { apiKey }]) =>
     createEndpoints(stage, apiKey, ports.slice(index * each, (index + 1) * each)),
   );
   return made.flat();
 }
 
 export async function deleteEndpoints(stage: Stage, endpoints: readonly Endpoint[]): Promise<void> {
-  await inTurns(endpoints, ({ apiKey, id }) => call(stage, apiKey, 'DELETE', `/webhook-endpoints/${id}`));
+  await mapConcurrently(endpoints, ({ apiKey, id }) =>
+    call(stage, apiKey, 'DELETE', `/webhook-endpoints/${id}`),
+  );
 }
 
-/** A few at once; results in the order of what was given. */
-async function inTurns<T, R>(given: readonly T[], use: (each: T) => Promise<R>): Promise<R[]> {
+/** Maps with limited concurrency; results are in the order of the items. */
+async function mapConcurrently<T, R>(items: readonly T[], use: (each: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
-  const queue = given.entries();
+  const queue = items.entries();
   const worker = async () => {
     for (const [index, each] of queue) results[index] = await use(each);
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  await Promise.all(Array.from({ length: CONCURRENCY }, worker));
   return results;
 }
 
-/** All events of a span of time again, to every endpoint of the organization. @returns how many deliveries */
+/** Replays all events of a time range to every endpoint of the organization. @returns the number of deliveries */
 export async function replay(stage: Stage, apiKey: string, from: string, to: string): Promise<number> {
   let deliveries = 0;
   let after: string | null = null;
@@ -78,6 +80,7 @@ async function call(
     headers: { 'x-api-key': apiKey, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
-  if (!answer.ok) throw new Error(`${method} ${path} was answered ${answer.status}: ${await answer.text()}`);
+  if (!answer.ok)
+    throw new Error(`${method} ${path} failed with status ${answer.status}: ${await answer.text()}`);
   return answer;
 }

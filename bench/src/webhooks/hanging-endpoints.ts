@@ -1,27 +1,27 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { curveOf, quantile } from '../load/load-result.ts';
+import { quantile, toCurve } from '../load/load-result.ts';
 import { atMost, type Metric } from '../metric.ts';
 import { createPayins, pay, payableKeys } from '../payins/payable-keys.ts';
 import type { Organization } from '../stage/new-organizations.ts';
 import type { Stage } from '../stage/stage.ts';
-import { deleteEndpoints, type Endpoint, endpointsOf } from './endpoints.ts';
+import { createEndpointsPerOrganization, deleteEndpoints, type Endpoint } from './endpoints.ts';
 import { type Sink, startSink } from './start-sink.ts';
 
-/** Of ten in a row. */
+/** Number of hanging endpoints in each group of ten. */
 const HANGING_OF_TEN = 3;
 const TICK_MS = 100;
-/** As long as the first attempts at those that hang last. */
+/** Duration of the first attempts at hanging endpoints. */
 const ONSET_MS = 10_000;
 const TARGET_MS = 2000;
 const TARGET_HEALTHY_MS = 1000;
 const WITHIN_MS = 60_000;
 
-/** How much of everything. */
+/** Size of a scenario. */
 export interface Size {
   readonly endpoints: number;
-  /** They share the endpoints out between them. */
+  /** The endpoints are distributed over the organizations. */
   readonly organizations: number;
-  readonly eventsASecond: number;
+  readonly eventsPerSecond: number;
 }
 
 interface Scene {
@@ -29,71 +29,72 @@ interface Scene {
   readonly sink: Sink;
   readonly organizations: readonly Organization[];
   readonly endpoints: readonly Endpoint[];
-  /** Of payins that wait to be paid, of all organizations in turn. */
+  /** Bre-B keys of unpaid payins of all organizations. */
   readonly keys: string[];
 }
 
 interface Lag {
-  /** Since the run began. */
+  /** Creation time of the event since the start of the run. */
   readonly atMs: number;
   readonly ms: number;
 }
 
 /**
- * From an event's creation (before its commit: an upper bound) to its first attempt at endpoints that answer, while three of ten accept
- * requests and never answer. They begin to hang with the first event: the onset is in it, when nobody knows yet which hang.
+ * Time from the creation of an event (before its commit: an upper bound) to its first attempt at healthy endpoints, while
+ * three of ten endpoints accept requests and never answer. They hang from the first event on, so the result includes the
+ * phase in which the worker does not know yet which endpoints hang.
  */
 export async function benchHangingEndpoints(
   stage: Stage,
   id: string,
-  { seconds, sizes, withoutToo }: { seconds: number; sizes: readonly Size[]; withoutToo: boolean },
+  { seconds, sizes, alsoHealthy }: { seconds: number; sizes: readonly Size[]; alsoHealthy: boolean },
 ): Promise<Metric[]> {
-  const lines: Metric[] = [];
+  const metrics: Metric[] = [];
   for (const size of sizes) {
-    const scene = await setUp(stage, size, (withoutToo ? 2 : 1) * size.eventsASecond * seconds);
+    const scene = await setUp(stage, size, (alsoHealthy ? 2 : 1) * size.eventsPerSecond * seconds);
     try {
-      const where = `${size.organizations} organizations with ${size.endpoints / size.organizations} endpoints each, ${size.eventsASecond} events/s for ${seconds} s`;
-      const none = withoutToo ? await run(stage, scene, seconds, []) : null;
+      const where = `${size.organizations} organizations with ${size.endpoints / size.organizations} endpoints each, ${size.eventsPerSecond} events/s for ${seconds} s`;
+      const none = alsoHealthy ? await run(stage, scene, seconds, []) : null;
       const hanging = scene.endpoints.flatMap((_, index) => (index % 10 < HANGING_OF_TEN ? [index] : []));
       const lags = await run(stage, scene, seconds, hanging);
-      lines.push(hangingLine(id, lags, `${hanging.length} of ${size.endpoints}`, where));
-      if (none) lines.push(healthyLine(id, none, where));
+      metrics.push(hangingMetric(id, lags, `${hanging.length} of ${size.endpoints}`, where));
+      if (none) metrics.push(healthyMetric(id, none, where));
     } finally {
       await scene.sink.stop();
       await deleteEndpoints(stage, scene.endpoints);
     }
   }
-  return lines;
+  return metrics;
 }
 
-function hangingLine(id: string, lags: readonly Lag[], hanging: string, where: string): Metric {
+function hangingMetric(id: string, lags: readonly Lag[], hanging: string, where: string): Metric {
   const onset = lags.filter(({ atMs }) => atMs < ONSET_MS);
   const later = lags.filter(({ atMs }) => atMs >= ONSET_MS);
   return atMost(TARGET_MS, {
     id,
     unit: 'ms',
-    says: `p99 to the first attempt at a healthy endpoint, ${hanging} hanging`,
+    description: `p99 to the first attempt at a healthy endpoint, ${hanging} hanging`,
     value: quantile(sorted(lags), 0.99),
     details: `${where}, ${lags.length} deliveries; first ten seconds ${text(onset)}${later.length > 0 ? `, then ${text(later)}` : ''}`,
-    samples: { latency: [{ name: `${hanging} hanging`, points: curveOf(sorted(lags)) }] },
+    samples: { latency: [{ name: `${hanging} hanging`, points: toCurve(sorted(lags)) }] },
   });
 }
 
-function healthyLine(id: string, lags: readonly Lag[], where: string): Metric {
+function healthyMetric(id: string, lags: readonly Lag[], where: string): Metric {
   return atMost(TARGET_HEALTHY_MS, {
     id,
     unit: 'ms',
-    says: 'p99 to the first attempt with none hanging',
+    description: 'p99 to the first attempt with none hanging',
     value: quantile(sorted(lags), 0.99),
     details: `${where}, ${lags.length} deliveries; ${text(lags)}`,
-    samples: { latency: [{ name: 'none hanging', points: curveOf(sorted(lags)) }] },
+    samples: { latency: [{ name: 'none hanging', points: toCurve(sorted(lags)) }] },
   });
 }
 
 async function setUp(stage: Stage, size: Size, payins: number): Promise<Scene> {
   const sink = await startSink(size.endpoints);
   const organizations = await stage.newOrganizations(size.organizations);
-  const endpoints = await endpointsOf(stage, organizations, sink.ports);
+  const endpoints = await createEndpointsPerOrganization(stage, organizations, sink.ports);
   await createPayins(
     stage,
     organizations.map(({ apiKey }) => apiKey),
@@ -103,21 +104,21 @@ async function setUp(stage: Stage, size: Size, payins: number): Promise<Scene> {
     stage,
     organizations.map(({ organizationId }) => organizationId),
   );
-  // All of them are paid before anybody would have asked about them.
-  await stage.leaveUnpaid();
+  // All of them are paid before the worker would poll them.
+  await stage.abandonUnpaidPayins();
   return { size, sink, organizations, endpoints, keys };
 }
 
 async function run(stage: Stage, scene: Scene, seconds: number, hanging: readonly number[]): Promise<Lag[]> {
-  const { eventsASecond } = scene.size;
-  const perTick = (eventsASecond * TICK_MS) / 1000;
-  await scene.sink.forget();
+  const { eventsPerSecond } = scene.size;
+  const perTick = (eventsPerSecond * TICK_MS) / 1000;
+  await scene.sink.reset();
   await scene.sink.hang(hanging);
   const startedAt = Date.now();
-  const began = performance.now();
+  const startMs = performance.now();
   for (let tick = 0; tick < (seconds * 1000) / TICK_MS; tick += 1) {
-    await sleep(Math.max(0, began + tick * TICK_MS - performance.now()));
-    // Not awaited before the next tick: the rate is held whatever the answers take.
+    await sleep(Math.max(0, startMs + tick * TICK_MS - performance.now()));
+    // Not awaited before the next tick: the rate stays constant regardless of response times.
     void pay(stage, scene.keys.splice(0, perTick));
   }
   const healthy = new Set(scene.endpoints.keys());
@@ -126,9 +127,9 @@ async function run(stage: Stage, scene: Scene, seconds: number, hanging: readonl
   for (;;) {
     const events = await eventsSince(stage, startedAt);
     const lags =
-      events.length < eventsASecond * seconds ? null : await lagsOf(scene, events, healthy, startedAt);
+      events.length < eventsPerSecond * seconds ? null : await readLags(scene, events, healthy, startedAt);
     if (lags) return lags;
-    if (performance.now() > until) throw new Error('not all events came to all healthy endpoints');
+    if (performance.now() > until) throw new Error('some events did not reach all healthy endpoints');
     await sleep(500);
   }
 }
@@ -146,8 +147,8 @@ function eventsSince(stage: Stage, startedAt: number): Promise<EventRow[]> {
   );
 }
 
-/** Null while one is missing. */
-async function lagsOf(
+/** Null while a delivery is missing. */
+async function readLags(
   { size, sink, organizations }: Scene,
   events: readonly EventRow[],
   healthy: ReadonlySet<number>,

@@ -1,7 +1,7 @@
 /**
- * A process that receives webhooks: one port for each endpoint, so that each is an origin of its own as with merchants. Over
- * raw sockets, because a server library would cost as much as the sender it is there for. It keeps a journal of what came
- * first and when; `start-sink.ts` speaks to it.
+ * A process that receives webhooks, with one port per endpoint, so that each endpoint is a separate origin as with real
+ * merchants. It uses raw sockets, because a server library would cost as much CPU as the sender under test. It records
+ * when each event first arrived; `start-sink.ts` controls it.
  */
 import { createServer as createControl, type IncomingMessage } from 'node:http';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
@@ -9,9 +9,9 @@ import { json } from 'node:stream/consumers';
 
 const ANSWER = 'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 2\r\n\r\nok';
 
-/** By endpoint: when each event came first, by its id. */
+/** By endpoint: first arrival time of each event, by event id. */
 const journal: Map<string, number>[] = [];
-/** As they came to the first endpoint, headers included. */
+/** Requests to the first endpoint, including headers. */
 const requests: string[] = [];
 let hanging = new Set<number>();
 let received = 0;
@@ -47,7 +47,7 @@ function serve(endpoint: number, socket: Socket): void {
 
 async function answer(request: IncomingMessage): Promise<unknown> {
   switch (request.url) {
-    case '/forget':
+    case '/reset':
       for (const seen of journal) seen.clear();
       requests.length = 0;
       received = 0;
@@ -58,14 +58,14 @@ async function answer(request: IncomingMessage): Promise<unknown> {
     case '/count':
       return { received, distinct: journal.reduce((sum, seen) => sum + seen.size, 0) };
     case '/journal': {
-      const asked = (await json(request)) as number[] | null;
-      const seen = asked?.map((endpoint) => journal[endpoint] ?? new Map<string, number>()) ?? journal;
+      const selected = (await json(request)) as number[] | null;
+      const seen = selected?.map((endpoint) => journal[endpoint] ?? new Map<string, number>()) ?? journal;
       return seen.map((each) => Object.fromEntries(each));
     }
     case '/requests':
       return requests;
     default:
-      throw new Error(`unknown: ${request.url}`);
+      throw new Error(`unknown path: ${request.url}`);
   }
 }
 

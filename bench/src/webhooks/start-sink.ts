@@ -5,23 +5,23 @@ const SINK = fileURLToPath(new URL('sink.ts', import.meta.url));
 
 export interface Sink {
   readonly pid: number;
-  /** Where it answers questions. */
+  /** Base URL of its control API. */
   readonly control: string;
-  /** One for each endpoint. */
+  /** One port per endpoint. */
   readonly ports: readonly number[];
-  forget(): Promise<void>;
-  /** These endpoints accept connections and requests, and answer nothing. */
+  reset(): Promise<void>;
+  /** Makes these endpoints accept requests without ever answering. */
   hang(endpoints: readonly number[]): Promise<void>;
-  /** `distinct` counts an event once for each endpoint that has it. */
+  /** `distinct` counts each event once per endpoint. */
   count(): Promise<{ readonly received: number; readonly distinct: number }>;
-  /** By endpoint, all of them or these: when each event came first, by its id. */
+  /** First arrival times by event id, for these endpoints or all. */
   journal(endpoints?: readonly number[]): Promise<readonly Readonly<Record<string, number>>[]>;
-  /** What came to the first endpoint, headers included. */
+  /** Requests to the first endpoint, including headers. */
   requests(): Promise<readonly string[]>;
   stop(): Promise<unknown>;
 }
 
-/** Receivers of webhooks, all in a process of their own. */
+/** Starts webhook receivers in a separate process. */
 export async function startSink(endpoints: number): Promise<Sink> {
   const child = await startChild({
     name: 'webhook sink',
@@ -29,7 +29,7 @@ export async function startSink(endpoints: number): Promise<Sink> {
     readiness: 'ipc',
   });
   const control = `http://127.0.0.1:${String(child.ready['control'])}`;
-  const ask = async <T>(path: string, body: unknown = null): Promise<T> => {
+  const post = async <T>(path: string, body: unknown = null): Promise<T> => {
     const answer = await fetch(`${control}${path}`, {
       method: 'POST',
       body: JSON.stringify(body),
@@ -40,11 +40,11 @@ export async function startSink(endpoints: number): Promise<Sink> {
     pid: child.pid,
     control,
     ports: child.ready['ports'] as number[],
-    forget: () => ask('/forget'),
-    hang: (which) => ask('/hang', which),
-    count: () => ask('/count'),
-    journal: (endpoints) => ask('/journal', endpoints ?? null),
-    requests: () => ask('/requests'),
+    reset: () => post('/reset'),
+    hang: (which) => post('/hang', which),
+    count: () => post('/count'),
+    journal: (endpoints) => post('/journal', endpoints ?? null),
+    requests: () => post('/requests'),
     stop: () => child.stop(),
   };
 }

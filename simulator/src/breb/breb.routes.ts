@@ -4,9 +4,9 @@ import { railCall } from '../rail-call.ts';
 import { closeKeys } from './close-keys.route.ts';
 import { queryKeys } from './query-keys.route.ts';
 import { queryOrders } from './query-orders.route.ts';
+import { receiveOrders } from './receive-orders.route.ts';
 import { registerKeys } from './register-keys.route.ts';
 import { resolveKey } from './resolve-key.route.ts';
-import { takeOrders } from './take-orders.route.ts';
 import { issueToken } from './token.route.ts';
 
 export function brebRoutes(app: FastifyInstance, deps: Deps): void {
@@ -15,6 +15,6 @@ export function brebRoutes(app: FastifyInstance, deps: Deps): void {
   app.post('/breb/v1/keys/close', railCall(deps, closeKeys));
   app.post('/breb/v1/keys/query', railCall(deps, queryKeys));
   app.post('/breb/v1/directory/resolve', railCall(deps, resolveKey));
-  app.post('/breb/v1/orders', railCall(deps, takeOrders));
+  app.post('/breb/v1/orders', railCall(deps, receiveOrders));
   app.post('/breb/v1/orders/query', railCall(deps, queryOrders));
 }

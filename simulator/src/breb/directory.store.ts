@@ -1,30 +1,30 @@
 import type { Holder, Listing } from './directory.ts';
 
-/** The simulator's clock; counted to the moment the order arrives. */
-const RESOLUTION_LIFE_MS = 10 * 60_000;
+/** Measured on the simulator's clock, from the lookup to the intake of the order. */
+const RESOLUTION_TTL_MS = 10 * 60_000;
 
-/** What a lookup promised: this key, of this holder. */
+/** The result of a lookup: the key and its holder at that time. */
 type Resolution = { readonly key: string; readonly holder: Holder; readonly at: string };
 
 export type NoListing = { readonly status: null; readonly holder: null };
 
 export type Directory = {
-  /** What the control interface said of a key, test keys too; null when it took the key out. */
-  readonly listed: Map<string, Listing | null>;
+  /** Listings set by the control API, test keys included; null when it removed the key. */
+  readonly overrides: Map<string, Listing | null>;
   readonly resolutions: Map<string, Resolution>;
 };
 
 export function emptyDirectory(): Directory {
-  return { listed: new Map(), resolutions: new Map() };
+  return { overrides: new Map(), resolutions: new Map() };
 }
 
-/** Nulls take the key out. */
+/** A null status or holder removes the key from the directory. */
 export function storeListing(
-  { listed }: Directory,
+  { overrides }: Directory,
   key: string,
   { status, holder }: Listing | NoListing,
 ): void {
-  listed.set(key, holder === null || status === null ? null : { status, holder });
+  overrides.set(key, holder === null || status === null ? null : { status, holder });
 }
 
 export function storeResolution({ resolutions }: Directory, id: string, resolution: Resolution): void {
@@ -32,5 +32,5 @@ export function storeResolution({ resolutions }: Directory, id: string, resoluti
 }
 
 export function isFresh(resolution: Resolution, at: string): boolean {
-  return Date.parse(at) - Date.parse(resolution.at) <= RESOLUTION_LIFE_MS;
+  return Date.parse(at) - Date.parse(resolution.at) <= RESOLUTION_TTL_MS;
 }

@@ -1,4 +1,4 @@
-/** Whom a key leads to. */
+/** The account holder a key resolves to. */
 export type Holder = {
   readonly participant: { readonly nit: string; readonly node: string; readonly name?: string | undefined };
   readonly account: { readonly type: string; readonly number: string };
@@ -14,7 +14,7 @@ export const LISTING_STATUSES = ['ACTIVE', 'SUSPENDED_BY_CLIENT', 'SUSPENDED_BY_
 
 export type Listing = { readonly status: (typeof LISTING_STATUSES)[number]; readonly holder: Holder };
 
-/** Where registered keys lead: the collecting account. No such company or number exists. */
+/** Holder of all registered keys: the collecting account. The company and its numbers are fictitious. */
 export const COLLECTOR: Holder = {
   participant: { nit: '900000001', node: 'CRB', name: 'BANCO RECAUDADOR SIMULADO' },
   account: { type: 'CCTE', number: '000100200300' },
@@ -26,14 +26,14 @@ export const COLLECTOR: Holder = {
   },
 };
 
-/** Holds the test keys, and every key that is put into the directory without saying whose it is. */
+/** Holder of the test keys, and of keys added to the directory without a holder. */
 export const TEST_HOLDER: Holder = {
   participant: { nit: '900000002', node: 'TFY', name: 'BANCO DE PRUEBAS' },
   account: { type: 'CAHO', number: '000900816987' },
   person: { type: 'N', documentType: 'CC', documentNumber: '1000000099', names: 'JANETH SMITH PRUEBA' },
 };
 
-/** What the directory may answer instead of a holder. Only a fault makes it say 4001, 5000, 5001 or 5005. */
+/** Error codes of a lookup. 4001, 5000, 5001 and 5005 are returned only by an injected fault. */
 export const DIRECTORY_CODES = ['0004', '0005', '0006', '4000', '4001', '5000', '5001', '5005'] as const;
 
 export type DirectoryCode = (typeof DIRECTORY_CODES)[number];
@@ -44,8 +44,8 @@ export const DIRECTORY_MESSAGES = {
   '0006': 'the key is suspended by its participant',
   '4000': 'the key has no valid format',
   '4001': 'the key has no valid format for its type',
-  '4016': 'the key belongs to somebody else',
+  '4016': 'the key belongs to another holder',
   '5000': 'the directory did not answer in time',
-  '5001': 'the same request is in process',
+  '5001': 'the same request is already being processed',
   '5005': 'the request has no valid format',
 } as const satisfies Record<DirectoryCode | '4016', string>;

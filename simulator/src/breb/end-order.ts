@@ -3,36 +3,36 @@ import { nowIso } from '../clock.ts';
 import type { Deps } from '../deps.ts';
 import type { JournalEntry } from '../journal-entry.ts';
 import { announce } from '../notices/announce.ts';
+import { decideOrder } from './decide-order.ts';
 import { type Order, storeExecution, storeRejection } from './order.store.ts';
-import { judgeOrder } from './order-verdict.ts';
 
 const DEFAULT_REJECTION = '4016';
 
-type OrderEnd = {
+type EndOrderCommand = {
   readonly outcome: 'SETTLED' | 'REJECTED';
   readonly code?: string | undefined;
-  /** Though it has ended: money that goes out after a rejection; anything else is only said. */
+  /** Apply to an ended order too: settling a rejected order moves money; any other outcome is only notified. */
   readonly anyway: boolean;
 };
 
-/** What happens to an order by itself. One that was ended meanwhile, or before a restart, is left alone. */
+/** Ends an order automatically when it is due. Skips an order that has already ended. */
 export async function settleOrder(deps: Deps, endToEndId: string): Promise<void> {
   const order = deps.state.orders.byEndToEndId.get(endToEndId);
   if (order?.status !== 'PROCESSING') return;
-  const verdict = judgeOrder(deps.state, order);
-  if (verdict !== null) await endOrder(deps, order, { ...verdict, anyway: false });
+  const decision = decideOrder(deps.state, order);
+  if (decision !== null) await endOrder(deps, order, { ...decision, anyway: false });
 }
 
-/** False when the order has ended before. Stored before the first wait; resolves when it is on the disk. */
+/** Returns false when the order has already ended. Updates memory synchronously; resolves when it is on disk. */
 export async function endOrder(
   deps: Deps,
   order: Order,
-  { outcome, code: said, anyway }: OrderEnd,
+  { outcome, code: requestedCode, anyway }: EndOrderCommand,
 ): Promise<boolean> {
   const contradicts = order.status !== 'PROCESSING';
   if (contradicts && !anyway) return false;
   const at = nowIso(deps.state.clock);
-  const code = outcome === 'SETTLED' ? null : (said ?? DEFAULT_REJECTION);
+  const code = outcome === 'SETTLED' ? null : (requestedCode ?? DEFAULT_REJECTION);
   const executed = outcome === 'SETTLED' ? execute(deps, order, contradicts, at) : null;
   if (code !== null && !contradicts) storeRejection(deps.state.orders, order, code, at);
   const { endToEndId, internalId, amount } = order;
@@ -52,7 +52,7 @@ export async function endOrder(
   return true;
 }
 
-/** Nothing when the money went out before: an order is executed once, however often it is said to be settled. */
+/** Returns null for a settled order: an order is executed once, however often SETTLED is notified. */
 function execute(deps: Deps, order: Order, anyway: boolean, at: string): JournalEntry | null {
   if (order.status === 'SETTLED') return null;
   const executionId = randomUUID();

@@ -3,11 +3,11 @@ import type { KeyPayment, KeyRecord, KeyStore } from './key.store.ts';
 
 type KeyStatus = 'REGISTERED' | 'CLOSED' | 'REJECTED' | 'CANCELED' | 'NOT_FOUND';
 
-/** What the network says of a key. Payments are told whatever the status: money is money. */
-type KeyStanding = {
+/** The network's view of a key. It lists payments in every status. */
+type KeyState = {
   readonly key: string;
   readonly status: KeyStatus;
-  /** Why it was rejected. */
+  /** Rejection code. */
   readonly code: string | null;
   readonly expiresAt: string | null;
   readonly payments: readonly KeyPayment[];
@@ -20,7 +20,7 @@ export function keyStatus(record: KeyRecord | undefined): KeyStatus {
   return record.registration === null ? 'NOT_FOUND' : 'REGISTERED';
 }
 
-export function keyStanding({ byKey }: KeyStore, key: string): KeyStanding {
+export function readKeyState({ byKey }: KeyStore, key: string): KeyState {
   const record = byKey.get(key);
   return {
     key,
@@ -31,7 +31,7 @@ export function keyStanding({ byKey }: KeyStore, key: string): KeyStanding {
   };
 }
 
-/** Of a key that nobody registered the network knows none, and a notice must carry one: a fresh id is nobody's. */
-export function internalIdOf(record: KeyRecord | undefined): string {
+/** A notice must carry an internal id. An unregistered key has none, so it gets a random id that matches no key. */
+export function getInternalId(record: KeyRecord | undefined): string {
   return record?.registration?.internalId ?? randomUUID();
 }

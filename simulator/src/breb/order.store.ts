@@ -1,7 +1,7 @@
 import type { Schedule } from '../schedule.ts';
 import { toCents } from '../wire.ts';
 
-/** An order that the network took up. What it refused at the door is not kept. */
+/** An order that the network accepted. Orders rejected at intake are not stored. */
 export type Order = {
   readonly endToEndId: string;
   readonly internalId: string;
@@ -10,7 +10,7 @@ export type Order = {
   readonly amount: string;
   readonly receivedAt: string;
   status: 'PROCESSING' | 'SETTLED' | 'REJECTED';
-  /** Why it was rejected. */
+  /** Rejection code. */
   code: string | null;
   executionId: string | null;
   endedAt: string | null;
@@ -18,20 +18,20 @@ export type Order = {
 
 export type IntakeCode = '4000' | '4013';
 
-/** An order as the journal keeps it, with what was answered. */
+/** An order as stored in the journal, with its answer. */
 export type OrderRow = readonly [
   endToEndId: string,
   internalId: string,
   resolutionId: string | null,
   key: string,
   amount: string,
-  ...answered:
+  ...answer:
     | readonly ['PROCESSING', null]
     | readonly ['DUPLICATE', '5001']
     | readonly ['REJECTED', IntakeCode],
 ];
 
-/** Money that went out. */
+/** An outgoing payment. */
 type OutgoingExecution = {
   readonly endToEndId: string;
   readonly internalId: string;
@@ -41,7 +41,7 @@ type OutgoingExecution = {
   readonly at: string;
 };
 
-/** `received` is the sum of the other counters: `rejected` has those refused at the door as well. */
+/** `received` is the sum of the other counters: `rejected` includes orders rejected at intake. */
 type OrderCounts = {
   received: number;
   duplicates: number;
@@ -52,17 +52,17 @@ type OrderCounts = {
 
 export type OrderStore = {
   readonly byEndToEndId: Map<string, Order>;
-  /** The first one, where a client used an internal id for several orders: this rail tells them apart by the other. */
+  /** The first order of each internal id. A client may reuse one: the rail identifies orders by end-to-end id. */
   readonly byInternalId: Map<string, Order>;
   readonly executions: OutgoingExecution[];
   executedCents: bigint;
   readonly counts: OrderCounts;
   readonly schedule: Schedule;
-  /** From intake to settlement, on the simulator's clock. */
+  /** Delay from intake to settlement, on the simulator's clock. */
   readonly orderMs: number;
 };
 
-export function noOrders(schedule: Schedule, orderMs: number): OrderStore {
+export function emptyOrderStore(schedule: Schedule, orderMs: number): OrderStore {
   return {
     byEndToEndId: new Map(),
     byInternalId: new Map(),
@@ -83,14 +83,14 @@ export function storeOrder(store: OrderStore, row: OrderRow, at: string): void {
     return;
   }
   counts.processing += 1;
-  const open = { status, code: null, executionId: null, endedAt: null };
-  const order: Order = { endToEndId, internalId, resolutionId, key, amount, receivedAt: at, ...open };
+  const initial = { status, code: null, executionId: null, endedAt: null };
+  const order: Order = { endToEndId, internalId, resolutionId, key, amount, receivedAt: at, ...initial };
   store.byEndToEndId.set(endToEndId, order);
   if (!store.byInternalId.has(internalId)) store.byInternalId.set(internalId, order);
   store.schedule.push({ dueMs: Date.parse(at) + store.orderMs, act: 'settle-order', endToEndId });
 }
 
-/** Once an order, also after a rejection: whether it may be is judged before. */
+/** Marks an order as executed, even after a rejection. The caller ensures that it happens once. */
 export function storeExecution(store: OrderStore, order: Order, executionId: string, at: string): void {
   const { endToEndId, internalId, amount, key } = order;
   store.counts[order.status === 'REJECTED' ? 'rejected' : 'processing'] -= 1;

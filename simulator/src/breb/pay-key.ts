@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { nowIso } from '../clock.ts';
 import type { Deps } from '../deps.ts';
-import { announce, type Telling } from '../notices/announce.ts';
+import { announce, type NoticeMode } from '../notices/announce.ts';
 import { newEndToEndId } from './end-to-end-id.ts';
 import { storePayment } from './key.store.ts';
-import { internalIdOf, keyStatus } from './key-status.ts';
+import { getInternalId, keyStatus } from './key-status.ts';
 
-type PayOrder = {
+type PayKeyCommand = {
   readonly key: string;
-  /** The registered one unless said. */
+  /** Default: the registered amount. */
   readonly amount?: string | undefined;
-  /** It was under way when the door shut, or nobody ever registered the key. */
+  /** Pay even a closed or unregistered key: simulates a payment that was in flight. */
   readonly anyway: boolean;
 };
 
@@ -19,17 +19,17 @@ type PayResult =
   | { readonly key: string; readonly code: '0004' | 'AMOUNT_REQUIRED' };
 
 /**
- * Judged and stored in one step, before the first wait; resolves when it is on the disk. The expiry is not looked
- * at: a network's clock is not ours, and a key is payable until it is closed.
+ * Validates and stores the payment synchronously; resolves when it is on disk. It ignores the expiry: the
+ * network's clock differs from the server's, and a key is payable until it is closed.
  */
 export async function payKey(
   deps: Deps,
-  { key, amount: wished, anyway }: PayOrder,
-  telling: Telling = 'once',
+  { key, amount: requestedAmount, anyway }: PayKeyCommand,
+  noticeMode: NoticeMode = 'once',
 ): Promise<PayResult> {
   const { keys, clock } = deps.state;
   const record = keys.byKey.get(key);
-  const amount = wished ?? record?.registration?.amount;
+  const amount = requestedAmount ?? record?.registration?.amount;
   if (keyStatus(record) !== 'REGISTERED' && !anyway) return { key, code: '0004' };
   if (amount === undefined) return { key, code: 'AMOUNT_REQUIRED' };
   const at = nowIso(clock);
@@ -40,7 +40,7 @@ export async function payKey(
     noticeId: randomUUID(),
     type: 'SETTLED',
     key,
-    internalId: internalIdOf(record),
+    internalId: getInternalId(record),
     executionId,
     endToEndId,
     amount,
@@ -52,7 +52,7 @@ export async function payKey(
     deps,
     [{ at, kind: 'breb.paid', key, executionId, endToEndId, amount, anyway }],
     { rail: 'BRE_B', notice },
-    telling,
+    noticeMode,
   );
   return { key, executionId, endToEndId };
 }

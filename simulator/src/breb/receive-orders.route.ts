@@ -1,17 +1,17 @@
 import { z } from 'zod';
-import type { AnswerFate, RailCall } from '../rail-call.ts';
+import type { AnswerDelivery, RailCall } from '../rail-call.ts';
 import { BULK_LIMIT, currency, paidAmount, toCents } from '../wire.ts';
-import { refuseWithoutToken } from './access-token.ts';
+import { requireToken } from './access-token.ts';
 import { readKey } from './key-type.ts';
 import { type IntakeCode, type OrderRow, type OrderStore, storeOrder } from './order.store.ts';
 import { TEST_KEYS } from './test-keys.ts';
 
-/** Dated data of the network (2025): 1,000 UVB. */
-const LARGEST_CENTS = toCents('11552000.00');
+/** The network limit of 2025: 1,000 UVB. */
+const MAX_AMOUNT_CENTS = toCents('11552000.00');
 
 const MESSAGES = {
   '4000': 'the key has no valid format',
-  '4013': 'the amount is over the limit of the network',
+  '4013': 'the amount exceeds the network limit',
 } as const satisfies Record<IntakeCode, string>;
 
 const ordersBody = z.object({
@@ -24,7 +24,7 @@ const ordersBody = z.object({
         initiation: z.literal('KEY'),
         amount: paidAmount,
         currency,
-        // Any text: a bad key is refused alone and must not take 499 good ones with it.
+        // Any text: an invalid key is rejected individually and must not fail the other 499.
         creditor: z.object({ key: z.string().max(200) }),
         payer: z.object({
           documentType: z.string().min(1).max(20),
@@ -39,36 +39,36 @@ const ordersBody = z.object({
 
 type OrderItem = z.infer<typeof ordersBody>['orders'][number];
 
-export const takeOrders: RailCall<z.infer<typeof ordersBody>> = {
+export const receiveOrders: RailCall<z.infer<typeof ordersBody>> = {
   rail: 'BRE_B',
   operation: 'order',
   schema: ordersBody,
-  refuse: refuseWithoutToken,
+  authenticate: requireToken,
   answer: ({ state }, body, at) => {
     const rows: OrderRow[] = [];
-    let fate: AnswerFate = 'sent';
+    let delivery: AnswerDelivery = 'sent';
     const results = body.orders.map((item) => {
-      const row = judge(state.orders, item);
+      const row = toOrderRow(state.orders, item);
       rows.push(row);
-      // Stored before the next one is judged: an end-to-end id may stand twice in one call.
+      // Stored before the next item is validated: a call may contain the same end-to-end id twice.
       storeOrder(state.orders, row, at);
       const [endToEndId, , , key, , status, code] = row;
-      if (status === 'PROCESSING' && TEST_KEYS.get(key)?.losesAnswer === true) fate = 'lost';
+      if (status === 'PROCESSING' && TEST_KEYS.get(key)?.losesAnswer === true) delivery = 'lost';
       if (status === 'PROCESSING') return { endToEndId, status };
       if (status === 'DUPLICATE') return { endToEndId, status, code };
       return { endToEndId, status, code, message: MESSAGES[code] };
     });
-    return { body: { results }, entry: { at, kind: 'breb.orders', orders: rows }, fate };
+    return { body: { results }, entry: { at, kind: 'breb.orders', orders: rows }, delivery };
   },
 };
 
-/** The end-to-end id alone makes a duplicate, and before all else: what is known is never judged again. */
-function judge(store: OrderStore, item: OrderItem): OrderRow {
+/** The end-to-end id alone identifies a duplicate. It is checked first: a known order is not validated again. */
+function toOrderRow(store: OrderStore, item: OrderItem): OrderRow {
   const { endToEndId, internalId, resolutionId, amount, creditor } = item;
   const read = readKey(creditor.key);
-  const carried = [endToEndId, internalId, resolutionId, read?.key ?? creditor.key, amount] as const;
-  if (store.byEndToEndId.has(endToEndId)) return [...carried, 'DUPLICATE', '5001'];
-  if (read === null) return [...carried, 'REJECTED', '4000'];
-  if (toCents(amount) > LARGEST_CENTS) return [...carried, 'REJECTED', '4013'];
-  return [...carried, 'PROCESSING', null];
+  const fields = [endToEndId, internalId, resolutionId, read?.key ?? creditor.key, amount] as const;
+  if (store.byEndToEndId.has(endToEndId)) return [...fields, 'DUPLICATE', '5001'];
+  if (read === null) return [...fields, 'REJECTED', '4000'];
+  if (toCents(amount) > MAX_AMOUNT_CENTS) return [...fields, 'REJECTED', '4013'];
+  return [...fields, 'PROCESSING', null];
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Answer, RailCall } from '../rail-call.ts';
-import { refuseWithoutToken } from './access-token.ts';
+import { requireToken } from './access-token.ts';
 import { storeResolution } from './directory.store.ts';
 import { DIRECTORY_MESSAGES, type DirectoryCode } from './directory.ts';
 import { readKey } from './key-type.ts';
@@ -13,7 +13,7 @@ export const resolveKey: RailCall<z.infer<typeof resolveBody>> = {
   rail: 'BRE_B',
   operation: 'resolve',
   schema: resolveBody,
-  refuse: refuseWithoutToken,
+  authenticate: requireToken,
   answer: ({ state }, { key: text }, at) => {
     const read = readKey(text);
     if (read === null) return rejection(text, '4000', at);

@@ -1,18 +1,18 @@
 import { type Listing, TEST_HOLDER } from './directory.ts';
 
 /**
- * Keys that are always there, for lookups and payouts. Data, because the home page shows the same table that
- * the rail obeys. An order to one that is listed and active settles, unless the table says otherwise.
+ * Built-in keys for lookups and payouts. The rail and the home page use the same table. An order to an active
+ * key settles unless the table says otherwise.
  */
 type TestKey = {
   readonly key: string;
-  /** Null for the one that is not there. */
+  /** Null for the key that does not exist. */
   readonly listing: Listing | null;
-  /** The settlement's code. */
+  /** Rejection code of its orders. */
   readonly rejects?: '4010';
-  /** Stays PROCESSING until the control interface ends it. */
-  readonly neverEnds?: true;
-  /** The answer to the call that carries its order is lost, with whatever else was in it. */
+  /** Its orders stay PROCESSING until the control API ends them. */
+  readonly staysProcessing?: true;
+  /** The answer to the call that contains its order is lost, for all orders of the call. */
   readonly losesAnswer?: true;
   readonly es: string;
   readonly en: string;
@@ -32,9 +32,9 @@ const ALL: readonly TestKey[] = [
   {
     key: '@TESTTIMEOUT',
     listing: ACTIVE,
-    neverEnds: true,
+    staysProcessing: true,
     es: 'El pago queda en proceso hasta que se decida en /control/orders/end',
-    en: 'stays in process until ended by control',
+    en: 'stays in process until the control API ends it',
   },
   {
     key: '@TESTLOSTANSWER',

@@ -5,9 +5,9 @@ import { DIRECTORY_MESSAGES } from '../breb/directory.ts';
 import { nowIso } from '../clock.ts';
 import { type Deps, record } from '../deps.ts';
 import type { Operation, Rail } from '../operations.ts';
-import { type CallFault, holdHung, nextFault, noteApplied } from './fault.store.ts';
+import { type CallFault, holdHung, markFaultApplied, nextFault } from './fault.store.ts';
 
-/** `stop`: the fault has dealt with the call. Of a call that is stopped, unavailable or rejected nothing was done. */
+/** `stop`: the fault has closed or taken over the connection. Only `go-on` and `lose-answer` execute the call. */
 type Next =
   | 'go-on'
   | 'lose-answer'
@@ -15,9 +15,14 @@ type Next =
   | 'stop'
   | { readonly code: string; readonly message: string };
 
-const AFTER = { down: 'unavailable', hang: 'stop', reset: 'stop', 'lost-answer': 'lose-answer' } as const;
+const NEXT_BY_FAULT = {
+  down: 'unavailable',
+  hang: 'stop',
+  reset: 'stop',
+  'lost-answer': 'lose-answer',
+} as const;
 
-export async function sufferFault(
+export async function applyFault(
   deps: Deps,
   rail: Rail,
   operation: Operation,
@@ -27,18 +32,18 @@ export async function sufferFault(
   const fault = nextFault(faults, rail, operation);
   if (fault === null) return 'go-on';
   const { id, ms } = fault;
-  noteApplied(faults, id);
-  // Held before the journal is awaited: a removal in between must find the call to let go of.
+  markFaultApplied(faults, id);
+  // Registered before awaiting the journal: a concurrent removal of the fault must release this call.
   if (fault.fault === 'hang') hang(deps, id, reply);
   await record(deps, { at: nowIso(clock), kind: 'fault.applied', id, fault: fault.fault, rail, operation });
   if (fault.code !== undefined) return { code: fault.code, message: DIRECTORY_MESSAGES[fault.code] };
   if (fault.fault === 'slow') return slow(deps, ms, reply);
   if (fault.fault === 'reset') cut(reply, (socket) => socket.resetAndDestroy());
-  // Only what can strike a call is ever aimed at one.
-  return AFTER[fault.fault as Exclude<CallFault, 'slow' | 'rejected'>];
+  // The control API rejects notice faults for calls.
+  return NEXT_BY_FAULT[fault.fault as Exclude<CallFault, 'slow' | 'rejected'>];
 }
 
-/** Goes on even when the caller has left meanwhile: a client's timeout does not undo what it asked for. */
+/** Continues even when the client has disconnected: a client timeout does not cancel its request. */
 export async function slow(deps: Deps, ms: number, reply: FastifyReply): Promise<Next> {
   try {
     await sleep(ms, undefined, { signal: deps.closing });
@@ -49,7 +54,7 @@ export async function slow(deps: Deps, ms: number, reply: FastifyReply): Promise
   }
 }
 
-/** Ends the connection without an answer. */
+/** Closes the connection without an answer. */
 export function cut(reply: FastifyReply, end: (socket: Socket) => void): void {
   reply.hijack();
   const { socket } = reply.raw;
@@ -63,6 +68,6 @@ function hang(deps: Deps, id: string, reply: FastifyReply): void {
     socket?.destroy();
     return;
   }
-  const forget = holdHung(deps.state.faults, id, () => socket.destroy());
-  socket.once('close', forget);
+  const unregister = holdHung(deps.state.faults, id, () => socket.destroy());
+  socket.once('close', unregister);
 }

@@ -10,14 +10,14 @@ import { timeRoutes } from './time.route.ts';
 
 const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/;
 
-/** Without credentials, hence for this machine only, whatever address the process listens on. */
+/** The control API has no credentials, so it accepts only loopback connections, whatever the listening address. */
 export function controlRoutes(app: FastifyInstance, deps: Deps, publicUrl: () => string): void {
   app.register((scope, _options, done) => {
     scope.addHook('onRequest', async (request, reply) => {
       if (LOOPBACK.test(request.socket.remoteAddress ?? '')) return;
       await reply
         .code(403)
-        .send({ code: 'FORBIDDEN', message: 'the control interface answers only on loopback' });
+        .send({ code: 'FORBIDDEN', message: 'the control API accepts only loopback connections' });
     });
     faultRoutes(scope, deps);
     timeRoutes(scope, deps);

@@ -11,7 +11,7 @@ import { BadRequest, readBody } from '../request-body.ts';
 
 const text = z.string().min(1).max(200);
 
-// Strict: a misspelt member would leave the holder as it was, and the payout of a test would settle.
+// Strict: a misspelled field would leave the holder unchanged, and a test payout would settle by mistake.
 const directoryBody = z.strictObject({
   key: z.string().max(200),
   holder: z
@@ -29,7 +29,7 @@ const directoryBody = z.strictObject({
 
 type DirectoryBody = z.infer<typeof directoryBody>;
 
-/** Other participants' side of the directory: keys come, change hands, are suspended and go. */
+/** Adds, changes, suspends and removes directory keys of other participants. */
 export function directoryRoutes(app: FastifyInstance, deps: Deps): void {
   app.post('/control/directory', (request, reply) => list(deps, request, reply));
 }
@@ -37,24 +37,26 @@ export function directoryRoutes(app: FastifyInstance, deps: Deps): void {
 async function list(deps: Deps, request: FastifyRequest, reply: FastifyReply) {
   const { directory, keys, clock } = deps.state;
   const body = readBody(directoryBody, request);
-  const read = readKey(body.key);
-  if (read === null) throw new BadRequest('key: has no valid format');
-  const { key } = read;
+  const parsed = readKey(body.key);
+  if (parsed === null) throw new BadRequest('key: has no valid format');
+  const { key } = parsed;
   if (keyStatus(keys.byKey.get(key)) !== 'NOT_FOUND') {
-    return reply.code(409).send({ code: 'KEY_TAKEN', message: 'the key was registered for collecting' });
+    return reply
+      .code(409)
+      .send({ code: 'KEY_TAKEN', message: 'the key is or was registered for collection' });
   }
-  const listing = listingOf(body, findListing(deps.state, key));
+  const listing = mergeListing(body, findListing(deps.state, key));
   storeListing(directory, key, listing);
   await record(deps, { at: nowIso(clock), kind: 'breb.directory', key, ...listing });
   return { key, ...listing };
 }
 
-/** What is left out stays as it is; of a new key it is the test holder's, and active. */
-function listingOf({ holder, status }: DirectoryBody, known: Listing | null): Listing | NoListing {
+/** Omitted fields keep their value. A new key defaults to the test holder and ACTIVE. */
+function mergeListing({ holder, status }: DirectoryBody, current: Listing | null): Listing | NoListing {
   if (holder === null) return { status: null, holder };
-  const { participant, account, person }: Holder = known?.holder ?? TEST_HOLDER;
+  const { participant, account, person }: Holder = current?.holder ?? TEST_HOLDER;
   return {
-    status: status ?? known?.status ?? 'ACTIVE',
+    status: status ?? current?.status ?? 'ACTIVE',
     holder: {
       participant: holder?.participant ?? participant,
       account: holder?.account ?? account,

@@ -1,9 +1,9 @@
 import type { DirectoryCode } from '../breb/directory.ts';
 import type { FaultTarget, Rail } from '../operations.ts';
 
-/** What can strike a call, and a notice as well. */
+/** Faults that apply to calls and notices. */
 const CALL_FAULTS = ['down', 'slow', 'hang', 'reset', 'lost-answer'] as const;
-/** What can strike a notice alone. */
+/** Faults that apply only to notices. */
 export const NOTICE_FAULTS = [
   'duplicate',
   'reorder',
@@ -13,7 +13,7 @@ export const NOTICE_FAULTS = [
   'lost-notice',
 ] as const;
 
-/** What can strike a lookup alone: the directory answers with the fault's code. */
+/** Faults that apply only to lookups: the directory answers with the fault's code. */
 export const RESOLVE_FAULTS = ['rejected'] as const;
 
 export const FAULTS = [...CALL_FAULTS, ...NOTICE_FAULTS, ...RESOLVE_FAULTS] as const;
@@ -21,76 +21,77 @@ export const FAULTS = [...CALL_FAULTS, ...NOTICE_FAULTS, ...RESOLVE_FAULTS] as c
 export type CallFault = (typeof CALL_FAULTS | typeof RESOLVE_FAULTS)[number];
 export type FaultName = (typeof FAULTS)[number];
 
-export type Fault = {
+export type InjectedFault = {
   readonly id: string;
   readonly rail: Rail;
-  /** `*` is every call, not the notices. */
+  /** `*` means every call, but no notices. */
   readonly operation: FaultTarget | '*';
   readonly fault: FaultName;
-  /** How long `slow` waits. */
+  /** Delay of `slow`. */
   readonly ms: number;
-  /** What `rejected` says. */
+  /** Error code of `rejected`. */
   readonly code?: DirectoryCode | undefined;
-  /** How often it still strikes; null until removed. At 0 it stays listed, for a hung call may hang on it. */
+  /** Remaining uses; null: until removed. At 0 the fault stays listed, because removing it releases its hung calls. */
   times: number | null;
   applied: number;
 };
 
 export type FaultStore = {
-  readonly faults: Map<string, Fault>;
-  /** How to let go of the calls that hang, by the fault that holds them. Not journaled: sockets die with us. */
+  readonly faults: Map<string, InjectedFault>;
+  /** Release callbacks of hung calls, by fault id. Not journaled: the sockets end with the process. */
   readonly hung: Map<string, Set<() => void>>;
 };
 
-export function noFaults(): FaultStore {
+export function emptyFaultStore(): FaultStore {
   return { faults: new Map(), hung: new Map() };
 }
 
-export function addFault(store: FaultStore, fault: Fault): void {
+export function addFault(store: FaultStore, fault: InjectedFault): void {
   store.faults.set(fault.id, fault);
 }
 
-/** The oldest that matches strikes, so faults with `times` can be lined up as a script. */
+/** Returns the oldest matching fault, so that a test can script a sequence of faults with `times`. */
 export function nextFault(
   store: FaultStore,
   rail: Rail,
   target: FaultTarget,
-  canStrike: (fault: Fault) => boolean = () => true,
-): Fault | null {
+  canApply: (fault: InjectedFault) => boolean = () => true,
+): InjectedFault | null {
   for (const fault of store.faults.values()) {
-    if (isAimed(fault, rail, target) && fault.times !== 0 && canStrike(fault)) return fault;
+    if (isTargeted(fault, rail, target) && fault.times !== 0 && canApply(fault)) return fault;
   }
   return null;
 }
 
-function isAimed({ rail, operation }: Fault, aimedRail: Rail, target: FaultTarget): boolean {
-  return rail === aimedRail && (operation === target || (operation === '*' && target !== 'notice'));
+function isTargeted({ rail, operation }: InjectedFault, targetRail: Rail, target: FaultTarget): boolean {
+  return rail === targetRail && (operation === target || (operation === '*' && target !== 'notice'));
 }
 
-/** How far a rail's notices are held back: those that the fault struck, or every one there is. */
-export function noticesHeld(store: FaultStore, rail: Rail): 'none' | 'struck' | 'all' {
-  let held: 'none' | 'struck' = 'none';
+/** Which of a rail's notices the fault `down` holds: none, those it was applied to, or all. */
+export function noticesHeld(store: FaultStore, rail: Rail): 'none' | 'affected' | 'all' {
+  let held: 'none' | 'affected' = 'none';
   for (const fault of store.faults.values()) {
-    if (fault.fault !== 'down' || !isAimed(fault, rail, 'notice')) continue;
+    if (fault.fault !== 'down' || !isTargeted(fault, rail, 'notice')) continue;
     if (fault.times === null) return 'all';
-    held = 'struck';
+    held = 'affected';
   }
   return held;
 }
 
-export function noteApplied(store: FaultStore, id: string): void {
+export function markFaultApplied(store: FaultStore, id: string): void {
   const fault = store.faults.get(id);
   if (fault === undefined) return;
   fault.applied += 1;
   if (fault.times !== null) fault.times -= 1;
 }
 
-/** Null removes all. Calls that hang on a removed fault are cut off; nothing of them was done. */
+/** A null id removes all faults. Closes the connections of calls hung by a removed fault; they were not executed. */
 export function removeFaults(store: FaultStore, id: string | null): number {
-  const ids = id === null ? [...store.faults.keys()] : [id].filter((known) => store.faults.has(known));
-  for (const removed of ids) {
-    store.faults.delete(removed);
-    releaseHung(store, removed);
+  const ids =
+    id === null ? [...store.faults.keys()] : [id].filter((candidate) => store.faults.has(candidate));
+  for (const faultId of ids) {
+    store.faults.delete(faultId);
+    releaseHung(store, faultId);
   }
   return ids.length;
 }

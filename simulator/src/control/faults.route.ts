@@ -6,7 +6,7 @@ import { nowIso } from '../clock.ts';
 import { type Deps, record } from '../deps.ts';
 import { OPERATIONS } from '../operations.ts';
 import { readBody } from '../request-body.ts';
-import { addFault, FAULTS, type Fault, NOTICE_FAULTS, RESOLVE_FAULTS, removeFaults } from './fault.store.ts';
+import { addFault, FAULTS, type InjectedFault, NOTICE_FAULTS, RESOLVE_FAULTS, removeFaults } from './fault.store.ts';
 
 const DEFAULT_SLOW_MS = 4000;
 
@@ -17,7 +17,7 @@ const common = {
   times: z.int().min(1).optional(),
 };
 
-// Strict: a misspelt `times` would leave a fault on for ever and fail some other test.
+// Strict: a misspelled `times` would leave the fault active and fail another test.
 const faultBody = z
   .discriminatedUnion('rail', [
     z.strictObject({
@@ -35,19 +35,19 @@ const faultBody = z
     ({ operation, fault }) => operation === 'notice' || !NOTICE_FAULTS.some((known) => known === fault),
     {
       path: ['fault'],
-      message: 'strikes notices only: operation must be "notice"',
+      message: 'applies only to notices: operation must be "notice"',
     },
   )
   .refine(
     ({ operation, fault }) => operation === 'resolve' || !RESOLVE_FAULTS.some((known) => known === fault),
     {
       path: ['fault'],
-      message: 'strikes lookups only: operation must be "resolve"',
+      message: 'applies only to lookups: operation must be "resolve"',
     },
   )
   .refine(({ fault, code }) => (fault === 'rejected') === (code !== undefined), {
     path: ['code'],
-    message: 'is what "rejected" says, and no other fault',
+    message: 'is required for "rejected" and not allowed for other faults',
   });
 
 export function faultRoutes(app: FastifyInstance, deps: Deps): void {
@@ -75,7 +75,7 @@ export function faultRoutes(app: FastifyInstance, deps: Deps): void {
 
 async function add(deps: Deps, request: FastifyRequest): Promise<{ id: string }> {
   const body = readBody(faultBody, request);
-  const fault: Fault = { id: randomUUID(), ...body, times: body.times ?? null, applied: 0 };
+  const fault: InjectedFault = { id: randomUUID(), ...body, times: body.times ?? null, applied: 0 };
   addFault(deps.state.faults, fault);
   await record(deps, { at: nowIso(deps.state.clock), kind: 'fault.added', fault });
   return { id: fault.id };

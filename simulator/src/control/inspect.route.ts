@@ -3,12 +3,12 @@ import { keyStatus } from '../breb/key-status.ts';
 import type { Deps } from '../deps.ts';
 import { bankUrl } from '../pse/transaction.store.ts';
 
-/** What a test or a person may look at. Each waits for the disk: nothing shown here can be lost afterwards. */
+/** Read-only views for tests and people. Each waits until the journal is on disk: a crash cannot undo what it shows. */
 export function inspectRoutes(app: FastifyInstance, deps: Deps, publicUrl: () => string): void {
   const { keys, orders, transactions, executions, notices, counts } = deps.state;
 
   app.get<{ Params: { key: string } }>('/control/keys/:key', async (request, reply) => {
-    await deps.journal.settled();
+    await deps.journal.synced();
     const { key } = request.params;
     const found = keys.byKey.get(key);
     if (found === undefined) return reply.code(404).send({ code: 'NOT_FOUND', message: `no key ${key}` });
@@ -30,7 +30,7 @@ export function inspectRoutes(app: FastifyInstance, deps: Deps, publicUrl: () =>
   });
 
   app.get<{ Params: { reference: string } }>('/control/transactions/:reference', async (request, reply) => {
-    await deps.journal.settled();
+    await deps.journal.synced();
     const { reference } = request.params;
     const found = transactions.byReference.get(reference);
     if (found === undefined) {
@@ -40,12 +40,12 @@ export function inspectRoutes(app: FastifyInstance, deps: Deps, publicUrl: () =>
   });
 
   app.get('/control/payments', async () => {
-    await deps.journal.settled();
+    await deps.journal.synced();
     return executions.all;
   });
 
   app.get('/control/stats', async () => {
-    await deps.journal.settled();
+    await deps.journal.synced();
     const { open, closed, ended, tombstones } = keys;
     const { queued, acknowledged, attempts, waiting } = notices;
     return {

@@ -7,7 +7,7 @@ import { baseUrl } from '../wire.ts';
 
 const targetBody = z.strictObject({ urls: z.array(z.string().max(200)).max(16) });
 
-/** An empty list makes the notices wait. What is said here outlives a restart, whatever `--notices` says then. */
+/** An empty list keeps notices queued. The setting survives a restart and overrides `--notices`. */
 export function noticeRoutes(app: FastifyInstance, deps: Deps): void {
   app.post('/control/notices/target', (request) => target(deps, request));
 }
@@ -16,7 +16,7 @@ async function target(deps: Deps, request: FastifyRequest): Promise<{ urls: read
   const { notices, clock } = deps.state;
   const urls = readBody(targetBody, request).urls.map((text) => {
     const url = baseUrl(text);
-    if (url === null) throw new BadRequest(`urls: "${text}" is no http or https address`);
+    if (url === null) throw new BadRequest(`urls: "${text}" is not an http or https URL`);
     return url;
   });
   notices.urls = urls;

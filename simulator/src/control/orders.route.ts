@@ -13,10 +13,10 @@ const endBody = z
   })
   .refine(({ outcome, code }) => outcome === 'REJECTED' || code === undefined, {
     path: ['code'],
-    message: 'only a rejection has one',
+    message: 'is allowed only for REJECTED',
   });
 
-/** The network's word on orders, and what became of them. */
+/** Ends orders and shows orders and executions. */
 export function orderRoutes(app: FastifyInstance, deps: Deps): void {
   const { orders } = deps.state;
   const unknown = (id: string) => ({ code: 'NOT_FOUND', message: `no order ${id}` });
@@ -26,20 +26,20 @@ export function orderRoutes(app: FastifyInstance, deps: Deps): void {
     const order = orders.byEndToEndId.get(endToEndId);
     if (order === undefined) return reply.code(404).send(unknown(endToEndId));
     if (!(await endOrder(deps, order, end))) {
-      const message = `the order is ${order.status} already`;
+      const message = `the order is already ${order.status}`;
       return reply.code(409).send({ code: 'CANNOT_END', message });
     }
     return order;
   });
 
   app.get<{ Params: { endToEndId: string } }>('/control/orders/:endToEndId', async (request, reply) => {
-    await deps.journal.settled();
+    await deps.journal.synced();
     const { endToEndId } = request.params;
     return orders.byEndToEndId.get(endToEndId) ?? reply.code(404).send(unknown(endToEndId));
   });
 
   app.get('/control/executions', async () => {
-    await deps.journal.settled();
+    await deps.journal.synced();
     return orders.executions;
   });
 }

@@ -1,14 +1,14 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { type EndOrder, endKey } from '../breb/end-key.ts';
-import { keyStanding } from '../breb/key-status.ts';
+import { type EndKeyCommand, endKey } from '../breb/end-key.ts';
+import { readKeyState } from '../breb/key-status.ts';
 import { payKey } from '../breb/pay-key.ts';
 import type { Deps } from '../deps.ts';
 import { endTransaction } from '../pse/end-transaction.ts';
 import { readBody } from '../request-body.ts';
 import { paidAmount } from '../wire.ts';
 
-const MOST_PAYMENTS = 1000;
+const MAX_PAYMENTS = 1000;
 
 const payBody = z.strictObject({
   payments: z
@@ -20,7 +20,7 @@ const payBody = z.strictObject({
       }),
     )
     .min(1)
-    .max(MOST_PAYMENTS),
+    .max(MAX_PAYMENTS),
 });
 
 const endKeyBody = z.strictObject({
@@ -37,21 +37,21 @@ const endTransactionBody = z.strictObject({
   anyway: z.boolean().default(false),
 });
 
-/** The payer's side: what a person does in a bank's app. */
+/** Payer actions: what a person does in a bank app or at the bank page. */
 export function payerRoutes(app: FastifyInstance, deps: Deps): void {
   app.post('/control/keys/pay', async (request) => {
     const { payments } = readBody(payBody, request);
-    return { results: await Promise.all(payments.map((order) => payKey(deps, order))) };
+    return { results: await Promise.all(payments.map((command) => payKey(deps, command))) };
   });
 
   app.post('/control/keys/end', async (request, reply) => {
-    const order: EndOrder = readBody(endKeyBody, request);
-    if (!(await endKey(deps, order))) {
-      const { status } = keyStanding(deps.state.keys, order.key);
-      const message = `the key is ${status} or has been paid: nothing is left to end`;
+    const command: EndKeyCommand = readBody(endKeyBody, request);
+    if (!(await endKey(deps, command))) {
+      const { status } = readKeyState(deps.state.keys, command.key);
+      const message = `the key is ${status} or already paid: there is no payment to end`;
       return reply.code(409).send({ code: 'CANNOT_END', message });
     }
-    return keyStanding(deps.state.keys, order.key);
+    return readKeyState(deps.state.keys, command.key);
   });
 
   app.post('/control/transactions/end', async (request, reply) => {
@@ -63,7 +63,7 @@ export function payerRoutes(app: FastifyInstance, deps: Deps): void {
     if (!(await endTransaction(deps, found, decision))) {
       return reply
         .code(409)
-        .send({ code: 'CANNOT_END', message: `the transaction is ${found.state} already` });
+        .send({ code: 'CANNOT_END', message: `the transaction is already ${found.state}` });
     }
     const { state, reason } = found;
     return { reference, state, reason };

@@ -4,7 +4,7 @@ import { nowIso } from '../clock.ts';
 import { type Deps, record } from '../deps.ts';
 import { readBody } from '../request-body.ts';
 
-/** A century each way: far more than any test needs, and dates stay within four digits of year. */
+/** A century in each direction: enough for any test, and years keep four digits. */
 const MAX_SHIFT_MS = 100 * 366 * 86_400_000;
 
 const timeBody = z.strictObject({ shiftMs: z.int().min(-MAX_SHIFT_MS).max(MAX_SHIFT_MS) });

@@ -1,37 +1,37 @@
 import type { WaitingNotice } from './notice.store.ts';
-import type { Spoilt } from './post-notices.ts';
+import type { PostFault } from './post-notices.ts';
 
-/** One sending of a notice, repeated until it is acknowledged. A duplicated notice has two. */
+/** A notice to deliver, retried until it is acknowledged. A duplicated notice has two deliveries. */
 export type Delivery = {
-  /** First in, first out. */
+  /** Position in FIFO order. */
   readonly order: number;
   readonly waiting: WaitingNotice;
   readonly isCopy: boolean;
   readonly offeredAtMs: number;
   dueMs: number;
   tries: number;
-  /** Which of the bases it was last sent to; a repeat goes to the next one. */
+  /** Index of the base URL of the last attempt; a retry uses the next one. */
   base: number;
 };
 
-/** Faults that spoil the first attempt and let the next one be right. */
-const FIRST_ATTEMPT = new Set(['bad-signature', 'reset', 'hang', 'lost-answer']);
+/** Faults that affect only the first attempt. */
+const FIRST_ATTEMPT_FAULTS = new Set(['bad-signature', 'reset', 'hang', 'lost-answer']);
 
-/** A post is signed, broken or lost as a whole, and a fault is of one notice: such a one travels alone. */
-export function travelsAlone(delivery: Delivery): boolean {
-  return delivery.isCopy || spoiltFault(delivery) !== null;
+/** A fault applies to one notice but affects the whole post, so the notice is posted alone. */
+export function isSentAlone(delivery: Delivery): boolean {
+  return delivery.isCopy || getFirstAttemptFault(delivery) !== null;
 }
 
-export function spoiltHow(delivery: Delivery | undefined): Spoilt {
-  const fault = delivery === undefined ? null : spoiltFault(delivery);
+export function toPostFault(delivery: Delivery | undefined): PostFault {
+  const fault = delivery === undefined ? null : getFirstAttemptFault(delivery);
   return fault === 'bad-signature' || fault === 'reset' || fault === 'hang' ? fault : null;
 }
 
 export function losesAnswer(delivery: Delivery | undefined): boolean {
-  return delivery !== undefined && spoiltFault(delivery) === 'lost-answer';
+  return delivery !== undefined && getFirstAttemptFault(delivery) === 'lost-answer';
 }
 
-function spoiltFault({ waiting, tries }: Delivery): string | null {
+function getFirstAttemptFault({ waiting, tries }: Delivery): string | null {
   const { fault } = waiting;
-  return fault !== null && tries === 0 && FIRST_ATTEMPT.has(fault) ? fault : null;
+  return fault !== null && tries === 0 && FIRST_ATTEMPT_FAULTS.has(fault) ? fault : null;
 }

@@ -2,55 +2,65 @@ import { nowIso } from '../clock.ts';
 import { noticesHeld } from '../control/fault.store.ts';
 import { type Deps, record } from '../deps.ts';
 import type { Rail } from '../operations.ts';
-import { type Delivery, losesAnswer, spoiltHow } from './delivery.ts';
-import { emptyLane, enter, type Lane, noteArrival, refresh, takeBatch } from './lane.ts';
+import { type Delivery, losesAnswer, toPostFault } from './delivery.ts';
 import { storeAcknowledged, storeAttempt, type WaitingNotice } from './notice.store.ts';
 import { postNotices } from './post-notices.ts';
+import {
+  emptyRailQueue,
+  enqueue,
+  moveDueToReady,
+  type RailQueue,
+  releaseOvertaken,
+  takeBatch,
+} from './rail-queue.ts';
 
-const POSTS_AT_ONCE = 4;
-const RETRY_AFTER_MS = [200, 500, 1000, 2000, 5000] as const;
-const RETRY_FOR_EVER_MS = 10_000;
+const MAX_CONCURRENT_POSTS = 4;
+const RETRY_DELAYS_MS = [200, 500, 1000, 2000, 5000] as const;
+const MAX_RETRY_DELAY_MS = 10_000;
 const PATHS = { BRE_B: 'rail-notices/breb', PSE: 'rail-notices/pse' } as const;
 
 type SenderDeps = Omit<Deps, 'sender'>;
 
 /**
- * Sends what is queued until it is acknowledged. Whatever gathers while posts are under way goes out with the
- * next, so a lone notice waits for nobody and a flood shares its posts. One that waits for its next attempt
- * does not stop those behind it: a notice that is never accepted would stop the rail for ever.
+ * Sends queued notices until they are acknowledged. Notices that arrive while posts are in flight are batched
+ * into the next post: a single notice does not wait, a burst shares posts. A notice that waits for a retry does
+ * not block later ones: otherwise a notice that is never accepted would block the rail.
  */
 export class NoticeSender {
   readonly #deps: SenderDeps;
-  readonly #lanes: Readonly<Record<Rail, Lane>> = { BRE_B: emptyLane('BRE_B'), PSE: emptyLane('PSE') };
+  readonly #queues: Readonly<Record<Rail, RailQueue>> = {
+    BRE_B: emptyRailQueue('BRE_B'),
+    PSE: emptyRailQueue('PSE'),
+  };
   #order = 0;
   #base = -1;
-  #pumpIsComing = false;
+  #pumpScheduled = false;
 
   constructor(deps: SenderDeps) {
     this.#deps = deps;
   }
 
-  /** Only what is on the disk may be offered. */
+  /** Accepts only notices that are on disk. */
   offer(notices: Iterable<WaitingNotice>): void {
     for (const waiting of notices) {
-      this.#enter(waiting, false);
-      if (waiting.fault === 'duplicate') this.#enter(waiting, true);
+      this.#enqueue(waiting, false);
+      if (waiting.fault === 'duplicate') this.#enqueue(waiting, true);
     }
     this.#pumpSoon();
   }
 
-  /** To be called every now and then: for what waits for a time or for a fault to be removed. */
+  /** Called periodically, for notices that wait for a retry or for the removal of a fault. */
   pump(): void {
     if (this.#deps.closing.aborted) return;
-    for (const lane of Object.values(this.#lanes)) this.#pumpLane(lane);
+    for (const queue of Object.values(this.#queues)) this.#pumpQueue(queue);
   }
 
-  #enter(waiting: WaitingNotice, isCopy: boolean): void {
+  #enqueue(waiting: WaitingNotice, isCopy: boolean): void {
     const nowMs = performance.now();
     const { rail, delayMs, attempts } = waiting;
     this.#order += 1;
-    enter(
-      this.#lanes[rail],
+    enqueue(
+      this.#queues[rail],
       {
         order: this.#order,
         waiting,
@@ -64,76 +74,78 @@ export class NoticeSender {
     );
   }
 
-  /** After all that is offered in this turn, so that a bulk payment is one post and not five. */
+  /** Runs after all notices offered in this event loop turn, so that a bulk payment shares one post. */
   #pumpSoon(): void {
-    if (this.#pumpIsComing) return;
-    this.#pumpIsComing = true;
+    if (this.#pumpScheduled) return;
+    this.#pumpScheduled = true;
     setImmediate(() => {
-      this.#pumpIsComing = false;
+      this.#pumpScheduled = false;
       this.pump();
     });
   }
 
-  #pumpLane(lane: Lane): void {
+  #pumpQueue(queue: RailQueue): void {
     const { faults } = this.#deps.state;
-    refresh(lane, faults, performance.now());
-    if (noticesHeld(faults, lane.rail) === 'all' || this.#urls().length === 0) return;
-    while (lane.posting < POSTS_AT_ONCE) {
-      const batch = takeBatch(lane);
+    moveDueToReady(queue, faults, performance.now());
+    if (noticesHeld(faults, queue.rail) === 'all' || this.#urls().length === 0) return;
+    while (queue.postsInFlight < MAX_CONCURRENT_POSTS) {
+      const batch = takeBatch(queue);
       if (batch.length === 0) return;
-      lane.posting += 1;
-      void this.#send(lane, batch);
+      queue.postsInFlight += 1;
+      void this.#send(queue, batch);
     }
   }
 
-  async #send(lane: Lane, batch: readonly Delivery[]): Promise<void> {
+  async #send(queue: RailQueue, batch: readonly Delivery[]): Promise<void> {
     const { config, closing } = this.#deps;
     const [first] = batch;
     const status = await postNotices({
-      url: `${this.#nextUrl(batch)}/${PATHS[lane.rail]}`,
-      secret: lane.rail === 'BRE_B' ? config.breb.noticeSecret : config.pse.noticeSecret,
+      url: `${this.#nextUrl(batch)}/${PATHS[queue.rail]}`,
+      secret: queue.rail === 'BRE_B' ? config.breb.noticeSecret : config.pse.noticeSecret,
       notices: batch.map(({ waiting }) => waiting.notice),
-      spoilt: spoiltHow(first),
+      postFault: toPostFault(first),
       closing,
     });
-    lane.posting -= 1;
-    // Nothing may be journaled any more; what was not written down is sent again at the next start.
+    queue.postsInFlight -= 1;
+    // The journal is closing; notices not journaled as acknowledged are sent again at the next start.
     if (closing.aborted) return;
-    if (status === 200 && !losesAnswer(first)) this.#acknowledged(lane, batch);
-    else this.#failed(lane, batch, losesAnswer(first) ? null : status);
+    if (status === 200 && !losesAnswer(first)) this.#acknowledged(queue, batch);
+    else this.#failed(queue, batch, losesAnswer(first) ? null : status);
     this.#pumpSoon();
   }
 
-  #acknowledged(lane: Lane, batch: readonly Delivery[]): void {
+  #acknowledged(queue: RailQueue, batch: readonly Delivery[]): void {
     const { state } = this.#deps;
     const noticeIds = batch
       .map(({ waiting }) => waiting.notice.noticeId)
       .filter((noticeId) => state.notices.waiting.has(noticeId));
     storeAcknowledged(state.notices, noticeIds);
-    for (const delivery of batch) noteArrival(lane, delivery);
-    // The other one of a duplicated notice came first.
+    for (const delivery of batch) releaseOvertaken(queue, delivery);
+    // The other copy of a duplicated notice was acknowledged first.
     if (noticeIds.length === 0) return;
-    const { rail } = lane;
-    this.#note(record(this.#deps, { at: nowIso(state.clock), kind: 'notice.acknowledged', rail, noticeIds }));
+    const { rail } = queue;
+    this.#recordInBackground(
+      record(this.#deps, { at: nowIso(state.clock), kind: 'notice.acknowledged', rail, noticeIds }),
+    );
   }
 
-  #failed(lane: Lane, batch: readonly Delivery[], status: number | null): void {
+  #failed(queue: RailQueue, batch: readonly Delivery[], status: number | null): void {
     const { state } = this.#deps;
-    const { rail } = lane;
+    const { rail } = queue;
     const noticeIds = batch.map(({ waiting }) => waiting.notice.noticeId);
     storeAttempt(state.notices, noticeIds);
     for (const delivery of batch) {
-      delivery.dueMs = performance.now() + (RETRY_AFTER_MS[delivery.tries] ?? RETRY_FOR_EVER_MS);
+      delivery.dueMs = performance.now() + (RETRY_DELAYS_MS[delivery.tries] ?? MAX_RETRY_DELAY_MS);
       delivery.tries += 1;
-      lane.later.push(delivery);
+      queue.delayed.push(delivery);
     }
-    this.#note(
+    this.#recordInBackground(
       record(this.#deps, { at: nowIso(state.clock), kind: 'notice.attempt', rail, noticeIds, status }),
     );
   }
 
-  /** Nothing waits for these lines, and a journal that cannot be written ends the process by itself. */
-  #note(written: Promise<void>): void {
+  /** Nothing waits for these entries, and a failed journal write ends the process in `onFailure`. */
+  #recordInBackground(written: Promise<void>): void {
     written.catch(() => undefined);
   }
 

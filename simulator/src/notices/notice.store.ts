@@ -1,8 +1,8 @@
 import type { QueuedNotice } from './notice.ts';
 
 /**
- * A notice until it is acknowledged. `attempts` are those that failed. `delayMs` is the fault `slow`'s, in real
- * time, and is over after a restart.
+ * A notice that is not acknowledged yet. `attempts` counts failed attempts. `delayMs` is the delay of the fault
+ * `slow`, in real time; a restart ends it.
  */
 export type WaitingNotice = QueuedNotice & { attempts: number; readonly delayMs: number };
 
@@ -13,11 +13,11 @@ export type NoticeStore = {
   acknowledged: number;
   /** Failed posts. */
   attempts: number;
-  /** Where the control interface said to send them; null when it never did. */
+  /** Target URLs set by the control API; null when never set. */
   urls: readonly string[] | null;
 };
 
-export function noNotices(): NoticeStore {
+export function emptyNoticeStore(): NoticeStore {
   return { waiting: new Map(), queued: 0, acknowledged: 0, attempts: 0, urls: null };
 }
 

@@ -2,7 +2,7 @@ import type { FaultName } from '../control/fault.store.ts';
 import type { Rail } from '../operations.ts';
 import type { DecidedState } from '../pse/transaction.store.ts';
 
-/** Of a key's payment: money that comes in. */
+/** Notice of an incoming payment to a key. */
 type KeyNotice = {
   readonly noticeId: string;
   readonly type: 'SETTLED' | 'REJECTED' | 'CANCELED';
@@ -16,7 +16,7 @@ type KeyNotice = {
   readonly at: string;
 };
 
-/** Of an order: money that goes out. */
+/** Notice of an order (outgoing payment). */
 type OrderNotice = {
   readonly noticeId: string;
   readonly type: 'ORDER_SETTLED' | 'ORDER_REJECTED';
@@ -41,12 +41,12 @@ type PseNotice = {
   readonly at: string;
 };
 
-/** A notice with the rail that says it. */
+/** A notice with its rail. */
 export type RailNotice =
   | { readonly rail: 'BRE_B'; readonly notice: KeyNotice | OrderNotice }
   | { readonly rail: 'PSE'; readonly notice: PseNotice };
 
-/** `fault` is what struck it: it says something false, or is sent in a bad way. */
+/** `fault` is the fault applied to the notice: it changes its content or its delivery. */
 export type QueuedNotice = {
   readonly rail: Rail;
   readonly notice: RailNotice['notice'];

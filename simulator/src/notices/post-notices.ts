@@ -3,17 +3,17 @@ import http from 'node:http';
 import https from 'node:https';
 import type { QueuedNotice } from './notice.ts';
 
-/** No answer within this is none. */
+/** A response that takes longer counts as no response. */
 const ANSWER_DEADLINE_MS = 5000;
 
-/** How a post is spoilt on purpose: forged, or broken off or left hanging in the middle of its body. */
-export type Spoilt = 'bad-signature' | 'reset' | 'hang' | null;
+/** Fault of a post: a wrong signature, or a connection that resets or hangs in the middle of the body. */
+export type PostFault = 'bad-signature' | 'reset' | 'hang' | null;
 
 type Post = {
   readonly url: string;
   readonly secret: string;
   readonly notices: readonly QueuedNotice['notice'][];
-  readonly spoilt: Spoilt;
+  readonly postFault: PostFault;
   readonly closing: AbortSignal;
 };
 
@@ -22,7 +22,7 @@ const AGENTS = {
   'https:': new https.Agent({ keepAlive: true }),
 };
 
-/** The status of the answer; null when none came. Never throws: whatever went wrong, it is sent again. */
+/** Returns the response status; null when there was no response. Never throws: every failure is retried. */
 export function postNotices(post: Post): Promise<number | null> {
   const body = Buffer.from(JSON.stringify({ notices: post.notices }));
   const { promise, resolve } = Promise.withResolvers<number | null>();
@@ -40,9 +40,9 @@ export function postNotices(post: Post): Promise<number | null> {
     post.closing.removeEventListener('abort', abandon);
     resolve(null);
   });
-  if (post.spoilt === 'reset') {
+  if (post.postFault === 'reset') {
     request.write(body.subarray(0, body.length >> 1), () => request.socket?.resetAndDestroy());
-  } else if (post.spoilt === 'hang') {
+  } else if (post.postFault === 'hang') {
     request.write(body.subarray(0, body.length >> 1));
   } else {
     request.end(body);
@@ -50,19 +50,19 @@ export function postNotices(post: Post): Promise<number | null> {
   return promise;
 }
 
-function open({ url, secret, spoilt }: Post, body: Buffer): http.ClientRequest {
+function open({ url, secret, postFault }: Post, body: Buffer): http.ClientRequest {
   const isTls = url.startsWith('https:');
-  // Real time, whatever the simulator's clock says: the receiver refuses what is too old.
+  // Real time instead of the simulator's clock: the receiver rejects old timestamps.
   const timestamp = String(Math.floor(Date.now() / 1000));
   return (isTls ? https : http).request(url, {
     method: 'POST',
-    // A connection that is going to break must not be one that others wait for.
-    agent: spoilt === 'reset' || spoilt === 'hang' ? false : AGENTS[isTls ? 'https:' : 'http:'],
+    // A connection that will break must not be shared with other posts.
+    agent: postFault === 'reset' || postFault === 'hang' ? false : AGENTS[isTls ? 'https:' : 'http:'],
     headers: {
       'content-type': 'application/json',
       'content-length': body.length,
       'x-notice-timestamp': timestamp,
-      'x-notice-signature': sign(spoilt === 'bad-signature' ? `not ${secret}` : secret, timestamp, body),
+      'x-notice-signature': sign(postFault === 'bad-signature' ? `not ${secret}` : secret, timestamp, body),
     },
   });
 }

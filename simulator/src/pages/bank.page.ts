@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { sameText } from '../credentials.ts';
+import { equalInConstantTime } from '../credentials.ts';
 import type { Deps } from '../deps.ts';
 import { BANKS } from '../pse/banks.ts';
 import { DECLINE_REASONS, PAYER_CANCELED, reasonText } from '../pse/decline-reasons.ts';
@@ -16,28 +16,28 @@ const decisionBody = z.object({
   decision: z.enum(['approve', 'reject', 'cancel']),
   reason: z
     .string()
-    .refine((reason) => DECLINE_REASONS.has(reason), 'is no reason of a bank')
+    .refine((reason) => DECLINE_REASONS.has(reason), 'is not a decline reason')
     .default('11'),
 });
 
 type Decision = z.infer<typeof decisionBody>;
 
-/** Where PSE sends the payer. A wrong `t` looks like a transaction that never was. */
+/** The page PSE redirects the payer to. A wrong `t` returns 404, like an unknown transaction. */
 export function bankPage(app: FastifyInstance, deps: Deps): void {
   app.get<BankRequest>('/bank/:transactionId', async (request, reply) => {
     const found = find(deps, request);
     if (found === null) return notFound(reply);
     await openTransaction(deps, found);
-    await deps.journal.settled();
+    await deps.journal.synced();
     return show(reply, found);
   });
 
   app.post<BankRequest>('/bank/:transactionId', async (request, reply) => {
     const found = find(deps, request);
     if (found === null) return notFound(reply);
-    // Decided already, by an impatient second click or by time: the page then says what stands.
-    await endTransaction(deps, found, { ...decided(readBody(decisionBody, request)), anyway: false });
-    await deps.journal.settled();
+    // If a second click or a timeout has already decided the transaction, the page shows its current state.
+    await endTransaction(deps, found, { ...toDecision(readBody(decisionBody, request)), anyway: false });
+    await deps.journal.synced();
     return show(reply, found);
   });
 }
@@ -45,10 +45,10 @@ export function bankPage(app: FastifyInstance, deps: Deps): void {
 function find({ state }: Deps, request: FastifyRequest<BankRequest>): Transaction | null {
   const found = state.transactions.byTransactionId.get(request.params.transactionId);
   const { t } = request.query;
-  return found !== undefined && typeof t === 'string' && sameText(t, found.secret) ? found : null;
+  return found !== undefined && typeof t === 'string' && equalInConstantTime(t, found.secret) ? found : null;
 }
 
-function decided({ decision, reason }: Decision) {
+function toDecision({ decision, reason }: Decision) {
   if (decision === 'approve') return { state: 'OK' } as const;
   return { state: 'NOT_AUTHORIZED', reason: decision === 'cancel' ? PAYER_CANCELED : reason } as const;
 }
@@ -72,7 +72,7 @@ ${facts([
   ['Documento', `${transaction.payer.documentType} ${transaction.payer.documentNumber}`],
 ])}
 </section>
-${transaction.state === 'PENDING' ? choices(transaction) : wayBack(transaction)}`;
+${transaction.state === 'PENDING' ? choices(transaction) : returnLink(transaction)}`;
   return sendPage(reply, 200, `${bank} (simulado)`, body);
 }
 
@@ -89,7 +89,7 @@ function outcome({ state, reason }: Transaction): string {
   return `<section class="result ${look}" role="status"><h2>${text}</h2>${why}</section>`;
 }
 
-// Without an action a form posts to the page's own address, its secret included.
+// A form without an action posts to the URL of the page, including its secret.
 function choices(transaction: Transaction): string {
   const reasons = [...DECLINE_REASONS].map(
     ([reason, text]) => `<option value="${reason}">${escapeHtml(text)}</option>`,
@@ -111,6 +111,6 @@ function choices(transaction: Transaction): string {
 <p class="quiet">Al salir no se decide nada: el pago sigue pendiente.</p>`;
 }
 
-function wayBack({ returnUrl }: Transaction): string {
+function returnLink({ returnUrl }: Transaction): string {
   return `<a class="button main" href="${escapeHtml(returnUrl)}">Volver al comercio</a>`;
 }

@@ -7,7 +7,7 @@ import { BANKS } from '../pse/banks.ts';
 import type { State } from '../state.ts';
 import { escapeHtml, formatPesos, sendPage } from './html.ts';
 
-const SHOWN = 10;
+const MAX_LISTED = 10;
 
 const EMPTY = 'Nada por ahora.';
 const MAGIC_TEXT =
@@ -39,7 +39,7 @@ const CONTROL = [
 
 export function homePage(app: FastifyInstance, { state, journal }: Deps): void {
   app.get('/', async (_request, reply) => {
-    await journal.settled();
+    await journal.synced();
     return sendPage(reply, 200, 'Simulador de Caudal', page(state));
   });
 }
@@ -56,7 +56,7 @@ ${section('Llaves de prueba para pagos enviados', testKeys(), TEST_KEYS_TEXT)}
 ${section('Interfaz de control (solo en esta máquina)', CONTROL.map(code))}`;
 }
 
-/** `items` are HTML. */
+/** `items` contain escaped HTML. */
 function section(title: string, items: readonly string[], text = ''): string {
   const list = items.map((item) => `<li>${item}</li>`).join('\n');
   const intro = text === '' || (text === EMPTY && items.length > 0) ? '' : `<p class="quiet">${text}</p>`;
@@ -69,21 +69,21 @@ const quiet = (text: string): string => `<span class="quiet">${escapeHtml(text)}
 
 function waitingKeys({ keys }: State): string[] {
   const items: string[] = [];
-  for (const key of keys.newest.toReversed()) {
+  for (const key of keys.recent.toReversed()) {
     const record = keys.byKey.get(key);
     if (keyStatus(record) !== 'REGISTERED' || (record?.payments.length ?? 0) > 0) continue;
     const amount = formatPesos(record?.registration?.amount ?? '0.00');
     items.push(`<a href="pagar?key=${encodeURIComponent(key)}">${escapeHtml(key)}</a>${quiet(amount)}`);
-    if (items.length === SHOWN) break;
+    if (items.length === MAX_LISTED) break;
   }
   return items;
 }
 
 function waitingTransactions({ transactions }: State): string[] {
-  return transactions.newest
+  return transactions.recent
     .toReversed()
     .filter(({ state }) => state === 'PENDING')
-    .slice(0, SHOWN)
+    .slice(0, MAX_LISTED)
     .map(({ transactionId, secret, bankCode, amount, description }) => {
       const bank = BANKS.get(bankCode) ?? bankCode;
       const text = `${formatPesos(amount)} · ${description}`;

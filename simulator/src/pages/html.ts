@@ -13,7 +13,7 @@ export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
 }
 
-/** A list of names and values; both are escaped here. */
+/** A list of names and values. Escapes both. */
 export function facts(rows: readonly (readonly [name: string, value: string])[]): string {
   const items = rows.map(
     ([name, value]) => `<div><dt>${escapeHtml(name)}</dt><dd>${escapeHtml(value)}</dd></div>`,
@@ -21,18 +21,18 @@ export function facts(rows: readonly (readonly [name: string, value: string])[])
   return `<dl class="facts">${items.join('\n')}</dl>`;
 }
 
-/** Grouped on the text itself, for an amount is never turned into a float. */
+/** Groups the digits of the text: an amount is never converted to a float. */
 export function formatPesos(amount: string): string {
   const [pesos = '0', cents = '00'] = amount.split('.');
   return `COP $ ${pesos.replace(/\B(?=(\d{3})+$)/g, '.')},${cents}`;
 }
 
-// Forms post to this site alone. Chrome holds that against a redirect after the post as well, which is why the
-// way back to the merchant is a link and never a redirect.
+// Forms post only to this site. Chrome applies form-action to redirects after a post too, so the page returns to
+// the merchant by a link, never by a redirect.
 const POLICY =
   "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/** `body` is HTML, its values already escaped. Nothing is loaded from anywhere, and the policy says so. */
+/** `body` is HTML with escaped values. The page loads no resources, and the policy forbids them. */
 export function sendPage(reply: FastifyReply, status: number, title: string, body: string): FastifyReply {
   return reply
     .code(status)

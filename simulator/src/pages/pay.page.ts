@@ -8,7 +8,7 @@ import type { Deps } from '../deps.ts';
 import { readBody } from '../request-body.ts';
 import { escapeHtml, facts, formatPesos, sendPage } from './html.ts';
 
-type Said = { readonly good: boolean; readonly title: string; readonly text: string };
+type FormResult = { readonly good: boolean; readonly title: string; readonly text: string };
 
 const payForm = z.object({
   key: z.string().min(1).max(100),
@@ -19,57 +19,58 @@ const payForm = z.object({
 
 type PayForm = z.infer<typeof payForm>;
 
-/** The payer's bank app: any key, any amount. */
+/** The payer's bank app: pays any key with any amount. */
 export function payPage(app: FastifyInstance, deps: Deps): void {
   app.get<{ Querystring: { key?: string | string[] } }>('/pagar', async (request, reply) => {
-    await deps.journal.settled();
-    const { key } = request.query;
-    const asked = typeof key === 'string' && key.trim() !== '' ? stored(key) : null;
-    return sendPage(reply, 200, TITLE, page(deps, asked, null));
+    await deps.journal.synced();
+    const { key: text } = request.query;
+    const key = typeof text === 'string' && text.trim() !== '' ? normalizeKey(text) : null;
+    return sendPage(reply, 200, TITLE, page(deps, key, null));
   });
 
   app.post('/pagar', async (request, reply) => {
     const form = readBody(payForm, request);
-    const key = stored(form.key);
-    const said = form.decision === 'pay' ? await paid(deps, key, form) : await ended(deps, key, form);
-    return sendPage(reply, 200, TITLE, page(deps, key, said));
+    const key = normalizeKey(form.key);
+    const formResult =
+      form.decision === 'pay' ? await submitPayment(deps, key, form) : await submitEnd(deps, key, form);
+    return sendPage(reply, 200, TITLE, page(deps, key, formResult));
   });
 }
 
 const TITLE = 'Pagar una llave Bre-B';
 
-/** As the directory writes it, for people type small letters. */
-function stored(text: string): string {
+/** Normalizes a key as the directory does: people type lower-case letters. */
+function normalizeKey(text: string): string {
   return readKey(text.trim())?.key ?? text.trim();
 }
 
-async function paid(deps: Deps, key: string, form: PayForm): Promise<Said> {
+async function submitPayment(deps: Deps, key: string, form: PayForm): Promise<FormResult> {
   const amount = readAmount(form.amount);
-  if (amount === null) return refused('Escriba el valor en pesos, por ejemplo 49800 o 49800,50.');
+  if (amount === null) return failure('Escriba el valor en pesos, por ejemplo 49800 o 49800,50.');
   const result = await payKey(deps, { key, amount, anyway: form.anyway !== undefined });
   if (!('code' in result)) {
     const text = `Ejecución ${result.executionId}. Punta a punta ${result.endToEndId}.`;
     return { good: true, title: 'Pago hecho', text };
   }
-  return refused(
+  return failure(
     result.code === '0004'
       ? 'La llave no existe, está cerrada o su pago ya terminó (0004).'
       : 'La llave no dice cuánto se paga: escriba el valor.',
   );
 }
 
-async function ended(deps: Deps, key: string, { decision, anyway }: PayForm): Promise<Said> {
+async function submitEnd(deps: Deps, key: string, { decision, anyway }: PayForm): Promise<FormResult> {
   const outcome = decision === 'reject' ? 'REJECTED' : 'CANCELED';
-  const done = await endKey(deps, { key, outcome, anyway: anyway !== undefined });
-  if (!done)
-    return refused('No queda nada por terminar: la llave no existe, está cerrada, terminó o ya fue pagada.');
+  const ended = await endKey(deps, { key, outcome, anyway: anyway !== undefined });
+  if (!ended)
+    return failure('No queda nada por terminar: la llave no existe, está cerrada, terminó o ya fue pagada.');
   const title = decision === 'reject' ? 'Pago rechazado' : 'Pago cancelado';
   return { good: true, title, text: 'El comercio recibe el aviso.' };
 }
 
-const refused = (text: string): Said => ({ good: false, title: 'No se pudo', text });
+const failure = (text: string): FormResult => ({ good: false, title: 'No se pudo', text });
 
-/** Undefined for the registered amount, null for what is none. Pesos, with cents after a comma or a point. */
+/** Pesos, with cents after a comma or point. Undefined: the registered amount. Null: not an amount. */
 function readAmount(text: string): string | undefined | null {
   if (text.trim() === '') return undefined;
   const [, pesos = '', cents = ''] = /^(\d{1,15})(?:[.,](\d{1,2}))?$/.exec(text.trim()) ?? [];
@@ -77,12 +78,12 @@ function readAmount(text: string): string | undefined | null {
   return pesos !== '' && /[1-9]/.test(amount) ? amount : null;
 }
 
-function page(deps: Deps, key: string | null, said: Said | null): string {
+function page(deps: Deps, key: string | null, formResult: FormResult | null): string {
   const result =
-    said === null
+    formResult === null
       ? ''
-      : `<section class="result ${said.good ? 'good' : 'bad'}" role="status"><h2>${escapeHtml(said.title)}</h2>
-<p>${escapeHtml(said.text)}</p></section>`;
+      : `<section class="result ${formResult.good ? 'good' : 'bad'}" role="status"><h2>${escapeHtml(formResult.title)}</h2>
+<p>${escapeHtml(formResult.text)}</p></section>`;
   return `<h1>${TITLE}</h1>
 ${result}
 <section>

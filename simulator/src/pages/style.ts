@@ -1,4 +1,4 @@
-/** For a phone of 360 px first; a wider screen only gets margins. */
+/** Designed for a 360 px phone; wider screens only add margins. */
 export const STYLE = `
 * { box-sizing: border-box; }
 body { margin: 0; background: #f4f5f7; color: #1b1f24; font: 16px/1.5 system-ui, sans-serif; }

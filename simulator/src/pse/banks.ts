@@ -1,4 +1,4 @@
-/** Network codes and names as PSE's own list writes them; data that changes with the network. */
+/** Bank codes and names of the PSE bank list, which changes over time. */
 export const BANKS: ReadonlyMap<string, string> = new Map([
   ['1001', 'BANCO DE BOGOTA'],
   ['1002', 'BANCO POPULAR'],

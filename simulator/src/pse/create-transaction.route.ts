@@ -1,10 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { magicOf } from '../magic-documents.ts';
-import { fateOf, type RailCall } from '../rail-call.ts';
+import { findMagic } from '../magic-documents.ts';
+import { type RailCall, toAnswerDelivery } from '../rail-call.ts';
 import { currency, decimalAmount, isoTime, toCents } from '../wire.ts';
 import { BANKS } from './banks.ts';
-import { refuseUnknownEntity } from './entity-access.ts';
+import { requireEntityCredentials } from './entity-access.ts';
 import {
   bankUrl,
   type CreateCode,
@@ -14,9 +14,9 @@ import {
   type TransactionStore,
 } from './transaction.store.ts';
 
-/** Dated data of the network (2025): the smallest payment, and ten times the instant rail's 1,000 UVB. */
-const SMALLEST_CENTS = toCents('1500.00');
-const LARGEST_CENTS = toCents('11552000.00') * 10n;
+/** Network limits of 2025: the minimum payment, and ten times the Bre-B limit of 1,000 UVB. */
+const MIN_AMOUNT_CENTS = toCents('1500.00');
+const MAX_AMOUNT_CENTS = toCents('11552000.00') * 10n;
 
 const createBody = z.object({
   reference: z.string().min(1).max(32),
@@ -43,44 +43,44 @@ export function createTransaction(publicUrl: () => string): RailCall<CreateBody>
     rail: 'PSE',
     operation: 'create',
     schema: createBody,
-    refuse: refuseUnknownEntity,
+    authenticate: requireEntityCredentials,
     answer: ({ state }, body, at) => {
       const { reference } = body;
-      const known = state.transactions.byReference.get(reference);
-      const returnCode = known === undefined ? judge(body) : judgeRepeat(known, body);
+      const existing = state.transactions.byReference.get(reference);
+      const returnCode = existing === undefined ? validate(body) : validateRepeat(existing, body);
       if (returnCode !== 'SUCCESS') {
         return {
           body: { returnCode },
           entry: { at, kind: 'pse.create', reference, returnCode, created: null },
         };
       }
-      const transaction = known ?? make(state.transactions, body, at);
+      const transaction = existing ?? create(state.transactions, body, at);
       const { transactionId, trazabilityCode, transactionCycle } = transaction;
       const url = bankUrl(publicUrl(), transaction);
-      const created = known === undefined ? transaction : null;
+      const created = existing === undefined ? transaction : null;
       return {
         body: { returnCode, transactionId, trazabilityCode, transactionCycle, bankUrl: url },
         entry: { at, kind: 'pse.create', reference, returnCode, created },
-        fate: created === null ? 'sent' : fateOf(magicOf(created.payer)),
+        delivery: created === null ? 'sent' : toAnswerDelivery(findMagic(created.payer)),
       };
     },
   };
 }
 
-function judge({ bankCode, amount, payer }: CreateBody): CreateCode {
+function validate({ bankCode, amount, payer }: CreateBody): CreateCode {
   if (!BANKS.has(bankCode)) return 'FAIL_BANKNOTEXISTSORDISABLED';
-  if (toCents(amount) < SMALLEST_CENTS) return 'FAIL_INVALIDAMOUNT';
-  if (toCents(amount) > LARGEST_CENTS) return 'FAIL_EXCEEDEDLIMIT';
-  if (magicOf(payer)?.ends === 'refused') return 'FAIL_BANKUNREACHEABLE';
+  if (toCents(amount) < MIN_AMOUNT_CENTS) return 'FAIL_INVALIDAMOUNT';
+  if (toCents(amount) > MAX_AMOUNT_CENTS) return 'FAIL_EXCEEDEDLIMIT';
+  if (findMagic(payer)?.ends === 'refused') return 'FAIL_BANKUNREACHEABLE';
   return 'SUCCESS';
 }
 
-function judgeRepeat(known: Transaction, { amount, bankCode }: CreateBody): CreateCode {
-  const same = toCents(known.amount) === toCents(amount) && known.bankCode === bankCode;
+function validateRepeat(existing: Transaction, { amount, bankCode }: CreateBody): CreateCode {
+  const same = toCents(existing.amount) === toCents(amount) && existing.bankCode === bankCode;
   return same ? 'SUCCESS' : 'FAIL_TRANSACTIONNOTALLOWED';
 }
 
-function make(store: TransactionStore, body: CreateBody, at: string): Transaction {
+function create(store: TransactionStore, body: CreateBody, at: string): Transaction {
   const transaction: Transaction = {
     ...body,
     transactionId: randomUUID(),

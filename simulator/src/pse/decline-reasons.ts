@@ -1,4 +1,4 @@
-/** Why a bank refuses, by PSE's own numbers: what a payer at the bank page may choose from. */
+/** PSE decline reasons by number. The bank page offers them for a rejection. */
 export const DECLINE_REASONS: ReadonlyMap<string, string> = new Map([
   ['11', 'Fondos insuficientes'],
   ['2', 'Cuenta embargada'],
@@ -14,7 +14,7 @@ export const DECLINE_REASONS: ReadonlyMap<string, string> = new Map([
   ['17', 'Servicio no activo'],
 ]);
 
-/** What is said without anybody choosing it. */
+/** Reasons the bank page does not offer. */
 const OTHER_REASONS: ReadonlyMap<string, string> = new Map([
   ['1', 'Cancelado por el pagador'],
   ['9', 'Entidad no disponible'],

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { RailCall } from '../rail-call.ts';
 import { BANKS } from './banks.ts';
-import { refuseUnknownEntity } from './entity-access.ts';
+import { requireEntityCredentials } from './entity-access.ts';
 
 const banks = [...BANKS].map(([code, name]) => ({ code, name }));
 
@@ -9,6 +9,6 @@ export const listBanks: RailCall<unknown> = {
   rail: 'PSE',
   operation: 'banks',
   schema: z.unknown(),
-  refuse: refuseUnknownEntity,
+  authenticate: requireEntityCredentials,
   answer: (_deps, _body, at) => ({ body: { banks }, entry: { at, kind: 'pse.banks' } }),
 };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { RailCall } from '../rail-call.ts';
 import { BULK_LIMIT } from '../wire.ts';
-import { refuseUnknownEntity } from './entity-access.ts';
+import { requireEntityCredentials } from './entity-access.ts';
 import { bankUrl } from './transaction.store.ts';
 
 const queryBody = z.object({ references: z.array(z.string().min(1).max(32)).min(1).max(BULK_LIMIT) });
@@ -15,22 +15,22 @@ const NOT_FOUND = {
   reason: null,
 };
 
-/** A reference whose creation was refused is NOT_FOUND: no transaction was made, and asking again is refused again. */
+/** A reference whose creation was rejected is NOT_FOUND: no transaction exists, and a repeat is validated again. */
 export function queryTransactions(publicUrl: () => string): RailCall<z.infer<typeof queryBody>> {
   return {
     rail: 'PSE',
     operation: 'query',
     schema: queryBody,
-    refuse: refuseUnknownEntity,
+    authenticate: requireEntityCredentials,
     answer: ({ state }, { references }, at) => {
       const results = references.map((reference) => {
-        const known = state.transactions.byReference.get(reference);
-        if (known === undefined) return { reference, ...NOT_FOUND };
-        const { transactionId, trazabilityCode, amount, reason } = known;
-        const url = bankUrl(publicUrl(), known);
+        const found = state.transactions.byReference.get(reference);
+        if (found === undefined) return { reference, ...NOT_FOUND };
+        const { transactionId, trazabilityCode, amount, reason } = found;
+        const url = bankUrl(publicUrl(), found);
         return {
           reference,
-          state: known.state,
+          state: found.state,
           transactionId,
           trazabilityCode,
           bankUrl: url,
@@ -38,8 +38,8 @@ export function queryTransactions(publicUrl: () => string): RailCall<z.infer<typ
           reason,
         };
       });
-      const told = results.map((result) => [result.reference, result.state] as const);
-      return { body: { results }, entry: { at, kind: 'pse.query', results: told } };
+      const journaled = results.map((result) => [result.reference, result.state] as const);
+      return { body: { results }, entry: { at, kind: 'pse.query', results: journaled } };
     },
   };
 }

@@ -1,10 +1,10 @@
 import { randomInt } from 'node:crypto';
 import { addExecution, type Executions } from '../executions.ts';
-import { LATE_APPROVAL_MS, MAGIC_AFTER_MS, magicOf } from '../magic-documents.ts';
-import { remember } from '../newest.ts';
+import { findMagic, LATE_APPROVAL_MS, MAGIC_AFTER_MS } from '../magic-documents.ts';
+import { appendRecent } from '../recent-items.ts';
 import type { Schedule } from '../schedule.ts';
 
-/** How long PSE waits for a payer who never comes to the bank, and for one who never finishes there. */
+/** PSE timeouts: the payer does not open the bank page, or opens it and does not decide. */
 const UNOPENED_MS = 10 * 60_000;
 const UNFINISHED_MS = 25 * 60_000;
 
@@ -21,10 +21,10 @@ export type DecidedState = 'OK' | 'NOT_AUTHORIZED' | 'FAILED';
 export type Transaction = {
   readonly reference: string;
   readonly transactionId: string;
-  /** The CUS: digits, the number a payer finds on the bank's receipt. */
+  /** The CUS: the number shown on the bank's receipt. Digits only. */
   readonly trazabilityCode: string;
   readonly transactionCycle: string;
-  /** Part of the bank page's address: knowing the id alone opens nothing. */
+  /** Part of the bank page URL: the transaction id alone does not give access. */
   readonly secret: string;
   readonly bankCode: string;
   readonly personType: 0 | 1;
@@ -50,18 +50,18 @@ export type Transaction = {
 export type TransactionStore = {
   readonly byReference: Map<string, Transaction>;
   readonly byTransactionId: Map<string, Transaction>;
-  /** The last ones created, for the home page. */
-  readonly newest: Transaction[];
+  /** The most recently created transactions, for the home page. */
+  readonly recent: Transaction[];
   readonly schedule: Schedule;
   readonly executions: Executions;
   lastTrazabilityCode: number | null;
 };
 
-export function noTransactions(schedule: Schedule, executions: Executions): TransactionStore {
+export function emptyTransactionStore(schedule: Schedule, executions: Executions): TransactionStore {
   return {
     byReference: new Map(),
     byTransactionId: new Map(),
-    newest: [],
+    recent: [],
     schedule,
     executions,
     lastTrazabilityCode: null,
@@ -73,7 +73,7 @@ export function storeTransaction(store: TransactionStore, transaction: Transacti
   store.byReference.set(reference, transaction);
   store.byTransactionId.set(transactionId, transaction);
   store.lastTrazabilityCode = Number(trazabilityCode);
-  remember(store.newest, transaction);
+  appendRecent(store.recent, transaction);
   const magicMs = magicDueMs(transaction);
   if (magicMs !== null) store.schedule.push({ dueMs: magicMs, act: 'end-transaction', reference });
   const dueMs = Date.parse(createdAt) + UNOPENED_MS;
@@ -87,7 +87,7 @@ export function storeOpening(store: TransactionStore, transaction: Transaction, 
   if (!isLate(transaction)) store.schedule.push({ dueMs, act: 'fail-unfinished', reference });
 }
 
-/** A transaction is paid once: a refusal after it is words, and a second approval moves nothing. */
+/** A transaction is paid once: after an approval, later decisions change nothing and move no money. */
 export function storeDecision(
   store: TransactionStore,
   transaction: Transaction,
@@ -102,18 +102,18 @@ export function storeDecision(
 }
 
 function magicDueMs({ payer, createdAt, expiresAt }: Transaction): number | null {
-  const magic = magicOf(payer);
+  const magic = findMagic(payer);
   if (magic === null) return null;
   if (magic.late !== true) return Date.parse(createdAt) + MAGIC_AFTER_MS;
   return Date.parse(expiresAt ?? createdAt) + LATE_APPROVAL_MS;
 }
 
-/** An approval that is under way: nobody gives it up before it arrives. */
+/** A late approval must arrive, so the timeouts do not apply to it. */
 function isLate({ payer }: Transaction): boolean {
-  return magicOf(payer)?.late === true;
+  return findMagic(payer)?.late === true;
 }
 
-/** Counted on from a random start: unique here, and unlikely to repeat one of a thrown-away data directory. */
+/** Increments from a random start: unique here, and unlikely to repeat a code of a deleted data directory. */
 export function nextTrazabilityCode(store: TransactionStore): string {
   return String(
     store.lastTrazabilityCode === null
@@ -122,7 +122,7 @@ export function nextTrazabilityCode(store: TransactionStore): string {
   );
 }
 
-/** Built when asked for: a simulator that comes back on another port must not hand out dead addresses. */
+/** Built on each request: the simulator may restart on another port, and a stored URL would be dead. */
 export function bankUrl(publicUrl: string, { transactionId, secret }: Transaction): string {
   return `${publicUrl}/bank/${transactionId}?t=${secret}`;
 }
