@@ -1,6 +1,6 @@
 /**
- * The rules of the repository that no off-the-shelf linter knows: who may import whom (ARCHITECTURE.md), and a few
- * traps that cost money. `npm run check` runs this; house-rules.test.ts plants offenders and sees them refused.
+ * Repository rules that no off-the-shelf linter checks: allowed imports between modules (ARCHITECTURE.md), and code
+ * patterns that are forbidden because they can cost money. `npm run check` runs this.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, relative, sep } from 'node:path';
@@ -18,8 +18,8 @@ interface Violation {
   readonly message: string;
 }
 
-/** A room is a folder (or single file) of server/src; it may import its own files and the rooms listed here. */
-const ROOMS: Record<string, readonly string[]> = {
+/** Allowed imports: a module is a folder or file of server/src; it may import itself and the modules listed here. */
+const ALLOWED_IMPORTS: Record<string, readonly string[]> = {
   kit: [],
   db: ['kit'],
   rails: ['kit'],
@@ -94,9 +94,9 @@ const ROOMS: Record<string, readonly string[]> = {
   'main.ts': ['*'],
 };
 
-/** Rooms of the merchant's side must not get hold of the pool that row-level security lets through. */
+/** Merchant-facing modules must not access the system pool, which sees the rows of all organizations. */
 const SYSTEM_POOL = 'db/system.ts';
-const MAY_HOLD_SYSTEM = [
+const SYSTEM_POOL_USERS = [
   'db',
   'organizations',
   'workers',
@@ -111,37 +111,37 @@ const MAY_HOLD_SYSTEM = [
   'flows',
 ];
 
-/** Only the store of a domain holds SQL of that domain; http never sees a store. */
+/** Only stores contain the SQL of their domain; http modules never import a store. */
 const STORE = /\.store\.ts$/;
 
-interface Trap {
+interface PatternRule {
   readonly pattern: RegExp;
   readonly allowedIn: RegExp;
   readonly message: string;
 }
 
-const TRAPS: readonly Trap[] = [
+const PATTERN_RULES: readonly PatternRule[] = [
   {
     pattern: /\bprocess\.env\b/,
     allowedIn:
-      /^(server\/src\/config\.ts|cli\/src\/environment\.ts|simulator\/src\/(?:config|main)\.ts|scripts\/|bench\/|chaos\/|server\/test\/|simulator\/test\/)/,
-    message: 'the environment is read in config.ts alone',
+      /^(server\/src\/config\.ts|cli\/src\/connection\/environment\.ts|simulator\/src\/(?:config|main)\.ts|scripts\/|bench\/|chaos\/|server\/test\/|simulator\/test\/)/,
+    message: 'read environment variables only in config.ts',
   },
   {
     pattern: /\bDate\.now\(|\bnew Date\(\)/,
     allowedIn: /^(server\/src\/kit\/|sdk\/|cli\/|simulator\/|scripts\/|bench\/|chaos\/|server\/test\/)/,
-    message: 'the time comes from the database or kit/clock.ts, never from the process',
+    message: 'take the time from the database or kit/clock.ts, never from the process clock',
   },
   {
     pattern: /\bMath\.random\(|\brandom(?:Bytes|UUID|FillSync|Int)\(/,
     allowedIn: /^(server\/src\/kit\/|sdk\/|cli\/|simulator\/|scripts\/|bench\/|chaos\/|server\/test\/)/,
-    message: 'randomness comes from kit',
+    message: 'take random values from kit',
   },
   {
     pattern: /\b(?:parseFloat|toFixed)\(/,
     allowedIn:
       /^(server\/src\/kit\/(?:money|metrics)\.ts|cli\/|simulator\/|scripts\/|bench\/|chaos\/|server\/test\/)/,
-    message: 'money is bigint cents; no float arithmetic',
+    message: 'money is bigint cents: do not use float arithmetic',
   },
   {
     pattern: /\bnotify\b\s+\w+|pg_notify/i,
@@ -151,82 +151,88 @@ const TRAPS: readonly Trap[] = [
   },
 ];
 
-export function violationsOf(files: readonly SourceFile[]): Violation[] {
-  return files.flatMap((file) => [...importViolations(file), ...trapViolations(file)]);
+export function findViolations(files: readonly SourceFile[]): Violation[] {
+  return files.flatMap((file) => [...findImportViolations(file), ...findPatternViolations(file)]);
 }
 
-function importViolations(file: SourceFile): Violation[] {
+function findImportViolations(file: SourceFile): Violation[] {
   const found: Violation[] = [];
-  for (const { specifier, line } of importsOf(file.text)) {
-    const message = importFault(file.path, specifier);
+  for (const { specifier, line } of parseImports(file.text)) {
+    const message = checkImport(file.path, specifier);
     if (message) found.push({ path: file.path, line, message });
   }
   return found;
 }
 
-function importFault(path: string, specifier: string): string | null {
+function checkImport(path: string, specifier: string): string | null {
   if (path.startsWith('simulator/') || path.startsWith('chaos/')) {
     return resolvesInto(path, specifier, 'server/') || specifier.startsWith('@caudal/server')
-      ? `${path.split('/')[0]} is an independent witness and imports nothing from server/`
+      ? `${path.split('/')[0]} must stay independent of the server and may not import from server/`
       : null;
   }
-  if (path.startsWith('sdk/')) return sdkFault(path, specifier);
-  if (path.startsWith('cli/')) return cliFault(path, specifier);
+  if (path.startsWith('sdk/')) return checkSdkImport(path, specifier);
+  if (path.startsWith('cli/')) return checkCliImport(path, specifier);
   if (!path.startsWith('server/src/')) return null;
   if (!specifier.startsWith('.')) return null;
   const target = normalize(join(dirname(path), specifier))
     .split(sep)
     .join('/');
-  if (!target.startsWith('server/src/')) return 'server/src imports nothing from outside itself';
+  if (!target.startsWith('server/src/')) return 'server/src may not import from outside itself';
   const from = path.slice('server/src/'.length);
   const to = target.slice('server/src/'.length);
-  return roomFault(from, to) ?? systemFault(from, to) ?? storeFault(from, to) ?? railFault(from, to);
+  return (
+    checkModuleImport(from, to) ??
+    checkSystemPoolImport(from, to) ??
+    checkStoreImport(from, to) ??
+    checkRailImport(from, to)
+  );
 }
 
-/** It runs on Node, Bun, Deno and workers, and whoever installs it installs nothing else. */
-function sdkFault(path: string, specifier: string): string | null {
+/** The SDK runs on Node, Bun, Deno and Workers, and has no dependencies. */
+function checkSdkImport(path: string, specifier: string): string | null {
   return resolvesInto(path, specifier, 'sdk/src/')
     ? null
-    : 'the SDK imports nothing but itself: no package, nothing of Node';
+    : 'the SDK may import only its own files: no packages and no Node modules';
 }
 
-/** It goes through the API as its users do; what operators' commands are called is all it knows of the server. */
-function cliFault(path: string, specifier: string): string | null {
+/** The CLI uses the public API like its users; from the server it knows only the names of operator commands. */
+function checkCliImport(path: string, specifier: string): string | null {
   const allowed =
     specifier.startsWith('node:') ||
     ['@caudal/sdk', '@caudal/server/operator-commands'].includes(specifier) ||
     resolvesInto(path, specifier, 'cli/src/');
-  return allowed ? null : 'the command line imports itself, Node and the SDK';
+  return allowed ? null : 'the CLI may import only its own files, Node modules and the SDK';
 }
 
-function roomFault(from: string, to: string): string | null {
-  const room = from.split('/')[0] ?? '';
-  const other = to.split('/')[0] ?? '';
-  if (room === other) return null;
-  const allowed = ROOMS[room];
-  if (!allowed) return `server/src/${room} is a room that scripts/architecture-rules.ts does not know`;
-  if (allowed.includes('*') || allowed.includes(other) || allowed.includes(to)) return null;
-  return `${room} may not import ${to} (it may import: ${allowed.join(', ') || 'nothing'})`;
+function checkModuleImport(from: string, to: string): string | null {
+  const module = from.split('/')[0] ?? '';
+  const imported = to.split('/')[0] ?? '';
+  if (module === imported) return null;
+  const allowed = ALLOWED_IMPORTS[module];
+  if (!allowed)
+    return `server/src/${module} is a new module: add its allowed imports to scripts/architecture-rules.ts`;
+  if (allowed.includes('*') || allowed.includes(imported) || allowed.includes(to)) return null;
+  return `${module} may not import ${to} (it may import: ${allowed.join(', ') || 'nothing'})`;
 }
 
-function systemFault(from: string, to: string): string | null {
+function checkSystemPoolImport(from: string, to: string): string | null {
   if (to !== SYSTEM_POOL) return null;
-  if (MAY_HOLD_SYSTEM.some((room) => from === room || from.startsWith(`${room}/`))) return null;
-  return 'merchant routes cannot obtain the system pool';
+  if (SYSTEM_POOL_USERS.some((module) => from === module || from.startsWith(`${module}/`))) return null;
+  return 'merchant routes may not import the system pool';
 }
 
-function storeFault(from: string, to: string): string | null {
+function checkStoreImport(from: string, to: string): string | null {
   if (!STORE.test(to)) return null;
-  if (from.startsWith('http/')) return 'http goes through a flow, never to a store';
+  if (from.startsWith('http/')) return 'http may not import a store: call a flow';
   return null;
 }
 
-function railFault(from: string, to: string): string | null {
-  const [room, rail] = from.split('/');
-  const [otherRoom, otherRail] = to.split('/');
-  if (room !== 'rails' || otherRoom !== 'rails' || otherRail === 'contract.ts') return null;
-  if (rail === otherRail) return null;
-  return `rails/${rail} sees its contract and kit, not rails/${otherRail}`;
+function checkRailImport(from: string, to: string): string | null {
+  const [module, rail] = from.split('/');
+  const [importedModule, importedRail] = to.split('/');
+  if (module !== 'rails' || importedModule !== 'rails' || importedRail === 'contract.ts') return null;
+  if (rail === importedRail) return null;
+  return `rails/${rail} may import its contract and kit, not rails/${importedRail}`;
 }
 
 function resolvesInto(path: string, specifier: string, folder: string): boolean {
@@ -240,20 +246,20 @@ function resolvesInto(path: string, specifier: string, folder: string): boolean 
 const IMPORT =
   /(?:^|\n)\s*(?:import|export)\b[^'"`;]*?\bfrom\s*['"]([^'"]+)['"]|(?:^|\n)\s*import\s*['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]/g;
 
-function importsOf(text: string): { specifier: string; line: number }[] {
+function parseImports(text: string): { specifier: string; line: number }[] {
   return [...text.matchAll(IMPORT)].map((match) => ({
     specifier: match[1] ?? match[2] ?? match[3] ?? '',
     line: text.slice(0, match.index + match[0].length).split('\n').length,
   }));
 }
 
-function trapViolations(file: SourceFile): Violation[] {
+function findPatternViolations(file: SourceFile): Violation[] {
   const found: Violation[] = [];
   for (const [index, text] of file.text.split('\n').entries()) {
     if (/^\s*(?:\/\/|\*|\/\*|--)/.test(text)) continue;
-    for (const trap of TRAPS) {
-      if (trap.pattern.test(text) && !trap.allowedIn.test(file.path)) {
-        found.push({ path: file.path, line: index + 1, message: trap.message });
+    for (const rule of PATTERN_RULES) {
+      if (rule.pattern.test(text) && !rule.allowedIn.test(file.path)) {
+        found.push({ path: file.path, line: index + 1, message: rule.message });
       }
     }
   }
@@ -287,7 +293,7 @@ function sourceFiles(root: string): SourceFile[] {
 
 if (import.meta.main) {
   const root = fileURLToPath(new URL('..', import.meta.url));
-  const violations = violationsOf(sourceFiles(root));
+  const violations = findViolations(sourceFiles(root));
   for (const { path, line, message } of violations) console.error(`${path}:${line}: ${message}`);
   process.exitCode = violations.length === 0 ? 0 : 1;
 }

@@ -1,6 +1,6 @@
 /**
- * npm run check: everything about the tree that can be judged without running it.
- * All steps run even when one fails, so that one pass shows all there is to mend.
+ * npm run check: all static checks of the repository.
+ * All steps run even when one fails, so that one run shows all problems.
  */
 import { spawnSync } from 'node:child_process';
 
@@ -9,6 +9,7 @@ const steps: [name: string, command: string, args: string[]][] = [
   ['lint', 'oxlint', ['--type-aware', '--deny-warnings']],
   ['types', 'tsc', ['-p', 'tsconfig.json']],
   ['architecture rules', 'node', ['scripts/architecture-rules.ts']],
+  ['vocabulary', 'node', ['scripts/vocabulary.ts']],
   ['dead code', 'knip', ['--no-progress']],
   ['lockfile', 'node', ['scripts/complete-lockfile.ts', '--check']],
   ['generated files', 'node', ['scripts/generate.ts', '--check']],

@@ -1,7 +1,7 @@
 /**
- * npm leaves a platform's package out of the lockfile when the registry at hand does not carry it, and `npm ci` then
- * refuses the lockfile on every machine. This adds what is missing, without a checksum: npm fetches such a package only
- * on the platform it is for. `--check` (in npm run check) fails when something is missing.
+ * npm omits a platform-specific package from the lockfile when the configured registry does not have it, and `npm ci`
+ * then rejects the lockfile on every machine. This script adds missing packages without a checksum: npm downloads them
+ * only on their platform. `--check` (part of npm run check) fails when a package is missing.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -62,15 +62,15 @@ if (process.argv.includes('--check')) {
   for (const { name, entry } of missing) lock.packages[`node_modules/${name}`] = entry;
   const sorted = Object.entries(lock.packages).toSorted(([a], [b]) => (a < b ? -1 : 1));
   writeFileSync(FILE, `${JSON.stringify({ ...lock, packages: Object.fromEntries(sorted) }, null, 2)}\n`);
-  console.log(`added ${missing.length} packages of other platforms`);
+  console.log(`added ${missing.length} packages for other platforms`);
 }
 
-/** The platform is in the name: `@biomejs/cli-linux-arm64-musl`. */
+/** Derives the platform from the package name, for example `@biomejs/cli-linux-arm64-musl`. */
 function entryFor(name: string, range: string, dev: boolean): LockedPackage {
-  const words = name.split(/[-/.]/);
-  const os = SYSTEMS.filter((system) => words.includes(system));
-  const cpu = PROCESSORS.filter((processor) => words.includes(processor));
-  const libc = words.includes('musl') ? ['musl'] : words.includes('gnu') ? ['glibc'] : [];
+  const parts = name.split(/[-/.]/);
+  const os = SYSTEMS.filter((system) => parts.includes(system));
+  const cpu = PROCESSORS.filter((processor) => parts.includes(processor));
+  const libc = parts.includes('musl') ? ['musl'] : parts.includes('gnu') ? ['glibc'] : [];
   return {
     version: range.replace(/^[~^]/, ''),
     ...(cpu.length > 0 ? { cpu } : {}),

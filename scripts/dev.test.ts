@@ -8,7 +8,7 @@ import { until } from '../server/test/harness/until.ts';
 
 const DEV = fileURLToPath(new URL('dev.ts', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'caudal-dev-'));
-// PostgreSQL runs as another user when we are root, and must be able to enter.
+// When the test runs as root, PostgreSQL runs as another user and needs access.
 chmodSync(folder, 0o755);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -22,7 +22,7 @@ interface Ready {
 
 const STACK = join(folder, 'data', 'stack.json');
 
-/** Starts the command as a person would and reads what it prints. */
+/** Starts the command like a developer and reads its output. */
 function startDev(...flags: readonly string[]) {
   return startRun(process.execPath, [DEV, '--any-ports', '--data', join(folder, 'data'), ...flags]);
 }
@@ -43,15 +43,15 @@ async function startRun(program: string, args: readonly string[], env: NodeJS.Pr
   return { child, exited, printed, output: () => output, errors: () => errors };
 }
 
-/** Commands of processes that were started for this folder and are still there. */
-function leftBehind(): string[] {
+/** Command lines of processes that were started for this folder and are still running. */
+function runningProcesses(): string[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
-    .map((pid) => commandOf(pid))
+    .map((pid) => readCommandLine(pid))
     .filter((command) => command.includes(folder));
 }
 
-function commandOf(pid: string): string {
+function readCommandLine(pid: string): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
   } catch {
@@ -68,7 +68,7 @@ const BODY = {
 };
 
 describe('npm run dev', () => {
-  it('prints one JSON line when all is up, keeps data and key over restarts, and leaves nothing behind on Ctrl-C', async () => {
+  it('prints one JSON line when ready, keeps data and API key across restarts, and stops all processes on Ctrl-C', async () => {
     const first = await startDev('--json');
     const ready = JSON.parse(first.printed) as Ready;
     expect(ready).toEqual({
@@ -78,13 +78,13 @@ describe('npm run dev', () => {
       simulatorUrl: expect.stringMatching(/^http:/),
       apiKey: expect.stringMatching(/^cdl_test_/),
     });
-    const { ready: _up, ...addresses } = ready;
+    const { ready: _ready, ...addresses } = ready;
     expect(JSON.parse(readFileSync(STACK, 'utf8'))).toEqual({
       ...addresses,
       opsUrl: expect.stringMatching(/^http:/),
       pid: first.child.pid,
     });
-    // It holds a key.
+    // The file contains an API key.
     expect(statSync(STACK).mode & 0o777).toBe(0o600);
     const headers = { 'x-api-key': ready.apiKey, 'content-type': 'application/json' };
     const created = await fetch(`${ready.baseUrl}/payins`, {
@@ -96,14 +96,14 @@ describe('npm run dev', () => {
     const { id } = (await created.json()) as { id: string };
     expect((await fetch(`${ready.baseUrl}/docs`)).status).toBe(200);
     expect((await fetch(ready.simulatorUrl)).status).toBe(200);
-    // A second run in the same folder gives up, and leaves the file of the first alone.
+    // A second run in the same folder fails and does not touch the file of the first.
     await expect(startDev('--json')).rejects.toThrow('another process is using');
     expect(existsSync(STACK)).toBe(true);
     first.child.kill('SIGINT');
     expect(await first.exited).toBe(0);
     expect(existsSync(STACK)).toBe(false);
     expect(first.output().trim().split('\n')).toHaveLength(1);
-    expect(leftBehind()).toEqual([]);
+    expect(runningProcesses()).toEqual([]);
 
     const second = await startDev();
     expect(second.output()).toContain(ready.apiKey);
@@ -121,25 +121,25 @@ describe('npm run dev', () => {
     expect((await fetch(`${freshUrl}/payins/${id}`, { headers })).status).toBe(404);
     third.child.kill('SIGINT');
     expect(await third.exited).toBe(0);
-    expect(leftBehind()).toEqual([]);
+    expect(runningProcesses()).toEqual([]);
   }, 120_000);
 
-  it('stops in order when npm, or the shell between, is gone without a word to it', async () => {
-    // The colon keeps the shell: with one command it would become that command.
+  it('stops all processes when npm or the shell in between is killed', async () => {
+    // The colon keeps the shell process: with a single command the shell would exec it.
     const script = `'${process.execPath}' '${DEV}' --any-ports --json --data '${join(folder, 'data')}'; :`;
     const env = { ...process.env, npm_lifecycle_event: 'dev' };
     const { child } = await startRun('sh', ['-c', script], env);
     const { pid } = JSON.parse(readFileSync(STACK, 'utf8')) as { pid: number };
     child.kill('SIGKILL');
     try {
-      await until('nothing is left behind', async () => leftBehind().length === 0, 20_000);
+      await until('no process is running', async () => runningProcesses().length === 0, 20_000);
       expect(existsSync(STACK)).toBe(false);
     } finally {
-      if (leftBehind().length > 0) process.kill(pid, 'SIGTERM');
+      if (runningProcesses().length > 0) process.kill(pid, 'SIGTERM');
     }
   }, 60_000);
 
-  it('refuses a flag it does not know, with its help', async () => {
+  it('exits with code 2 and prints the help for an unknown option', async () => {
     const child = spawn(process.execPath, [DEV, '--frsh'], { stdio: ['ignore', 'ignore', 'pipe'] });
     let errors = '';
     child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text));

@@ -1,6 +1,6 @@
 /**
- * npm run dev: a whole Caudal on one machine. PostgreSQL, migrations, simulator, server and an organization with a
- * key; data is kept in .data until `-- --fresh`.
+ * npm run dev: a complete Caudal stack on one machine: PostgreSQL, migrations, simulator, server and an organization
+ * with an API key. Data stays in .data/dev until `-- --fresh` deletes it.
  */
 import { appendFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -18,15 +18,15 @@ import { serverSettings } from './stack/settings.ts';
 const DATABASE = 'caudal';
 const PORTS = { api: 8080, ops: 9090, simulator: 4010, postgres: 54_329 };
 
-const HELP = `npm run dev [-- OPTIONS]: a whole Caudal on this machine
+const HELP = `npm run dev [-- OPTIONS]: a complete Caudal stack on this machine
 
-  --fresh      forget everything kept from earlier runs
-  --json       print one JSON line when all is up, nothing else
-  --any-ports  take any free ports instead of the usual ones: for programs that start several at once
-  --data DIR   keep data and logs there instead of in .data/dev
-  --help       this text
+  --fresh      delete the data of earlier runs
+  --json       print only one JSON line when the stack is ready
+  --any-ports  use any free ports instead of the default ones, to run several stacks at once
+  --data DIR   store data and logs in DIR instead of .data/dev
+  --help       show this help
 
-Takes the ports ${Object.values(PORTS).join(', ')}, or free ones where these are taken.
+Uses the ports ${Object.values(PORTS).join(', ')}, or free ones where these are in use.
 `;
 
 interface Running {
@@ -39,17 +39,17 @@ interface Running {
   readonly children: readonly Child[];
 }
 
-/** Where this run keeps its data; `caudal` looks for a stack in the usual place alone. */
-const USUAL_DATA = fileURLToPath(new URL('../.data/dev', import.meta.url));
-let dataDir = USUAL_DATA;
+/** The `caudal` CLI finds a stack only in the default directory. */
+const DEFAULT_DATA = fileURLToPath(new URL('../.data/dev', import.meta.url));
+let dataDir = DEFAULT_DATA;
 
-/** Not before we have written it: it may be that of another run, which holds the folder. */
-let addressesKept = false;
+/** Whether this run wrote the addresses file; before that, the file may belong to another run in the same directory. */
+let addressesSaved = false;
 
-/** Whether the usual ports are left to others. */
+/** Whether to use free ports instead of the default ones. */
 let anyPorts = false;
 
-/** What has been started, in order; ended in the opposite one. */
+/** Started processes in start order; they are stopped in reverse order. */
 const started: { name: string; stop: () => Promise<unknown>; kill: () => void }[] = [];
 
 async function main(): Promise<number> {
@@ -67,13 +67,13 @@ async function main(): Promise<number> {
     process.stdout.write(HELP);
     return 0;
   }
-  const say = (text: string) => (values.json ? undefined : console.error(text));
+  const print = (text: string) => (values.json ? undefined : console.error(text));
   const interrupted = new Promise<'interrupted'>((resolve) => {
     let times = 0;
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       process.on(signal, () => {
         times += 1;
-        // Impatience is respected: the second one does not wait for anything under way.
+        // A second signal kills all processes without waiting for a graceful stop.
         if (times > 1) for (const { kill } of started) kill();
         resolve('interrupted');
       });
@@ -85,9 +85,9 @@ async function main(): Promise<number> {
   if (values.fresh) rmSync(dataDir, { recursive: true, force: true });
   mkdirSync(dataDir, { recursive: true });
   try {
-    const running = await Promise.race([start(say), interrupted]);
+    const running = await Promise.race([start(print), interrupted]);
     if (running === 'interrupted') return 0;
-    keepAddresses(running);
+    saveAddresses(running);
     if (values.json)
       console.log(
         JSON.stringify({
@@ -100,61 +100,63 @@ async function main(): Promise<number> {
       );
     else {
       console.log(welcome(running));
-      offerDocs(say);
+      buildStaleDocs(print);
     }
     const crashed = running.children.map((child) =>
       child.exited.then((code) => ({ code, output: child.output() })),
     );
     const end = await Promise.race([interrupted, ...crashed]);
     if (end === 'interrupted') return 0;
-    console.error(`A process ended by itself with ${end.code}. Its last words:\n${end.output.slice(-3000)}`);
+    console.error(
+      `A process exited unexpectedly with code ${end.code}. Its last output:\n${end.output.slice(-3000)}`,
+    );
     return 1;
   } finally {
-    // First: whoever finds it takes the stack to be up.
-    if (addressesKept) rmSync(addressesFile(), { force: true });
-    say('\nStopping …');
+    // Deleted first: the CLI takes the file as a sign that the stack is running.
+    if (addressesSaved) rmSync(addressesFile(), { force: true });
+    print('\nStopping …');
     for (const { stop } of started.toReversed()) await stop();
   }
 }
 
 /**
- * npm passes SIGTERM to the shell between us, which dies of it and tells nobody. Only under npm: whoever starts this file
- * alone, in the background, may leave.
+ * npm sends SIGTERM to the shell in between, which exits without forwarding it. Checked only under npm: without npm, the
+ * parent of a background process may exit while the stack keeps running.
  */
-function whenOrphaned(then: () => void): void {
+function whenOrphaned(onOrphaned: () => void): void {
   if (process.env['npm_lifecycle_event'] === undefined) return;
   const parent = process.ppid;
-  setInterval(() => process.ppid !== parent && then(), 1000).unref();
+  setInterval(() => process.ppid !== parent && onOrphaned(), 1000).unref();
 }
 
-/** The site is built beside the running stack: nobody has to wait for it to make a payment. */
-function offerDocs(say: (text: string) => void): void {
+/** Builds the docs site while the stack is already running, so that users do not wait for it. */
+function buildStaleDocs(print: (text: string) => void): void {
   if (!docsAreStale()) return;
-  say('Building the docs …');
+  print('Building the docs …');
   const build = buildDocs();
   started.push({ name: 'docs', stop: build.stop, kill: build.kill });
   void build.done.then((end) => {
-    if (end === 'built') say('The docs are built.');
-    if (end === 'failed') say('The docs could not be built: npm run docs says why.');
+    if (end === 'built') print('The docs are built.');
+    if (end === 'failed') print('The docs build failed. Run `npm run docs` to see why.');
   });
 }
 
-async function start(say: (text: string) => void): Promise<Running> {
-  say('Starting PostgreSQL …');
-  const cluster = await begin(
+async function start(print: (text: string) => void): Promise<Running> {
+  print('Starting PostgreSQL …');
+  const cluster = await register(
     'postgres',
-    startPostgres({ dataDir: join(dataDir, 'postgres'), port: await portNear(PORTS.postgres) }),
+    startPostgres({ dataDir: join(dataDir, 'postgres'), port: await choosePort(PORTS.postgres) }),
   );
-  // The database is ours alone now, so what is written there is of a stack that was killed.
+  // This run now holds the data directory, so an existing addresses file is left over from a killed stack.
   rmSync(addressesFile(), { force: true });
   await ensureDatabase(cluster);
-  const port = await portNear(PORTS.api);
-  const opsPort = await portNear(PORTS.ops);
+  const port = await choosePort(PORTS.api);
+  const opsPort = await choosePort(PORTS.ops);
   const baseUrl = `http://127.0.0.1:${port}`;
-  say('Starting the simulator …');
-  const simulator = await begin(
+  print('Starting the simulator …');
+  const simulator = await register(
     'simulator',
-    startSimulator(join(dataDir, 'simulator'), await portNear(PORTS.simulator), [baseUrl]),
+    startSimulator(join(dataDir, 'simulator'), await choosePort(PORTS.simulator), [baseUrl]),
   );
   const settings = serverSettings({
     databaseUrl: cluster.url(DATABASE),
@@ -163,12 +165,12 @@ async function start(say: (text: string) => void): Promise<Running> {
     port,
     opsPort,
   });
-  keepSettings(settings);
-  say('Migrating the database …');
+  saveSettings(settings);
+  print('Migrating the database …');
   await runServerCommand(['migrate'], settings);
   const { apiKey } = await seedOrganization(settings);
-  say('Starting the server …');
-  const server = await begin('server', startServer('all', settings, keepLog));
+  print('Starting the server …');
+  const server = await register('server', startServer('all', settings, logLine));
   return {
     baseUrl,
     opsUrl: `http://127.0.0.1:${opsPort}`,
@@ -180,8 +182,8 @@ async function start(say: (text: string) => void): Promise<Running> {
   };
 }
 
-/** For operator commands against this stack: `node --env-file=… server/src/main.ts …`. */
-function keepSettings(settings: Readonly<Record<string, string>>): void {
+/** For operator commands on this stack: `node --env-file=… server/src/main.ts …`. */
+function saveSettings(settings: Readonly<Record<string, string>>): void {
   const lines = Object.entries(settings).map(([name, value]) => `${name}=${value}\n`);
   writeFileSync(settingsFile(), lines.join(''), { mode: 0o600 });
 }
@@ -190,23 +192,23 @@ function settingsFile(): string {
   return join(dataDir, 'server.env');
 }
 
-/** For `caudal`, which finds the stack of the clone it is called in by this file. */
-function keepAddresses({ baseUrl, checkoutUrl, simulatorUrl, opsUrl, apiKey }: Running): void {
+/** The `caudal` CLI finds the stack of the current clone through this file. */
+function saveAddresses({ baseUrl, checkoutUrl, simulatorUrl, opsUrl, apiKey }: Running): void {
   const stack = { baseUrl, checkoutUrl, simulatorUrl, opsUrl, apiKey, pid: process.pid };
-  // Under another name first: whoever reads it meanwhile finds all of it or nothing.
-  const draft = `${addressesFile()}.new`;
-  rmSync(draft, { force: true });
-  writeFileSync(draft, `${JSON.stringify(stack, null, 2)}\n`, { mode: 0o600 });
-  renameSync(draft, addressesFile());
-  addressesKept = true;
+  // Written under another name and renamed, so that readers never see a partial file.
+  const temporary = `${addressesFile()}.new`;
+  rmSync(temporary, { force: true });
+  writeFileSync(temporary, `${JSON.stringify(stack, null, 2)}\n`, { mode: 0o600 });
+  renameSync(temporary, addressesFile());
+  addressesSaved = true;
 }
 
 function addressesFile(): string {
   return join(dataDir, 'stack.json');
 }
 
-/** Registers what is being started, so that an interruption in the middle of it ends it too. */
-async function begin<T extends PostgresCluster | Child>(name: string, starting: Promise<T>): Promise<T> {
+/** Registers a starting process, so that an interruption during its start stops it too. */
+async function register<T extends PostgresCluster | Child>(name: string, starting: Promise<T>): Promise<T> {
   started.push({
     name,
     stop: async () => {
@@ -227,14 +229,14 @@ async function ensureDatabase(cluster: PostgresCluster): Promise<void> {
   await client.end();
 }
 
-/** The whole log goes to a file; what a developer must not miss is shown as well. */
-function keepLog(line: string): void {
+/** Writes the full log to a file, and prints warnings and errors. */
+function logLine(line: string): void {
   appendFileSync(join(dataDir, 'server.log'), `${line}\n`);
   if (/^\{"level":"(?:warn|error|fatal)"/.test(line)) console.error(line);
 }
 
-/** The usual port when it is free, else any: two clones can run side by side. */
-async function portNear(port: number): Promise<number> {
+/** The default port when it is free, else any free port, so that two clones can run side by side. */
+async function choosePort(port: number): Promise<number> {
   if (anyPorts) return freePort();
   const free = await new Promise<boolean>((resolve) => {
     const server = createServer();
@@ -250,12 +252,12 @@ function welcome(running: Running): string {
   const payout =
     '{"amountInCents":1000000,"currency":"COP","rail":"BRE_B","reference":"salary-\'$(date +%s)\'","inlineCustomer":{"name":"Janeth Smith","idType":"CO_CC","idNumber":"1000000099","phone":"+573001234567","email":"janeth@example.com"},"breb":{"keyString":"@TESTOK"}}';
   return `
-Caudal is running. Data is kept in ${relative(process.cwd(), dataDir)} (npm run dev -- --fresh forgets it); Ctrl-C stops everything.
+Caudal is running. Data is stored in ${relative(process.cwd(), dataDir)} (npm run dev -- --fresh deletes it); Ctrl-C stops everything.
 
   API        ${running.baseUrl}
   Docs       ${running.baseUrl}/docs
   Metrics    ${running.opsUrl}/metrics
-  Simulator  ${running.simulatorUrl}   (the rails: pay there, or with idNumber 1000000001 it is paid by itself)
+  Simulator  ${running.simulatorUrl}   (the simulated rails: pay there; payins with idNumber 1000000001 are paid automatically)
   Database   ${running.databaseUrl}
   Log        ${relative(process.cwd(), join(dataDir, 'server.log'))}
   API key    ${running.apiKey}
@@ -277,16 +279,16 @@ Send money (README.md has more keys):
 `;
 }
 
-/** What to type next, in another terminal. */
+/** Suggested next commands for another terminal. */
 function commands(running: Running): string {
-  const usual = dataDir === USUAL_DATA;
-  const merchant = usual ? '' : ` --base-url ${running.baseUrl} --api-key ${running.apiKey}`;
-  const operator = usual ? '' : ` --env-file ${relative(process.cwd(), settingsFile())}`;
+  const isDefault = dataDir === DEFAULT_DATA;
+  const merchant = isDefault ? '' : ` --base-url ${running.baseUrl} --api-key ${running.apiKey}`;
+  const operator = isDefault ? '' : ` --env-file ${relative(process.cwd(), settingsFile())}`;
   return `In another terminal:
 
-  events as they happen    npx caudal listen${merchant}
-  a payment, paid at once  npx caudal trigger payin.confirmed${merchant}
-  is everything well?      npx caudal doctor${operator}
+  stream events            npx caudal listen${merchant}
+  simulate a paid payin    npx caudal trigger payin.confirmed${merchant}
+  check the health         npx caudal doctor${operator}
   all commands             npx caudal help
 `;
 }

@@ -1,10 +1,10 @@
 /**
- * U1: from an installed clone to a confirmed payin whose event is on the screen, by two commands, on a machine with Node
- * and nothing else. Prints the transcript and fails after sixty seconds.
+ * U1: time from an installed clone to a confirmed payin whose event is printed, with two commands, on a machine that has
+ * only Node. Prints the transcript and fails when it takes more than 60 seconds.
  *
  *   node scripts/first-payment.ts [--clone]
  *
- * With --clone it first clones the committed tree and installs it, which is not counted.
+ * With --clone it first clones the committed tree and installs it; this time is not counted.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
@@ -12,13 +12,13 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const MOST_SECONDS = 60;
+const MAX_SECONDS = 60;
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const scratch = mkdtempSync(join(tmpdir(), 'caudal-first-payment-'));
-// PostgreSQL runs as another user when we are root, and must be able to enter.
+// When this runs as root, PostgreSQL runs as another user and needs access.
 chmodSync(scratch, 0o755);
 
-/** As on a new machine: no profile of `caudal login`, no key in the environment, this Node before any other. */
+/** Environment of a new machine: no profile of `caudal login`, no API key, this Node first in PATH. */
 const env = {
   PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`,
   HOME: scratch,
@@ -33,22 +33,22 @@ function clone(): string {
     env: { ...process.env, PATH: env.PATH },
     stdio: 'inherit',
   });
-  if (status !== 0) throw new Error('the clone could not be installed');
+  if (status !== 0) throw new Error('failed to clone and install');
   return folder;
 }
 
-interface Shown {
+interface RunningCommand {
   readonly child: ChildProcess;
   readonly exited: Promise<number | null>;
-  /** Resolves once it has printed this. */
-  says(text: string): Promise<void>;
+  /** Resolves when the command has printed this text. */
+  printed(text: string): Promise<void>;
 }
 
-/** In a terminal: what it prints is the transcript. */
-function run(folder: string, command: string): Shown {
+/** Runs a command; its output becomes part of the transcript. */
+function run(folder: string, command: string): RunningCommand {
   console.log(`$ ${command}`);
   const [program = '', ...args] = command.split(' ');
-  // A group of its own: an interruption reaches npm and what npm started, as Ctrl-C does.
+  // Its own process group, so that an interrupt reaches npm and its children, like Ctrl-C.
   const child = spawn(program, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve));
   let output = '';
@@ -59,28 +59,28 @@ function run(folder: string, command: string): Shown {
       process.stdout.write(text);
       for (const listener of listeners) listener();
     });
-  const says = (text: string) =>
+  const printed = (text: string) =>
     new Promise<void>((resolve, reject) => {
-      const look = () => output.includes(text) && resolve();
-      listeners.add(look);
-      look();
-      void exited.then((code) => reject(new Error(`${command} ended with ${code}`)));
+      const check = () => output.includes(text) && resolve();
+      listeners.add(check);
+      check();
+      void exited.then((code) => reject(new Error(`${command} exited with code ${code}`)));
     });
-  return { child, exited, says };
+  return { child, exited, printed };
 }
 
 async function main(): Promise<number> {
   const folder = process.argv.includes('--clone') ? clone() : ROOT;
-  const began = performance.now();
+  const startedAt = performance.now();
   const dev = run(folder, 'npm run dev');
   try {
-    await dev.says('API key');
+    await dev.printed('API key');
     const listen = run(folder, 'npx caudal listen --trigger payin.confirmed --exit-after 1');
-    await Promise.race([listen.says('payin.confirmed'), listen.exited]);
+    await Promise.race([listen.printed('payin.confirmed'), listen.exited]);
     const code = await listen.exited;
-    const seconds = (performance.now() - began) / 1000;
-    console.log(`U1 ${seconds.toFixed(1)} s from the installed clone to the event (target ${MOST_SECONDS})`);
-    return code === 0 && seconds <= MOST_SECONDS ? 0 : 1;
+    const seconds = (performance.now() - startedAt) / 1000;
+    console.log(`U1 ${seconds.toFixed(1)} s from the installed clone to the event (target ${MAX_SECONDS})`);
+    return code === 0 && seconds <= MAX_SECONDS ? 0 : 1;
   } finally {
     if (dev.child.pid !== undefined) process.kill(-dev.child.pid, 'SIGINT');
     await dev.exited;

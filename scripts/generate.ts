@@ -1,6 +1,6 @@
 /**
- * npm run generate: writes docs/reference and sdk/src/generated from the code they describe. `npm run check` runs it with --check, which fails
- * when a file is out of step.
+ * npm run generate: generates docs/reference and sdk/src/generated from the code. `npm run check` runs it with --check,
+ * which fails when a generated file is out of date.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -18,7 +18,7 @@ const files: Record<string, string> = {
   'docs/reference/openapi.json': `${JSON.stringify(document, null, 2)}\n`,
   'docs/reference/errors.md': errorsPage(),
   'docs/reference/configuration.md': configurationPage(),
-  // Through JSON: the SDK is made from what is published, not from objects of the server.
+  // Through JSON: the SDK is generated from the published document, not from server objects.
   ...sdkFiles(JSON.parse(JSON.stringify(document)) as ApiDocument),
 };
 
@@ -34,7 +34,7 @@ for (const [name, text] of Object.entries(files)) {
   }
 }
 if (stale.length > 0) {
-  console.error(`out of step with the code: ${stale.join(', ')}. Run: npm run generate`);
+  console.error(`out of date: ${stale.join(', ')}. Run: npm run generate`);
   process.exitCode = 1;
 }
 
@@ -57,17 +57,17 @@ function errorsPage(): string {
 function configurationPage(): string {
   const rows = Object.entries(SETTINGS).map(([name, setting]) => {
     const missing = setting.safeParse(undefined);
-    const fallback = missing.success
+    const defaultValue = missing.success
       ? missing.data === undefined
         ? 'optional'
         : `\`${String(missing.data)}\``
       : '**required**';
-    return `| \`${name}\` | ${fallback} | ${describeSetting(setting)} |`;
+    return `| \`${name}\` | ${defaultValue} | ${describeSetting(setting)} |`;
   });
-  return `# Configuration\n\nThe server reads its environment once, at the start, and reports every fault of it at once. An unknown \`CAUDAL_…\`, \`BREB_…\` or \`PSE_…\` variable is a fault too.\n\n| Variable | Default | Meaning |\n|---|---|---|\n${rows.join('\n')}\n`;
+  return `# Configuration\n\nThe server reads environment variables once, at startup, and reports all configuration problems at once. An unknown \`CAUDAL_…\`, \`BREB_…\` or \`PSE_…\` variable is also a problem.\n\n| Variable | Default | Meaning |\n|---|---|---|\n${rows.join('\n')}\n`;
 }
 
-/** The description may sit on the schema itself or on the one it wraps. */
+/** The description is on the schema itself or on the schema it wraps. */
 function describeSetting(setting: (typeof SETTINGS)[keyof typeof SETTINGS]): string {
   if (setting.description) return setting.description;
   const inner: unknown =

@@ -2,8 +2,8 @@ import { appendFileSync } from 'node:fs';
 import type { Reporter, TestModule } from 'vitest/node';
 
 /**
- * Adds the run's counts to the file named by TEST_COUNTS, one "passed failed skipped" line a run, so that .ci/run
- * can close with one sum over several suites.
+ * Appends the test counts of a run to the file named by TEST_COUNTS, one "passed failed skipped" line per run, so that
+ * .ci/run can print the total of several suites.
  */
 export class TestCounts implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {

@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 
-/** A process of ours, started and ended by us. */
+/** A child process that the stack starts and stops. */
 export interface Child {
   readonly pid: number;
-  /** What it sent or printed when it was ready. */
+  /** The message that the process sent or printed when it became ready. */
   readonly ready: Record<string, unknown>;
   readonly exited: Promise<number | null>;
-  /** Its output so far, newest last; for messages about what went wrong. */
+  /** Its recent output, for error messages. */
   output(): string;
   stop(): Promise<number | null>;
   kill(signal: NodeJS.Signals): void;
@@ -16,10 +16,13 @@ interface ChildOptions {
   readonly name: string;
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** `ipc`: the process sends a message when ready, and ends when we are gone. `line`: it prints a JSON line. */
+  /**
+   * `ipc`: the process sends a message when ready and exits when the channel closes. `line`: it prints a JSON line.
+   * `exit`: wait until it exits with code 0.
+   */
   readonly readiness: 'ipc' | 'line' | 'exit';
   readonly withinMs?: number;
-  /** Gets every line of its output. */
+  /** Receives every line of output. */
   readonly onLine?: (line: string) => void;
 }
 
@@ -27,7 +30,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   const child = spawn(process.execPath, [...options.args], {
     env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '/', ...options.env },
     stdio: ['pipe', 'pipe', 'pipe', 'ipc'],
-    // Out of the terminal's group: Ctrl-C reaches whoever started it, and that one ends its children in order.
+    // Its own process group: Ctrl-C reaches only the parent, which stops its children in order.
     detached: true,
   });
   let output = '';
@@ -35,7 +38,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding('utf8').on('data', (text: string) => {
       output += text;
-      // Trimmed now and then, not at every piece: a busy server writes thousands a second.
+      // Trimmed occasionally, not at every chunk: a busy server writes thousands per second.
       if (output.length > 200_000) output = output.slice(-50_000);
       lines(text);
     });
@@ -63,7 +66,7 @@ async function readiness(
 ): Promise<Record<string, unknown>> {
   if (options.readiness === 'exit') {
     const code = await exited;
-    if (code !== 0) throw new Error(`${options.name} ended with ${code}:\n${output()}`);
+    if (code !== 0) throw new Error(`${options.name} exited with code ${code}:\n${output()}`);
     return {};
   }
   return new Promise((resolve, reject) => {
@@ -77,7 +80,7 @@ async function readiness(
       clearTimeout(timer);
       resolve(message);
     };
-    void exited.then((code) => fail(`ended with ${code} before it was ready`));
+    void exited.then((code) => fail(`exited with code ${code} before it was ready`));
     if (options.readiness === 'ipc') {
       child.on('message', (message) => succeed(message as Record<string, unknown>));
     } else {

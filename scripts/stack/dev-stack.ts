@@ -4,19 +4,19 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startChild } from './child.ts';
 
-/** What `npm run dev` starts, for tests: data and ports of its own. */
+/** A stack started by `npm run dev` for tests, with its own data directory and ports. */
 export interface DevStack {
   readonly baseUrl: string;
   readonly simulatorUrl: string;
   readonly apiKey: string;
-  /** Where it keeps its data and settings. */
+  /** Directory of its data and settings. */
   readonly folder: string;
   stop(): Promise<void>;
 }
 
 export async function startDevStack(): Promise<DevStack> {
   const folder = mkdtempSync(join(tmpdir(), 'caudal-dev-stack-'));
-  // PostgreSQL runs as another user when we are root, and must be able to enter.
+  // When this runs as root, PostgreSQL runs as another user and needs access.
   chmodSync(folder, 0o755);
   const script = fileURLToPath(new URL('../dev.ts', import.meta.url));
   const dev = await startChild({

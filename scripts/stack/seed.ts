@@ -7,18 +7,18 @@ import { listOrganizations } from '../../server/src/flows/operations/read-organi
 import { cellCode } from '../../server/src/kit/ids.ts';
 import { makeLog } from '../../server/src/kit/log.ts';
 import { cents } from '../../server/src/kit/money.ts';
-import { credentialOf } from '../../server/src/organizations/credential.ts';
+import { buildCredential } from '../../server/src/organizations/credential.ts';
 import { SCOPES } from '../../server/src/organizations/organization.ts';
 
 const NAME = 'Tienda Aurora';
 const OPENING_BALANCE = cents(1_000_000_000);
 
-/** The organization of a development stack, with a key that is the same on every machine and after every restart. */
+/** Creates the organization of a development stack with an API key that is the same on every machine. */
 export async function seedOrganization(
   settings: Record<string, string>,
 ): Promise<{ name: string; apiKey: string }> {
   const config = readConfig('operator', settings);
-  const credential = credentialOf(
+  const credential = buildCredential(
     'key',
     config.environment,
     cellCode(config.cell) + digits(14, 32),
@@ -59,7 +59,7 @@ export async function seedOrganization(
   }
 }
 
-/** Characters that never change, computed instead of written down: no scanner should find a key in this repository. */
+/** Constant characters, computed instead of hard-coded so that secret scanners find no key in this repository. */
 function digits(length: number, base: 32 | 62): string {
   const alphabet =
     base === 32

@@ -1,6 +1,6 @@
 /**
- * Settings of a stack on one machine. The secrets are public by design: they start with `dev-`, and a server in
- * production refuses to start with them.
+ * Settings of a stack on one machine. The secrets are public by design: they start with `dev-`, and production servers
+ * reject them.
  */
 export interface StackAddresses {
   readonly databaseUrl: string;
@@ -26,7 +26,7 @@ export function serverSettings(addresses: StackAddresses): Record<string, string
     BREB_CLIENT_ID: 'caudal-dev',
     BREB_CLIENT_SECRET: 'dev-breb-secret',
     BREB_NOTICE_SECRET: 'dev-breb-notice-secret-of-one-machine',
-    // What the simulator documents: it rejects duplicates by the end-to-end id and decides within twenty seconds.
+    // Documented by the simulator: it rejects duplicates by end-to-end id and decides within 20 seconds.
     BREB_REJECTS_DUPLICATE_ORDERS: 'yes',
     BREB_MAX_PROCESSING_MS: '20000',
     PSE_URL: `${addresses.simulatorUrl}/pse`,
@@ -34,11 +34,11 @@ export function serverSettings(addresses: StackAddresses): Record<string, string
     PSE_SECRET: 'dev-pse-secret',
     PSE_NOTICE_SECRET: 'dev-pse-notice-secret-of-one-machine',
     CAUDAL_WEBHOOKS_ALLOW_LOOPBACK: 'yes',
-    // Whom the audit names for operator commands of a stack on one machine.
+    // Author of operator commands in the audit log.
     CAUDAL_BY: 'development',
-    // No load balancer stands in front.
+    // No load balancer.
     CAUDAL_DRAIN_MS: '0',
-    // Counted and told as in production, and never reached: one organization does everything here.
+    // Enforced as in production but never reached: one organization makes all requests here.
     CAUDAL_WRITES_PER_SECOND: '1000000',
     CAUDAL_READS_PER_SECOND: '1000000',
   };
