@@ -1,4 +1,4 @@
-/** Links of the site that lead nowhere: no such page, file or anchor. */
+/** Links of the site to a missing page, file or anchor. */
 export function brokenLinks(
   pages: ReadonlyMap<string, string>,
   files: { has(address: string): boolean },
@@ -11,21 +11,21 @@ export function brokenLinks(
   );
   return [...pages].flatMap(([slug, html]) =>
     [...new Set([...html.matchAll(/\s(?:href|src)="([^"]+)"/g)].map((match) => decode(match[1] ?? '')))]
-      .filter((link) => !leads(link, slug, files, anchors))
+      .filter((link) => !resolves(link, slug, files, anchors))
       .map((link) => `/docs/${slug} links to ${link}`),
   );
 }
 
-/** Served by the server itself; the simulator's pages are on the reader's own machine. */
-const ELSEWHERE = ['/openapi.json', '/llms.txt', '/llms-full.txt'];
+/** Served by the server, not part of the site. */
+const SERVED_BY_SERVER = ['/openapi.json', '/llms.txt', '/llms-full.txt'];
 
-function leads(
+function resolves(
   link: string,
   slug: string,
   files: { has(address: string): boolean },
   anchors: ReadonlyMap<string, ReadonlySet<string>>,
 ): boolean {
-  if (/^(?:https:|mailto:|data:|http:\/\/127\.0\.0\.1:4010)/.test(link) || ELSEWHERE.includes(link))
+  if (/^(?:https:|mailto:|data:|http:\/\/127\.0\.0\.1:4010)/.test(link) || SERVED_BY_SERVER.includes(link))
     return true;
   const [, path = '', hash] = /^([^?#]*)(?:\?[^#]*)?(?:#(.*))?$/.exec(link) ?? [];
   const target =

@@ -2,15 +2,15 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const WAIT_MS = 180_000;
-const LOOK_EVERY_MS = 200;
+const POLL_INTERVAL_MS = 200;
 
-/** `npm run dev` builds in the background and so may a test: whoever comes second waits, for Astro shares its folders. */
-export function oneAtATime(lock: string, work: () => void): void {
+/** Serializes builds: `npm run dev` and tests may build at the same time, but Astro uses shared folders. */
+export function withBuildLock(lock: string, work: () => void): void {
   const deadline = performance.now() + WAIT_MS;
-  while (!take(lock)) {
+  while (!acquire(lock)) {
     if (performance.now() > deadline)
-      throw new Error(`another build holds ${lock}: end it, or remove that folder`);
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_EVERY_MS);
+      throw new Error(`another build holds ${lock}: stop it, or remove that folder`);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, POLL_INTERVAL_MS);
   }
   try {
     work();
@@ -19,7 +19,7 @@ export function oneAtATime(lock: string, work: () => void): void {
   }
 }
 
-function take(lock: string): boolean {
+function acquire(lock: string): boolean {
   try {
     mkdirSync(lock);
     writeFileSync(join(lock, 'pid'), String(process.pid));
@@ -27,12 +27,12 @@ function take(lock: string): boolean {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
-  if (!isAlive(holderOf(lock))) rmSync(lock, { recursive: true, force: true });
+  if (!isAlive(readHolder(lock))) rmSync(lock, { recursive: true, force: true });
   return false;
 }
 
-/** Null: whoever has just taken it has not said yet who it is. */
-function holderOf(lock: string): number | null {
+/** Null when the holder has not written its pid yet. */
+function readHolder(lock: string): number | null {
   try {
     return Number(readFileSync(join(lock, 'pid'), 'utf8'));
   } catch {

@@ -1,8 +1,8 @@
 import { resolveLink, siteAddress } from './page-links.ts';
 
-/** What Astro's page still lacks: addresses of this site, and tables that a keyboard can scroll. */
+/** Post-processes a page of Astro: converts links to site URLs and makes tables scrollable by keyboard. */
 export function finishHtml(slug: string, html: string): string {
-  const word = slug.startsWith('es/') ? 'Tabla' : 'Table';
+  const label = slug.startsWith('es/') ? 'Tabla' : 'Table';
   let tables = 0;
   return html
     .replaceAll(/(<a\b[^>]*?\shref=")([^"]+)"/g, (whole, before: string, href: string) => {
@@ -11,6 +11,6 @@ export function finishHtml(slug: string, html: string): string {
     })
     .replaceAll(/<table>([\s\S]*?)<\/table>/g, (whole) => {
       tables += 1;
-      return `<div class="scroll" tabindex="0" role="region" aria-label="${word} ${tables}">${whole}</div>`;
+      return `<div class="scroll" tabindex="0" role="region" aria-label="${label} ${tables}">${whole}</div>`;
     });
 }

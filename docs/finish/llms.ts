@@ -4,11 +4,11 @@ import type { SourcePage } from './plain-text.ts';
 
 const LEAD = `# Caudal
 
-> Payins, payouts and hosted payment links on Colombia's Bre-B and PSE rails, as software anyone can run. This site describes its API, SDK and command line. Every page is also plain Markdown under the address listed here.
+> Payins, payouts and hosted payment links on Colombia's Bre-B and PSE rails, as software anyone can run. This site describes its API, SDK and command line. Every page is also available as plain Markdown at the URL listed here.
 
 Machine-readable: [openapi.json](/openapi.json). Everything below in one file: [llms-full.txt](/llms-full.txt).`;
 
-/** The list of pages for programs that read documentation (llmstxt.org). */
+/** The page index for language models (llmstxt.org). */
 export function llmsText(pages: readonly SourcePage[]): string {
   const bySlug = new Map(pages.map((page) => [page.slug, page]));
   const listed = SIDEBAR.map(({ label, items }) => ({

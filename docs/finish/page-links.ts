@@ -1,8 +1,8 @@
 import { posix } from 'node:path';
 
 /**
- * Pages link to each other by file, so that links work in the repository too. On the site a page has no `.md`; its
- * plain-text twin has.
+ * Resolves a link between pages. Pages link to each other by file name, so that links work in the repository too. On the
+ * site the HTML page has no `.md` suffix; its Markdown version has.
  */
 export function resolveLink(
   slug: string,

@@ -8,7 +8,7 @@ export interface SourcePage {
   readonly body: string;
 }
 
-/** Front matter of ours is one line a name. */
+/** Front matter has one line per name. */
 export function sourcePage(slug: string, text: string): SourcePage {
   const [, front = '', body = ''] = /^---\n([\s\S]*?)\n---\n([\s\S]*)$/.exec(text) ?? [];
   const value = (name: string): string => {
@@ -19,7 +19,7 @@ export function sourcePage(slug: string, text: string): SourcePage {
   return { slug, title: value('title'), description: value('description'), body: body.trim() };
 }
 
-/** The page as Markdown that needs no browser: no markup, no picture, links to other such pages. */
+/** The page as plain Markdown: without HTML and diagrams, with links to other Markdown versions. */
 export function plainText({ slug, title, body }: SourcePage): string {
   const text = body
     .split(/(^```[\s\S]*?^```$)/m)
@@ -28,7 +28,7 @@ export function plainText({ slug, title, body }: SourcePage): string {
   return `# ${title}\n\n${text.replaceAll(/\n{3,}/g, '\n\n').trim()}\n`;
 }
 
-/** What follows the language is for our tests. */
+/** Removes the marks after the language, which are for the tests. */
 function withoutMarks(fence: string): string {
   return fence.replace(/^(```\w*)[^\n]*/, '$1');
 }

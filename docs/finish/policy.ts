@@ -3,13 +3,13 @@ import { createHash } from 'node:crypto';
 const SCRIPT = /<script\b([^>]*)>([\s\S]*?)<\/script>/g;
 const STYLE = /<style\b[^>]*>([\s\S]*?)<\/style>/g;
 
-function hashOf(text: string): string {
+function cspHash(text: string): string {
   return `'sha256-${createHash('sha256').update(text, 'utf8').digest('base64')}'`;
 }
 
 /**
- * What the pages may do: run our own files and the scripts written into them, each admitted by its hash, and ask
- * nobody else. Highlighted code carries its colours in style attributes, which no hash can admit.
+ * Content security policy: allows files of this site and inline scripts by hash, and no other origin. Highlighted code
+ * has its colors in style attributes, which cannot be allowed by hash.
  */
 export function contentSecurityPolicy(pages: readonly string[]): string {
   const scripts = new Set<string>();
@@ -17,9 +17,9 @@ export function contentSecurityPolicy(pages: readonly string[]): string {
   for (const page of pages) {
     for (const [, attributes = '', text = ''] of page.matchAll(SCRIPT)) {
       if (!/\ssrc=/.test(attributes) && !/type="application\/ld\+json"/.test(attributes))
-        scripts.add(hashOf(text));
+        scripts.add(cspHash(text));
     }
-    for (const [, text = ''] of page.matchAll(STYLE)) styles.add(hashOf(text));
+    for (const [, text = ''] of page.matchAll(STYLE)) styles.add(cspHash(text));
   }
   return [
     "default-src 'none'",

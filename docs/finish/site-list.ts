@@ -20,31 +20,31 @@ const TYPES: Readonly<Record<string, string>> = {
   '.pf_fragment': 'application/octet-stream',
 };
 
-/** Pagefind compresses its own files, and a picture is compressed. */
-const WORTH_COMPRESSING = /\.(?:html|md|txt|css|js|json|svg)$/;
-const LEAST_BYTES = 1024;
+/** Pagefind files and images are already compressed. */
+const COMPRESSIBLE = /\.(?:html|md|txt|css|js|json|svg)$/;
+const MIN_BYTES = 1024;
 
-/** Describes every file for the server, and lays its compressed forms beside it. */
+/** Describes every file for the server, and writes compressed versions next to it. */
 export function listFiles(folder: string, paths: readonly string[]): Record<string, SiteFile> {
-  return Object.fromEntries(paths.map((path) => [addressOf(path), fileOf(folder, path)]));
+  return Object.fromEntries(paths.map((path) => [pageAddress(path), describeFile(folder, path)]));
 }
 
-/** Pages have no suffix in their address; other files keep theirs. */
-export function addressOf(path: string): string {
+/** URL path of a file: pages have no suffix, other files keep theirs. */
+export function pageAddress(path: string): string {
   return path.replace(/(?:^|\/)index\.html$|\.html$/, '');
 }
 
-function fileOf(folder: string, path: string): SiteFile {
+function describeFile(folder: string, path: string): SiteFile {
   const type = TYPES[extname(path)];
-  if (type === undefined) throw new Error(`docs/finish/site-list.ts does not know the type of ${path}`);
+  if (type === undefined) throw new Error(`docs/finish/site-list.ts has no content type for ${path}`);
   const bytes = readFileSync(join(folder, path));
   const encodings: ('br' | 'gzip')[] = [];
-  if (WORTH_COMPRESSING.test(path) && bytes.length >= LEAST_BYTES) {
+  if (COMPRESSIBLE.test(path) && bytes.length >= MIN_BYTES) {
     const quality = { [constants.BROTLI_PARAM_QUALITY]: 6 };
     writeFileSync(join(folder, `${path}.br`), brotliCompressSync(bytes, { params: quality }));
     writeFileSync(join(folder, `${path}.gz`), gzipSync(bytes));
     encodings.push('br', 'gzip');
   }
   const hash = createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
-  return { path, type, hash, encodings, forever: /^(?:_astro|pagefind\/(?:fragment|index))\//.test(path) };
+  return { path, type, hash, encodings, immutable: /^(?:_astro|pagefind\/(?:fragment|index))\//.test(path) };
 }

@@ -9,10 +9,10 @@ import type { Page } from './page.ts';
 import { statesPage } from './states-page.ts';
 import { testValuesPage } from './test-values-page.ts';
 
-/** Where `npm run dev` listens: what the guides show. */
+/** Base URL of `npm run dev`, used in the guides. */
 const BASE_URL = 'http://127.0.0.1:8080';
 
-/** Every page that is made from code. */
+/** All pages generated from code. */
 export function allPages(): readonly Page[] {
   return [
     ...apiPages(openApiDocument(BASE_URL), BASE_URL),

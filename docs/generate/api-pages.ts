@@ -4,13 +4,13 @@ import { block, code, parts, plain, prose, table } from './markdown.ts';
 import { operationSection } from './operation-section.ts';
 import { type Operation, operationGroups } from './operations.ts';
 import type { Page } from './page.ts';
-import { fieldsOf } from './schema-fields.ts';
+import { listFields } from './schema-fields.ts';
 
 interface Resource {
   readonly slug: string;
   readonly title: string;
   readonly lead: string;
-  /** First part of the paths that belong here. */
+  /** Matches the paths of this resource. */
   readonly path: RegExp;
 }
 
@@ -30,19 +30,19 @@ const RESOURCES: readonly Resource[] = [
   {
     slug: 'breb-keys',
     title: 'Key lookup',
-    lead: 'See whose a Bre-B key is before you pay it. How to: [payouts](/docs/guides/payouts).',
+    lead: 'Look up the holder of a Bre-B key before you pay it. How to: [payouts](/docs/guides/payouts).',
     path: /^\/breb\/keys/,
   },
   {
     slug: 'payment-links',
     title: 'Payment links',
-    lead: 'A page on which a payer pays, by the method of their choice. How to: [payment links](/docs/guides/payment-links).',
+    lead: 'A hosted page where a payer chooses a method and pays. How to: [payment links](/docs/guides/payment-links).',
     path: /^\/payment-links/,
   },
   {
     slug: 'balance',
     title: 'Balance and ledger',
-    lead: 'The money held for you, and every movement of it. How to: [reconciliation](/docs/guides/reconciliation).',
+    lead: 'Your balance and its ledger entries. How to: [reconciliation](/docs/guides/reconciliation).',
     path: /^\/(?:balance|ledger)/,
   },
   {
@@ -54,31 +54,33 @@ const RESOURCES: readonly Resource[] = [
   {
     slug: 'events',
     title: 'Events',
-    lead: 'Every final outcome: to read, to follow live and to have sent again. What each carries: [events](/docs/reference/events).',
+    lead: 'Every final outcome is an event: list, stream and replay events. Their contents: [events](/docs/reference/events).',
     path: /^\/events/,
   },
   {
     slug: 'webhook-endpoints',
     title: 'Webhook endpoints',
-    lead: 'Where your events are sent, and what came of it. How to: [webhooks](/docs/guides/webhooks).',
+    lead: 'Webhook endpoints and their deliveries. How to: [webhooks](/docs/guides/webhooks).',
     path: /^\/webhook-endpoints/,
   },
   {
     slug: 'tokens',
     title: 'Access tokens',
-    lead: 'A token of one hour in place of the key itself. More: [credentials](/docs/concepts/credentials).',
+    lead: 'A one-hour token instead of the API key. More: [credentials](/docs/concepts/credentials).',
     path: /^\/oauth/,
   },
 ];
 
-/** Only success shows: twelve operations answer the same problems. */
+/** The table of contents lists only operations: their subsections all have the same titles. */
 const OPERATIONS_ONLY = { tableOfContents: { minHeadingLevel: 2, maxHeadingLevel: 2 } };
 
 export function apiPages(document: OpenApiDocument, baseUrl: string): readonly Page[] {
   const operations = operationGroups(document).flatMap((group) => group.operations);
-  const homeless = operations.filter((operation) => resourcesOf(operation).length !== 1);
-  if (homeless.length > 0)
-    throw new Error(`api-pages.ts has not one page for ${homeless.map(({ path }) => path).join(', ')}`);
+  const unassigned = operations.filter((operation) => findResources(operation).length !== 1);
+  if (unassigned.length > 0)
+    throw new Error(
+      `api-pages.ts needs exactly one page for ${unassigned.map(({ path }) => path).join(', ')}`,
+    );
   return [
     overview(document, operations, baseUrl),
     ...RESOURCES.map((resource) => ({
@@ -96,13 +98,13 @@ export function apiPages(document: OpenApiDocument, baseUrl: string): readonly P
   ];
 }
 
-function resourcesOf({ path }: Operation): readonly Resource[] {
+function findResources({ path }: Operation): readonly Resource[] {
   return RESOURCES.filter((resource) => resource.path.test(path));
 }
 
 function overview(document: OpenApiDocument, operations: readonly Operation[], baseUrl: string): Page {
   const rows = operations.map((operation) => {
-    const [resource] = resourcesOf(operation);
+    const [resource] = findResources(operation);
     const anchor = operation.title.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
     return [
       code(`${operation.method.toUpperCase()} ${operation.path}`),
@@ -112,34 +114,34 @@ function overview(document: OpenApiDocument, operations: readonly Operation[], b
   return {
     slug: 'api',
     title: 'API reference',
-    description: 'Every operation of the API, its conventions and the shape of a problem.',
+    description: 'Every operation of the API, its conventions and its error format.',
     settings: { sidebar: { label: 'Overview' } },
     body: parts(
       prose(document.info.description),
-      `Examples use ${code(baseUrl)}, where ${code('npm run dev')} listens; yours is the address your operator gave you. The machine-readable description, [openapi.json](/openapi.json) (OpenAPI ${document.openapi}), is served by every server with its own address in it.`,
-      'With the SDK, the examples assume this beginning:',
+      `Examples use ${code(baseUrl)}, where ${code('npm run dev')} listens; use the base URL of your operator instead. Every server serves the machine-readable [openapi.json](/openapi.json) (OpenAPI ${document.openapi}) with its own URL.`,
+      'The SDK examples assume this setup:',
       block(
         'ts',
         "import { Caudal } from '@caudal/sdk';\n\nconst caudal = new Caudal({\n  apiKey: process.env.CAUDAL_API_KEY ?? '',\n  baseUrl: process.env.CAUDAL_BASE_URL ?? '',\n});",
       ),
       '## Operations',
-      table(['Request', 'What it does'], rows),
+      table(['Request', 'Description'], rows),
       '## Credentials',
       table(
-        ['Scheme', 'What it is'],
+        ['Scheme', 'Description'],
         Object.entries(document.components?.securitySchemes ?? {}).map(([name, { description }]) => [
           code(name),
           prose(description),
         ]),
       ),
-      'Every operation of a merchant takes an API key or a bearer token. More in [credentials](/docs/concepts/credentials).',
+      'Every merchant operation accepts an API key or a bearer token. More in [credentials](/docs/concepts/credentials).',
       '## Lists',
-      'Lists are newest first. `pageSize` is 1 to 100 (10 if left out); take `nextCursor` of `pageInfo` as `cursor` of the next request and leave the filters as they are. At the ends the cursors are null.',
-      '## Headers of every answer',
-      '`X-Request-Id` names the request in our logs: quote it when you ask for help.',
+      'Lists are newest first. `pageSize` is 1 to 100 (default 10). Pass `pageInfo.nextCursor` as `cursor` of the next request, with the same filters. The cursors are null at the ends.',
+      '## Headers of every response',
+      '`X-Request-Id` identifies the request in the server logs: include it in support requests.',
       '## Problem',
-      'Every error is a problem document (RFC 9457, `application/problem+json`). Branch on `code`; [every code](/docs/errors) has a page, to which `type` leads.',
-      fieldsList(fieldsOf(document, { $ref: '#/components/schemas/Problem' }), 'response'),
+      'Every error is a problem document (RFC 9457, `application/problem+json`). Branch on `code`; [every code](/docs/errors) has a page, and `type` is its URL.',
+      fieldsList(listFields(document, { $ref: '#/components/schemas/Problem' }), 'response'),
     ),
   };
 }

@@ -1,28 +1,28 @@
-import type { CommandDescription } from '../../cli/src/command.ts';
-import { EXIT_CODE_LINES } from '../../cli/src/exit-codes.ts';
-import { GLOBAL_OPTIONS } from '../../cli/src/global-options.ts';
-import { COMMANDS } from '../../cli/src/tree.ts';
+import { COMMANDS } from '../../cli/src/command-list.ts';
+import type { CommandDescription } from '../../cli/src/framework/command.ts';
+import { EXIT_CODE_DESCRIPTIONS } from '../../cli/src/framework/exit-codes.ts';
+import { GLOBAL_OPTIONS } from '../../cli/src/framework/global-options.ts';
 import { OPERATOR_COMMANDS } from '../../server/src/operator/commands.ts';
 import { block, code, parts, prose, table } from './markdown.ts';
 import type { Page } from './page.ts';
 
-/** What both trees, the developers' and the server's, say of a command. */
-type Shown = Pick<CommandDescription, 'name' | 'summary' | 'options' | 'words'> & {
+/** The common description of CLI commands and operator commands. */
+type DocumentedCommand = Pick<CommandDescription, 'name' | 'summary' | 'options' | 'args'> & {
   readonly usage?: string;
   readonly details?: string;
   readonly examples?: readonly string[];
 };
 
-const GROUPS: readonly (readonly [title: string, about: string, commands: readonly Shown[]])[] = [
-  ['For developers', 'Through the API, with a key.', COMMANDS],
+const GROUPS: readonly (readonly [title: string, about: string, commands: readonly DocumentedCommand[]])[] = [
+  ['For developers', 'These use the API, with an API key.', COMMANDS],
   [
-    'Roles of the server',
-    'These need the server’s configuration: run them beside it.',
+    'Server roles',
+    'These need the server’s configuration: run them on the server host.',
     OPERATOR_COMMANDS.filter(({ group }) => group === 'server'),
   ],
   [
     'For operators',
-    'These need the database: run them beside the server. In a clone whose `npm run dev` is up they find its settings by themselves.',
+    'These need the database: run them on the server host. In a clone with a running `npm run dev` they use its settings.',
     OPERATOR_COMMANDS.filter(({ group }) => group === 'operator'),
   ],
 ];
@@ -34,30 +34,29 @@ export function commandsPage(): Page {
     description: 'Every command of caudal.',
     settings: { tableOfContents: { minHeadingLevel: 2, maxHeadingLevel: 2 } },
     body: parts(
-      'In a clone: `npx caudal …`. `caudal help COMMAND` says the same as this page; `caudal completion bash` and `caudal completion zsh` print completion for your shell.',
-      '## Every command takes',
+      'In a clone: `npx caudal …`. `caudal help COMMAND` shows the same text as this page; `caudal completion bash` and `caudal completion zsh` print completion scripts.',
+      '## Global options',
       list(GLOBAL_OPTIONS.map(optionText)),
-      'Credentials are the first of these that is there: `--api-key` and `--base-url`; `CAUDAL_API_KEY` and `CAUDAL_BASE_URL`; `--profile` or `CAUDAL_PROFILE`; the profile in use (`caudal login`); the stack that `npm run dev` runs.',
+      'Credentials come from the first of these that is set: `--api-key` and `--base-url`; `CAUDAL_API_KEY` and `CAUDAL_BASE_URL`; `--profile` or `CAUDAL_PROFILE`; the current profile (`caudal login`); the stack of `npm run dev`.',
       '## Exit codes',
       table(
         ['Code', 'Meaning'],
-        EXIT_CODE_LINES.map(([number, meaning]) => [code(number), prose(meaning)]),
+        EXIT_CODE_DESCRIPTIONS.map(([number, meaning]) => [code(number), prose(meaning)]),
       ),
       ...GROUPS.map(([title, about, commands]) => parts(`## ${title}`, about, ...commands.map(command))),
     ),
   };
 }
 
-function command({ name, summary, usage, options, words, details, examples }: Shown): string {
+function command({ name, summary, usage, options, args, details, examples }: DocumentedCommand): string {
   const items = [
-    ...words.map(
-      (word) =>
-        `**${code(word.name)}** *${word.optional === true ? 'optional' : 'required'}${choicesText(word)}*<br>${prose(word.summary)}`,
+    ...args.map(
+      (arg) =>
+        `**${code(arg.name)}** *${arg.optional === true ? 'optional' : 'required'}${choicesText(arg)}*<br>${prose(arg.summary)}`,
     ),
     ...options.map(optionText),
   ];
-  const typed =
-    usage ?? [name, ...words.map((word) => (word.optional ? `[${word.name}]` : word.name))].join(' ');
+  const typed = usage ?? [name, ...args.map((arg) => (arg.optional ? `[${arg.name}]` : arg.name))].join(' ');
   return parts(
     `### caudal ${name}`,
     `${prose(summary).replace(/^./, (first) => first.toUpperCase())}.`,
@@ -74,10 +73,10 @@ function command({ name, summary, usage, options, words, details, examples }: Sh
   );
 }
 
-function optionText(option: Shown['options'][number]): string {
+function optionText(option: DocumentedCommand['options'][number]): string {
   const value = option.value === null ? '' : ` ${option.value}`;
-  const duty = option.required === true ? 'required' : 'optional';
-  return `**${code(`--${option.name}${value}`)}** *${duty}${choicesText(option)}*<br>${prose(option.summary)}`;
+  const presence = option.required === true ? 'required' : 'optional';
+  return `**${code(`--${option.name}${value}`)}** *${presence}${choicesText(option)}*<br>${prose(option.summary)}`;
 }
 
 function choicesText({ choices }: { readonly choices?: readonly string[] }): string {

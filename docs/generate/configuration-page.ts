@@ -12,23 +12,23 @@ export function configurationPage(): Page {
       : missing.data === undefined
         ? 'optional'
         : missing.data === ''
-          ? 'empty if left out'
-          : `${code(String(missing.data))} if left out`;
-    return `- **${code(name)}** *${fallback}*<br>${prose(descriptionOf(setting))}`;
+          ? 'default: empty'
+          : `default: ${code(String(missing.data))}`;
+    return `- **${code(name)}** *${fallback}*<br>${prose(findDescription(setting))}`;
   });
   return {
     slug: 'operating/configuration',
     title: 'Configuration',
     description: 'Every setting of the server.',
     body: parts(
-      'The server reads its environment once, at the start, and reports every fault of it at once. An unknown `CAUDAL_…`, `BREB_…` or `PSE_…` variable is a fault too, so a misspelt one is noticed.',
+      'The server reads its environment once, at startup, and reports all errors together. An unknown `CAUDAL_…`, `BREB_…` or `PSE_…` variable is an error too, so that typos are detected.',
       `<div class="fields">\n\n${items.join('\n')}\n\n</div>`,
     ),
   };
 }
 
-/** The description may sit on the schema itself or on the one it wraps. */
-function descriptionOf(setting: Setting): string {
+/** The description is on the schema itself or on the schema it wraps. */
+function findDescription(setting: Setting): string {
   if (setting.description) return setting.description;
   const inner: unknown =
     'unwrap' in setting ? (setting.unwrap as () => { description?: string })().description : undefined;

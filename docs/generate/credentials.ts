@@ -5,19 +5,19 @@ import type {
 } from '../../server/src/http/docs/openapi-types.ts';
 import { code } from './markdown.ts';
 
-function schemeNamed(document: OpenApiDocument, name: string): SecuritySchemeObject {
+function findScheme(document: OpenApiDocument, name: string): SecuritySchemeObject {
   const scheme = document.components?.securitySchemes?.[name];
-  if (scheme === undefined) throw new Error(`openapi: no security scheme is called ${name}`);
+  if (scheme === undefined) throw new Error(`openapi: there is no security scheme ${name}`);
   return scheme;
 }
 
-/** Alternatives, each a list of schemes needed together. An empty list of alternatives means public. */
-function alternativesOf(
+/** Alternatives, each a list of schemes required together. No alternatives means a public operation. */
+function listAlternatives(
   document: OpenApiDocument,
   operation: OperationObject,
 ): readonly (readonly SecuritySchemeObject[])[] {
   return (operation.security ?? document.security ?? [])
-    .map((requirement) => Object.keys(requirement).map((name) => schemeNamed(document, name)))
+    .map((requirement) => Object.keys(requirement).map((name) => findScheme(document, name)))
     .filter((schemes) => schemes.length > 0);
 }
 
@@ -29,17 +29,17 @@ function schemeText(scheme: SecuritySchemeObject): string {
 }
 
 export function credentialText(document: OpenApiDocument, operation: OperationObject): string {
-  const alternatives = alternativesOf(document, operation);
+  const alternatives = listAlternatives(document, operation);
   if (alternatives.length === 0) return 'none';
   return alternatives.map((schemes) => schemes.map(schemeText).join(' with ')).join(' or ');
 }
 
 /**
- * curl's options for the first alternative, which is the one the guides show. Secrets are read from the
- * environment, so that a pasted command leaves no key in the shell's history.
+ * curl options for the first alternative, the one used in the guides. Secrets come from environment variables, so that a
+ * pasted command leaves no API key in the shell history.
  */
 export function curlCredentials(document: OpenApiDocument, operation: OperationObject): readonly string[] {
-  const [preferred = []] = alternativesOf(document, operation);
+  const [preferred = []] = listAlternatives(document, operation);
   return preferred.map((scheme) => {
     if (scheme.type === 'apiKey') return `-H "${scheme.name ?? 'x-api-key'}: $CAUDAL_API_KEY"`;
     if (scheme.type === 'http' && scheme.scheme?.toLowerCase() === 'basic') {

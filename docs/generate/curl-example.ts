@@ -8,15 +8,15 @@ import type {
 import { curlCredentials } from './credentials.ts';
 import type { Operation } from './operations.ts';
 import { dereference } from './references.ts';
-import { shapeOf } from './schema-shape.ts';
+import { resolveShape } from './schema-shape.ts';
 
 export interface NamedExample {
   readonly title: string | undefined;
   readonly value: unknown;
 }
 
-/** `example` of the media type, or its named `examples`, or else the one its schema carries. */
-export function examplesOf(document: OpenApiDocument, media: MediaTypeObject): readonly NamedExample[] {
+/** The `example` of the media type, its named `examples`, or the example of its schema. */
+export function listExamples(document: OpenApiDocument, media: MediaTypeObject): readonly NamedExample[] {
   if (media.example !== undefined) return [{ title: undefined, value: media.example }];
   const named = Object.entries(media.examples ?? {});
   if (named.length > 0) {
@@ -26,12 +26,12 @@ export function examplesOf(document: OpenApiDocument, media: MediaTypeObject): r
     });
   }
   if (media.schema === undefined) return [];
-  const { schema } = shapeOf(document, media.schema);
+  const { schema } = resolveShape(document, media.schema);
   const value = schema.example ?? schema.examples?.[0];
   return value === undefined ? [] : [{ title: undefined, value }];
 }
 
-/** The media type a page shows first: JSON where there is a choice. */
+/** The preferred media type: JSON if available. */
 export function preferredMedia(
   content: ContentMap | undefined,
 ): readonly [string, MediaTypeObject] | undefined {
@@ -47,15 +47,15 @@ function plain(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-// An optional parameter goes into the command only where the document gives the parameter itself an example: one
-// that merely documents its schema would fill the command with filters that together match nothing.
+// An optional parameter is included only if the parameter itself has an example: examples of schemas would fill the
+// command with filters that together match nothing.
 function parameterExample(document: OpenApiDocument, parameter: ParameterObject): unknown {
   if (parameter.example !== undefined || parameter.required !== true) return parameter.example;
-  const { schema } = shapeOf(document, parameter.schema ?? true);
+  const { schema } = resolveShape(document, parameter.schema ?? true);
   return schema.example ?? schema.examples?.[0];
 }
 
-function addressOf(document: OpenApiDocument, operation: Operation, baseUrl: string): string {
+function exampleUrl(document: OpenApiDocument, operation: Operation, baseUrl: string): string {
   let path = operation.path;
   const query = new URLSearchParams();
   for (const parameter of operation.parameters) {
@@ -71,7 +71,7 @@ function addressOf(document: OpenApiDocument, operation: Operation, baseUrl: str
   return `${baseUrl}${path}${search}`;
 }
 
-// JSON holds no raw line break inside a value, so the extra spaces never end up in one.
+// JSON values contain no raw line break, so the added spaces never change one.
 function indented(body: unknown): string {
   return JSON.stringify(body, null, 2).replaceAll('\n', '\n  ');
 }
@@ -88,7 +88,7 @@ function bodyOptions(mediaType: string, body: unknown): readonly string[] {
   ];
 }
 
-/** A command to paste into a shell. `body` is one of the examples of the request body, if it has any. */
+/** A curl command to paste into a shell. `body` is one of the examples of the request body. */
 export function curlExample(
   document: OpenApiDocument,
   operation: Operation,
@@ -104,7 +104,7 @@ export function curlExample(
     (response) => dereference(document, response).content?.['text/event-stream'] !== undefined,
   );
   return [
-    `curl${streams ? ' -N' : ''}${method} ${quoted(addressOf(document, operation, baseUrl))}`,
+    `curl${streams ? ' -N' : ''}${method} ${quoted(exampleUrl(document, operation, baseUrl))}`,
     ...curlCredentials(document, operation.definition),
     ...headers,
     ...(body === undefined ? [] : bodyOptions(body.mediaType, body.value)),

@@ -3,15 +3,15 @@ import type { PayinErrorCode } from '../../server/src/payins/payin.ts';
 interface Meaning {
   /** What happened. */
   readonly cause: string;
-  /** What the merchant does. */
+  /** What the merchant should do. */
   readonly remedy: string;
 }
 
-/** Every `errorCode` for developers. A code that is missing here, or one too many, does not compile. */
-export const ERROR_CODE_WORDS: Readonly<Record<PayinErrorCode, Readonly<Record<'en' | 'es', Meaning>>>> = {
+/** Descriptions of every `errorCode` for developers. A missing or unknown code is a compile error. */
+export const ERROR_CODE_MESSAGES: Readonly<Record<PayinErrorCode, Readonly<Record<'en' | 'es', Meaning>>>> = {
   EXPIRED: {
     en: {
-      cause: 'Nobody paid in time; the key or transaction is closed at the rail.',
+      cause: 'No payment arrived in time; the key or transaction is closed at the rail.',
       remedy: 'Create a new payin if the payer still wants to pay.',
     },
     es: {
@@ -25,7 +25,7 @@ export const ERROR_CODE_WORDS: Readonly<Record<PayinErrorCode, Readonly<Record<'
   },
   PAYER_ABANDONED: {
     en: {
-      cause: 'The payer left the bank’s page without deciding.',
+      cause: 'The payer left the bank page without a decision.',
       remedy: 'Offer to pay again, with a new payin.',
     },
     es: {
@@ -36,7 +36,7 @@ export const ERROR_CODE_WORDS: Readonly<Record<PayinErrorCode, Readonly<Record<'
   INSUFFICIENT_FUNDS: {
     en: {
       cause:
-        'Payin: the payer’s account did not have enough. Payout: your available balance did not cover it; nothing was sent.',
+        'Payin: the payer’s account had insufficient funds. Payout: your available balance was insufficient; nothing was sent.',
       remedy:
         'Payin: offer another account or method. Payout: fund the balance, then create a payout with a new reference.',
     },
@@ -48,7 +48,7 @@ export const ERROR_CODE_WORDS: Readonly<Record<PayinErrorCode, Readonly<Record<'
   },
   LIMIT_EXCEEDED: {
     en: {
-      cause: 'The amount is outside what the account, its bank or the rail allows.',
+      cause: 'The amount is outside the limits of the account, its bank or the rail.',
       remedy: 'Use another method, or split the amount where that is allowed.',
     },
     es: {
@@ -66,7 +66,7 @@ export const ERROR_CODE_WORDS: Readonly<Record<PayinErrorCode, Readonly<Record<'
   ACCOUNT_BLOCKED: {
     en: {
       cause: 'The account is blocked.',
-      remedy: 'The account’s holder talks to their bank; use another account meanwhile.',
+      remedy: 'The account holder must contact their bank; use another account meanwhile.',
     },
     es: {
       cause: 'La cuenta está bloqueada.',
@@ -83,7 +83,7 @@ export const ERROR_CODE_WORDS: Readonly<Record<PayinErrorCode, Readonly<Record<'
   },
   KEY_NOT_FOUND: {
     en: {
-      cause: 'The directory has no such key (any more).',
+      cause: 'The directory does not, or no longer, contain this key.',
       remedy: 'Ask the receiver for the key again, and look it up before you pay.',
     },
     es: {
@@ -93,8 +93,8 @@ export const ERROR_CODE_WORDS: Readonly<Record<PayinErrorCode, Readonly<Record<'
   },
   KEY_SUSPENDED: {
     en: {
-      cause: 'The key’s holder or bank has suspended it.',
-      remedy: 'The receiver reactivates it at the bank, or gives another key.',
+      cause: 'The holder or bank of the key suspended it.',
+      remedy: 'The receiver must reactivate it at the bank, or provide another key.',
     },
     es: {
       cause: 'El titular o el banco suspendió la llave.',
@@ -103,7 +103,7 @@ export const ERROR_CODE_WORDS: Readonly<Record<PayinErrorCode, Readonly<Record<'
   },
   KEY_INVALID: {
     en: {
-      cause: 'The network does not take this text as a key.',
+      cause: 'The network does not accept this text as a key.',
       remedy: 'Ask the receiver for the key again.',
     },
     es: {
@@ -113,8 +113,8 @@ export const ERROR_CODE_WORDS: Readonly<Record<PayinErrorCode, Readonly<Record<'
   },
   RECEIVER_MISMATCH: {
     en: {
-      cause: 'The key’s holder is no longer the one you saw in the lookup; nothing was sent.',
-      remedy: 'Look the key up again and ask the receiver before you pay.',
+      cause: 'The holder of the key is no longer the one in your lookup; nothing was sent.',
+      remedy: 'Look up the key again and check with the receiver before you pay.',
     },
     es: {
       cause: 'El titular de la llave ya no es el que usted vio en la consulta; no se envió nada.',
@@ -127,30 +127,29 @@ export const ERROR_CODE_WORDS: Readonly<Record<PayinErrorCode, Readonly<Record<'
   },
   RAIL_TIMEOUT: {
     en: {
-      cause:
-        'The rail itself said, as its final word, that time ran out. A timeout of ours never ends a payment.',
+      cause: 'The rail reported a timeout as the final status. A timeout on our side never ends a payment.',
       remedy: 'Safe to try again with a new reference.',
     },
     es: {
       cause:
-        'La red misma dijo, como palabra final, que se agotó el tiempo. Un tiempo agotado de nuestro lado nunca termina un pago.',
+        'La red informó, como estado final, que se agotó el tiempo. Un tiempo agotado de nuestro lado nunca termina un pago.',
       remedy: 'Puede intentar de nuevo con otra referencia.',
     },
   },
   RAIL_REJECTED: {
     en: {
-      cause: 'The rail refused without a reason that says more.',
-      remedy: 'Offer another method; if it happens often, ask the operator with the payment’s id.',
+      cause: 'The rail rejected it without a specific reason.',
+      remedy: 'Offer another method; if it happens often, contact the operator with the payment id.',
     },
     es: {
-      cause: 'La red rechazó sin una razón que diga más.',
+      cause: 'La red lo rechazó sin indicar una razón específica.',
       remedy: 'Ofrezca otro medio; si ocurre con frecuencia, pregunte al operador con el id del pago.',
     },
   },
   SUSPECTED_FRAUD: {
     en: {
-      cause: 'The bank or the network stopped it for safety.',
-      remedy: 'Do not insist. The account’s holder talks to their bank.',
+      cause: 'The bank or the network stopped it as suspected fraud.',
+      remedy: 'Do not retry. The account holder must contact their bank.',
     },
     es: {
       cause: 'El banco o la red lo detuvo por seguridad.',
@@ -159,8 +158,8 @@ export const ERROR_CODE_WORDS: Readonly<Record<PayinErrorCode, Readonly<Record<'
   },
   INVALID_DATA: {
     en: {
-      cause: 'The bank did not recognise the data of the payer or receiver.',
-      remedy: 'Check name, document and bank, then try again with a new reference.',
+      cause: 'The bank did not recognize the data of the payer or receiver.',
+      remedy: 'Check name, document and bank, then retry with a new reference.',
     },
     es: {
       cause: 'El banco no reconoció los datos del pagador o de quien recibe.',
@@ -170,7 +169,7 @@ export const ERROR_CODE_WORDS: Readonly<Record<PayinErrorCode, Readonly<Record<'
   UNDERPAID: {
     en: {
       cause:
-        'Payin: less than `amountInCents` arrived; `confirmedAmountInCents` says how much. The money is held apart, with an anomaly.',
+        'Payin: less than `amountInCents` arrived; `confirmedAmountInCents` has the amount. The money is held as an anomaly.',
       remedy:
         'Do not deliver. Accept the money with `POST /payins/{id}/anomalies/{anomalyId}/accept`, or ask the operator to return it; charge the order again with a new payin.',
     },

@@ -1,6 +1,6 @@
 import { REASONS } from '../../server/src/http/checkout/reasons.ts';
 import { PAYIN_ERROR_CODES } from '../../server/src/payins/payin.ts';
-import { ERROR_CODE_WORDS } from './error-code-words.ts';
+import { ERROR_CODE_MESSAGES } from './error-code-messages.ts';
 import { code, parts } from './markdown.ts';
 import type { Page } from './page.ts';
 
@@ -9,17 +9,17 @@ export function errorCodePage(): Page {
     slug: 'reference/error-codes',
     title: 'errorCode of payins and payouts',
     description:
-      'Why a payin or payout was not confirmed, what to do, and words for a person, in English and Spanish.',
+      'Why a payin or payout was not confirmed, what to do, and a message for the payer, in English and Spanish.',
     settings: { sidebar: { label: 'errorCode' } },
     body: parts(
-      'A payin or payout that ends `DECLINED` or `CANCELED` says why in `errorCode`; otherwise it is null. A request that was refused is something else: a [problem](/docs/errors), with `code`.',
-      'Each has words that you can show to a person; the hosted payment pages show the same. <span lang="es">En español, debajo de cada código.</span>',
+      'A payin or payout that ends `DECLINED` or `CANCELED` has the reason in `errorCode`; otherwise it is null. A rejected request is different: it returns a [problem](/docs/errors) with a `code`.',
+      'Each code has a message that you can show to the payer; the hosted payment pages show the same. <span lang="es">En español, debajo de cada código.</span>',
       ...PAYIN_ERROR_CODES.map((each) => {
-        const { en, es } = ERROR_CODE_WORDS[each];
+        const { en, es } = ERROR_CODE_MESSAGES[each];
         return parts(
           `## ${code(each)}`,
-          `${en.cause}<br>**What to do:** ${en.remedy}<br>**To a person:** “${REASONS[each].en}”`,
-          `<p lang="es">${es.cause}<br><strong>Qué hacer:</strong> ${es.remedy}<br><strong>A una persona:</strong> «${REASONS[each].es}»</p>`,
+          `${en.cause}<br>**What to do:** ${en.remedy}<br>**Message:** “${REASONS[each].en}”`,
+          `<p lang="es">${es.cause}<br><strong>Qué hacer:</strong> ${es.remedy}<br><strong>Mensaje:</strong> «${REASONS[each].es}»</p>`,
         );
       }),
     ),

@@ -1,9 +1,9 @@
 import type { Language } from '../../server/src/kit/error-catalogue.ts';
 
-/** Whether the same request may be sent again: as it is, once it is mended, or not at all. */
+/** Whether a request may be retried: unchanged, after a correction, or never. */
 type RetryAdvice = 'safe' | 'after_change' | 'never';
 
-interface ErrorWords {
+interface ErrorPageMessages {
   readonly catalogue: string;
   readonly catalogueLead: string;
   readonly code: string;
@@ -11,7 +11,7 @@ interface ErrorWords {
   readonly retry: string;
   readonly cause: string;
   readonly remedy: string;
-  readonly retryPoll: string;
+  readonly retryQuestion: string;
   readonly example: string;
   readonly exampleLead: string;
   readonly chip: Readonly<Record<RetryAdvice, string>>;
@@ -19,25 +19,25 @@ interface ErrorWords {
   readonly otherLanguage: string;
 }
 
-export const ERROR_WORDS: Readonly<Record<Language, ErrorWords>> = {
+export const ERROR_PAGE_MESSAGES: Readonly<Record<Language, ErrorPageMessages>> = {
   en: {
     catalogue: 'Problems',
     catalogueLead:
-      'Every error is a problem document (RFC 9457, `application/problem+json`). Branch on `code`: it never changes its meaning. `title` and `detail` are for people and follow `Accept-Language`. Quote `requestId` when you ask for help.',
+      'Every error is a problem document (RFC 9457, `application/problem+json`). Branch on `code`: its meaning never changes. `title` and `detail` are for people and follow `Accept-Language`. Include `requestId` in support requests.',
     code: 'Code',
     status: 'HTTP status',
     retry: 'Retry',
     cause: 'What happened',
     remedy: 'What to do',
-    retryPoll: 'May I send the request again?',
+    retryQuestion: 'Can I retry the request?',
     example: 'Example response',
     exampleLead:
-      'What the server answers; `type` is the address of this page. Your program should branch on `code` only.',
+      'The response of the server; `type` is the URL of this page. Your program should branch on `code` only.',
     chip: { safe: 'Safe to retry', after_change: 'Retry after a change', never: 'Do not retry' },
     advice: {
-      safe: 'Yes. Repeat the same request; if it is a POST, with the same `Idempotency-Key`, so that it can take effect only once. Wait as long as `Retry-After` says, or a little longer each time.',
+      safe: 'Yes. Repeat the same request; a POST with the same `Idempotency-Key`, so that it takes effect only once. Wait for `Retry-After`, or use exponential backoff.',
       after_change:
-        'Not as it is: the same request gets the same answer. Make the change described above, then send it again.',
+        'Not unchanged: the same request gets the same response. Make the change described above, then send it again.',
       never: 'No. Sending it again does not change the result.',
     },
     otherLanguage: 'En español',
@@ -51,7 +51,7 @@ export const ERROR_WORDS: Readonly<Record<Language, ErrorWords>> = {
     retry: 'Reintento',
     cause: 'Qué pasó',
     remedy: 'Qué hacer',
-    retryPoll: '¿Puedo enviar la solicitud de nuevo?',
+    retryQuestion: '¿Puedo enviar la solicitud de nuevo?',
     example: 'Respuesta de ejemplo',
     exampleLead:
       'Lo que responde el servidor; `type` es la dirección completa de esta página. Su programa debe decidir solo según `code`.',

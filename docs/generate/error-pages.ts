@@ -5,11 +5,11 @@ import {
   type ErrorEntry,
   type Language,
 } from '../../server/src/kit/error-catalogue.ts';
-import { ERROR_WORDS } from './error-words.ts';
+import { ERROR_PAGE_MESSAGES } from './error-page-messages.ts';
 import { block, code, parts, plain, prose, table } from './markdown.ts';
 import type { Page } from './page.ts';
 
-/** Members a problem carries beyond the common ones, as an example on its page. */
+/** Examples of problem members beyond the common ones. */
 const EXAMPLE_MEMBERS: Partial<Record<ErrorCode, Record<string, unknown>>> = {
   reference_taken: { existingId: '019b2c5e-8f3a-7c41-8001-3f9d2b7a6c10' },
   insufficient_scope: { requiredScope: 'payins:write' },
@@ -23,7 +23,7 @@ const EXAMPLE_MEMBERS: Partial<Record<ErrorCode, Record<string, unknown>>> = {
 
 const CODES = Object.keys(ERRORS) as ErrorCode[];
 
-/** A page for each problem and one for all, in both languages. Problems' `type` leads here. */
+/** A page for each problem and an index, in both languages. The `type` of a problem is its page. */
 export function errorPages(baseUrl: string): readonly Page[] {
   return (['en', 'es'] as const).flatMap((language) => [
     indexPage(language),
@@ -31,14 +31,14 @@ export function errorPages(baseUrl: string): readonly Page[] {
   ]);
 }
 
-function addressOf(path: string, language: Language): string {
+function pageSlug(path: string, language: Language): string {
   return language === 'en' ? `errors${path}` : `es/errors${path}`;
 }
 
-/** The reader's choice wins over the language of their browser. */
+/** Links to the other language with `?lang=`, which overrides the browser language. */
 function otherLanguage(path: string, language: Language): string {
   const other = language === 'en' ? 'es' : 'en';
-  return `[${ERROR_WORDS[language].otherLanguage}](/docs/errors${path}?lang=${other})`;
+  return `[${ERROR_PAGE_MESSAGES[language].otherLanguage}](/docs/errors${path}?lang=${other})`;
 }
 
 function statusName(status: number): string {
@@ -47,9 +47,9 @@ function statusName(status: number): string {
 
 function errorPage(name: ErrorCode, language: Language, baseUrl: string): Page {
   const entry: ErrorEntry = ERRORS[name];
-  const words = ERROR_WORDS[language];
+  const messages = ERROR_PAGE_MESSAGES[language];
   return {
-    slug: addressOf(`/${name}`, language),
+    slug: pageSlug(`/${name}`, language),
     title: entry.title[language],
     description: entry.cause[language].replaceAll('`', ''),
     settings: {
@@ -59,19 +59,19 @@ function errorPage(name: ErrorCode, language: Language, baseUrl: string): Page {
     },
     body: parts(
       table(
-        [words.code, words.status, words.retry],
-        [[code(name), statusName(entry.status), words.chip[entry.retry]]],
+        [messages.code, messages.status, messages.retry],
+        [[code(name), statusName(entry.status), messages.chip[entry.retry]]],
       ),
-      `## ${words.cause}`,
+      `## ${messages.cause}`,
       prose(entry.cause[language]),
-      `## ${words.remedy}`,
+      `## ${messages.remedy}`,
       prose(entry.remedy[language]),
-      `## ${words.retryPoll}`,
-      prose(words.advice[entry.retry]),
-      `## ${words.example}`,
-      prose(words.exampleLead),
+      `## ${messages.retryQuestion}`,
+      prose(messages.advice[entry.retry]),
+      `## ${messages.example}`,
+      prose(messages.exampleLead),
       block('json', JSON.stringify(exampleProblem(name, language, baseUrl), null, 2)),
-      `[${words.catalogue}](/docs/${addressOf('', language)}) · ${otherLanguage(`/${name}`, language)}`,
+      `[${messages.catalogue}](/docs/${pageSlug('', language)}) · ${otherLanguage(`/${name}`, language)}`,
     ),
   };
 }
@@ -91,27 +91,27 @@ function exampleProblem(name: ErrorCode, language: Language, baseUrl: string): o
 }
 
 function indexPage(language: Language): Page {
-  const words = ERROR_WORDS[language];
+  const messages = ERROR_PAGE_MESSAGES[language];
   const statuses = [...new Set(CODES.map((each) => ERRORS[each].status))].sort((one, other) => one - other);
   return {
-    slug: addressOf('', language),
-    title: words.catalogue,
-    description: words.catalogueLead.replaceAll('`', ''),
-    settings: { sidebar: { label: words.catalogue } },
+    slug: pageSlug('', language),
+    title: messages.catalogue,
+    description: messages.catalogueLead.replaceAll('`', ''),
+    settings: { sidebar: { label: messages.catalogue } },
     body: parts(
-      prose(words.catalogueLead),
+      prose(messages.catalogueLead),
       otherLanguage('', language),
       ...statuses.map((status) =>
         parts(
           `## ${statusName(status)}`,
           table(
-            [words.code, words.cause, words.retry],
+            [messages.code, messages.cause, messages.retry],
             CODES.filter((each) => ERRORS[each].status === status)
               .sort((one, other) => (one < other ? -1 : 1))
               .map((each) => [
-                `[${code(each)}](/docs/${addressOf(`/${each}`, language)})`,
+                `[${code(each)}](/docs/${pageSlug(`/${each}`, language)})`,
                 plain(ERRORS[each].title[language]),
-                words.chip[ERRORS[each].retry],
+                messages.chip[ERRORS[each].retry],
               ]),
           ),
         ),

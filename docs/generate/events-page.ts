@@ -44,7 +44,7 @@ const PAYOUT: Payout = {
   errorCode: null,
   reference: 'salary-1001',
   customer: null,
-  key: '@TESTOK',
+  brebKey: '@TESTOK',
   endToEndId: '01KC7RY6S0FR10G02AW70X5YRK000001',
   createdAt: CREATED,
   updatedAt: ENDED,
@@ -65,7 +65,7 @@ const LINK: PaymentLink = {
   createdAt: CREATED,
   updatedAt: ENDED,
   expiresAt: new Date('2026-11-14T16:04:05.678Z'),
-  shutsAt: new Date('2026-11-14T16:04:05.678Z'),
+  closesAt: new Date('2026-11-14T16:04:05.678Z'),
   openPayinId: null,
   completedAt: ENDED,
   payinId: PAYIN.id,
@@ -82,21 +82,21 @@ const TOKENS = {
 const payin = (changes: Partial<Payin>) => payinEventData(TOKENS, 1, { ...PAYIN, ...changes });
 const payout = (changes: Partial<Payout>) => payoutEventData({ ...PAYOUT, ...changes });
 
-/** What each event means, and its `data` as the server itself makes it. One that is missing does not compile. */
+/** Meaning of each event, and its `data` as built by server code. A missing event is a compile error. */
 const EVENTS: Readonly<Record<EventName, { readonly when: string; readonly data: object }>> = {
   'payin.confirmed': {
-    when: 'The payer paid. `confirmedAmountInCents` is `amountInCents`, unless your organization takes any amount: compare it with your order before you ship.',
+    when: 'The payer paid. `confirmedAmountInCents` is `amountInCents`, unless your organization accepts any amount: compare it with your order before you ship.',
     data: payin({
       confirmedAmount: cents(4_980_000),
       endToEndId: '20261114900000002TFY8Q2M9K4H7XWER3N',
     }),
   },
   'payin.canceled': {
-    when: 'It ended unpaid: the payer canceled or left, or it expired. `errorCode` says which.',
+    when: 'The payin ended unpaid: the payer canceled or abandoned it, or it expired. `errorCode` has the reason.',
     data: payin({ status: 'CANCELED', errorCode: 'EXPIRED' }),
   },
   'payin.declined': {
-    when: 'The bank or the network refused it, or less than the amount arrived (`UNDERPAID`). `errorCode` says why.',
+    when: 'The bank or the network declined it, or less than the amount arrived (`UNDERPAID`). `errorCode` has the reason.',
     data: payin({
       status: 'DECLINED',
       errorCode: 'INSUFFICIENT_FUNDS',
@@ -110,19 +110,19 @@ const EVENTS: Readonly<Record<EventName, { readonly when: string; readonly data:
   },
   'payout.confirmed': { when: 'The money reached the receiver.', data: payout({}) },
   'payout.canceled': {
-    when: 'You canceled it before it left. The money is available again.',
+    when: 'You canceled it before it was sent. The money is available again.',
     data: payout({ status: 'CANCELED' }),
   },
   'payout.declined': {
-    when: 'It was refused, or your balance did not cover it. The money is available again; `errorCode` says why.',
-    data: payout({ status: 'DECLINED', errorCode: 'ACCOUNT_NOT_FOUND', key: '@TESTDECLINED' }),
+    when: 'It was rejected, or your balance was insufficient. The money is available again; `errorCode` has the reason.',
+    data: payout({ status: 'DECLINED', errorCode: 'ACCOUNT_NOT_FOUND', brebKey: '@TESTDECLINED' }),
   },
   'paymentlink.completed': {
-    when: 'A payer paid the link. This is the only signal of it: the payins of a link send no `payin.*`.',
+    when: 'A payer paid the link. This is the only event of the payment: the payins of a link send no `payin.*` events.',
     data: linkEventData(LINK),
   },
   'paymentlink.expired': {
-    when: 'The link ended unpaid: its hour passed, or you closed it.',
+    when: 'The link expired unpaid after its hour, or you closed it.',
     data: linkEventData({ ...LINK, status: 'EXPIRED', completedAt: null, payinId: null }),
   },
 };
@@ -143,16 +143,16 @@ export function eventsPage(): Page {
   return {
     slug: 'reference/events',
     title: 'Events',
-    description: 'Every event, when it is sent and exactly what it carries.',
+    description: 'Every event, when it is sent and its exact contents.',
     body: parts(
-      'Exactly one event tells the final outcome of a payin, a payout or a payment link. Its body is the same in a webhook, in `GET /events` and in the live stream; `data` is a snapshot taken in the transaction of the fact. How to receive them: [webhooks](/docs/guides/webhooks). In which order they come: [events](/docs/concepts/events).',
+      'Exactly one event reports the final outcome of a payin, a payout or a payment link. Its body is the same in a webhook, in `GET /events` and in the live stream; `data` is a snapshot taken in the transaction of the outcome. How to receive them: [webhooks](/docs/guides/webhooks). Their order: [events](/docs/concepts/events).',
       table(
         ['Event', 'When'],
         EVENT_NAMES.map((name) => [`[${code(name)}](#${name.replaceAll('.', '')})`, EVENTS[name].when]),
       ),
       ...EVENT_NAMES.map((name) => parts(`## ${name}`, EVENTS[name].when, example(name))),
       `## ${TEST_EVENT}`,
-      `\`POST /webhook-endpoints/{id}/test\` sends \`${TEST_EVENT}\` to that one endpoint. It is about nothing: acknowledge it and do nothing else. \`GET /events\` and the live stream show it too; no endpoint can ask for it, and it is not replayed.`,
+      `\`POST /webhook-endpoints/{id}/test\` sends \`${TEST_EVENT}\` to that one endpoint. It is not about a resource: acknowledge it and do nothing else. \`GET /events\` and the live stream show it too; endpoints cannot subscribe to it, and it is not replayed.`,
     ),
   };
 }

@@ -1,9 +1,9 @@
-/** Text that Markdown would read as markup is kept from it. */
+/** Escapes characters that Markdown would interpret as markup. */
 export function plain(text: string): string {
   return text.replaceAll(/[\\*_[\]<>|#]/g, String.raw`\$&`).replaceAll('\n', ' ');
 }
 
-/** Our descriptions are Markdown already: `code`, **strong**, links. Only HTML is kept out. */
+/** Descriptions from code are Markdown (`code`, **strong**, links): only HTML is escaped. */
 export function prose(text: string | undefined): string {
   return (text ?? '').replaceAll(/`[^`]*`|</g, (found) => (found === '<' ? '&lt;' : found));
 }
@@ -21,14 +21,14 @@ export function block(language: string, text: string): string {
   return `${fence}${language}\n${text}\n${fence}`;
 }
 
-/** Cells are Markdown; a bar in one would begin the next. */
+/** Cells are Markdown; a pipe in a cell is escaped, because it would start the next cell. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) =>
     `| ${cells.map((cell) => cell.replaceAll('\n', ' ').replaceAll(/(?<!\\)\|/g, String.raw`\|`)).join(' | ')} |`;
   return [line(head), `|${head.map(() => '---|').join('')}`, ...rows.map(line)].join('\n');
 }
 
-/** Parts of a page, each apart from the next. */
+/** Joins the parts of a page with blank lines. */
 export function parts(...texts: readonly (string | false | undefined)[]): string {
   return texts.filter((text) => text !== false && text !== undefined && text !== '').join('\n\n');
 }

@@ -8,24 +8,24 @@ import type {
 } from '../../server/src/http/docs/openapi-types.ts';
 import { ERRORS, type ErrorEntry } from '../../server/src/kit/error-catalogue.ts';
 import { credentialText } from './credentials.ts';
-import { curlExample, examplesOf, preferredMedia } from './curl-example.ts';
+import { curlExample, listExamples, preferredMedia } from './curl-example.ts';
 import { fieldsList } from './fields-list.ts';
 import { block, code, parts, plain, prose, table } from './markdown.ts';
 import type { Operation } from './operations.ts';
 import { dereference } from './references.ts';
-import { type FieldRow, fieldsOf } from './schema-fields.ts';
-import { rulesOf } from './schema-rules.ts';
-import { shapeOf, typeName } from './schema-shape.ts';
+import { type FieldRow, listFields } from './schema-fields.ts';
+import { listRules } from './schema-rules.ts';
+import { resolveShape, typeName } from './schema-shape.ts';
 import { sdkExample } from './sdk-example.ts';
 
-const PLACES = [
-  { place: 'path', title: 'In the path' },
-  { place: 'query', title: 'Query' },
-  { place: 'header', title: 'Headers' },
-  { place: 'cookie', title: 'Cookies' },
-] as const satisfies readonly { place: ParameterObject['in']; title: string }[];
+const PARAMETER_LOCATIONS = [
+  { location: 'path', title: 'Path' },
+  { location: 'query', title: 'Query' },
+  { location: 'header', title: 'Headers' },
+  { location: 'cookie', title: 'Cookies' },
+] as const satisfies readonly { location: ParameterObject['in']; title: string }[];
 
-/** An operation: what it does, how it is called, what it takes and what it answers. */
+/** The section of an operation: description, examples, parameters, body, responses and problems. */
 export function operationSection(document: OpenApiDocument, operation: Operation, baseUrl: string): string {
   const { definition, method, path, title } = operation;
   const body = definition.requestBody && dereference<RequestBodyObject>(document, definition.requestBody);
@@ -37,8 +37,8 @@ export function operationSection(document: OpenApiDocument, operation: Operation
     `Credential: ${credentialText(document, definition)}.${scope === undefined ? '' : ` Scope: ${code(scope)}.`}`,
     ...requests(document, operation, body, baseUrl),
     parameters(document, operation),
-    body && takes(document, body),
-    answers(document, operation),
+    body && requestBody(document, body),
+    responses(document, operation),
     problems(operation),
   );
 }
@@ -50,7 +50,7 @@ function requests(
   baseUrl: string,
 ): readonly string[] {
   const media = preferredMedia(body?.content);
-  const examples = media ? examplesOf(document, media[1]) : [];
+  const examples = media ? listExamples(document, media[1]) : [];
   const each = examples.length > 0 ? examples : [{ title: undefined, value: undefined }];
   return each.flatMap(({ title, value }) => {
     const sdk = sdkExample(document, operation, value);
@@ -64,9 +64,9 @@ function requests(
 }
 
 function parameters(document: OpenApiDocument, operation: Operation): string {
-  const sections = PLACES.map(({ place, title }) => {
+  const sections = PARAMETER_LOCATIONS.map(({ location, title }) => {
     const rows = operation.parameters
-      .filter((parameter) => parameter.in === place)
+      .filter((parameter) => parameter.in === location)
       .map((parameter) => parameterRow(document, parameter));
     return rows.length === 0 ? '' : `${title}:\n\n${fieldsList(rows, 'request')}`;
   });
@@ -78,44 +78,44 @@ function parameterRow(
   document: OpenApiDocument,
   parameter: HeaderObject & { readonly name: string },
 ): FieldRow {
-  const shape = shapeOf(document, parameter.schema ?? true);
+  const shape = resolveShape(document, parameter.schema ?? true);
   return {
     kind: 'field',
     parent: '',
     name: parameter.name,
     type: typeName(document, shape),
     required: parameter.required === true,
-    rules: rulesOf(document, shape),
+    rules: listRules(document, shape),
     description: parameter.description ?? shape.schema.description,
     deprecated: parameter.deprecated === true,
   };
 }
 
-function takes(document: OpenApiDocument, body: RequestBodyObject): string {
+function requestBody(document: OpenApiDocument, body: RequestBodyObject): string {
   const bodies = Object.entries(body.content).map(([mediaType, media]) => {
-    const rows = fieldsOf(document, media.schema ?? true);
+    const rows = listFields(document, media.schema ?? true);
     const fields = rows.length === 0 ? '' : fieldsList(rows, 'request');
     return parts(`${code(mediaType)}${body.required === true ? '' : ', optional'}:`, fields);
   });
   return parts('### Body', prose(body.description), ...bodies);
 }
 
-function answers(document: OpenApiDocument, { definition }: Operation): string {
+function responses(document: OpenApiDocument, { definition }: Operation): string {
   const good = Object.entries(definition.responses ?? {}).filter(([status]) => !/^[45]/.test(status));
   return parts(
-    ...good.map(([status, response]) => answer(document, status, dereference(document, response))),
+    ...good.map(([status, response]) => responseSection(document, status, dereference(document, response))),
   );
 }
 
-function answer(document: OpenApiDocument, status: string, response: ResponseObject): string {
+function responseSection(document: OpenApiDocument, status: string, response: ResponseObject): string {
   const media = preferredMedia(response.content);
   const headers = Object.entries(response.headers ?? {}).map(([name, header]) =>
     parameterRow(document, { name, ...dereference(document, header) }),
   );
-  const rows = media ? fieldsOf(document, media[1].schema ?? true) : [];
-  const examples = media ? examplesOf(document, media[1]) : [];
+  const rows = media ? listFields(document, media[1].schema ?? true) : [];
+  const examples = media ? listExamples(document, media[1]) : [];
   return parts(
-    `### Answer ${status} ${STATUS_CODES[status] ?? ''}`,
+    `### Response ${status} ${STATUS_CODES[status] ?? ''}`,
     prose(response.description),
     ...examples.map(({ value }) =>
       typeof value === 'string' ? block('txt', value) : block('json', JSON.stringify(value, null, 2)),

@@ -29,10 +29,10 @@ function slug(text: string): string {
   return text.replace(/[^A-Za-z0-9_]+/g, '-').replace(/^-+|-+$/g, '');
 }
 
-/** Operations by their first tag: declared tags in their order, then the others as they are met. */
+/** Groups operations by their first tag: declared tags in their order, then other tags by first use. */
 export function operationGroups(document: OpenApiDocument): readonly OperationGroup[] {
   const byTag = new Map<string, Operation[]>((document.tags ?? []).map((tag) => [tag.name, []]));
-  for (const operation of operationsOf(document)) {
+  for (const operation of listOperations(document)) {
     const tag = operation.definition.tags?.[0] ?? WITHOUT_TAG;
     const group = byTag.get(tag) ?? [];
     group.push(operation);
@@ -49,7 +49,7 @@ export function operationGroups(document: OpenApiDocument): readonly OperationGr
     }));
 }
 
-function operationsOf(document: OpenApiDocument): readonly Operation[] {
+function listOperations(document: OpenApiDocument): readonly Operation[] {
   return Object.entries(document.paths).flatMap(([path, item]) =>
     (Object.keys(item) as HttpMethod[])
       .filter((key) => HTTP_METHODS.includes(key))
@@ -61,11 +61,11 @@ function operationsOf(document: OpenApiDocument): readonly Operation[] {
         );
         return [
           {
-            anchor: anchorOf(method, path, definition),
+            anchor: operationAnchor(method, path, definition),
             method,
             path,
-            title: titleOf(method, path, definition),
-            parameters: nearest(parameters),
+            title: operationTitle(method, path, definition),
+            parameters: overrideByName(parameters),
             definition,
           },
         ];
@@ -73,16 +73,16 @@ function operationsOf(document: OpenApiDocument): readonly Operation[] {
   );
 }
 
-function anchorOf(method: HttpMethod, path: string, definition: OperationObject): string {
+function operationAnchor(method: HttpMethod, path: string, definition: OperationObject): string {
   return `op-${slug(definition.operationId ?? `${method} ${path}`)}`;
 }
 
-function titleOf(method: HttpMethod, path: string, definition: OperationObject): string {
+function operationTitle(method: HttpMethod, path: string, definition: OperationObject): string {
   return definition.summary ?? definition.operationId ?? `${method.toUpperCase()} ${path}`;
 }
 
-// A parameter of the operation replaces the one of its path with the same name and place.
-function nearest(parameters: readonly ParameterObject[]): readonly ParameterObject[] {
+// A parameter of the operation overrides the path's parameter with the same name and location.
+function overrideByName(parameters: readonly ParameterObject[]): readonly ParameterObject[] {
   return [
     ...new Map(parameters.map((parameter) => [`${parameter.in} ${parameter.name}`, parameter])).values(),
   ];

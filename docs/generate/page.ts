@@ -1,10 +1,10 @@
-/** A page made from code. */
+/** A page generated from code. */
 export interface Page {
-  /** Its address below /docs. */
+  /** Path below /docs. */
   readonly slug: string;
   readonly title: string;
   readonly description: string;
-  /** Further front matter of Starlight. */
+  /** Additional Starlight front matter. */
   readonly settings?: Readonly<Record<string, unknown>>;
   /** Markdown. */
   readonly body: string;
@@ -12,7 +12,7 @@ export interface Page {
 
 export function pageText({ title, description, settings, body }: Page): string {
   const front = { title, description, ...settings };
-  // JSON is YAML, and needs no rules about quotes.
+  // JSON is valid YAML and needs no YAML quoting rules.
   const lines = Object.entries(front).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
   return `---\n${lines.join('\n')}\n---\n\n${body}\n`;
 }

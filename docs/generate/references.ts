@@ -4,15 +4,15 @@ import type {
   ReferenceObject,
 } from '../../server/src/http/docs/openapi-types.ts';
 
-// A document that points at nothing is a defect of ours, so it fails loudly instead of rendering a hole.
+// A dangling reference is a bug in the document: it throws instead of rendering an empty section.
 function lookUp(document: OpenApiDocument, reference: string): unknown {
   if (!reference.startsWith('#/'))
-    throw new Error(`openapi: only local references are read, got ${reference}`);
+    throw new Error(`openapi: only local references are supported, got ${reference}`);
   let target: unknown = document;
   for (const part of reference.slice(2).split('/')) {
     const key = decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~');
     if (typeof target !== 'object' || target === null || !Object.hasOwn(target, key)) {
-      throw new Error(`openapi: ${reference} names nothing`);
+      throw new Error(`openapi: ${reference} does not exist`);
     }
     target = (target as Readonly<Record<string, unknown>>)[key];
   }

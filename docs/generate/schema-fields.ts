@@ -3,12 +3,12 @@ import type {
   JsonSchemaOrBoolean,
   OpenApiDocument,
 } from '../../server/src/http/docs/openapi-types.ts';
-import { type Rule, rulesOf } from './schema-rules.ts';
-import { itemsOf, type Shape, shapeOf, typeName } from './schema-shape.ts';
+import { listRules, type Rule } from './schema-rules.ts';
+import { resolveItems, resolveShape, type Shape, typeName } from './schema-shape.ts';
 
 export interface FieldRow {
   readonly kind: 'field';
-  /** Where the field hangs, with its joint: '' at the top, `inlineCustomer.`, `data[].`. */
+  /** Path prefix of the parent: '' at the top, `inlineCustomer.`, `data[].`. */
   readonly parent: string;
   readonly name: string;
   readonly type: string;
@@ -18,22 +18,22 @@ export interface FieldRow {
   readonly deprecated: boolean;
 }
 
-/** Heads the rows that hold only for one of several alternatives. */
+/** Heading of the rows that apply to only one of several alternatives. */
 export interface VariantRow {
   readonly kind: 'variant';
   readonly parent: string;
   readonly label: string;
 }
 
-// Past this a table helps nobody; it also bounds schemas that refer to each other in many ways.
+// Deeper nesting is not readable; the limit also bounds mutually recursive schemas.
 const MAX_DEPTH = 8;
 
 /** The fields of a body in reading order, nested ones after their parent. */
-export function fieldsOf(
+export function listFields(
   document: OpenApiDocument,
   schema: JsonSchemaOrBoolean,
 ): readonly (FieldRow | VariantRow)[] {
-  return rowsBelow(document, shapeOf(document, schema), '', 0);
+  return rowsBelow(document, resolveShape(document, schema), '', 0);
 }
 
 function rowsBelow(
@@ -43,7 +43,7 @@ function rowsBelow(
   depth: number,
 ): readonly (FieldRow | VariantRow)[] {
   if (shape.cyclic || depth >= MAX_DEPTH) return [];
-  const items = itemsOf(document, shape);
+  const items = resolveItems(document, shape);
   if (items !== undefined) return rowsBelow(document, items, `${parent.replace(/\.$/, '')}[].`, depth + 1);
   return [
     ...propertyRows(document, shape, parent, depth),
@@ -60,13 +60,13 @@ function propertyRows(
   const { properties = {}, additionalProperties, required = [] } = shape.schema;
   const rows: (FieldRow | VariantRow)[] = [];
   for (const [name, property] of Object.entries(properties)) {
-    const child = shapeOf(document, property, shape.trail);
+    const child = resolveShape(document, property, shape.trail);
     rows.push(fieldRow(document, child, parent, name, required.includes(name)));
     rows.push(...rowsBelow(document, child, `${parent}${name}.`, depth + 1));
   }
-  // An empty schema says only that there may be more.
+  // An empty schema only allows additional properties.
   if (typeof additionalProperties === 'object' && Object.keys(additionalProperties).length > 0) {
-    const child = shapeOf(document, additionalProperties, shape.trail);
+    const child = resolveShape(document, additionalProperties, shape.trail);
     rows.push(fieldRow(document, child, parent, '*', false));
     rows.push(...rowsBelow(document, child, `${parent}*.`, depth + 1));
   }
@@ -86,7 +86,7 @@ function fieldRow(
     name,
     type: typeName(document, shape),
     required,
-    rules: rulesOf(document, shape),
+    rules: listRules(document, shape),
     description: shape.cyclic
       ? (shape.schema.description ?? `The same fields as ${shape.name ?? 'the object'} above.`)
       : shape.schema.description,
@@ -94,7 +94,7 @@ function fieldRow(
   };
 }
 
-// What all alternatives share is shown once, so that a reader sees at a glance where they differ.
+// Properties shared by all alternatives are shown once, so that their differences stand out.
 function variantRows(
   document: OpenApiDocument,
   variants: readonly Shape[],

@@ -6,14 +6,14 @@ import type {
 } from '../../server/src/http/docs/openapi-types.ts';
 import { lookUpSchema, referenceName } from './references.ts';
 
-/** The references followed to get here. Meeting one of them again is a cycle; a sibling may use it freely. */
+/** The references followed so far. A repeated one is a cycle; a sibling may use it again. */
 type Trail = ReadonlySet<string>;
 
 const NO_TRAIL: Trail = new Set();
 
 /**
- * A schema as the page shows it: references followed, `allOf` merged, and "or null" (however it was written)
- * turned into a flag. `schema` then carries neither `$ref` nor `allOf`; real alternatives are in `variants`.
+ * A schema as the page shows it: references resolved, `allOf` merged, and any form of "or null" converted to a flag.
+ * `schema` has neither `$ref` nor `allOf`; real alternatives are in `variants`.
  */
 export interface Shape {
   readonly schema: JsonSchema;
@@ -21,12 +21,12 @@ export interface Shape {
   readonly variants: readonly Shape[];
   /** Component name, when the schema came from `#/components/schemas`. */
   readonly name: string | undefined;
-  /** True where the schema repeats one of its own ancestors: its fields are already on the page. */
+  /** True when the schema is one of its own ancestors, whose fields are already on the page. */
   readonly cyclic: boolean;
   readonly trail: Trail;
 }
 
-export function shapeOf(
+export function resolveShape(
   document: OpenApiDocument,
   source: JsonSchemaOrBoolean,
   startTrail: Trail = NO_TRAIL,
@@ -41,7 +41,7 @@ export function shapeOf(
       return { schema: siblings, nullable: false, variants: [], name, cyclic: true, trail };
     }
     trail = new Set(trail).add($ref);
-    // 2020-12 allows keywords beside $ref; the nearer word, usually a description, wins.
+    // 2020-12 allows keywords beside $ref; they override the referenced schema.
     schema = { ...lookUpSchema(document, $ref), ...siblings };
   }
   return alternatives(document, mergeAllOf(document, schema, trail), name, trail);
@@ -50,7 +50,7 @@ export function shapeOf(
 function mergeAllOf(document: OpenApiDocument, schema: JsonSchema, trail: Trail): JsonSchema {
   const { allOf, ...own } = schema;
   if (allOf === undefined) return schema;
-  const parts = [...allOf.map((part) => shapeOf(document, part, trail).schema), own];
+  const parts = [...allOf.map((part) => resolveShape(document, part, trail).schema), own];
   const merged: JsonSchema = Object.assign({}, ...parts);
   return {
     ...merged,
@@ -69,14 +69,14 @@ function alternatives(
   const types = typeof rest.type === 'string' ? [rest.type] : (rest.type ?? []);
   const nullInside = types.includes('null') || rest.enum?.includes(null) === true;
   const own = nullInside ? withoutNull(rest, types) : rest;
-  const offered = [...(anyOf ?? []), ...(oneOf ?? [])].map((part) => shapeOf(document, part, trail));
+  const offered = [...(anyOf ?? []), ...(oneOf ?? [])].map((part) => resolveShape(document, part, trail));
   const variants = offered.filter((shape) => !isOnlyNull(shape));
   const nullable = nullInside || offered.some((shape) => shape.nullable || isOnlyNull(shape));
   const [only] = variants;
   if (only === undefined || variants.length > 1) {
     return { schema: own, nullable, variants, name, cyclic: false, trail };
   }
-  // "X or null" is X with the flag; what is said beside the anyOf (a description, a default) wins over X's own.
+  // "X or null" is X with the flag; keywords beside the anyOf (a description, a default) override those of X.
   return { ...only, schema: { ...only.schema, ...own }, nullable, name: name ?? only.name };
 }
 
@@ -92,10 +92,10 @@ function isOnlyNull(shape: Shape): boolean {
   return shape.nullable && Array.isArray(type) && type.length === 0;
 }
 
-export function itemsOf(document: OpenApiDocument, shape: Shape): Shape | undefined {
+export function resolveItems(document: OpenApiDocument, shape: Shape): Shape | undefined {
   const { items } = shape.schema;
   if (items === undefined || Array.isArray(items)) return undefined;
-  return shapeOf(document, items as JsonSchemaOrBoolean, shape.trail);
+  return resolveShape(document, items as JsonSchemaOrBoolean, shape.trail);
 }
 
 /** `string`, `integer | null`, `object[]`: the way a TypeScript developer would write it. */
@@ -108,7 +108,7 @@ function bareTypeNames(document: OpenApiDocument, shape: Shape): readonly string
   const { schema } = shape;
   if (shape.cyclic) return [shape.name ?? 'object'];
   if (shape.variants.length > 0) return shape.variants.flatMap((variant) => bareTypeNames(document, variant));
-  const items = itemsOf(document, shape);
+  const items = resolveItems(document, shape);
   if (items !== undefined) {
     const inner = typeName(document, items);
     return [inner.includes(' ') ? `(${inner})[]` : `${inner}[]`];

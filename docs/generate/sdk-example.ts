@@ -1,19 +1,19 @@
 import type { OpenApiDocument } from '../../server/src/http/docs/openapi-types.ts';
 import type { Operation } from './operations.ts';
-import { shapeOf } from './schema-shape.ts';
+import { resolveShape } from './schema-shape.ts';
 
 interface Call {
   /** After `caudal.`. */
   readonly method: string;
-  /** What the parameters in the path become, in order, then the body or the query. */
+  /** The argument after the path parameters. */
   readonly takes?: 'body' | 'query';
-  /** The answer is gone through, not awaited. */
+  /** The result is iterated, not awaited; the name of the loop variable. */
   readonly loop?: string;
 }
 
 /** How each operation is called with `@caudal/sdk`. docs/test/sdk-examples.test.ts compiles them all. */
 const CALLS: Readonly<Record<string, Call>> = {
-  // The form is made from the client's own key.
+  // The SDK builds the form from the client's API key.
   issueAccessToken: { method: 'accessTokens.create' },
   createPayin: { method: 'payins.create', takes: 'body' },
   listPayins: { method: 'payins.list', takes: 'query', loop: 'payin' },
@@ -46,32 +46,34 @@ const CALLS: Readonly<Record<string, Call>> = {
   replayEvents: { method: 'events.replayMany', takes: 'body' },
 };
 
-/** The statement that makes this call. */
+/** The statement that calls the operation with the SDK. */
 export function sdkExample(document: OpenApiDocument, operation: Operation, body?: unknown): string {
   const id = operation.definition.operationId ?? '';
   const call = CALLS[id];
-  if (!call) throw new Error(`docs/generate/sdk-example.ts does not say how ${id} is called with the SDK`);
+  if (!call) throw new Error(`docs/generate/sdk-example.ts has no SDK call for ${id}`);
   const inPath = operation.parameters.filter((parameter) => parameter.in === 'path');
   const args = inPath.map((parameter) => {
-    const { schema } = shapeOf(document, parameter.schema ?? true);
+    const { schema } = resolveShape(document, parameter.schema ?? true);
     return literal(parameter.example ?? schema.example ?? schema.examples?.[0] ?? '');
   });
   if (call.takes === 'body' && body !== undefined) args.push(literal(body));
-  if (call.takes === 'query') args.push(...queryOf(operation));
+  if (call.takes === 'query') args.push(...queryArgs(operation));
   const expression = `caudal.${call.method}(${args.join(', ')})`;
   return call.loop === undefined
-    ? `const ${nameOf(call.method)} = await ${expression};`
+    ? `const ${resultName(call.method)} = await ${expression};`
     : `for await (const ${call.loop} of ${expression}) {\n  console.log(${call.loop}.${call.loop === 'link' ? 'paymentLinkId' : 'id'});\n}`;
 }
 
-function queryOf({ parameters }: Operation): string[] {
-  const given = parameters.filter(({ in: place, example }) => place === 'query' && example !== undefined);
-  return given.length === 0
+function queryArgs({ parameters }: Operation): string[] {
+  const withExamples = parameters.filter(
+    ({ in: place, example }) => place === 'query' && example !== undefined,
+  );
+  return withExamples.length === 0
     ? []
-    : [literal(Object.fromEntries(given.map(({ name, example }) => [name, example])))];
+    : [literal(Object.fromEntries(withExamples.map(({ name, example }) => [name, example])))];
 }
 
-function nameOf(method: string): string {
+function resultName(method: string): string {
   if (method === 'pse.listBanks') return 'banks';
   if (method === 'payins.acceptAnomaly') return 'anomaly';
   if (method.startsWith('webhookEndpoints.')) return 'endpoint';
@@ -80,7 +82,7 @@ function nameOf(method: string): string {
   return resource === 'breb' ? 'lookup' : resource === 'paymentLinks' ? 'link' : resource.replace(/s$/, '');
 }
 
-/** JSON as one writes it in TypeScript. */
+/** A JSON value as a TypeScript literal. */
 function literal(value: unknown): string {
   return JSON.stringify(value, null, 2)
     .replaceAll(/^(\s*)"([A-Za-z_]\w*)":/gm, '$1$2:')

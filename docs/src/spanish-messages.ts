@@ -1,4 +1,4 @@
-/** Starlight's own words on the Spanish pages, as we address a reader. What is missing here stays English. */
+/** Spanish translations of Starlight's UI texts. Missing entries stay English. */
 export const SPANISH: Readonly<Record<string, string>> = {
   'skipLink.label': 'Ir al contenido',
   'search.label': 'Buscar',

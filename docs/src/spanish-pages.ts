@@ -1,5 +1,5 @@
 import { defineRouteMiddleware, type StarlightRouteData } from '@astrojs/starlight/route-data';
-import { SPANISH } from './spanish-words.ts';
+import { SPANISH } from './spanish-messages.ts';
 
 type Sidebar = StarlightRouteData['sidebar'];
 

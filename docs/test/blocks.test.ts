@@ -5,23 +5,23 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CodeBlock, codeBlocks, handWrittenPages } from './blocks/code-blocks.ts';
 import { type DevStack, startDevStack } from './blocks/dev-stack.ts';
-import { environmentOf, localized, pageFolder, runShellBlocks } from './blocks/page-run.ts';
+import { localized, pageEnvironment, pageFolder, runShellBlocks } from './blocks/page-run.ts';
 import { type SdkProgram, sdkPrograms } from './blocks/sdk-programs.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const RUN = join(ROOT, 'docs', '.run');
 
-/** Blocks that are not run here, and why. Another one needs a line here, and a reason. */
+/** Blocks that are not run, with the reason. A new one must be added here. */
 const NOT_RUN = [
-  'guides/quickstart.md: the suite runs in a clone that has been installed',
-  'guides/webhooks.md: runs until Ctrl-C; the next block shows the same with an end',
-  'operating/growth.md: an example of yours, for your own settings',
-  'operating/merchants.md: an example with ids of yours',
-  'operating/payins.md: an example with numbers of yours',
-  'operating/payins.md: an example with ids of yours',
-  'operating/run-it.md: an example of yours, for your own settings',
-  'operating/run-it.md: an example of yours, for your own settings',
-  'operating/run-it.md: needs a PostgreSQL of yours',
+  'guides/quickstart.md: the tests run in an installed clone',
+  'guides/webhooks.md: runs until Ctrl-C; the next block shows it with --exit-after',
+  'operating/growth.md: example with your own settings',
+  'operating/merchants.md: example with your own ids',
+  'operating/payins.md: example with your own numbers',
+  'operating/payins.md: example with your own ids',
+  'operating/run-it.md: example with your own settings',
+  'operating/run-it.md: example with your own settings',
+  'operating/run-it.md: needs your own PostgreSQL',
 ];
 
 const LANGUAGES = ['sh', 'ts', 'json', 'sql', 'txt'];
@@ -48,26 +48,26 @@ function programPath({ page, line, file }: SdkProgram): string {
   return join(pageFolder(page), file ?? `line-${line}.ts`);
 }
 
-describe('the code of the guides', () => {
-  it('is of languages and marks that are run here, and what is not run is listed with its reason', () => {
+describe('code blocks of the guides', () => {
+  it('have known languages and marks, and blocks that are not run are listed with a reason', () => {
     expect(ALL.filter(({ language }) => !LANGUAGES.includes(language))).toEqual([]);
     expect(ALL.filter(({ mark }) => !MARKS.includes(mark) && !mark.startsWith('file='))).toEqual([]);
-    const skipped = ALL.filter(({ mark }) => mark === 'norun').map(({ page, words }) => `${page}: ${words}`);
+    const skipped = ALL.filter(({ mark }) => mark === 'norun').map(({ page, note }) => `${page}: ${note}`);
     expect(skipped).toEqual(NOT_RUN);
-    const told = ALL.filter(
+    const untested = ALL.filter(
       ({ language, text }) => language === 'txt' && /^(?:curl|npx|caudal|node) /m.test(text),
     );
-    expect(told).toEqual([]);
+    expect(untested).toEqual([]);
   });
 
-  it('shows answers only after what gives them', () => {
+  it('show a JSON response only after the command that returns it', () => {
     const orphans = [...BLOCKS.values()].flatMap((blocks) =>
       blocks.filter(({ language }, index) => language === 'json' && blocks[index - 1]?.language !== 'sh'),
     );
     expect(orphans).toEqual([]);
   });
 
-  it('compiles', { timeout: 60_000 }, () => {
+  it('compile', { timeout: 60_000 }, () => {
     for (const program of PROGRAMS) {
       mkdirSync(pageFolder(program.page), { recursive: true });
       writeFileSync(programPath(program), localized(stack, program.page, program.text));
@@ -90,10 +90,10 @@ describe('the code of the guides', () => {
   });
 });
 
-describe('each page, typed as it stands', { concurrent: true, timeout: 120_000 }, () => {
+describe('each page, run as written', { concurrent: true, timeout: 120_000 }, () => {
   const withShell = PAGES.filter((page) => BLOCKS.get(page)?.some(({ language }) => language === 'sh'));
 
-  it.each(withShell)('%s: every command does what the page says', async (page) => {
+  it.each(withShell)('%s: every command has the output that the page shows', async (page) => {
     const blocks = BLOCKS.get(page) ?? [];
     const runnable = blocks.filter(({ language, mark }) => language === 'sh' && mark !== 'norun');
     expect(await runShellBlocks(stack, page, blocks)).toBe(runnable.length);
@@ -102,9 +102,9 @@ describe('each page, typed as it stands', { concurrent: true, timeout: 120_000 }
   const alone = PROGRAMS.filter(({ file }) => file === null);
 
   it.each(alone.map((program) => [`${program.page}:${program.line}`, program] as const))(
-    '%s: the program prints what its comments say',
+    '%s: the program prints what its comments show',
     async (_, program) => {
-      // One that promises nothing proves nothing.
+      // A program without expected output would test nothing.
       expect(program.prints.length).toBeGreaterThan(0);
       const { status, output } = await runProgram(program);
       expect({ status, printed: output.trim().split('\n') }).toEqual({ status: 0, printed: program.prints });
@@ -115,7 +115,7 @@ describe('each page, typed as it stands', { concurrent: true, timeout: 120_000 }
 function runProgram(program: SdkProgram): Promise<{ status: number | null; output: string }> {
   const child = spawn(process.execPath, [programPath(program)], {
     cwd: ROOT,
-    env: { ...environmentOf(stack, program.page) },
+    env: { ...pageEnvironment(stack, program.page) },
   });
   let output = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));

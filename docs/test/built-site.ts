@@ -7,13 +7,13 @@ import type { SiteFile } from '../../server/src/http/docs/site.ts';
 const DOCS = fileURLToPath(new URL('..', import.meta.url));
 const DIST = join(DOCS, 'dist');
 
-/** The site as `npm run docs` builds it now. */
+/** The site as built by `npm run docs`. */
 export interface BuiltSite {
   readonly policy: string;
   readonly files: ReadonlyMap<string, SiteFile>;
-  /** HTML by address. */
+  /** HTML by URL path. */
   readonly pages: ReadonlyMap<string, string>;
-  /** A file's text. */
+  /** Content of a file. */
   text(address: string): string;
 }
 
@@ -39,8 +39,8 @@ export function buildSite(): BuiltSite {
   };
 }
 
-/** What a page says between its heading and its foot. */
-export function contentOf(html: string): string {
+/** The content of a page between header and footer. */
+export function pageContent(html: string): string {
   const from = html.indexOf('sl-markdown-content');
   const to = html.indexOf('<footer', from);
   return html.slice(from, to < 0 ? undefined : to);
@@ -57,22 +57,22 @@ function unescaped(text: string): string {
     .replaceAll('&amp;', '&');
 }
 
-/** Names at the head of each item of the page's lists of fields. */
+/** Field names in the field lists of a page. */
 export function fieldNames(html: string): ReadonlySet<string> {
   const names = [
-    ...contentOf(html).matchAll(/<li>\s*(?:<p>)?<strong><code[^>]*>([\s\S]*?)<\/code><\/strong>/g),
+    ...pageContent(html).matchAll(/<li>\s*(?:<p>)?<strong><code[^>]*>([\s\S]*?)<\/code><\/strong>/g),
   ];
   return new Set(names.map((match) => unescaped(match[1] ?? '')));
 }
 
 export function headings(html: string, level: number): readonly string[] {
-  const found = contentOf(html).matchAll(new RegExp(`<h${level}\\b[^>]*>([\\s\\S]*?)</h${level}>`, 'g'));
+  const found = pageContent(html).matchAll(new RegExp(`<h${level}\\b[^>]*>([\\s\\S]*?)</h${level}>`, 'g'));
   return [...found].map((match) => unescaped(match[1] ?? '').trim());
 }
 
-/** First cells of the rows of the page's tables. */
+/** The first cell of each table row of a page. */
 export function firstCells(html: string): readonly string[] {
-  return [...contentOf(html).matchAll(/<tr>\s*<td[^>]*>([\s\S]*?)<\/td>/g)].map((match) =>
+  return [...pageContent(html).matchAll(/<tr>\s*<td[^>]*>([\s\S]*?)<\/td>/g)].map((match) =>
     unescaped(match[1] ?? ''),
   );
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { GLOBAL_OPTIONS } from '../../cli/src/global-options.ts';
-import { COMMANDS } from '../../cli/src/tree.ts';
+import { COMMANDS } from '../../cli/src/command-list.ts';
+import { GLOBAL_OPTIONS } from '../../cli/src/framework/global-options.ts';
 import { SETTINGS } from '../../server/src/config.ts';
 import { EVENT_NAMES, TEST_EVENT } from '../../server/src/events/event.ts';
 import { ERRORS } from '../../server/src/kit/error-catalogue.ts';
@@ -14,7 +14,7 @@ import { TEST_KEYS } from '../../simulator/src/breb/test-keys.ts';
 import { MAGIC_DOCUMENTS } from '../../simulator/src/magic-documents.ts';
 import { brokenLinks } from '../finish/broken-links.ts';
 import { textAddress } from '../finish/page-links.ts';
-import { type BuiltSite, buildSite, contentOf, fieldNames, firstCells, headings } from './built-site.ts';
+import { type BuiltSite, buildSite, fieldNames, firstCells, headings, pageContent } from './built-site.ts';
 import { OPERATIONS, PROBLEM_NAMES } from './openapi-names.ts';
 
 let site: BuiltSite;
@@ -33,9 +33,9 @@ const addresses = (pattern: RegExp) =>
 const apiPages = () => addresses(/^(api\/.+)$/);
 
 describe('the API reference', () => {
-  it('has every operation once, and none that the API does not have', () => {
+  it('contains every API operation exactly once', () => {
     const shown = apiPages().flatMap((slug) =>
-      [...contentOf(page(slug)).matchAll(/<p><strong><code[^>]*>([A-Z]+ \/[^<]*)<\/code><\/strong>/g)].map(
+      [...pageContent(page(slug)).matchAll(/<p><strong><code[^>]*>([A-Z]+ \/[^<]*)<\/code><\/strong>/g)].map(
         (match) => match[1] ?? '',
       ),
     );
@@ -44,7 +44,7 @@ describe('the API reference', () => {
     expect([...listed].sort()).toEqual([...shown].sort());
   });
 
-  it('has every parameter, header and field of each operation, and no other', () => {
+  it('contains exactly the parameters, headers and fields of each operation', () => {
     for (const slug of apiPages()) {
       const html = page(slug);
       const here = OPERATIONS.filter(({ request }) => html.includes(`${request}</code></strong>`));
@@ -55,13 +55,13 @@ describe('the API reference', () => {
     expect(sorted(fieldNames(page('api')))).toEqual(sorted(PROBLEM_NAMES));
   });
 
-  it('has every problem that each operation can answer, with a link to it', () => {
+  it('links every problem that each operation can return', () => {
     for (const slug of apiPages()) {
       const html = page(slug);
       const codes = OPERATIONS.filter(({ request }) => html.includes(`${request}</code></strong>`)).flatMap(
         ({ problems }) => problems,
       );
-      const linked = [...contentOf(html).matchAll(/href="\/docs\/errors\/([a-z_]+)"/g)].map(
+      const linked = [...pageContent(html).matchAll(/href="\/docs\/errors\/([a-z_]+)"/g)].map(
         (match) => match[1] ?? '',
       );
       expect({ slug, codes: sorted(linked) }).toEqual({ slug, codes: sorted(codes) });
@@ -69,8 +69,8 @@ describe('the API reference', () => {
   });
 });
 
-describe('the other tables', () => {
-  it('have a page for every problem in both languages, and none for another', () => {
+describe('the other reference pages', () => {
+  it('have one page per problem in both languages', () => {
     for (const pattern of [/^errors\/(.+)$/, /^es\/errors\/(.+)$/])
       expect(sorted(addresses(pattern))).toEqual(sorted(Object.keys(ERRORS)));
     for (const [code, entry] of Object.entries(ERRORS)) {
@@ -84,7 +84,7 @@ describe('the other tables', () => {
       expect(sorted(firstCells(page(slug)))).toEqual(sorted(Object.keys(ERRORS)));
   });
 
-  it('have every event, and every errorCode in both languages', () => {
+  it('contain every event, and every errorCode in both languages', () => {
     expect(headings(page('reference/events'), 2)).toEqual([...EVENT_NAMES, TEST_EVENT]);
     expect(headings(page('reference/error-codes'), 2)).toEqual([...PAYIN_ERROR_CODES]);
     expect([...page('reference/error-codes').matchAll(/<p lang="es">/g)]).toHaveLength(
@@ -92,13 +92,13 @@ describe('the other tables', () => {
     );
   });
 
-  it('have every setting, every magic value, and no other', () => {
+  it('contain exactly the existing settings and test values', () => {
     expect(sorted(fieldNames(page('operating/configuration')))).toEqual(sorted(Object.keys(SETTINGS)));
     const documents = MAGIC_DOCUMENTS.map(({ document }) => document);
     expect(firstCells(page('reference/test-values'))).toEqual([...documents, ...TEST_KEYS.keys()]);
   });
 
-  it('have every command with its options, and no other', () => {
+  it('contain exactly the existing commands and options', () => {
     const html = page('reference/commands');
     const all = [...COMMANDS, ...OPERATOR_COMMANDS];
     expect(headings(html, 3)).toEqual(all.map(({ name }) => `caudal ${name}`));
@@ -106,7 +106,7 @@ describe('the other tables', () => {
       `--${name}${value === null ? '' : ` ${value}`}`;
     const known = [
       ...GLOBAL_OPTIONS.map(option),
-      ...all.flatMap(({ options, words }) => [...options.map(option), ...words.map(({ name }) => name)]),
+      ...all.flatMap(({ options, args }) => [...options.map(option), ...args.map(({ name }) => name)]),
     ];
     expect(sorted(fieldNames(html))).toEqual(sorted(known));
   });
@@ -123,23 +123,23 @@ describe('the other tables', () => {
 describe('the site', () => {
   const slugs = () => [...site.pages.keys()].filter((slug) => slug !== '404');
 
-  it('has a plain-text twin of each page, and llms.txt lists them all', () => {
+  it('has a Markdown version of each page, and llms.txt lists them all', () => {
     const list = site.text('llms.txt');
     const whole = site.text('llms-full.txt');
     for (const slug of slugs()) {
-      const twin = textAddress(slug).replace('/docs/', '');
-      const text = site.text(twin);
+      const markdown = textAddress(slug).replace('/docs/', '');
+      const text = site.text(markdown);
       expect({
         slug,
-        type: site.files.get(twin)?.type,
-        begins: /^# \S/.test(text),
+        type: site.files.get(markdown)?.type,
+        startsWithTitle: /^# \S/.test(text),
         markup: /<(?:div|svg|figure|br)\b/.exec(text.replaceAll(/```[\s\S]*?```/g, ''))?.[0],
         listed: list.includes(`](${textAddress(slug)})`),
         whole: slug.startsWith('es/') || whole.includes(text.trim()),
       }).toEqual({
         slug,
         type: 'text/markdown; charset=utf-8',
-        begins: true,
+        startsWithTitle: true,
         markup: undefined,
         listed: true,
         whole: true,
@@ -152,19 +152,19 @@ describe('the site', () => {
     expect(listed).toHaveLength(slugs().length);
   });
 
-  it('leads every link of every page and twin somewhere', () => {
+  it('has no broken links in pages and Markdown versions', () => {
     expect(brokenLinks(site.pages, site.files)).toEqual([]);
-    const lost = slugs().flatMap((slug) => {
+    const broken = slugs().flatMap((slug) => {
       const text = site.text(textAddress(slug).replace('/docs/', '')).replaceAll(/```[\s\S]*?```/g, '');
       return [...text.matchAll(/\]\((\/docs\/[^)#?]+)/g)]
         .map((match) => match[1] ?? '')
         .filter((link) => !site.files.has(link.replace('/docs/', '')))
         .map((link) => `${slug}: ${link}`);
     });
-    expect(lost).toEqual([]);
+    expect(broken).toEqual([]);
   });
 
-  it('notices a link that leads nowhere, and an anchor', () => {
+  it('detects broken links and anchors', () => {
     const pages = new Map([
       ['', '<a href="/docs/gone"></a><a href="#there"></a><a href="/docs#here"></a><p id="here"></p>'],
     ]);
@@ -174,24 +174,24 @@ describe('the site', () => {
     ]);
   });
 
-  it('has a policy that admits its scripts by their hashes, and nothing from outside', () => {
+  it('has a policy that allows its scripts by hash and no external resources', () => {
     expect(site.policy).toMatch(/^default-src 'none'; script-src 'self' 'wasm-unsafe-eval' 'sha256-/);
     expect(site.policy.replace("style-src-attr 'unsafe-inline'", '')).not.toContain('unsafe-inline');
     expect(site.policy).toContain("frame-ancestors 'none'");
-    const hashOf = (text: string) => createHash('sha256').update(text).digest('base64');
+    const sha256 = (text: string) => createHash('sha256').update(text).digest('base64');
     for (const [slug, html] of site.pages) {
       const scripts = [...html.matchAll(/<script\b([^>]*)>([\s\S]*?)<\/script>/g)].map(
         ([, attributes = '', text = '']) => ({ source: /\ssrc="([^"]+)"/.exec(attributes)?.[1], text }),
       );
-      const refused = scripts.filter(({ source, text }) =>
-        source === undefined ? !site.policy.includes(hashOf(text)) : !source.startsWith('/docs/'),
+      const blocked = scripts.filter(({ source, text }) =>
+        source === undefined ? !site.policy.includes(sha256(text)) : !source.startsWith('/docs/'),
       );
-      const outside = [
+      const external = [
         /<(?:img|iframe|object|embed|video|audio|source)\b[^>]*\ssrc="(?!\/docs\/|data:)[^>]*/,
         /<link\b[^>]*\shref="(?!\/docs\/|\/openapi)[^>]*/,
         /<[a-z][^>]*\son[a-z]+="[^>]*/,
       ].flatMap((pattern) => pattern.exec(html)?.[0] ?? []);
-      expect({ slug, refused, outside }).toEqual({ slug, refused: [], outside: [] });
+      expect({ slug, blocked, external }).toEqual({ slug, blocked: [], external: [] });
     }
   });
 });

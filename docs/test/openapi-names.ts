@@ -6,11 +6,11 @@ const DOCUMENT = JSON.parse(
   readFileSync(new URL('../reference/openapi.json', import.meta.url), 'utf8'),
 ) as Json;
 
-/** An operation as openapi.json has it, read without the code that writes the pages. */
+/** An operation of openapi.json, read independently of the page generator. */
 export interface NamedOperation {
   readonly request: string;
   readonly summary: string;
-  /** Of parameters, headers and, at any depth, bodies and good answers. */
+  /** Names of parameters, headers and fields of bodies and success responses, at any depth. */
   readonly names: ReadonlySet<string>;
   readonly problems: readonly string[];
 }
@@ -48,13 +48,13 @@ export const OPERATIONS: readonly NamedOperation[] = Object.entries(DOCUMENT['pa
     Object.entries(methods as Json).map(([method, value]) => {
       const operation = value as Json;
       const parameters = (operation['parameters'] ?? []) as readonly { readonly name: string }[];
-      const good = Object.entries((operation['responses'] ?? {}) as Json).filter(([status]) =>
+      const successes = Object.entries((operation['responses'] ?? {}) as Json).filter(([status]) =>
         status.startsWith('2'),
       );
       const names = [
         ...parameters.map(({ name }) => name),
         ...bodyNames((operation['requestBody'] as Json | undefined)?.['content']),
-        ...good.flatMap(([, response]) => [
+        ...successes.flatMap(([, response]) => [
           ...Object.keys(((response as Json)['headers'] ?? {}) as Json),
           ...bodyNames((response as Json)['content']),
         ]),
@@ -72,7 +72,7 @@ export const PROBLEM_NAMES = new Set(
   propertyNames(((DOCUMENT['components'] as Json)['schemas'] as Json)['Problem'], new Set()),
 );
 
-/** Every value that a field can have by its schema. */
+/** All enum and const values of the schemas. */
 export function enumValues(): ReadonlySet<string> {
   const found = new Set<string>();
   const visit = (value: unknown): void => {

@@ -3,19 +3,19 @@ import { filesBelow } from '../../finish/files.ts';
 
 const DOCS = new URL('../../', import.meta.url);
 
-/** A fenced block of a page, in its order. What follows the language says how it is run. */
+/** A fenced code block of a page. The mark after the language says how the test runs it. */
 export interface CodeBlock {
   readonly page: string;
   readonly line: number;
   readonly language: string;
   /** `norun`, `until`, `background`, `shape`, `file=…`; empty for an ordinary block. */
   readonly mark: string;
-  /** The rest of the line. */
-  readonly words: string;
+  /** The rest of the fence line. */
+  readonly note: string;
   readonly text: string;
 }
 
-/** Pages written by hand; the others are made from code and held against it. */
+/** Hand-written pages; the others are generated from code and compared with it. */
 export function handWrittenPages(): readonly string[] {
   const folders = ['guides', 'concepts', 'operating'];
   return [
@@ -34,8 +34,8 @@ export function codeBlocks(page: string): readonly CodeBlock[] {
 
 export function blocksIn(page: string, markdown: string): readonly CodeBlock[] {
   return [...markdown.matchAll(/^```([a-z]*)(?: +(\S+))?(?: +([^\n]*))?\n([\s\S]*?)^```$/gm)].map((match) => {
-    const [, language = '', mark = '', words = '', text = ''] = match;
+    const [, language = '', mark = '', note = '', text = ''] = match;
     const line = markdown.slice(0, match.index).split('\n').length;
-    return { page, line, language, mark, words, text };
+    return { page, line, language, mark, note, text };
   });
 }

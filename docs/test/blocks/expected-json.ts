@@ -1,5 +1,5 @@
-/** Values that are new in every run: identifiers, times, keys we mint. */
-const NEW_EACH_TIME = [
+/** Values that differ in every run: ids, times, generated keys. */
+const VARIABLE_PATTERNS = [
   /^[0-9a-f]{8}-[0-9a-f]{4}-/,
   /^\d{4}-\d\d-\d\dT[\d:.]+Z$/,
   /^req_/,
@@ -8,12 +8,13 @@ const NEW_EACH_TIME = [
 ];
 
 /**
- * What of an answer is not as the page shows it. The page may leave members out; those it shows are there, of the same
- * kind, and equal but for what is new in every run. `…` stands for any end of a text.
- * @param shapeOnly kinds alone are compared
+ * Differences between a response and the page. The page may omit members; the members it shows must exist with the same
+ * type and value, except for values that differ in every run. A trailing `…` matches any rest.
+ * @param shapeOnly compare only types
  */
 export function differences(shown: unknown, got: unknown, shapeOnly: boolean, path = '$'): readonly string[] {
-  if (kindOf(shown) !== kindOf(got)) return [`${path} is ${kindOf(got)}, the page shows ${kindOf(shown)}`];
+  if (typeName(shown) !== typeName(got))
+    return [`${path} is ${typeName(got)}, the page shows ${typeName(shown)}`];
   if (Array.isArray(shown)) {
     const items = got as readonly unknown[];
     return shown.flatMap((item: unknown, index) =>
@@ -34,11 +35,11 @@ export function differences(shown: unknown, got: unknown, shapeOnly: boolean, pa
 function sameValue(shown: unknown, got: unknown): boolean {
   if (typeof shown !== 'string' || typeof got !== 'string') return shown === got;
   if (shown.endsWith('…')) return got.startsWith(shown.slice(0, -1));
-  const pattern = NEW_EACH_TIME.find((each) => each.test(shown));
+  const pattern = VARIABLE_PATTERNS.find((each) => each.test(shown));
   return pattern ? pattern.test(got) : shown === got;
 }
 
-function kindOf(value: unknown): string {
+function typeName(value: unknown): string {
   return value === null
     ? 'null'
     : value === undefined

@@ -4,18 +4,18 @@ import { fileURLToPath } from 'node:url';
 import type { CodeBlock } from './code-blocks.ts';
 import type { DevStack } from './dev-stack.ts';
 import { differences } from './expected-json.ts';
-import { type Ran, ShellSession } from './shell-session.ts';
+import { type CommandResult, ShellSession } from './shell-session.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
-const BLOCK_WITHIN_MS = 45_000;
-const PROMISE_WITHIN_MS = 60_000;
+const BLOCK_TIMEOUT_MS = 45_000;
+const RETRY_TIMEOUT_MS = 60_000;
 
-/** Where the files that a page has its reader save are put. */
+/** Folder for the files that a page tells its reader to save. */
 export function pageFolder(page: string): string {
   return join(ROOT, 'docs', '.run', page.replace(/\.md$/, ''));
 }
 
-/** The page's addresses and paths are those of `npm run dev`; this run has others when those are taken. */
+/** Replaces the URLs and paths of `npm run dev` with those of this stack. */
 export function localized(stack: DevStack, page: string, text: string): string {
   return text
     .replaceAll('http://127.0.0.1:8080', stack.baseUrl)
@@ -26,7 +26,7 @@ export function localized(stack: DevStack, page: string, text: string): string {
     .replaceAll(/^node (\w+\.ts)$/gm, `node ${pageFolder(page)}/$1`);
 }
 
-export function environmentOf(stack: DevStack, page: string): Record<string, string | undefined> {
+export function pageEnvironment(stack: DevStack, page: string): Record<string, string | undefined> {
   return {
     PATH: process.env['PATH'],
     HOME: stack.folder,
@@ -34,40 +34,40 @@ export function environmentOf(stack: DevStack, page: string): Record<string, str
     CAUDAL_API_KEY: stack.apiKey,
     CAUDAL_BASE_URL: stack.baseUrl,
     CAUDAL_SIMULATOR_URL: stack.simulatorUrl,
-    // Operators' commands find these by themselves in a clone whose `npm run dev` is up; this stack is elsewhere.
+    // Operator commands detect the settings of `npm run dev` in a clone; this stack runs in another folder.
     ...(page.startsWith('operating/') ? stack.settings : {}),
   };
 }
 
-/** Runs the shell blocks of a page in order, and holds each answer against what the page shows after it. */
+/** Runs the shell blocks of a page in order and compares each output with the JSON block after it. */
 export async function runShellBlocks(
   stack: DevStack,
   page: string,
   blocks: readonly CodeBlock[],
 ): Promise<number> {
-  const session = new ShellSession(ROOT, environmentOf(stack, page));
-  const promises: { readonly log: string; readonly words: string }[] = [];
+  const session = new ShellSession(ROOT, pageEnvironment(stack, page));
+  const expectedOutputs: { readonly log: string; readonly note: string }[] = [];
   let count = 0;
   try {
     for (const [index, block] of blocks.entries()) {
       if (block.mark.startsWith('file=')) save(stack, block);
       if (block.language !== 'sh' || block.mark === 'norun') continue;
       count += 1;
-      // The stack is up already, started by the same script.
+      // The test already runs this stack.
       if (block.text === 'npm run dev\n') continue;
       const text = localized(stack, page, block.text);
       if (block.mark === 'background') {
         const log = join(pageFolder(page), 'background.log');
         mkdirSync(pageFolder(page), { recursive: true });
-        await session.run(`{ ${text.trim()}\n} > '${log}' 2>&1 &`, BLOCK_WITHIN_MS);
-        promises.push({ log, words: block.words });
+        await session.run(`{ ${text.trim()}\n} > '${log}' 2>&1 &`, BLOCK_TIMEOUT_MS);
+        expectedOutputs.push({ log, note: block.note });
         continue;
       }
       const next = blocks[index + 1];
       const shown = next?.language === 'json' ? next : undefined;
       await runBlock(stack, session, block, text, shown);
     }
-    for (const promise of promises) await printed(page, promise);
+    for (const expected of expectedOutputs) await waitForOutput(page, expected);
   } finally {
     session.end();
   }
@@ -86,48 +86,50 @@ async function runBlock(
   text: string,
   shown: CodeBlock | undefined,
 ): Promise<void> {
-  const deadline = performance.now() + PROMISE_WITHIN_MS;
+  const deadline = performance.now() + RETRY_TIMEOUT_MS;
   for (;;) {
-    const ran = await session.run(text, BLOCK_WITHIN_MS);
-    const faults = faultsOf(stack, block, ran, shown);
-    if (faults.length === 0) return;
-    // `until` says that the reader may have to ask again.
+    const result = await session.run(text, BLOCK_TIMEOUT_MS);
+    const errors = findErrors(stack, block, result, shown);
+    if (errors.length === 0) return;
+    // `until` blocks are retried: the reader may have to repeat the command.
     if (block.mark !== 'until' || performance.now() > deadline)
-      throw new Error(`${block.page}:${block.line}\n${faults.join('\n')}\n${ran.stdout}\n${ran.stderr}`);
+      throw new Error(
+        `${block.page}:${block.line}\n${errors.join('\n')}\n${result.stdout}\n${result.stderr}`,
+      );
     await new Promise((resolve) => setTimeout(resolve, 250));
   }
 }
 
-function faultsOf(
+function findErrors(
   stack: DevStack,
   block: CodeBlock,
-  ran: Ran,
+  result: CommandResult,
   shown: CodeBlock | undefined,
 ): readonly string[] {
-  if (ran.status !== 0) return [`ended with ${ran.status}`];
-  if (!shown) return isProblem(ran.stdout) ? ['a problem was answered'] : [];
+  if (result.status !== 0) return [`exited with ${result.status}`];
+  if (!shown) return isProblem(result.stdout) ? ['the response is a problem'] : [];
   const expected: unknown = JSON.parse(localized(stack, block.page, shown.text));
   try {
-    return differences(expected, JSON.parse(ran.stdout), shown.mark === 'shape');
+    return differences(expected, JSON.parse(result.stdout), shown.mark === 'shape');
   } catch {
-    return ['the answer is not JSON'];
+    return ['the output is not JSON'];
   }
 }
 
-/** curl is content with any answer; a page that shows none means a good one. */
+/** curl succeeds with any response; a page without expected output expects a success. */
 function isProblem(stdout: string): boolean {
   return /^\{"type":"[^"]*\/docs\/errors\//m.test(stdout);
 }
 
-async function printed(
+async function waitForOutput(
   page: string,
-  { log, words }: { readonly log: string; readonly words: string },
+  { log, note }: { readonly log: string; readonly note: string },
 ): Promise<void> {
-  const deadline = performance.now() + PROMISE_WITHIN_MS;
-  while (!readFileSync(log, 'utf8').includes(words)) {
+  const deadline = performance.now() + RETRY_TIMEOUT_MS;
+  while (!readFileSync(log, 'utf8').includes(note)) {
     if (performance.now() > deadline)
       throw new Error(
-        `${page}: in the background "${words}" was never printed, but\n${readFileSync(log, 'utf8')}`,
+        `${page}: the background block did not print "${note}"; output:\n${readFileSync(log, 'utf8')}`,
       );
     await new Promise((resolve) => setTimeout(resolve, 100));
   }

@@ -1,13 +1,13 @@
 import type { CodeBlock } from './code-blocks.ts';
 
-/** What a reader types into one file: a block that begins with imports, and those after it that need them. */
+/** A program of a page: a block that starts with imports, and the following blocks that need them. */
 export interface SdkProgram {
   readonly page: string;
   readonly line: number;
   readonly text: string;
-  /** What each `console.log(…); // …` promises, in order. */
+  /** Expected output: the comments of `console.log(…); // …` lines, in order. */
   readonly prints: readonly string[];
-  /** Saved under this name and run by a shell block; null runs by itself. */
+  /** File name when a shell block runs it; null when the test runs it directly. */
   readonly file: string | null;
 }
 
@@ -21,9 +21,9 @@ export function sdkPrograms(blocks: readonly CodeBlock[]): readonly SdkProgram[]
       programs.push({ page, line, text, file });
     } else last.text += text;
   }
-  return programs.map((program) => ({ ...program, prints: promisesIn(program.text) }));
+  return programs.map((program) => ({ ...program, prints: expectedLines(program.text) }));
 }
 
-function promisesIn(text: string): readonly string[] {
+function expectedLines(text: string): readonly string[] {
   return [...text.matchAll(/console\.log\(.*\); \/\/ (.*)$/gm)].map((match) => match[1] ?? '');
 }

@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 
-export interface Ran {
+export interface CommandResult {
   readonly status: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** One shell for a whole page, as its reader has: what a block sets, a later one finds. */
+/** One shell per page, as its reader has: later blocks see the variables of earlier ones. */
 export class ShellSession {
   readonly #shell: ChildProcess;
   #stdout = '';
@@ -14,7 +14,7 @@ export class ShellSession {
   #commands = 0;
 
   constructor(folder: string, environment: Readonly<Record<string, string | undefined>>) {
-    // A group of its own, so that what it started in the background ends with it.
+    // Its own process group, so that background processes end with it.
     this.#shell = spawn('bash', ['--norc', '--noprofile'], {
       cwd: folder,
       env: { ...environment },
@@ -25,14 +25,14 @@ export class ShellSession {
     this.#shell.stderr?.setEncoding('utf8').on('data', (text: string) => (this.#stderr += text));
   }
 
-  async run(text: string, withinMs: number): Promise<Ran> {
+  async run(text: string, timeoutMs: number): Promise<CommandResult> {
     this.#commands += 1;
     const mark = `@@end-${this.#commands}`;
     const [stdoutFrom, stderrFrom] = [this.#stdout.length, this.#stderr.length];
     this.#shell.stdin?.write(
       `${text}\n{ printf '\\n${mark} %s\\n' "$?"; printf '\\n${mark}\\n' >&2; } 2>&2\n`,
     );
-    const deadline = performance.now() + withinMs;
+    const deadline = performance.now() + timeoutMs;
     for (;;) {
       const stdout = this.#stdout.slice(stdoutFrom);
       const stderr = this.#stderr.slice(stderrFrom);
@@ -46,7 +46,7 @@ export class ShellSession {
         };
       }
       if (performance.now() > deadline || this.#shell.exitCode !== null)
-        throw new Error(`no end within ${withinMs} ms:\n${text}\n${stdout}${stderr}`);
+        throw new Error(`not finished within ${timeoutMs} ms:\n${text}\n${stdout}${stderr}`);
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }
@@ -56,7 +56,7 @@ export class ShellSession {
     try {
       if (pid !== undefined) process.kill(-pid, 'SIGKILL');
     } catch {
-      // It has ended by itself.
+      // Already exited.
     }
   }
 }

@@ -29,14 +29,14 @@ describe('the curl command', () => {
     );
   });
 
-  it('keeps a quote of the body from ending the argument', () => {
+  it('escapes a quote in the body', () => {
     const body = { mediaType: 'application/json', value: { name: "D'Angelo'; rm -rf /" } };
     expect(curlExample(referenceDocument, operation('createPayin'), BASE_URL, body)).toContain(
       String.raw`"name": "D'\''Angelo'\''; rm -rf /"`,
     );
   });
 
-  it('fills the path, and the query only with parameters that have an example of their own', () => {
+  it('fills the path, and the query only with parameters that have their own example', () => {
     expect(curlExample(referenceDocument, operation('getPayin'), BASE_URL)).toContain(
       "curl 'https://api.example.com/payins/0198f3a2-6c1e-7b54-9d0a-3f5e8c21b7d4' ",
     );
@@ -45,7 +45,7 @@ describe('the curl command', () => {
     );
   });
 
-  it('sends a form with Basic credentials where the operation asks for them', () => {
+  it('sends a form with Basic credentials when the operation requires them', () => {
     const value = { grant_type: 'client_credentials', scope: 'payins:read payins:write' };
     const body = { mediaType: 'application/x-www-form-urlencoded', value };
     expect(curlExample(referenceDocument, operation('createToken'), BASE_URL, body)).toBe(

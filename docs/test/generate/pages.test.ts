@@ -8,7 +8,7 @@ import { block, code, plain, prose, table } from '../../generate/markdown.ts';
 import { operationSection } from '../../generate/operation-section.ts';
 import { operationGroups } from '../../generate/operations.ts';
 import { pageText } from '../../generate/page.ts';
-import { fieldsOf } from '../../generate/schema-fields.ts';
+import { listFields } from '../../generate/schema-fields.ts';
 import { stateDiagram } from '../../generate/state-diagram.ts';
 import { referenceDocument } from './reference-fixture.ts';
 
@@ -21,7 +21,7 @@ function section(operationId: string): string {
 }
 
 describe('the section of an operation', () => {
-  it('says what it takes to call it: address, credential, scope, a command for each example, the SDK', () => {
+  it('shows path, credential, scope, a curl command per example and the SDK call', () => {
     const text = section('createPayin');
     expect(text).toContain('**`POST /payins`**');
     expect(text).toContain(
@@ -33,7 +33,7 @@ describe('the section of an operation', () => {
     expect(text).toContain('const payin = await caudal.payins.create({');
   });
 
-  it('shows fields behind references with their rules, nested below their parent', () => {
+  it('shows referenced fields with their rules, nested below their parent', () => {
     const text = section('createPayin');
     expect(text).toMatch(/^- \*\*`amountInCents`\*\* \*integer, required, 1 to 999,999,999,999\*/m);
     expect(text).toMatch(/^ {2}- \*\*`idType`\*\* \*string, required, one of `CO_CC` `CO_CE`/m);
@@ -43,36 +43,36 @@ describe('the section of an operation', () => {
     expect(section('getPayin')).toContain('[`not_found`](/docs/errors/not_found)');
   });
 
-  it('does not invent a call that the SDK may not have', () => {
-    expect(() => section('createToken')).toThrow('does not say how createToken is called');
+  it('throws for an operation without an SDK call', () => {
+    expect(() => section('createToken')).toThrow('has no SDK call for createToken');
   });
 });
 
 describe('text from the code', () => {
   const evil = '<script>alert(1)</script>';
 
-  it('never becomes markup of the page', () => {
+  it('is escaped', () => {
     expect(prose(`${evil} \`a<b\``)).toBe('&lt;script>alert(1)&lt;/script> `a<b`');
     expect(plain('*a* [b](c) <d> |')).toBe(String.raw`\*a\* \[b\](c) \<d\> \|`);
     expect(code('a`b')).toBe('``a`b``');
     expect(block('txt', '```\nx')).toBe('````txt\n```\nx\n````');
     expect(table(['a'], [['x|y\nz']])).toBe('| a |\n|---|\n| x\\|y z |');
     const document: OpenApiDocument = { openapi: '3.1.1', info: { title: evil, version: '1' }, paths: {} };
-    const rows = fieldsOf(document, {
+    const rows = listFields(document, {
       type: 'object',
       properties: { [evil]: { enum: [evil, 'a*b'], description: evil } },
     });
     expect(fieldsList(rows, 'request').replaceAll(/`[^`]*`/g, '')).not.toContain('<script');
   });
 
-  it('stays in its line of the front matter', () => {
+  it('stays on one line of the front matter', () => {
     const text = pageText({ slug: 'x', title: 'a: "b"\n---', description: 'c', body: 'd' });
     expect(sourcePage('x', text)).toEqual({ slug: 'x', title: 'a: "b"\n---', description: 'c', body: 'd' });
   });
 });
 
 describe('a finished page', () => {
-  it('leads relative links to pages of the site, and lets a keyboard scroll each table', () => {
+  it('has site URLs for relative links, and tables scrollable by keyboard', () => {
     const html =
       '<a href="../concepts/money.md#x">m</a><a href="https://a.example/b.md">e</a><table><tr></tr></table>';
     expect(finishHtml('guides/payouts', html)).toBe(
@@ -80,7 +80,7 @@ describe('a finished page', () => {
     );
   });
 
-  it('has a twin without markup, whose links lead to twins', () => {
+  it('has a Markdown version without HTML that links to other Markdown versions', () => {
     const body =
       '<div class="fields">\n\n- **`a`** *string*<br>What it is.\n\n</div>\n\n[m](../concepts/money.md#x) [p](/docs/api/payins)\n\n```sh norun why\necho "<br>"\n```';
     expect(plainText({ slug: 'guides/payouts', title: 'T', description: '', body })).toBe(
@@ -88,15 +88,15 @@ describe('a finished page', () => {
     );
   });
 
-  it('has a policy with the hash of each script in it, once', () => {
+  it('has a policy with the hash of each script once', () => {
     const page = '<script>a()</script><script type="module">b()</script><script src="/docs/x.js"></script>';
     const hashes = contentSecurityPolicy([page, page]).match(/'sha256-[^']+'/g);
     expect(hashes).toHaveLength(2);
   });
 });
 
-describe('a diagram of states', () => {
-  it('shows each state and each move, and says them to who cannot see it', () => {
+describe('a state diagram', () => {
+  it('shows each state and transition, and describes them in its aria-label', () => {
     const moves = [
       { from: null, to: 'OPEN', why: '' },
       { from: 'OPEN', to: 'DONE', why: '' },

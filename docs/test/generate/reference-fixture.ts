@@ -4,7 +4,7 @@ import type {
   ResponseObject,
 } from '../../../server/src/http/docs/openapi-types.ts';
 
-// Near what the server publishes: zod's way of writing "or null", component references and named examples.
+// Similar to the server's document: zod's form of "or null", component references and named examples.
 
 const uuid: JsonSchema = {
   type: 'string',
@@ -70,7 +70,7 @@ const createPayin: JsonSchema = {
       type: 'string',
       minLength: 1,
       maxLength: 100,
-      description: 'Your own identifier of the payment. Unique for ever.',
+      description: 'Your own identifier of the payment. Unique forever.',
     },
     inlineCustomer: { $ref: '#/components/schemas/Customer' },
     pse,
@@ -164,7 +164,7 @@ const problem: JsonSchema = {
     detail: { type: 'string' },
     instance: { type: 'string' },
     code: { type: 'string', description: 'Stable, in snake_case.' },
-    requestId: { type: 'string', description: 'Quote it when you ask for help.' },
+    requestId: { type: 'string', description: 'Include it in support requests.' },
     errors: {
       type: 'array',
       items: {
@@ -242,7 +242,7 @@ export const referenceDocument: OpenApiDocument = {
         tags: ['Payins'],
         summary: 'Create a payin',
         description:
-          'Starts collecting an amount from a payer. A Bre-B payin answers with the key to pay to; a PSE payin with the page of the bank, if the rail told it within three seconds.',
+          'Starts collecting an amount from a payer. A Bre-B payin returns the key to pay to; a PSE payin returns the bank page, if the rail provides it within three seconds.',
         'x-scope': 'payins:write',
         'x-problem-codes': [
           'invalid_input',
@@ -435,7 +435,7 @@ export const referenceDocument: OpenApiDocument = {
                   grant_type: { type: 'string', const: 'client_credentials' },
                   scope: {
                     type: 'string',
-                    description: 'Scopes separated by spaces; left out, all of the key.',
+                    description: 'Scopes separated by spaces; default: all scopes of the key.',
                   },
                 },
                 required: ['grant_type'],

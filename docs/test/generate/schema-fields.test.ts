@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonSchema, OpenApiDocument } from '../../../server/src/http/docs/openapi-types.ts';
 import { openApiDocument } from '../../../server/src/http/openapi.ts';
-import { type FieldRow, fieldsOf, type VariantRow } from '../../generate/schema-fields.ts';
-import { shapeOf, typeName } from '../../generate/schema-shape.ts';
+import { type FieldRow, listFields, type VariantRow } from '../../generate/schema-fields.ts';
+import { resolveShape, typeName } from '../../generate/schema-shape.ts';
 
 function documentWith(schemas: Readonly<Record<string, JsonSchema>>): OpenApiDocument {
   return { openapi: '3.1.1', info: { title: 'Test', version: '1' }, paths: {}, components: { schemas } };
@@ -11,7 +11,7 @@ function documentWith(schemas: Readonly<Record<string, JsonSchema>>): OpenApiDoc
 const empty = documentWith({});
 
 function typeOf(schema: JsonSchema, document: OpenApiDocument = empty): string {
-  return typeName(document, shapeOf(document, schema));
+  return typeName(document, resolveShape(document, schema));
 }
 
 function named(rows: readonly (FieldRow | VariantRow)[]): readonly string[] {
@@ -21,8 +21,8 @@ function named(rows: readonly (FieldRow | VariantRow)[]): readonly string[] {
 }
 
 function rulesFor(schema: JsonSchema): readonly string[] {
-  const [row] = fieldsOf(empty, { type: 'object', properties: { it: schema } });
-  return row?.kind === 'field' ? row.rules.map((rule) => [rule.words, ...rule.literals].join(' ')) : [];
+  const [row] = listFields(empty, { type: 'object', properties: { it: schema } });
+  return row?.kind === 'field' ? row.rules.map((rule) => [rule.text, ...rule.literals].join(' ')) : [];
 }
 
 describe('the type of a field', () => {
@@ -43,9 +43,9 @@ describe('the type of a field', () => {
     expect(typeOf(schema)).toBe(expected);
   });
 
-  it('is read from what the server publishes, which zod writes', () => {
+  it('is read from schemas written by zod', () => {
     const document = openApiDocument('https://api.example.com');
-    const rows = named(fieldsOf(document, { $ref: '#/components/schemas/Payin' }));
+    const rows = named(listFields(document, { $ref: '#/components/schemas/Payin' }));
     expect(rows).toEqual(
       expect.arrayContaining([
         'confirmedAmountInCents: integer | null',
@@ -58,7 +58,7 @@ describe('the type of a field', () => {
 });
 
 describe('references', () => {
-  it('are followed, and what stands beside one wins over what it names', () => {
+  it('are resolved, and keywords beside $ref override the referenced schema', () => {
     const document = documentWith({
       Alias: { $ref: '#/components/schemas/Name' },
       Name: { type: 'string', maxLength: 5, description: 'general' },
@@ -67,17 +67,17 @@ describe('references', () => {
       type: 'object',
       properties: { first: { $ref: '#/components/schemas/Alias', description: 'given name' } },
     };
-    expect(fieldsOf(document, schema)).toMatchObject([
+    expect(listFields(document, schema)).toMatchObject([
       {
         name: 'first',
         type: 'string',
         description: 'given name',
-        rules: [{ words: 'at most 5 characters' }],
+        rules: [{ text: 'at most 5 characters' }],
       },
     ]);
   });
 
-  it('to oneself end after one round', () => {
+  it('to the schema itself stop after one level', () => {
     const document = documentWith({
       Node: {
         type: 'object',
@@ -88,42 +88,39 @@ describe('references', () => {
         },
       },
     });
-    const rows = fieldsOf(document, { $ref: '#/components/schemas/Node' });
+    const rows = listFields(document, { $ref: '#/components/schemas/Node' });
     expect(named(rows)).toEqual(['name: string', 'parent: Node | null', 'children: Node[]']);
     expect(rows[1]).toMatchObject({ description: 'The same fields as Node above.' });
   });
 
-  it('between two schemas, and aliases of each other, end as well', () => {
+  it('between two schemas, and circular aliases, stop too', () => {
     const document = documentWith({
       A: { type: 'object', properties: { b: { $ref: '#/components/schemas/B' } } },
       B: { type: 'object', properties: { a: { $ref: '#/components/schemas/A' } } },
       Left: { $ref: '#/components/schemas/Right' },
       Right: { $ref: '#/components/schemas/Left' },
     });
-    expect(named(fieldsOf(document, { $ref: '#/components/schemas/A' }))).toEqual(['b: object', 'b.a: A']);
-    expect(fieldsOf(document, { $ref: '#/components/schemas/Left' })).toEqual([]);
+    expect(named(listFields(document, { $ref: '#/components/schemas/A' }))).toEqual(['b: object', 'b.a: A']);
+    expect(listFields(document, { $ref: '#/components/schemas/Left' })).toEqual([]);
   });
 
-  it('used by two siblings are shown for both', () => {
+  it('used by two siblings are resolved for both', () => {
     const document = documentWith({ Money: { type: 'object', properties: { cents: { type: 'integer' } } } });
     const money: JsonSchema = { $ref: '#/components/schemas/Money' };
-    expect(named(fieldsOf(document, { type: 'object', properties: { asked: money, paid: money } }))).toEqual([
-      'asked: object',
-      'asked.cents: integer',
-      'paid: object',
-      'paid.cents: integer',
-    ]);
+    expect(
+      named(listFields(document, { type: 'object', properties: { requested: money, paid: money } })),
+    ).toEqual(['requested: object', 'requested.cents: integer', 'paid: object', 'paid.cents: integer']);
   });
 
-  it('that name nothing are refused, also when the name is that of a built-in property', () => {
-    expect(() => fieldsOf(empty, { $ref: '#/components/schemas/Missing' })).toThrow('names nothing');
-    expect(() => fieldsOf(empty, { $ref: '#/components/schemas/constructor' })).toThrow('names nothing');
-    expect(() => fieldsOf(empty, { $ref: 'https://example.com/x.json' })).toThrow('only local references');
+  it('to a missing schema throw, also for names of built-in properties', () => {
+    expect(() => listFields(empty, { $ref: '#/components/schemas/Missing' })).toThrow('does not exist');
+    expect(() => listFields(empty, { $ref: '#/components/schemas/constructor' })).toThrow('does not exist');
+    expect(() => listFields(empty, { $ref: 'https://example.com/x.json' })).toThrow('only local references');
   });
 });
 
 describe('the fields of an object', () => {
-  it('carry the dotted name of where they hang, through arrays and free keys', () => {
+  it('have the dotted path of their parent, through arrays and additional properties', () => {
     const schema: JsonSchema = {
       type: 'object',
       properties: {
@@ -131,14 +128,14 @@ describe('the fields of an object', () => {
         labels: { type: 'object', additionalProperties: { type: 'string' } },
       },
     };
-    expect(named(fieldsOf(empty, schema))).toEqual([
+    expect(named(listFields(empty, schema))).toEqual([
       'data: object[]',
       'data[].id: string',
       'labels: object',
       'labels.*: string',
     ]);
     expect(
-      named(fieldsOf(empty, { type: 'array', items: { type: 'object', properties: { id: {} } } })),
+      named(listFields(empty, { type: 'array', items: { type: 'object', properties: { id: {} } } })),
     ).toEqual(['[].id: any']);
   });
 
@@ -146,7 +143,7 @@ describe('the fields of an object', () => {
     const document = documentWith({
       Base: { type: 'object', properties: { id: { type: 'string' } }, required: ['id'] },
     });
-    const rows = fieldsOf(document, {
+    const rows = listFields(document, {
       allOf: [{ $ref: '#/components/schemas/Base' }, { properties: { name: { type: 'string' } } }],
     });
     expect(rows).toMatchObject([
@@ -155,7 +152,7 @@ describe('the fields of an object', () => {
     ]);
   });
 
-  it('show what alternatives share once, then where they differ', () => {
+  it('show the shared fields of alternatives once, then their differences', () => {
     const rail = (name: string, own: string): JsonSchema => ({
       type: 'object',
       properties: {
@@ -165,7 +162,7 @@ describe('the fields of an object', () => {
       },
       required: ['amount', 'rail'],
     });
-    expect(named(fieldsOf(empty, { oneOf: [rail('PSE', 'bank'), rail('BRE_B', 'key')] }))).toEqual([
+    expect(named(listFields(empty, { oneOf: [rail('PSE', 'bank'), rail('BRE_B', 'key')] }))).toEqual([
       'amount: integer',
       '(When rail is PSE)',
       'rail: string',
@@ -190,7 +187,7 @@ describe('the rules of a field', () => {
     ['pattern ^[A-Z]+$', { type: 'string', pattern: '^[A-Z]+$' }],
     ['each item one of A', { type: 'array', items: { enum: ['A'] } }],
     ['default 10', { type: 'integer', default: 10 }],
-  ])('say %s', (expected, schema) => {
+  ])('include "%s"', (expected, schema) => {
     expect(rulesFor(schema)).toEqual([expected]);
   });
 });
