@@ -1,4 +1,3 @@
-import type { Command } from './command.ts';
 import { ACCOUNT_COMMANDS } from './commands/account.ts';
 import { BREB_COMMANDS } from './commands/breb.ts';
 import { DEV_COMMANDS } from './commands/dev.ts';
@@ -13,8 +12,9 @@ import { PROFILE_COMMANDS } from './commands/profiles.ts';
 import { SIMULATE_COMMANDS } from './commands/simulate.ts';
 import { FAULT_COMMANDS } from './commands/simulate-faults.ts';
 import { TRIGGER_COMMANDS } from './commands/trigger.ts';
+import type { Command } from './framework/command.ts';
 
-/** Every command that is done here, in the order help shows them. */
+/** Commands that the CLI runs itself, in the order of the help, without `completion`. */
 export const COMMANDS: readonly Command[] = [
   ...DEV_COMMANDS,
   ...PROFILE_COMMANDS,

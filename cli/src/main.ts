@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { enableCompileCache } from 'node:module';
 
-// What is compiled is kept between runs: a command line is judged by how soon it answers.
+// Keeps compiled code between runs, so that commands start fast.
 enableCompileCache();
 
 const interrupted = new AbortController();
@@ -10,12 +10,12 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
     times += 1;
     interrupted.abort();
-    // Impatience is respected.
+    // A second signal ends the process at once.
     if (times > 1) process.exit(130);
   });
 }
 
-// Whoever reads us may have had enough (`| head`): that is no fault of anybody.
+// The reader may close the pipe early (`| head`): that is not an error.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     process.exit(error.code === 'EPIPE' ? 0 : 1);
@@ -24,6 +24,6 @@ for (const stream of [process.stdout, process.stderr]) {
 
 const { run } = await import('./run.ts');
 const code = await run(process.argv.slice(2), interrupted.signal);
-// Written to the end first: a pipe takes what it is given in its own time.
+// Flushes stdout first: process.exit would cut off pending writes to a pipe.
 await new Promise<void>((resolve) => process.stdout.write('', () => resolve()));
 process.exit(code);

@@ -8,30 +8,30 @@ import { until } from '../../server/test/harness/until.ts';
 
 export const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 
-const LATE_MS = 80_000;
+const KILL_AFTER_MS = 80_000;
 
 const folders: string[] = [];
-// For each file of tests that imports this.
+// Runs in every test file that imports this module.
 afterAll(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
-export interface Ran {
+export interface CommandResult {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-export interface Running {
+export interface RunningCommand {
   readonly child: ChildProcessWithoutNullStreams;
   readonly stdout: () => string;
   readonly stderr: () => string;
-  readonly ended: Promise<Ran>;
-  /** Until it has said this. @throws when it ends without */
-  says(text: string | RegExp, withinMs?: number): Promise<void>;
+  readonly ended: Promise<CommandResult>;
+  /** Resolves when the output contains the text. @throws when the command ends without it */
+  waitForOutput(text: string | RegExp, timeoutMs?: number): Promise<void>;
 }
 
-/** The real program, as a user's shell would start it: own home, own folder, nothing of our environment. */
+/** Runs the real CLI as a user's shell would: own home, own folder, none of the test's environment. */
 export class CommandLine {
   readonly folder = mkdtempSync(join(tmpdir(), 'caudal-cli-'));
   readonly env: Readonly<Record<string, string>>;
@@ -50,19 +50,19 @@ export class CommandLine {
     };
   }
 
-  start(args: readonly string[], env: Readonly<Record<string, string>> = {}): Running {
+  start(args: readonly string[], env: Readonly<Record<string, string>> = {}): RunningCommand {
     return this.#spawn(process.execPath, [this.#main, ...args], env);
   }
 
-  /** On a terminal of its own (util-linux), as a person would see it; what it says is all on stdout. */
-  onTerminal(args: readonly string[], env: Readonly<Record<string, string>> = {}): Running {
-    const command = [process.execPath, this.#main, ...args].map((word) => `'${word}'`).join(' ');
+  /** Runs the CLI on a pseudo-terminal (`script` of util-linux); all output is on stdout. */
+  onTerminal(args: readonly string[], env: Readonly<Record<string, string>> = {}): RunningCommand {
+    const command = [process.execPath, this.#main, ...args].map((arg) => `'${arg}'`).join(' ');
     return this.#spawn('script', ['-qec', command, '/dev/null'], { TERM: 'xterm-256color', ...env });
   }
 
-  #spawn(program: string, args: readonly string[], env: Readonly<Record<string, string>>): Running {
+  #spawn(program: string, args: readonly string[], env: Readonly<Record<string, string>>): RunningCommand {
     const child = spawn(program, args, { env: { ...this.env, ...env }, cwd: this.folder });
-    const late = setTimeout(() => child.kill('SIGKILL'), LATE_MS);
+    const killTimer = setTimeout(() => child.kill('SIGKILL'), KILL_AFTER_MS);
     let [stdout, stderr] = ['', ''];
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       stdout += text;
@@ -70,38 +70,38 @@ export class CommandLine {
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       stderr += text;
     });
-    const ended = new Promise<Ran>((resolve, reject) => {
+    const ended = new Promise<CommandResult>((resolve, reject) => {
       child.once('error', reject);
       child.once('close', (code) => {
-        clearTimeout(late);
+        clearTimeout(killTimer);
         resolve({ code, stdout, stderr });
       });
     });
-    const says = async (text: string | RegExp, withinMs = 20_000) => {
-      const said = () => stdout + stderr;
-      const has = () => (typeof text === 'string' ? said().includes(text) : text.test(said()));
-      await until(`caudal ${args.join(' ')}`, async () => has() || child.exitCode !== null, withinMs).catch(
+    const waitForOutput = async (text: string | RegExp, timeoutMs = 20_000) => {
+      const output = () => stdout + stderr;
+      const has = () => (typeof text === 'string' ? output().includes(text) : text.test(output()));
+      await until(`caudal ${args.join(' ')}`, async () => has() || child.exitCode !== null, timeoutMs).catch(
         () => null,
       );
       if (!has())
-        throw new Error(`caudal ${args.join(' ')} does not say ${String(text)}; it said:\n${said()}`);
+        throw new Error(`caudal ${args.join(' ')} did not print ${String(text)}; output:\n${output()}`);
     };
-    return { child, stdout: () => stdout, stderr: () => stderr, ended, says };
+    return { child, stdout: () => stdout, stderr: () => stderr, ended, waitForOutput };
   }
 
-  async run(...args: readonly string[]): Promise<Ran> {
+  async run(...args: readonly string[]): Promise<CommandResult> {
     const running = this.start(args);
     running.child.stdin.end();
     return running.ended;
   }
 
-  async feed(input: string, ...args: readonly string[]): Promise<Ran> {
+  async runWithInput(input: string, ...args: readonly string[]): Promise<CommandResult> {
     const running = this.start(args);
     running.child.stdin.end(input);
     return running.ended;
   }
 
-  /** @throws when it does not exit with 0 and one JSON document */
+  /** @throws unless it exits with 0 and prints one JSON document */
   async json<T = Record<string, never>>(...args: readonly string[]): Promise<T> {
     const { code, stdout, stderr } = await this.run(...args, '--json');
     if (code !== 0) throw new Error(`caudal ${args.join(' ')}: ${code}\n${stdout}${stderr}`);
@@ -109,7 +109,7 @@ export class CommandLine {
   }
 }
 
-/** Address of a stack's first API. */
-export function addressOf(stack: { readonly apis: readonly { readonly url: string }[] }): string {
+/** Base URL of the stack's first API process. */
+export function stackUrl(stack: { readonly apis: readonly { readonly url: string }[] }): string {
   return stack.apis[0]?.url ?? '';
 }

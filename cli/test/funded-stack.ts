@@ -1,6 +1,6 @@
 import { type Stack, startStack } from '../../server/test/harness/stack.ts';
 
-/** A server whose organization has a million pesos to send. */
+/** A stack whose organization has an available balance of one million pesos. */
 export async function fundedStack(): Promise<Stack> {
   const stack = await startStack({ workers: 1 });
   const { organizationId } = stack.organization;

@@ -4,55 +4,55 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { ALL_COMMANDS } from '../src/all-commands.ts';
-import type { CommandDescription } from '../src/command.ts';
+import type { CommandDescription } from '../src/framework/command.ts';
 import { CommandLine } from './command-line.ts';
 
 const shell = new CommandLine();
 
-test('caudal alone shows every command in 80 columns, those of operators under their own heading', async () => {
+test('caudal without arguments lists every command in 80 columns, operator commands under their own heading', async () => {
   const { code, stdout } = await shell.run();
   expect(code).toBe(0);
   for (const { name } of ALL_COMMANDS) expect(stdout).toContain(name.split(' ')[1] ?? name);
   expect(stdout).toMatch(
     /For operators[\s\S]*\n {2}org .*create, list[\s\S]*\n {2}doctor|For operators[\s\S]*\n {2}doctor[\s\S]*\n {2}org/,
   );
-  expect(stdout).toMatch(/Exit codes\n {2}0 +done\n {2}1 +failed/);
+  expect(stdout).toMatch(/Exit codes\n {2}0 +success\n {2}1 +failed/);
   for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
 });
 
-test('help for a command says its usage, options, choices and an example', async () => {
-  const asked = await Promise.all([
+test('help for a command shows usage, options, choices and an example', async () => {
+  const results = await Promise.all([
     shell.run('help', 'payins', 'create'),
     shell.run('payins', 'create', '--help'),
     shell.run('payins', 'create', '-h'),
   ]);
-  expect(new Set(asked.map(({ stdout }) => stdout)).size).toBe(1);
-  expect(asked[0]?.stdout).toMatch(/Usage\n {2}caudal payins create \[OPTIONS\]/);
-  expect(asked[0]?.stdout).toMatch(/--amount PESOS .*49\.800/);
-  expect(asked[0]?.stdout).toMatch(/\(BRE_B, PSE\)/);
-  expect(asked[0]?.stdout).toContain('  caudal payins create --amount 49800 --qr --reference order-1001');
+  expect(new Set(results.map(({ stdout }) => stdout)).size).toBe(1);
+  expect(results[0]?.stdout).toMatch(/Usage\n {2}caudal payins create \[OPTIONS\]/);
+  expect(results[0]?.stdout).toMatch(/--amount PESOS .*49\.800/);
+  expect(results[0]?.stdout).toMatch(/\(BRE_B, PSE\)/);
+  expect(results[0]?.stdout).toContain('  caudal payins create --amount 49800 --qr --reference order-1001');
 });
 
-test('a first word alone lists what can follow it, and exits 2 unless help was asked for', async () => {
-  const [half, asked, help] = await Promise.all([
+test('a first word without a subcommand lists its subcommands and exits 2, or 0 with --help', async () => {
+  const [incomplete, withFlag, help] = await Promise.all([
     shell.run('payouts'),
     shell.run('payouts', '--help'),
     shell.run('help', 'payouts'),
   ]);
-  for (const { stdout } of [half, asked, help]) {
+  for (const { stdout } of [incomplete, withFlag, help]) {
     expect(stdout).toContain('payouts cancel');
     expect(stdout).toContain('payouts unknown');
   }
-  expect([half.code, asked.code, help.code]).toEqual([2, 0, 0]);
+  expect([incomplete.code, withFlag.code, help.code]).toEqual([2, 0, 0]);
 });
 
-test("a command of the server is explained here and carried out by the server's program", async () => {
+test('the CLI shows the help of an operator command and the server program runs it', async () => {
   const [explained, ran] = await Promise.all([
     shell.run('help', 'org', 'create'),
     shell.run('org', 'create'),
   ]);
   expect(explained.stdout).toMatch(/Usage\n {2}caudal org create --name/);
-  // Without a name the server's own parser refuses, before it looks for a database.
+  // The server's parser rejects the missing --name before it connects to a database.
   expect(ran.code).toBe(2);
   expect(ran.stderr).toContain('--name');
 });
@@ -66,23 +66,23 @@ test.each([
   [['events', 'show', 'latest'], 'Did you mean: caudal events get'],
   [['endpoints', 'show'], 'Did you mean: caudal endpoints get'],
   [['endpoints', 'rm'], 'Did you mean: caudal endpoints delete'],
-  [['endpoints', 'update', 'https://shop.example.com/'], 'needs something to change'],
-  [['endpoints', 'update', 'https://shop.example.com/', '--header', 'x'], '--header is NAME:VALUE'],
+  [['endpoints', 'update', 'https://shop.example.com/'], 'needs at least one option'],
+  [['endpoints', 'update', 'https://shop.example.com/', '--header', 'x'], '--header must be NAME:VALUE'],
   [['payins', 'list', '--limt', '3'], 'Did you mean --limit?'],
   [['trigger', 'payin.confirmd'], 'Did you mean payin.confirmed?'],
   [['payins', 'list', '--status', 'confirmd'], 'Did you mean CONFIRMED?'],
   [['listen', '--events', 'payin.confirm'], 'Did you mean payin.confirmed?'],
   [['payins', 'get'], 'payins get needs ID'],
-  [['payins', 'get', 'a', 'b'], '"b" is one word too many'],
+  [['payins', 'get', 'a', 'b'], 'unexpected argument "b"'],
   [['payins', 'list', '--limit'], '--limit needs a value'],
   [['payins', 'list', '--limit', '--json'], '--limit needs a value'],
   [['payins', 'list', '--all=yes'], '--all takes no value'],
-  [['payins', 'create', '--amount', '12x'], 'no amount of pesos'],
-  [['payins', 'create', '--amount', '1', '--amount-in-cents', '1'], 'give one of them'],
+  [['payins', 'create', '--amount', '12x'], 'not an amount in pesos'],
+  [['payins', 'create', '--amount', '1', '--amount-in-cents', '1'], 'not both'],
   [['payins', 'create', '--amount', '1', '--name', 'Ana'], '--id-number, --phone, --email'],
-  [['payins', 'create', '--data', '{'], '--data is not JSON'],
-  [['completion', 'fish'], 'none of bash, zsh'],
-])('caudal %j is not understood: exit 2, nothing on stdout', async (args, hint) => {
+  [['payins', 'create', '--data', '{'], '--data is not valid JSON'],
+  [['completion', 'fish'], 'not one of bash, zsh'],
+])('caudal %j is a usage error: exits 2 and prints nothing to stdout', async (args, hint) => {
   const { code, stdout, stderr } = await new CommandLine({
     CAUDAL_API_KEY: 'cdl_test_x',
     CAUDAL_BASE_URL: 'http://127.0.0.1:1',
@@ -91,7 +91,7 @@ test.each([
   expect([code, stdout]).toEqual([2, '']);
 });
 
-test('every command has a summary, an example that is this command, and no option twice', () => {
+test('every command has a unique name, a summary, an example of itself and no duplicate option', () => {
   expect(new Set(ALL_COMMANDS.map(({ name }) => name)).size).toBe(ALL_COMMANDS.length);
   for (const { name, summary, examples, options } of ALL_COMMANDS) {
     expect(summary).not.toBe('');
@@ -101,16 +101,16 @@ test('every command has a summary, an example that is this command, and no optio
   }
 });
 
-/** What bash would offer for this line, by the script that it really sourced. */
+/** The candidates that bash offers for this input after sourcing the real script. */
 function completed(...words: readonly string[]): string[] {
   const script = join(shell.folder, 'completion.bash');
-  const asking = `source "$1"; shift; COMP_WORDS=(caudal "$@"); COMP_CWORD=$#; _caudal; printf '%s\\n' "\${COMPREPLY[@]}"`;
-  return execFileSync('bash', ['-uc', asking, 'bash', script, ...words], { encoding: 'utf8' })
+  const program = `source "$1"; shift; COMP_WORDS=(caudal "$@"); COMP_CWORD=$#; _caudal; printf '%s\\n' "\${COMPREPLY[@]}"`;
+  return execFileSync('bash', ['-uc', program, 'bash', script, ...words], { encoding: 'utf8' })
     .trim()
     .split('\n');
 }
 
-test('bash completes commands, options, choices and what follows help', async () => {
+test('bash completion offers commands, options, choices and the commands after help', async () => {
   const { stdout } = await shell.run('completion', 'bash');
   writeFileSync(join(shell.folder, 'completion.bash'), stdout);
   expect(completed('pay')).toEqual(['payins', 'payouts']);
@@ -132,7 +132,7 @@ test('bash completes commands, options, choices and what follows help', async ()
   ).toContain('-F _caudal');
 });
 
-test('the script for zsh names every command; where zsh is installed it is also read by it', async () => {
+test('zsh completion contains every command and parses where zsh is installed', async () => {
   const { stdout } = await shell.run('completion', 'zsh');
   expect(stdout.startsWith('#compdef caudal')).toBe(true);
   for (const { name } of ALL_COMMANDS) expect(stdout).toContain(`'${name}')`);
@@ -142,12 +142,12 @@ test('the script for zsh names every command; where zsh is installed it is also 
   if (found !== '') execFileSync(found, ['-n', file]);
 });
 
-/** The program where it is installed alone: no clone around it, no server beside it. */
-function alone(): CommandLine {
+/** The CLI installed alone: without a clone and without the server package. */
+function standaloneCli(): CommandLine {
   const { folder } = new CommandLine();
-  const beside = join(folder, 'node_modules', '@caudal');
-  mkdirSync(beside, { recursive: true });
-  symlinkSync(fileURLToPath(new URL('../../sdk', import.meta.url)), join(beside, 'sdk'));
+  const scope = join(folder, 'node_modules', '@caudal');
+  mkdirSync(scope, { recursive: true });
+  symlinkSync(fileURLToPath(new URL('../../sdk', import.meta.url)), join(scope, 'sdk'));
   cpSync(fileURLToPath(new URL('../src', import.meta.url)), join(folder, 'program', 'src'), {
     recursive: true,
   });
@@ -155,8 +155,8 @@ function alone(): CommandLine {
   return new CommandLine({}, join(folder, 'program', 'src', 'main.ts'));
 }
 
-test('away from a clone it says what it needs: for dev a clone, for operators the server, for the rest credentials', async () => {
-  const shop = alone();
+test('outside a clone, errors say what is missing: a clone for dev, the server for operator commands, credentials for the rest', async () => {
+  const shop = standaloneCli();
   const [dev, org, list, overview] = await Promise.all([
     shop.run('dev'),
     shop.run('org', 'list'),
@@ -166,10 +166,10 @@ test('away from a clone it says what it needs: for dev a clone, for operators th
   expect([dev.code, dev.stderr]).toEqual([1, expect.stringContaining('not a clone')]);
   expect(org.code).toBe(2);
   expect([list.code, list.stderr]).toEqual([1, expect.stringMatching(/no credentials[\s\S]*caudal login/)]);
-  expect(overview.stdout).toContain('they run beside the server');
+  expect(overview.stdout).toContain('run caudal on the server host');
 });
 
-test('with --json help is a document too', async () => {
+test('help --json prints a JSON document', async () => {
   const { commands } = await shell.json<{ commands: CommandDescription[] }>('help');
   expect(commands.map(({ name }) => name)).toContain('payins create');
 });

@@ -5,7 +5,7 @@ import { startServer } from '../../scripts/stack/processes.ts';
 import { ApiClient } from '../../server/test/harness/api-client.ts';
 import { type Stack, startStack } from '../../server/test/harness/stack.ts';
 import { until } from '../../server/test/harness/until.ts';
-import { addressOf, CommandLine } from './command-line.ts';
+import { CommandLine, stackUrl } from './command-line.ts';
 import { startReceiver } from './local-receiver.ts';
 
 let stack: Stack;
@@ -16,7 +16,7 @@ let restarted: Child | null = null;
 beforeAll(async () => {
   stack = await startStack({ apis: 2, workers: 1 });
   const { apiKey } = stack.organization;
-  shop = new CommandLine({ CAUDAL_API_KEY: apiKey, CAUDAL_BASE_URL: addressOf(stack) });
+  shop = new CommandLine({ CAUDAL_API_KEY: apiKey, CAUDAL_BASE_URL: stackUrl(stack) });
   other = new ApiClient(stack.apis[1]?.url ?? '', { 'x-api-key': apiKey });
 });
 afterAll(async () => {
@@ -24,8 +24,8 @@ afterAll(async () => {
   await stack.stop();
 });
 
-/** Ends in `paymentlink.expired` within a second, by the API that is never killed. */
-async function happens(reference: string): Promise<void> {
+/** Creates a `paymentlink.expired` event within a second, through the API process that is never killed. */
+async function createEvent(reference: string): Promise<void> {
   const { body } = await other.post<{ paymentLinkId: string }>('/payment-links', {
     amountType: 'FIXED',
     amountInCents: 100,
@@ -38,7 +38,7 @@ async function happens(reference: string): Promise<void> {
 const referencesIn = (text: string) =>
   [...text.matchAll(/paymentlink\.expired +(\S+)/g)].map(([, found]) => found);
 
-test('listen --trigger makes an event happen and shows it: the whole loop in one command', async () => {
+test('listen --trigger triggers an event and shows it', async () => {
   const { code, stdout } = await shop.run(
     'listen',
     '--trigger',
@@ -52,7 +52,7 @@ test('listen --trigger makes an event happen and shows it: the whole loop in one
   expect(stdout).toMatch(/^\d\d:\d\d:\d\d {2}payin\.confirmed {8}trigger-\w{10} +COP 49,800 {2}CONFIRMED\n$/);
 });
 
-test('events come once each and in order over a killed and restarted API, and so does what is forwarded', async () => {
+test('events are shown and forwarded once and in order across a killed and restarted API', async () => {
   const port = await freePort();
   const running = shop.start([
     'listen',
@@ -61,32 +61,32 @@ test('events come once each and in order over a killed and restarted API, and so
     '--exit-after',
     '3',
   ]);
-  await running.says('Listening at');
+  await running.waitForOutput('Listening at');
   const secret = /whsec_[\w+/=]+/.exec(running.stderr())?.[0] ?? '';
-  await happens('before');
-  await running.says(/paymentlink\.expired +before/);
-  // Nobody listened there yet: a connection that is refused is tried again.
+  await createEvent('before');
+  await running.waitForOutput(/paymentlink\.expired +before/);
+  // No receiver runs yet: listen retries a refused connection.
   const receiver = await startReceiver(port, secret);
-  await until('the first is forwarded', async () => receiver.received.length === 1);
+  await until('the first event is forwarded', async () => receiver.received.length === 1);
   stack.apis[0]?.kill('SIGKILL');
-  await running.says('Connection lost');
-  await happens('meanwhile');
-  restarted = await startServer('api', { ...stack.settings, CAUDAL_PORT: new URL(addressOf(stack)).port });
-  await running.says(/paymentlink\.expired +meanwhile/);
-  await happens('after');
+  await running.waitForOutput('Connection lost');
+  await createEvent('meanwhile');
+  restarted = await startServer('api', { ...stack.settings, CAUDAL_PORT: new URL(stackUrl(stack)).port });
+  await running.waitForOutput(/paymentlink\.expired +meanwhile/);
+  await createEvent('after');
   const { code, stdout } = await running.ended;
   await receiver.stop();
   expect(code).toBe(0);
   expect(referencesIn(stdout)).toEqual(['before', 'meanwhile', 'after']);
-  expect(receiver.refused).toEqual([]);
-  const told = receiver.received.map(
+  expect(receiver.rejected).toEqual([]);
+  const references = receiver.received.map(
     ({ body }) => (JSON.parse(body) as { data: { reference: string } }).data.reference,
   );
-  expect(told).toEqual(['before', 'meanwhile', 'after']);
+  expect(references).toEqual(['before', 'meanwhile', 'after']);
   expect(stdout.match(/-> 204 in \d+ ms {2}POST/g)).toHaveLength(3);
 });
 
-test('what is forwarded is to the byte what the service would deliver', async () => {
+test('a forwarded event has the same body bytes as a webhook delivery', async () => {
   const sink = await freePort();
   const created = await stack.api.post<{ id: string; secret: string }>('/webhook-endpoints', {
     url: `http://127.0.0.1:${sink}/`,
@@ -104,20 +104,20 @@ test('what is forwarded is to the byte what the service would deliver', async ()
     '--json',
   ];
   const running = shop.start(['listen', ...args]);
-  await running.says('Listening at');
-  await happens('exactly');
+  await running.waitForOutput('Listening at');
+  await createEvent('exactly');
   const { code, stdout, stderr } = await running.ended;
   await until('the service delivered it too', async () => endpoint.received.length === 1);
   await Promise.all([endpoint.stop(), local.stop(), shop.run('endpoints', 'delete', created.body.id)]);
   expect(code).toBe(0);
   expect(local.received).toEqual(endpoint.received);
-  // One document a line on stdout, and what the local program answered beside it.
+  // stdout has one JSON document per line; the receiver's response is on stderr.
   expect(`${endpoint.received[0]?.body}\n`).toBe(stdout);
   expect(stderr).toContain('-> 204');
   expect(stderr).not.toContain(secret);
 });
 
-test('--since begins earlier, --events leaves others out, and an answer that is no yes is shown', async () => {
+test('--since starts earlier, --events filters by name, and an error response is shown', async () => {
   const earlier = await shop.run(
     'listen',
     '--since',
@@ -140,8 +140,8 @@ test('--since begins earlier, --events leaves others out, and an answer that is 
   );
   const id = first.data.at(-2)?.id ?? '';
   const port = await freePort();
-  const stranger = await startReceiver(port, `whsec_${Buffer.alloc(32, 1).toString('base64')}`);
-  const refused = await shop.run(
+  const otherReceiver = await startReceiver(port, `whsec_${Buffer.alloc(32, 1).toString('base64')}`);
+  const rejected = await shop.run(
     'listen',
     '--since',
     id,
@@ -150,14 +150,14 @@ test('--since begins earlier, --events leaves others out, and an answer that is 
     '--forward-to',
     `http://127.0.0.1:${port}/`,
   );
-  await stranger.stop();
-  expect(referencesIn(refused.stdout)).toEqual(['meanwhile']);
-  expect(refused.stdout).toContain('-> 401');
+  await otherReceiver.stop();
+  expect(referencesIn(rejected.stdout)).toEqual(['meanwhile']);
+  expect(rejected.stdout).toContain('-> 401');
 });
 
-test('Ctrl-C ends it cleanly with 130, and --timeout with 1 when nothing came', async () => {
+test('listen exits 130 on Ctrl-C, and 1 when --timeout passes without events', async () => {
   const running = shop.start(['listen']);
-  await running.says('Listening at');
+  await running.waitForOutput('Listening at');
   running.child.kill('SIGINT');
   const [ended, late] = await Promise.all([
     running.ended,

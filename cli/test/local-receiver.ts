@@ -7,18 +7,18 @@ interface Received {
   readonly body: string;
 }
 
-/** A merchant's program on this machine: verifies by the published library, keeps what it was told. */
+/** A local webhook receiver that verifies with the published Standard Webhooks library and records deliveries. */
 export interface LocalReceiver {
   readonly received: readonly Received[];
-  readonly refused: readonly string[];
+  readonly rejected: readonly string[];
   stop(): Promise<void>;
 }
 
 export async function startReceiver(port: number, secret: string): Promise<LocalReceiver> {
   const received: Received[] = [];
-  const refused: string[] = [];
+  const rejected: string[] = [];
   const server = createServer((request, response) => {
-    void bodyOf(request).then((body) => {
+    void readBody(request).then((body) => {
       try {
         const { id, event } = new Webhook(secret).verify(
           body,
@@ -27,7 +27,7 @@ export async function startReceiver(port: number, secret: string): Promise<Local
         received.push({ id, event, body });
         response.writeHead(204).end();
       } catch (error) {
-        refused.push(String(error));
+        rejected.push(String(error));
         response.writeHead(401).end();
       }
     });
@@ -35,7 +35,7 @@ export async function startReceiver(port: number, secret: string): Promise<Local
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   return {
     received,
-    refused,
+    rejected,
     stop: () =>
       new Promise((resolve) => {
         server.closeAllConnections();
@@ -44,7 +44,7 @@ export async function startReceiver(port: number, secret: string): Promise<Local
   };
 }
 
-async function bodyOf(request: IncomingMessage): Promise<string> {
+async function readBody(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
   return Buffer.concat(chunks).toString('utf8');

@@ -7,7 +7,7 @@ import { deflateSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readQr } from '../../server/test/harness/read-qr.ts';
 import type { Stack } from '../../server/test/harness/stack.ts';
-import { addressOf, CommandLine } from './command-line.ts';
+import { CommandLine, stackUrl } from './command-line.ts';
 import { fundedStack } from './funded-stack.ts';
 
 interface Payin {
@@ -44,14 +44,14 @@ let shop: CommandLine;
 beforeAll(async () => {
   stack = await fundedStack();
   const { apiKey } = stack.organization;
-  shop = new CommandLine({ CAUDAL_API_KEY: apiKey, CAUDAL_BASE_URL: addressOf(stack) });
+  shop = new CommandLine({ CAUDAL_API_KEY: apiKey, CAUDAL_BASE_URL: stackUrl(stack) });
 });
 afterAll(() => stack.stop());
 
-test('a payin is created from pesos as people write them, found by its reference, and listed', async () => {
-  const made = await shop.run('payins', 'create', '--amount', '49.800', '--reference', 'order-1');
-  expect([made.code, made.stderr]).toEqual([0, '']);
-  expect(made.stdout).toMatch(/reference +order-1\nstatus +PROCESSING\namount +COP 49,800\n/);
+test('a payin is created from an amount in pesos, found by its reference, and listed', async () => {
+  const created = await shop.run('payins', 'create', '--amount', '49.800', '--reference', 'order-1');
+  expect([created.code, created.stderr]).toEqual([0, '']);
+  expect(created.stdout).toMatch(/reference +order-1\nstatus +PROCESSING\namount +COP 49,800\n/);
   const [payin, listed] = await Promise.all([
     shop.json<Payin>('payins', 'get', 'order-1'),
     shop.run('payins', 'list'),
@@ -61,7 +61,7 @@ test('a payin is created from pesos as people write them, found by its reference
   for (const line of listed.stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
 });
 
-test('without --reference one is made and shown, and a whole body can come from a file or from stdin', async () => {
+test('payins create generates a reference, and reads a body from a file or stdin', async () => {
   const file = join(shop.folder, 'body.json');
   const body = {
     amountInCents: 100,
@@ -71,10 +71,10 @@ test('without --reference one is made and shown, and a whole body can come from 
     breb: { keyType: 'SINGLE_USE' },
   };
   writeFileSync(file, JSON.stringify(body));
-  const [made, fromFile, fromStdin] = await Promise.all([
+  const [created, fromFile, fromStdin] = await Promise.all([
     shop.json<Payin>('payins', 'create', '--amount-in-cents', '5'),
     shop.json<Payin>('payins', 'create', '--data', `@${file}`),
-    shop.feed(
+    shop.runWithInput(
       JSON.stringify(body),
       'payins',
       'create',
@@ -85,21 +85,24 @@ test('without --reference one is made and shown, and a whole body can come from 
       '--json',
     ),
   ]);
-  expect(made).toMatchObject({ amountInCents: 5, reference: expect.stringMatching(/^order-[a-z0-9]{10}$/) });
+  expect(created).toMatchObject({
+    amountInCents: 5,
+    reference: expect.stringMatching(/^order-[a-z0-9]{10}$/),
+  });
   expect(fromFile).toMatchObject({ reference: 'order-file', amountInCents: 100 });
   expect(JSON.parse(fromStdin.stdout)).toMatchObject({ reference: 'order-stdin', amountInCents: 100 });
 });
 
-/** What a phone reads off the terminal: light on dark, a module a column, two a line. */
+/** Decodes the QR code of the terminal output: light on dark, one module per column, two per line. */
 function readTerminal(lines: readonly string[]): string {
   const rows = lines.flatMap((line) => [
     Array.from(line, (c) => c === '█' || c === '▀'),
     Array.from(line, (c) => c === '█' || c === '▄'),
   ]);
-  return readQr(`data:image/png;base64,${pngOfModules(rows, 4).toString('base64')}`);
+  return readQr(`data:image/png;base64,${modulesToPng(rows, 4).toString('base64')}`);
 }
 
-function pngOfModules(rows: readonly (readonly boolean[])[], scale: number): Buffer {
+function modulesToPng(rows: readonly (readonly boolean[])[], scale: number): Buffer {
   const width = (rows[0]?.length ?? 0) * scale;
   const raster = rows.flatMap((row) => {
     const line = Buffer.alloc(1 + Math.ceil(width / 8));
@@ -123,7 +126,7 @@ function pngOfModules(rows: readonly (readonly boolean[])[], scale: number): Buf
   ]);
 }
 
-test('the QR drawn in a terminal of 80 columns and the PNG that is written carry what the API answered', async () => {
+test('the QR code drawn in 80 columns and the saved PNG have the content of the API response', async () => {
   const file = join(shop.folder, 'qr.png');
   const { stdout, stderr } = await shop.run(
     'payins',
@@ -146,7 +149,7 @@ test('the QR drawn in a terminal of 80 columns and the PNG that is written carry
   );
 });
 
-test('--wait follows to the outcome: 0 when paid, 1 when declined, 3 when it takes too long', async () => {
+test('--wait exits 0 when paid, 1 when declined, 3 on timeout', async () => {
   const create = ['payins', 'create', '--amount', '1000', '--wait', ...PAYER];
   const [paid, declined, slow] = await Promise.all([
     shop.run(...create, '1000000001'),
@@ -162,23 +165,23 @@ test('--wait follows to the outcome: 0 when paid, 1 when declined, 3 when it tak
   expect([slow.code, slow.stderr]).toEqual([3, expect.stringContaining('still PROCESSING')]);
 });
 
-test('a payout is looked up first, paid when the name is right, and not sent when it is not', async () => {
-  const wrong = RECEIVER.map((word) => (word.startsWith('Janeth') ? 'Pedro Perez' : word));
+test('payouts create looks up the key and does not send to a holder with another name', async () => {
+  const wrong = RECEIVER.map((arg) => (arg.startsWith('Janeth') ? 'Pedro Perez' : arg));
   const create = ['payouts', 'create', '--amount', '5000', '--key', '@TESTOK'];
-  const [paid, refused, unknown] = await Promise.all([
+  const [paid, mismatch, unknown] = await Promise.all([
     shop.run(...create, '--reference', 'salary-1', ...RECEIVER, '--wait'),
     shop.run(...create, '--reference', 'salary-2', ...wrong),
     shop.run('payouts', 'create', '--amount', '5000', '--key', '@TESTNOTFOUND', ...RECEIVER),
   ]);
   expect(paid.stderr).toMatch(/holder +JAN\*\*\* SMI\*\*\* PRU\*\*\*/);
   expect([paid.code, paid.stdout]).toEqual([0, expect.stringMatching(/status +CONFIRMED/)]);
-  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('nothing was sent')]);
+  expect([mismatch.code, mismatch.stderr]).toEqual([1, expect.stringContaining('nothing was sent')]);
   expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('breb_key_not_found')]);
   const { data } = await shop.json<{ data: Payin[] }>('payouts', 'list', '--key', '@TESTOK', '--all');
   expect(data.map(({ reference }) => reference)).toEqual(['salary-1']);
 });
 
-test('a payout that has left cannot be canceled, and says why', async () => {
+test('payouts cancel fails with payout_already_sent after the payout was sent', async () => {
   const { code, stderr } = await shop.run('payouts', 'cancel', 'salary-1');
   expect(code).toBe(1);
   expect(stderr).toMatch(
@@ -186,7 +189,7 @@ test('a payout that has left cannot be canceled, and says why', async () => {
   );
 });
 
-test('a key is looked up with the name one expects: exit 1 when it is somebody else', async () => {
+test('breb lookup exits 1 when the holder does not have the expected name', async () => {
   const [same, other] = await Promise.all([
     shop.run('breb', 'lookup', '@TESTOK', '--name', 'Janeth Smith Prueba'),
     shop.run('breb', 'lookup', '@TESTOK', '--name', 'Pedro Perez', '--json'),
@@ -195,10 +198,18 @@ test('a key is looked up with the name one expects: exit 1 when it is somebody e
   expect([other.code, JSON.parse(other.stdout)]).toMatchObject([1, { match: { name: 'NONE' } }]);
 });
 
-test('a link is created, closed early and listed', async () => {
+test('a payment link is created, expired early and listed', async () => {
   const callback = ['--callback-url', 'https://shop.example.com/thanks'];
-  const made = await shop.run('links', 'create', '--amount', '10000', '--reference', 'link-1', ...callback);
-  expect([made.code, made.stdout]).toEqual([
+  const created = await shop.run(
+    'links',
+    'create',
+    '--amount',
+    '10000',
+    '--reference',
+    'link-1',
+    ...callback,
+  );
+  expect([created.code, created.stdout]).toEqual([
     0,
     expect.stringMatching(/link +http\S+\/l\/\S+\n[\s\S]*reference +link-1/),
   ]);
@@ -208,24 +219,24 @@ test('a link is created, closed early and listed', async () => {
   expect(data.map(({ reference }) => reference)).toEqual(['link-1']);
 });
 
-test('balance, entries, banks and events are shown as tables and as one document each', async () => {
+test('balance, entries, banks and events are printed as tables and as JSON', async () => {
   const [balance, entries, banks, events] = await Promise.all([
     shop.json<Record<string, unknown>>('balance'),
     shop.run('entries', '--limit', '2'),
     shop.run('banks'),
     shop.json<{ data: { id: string; event: string }[] }>('events', 'list', '--event', 'payout.confirmed'),
   ]);
-  // Settlement comes by the clock, and moves what was collected from one to the other.
+  // Settlement is scheduled and moves money between the accounts, so only the sum is stable.
   const mine = ['availableInCents', 'pendingInCents', 'heldInCents'].map((name) => Number(balance[name]));
   expect([balance['currency'], mine.reduce((sum, each) => sum + each, 0)]).toEqual(['COP', 99_600_000]);
   expect(entries.stdout).toMatch(/^WHEN +TYPE +COP +FROM +TO/);
   expect(entries.stderr).toContain('There are more');
   expect(banks.stdout).toMatch(/CO_NEQUI +Nequi/);
   const shown = await shop.run('events', 'get', events.data[0]?.id ?? '');
-  expect(shown.stdout).toMatch(/"event": "payout.confirmed"[\s\S]*Not delivered to anybody/);
+  expect(shown.stdout).toMatch(/"event": "payout.confirmed"[\s\S]*Not delivered: no endpoint/);
 });
 
-test('every page is read with --all, and a reader that has had enough is no error', async () => {
+test('--all reads every page, and a closed stdout pipe is not an error', async () => {
   const wanted = Array.from({ length: 12 }, (_, index) => `many-${index}`);
   for (const reference of wanted) {
     await stack.api.post('/payins', {
@@ -244,20 +255,20 @@ test('every page is read with --all, and a reader that has had enough is no erro
   expect([code, stderr]).toEqual([0, '']);
 });
 
-test('a reference that is taken names the one that has it; wrong fields are named', async () => {
+test('a taken reference shows the existing id, and a validation error shows the invalid fields', async () => {
   const { id } = await shop.json<Payin>('payins', 'get', 'order-1');
   const [taken, invalid] = await Promise.all([
     shop.run('payins', 'create', '--amount', '1', '--reference', 'order-1', '--json'),
     shop.run('payins', 'create', '--amount', '1', '--callback-url', 'ftp://x'),
   ]);
   expect(taken.code).toBe(1);
-  expect(taken.stderr).toContain(`the one that has it: ${id}`);
+  expect(taken.stderr).toContain(`existing resource: ${id}`);
   expect(JSON.parse(taken.stdout)).toMatchObject({ code: 'reference_taken', existingId: id });
   expect([invalid.code, invalid.stdout]).toEqual([1, '']);
   expect(invalid.stderr).toMatch(/400 invalid_request[\s\S]*callbackUrl: /);
 });
 
-test('the same idempotency key is the same payin; with another body it is refused', async () => {
+test('the same idempotency key returns the same payin, and idempotency_mismatch with another body', async () => {
   const create = ['payins', 'create', '--reference', 'again-1', '--idempotency-key', 'again', '--amount'];
   const first = await shop.json<Payin>(...create, '700');
   const [again, other] = await Promise.all([shop.json<Payin>(...create, '700'), shop.run(...create, '800')]);
@@ -265,7 +276,7 @@ test('the same idempotency key is the same payin; with another body it is refuse
   expect([other.code, other.stderr]).toEqual([1, expect.stringContaining('idempotency_mismatch')]);
 });
 
-test('a payout repeated with the key that was told is the same payout, whoever was looked up meanwhile', async () => {
+test('a retry with the same idempotency key returns the same payout despite a new lookup', async () => {
   const create = [
     'payouts',
     'create',
@@ -281,7 +292,7 @@ test('a payout repeated with the key that was told is the same payout, whoever w
   expect((await shop.json<Payin>(...create, '--idempotency-key', 'pay-9')).id).toBe(first.id);
 });
 
-test('where nobody answers a question fails, and a creation says with what to repeat it', async () => {
+test('without a server a read exits 1, and a creation exits 3 with the idempotency key for the retry', async () => {
   const away = new CommandLine({
     CAUDAL_API_KEY: stack.organization.apiKey,
     CAUDAL_BASE_URL: 'http://127.0.0.1:1',
@@ -290,10 +301,13 @@ test('where nobody answers a question fails, and a creation says with what to re
     away.run('balance'),
     away.run('payins', 'create', '--amount', '4321', '--reference', 'lost one'),
   ]);
-  expect([read.code, read.stderr]).toEqual([1, expect.stringContaining('no answer from http://127.0.0.1:1')]);
+  expect([read.code, read.stderr]).toEqual([
+    1,
+    expect.stringContaining('no response from http://127.0.0.1:1'),
+  ]);
   expect(write.code).toBe(3);
   const repeat = /--idempotency-key (\S+) --reference 'lost one'/.exec(write.stderr)?.[1] ?? '';
-  const made = await shop.json<Payin>(
+  const created = await shop.json<Payin>(
     'payins',
     'create',
     '--amount',
@@ -303,39 +317,39 @@ test('where nobody answers a question fails, and a creation says with what to re
     '--idempotency-key',
     repeat,
   );
-  expect(made).toMatchObject({ reference: 'lost one', amountInCents: 432_100 });
+  expect(created).toMatchObject({ reference: 'lost one', amountInCents: 432_100 });
 });
 
-test('a key that is not accepted is refused by its public part only', async () => {
+test('an invalid API key is shown only masked', async () => {
   const secret = `cdl_test_01KE2265M7YPHEEX_${'Zq9'.repeat(16)}Z`;
-  const stranger = new CommandLine({ CAUDAL_API_KEY: secret, CAUDAL_BASE_URL: addressOf(stack) });
-  const { code, stdout, stderr } = await stranger.run('whoami');
+  const client = new CommandLine({ CAUDAL_API_KEY: secret, CAUDAL_BASE_URL: stackUrl(stack) });
+  const { code, stdout, stderr } = await client.run('whoami');
   expect([code, stdout]).toEqual([1, '']);
   expect(stderr).toMatch(/cdl_test_01KE2265M7YPHEEX_…[\s\S]*401 unauthorized/);
   expect(stderr).not.toContain('Zq9');
 });
 
-test('an endpoint is created, tested, seen, disabled, enabled, given a new secret and deleted', async () => {
+test('an endpoint is created, tested, disabled, enabled, rotated and deleted', async () => {
   const url = 'http://127.0.0.1:9/hook';
-  const made = await shop.json<{ id: string; secret: string }>(
+  const created = await shop.json<{ id: string; secret: string }>(
     'endpoints',
     'create',
     url,
     '--events',
     'payin.confirmed',
   );
-  expect(made.secret).toMatch(/^whsec_/);
-  const tested = await shop.run('endpoints', 'test', made.id);
+  expect(created.secret).toMatch(/^whsec_/);
+  const tested = await shop.run('endpoints', 'test', created.id);
   expect([tested.code, tested.stdout]).toEqual([
     1,
     expect.stringMatching(/PENDING webhook.test [\s\S]*failed \(connect/),
   ]);
-  const sent = await shop.run('endpoints', 'deliveries', made.id);
+  const sent = await shop.run('endpoints', 'deliveries', created.id);
   expect(sent.stdout).toContain('webhook.test');
-  expect(await shop.json('endpoints', 'disable', made.id)).toMatchObject({ status: 'DISABLED' });
-  expect(await shop.json('endpoints', 'enable', made.id)).toMatchObject({ status: 'ENABLED' });
-  const { secret } = await shop.json<{ secret: string }>('endpoints', 'rotate', made.id);
-  expect(secret).not.toBe(made.secret);
+  expect(await shop.json('endpoints', 'disable', created.id)).toMatchObject({ status: 'DISABLED' });
+  expect(await shop.json('endpoints', 'enable', created.id)).toMatchObject({ status: 'ENABLED' });
+  const { secret } = await shop.json<{ secret: string }>('endpoints', 'rotate', created.id);
+  expect(secret).not.toBe(created.secret);
   const events = await shop.json<{ data: { id: string }[] }>('events', 'list', '--event', 'payin.confirmed');
   const [replayed, since] = await Promise.all([
     shop.json('events', 'replay', events.data[0]?.id ?? ''),
@@ -343,18 +357,18 @@ test('an endpoint is created, tested, seen, disabled, enabled, given a new secre
   ]);
   expect(replayed).toMatchObject({ events: 1, deliveries: 1 });
   expect(since).toMatchObject({ events: expect.any(Number), deliveries: expect.any(Number) });
-  expect(await shop.json('endpoints', 'delete', made.id)).toMatchObject({ deleted: true });
+  expect(await shop.json('endpoints', 'delete', created.id)).toMatchObject({ deleted: true });
   const listed = await shop.run('endpoints', 'list');
   expect(listed.stdout).toContain('No endpoints');
 });
 
-test('an endpoint is changed piece by piece; what it answered, its events and why it is disabled are told', async () => {
+test('endpoints update changes single settings; responses, events and the disabled reason are shown', async () => {
   const server = createServer((_request, response) => void response.writeHead(500).end('no room\ntoday'));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
   try {
-    const made = ['endpoints', 'create', url, '--events', 'payin.confirmed', '--description', 'Orders'];
-    const { id } = await shop.json<{ id: string }>(...made, '--header', 'x-shop: 1');
+    const created = ['endpoints', 'create', url, '--events', 'payin.confirmed', '--description', 'Orders'];
+    const { id } = await shop.json<{ id: string }>(...created, '--header', 'x-shop: 1');
     const tested = await shop.run('endpoints', 'test', url);
     expect(tested.stdout).toMatch(/500 in \d+ ms\n {4}no room today/);
     const { data } = await shop.json<{ data: { id: string }[] }>('events', 'list', '--event', 'webhook.test');
@@ -378,9 +392,7 @@ test('an endpoint is changed piece by piece; what it answered, its events and wh
     expect(await shop.json('endpoints', 'get', `${url}/new`)).toMatchObject({ id, status: 'ENABLED' });
     await shop.run('endpoints', 'disable', id);
     const listed = await shop.run('endpoints', 'list');
-    expect(listed.stdout).toBe(
-      `DISABLED ${id} ${url}/new\n  events: payin.declined\n  disabled: disabled by you\n`,
-    );
+    expect(listed.stdout).toBe(`DISABLED ${id} ${url}/new\n  events: payin.declined\n  disabled: by_owner\n`);
     expect((await shop.run('endpoints', 'enable', id)).code).toBe(0);
     await shop.run('endpoints', 'update', id, '--events', 'payin.confirmed');
     const confirmed = await shop.json<{ data: { id: string }[] }>(
@@ -390,7 +402,7 @@ test('an endpoint is changed piece by piece; what it answered, its events and wh
       'payin.confirmed',
     );
     const replayed = await shop.run('events', 'replay', confirmed.data[0]?.id ?? '');
-    expect(replayed.stdout).toBe('1 delivery of 1 event is on its way.\n');
+    expect(replayed.stdout).toBe('1 delivery of 1 event queued.\n');
     const rotated = await shop.run('endpoints', 'rotate', id);
     expect(rotated.stderr).toContain('24 hours');
     await shop.run('endpoints', 'delete', id);

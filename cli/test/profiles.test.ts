@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Stack, startStack } from '../../server/test/harness/stack.ts';
-import { addressOf, CommandLine } from './command-line.ts';
+import { CommandLine, stackUrl } from './command-line.ts';
 
 let stack: Stack;
 beforeAll(async () => {
@@ -11,19 +11,19 @@ beforeAll(async () => {
 });
 afterAll(() => stack.stop());
 
-const fileOf = (home: CommandLine) => join(home.folder, 'config', 'caudal', 'config.json');
+const configFilePath = (home: CommandLine) => join(home.folder, 'config', 'caudal', 'config.json');
 
-test('login checks the key, keeps it for its owner alone, and commands use it from then on', async () => {
+test('login checks the API key, stores it readable by its owner only, and commands use it', async () => {
   const home = new CommandLine();
   const { apiKey } = stack.organization;
-  const args = ['login', '--profile', 'staging', '--base-url', `${addressOf(stack)}/`];
-  const kept = await home.feed(`${apiKey}\n`, ...args);
-  expect(kept).toMatchObject({ code: 0, stdout: expect.stringContaining('staging is kept and in use') });
-  expect(kept.stdout + kept.stderr).not.toContain(apiKey);
-  expect(statSync(fileOf(home)).mode & 0o777).toBe(0o600);
-  expect(JSON.parse(readFileSync(fileOf(home), 'utf8'))).toEqual({
+  const args = ['login', '--profile', 'staging', '--base-url', `${stackUrl(stack)}/`];
+  const stored = await home.runWithInput(`${apiKey}\n`, ...args);
+  expect(stored).toMatchObject({ code: 0, stdout: expect.stringContaining('staging is stored and current') });
+  expect(stored.stdout + stored.stderr).not.toContain(apiKey);
+  expect(statSync(configFilePath(home)).mode & 0o777).toBe(0o600);
+  expect(JSON.parse(readFileSync(configFilePath(home), 'utf8'))).toEqual({
     current: 'staging',
-    profiles: { staging: { baseUrl: addressOf(stack), apiKey } },
+    profiles: { staging: { baseUrl: stackUrl(stack), apiKey } },
   });
   expect(await home.json('whoami')).toMatchObject({
     source: 'profile staging',
@@ -32,21 +32,21 @@ test('login checks the key, keeps it for its owner alone, and commands use it fr
   });
 });
 
-test('a key that is not accepted is not kept', async () => {
+test('login does not store an API key that the server rejects', async () => {
   const home = new CommandLine();
   const wrong = `cdl_test_01KE2265M7YPHEEX_${'a'.repeat(49)}`;
-  const refused = await home.feed(wrong, 'login', '--base-url', addressOf(stack));
-  expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('401 unauthorized')]);
-  const garbage = await home.feed('hello', 'login', '--base-url', addressOf(stack));
-  expect([garbage.code, garbage.stderr]).toEqual([1, expect.stringContaining('no API key')]);
-  expect(() => statSync(fileOf(home))).toThrow(/ENOENT/);
+  const rejected = await home.runWithInput(wrong, 'login', '--base-url', stackUrl(stack));
+  expect([rejected.code, rejected.stderr]).toEqual([1, expect.stringContaining('401 unauthorized')]);
+  const garbage = await home.runWithInput('hello', 'login', '--base-url', stackUrl(stack));
+  expect([garbage.code, garbage.stderr]).toEqual([1, expect.stringContaining('not an API key')]);
+  expect(() => statSync(configFilePath(home))).toThrow(/ENOENT/);
 });
 
-test('profiles are listed, changed and forgotten; a key that is kept goes to no other address', async () => {
+test('profiles can be listed, switched and deleted; a stored API key is never sent to another base URL', async () => {
   const home = new CommandLine();
   const { apiKey } = await stack.newOrganization();
   const login = (name: string, key: string) =>
-    home.feed(key, 'login', '--profile', name, '--base-url', addressOf(stack));
+    home.runWithInput(key, 'login', '--profile', name, '--base-url', stackUrl(stack));
   await login('one', stack.organization.apiKey);
   await login('two', apiKey);
   const listed = await home.json<{ data: { name: string; current: boolean }[] }>('profiles', 'list');
@@ -61,41 +61,41 @@ test('profiles are listed, changed and forgotten; a key that is kept goes to no 
   const elsewhere = await home.run('whoami', '--base-url', 'http://127.0.0.1:1');
   expect([elsewhere.code, elsewhere.stderr]).toEqual([
     2,
-    expect.stringContaining('only ever sent to the address'),
+    expect.stringContaining('only sent to the base URL'),
   ]);
   expect((await home.run('logout', '--profile', 'two')).code).toBe(0);
   const gone = await home.run('whoami', '--profile', 'two');
-  expect([gone.code, gone.stderr]).toEqual([1, expect.stringContaining('There are: one')]);
+  expect([gone.code, gone.stderr]).toEqual([1, expect.stringContaining('Profiles: one')]);
 });
 
-test('the options come before the environment, the environment before a profile, a profile before the stack of a clone', async () => {
+test('credentials come from options, then the environment, then a profile, then the dev stack', async () => {
   const home = new CommandLine();
   const { apiKey, organizationId } = stack.organization;
   const clone = join(home.folder, '.data', 'dev');
   mkdirSync(clone, { recursive: true });
-  const running = { baseUrl: addressOf(stack), simulatorUrl: stack.simulatorUrl, apiKey, pid: process.pid };
+  const running = { baseUrl: stackUrl(stack), simulatorUrl: stack.simulatorUrl, apiKey, pid: process.pid };
   writeFileSync(join(clone, 'stack.json'), JSON.stringify(running));
   expect(organizationId).not.toBe('');
   expect(await home.json('whoami')).toMatchObject({
-    source: 'the stack that caudal dev runs',
+    source: 'the caudal dev stack',
     simulatorUrl: stack.simulatorUrl,
   });
-  await home.feed(apiKey, 'login', '--base-url', addressOf(stack));
+  await home.runWithInput(apiKey, 'login', '--base-url', stackUrl(stack));
   expect(await home.json('whoami')).toMatchObject({ source: 'profile default' });
-  const named = { CAUDAL_API_KEY: apiKey, CAUDAL_BASE_URL: addressOf(stack) };
+  const named = { CAUDAL_API_KEY: apiKey, CAUDAL_BASE_URL: stackUrl(stack) };
   const environment = await home.start(['whoami', '--json'], named).ended;
   expect(JSON.parse(environment.stdout)).toMatchObject({ source: 'CAUDAL_API_KEY' });
-  expect(await home.json('whoami', '--api-key', apiKey, '--base-url', addressOf(stack))).toMatchObject({
+  expect(await home.json('whoami', '--api-key', apiKey, '--base-url', stackUrl(stack))).toMatchObject({
     source: '--api-key',
   });
 });
 
-test('a command of operators takes the settings of the stack that runs in this clone', async () => {
+test('an operator command uses the settings of the dev stack of this clone', async () => {
   const home = new CommandLine();
   const clone = join(home.folder, '.data', 'dev');
   mkdirSync(clone, { recursive: true });
   const running = {
-    baseUrl: addressOf(stack),
+    baseUrl: stackUrl(stack),
     simulatorUrl: stack.simulatorUrl,
     apiKey: stack.organization.apiKey,
     pid: process.pid,
@@ -118,7 +118,7 @@ test('a command of operators takes the settings of the stack that runs in this c
   expect([code, stdout]).toEqual([0, expect.stringContaining(stack.organization.keyId)]);
 });
 
-test('a stack that was killed is not taken for one that runs', async () => {
+test('the stack file of a killed stack is ignored', async () => {
   const home = new CommandLine();
   const clone = join(home.folder, '.data', 'dev');
   mkdirSync(clone, { recursive: true });
@@ -134,22 +134,24 @@ test('a stack that was killed is not taken for one that runs', async () => {
   expect(stdout + stderr).not.toContain('http://127.0.0.1:1');
 });
 
-test('on a terminal login asks, and what is typed as the key is not shown', async () => {
+test('on a terminal login prompts and does not echo the API key', async () => {
   const home = new CommandLine();
   const { apiKey } = stack.organization;
   const terminal = home.onTerminal(['login']);
-  await terminal.says('Address of the API');
-  terminal.child.stdin.write(`${addressOf(stack)}\r`);
-  await terminal.says('API key (not shown)');
+  await terminal.waitForOutput('Base URL of the API');
+  terminal.child.stdin.write(`${stackUrl(stack)}\r`);
+  await terminal.waitForOutput('API key (hidden)');
   terminal.child.stdin.write(`${apiKey}\r`);
-  await terminal.says('is kept and in use');
+  await terminal.waitForOutput('is stored and current');
   expect(terminal.stdout()).not.toContain(apiKey);
-  expect(JSON.parse(readFileSync(fileOf(home), 'utf8'))).toMatchObject({ profiles: { default: { apiKey } } });
+  expect(JSON.parse(readFileSync(configFilePath(home), 'utf8'))).toMatchObject({
+    profiles: { default: { apiKey } },
+  });
 });
 
-test('on a terminal a payout is sent only after a yes', async () => {
+test('on a terminal a payout is created only after confirmation', async () => {
   const { apiKey } = stack.organization;
-  const home = new CommandLine({ CAUDAL_API_KEY: apiKey, CAUDAL_BASE_URL: addressOf(stack) });
+  const home = new CommandLine({ CAUDAL_API_KEY: apiKey, CAUDAL_BASE_URL: stackUrl(stack) });
   const person = [
     '--name',
     'Janeth Smith Prueba',
@@ -161,25 +163,25 @@ test('on a terminal a payout is sent only after a yes', async () => {
     'j@example.com',
   ];
   const terminal = home.onTerminal(['payouts', 'create', '--amount', '1000', '--key', '@TESTOK', ...person]);
-  await terminal.says('Send COP 1,000 to @TESTOK? [y/N]');
+  await terminal.waitForOutput('Send COP 1,000 to @TESTOK? [y/N]');
   terminal.child.stdin.write('\r');
   const { code, stdout } = await terminal.ended;
   expect([code, stdout]).toEqual([1, expect.stringContaining('nothing was sent')]);
   expect(await home.json('payouts', 'list')).toMatchObject({ data: [] });
 });
 
-test('there are colours on a terminal, and none with NO_COLOR or in a pipe', async () => {
+test('output is colored on a terminal, but not with NO_COLOR or in a pipe', async () => {
   const home = new CommandLine({
     CAUDAL_API_KEY: stack.organization.apiKey,
-    CAUDAL_BASE_URL: addressOf(stack),
+    CAUDAL_BASE_URL: stackUrl(stack),
   });
   const escape = `${String.fromCharCode(27)}[`;
-  const [coloured, plain, piped] = await Promise.all([
+  const [colored, plain, piped] = await Promise.all([
     home.onTerminal(['balance']).ended,
     home.onTerminal(['balance'], { NO_COLOR: '1' }).ended,
     home.run('balance'),
   ]);
-  expect(coloured.stdout).toContain(escape);
+  expect(colored.stdout).toContain(escape);
   expect(plain.stdout).toContain('available');
   expect(plain.stdout).not.toContain(escape);
   expect(piped.stdout).not.toContain(escape);

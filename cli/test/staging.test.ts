@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Stack } from '../../server/test/harness/stack.ts';
-import { EVENT_NAMES } from '../src/event-names.ts';
-import { addressOf, CommandLine } from './command-line.ts';
+import { EVENT_NAMES } from '../src/events/event-names.ts';
+import { CommandLine, stackUrl } from './command-line.ts';
 import { fundedStack } from './funded-stack.ts';
 
-interface Seen {
+interface SimulateResult {
   readonly payin: {
     readonly status: string;
     readonly errorCode: string | null;
@@ -21,19 +21,19 @@ beforeAll(async () => {
   const { apiKey } = stack.organization;
   shop = new CommandLine({
     CAUDAL_API_KEY: apiKey,
-    CAUDAL_BASE_URL: addressOf(stack),
+    CAUDAL_BASE_URL: stackUrl(stack),
     CAUDAL_SIMULATOR_URL: stack.simulatorUrl,
   });
 });
 afterAll(() => stack.stop());
 
-test.concurrent.each(EVENT_NAMES)('trigger %s makes that event really happen', async (name) => {
-  // Most of it is waiting for the payer to decide.
+test.concurrent.each(EVENT_NAMES)('trigger %s causes the real event', async (name) => {
+  // Most of the time is spent waiting for the simulated payer.
   const event = await shop.json('trigger', name);
   expect(event).toMatchObject({ event: name, data: { reference: expect.stringMatching(/^trigger-/) } });
 });
 
-test('payins and links are triggered on PSE too, with the amount one wishes', async () => {
+test('trigger supports PSE and a custom amount', async () => {
   const [payin, link] = await Promise.all([
     shop.json('trigger', 'payin.declined', '--rail', 'PSE', '--amount', '20.000'),
     shop.json('trigger', 'paymentlink.completed', '--rail', 'PSE'),
@@ -42,7 +42,7 @@ test('payins and links are triggered on PSE too, with the amount one wishes', as
   expect(link).toMatchObject({ event: 'paymentlink.completed' });
 });
 
-test('with a live key nothing is triggered or simulated, and nobody is asked', async () => {
+test('trigger and simulate reject a live key without sending a request', async () => {
   const live = new CommandLine({
     CAUDAL_API_KEY: `cdl_live_01KE2265M7YPHEEX_${'a'.repeat(49)}`,
     CAUDAL_BASE_URL: 'http://127.0.0.1:1',
@@ -57,12 +57,12 @@ test('with a live key nothing is triggered or simulated, and nobody is asked', a
     expect([code, stderr]).toEqual([1, expect.stringContaining('live key')]);
 });
 
-async function waiting(...args: readonly string[]): Promise<string> {
+async function createPayin(...args: readonly string[]): Promise<string> {
   const { id } = await shop.json<{ id: string }>('payins', 'create', '--amount', '10000', ...args);
   return id;
 }
 
-const AT_BANK = [
+const PSE_ARGS = [
   '--bank',
   'CO_NEQUI',
   '--name',
@@ -75,10 +75,10 @@ const AT_BANK = [
   'ana@example.com',
 ];
 
-test('a payer on Bre-B pays, pays less, is refused, cancels, pays late and pays twice', async () => {
+test('simulate on Bre-B: payment, underpayment, decline, cancellation, late payment, double payment', async () => {
   const act = async (...args: readonly string[]) => {
     const [what = '', ...rest] = args;
-    return (await shop.json<Seen>('simulate', what, await waiting(), ...rest)).payin;
+    return (await shop.json<SimulateResult>('simulate', what, await createPayin(), ...rest)).payin;
   };
   const [paid, less, declined] = await Promise.all([
     act('pay'),
@@ -98,25 +98,25 @@ test('a payer on Bre-B pays, pays less, is refused, cancels, pays late and pays 
   expect(twice).toMatchObject({ status: 'CONFIRMED', anomalies: [{ kind: 'PAID_AGAIN' }] });
 });
 
-test('a payer at the bank of PSE pays, is refused for a reason, and pays late', async () => {
+test('simulate on PSE: payment, decline with a reason, late payment', async () => {
   const [one, two, three] = await Promise.all([
-    waiting(...AT_BANK),
-    waiting(...AT_BANK),
-    waiting(...AT_BANK),
+    createPayin(...PSE_ARGS),
+    createPayin(...PSE_ARGS),
+    createPayin(...PSE_ARGS),
   ]);
   const [paid, declined, late] = await Promise.all([
-    shop.json<Seen>('simulate', 'pay', one),
-    shop.json<Seen>('simulate', 'decline', two, '--code', '8'),
-    shop.json<Seen>('simulate', 'late', three),
+    shop.json<SimulateResult>('simulate', 'pay', one),
+    shop.json<SimulateResult>('simulate', 'decline', two, '--code', '8'),
+    shop.json<SimulateResult>('simulate', 'late', three),
   ]);
   expect(paid.payin.status).toBe('CONFIRMED');
   expect(declined.payin).toMatchObject({ status: 'DECLINED', errorCode: 'LIMIT_EXCEEDED' });
   expect(late.payin).toMatchObject({ status: 'CANCELED', anomalies: [{ kind: 'PAID_LATE' }] });
   const again = await shop.run('simulate', 'pay', one);
-  expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('is CONFIRMED already')]);
+  expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('already CONFIRMED')]);
 });
 
-test('a payout that the network left open is settled or rejected by hand', async () => {
+test('simulate settles or rejects a payout in progress', async () => {
   const receiver = [
     '--name',
     'Janeth',
@@ -152,7 +152,7 @@ test('a payout that the network left open is settled or rejected by hand', async
   expect(rejected).toMatchObject({ payout: { status: 'DECLINED', errorCode: 'ACCOUNT_NOT_FOUND' } });
 });
 
-test('a rail misbehaves as told, is listed in our words, and behaves again', async () => {
+test('simulate injects, lists and clears a rail fault', async () => {
   const added = await shop.json<{ id: string }>('simulate', 'fault', 'bre_b', 'down', '--on', 'lookups');
   const [listed, looked] = await Promise.all([
     shop.run('simulate', 'faults'),
@@ -165,11 +165,11 @@ test('a rail misbehaves as told, is listed in our words, and behaves again', asy
     shop.run('simulate', 'faults'),
     shop.run('simulate', 'fault', 'PSE', 'down', '--on', 'lookups'),
   ]);
-  expect(none.stdout).toContain('The rails behave.');
+  expect(none.stdout).toContain('No active faults.');
   expect(wrong.code).toBe(2);
 });
 
-test('a key is put into the directory, found, suspended and removed', async () => {
+test('simulate key adds, suspends and removes a directory entry', async () => {
   const key = '3001234567';
   await shop.json('simulate', 'key', key, '--name', 'Ana Maria Rojas', '--id-number', '1020304050');
   expect(await shop.json('breb', 'lookup', key, '--name', 'Ana Maria Rojas')).toMatchObject({
@@ -181,8 +181,8 @@ test('a key is put into the directory, found, suspended and removed', async () =
   expect((await shop.run('breb', 'lookup', key)).stderr).toContain('breb_key_not_found');
 });
 
-test('without a simulator it says where one is named', async () => {
+test('an unreachable simulator is reported with its URL', async () => {
   const away = new CommandLine({ CAUDAL_SIMULATOR_URL: 'http://127.0.0.1:1' });
   const { code, stderr } = await away.run('simulate', 'faults');
-  expect([code, stderr]).toEqual([1, expect.stringContaining('no simulator answers at http://127.0.0.1:1')]);
+  expect([code, stderr]).toEqual([1, expect.stringContaining('no simulator responds at http://127.0.0.1:1')]);
 });

@@ -27,7 +27,7 @@ describe('examples/merchant-tests', () => {
     const { status, stdout } = runSuite({ CAUDAL_API_KEY: dev.apiKey, CAUDAL_BASE_URL: dev.baseUrl });
     expect(stdout).toMatch(/an order is paid/);
     expect(stdout).toMatch(/a supplier is paid/);
-    expect(status, stdout).toBe(0);
+    expect(status, `output: ${stdout}`).toBe(0);
   });
 
   it('fails without a server', () => {

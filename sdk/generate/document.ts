@@ -1,4 +1,4 @@
-// The part of docs/reference/openapi.json that the SDK is made from.
+// The part of docs/reference/openapi.json from which the SDK is generated.
 
 export interface Schema {
   readonly $ref?: string;
@@ -50,13 +50,13 @@ export interface ApiDocument {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
-/** An operation with where it is. */
+/** An operation with its method and path. */
 export interface Operation extends OperationObject {
   readonly method: string;
   readonly path: string;
 }
 
-export function operationsOf(document: ApiDocument): Operation[] {
+export function listOperations(document: ApiDocument): Operation[] {
   return Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
       ...operation,
@@ -66,9 +66,9 @@ export function operationsOf(document: ApiDocument): Operation[] {
   );
 }
 
-export function operationNamed(document: ApiDocument, operationId: string): Operation {
-  const found = operationsOf(document).find((each) => each.operationId === operationId);
-  if (!found) throw new Error(`openapi.json has no operation ${operationId}: mend sdk/generate/surface.ts`);
+export function findOperation(document: ApiDocument, operationId: string): Operation {
+  const found = listOperations(document).find((each) => each.operationId === operationId);
+  if (!found) throw new Error(`openapi.json has no operation ${operationId}: update sdk/generate/surface.ts`);
   return found;
 }
 
@@ -76,16 +76,16 @@ export function refName(schema: Schema | undefined): string | null {
   return schema?.$ref?.split('/').at(-1) ?? null;
 }
 
-/** What an operation answers when it succeeds. */
-export function successOf(operation: Operation): { readonly type: string; readonly content: Content } {
+/** The success response of an operation. */
+export function successResponse(operation: Operation): { readonly type: string; readonly content: Content } {
   const [, response] = Object.entries(operation.responses).find(([status]) => status.startsWith('2')) ?? [];
   const [type, content] = Object.entries(response?.content ?? {})[0] ?? [];
-  if (!type || !content) throw new Error(`${operation.operationId} answers nothing`);
+  if (!type || !content) throw new Error(`${operation.operationId} has no success response`);
   return { type, content };
 }
 
-export function schemaNamed(document: ApiDocument, name: string): Schema {
+export function findSchema(document: ApiDocument, name: string): Schema {
   const schema = document.components.schemas[name];
-  if (!schema) throw new Error(`openapi.json has no schema ${name}: mend sdk/generate`);
+  if (!schema) throw new Error(`openapi.json has no schema ${name}: update sdk/generate`);
   return schema;
 }

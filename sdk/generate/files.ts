@@ -10,7 +10,7 @@ import { SURFACE } from './surface.ts';
 
 const BIOME = fileURLToPath(import.meta.resolve('@biomejs/biome/bin/biome'));
 
-/** The generated part of the SDK: path from the repository's root to text. */
+/** The generated files of the SDK: path from the repository root to content. */
 export function sdkFiles(document: ApiDocument): Record<string, string> {
   const texts: Record<string, string> = {
     'operations.ts': operationsFile(document),
@@ -25,7 +25,7 @@ export function sdkFiles(document: ApiDocument): Record<string, string> {
   return Object.fromEntries(
     Object.entries(texts).map(([name, text]) => {
       const path = `sdk/src/generated/${name}`;
-      return [path, formatted(path, `// Made by \`npm run generate\`.\n\n${text}\n`)];
+      return [path, formatFile(path, `// Made by \`npm run generate\`.\n\n${text}\n`)];
     }),
   );
 }
@@ -42,13 +42,13 @@ function fileName(resource: string): string {
   return propertyName(resource).replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
-/** As `npm run check` wants it. */
-function formatted(path: string, text: string): string {
+/** Formatted as `npm run check` requires. */
+function formatFile(path: string, text: string): string {
   const run = spawnSync(process.execPath, [BIOME, 'check', '--write', `--stdin-file-path=${path}`], {
     input: text,
     encoding: 'utf8',
     cwd: fileURLToPath(new URL('../..', import.meta.url)),
   });
-  if (run.status !== 0) throw new Error(`biome refuses ${path}:\n${run.stderr}\n${text}`);
+  if (run.status !== 0) throw new Error(`biome rejects ${path}:\n${run.stderr}\n${text}`);
   return run.stdout;
 }

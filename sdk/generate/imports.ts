@@ -1,6 +1,6 @@
 import { BY_HAND } from './surface.ts';
 
-/** Only what the text uses, from where it lives. */
+/** Import statements for the types that the text uses. */
 export function imports(text: string): string {
   const used = new Set(text.replaceAll(/\/\*[\s\S]*?\*\/|'[^']*'|"[^"]*"/g, '').match(/\b[A-Z]\w+/g));
   const own = [...text.matchAll(/export (?:class|interface) (\w+)/g)].map(([, name]) => name ?? '');

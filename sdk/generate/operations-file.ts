@@ -1,24 +1,24 @@
-import { type ApiDocument, type Operation, operationsOf } from './document.ts';
+import { type ApiDocument, listOperations, type Operation } from './document.ts';
 import { imports } from './imports.ts';
 import { SURFACE } from './surface.ts';
 import { comment, TypeWriter } from './type-text.ts';
 
-/** Method, path and habits of every operation, as data that the client works by. */
+/** Method, path and SDK name of every operation, as data for the client. */
 export function operationsFile(document: ApiDocument): string {
-  const entries = operationsOf(document).map((operation) => {
+  const entries = listOperations(document).map((operation) => {
     const keyed = operation.parameters.some(({ name }) => name === 'Idempotency-Key');
-    const called = calledAs(operation.operationId);
+    const called = sdkMethodName(operation.operationId);
     return `${operation.operationId}: { method: '${operation.method}', path: '${operation.path}', called: '${called}', keyed: ${keyed} },`;
   });
-  return `${comment(['Every operation of the API. `keyed`: it takes an Idempotency-Key. `called`: as in a program.'])}export const OPERATIONS = {\n${entries.join('\n')}\n} as const;\n\nexport type OperationId = keyof typeof OPERATIONS;`;
+  return `${comment(['Every operation of the API. `keyed`: takes an Idempotency-Key. `called`: the SDK method.'])}export const OPERATIONS = {\n${entries.join('\n')}\n} as const;\n\nexport type OperationId = keyof typeof OPERATIONS;`;
 }
 
-/** Parameters of the query, an interface for each operation that has any. */
+/** Query parameters: one interface per operation that has any. */
 export function queriesFile(document: ApiDocument): string {
   const writer = new TypeWriter(document);
-  const operations = operationsOf(document).filter((each) => queryOf(each).length > 0);
+  const operations = listOperations(document).filter((each) => queryParameters(each).length > 0);
   const interfaces = operations.map((operation) => {
-    const fields = queryOf(operation).map(({ name, description, schema, required = false }) =>
+    const fields = queryParameters(operation).map(({ name, description, schema, required = false }) =>
       writer.field(name, { ...schema, ...(description ? { description } : {}) }, required, 'sent'),
     );
     return `export interface ${queryName(operation)} {\n${fields.join('\n')}\n}`;
@@ -27,7 +27,7 @@ export function queriesFile(document: ApiDocument): string {
   return `${imports(text)}\n\n${text}`;
 }
 
-export function queryOf(operation: Operation) {
+export function queryParameters(operation: Operation) {
   return operation.parameters.filter((each) => each.in === 'query');
 }
 
@@ -35,14 +35,12 @@ export function queryName({ operationId }: Operation): string {
   return `${operationId.charAt(0).toUpperCase()}${operationId.slice(1)}Query`;
 }
 
-/** `payins.create`, as a program writes it. */
-function calledAs(operationId: string): string {
+/** The SDK method of an operation: `payins.create`. */
+function sdkMethodName(operationId: string): string {
   for (const { name, methods, byHand } of SURFACE)
     for (const [method, id] of Object.entries({ ...methods, ...byHand }))
       if (id === operationId) return `${propertyName(name)}.${method}`;
-  throw new Error(
-    `openapi.json has ${operationId}, and no method of the SDK leads to it: sdk/generate/surface.ts`,
-  );
+  throw new Error(`no SDK method calls ${operationId} of openapi.json: update sdk/generate/surface.ts`);
 }
 
 export function propertyName(resource: string): string {

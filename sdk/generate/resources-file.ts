@@ -1,21 +1,21 @@
 import {
   type ApiDocument,
+  findOperation,
+  findSchema,
+  listOperations,
   type Operation,
-  operationNamed,
-  operationsOf,
   refName,
-  schemaNamed,
-  successOf,
+  successResponse,
 } from './document.ts';
 import { imports } from './imports.ts';
-import { queryName, queryOf } from './operations-file.ts';
+import { queryName, queryParameters } from './operations-file.ts';
 import { BY_HAND, type Resource, SIGNATURES } from './surface.ts';
 import { comment } from './type-text.ts';
 
-/** A class for a resource, a method for each of its operations. */
+/** One class per resource, one method per operation. */
 export function resourceFile(document: ApiDocument, resource: Resource): string {
   const methods = Object.entries(resource.methods).map(([name, id]) =>
-    methodText(document, name, operationNamed(document, id)),
+    methodText(document, name, findOperation(document, id)),
   );
   const text = `${comment([resource.about])}export class ${resource.name}Operations {
     readonly #calls: Calls;
@@ -29,13 +29,13 @@ export function resourceFile(document: ApiDocument, resource: Resource): string 
 
 function methodText(document: ApiDocument, name: string, operation: Operation): string {
   const { operationId } = operation;
-  const body = bodyOf(operation);
-  const query = queryOf(operation).length > 0;
+  const body = bodyTypeName(operation);
+  const query = queryParameters(operation).length > 0;
   const own = SIGNATURES[operationId];
   const path = operation.parameters.filter((each) => each.in === 'path').map((each) => each.name);
   const keyed = operation.parameters.some((each) => each.name === 'Idempotency-Key');
-  const item = itemOf(document, operation);
-  const answer = own?.answer ?? typeName(refName(successOf(operation).content.schema) ?? '');
+  const item = itemTypeName(document, operation);
+  const result = own?.result ?? typeName(refName(successResponse(operation).content.schema) ?? '');
   const parameters = [
     ...path.map((each) => `${each}: string`),
     ...(body === null ? [] : [`body: ${own?.body ?? body}`]),
@@ -47,12 +47,12 @@ function methodText(document: ApiDocument, name: string, operation: Operation): 
     ...(body === null ? [] : ['body']),
     ...(query ? ['query'] : []),
   ];
-  return `${methodComment(operation, commonCodes(document))}${name}${own?.generics ?? ''}(${parameters.join(', ')}): ${item === null ? `Promise<${answer}>` : `List<${item}>`} {
+  return `${methodComment(operation, commonCodes(document))}${name}${own?.generics ?? ''}(${parameters.join(', ')}): ${item === null ? `Promise<${result}>` : `List<${item}>`} {
     return ${item === null ? 'this.#calls.send' : 'this.#calls.list'}('${operationId}', { ${parts.join(', ')} }, options);
   }`;
 }
 
-/** @param common codes that every operation can answer: said once, in the documentation of errors */
+/** @param common codes that every operation can return, which the error documentation lists */
 function methodComment(operation: Operation, common: readonly string[]): string {
   const scope = operation['x-scope'] ? ` Needs the scope \`${operation['x-scope']}\`.` : '';
   const own = operation['x-problem-codes'].filter((code) => !common.includes(code));
@@ -63,29 +63,29 @@ function methodComment(operation: Operation, common: readonly string[]): string 
     `${operation.summary}: \`${operation.method} ${operation.path}\`.${scope}`,
     `\n${operation.description}\n`,
     ...about,
-    `@throws ApiError${own.length > 0 ? `, of its own with the codes ${own.map((code) => `\`${code}\``).join(', ')}` : ''}`,
+    `@throws ApiError${own.length > 0 ? `, with the specific codes ${own.map((code) => `\`${code}\``).join(', ')}` : ''}`,
   ]);
 }
 
 function commonCodes(document: ApiDocument): string[] {
-  const ofMerchants = operationsOf(document).filter((each) => each['x-scope'] !== undefined);
-  const [first, ...rest] = ofMerchants.map((each) => each['x-problem-codes']);
+  const merchantOperations = listOperations(document).filter((each) => each['x-scope'] !== undefined);
+  const [first, ...rest] = merchantOperations.map((each) => each['x-problem-codes']);
   return (first ?? []).filter((code) => rest.every((codes) => codes.includes(code)));
 }
 
-/** What a list holds; null when the answer is no list. */
-function itemOf(document: ApiDocument, operation: Operation): string | null {
-  const name = refName(successOf(operation).content.schema);
+/** Item type of a list; null when the response is not a list. */
+function itemTypeName(document: ApiDocument, operation: Operation): string | null {
+  const name = refName(successResponse(operation).content.schema);
   if (!name?.endsWith('List')) return null;
-  const item = schemaNamed(document, name).properties?.['data']?.items;
+  const item = findSchema(document, name).properties?.['data']?.items;
   return typeName(refName(item) ?? { BankList: 'Bank', DeliveryList: 'Delivery' }[name] ?? missing(name));
 }
 
 function missing(name: string): never {
-  throw new Error(`the items of ${name} have no name: mend sdk/generate/resources-file.ts`);
+  throw new Error(`the items of ${name} have no name: update sdk/generate/resources-file.ts`);
 }
 
-function bodyOf(operation: Operation): string | null {
+function bodyTypeName(operation: Operation): string | null {
   return refName(operation.requestBody?.content['application/json']?.schema);
 }
 

@@ -1,14 +1,14 @@
-import { type ApiDocument, operationsOf, refName, type Schema } from './document.ts';
+import { type ApiDocument, listOperations, refName, type Schema } from './document.ts';
 import { BY_HAND, BY_RAIL, NAMED } from './surface.ts';
 import { comment, type Direction, schemaAt, TypeWriter } from './type-text.ts';
 
-/** Of each rail: its name in `rail`, in type names, and the member of a request that belongs to it. */
+/** Per rail: its value in `rail`, its prefix in type names, its member of a request and of `sourceData`. */
 const RAILS = [
   { rail: 'BRE_B', prefix: 'Breb', member: 'breb', source: 'keyString' },
   { rail: 'PSE', prefix: 'Pse', member: 'pse', source: 'pseUrl' },
 ] as const;
 
-/** Every schema of the API as a type. Lists are left out: the SDK has pages of its own. */
+/** Every API schema as a type, except lists: the SDK has its own pages. */
 export function schemasFile(document: ApiDocument): string {
   const writer = new TypeWriter(document);
   const sent = schemasSent(document);
@@ -33,7 +33,7 @@ function schemaText(writer: TypeWriter, name: string, schema: Schema, direction:
   ].join('\n\n');
 }
 
-/** The schema as it is when `rail` is this one. */
+/** The schema for one value of `rail`. */
 function onRail(schema: Schema, { rail, member, source }: (typeof RAILS)[number]): Schema {
   const { sourceData, ...properties } = { ...schema.properties };
   for (const { member: each } of RAILS) if (each !== member) delete properties[each];
@@ -57,7 +57,7 @@ function withoutNull(schema: Schema): Schema {
   return { ...schema, type: schema.type.filter((each: string) => each !== 'null') };
 }
 
-/** The other rail's object is refused by the API. */
+/** The API rejects the object of another rail. */
 function others(schema: Schema, { member }: (typeof RAILS)[number]): string {
   return RAILS.filter((each) => each.member !== member && schema.properties?.[each.member])
     .map((each) => `\n${each.member}?: null | undefined;`)
@@ -73,7 +73,7 @@ function namedText(document: ApiDocument, writer: TypeWriter, name: string, plac
 
 function schemasSent(document: ApiDocument): ReadonlySet<string> {
   const sent = new Set(['Customer']);
-  for (const operation of operationsOf(document))
+  for (const operation of listOperations(document))
     for (const { schema } of Object.values(operation.requestBody?.content ?? {}))
       sent.add(refName(schema) ?? '');
   return sent;

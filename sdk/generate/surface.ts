@@ -1,13 +1,13 @@
 /**
- * Where each operation of openapi.json is found in the SDK. An operation that is missing here, or one named here that
- * the API does not have, fails `npm run generate` and its check.
+ * Maps the operations of openapi.json to SDK methods. An operation that is missing here, or does not exist in the API,
+ * fails `npm run generate` and its check.
  */
 export interface Resource {
-  /** Of the client's property, in small letters; the class is `…Operations`, and what is written by hand extends it. */
+  /** Name of the client property, capitalized. The generated class is `…Operations`; hand-written classes extend it. */
   readonly name: string;
   readonly about: string;
   readonly methods: Readonly<Record<string, string>>;
-  /** Operations of methods written by hand: they need more than a call. */
+  /** Operations of hand-written methods, which need more than one call. */
   readonly byHand?: Readonly<Record<string, string>>;
 }
 
@@ -29,7 +29,7 @@ export const SURFACE: readonly Resource[] = [
   },
   {
     name: 'PaymentLinks',
-    about: 'A page on which a payer pays, by the method of their choice.',
+    about: 'Hosted pages where a payer chooses a method and pays.',
     methods: {
       create: 'createPaymentLink',
       get: 'getPaymentLink',
@@ -39,21 +39,21 @@ export const SURFACE: readonly Resource[] = [
   },
   {
     name: 'Breb',
-    about: 'See who receives what is sent to a Bre-B key, before it is sent.',
+    about: 'Look up the holder of a Bre-B key before you pay it.',
     methods: { lookUp: 'lookUpBrebKey' },
   },
   { name: 'Pse', about: 'Data of the PSE rail.', methods: { listBanks: 'listPseBanks' } },
-  { name: 'Balance', about: 'The money we hold for you.', methods: { get: 'getBalance' } },
-  { name: 'Ledger', about: 'Every movement of your money.', methods: { listEntries: 'listLedgerEntries' } },
+  { name: 'Balance', about: 'Your balance.', methods: { get: 'getBalance' } },
+  { name: 'Ledger', about: 'Ledger entries of your balance.', methods: { listEntries: 'listLedgerEntries' } },
   {
     name: 'Events',
-    about: 'Every final outcome, to read, to follow live and to have sent again.',
+    about: 'Events of final outcomes: list, stream and replay them.',
     methods: { get: 'getEvent', list: 'listEvents', replay: 'replayEvent', replayMany: 'replayEvents' },
     byHand: { stream: 'streamEvents' },
   },
   {
     name: 'WebhookEndpoints',
-    about: 'Where your events are sent, and what came of it.',
+    about: 'Webhook endpoints and their deliveries.',
     methods: {
       create: 'createWebhookEndpoint',
       get: 'getWebhookEndpoint',
@@ -67,28 +67,28 @@ export const SURFACE: readonly Resource[] = [
   },
   {
     name: 'AccessTokens',
-    about: 'Short-lived credentials, made from an API key.',
+    about: 'Short-lived credentials, issued for an API key.',
     methods: {},
     byHand: { create: 'issueAccessToken' },
   },
 ];
 
-/** Signatures that say more than the schema can: which rail goes in is which rail comes out. */
-export const SIGNATURES: Readonly<Record<string, { generics: string; body: string; answer: string }>> = {
+/** Signatures that are more precise than the schema: the rail of the request is the rail of the response. */
+export const SIGNATURES: Readonly<Record<string, { generics: string; body: string; result: string }>> = {
   createPayin: {
     generics: '<R extends Rail>',
     body: 'CreatePayin & { rail: R }',
-    answer: 'Extract<Payin, { rail: R }>',
+    result: 'Extract<Payin, { rail: R }>',
   },
 };
 
-/** Answers whose schema is loose and whose type is written by hand, in src/event.ts. */
+/** Responses with a loose schema whose type is hand-written in src/event.ts. */
 export const BY_HAND: Readonly<Record<string, string>> = {
   Event: 'CaudalEvent',
   EventWithDeliveries: 'CaudalEventWithDeliveries',
 };
 
-/** Parts of schemas that get a name of their own, wherever they occur: name to where one of them is. */
+/** Inline schemas that get a type name: name to the path of one occurrence. */
 export const NAMED: Readonly<Record<string, string>> = {
   Rail: 'Payin.rail',
   PayinStatus: 'Payin.status',
@@ -111,5 +111,5 @@ export const NAMED: Readonly<Record<string, string>> = {
   DeliveryError: 'DeliveryList.data[].attempts[].error',
 };
 
-/** Schemas that are one of two shapes, told apart by `rail`. */
+/** Schemas that are a union of two types, discriminated by `rail`. */
 export const BY_RAIL: readonly string[] = ['CreatePayin', 'Payin', 'PayinListItem', 'PayinWithAnomalies'];

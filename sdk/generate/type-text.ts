@@ -1,7 +1,7 @@
-import { type ApiDocument, refName, type Schema, schemaNamed } from './document.ts';
+import { type ApiDocument, findSchema, refName, type Schema } from './document.ts';
 import { NAMED } from './surface.ts';
 
-/** What is read comes from the server; what is sent is written by people, who may leave out or pass `undefined`. */
+/** `read`: sent by the server. `sent`: written by SDK users, who may omit fields or pass `undefined`. */
 export type Direction = 'read' | 'sent';
 
 /** Writes JSON schemas as TypeScript. */
@@ -10,12 +10,12 @@ export class TypeWriter {
 
   constructor(document: ApiDocument) {
     for (const [name, place] of Object.entries(NAMED))
-      this.#named.set(shapeOf(schemaAt(document, place)), name);
+      this.#named.set(schemaFingerprint(schemaAt(document, place)), name);
   }
 
-  /** @param own the name whose own definition is being written, so that it is not written as itself */
+  /** @param own name of the definition being written, so that it does not reference itself */
   type(schema: Schema, direction: Direction, own?: string): string {
-    const named = this.#named.get(shapeOf(schema));
+    const named = this.#named.get(schemaFingerprint(schema));
     if (named !== undefined && named !== own) return named;
     const ref = refName(schema);
     if (ref !== null) return ref;
@@ -46,7 +46,7 @@ export class TypeWriter {
       case 'null':
         return 'null';
       default:
-        throw new Error(`a schema that sdk/generate cannot write as TypeScript: ${JSON.stringify(schema)}`);
+        throw new Error(`sdk/generate cannot convert this schema to TypeScript: ${JSON.stringify(schema)}`);
     }
   }
 
@@ -67,20 +67,20 @@ export class TypeWriter {
   }
 }
 
-/** A schema by a path such as `Payin.status` or `DeliveryList.data[].attempts[]`; null is looked through. */
+/** Finds a schema by a path such as `Payin.status` or `DeliveryList.data[].attempts[]`, ignoring null alternatives. */
 export function schemaAt(document: ApiDocument, place: string): Schema {
   const [root = '', ...steps] = place.replaceAll('[]', '.[]').split('.');
-  let schema = schemaNamed(document, root);
+  let schema = findSchema(document, root);
   for (const step of steps) {
     const next = step === '[]' ? schema.items : schema.properties?.[step];
-    if (!next) throw new Error(`openapi.json has no ${place}: mend sdk/generate/surface.ts`);
+    if (!next) throw new Error(`openapi.json has no ${place}: update sdk/generate/surface.ts`);
     schema = next.anyOf?.find((each) => each.type !== 'null') ?? next;
   }
   return schema;
 }
 
-/** Equal for schemas that admit the same, whatever is said about them. */
-function shapeOf(schema: Schema): string {
+/** Equal for schemas that differ only in descriptions and examples. */
+function schemaFingerprint(schema: Schema): string {
   return JSON.stringify(schema, (key, value: unknown) =>
     key === 'description' || key === 'example' ? undefined : value,
   );
@@ -94,11 +94,11 @@ function rules({ type: types, minimum, maximum, minLength, maxLength, format }: 
   return `${minLength === undefined ? 'At most' : `${minLength} to`} ${maxLength.toLocaleString('en')} characters.`;
 }
 
-/** A doc comment of paragraphs; nothing when there is nothing to say. */
+/** A doc comment of paragraphs; empty without text. */
 export function comment(paragraphs: readonly string[]): string {
-  const said = paragraphs.filter((each) => each !== '');
-  if (said.length === 0) return '';
-  const lines = said.join('\n').replaceAll('*/', '*\\/').split('\n');
+  const texts = paragraphs.filter((each) => each !== '');
+  if (texts.length === 0) return '';
+  const lines = texts.join('\n').replaceAll('*/', '*\\/').split('\n');
   return lines.length === 1
     ? `/** ${lines[0]} */\n`
     : `/**\n${lines.map((line) => ` * ${line}`.trimEnd()).join('\n')}\n */\n`;

@@ -1,7 +1,7 @@
 import type { CallOptions, Calls } from './calls.ts';
 import type { AccessToken } from './generated/schemas.ts';
 
-/** Short-lived credentials, made from an API key. */
+/** Short-lived credentials, issued for an API key. */
 export class AccessTokens {
   readonly #calls: Calls;
 
@@ -12,22 +12,25 @@ export class AccessTokens {
   /**
    * Get an access token: `POST /oauth/token`.
    *
-   * Made from the client's API key; lasts an hour and ends with its key. Give it to a part of your system that must not
-   * hold the key, as `new Caudal({ accessToken })`.
-   * @throws ApiError, of its own with the codes `invalid_client`, `invalid_scope`
+   * Issued for the client's API key; expires after one hour, or when the key is revoked. Use it in a part of your system
+   * that must not have the key: `new Caudal({ accessToken })`.
+   * @throws ApiError, with the specific codes `invalid_client`, `invalid_scope`
    */
   async create(
     {
       scope,
-    }: { /** Scopes separated by spaces; left out, all of the key's. */ scope?: string | undefined } = {},
+    }: {
+      /** Scopes separated by spaces; by default all scopes of the key. */ scope?: string | undefined;
+    } = {},
     options: CallOptions = {},
   ): Promise<AccessToken> {
-    const [header, key] = this.#calls.defaults.credential;
-    if (header !== 'x-api-key') throw new TypeError('accessTokens.create needs a client made with an apiKey');
+    const [header, apiKey] = this.#calls.defaults.credential;
+    if (header !== 'x-api-key')
+      throw new TypeError('accessTokens.create needs a client with an apiKey, not an accessToken');
     const form = {
       grant_type: 'client_credentials',
-      client_id: /^cdl_[a-z]+_([^_]+)_/.exec(key)?.[1] ?? '',
-      client_secret: key,
+      client_id: /^cdl_[a-z]+_([^_]+)_/.exec(apiKey)?.[1] ?? '',
+      client_secret: apiKey,
       ...(scope === undefined ? {} : { scope }),
     };
     return this.#calls.send('issueAccessToken', { form }, options);

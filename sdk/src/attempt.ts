@@ -1,28 +1,28 @@
-import type { Fetch, FetchAnswer, FetchRequest, Signal } from './platform.ts';
+import type { Fetch, FetchRequest, FetchResponse, Signal } from './platform.ts';
 
-/** More than any answer of the API holds; what is longer comes from somewhere else. */
-const MOST_ANSWER_BYTES = 32 * 1024 * 1024;
+/** Larger than any response of the API: a longer body comes from another server. */
+const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 
-/** Errors of the platform that say the request cannot have left: the name was not found, nobody listens. */
+/** Platform error codes that prove the request was not sent: DNS failure, connection refused, no route. */
 const NEVER_SENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ENETUNREACH', 'EHOSTUNREACH']);
 
 export type Attempt =
   | {
-      readonly kind: 'answered';
+      readonly kind: 'response';
       readonly status: number;
-      readonly headers: FetchAnswer['headers'];
-      /** Null: it was longer than any answer of the API. */
+      readonly headers: FetchResponse['headers'];
+      /** Null when the body is larger than MAX_RESPONSE_BYTES. */
       readonly text: string | null;
     }
-  | { readonly kind: 'timed out' }
+  | { readonly kind: 'timed_out' }
   | { readonly kind: 'aborted'; readonly neverSent: boolean }
-  | { readonly kind: 'broken'; readonly cause: unknown; readonly neverSent: boolean };
+  | { readonly kind: 'connection_failed'; readonly cause: unknown; readonly neverSent: boolean };
 
 export interface Request extends Omit<FetchRequest, 'signal' | 'redirect'> {
   readonly url: string;
 }
 
-/** One request and its whole answer within `timeoutMs`. Never throws. */
+/** Sends one request and reads the complete response within `timeoutMs`. Never throws. */
 export async function attemptOnce(
   fetch: Fetch,
   request: Request,
@@ -30,14 +30,18 @@ export async function attemptOnce(
   signal: Signal | undefined,
 ): Promise<Attempt> {
   return withDeadline(timeoutMs, signal, async (own) => {
-    const answer = await openAnswer(fetch, request, own);
-    const text = await readText(answer);
-    return { kind: 'answered', status: answer.status, headers: answer.headers, text };
+    const response = await sendRequest(fetch, request, own);
+    const text = await readText(response);
+    return { kind: 'response', status: response.status, headers: response.headers, text };
   });
 }
 
-/** A redirect is not followed: it would carry the API key wherever it points. */
-export function openAnswer(fetch: Fetch, { url, ...request }: Request, signal: Signal): Promise<FetchAnswer> {
+/** Does not follow redirects: they would send the API key to another host. */
+export function sendRequest(
+  fetch: Fetch,
+  { url, ...request }: Request,
+  signal: Signal,
+): Promise<FetchResponse> {
   return fetch(url, { ...request, redirect: 'manual', signal });
 }
 
@@ -59,15 +63,15 @@ async function withDeadline(
     return await work(own.signal);
   } catch (error) {
     if (signal?.aborted) return { kind: 'aborted', neverSent: false };
-    if (timedOut) return { kind: 'timed out' };
-    return { kind: 'broken', cause: error, neverSent: neverSent(error) };
+    if (timedOut) return { kind: 'timed_out' };
+    return { kind: 'connection_failed', cause: error, neverSent: isNeverSent(error) };
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', abort);
   }
 }
 
-export async function readText({ body }: FetchAnswer): Promise<string | null> {
+export async function readText({ body }: FetchResponse): Promise<string | null> {
   if (body === null) return '';
   const reader = body.getReader();
   const decoder = new TextDecoder();
@@ -76,7 +80,7 @@ export async function readText({ body }: FetchAnswer): Promise<string | null> {
     const { done, value } = await reader.read();
     if (done || !value) return text + decoder.decode();
     bytes += value.byteLength;
-    if (bytes > MOST_ANSWER_BYTES) {
+    if (bytes > MAX_RESPONSE_BYTES) {
       await reader.cancel();
       return null;
     }
@@ -84,8 +88,8 @@ export async function readText({ body }: FetchAnswer): Promise<string | null> {
   }
 }
 
-/** The code of the error, or of what lies beneath it: each platform wraps it another way. */
-export function codeOf(error: unknown): string | null {
+/** The code of the error or of its causes: platforms wrap it in different ways. */
+export function findErrorCode(error: unknown): string | null {
   for (let each = error; each instanceof Error; each = each.cause) {
     const { code } = each as { readonly code?: unknown };
     if (typeof code === 'string') return code;
@@ -93,6 +97,6 @@ export function codeOf(error: unknown): string | null {
   return null;
 }
 
-function neverSent(error: unknown): boolean {
-  return NEVER_SENT.has(codeOf(error) ?? '');
+function isNeverSent(error: unknown): boolean {
+  return NEVER_SENT.has(findErrorCode(error) ?? '');
 }

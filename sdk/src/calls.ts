@@ -1,27 +1,27 @@
 import { attemptOnce, type Request } from './attempt.ts';
-import { judge } from './classify-response.ts';
-import { ApiError, type CallFacts } from './errors.ts';
+import { classifyResponse } from './classify-response.ts';
+import { ApiError, type CallContext } from './errors.ts';
 import { OPERATIONS, type OperationId } from './generated/operations.ts';
-import { List, type ListAnswer } from './list.ts';
+import { List, type ListResponse } from './list.ts';
 import type { Fetch, Signal } from './platform.ts';
-import { type RequestParts, requestOf, type Sender } from './request.ts';
-import { REPEATS } from './retry-policy.ts';
+import { buildRequest, type RequestParts, type Sender } from './request.ts';
+import { RETRY_POLICY } from './retry-policy.ts';
 import { backoffMs, pause } from './waiting.ts';
 
 export interface CallOptions {
-  /** Ends the call at any time, also while it waits to be repeated. */
+  /** Aborts the call at any time, also while it waits before a retry. */
   signal?: Signal | undefined;
-  /** For each attempt. */
+  /** Timeout of each attempt. */
   timeoutMs?: number | undefined;
-  /** Repeats after the first attempt; 0 for none. */
+  /** Retries after the first attempt; 0 for none. */
   maxRetries?: number | undefined;
   headers?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface KeyedCallOptions extends CallOptions {
   /**
-   * Made by the SDK for every call when left out, and the same on every repeat. Give your own, such as the id of the
-   * order, to make repeats by your program safe too.
+   * By default the SDK generates one per call and reuses it on every retry. Set your own, such as the order id, to make
+   * retries by your program safe too.
    */
   idempotencyKey?: string | undefined;
 }
@@ -32,10 +32,10 @@ export interface CallDefaults extends Sender {
   readonly maxRetries: number;
 }
 
-/** Whoever is asked to wait longer than this hears of it instead: a program should not stand still for minutes. */
-const LONGEST_WAIT_MS = 30_000;
+/** A longer Retry-After is reported as an error instead: a program should not block for minutes. */
+const MAX_WAIT_MS = 30_000;
 
-/** Makes the calls of one client. */
+/** Sends the API calls of one client, with retries. */
 export class Calls {
   readonly #defaults: CallDefaults;
 
@@ -47,26 +47,30 @@ export class Calls {
     return this.#defaults;
   }
 
-  /** @param called what the program called, for errors */
-  async send<Answer>(
+  /** @param called the SDK method, for error messages */
+  async send<Result>(
     id: OperationId,
     parts: RequestParts,
     options: KeyedCallOptions,
     called: string = OPERATIONS[id].called,
-  ): Promise<Answer> {
-    const idempotencyKey = keyOf(id, options);
-    const request = requestOf(this.#defaults, id, parts, { ...options, idempotencyKey });
-    return (await this.#repeated(id, parts, request, { ...options, idempotencyKey, called })) as Answer;
+  ): Promise<Result> {
+    const idempotencyKey = resolveIdempotencyKey(id, options);
+    const request = buildRequest(this.#defaults, id, parts, { ...options, idempotencyKey });
+    return (await this.#sendWithRetries(id, parts, request, {
+      ...options,
+      idempotencyKey,
+      called,
+    })) as Result;
   }
 
   list<Item>(id: OperationId, parts: RequestParts, options: CallOptions, called?: string): List<Item> {
     return new List<Item>((cursor) => {
       const query = cursor === null ? parts.query : { ...parts.query, cursor };
-      return this.send<ListAnswer<Item>>(id, { ...parts, ...(query ? { query } : {}) }, options, called);
+      return this.send<ListResponse<Item>>(id, { ...parts, ...(query ? { query } : {}) }, options, called);
     });
   }
 
-  async #repeated(
+  async #sendWithRetries(
     id: OperationId,
     parts: RequestParts,
     request: Request,
@@ -74,41 +78,45 @@ export class Calls {
   ): Promise<unknown> {
     const { fetch, baseUrl } = this.#defaults;
     const { signal, timeoutMs = this.#defaults.timeoutMs, maxRetries = this.#defaults.maxRetries } = options;
-    const writes = REPEATS[id] !== 'reads';
-    let unknown = false;
+    const writes = RETRY_POLICY[id] !== 'read_only';
+    let outcomeUnknown = false;
     for (let attempts = 1; ; attempts += 1) {
-      const verdict = judge(await attemptOnce(fetch, request, timeoutMs, signal), baseUrl, timeoutMs);
-      if (verdict.kind === 'done') return verdict.body;
-      const before = unknown;
-      unknown = writes && (unknown || verdict.unknown);
-      const facts: CallFacts = {
+      const result = classifyResponse(
+        await attemptOnce(fetch, request, timeoutMs, signal),
+        baseUrl,
+        timeoutMs,
+      );
+      if (result.kind === 'succeeded') return result.body;
+      const wasUnknown = outcomeUnknown;
+      outcomeUnknown = writes && (outcomeUnknown || result.outcomeUnknown);
+      const context: CallContext = {
         operation: options.called,
         attempts,
         idempotencyKey: options.idempotencyKey,
-        outcomeUnknown: unknown,
+        outcomeUnknown,
       };
-      const error = verdict.error(facts);
-      if (before && isGone(id, error)) return { ...parts.path, deleted: true };
-      const repeatable =
-        verdict.again === 'always' || (verdict.again === 'if harmless' && REPEATS[id] !== 'never');
-      const waitMs = Math.max(backoffMs(attempts), verdict.waitMs ?? 0);
-      if (!repeatable || attempts > maxRetries || waitMs > LONGEST_WAIT_MS) throw error;
+      const error = result.error(context);
+      if (wasUnknown && isAlreadyDeleted(id, error)) return { ...parts.path, deleted: true };
+      const retryable =
+        result.retry === 'always' || (result.retry === 'if_idempotent' && RETRY_POLICY[id] !== 'never');
+      const waitMs = Math.max(backoffMs(attempts), result.waitMs ?? 0);
+      if (!retryable || attempts > maxRetries || waitMs > MAX_WAIT_MS) throw error;
       await pause(waitMs, signal);
     }
   }
 }
 
-/** An earlier attempt to delete it may have succeeded unheard: then it is gone because it was asked to be. */
-function isGone(id: OperationId, error: unknown): boolean {
+/** A 404 on a retried delete: an earlier attempt, whose response was lost, deleted the resource. */
+function isAlreadyDeleted(id: OperationId, error: unknown): boolean {
   return OPERATIONS[id].method === 'DELETE' && error instanceof ApiError && error.code === 'not_found';
 }
 
-function keyOf(id: OperationId, { idempotencyKey }: KeyedCallOptions): string | null {
+function resolveIdempotencyKey(id: OperationId, { idempotencyKey }: KeyedCallOptions): string | null {
   if (!OPERATIONS[id].keyed) return null;
   if (idempotencyKey === undefined) return crypto.randomUUID();
   if (!/^[\x20-\x7e]{1,255}$/.test(idempotencyKey) || idempotencyKey !== idempotencyKey.trim())
     throw new TypeError(
-      'idempotencyKey takes 1 to 255 printable ASCII characters, none of them a space at an end',
+      'idempotencyKey must have 1 to 255 printable ASCII characters and no leading or trailing space',
     );
   return idempotencyKey;
 }

@@ -1,9 +1,9 @@
 import type { Attempt } from './attempt.ts';
-import { codeOf } from './attempt.ts';
+import { findErrorCode } from './attempt.ts';
 import {
   AbortedError,
   ApiError,
-  type CallFacts,
+  type CallContext,
   type CaudalError,
   ConnectionError,
   type Problem,
@@ -12,82 +12,84 @@ import {
 } from './errors.ts';
 import { retryAfterMs } from './waiting.ts';
 
-/** What an attempt means. */
-export type Verdict =
-  | { readonly kind: 'done'; readonly body: unknown }
+/** The result of an attempt: success, or a failure with its retry rule. */
+export type AttemptResult =
+  | { readonly kind: 'succeeded'; readonly body: unknown }
   | {
       readonly kind: 'failed';
-      /** Whether it may have taken effect. Only writes can. */
-      readonly unknown: boolean;
-      /** `always`: nothing was done, so anyone may repeat it. `if harmless`: only what may be done twice. */
-      readonly again: 'always' | 'if harmless' | 'never';
+      /** The request may have taken effect. Relevant only for writes. */
+      readonly outcomeUnknown: boolean;
+      /** `always`: the server did nothing. `if_idempotent`: only operations that are safe to repeat. */
+      readonly retry: 'always' | 'if_idempotent' | 'never';
       readonly waitMs: number | null;
-      readonly error: (facts: CallFacts) => CaudalError;
+      readonly error: (context: CallContext) => CaudalError;
     };
 
-type Failed = Extract<Verdict, { kind: 'failed' }>;
+type Failed = Extract<AttemptResult, { kind: 'failed' }>;
 
-/** Problems that leave open whether the call took effect. */
-const OPEN_CODES = new Set(['outcome_unknown', 'internal_error', 'idempotency_in_flight']);
-/** Of proxies in front of the API: they do not know either. */
-const GATEWAY = new Set([502, 503, 504]);
+/** Problem codes after which the call may have taken effect. */
+const UNKNOWN_OUTCOME_CODES = new Set(['outcome_unknown', 'internal_error', 'idempotency_in_flight']);
+/** Sent by proxies in front of the API, which do not know whether the call took effect. */
+const GATEWAY_STATUSES = new Set([502, 503, 504]);
 
-export function judge(attempt: Attempt, origin: string, timeoutMs: number): Verdict {
+export function classifyResponse(attempt: Attempt, origin: string, timeoutMs: number): AttemptResult {
   switch (attempt.kind) {
     case 'aborted':
       return failed({
-        unknown: !attempt.neverSent,
-        again: 'never',
-        error: (facts) => new AbortedError(`${facts.operation}: ended by the caller${outlook(facts)}`, facts),
+        outcomeUnknown: !attempt.neverSent,
+        retry: 'never',
+        error: (context) =>
+          new AbortedError(`${context.operation}: aborted by the caller${outcomeHint(context)}`, context),
       });
-    case 'timed out':
+    case 'timed_out':
       return failed({
-        error: (facts) =>
+        error: (context) =>
           new TimeoutError(
-            `${facts.operation}: no answer from ${origin} within ${timeoutMs} ms${times(facts)}${outlook(facts)}`,
-            facts,
+            `${context.operation}: no response from ${origin} within ${timeoutMs} ms${attemptCount(context)}${outcomeHint(context)}`,
+            context,
           ),
       });
-    case 'broken':
+    case 'connection_failed':
       return failed({
-        unknown: !attempt.neverSent,
-        again: attempt.neverSent ? 'always' : 'if harmless',
-        error: (facts) =>
+        outcomeUnknown: !attempt.neverSent,
+        retry: attempt.neverSent ? 'always' : 'if_idempotent',
+        error: (context) =>
           new ConnectionError(
-            `${facts.operation}: no answer from ${origin} (${reason(attempt.cause)})${times(facts)}${outlook(facts)}`,
-            facts,
+            `${context.operation}: no response from ${origin} (${reason(attempt.cause)})${attemptCount(context)}${outcomeHint(context)}`,
+            context,
             attempt.cause,
           ),
       });
-    case 'answered':
-      return judgeAnswer(attempt);
+    case 'response':
+      return classifyHttpResponse(attempt);
   }
 }
 
-function judgeAnswer(answer: Extract<Attempt, { kind: 'answered' }>): Verdict {
-  const { status, headers, text } = answer;
+function classifyHttpResponse(response: Extract<Attempt, { kind: 'response' }>): AttemptResult {
+  const { status, headers, text } = response;
   const parsed = parse(text);
   const waitMs = retryAfterMs(headers);
-  if (status >= 200 && status < 300 && parsed !== null) return { kind: 'done', body: parsed.value };
+  if (status >= 200 && status < 300 && parsed !== null) return { kind: 'succeeded', body: parsed.value };
   if (status >= 400 && isProblem(parsed?.value)) {
     const problem = parsed.value;
-    const open = OPEN_CODES.has(problem.code);
+    const outcomeUnknown = UNKNOWN_OUTCOME_CODES.has(problem.code);
     return failed({
-      unknown: open,
-      again: again(status, problem.code, open),
+      outcomeUnknown,
+      retry: retryRule(status, problem.code, outcomeUnknown),
       waitMs,
-      error: (facts) => new ApiError(problem, facts, waitMs),
+      error: (context) => new ApiError(problem, context, waitMs),
     });
   }
   return failed({
-    // A refusal by a proxy is a refusal; a success or a failure of its own says nothing.
-    unknown: status < 400 || status >= 500,
-    again: status === 429 ? 'always' : GATEWAY.has(status) || status < 300 ? 'if harmless' : 'never',
+    // A 4xx of a proxy means that the request was rejected. Any other response of a proxy leaves the outcome unknown.
+    outcomeUnknown: status < 400 || status >= 500,
+    retry:
+      status === 429 ? 'always' : GATEWAY_STATUSES.has(status) || status < 300 ? 'if_idempotent' : 'never',
     waitMs,
-    error: (facts) =>
+    error: (context) =>
       new UnexpectedAnswerError(
-        `${facts.operation}: ${strange(answer)}${times(facts)}${outlook(facts)}`,
-        facts,
+        `${context.operation}: ${describeUnexpected(response)}${attemptCount(context)}${outcomeHint(context)}`,
+        context,
         {
           status,
           requestId: headers.get('x-request-id'),
@@ -97,14 +99,14 @@ function judgeAnswer(answer: Extract<Attempt, { kind: 'answered' }>): Verdict {
   });
 }
 
-function again(status: number, code: string, open: boolean): Failed['again'] {
+function retryRule(status: number, code: string, outcomeUnknown: boolean): Failed['retry'] {
   if (code === 'internal_error') return 'never';
-  if (open) return 'if harmless';
+  if (outcomeUnknown) return 'if_idempotent';
   return status === 429 || status === 503 ? 'always' : 'never';
 }
 
-function failed(verdict: Partial<Failed> & Pick<Failed, 'error'>): Failed {
-  return { kind: 'failed', unknown: true, again: 'if harmless', waitMs: null, ...verdict };
+function failed(result: Partial<Failed> & Pick<Failed, 'error'>): Failed {
+  return { kind: 'failed', outcomeUnknown: true, retry: 'if_idempotent', waitMs: null, ...result };
 }
 
 function parse(text: string | null): { readonly value: unknown } | null {
@@ -122,26 +124,26 @@ function isProblem(value: unknown): value is Problem {
   return typeof code === 'string' && typeof title === 'string' && typeof status === 'number';
 }
 
-function strange({ status, headers, text }: Extract<Attempt, { kind: 'answered' }>): string {
-  if (text === null) return `the answer (${status}) is longer than any of this API`;
+function describeUnexpected({ status, headers, text }: Extract<Attempt, { kind: 'response' }>): string {
+  if (text === null) return `the response (${status}) is larger than any response of this API`;
   if (status >= 300 && status < 400)
-    return `redirected (${status}) to ${headers.get('location') ?? 'an unknown place'}, which is not followed: check baseUrl`;
+    return `redirected (${status}) to ${headers.get('location') ?? 'an unknown location'}, which is not followed: check baseUrl`;
   const type = headers.get('content-type')?.split(';')[0] ?? 'no content type';
-  return `the answer (${status}, ${type}) is not of this API: check baseUrl and what stands before it`;
+  return `the response (${status}, ${type}) is not from this API: check baseUrl and any proxy`;
 }
 
 function reason(cause: unknown): string {
-  return codeOf(cause) ?? (cause instanceof Error ? cause.message : 'connection failed');
+  return findErrorCode(cause) ?? (cause instanceof Error ? cause.message : 'connection failed');
 }
 
-function times({ attempts }: CallFacts): string {
+function attemptCount({ attempts }: CallContext): string {
   return attempts > 1 ? `, ${attempts} attempts` : '';
 }
 
-/** What the caller must know of a write that nobody answered. */
-function outlook({ outcomeUnknown, idempotencyKey }: CallFacts): string {
+/** Tells the caller how to proceed after a write with an unknown outcome. */
+function outcomeHint({ outcomeUnknown, idempotencyKey }: CallContext): string {
   if (!outcomeUnknown) return '';
   return idempotencyKey === null
-    ? '. It may or may not have taken effect: read before you repeat it'
-    : `. It may or may not have taken effect: repeat it with idempotencyKey ${JSON.stringify(idempotencyKey)} and it takes effect once`;
+    ? '. It may or may not have taken effect: check the resource before you retry'
+    : `. It may or may not have taken effect: retry with idempotencyKey ${JSON.stringify(idempotencyKey)}, and it takes effect only once`;
 }

@@ -14,21 +14,21 @@ import type { Fetch } from './platform.ts';
 export interface CaudalOptions {
   /** `cdl_test_…` in staging, `cdl_live_…` in production. */
   apiKey?: string | undefined;
-  /** Instead of an API key: a token of `accessTokens.create`. */
+  /** A token from `accessTokens.create`, instead of an API key. */
   accessToken?: string | undefined;
-  /** Where the server is. With a `cdl_test_…` key the one of `npm run dev`, `http://127.0.0.1:8080`, when left out. */
+  /** URL of the server. With a `cdl_test_…` key the default is `http://127.0.0.1:8080`, the server of `npm run dev`. */
   baseUrl?: string | undefined;
-  /** Repeats of a call that got no answer, or 429 or 503; 3 by default. */
+  /** Retries of a call without a response, or with 429 or 503; 3 by default. */
   maxRetries?: number | undefined;
-  /** For each attempt; 30 seconds by default. */
+  /** Timeout of each attempt; 30 seconds by default. */
   timeoutMs?: number | undefined;
-  /** Of the texts of problems; English by default. */
+  /** Language of error texts; English by default. */
   language?: 'en' | 'es' | undefined;
-  /** The platform's own by default. */
+  /** Custom `fetch`; the platform's by default. */
   fetch?: Fetch | undefined;
 }
 
-/** A tunnel or a proxy on the same machine. */
+/** Hosts to which a live credential may go over http: a tunnel or proxy on the same machine. */
 const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 const DEV_SERVER = 'http://127.0.0.1:8080';
 
@@ -51,12 +51,12 @@ export class Caudal {
 
   constructor(options: CaudalOptions) {
     const calls = new Calls({
-      baseUrl: baseUrlOf(options),
-      credential: credentialOf(options),
+      baseUrl: resolveBaseUrl(options),
+      credential: resolveCredential(options),
       language: options.language ?? null,
-      maxRetries: countOf('maxRetries', options.maxRetries ?? 3),
-      timeoutMs: countOf('timeoutMs', options.timeoutMs ?? 30_000),
-      // Called as a plain function: some platforms refuse `fetch` as a method of another object.
+      maxRetries: checkCount('maxRetries', options.maxRetries ?? 3),
+      timeoutMs: checkCount('timeoutMs', options.timeoutMs ?? 30_000),
+      // Called as a plain function: some platforms reject `fetch` as a method of another object.
       fetch: options.fetch ?? ((url, request) => fetch(url, request)),
     });
     this.payins = new Payins(calls);
@@ -72,38 +72,38 @@ export class Caudal {
   }
 }
 
-/** Looked at here, because a header that cannot be sent would be printed in the platform's error, secret and all. */
-function credentialOf({ apiKey, accessToken }: CaudalOptions): readonly [string, string] {
-  const given = apiKey ?? accessToken;
-  if (given === undefined || given === '' || (apiKey !== undefined && accessToken !== undefined))
+/** Validates the credential here: the platform's error for an invalid header would print the secret. */
+function resolveCredential({ apiKey, accessToken }: CaudalOptions): readonly [string, string] {
+  const credential = apiKey ?? accessToken;
+  if (credential === undefined || credential === '' || (apiKey !== undefined && accessToken !== undefined))
     throw new TypeError(
       'new Caudal needs an apiKey (cdl_test_… or cdl_live_…) or an accessToken, and not both',
     );
-  if (!/^[\x21-\x7e]+$/.test(given))
-    throw new TypeError('the credential holds a space, a line break or a letter that no credential has');
-  return apiKey === undefined ? ['authorization', `Bearer ${given}`] : ['x-api-key', given];
+  if (!/^[\x21-\x7e]+$/.test(credential))
+    throw new TypeError('the credential contains a space, a line break or another invalid character');
+  return apiKey === undefined ? ['authorization', `Bearer ${credential}`] : ['x-api-key', credential];
 }
 
-function baseUrlOf({ baseUrl, apiKey, accessToken }: CaudalOptions): string {
+function resolveBaseUrl({ baseUrl, apiKey, accessToken }: CaudalOptions): string {
   if (baseUrl === undefined) {
     if (isLive({ apiKey, accessToken }))
-      throw new TypeError('new Caudal needs the baseUrl of your server: only a cdl_test_… key goes without');
+      throw new TypeError('new Caudal needs the baseUrl of your server: only a cdl_test_… key has a default');
     return DEV_SERVER;
   }
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : null;
   if (!url || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '' || url.username !== '')
-    throw new TypeError(`baseUrl is no http address: ${JSON.stringify(baseUrl)}`);
+    throw new TypeError(`baseUrl is not a valid http URL: ${JSON.stringify(baseUrl)}`);
   if (url.protocol === 'http:' && isLive({ apiKey, accessToken }) && !LOOPBACK.test(url.hostname))
-    throw new TypeError(`a live credential goes over https alone, not to ${url.origin}`);
+    throw new TypeError(`a live credential requires https: ${url.origin}`);
   return url.href.replace(/\/+$/, '');
 }
 
-/** Real money moves by it. */
+/** A credential for real money. */
 function isLive({ apiKey, accessToken }: Pick<CaudalOptions, 'apiKey' | 'accessToken'>): boolean {
   return (apiKey ?? accessToken ?? '').startsWith('cdl_live_');
 }
 
-function countOf(name: string, value: number): number {
-  if (!Number.isInteger(value) || value < 0) throw new TypeError(`${name} must be a whole number, 0 or more`);
+function checkCount(name: string, value: number): number {
+  if (!Number.isInteger(value) || value < 0) throw new TypeError(`${name} must be an integer, 0 or more`);
   return value;
 }

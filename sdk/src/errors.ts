@@ -1,72 +1,72 @@
 import type { FieldError, ProblemCode } from './generated/schemas.ts';
 
-/** What is known of a call that did not succeed. */
-export interface CallFacts {
-  /** As a program writes it: `payins.create`. */
+/** Details of a call that failed. */
+export interface CallContext {
+  /** The SDK method: `payins.create`. */
   readonly operation: string;
-  /** Requests made, repeats included. */
+  /** Number of requests sent, including retries. */
   readonly attempts: number;
-  /** Sent with every attempt; null where the operation takes none. Repeat with it and the call takes effect once. */
+  /** Sent with every attempt; null when the operation takes none. A retry with it takes effect only once. */
   readonly idempotencyKey: string | null;
-  /** True when the call may have taken effect although no answer said so: it is not known, neither yes nor no. */
+  /** True when the call may or may not have taken effect, because no response confirmed it. */
   readonly outcomeUnknown: boolean;
 }
 
-const NO_CALL: CallFacts = { operation: '', attempts: 0, idempotencyKey: null, outcomeUnknown: false };
+const NO_CONTEXT: CallContext = { operation: '', attempts: 0, idempotencyKey: null, outcomeUnknown: false };
 
-/** Everything the SDK throws, but for mistakes of the program (`TypeError`). */
-export class CaudalError extends Error implements CallFacts {
+/** Base class of all SDK errors, except for invalid arguments (`TypeError`). */
+export class CaudalError extends Error implements CallContext {
   override readonly name: string = 'CaudalError';
   readonly operation: string;
   readonly attempts: number;
   readonly idempotencyKey: string | null;
   readonly outcomeUnknown: boolean;
 
-  constructor(message: string, facts: CallFacts = NO_CALL, cause?: unknown) {
+  constructor(message: string, context: CallContext = NO_CONTEXT, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });
-    this.operation = facts.operation;
-    this.attempts = facts.attempts;
-    this.idempotencyKey = facts.idempotencyKey;
-    this.outcomeUnknown = facts.outcomeUnknown;
+    this.operation = context.operation;
+    this.attempts = context.attempts;
+    this.idempotencyKey = context.idempotencyKey;
+    this.outcomeUnknown = context.outcomeUnknown;
   }
 }
 
-/** No answer came: nobody listens there, or the connection broke. */
+/** No response: the connection was refused or lost. */
 export class ConnectionError extends CaudalError {
   override readonly name: string = 'ConnectionError';
 }
 
-/** No answer came in time, or what was waited for did not happen in time: that is no refusal. */
+/** No response, or no final status, before the timeout. The payment may still succeed. */
 export class TimeoutError extends CaudalError {
   override readonly name: string = 'TimeoutError';
 }
 
-/** The caller's signal ended the call. */
+/** The caller's signal aborted the call. */
 export class AbortedError extends CaudalError {
   override readonly name: string = 'AbortError';
 }
 
-/** An answer came that is not of this API, such as the page of a proxy. */
+/** The response is not from this API, such as an error page of a proxy. */
 export class UnexpectedAnswerError extends CaudalError {
   override readonly name: string = 'UnexpectedAnswerError';
   readonly status: number;
   readonly requestId: string | null;
-  /** How it begins. */
+  /** First characters of the body. */
   readonly excerpt: string;
 
   constructor(
     message: string,
-    facts: CallFacts,
-    answer: { readonly status: number; readonly requestId: string | null; readonly excerpt: string },
+    context: CallContext,
+    response: { readonly status: number; readonly requestId: string | null; readonly excerpt: string },
   ) {
-    super(message, facts);
-    this.status = answer.status;
-    this.requestId = answer.requestId;
-    this.excerpt = answer.excerpt;
+    super(message, context);
+    this.status = response.status;
+    this.requestId = response.requestId;
+    this.excerpt = response.excerpt;
   }
 }
 
-/** RFC 9457, as the API writes it. */
+/** A problem document (RFC 9457) of the API. */
 export interface Problem {
   readonly type: string;
   readonly title: string;
@@ -79,38 +79,38 @@ export interface Problem {
   readonly [member: string]: unknown;
 }
 
-/** Members that only problems of one code have. */
+/** Members that only problems with this code have. */
 interface MembersByCode {
-  /** `existingId` is the resource that has the reference. */
+  /** `existingId` is the id of the resource with this reference. */
   reference_taken: { readonly existingId: string };
-  /** `requiredScope` is what the credential lacks. */
+  /** `requiredScope` is the scope that the credential lacks. */
   insufficient_scope: { readonly requiredScope: string };
   method_not_allowed: { readonly allow: string };
 }
 
-type MembersOf<Code> = Code extends keyof MembersByCode ? MembersByCode[Code] : unknown;
+type ExtraMembers<Code> = Code extends keyof MembersByCode ? MembersByCode[Code] : unknown;
 
 class AnyApiError extends CaudalError {
-  // As programs and people know it.
+  // The public name, instead of AnyApiError.
   static override readonly name = 'ApiError';
   override readonly name: string = 'ApiError';
   readonly status: number;
   readonly code: string;
   readonly title: string;
   readonly detail: string;
-  /** Each field that is wrong; empty when the problem is not about fields. */
+  /** The invalid fields; empty when the problem is not about fields. */
   readonly errors: readonly FieldError[];
-  /** Quote it when you ask for help. */
+  /** Include it in support requests. */
   readonly requestId: string;
-  /** Page about this problem. */
+  /** URL of the documentation page of this problem. */
   readonly type: string;
-  /** How long the API asks to wait before the call is repeated; null when it does not say. */
+  /** How long to wait before a retry (`Retry-After`); null when the API did not set it. */
   readonly retryAfterMs: number | null;
-  /** The whole answer. */
+  /** The complete problem document. */
   declare readonly problem: Problem;
 
-  constructor(problem: Problem, facts: CallFacts, retryAfterMs: number | null) {
-    super(problemText(problem, facts), facts);
+  constructor(problem: Problem, context: CallContext, retryAfterMs: number | null) {
+    super(problemText(problem, context), context);
     this.status = problem.status;
     this.code = problem.code;
     this.title = problem.title;
@@ -121,26 +121,25 @@ class AnyApiError extends CaudalError {
     this.retryAfterMs = retryAfterMs;
     for (const [name, value] of Object.entries(problem))
       if (!(name in this)) Object.defineProperty(this, name, { value, enumerable: true });
-    // Not twice in what is printed of the error.
+    // Not enumerable, so that a printed error does not show the same members twice.
     Object.defineProperty(this, 'problem', { value: problem });
   }
 }
 
-function problemText(problem: Problem, { operation }: CallFacts): string {
+function problemText(problem: Problem, { operation }: CallContext): string {
   const fields = (problem.errors ?? []).map(({ path, message }) => `\n  ${path}: ${message}`);
   return `${operation}: ${problem.title} (${problem.status} ${problem.code}). ${problem.detail} [request ${problem.requestId}]${fields.join('')}`;
 }
 
 /**
- * The API refused the call, or could not do it. Branch on `code`: it also narrows, so that
- * `error.code === 'reference_taken'` knows of `error.existingId`. A newer server may send codes that this version does
- * not know.
+ * The API rejected the call, or failed. Branch on `code`: it also narrows the type, so that `error.existingId` is known
+ * after `error.code === 'reference_taken'`. A newer server may send codes that this version does not know.
  */
 export type ApiError = {
-  [Code in ProblemCode]: AnyApiError & { readonly code: Code } & MembersOf<Code>;
+  [Code in ProblemCode]: AnyApiError & { readonly code: Code } & ExtraMembers<Code>;
 }[ProblemCode];
 
 export const ApiError = AnyApiError as unknown as {
   readonly prototype: ApiError;
-  new (problem: Problem, facts: CallFacts, retryAfterMs: number | null): ApiError;
+  new (problem: Problem, context: CallContext, retryAfterMs: number | null): ApiError;
 };

@@ -3,37 +3,37 @@ import { ApiError, CaudalError, UnexpectedAnswerError } from './errors.ts';
 import type { CaudalEvent, EventNamed } from './event.ts';
 import type { EventName } from './generated/schemas.ts';
 import type { Signal } from './platform.ts';
-import { idAt, SeenEvents, timeOf } from './seen-events.ts';
+import { idForTimestamp, SeenEvents, timestampFromId } from './seen-events.ts';
 import { StreamConnection } from './stream-connection.ts';
 import { backoffMs, pause } from './waiting.ts';
 
 export interface StreamOptions<Name extends string = EventName> {
-  /** Only events of this name. */
+  /** Only events with this name. */
   event?: Name | undefined;
   /**
-   * The last event you have: the stream goes on after it. Events of the minute before it may come again, for an event is
-   * numbered before it is recorded. Left out, the stream begins now.
+   * Id of the last event you have: the stream continues after it. Events of the minute before it may be sent again,
+   * because an event gets its id before it is committed. By default the stream starts now.
    */
   lastEventId?: string | undefined;
-  /** Ends the stream, quietly. */
+  /** Ends the stream without an error. */
   signal?: Signal | undefined;
-  /** Repeats of the first connection before it throws; once connected it never gives up. The client's by default. */
+  /** Retries of the first connection before it throws; once connected, the stream reconnects forever. By default the client's. */
   maxRetries?: number | undefined;
-  /** Connected, the first time and after every break: from here on nothing is missed. */
+  /** Called after every connect and reconnect: from here on no event is missed. */
   onConnect?: (() => void) | undefined;
-  /** The connection ended and is made again after `waitMs`. `error` is null where it ended in order, as each does after ten minutes. */
+  /** Called when the connection ended; it reconnects after `waitMs`. `error` is null when the server closed it normally, as it does every ten minutes. */
   onBreak?: ((error: CaudalError | null, waitMs: number) => void) | undefined;
 }
 
-const FIRST_WAIT_MS = 250;
-const MOST_WAIT_MS = 5_000;
-/** A resumed stream begins a minute before the event it is resumed after. */
+const FIRST_BACKOFF_MS = 250;
+const MAX_BACKOFF_MS = 5_000;
+/** A resumed stream starts one minute before the event it resumes after. */
 const OVERLAP_MS = 65_000;
-const MOST_BEFORE = 1_000;
+const MAX_EXISTING_EVENTS = 1_000;
 
 /**
- * Events as they are recorded, each once, over any number of broken connections.
- * @throws ApiError when the credential is not accepted (401, 403) or the request is wrong
+ * Yields events as they are recorded, each once, across reconnects.
+ * @throws ApiError when the credential is rejected (401, 403) or the request is invalid
  */
 export async function* eventStream<Name extends string>(
   calls: Calls,
@@ -41,50 +41,54 @@ export async function* eventStream<Name extends string>(
 ): AsyncGenerator<EventNamed<Name>, void, undefined> {
   const { signal, maxRetries = calls.defaults.maxRetries } = options;
   const seen = new SeenEvents();
-  const began = await beginning(calls, options, seen).catch((error: unknown) => {
+  const start = await findStart(calls, options, seen).catch((error: unknown) => {
     if (signal?.aborted) return null;
     throw error;
   });
   for (let failures = 0; ; ) {
-    if (signal?.aborted || began === null) return;
+    if (signal?.aborted || start === null) return;
     let error: CaudalError | null = null;
     const connection = new StreamConnection(calls, signal, failures + 1);
     try {
-      const nowMs = await connection.open(options.event, seen.newest ?? began.emptyAt);
-      // Broken before the first event there ever was, it goes on from here.
-      began.emptyAt ??= idAt(nowMs);
+      const nowMs = await connection.open(options.event, seen.newest ?? start.emptyAt);
+      // With no event yet, a reconnect resumes from this time.
+      start.emptyAt ??= idForTimestamp(nowMs);
       failures = 0;
       options.onConnect?.();
       for await (const event of connection.events())
-        if (timeOf(event.id) >= began.fromMs && seen.add(event.id)) yield event as EventNamed<Name>;
-    } catch (thrown) {
-      if (!(thrown instanceof CaudalError)) throw thrown;
+        if (timestampFromId(event.id) >= start.fromMs && seen.add(event.id)) yield event as EventNamed<Name>;
+    } catch (caught) {
+      if (!(caught instanceof CaudalError)) throw caught;
       if (signal?.aborted) return;
-      error = thrown;
+      error = caught;
       failures += 1;
-      if (!mayPass(error) || (began.emptyAt === null && failures > maxRetries)) throw error;
+      if (!isRetryable(error) || (start.emptyAt === null && failures > maxRetries)) throw error;
     } finally {
       connection.close();
     }
-    const askedMs = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
-    const waitMs = Math.max(askedMs, backoffMs(failures + 1, FIRST_WAIT_MS, MOST_WAIT_MS));
+    const retryAfterMs = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
+    const waitMs = Math.max(retryAfterMs, backoffMs(failures + 1, FIRST_BACKOFF_MS, MAX_BACKOFF_MS));
     options.onBreak?.(error, waitMs);
     await pause(waitMs, signal);
   }
 }
 
-interface Beginning {
-  /** Events numbered earlier were there before. */
+interface StreamStart {
+  /** Events with an earlier id existed before the stream. */
   readonly fromMs: number;
-  /** Where to resume while there is no event yet; null until the first connection. */
+  /** Id to resume from while there is no event; null until the first connection. */
   emptyAt: string | null;
 }
 
 /**
- * What is there already is remembered as seen, as far back as a resumed stream reaches: by the time alone nobody could
- * tell it from what is new, for an event is numbered before it is recorded.
+ * Marks existing events as seen, as far back as a resumed stream starts. Their time alone cannot separate them from new
+ * events, because an event gets its id before it is committed.
  */
-async function beginning(calls: Calls, options: StreamOptions<string>, seen: SeenEvents): Promise<Beginning> {
+async function findStart(
+  calls: Calls,
+  options: StreamOptions<string>,
+  seen: SeenEvents,
+): Promise<StreamStart> {
   const { event, lastEventId, signal, maxRetries } = options;
   if (lastEventId !== undefined) {
     seen.add(lastEventId);
@@ -94,17 +98,17 @@ async function beginning(calls: Calls, options: StreamOptions<string>, seen: See
   const events = calls.list<CaudalEvent>('listEvents', parts, { signal, maxRetries }, 'events.stream');
   let count = 0;
   for await (const { id } of events) {
-    const newestMs = timeOf(seen.newest ?? id);
-    if (timeOf(id) < newestMs - OVERLAP_MS) break;
+    const newestMs = timestampFromId(seen.newest ?? id);
+    if (timestampFromId(id) < newestMs - OVERLAP_MS) break;
     seen.add(id);
     count += 1;
-    if (count === MOST_BEFORE) return { fromMs: timeOf(id), emptyAt: null };
+    if (count === MAX_EXISTING_EVENTS) return { fromMs: timestampFromId(id), emptyAt: null };
   }
   return { fromMs: 0, emptyAt: null };
 }
 
-/** Whether trying again can help. */
-function mayPass(error: CaudalError): boolean {
+/** Whether a retry can succeed. */
+function isRetryable(error: CaudalError): boolean {
   if (error instanceof ApiError || error instanceof UnexpectedAnswerError)
     return error.status === 429 || error.status >= 500;
   return true;

@@ -7,7 +7,7 @@ import type {
   PsePayin,
 } from './generated/schemas.ts';
 
-/** Fields of `data`, by resource: the types below are made from them, and a test holds real events against them. */
+/** Fields of `data` by resource. The types below derive from them, and a test compares them with real events. */
 export const EVENT_FIELDS = {
   payin: [
     'id',
@@ -55,20 +55,20 @@ export const EVENT_FIELDS = {
 } as const;
 
 type Fields<Resource extends keyof typeof EVENT_FIELDS> = (typeof EVENT_FIELDS)[Resource][number];
-type With<Data, Facts> = Data extends unknown ? Omit<Data, keyof Facts> & Facts : never;
+type Override<Data, Facts> = Data extends unknown ? Omit<Data, keyof Facts> & Facts : never;
 
-/** The payin as it was when it ended. */
+/** Snapshot of the payin at its final status. */
 export type PayinEventData = Pick<BrebPayin, Fields<'payin'>> | Pick<PsePayin, Fields<'payin'>>;
-/** The payout as it was when it ended. */
+/** Snapshot of the payout at its final status. */
 export type PayoutEventData = Pick<Payout, Fields<'payout'>>;
-/** The payment link as it was when it ended. */
+/** Snapshot of the payment link at its final status. */
 export type PaymentLinkEventData = Pick<
   PaymentLinkWithDetails & { updatedAt: string },
   Fields<'paymentlink'>
 >;
 
-interface EventOf<Name extends string, Resource extends string, Data> {
-  /** Also `webhook-id` of every delivery: the same event may come more than once, drop by it what you have. */
+interface EventEnvelope<Name extends string, Resource extends string, Data> {
+  /** Also the `webhook-id` of every delivery. An event may be delivered more than once: deduplicate by this id. */
   id: string;
   event: Name;
   resource: Resource;
@@ -77,56 +77,68 @@ interface EventOf<Name extends string, Resource extends string, Data> {
   data: Data;
 }
 
-interface Paid {
+interface ConfirmedFields {
   status: 'CONFIRMED';
-  /** What confirmed it: compare it with your order. It is `amount`, unless your organization takes any amount. */
+  /** The amount paid: compare it with your order. Equals `amount`, unless your organization accepts any amount. */
   confirmedAmount: number;
   confirmedAmountInCents: number;
   errorCode: null;
   resultAt: string;
 }
-interface Ended<Status extends string> {
+interface EndedFields<Status extends string> {
   status: Status;
   errorCode: ErrorCode | null;
   resultAt: string;
 }
 
-export type PayinConfirmedEvent = EventOf<'payin.confirmed', 'payin', With<PayinEventData, Paid>>;
-export type PayinDeclinedEvent = EventOf<'payin.declined', 'payin', With<PayinEventData, Ended<'DECLINED'>>>;
-export type PayinCanceledEvent = EventOf<'payin.canceled', 'payin', With<PayinEventData, Ended<'CANCELED'>>>;
-export type PayoutConfirmedEvent = EventOf<
+export type PayinConfirmedEvent = EventEnvelope<
+  'payin.confirmed',
+  'payin',
+  Override<PayinEventData, ConfirmedFields>
+>;
+export type PayinDeclinedEvent = EventEnvelope<
+  'payin.declined',
+  'payin',
+  Override<PayinEventData, EndedFields<'DECLINED'>>
+>;
+export type PayinCanceledEvent = EventEnvelope<
+  'payin.canceled',
+  'payin',
+  Override<PayinEventData, EndedFields<'CANCELED'>>
+>;
+export type PayoutConfirmedEvent = EventEnvelope<
   'payout.confirmed',
   'payout',
-  With<PayoutEventData, { status: 'CONFIRMED'; errorCode: null; resultAt: string }>
+  Override<PayoutEventData, { status: 'CONFIRMED'; errorCode: null; resultAt: string }>
 >;
-export type PayoutDeclinedEvent = EventOf<
+export type PayoutDeclinedEvent = EventEnvelope<
   'payout.declined',
   'payout',
-  With<PayoutEventData, Ended<'DECLINED'>>
+  Override<PayoutEventData, EndedFields<'DECLINED'>>
 >;
-export type PayoutCanceledEvent = EventOf<
+export type PayoutCanceledEvent = EventEnvelope<
   'payout.canceled',
   'payout',
-  With<PayoutEventData, Ended<'CANCELED'>>
+  Override<PayoutEventData, EndedFields<'CANCELED'>>
 >;
-export type PaymentLinkCompletedEvent = EventOf<
+export type PaymentLinkCompletedEvent = EventEnvelope<
   'paymentlink.completed',
   'paymentlink',
-  With<PaymentLinkEventData, { status: 'COMPLETED'; completedAt: string }>
+  Override<PaymentLinkEventData, { status: 'COMPLETED'; completedAt: string }>
 >;
-export type PaymentLinkExpiredEvent = EventOf<
+export type PaymentLinkExpiredEvent = EventEnvelope<
   'paymentlink.expired',
   'paymentlink',
-  With<PaymentLinkEventData, { status: 'EXPIRED'; completedAt: null }>
+  Override<PaymentLinkEventData, { status: 'EXPIRED'; completedAt: null }>
 >;
-/** What `webhookEndpoints.test` sends: about nothing. */
-export type WebhookTestEvent = EventOf<
+/** Sent by `webhookEndpoints.test`; not about a resource. */
+export type WebhookTestEvent = EventEnvelope<
   'webhook.test',
   'webhook',
   { webhookEndpointId: string; reference?: undefined; status?: undefined }
 >;
 
-/** Every event, told apart by `event`. Newer servers may send others: let your program pass over what it does not know. */
+/** Every event, discriminated by `event`. A newer server may send other events: ignore unknown ones. */
 export type CaudalEvent =
   | PayinConfirmedEvent
   | PayinDeclinedEvent
@@ -138,7 +150,7 @@ export type CaudalEvent =
   | PaymentLinkExpiredEvent
   | WebhookTestEvent;
 
-/** The event of a name. */
+/** The event type with a name. */
 export type EventNamed<Name extends string> = Extract<CaudalEvent, { event: Name }>;
 
 export type CaudalEventWithDeliveries = CaudalEvent & { deliveries: DeliveryWithEndpoint[] };

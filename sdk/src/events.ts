@@ -15,9 +15,9 @@ export class Events extends EventsOperations {
   /**
    * Follow events live: `GET /events/stream`. Needs the scope `events:read`.
    *
-   * Connects again by itself and goes on where it was: nothing is missed and, within this stream, nothing comes twice.
-   * Ends when `signal` aborts.
-   * @throws ApiError when the credential is not accepted, of its own with the code `too_many_streams`
+   * Reconnects automatically and resumes: no event is missed and, within this stream, none is repeated. Ends when
+   * `signal` aborts.
+   * @throws ApiError when the credential is rejected, with the specific code `too_many_streams`
    * @example
    * for await (const event of caudal.events.stream()) console.log(event.event, event.data.reference);
    */

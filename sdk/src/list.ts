@@ -1,14 +1,14 @@
 import type { PageInfo } from './generated/schemas.ts';
 
-export interface ListAnswer<Item> {
+export interface ListResponse<Item> {
   readonly data: Item[];
-  /** Left out by lists that are always whole. */
+  /** Missing in lists that have a single page. */
   readonly pageInfo?: PageInfo;
 }
 
-type Read<Item> = (cursor: string | null) => Promise<ListAnswer<Item>>;
+type Read<Item> = (cursor: string | null) => Promise<ListResponse<Item>>;
 
-const WHOLE: PageInfo = { hasNext: false, hasPrevious: false, nextCursor: null, previousCursor: null };
+const SINGLE_PAGE: PageInfo = { hasNext: false, hasPrevious: false, nextCursor: null, previousCursor: null };
 
 /** One page of a list, newest first. */
 export class Page<Item> {
@@ -16,18 +16,18 @@ export class Page<Item> {
   readonly pageInfo: PageInfo;
   readonly #read: Read<Item>;
 
-  constructor(answer: ListAnswer<Item>, read: Read<Item>) {
-    this.data = answer.data;
-    this.pageInfo = answer.pageInfo ?? WHOLE;
+  constructor(response: ListResponse<Item>, read: Read<Item>) {
+    this.data = response.data;
+    this.pageInfo = response.pageInfo ?? SINGLE_PAGE;
     this.#read = read;
   }
 
-  /** Older ones; null after the last page. */
+  /** Older items; null after the last page. */
   nextPage(): Promise<Page<Item> | null> {
     return this.#at(this.pageInfo.nextCursor);
   }
 
-  /** Newer ones; null before the first page. */
+  /** Newer items; null before the first page. */
   previousPage(): Promise<Page<Item> | null> {
     return this.#at(this.pageInfo.previousCursor);
   }
@@ -38,7 +38,7 @@ export class Page<Item> {
 }
 
 /**
- * `await` gives the first page, `for await` every item of every page. Nothing is asked before either.
+ * `await` returns the first page, `for await` iterates over the items of all pages. No request is sent before that.
  * @example
  * const page = await caudal.payins.list({ pageSize: 50 });
  * for await (const payin of caudal.payins.list({ status: 'CONFIRMED' })) console.log(payin.reference);
@@ -51,12 +51,12 @@ export class List<Item> implements PromiseLike<Page<Item>>, AsyncIterable<Item> 
     this.#read = read;
   }
 
-  // oxlint-disable-next-line unicorn/no-thenable -- a list is awaited like any call, and iterated like none
-  then<Kept = Page<Item>, Caught = never>(
-    kept?: ((page: Page<Item>) => Kept | PromiseLike<Kept>) | null,
-    caught?: ((reason: unknown) => Caught | PromiseLike<Caught>) | null,
-  ): Promise<Kept | Caught> {
-    return this.#firstPage().then(kept, caught);
+  // oxlint-disable-next-line unicorn/no-thenable -- a list can be awaited like a call, and iterated
+  then<Fulfilled = Page<Item>, Rejected = never>(
+    onFulfilled?: ((page: Page<Item>) => Fulfilled | PromiseLike<Fulfilled>) | null,
+    onRejected?: ((reason: unknown) => Rejected | PromiseLike<Rejected>) | null,
+  ): Promise<Fulfilled | Rejected> {
+    return this.#firstPage().then(onFulfilled, onRejected);
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Item, void, undefined> {
@@ -64,13 +64,13 @@ export class List<Item> implements PromiseLike<Page<Item>>, AsyncIterable<Item> 
       yield* page.data;
   }
 
-  /** Page by page. */
+  /** Iterates over pages. */
   async *pages(): AsyncGenerator<Page<Item>, void, undefined> {
     for (let page: Page<Item> | null = await this.#firstPage(); page; page = await page.nextPage())
       yield page;
   }
 
-  /** All items of all pages, at most so many: a list may be longer than memory. */
+  /** Items of all pages, up to `limit`: a list may be larger than memory. */
   async toArray({ limit }: { readonly limit: number }): Promise<Item[]> {
     const items: Item[] = [];
     if (limit <= 0) return items;
@@ -79,7 +79,7 @@ export class List<Item> implements PromiseLike<Page<Item>>, AsyncIterable<Item> 
   }
 
   #firstPage(): Promise<Page<Item>> {
-    this.#first ??= this.#read(null).then((answer) => new Page(answer, this.#read));
+    this.#first ??= this.#read(null).then((response) => new Page(response, this.#read));
     return this.#first;
   }
 }

@@ -6,8 +6,8 @@ const FINAL = ['CONFIRMED', 'DECLINED', 'CANCELED'] as const satisfies readonly 
 
 export class Payins extends PayinsOperations {
   /**
-   * Reads the payin until it is `CONFIRMED`, `DECLINED` or `CANCELED`. For tests and scripts: a shop waits for the event.
-   * @throws TimeoutError when it takes longer: that is no refusal
+   * Polls the payin until it is `CONFIRMED`, `DECLINED` or `CANCELED`. For tests and scripts; in production wait for the event.
+   * @throws TimeoutError on timeout: the outcome is still open
    */
   async waitFor(
     id: string,

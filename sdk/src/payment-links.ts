@@ -6,8 +6,8 @@ const FINAL = ['COMPLETED', 'EXPIRED'] as const satisfies readonly PaymentLinkSt
 
 export class PaymentLinks extends PaymentLinksOperations {
   /**
-   * Reads the link until it is `COMPLETED` or `EXPIRED`. For tests and scripts: a shop waits for the event.
-   * @throws TimeoutError when it takes longer: it may still be paid
+   * Polls the link until it is `COMPLETED` or `EXPIRED`. For tests and scripts; in production wait for the event.
+   * @throws TimeoutError on timeout: the link may still be paid
    */
   async waitFor(
     id: string,

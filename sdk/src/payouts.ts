@@ -6,8 +6,9 @@ const FINAL = ['CONFIRMED', 'DECLINED', 'CANCELED'] as const satisfies readonly 
 
 export class Payouts extends PayoutsOperations {
   /**
-   * Reads the payout until it is `CONFIRMED`, `DECLINED` or `CANCELED`. For tests and scripts: a program waits for the event.
-   * @throws TimeoutError when it takes longer: the money may still arrive
+   * Polls the payout until it is `CONFIRMED`, `DECLINED` or `CANCELED`. For tests and scripts; in production
+   * wait for the event.
+   * @throws TimeoutError on timeout: the money may still arrive
    */
   async waitFor(
     id: string,

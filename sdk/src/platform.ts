@@ -1,4 +1,4 @@
-// What the SDK needs of the platform, as shapes: its types compile where neither the DOM's nor Node's are loaded.
+// Structural types of the platform APIs the SDK uses, so that it compiles without DOM and Node types.
 
 interface SignalShape {
   readonly aborted: boolean;
@@ -7,7 +7,7 @@ interface SignalShape {
   removeEventListener(type: 'abort', listener: () => void): void;
 }
 
-/** The platform's own `AbortSignal` where its types are loaded. */
+/** The platform's `AbortSignal` type if it is loaded, else a structural one. */
 export type Signal = typeof globalThis extends { AbortSignal: { prototype: infer Own } } ? Own : SignalShape;
 
 export interface FetchRequest {
@@ -18,7 +18,7 @@ export interface FetchRequest {
   signal: Signal;
 }
 
-export interface FetchAnswer {
+export interface FetchResponse {
   readonly status: number;
   readonly headers: { get(name: string): string | null };
   readonly body: {
@@ -29,10 +29,10 @@ export interface FetchAnswer {
   } | null;
 }
 
-/** `fetch`, as far as the SDK uses it. */
-export type Fetch = (url: string, request: FetchRequest) => Promise<FetchAnswer>;
+/** The part of `fetch` that the SDK uses. */
+export type Fetch = (url: string, request: FetchRequest) => Promise<FetchResponse>;
 
-/** `Node.js/24`, `Deno/2.5.0`, `Cloudflare-Workers`; empty where the platform does not say. */
+/** `Node.js/24`, `Deno/2.5.0`, `Cloudflare-Workers`; empty when the platform has no user agent. */
 export function platformName(): string {
   const { navigator } = globalThis as { readonly navigator?: { readonly userAgent?: string } };
   return navigator?.userAgent?.split(' ')[0] ?? '';

@@ -4,7 +4,7 @@ import { VERSION } from './generated/version.ts';
 import { platformName } from './platform.ts';
 
 export interface Sender {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly baseUrl: string;
   /** `x-api-key` or `authorization`, and its value. */
   readonly credential: readonly [name: string, value: string];
@@ -15,7 +15,7 @@ export interface RequestParts {
   readonly path?: Readonly<Record<string, string>>;
   readonly query?: object;
   readonly body?: unknown;
-  /** Instead of a body, for the one operation that takes a form and carries its credential in it. */
+  /** Form body instead of JSON, for the one operation that carries its credential in a form. */
   readonly form?: Readonly<Record<string, string>>;
 }
 
@@ -26,24 +26,24 @@ interface RequestOptions {
 
 const CLIENT = `sdk-js/${VERSION} ${platformName()}`.trim();
 
-/** Made once for a call: every repeat sends the same bytes. */
-export function requestOf(
+/** Built once per call: every retry sends the same bytes. */
+export function buildRequest(
   sender: Sender,
   id: OperationId,
   parts: RequestParts,
   options: RequestOptions,
 ): Request {
   const { method, path } = OPERATIONS[id];
-  const content = contentOf(parts);
+  const content = encodeBody(parts);
   const [credential, secret] = sender.credential;
   return {
     method,
-    url: `${sender.baseUrl}${pathOf(path, parts.path ?? {})}${queryOf(parts.query ?? {})}`,
+    url: `${sender.baseUrl}${buildPath(path, parts.path ?? {})}${buildQuery(parts.query ?? {})}`,
     headers: {
       accept: 'application/json, application/problem+json',
       'x-caudal-client': CLIENT,
       ...(sender.language === null ? {} : { 'accept-language': sender.language }),
-      ...lowered(options.headers ?? {}),
+      ...lowerCaseNames(options.headers ?? {}),
       ...(parts.form ? {} : { [credential]: secret }),
       ...(content ? { 'content-type': content.type } : {}),
       ...(options.idempotencyKey === null ? {} : { 'idempotency-key': options.idempotencyKey }),
@@ -52,31 +52,31 @@ export function requestOf(
   };
 }
 
-/** In one spelling: two of one header would be sent as one with both values. */
-function lowered(headers: Readonly<Record<string, string>>): Record<string, string> {
+/** Lower-cases header names: a header in two spellings would be sent with both values. */
+function lowerCaseNames(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-function contentOf({ body, form }: RequestParts): { readonly type: string; readonly text: string } | null {
+function encodeBody({ body, form }: RequestParts): { readonly type: string; readonly text: string } | null {
   if (form)
     return { type: 'application/x-www-form-urlencoded', text: new URLSearchParams({ ...form }).toString() };
   return body === undefined ? null : { type: 'application/json', text: JSON.stringify(body) };
 }
 
-/** An empty part, or one of dots, would lead to another operation. */
-function pathOf(template: string, values: Readonly<Record<string, string>>): string {
+/** Rejects empty and dot segments, which would address another operation. */
+function buildPath(template: string, values: Readonly<Record<string, string>>): string {
   return template.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value: unknown = values[name];
     if (typeof value !== 'string' || /^\.{0,2}$/.test(value))
-      throw new TypeError(`${name} must be a text that is not empty`);
+      throw new TypeError(`${name} must be a non-empty string`);
     return encodeURIComponent(value);
   });
 }
 
-function queryOf(query: object): string {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== null);
-  if (given.length === 0) return '';
-  const texts = given.map(([name, value]): [string, string] => [
+function buildQuery(query: object): string {
+  const entries = Object.entries(query).filter(([, value]) => value !== undefined && value !== null);
+  if (entries.length === 0) return '';
+  const texts = entries.map(([name, value]): [string, string] => [
     name,
     value instanceof Date ? value.toISOString() : String(value),
   ]);

@@ -1,54 +1,54 @@
 import type { OperationId } from './generated/operations.ts';
 
 /**
- * Whether a call may be sent again when nobody knows what became of it:
- * - `reads`: it changes nothing.
- * - `keyed`: its Idempotency-Key makes all repeats one.
- * - `same`: done twice is as good as done once.
- * - `never`: a second time would do more than the first. The caller is told that the outcome is unknown.
+ * Whether a call may be retried when its outcome is unknown:
+ * - `read_only`: changes nothing.
+ * - `idempotency_key`: the Idempotency-Key makes all retries one operation.
+ * - `idempotent`: a repeated call has the same effect as one call.
+ * - `never`: a repeated call would have another effect. The error reports the unknown outcome.
  */
-type Repeat = 'reads' | 'keyed' | 'same' | 'never';
+type RetryPolicy = 'read_only' | 'idempotency_key' | 'idempotent' | 'never';
 
-export const REPEATS: Readonly<Record<OperationId, Repeat>> = {
-  createPayin: 'keyed',
-  createPayout: 'keyed',
-  createPaymentLink: 'keyed',
-  createWebhookEndpoint: 'keyed',
-  acceptPayinAnomaly: 'keyed',
+export const RETRY_POLICY: Readonly<Record<OperationId, RetryPolicy>> = {
+  createPayin: 'idempotency_key',
+  createPayout: 'idempotency_key',
+  createPaymentLink: 'idempotency_key',
+  createWebhookEndpoint: 'idempotency_key',
+  acceptPayinAnomaly: 'idempotency_key',
 
-  getPayin: 'reads',
-  listPayins: 'reads',
-  getPayout: 'reads',
-  listPayouts: 'reads',
-  getPaymentLink: 'reads',
-  listPaymentLinks: 'reads',
-  getBalance: 'reads',
-  listLedgerEntries: 'reads',
-  listPseBanks: 'reads',
-  getWebhookEndpoint: 'reads',
-  listWebhookEndpoints: 'reads',
-  listWebhookDeliveries: 'reads',
-  getEvent: 'reads',
-  listEvents: 'reads',
-  streamEvents: 'reads',
-  // It costs a lookup of the organization's allowance, nothing more.
-  lookUpBrebKey: 'reads',
+  getPayin: 'read_only',
+  listPayins: 'read_only',
+  getPayout: 'read_only',
+  listPayouts: 'read_only',
+  getPaymentLink: 'read_only',
+  listPaymentLinks: 'read_only',
+  getBalance: 'read_only',
+  listLedgerEntries: 'read_only',
+  listPseBanks: 'read_only',
+  getWebhookEndpoint: 'read_only',
+  listWebhookEndpoints: 'read_only',
+  listWebhookDeliveries: 'read_only',
+  getEvent: 'read_only',
+  listEvents: 'read_only',
+  streamEvents: 'read_only',
+  // Only uses up one lookup of the organization's allowance.
+  lookUpBrebKey: 'read_only',
 
-  // "Repeating the call is safe" (their descriptions).
-  cancelPayout: 'same',
-  expirePaymentLink: 'same',
-  updateWebhookEndpoint: 'same',
-  // The second time it is gone already: calls.ts takes that 404 for what it is.
-  deleteWebhookEndpoint: 'same',
-  // The same event under the same id: receivers drop what they have, as they must for every delivery.
-  replayEvent: 'same',
-  // One more token, which ends by itself within the hour.
-  issueAccessToken: 'same',
+  // The API documents these as safe to repeat.
+  cancelPayout: 'idempotent',
+  expirePaymentLink: 'idempotent',
+  updateWebhookEndpoint: 'idempotent',
+  // A retry may get 404 because the resource is already deleted: calls.ts treats it as success.
+  deleteWebhookEndpoint: 'idempotent',
+  // Sends the same event with the same id, which receivers must deduplicate anyway.
+  replayEvent: 'idempotent',
+  // Issues one more token, which expires within an hour.
+  issueAccessToken: 'idempotent',
 
-  // A second rotation would end the secret that the merchant's receiver still uses.
+  // A second rotation would invalidate the secret that the merchant's receiver still uses.
   rotateWebhookSecret: 'never',
-  // Each is an event of its own.
+  // Each call creates another event.
   testWebhookEndpoint: 'never',
-  // Up to 50,000 deliveries: not twice without being asked.
+  // Up to 50,000 deliveries: must not be repeated without the caller's decision.
   replayEvents: 'never',
 };

@@ -1,14 +1,14 @@
-/** A resumed stream begins a minute before the last event; beyond twice that nothing comes again. */
-const KEPT_MS = 120_000;
-const MOST_KEPT = 200_000;
+/** A resumed stream starts one minute before the last event; older ids than twice that cannot be resent. */
+const RETENTION_MS = 120_000;
+const MAX_IDS = 200_000;
 
-/** Ids of events that were handed on, as long as they can come again: they carry their time (UUID version 7). */
+/** Ids of delivered events, kept as long as the stream may resend them. Ids contain their time (UUIDv7). */
 export class SeenEvents {
-  /** In the order in which they came. */
+  /** In order of arrival. */
   readonly #ids = new Map<string, number>();
   #newest: string | null = null;
 
-  /** Where to resume. */
+  /** Id to resume after. */
   get newest(): string | null {
     return this.#newest;
   }
@@ -17,27 +17,27 @@ export class SeenEvents {
     return this.#ids.size;
   }
 
-  /** @returns false for one that was here before */
+  /** @returns false for a duplicate */
   add(id: string): boolean {
     if (this.#ids.has(id)) return false;
-    this.#ids.set(id, timeOf(id));
+    this.#ids.set(id, timestampFromId(id));
     if (this.#newest === null || id > this.#newest) this.#newest = id;
-    const oldest = timeOf(this.#newest) - KEPT_MS;
+    const oldest = timestampFromId(this.#newest) - RETENTION_MS;
     for (const [each, time] of this.#ids) {
-      if (time >= oldest && this.#ids.size <= MOST_KEPT) break;
+      if (time >= oldest && this.#ids.size <= MAX_IDS) break;
       this.#ids.delete(each);
     }
     return true;
   }
 }
 
-/** Milliseconds since 1970 in an id. */
-export function timeOf(id: string): number {
+/** Unix time in milliseconds of a UUIDv7. */
+export function timestampFromId(id: string): number {
   return Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16);
 }
 
-/** An id of that moment, before any other of the same millisecond. */
-export function idAt(ms: number): string {
+/** The lowest UUIDv7 of a millisecond. */
+export function idForTimestamp(ms: number): string {
   const time = Math.max(0, Math.floor(ms)).toString(16).padStart(12, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`;
 }

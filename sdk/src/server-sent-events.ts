@@ -1,12 +1,12 @@
-/** One message of a stream of server-sent events. */
+/** One message of an event stream (server-sent events). */
 export interface Message {
   readonly id: string | null;
   readonly data: string;
 }
 
 /**
- * Reads the lines of a stream (WHATWG HTML, "event stream interpretation"): chunks may be cut anywhere, also between
- * the two characters of a line's end or within one letter. Comments are left out; a message without data is none.
+ * Parses an event stream (WHATWG HTML, "event stream interpretation"). Chunks may be split anywhere, also inside CRLF or
+ * a multi-byte character. Ignores comments and messages without data.
  */
 export class MessageReader {
   readonly #decoder = new TextDecoder();
@@ -24,7 +24,7 @@ export class MessageReader {
       if (letter === '\n' && this.#afterReturn) {
         start = at + 1;
       } else if (letter === '\n' || letter === '\r') {
-        this.#line(this.#rest + text.slice(start, at), messages);
+        this.#parseLine(this.#rest + text.slice(start, at), messages);
         this.#rest = '';
         start = at + 1;
       }
@@ -34,7 +34,7 @@ export class MessageReader {
     return messages;
   }
 
-  #line(line: string, messages: Message[]): void {
+  #parseLine(line: string, messages: Message[]): void {
     if (line === '') {
       if (this.#data.length > 0) messages.push({ id: this.#id, data: this.#data.join('\n') });
       this.#data = [];

@@ -1,23 +1,23 @@
-import { type Attempt, openAnswer, readText } from './attempt.ts';
+import { type Attempt, readText, sendRequest } from './attempt.ts';
 import type { Calls } from './calls.ts';
-import { judge } from './classify-response.ts';
-import type { CallFacts, CaudalError } from './errors.ts';
+import { classifyResponse } from './classify-response.ts';
+import type { CallContext, CaudalError } from './errors.ts';
 import type { CaudalEvent } from './event.ts';
-import type { FetchAnswer, Signal } from './platform.ts';
-import { requestOf } from './request.ts';
+import type { FetchResponse, Signal } from './platform.ts';
+import { buildRequest } from './request.ts';
 import { MessageReader } from './server-sent-events.ts';
 
-/** The API says every 15 seconds that a stream lives: longer silence than this is a broken one. */
+/** The API sends a heartbeat every 15 seconds: without data for this long the connection is dead. */
 const SILENCE_MS = 45_000;
 
-/** One connection to the stream of events: opened, read to its end, closed. Its failures are `CaudalError`s. */
+/** One connection to the event stream. All failures are `CaudalError`s. */
 export class StreamConnection {
   readonly #calls: Calls;
-  readonly #facts: CallFacts;
-  readonly #ending = new AbortController();
-  readonly #abort = () => this.#ending.abort();
+  readonly #context: CallContext;
+  readonly #controller = new AbortController();
+  readonly #abort = () => this.#controller.abort();
   readonly #signal: Signal | undefined;
-  #answer: FetchAnswer | null = null;
+  #response: FetchResponse | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #timeLimitMs = 0;
   #timedOut = false;
@@ -25,14 +25,14 @@ export class StreamConnection {
   constructor(calls: Calls, signal: Signal | undefined, attempts: number) {
     this.#calls = calls;
     this.#signal = signal;
-    this.#facts = { operation: 'events.stream', attempts, idempotencyKey: null, outcomeUnknown: false };
+    this.#context = { operation: 'events.stream', attempts, idempotencyKey: null, outcomeUnknown: false };
     signal?.addEventListener('abort', this.#abort);
   }
 
-  /** @returns the time by the API's clock, in milliseconds */
+  /** @returns the server's time in milliseconds */
   async open(event: string | undefined, lastEventId: string | null): Promise<number> {
     const { defaults } = this.#calls;
-    const request = requestOf(
+    const request = buildRequest(
       defaults,
       'streamEvents',
       { query: { event } },
@@ -44,27 +44,27 @@ export class StreamConnection {
         },
       },
     );
-    const answer = await this.#within(defaults.timeoutMs, () =>
-      openAnswer(defaults.fetch, request, this.#ending.signal),
+    const response = await this.#withTimeout(defaults.timeoutMs, () =>
+      sendRequest(defaults.fetch, request, this.#controller.signal),
     );
-    const { status, headers } = answer;
+    const { status, headers } = response;
     if (status !== 200 || !headers.get('content-type')?.startsWith('text/event-stream')) {
-      const text = await this.#within(defaults.timeoutMs, () => readText(answer));
-      // A body that can be read is no stream either.
-      throw this.#error({ kind: 'answered', status, headers, text: status === 200 ? '' : text });
+      const text = await this.#withTimeout(defaults.timeoutMs, () => readText(response));
+      // A 200 with another content type is an unexpected response: an empty text prevents parsing it as success.
+      throw this.#error({ kind: 'response', status, headers, text: status === 200 ? '' : text });
     }
-    this.#answer = answer;
+    this.#response = response;
     const date = Date.parse(headers.get('date') ?? '');
     return Number.isNaN(date) ? Date.now() : date;
   }
 
-  /** Until the connection ends in order. */
+  /** Yields events until the server closes the connection. */
   async *events(): AsyncGenerator<CaudalEvent, void, undefined> {
-    const reader = this.#answer?.body?.getReader();
+    const reader = this.#response?.body?.getReader();
     const messages = new MessageReader();
     if (!reader) return;
     for (;;) {
-      const { done, value } = await this.#within(SILENCE_MS, () => reader.read());
+      const { done, value } = await this.#withTimeout(SILENCE_MS, () => reader.read());
       if (done || !value) return;
       for (const { data } of messages.read(value)) yield JSON.parse(data) as CaudalEvent;
     }
@@ -72,13 +72,13 @@ export class StreamConnection {
 
   close(): void {
     this.#signal?.removeEventListener('abort', this.#abort);
-    this.#ending.abort();
+    this.#controller.abort();
   }
 
-  async #within<T>(ms: number, work: () => Promise<T>): Promise<T> {
+  async #withTimeout<T>(ms: number, work: () => Promise<T>): Promise<T> {
     this.#timer = setTimeout(() => {
       this.#timedOut = true;
-      this.#ending.abort();
+      this.#controller.abort();
     }, ms);
     this.#timeLimitMs = ms;
     try {
@@ -86,10 +86,10 @@ export class StreamConnection {
     } catch (error) {
       throw this.#error(
         this.#timedOut
-          ? { kind: 'timed out' }
+          ? { kind: 'timed_out' }
           : this.#signal?.aborted
             ? { kind: 'aborted', neverSent: true }
-            : { kind: 'broken', cause: error, neverSent: true },
+            : { kind: 'connection_failed', cause: error, neverSent: true },
       );
     } finally {
       clearTimeout(this.#timer);
@@ -97,8 +97,8 @@ export class StreamConnection {
   }
 
   #error(attempt: Attempt): CaudalError {
-    const verdict = judge(attempt, this.#calls.defaults.baseUrl, this.#timeLimitMs);
-    if (verdict.kind === 'done') throw new TypeError('an answer that is no failure');
-    return verdict.error(this.#facts);
+    const result = classifyResponse(attempt, this.#calls.defaults.baseUrl, this.#timeLimitMs);
+    if (result.kind === 'succeeded') throw new TypeError('expected a failed attempt');
+    return result.error(this.#context);
   }
 }

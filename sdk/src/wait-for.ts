@@ -4,21 +4,21 @@ import type { Signal } from './platform.ts';
 import { pause } from './waiting.ts';
 
 export interface WaitOptions {
-  /** How long to wait altogether; two minutes by default. */
+  /** Total time to wait; two minutes by default. */
   timeoutMs?: number | undefined;
   signal?: Signal | undefined;
 }
 
 const WAIT_MS = 120_000;
 const FIRST_POLL_MS = 250;
-const SLOWEST_POLL_MS = 3_000;
-/** Near the end a read gets no more time than is left, and never too little to succeed. */
-const LONG_READ_MS = 30_000;
-const SHORTEST_READ_MS = 1_000;
+const MAX_POLL_MS = 3_000;
+/** Near the deadline a read gets only the remaining time, but at least MIN_READ_TIMEOUT_MS. */
+const DEFAULT_READ_TIMEOUT_MS = 30_000;
+const MIN_READ_TIMEOUT_MS = 1_000;
 
 /**
- * Reads a resource until it is final. That it takes longer is no failure, and is not told as one.
- * @param what `payin`, for people
+ * Polls a resource until its status is final. A timeout does not mean that the payment failed.
+ * @param what resource name for messages: `payins`
  */
 export async function waitForFinal<Resource extends { readonly status: string }>(
   what: string,
@@ -28,19 +28,22 @@ export async function waitForFinal<Resource extends { readonly status: string }>
   { timeoutMs = WAIT_MS, signal }: WaitOptions,
 ): Promise<Resource> {
   const deadline = performance.now() + timeoutMs;
-  const facts = { operation: `${what}.waitFor`, idempotencyKey: null, outcomeUnknown: false };
+  const context = { operation: `${what}.waitFor`, idempotencyKey: null, outcomeUnknown: false };
   for (let attempts = 1, pollMs = FIRST_POLL_MS; ; attempts += 1) {
-    const leftMs = Math.max(SHORTEST_READ_MS, Math.ceil(deadline - performance.now()));
-    const resource = await read(id, leftMs < LONG_READ_MS ? { signal, timeoutMs: leftMs } : { signal });
+    const leftMs = Math.max(MIN_READ_TIMEOUT_MS, Math.ceil(deadline - performance.now()));
+    const resource = await read(
+      id,
+      leftMs < DEFAULT_READ_TIMEOUT_MS ? { signal, timeoutMs: leftMs } : { signal },
+    );
     if (finals.includes(resource.status)) return resource;
     if (performance.now() + pollMs > deadline)
       throw new TimeoutError(
-        `${what}.waitFor: ${id} is still ${resource.status} after ${timeoutMs} ms. It has not failed: its event tells the outcome`,
-        { ...facts, attempts },
+        `${what}.waitFor: ${id} is still ${resource.status} after ${timeoutMs} ms. It has not failed: its event will report the outcome`,
+        { ...context, attempts },
       );
     await pause(pollMs, signal);
     if (signal?.aborted)
-      throw new AbortedError(`${what}.waitFor: ended by the caller`, { ...facts, attempts });
-    pollMs = Math.min(SLOWEST_POLL_MS, pollMs * 1.5);
+      throw new AbortedError(`${what}.waitFor: aborted by the caller`, { ...context, attempts });
+    pollMs = Math.min(MAX_POLL_MS, pollMs * 1.5);
   }
 }

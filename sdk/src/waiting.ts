@@ -1,14 +1,14 @@
 import type { Signal } from './platform.ts';
 
 const FIRST_MS = 500;
-const MOST_MS = 8_000;
+const MAX_MS = 8_000;
 
-/** Full jitter: clients that failed together do not come back together. */
-export function backoffMs(attempt: number, firstMs = FIRST_MS, maxMs = MOST_MS): number {
+/** Exponential backoff with full jitter, so that clients that failed together do not retry together. */
+export function backoffMs(attempt: number, firstMs = FIRST_MS, maxMs = MAX_MS): number {
   return Math.random() * Math.min(maxMs, firstMs * 2 ** (attempt - 1));
 }
 
-/** Resolves after a time, or as soon as the signal aborts: whoever waits looks at the signal next. */
+/** Resolves after `ms` or when the signal aborts; the caller checks the signal afterwards. */
 export function pause(ms: number, signal?: Signal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();
@@ -23,8 +23,8 @@ export function pause(ms: number, signal?: Signal): Promise<void> {
 }
 
 /**
- * What `Retry-After` asks for, in milliseconds: seconds, or a date, which is read against the answer's own `Date` so
- * that it does not matter how wrong our clock is.
+ * `Retry-After` in milliseconds. A date is compared with the `Date` header of the response, so that the local clock does
+ * not matter.
  */
 export function retryAfterMs(headers: { get(name: string): string | null }): number | null {
   const value = headers.get('retry-after');

@@ -1,21 +1,21 @@
 import { CaudalError } from './errors.ts';
 
-/** Why a delivery was not believed. */
+/** Why the verification of a delivery failed. */
 export type VerificationReason =
-  /** `webhook-id`, `webhook-timestamp` or `webhook-signature` is missing or not readable. */
+  /** `webhook-id`, `webhook-timestamp` or `webhook-signature` is missing or malformed. */
   | 'headers_missing'
-  /** The body is not the text that came, but something made of it: give the raw body. */
+  /** The body is a parsed value: pass the raw body. */
   | 'body_not_raw'
-  /** Signed more than five minutes ago: a recorded delivery, or this machine's clock is wrong. */
+  /** Signed more than five minutes ago: a replayed delivery, or this machine's clock is wrong. */
   | 'timestamp_too_old'
-  /** Signed more than five minutes ahead: this machine's clock is wrong. */
+  /** Signed more than five minutes in the future: this machine's clock is wrong. */
   | 'timestamp_too_new'
-  /** No signature is by any of the secrets: another secret, another body, or another sender. */
+  /** No signature matches a secret: wrong secret, modified body, or another sender. */
   | 'signature_mismatch'
-  /** The signature holds, but the body is no event. */
+  /** The signature is valid, but the body is not an event. */
   | 'body_not_an_event';
 
-/** The delivery is not to be believed. Answer 400; what is ours comes again. */
+/** The delivery could not be verified. Respond with 400; Caudal retries its own deliveries. */
 export class WebhookVerificationError extends CaudalError {
   override readonly name: string = 'WebhookVerificationError';
   readonly reason: VerificationReason;
@@ -36,7 +36,7 @@ export interface SignedHeaders extends Record<string, string> {
   'webhook-signature': string;
 }
 
-/** The headers of a delivery, for tests and for handing deliveries on. */
+/** Signs a body like Caudal, for tests and for forwarding deliveries. */
 export async function sign({
   body,
   secret,
@@ -45,34 +45,34 @@ export async function sign({
 }: {
   body: string;
   secret: string | readonly string[];
-  /** The event's id. */
+  /** The event id. */
   id: string;
   timestamp?: Date | undefined;
 }): Promise<SignedHeaders> {
   const seconds = String(Math.floor(timestamp.getTime() / 1000));
   const signed = encoder.encode(`${id}.${seconds}.${body}`);
   const secrets = typeof secret === 'string' ? [secret] : secret;
-  const signatures = await Promise.all(secrets.map((each) => signatureOf(each, signed)));
+  const signatures = await Promise.all(secrets.map((each) => computeSignature(each, signed)));
   return { 'webhook-id': id, 'webhook-timestamp': seconds, 'webhook-signature': signatures.join(' ') };
 }
 
 /** `v1,` and the base64 of the HMAC of `id.timestamp.body` (Standard Webhooks 1.0). */
-async function signatureOf(secret: string, signed: Uint8Array<ArrayBuffer>): Promise<string> {
-  const bytes = new Uint8Array(await crypto.subtle.sign('HMAC', await keyOf(secret, 'sign'), signed));
+async function computeSignature(secret: string, signed: Uint8Array<ArrayBuffer>): Promise<string> {
+  const bytes = new Uint8Array(await crypto.subtle.sign('HMAC', await importSecret(secret, 'sign'), signed));
   return `v1,${btoa(String.fromCharCode(...bytes))}`;
 }
 
-/** Compared by `crypto.subtle.verify`, which takes as long for a wrong signature as for a right one. */
-export async function isSigned(
+/** Uses `crypto.subtle.verify`, which compares in constant time. */
+export async function verifySignature(
   secret: string,
   signed: Uint8Array<ArrayBuffer>,
   signature: Uint8Array<ArrayBuffer>,
 ): Promise<boolean> {
-  return crypto.subtle.verify('HMAC', await keyOf(secret, 'verify'), signature, signed);
+  return crypto.subtle.verify('HMAC', await importSecret(secret, 'verify'), signature, signed);
 }
 
-/** Of a header with one signature or several: during a rotation both secrets sign. Other versions are passed over. */
-export function signaturesIn(header: string): Uint8Array<ArrayBuffer>[] {
+/** Parses a header with one or more signatures: during a rotation both secrets sign. Ignores other versions. */
+export function parseSignatures(header: string): Uint8Array<ArrayBuffer>[] {
   return header
     .split(' ')
     .filter((each) => each.startsWith('v1,'))
@@ -80,10 +80,10 @@ export function signaturesIn(header: string): Uint8Array<ArrayBuffer>[] {
     .filter((each) => each !== null);
 }
 
-async function keyOf(secret: string, use: 'sign' | 'verify') {
+async function importSecret(secret: string, use: 'sign' | 'verify') {
   const bytes = fromBase64(secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : secret);
   if (!bytes || bytes.length === 0)
-    throw new TypeError('the webhook secret is not one: it begins with whsec_ and goes on in base64');
+    throw new TypeError('invalid webhook secret: it must be whsec_ followed by base64');
   return crypto.subtle.importKey('raw', bytes, ALGORITHM, false, [use]);
 }
 

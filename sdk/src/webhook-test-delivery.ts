@@ -1,15 +1,15 @@
 import { EVENT_FIELDS, type EventNamed } from './event.ts';
 import { SAMPLE_PAYIN, SAMPLE_PAYMENT_LINK, SAMPLE_PAYOUT } from './generated/samples.ts';
 import type { EventName } from './generated/schemas.ts';
-import { idAt } from './seen-events.ts';
+import { idForTimestamp } from './seen-events.ts';
 import { type SignedHeaders, sign } from './webhook-signature.ts';
 
 export interface TestDeliveryOptions<Name extends EventName> {
   event: Name;
   secret: string | readonly string[];
-  /** What should differ from the sample, such as `reference`. */
+  /** Fields that override the sample, such as `reference`. */
   data?: Partial<EventNamed<Name>['data']> | undefined;
-  /** When it happened and was signed; now by default. */
+  /** Time of the event and of the signature; now by default. */
   at?: Date | undefined;
 }
 
@@ -19,10 +19,10 @@ export interface TestDelivery {
 }
 
 /**
- * A delivery as Caudal would send it, for tests of your receiver: no server needed.
+ * Builds a delivery like Caudal's, for tests of your receiver without a server.
  * @example
  * const { body, headers } = await webhooks.testDelivery({ event: 'payin.confirmed', secret, data: { reference: 'order-1001' } });
- * const answer = await fetch('http://localhost:3000/webhooks', { method: 'POST', body, headers });
+ * const response = await fetch('http://localhost:3000/webhooks', { method: 'POST', body, headers });
  */
 export async function testDelivery<Name extends EventName>({
   event,
@@ -30,7 +30,7 @@ export async function testDelivery<Name extends EventName>({
   data,
   at = new Date(),
 }: TestDeliveryOptions<Name>): Promise<TestDelivery> {
-  const id = freshId(at);
+  const id = newId(at);
   const createdAt = at.toISOString();
   const [resource] = event.split('.');
   const body = JSON.stringify({
@@ -44,9 +44,9 @@ export async function testDelivery<Name extends EventName>({
   return { body, headers: { 'content-type': 'application/json', ...headers } };
 }
 
-/** Of version 7, as all ids of Caudal are. */
-function freshId(at: Date): string {
-  return idAt(at.getTime()).slice(0, 15) + crypto.randomUUID().slice(15);
+/** A UUIDv7, like all Caudal ids. */
+function newId(at: Date): string {
+  return idForTimestamp(at.getTime()).slice(0, 15) + crypto.randomUUID().slice(15);
 }
 
 function sampleData(event: EventName, at: string): object {
@@ -78,11 +78,11 @@ function sampleData(event: EventName, at: string): object {
 }
 
 const ended = (at: string) => ({ updatedAt: at, resultAt: at });
-const payin = (facts: object) => picked({ ...SAMPLE_PAYIN, ...facts }, EVENT_FIELDS.payin);
-const payout = (facts: object) => picked({ ...SAMPLE_PAYOUT, ...facts }, EVENT_FIELDS.payout);
-const link = (facts: object) => picked({ ...SAMPLE_PAYMENT_LINK, ...facts }, EVENT_FIELDS.paymentlink);
+const payin = (overrides: object) => pick({ ...SAMPLE_PAYIN, ...overrides }, EVENT_FIELDS.payin);
+const payout = (overrides: object) => pick({ ...SAMPLE_PAYOUT, ...overrides }, EVENT_FIELDS.payout);
+const link = (overrides: object) => pick({ ...SAMPLE_PAYMENT_LINK, ...overrides }, EVENT_FIELDS.paymentlink);
 
-function picked(from: object, fields: readonly string[]): object {
+function pick(from: object, fields: readonly string[]): object {
   const all = from as Record<string, unknown>;
   return Object.fromEntries(fields.map((field) => [field, all[field]]));
 }

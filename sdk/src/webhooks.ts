@@ -1,10 +1,10 @@
 import type { CaudalEvent } from './event.ts';
-import { isSigned, signaturesIn, WebhookVerificationError } from './webhook-signature.ts';
+import { parseSignatures, verifySignature, WebhookVerificationError } from './webhook-signature.ts';
 
 export { type SignedHeaders, sign } from './webhook-signature.ts';
 export { type TestDelivery, type TestDeliveryOptions, testDelivery } from './webhook-test-delivery.ts';
 
-/** Of a `Request`, of Node's `http`, or a plain object. */
+/** Headers of a `Request`, of Node's `http`, or a plain object. */
 export type WebhookHeaders =
   | { get(name: string): string | null }
   | Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -18,10 +18,10 @@ const TOLERANCE_SECONDS = 300;
 const encoder = new TextEncoder();
 
 /**
- * Checks that a delivery is from your server, whole and fresh, and gives its event.
- * @param body exactly as it came: text or bytes, not parsed
- * @param secret `whsec_…`, or several while you change them
- * @throws WebhookVerificationError; `reason` says why
+ * Verifies the signature and age of a delivery and returns its event.
+ * @param body the raw body: text or bytes, not parsed
+ * @param secret `whsec_…`, or several during a rotation
+ * @throws WebhookVerificationError with a `reason`
  * @example
  * const event = await webhooks.unwrap(await request.text(), request.headers, secret);
  * if (event.event === 'payin.confirmed') ship(event.data.reference);
@@ -32,82 +32,82 @@ export async function unwrap(
   secret: string | readonly string[],
   { now = new Date() }: UnwrapOptions = {},
 ): Promise<CaudalEvent> {
-  const text = textOf(body);
-  const { id, timestamp, signature } = partsOf(headers);
-  requireFresh(timestamp, now);
+  const text = decodeBody(body);
+  const { id, timestamp, signature } = readSignatureHeaders(headers);
+  checkAge(timestamp, now);
   const signed = encoder.encode(`${id}.${timestamp}.${text}`);
-  if (!(await isSignedByAny(typeof secret === 'string' ? [secret] : secret, signed, signature)))
+  if (!(await verifyAnySignature(typeof secret === 'string' ? [secret] : secret, signed, signature)))
     throw new WebhookVerificationError(
       'signature_mismatch',
-      'the signature is by none of the secrets: compare the endpoint’s secret, and give the body exactly as it came',
+      'no signature matches: check the secret of the endpoint, and pass the raw body',
     );
-  return eventIn(text, id);
+  return parseEvent(text, id);
 }
 
-function textOf(body: unknown): string {
+function decodeBody(body: unknown): string {
   if (typeof body === 'string') return body;
   if (body instanceof Uint8Array || body instanceof ArrayBuffer) return new TextDecoder().decode(body);
   throw new WebhookVerificationError(
     'body_not_raw',
-    'the body must be the text or bytes that came: a framework that parsed the JSON has lost what was signed',
+    'the body must be the raw text or bytes: parsed JSON cannot be verified',
   );
 }
 
-function partsOf(headers: WebhookHeaders): { id: string; timestamp: string; signature: string } {
-  const id = headerOf(headers, 'webhook-id');
-  const timestamp = headerOf(headers, 'webhook-timestamp');
-  const signature = headerOf(headers, 'webhook-signature');
+function readSignatureHeaders(headers: WebhookHeaders): { id: string; timestamp: string; signature: string } {
+  const id = readHeader(headers, 'webhook-id');
+  const timestamp = readHeader(headers, 'webhook-timestamp');
+  const signature = readHeader(headers, 'webhook-signature');
   if (!id || !signature || !timestamp || !/^\d{1,12}$/.test(timestamp))
     throw new WebhookVerificationError(
       'headers_missing',
-      'webhook-id, webhook-timestamp or webhook-signature is missing or not readable',
+      'webhook-id, webhook-timestamp or webhook-signature is missing or malformed',
     );
   return { id, timestamp, signature };
 }
 
-function headerOf(headers: WebhookHeaders, name: string): string | null {
+function readHeader(headers: WebhookHeaders, name: string): string | null {
   if ('get' in headers && typeof headers.get === 'function') return headers.get(name);
   const [, value] = Object.entries(headers).find(([each]) => each.toLowerCase() === name) ?? [];
   if (typeof value === 'string') return value;
   return Array.isArray(value) && value.length === 1 ? String(value[0]) : null;
 }
 
-function requireFresh(timestamp: string, now: Date): void {
+function checkAge(timestamp: string, now: Date): void {
   const ageSeconds = Math.floor(now.getTime() / 1000) - Number(timestamp);
   if (ageSeconds > TOLERANCE_SECONDS)
     throw new WebhookVerificationError(
       'timestamp_too_old',
-      `signed ${ageSeconds} seconds ago: a recorded delivery, or this machine’s clock is ahead`,
+      `signed ${ageSeconds} seconds ago: a replayed delivery, or this machine’s clock is ahead`,
     );
   if (ageSeconds < -TOLERANCE_SECONDS)
     throw new WebhookVerificationError(
       'timestamp_too_new',
-      `signed ${-ageSeconds} seconds ahead of this machine’s clock, which is behind`,
+      `signed ${-ageSeconds} seconds in the future: this machine’s clock is behind`,
     );
 }
 
-async function isSignedByAny(
+async function verifyAnySignature(
   secrets: readonly string[],
   signed: Uint8Array<ArrayBuffer>,
   header: string,
 ): Promise<boolean> {
-  const signatures = signaturesIn(header);
-  const answers = await Promise.all(
-    secrets.flatMap((secret) => signatures.map((signature) => isSigned(secret, signed, signature))),
+  const signatures = parseSignatures(header);
+  const results = await Promise.all(
+    secrets.flatMap((secret) => signatures.map((signature) => verifySignature(secret, signed, signature))),
   );
-  return answers.includes(true);
+  return results.includes(true);
 }
 
-function eventIn(text: string, id: string): CaudalEvent {
+function parseEvent(text: string, id: string): CaudalEvent {
   try {
     const event = JSON.parse(text) as Partial<CaudalEvent> | null;
     if (event?.id === id && typeof event.event === 'string' && typeof event.data === 'object')
       return event as CaudalEvent;
   } catch {
-    // Told below, with the other ways not to be one.
+    // Reported below, like any other body that is not an event.
   }
   throw new WebhookVerificationError(
     'body_not_an_event',
-    'the signature holds, but the body is not an event of Caudal',
+    'the signature is valid, but the body is not a Caudal event',
   );
 }

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { ApiError, Caudal, UnexpectedAnswerError } from '../src/index.ts';
 import { API_KEY, cut, faultyServer, json, PAYIN, problem, thrownBy } from './faulty-server.ts';
 
-describe('a problem', () => {
-  it('becomes an ApiError with all of it, and narrows by its code', async () => {
+describe('ApiError', () => {
+  it('contains the complete problem and narrows by its code', async () => {
     const server = await faultyServer(problem(409, 'reference_taken', {}, { existingId: 'p0' }));
     const error = await thrownBy(server.client().payins.create(PAYIN));
     if (!(error instanceof ApiError) || error.code !== 'reference_taken') throw error;
@@ -26,7 +26,7 @@ describe('a problem', () => {
     );
   });
 
-  it('about fields says each of them in its message', async () => {
+  it('lists invalid fields in its message', async () => {
     const errors = [
       { path: 'inlineCustomer.phone', code: 'invalid_format', message: 'Is not a phone number.' },
     ];
@@ -36,7 +36,7 @@ describe('a problem', () => {
     expect((error as Error).message).toContain('\n  inlineCustomer.phone: Is not a phone number.');
   });
 
-  it('with members named like those of an error does not overwrite them', async () => {
+  it('is not overwritten by problem members with names of Error', async () => {
     const server = await faultyServer(
       problem(400, 'invalid_request', {}, { message: 'x', stack: 'y', attempts: 9 }),
     );
@@ -46,8 +46,8 @@ describe('a problem', () => {
   });
 });
 
-describe('an answer that is not of the API', () => {
-  it('such as the page of a proxy says so, with its status and how it begins', async () => {
+describe('a response that is not from the API', () => {
+  it('throws UnexpectedAnswerError with status and excerpt for a proxy page', async () => {
     const server = await faultyServer((response) => {
       response.writeHead(404, { 'content-type': 'text/html; charset=utf-8' }).end('<html>nginx</html>');
     });
@@ -57,13 +57,13 @@ describe('an answer that is not of the API', () => {
     expect((error as Error).message).toContain('check baseUrl');
   });
 
-  it('with status 502 leaves a write unknown', async () => {
+  it('leaves the outcome of a write unknown for status 502', async () => {
     const server = await faultyServer((response) => void response.writeHead(502).end('Bad Gateway'));
     const error = await thrownBy(server.client({ maxRetries: 0 }).payouts.cancel('o1'));
     expect(error).toMatchObject({ name: 'UnexpectedAnswerError', status: 502, outcomeUnknown: true });
   });
 
-  it('that redirects is not followed: the key would go with it', async () => {
+  it('does not follow a redirect, which would leak the API key', async () => {
     const elsewhere = await faultyServer(json({}));
     const server = await faultyServer((response) => {
       response.writeHead(307, { location: `${elsewhere.url}/balance` }).end();
@@ -73,7 +73,7 @@ describe('an answer that is not of the API', () => {
     expect(elsewhere.requests).toHaveLength(0);
   });
 
-  it('that goes on and on is given up, not read to its end', async () => {
+  it('stops reading a body that is too large', async () => {
     let written = 0;
     const server = await faultyServer((response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
@@ -88,13 +88,13 @@ describe('an answer that is not of the API', () => {
     });
     const error = await thrownBy(server.client({ maxRetries: 0 }).balance.get());
     expect(error).toBeInstanceOf(UnexpectedAnswerError);
-    expect((error as Error).message).toContain('longer than any of this API');
+    expect((error as Error).message).toContain('larger than any response of this API');
     expect(written).toBeLessThan(200);
   });
 });
 
-describe('the request', () => {
-  it('goes to its path with its query, dates and numbers as the API reads them', async () => {
+describe('a request', () => {
+  it('has the path and query with dates and numbers in API format', async () => {
     const server = await faultyServer(json({ data: [], pageInfo: {} }));
     await server.client().payins.list({
       pageSize: 5,
@@ -109,7 +109,7 @@ describe('the request', () => {
     expect(server.requests[1]?.path).toBe('/caudal/breb/keys/%40TEST%2FOK%3F');
   });
 
-  it('carries key, language, client and the headers of the caller, who cannot replace the key', async () => {
+  it('has API key, language, client and caller headers, and the caller cannot replace the API key', async () => {
     const server = await faultyServer(json({}));
     await server
       .client({ language: 'es' })
@@ -122,21 +122,24 @@ describe('the request', () => {
     });
   });
 
-  it('carries an access token as a bearer', async () => {
+  it('sends an access token as a bearer token', async () => {
     const server = await faultyServer(json({}));
     await new Caudal({ accessToken: 'cdl_test_at_x', baseUrl: server.url }).balance.get();
     expect(server.requests[0]?.headers).toMatchObject({ authorization: 'Bearer cdl_test_at_x' });
     expect(server.requests[0]?.headers['x-api-key']).toBeUndefined();
   });
 
-  it.each(['', '.', '..', undefined])('is not made for the id %o, which would lead elsewhere', async (id) => {
-    const server = await faultyServer(json({}));
-    expect(await thrownBy(server.client().payins.get(id as string))).toBeInstanceOf(TypeError);
-    expect(server.requests).toHaveLength(0);
-  });
+  it.each(['', '.', '..', undefined])(
+    'is rejected for the id %o, which would address another path',
+    async (id) => {
+      const server = await faultyServer(json({}));
+      expect(await thrownBy(server.client().payins.get(id as string))).toBeInstanceOf(TypeError);
+      expect(server.requests).toHaveLength(0);
+    },
+  );
 
   it.each(['', 'a\nb', 'ñ', 'x'.repeat(256), ' a'])(
-    'is not made with the idempotency key %o',
+    'is rejected with the invalid idempotency key %o',
     async (key) => {
       const server = await faultyServer(json({}, 201));
       const error = await thrownBy(server.client().payins.create(PAYIN, { idempotencyKey: key }));
@@ -145,7 +148,7 @@ describe('the request', () => {
     },
   );
 
-  it('is made by the fetch that was given', async () => {
+  it('uses a custom fetch', async () => {
     const urls: string[] = [];
     const caudal = new Caudal({
       apiKey: API_KEY,
@@ -161,7 +164,7 @@ describe('the request', () => {
 });
 
 describe('the API key', () => {
-  it('is not in the client as printed, nor in its JSON, nor in any error', async () => {
+  it('does not appear in the printed client, its JSON or any error', async () => {
     const server = await faultyServer(cut, problem(401, 'unauthorized'));
     const caudal = server.client({ maxRetries: 0 });
     const printed = [
@@ -175,7 +178,7 @@ describe('the API key', () => {
   });
 
   it.each(['cdl_test_kept-secret\n', 'cdl_test_kept-secret ñ', '', undefined])(
-    'that cannot be one (%o) is refused without being printed',
+    'is rejected without being printed when invalid (%o)',
     (apiKey) => {
       const make = () => new Caudal({ apiKey, baseUrl: 'http://127.0.0.1:1' });
       expect(make).toThrow(TypeError);
@@ -183,11 +186,11 @@ describe('the API key', () => {
     },
   );
 
-  it('of production does not go to the development server by default', () => {
+  it('needs a baseUrl when live', () => {
     expect(() => new Caudal({ apiKey: 'cdl_live_x' })).toThrow(/baseUrl/);
   });
 
-  it('of production goes over https alone, but for this very machine', () => {
+  it('requires https when live, except on loopback', () => {
     const at = (baseUrl: string) => () => new Caudal({ apiKey: 'cdl_live_x', baseUrl });
     expect(at('http://payments.example.com')).toThrow(/https/);
     expect(at('http://127.0.0.1.example.com')).toThrow(/https/);
@@ -196,7 +199,7 @@ describe('the API key', () => {
   });
 
   it.each(['payments.example.com', 'ftp://x', 'https://x?y=1', 'https://user@x'])(
-    'goes to no such address: %s',
+    'is rejected with the invalid baseUrl %s',
     (baseUrl) => expect(() => new Caudal({ apiKey: API_KEY, baseUrl })).toThrow(/baseUrl/),
   );
 });

@@ -1,18 +1,26 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { type Caudal, type CaudalError, UnexpectedAnswerError } from '../src/index.ts';
-import { idAt, SeenEvents, timeOf } from '../src/seen-events.ts';
-import { cut, type FaultyServer, faultyServer, type Got, json, problem, thrownBy } from './faulty-server.ts';
+import { idForTimestamp, SeenEvents, timestampFromId } from '../src/seen-events.ts';
+import {
+  cut,
+  type FaultyServer,
+  faultyServer,
+  json,
+  problem,
+  type ReceivedRequest,
+  thrownBy,
+} from './faulty-server.ts';
 
 const NOW = Date.now();
-/** An id so many milliseconds from now. */
-const id = (ms: number) => idAt(NOW + ms);
+/** An event id with a time offset from now, in milliseconds. */
+const id = (ms: number) => idForTimestamp(NOW + ms);
 
 function frame(eventId: string): string {
   return `id: ${eventId}\nevent: payin.confirmed\ndata: ${JSON.stringify({ id: eventId, event: 'payin.confirmed' })}\n\n`;
 }
 
-/** Sends these, then does that with the connection. */
+/** Sends these events, then cuts, ends or keeps the connection. */
 function stream(ids: readonly string[], then: 'cut' | 'end' | 'stay' = 'stay') {
   return (response: ServerResponse) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -23,18 +31,18 @@ function stream(ids: readonly string[], then: 'cut' | 'end' | 'stay' = 'stay') {
   };
 }
 
-type Answer = (response: ServerResponse, request: Got) => void;
+type Responder = (response: ServerResponse, request: ReceivedRequest) => void;
 
-/** A server whose list of events holds these, newest first, and whose stream answers thus. */
+/** A server with these listed events, newest first, and these stream responses. */
 async function events(
   listed: readonly string[],
-  ...answers: readonly [Answer, ...Answer[]]
+  ...responders: readonly [Responder, ...Responder[]]
 ): Promise<Streams> {
-  let asked = 0;
+  let requestCount = 0;
   const server = await faultyServer((response, request) => {
     if (request.path.startsWith('/events/stream')) {
-      asked += 1;
-      return answers[Math.min(asked, answers.length) - 1]?.(response, request);
+      requestCount += 1;
+      return responders[Math.min(requestCount, responders.length) - 1]?.(response, request);
     }
     const data = listed.map((each) => ({ id: each, event: 'payin.confirmed' }));
     json({ data, pageInfo: { nextCursor: null } })(response, request);
@@ -46,18 +54,18 @@ async function events(
 }
 
 interface Streams extends FaultyServer {
-  streams(): Got[];
+  streams(): ReceivedRequest[];
 }
 
-/** Follows until so many have come. */
+/** Reads the stream until `count` events arrived. */
 async function follow(caudal: Caudal, count: number, options: object = {}): Promise<string[]> {
   const got: string[] = [];
   for await (const event of caudal.events.stream(options)) if (got.push(event.id) >= count) break;
   return got;
 }
 
-describe('a stream of events', () => {
-  it('goes on after a break where it was, and hands on each event once', async () => {
+describe('the event stream', () => {
+  it('resumes after a disconnect and yields each event once', async () => {
     const server = await events(
       [],
       stream([id(1), id(2)], 'cut'),
@@ -74,18 +82,18 @@ describe('a stream of events', () => {
     ]);
   });
 
-  it('broken before its first event goes on from where it began', async () => {
+  it('resumes from its start after a disconnect before the first event', async () => {
     const server = await events([], stream([], 'cut'), stream([id(10)]));
     expect(await follow(server.client(), 1)).toEqual([id(10)]);
     const [first, resumed] = server.streams().map(({ headers }) => headers['last-event-id']);
     expect(first).toBeUndefined();
     expect(resumed).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7000-8000-0{12}$/);
-    expect(Math.abs(timeOf(String(resumed)) - NOW)).toBeLessThan(60_000);
+    expect(Math.abs(timestampFromId(String(resumed)) - NOW)).toBeLessThan(60_000);
   });
 
-  it('begins now: what a resumed stream sends again from before is not handed on, and what was recorded late is', async () => {
+  it('starts now: skips resent older events, but yields events committed late', async () => {
     const before = [id(-10), id(-2_000), id(-50_000), id(-90_000)];
-    // Numbered before it began, and recorded after.
+    // Its id is older than the stream start, but it was committed later.
     const late = id(-5);
     const server = await events(
       before,
@@ -96,51 +104,48 @@ describe('a stream of events', () => {
     expect(server.streams().map(({ headers }) => headers['last-event-id'])).toEqual([id(-10), id(-10)]);
   });
 
-  it('begins now also where more happens in a minute than can be looked through', async () => {
+  it('starts now when one minute has more events than it reads', async () => {
     const before = Array.from({ length: 1_200 }, (_, index) => id(-index));
     const server = await events(before, stream([...before, id(1)]));
     expect(await follow(server.client(), 1)).toEqual([id(1)]);
   });
 
-  it('resumes after the event that the caller has, and does not hand that one on again', async () => {
+  it('resumes after lastEventId without yielding that event again', async () => {
     const server = await events([], stream([id(-90_000), id(-80_000), id(-70_000)]));
     const got = await follow(server.client(), 2, { lastEventId: id(-80_000) });
     expect(got).toEqual([id(-90_000), id(-70_000)]);
     expect(server.streams()[0]?.headers['last-event-id']).toBe(id(-80_000));
   });
 
-  it('goes on from the newest event, not from the last that came', async () => {
+  it('resumes after the newest event, not the last received', async () => {
     const server = await events([], stream([id(5), id(3)], 'cut'), stream([id(6)]));
     expect(await follow(server.client(), 3)).toEqual([id(5), id(3), id(6)]);
     expect(server.streams()[1]?.headers['last-event-id']).toBe(id(5));
   });
 
-  it('asks for one name only when told so', async () => {
+  it('filters by event name on request', async () => {
     const server = await events([], stream([id(1)]));
     await follow(server.client(), 1, { event: 'payin.confirmed' });
     expect(server.streams()[0]?.path).toBe('/events/stream?event=payin.confirmed');
   });
 
-  it('tells of each connection and each break', async () => {
-    const said: string[] = [];
+  it('calls onConnect and onBreak for each connect and disconnect', async () => {
+    const calls: string[] = [];
     const server = await events([], stream([id(1)], 'end'), problem(503, 'overloaded'), stream([id(2)]));
     await follow(server.client(), 2, {
-      onConnect: () => said.push('connected'),
-      onBreak: (error: CaudalError | null) => said.push(error === null ? 'ended' : error.name),
+      onConnect: () => calls.push('connected'),
+      onBreak: (error: CaudalError | null) => calls.push(error === null ? 'ended' : error.name),
     });
-    expect(said).toEqual(['connected', 'ended', 'ApiError', 'connected']);
+    expect(calls).toEqual(['connected', 'ended', 'ApiError', 'connected']);
   });
 
-  it.each([401, 403, 400])(
-    'ends with the problem when it is answered %i, also after a break',
-    async (status) => {
-      const server = await events([], stream([id(1)], 'cut'), problem(status, 'unauthorized'));
-      expect(await thrownBy(follow(server.client(), 2))).toMatchObject({ name: 'ApiError', status });
-      expect(server.streams()).toHaveLength(2);
-    },
-  );
+  it.each([401, 403, 400])('throws the ApiError for status %i, also after a disconnect', async (status) => {
+    const server = await events([], stream([id(1)], 'cut'), problem(status, 'unauthorized'));
+    expect(await thrownBy(follow(server.client(), 2))).toMatchObject({ name: 'ApiError', status });
+    expect(server.streams()).toHaveLength(2);
+  });
 
-  it('of a server that does not answer at all gives up like any call', async () => {
+  it('throws after maxRetries when the server does not respond', async () => {
     const server = await faultyServer(cut);
     expect(await thrownBy(follow(server.client({ maxRetries: 1 }), 1))).toMatchObject({
       name: 'ConnectionError',
@@ -150,7 +155,7 @@ describe('a stream of events', () => {
     expect(server.requests).toHaveLength(2);
   });
 
-  it('that never connects gives up like any call', async () => {
+  it('throws after maxRetries when it cannot connect', async () => {
     const server = await events([], cut);
     expect(await thrownBy(follow(server.client({ maxRetries: 1 }), 1))).toMatchObject({
       name: 'ConnectionError',
@@ -160,23 +165,23 @@ describe('a stream of events', () => {
     expect(server.streams()).toHaveLength(2);
   });
 
-  it('answered by something that is no stream says so', async () => {
+  it('throws when the response is not an event stream', async () => {
     const server = await events([], json({ hello: 1 }));
     expect(await thrownBy(follow(server.client(), 1))).toBeInstanceOf(UnexpectedAnswerError);
   });
 
-  it('waits as long as it is asked to when there are too many', async () => {
+  it('waits for Retry-After on too_many_streams', async () => {
     const server = await events(
       [],
       problem(429, 'too_many_streams', { 'retry-after': '1' }),
       stream([id(1)]),
     );
-    const began = performance.now();
+    const startedAt = performance.now();
     await follow(server.client(), 1);
-    expect(performance.now() - began).toBeGreaterThan(950);
+    expect(performance.now() - startedAt).toBeGreaterThan(950);
   });
 
-  it('ends quietly when the caller aborts, while it reads and while it waits', async () => {
+  it('ends without an error when the caller aborts, while reading and while waiting', async () => {
     const server = await events([], stream([id(1)]), problem(503, 'overloaded', { 'retry-after': '20' }));
     for (const count of [1, 2]) {
       const ending = new AbortController();
@@ -187,7 +192,7 @@ describe('a stream of events', () => {
     }
   });
 
-  it('lets go of the connection when the loop is left', async () => {
+  it('closes the connection when the loop is left', async () => {
     let closed = false;
     const server = await events([], (response) => {
       response.once('close', () => (closed = true));
@@ -197,7 +202,7 @@ describe('a stream of events', () => {
     await expect.poll(() => closed).toBe(true);
   });
 
-  it('remembers a bounded number of events, and drops repeats of the last minute all the same', () => {
+  it('keeps a bounded number of ids and still drops duplicates of the last minute', () => {
     const seen = new SeenEvents();
     for (let ms = 0; ms < 600_000; ms += 100) expect(seen.add(id(ms))).toBe(true);
     for (let ms = 540_000; ms < 600_000; ms += 100) expect(seen.add(id(ms))).toBe(false);

@@ -5,19 +5,19 @@ import { Caudal, type CaudalOptions } from '../src/index.ts';
 
 export const API_KEY = 'cdl_test_0123456789ABCDEF_kept-secret-by-everything-that-prints';
 
-export interface Got {
+export interface ReceivedRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
 }
 
-type Answer = (response: ServerResponse, request: Got) => void;
+type Responder = (response: ServerResponse, request: ReceivedRequest) => void;
 
 export interface FaultyServer {
   readonly url: string;
-  /** Whole requests, in the order in which they came. */
-  readonly requests: readonly Got[];
+  /** Complete requests in order of arrival. */
+  readonly requests: readonly ReceivedRequest[];
   client(options?: CaudalOptions): Caudal;
 }
 
@@ -26,9 +26,11 @@ afterEach(async () => {
   for (const stop of stops.splice(0)) await stop();
 });
 
-/** A real HTTP server that misbehaves: the first answer to the first request, and so on, the last to all that follow. */
-export async function faultyServer(...answers: readonly [Answer, ...Answer[]]): Promise<FaultyServer> {
-  const requests: Got[] = [];
+/** A real HTTP server with scripted responses: one per request, and the last one for all further requests. */
+export async function faultyServer(
+  ...responders: readonly [Responder, ...Responder[]]
+): Promise<FaultyServer> {
+  const requests: ReceivedRequest[] = [];
   const server = createServer((request, response) => {
     let body = '';
     request.setEncoding('utf8').on('data', (text: string) => (body += text));
@@ -36,7 +38,7 @@ export async function faultyServer(...answers: readonly [Answer, ...Answer[]]): 
       const { method = '', url: path = '', headers } = request;
       const got = { method, path, headers, body };
       requests.push(got);
-      answers[Math.min(requests.length, answers.length) - 1]?.(response, got);
+      responders[Math.min(requests.length, responders.length) - 1]?.(response, got);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -52,7 +54,7 @@ export async function faultyServer(...answers: readonly [Answer, ...Answer[]]): 
   };
 }
 
-export function json(body: unknown, status = 200, headers: Record<string, string> = {}): Answer {
+export function json(body: unknown, status = 200, headers: Record<string, string> = {}): Responder {
   return (response) => {
     response.writeHead(status, { 'content-type': 'application/json', 'x-request-id': 'req_1', ...headers });
     response.end(JSON.stringify(body));
@@ -64,7 +66,7 @@ export function problem(
   code: string,
   headers: Record<string, string> = {},
   members: object = {},
-): Answer {
+): Responder {
   return json(
     {
       type: `https://api.example.com/docs/errors/${code}`,
@@ -81,9 +83,9 @@ export function problem(
   );
 }
 
-/** The request was read, whatever it did; no answer comes. */
-export const cut: Answer = (response) => void response.destroy();
-export const hang: Answer = () => undefined;
+/** Reads the request, then closes the connection without a response. */
+export const cut: Responder = (response) => void response.destroy();
+export const hang: Responder = () => undefined;
 
 export const PAYIN = {
   amountInCents: 4_980_000,
@@ -93,7 +95,7 @@ export const PAYIN = {
   breb: { keyType: 'SINGLE_USE' },
 } as const;
 
-/** What a call threw. */
+/** The error that a call throws. */
 export async function thrownBy(call: PromiseLike<unknown>): Promise<unknown> {
   try {
     await call;

@@ -1,9 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import { expect, it } from 'vitest';
-import { faultyServer, type Got, json, problem, thrownBy } from './faulty-server.ts';
+import { faultyServer, json, problem, type ReceivedRequest, thrownBy } from './faulty-server.ts';
 
 /** Seven items in pages of three. */
-function pages(response: ServerResponse, { path }: Got): void {
+function pages(response: ServerResponse, { path }: ReceivedRequest): void {
   const { searchParams } = new URL(path, 'http://x');
   const at = Number(searchParams.get('cursor') ?? 0);
   const data = [0, 1, 2].map((each) => ({ id: String(at + each) })).filter(({ id }) => Number(id) < 7);
@@ -16,7 +16,7 @@ function pages(response: ServerResponse, { path }: Got): void {
   json({ data, pageInfo })(response, { method: '', path, headers: {}, body: '' });
 }
 
-it('A list is asked for nothing until it is awaited or iterated, and then once', async () => {
+it('A list sends no request until it is awaited or iterated, and then only one', async () => {
   const server = await faultyServer(pages);
   const list = server.client().payins.list({ status: 'CONFIRMED' });
   expect(server.requests).toHaveLength(0);
@@ -26,7 +26,7 @@ it('A list is asked for nothing until it is awaited or iterated, and then once',
   expect(server.requests).toHaveLength(1);
 });
 
-it('Iterating gives every item of every page, with the same filters, in order', async () => {
+it('Iterating yields the items of all pages in order, with the same filters', async () => {
   const server = await faultyServer(pages);
   const ids: string[] = [];
   for await (const { id } of server.client().payins.list({ status: 'CONFIRMED', pageSize: 3 })) ids.push(id);
@@ -38,14 +38,14 @@ it('Iterating gives every item of every page, with the same filters, in order', 
   ]);
 });
 
-it('Leaving the loop early asks for no further page', async () => {
+it('Leaving the loop early requests no further page', async () => {
   const server = await faultyServer(pages);
   for await (const { id } of server.client().payins.list()) if (id === '1') break;
   expect(await server.client().payins.list().toArray({ limit: 2 })).toHaveLength(2);
   expect(server.requests).toHaveLength(2);
 });
 
-it('A page leads to the next and the previous one, and to null at the ends', async () => {
+it('nextPage and previousPage return pages, and null at the ends', async () => {
   const server = await faultyServer(pages);
   const first = await server.client().payins.list();
   const second = await first.nextPage();
@@ -57,7 +57,7 @@ it('A page leads to the next and the previous one, and to null at the ends', asy
   expect(JSON.parse(JSON.stringify(first))).toEqual({ data: first.data, pageInfo: first.pageInfo });
 });
 
-it('A list that is always whole is a list like any other', async () => {
+it('A list without pageInfo is one page', async () => {
   const server = await faultyServer(json({ data: [{ id: 'e1' }] }));
   const page = await server.client().webhookEndpoints.list();
   expect(page.pageInfo).toMatchObject({ hasNext: false, nextCursor: null });
@@ -66,7 +66,7 @@ it('A list that is always whole is a list like any other', async () => {
   expect(ids).toEqual(['e1']);
 });
 
-it('What goes wrong is thrown by whichever way the list is used', async () => {
+it('An error is thrown by await, iteration and pages alike', async () => {
   const server = await faultyServer(problem(400, 'cursor_invalid'));
   const list = server.client().payins.list({ cursor: 'x' });
   expect(await thrownBy(list)).toMatchObject({ code: 'cursor_invalid' });

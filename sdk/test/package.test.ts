@@ -24,7 +24,7 @@ let project: string;
 let tarball: string;
 
 beforeAll(async () => {
-  // Outside the tree: nothing of the repository can be found from there.
+  // Outside the repository, so that none of its modules can be resolved.
   folder = mkdtempSync(join(tmpdir(), 'caudal-sdk-'));
   built = join(folder, 'built');
   buildPackage(built);
@@ -39,8 +39,8 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-describe('the package as it would be published', () => {
-  it('holds code, types, README and licence, and needs nothing else', () => {
+describe('the published package', () => {
+  it('contains code, types, README and license, without dependencies', () => {
     const installed = join(project, 'node_modules/@caudal/sdk');
     const files = globSync('**', { cwd: installed, withFileTypes: true })
       .filter((entry) => entry.isFile())
@@ -52,12 +52,12 @@ describe('the package as it would be published', () => {
     expect(manifest).not.toHaveProperty('private');
   });
 
-  it('is found well made by publint', async () => {
+  it('passes publint', async () => {
     const { messages, pkg } = await publint({ pkgDir: built, strict: true });
     expect(messages.map((message) => formatMessage(message, pkg))).toEqual([]);
   });
 
-  it('has types that are right for every way of ES modules, says attw', async () => {
+  it('passes attw for ES modules', async () => {
     const { stdout } = await run(process.execPath, [
       ATTW,
       tarball,
@@ -71,11 +71,11 @@ describe('the package as it would be published', () => {
       readonly problems?: Readonly<Record<string, unknown>>;
     };
     expect(analysis.types).toBeTruthy();
-    // What an ES-only package is to CommonJS is said by its profile, and is no fault.
+    // The esm-only profile covers CommonJS resolution, which is not a problem.
     expect(Object.keys(problems ?? {}).filter((kind) => kind !== 'CJSResolvesToESM')).toEqual([]);
   });
 
-  it('imports nothing, and names nothing of Node', () => {
+  it('has no imports of other packages and uses no Node globals', () => {
     for (const name of globSync('**/*.js', { cwd: built })) {
       const text = readFileSync(join(built, name), 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
       const imports = [...text.matchAll(/(?:from|import\()\s*['"]([^'"]+)['"]/g)].map(
@@ -92,7 +92,7 @@ describe('the package as it would be published', () => {
     }
   });
 
-  it('works where there are only the globals of the web platform', async () => {
+  it('works with web platform globals only', async () => {
     const server = await faultyServer(json({ id: 'p1' }, 201), (response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write('data: {"id":"019b2c5e-c1d2-7e3f-8001-8b9c0d1e2f3a"}\n\n');
@@ -133,7 +133,7 @@ const NODE = {
   skipLibCheck: true,
 };
 
-describe('a merchant’s project that installed it', () => {
+describe('a project that installed the package', () => {
   it.each([
     ['by the rules of Node', 'plain.ts', { ...NODENEXT, ...NEITHER }],
     ['by the rules of a bundler', 'plain.ts', { ...BUNDLER, ...NEITHER }],
@@ -143,7 +143,7 @@ describe('a merchant’s project that installed it', () => {
     expect(compiled([file], options)).toBe('');
   });
 
-  it('does not compile what is wrong', () => {
+  it('does not compile invalid use', () => {
     writeFileSync(
       join(project, 'wrong.ts'),
       `import { Caudal } from '@caudal/sdk';\nvoid new Caudal({ apiKey: 'x' }).payins.get(5);\n`,
@@ -171,7 +171,7 @@ describe('a merchant’s project that installed it', () => {
     ).toBe('');
   });
 
-  it('runs', async () => {
+  it('runs a program', async () => {
     const server = await faultyServer(
       json({ rail: 'BRE_B', sourceData: { keyString: '@KEY' } }, 201),
       problem(409, 'reference_taken', {}, { existingId: 'p0' }),
@@ -184,7 +184,7 @@ describe('a merchant’s project that installed it', () => {
   });
 });
 
-/** What the compiler says; empty when it is content. */
+/** Output of the compiler; empty without errors. */
 function compiled(files: readonly string[], options: object): string {
   writeFileSync(
     join(project, 'tsconfig.json'),
@@ -197,7 +197,7 @@ function compiled(files: readonly string[], options: object): string {
   return status === 0 ? '' : `${stdout}${stderr}`;
 }
 
-/** An example with what it takes for granted around it: in a function, for some return. */
+/** An example with the declarations it assumes, in a function, because some examples return. */
 function readmeProgram(code: string): string {
   const imports = code.match(/^import .*$/gm) ?? [];
   const body = code.replaceAll(/^import .*$/gm, '').replace('export default', 'const handler =');

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Child } from '../../scripts/stack/child.ts';
 import { startServer } from '../../scripts/stack/processes.ts';
-import { DETAILS } from '../../server/test/harness/checkout-driver.ts';
+import { PAYER_DETAILS } from '../../server/test/harness/checkout-driver.ts';
 import { PayerBrowser } from '../../server/test/harness/payer-browser.ts';
 import { type Stack, startStack } from '../../server/test/harness/stack.ts';
 import { until } from '../../server/test/harness/until.ts';
@@ -26,7 +26,7 @@ let counter = 0;
 const reached = new Set<string>();
 const restarted: Child[] = [];
 
-/** Every operation is to be reached by the end: the requests themselves are counted, not the calls. */
+/** Records the operation of each request: the last test requires that every operation was used. */
 const counting: Fetch = async (url, request) => {
   const path = new URL(url).pathname;
   for (const [id, operation] of Object.entries(OPERATIONS)) {
@@ -85,8 +85,8 @@ afterAll(async () => {
   await stack?.stop();
 });
 
-describe('the whole server through the SDK', () => {
-  it('collects: payins on both rails, confirmed, declined and canceled, each told by a webhook of its type', async () => {
+describe('the SDK against a running server', () => {
+  it('payins on both rails are confirmed, declined and canceled, each with its webhook', async () => {
     const endpoint = await caudal.webhookEndpoints.create({ url: sink.url('/payins') });
     const [paid, declined, canceled, pse] = await Promise.all([
       caudal.payins.create(brebPayin('1000000001')),
@@ -110,7 +110,7 @@ describe('the whole server through the SDK', () => {
 
     const events = await unwrapped('/payins', 4, endpoint.secret);
     const confirmed = events.find((event) => event.data.reference === paid.reference);
-    if (confirmed?.event !== 'payin.confirmed') throw new Error('the payin was not told as confirmed');
+    if (confirmed?.event !== 'payin.confirmed') throw new Error('expected a payin.confirmed event');
     expect(confirmed.data.confirmedAmountInCents).toBe(4_980_000);
     expect(events.map(({ event }) => event).sort()).toEqual([
       'payin.canceled',
@@ -121,7 +121,7 @@ describe('the whole server through the SDK', () => {
     for (const event of events) expect(Object.keys(event.data)).toEqual(EVENT_FIELDS.payin);
   });
 
-  it('accepts: an underpaid payin is declined, and its money is taken by the merchant', async () => {
+  it('an underpaid payin is declined and the merchant accepts its money', async () => {
     const { id } = await caudal.payins.create(brebPayin('1000000011'));
     expect(await caudal.payins.waitFor(id)).toMatchObject({ status: 'DECLINED', errorCode: 'UNDERPAID' });
     const [anomaly] = (await caudal.payins.get(id)).anomalies;
@@ -129,7 +129,7 @@ describe('the whole server through the SDK', () => {
     expect(await caudal.payins.acceptAnomaly(id, anomaly?.id ?? '')).toMatchObject({ status: 'ACCEPTED' });
   });
 
-  it('pays: looked up, confirmed, declined, not canceled once it was sent, and the books show it', async () => {
+  it('payouts are looked up, confirmed and declined, cannot be canceled once sent, and appear in the ledger', async () => {
     const lookup = await caudal.breb.lookUp('@TESTOK', { name: 'Janeth Smith Prueba' });
     expect(lookup.match?.name).toBe('FULL');
     const order = payout('@TESTOK');
@@ -137,9 +137,9 @@ describe('the whole server through the SDK', () => {
       ...order,
       breb: { keyString: '@TESTOK', lookupId: lookup.lookupId },
     });
-    const refused = await caudal.payouts.create(payout('@TESTDECLINED'));
+    const declined = await caudal.payouts.create(payout('@TESTDECLINED'));
     expect((await caudal.payouts.waitFor(sent.id)).status).toBe('CONFIRMED');
-    expect(await caudal.payouts.waitFor(refused.id)).toMatchObject({
+    expect(await caudal.payouts.waitFor(declined.id)).toMatchObject({
       status: 'DECLINED',
       errorCode: expect.any(String) as string,
     });
@@ -155,7 +155,7 @@ describe('the whole server through the SDK', () => {
     expect(Object.keys(data[0]?.data ?? {})).toEqual(EVENT_FIELDS.payout);
   });
 
-  it('sends links: one is paid on its page, one is closed early, and each has one event', async () => {
+  it('payment links are paid or expired early, each with one event', async () => {
     const create = () =>
       caudal.paymentLinks.create({
         amountType: 'FIXED',
@@ -165,7 +165,7 @@ describe('the whole server through the SDK', () => {
       });
     const [paid, closed] = [await create(), await create()];
     const { status } = await new PayerBrowser().post(`${paid.paymentLinkUrl}/begin`, {
-      ...DETAILS,
+      ...PAYER_DETAILS,
       idNumber: '1000000001',
       method: 'BRE_B',
     });
@@ -186,16 +186,16 @@ describe('the whole server through the SDK', () => {
     expect(attempt.paymentLinkId).toBe(paid.paymentLinkId);
   });
 
-  it('repeats: the same idempotency key gives the same payin, however often and wherever it is sent', async () => {
+  it('the same idempotency key returns the same payin on every API process', async () => {
     const body = brebPayin('1020304050');
     const idempotencyKey = body.reference;
-    const answers = await Promise.all(
+    const payins = await Promise.all(
       Array.from({ length: 6 }, (_, index) => clientOf(index % 2).payins.create(body, { idempotencyKey })),
     );
-    expect(new Set(answers.map(({ id }) => id)).size).toBe(1);
+    expect(new Set(payins.map(({ id }) => id)).size).toBe(1);
   });
 
-  it('refuses: problems narrow by their code and carry their own members', async () => {
+  it('errors narrow by code and have their specific members', async () => {
     const body = brebPayin('1020304050');
     const first = await caudal.payins.create(body);
     const taken = await thrownBy(caudal.payins.create(body));
@@ -226,7 +226,7 @@ describe('the whole server through the SDK', () => {
     expect(await thrownBy(clientOf(0, 'cdl_test_nothing').balance.get())).toMatchObject({ status: 401 });
   });
 
-  it('lists: every payin once, over pages, and the banks', async () => {
+  it('lists return every payin once across pages, and the banks', async () => {
     const ids: string[] = [];
     for await (const { id } of caudal.payins.list({ pageSize: 2, rail: 'BRE_B' })) ids.push(id);
     expect(ids.length).toBeGreaterThan(4);
@@ -235,7 +235,7 @@ describe('the whole server through the SDK', () => {
     expect(banks.data.map(({ code }) => code)).toContain('CO_NEQUI');
   });
 
-  it('manages endpoints: changed, tested, rotated with both secrets good, replayed, deleted', async () => {
+  it('endpoints are updated, tested, rotated with both secrets valid, replayed to and deleted', async () => {
     const { id, secret } = await caudal.webhookEndpoints.create({
       url: sink.url('/managed'),
       events: ['payin.confirmed'],
@@ -246,14 +246,14 @@ describe('the whole server through the SDK', () => {
     const { secret: next } = await caudal.webhookEndpoints.rotateSecret(id);
     expect(next).not.toBe(secret);
     const { eventId } = await caudal.webhookEndpoints.test(id);
-    const request = await sink.receivesEvent('/managed', eventId);
+    const request = await sink.waitForEvent('/managed', eventId);
     for (const good of [secret, next, [secret, next]])
       expect((await webhooks.unwrap(request.body, request.headers, good)).event).toBe('webhook.test');
     expect(request.headers['x-shop']).toBe('aurora');
 
     const [confirmed] = (await caudal.events.list({ event: 'payin.confirmed', pageSize: 1 })).data;
     expect((await caudal.events.replay(confirmed?.id ?? '')).events).toBe(1);
-    await sink.receivesEvent('/managed', confirmed?.id ?? '');
+    await sink.waitForEvent('/managed', confirmed?.id ?? '');
     const hourAgo = new Date(Date.now() - 3_600_000);
     const replayed = await caudal.events.replayMany({ createdFrom: hourAgo, createdTo: new Date() });
     expect(replayed.events).toBeGreaterThan(4);
@@ -266,19 +266,19 @@ describe('the whole server through the SDK', () => {
     expect(left).not.toContain(id);
   });
 
-  it('follows: a stream goes on over an API process that is killed and comes back, without loss or repeat', async () => {
+  it('a stream survives a killed and restarted API process without lost or repeated events', async () => {
     const ending = new AbortController();
     const got: string[] = [];
-    const said: string[] = [];
+    const connectionEvents: string[] = [];
     const following = (async () => {
       const options = {
         signal: ending.signal,
-        onConnect: () => said.push('connected'),
-        onBreak: () => said.push('broken'),
+        onConnect: () => connectionEvents.push('connected'),
+        onBreak: () => connectionEvents.push('disconnected'),
       };
       for await (const event of caudal.events.stream(options)) got.push(event.data.reference ?? event.event);
     })();
-    await until('the stream is connected', () => Promise.resolve(said.includes('connected')));
+    await until('the stream is connected', () => Promise.resolve(connectionEvents.includes('connected')));
     const before = await caudal.payouts.create(payout('@TESTOK', 10_000));
     await until('the first event came', () => Promise.resolve(got.includes(before.reference)));
 
@@ -287,7 +287,9 @@ describe('the whole server through the SDK', () => {
     await api?.exited;
     const meanwhile = await clientOf(1).payouts.create(payout('@TESTOK', 10_000));
     expect((await clientOf(1).payouts.waitFor(meanwhile.id)).status).toBe('CONFIRMED');
-    await until('the break was noticed', () => Promise.resolve(said.includes('broken')));
+    await until('the stream is disconnected', () =>
+      Promise.resolve(connectionEvents.includes('disconnected')),
+    );
     const port = new URL(api?.url ?? '').port;
     restarted.push(await startServer('api', { ...stack.settings, CAUDAL_PORT: port }));
     const after = await caudal.payouts.create(payout('@TESTOK', 10_000));
@@ -295,18 +297,18 @@ describe('the whole server through the SDK', () => {
     ending.abort();
     await following;
     expect(got).toEqual([before.reference, meanwhile.reference, after.reference]);
-    expect(said.filter((each) => each === 'connected').length).toBeGreaterThan(1);
+    expect(connectionEvents.filter((each) => each === 'connected').length).toBeGreaterThan(1);
   });
 
-  it('reached every operation of the API', () => {
+  it('every API operation was used', () => {
     expect([...reached].sort()).toEqual(Object.keys(OPERATIONS).sort());
   });
 });
 
-/** The first events that came to a path, verified. */
+/** The first verified events received at a path. */
 async function unwrapped(path: string, count: number, secret: string): Promise<CaudalEvent[]> {
   await until(`${count} events came`, () => Promise.resolve(sink.ids(path).length >= count), 20_000);
-  const requests = new Map(sink.at(path).map((request) => [request.id, request]));
+  const requests = new Map(sink.requestsTo(path).map((request) => [request.id, request]));
   return Promise.all(
     [...requests.values()].map(({ body, headers }) => webhooks.unwrap(body, headers, secret)),
   );

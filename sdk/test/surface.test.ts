@@ -1,22 +1,22 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { type ApiDocument, operationsOf } from '../generate/document.ts';
+import { type ApiDocument, listOperations } from '../generate/document.ts';
 import { propertyName } from '../generate/operations-file.ts';
 import { SURFACE } from '../generate/surface.ts';
 import { OPERATIONS } from '../src/generated/operations.ts';
 import { Caudal } from '../src/index.ts';
-import { REPEATS } from '../src/retry-policy.ts';
+import { RETRY_POLICY } from '../src/retry-policy.ts';
 
 const document = JSON.parse(
   readFileSync(new URL('../../docs/reference/openapi.json', import.meta.url), 'utf8'),
 ) as ApiDocument;
 const caudal = new Caudal({ apiKey: 'cdl_test_x' });
-/** What a client offers beyond single operations. */
-const BEYOND = ['payins.waitFor', 'payouts.waitFor', 'paymentLinks.waitFor'];
+/** Client methods that are not a single operation. */
+const HELPER_METHODS = ['payins.waitFor', 'payouts.waitFor', 'paymentLinks.waitFor'];
 
 describe('the SDK and openapi.json', () => {
-  it('name the same operations, with the same methods and paths', () => {
-    const described = operationsOf(document).map(({ operationId, method, path }) => ({
+  it('have the same operations, HTTP methods and paths', () => {
+    const described = listOperations(document).map(({ operationId, method, path }) => ({
       operationId,
       method,
       path,
@@ -29,37 +29,43 @@ describe('the SDK and openapi.json', () => {
     expect(known).toEqual(described);
   });
 
-  it('lead to each other: every operation has one method of the client, every method an operation', () => {
+  it('match: every operation has one client method, and every method an operation', () => {
     const called = Object.values(OPERATIONS).map((operation) => operation.called);
     expect(new Set(called).size).toBe(called.length);
-    expect([...called, ...BEYOND].sort()).toEqual(methodsOf(caudal).sort());
+    expect([...called, ...HELPER_METHODS].sort()).toEqual(listMethods(caudal).sort());
   });
 
-  it('agree on what takes an idempotency key, and nothing else is repeated as if it did', () => {
-    for (const { operationId, parameters } of operationsOf(document)) {
+  it('agree on which operations take an idempotency key', () => {
+    for (const { operationId, parameters } of listOperations(document)) {
       const takes = parameters.some(({ name }) => name === 'Idempotency-Key');
-      expect({ operationId, keyed: REPEATS[operationId as keyof typeof REPEATS] === 'keyed' }).toEqual({
+      expect({
+        operationId,
+        keyed: RETRY_POLICY[operationId as keyof typeof RETRY_POLICY] === 'idempotency_key',
+      }).toEqual({
         operationId,
         keyed: takes,
       });
     }
   });
 
-  it('agree that what only reads is a GET', () => {
-    for (const { operationId, method } of operationsOf(document))
-      expect({ operationId, reads: REPEATS[operationId as keyof typeof REPEATS] === 'reads' }).toEqual({
+  it('agree that exactly the GET operations are read-only', () => {
+    for (const { operationId, method } of listOperations(document))
+      expect({
+        operationId,
+        reads: RETRY_POLICY[operationId as keyof typeof RETRY_POLICY] === 'read_only',
+      }).toEqual({
         operationId,
         reads: method === 'GET',
       });
   });
 
-  it('agree on every resource', () => {
+  it('have the same resources', () => {
     expect(Object.keys(caudal).sort()).toEqual(SURFACE.map(({ name }) => propertyName(name)).sort());
   });
 });
 
-/** `payins.create` and so on, of a living client: inherited methods too. */
-function methodsOf(client: Caudal): string[] {
+/** Method names of a client such as `payins.create`, including inherited ones. */
+function listMethods(client: Caudal): string[] {
   return Object.entries(client).flatMap(([name, resource]: [string, object]) => {
     const methods: string[] = [];
     for (let each = resource; each !== Object.prototype; each = Object.getPrototypeOf(each) as object)

@@ -4,25 +4,25 @@ import { faultyServer, json, problem, thrownBy } from './faulty-server.ts';
 
 const PROCESSING = json({ id: 'p1', status: 'PROCESSING' });
 
-it('Waiting reads until the payin is final', async () => {
+it('waitFor polls until the payin is final', async () => {
   const server = await faultyServer(PROCESSING, PROCESSING, json({ id: 'p1', status: 'DECLINED' }));
   expect((await server.client().payins.waitFor('p1')).status).toBe('DECLINED');
   expect(server.requests.map(({ path }) => path)).toEqual(['/payins/p1', '/payins/p1', '/payins/p1']);
 });
 
-it('A link that is paid is final, one that waits is not', async () => {
+it('waitFor treats a completed link as final, but not a pending one', async () => {
   const server = await faultyServer(json({ status: 'PENDING' }), json({ status: 'COMPLETED' }));
   expect((await server.client().paymentLinks.waitFor('l1')).status).toBe('COMPLETED');
 });
 
-it('That it takes longer is told as such, not as a failure', async () => {
+it('waitFor throws TimeoutError that does not claim a failure', async () => {
   const server = await faultyServer(PROCESSING);
   const error = await thrownBy(server.client().payouts.waitFor('p1', { timeoutMs: 700 }));
   expect(error).toBeInstanceOf(TimeoutError);
   expect((error as Error).message).toContain('still PROCESSING after 700 ms. It has not failed');
 });
 
-it('Waiting ends at once when the caller aborts, and when the resource does not exist', async () => {
+it('waitFor ends when the caller aborts or the resource does not exist', async () => {
   const server = await faultyServer(PROCESSING);
   const ending = new AbortController();
   const waiting = thrownBy(server.client().payins.waitFor('p1', { signal: ending.signal }));

@@ -17,14 +17,14 @@ const NAMES = [
   'paymentlink.expired',
 ] as const satisfies readonly EventName[];
 
-describe('with the published library of Standard Webhooks', () => {
-  it('what the SDK signs is verified', async () => {
+describe('compatibility with the Standard Webhooks library', () => {
+  it('the library verifies signatures of the SDK', async () => {
     const { body, headers } = await webhooks.testDelivery({ event: 'payin.confirmed', secret: SECRET });
     expect(new Webhook(SECRET).verify(body, headers)).toMatchObject({ event: 'payin.confirmed' });
     expect(() => new Webhook(OTHER).verify(body, headers)).toThrow(/No matching signature/);
   });
 
-  it('what it signs is verified by the SDK', async () => {
+  it('the SDK verifies signatures of the library', async () => {
     const { body } = await webhooks.testDelivery({ event: 'payout.declined', secret: OTHER });
     const { id } = JSON.parse(body) as { id: string };
     const now = new Date();
@@ -36,15 +36,15 @@ describe('with the published library of Standard Webhooks', () => {
     expect((await webhooks.unwrap(body, headers, SECRET)).event).toBe('payout.declined');
   });
 
-  it('both make the same signature, letters beyond ASCII included', async () => {
+  it('both compute the same signature, also for non-ASCII text', async () => {
     const at = new Date(1_800_000_000_000);
     const headers = await webhooks.sign({ body: '{"n":"Muñoz ✓"}', secret: SECRET, id: 'm1', timestamp: at });
     expect(headers['webhook-signature']).toBe(new Webhook(SECRET).sign('m1', at, '{"n":"Muñoz ✓"}'));
   });
 });
 
-describe('a delivery', () => {
-  it('is taken as text and as bytes, with headers in every shape that servers give', async () => {
+describe('unwrap', () => {
+  it('accepts text and bytes, and all header types', async () => {
     const { body, headers } = await webhooks.testDelivery({ event: 'payin.confirmed', secret: SECRET });
     const bytes = new TextEncoder().encode(body);
     const upper = Object.fromEntries(
@@ -61,7 +61,7 @@ describe('a delivery', () => {
       expect((await webhooks.unwrap(raw, shape, SECRET)).event).toBe('payin.confirmed');
   });
 
-  it('is verified by any of several secrets, and by any of several signatures', async () => {
+  it('accepts any of several secrets and signatures', async () => {
     const { body, headers } = await webhooks.testDelivery({
       event: 'payin.confirmed',
       secret: [OTHER, SECRET],
@@ -98,20 +98,20 @@ describe('a delivery', () => {
     ['headers_missing', 'no signature', (): Change => ({ headers: { 'webhook-signature': undefined } })],
     ['headers_missing', 'a time that is none', (): Change => ({ headers: { 'webhook-timestamp': 'soon' } })],
     ['body_not_raw', 'a parsed body', (): Change => ({ body: (text) => JSON.parse(text) as string })],
-  ] as const)('is refused for %s: %s', async (reason, _, change) => {
+  ] as const)('throws %s for %s', async (reason, _, change) => {
     const error = await thrownBy(changed(change()));
     expect(error).toBeInstanceOf(WebhookVerificationError);
     expect(error).toMatchObject({ reason, outcomeUnknown: false });
     expect(String(error)).not.toContain(SECRET);
   });
 
-  it('is taken up to five minutes early or late', async () => {
+  it('accepts timestamps within five minutes', async () => {
     expect((await changed({ agoSeconds: 299 })).event).toBe('payin.confirmed');
     expect((await changed({ agoSeconds: -299 })).event).toBe('payin.confirmed');
   });
 
   it.each(['not json', '[]', 'null', '{"event":"x"}', '{"id":"m2","event":"x","data":{}}'])(
-    'signed but no event is refused: %s',
+    'rejects a signed body that is not an event: %s',
     async (body) => {
       const headers = await webhooks.sign({ body, secret: SECRET, id: 'm1' });
       expect(await thrownBy(webhooks.unwrap(body, headers, SECRET))).toMatchObject({
@@ -120,7 +120,7 @@ describe('a delivery', () => {
     },
   );
 
-  it('checked with something that is no secret is a mistake of the program', async () => {
+  it('throws TypeError for an invalid secret', async () => {
     expect(await thrownBy(changed({ secret: 'whsec_' }))).toBeInstanceOf(TypeError);
     expect(await thrownBy(changed({ secret: 'whsec_***' }))).toBeInstanceOf(TypeError);
   });
@@ -140,8 +140,8 @@ async function changed(change: Change): Promise<CaudalEvent> {
   return webhooks.unwrap(given, { ...headers, ...change.headers }, change.secret ?? SECRET);
 }
 
-describe('a test delivery', () => {
-  it.each(NAMES)('of %s has the fields that the real one has, and the final status', async (event) => {
+describe('testDelivery', () => {
+  it.each(NAMES)('has the fields and status of a real %s event', async (event) => {
     const { body, headers } = await webhooks.testDelivery({ event, secret: SECRET });
     const unwrapped = await webhooks.unwrap(body, headers, SECRET);
     const [resource = '', outcome = ''] = event.split('.');
@@ -151,7 +151,7 @@ describe('a test delivery', () => {
     expect(unwrapped.id.charAt(14)).toBe('7');
   });
 
-  it('tells of what the test says', async () => {
+  it('applies overrides', async () => {
     const { body } = await webhooks.testDelivery({
       event: 'payin.confirmed',
       secret: SECRET,
@@ -161,10 +161,10 @@ describe('a test delivery', () => {
   });
 });
 
-it('The types know each event by its name', () => {
+it('Event types narrow by event name', () => {
   const paid = (event: CaudalEvent): number | null =>
     event.event === 'payin.confirmed' ? event.data.confirmedAmountInCents : null;
-  // Do not compile when openapi.json names an event without a type, or a type an event that the API does not have.
+  // A compile error when openapi.json has an event without a type, or a type has no event.
   const named: Record<Exclude<CaudalEvent['event'], 'webhook.test'>, true> = {} as Record<EventName, true>;
   const typed: Record<EventName, true> = named;
   expect(paid).toBeTypeOf('function');

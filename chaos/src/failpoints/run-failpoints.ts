@@ -108,7 +108,8 @@ function createTriggers(trial: Trial, payouts: PayoutTriggers, webhooks: Webhook
     method_change: (api) => links.changeOne(api),
     link_close: (api) => links.closeOne(api),
     link_expiry: () => links.expireLinks(),
-    acceptance: (api) => acceptOne(trial, api),
+    // A worker posts what an API process recorded; it has no address of its own.
+    acceptance: (url) => acceptOne(trial, url === '' ? (stack.apis[0]?.url ?? '') : url),
   };
 }
 

@@ -1,29 +1,29 @@
-import { environmentOf, maskedKey } from '../api-key.ts';
-import type { Command, Context } from '../command.ts';
-import { connectionOf } from '../connection.ts';
-import type { ParsedArgs } from '../parsed-args.ts';
-import { showCents } from '../pesos.ts';
+import { apiKeyMode, maskApiKey } from '../connection/api-key.ts';
+import { resolveConnection } from '../connection/connection.ts';
+import type { Command, Context } from '../framework/command.ts';
+import type { ParsedArgs } from '../framework/parsed-args.ts';
+import { formatCents } from '../requests/pesos.ts';
 import { checkKey } from './profiles.ts';
 
 export const ACCOUNT_COMMANDS: readonly Command[] = [
   {
     name: 'whoami',
     section: 'start',
-    summary: 'whom commands talk to, as whom, and whether that works',
+    summary: 'show the base URL and API key in use, and check them',
     options: [],
-    words: [],
+    args: [],
     examples: ['caudal whoami'],
     run: whoami,
   },
 ];
 
 async function whoami({ screen, environment, signal }: Context, args: ParsedArgs): Promise<undefined> {
-  const connection = connectionOf(environment, args);
+  const connection = resolveConnection(environment, args);
   const { baseUrl, apiKey, source, simulatorUrl } = connection;
-  const kind = environmentOf(apiKey);
-  const facts = [
-    ['address', baseUrl],
-    ['API key', maskedKey(apiKey)],
+  const kind = apiKeyMode(apiKey);
+  const fields = [
+    ['base URL', baseUrl],
+    ['API key', maskApiKey(apiKey)],
     ['from', source],
     [
       'kind',
@@ -31,22 +31,24 @@ async function whoami({ screen, environment, signal }: Context, args: ParsedArgs
     ],
     ['simulator', simulatorUrl],
   ] as const;
-  const began = performance.now();
-  // Said before the question too: when that fails, it is these that are wrong.
+  const startedAt = performance.now();
+  // Shown on failure too: these values are the likely cause.
   const balance = await checkKey(connection, signal).catch((error: unknown) => {
-    screen.note(screen.facts(facts));
+    screen.note(screen.fields(fields));
     throw error;
   });
-  const milliseconds = Math.round(performance.now() - began);
-  screen.answer(
-    { baseUrl, apiKey: maskedKey(apiKey), source, kind, simulatorUrl, accepted: true, balance },
+  const milliseconds = Math.round(performance.now() - startedAt);
+  screen.result(
+    { baseUrl, apiKey: maskApiKey(apiKey), source, kind, simulatorUrl, accepted: true, balance },
     () =>
-      screen.facts([
-        ...facts,
+      screen.fields([
+        ...fields,
         ['accepted', `yes, in ${milliseconds} ms`],
         [
           'available',
-          balance ? `COP ${showCents(balance.availableInCents)}` : 'not for this key to see (balance:read)',
+          balance
+            ? `COP ${formatCents(balance.availableInCents)}`
+            : 'not visible: the API key lacks balance:read',
         ],
       ]),
   );

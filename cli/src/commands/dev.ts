@@ -1,24 +1,25 @@
 import { join } from 'node:path';
-import { runInOurPlace } from '../child.ts';
-import type { Command, Context } from '../command.ts';
-import { cloneFolder } from '../dev-stack.ts';
-import { Fault } from '../errors.ts';
-import type { ExitCode } from '../exit-codes.ts';
-import type { ParsedArgs } from '../parsed-args.ts';
+import { cloneFolder } from '../connection/dev-stack.ts';
+import type { Command, Context } from '../framework/command.ts';
+import { CliError } from '../framework/errors.ts';
+import type { ExitCode } from '../framework/exit-codes.ts';
+import type { ParsedArgs } from '../framework/parsed-args.ts';
+import { runChildProcess } from '../server/child-process.ts';
 
 export const DEV_COMMANDS: readonly Command[] = [
   {
     name: 'dev',
     section: 'start',
-    summary: 'a whole Caudal on this machine: database, rails, server and an organization with a key',
+    summary:
+      'run a complete local Caudal: database, simulated rails, server and an organization with an API key',
     options: [
-      { name: 'fresh', value: null, summary: 'forget everything kept from earlier runs' },
-      { name: 'data', value: 'DIR', summary: 'keep data and logs there instead of in .data/dev' },
-      { name: 'any-ports', value: null, summary: 'take any free ports instead of the usual ones' },
+      { name: 'fresh', value: null, summary: 'delete the data of earlier runs' },
+      { name: 'data', value: 'DIR', summary: 'folder for data and logs (default: .data/dev)' },
+      { name: 'any-ports', value: null, summary: 'use any free ports instead of the default ones' },
     ],
-    words: [],
+    args: [],
     details:
-      'Runs in the foreground until Ctrl-C. Other commands, typed in the same clone in another terminal, find it and its key by themselves.',
+      'Runs in the foreground until Ctrl-C. Commands in another terminal, in the same clone, detect the stack and its API key.',
     examples: ['caudal dev', 'caudal dev --fresh'],
     run: dev,
   },
@@ -27,10 +28,9 @@ export const DEV_COMMANDS: readonly Command[] = [
 async function dev({ screen }: Context, args: ParsedArgs): Promise<ExitCode | undefined> {
   const clone = cloneFolder();
   if (clone === null) {
-    throw new Fault(
-      'this is not a clone of Caudal, and dev needs one: it starts the server from its source',
-      ['Clone the repository, then: npm ci && npx caudal dev'],
-    );
+    throw new CliError('not a clone of Caudal: dev starts the server from its source', [
+      'Clone the repository, then run: npm ci && npx caudal dev',
+    ]);
   }
   const data = args.text('data');
   const devArgs = [
@@ -39,5 +39,5 @@ async function dev({ screen }: Context, args: ParsedArgs): Promise<ExitCode | un
     ...(args.flag('any-ports') ? ['--any-ports'] : []),
     ...(data === undefined ? [] : ['--data', data]),
   ];
-  return runInOurPlace([join(clone, 'scripts', 'dev.ts'), ...devArgs]);
+  return runChildProcess([join(clone, 'scripts', 'dev.ts'), ...devArgs]);
 }

@@ -1,12 +1,12 @@
 import type { Caudal } from '@caudal/sdk';
-import { apiOf } from '../client.ts';
-import type { Command, Context } from '../command.ts';
-import { Fault, UsageError } from '../errors.ts';
-import { eventFacts } from '../event-line.ts';
-import { LISTED_EVENT_NAMES } from '../event-names.ts';
-import { CREATED_OPTIONS, createdRange, LIST_OPTIONS, showListing } from '../listing.ts';
-import type { ParsedArgs } from '../parsed-args.ts';
-import { readMoment, showMinute } from '../time.ts';
+import { createApiClient } from '../connection/client.ts';
+import { summarizeEvent } from '../events/event-line.ts';
+import { LISTED_EVENT_NAMES } from '../events/event-names.ts';
+import type { Command, Context } from '../framework/command.ts';
+import { CliError, UsageError } from '../framework/errors.ts';
+import type { ParsedArgs } from '../framework/parsed-args.ts';
+import { CREATED_OPTIONS, createdRange, LIST_OPTIONS, showListing } from '../output/listing.ts';
+import { formatShortTimestamp, parseTimestamp } from '../requests/time.ts';
 import { deliveryText } from './endpoints.ts';
 
 type ReplayEvents = Parameters<Caudal['events']['replayMany']>[0];
@@ -17,40 +17,41 @@ export const EVENT_COMMANDS: readonly Command[] = [
   {
     name: 'events list',
     section: 'events',
-    summary: 'what happened, newest first',
+    summary: 'list events, newest first',
     options: [
-      { name: 'event', value: 'EVENT', summary: 'only those of this name', choices: LISTED_EVENT_NAMES },
-      { name: 'of', value: 'ID', summary: 'only those of this payin, payout or link' },
+      { name: 'event', value: 'EVENT', summary: 'only events with this name', choices: LISTED_EVENT_NAMES },
+      { name: 'of', value: 'ID', summary: 'only events of this payin, payout or link' },
       ...CREATED_OPTIONS,
       ...LIST_OPTIONS,
     ],
-    words: [],
+    args: [],
     examples: ['caudal events list', 'caudal events list --event payin.confirmed --since 1h'],
     run: list,
   },
   {
     name: 'events get',
     section: 'events',
-    summary: 'an event with its body and every delivery of it',
+    summary: 'show an event with its body and deliveries',
     options: [],
-    words: [{ name: 'ID', summary: 'id of the event, or latest' }],
+    args: [{ name: 'ID', summary: 'event id, or latest' }],
     examples: ['caudal events get latest'],
     run: get,
   },
   {
     name: 'events replay',
     section: 'events',
-    summary: 'deliver again to your endpoints: one event, those that failed, or all of a span of time',
+    summary: 'resend events to your endpoints: one event, failed ones, or all in a time range',
     options: [
       {
         name: 'failed-since',
         value: 'WHEN',
-        summary: 'what failed, of all that was created since: 2h, 1d, a time',
+        summary: 'events created since then whose delivery failed: 2h, 1d, a timestamp',
       },
       ...CREATED_OPTIONS,
     ],
-    words: [{ name: 'ID', summary: 'id of the event, or latest', optional: true }],
-    details: 'Goes to all enabled endpoints that want the event, also those made later, under the same id.',
+    args: [{ name: 'ID', summary: 'event id, or latest', optional: true }],
+    details:
+      'Sends to every enabled endpoint that subscribes to the event, also to endpoints created later, with the same event id.',
     examples: ['caudal events replay latest', 'caudal events replay --failed-since 2h'],
     run: replay,
   },
@@ -69,28 +70,30 @@ function list(context: Context, args: ParsedArgs): Promise<undefined> {
       screen.table(
         [
           { title: 'ID', text: ({ id }) => id },
-          { title: 'CREATED', text: ({ createdAt }) => showMinute(createdAt) },
+          { title: 'CREATED', text: ({ createdAt }) => formatShortTimestamp(createdAt) },
           { title: 'EVENT', text: ({ event }) => event },
-          { title: 'REFERENCE', text: (event) => eventFacts(event).reference, least: 6 },
-          { title: 'AMOUNT', text: (event) => eventFacts(event).amount, align: 'right', spare: 2 },
+          { title: 'REFERENCE', text: (event) => summarizeEvent(event).reference, minWidth: 6 },
+          { title: 'AMOUNT', text: (event) => summarizeEvent(event).amount, align: 'right', dropOrder: 2 },
         ],
         rows,
-        'No events yet. Make one: caudal trigger payin.confirmed',
+        'No events yet. Trigger one: caudal trigger payin.confirmed',
       ),
   });
 }
 
 async function get(context: Context, args: ParsedArgs): Promise<undefined> {
   const { screen, signal } = context;
-  const caudal = apiOf(context, args);
-  const event = await caudal.events.get(await eventIdOf(caudal, args.word(0)), { signal });
-  screen.answer(event, () => {
+  const caudal = createApiClient(context, args);
+  const event = await caudal.events.get(await resolveEventId(caudal, args.positional(0)), { signal });
+  screen.result(event, () => {
     const { deliveries, ...body } = event;
-    const told = deliveries.flatMap((delivery) => deliveryText(screen, delivery, delivery.webhookEndpointId));
+    const lines = deliveries.flatMap((delivery) =>
+      deliveryText(screen, delivery, delivery.webhookEndpointId),
+    );
     return [
       JSON.stringify(body, null, 2),
       '',
-      ...(told.length > 0 ? told : ['Not delivered to anybody: there was no endpoint that wanted it.']),
+      ...(lines.length > 0 ? lines : ['Not delivered: no endpoint subscribed to it.']),
     ].join('\n');
   });
   return undefined;
@@ -98,15 +101,16 @@ async function get(context: Context, args: ParsedArgs): Promise<undefined> {
 
 async function replay(context: Context, args: ParsedArgs): Promise<undefined> {
   const { screen, signal } = context;
-  const caudal = apiOf(context, args);
+  const caudal = createApiClient(context, args);
   const failed = args.text('failed-since');
-  const told = createdRange(args);
-  // The API wants both ends of a span.
-  const range = told.createdFrom === undefined ? told : { createdTo: new Date().toISOString(), ...told };
-  const id = args.words[0];
-  const many = failed !== undefined || Object.keys(range).length > 0;
-  if ((id === undefined) === !many)
-    throw new UsageError('events replay takes an ID, or --failed-since, or --since', [
+  const created = createdRange(args);
+  // The API requires both ends of the range.
+  const range =
+    created.createdFrom === undefined ? created : { createdTo: new Date().toISOString(), ...created };
+  const id = args.positionals[0];
+  const isBulk = failed !== undefined || Object.keys(range).length > 0;
+  if ((id === undefined) === !isBulk)
+    throw new UsageError('events replay needs an ID, --failed-since or --since', [
       'See: caudal help events replay',
     ]);
   const replayed =
@@ -115,44 +119,42 @@ async function replay(context: Context, args: ParsedArgs): Promise<undefined> {
           ...range,
           ...(failed === undefined
             ? {}
-            : { failedSince: readMoment('failed-since', failed, Date.now()).toISOString() }),
+            : { failedSince: parseTimestamp('failed-since', failed, Date.now()).toISOString() }),
         })
-      : await caudal.events.replay(await eventIdOf(caudal, id), { signal });
-  screen.answer(replayed, () => replayedText(replayed));
+      : await caudal.events.replay(await resolveEventId(caudal, id), { signal });
+  screen.result(replayed, () => replayedText(replayed));
   if (replayed.deliveries === 0)
     screen.note(
       failed === undefined
-        ? 'No enabled endpoint wants them. See: caudal endpoints list'
-        : 'Of what was created since then nothing has failed at an enabled endpoint.',
+        ? 'No enabled endpoint subscribes to them. See: caudal endpoints list'
+        : 'No event created since then has failed at an enabled endpoint.',
     );
   return undefined;
 }
 
-/** The API does some in a request, and says after which event to go on. */
+/** The API replays events in batches and returns the event to continue after. */
 async function replayAll(caudal: Caudal, signal: AbortSignal, body: ReplayEvents): Promise<Replayed> {
   const done = { events: 0, deliveries: 0 };
   let after: string | undefined;
   do {
-    const some = await caudal.events.replayMany(after === undefined ? body : { ...body, after }, { signal });
-    done.events += some.events;
-    done.deliveries += some.deliveries;
-    after = some.nextAfter ?? undefined;
+    const batch = await caudal.events.replayMany(after === undefined ? body : { ...body, after }, { signal });
+    done.events += batch.events;
+    done.deliveries += batch.deliveries;
+    after = batch.nextAfter ?? undefined;
   } while (after !== undefined);
   return done;
 }
 
 function replayedText({ deliveries, events }: Replayed): string {
   const of = `of ${events} ${events === 1 ? 'event' : 'events'}`;
-  return deliveries === 1
-    ? `1 delivery ${of} is on its way.`
-    : `${deliveries} deliveries ${of} are on their way.`;
+  return deliveries === 1 ? `1 delivery ${of} queued.` : `${deliveries} deliveries ${of} queued.`;
 }
 
-/** People seldom know an id; what happened last is what they look for. */
-async function eventIdOf(caudal: Caudal, text: string): Promise<string> {
+/** Resolves `latest` to the id of the newest event. */
+async function resolveEventId(caudal: Caudal, text: string): Promise<string> {
   if (text !== 'latest') return text;
   const { data } = await caudal.events.list({ pageSize: 1 });
   const [event] = data;
-  if (!event) throw new Fault('there are no events yet', ['Make one: caudal trigger payin.confirmed']);
+  if (!event) throw new CliError('there are no events yet', ['Trigger one: caudal trigger payin.confirmed']);
   return event.id;
 }

@@ -1,59 +1,60 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Caudal } from '@caudal/sdk';
-import { apiOf } from '../client.ts';
-import type { Command, Context } from '../command.ts';
-import { createOnce, newIdempotencyKey, newReference } from '../creation.ts';
-import type { ExitCode } from '../exit-codes.ts';
-import { CREATED_OPTIONS, createdRange, LIST_OPTIONS, showListing } from '../listing.ts';
-import { exitCodeOf, followToEnd, WAIT_OPTIONS } from '../outcome.ts';
-import type { ParsedArgs } from '../parsed-args.ts';
-import { showCents } from '../pesos.ts';
+import { createApiClient } from '../connection/client.ts';
+import type { Command, Context } from '../framework/command.ts';
+import type { ExitCode } from '../framework/exit-codes.ts';
+import type { ParsedArgs } from '../framework/parsed-args.ts';
+import { CREATED_OPTIONS, createdRange, LIST_OPTIONS, showListing } from '../output/listing.ts';
+import type { Screen } from '../output/screen.ts';
+import { createOnce, newIdempotencyKey, newReference } from '../requests/creation.ts';
+import { formatCents } from '../requests/pesos.ts';
 import {
   AMOUNT_OPTIONS,
   type Body,
   CREATION_OPTIONS,
   CUSTOMER_OPTIONS,
-  defined,
-  demandAmount,
+  nestedObject,
+  omitUndefined,
   readAmount,
   readCustomer,
   readData,
-  within,
-} from '../request-body.ts';
-import { idOrReference } from '../resource-id.ts';
-import type { Screen } from '../screen.ts';
-import { showMoment } from '../time.ts';
+  requireAmount,
+} from '../requests/request-body.ts';
+import { resolveId } from '../requests/resource-id.ts';
+import { formatTimestamp } from '../requests/time.ts';
+import { exitCodeForStatus, WAIT_OPTIONS, waitForFinalStatus } from '../requests/wait-for-final-status.ts';
 
 type Link = Awaited<ReturnType<Caudal['paymentLinks']['get']>>;
 type CreateBody = Parameters<Caudal['paymentLinks']['create']>[0];
 type ListQuery = NonNullable<Parameters<Caudal['paymentLinks']['list']>[0]>;
 
 const RAILS = ['BRE_B', 'PSE'];
-const CLOSED_WITHIN_MS = 3000;
-const LOOK_EVERY_MS = 150;
-const NAMED = [{ name: 'ID', summary: 'its id, or its reference' }];
+const CLOSE_TIMEOUT_MS = 3000;
+const POLL_INTERVAL_MS = 150;
+const ID_ARG = [{ name: 'ID', summary: 'id or reference of the link' }];
 
 export const LINK_COMMANDS: readonly Command[] = [
   {
     name: 'links create',
     section: 'payments',
-    summary: 'make a page on which a payer pays, by the method of their choice',
+    summary: 'create a payment link: a page where the payer chooses a method',
     options: [
       ...AMOUNT_OPTIONS,
       {
         name: 'callback-url',
         value: 'URL',
-        summary: 'where the payer returns to; needed, here or in --data',
+        summary: 'URL the payer returns to; required, here or in --data',
       },
-      { name: 'description', value: 'TEXT', summary: 'what is paid for, shown to the payer' },
-      { name: 'rail', value: 'RAIL', summary: 'only this method', choices: RAILS },
-      { name: 'bank', value: 'BANK', summary: 'PSE: the bank chosen already (means --rail PSE)' },
+      { name: 'description', value: 'TEXT', summary: 'description shown to the payer' },
+      { name: 'rail', value: 'RAIL', summary: 'offer only this rail', choices: RAILS },
+      { name: 'bank', value: 'BANK', summary: 'PSE: preselected bank (implies --rail PSE)' },
       ...CUSTOMER_OPTIONS,
       ...CREATION_OPTIONS,
       ...WAIT_OPTIONS,
     ],
-    words: [],
-    details: 'It lives for an hour. paymentlink.completed is the only signal that it was paid.',
+    args: [],
+    details:
+      'A link expires after one hour. paymentlink.completed is the only event that reports its payment.',
     examples: [
       "caudal links create --amount 49800 --description 'Dos pares de zapatos' --callback-url https://shop.example.com/thanks --reference order-2001",
     ],
@@ -62,39 +63,40 @@ export const LINK_COMMANDS: readonly Command[] = [
   {
     name: 'links get',
     section: 'payments',
-    summary: 'a link as it is now',
+    summary: 'show a payment link',
     options: WAIT_OPTIONS,
-    words: NAMED,
+    args: ID_ARG,
     examples: ['caudal links get order-2001'],
     run: get,
   },
   {
     name: 'links list',
     section: 'payments',
-    summary: 'the newest first',
+    summary: 'list payment links, newest first',
     options: [
       {
         name: 'status',
         value: 'STATUS',
-        summary: 'only those in this state',
+        summary: 'only links with this status',
         choices: ['PENDING', 'COMPLETED', 'EXPIRED'],
       },
-      { name: 'rail', value: 'RAIL', summary: 'only those for this rail', choices: RAILS },
-      { name: 'reference', value: 'TEXT', summary: 'only the one with this reference' },
+      { name: 'rail', value: 'RAIL', summary: 'only links for this rail', choices: RAILS },
+      { name: 'reference', value: 'TEXT', summary: 'only the link with this reference' },
       ...CREATED_OPTIONS,
       ...LIST_OPTIONS,
     ],
-    words: [],
+    args: [],
     examples: ['caudal links list --status PENDING'],
     run: list,
   },
   {
     name: 'links expire',
     section: 'payments',
-    summary: 'close one before its time',
+    summary: 'close a link early',
     options: [],
-    words: NAMED,
-    details: 'A payment that is under way is awaited; then the link is EXPIRED, usually within a second.',
+    args: ID_ARG,
+    details:
+      'A payment in progress is completed first; then the link becomes EXPIRED, usually within a second.',
     examples: ['caudal links expire order-2001'],
     run: expire,
   },
@@ -102,41 +104,41 @@ export const LINK_COMMANDS: readonly Command[] = [
 
 async function create(context: Context, args: ParsedArgs): Promise<ExitCode | undefined> {
   const { screen, signal } = context;
-  const body = bodyOf(args, await readData(args));
-  demandAmount(body, 'links create');
-  const caudal = apiOf(context, args);
+  const body = buildBody(args, await readData(args));
+  requireAmount(body, 'links create');
+  const caudal = createApiClient(context, args);
   const idempotencyKey = args.text('idempotency-key') ?? newIdempotencyKey();
   const reference = String(body['reference']);
   const created = await createOnce({ reference, idempotencyKey }, () =>
     caudal.paymentLinks.create(body as unknown as CreateBody, { idempotencyKey, signal }),
   );
   const text = () =>
-    screen.facts([
+    screen.fields([
       ['link', created.paymentLinkUrl],
       ['id', created.paymentLinkId],
       ['reference', reference],
       ['status', screen.status(created.status)],
-      ['amount', `COP ${showCents(Number(body['amountInCents']))}`],
-      ['expires', showMoment(created.expiresAt)],
+      ['amount', `COP ${formatCents(Number(body['amountInCents']))}`],
+      ['expires', formatTimestamp(created.expiresAt)],
     ]);
   if (!args.flag('wait')) {
-    // The creation's answer does not carry the reference, and it may have been made here.
-    screen.answer({ ...created, reference }, text);
+    // The API's response has no reference, and it may have been generated here.
+    screen.result({ ...created, reference }, text);
     return undefined;
   }
   screen.note(`Created ${reference}: ${created.paymentLinkUrl}`);
-  const ended = await follow(context, args, caudal, created.paymentLinkId);
-  screen.answer(ended, () => linkText(screen, ended));
-  return exitCodeOf(ended.status);
+  const ended = await waitForOutcome(context, args, caudal, created.paymentLinkId);
+  screen.result(ended, () => linkText(screen, ended));
+  return exitCodeForStatus(ended.status);
 }
 
-function bodyOf(args: ParsedArgs, data: Body): Body {
+function buildBody(args: ParsedArgs, data: Body): Body {
   const bank = args.text('bank');
   return {
     amountType: 'FIXED',
     reference: newReference('order'),
     ...data,
-    ...defined({
+    ...omitUndefined({
       amountInCents: readAmount(args),
       rail: args.text('rail') ?? (bank === undefined ? undefined : 'PSE'),
       reference: args.text('reference'),
@@ -144,28 +146,28 @@ function bodyOf(args: ParsedArgs, data: Body): Body {
       description: args.text('description'),
       inlineCustomer: readCustomer(args, data['inlineCustomer']),
     }),
-    ...within(data, 'pse', { bank }),
+    ...nestedObject(data, 'pse', { bank }),
   };
 }
 
 function linkText(screen: Screen, link: Link): string {
-  return screen.facts([
+  return screen.fields([
     ['link', link.paymentLinkUrl],
     ['id', link.paymentLinkId],
     ['reference', link.reference],
     ['status', screen.status(link.status)],
-    ['amount', `COP ${showCents(link.amountInCents)}`],
+    ['amount', `COP ${formatCents(link.amountInCents)}`],
     ['description', link.description],
     ['rail', link.rail],
     ['payin', link.payinId],
-    ['created', showMoment(link.createdAt)],
-    ['expires', link.status === 'PENDING' ? showMoment(link.expiresAt) : null],
-    ['completed', showMoment(link.completedAt)],
+    ['created', formatTimestamp(link.createdAt)],
+    ['expires', link.status === 'PENDING' ? formatTimestamp(link.expiresAt) : null],
+    ['completed', formatTimestamp(link.completedAt)],
   ]);
 }
 
-function linkIdOf(caudal: Caudal, text: string): Promise<string> {
-  return idOrReference(
+function resolveLinkId(caudal: Caudal, text: string): Promise<string> {
+  return resolveId(
     text,
     'payment link',
     (reference) => caudal.paymentLinks.list({ reference, pageSize: 1 }),
@@ -173,35 +175,40 @@ function linkIdOf(caudal: Caudal, text: string): Promise<string> {
   );
 }
 
-function follow({ screen, signal }: Context, args: ParsedArgs, caudal: Caudal, id: string): Promise<Link> {
-  return followToEnd({ screen, signal, args, what: `link ${id}`, id }, () =>
+function waitForOutcome(
+  { screen, signal }: Context,
+  args: ParsedArgs,
+  caudal: Caudal,
+  id: string,
+): Promise<Link> {
+  return waitForFinalStatus({ screen, signal, args, what: `link ${id}`, id }, () =>
     caudal.paymentLinks.get(id, { signal }),
   );
 }
 
 async function get(context: Context, args: ParsedArgs): Promise<ExitCode | undefined> {
   const { screen } = context;
-  const caudal = apiOf(context, args);
-  const id = await linkIdOf(caudal, args.word(0));
+  const caudal = createApiClient(context, args);
+  const id = await resolveLinkId(caudal, args.positional(0));
   const link = args.flag('wait')
-    ? await follow(context, args, caudal, id)
+    ? await waitForOutcome(context, args, caudal, id)
     : await caudal.paymentLinks.get(id);
-  screen.answer(link, () => linkText(screen, link));
-  return args.flag('wait') ? exitCodeOf(link.status) : undefined;
+  screen.result(link, () => linkText(screen, link));
+  return args.flag('wait') ? exitCodeForStatus(link.status) : undefined;
 }
 
 async function expire(context: Context, args: ParsedArgs): Promise<undefined> {
   const { screen, signal } = context;
-  const caudal = apiOf(context, args);
-  let link = await caudal.paymentLinks.expire(await linkIdOf(caudal, args.word(0)), { signal });
-  const deadline = performance.now() + CLOSED_WITHIN_MS;
+  const caudal = createApiClient(context, args);
+  let link = await caudal.paymentLinks.expire(await resolveLinkId(caudal, args.positional(0)), { signal });
+  const deadline = performance.now() + CLOSE_TIMEOUT_MS;
   while (link.status === 'PENDING' && performance.now() < deadline) {
-    await sleep(LOOK_EVERY_MS, undefined, { signal });
+    await sleep(POLL_INTERVAL_MS, undefined, { signal });
     link = await caudal.paymentLinks.get(link.paymentLinkId, { signal });
   }
-  screen.answer(link, () => linkText(screen, link));
+  screen.result(link, () => linkText(screen, link));
   if (link.status === 'PENDING')
-    screen.note('Closed to new attempts; it is EXPIRED as soon as nothing is under way.');
+    screen.note('Closed to new attempts; it becomes EXPIRED when the payment in progress ends.');
   return undefined;
 }
 
@@ -220,10 +227,10 @@ function list(context: Context, args: ParsedArgs): Promise<undefined> {
         [
           { title: 'ID', text: ({ paymentLinkId }) => paymentLinkId },
           { title: 'STATUS', text: ({ status }) => status, style: ({ status }) => screen.status(status) },
-          { title: 'COP', text: (row) => showCents(row.amountInCents), align: 'right' },
-          { title: 'REFERENCE', text: ({ reference }) => reference, least: 12 },
-          { title: 'DESCRIPTION', text: ({ description }) => description ?? '', least: 12, spare: 2 },
-          { title: 'CREATED', text: ({ createdAt }) => showMoment(createdAt), spare: 1 },
+          { title: 'COP', text: (row) => formatCents(row.amountInCents), align: 'right' },
+          { title: 'REFERENCE', text: ({ reference }) => reference, minWidth: 12 },
+          { title: 'DESCRIPTION', text: ({ description }) => description ?? '', minWidth: 12, dropOrder: 2 },
+          { title: 'CREATED', text: ({ createdAt }) => formatTimestamp(createdAt), dropOrder: 1 },
         ],
         rows,
         'No payment links. See: caudal help links create',

@@ -1,10 +1,10 @@
 import type { Caudal } from '@caudal/sdk';
-import { apiOf } from '../client.ts';
-import type { Command, Context } from '../command.ts';
-import { CREATED_OPTIONS, createdRange, LIST_OPTIONS, showListing } from '../listing.ts';
-import type { ParsedArgs } from '../parsed-args.ts';
-import { showCents } from '../pesos.ts';
-import { showMoment } from '../time.ts';
+import { createApiClient } from '../connection/client.ts';
+import type { Command, Context } from '../framework/command.ts';
+import type { ParsedArgs } from '../framework/parsed-args.ts';
+import { CREATED_OPTIONS, createdRange, LIST_OPTIONS, showListing } from '../output/listing.ts';
+import { formatCents } from '../requests/pesos.ts';
+import { formatTimestamp } from '../requests/time.ts';
 
 type EntryQuery = NonNullable<Parameters<Caudal['ledger']['listEntries']>[0]>;
 
@@ -12,36 +12,36 @@ export const MONEY_COMMANDS: readonly Command[] = [
   {
     name: 'balance',
     section: 'payments',
-    summary: 'your money: available, pending and held',
+    summary: 'show the available, pending and held balance',
     options: [],
-    words: [],
+    args: [],
     examples: ['caudal balance'],
     run: balance,
   },
   {
     name: 'entries',
     section: 'payments',
-    summary: 'every movement of your money, newest first',
+    summary: 'list ledger entries, newest first',
     options: [
       {
         name: 'account',
         value: 'ACCOUNT',
-        summary: 'only those of this account',
+        summary: 'only entries of this account',
         choices: ['AVAILABLE', 'PENDING', 'HELD'],
       },
       ...CREATED_OPTIONS,
       ...LIST_OPTIONS,
     ],
-    words: [],
+    args: [],
     examples: ['caudal entries --limit 5'],
     run: entries,
   },
   {
     name: 'banks',
     section: 'payments',
-    summary: 'the banks of PSE',
+    summary: 'list the PSE banks',
     options: [],
-    words: [],
+    args: [],
     examples: ['caudal banks'],
     run: banks,
   },
@@ -49,13 +49,13 @@ export const MONEY_COMMANDS: readonly Command[] = [
 
 async function balance(context: Context, args: ParsedArgs): Promise<undefined> {
   const { screen, signal } = context;
-  const seen = await apiOf(context, args).balance.get({ signal });
-  screen.answer(seen, () =>
-    screen.facts([
-      ['available', `COP ${showCents(seen.availableInCents)}`],
-      ['pending', `COP ${showCents(seen.pendingInCents)}`],
-      ['held', `COP ${showCents(seen.heldInCents)}`],
-      ['changed', showMoment(seen.updatedAt)],
+  const current = await createApiClient(context, args).balance.get({ signal });
+  screen.result(current, () =>
+    screen.fields([
+      ['available', `COP ${formatCents(current.availableInCents)}`],
+      ['pending', `COP ${formatCents(current.pendingInCents)}`],
+      ['held', `COP ${formatCents(current.heldInCents)}`],
+      ['changed', formatTimestamp(current.updatedAt)],
     ]),
   );
   return undefined;
@@ -72,28 +72,28 @@ function entries(context: Context, args: ParsedArgs): Promise<undefined> {
     text: (rows) =>
       screen.table(
         [
-          { title: 'WHEN', text: ({ createdAt }) => showMoment(createdAt) },
+          { title: 'WHEN', text: ({ createdAt }) => formatTimestamp(createdAt) },
           { title: 'TYPE', text: ({ type }) => type },
-          { title: 'COP', text: (row) => showCents(row.amountInCents), align: 'right' },
+          { title: 'COP', text: (row) => formatCents(row.amountInCents), align: 'right' },
           { title: 'FROM', text: ({ debitAccount }) => debitAccount },
           { title: 'TO', text: ({ creditAccount }) => creditAccount },
-          { title: 'OF', text: ({ resourceId }) => resourceId ?? '', spare: 1 },
+          { title: 'OF', text: ({ resourceId }) => resourceId ?? '', dropOrder: 1 },
         ],
         rows,
-        'No movements yet.',
+        'No ledger entries yet.',
       ),
   });
 }
 
 async function banks(context: Context, args: ParsedArgs): Promise<undefined> {
   const { screen, signal } = context;
-  const { data } = await apiOf(context, args).pse.listBanks({ signal });
-  screen.answer({ data }, () =>
+  const { data } = await createApiClient(context, args).pse.listBanks({ signal });
+  screen.result({ data }, () =>
     screen.table(
       [
         { title: 'BANK', text: ({ code }) => code },
-        { title: 'NAME', text: ({ name }) => name, least: 20 },
-        { title: '', text: ({ available }) => (available ? '' : 'not available now') },
+        { title: 'NAME', text: ({ name }) => name, minWidth: 20 },
+        { title: '', text: ({ available }) => (available ? '' : 'unavailable') },
       ],
       data,
       'No banks.',

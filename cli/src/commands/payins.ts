@@ -1,31 +1,31 @@
 import { writeFileSync } from 'node:fs';
 import type { Caudal } from '@caudal/sdk';
-import { apiOf } from '../client.ts';
-import type { Command, Context } from '../command.ts';
-import { createOnce, newIdempotencyKey, newReference } from '../creation.ts';
-import { Fault } from '../errors.ts';
-import type { ExitCode } from '../exit-codes.ts';
-import { CREATED_OPTIONS, createdRange, LIST_OPTIONS, showListing } from '../listing.ts';
-import { exitCodeOf, followToEnd, WAIT_OPTIONS } from '../outcome.ts';
-import type { ParsedArgs } from '../parsed-args.ts';
-import { showCents } from '../pesos.ts';
-import { pngOf, qrLines } from '../qr-picture.ts';
+import { createApiClient } from '../connection/client.ts';
+import type { Command, Context } from '../framework/command.ts';
+import { CliError } from '../framework/errors.ts';
+import type { ExitCode } from '../framework/exit-codes.ts';
+import type { ParsedArgs } from '../framework/parsed-args.ts';
+import { CREATED_OPTIONS, createdRange, LIST_OPTIONS, showListing } from '../output/listing.ts';
+import { decodePngDataUri, qrLines } from '../output/qr-code.ts';
+import type { Screen } from '../output/screen.ts';
+import { createOnce, newIdempotencyKey, newReference } from '../requests/creation.ts';
+import { formatCents } from '../requests/pesos.ts';
 import {
   AMOUNT_OPTIONS,
   type Body,
   CREATION_OPTIONS,
   CUSTOMER_OPTIONS,
-  defined,
-  demandAmount,
   IDEMPOTENCY_OPTION,
+  nestedObject,
+  omitUndefined,
   readAmount,
   readCustomer,
   readData,
-  within,
-} from '../request-body.ts';
-import { idOrReference } from '../resource-id.ts';
-import type { Screen } from '../screen.ts';
-import { showMoment } from '../time.ts';
+  requireAmount,
+} from '../requests/request-body.ts';
+import { resolveId } from '../requests/resource-id.ts';
+import { formatTimestamp } from '../requests/time.ts';
+import { exitCodeForStatus, WAIT_OPTIONS, waitForFinalStatus } from '../requests/wait-for-final-status.ts';
 
 export type Payin = Awaited<ReturnType<Caudal['payins']['get']>>;
 type CreateBody = Parameters<Caudal['payins']['create']>[0];
@@ -38,33 +38,33 @@ export const PAYIN_COMMANDS: readonly Command[] = [
   {
     name: 'payins create',
     section: 'payments',
-    summary: 'ask a payer for money',
+    summary: 'create a payin',
     options: [
       ...AMOUNT_OPTIONS,
-      { name: 'rail', value: 'RAIL', summary: 'BRE_B when left out, PSE with --bank', choices: RAILS },
+      { name: 'rail', value: 'RAIL', summary: 'rail (default: BRE_B, or PSE with --bank)', choices: RAILS },
       {
         name: 'key-type',
         value: 'TYPE',
-        summary: 'Bre-B: a key alone, or with a QR; SINGLE_USE when left out',
+        summary: 'Bre-B: a key, or a key with a QR code (default: SINGLE_USE)',
         choices: ['SINGLE_USE', 'QR_CODE'],
       },
-      { name: 'qr', value: null, summary: 'draw the QR here (means --key-type QR_CODE)' },
-      { name: 'save-qr', value: 'FILE', summary: 'write the QR as a PNG (means --key-type QR_CODE)' },
-      { name: 'bank', value: 'BANK', summary: "PSE: the payer's bank; caudal banks lists them" },
+      { name: 'qr', value: null, summary: 'draw the QR code in the terminal (implies --key-type QR_CODE)' },
+      { name: 'save-qr', value: 'FILE', summary: 'save the QR code as a PNG (implies --key-type QR_CODE)' },
+      { name: 'bank', value: 'BANK', summary: "PSE: the payer's bank; see caudal banks" },
       {
         name: 'person-type',
         value: 'TYPE',
-        summary: 'PSE: who pays; INDIVIDUAL when left out',
+        summary: 'PSE: type of payer (default: INDIVIDUAL)',
         choices: ['INDIVIDUAL', 'BUSINESS'],
       },
       ...CUSTOMER_OPTIONS,
-      { name: 'callback-url', value: 'URL', summary: 'where the payer returns to' },
+      { name: 'callback-url', value: 'URL', summary: 'URL the payer returns to' },
       ...CREATION_OPTIONS,
       ...WAIT_OPTIONS,
     ],
-    words: [],
+    args: [],
     details:
-      "On staging the payer's document decides the outcome: 1000000001 pays, 1000000003 is declined, 1000000005 cancels. Any other waits until somebody pays: caudal simulate pay ID.",
+      "On staging the payer's document decides the outcome: 1000000001 pays, 1000000003 is declined, 1000000005 cancels. Any other document waits for a payment: caudal simulate pay ID.",
     examples: [
       'caudal payins create --amount 49800 --qr --reference order-1001',
       "caudal payins create --amount 49800 --name 'Ana Rojas' --id-number 1000000001 --phone +573001234567 --email ana@example.com --wait",
@@ -75,39 +75,39 @@ export const PAYIN_COMMANDS: readonly Command[] = [
   {
     name: 'payins get',
     section: 'payments',
-    summary: 'a payin as it is now',
+    summary: 'show a payin',
     options: WAIT_OPTIONS,
-    words: [{ name: 'ID', summary: 'its id, or its reference' }],
+    args: [{ name: 'ID', summary: 'id or reference of the payin' }],
     examples: ['caudal payins get order-1001'],
     run: get,
   },
   {
     name: 'payins accept',
     section: 'payments',
-    summary: 'take money that arrived in another amount, late or twice',
+    summary: 'accept money that arrived late, twice or in another amount',
     options: [IDEMPOTENCY_OPTION],
-    words: [
-      { name: 'ID', summary: 'the id of the payin, or its reference' },
-      { name: 'ANOMALY', summary: 'the id of the anomaly; caudal payins get shows it' },
+    args: [
+      { name: 'ID', summary: 'id or reference of the payin' },
+      { name: 'ANOMALY', summary: 'id of the anomaly; see caudal payins get' },
     ],
     details:
-      'The money is credited to the available balance; the state of the payin does not change. What is being returned, or was decided about before, is refused (409 anomaly_resolved).',
+      'Credits the money to the available balance; the status of the payin does not change. An anomaly that is being returned or was already resolved is rejected (409 anomaly_resolved).',
     examples: ['caudal payins accept order-1001 019b2c5e-9a10-7b22-8001-5c1e7d0a4f31'],
     run: accept,
   },
   {
     name: 'payins list',
     section: 'payments',
-    summary: 'the newest first',
+    summary: 'list payins, newest first',
     options: [
-      { name: 'status', value: 'STATUS', summary: 'only those in this state', choices: STATUSES },
-      { name: 'rail', value: 'RAIL', summary: 'only those on this rail', choices: RAILS },
-      { name: 'reference', value: 'TEXT', summary: 'only the one with this reference' },
-      { name: 'link', value: 'ID', summary: 'only those of this payment link' },
+      { name: 'status', value: 'STATUS', summary: 'only payins with this status', choices: STATUSES },
+      { name: 'rail', value: 'RAIL', summary: 'only payins on this rail', choices: RAILS },
+      { name: 'reference', value: 'TEXT', summary: 'only the payin with this reference' },
+      { name: 'link', value: 'ID', summary: 'only payins of this payment link' },
       ...CREATED_OPTIONS,
       ...LIST_OPTIONS,
     ],
-    words: [],
+    args: [],
     examples: ['caudal payins list', 'caudal payins list --status CONFIRMED --since 1d --all --json'],
     run: list,
   },
@@ -116,9 +116,9 @@ export const PAYIN_COMMANDS: readonly Command[] = [
 async function create(context: Context, args: ParsedArgs): Promise<ExitCode | undefined> {
   const { screen, signal } = context;
   const data = await readData(args);
-  const body = bodyOf(args, data);
-  demandAmount(body, 'payins create');
-  const caudal = apiOf(context, args);
+  const body = buildBody(args, data);
+  requireAmount(body, 'payins create');
+  const caudal = createApiClient(context, args);
   const idempotencyKey = args.text('idempotency-key') ?? newIdempotencyKey();
   const created = await createOnce({ reference: String(body['reference']), idempotencyKey }, () =>
     caudal.payins.create(body as unknown as CreateBody, { idempotencyKey, signal }),
@@ -126,56 +126,56 @@ async function create(context: Context, args: ParsedArgs): Promise<ExitCode | un
   saveQr(context, args, created);
   showQr(context, args, created);
   if (!args.flag('wait')) {
-    screen.answer(created, () => payinText(screen, { ...created, anomalies: [] }));
+    screen.result(created, () => payinText(screen, { ...created, anomalies: [] }));
     return undefined;
   }
   screen.note(
-    `Created ${created.reference}: COP ${showCents(created.amountInCents)}, ${whereToPay(created)}`,
+    `Created ${created.reference}: COP ${formatCents(created.amountInCents)}, ${whereToPay(created)}`,
   );
-  const ended = await follow(context, args, caudal, created.id);
-  screen.answer(ended, () => payinText(screen, ended));
-  return exitCodeOf(ended.status);
+  const ended = await waitForOutcome(context, args, caudal, created.id);
+  screen.result(ended, () => payinText(screen, ended));
+  return exitCodeForStatus(ended.status);
 }
 
-function bodyOf(args: ParsedArgs, data: Body): Body {
+function buildBody(args: ParsedArgs, data: Body): Body {
   const wantsQr = args.flag('qr') || args.text('save-qr') !== undefined;
-  const known = { ...data, ...defined({ amountInCents: readAmount(args), rail: args.text('rail') }) };
+  const base = { ...data, ...omitUndefined({ amountInCents: readAmount(args), rail: args.text('rail') }) };
   const rail =
-    known['rail'] ?? (args.text('bank') === undefined && data['pse'] === undefined ? 'BRE_B' : 'PSE');
+    base['rail'] ?? (args.text('bank') === undefined && data['pse'] === undefined ? 'BRE_B' : 'PSE');
   const customer = readCustomer(args, data['inlineCustomer']);
   return {
     currency: 'COP',
     reference: newReference('order'),
-    ...known,
+    ...base,
     rail,
-    ...defined({
+    ...omitUndefined({
       reference: args.text('reference'),
       callbackUrl: args.text('callback-url'),
       inlineCustomer: customer,
     }),
     ...(rail === 'PSE'
-      ? within({ pse: { personType: 'INDIVIDUAL', ...(data['pse'] as Body | undefined) } }, 'pse', {
+      ? nestedObject({ pse: { personType: 'INDIVIDUAL', ...(data['pse'] as Body | undefined) } }, 'pse', {
           bank: args.text('bank'),
           personType: args.text('person-type'),
         })
-      : within({ breb: { keyType: 'SINGLE_USE', ...(data['breb'] as Body | undefined) } }, 'breb', {
+      : nestedObject({ breb: { keyType: 'SINGLE_USE', ...(data['breb'] as Body | undefined) } }, 'breb', {
           keyType: wantsQr ? 'QR_CODE' : args.text('key-type'),
         })),
   };
 }
 
 function whereToPay({ sourceData }: Pick<Payin, 'sourceData'>): string {
-  if (sourceData && 'keyString' in sourceData) return `to the key ${sourceData.keyString}`;
-  return sourceData?.pseUrl ? `at the bank ${sourceData.pseUrl}` : 'the bank page is being opened';
+  if (sourceData && 'keyString' in sourceData) return `pay to the key ${sourceData.keyString}`;
+  return sourceData?.pseUrl ? `pay at ${sourceData.pseUrl}` : 'the bank page is not ready yet';
 }
 
-/** Drawn where it can be scanned from, or told why not. */
+/** Draws the QR code, or says why it does not fit. */
 function showQr({ screen }: Context, args: ParsedArgs, { sourceData }: Pick<Payin, 'sourceData'>): void {
   if (!args.flag('qr') || !sourceData || !('qrString' in sourceData) || !sourceData.qrString) return;
-  const coloured = screen.styleNote('black', ' ') !== ' ';
-  const drawn = qrLines(pngOf(sourceData.qrString), screen.width, coloured ? 'dark' : 'light');
+  const hasColor = screen.styleNote('black', ' ') !== ' ';
+  const drawn = qrLines(decodePngDataUri(sourceData.qrString), screen.width, hasColor ? 'dark' : 'light');
   if (typeof drawn === 'number')
-    screen.note(`The QR needs ${drawn} columns: make the terminal wider, or use --save-qr FILE`);
+    screen.note(`The QR code needs ${drawn} columns: widen the terminal or use --save-qr FILE`);
   else for (const line of drawn ?? []) screen.note(screen.styleNote(['black', 'bgWhiteBright'], line));
 }
 
@@ -184,35 +184,38 @@ function saveQr({ screen }: Context, args: ParsedArgs, payin: Pick<Payin, 'sourc
   if (file === undefined) return;
   const { sourceData } = payin;
   if (!sourceData || !('qrString' in sourceData) || !sourceData.qrString)
-    throw new Fault('this payin has no QR');
-  writeFileSync(file, pngOf(sourceData.qrString));
-  screen.note(`QR written to ${file}`);
+    throw new CliError('this payin has no QR code');
+  writeFileSync(file, decodePngDataUri(sourceData.qrString));
+  screen.note(`QR code saved to ${file}`);
 }
 
 export function payinText(screen: Screen, payin: Payin): string {
   const source: Readonly<Record<string, unknown>> = payin.sourceData ?? {};
   const text = (name: string) => (typeof source[name] === 'string' ? source[name] : null);
   const confirmed = payin.confirmedAmountInCents;
-  return screen.facts([
+  return screen.fields([
     ['id', payin.id],
     ['reference', payin.reference],
     ['status', screen.status(payin.status) + (payin.errorCode ? ` ${payin.errorCode}` : '')],
-    ['amount', `COP ${showCents(payin.amountInCents)}`],
-    ['paid', confirmed === null || confirmed === payin.amountInCents ? null : `COP ${showCents(confirmed)}`],
+    ['amount', `COP ${formatCents(payin.amountInCents)}`],
+    [
+      'paid',
+      confirmed === null || confirmed === payin.amountInCents ? null : `COP ${formatCents(confirmed)}`,
+    ],
     ['rail', [payin.rail, text('bank')].filter((part) => part !== null).join(' ')],
     ['key', text('keyString')],
     ['bank page', text('pseUrl')],
     ['checkout', text('checkoutUrl')],
     ['link', payin.paymentLinkId],
-    ['created', showMoment(payin.createdAt)],
-    ['expires', payin.resultAt === null ? showMoment(payin.expiresAt) : null],
-    ['ended', showMoment(payin.resultAt)],
+    ['created', formatTimestamp(payin.createdAt)],
+    ['expires', payin.resultAt === null ? formatTimestamp(payin.expiresAt) : null],
+    ['ended', formatTimestamp(payin.resultAt)],
     ['settlement', payin.settlementStatus],
     ...payin.anomalies.map(
       ({ id, kind, amountInCents, status, resolution }) =>
         [
           'anomaly',
-          `${kind}${amountInCents === null ? '' : ` COP ${showCents(amountInCents)}`} ${resolution ?? status} ${id}`,
+          `${kind}${amountInCents === null ? '' : ` COP ${formatCents(amountInCents)}`} ${resolution ?? status} ${id}`,
         ] as const,
     ),
   ]);
@@ -220,32 +223,34 @@ export function payinText(screen: Screen, payin: Payin): string {
 
 async function get(context: Context, args: ParsedArgs): Promise<ExitCode | undefined> {
   const { screen } = context;
-  const caudal = apiOf(context, args);
-  const id = await payinIdOf(caudal, args.word(0));
-  const payin = args.flag('wait') ? await follow(context, args, caudal, id) : await caudal.payins.get(id);
-  screen.answer(payin, () => payinText(screen, payin));
-  return args.flag('wait') ? exitCodeOf(payin.status) : undefined;
+  const caudal = createApiClient(context, args);
+  const id = await resolvePayinId(caudal, args.positional(0));
+  const payin = args.flag('wait')
+    ? await waitForOutcome(context, args, caudal, id)
+    : await caudal.payins.get(id);
+  screen.result(payin, () => payinText(screen, payin));
+  return args.flag('wait') ? exitCodeForStatus(payin.status) : undefined;
 }
 
 async function accept(context: Context, args: ParsedArgs): Promise<undefined> {
   const { screen, signal } = context;
-  const caudal = apiOf(context, args);
-  const id = await payinIdOf(caudal, args.word(0));
+  const caudal = createApiClient(context, args);
+  const id = await resolvePayinId(caudal, args.positional(0));
   const idempotencyKey = args.text('idempotency-key') ?? newIdempotencyKey();
-  const anomaly = await caudal.payins.acceptAnomaly(id, args.word(1), { idempotencyKey, signal });
-  screen.answer(anomaly, () =>
-    screen.facts([
+  const anomaly = await caudal.payins.acceptAnomaly(id, args.positional(1), { idempotencyKey, signal });
+  screen.result(anomaly, () =>
+    screen.fields([
       ['anomaly', anomaly.id],
       ['kind', anomaly.kind],
-      ['amount', `COP ${showCents(anomaly.amountInCents ?? 0)}`],
+      ['amount', `COP ${formatCents(anomaly.amountInCents ?? 0)}`],
       ['status', anomaly.status],
     ]),
   );
   return undefined;
 }
 
-export function payinIdOf(caudal: Caudal, text: string): Promise<string> {
-  return idOrReference(
+export function resolvePayinId(caudal: Caudal, text: string): Promise<string> {
+  return resolveId(
     text,
     'payin',
     (reference) => caudal.payins.list({ reference, pageSize: 1 }),
@@ -253,8 +258,13 @@ export function payinIdOf(caudal: Caudal, text: string): Promise<string> {
   );
 }
 
-function follow({ screen, signal }: Context, args: ParsedArgs, caudal: Caudal, id: string): Promise<Payin> {
-  return followToEnd({ screen, signal, args, what: `payin ${id}`, id }, () =>
+function waitForOutcome(
+  { screen, signal }: Context,
+  args: ParsedArgs,
+  caudal: Caudal,
+  id: string,
+): Promise<Payin> {
+  return waitForFinalStatus({ screen, signal, args, what: `payin ${id}`, id }, () =>
     caudal.payins.get(id, { signal }),
   );
 }
@@ -277,16 +287,16 @@ function list(context: Context, args: ParsedArgs): Promise<undefined> {
           { title: 'STATUS', text: ({ status }) => status, style: ({ status }) => screen.status(status) },
           {
             title: 'COP',
-            text: (row) => showCents(row.confirmedAmountInCents ?? row.amountInCents),
+            text: (row) => formatCents(row.confirmedAmountInCents ?? row.amountInCents),
             align: 'right',
           },
-          { title: 'REFERENCE', text: ({ reference }) => reference, least: 12 },
-          { title: 'RAIL', text: ({ rail }) => rail, spare: 1 },
-          { title: 'ERROR', text: ({ errorCode }) => errorCode ?? '', spare: 3 },
-          { title: 'CREATED', text: ({ createdAt }) => showMoment(createdAt), spare: 2 },
+          { title: 'REFERENCE', text: ({ reference }) => reference, minWidth: 12 },
+          { title: 'RAIL', text: ({ rail }) => rail, dropOrder: 1 },
+          { title: 'ERROR', text: ({ errorCode }) => errorCode ?? '', dropOrder: 3 },
+          { title: 'CREATED', text: ({ createdAt }) => formatTimestamp(createdAt), dropOrder: 2 },
         ],
         rows,
-        'No payins. Make one: caudal payins create --amount 49800',
+        'No payins. Create one: caudal payins create --amount 49800',
       ),
   });
 }

@@ -1,31 +1,31 @@
 import { ApiError } from '@caudal/sdk';
-import { environmentOf, maskedKey } from '../api-key.ts';
-import type { Command, Context } from '../command.ts';
-import { type Profile, readProfiles, writeProfiles } from '../config-file.ts';
-import { clientOf, readAddress } from '../connection.ts';
-import { findDevStack } from '../dev-stack.ts';
-import { Fault, UsageError } from '../errors.ts';
-import type { ParsedArgs } from '../parsed-args.ts';
-import { withProgress } from '../progress.ts';
-import { ask, canAsk, readStdin } from '../prompt.ts';
+import { apiKeyMode, maskApiKey } from '../connection/api-key.ts';
+import { type Profile, readProfiles, writeProfiles } from '../connection/config-file.ts';
+import { createClient, parseUrl } from '../connection/connection.ts';
+import { findDevStack } from '../connection/dev-stack.ts';
+import type { Command, Context } from '../framework/command.ts';
+import { CliError, UsageError } from '../framework/errors.ts';
+import type { ParsedArgs } from '../framework/parsed-args.ts';
+import { withProgress } from '../output/progress.ts';
+import { isInteractive, prompt, readStdin } from '../output/prompt.ts';
 
-const USUAL_NAME = 'default';
+const DEFAULT_PROFILE = 'default';
 
 export const PROFILE_COMMANDS: readonly Command[] = [
   {
     name: 'login',
     section: 'start',
-    summary: 'keep an address and an API key, checked first',
+    summary: 'check and store a base URL and an API key',
     options: [
       {
         name: 'simulator',
         value: 'URL',
-        summary: 'address of the simulator that plays its rails, on staging',
+        summary: 'URL of the simulator of a staging server',
       },
     ],
-    words: [],
+    args: [],
     details:
-      'Asks for what is not given; the key is not shown while it is typed, and is read from stdin where there is no terminal. --profile names what is kept ("default" when left out) and it is used from then on. Kept in $XDG_CONFIG_HOME/caudal/config.json (~/.config), readable by you alone.',
+      'Prompts for missing values, without echoing the API key; without a terminal it reads the key from stdin. --profile sets the name of the profile (default: "default"), which becomes the current one. Stored in $XDG_CONFIG_HOME/caudal/config.json (~/.config), readable only by you.',
     examples: [
       'caudal login',
       'caudal login --profile staging --base-url https://staging.example.com < key.txt',
@@ -35,29 +35,29 @@ export const PROFILE_COMMANDS: readonly Command[] = [
   {
     name: 'logout',
     section: 'start',
-    summary: 'forget a profile',
+    summary: 'delete a profile',
     options: [],
-    words: [],
+    args: [],
     details:
-      'Forgets the one in use, or --profile NAME. The key itself stays valid: an operator ends it by keys revoke.',
+      'Deletes the current profile, or --profile NAME. The API key stays valid until an operator revokes it (keys revoke).',
     examples: ['caudal logout --profile staging'],
     run: logout,
   },
   {
     name: 'profiles list',
     section: 'start',
-    summary: 'the profiles you keep',
+    summary: 'list stored profiles',
     options: [],
-    words: [],
+    args: [],
     examples: ['caudal profiles list'],
     run: list,
   },
   {
     name: 'profiles use',
     section: 'start',
-    summary: 'use this one from now on',
+    summary: 'make a profile the current one',
     options: [],
-    words: [{ name: 'NAME', summary: 'name of the profile' }],
+    args: [{ name: 'NAME', summary: 'name of the profile' }],
     examples: ['caudal profiles use staging'],
     run: use,
   },
@@ -65,53 +65,62 @@ export const PROFILE_COMMANDS: readonly Command[] = [
 
 async function login(context: Context, args: ParsedArgs): Promise<undefined> {
   const { screen, environment, signal } = context;
-  const name = args.text('profile') ?? USUAL_NAME;
+  const name = args.text('profile') ?? DEFAULT_PROFILE;
   if (!/^[\w.-]{1,40}$/.test(name))
-    throw new UsageError(`"${name}" is no name of a profile: letters, digits, . _ -`);
-  const baseUrl = await addressFor(context, args);
-  const apiKey = args.text('api-key') ?? (await keyFor(context));
-  if (environmentOf(apiKey) === null)
-    throw new Fault('that is no API key', ['A key begins with cdl_test_ or cdl_live_ and is copied whole.']);
-  await withProgress(screen, `Asking ${baseUrl}`, () => checkKey({ apiKey, baseUrl }, signal));
+    throw new UsageError(`"${name}" is not a valid profile name: use letters, digits, . _ -`);
+  const baseUrl = await readBaseUrl(context, args);
+  const apiKey = args.text('api-key') ?? (await readApiKey(context));
+  if (apiKeyMode(apiKey) === null)
+    throw new CliError('not an API key', [
+      'An API key starts with cdl_test_ or cdl_live_; copy it completely.',
+    ]);
+  await withProgress(screen, `Checking the API key at ${baseUrl}`, () =>
+    checkKey({ apiKey, baseUrl }, signal),
+  );
   const simulator = args.text('simulator');
   const profile: Profile = {
     baseUrl,
     apiKey,
-    ...(simulator === undefined ? {} : { simulatorUrl: readAddress(simulator) }),
+    ...(simulator === undefined ? {} : { simulatorUrl: parseUrl(simulator) }),
   };
-  const kept = readProfiles(environment.configFile);
-  writeProfiles(environment.configFile, { current: name, profiles: { ...kept.profiles, [name]: profile } });
-  screen.answer(
-    { profile: name, baseUrl, apiKey: maskedKey(apiKey), current: true },
-    () => `Profile ${name} is kept and in use: ${baseUrl}, ${maskedKey(apiKey)}`,
+  const stored = readProfiles(environment.configFile);
+  writeProfiles(environment.configFile, { current: name, profiles: { ...stored.profiles, [name]: profile } });
+  screen.result(
+    { profile: name, baseUrl, apiKey: maskApiKey(apiKey), current: true },
+    () => `Profile ${name} is stored and current: ${baseUrl}, ${maskApiKey(apiKey)}`,
   );
   return undefined;
 }
 
-async function addressFor({ environment, signal }: Context, args: ParsedArgs): Promise<string> {
-  const said = args.text('base-url') ?? environment.baseUrl;
-  if (said !== undefined) return readAddress(said);
-  const usual = findDevStack(environment.folder)?.baseUrl;
-  if (!canAsk()) {
-    throw new UsageError('login needs --base-url', ['There is no terminal to ask on.']);
+async function readBaseUrl({ environment, signal }: Context, args: ParsedArgs): Promise<string> {
+  const url = args.text('base-url') ?? environment.baseUrl;
+  if (url !== undefined) return parseUrl(url);
+  const devStackUrl = findDevStack(environment.folder)?.baseUrl;
+  if (!isInteractive()) {
+    throw new UsageError('login needs --base-url', ['There is no terminal to prompt on.']);
   }
-  const typed = await ask(`Address of the API${usual === undefined ? '' : ` [${usual}]`}: `, signal);
-  return readAddress(typed === '' ? (usual ?? '') : typed);
+  const typed = await prompt(
+    `Base URL of the API${devStackUrl === undefined ? '' : ` [${devStackUrl}]`}: `,
+    signal,
+  );
+  return parseUrl(typed === '' ? (devStackUrl ?? '') : typed);
 }
 
-async function keyFor({ signal }: Context): Promise<string> {
-  const typed = canAsk() ? await ask('API key (not shown): ', signal, true) : (await readStdin()).trim();
-  if (typed === '') throw new UsageError('login needs a key: typed, from stdin, or by --api-key');
+async function readApiKey({ signal }: Context): Promise<string> {
+  const typed = isInteractive()
+    ? await prompt('API key (hidden): ', signal, true)
+    : (await readStdin()).trim();
+  if (typed === '') throw new UsageError('login needs an API key: typed, from stdin, or with --api-key');
   return typed;
 }
 
-/** One harmless question. A key that may not ask it is a key all the same. */
+/** Checks the API key with a read of the balance. A key without that scope is valid too. */
 export async function checkKey(
   connection: { readonly apiKey: string; readonly baseUrl: string },
   signal: AbortSignal,
-): Promise<Awaited<ReturnType<ReturnType<typeof clientOf>['balance']['get']>> | null> {
+): Promise<Awaited<ReturnType<ReturnType<typeof createClient>['balance']['get']>> | null> {
   try {
-    return await clientOf(connection).balance.get({ signal, maxRetries: 1 });
+    return await createClient(connection).balance.get({ signal, maxRetries: 1 });
   } catch (error) {
     if (error instanceof ApiError && error.code === 'insufficient_scope') return null;
     throw error;
@@ -119,15 +128,18 @@ export async function checkKey(
 }
 
 async function logout({ screen, environment }: Context, args: ParsedArgs): Promise<undefined> {
-  const kept = readProfiles(environment.configFile);
-  const name = args.text('profile') ?? kept.current;
-  if (name === null || kept.profiles[name] === undefined)
-    throw new Fault(name === null ? 'no profile is in use' : `there is no profile "${name}"`, [
+  const stored = readProfiles(environment.configFile);
+  const name = args.text('profile') ?? stored.current;
+  if (name === null || stored.profiles[name] === undefined)
+    throw new CliError(name === null ? 'there is no current profile' : `there is no profile "${name}"`, [
       'See: caudal profiles list',
     ]);
-  const profiles = Object.fromEntries(Object.entries(kept.profiles).filter(([each]) => each !== name));
-  writeProfiles(environment.configFile, { current: kept.current === name ? null : kept.current, profiles });
-  screen.answer({ forgotten: name }, () => `Forgot profile ${name}.`);
+  const profiles = Object.fromEntries(Object.entries(stored.profiles).filter(([each]) => each !== name));
+  writeProfiles(environment.configFile, {
+    current: stored.current === name ? null : stored.current,
+    profiles,
+  });
+  screen.result({ forgotten: name }, () => `Deleted profile ${name}.`);
   return undefined;
 }
 
@@ -137,37 +149,37 @@ async function list({ screen, environment }: Context): Promise<undefined> {
     name,
     current: name === current,
     baseUrl,
-    apiKey: maskedKey(apiKey),
+    apiKey: maskApiKey(apiKey),
     simulatorUrl: simulatorUrl ?? null,
   }));
-  screen.answer({ data: rows }, () =>
+  screen.result({ data: rows }, () =>
     screen.table(
       [
         { title: '', text: (row) => (row.current ? '*' : '') },
         { title: 'PROFILE', text: ({ name }) => name },
-        { title: 'ADDRESS', text: ({ baseUrl }) => baseUrl, least: 20 },
+        { title: 'BASE URL', text: ({ baseUrl }) => baseUrl, minWidth: 20 },
         { title: 'KEY', text: ({ apiKey }) => apiKey },
       ],
       rows,
-      'No profiles. Keep one: caudal login',
+      'No profiles. Create one: caudal login',
     ),
   );
   return undefined;
 }
 
 async function use({ screen, environment }: Context, args: ParsedArgs): Promise<undefined> {
-  const kept = readProfiles(environment.configFile);
-  const name = args.word(0);
-  if (kept.profiles[name] === undefined) {
-    const known = Object.keys(kept.profiles);
-    throw new Fault(`there is no profile "${name}"`, [
-      known.length > 0 ? `There are: ${known.join(', ')}` : 'There are none yet: caudal login',
+  const stored = readProfiles(environment.configFile);
+  const name = args.positional(0);
+  if (stored.profiles[name] === undefined) {
+    const known = Object.keys(stored.profiles);
+    throw new CliError(`there is no profile "${name}"`, [
+      known.length > 0 ? `Profiles: ${known.join(', ')}` : 'No profiles yet. Create one: caudal login',
     ]);
   }
-  writeProfiles(environment.configFile, { ...kept, current: name });
-  screen.answer(
+  writeProfiles(environment.configFile, { ...stored, current: name });
+  screen.result(
     { profile: name, current: true },
-    () => `Using profile ${name}: ${kept.profiles[name]?.baseUrl}`,
+    () => `Using profile ${name}: ${stored.profiles[name]?.baseUrl}`,
   );
   return undefined;
 }

@@ -1,33 +1,34 @@
 import type { Caudal } from '@caudal/sdk';
-import { apiOf } from '../client.ts';
-import type { Command, Context, Option } from '../command.ts';
-import { connectionOf } from '../connection.ts';
-import { Fault, UsageError } from '../errors.ts';
-import { isFinal } from '../outcome.ts';
-import type { ParsedArgs } from '../parsed-args.ts';
-import { showCents } from '../pesos.ts';
-import { findByRailReference } from '../rail-reference.ts';
-import { AMOUNT_OPTIONS, readAmount } from '../request-body.ts';
+import { createApiClient } from '../connection/client.ts';
+import { resolveConnection } from '../connection/connection.ts';
+import type { Command, Context, Option } from '../framework/command.ts';
+import { CliError, UsageError } from '../framework/errors.ts';
+import type { ParsedArgs } from '../framework/parsed-args.ts';
+import { formatCents } from '../requests/pesos.ts';
+import { AMOUNT_OPTIONS, readAmount } from '../requests/request-body.ts';
+import { isFinal } from '../requests/wait-for-final-status.ts';
+import { findByRailReference } from '../simulate/rail-reference.ts';
 import {
   contradictAtBank,
   decideAtBank,
   findSimulated,
   payKey,
   type SimulatedPayment,
-  seenAfter,
-  untilRegistered,
-} from '../simulated-payment.ts';
-import { SIMULATOR_OPTION, type Simulator, simulatorOf } from '../simulator.ts';
-import { refuseLive } from '../trigger-event.ts';
+  waitForPayin,
+  waitForRegistration,
+} from '../simulate/simulated-payment.ts';
+import { resolveSimulator, SIMULATOR_OPTION, type Simulator } from '../simulate/simulator.ts';
+import { rejectLiveKey } from '../simulate/trigger-event.ts';
 import { type Payin, payinText } from './payins.ts';
-import { payoutIdOf, payoutText } from './payouts.ts';
+import { payoutText, resolvePayoutId } from './payouts.ts';
 
-const PAYIN_WORD = [{ name: 'PAYIN', summary: 'id or reference of a payin, or its key (@…)' }];
-const PAYOUT_WORD = [{ name: 'PAYOUT', summary: 'id or reference of a payout' }];
+const PAYIN_ARG = [{ name: 'PAYIN', summary: 'id or reference of a payin, or its key (@…)' }];
+const PAYOUT_ARG = [{ name: 'PAYOUT', summary: 'id or reference of a payout' }];
 const CODE: Option = {
   name: 'code',
   value: 'CODE',
-  summary: 'why: a code of the network (4010, 4016 …), or on PSE a reason (11 no funds, 8 over the limit …)',
+  summary:
+    'reason: a network code (4010, 4016 …), or on PSE a reason (11 insufficient funds, 8 limit exceeded …)',
 };
 
 const newPayin = (reference: string) => `caudal payins create --amount 49800 --reference ${reference}`;
@@ -38,10 +39,10 @@ export const SIMULATE_COMMANDS: readonly Command[] = [
   {
     name: 'simulate pay',
     section: 'testing',
-    summary: 'the payer pays',
+    summary: 'simulate a payment',
     options: [...AMOUNT_OPTIONS, SIMULATOR_OPTION],
-    words: PAYIN_WORD,
-    details: 'With another amount than asked for, a payer on Bre-B pays too little or too much.',
+    args: PAYIN_ARG,
+    details: 'On Bre-B, --amount simulates an underpayment or overpayment.',
     examples: [
       newPayin('order-3001'),
       'caudal simulate pay order-3001',
@@ -53,108 +54,113 @@ export const SIMULATE_COMMANDS: readonly Command[] = [
   {
     name: 'simulate decline',
     section: 'testing',
-    summary: "the payer's bank refuses",
+    summary: "simulate a decline by the payer's bank",
     options: [CODE, SIMULATOR_OPTION],
-    words: PAYIN_WORD,
+    args: PAYIN_ARG,
     examples: [newPayin('order-3003'), 'caudal simulate decline order-3003'],
     run: (context, args) => end(context, args, 'decline'),
   },
   {
     name: 'simulate cancel',
     section: 'testing',
-    summary: 'the payer cancels',
+    summary: 'simulate a cancellation by the payer',
     options: [SIMULATOR_OPTION],
-    words: PAYIN_WORD,
+    args: PAYIN_ARG,
     examples: [newPayin('order-3004'), 'caudal simulate cancel order-3004'],
     run: (context, args) => end(context, args, 'cancel'),
   },
   {
     name: 'simulate late',
     section: 'testing',
-    summary: 'money arrives for a payin that has ended (one still open is canceled first)',
+    summary: 'simulate money for a payin that has ended (an open one is canceled first)',
     options: [...AMOUNT_OPTIONS, SIMULATOR_OPTION],
-    words: PAYIN_WORD,
-    details: 'The payin stays as it ended; the money becomes an anomaly, and waits for the operator.',
+    args: PAYIN_ARG,
+    details: 'The payin keeps its final status; the money becomes an anomaly for the operator to resolve.',
     examples: [newPayin('order-3005'), 'caudal simulate late order-3005'],
     run: late,
   },
   {
     name: 'simulate twice',
     section: 'testing',
-    summary: 'the payer pays, and pays again (Bre-B)',
+    summary: 'simulate two payments of one payin (Bre-B)',
     options: [SIMULATOR_OPTION],
-    words: PAYIN_WORD,
+    args: PAYIN_ARG,
     examples: [newPayin('order-3006'), 'caudal simulate twice order-3006'],
     run: twice,
   },
   {
     name: 'simulate settle',
     section: 'testing',
-    summary: 'the network pays a payout that it left open (@TESTTIMEOUT)',
+    summary: 'settle a payout that is in progress (@TESTTIMEOUT)',
     options: [SIMULATOR_OPTION],
-    words: PAYOUT_WORD,
+    args: PAYOUT_ARG,
     examples: [openPayout('salary-3001'), 'caudal simulate settle salary-3001'],
     run: (context, args) => endPayout(context, args, 'SETTLED'),
   },
   {
     name: 'simulate reject',
     section: 'testing',
-    summary: 'the network refuses a payout that it left open (@TESTTIMEOUT)',
+    summary: 'reject a payout that is in progress (@TESTTIMEOUT)',
     options: [CODE, SIMULATOR_OPTION],
-    words: PAYOUT_WORD,
+    args: PAYOUT_ARG,
     examples: [openPayout('salary-3002'), 'caudal simulate reject salary-3002'],
     run: (context, args) => endPayout(context, args, 'REJECTED'),
   },
 ];
 
-interface Scene {
+interface Simulation {
   readonly simulator: Simulator;
   readonly simulated: SimulatedPayment;
   readonly client: () => Caudal;
 }
 
-async function sceneOf(context: Context, args: ParsedArgs): Promise<Scene> {
+async function prepareSimulation(context: Context, args: ParsedArgs): Promise<Simulation> {
   const client = () => {
-    refuseLive(connectionOf(context.environment, args));
-    return apiOf(context, args);
+    rejectLiveKey(resolveConnection(context.environment, args));
+    return createApiClient(context, args);
   };
-  const simulator = simulatorOf(context.environment, args, context.signal);
-  return { simulator, client, simulated: await findSimulated(client, args.word(0)) };
+  const simulator = resolveSimulator(context.environment, args, context.signal);
+  return { simulator, client, simulated: await findSimulated(client, args.positional(0)) };
 }
 
-function stillOpen({ payin }: SimulatedPayment): void {
+function requireOpen({ payin }: SimulatedPayment): void {
   if (payin && isFinal(payin.status))
-    throw new Fault(`the payin is ${payin.status} already`, [
-      'Money that arrives all the same: caudal simulate late',
+    throw new CliError(`the payin is already ${payin.status}`, [
+      'To simulate a late payment: caudal simulate late',
     ]);
 }
 
 async function pay(context: Context, args: ParsedArgs): Promise<undefined> {
-  const { simulator, simulated, client } = await sceneOf(context, args);
+  const { simulator, simulated, client } = await prepareSimulation(context, args);
   const amountInCents = readAmount(args);
-  stillOpen(simulated);
+  requireOpen(simulated);
   if (simulated.rail === 'PSE') {
     if (amountInCents !== undefined && amountInCents !== simulated.payin.amountInCents)
-      throw new UsageError('on PSE a payer pays the amount asked for, or nothing');
+      throw new UsageError('a PSE payer always pays the exact amount: remove --amount');
     await decideAtBank(simulated.bankPage, { decision: 'approve' });
   } else {
     await payKey(simulator, { key: simulated.key, amountInCents, anyway: false });
   }
   const paid = amountInCents ?? simulated.payin?.amountInCents;
-  await tell(
+  await showResult(
     context,
     simulated,
     client,
-    `The payer paid${paid === undefined ? '' : ` COP ${showCents(paid)}`}.`,
+    `The payer paid${paid === undefined ? '' : ` COP ${formatCents(paid)}`}.`,
   );
   return undefined;
 }
 
 async function end(context: Context, args: ParsedArgs, how: 'decline' | 'cancel'): Promise<undefined> {
-  const { simulator, simulated, client } = await sceneOf(context, args);
-  stillOpen(simulated);
+  const { simulator, simulated, client } = await prepareSimulation(context, args);
+  requireOpen(simulated);
   await endSimulated(simulator, simulated, how, args.text('code'));
-  await tell(context, simulated, client, how === 'decline' ? 'The bank refused.' : 'The payer canceled.');
+  await showResult(
+    context,
+    simulated,
+    client,
+    how === 'decline' ? 'The bank declined.' : 'The payer canceled.',
+  );
   return undefined;
 }
 
@@ -171,41 +177,41 @@ async function endSimulated(
     });
     return;
   }
-  await untilRegistered(simulator, simulated.key);
+  await waitForRegistration(simulator, simulated.key);
   const outcome = how === 'decline' ? 'REJECTED' : 'CANCELED';
   await simulator.post('/keys/end', { key: simulated.key, outcome, ...(code === undefined ? {} : { code }) });
 }
 
 async function late(context: Context, args: ParsedArgs): Promise<undefined> {
   const { screen } = context;
-  const { simulator, simulated, client } = await sceneOf(context, args);
+  const { simulator, simulated, client } = await prepareSimulation(context, args);
   const amountInCents = readAmount(args);
   if (simulated.payin && !isFinal(simulated.payin.status)) {
     await endSimulated(simulator, simulated, 'cancel');
-    const ended = await seenAfter(client(), simulated.payin);
+    const ended = await waitForPayin(client(), simulated.payin);
     screen.note(`The payer canceled; the payin is ${ended.status}.`);
   }
   if (simulated.rail === 'PSE') await contradictAtBank(simulator, simulated.payin);
   else await payKey(simulator, { key: simulated.key, amountInCents, anyway: true });
-  await tell(context, simulated, client, 'Then the money came after all.', hasAnomaly);
+  await showResult(context, simulated, client, 'Then the payment arrived.', hasAnomaly);
   return undefined;
 }
 
 async function twice(context: Context, args: ParsedArgs): Promise<undefined> {
-  const { simulator, simulated, client } = await sceneOf(context, args);
+  const { simulator, simulated, client } = await prepareSimulation(context, args);
   if (simulated.rail === 'PSE')
-    throw new UsageError('on PSE nobody can pay twice: the bank page takes one decision');
-  stillOpen(simulated);
+    throw new UsageError('PSE cannot be paid twice: the bank page accepts one decision');
+  requireOpen(simulated);
   await payKey(simulator, { key: simulated.key, anyway: false });
   await payKey(simulator, { key: simulated.key, anyway: true });
-  await tell(context, simulated, client, 'The payer paid, and paid again.', hasAnomaly);
+  await showResult(context, simulated, client, 'The payer paid twice.', hasAnomaly);
   return undefined;
 }
 
 const hasAnomaly = ({ anomalies }: Payin): boolean => anomalies.length > 0;
 
-/** What was played, and what the server made of it. */
-async function tell(
+/** Shows the simulated action and the resulting payin. */
+async function showResult(
   { screen }: Context,
   simulated: SimulatedPayment,
   client: () => Caudal,
@@ -213,13 +219,13 @@ async function tell(
   isDone?: (payin: Payin) => boolean,
 ): Promise<void> {
   if (simulated.payin === null) {
-    screen.answer({ done, key: simulated.rail === 'BRE_B' ? simulated.key : null, payin: null }, () => done);
+    screen.result({ done, key: simulated.rail === 'BRE_B' ? simulated.key : null, payin: null }, () => done);
     return;
   }
-  const payin = await seenAfter(client(), simulated.payin, isDone);
-  screen.answer({ done, payin }, () => `${done}\n${payinText(screen, payin)}`);
+  const payin = await waitForPayin(client(), simulated.payin, isDone);
+  screen.result({ done, payin }, () => `${done}\n${payinText(screen, payin)}`);
   if (!isFinal(payin.status))
-    screen.note('The server has not heard of it yet: caudal payins get shows it later.');
+    screen.note('The server has not processed it yet. Check later: caudal payins get');
 }
 
 async function endPayout(
@@ -228,15 +234,17 @@ async function endPayout(
   outcome: 'SETTLED' | 'REJECTED',
 ): Promise<undefined> {
   const { screen, environment, signal } = context;
-  refuseLive(connectionOf(environment, args));
-  const caudal = apiOf(context, args);
-  const simulator = simulatorOf(environment, args, signal);
-  const id = await payoutIdOf(caudal, args.word(0));
+  rejectLiveKey(resolveConnection(environment, args));
+  const caudal = createApiClient(context, args);
+  const simulator = resolveSimulator(environment, args, signal);
+  const id = await resolvePayoutId(caudal, args.positional(0));
   const order = await findByRailReference(id, (reference) =>
     simulator.find<{ endToEndId: string }>(`/orders/${reference}`),
   );
   if (!order)
-    throw new Fault('the network has no such order', ['It may not have left yet: caudal payouts get']);
+    throw new CliError('the network has no such order', [
+      'It may not have been sent yet: caudal payouts get',
+    ]);
   const code = args.text('code');
   await simulator.post('/orders/end', {
     endToEndId: order.endToEndId,
@@ -245,6 +253,6 @@ async function endPayout(
   });
   const payout = await caudal.payouts.waitFor(id, { timeoutMs: 10_000, signal });
   const seen = { ...payout, anomalies: [] };
-  screen.answer({ done: outcome, payout }, () => payoutText(screen, seen));
+  screen.result({ done: outcome, payout }, () => payoutText(screen, seen));
   return undefined;
 }

@@ -1,39 +1,39 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Caudal, CaudalEvent } from '@caudal/sdk';
-import type { Command, Context } from '../command.ts';
-import { clientOf, connectionOf } from '../connection.ts';
-import { UnknownOutcome } from '../errors.ts';
-import { eventLine } from '../event-line.ts';
-import { EVENT_NAMES, type EventName } from '../event-names.ts';
-import { EXIT, type ExitCode } from '../exit-codes.ts';
-import type { ParsedArgs } from '../parsed-args.ts';
-import { withProgress } from '../progress.ts';
-import { AMOUNT_OPTIONS, readAmount } from '../request-body.ts';
-import { durationOption } from '../time.ts';
-import { type Made, refuseLive, triggerEvent } from '../trigger-event.ts';
+import { createClient, resolveConnection } from '../connection/connection.ts';
+import { eventLine } from '../events/event-line.ts';
+import { EVENT_NAMES, type EventName } from '../events/event-names.ts';
+import type { Command, Context } from '../framework/command.ts';
+import { UnknownOutcomeError } from '../framework/errors.ts';
+import { EXIT, type ExitCode } from '../framework/exit-codes.ts';
+import type { ParsedArgs } from '../framework/parsed-args.ts';
+import { withProgress } from '../output/progress.ts';
+import { AMOUNT_OPTIONS, readAmount } from '../requests/request-body.ts';
+import { parseDurationOption } from '../requests/time.ts';
+import { type CreatedResource, rejectLiveKey, triggerEvent } from '../simulate/trigger-event.ts';
 
-const USUAL_MS = 30_000;
-const LOOK_EVERY_MS = 250;
+const DEFAULT_TIMEOUT_MS = 30_000;
+const POLL_INTERVAL_MS = 250;
 
 export const TRIGGER_COMMANDS: readonly Command[] = [
   {
     name: 'trigger',
     section: 'testing',
-    summary: 'make an event really happen on a staging server, and wait for it',
+    summary: 'trigger a real event on a staging server and wait for it',
     options: [
       ...AMOUNT_OPTIONS,
       {
         name: 'rail',
         value: 'RAIL',
-        summary: 'for payins and links; BRE_B when left out',
+        summary: 'rail of payins and links (default: BRE_B)',
         choices: ['BRE_B', 'PSE'],
       },
       { name: 'no-wait', value: null, summary: 'do not wait for the event' },
-      { name: 'timeout', value: 'SPAN', summary: 'how long to wait; 30s when left out' },
+      { name: 'timeout', value: 'SPAN', summary: 'how long to wait (default: 30s)' },
     ],
-    words: [{ name: 'EVENT', summary: 'which', choices: EVENT_NAMES }],
+    args: [{ name: 'EVENT', summary: 'event to trigger', choices: EVENT_NAMES }],
     details:
-      'Nothing is made up: a payment is created whose payer or receiver decides so (by the test values of staging), a link is paid through its own page, or closed early; and the server tells of it as of any other. Refused with a live key.',
+      'The event is not faked: the command creates a payment with staging test values, or pays or closes a link through its page, and the server sends the event as usual. Rejected with a live key.',
     examples: ['caudal trigger payin.confirmed', 'caudal trigger paymentlink.completed --rail PSE'],
     run: trigger,
   },
@@ -41,50 +41,51 @@ export const TRIGGER_COMMANDS: readonly Command[] = [
 
 async function trigger(context: Context, args: ParsedArgs): Promise<ExitCode | undefined> {
   const { screen, environment, signal } = context;
-  const connection = connectionOf(environment, args);
-  refuseLive(connection);
-  const caudal = clientOf(connection);
-  const name = args.word(0) as EventName;
-  const made = await triggerEvent(caudal, name, {
+  const connection = resolveConnection(environment, args);
+  rejectLiveKey(connection);
+  const caudal = createClient(connection);
+  const name = args.positional(0) as EventName;
+  const created = await triggerEvent(caudal, name, {
     signal,
-    say: (text) => screen.note(text),
+    onProgress: (text) => screen.note(text),
     amountInCents: readAmount(args),
     rail: args.text('rail') as 'BRE_B' | 'PSE' | undefined,
   });
   if (args.flag('no-wait')) {
-    screen.answer(made, () => made.id);
+    screen.result(created, () => created.id);
     return undefined;
   }
   const event = await withProgress(screen, `Waiting for ${name}`, () =>
-    comingOf(context, args, caudal, made),
+    waitForEvent(context, args, caudal, created),
   );
-  screen.answer(
+  screen.result(
     event,
     () => `${eventLine(screen, event)}\n${screen.style('dim', `caudal events get ${event.id}`)}`,
   );
   if (event.event === name) return undefined;
-  screen.note(`That is another event than ${name}.`);
+  screen.note(`Expected ${name}, received ${event.event}.`);
   return EXIT.failed;
 }
 
-/** The one event that tells how it ended. */
-async function comingOf(
+/** Polls for the event that reports the outcome of the resource. */
+async function waitForEvent(
   { signal }: Context,
   args: ParsedArgs,
   caudal: Caudal,
-  made: Made,
+  created: CreatedResource,
 ): Promise<CaudalEvent> {
   const span = args.text('timeout');
-  const deadline = performance.now() + (span === undefined ? USUAL_MS : durationOption('timeout', span));
+  const deadline =
+    performance.now() + (span === undefined ? DEFAULT_TIMEOUT_MS : parseDurationOption('timeout', span));
   for (;;) {
-    const { data } = await caudal.events.list({ resourceId: made.id, pageSize: 1 }, { signal });
+    const { data } = await caudal.events.list({ resourceId: created.id, pageSize: 1 }, { signal });
     const [event] = data;
     if (event) return event;
     if (performance.now() > deadline)
-      throw new UnknownOutcome(`nothing was heard of ${made.reference} yet`, [
-        'Does a simulator play the rails of this server, and does a worker run?',
-        `Look again: caudal events list --of ${made.id}`,
+      throw new UnknownOutcomeError(`no event for ${created.reference} yet`, [
+        'Check that the server is connected to a simulator and that a worker runs.',
+        `Check later: caudal events list --of ${created.id}`,
       ]);
-    await sleep(LOOK_EVERY_MS, undefined, { signal });
+    await sleep(POLL_INTERVAL_MS, undefined, { signal });
   }
 }

@@ -1,9 +1,9 @@
 import type { Caudal } from '@caudal/sdk';
-import type { Context } from './command.ts';
-import { clientOf, connectionOf } from './connection.ts';
-import type { ParsedArgs } from './parsed-args.ts';
+import type { Context } from '../framework/command.ts';
+import type { ParsedArgs } from '../framework/parsed-args.ts';
+import { createClient, resolveConnection } from './connection.ts';
 
-/** The API, as the user whose credentials are at hand. */
-export function apiOf(context: Context, args: ParsedArgs): Caudal {
-  return clientOf(connectionOf(context.environment, args));
+/** An API client with the credentials of this invocation. */
+export function createApiClient(context: Context, args: ParsedArgs): Caudal {
+  return createClient(resolveConnection(context.environment, args));
 }

@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { Fault } from './errors.ts';
+import { CliError } from '../framework/errors.ts';
 
 export interface Profile {
   readonly baseUrl: string;
@@ -9,7 +9,7 @@ export interface Profile {
 }
 
 export interface Profiles {
-  /** The one that is used when none is named. */
+  /** Used when no profile is named. */
   readonly current: string | null;
   readonly profiles: Readonly<Record<string, Profile>>;
 }
@@ -22,29 +22,29 @@ export function readProfiles(file: string): Profiles {
     text = readFileSync(file, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return NONE;
-    throw new Fault(`cannot read ${file}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new CliError(`cannot read ${file}: ${error instanceof Error ? error.message : String(error)}`);
   }
   try {
     const { current, profiles } = JSON.parse(text) as Partial<Profiles>;
-    const kept = Object.entries(profiles ?? {}).filter(
+    const valid = Object.entries(profiles ?? {}).filter(
       ([, profile]) => typeof profile?.baseUrl === 'string' && typeof profile.apiKey === 'string',
     );
-    return { current: typeof current === 'string' ? current : null, profiles: Object.fromEntries(kept) };
+    return { current: typeof current === 'string' ? current : null, profiles: Object.fromEntries(valid) };
   } catch {
-    throw new Fault(`${file} is not JSON`, ['Mend or delete it, then: caudal login']);
+    throw new CliError(`${file} is not valid JSON`, ['Repair or delete the file, then run: caudal login']);
   }
 }
 
-/** Whole or not at all, and for the owner's eyes: it holds keys. */
+/** Writes atomically, readable by the owner only: the file contains API keys. */
 export function writeProfiles(file: string, profiles: Profiles): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  const beside = `${file}.${process.pid}`;
+  const temporaryFile = `${file}.${process.pid}`;
   try {
-    writeFileSync(beside, `${JSON.stringify(profiles, null, 2)}\n`, { mode: 0o600 });
-    // The mode above is only for a new file, and less what the umask takes.
-    chmodSync(beside, 0o600);
-    renameSync(beside, file);
+    writeFileSync(temporaryFile, `${JSON.stringify(profiles, null, 2)}\n`, { mode: 0o600 });
+    // `mode` applies only to a new file and is reduced by the umask.
+    chmodSync(temporaryFile, 0o600);
+    renameSync(temporaryFile, file);
   } finally {
-    rmSync(beside, { force: true });
+    rmSync(temporaryFile, { force: true });
   }
 }

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** What `caudal dev` says of the stack it runs. */
+/** Connection data that `caudal dev` writes for its stack. */
 export interface DevStack {
   readonly file: string;
   readonly baseUrl: string;
@@ -11,25 +11,25 @@ export interface DevStack {
   readonly settingsFile: string;
 }
 
-const PLACE = join('.data', 'dev');
+const STACK_FOLDER = join('.data', 'dev');
 
-/** The clone that this program is part of, if it is. */
+/** The repository clone that contains this program; null when installed elsewhere. */
 export function cloneFolder(): string | null {
-  const folder = fileURLToPath(new URL('../..', import.meta.url));
+  const folder = fileURLToPath(new URL('../../..', import.meta.url));
   return existsSync(join(folder, 'scripts', 'dev.ts')) ? folder : null;
 }
 
-/** The stack of the folder we are in, of one above it, or of the clone we are part of; null when none is up. */
+/** The running stack of this folder, a parent folder or the clone; null when none runs. */
 export function findDevStack(from: string): DevStack | null {
   const clone = cloneFolder();
-  for (const folder of [...upwards(from), ...(clone === null ? [] : [clone])]) {
-    const stack = readStack(join(folder, PLACE));
+  for (const folder of [...parentFolders(from), ...(clone === null ? [] : [clone])]) {
+    const stack = readStack(join(folder, STACK_FOLDER));
     if (stack) return stack;
   }
   return null;
 }
 
-function* upwards(from: string): Generator<string> {
+function* parentFolders(from: string): Generator<string> {
   for (let folder = from; ; folder = dirname(folder)) {
     yield folder;
     if (dirname(folder) === folder) return;
@@ -45,7 +45,7 @@ function readStack(folder: string): DevStack | null {
     >;
     if (typeof baseUrl !== 'string' || typeof simulatorUrl !== 'string' || typeof apiKey !== 'string')
       return null;
-    // Left behind by a stack that was killed: its addresses may be somebody else's by now.
+    // A killed stack leaves this file behind: another program may use its ports now.
     if (typeof pid === 'number' && !isAlive(pid)) return null;
     return { file, baseUrl, simulatorUrl, apiKey, settingsFile: join(folder, 'server.env') };
   } catch {

@@ -1,6 +1,6 @@
 import type { EventName } from '@caudal/sdk';
 
-/** A record, so that the compiler misses one that was added to the API. */
+/** A Record, so that a name missing here is a compile error. */
 const NAMES: Readonly<Record<EventName, true>> = {
   'payin.confirmed': true,
   'payin.canceled': true,
@@ -12,10 +12,10 @@ const NAMES: Readonly<Record<EventName, true>> = {
   'paymentlink.expired': true,
 };
 
-/** Every event a merchant hears of. */
+/** Every event that an endpoint can subscribe to. */
 export const EVENT_NAMES = Object.keys(NAMES) as EventName[];
 
-/** What a list can be narrowed to: also the test, which no endpoint asks for. */
+/** Names that can filter a list: also the test event, which endpoints cannot subscribe to. */
 export const LISTED_EVENT_NAMES = [...EVENT_NAMES, 'webhook.test'] as const;
 
 export type { EventName };

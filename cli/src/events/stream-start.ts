@@ -1,26 +1,26 @@
 import type { Caudal, CaudalEvent } from '@caudal/sdk';
-import { isId } from './resource-id.ts';
-import { readMoment } from './time.ts';
+import { isId } from '../requests/resource-id.ts';
+import { parseTimestamp } from '../requests/time.ts';
 
-/** Where a stream begins, and which of what it brings is wanted: it begins a minute early. */
+/** Where a stream starts, and a filter for the events it resends: a resumed stream starts one minute early. */
 export interface StreamStart {
   readonly lastEventId: string;
   readonly isWanted: (event: CaudalEvent) => boolean;
 }
 
 const LATEST = 100;
-/** Before any event of anybody, and not so early that a minute before it has no number. */
+/** Before any event, but late enough that one minute earlier still has a valid id. */
 const FIRST_DAY_MS = 86_400_000;
 
 /**
- * From now on, by what has happened and not by a clock: whatever is recorded after this question is wanted, also when
- * the connection is only made later.
+ * Starts from now, determined by the existing events instead of a clock: every event recorded after this request is
+ * delivered, even if the stream connects later.
  */
-export async function fromNow(caudal: Caudal, signal: AbortSignal): Promise<StreamStart> {
+export async function startFromNow(caudal: Caudal, signal: AbortSignal): Promise<StreamStart> {
   const { data } = await caudal.events.list({ pageSize: LATEST }, { signal });
   const known = new Set(data.map(({ id }) => id));
   const newest = data[0]?.id;
-  // Further back than what was listed, all is old.
+  // Everything older than the listed events is old.
   const oldest = data.length === LATEST ? (data.at(-1)?.id ?? '') : '';
   return {
     lastEventId: newest ?? idAt(FIRST_DAY_MS),
@@ -28,21 +28,21 @@ export async function fromNow(caudal: Caudal, signal: AbortSignal): Promise<Stre
   };
 }
 
-/** @param since how long ago, a moment, or an event: then what came after it and itself */
-export async function fromThen(caudal: Caudal, since: string, signal: AbortSignal): Promise<StreamStart> {
+/** @param since a duration ago, a timestamp, or an event id, which is included */
+export async function startFrom(caudal: Caudal, since: string, signal: AbortSignal): Promise<StreamStart> {
   if (isId(since)) {
     const { id, createdAt } = await caudal.events.get(since, { signal });
-    // Asked for from a moment earlier, or the stream would take it for one we have.
+    // Starts one millisecond earlier, because the stream excludes the event it resumes after.
     return { lastEventId: idAt(Date.parse(createdAt) - 1), isWanted: (event) => event.id >= id };
   }
-  const moment = readMoment('since', since, Date.now()).getTime();
+  const sinceMs = parseTimestamp('since', since, Date.now()).getTime();
   return {
-    lastEventId: idAt(Math.max(FIRST_DAY_MS, moment)),
-    isWanted: ({ createdAt }) => Date.parse(createdAt) >= moment,
+    lastEventId: idAt(Math.max(FIRST_DAY_MS, sinceMs)),
+    isWanted: ({ createdAt }) => Date.parse(createdAt) >= sinceMs,
   };
 }
 
-/** An id of that moment, before any other of its millisecond: ids carry their time. */
+/** The lowest event id (UUIDv7) of a millisecond. */
 function idAt(ms: number): string {
   const time = Math.floor(ms).toString(16).padStart(12, '0');
   return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`;

@@ -1,11 +1,11 @@
-import type { Environment } from './environment.ts';
+import type { Environment } from '../connection/environment.ts';
+import type { Screen } from '../output/screen.ts';
 import type { ExitCode } from './exit-codes.ts';
 import type { ParsedArgs } from './parsed-args.ts';
-import type { Screen } from './screen.ts';
 
 export interface Option {
   readonly name: string;
-  /** What stands for the value in help; null for a flag. */
+  /** Placeholder of the value in the help; null for a flag. */
   readonly value: string | null;
   readonly summary: string;
   readonly choices?: readonly string[];
@@ -13,7 +13,7 @@ export interface Option {
   readonly short?: string;
 }
 
-interface Word {
+interface Positional {
   readonly name: string;
   readonly summary: string;
   readonly choices?: readonly string[];
@@ -22,17 +22,17 @@ interface Word {
 
 export type Section = 'start' | 'payments' | 'events' | 'testing' | 'operator' | 'server';
 
-/** What is known of a command before it runs: help, parsing and completion are made of it. */
+/** Static description of a command: help, parsing and completion are generated from it. */
 export interface CommandDescription {
-  /** One word or two. */
+  /** One or two words: `listen`, `payins create`. */
   readonly name: string;
   readonly section: Section;
   readonly summary: string;
   readonly usage?: string;
   readonly options: readonly Option[];
-  readonly words: readonly Word[];
+  readonly args: readonly Positional[];
   readonly details?: string;
-  /** Typed as they stand against `caudal dev`, they work. */
+  /** Runnable as written against `caudal dev`; a test runs them. */
   readonly examples: readonly string[];
 }
 
@@ -44,11 +44,11 @@ export interface Context {
 }
 
 export interface Command extends CommandDescription {
-  /** @returns nothing when it was done */
+  /** @returns undefined for exit code 0 */
   readonly run: (context: Context, args: ParsedArgs) => Promise<ExitCode | undefined>;
 }
 
-/** One that is the server's own: its words are known here, its work is done there. */
+/** An operator command: described here, executed by the server program. */
 export interface ServerCommand extends CommandDescription {
   readonly runByServer: true;
 }

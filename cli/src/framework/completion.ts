@@ -1,13 +1,13 @@
 import type { CommandDescription } from './command.ts';
 import { GLOBAL_OPTIONS } from './global-options.ts';
 
-/** A script that completes commands, options and their choices without starting this program again. */
+/** A static script that completes commands, options and choices without starting this program. */
 export function completionScript(shell: 'bash' | 'zsh', commands: readonly CommandDescription[]): string {
   return shell === 'bash' ? bash(commands) : zsh(commands);
 }
 
-/** What can follow what: after nothing, after a first word, after `help`. */
-function followers(commands: readonly CommandDescription[]): Map<string, string[]> {
+/** Candidates by prefix: first words, second words per first word, and choices of the first argument. */
+function nextWords(commands: readonly CommandDescription[]): Map<string, string[]> {
   const names = commands.map(({ name }) => name.split(' '));
   const firsts = [...new Set([...names.map(([first = '']) => first), 'help'])].sort();
   const after = new Map<string, string[]>([['', firsts]]);
@@ -15,13 +15,13 @@ function followers(commands: readonly CommandDescription[]): Map<string, string[
     const seconds = names.flatMap(([own, second]) => (own === first && second !== undefined ? [second] : []));
     if (seconds.length > 0) after.set(first, [...new Set(seconds)].sort());
   }
-  for (const { name, words } of commands)
-    for (const word of words.slice(0, 1)) if (word.choices) after.set(name, [...word.choices]);
+  for (const { name, args } of commands)
+    for (const arg of args.slice(0, 1)) if (arg.choices) after.set(name, [...arg.choices]);
   return after;
 }
 
-/** What can stand behind an option, by the command and the option. */
-function choicesOf(commands: readonly CommandDescription[]): Map<string, readonly string[]> {
+/** Choices of option values, by command and option. */
+function choicesByOption(commands: readonly CommandDescription[]): Map<string, readonly string[]> {
   return new Map(
     commands.flatMap(({ name, options }) =>
       options.flatMap((option) =>
@@ -31,13 +31,13 @@ function choicesOf(commands: readonly CommandDescription[]): Map<string, readonl
   );
 }
 
-/** Options that take a value: the word behind one is not a command. */
-function takingValues(commands: readonly CommandDescription[]): string[] {
+/** Options that take a value: the word after one is not a command. */
+function optionsWithValues(commands: readonly CommandDescription[]): string[] {
   const all = [...GLOBAL_OPTIONS, ...commands.flatMap(({ options }) => options)];
   return [...new Set(all.filter(({ value }) => value !== null).map(({ name }) => `--${name}`))].sort();
 }
 
-function optionsOf(command: CommandDescription): string[] {
+function optionNames(command: CommandDescription): string[] {
   return [...new Set([...command.options, ...GLOBAL_OPTIONS].map(({ name }) => `--${name}`))];
 }
 
@@ -46,33 +46,33 @@ const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 const cases = (entries: Iterable<readonly [string, readonly string[]]>) =>
   [...entries].map(([on, words]) => `    ${quoted(on)}) echo ${quoted(words.join(' '))} ;;`).join('\n');
 
-/** Shared by both shells: three lookups, all plain words. */
+/** Lookup functions shared by both shells. */
 function lookups(commands: readonly CommandDescription[]): string {
   return `_caudal_words() {
   case "$1" in
-${cases(followers(commands))}
+${cases(nextWords(commands))}
   esac
 }
 _caudal_options() {
   case "$1" in
-${cases(commands.map((command) => [command.name, optionsOf(command)] as const))}
+${cases(commands.map((command) => [command.name, optionNames(command)] as const))}
     *) echo ${quoted(GLOBAL_OPTIONS.map(({ name }) => `--${name}`).join(' '))} ;;
   esac
 }
 _caudal_choices() {
   case "$1" in
-${cases(choicesOf(commands))}
+${cases(choicesByOption(commands))}
   esac
 }
 _caudal_takes_value() {
-  case " ${takingValues(commands).join(' ')} " in
+  case " ${optionsWithValues(commands).join(' ')} " in
     *" $1 "*) return 0 ;;
   esac
   return 1
 }`;
 }
 
-/** The command's words among those typed: at most two, those behind a value's option left out, \`help\` skipped. */
+/** Finds the command name in the typed words: at most two words, without option values and a leading \`help\`. */
 const PATH = `  local path='' count=0 skip='' word
   for word in "$@"; do
     if [ -n "$skip" ]; then skip=''; continue; fi

@@ -1,31 +1,31 @@
 import { EXIT, type ExitCode } from './exit-codes.ts';
 
-/** Said to the user as it stands, without a stack. */
-export class Fault extends Error {
+/** An error whose message is shown to the user as is, without a stack trace. */
+export class CliError extends Error {
   readonly exitCode: ExitCode;
-  /** What to do about it, a line each. */
+  /** What to do about it, one line each. */
   readonly hints: readonly string[];
 
   constructor(message: string, hints: readonly string[] = [], exitCode: ExitCode = EXIT.failed) {
     super(message);
-    this.name = 'Fault';
+    this.name = 'CliError';
     this.exitCode = exitCode;
     this.hints = hints;
   }
 }
 
-/** What was typed cannot be meant; nothing was done. */
-export class UsageError extends Fault {
+/** Invalid command line; nothing was executed. */
+export class UsageError extends CliError {
   constructor(message: string, hints: readonly string[] = []) {
-    super(message, hints, EXIT.notUnderstood);
+    super(message, hints, EXIT.usageError);
     this.name = 'UsageError';
   }
 }
 
-/** Nobody can say yet. */
-export class UnknownOutcome extends Fault {
+/** The outcome is not known (yet). */
+export class UnknownOutcomeError extends CliError {
   constructor(message: string, hints: readonly string[] = []) {
     super(message, hints, EXIT.outcomeUnknown);
-    this.name = 'UnknownOutcome';
+    this.name = 'UnknownOutcomeError';
   }
 }

@@ -1,33 +1,33 @@
 import { ApiError, CaudalError, ConnectionError, TimeoutError } from '@caudal/sdk';
-import { Fault } from './errors.ts';
+import { CliError } from './errors.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 
-/** What went wrong, for the user: the first line in short, then what helps. */
+/** An error for the user: a short title, then details and hints. */
 export interface Explained {
   readonly title: string;
   readonly lines: readonly string[];
   readonly exitCode: ExitCode;
-  /** For --json: what a program can branch on. */
+  /** For --json: fields that a program can branch on. */
   readonly document: Readonly<Record<string, unknown>>;
 }
 
 export function explain(error: unknown): Explained {
-  if (error instanceof Fault) return ofFault(error);
-  if (error instanceof ApiError) return ofProblem(error);
-  if (error instanceof ConnectionError || error instanceof TimeoutError) return ofSilence(error);
-  if (error instanceof CaudalError) return plain(error.message);
-  return plain(error instanceof Error ? error.message : String(error));
+  if (error instanceof CliError) return explainCliError(error);
+  if (error instanceof ApiError) return explainApiError(error);
+  if (error instanceof ConnectionError || error instanceof TimeoutError) return explainNoResponse(error);
+  if (error instanceof CaudalError) return explainMessage(error.message);
+  return explainMessage(error instanceof Error ? error.message : String(error));
 }
 
-function ofFault({ message, hints, exitCode }: Fault): Explained {
+function explainCliError({ message, hints, exitCode }: CliError): Explained {
   return { title: message, lines: hints, exitCode, document: { error: message, hints } };
 }
 
-function plain(message: string): Explained {
+function explainMessage(message: string): Explained {
   return { title: message, lines: [], exitCode: EXIT.failed, document: { error: message } };
 }
 
-function ofProblem(error: ApiError): Explained {
+function explainApiError(error: ApiError): Explained {
   const { code, status, title, detail, requestId, errors } = error;
   const fields = errors.map((field) => `  ${field.path}: ${field.message}`);
   return {
@@ -35,7 +35,7 @@ function ofProblem(error: ApiError): Explained {
     lines: [
       ...(detail ? [detail] : []),
       ...fields,
-      ...membersOf(error),
+      ...problemHints(error),
       ...(requestId ? [`request id ${requestId}`] : []),
       ...(error.type ? [error.type] : []),
     ],
@@ -44,17 +44,17 @@ function ofProblem(error: ApiError): Explained {
   };
 }
 
-/** What only problems of one kind say, in a form that can be typed. */
-function membersOf(error: ApiError): string[] {
-  if (error.code === 'reference_taken') return [`the one that has it: ${error.existingId}`];
-  if (error.code === 'insufficient_scope') return [`the key lacks the scope ${error.requiredScope}`];
-  return error.code === 'unauthorized' ? ['Which key is that? See: caudal whoami'] : [];
+/** Hints from the extra members of certain problem codes. */
+function problemHints(error: ApiError): string[] {
+  if (error.code === 'reference_taken') return [`existing resource: ${error.existingId}`];
+  if (error.code === 'insufficient_scope') return [`the API key lacks the scope ${error.requiredScope}`];
+  return error.code === 'unauthorized' ? ['To see which API key is used: caudal whoami'] : [];
 }
 
-function ofSilence(error: ConnectionError | TimeoutError): Explained {
+function explainNoResponse(error: ConnectionError | TimeoutError): Explained {
   return {
     title: error.message,
-    lines: ['Is the server up, and is the address right? See: caudal whoami'],
+    lines: ['Check that the server runs and that the base URL is right: caudal whoami'],
     exitCode: EXIT.failed,
     document: { error: error.message },
   };

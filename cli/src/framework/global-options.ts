@@ -1,14 +1,14 @@
 import type { Option } from './command.ts';
 
-/** Taken by every command of ours, also in front of its name. */
+/** Accepted by every command of the CLI, before or after its name. */
 export const GLOBAL_OPTIONS: readonly Option[] = [
-  { name: 'json', value: null, summary: 'print one JSON document for programs (one a line for streams)' },
-  { name: 'profile', value: 'NAME', summary: 'whose credentials to use; see caudal help login' },
+  { name: 'json', value: null, summary: 'print JSON: one document, or one per line for streams' },
+  { name: 'profile', value: 'NAME', summary: 'profile to use; see caudal help login' },
   {
     name: 'api-key',
     value: 'KEY',
-    summary: 'instead of a profile; better in CAUDAL_API_KEY, where ps shows it to nobody',
+    summary: 'API key instead of a profile; prefer CAUDAL_API_KEY, which ps does not show',
   },
-  { name: 'base-url', value: 'URL', summary: 'address of the API that goes with --api-key' },
-  { name: 'help', value: null, short: 'h', summary: 'explain the command' },
+  { name: 'base-url', value: 'URL', summary: 'base URL of the API, with --api-key' },
+  { name: 'help', value: null, short: 'h', summary: 'show help for the command' },
 ];

@@ -1,5 +1,5 @@
 import type { CommandDescription, Option, Section } from './command.ts';
-import { EXIT_CODE_LINES } from './exit-codes.ts';
+import { EXIT_CODE_DESCRIPTIONS } from './exit-codes.ts';
 import { GLOBAL_OPTIONS } from './global-options.ts';
 import { OPERATOR_TOPICS, TOPICS } from './topics.ts';
 
@@ -9,19 +9,19 @@ const SECTIONS: readonly (readonly [Section, string])[] = [
   ['start', 'Start'],
   ['payments', 'Payments'],
   ['events', 'Events and webhooks'],
-  ['testing', 'Play the payer and the bank, on staging'],
-  ['operator', 'For operators, beside the server and its database'],
-  ['server', 'Roles of the server'],
+  ['testing', 'Simulate payers, banks and networks (staging)'],
+  ['operator', 'For operators, on the server host'],
+  ['server', 'Server roles'],
 ];
 
-const FIRST_STEPS = `  caudal dev                                a whole Caudal on this machine
-  caudal listen --trigger payin.confirmed   pay, and watch the event come
-  caudal payins create --amount 49800 --qr  ask somebody for money`;
+const FIRST_STEPS = `  caudal dev                                a complete local Caudal
+  caudal listen --trigger payin.confirmed   make a payment and watch its event
+  caudal payins create --amount 49800 --qr  create a payin and draw its QR`;
 
-const CREDENTIALS = `The first of these that is there: --api-key and --base-url; CAUDAL_API_KEY and CAUDAL_BASE_URL;
---profile or CAUDAL_PROFILE; the profile in use (caudal login); the stack that caudal dev runs.`;
+const CREDENTIALS = `The first of these that is set: --api-key and --base-url; CAUDAL_API_KEY and CAUDAL_BASE_URL;
+--profile or CAUDAL_PROFILE; the current profile (caudal login); the caudal dev stack.`;
 
-/** `caudal` alone: what there is. */
+/** Help for `caudal` without arguments. */
 export function overview(
   commands: readonly CommandDescription[],
   operatorsNote: string | null,
@@ -36,37 +36,40 @@ export function overview(
     `${bold('caudal')}: payins, payouts and payment links on Bre-B and PSE`,
     `${bold('First steps')}\n${FIRST_STEPS}`,
     ...parts,
-    ...(operatorsNote === null ? [] : [`${bold('For operators')}\n${wrapped(operatorsNote, 2, width)}`]),
-    `${bold('Every command')} takes\n${optionLines(GLOBAL_OPTIONS, width).join('\n')}`,
-    `${bold('Credentials')}\n${wrapped(CREDENTIALS.replaceAll('\n', ' '), 2, width)}`,
-    `${bold('Exit codes')}\n${columns(EXIT_CODE_LINES, width).join('\n')}`,
-    'caudal help COMMAND explains one, with examples: caudal help payins create',
+    ...(operatorsNote === null ? [] : [`${bold('For operators')}\n${wrapText(operatorsNote, 2, width)}`]),
+    `${bold('Global options')}\n${optionLines(GLOBAL_OPTIONS, width).join('\n')}`,
+    `${bold('Credentials')}\n${wrapText(CREDENTIALS.replaceAll('\n', ' '), 2, width)}`,
+    `${bold('Exit codes')}\n${columns(EXIT_CODE_DESCRIPTIONS, width).join('\n')}`,
+    'Help for one command, with examples: caudal help payins create',
   ].join('\n\n');
 }
 
-/** A line for each first word, with what can follow it. */
+/** One line per first word, with its subcommands. */
 function sectionLines(all: readonly CommandDescription[], section: Section, width: number): string[] {
   const commands = all.filter((command) => command.section === section);
   const topics = [...new Set(commands.map(({ name }) => name.split(' ')[0] ?? name))];
   return columns(
     topics.map((topic) => {
-      const alone = commands.find(({ name }) => name === topic);
-      const followed = commands
+      const single = commands.find(({ name }) => name === topic);
+      const subcommands = commands
         .map(({ name }) => name.split(' '))
         .filter(([first, second]) => first === topic && second !== undefined)
         .map(([, second]) => second);
-      const about =
-        alone?.summary ??
+      const summary =
+        single?.summary ??
         (section === 'operator' ? OPERATOR_TOPICS[topic] : undefined) ??
         TOPICS[topic] ??
         '';
-      return [topic, followed.length > 0 ? `${about} (${followed.join(', ')})`.trim() : about] as const;
+      return [
+        topic,
+        subcommands.length > 0 ? `${summary} (${subcommands.join(', ')})`.trim() : summary,
+      ] as const;
     }),
     width,
   );
 }
 
-/** `caudal payins`: the commands that begin with a word. */
+/** Help for `caudal payins`: the commands with this first word. */
 export function topicHelp(
   topic: string,
   commands: readonly CommandDescription[],
@@ -83,25 +86,25 @@ export function topicHelp(
     `${bold(`caudal ${topic}`)}: ${title}`,
     lines.join('\n'),
     ...(example === undefined ? [] : [`${bold('Example')}\n  ${example}`]),
-    `caudal help ${commands[0]?.name ?? topic} explains one, with examples`,
+    `Help for one command, with examples: caudal help ${commands[0]?.name ?? topic}`,
   ].join('\n\n');
 }
 
-/** `caudal help payins create`. */
+/** Help for one command: `caudal help payins create`. */
 export function commandHelp(command: CommandDescription, width: number, bold: Bold): string {
-  const words = command.words.map((word) => [word.name, withChoices(word.summary, word.choices)] as const);
+  const args = command.args.map((arg) => [arg.name, withChoices(arg.summary, arg.choices)] as const);
   const own = [...command.options].sort((a, b) => Number(b.required ?? false) - Number(a.required ?? false));
   return [
     `${bold(`caudal ${command.name}`)}: ${command.summary}`,
-    `${bold('Usage')}\n  ${command.usage ?? usageOf(command)}`,
-    ...(words.length === 0 ? [] : [`${bold('Words')}\n${columns(words, width).join('\n')}`]),
+    `${bold('Usage')}\n  ${command.usage ?? usageLine(command)}`,
+    ...(args.length === 0 ? [] : [`${bold('Arguments')}\n${columns(args, width).join('\n')}`]),
     ...(own.length === 0 ? [] : [`${bold('Options')}\n${optionLines(own, width).join('\n')}`]),
     ...(command.details === undefined
       ? []
       : [
           command.details
             .split('\n')
-            .map((line) => wrapped(line, 0, width))
+            .map((line) => wrapText(line, 0, width))
             .join('\n'),
         ]),
     ...(command.examples.length === 0
@@ -112,10 +115,10 @@ export function commandHelp(command: CommandDescription, width: number, bold: Bo
   ].join('\n\n');
 }
 
-function usageOf({ name, words, options }: CommandDescription): string {
+function usageLine({ name, args, options }: CommandDescription): string {
   const parts = [
     `caudal ${name}`,
-    ...words.map((word) => (word.optional ? `[${word.name}]` : word.name)),
+    ...args.map((arg) => (arg.optional ? `[${arg.name}]` : arg.name)),
     ...options
       .filter(({ required }) => required)
       .map((option) => `--${option.name} ${option.value ?? ''}`.trim()),
@@ -139,28 +142,28 @@ function withChoices(summary: string, choices: readonly string[] | undefined): s
   return choices === undefined || choices.length === 0 ? summary : `${summary} (${choices.join(', ')})`;
 }
 
-const LEFT_MOST = 26;
+const MAX_LEFT_WIDTH = 26;
 
 function columns(rows: readonly (readonly [string, string])[], width: number): string[] {
-  const left = Math.min(LEFT_MOST, Math.max(...rows.map(([name]) => name.length)));
+  const left = Math.min(MAX_LEFT_WIDTH, Math.max(...rows.map(([name]) => name.length)));
   return rows.flatMap(([name, text]) => {
-    const lines = broken(text, Math.max(20, Math.min(width, 100) - left - 4));
+    const lines = wrapLines(text, Math.max(20, Math.min(width, 100) - left - 4));
     const first = name.length > left ? [`  ${name}`] : [];
     const rest = lines.map((line, index) => {
-      const begin = index === 0 && first.length === 0 ? name.padEnd(left) : ' '.repeat(left);
-      return `  ${begin}  ${line}`.trimEnd();
+      const prefix = index === 0 && first.length === 0 ? name.padEnd(left) : ' '.repeat(left);
+      return `  ${prefix}  ${line}`.trimEnd();
     });
     return [...first, ...rest];
   });
 }
 
-function wrapped(text: string, indent: number, width: number): string {
-  return broken(text, Math.min(width, 100) - indent)
+function wrapText(text: string, indent: number, width: number): string {
+  return wrapLines(text, Math.min(width, 100) - indent)
     .map((line) => ' '.repeat(indent) + line)
     .join('\n');
 }
 
-function broken(text: string, width: number): string[] {
+function wrapLines(text: string, width: number): string[] {
   const lines: string[] = [''];
   for (const word of text.split(' ')) {
     const last = lines.at(-1) ?? '';

@@ -5,43 +5,43 @@ import { GLOBAL_OPTIONS } from './global-options.ts';
 import { nearest } from './nearest.ts';
 import { ParsedArgs } from './parsed-args.ts';
 
-/** The command that was named, and all that was typed besides its name. */
-export interface Named<C> {
+/** A matched command and the remaining arguments. */
+export interface MatchedCommand<C> {
   readonly command: C;
   readonly rest: readonly string[];
 }
 
-type Token = NonNullable<ReturnType<typeof tokensOf>>[number];
+type Token = NonNullable<ReturnType<typeof tokenizeArgs>>[number];
 
-function tokensOf(argv: readonly string[], options: readonly Option[]) {
+function tokenizeArgs(argv: readonly string[], options: readonly Option[]) {
   const config = Object.fromEntries(
     options.map(({ name, value, short }) => [
       name,
       { type: value === null ? ('boolean' as const) : ('string' as const), ...(short ? { short } : {}) },
     ]),
   );
-  // Not strict: the faults it finds are told in our words, with what was probably meant.
+  // Not strict: parseArgs below reports errors itself, with suggestions.
   return tokenize({ args: [...argv], options: config, strict: false, allowPositionals: true, tokens: true })
     .tokens;
 }
 
-/** The words of argv that are no option's, with where they stand; options that any command takes may come before them. */
-export function wordsOf(
+/** Positional arguments and their index in argv. Only global options are known here: they may precede the command. */
+export function findPositionals(
   argv: readonly string[],
 ): readonly { readonly text: string; readonly index: number }[] {
-  return tokensOf(argv, GLOBAL_OPTIONS).flatMap((token) =>
+  return tokenizeArgs(argv, GLOBAL_OPTIONS).flatMap((token) =>
     token.kind === 'positional' ? [{ text: token.value, index: token.index }] : [],
   );
 }
 
-/** The longest name that fits: two words before one. */
+/** Finds the command with the longest matching name: two words before one. */
 export function findCommand<C extends CommandDescription>(
   commands: readonly C[],
   argv: readonly string[],
-): Named<C> | null {
-  const words = wordsOf(argv);
+): MatchedCommand<C> | null {
+  const positionals = findPositionals(argv);
   for (const count of [2, 1]) {
-    const taken = words.slice(0, count);
+    const taken = positionals.slice(0, count);
     if (taken.length < count) continue;
     const name = taken.map(({ text }) => text).join(' ');
     const command = commands.find((candidate) => candidate.name === name);
@@ -53,20 +53,20 @@ export function findCommand<C extends CommandDescription>(
   return null;
 }
 
-/** @throws UsageError naming what is wrong and what was probably meant */
+/** @throws UsageError with what is wrong and a suggestion */
 export function parseArgs(command: CommandDescription, argv: readonly string[]): ParsedArgs {
   const options = [
     ...command.options,
     ...GLOBAL_OPTIONS.filter(({ name }) => !command.options.some((own) => own.name === name)),
   ];
   const values = new Map<string, string | true>();
-  const words: string[] = [];
-  for (const token of tokensOf(argv, options)) {
-    if (token.kind === 'positional') words.push(token.value);
+  const positionals: string[] = [];
+  for (const token of tokenizeArgs(argv, options)) {
+    if (token.kind === 'positional') positionals.push(token.value);
     if (token.kind === 'option') values.set(token.name, optionValue(command, options, token));
   }
-  if (!values.has('help')) demand(command, values, words);
-  return new ParsedArgs(values, words);
+  if (!values.has('help')) validateArgs(command, values, positionals);
+  return new ParsedArgs(values, positionals);
 }
 
 function optionValue(
@@ -83,7 +83,7 @@ function optionValue(
             options.map(({ name }) => name),
           )
         : null;
-    throw new UsageError(`${command.name} has no option ${token.rawName}`, [
+    throw new UsageError(`unknown option ${token.rawName} for ${command.name}`, [
       ...(meant ? [`Did you mean --${meant}?`] : []),
       seeHelp(command),
     ]);
@@ -94,48 +94,48 @@ function optionValue(
     return true;
   }
   const { value } = token;
-  const forgotten =
+  const isMissing =
     value === undefined || (!token.inlineValue && options.some(({ name }) => value === `--${name}`));
-  if (forgotten)
+  if (isMissing)
     throw new UsageError(`--${option.name} needs a value: --${option.name} ${option.value}`, [
       seeHelp(command),
     ]);
-  return chosen(`--${option.name}`, value, option.choices);
+  return matchChoice(`--${option.name}`, value, option.choices);
 }
 
-/** Choices are taken in small letters too. */
-function chosen(what: string, value: string, choices: readonly string[] | undefined): string {
+/** Matches a choice case-insensitively. */
+function matchChoice(what: string, value: string, choices: readonly string[] | undefined): string {
   if (!choices) return value;
   const choice = choices.find((candidate) => candidate.toLowerCase() === value.toLowerCase());
   if (choice !== undefined) return choice;
   const meant = nearest(value, choices);
   throw new UsageError(
-    `${what}: "${value}" is none of ${choices.join(', ')}`,
+    `${what}: "${value}" is not one of ${choices.join(', ')}`,
     meant ? [`Did you mean ${meant}?`] : [],
   );
 }
 
-function demand(
+function validateArgs(
   command: CommandDescription,
   values: ReadonlyMap<string, string | true>,
-  words: string[],
+  positionals: string[],
 ): void {
-  const missing = command.words.filter((word, index) => !word.optional && words[index] === undefined);
+  const missing = command.args.filter((arg, index) => !arg.optional && positionals[index] === undefined);
   const unset = command.options.filter(({ name, required }) => required && !values.has(name));
   if (missing.length + unset.length > 0) {
     const names = [...missing.map(({ name }) => name), ...unset.map(({ name }) => `--${name}`)];
     throw new UsageError(`${command.name} needs ${names.join(' and ')}`, [seeHelp(command)]);
   }
-  if (words.length > command.words.length) {
-    const [extra = ''] = words.slice(command.words.length);
-    throw new UsageError(`${command.name}: "${extra}" is one word too many`, [
-      'A value with spaces is put between quotes.',
+  if (positionals.length > command.args.length) {
+    const [extra = ''] = positionals.slice(command.args.length);
+    throw new UsageError(`${command.name}: unexpected argument "${extra}"`, [
+      'Quote values that contain spaces.',
       seeHelp(command),
     ]);
   }
-  for (const [index, word] of command.words.entries()) {
-    const text = words[index];
-    if (text !== undefined) words[index] = chosen(word.name, text, word.choices);
+  for (const [index, arg] of command.args.entries()) {
+    const text = positionals[index];
+    if (text !== undefined) positionals[index] = matchChoice(arg.name, text, arg.choices);
   }
 }
 

@@ -1,13 +1,13 @@
 import { UsageError } from './errors.ts';
 
-/** What was typed behind a command, each asked for by its name. */
+/** Parsed options and positional arguments of a command. */
 export class ParsedArgs {
   readonly #values: ReadonlyMap<string, string | true>;
-  readonly words: readonly string[];
+  readonly positionals: readonly string[];
 
-  constructor(values: ReadonlyMap<string, string | true>, words: readonly string[]) {
+  constructor(values: ReadonlyMap<string, string | true>, positionals: readonly string[]) {
     this.#values = values;
-    this.words = words;
+    this.positionals = positionals;
   }
 
   text(name: string): string | undefined {
@@ -19,20 +19,20 @@ export class ParsedArgs {
     return this.#values.get(name) === true;
   }
 
-  word(index: number): string {
-    return this.words[index] ?? '';
+  positional(index: number): string {
+    return this.positionals[index] ?? '';
   }
 
-  whole(name: string, least: number, most: number): number | undefined {
+  integer(name: string, min: number, max: number): number | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
     const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-    if (!(number >= least && number <= most))
-      throw new UsageError(`--${name}: "${text}" is no number from ${least} to ${most}`);
+    if (!(number >= min && number <= max))
+      throw new UsageError(`--${name}: "${text}" is not a number from ${min} to ${max}`);
     return number;
   }
 
-  /** Several, parted by commas. */
+  /** A comma-separated list. */
   list(name: string): string[] | undefined {
     const text = this.text(name);
     return text

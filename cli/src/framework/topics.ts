@@ -1,27 +1,27 @@
-/** What each first word is about, where several commands begin with it. */
+/** Descriptions of first words that several commands share. */
 export const TOPICS: Readonly<Record<string, string>> = {
-  profiles: 'credentials you keep',
-  payins: 'collect money',
+  profiles: 'stored credentials',
+  payins: 'collect payments',
   payouts: 'send money',
-  links: 'payment links, pages where the payer chooses how to pay',
-  breb: 'who is behind a Bre-B key',
-  events: 'what happened',
-  endpoints: 'where webhooks are sent',
-  simulate: 'what payers, banks and networks do',
+  links: 'payment links: hosted pages where the payer chooses a method',
+  breb: 'the holder of a Bre-B key',
+  events: 'events and their deliveries',
+  endpoints: 'webhook endpoints',
+  simulate: 'simulate payers, banks and networks',
   org: 'organizations',
   keys: 'API keys',
-  ledger: 'the books',
-  anomalies: 'what fits no payment, and its money',
-  audit: 'what operators decided',
-  notices: 'messages of the rails',
-  rails: 'the brake on a rail',
-  schedules: 'what runs by the clock',
-  secrets: 'the keys that data is sealed by',
-  failpoints: 'where a process can be made to die, for tests',
+  ledger: 'the ledger',
+  anomalies: 'money and messages that match no payment',
+  audit: 'the audit log of operator actions',
+  notices: 'notifications from the rails',
+  rails: 'pause and resume rails',
+  schedules: 'scheduled jobs',
+  secrets: 'data encryption keys',
+  failpoints: 'points where a process can be killed, for tests',
   config: 'the configuration',
 };
 
-/** Where operators have commands under a word that merchants use too. */
+/** Operator descriptions of first words that merchant commands use too. */
 export const OPERATOR_TOPICS: Readonly<Record<string, string>> = {
-  payouts: 'payouts whose outcome nobody knows yet',
+  payouts: 'payouts with an unknown outcome',
 };

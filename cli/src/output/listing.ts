@@ -1,60 +1,61 @@
 import type { Caudal } from '@caudal/sdk';
-import { apiOf } from './client.ts';
-import type { Context, Option } from './command.ts';
-import type { ParsedArgs } from './parsed-args.ts';
-import { defined } from './request-body.ts';
-import { readMoment } from './time.ts';
+import { createApiClient } from '../connection/client.ts';
+import type { Context, Option } from '../framework/command.ts';
+import type { ParsedArgs } from '../framework/parsed-args.ts';
+import { omitUndefined } from '../requests/request-body.ts';
+import { parseTimestamp } from '../requests/time.ts';
 
 export const LIST_OPTIONS: readonly Option[] = [
-  { name: 'limit', value: 'N', summary: 'at most so many, 20 when left out' },
-  { name: 'all', value: null, summary: 'every one, page after page' },
+  { name: 'limit', value: 'N', summary: 'maximum number of rows (default: 20)' },
+  { name: 'all', value: null, summary: 'all rows, across all pages' },
 ];
 
 export const CREATED_OPTIONS: readonly Option[] = [
-  { name: 'since', value: 'WHEN', summary: 'created since: 10m, 2h, 1d, a date or a time' },
+  { name: 'since', value: 'WHEN', summary: 'created since: 10m, 2h, 1d, a date or a timestamp' },
   { name: 'until', value: 'WHEN', summary: 'created before' },
 ];
 
-const MOST_IN_A_PAGE = 100;
-const USUAL = 20;
+const MAX_PAGE_SIZE = 100;
+const DEFAULT_LIMIT = 20;
 
 export function createdRange(args: ParsedArgs): { createdFrom?: string; createdTo?: string } {
   const [since, until] = [args.text('since'), args.text('until')];
   const now = Date.now();
   return {
-    ...(since === undefined ? {} : { createdFrom: readMoment('since', since, now).toISOString() }),
-    ...(until === undefined ? {} : { createdTo: readMoment('until', until, now).toISOString() }),
+    ...(since === undefined ? {} : { createdFrom: parseTimestamp('since', since, now).toISOString() }),
+    ...(until === undefined ? {} : { createdTo: parseTimestamp('until', until, now).toISOString() }),
   };
 }
 
 interface Listing<Query, Row> {
   readonly filters: Readonly<Record<string, unknown>>;
   readonly read: (caudal: Caudal, query: Query) => AsyncIterable<Row>;
-  /** For people. */
   readonly text: (rows: readonly Row[]) => string;
 }
 
-/** Runs a command that lists: so many, or all, for people or as one document. */
+/** Runs a list command, with --limit or --all, as text or JSON. */
 export async function showListing<Query, Row>(
   context: Context,
   args: ParsedArgs,
   { filters, read, text }: Listing<Query, Row>,
 ): Promise<undefined> {
   const { screen } = context;
-  const most = args.flag('all') ? Number.POSITIVE_INFINITY : (args.whole('limit', 1, 100_000) ?? USUAL);
-  // No more is asked for than is shown.
-  const query = defined({ ...filters, pageSize: Math.min(most, MOST_IN_A_PAGE) }) as Query;
-  const { rows, more } = await gather(read(apiOf(context, args), query), most);
-  screen.answer({ data: rows, more }, () => text(rows));
+  const limit = args.flag('all')
+    ? Number.POSITIVE_INFINITY
+    : (args.integer('limit', 1, 100_000) ?? DEFAULT_LIMIT);
+  // Requests no more rows than it shows.
+  const query = omitUndefined({ ...filters, pageSize: Math.min(limit, MAX_PAGE_SIZE) }) as Query;
+  const { rows, more } = await collect(read(createApiClient(context, args), query), limit);
+  screen.result({ data: rows, more }, () => text(rows));
   if (more) screen.note(screen.styleNote('dim', 'There are more: --limit N or --all'));
   return undefined;
 }
 
-/** So many of a list, and whether there are more. */
-async function gather<T>(list: AsyncIterable<T>, most: number): Promise<{ rows: T[]; more: boolean }> {
+/** The first `limit` rows, and whether there are more. */
+async function collect<T>(list: AsyncIterable<T>, limit: number): Promise<{ rows: T[]; more: boolean }> {
   const rows: T[] = [];
   for await (const row of list) {
-    if (rows.length === most) return { rows, more: true };
+    if (rows.length === limit) return { rows, more: true };
     rows.push(row);
   }
   return { rows, more: false };

@@ -1,13 +1,13 @@
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 
-/** Only where a person can answer. */
-export function canAsk(): boolean {
+/** True when a user can answer a prompt. */
+export function isInteractive(): boolean {
   return process.stdin.isTTY && process.stderr.isTTY;
 }
 
-/** @param hidden what is typed is not shown */
-export async function ask(question: string, signal: AbortSignal, hidden = false): Promise<string> {
+/** @param hidden do not echo the input */
+export async function prompt(question: string, signal: AbortSignal, hidden = false): Promise<string> {
   let muted = false;
   const output = new Writable({
     write(chunk: Buffer, _encoding, done) {
@@ -16,7 +16,7 @@ export async function ask(question: string, signal: AbortSignal, hidden = false)
     },
   });
   const reader = createInterface({ input: process.stdin, output, terminal: true });
-  // In a terminal's raw mode Ctrl-C is a key, not a signal.
+  // In raw mode the terminal sends Ctrl-C as a key, not as a signal.
   reader.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
   try {
     const answer = reader.question(question, { signal });
@@ -29,10 +29,10 @@ export async function ask(question: string, signal: AbortSignal, hidden = false)
 }
 
 export async function confirm(question: string, signal: AbortSignal): Promise<boolean> {
-  return /^(?:y|yes|s|si|sí)$/i.test(await ask(`${question} [y/N] `, signal));
+  return /^(?:y|yes|s|si|sí)$/i.test(await prompt(`${question} [y/N] `, signal));
 }
 
-/** All of stdin, as `-` asks for. */
+/** All of stdin, for a value of `-`. */
 export async function readStdin(): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of process.stdin as AsyncIterable<Buffer>) chunks.push(chunk);

@@ -2,17 +2,17 @@ import { inflateSync } from 'node:zlib';
 
 const DATA_URI = 'data:image/png;base64,';
 
-export function pngOf(dataUri: string): Buffer {
+export function decodePngDataUri(dataUri: string): Buffer {
   return Buffer.from(dataUri.startsWith(DATA_URI) ? dataUri.slice(DATA_URI.length) : '', 'base64');
 }
 
-/** Scanners want four, most manage with two, and a terminal of 80 columns has room for one. */
+/** Quiet zone in modules, widest first: the standard asks for 4, most scanners accept 2, 80 columns fit 1. */
 const QUIET = [4, 2, 1];
 
 /**
- * The QR of a picture in lines of text; null for a picture that is not made as the API makes them, a number for one that
- * needs so many columns.
- * @param mark `dark` where the background is made white, `light` where it is a dark terminal's
+ * Draws the QR code of a PNG as lines of text.
+ * @param mark which modules are drawn: `dark` on a white background, `light` on a dark terminal
+ * @returns the number of columns it needs when `columns` is too small; null for a PNG not in the format of the API
  */
 export function qrLines(
   png: Buffer,
@@ -20,7 +20,7 @@ export function qrLines(
   mark: 'dark' | 'light',
 ): readonly string[] | number | null {
   const picture = readPicture(png);
-  const modules = picture && modulesOf(picture);
+  const modules = picture && readModules(picture);
   if (!modules) return null;
   const quiet = QUIET.find((margin) => modules.length + 2 * margin <= columns);
   return quiet === undefined ? modules.length + 2 : draw(modules, quiet, mark);
@@ -28,13 +28,13 @@ export function qrLines(
 
 type Grid = readonly (readonly boolean[])[];
 
-/** Pixels of a one-bit greyscale PNG, true where black. */
+/** Pixels of a one-bit grayscale PNG, true for black. */
 function readPicture(png: Buffer): Grid | null {
   if (png.length < 33 || png.toString('latin1', 12, 16) !== 'IHDR') return null;
   const width = png.readUInt32BE(16);
   const height = png.readUInt32BE(20);
-  const oneBitGrey = png[24] === 1 && png[25] === 0 && png[28] === 0;
-  if (!oneBitGrey || width > 4096 || height > 4096) return null;
+  const oneBitGray = png[24] === 1 && png[25] === 0 && png[28] === 0;
+  if (!oneBitGray || width > 4096 || height > 4096) return null;
   const data: Buffer[] = [];
   for (let at = 8; at + 8 <= png.length; at += 12 + png.readUInt32BE(at))
     if (png.toString('latin1', at + 4, at + 8) === 'IDAT')
@@ -60,8 +60,8 @@ function unfiltered(raster: Buffer, width: number, height: number): Grid | null 
   return rows;
 }
 
-/** The corner's first black run is seven modules wide: that is how large one is. */
-function modulesOf(picture: Grid): Grid | null {
+/** The finder pattern's top edge is seven modules wide, which gives the module size. */
+function readModules(picture: Grid): Grid | null {
   const top = picture.findIndex((row) => row.includes(true));
   const first = picture[top];
   if (!first) return null;
@@ -75,7 +75,7 @@ function modulesOf(picture: Grid): Grid | null {
   );
 }
 
-/** Two modules a character; `mark` says which of them are drawn, so that the other ones are the background. */
+/** Draws two modules per character; modules other than `mark` are background. */
 function draw(modules: Grid, quiet: number, mark: 'dark' | 'light'): string[] {
   const end = modules.length + quiet;
   const marked = (x: number, y: number) => y < end && (modules[y]?.[x] ?? false) === (mark === 'dark');

@@ -1,18 +1,17 @@
 import { styleText } from 'node:util';
-import { type Column, oneLine, tableLines } from './table.ts';
+import { type Column, stripControlCharacters, tableLines } from './table.ts';
 
-type Look = Parameters<typeof styleText>[0];
+type TextStyle = Parameters<typeof styleText>[0];
 
-/** Facts under each other; those that are null are left out. */
-export type Facts = readonly (readonly [string, string | null | undefined])[];
+/** Labeled values, one per line; empty values are omitted. */
+export type Fields = readonly (readonly [string, string | null | undefined])[];
 
-const GOOD = new Set(['CONFIRMED', 'COMPLETED', 'DELIVERED', 'ENABLED', 'SETTLED', 'FULL']);
-const BAD = new Set(['DECLINED', 'FAILED', 'DISABLED', 'NONE']);
-const OVER = new Set(['CANCELED', 'EXPIRED']);
+const SUCCESS_STATUSES = new Set(['CONFIRMED', 'COMPLETED', 'DELIVERED', 'ENABLED', 'SETTLED', 'FULL']);
+const FAILURE_STATUSES = new Set(['DECLINED', 'FAILED', 'DISABLED', 'NONE']);
+const ENDED_STATUSES = new Set(['CANCELED', 'EXPIRED']);
 
 /**
- * What the user sees. With --json the answer is one document on stdout and nothing else is there; words about it go to
- * stderr always.
+ * Output to the user. Results go to stdout; with --json stdout contains only JSON. Notes always go to stderr.
  */
 export class Screen {
   readonly json: boolean;
@@ -23,38 +22,38 @@ export class Screen {
     this.width = Math.max(40, process.stdout.columns ?? options.columns ?? 80);
   }
 
-  /** The answer: a document for programs, or words for people. */
-  answer(document: unknown, words: () => string): void {
-    if (!this.json) this.print(words());
+  /** Prints the result: a JSON document with --json, else text. */
+  result(document: unknown, text: () => string): void {
+    if (!this.json) this.print(text());
     else this.print(process.stdout.isTTY ? JSON.stringify(document, null, 2) : JSON.stringify(document));
   }
 
-  /** One of many: a document a line. */
-  stream(document: unknown, words: () => string): void {
-    this.print(this.json ? JSON.stringify(document) : words());
+  /** Prints one result of a stream: with --json one document per line. */
+  stream(document: unknown, text: () => string): void {
+    this.print(this.json ? JSON.stringify(document) : text());
   }
 
   print(text: string): void {
     process.stdout.write(`${text}\n`);
   }
 
-  /** About what is done, not the answer itself. */
+  /** Prints a message that is not part of the result to stderr. */
   note(text: string): void {
     process.stderr.write(`${text}\n`);
   }
 
-  style(look: Look, text: string): string {
-    return styleText(look, text, { stream: process.stdout });
+  style(format: TextStyle, text: string): string {
+    return styleText(format, text, { stream: process.stdout });
   }
 
-  styleNote(look: Look, text: string): string {
-    return styleText(look, text, { stream: process.stderr });
+  styleNote(format: TextStyle, text: string): string {
+    return styleText(format, text, { stream: process.stderr });
   }
 
   status(status: string): string {
-    if (GOOD.has(status)) return this.style('green', status);
-    if (BAD.has(status)) return this.style('red', status);
-    return this.style(OVER.has(status) ? 'dim' : 'yellow', status);
+    if (SUCCESS_STATUSES.has(status)) return this.style('green', status);
+    if (FAILURE_STATUSES.has(status)) return this.style('red', status);
+    return this.style(ENDED_STATUSES.has(status) ? 'dim' : 'yellow', status);
   }
 
   table<Row>(columns: readonly Column<Row>[], rows: readonly Row[], none: string): string {
@@ -62,8 +61,8 @@ export class Screen {
     return tableLines(columns, rows, this.width, (text) => this.style('bold', text)).join('\n');
   }
 
-  facts(facts: Facts): string {
-    const shown = facts.filter(([, value]) => value !== null && value !== undefined && value !== '');
+  fields(fields: Fields): string {
+    const shown = fields.filter(([, value]) => value !== null && value !== undefined && value !== '');
     const width = Math.max(...shown.map(([name]) => name.length));
     return shown
       .map(([name, value]) => `${this.style('dim', name.padEnd(width))}  ${keepStyles(value ?? '')}`)
@@ -73,10 +72,10 @@ export class Screen {
 
 const STYLE = new RegExp(`(${String.fromCharCode(27)}\\[\\d+m)`);
 
-/** Colours of ours stay; other control characters, which come from outside, do not. */
+/** Keeps our own color codes and strips other control characters, which come from API data. */
 function keepStyles(text: string): string {
   return text
     .split(STYLE)
-    .map((part, index) => (index % 2 === 1 ? part : oneLine(part)))
+    .map((part, index) => (index % 2 === 1 ? part : stripControlCharacters(part)))
     .join('');
 }

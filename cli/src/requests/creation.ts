@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { CaudalError } from '@caudal/sdk';
-import { UnknownOutcome } from './errors.ts';
+import { UnknownOutcomeError } from '../framework/errors.ts';
 
-const LETTERS = 'abcdefghjkmnpqrstvwxyz0123456789';
+const REFERENCE_ALPHABET = 'abcdefghjkmnpqrstvwxyz0123456789';
 
-/** A name that was not used before: short, and readable in a list. */
+/** A random reference, short enough to read in a list. */
 export function newReference(prefix: string): string {
-  const tail = [...randomBytes(10)].map((byte) => LETTERS.charAt(byte & 31)).join('');
+  const tail = [...randomBytes(10)].map((byte) => REFERENCE_ALPHABET.charAt(byte & 31)).join('');
   return `${prefix}-${tail}`;
 }
 
@@ -15,22 +15,22 @@ export function newIdempotencyKey(): string {
 }
 
 /**
- * Creates once. When nobody can say whether it took effect, the user is told with what to repeat it, for then it takes
- * effect once in all.
+ * Creates a resource. When the outcome is unknown, the error tells the user the idempotency key and reference to retry
+ * with, so that the creation takes effect only once.
  */
 export async function createOnce<T>(
-  made: { readonly reference: string; readonly idempotencyKey: string },
+  creation: { readonly reference: string; readonly idempotencyKey: string },
   create: () => Promise<T>,
 ): Promise<T> {
   try {
     return await create();
   } catch (error) {
     if (!(error instanceof CaudalError && error.outcomeUnknown)) throw error;
-    // The SDK says how a program repeats it; here a person does.
+    // The SDK's message tells a program how to retry; this one tells a person.
     const [cause = error.message] = error.message.split('. It may or may not');
-    throw new UnknownOutcome(cause, [
-      'It is not known whether this took effect. Repeat the same command with these two, and it takes effect once:',
-      `  --idempotency-key ${made.idempotencyKey} --reference ${quoted(made.reference)}`,
+    throw new UnknownOutcomeError(cause, [
+      'The outcome is unknown. Run the same command again with these options; it takes effect only once:',
+      `  --idempotency-key ${creation.idempotencyKey} --reference ${quoted(creation.reference)}`,
     ]);
   }
 }

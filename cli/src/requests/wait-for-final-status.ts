@@ -1,34 +1,34 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Option } from './command.ts';
-import { UnknownOutcome } from './errors.ts';
-import { EXIT, type ExitCode } from './exit-codes.ts';
-import type { ParsedArgs } from './parsed-args.ts';
-import { withProgress } from './progress.ts';
-import type { Screen } from './screen.ts';
-import { durationOption } from './time.ts';
+import type { Option } from '../framework/command.ts';
+import { UnknownOutcomeError } from '../framework/errors.ts';
+import { EXIT, type ExitCode } from '../framework/exit-codes.ts';
+import type { ParsedArgs } from '../framework/parsed-args.ts';
+import { withProgress } from '../output/progress.ts';
+import type { Screen } from '../output/screen.ts';
+import { parseDurationOption } from './time.ts';
 
 export const WAIT_OPTIONS: readonly Option[] = [
   {
     name: 'wait',
     value: null,
-    summary: 'stay until the outcome is final; exit 1 when it is not the good one',
+    summary: 'wait for the final status; exit 1 unless it succeeded',
   },
-  { name: 'timeout', value: 'SPAN', summary: 'how long --wait stays: 30s, 10m; 5m when left out' },
+  { name: 'timeout', value: 'SPAN', summary: 'timeout of --wait: 30s, 10m (default: 5m)' },
 ];
 
-const USUAL_MS = 300_000;
-const EVERY_MS = 400;
+const DEFAULT_TIMEOUT_MS = 300_000;
+const POLL_INTERVAL_MS = 400;
 
 const FINAL = new Set(['CONFIRMED', 'DECLINED', 'CANCELED', 'COMPLETED', 'EXPIRED']);
 
 export const isFinal = (status: string): boolean => FINAL.has(status);
 
-export function exitCodeOf(status: string): ExitCode {
-  return status === 'CONFIRMED' || status === 'COMPLETED' ? EXIT.done : EXIT.failed;
+export function exitCodeForStatus(status: string): ExitCode {
+  return status === 'CONFIRMED' || status === 'COMPLETED' ? EXIT.success : EXIT.failed;
 }
 
-/** Asks until it has ended. @throws UnknownOutcome when that takes too long: that is no refusal */
-export async function followToEnd<T extends { readonly status: string }>(
+/** Polls until the status is final. @throws UnknownOutcomeError on timeout: the payment may still succeed */
+export async function waitForFinalStatus<T extends { readonly status: string }>(
   options: {
     readonly screen: Screen;
     readonly signal: AbortSignal;
@@ -40,18 +40,18 @@ export async function followToEnd<T extends { readonly status: string }>(
 ): Promise<T> {
   const { screen, signal, args, what, id } = options;
   const span = args.text('timeout');
-  const withinMs = span === undefined ? USUAL_MS : durationOption('timeout', span);
-  const deadline = performance.now() + withinMs;
+  const timeoutMs = span === undefined ? DEFAULT_TIMEOUT_MS : parseDurationOption('timeout', span);
+  const deadline = performance.now() + timeoutMs;
   return withProgress(screen, `Waiting for the outcome of ${what}`, async () => {
     for (;;) {
-      const seen = await read();
-      if (isFinal(seen.status)) return seen;
+      const resource = await read();
+      if (isFinal(resource.status)) return resource;
       if (performance.now() > deadline) {
-        throw new UnknownOutcome(`still ${seen.status} after ${Math.round(withinMs / 1000)} s`, [
-          `It goes on by itself. Look again: caudal ${what.split(' ')[0]}s get ${id}`,
+        throw new UnknownOutcomeError(`still ${resource.status} after ${Math.round(timeoutMs / 1000)} s`, [
+          `Processing continues. Check later: caudal ${what.split(' ')[0]}s get ${id}`,
         ]);
       }
-      await sleep(EVERY_MS, undefined, { signal });
+      await sleep(POLL_INTERVAL_MS, undefined, { signal });
     }
   });
 }

@@ -1,46 +1,48 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { runInOurPlace } from './child.ts';
-import type { Option, Section, ServerCommand } from './command.ts';
-import { findDevStack } from './dev-stack.ts';
-import { type Environment, environmentForSettings } from './environment.ts';
-import { Fault } from './errors.ts';
-import type { ExitCode } from './exit-codes.ts';
+import { findDevStack } from '../connection/dev-stack.ts';
+import { type Environment, environmentWithoutBaseUrl } from '../connection/environment.ts';
+import type { Option, Section, ServerCommand } from '../framework/command.ts';
+import { CliError } from '../framework/errors.ts';
+import type { ExitCode } from '../framework/exit-codes.ts';
+import { runChildProcess } from './child-process.ts';
 
-/** As `server/src/operator/commands.ts` writes them. */
-interface CatalogueEntry {
+/** Shape of the entries in `server/src/operator/commands.ts`. */
+interface OperatorCommandDescription {
   readonly name: string;
   readonly group: 'server' | 'operator';
   readonly summary: string;
   readonly usage: string;
   readonly options: readonly Option[];
-  readonly words: readonly { readonly name: string; readonly summary: string }[];
+  readonly args: readonly { readonly name: string; readonly summary: string }[];
   readonly details?: string;
   readonly examples?: readonly string[];
 }
 
-// In a constant, for the compiler must not look for it: the command line also lives where no server is installed.
-const CATALOGUE = '@caudal/server/operator-commands';
+// In a constant, so that the compiler does not resolve it: the CLI also runs without the server package.
+const OPERATOR_COMMANDS_MODULE = '@caudal/server/operator-commands';
 
 export const NO_SERVER =
-  'org, keys, ledger, anomalies, rails, migrate, doctor and others need the database, so they run beside the server: there this same command has them.';
+  'org, keys, ledger, anomalies, rails, migrate, doctor and others need the database: run caudal on the server host.';
 
-/** The server's commands, or null where it is not installed. */
+/** The operator commands; null when the server package is not installed. */
 export async function serverCommands(): Promise<readonly ServerCommand[] | null> {
   if (serverMain() === null) return null;
-  const { OPERATOR_COMMANDS } = (await import(CATALOGUE)) as { OPERATOR_COMMANDS: readonly CatalogueEntry[] };
+  const { OPERATOR_COMMANDS } = (await import(OPERATOR_COMMANDS_MODULE)) as {
+    OPERATOR_COMMANDS: readonly OperatorCommandDescription[];
+  };
   return OPERATOR_COMMANDS.filter(({ name }) => name !== 'help').map((entry) => ({
     name: entry.name,
     section: entry.group satisfies Section,
     summary: entry.summary,
-    // One line for each way to use it.
+    // One line per form.
     usage: entry.usage
       .split('\n')
       .map((line) => `caudal ${line.trim()}`)
       .join('\n  '),
     options: entry.options,
-    words: entry.words,
+    args: entry.args,
     ...(entry.details === undefined ? {} : { details: entry.details }),
     examples: entry.examples ?? [],
     runByServer: true,
@@ -49,19 +51,19 @@ export async function serverCommands(): Promise<readonly ServerCommand[] | null>
 
 function serverMain(): string | null {
   try {
-    const main = join(dirname(fileURLToPath(import.meta.resolve(CATALOGUE))), '..', 'main.ts');
+    const main = join(dirname(fileURLToPath(import.meta.resolve(OPERATOR_COMMANDS_MODULE))), '..', 'main.ts');
     return existsSync(main) ? main : null;
   } catch {
     return null;
   }
 }
 
-/** Runs it in the server's own program, with our terminal. */
+/** Runs an operator command in the server program, on this terminal. */
 export async function runByServer(argv: readonly string[], environment: Environment): Promise<ExitCode> {
   const main = serverMain();
-  if (main === null) throw new Fault('the server is not installed here', [NO_SERVER]);
-  const own = environment.hasDatabase || argv.some((word) => /^--env-file(?:=|$)/.test(word));
-  const settings = own ? null : (findDevStack(environment.folder)?.settingsFile ?? null);
-  if (settings === null) return runInOurPlace([main, ...argv]);
-  return runInOurPlace([`--env-file=${settings}`, main, ...argv], environmentForSettings());
+  if (main === null) throw new CliError('the server package is not installed here', [NO_SERVER]);
+  const hasSettings = environment.hasDatabase || argv.some((arg) => /^--env-file(?:=|$)/.test(arg));
+  const settings = hasSettings ? null : (findDevStack(environment.folder)?.settingsFile ?? null);
+  if (settings === null) return runChildProcess([main, ...argv]);
+  return runChildProcess([`--env-file=${settings}`, main, ...argv], environmentWithoutBaseUrl());
 }

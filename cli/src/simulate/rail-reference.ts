@@ -1,6 +1,6 @@
 const DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
-const MOST_ORGANIZATIONS = 256;
-const AT_ONCE = 32;
+const MAX_ORGANIZATIONS = 256;
+const CONCURRENCY = 32;
 
 function base32(value: bigint, length: number): string {
   let text = '';
@@ -9,16 +9,16 @@ function base32(value: bigint, length: number): string {
 }
 
 /**
- * What a payin or payout is called at its rail: its id and the number of its organization, which merchants are not told.
- * A simulated rail serves few organizations, so it is asked for each.
+ * Finds a payin or payout by its reference at the rail: its id plus the number of its organization, which the API does
+ * not expose. A simulator serves few organizations, so every number is tried.
  */
 export async function findByRailReference<T>(
   id: string,
   find: (reference: string) => Promise<T | null>,
 ): Promise<T | null> {
   const prefix = base32(BigInt(`0x${id.replaceAll('-', '')}`), 26);
-  for (let from = 0; from < MOST_ORGANIZATIONS; from += AT_ONCE) {
-    const numbers = Array.from({ length: AT_ONCE }, (_, index) => BigInt(from + index));
+  for (let from = 0; from < MAX_ORGANIZATIONS; from += CONCURRENCY) {
+    const numbers = Array.from({ length: CONCURRENCY }, (_, index) => BigInt(from + index));
     const found = await Promise.all(numbers.map((number) => find(prefix + base32(number, 6))));
     const hit = found.find((each) => each !== null);
     if (hit !== undefined) return hit;

@@ -1,40 +1,40 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Caudal } from '@caudal/sdk';
-import { type Payin, payinIdOf } from './commands/payins.ts';
-import { Fault } from './errors.ts';
-import { isFinal } from './outcome.ts';
-import { centsAsDecimal } from './pesos.ts';
+import { type Payin, resolvePayinId } from '../commands/payins.ts';
+import { CliError } from '../framework/errors.ts';
+import { formatDecimal } from '../requests/pesos.ts';
+import { isFinal } from '../requests/wait-for-final-status.ts';
 import { findByRailReference } from './rail-reference.ts';
 import type { Simulator } from './simulator.ts';
 
-/** A payment at its rail, as the payer or the bank can lay hands on it. */
+/** A payment that the simulator can pay, decline or cancel. */
 export type SimulatedPayment =
   | { readonly rail: 'BRE_B'; readonly key: string; readonly payin: Payin | null }
   | { readonly rail: 'PSE'; readonly bankPage: string; readonly payin: Payin };
 
-const REGISTERED_WITHIN_MS = 10_000;
-const ENDED_WITHIN_MS = 10_000;
-const LOOK_EVERY_MS = 150;
+const REGISTRATION_TIMEOUT_MS = 10_000;
+const STATUS_TIMEOUT_MS = 10_000;
+const POLL_INTERVAL_MS = 150;
 
-/** @param named a Bre-B key of ours, or the id or reference of a payin */
-export async function findSimulated(client: () => Caudal, named: string): Promise<SimulatedPayment> {
-  if (named.startsWith('@')) return { rail: 'BRE_B', key: named.toUpperCase(), payin: null };
+/** @param name the Bre-B key, id or reference of a payin */
+export async function findSimulated(client: () => Caudal, name: string): Promise<SimulatedPayment> {
+  if (name.startsWith('@')) return { rail: 'BRE_B', key: name.toUpperCase(), payin: null };
   const caudal = client();
-  const payin = await caudal.payins.get(await payinIdOf(caudal, named));
+  const payin = await caudal.payins.get(await resolvePayinId(caudal, name));
   const { sourceData } = payin;
   if (sourceData && 'keyString' in sourceData) return { rail: 'BRE_B', key: sourceData.keyString, payin };
   const bankPage = sourceData && 'pseUrl' in sourceData ? sourceData.pseUrl : null;
-  if (!bankPage) throw new Fault('the bank page of this payin is not known yet', ['Try again in a moment.']);
+  if (!bankPage) throw new CliError('this payin has no bank page yet', ['Try again in a few seconds.']);
   return { rail: 'PSE', bankPage, payin };
 }
 
-/** Pays a key. One that was created a moment ago is about to be registered: that is awaited. */
+/** Pays a Bre-B key. A new key may not be registered yet, so this waits for the registration unless `anyway`. */
 export async function payKey(
   simulator: Simulator,
   { key, amountInCents, anyway }: { key: string; amountInCents?: number | undefined; anyway: boolean },
 ): Promise<{ executionId: string }> {
-  if (!anyway) await untilRegistered(simulator, key);
-  const amount = amountInCents === undefined ? {} : { amount: centsAsDecimal(amountInCents) };
+  if (!anyway) await waitForRegistration(simulator, key);
+  const amount = amountInCents === undefined ? {} : { amount: formatDecimal(amountInCents) };
   const { results } = await simulator.post<{ results: { executionId?: string; code?: string }[] }>(
     '/keys/pay',
     {
@@ -43,26 +43,26 @@ export async function payKey(
   );
   const { executionId, code } = results[0] ?? {};
   if (executionId !== undefined) return { executionId };
-  throw new Fault(
+  throw new CliError(
     code === 'AMOUNT_REQUIRED'
-      ? 'nobody registered this key, so it does not say how much: give --amount'
-      : `the key ${key} cannot be paid: it is not registered, closed, or its payment has ended`,
-    ['Money that arrives all the same: caudal simulate late'],
+      ? 'this key is not registered and has no amount: add --amount'
+      : `the key ${key} cannot be paid: it is not registered or closed, or its payment has ended`,
+    ['To pay it anyway: caudal simulate late'],
   );
 }
 
-export async function untilRegistered(simulator: Simulator, key: string): Promise<void> {
-  const deadline = performance.now() + REGISTERED_WITHIN_MS;
+export async function waitForRegistration(simulator: Simulator, key: string): Promise<void> {
+  const deadline = performance.now() + REGISTRATION_TIMEOUT_MS;
   while ((await simulator.find(`/keys/${encodeURIComponent(key)}`)) === null) {
     if (performance.now() > deadline)
-      throw new Fault(`the network does not know the key ${key}`, [
-        'Is it a payin of this server, and is a rail down? caudal simulate faults',
+      throw new CliError(`the network does not know the key ${key}`, [
+        'Check that the payin belongs to this server, and that no rail is down: caudal simulate faults',
       ]);
-    await sleep(LOOK_EVERY_MS);
+    await sleep(POLL_INTERVAL_MS);
   }
 }
 
-/** Decides on the bank's own page, as the payer would. */
+/** Submits the payer's decision on the bank page. */
 export async function decideAtBank(
   bankPage: string,
   decision: { readonly decision: 'approve' | 'reject' | 'cancel'; readonly reason?: string | undefined },
@@ -73,31 +73,31 @@ export async function decideAtBank(
     ...(reason === undefined ? {} : { reason }),
   });
   const response = await fetch(bankPage, { method: 'POST', body: fields }).catch(() => null);
-  if (response === null) throw new Fault(`the bank's page does not answer: ${bankPage}`);
+  if (response === null) throw new CliError(`the bank page does not respond: ${bankPage}`);
   if (response.status === 400)
-    throw new Fault('the bank does not know that reason', ['See: caudal help simulate decline']);
-  if (!response.ok) throw new Fault(`the bank's page answered ${response.status}: ${bankPage}`);
+    throw new CliError('the bank does not know that reason code', ['See: caudal help simulate decline']);
+  if (!response.ok) throw new CliError(`the bank page returned ${response.status}: ${bankPage}`);
 }
 
-/** The bank says something after it has said something else. */
+/** Makes the bank approve a payment that it has already declined or canceled. */
 export async function contradictAtBank(simulator: Simulator, payin: Payin): Promise<void> {
   const found = await findByRailReference(payin.id, (reference) =>
     simulator.find<{ reference: string }>(`/transactions/${reference}`),
   );
-  if (!found) throw new Fault('this simulator does not know the payin');
+  if (!found) throw new CliError('this simulator does not know the payin');
   await simulator.post('/transactions/end', { reference: found.reference, state: 'OK', anyway: true });
 }
 
-/** The payin once it has ended, or as it is after a while. */
-export async function seenAfter(
+/** Polls until `isDone` or the timeout, and returns the payin. */
+export async function waitForPayin(
   caudal: Caudal,
   payin: Payin,
-  isDone: (seen: Payin) => boolean = ({ status }) => isFinal(status),
+  isDone: (payin: Payin) => boolean = ({ status }) => isFinal(status),
 ): Promise<Payin> {
-  const deadline = performance.now() + ENDED_WITHIN_MS;
+  const deadline = performance.now() + STATUS_TIMEOUT_MS;
   for (;;) {
-    const seen = await caudal.payins.get(payin.id);
-    if (isDone(seen) || performance.now() > deadline) return seen;
-    await sleep(LOOK_EVERY_MS);
+    const current = await caudal.payins.get(payin.id);
+    if (isDone(current) || performance.now() > deadline) return current;
+    await sleep(POLL_INTERVAL_MS);
   }
 }

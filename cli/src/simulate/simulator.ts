@@ -1,17 +1,17 @@
-import type { Option } from './command.ts';
-import { connectionOf, readAddress } from './connection.ts';
-import { findDevStack } from './dev-stack.ts';
-import type { Environment } from './environment.ts';
-import { Fault } from './errors.ts';
-import type { ParsedArgs } from './parsed-args.ts';
+import { parseUrl, resolveConnection } from '../connection/connection.ts';
+import { findDevStack } from '../connection/dev-stack.ts';
+import type { Environment } from '../connection/environment.ts';
+import type { Option } from '../framework/command.ts';
+import { CliError } from '../framework/errors.ts';
+import type { ParsedArgs } from '../framework/parsed-args.ts';
 
 export const SIMULATOR_OPTION: Option = {
   name: 'simulator',
   value: 'URL',
-  summary: 'where it is; known of caudal dev and of a profile that names it',
+  summary: 'URL of the simulator (default: of the profile or caudal dev)',
 };
 
-/** The door of the simulated rails through which payers, banks and networks are played. */
+/** Client of the simulator's control API. */
 export class Simulator {
   readonly url: string;
   readonly #signal: AbortSignal;
@@ -21,7 +21,7 @@ export class Simulator {
     this.#signal = signal;
   }
 
-  /** Null when it answers that there is no such thing. */
+  /** @returns null for a 404 */
   async find<T>(path: string): Promise<T | null> {
     const { status, body } = await this.#send('GET', path);
     return status === 404 ? null : (body as T);
@@ -30,13 +30,13 @@ export class Simulator {
   async post<T>(path: string, sent: object): Promise<T> {
     const { status, body } = await this.#send('POST', path, JSON.stringify(sent));
     if (status === 200) return body as T;
-    throw new Fault(`the simulator refuses: ${messageOf(body, status)}`);
+    throw new CliError(`the simulator rejected the request: ${readMessage(body, status)}`);
   }
 
   async remove<T>(path: string): Promise<T> {
     const { status, body } = await this.#send('DELETE', path);
     if (status === 200) return body as T;
-    throw new Fault(`the simulator refuses: ${messageOf(body, status)}`);
+    throw new CliError(`the simulator rejected the request: ${readMessage(body, status)}`);
   }
 
   async #send(method: string, path: string, body?: string): Promise<{ status: number; body: unknown }> {
@@ -49,38 +49,38 @@ export class Simulator {
       return { status: response.status, body: await response.json().catch(() => null) };
     } catch (error) {
       if (this.#signal.aborted) throw error;
-      throw new Fault(`no simulator answers at ${this.url}`, ['Is it up? caudal dev starts one.']);
+      throw new CliError(`no simulator responds at ${this.url}`, ['caudal dev starts one.']);
     }
   }
 }
 
-function messageOf(body: unknown, status: number): string {
+function readMessage(body: unknown, status: number): string {
   const { message } = (body ?? {}) as { message?: unknown };
-  return typeof message === 'string' ? message : `it answered ${status}`;
+  return typeof message === 'string' ? message : `status ${status}`;
 }
 
-/** Said, in the environment, of the profile, or of the stack of this clone. */
-export function simulatorOf(environment: Environment, args: ParsedArgs, signal: AbortSignal): Simulator {
-  const said = args.text('simulator') ?? environment.simulatorUrl;
-  const known =
-    said === undefined
-      ? (knownOf(environment, args) ?? findDevStack(environment.folder)?.simulatorUrl)
-      : readAddress(said);
-  if (!known) {
-    throw new Fault('no simulator is known', [
-      'A simulator plays the rails of a staging server: --simulator URL says where, or CAUDAL_SIMULATOR_URL.',
-      'caudal dev starts one, and then it is known.',
+/** From --simulator, the environment, the profile or the caudal dev stack, in this order. */
+export function resolveSimulator(environment: Environment, args: ParsedArgs, signal: AbortSignal): Simulator {
+  const url = args.text('simulator') ?? environment.simulatorUrl;
+  const simulatorUrl =
+    url === undefined
+      ? (simulatorUrlFromConnection(environment, args) ?? findDevStack(environment.folder)?.simulatorUrl)
+      : parseUrl(url);
+  if (!simulatorUrl) {
+    throw new CliError('no simulator URL is configured', [
+      'A staging server is connected to a simulator of the rails: set --simulator URL or CAUDAL_SIMULATOR_URL.',
+      'caudal dev starts one, and commands detect it.',
     ]);
   }
-  return new Simulator(known, signal);
+  return new Simulator(simulatorUrl, signal);
 }
 
-function knownOf(environment: Environment, args: ParsedArgs): string | null {
+function simulatorUrlFromConnection(environment: Environment, args: ParsedArgs): string | null {
   try {
-    return connectionOf(environment, args).simulatorUrl;
+    return resolveConnection(environment, args).simulatorUrl;
   } catch (error) {
-    // Faults of rails need no credentials.
-    if (error instanceof Fault) return null;
+    // Commands on rail faults need no credentials.
+    if (error instanceof CliError) return null;
     throw error;
   }
 }

@@ -1,6 +1,6 @@
-import { Fault } from './errors.ts';
+import { CliError } from '../framework/errors.ts';
 
-const MOST_STEPS = 8;
+const MAX_STEPS = 8;
 
 const ENTITIES: Readonly<Record<string, string>> = {
   '&amp;': '&',
@@ -22,13 +22,13 @@ interface Page {
 }
 
 /**
- * Plays a payer who opens a payment page and goes on to where the money is asked for: a browser without JavaScript, with
- * its cookies, redirects and forms. Chooses what stands first where nothing is chosen.
+ * Acts as a payer who opens a payment link and submits its forms until the payment has started: a browser without
+ * JavaScript, with cookies, redirects and forms. Takes the first choice where none is preselected.
  */
-export async function walkToPayment(address: string, signal: AbortSignal): Promise<void> {
+export async function submitCheckout(address: string, signal: AbortSignal): Promise<void> {
   const cookies = new Map<string, string>();
   let page = await load(address, cookies, signal);
-  for (let step = 0; step < MOST_STEPS; step += 1) {
+  for (let step = 0; step < MAX_STEPS; step += 1) {
     const form = nextForm(page);
     if (!form) return;
     const fields = new URLSearchParams([...form.values]);
@@ -37,7 +37,7 @@ export async function walkToPayment(address: string, signal: AbortSignal): Promi
         ? await load(form.action, cookies, signal, fields)
         : await load(`${form.action}?${fields.toString()}`, cookies, signal);
   }
-  throw new Fault('the payment page asks for more than a payer with known data would give');
+  throw new CliError('the payment page still shows a form after the maximum number of steps');
 }
 
 async function load(
@@ -48,7 +48,7 @@ async function load(
 ): Promise<Page> {
   let url = from;
   let body = fields;
-  for (let hops = 0; hops < MOST_STEPS; hops += 1) {
+  for (let hops = 0; hops < MAX_STEPS; hops += 1) {
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const response = await fetch(url, {
       method: body ? 'POST' : 'GET',
@@ -64,52 +64,52 @@ async function load(
     const html = await response.text();
     const next = response.headers.get('location');
     if (response.status >= 400)
-      throw new Fault(`the payment page answered ${response.status}: ${headingOf(html)}`);
+      throw new CliError(`the payment page returned ${response.status}: ${readHeading(html)}`);
     if (next === null) return { url, html };
     url = new URL(next, url).href;
     body = undefined;
   }
-  throw new Fault('the payment page redirects in a circle');
+  throw new CliError('the payment page redirects in a loop');
 }
 
-function headingOf(html: string): string {
-  return decoded((/<h1>(.*?)<\/h1>/s.exec(html)?.[1] ?? '').replaceAll(/<[^>]*>/g, ' ')).trim();
+function readHeading(html: string): string {
+  return decodeEntities((/<h1>(.*?)<\/h1>/s.exec(html)?.[1] ?? '').replaceAll(/<[^>]*>/g, ' ')).trim();
 }
 
-/** The form that leads on: one that begins the payment, or one that asks something before it. */
+/** The next form: the one that starts the payment, or one that asks for data before it. */
 function nextForm({ html, url }: Page): Form | null {
   for (const [, tag = '', inside = ''] of html.matchAll(/(<form [^>]*>)(.*?)<\/form>/gs)) {
-    const method = attribute(tag, 'method') ?? 'get';
-    const action = new URL(attribute(tag, 'action') ?? '', url).href;
+    const method = readAttribute(tag, 'method') ?? 'get';
+    const action = new URL(readAttribute(tag, 'action') ?? '', url).href;
     if (method === 'post' && !action.endsWith('/begin')) continue;
-    return { method, action, values: valuesOf(inside) };
+    return { method, action, values: readFormValues(inside) };
   }
   return null;
 }
 
-function valuesOf(markup: string): Map<string, string> {
+function readFormValues(markup: string): Map<string, string> {
   const values = new Map<string, string>();
   const inputs = [...markup.matchAll(/<input [^>]*>/g)].map(([tag]) => tag);
   for (const tag of inputs) {
-    const name = attribute(tag, 'name');
+    const name = readAttribute(tag, 'name');
     const choice = /type="(?:radio|checkbox)"/.test(tag);
     const chosen = !choice || /\schecked[\s>]/.test(tag);
-    // The first of several, unless a later one is chosen.
-    if (name !== null && (chosen || !values.has(name))) values.set(name, attribute(tag, 'value') ?? '');
+    // The first choice, unless a later one is checked.
+    if (name !== null && (chosen || !values.has(name))) values.set(name, readAttribute(tag, 'value') ?? '');
   }
   for (const [, tag = '', options = ''] of markup.matchAll(/(<select [^>]*>)(.*?)<\/select>/gs)) {
     const option =
       /<option [^>]*\sselected[\s>]/.exec(options)?.[0] ?? /<option [^>]*>/.exec(options)?.[0] ?? '';
-    values.set(attribute(tag, 'name') ?? '', attribute(option, 'value') ?? '');
+    values.set(readAttribute(tag, 'name') ?? '', readAttribute(option, 'value') ?? '');
   }
   return values;
 }
 
-function attribute(tag: string, name: string): string | null {
+function readAttribute(tag: string, name: string): string | null {
   const value = new RegExp(`\\s${name}="([^"]*)"`).exec(tag)?.[1];
-  return value === undefined ? null : decoded(value);
+  return value === undefined ? null : decodeEntities(value);
 }
 
-function decoded(markup: string): string {
+function decodeEntities(markup: string): string {
   return markup.replaceAll(/&(?:amp|lt|gt|quot|#39);/g, (entity) => ENTITIES[entity] ?? entity);
 }

@@ -1,55 +1,59 @@
 import { ApiError, type Caudal } from '@caudal/sdk';
-import { environmentOf } from './api-key.ts';
-import type { Connection } from './connection.ts';
-import { newReference } from './creation.ts';
-import { Fault } from './errors.ts';
-import type { EventName } from './event-names.ts';
-import { walkToPayment } from './payer.ts';
-import { showCents } from './pesos.ts';
+import { apiKeyMode } from '../connection/api-key.ts';
+import type { Connection } from '../connection/connection.ts';
+import type { EventName } from '../events/event-names.ts';
+import { CliError } from '../framework/errors.ts';
+import { newReference } from '../requests/creation.ts';
+import { formatCents } from '../requests/pesos.ts';
+import { submitCheckout } from './submit-checkout.ts';
 
-export interface Wishes {
+export interface TriggerOptions {
   readonly signal: AbortSignal;
-  readonly say: (text: string) => void;
+  readonly onProgress: (text: string) => void;
   readonly amountInCents?: number | undefined;
   readonly rail?: 'BRE_B' | 'PSE' | undefined;
 }
 
-/** What was made, and will end in the event. */
-export interface Made {
+/** The created resource whose outcome will be the event. */
+export interface CreatedResource {
   readonly id: string;
   readonly reference: string;
 }
 
-type Maker = (caudal: Caudal, wishes: Wishes) => Promise<Made>;
+type Trigger = (caudal: Caudal, options: TriggerOptions) => Promise<CreatedResource>;
 
-/** Documents and keys by which the simulated rails know what shall become of a payment (contract: Staging). */
+/** Test document numbers: the simulator decides the outcome of a payment by them. */
 const PAID = '1000000001';
 const DECLINED = '1000000003';
 const CANCELED = '1000000005';
 
-const USUAL_CENTS = 4_980_000;
-const MOST_RACES = 10;
+const DEFAULT_CENTS = 4_980_000;
+const MAX_CANCEL_ATTEMPTS = 10;
 
-const MAKERS: Readonly<Record<EventName, Maker>> = {
-  'payin.confirmed': (caudal, wishes) => payin(caudal, wishes, PAID),
-  'payin.declined': (caudal, wishes) => payin(caudal, wishes, DECLINED),
-  'payin.canceled': (caudal, wishes) => payin(caudal, wishes, CANCELED),
-  'payout.confirmed': (caudal, wishes) => payout(caudal, wishes, '@TESTOK'),
-  'payout.declined': (caudal, wishes) => payout(caudal, wishes, '@TESTDECLINED'),
+const TRIGGERS: Readonly<Record<EventName, Trigger>> = {
+  'payin.confirmed': (caudal, options) => payin(caudal, options, PAID),
+  'payin.declined': (caudal, options) => payin(caudal, options, DECLINED),
+  'payin.canceled': (caudal, options) => payin(caudal, options, CANCELED),
+  'payout.confirmed': (caudal, options) => payout(caudal, options, '@TESTOK'),
+  'payout.declined': (caudal, options) => payout(caudal, options, '@TESTDECLINED'),
   'payout.canceled': canceledPayout,
   'paymentlink.completed': completedLink,
   'paymentlink.expired': expiredLink,
 };
 
-/** Makes the real thing happen on a staging server, by the values its rails obey. Resolves before the event comes. */
-export function triggerEvent(caudal: Caudal, event: EventName, wishes: Wishes): Promise<Made> {
-  return MAKERS[event](caudal, wishes);
+/** Creates a resource on a staging server whose test values lead to the event. Resolves before the event is sent. */
+export function triggerEvent(
+  caudal: Caudal,
+  event: EventName,
+  options: TriggerOptions,
+): Promise<CreatedResource> {
+  return TRIGGERS[event](caudal, options);
 }
 
-/** @throws Fault where the money would be real */
-export function refuseLive({ apiKey }: Pick<Connection, 'apiKey'>): void {
-  if (environmentOf(apiKey) === 'live') {
-    throw new Fault('this is a live key: events are not made up where money is real', [
+/** @throws CliError for a live API key: real money */
+export function rejectLiveKey({ apiKey }: Pick<Connection, 'apiKey'>): void {
+  if (apiKeyMode(apiKey) === 'live') {
+    throw new CliError('this is a live key: test events cannot be triggered with real money', [
       'Use a cdl_test_ key of a staging server, or caudal dev.',
     ]);
   }
@@ -65,25 +69,25 @@ function person(idNumber: string) {
   };
 }
 
-async function payin(caudal: Caudal, wishes: Wishes, idNumber: string): Promise<Made> {
+async function payin(caudal: Caudal, options: TriggerOptions, idNumber: string): Promise<CreatedResource> {
   const common = {
-    amountInCents: wishes.amountInCents ?? USUAL_CENTS,
+    amountInCents: options.amountInCents ?? DEFAULT_CENTS,
     currency: 'COP' as const,
     reference: newReference('trigger'),
     inlineCustomer: person(idNumber),
   };
   const { id, reference } =
-    wishes.rail === 'PSE'
+    options.rail === 'PSE'
       ? await caudal.payins.create(
           { ...common, rail: 'PSE', pse: { bank: await anyBank(caudal), personType: 'INDIVIDUAL' } },
-          { signal: wishes.signal },
+          { signal: options.signal },
         )
       : await caudal.payins.create(
           { ...common, rail: 'BRE_B', breb: { keyType: 'SINGLE_USE' } },
-          { signal: wishes.signal },
+          { signal: options.signal },
         );
-  wishes.say(
-    `Created payin ${reference} of COP ${showCents(common.amountInCents)}; its payer decides in about 3 s.`,
+  options.onProgress(
+    `Created payin ${reference} of COP ${formatCents(common.amountInCents)}; its payer decides in about 3 s.`,
   );
   return { id, reference };
 }
@@ -91,21 +95,21 @@ async function payin(caudal: Caudal, wishes: Wishes, idNumber: string): Promise<
 async function anyBank(caudal: Caudal): Promise<string> {
   const { data } = await caudal.pse.listBanks();
   const bank = data.find(({ available }) => available) ?? data[0];
-  if (!bank) throw new Fault('PSE has no bank at the moment');
+  if (!bank) throw new CliError('PSE lists no banks');
   return bank.code;
 }
 
-async function payout(caudal: Caudal, wishes: Wishes, keyString: string): Promise<Made> {
-  const made = await newPayout(caudal, wishes, keyString);
-  wishes.say(`Created payout ${made.reference} to ${keyString}.`);
-  return made;
+async function payout(caudal: Caudal, options: TriggerOptions, keyString: string): Promise<CreatedResource> {
+  const created = await newPayout(caudal, options, keyString);
+  options.onProgress(`Created payout ${created.reference} to ${keyString}.`);
+  return created;
 }
 
 async function newPayout(
   caudal: Caudal,
-  { signal, amountInCents = 100_000 }: Wishes,
+  { signal, amountInCents = 100_000 }: TriggerOptions,
   keyString: string,
-): Promise<Made> {
+): Promise<CreatedResource> {
   const { id, reference } = await caudal.payouts.create(
     {
       amountInCents,
@@ -121,67 +125,70 @@ async function newPayout(
 }
 
 /**
- * A race against the sender, which takes what is due several times a second, so a few are tried. To a key that declines:
- * one that was lost moves no money.
+ * The cancel request races the worker that sends payouts several times per second, so several payouts are tried. The key
+ * declines, so a payout that is sent moves no money.
  */
-async function canceledPayout(caudal: Caudal, wishes: Wishes): Promise<Made> {
-  for (let race = 1; race <= MOST_RACES; race += 1) {
-    const made = await newPayout(caudal, wishes, '@TESTDECLINED');
+async function canceledPayout(caudal: Caudal, options: TriggerOptions): Promise<CreatedResource> {
+  for (let attempt = 1; attempt <= MAX_CANCEL_ATTEMPTS; attempt += 1) {
+    const created = await newPayout(caudal, options, '@TESTDECLINED');
     try {
-      const { status } = await caudal.payouts.cancel(made.id, { signal: wishes.signal });
+      const { status } = await caudal.payouts.cancel(created.id, { signal: options.signal });
       if (status === 'CANCELED') {
-        wishes.say(`Created payout ${made.reference} and canceled it before it left.`);
-        return made;
+        options.onProgress(`Created payout ${created.reference} and canceled it before it was sent.`);
+        return created;
       }
     } catch (error) {
       if (!(error instanceof ApiError && error.code === 'payout_already_sent')) {
         if (error instanceof ApiError && error.code === 'payout_ended')
-          throw new Fault('the balance does not cover a payout of COP 1,000', [
-            'An operator books money: caudal ledger deposit --org ID --amount 100000 --reference TEXT --by NAME',
+          throw new CliError('the balance does not cover a payout of COP 1,000', [
+            'An operator deposits money: caudal ledger deposit --org ID --amount 100000 --reference TEXT --by NAME',
           ]);
         throw error;
       }
-      wishes.say(
-        `Payout ${made.reference} had left before it could be canceled; it is declined. Trying another.`,
+      options.onProgress(
+        `Payout ${created.reference} was sent before it could be canceled and will be declined. Trying another.`,
       );
     }
   }
-  throw new Fault(`${MOST_RACES} payouts left before they could be canceled`, [
-    'The server sends faster than this connection can cancel. On the server itself it works:',
-    'an operator pauses the rail (caudal rails pause --rail BRE_B …), then payouts wait and can be canceled.',
+  throw new CliError(`${MAX_CANCEL_ATTEMPTS} payouts were sent before they could be canceled`, [
+    'The server sends payouts faster than this connection can cancel them.',
+    'An operator can pause the rail (caudal rails pause --rail BRE_B …): payouts then wait and can be canceled.',
   ]);
 }
 
-async function newLink(caudal: Caudal, wishes: Wishes): Promise<Made & { readonly url: string }> {
+async function newLink(
+  caudal: Caudal,
+  options: TriggerOptions,
+): Promise<CreatedResource & { readonly url: string }> {
   const reference = newReference('trigger');
-  const rail = wishes.rail ?? 'BRE_B';
+  const rail = options.rail ?? 'BRE_B';
   const link = await caudal.paymentLinks.create(
     {
       amountType: 'FIXED',
-      amountInCents: wishes.amountInCents ?? USUAL_CENTS,
+      amountInCents: options.amountInCents ?? DEFAULT_CENTS,
       reference,
-      description: 'Made by caudal trigger',
+      description: 'Created by caudal trigger',
       callbackUrl: 'https://shop.example.com/thanks',
       rail,
       inlineCustomer: person(PAID),
       ...(rail === 'PSE' ? { pse: { bank: await anyBank(caudal) } } : {}),
     },
-    { signal: wishes.signal },
+    { signal: options.signal },
   );
   return { id: link.paymentLinkId, reference, url: link.paymentLinkUrl };
 }
 
-async function completedLink(caudal: Caudal, wishes: Wishes): Promise<Made> {
-  const { url, ...made } = await newLink(caudal, wishes);
-  wishes.say(`Created link ${made.reference}; its payer opens ${url}`);
-  await walkToPayment(url, wishes.signal);
-  wishes.say('The payer chose how to pay, and pays in about 3 s.');
-  return made;
+async function completedLink(caudal: Caudal, options: TriggerOptions): Promise<CreatedResource> {
+  const { url, ...created } = await newLink(caudal, options);
+  options.onProgress(`Created link ${created.reference}; its payer opens ${url}`);
+  await submitCheckout(url, options.signal);
+  options.onProgress('The payer chose a method and pays in about 3 s.');
+  return created;
 }
 
-async function expiredLink(caudal: Caudal, wishes: Wishes): Promise<Made> {
-  const { url: _url, ...made } = await newLink(caudal, wishes);
-  await caudal.paymentLinks.expire(made.id, { signal: wishes.signal });
-  wishes.say(`Created link ${made.reference} and closed it.`);
-  return made;
+async function expiredLink(caudal: Caudal, options: TriggerOptions): Promise<CreatedResource> {
+  const { url: _url, ...created } = await newLink(caudal, options);
+  await caudal.paymentLinks.expire(created.id, { signal: options.signal });
+  options.onProgress(`Created link ${created.reference} and closed it.`);
+  return created;
 }

@@ -3,7 +3,7 @@
 import type { CallOptions, Calls } from '../calls.ts';
 import type { Balance } from './schemas.ts';
 
-/** The money we hold for you. */
+/** Your balance. */
 export class BalanceOperations {
   readonly #calls: Calls;
 
@@ -14,7 +14,7 @@ export class BalanceOperations {
   /**
    * Get the balance: `GET /balance`. Needs the scope `balance:read`.
    *
-   * What we hold for you now. Money of a payin is pending from its confirmation until it is settled, and available from then.
+   * Your current balance. The money of a payin is pending from its confirmation until its settlement, and available after that.
    *
    * @throws ApiError
    */

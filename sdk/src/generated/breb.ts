@@ -4,7 +4,7 @@ import type { CallOptions, Calls } from '../calls.ts';
 import type { LookUpBrebKeyQuery } from './queries.ts';
 import type { BrebKeyLookup } from './schemas.ts';
 
-/** See who receives what is sent to a Bre-B key, before it is sent. */
+/** Look up the holder of a Bre-B key before you pay it. */
 export class BrebOperations {
   readonly #calls: Calls;
 
@@ -15,12 +15,12 @@ export class BrebOperations {
   /**
    * Look up a Bre-B key: `GET /breb/keys/{keyString}`. Needs the scope `breb_keys:read`.
    *
-   * Who receives what is sent to a key, before it is sent. Personal data is masked; say whom you mean with `name` or `documentNumber` and the answer tells whether it is them.
+   * Shows who receives money sent to a key, before you send it. Personal data is masked. Send the expected `name` or `documentNumber`, and `match` in the response tells whether it matches the holder.
    *
-   * A payout within `expiresAt` goes by this lookup: should the key have changed hands since, it is declined with `RECEIVER_MISMATCH`. Each organization may look up only so much: a key that does not exist, or a holder who is not whom you named, counts most; a lookup that a payout follows does not count.
+   * A payout created before `expiresAt` uses this lookup: if the key has a different holder by then, the payout is declined with `RECEIVER_MISMATCH`. Lookups are limited per organization: keys that do not exist and holders that do not match count most; a lookup followed by a payout does not count.
    *
-   * @param keyString The key. Write `@` as it is or as `%40`.
-   * @throws ApiError, of its own with the codes `breb_key_invalid`, `rail_not_enabled`, `organization_suspended`, `breb_key_not_found`, `breb_key_suspended`, `too_many_lookups`, `rail_unavailable`
+   * @param keyString The key. `@` may be sent literally or as `%40`.
+   * @throws ApiError, with the specific codes `breb_key_invalid`, `rail_not_enabled`, `organization_suspended`, `breb_key_not_found`, `breb_key_suspended`, `too_many_lookups`, `rail_unavailable`
    */
   lookUp(
     keyString: string,

@@ -6,7 +6,7 @@ import type { List } from '../list.ts';
 import type { ListEventsQuery } from './queries.ts';
 import type { ReplayEvents, Replayed, ReplayedMany } from './schemas.ts';
 
-/** Every final outcome, to read, to follow live and to have sent again. */
+/** Events of final outcomes: list, stream and replay them. */
 export class EventsOperations {
   readonly #calls: Calls;
 
@@ -17,10 +17,10 @@ export class EventsOperations {
   /**
    * Get an event: `GET /events/{id}`. Needs the scope `events:read`.
    *
-   * The event and what came of its deliveries, attempt by attempt.
+   * The event and its deliveries with all attempts.
    *
    * @param id Identifier of the event.
-   * @throws ApiError, of its own with the codes `not_found`
+   * @throws ApiError, with the specific codes `not_found`
    */
   get(id: string, options: CallOptions = {}): Promise<CaudalEventWithDeliveries> {
     return this.#calls.send('getEvent', { path: { id } }, options);
@@ -29,9 +29,9 @@ export class EventsOperations {
   /**
    * List events: `GET /events`. Needs the scope `events:read`.
    *
-   * Newest first, each with the body that its deliveries carry.
+   * Newest first, each with the same body as its deliveries.
    *
-   * @throws ApiError, of its own with the codes `cursor_invalid`
+   * @throws ApiError, with the specific codes `cursor_invalid`
    */
   list(query: ListEventsQuery = {}, options: CallOptions = {}): List<CaudalEvent> {
     return this.#calls.list('listEvents', { query }, options);
@@ -40,10 +40,10 @@ export class EventsOperations {
   /**
    * Replay an event: `POST /events/{id}/replay`. Needs the scope `events:write`.
    *
-   * Delivers it again, under the same id and with the same body, to all enabled endpoints that want it, also those that were created later.
+   * Delivers the event again, with the same id and body, to all enabled endpoints that subscribe to it, including endpoints created after the event.
    *
    * @param id Identifier of the event.
-   * @throws ApiError, of its own with the codes `not_found`, `outcome_unknown`
+   * @throws ApiError, with the specific codes `not_found`, `outcome_unknown`
    */
   replay(id: string, options: CallOptions = {}): Promise<Replayed> {
     return this.#calls.send('replayEvent', { path: { id } }, options);
@@ -52,9 +52,9 @@ export class EventsOperations {
   /**
    * Replay events: `POST /events/replay`. Needs the scope `events:write`.
    *
-   * Delivers many events again, oldest first: those that failed, of events created since a moment, to the endpoints at which they failed; or all of a span of time, to all enabled endpoints that want them. A request goes on for three seconds: `nextAfter` says from where to go on.
+   * Delivers many events again, oldest first. With `failedSince`, it replays events with failed deliveries to the endpoints where they failed. With `createdFrom` and `createdTo`, it replays all events of the range to all enabled endpoints that subscribe to them. A request runs for at most about three seconds; if `nextAfter` is set, repeat the request to continue.
    *
-   * @throws ApiError, of its own with the codes `malformed_json`, `payload_too_large`, `unsupported_media_type`, `outcome_unknown`
+   * @throws ApiError, with the specific codes `malformed_json`, `payload_too_large`, `unsupported_media_type`, `outcome_unknown`
    */
   replayMany(body: ReplayEvents, options: CallOptions = {}): Promise<ReplayedMany> {
     return this.#calls.send('replayEvents', { body }, options);

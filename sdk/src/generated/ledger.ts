@@ -5,7 +5,7 @@ import type { List } from '../list.ts';
 import type { ListLedgerEntriesQuery } from './queries.ts';
 import type { LedgerEntry } from './schemas.ts';
 
-/** Every movement of your money. */
+/** Ledger entries of your balance. */
 export class LedgerOperations {
   readonly #calls: Calls;
 
@@ -16,9 +16,9 @@ export class LedgerOperations {
   /**
    * List ledger entries: `GET /ledger/entries`. Needs the scope `balance:read`.
    *
-   * Every movement of your money, newest first: each takes an amount from one account (debit) to another (credit). Entries never change; what was wrong is put right by another. Follow `nextCursor` to older entries and `previousCursor` to newer ones, with the same filters.
+   * All movements of your money, newest first. Each entry moves an amount from one account (debit) to another (credit). Entries never change; a correction is a new entry. Follow `nextCursor` to older entries and `previousCursor` to newer ones, with the same filters.
    *
-   * @throws ApiError, of its own with the codes `cursor_invalid`
+   * @throws ApiError, with the specific codes `cursor_invalid`
    */
   listEntries(query: ListLedgerEntriesQuery = {}, options: CallOptions = {}): List<LedgerEntry> {
     return this.#calls.list('listLedgerEntries', { query }, options);

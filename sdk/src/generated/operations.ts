@@ -1,6 +1,6 @@
 // Made by `npm run generate`.
 
-/** Every operation of the API. `keyed`: it takes an Idempotency-Key. `called`: as in a program. */
+/** Every operation of the API. `keyed`: takes an Idempotency-Key. `called`: the SDK method. */
 export const OPERATIONS = {
   issueAccessToken: { method: 'POST', path: '/oauth/token', called: 'accessTokens.create', keyed: false },
   createPayin: { method: 'POST', path: '/payins', called: 'payins.create', keyed: true },

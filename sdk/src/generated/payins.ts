@@ -16,11 +16,11 @@ export class PayinsOperations {
   /**
    * Create a payin: `POST /payins`. Needs the scope `payins:write`.
    *
-   * Collects an amount from a payer. The answer is never the final outcome: wait for `payin.confirmed`, `payin.declined` or `payin.canceled`.
+   * Collects an amount from a payer. The response is never the final outcome: wait for `payin.confirmed`, `payin.declined` or `payin.canceled`.
    *
-   * On `BRE_B` the answer carries the key to pay to. On `PSE` it carries the bank page in `sourceData.pseUrl` if the bank answered within three seconds, else null; read the payin again in a moment.
+   * On `BRE_B`, the response contains the key to pay to. On `PSE`, `sourceData.pseUrl` contains the bank page if the bank responds within three seconds; otherwise it is null, and you can get the payin again shortly after.
    *
-   * @throws ApiError, of its own with the codes `rail_not_enabled`, `malformed_json`, `organization_suspended`, `reference_taken`, `idempotency_in_flight`, `payload_too_large`, `unsupported_media_type`, `idempotency_mismatch`, `outcome_unknown`, `rail_paused`
+   * @throws ApiError, with the specific codes `rail_not_enabled`, `malformed_json`, `organization_suspended`, `reference_taken`, `idempotency_in_flight`, `payload_too_large`, `unsupported_media_type`, `idempotency_mismatch`, `outcome_unknown`, `rail_paused`
    */
   create<R extends Rail>(
     body: CreatePayin & { rail: R },
@@ -32,10 +32,10 @@ export class PayinsOperations {
   /**
    * Get a payin: `GET /payins/{id}`. Needs the scope `payins:read`.
    *
-   * The payin as it is now. Prefer events over polling. `anomalies` lists what its rail said that its state could not take up, such as a second payment: the state does not change, and the money is held apart until you accept it or the operator returns it.
+   * The current state of the payin. Prefer events over polling. `anomalies` lists reports from the rail that do not fit the status of the payin, such as a second payment: the status does not change, and the money is held separately until you accept it or the operator returns it.
    *
    * @param id Identifier of the payin.
-   * @throws ApiError, of its own with the codes `not_found`
+   * @throws ApiError, with the specific codes `not_found`
    */
   get(id: string, options: CallOptions = {}): Promise<PayinWithAnomalies> {
     return this.#calls.send('getPayin', { path: { id } }, options);
@@ -44,9 +44,9 @@ export class PayinsOperations {
   /**
    * List payins: `GET /payins`. Needs the scope `payins:read`.
    *
-   * Newest first. Follow `nextCursor` to older payins and `previousCursor` to newer ones, with the same filters; payins created meanwhile never shift a page. `inlineCustomer` is a string here: the JSON text of the customer.
+   * Newest first. Follow `nextCursor` to older payins and `previousCursor` to newer ones, with the same filters; newly created payins do not shift pages. In this list `inlineCustomer` is a string that contains the customer as JSON.
    *
-   * @throws ApiError, of its own with the codes `cursor_invalid`
+   * @throws ApiError, with the specific codes `cursor_invalid`
    */
   list(query: ListPayinsQuery = {}, options: CallOptions = {}): List<PayinListItem> {
     return this.#calls.list('listPayins', { query }, options);
@@ -55,11 +55,11 @@ export class PayinsOperations {
   /**
    * Accept the money of an anomaly: `POST /payins/{id}/anomalies/{anomalyId}/accept`. Needs the scope `payins:write`.
    *
-   * Takes money that is held apart, such as what arrived for an `UNDERPAID` payin or beyond its amount: it is credited to your available balance within seconds. The state of the payin does not change and there is no event. Money that is being returned, or that was decided about before, is 409 `anomaly_resolved`. To have it returned to the payer instead, ask the operator.
+   * Accepts money that is held separately, such as the amount of an `UNDERPAID` payin or an excess payment. The money is credited to your available balance within seconds. The status of the payin does not change and no event is sent. If the money is being returned or the anomaly is already resolved, the response is 409 `anomaly_resolved`. To return the money to the payer instead, contact the operator.
    *
    * @param id Identifier of the payin.
-   * @param anomalyId Identifier of the anomaly: `anomalies[].id` of the payin.
-   * @throws ApiError, of its own with the codes `not_found`, `anomaly_resolved`, `anomaly_without_money`, `idempotency_mismatch`, `outcome_unknown`
+   * @param anomalyId Identifier of the anomaly, from `anomalies[].id` of the payin.
+   * @throws ApiError, with the specific codes `not_found`, `anomaly_resolved`, `anomaly_without_money`, `idempotency_mismatch`, `outcome_unknown`
    */
   acceptAnomaly(id: string, anomalyId: string, options: KeyedCallOptions = {}): Promise<PayinAnomaly> {
     return this.#calls.send('acceptPayinAnomaly', { path: { id, anomalyId } }, options);

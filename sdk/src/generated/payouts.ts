@@ -16,11 +16,11 @@ export class PayoutsOperations {
   /**
    * Create a payout: `POST /payouts`. Needs the scope `payouts:write`.
    *
-   * Sends an amount to a Bre-B key. The answer is never the final outcome: wait for `payout.confirmed`, `payout.declined` or `payout.canceled`.
+   * Sends an amount to a Bre-B key. The response is never the final outcome: wait for `payout.confirmed`, `payout.declined` or `payout.canceled`.
    *
-   * Look the key up first, to see who receives. The amount is set aside from the available balance at once; a balance that does not cover it is an outcome too (`DECLINED`, `INSUFFICIENT_FUNDS`). A payout is sent once: where the answer of the network is lost it stays `PROCESSING` until the network has said what became of it.
+   * Look up the key first to see who receives the money. The amount is held from the available balance immediately; if the balance is too low, the payout is `DECLINED` with `INSUFFICIENT_FUNDS`. A payout is sent only once: if the response of the network is lost, it stays `PROCESSING` until the network reports the outcome.
    *
-   * @throws ApiError, of its own with the codes `rail_not_enabled`, `lookup_invalid`, `malformed_json`, `organization_suspended`, `reference_taken`, `idempotency_in_flight`, `payload_too_large`, `unsupported_media_type`, `idempotency_mismatch`, `outcome_unknown`
+   * @throws ApiError, with the specific codes `rail_not_enabled`, `lookup_invalid`, `malformed_json`, `organization_suspended`, `reference_taken`, `idempotency_in_flight`, `payload_too_large`, `unsupported_media_type`, `idempotency_mismatch`, `outcome_unknown`
    */
   create(body: CreatePayout, options: KeyedCallOptions = {}): Promise<Payout> {
     return this.#calls.send('createPayout', { body }, options);
@@ -29,10 +29,10 @@ export class PayoutsOperations {
   /**
    * Get a payout: `GET /payouts/{id}`. Needs the scope `payouts:read`.
    *
-   * The payout as it is now. Prefer events over polling. `anomalies` lists what its rail said that its state could not take up: the state does not change, and an operator looks into it.
+   * The current state of the payout. Prefer events over polling. `anomalies` lists reports from the rail that do not fit the status of the payout: the status does not change, and an operator investigates.
    *
    * @param id Identifier of the payout.
-   * @throws ApiError, of its own with the codes `not_found`
+   * @throws ApiError, with the specific codes `not_found`
    */
   get(id: string, options: CallOptions = {}): Promise<PayoutWithAnomalies> {
     return this.#calls.send('getPayout', { path: { id } }, options);
@@ -41,9 +41,9 @@ export class PayoutsOperations {
   /**
    * List payouts: `GET /payouts`. Needs the scope `payouts:read`.
    *
-   * Newest first. Follow `nextCursor` to older payouts and `previousCursor` to newer ones, with the same filters; payouts created meanwhile never shift a page.
+   * Newest first. Follow `nextCursor` to older payouts and `previousCursor` to newer ones, with the same filters; newly created payouts do not shift pages.
    *
-   * @throws ApiError, of its own with the codes `cursor_invalid`
+   * @throws ApiError, with the specific codes `cursor_invalid`
    */
   list(query: ListPayoutsQuery = {}, options: CallOptions = {}): List<Payout> {
     return this.#calls.list('listPayouts', { query }, options);
@@ -52,10 +52,10 @@ export class PayoutsOperations {
   /**
    * Cancel a payout: `POST /payouts/{id}/cancel`. Needs the scope `payouts:write`.
    *
-   * While it has not been sent. Its amount is available again at once, and `payout.canceled` tells of it. Sent, or about to be: 409 `payout_already_sent`, and its event tells what became of it. Repeating the call is safe.
+   * Cancels a payout that has not been sent. Its amount is available again immediately, and `payout.canceled` is emitted. If the payout is already sent or being sent, the response is 409 `payout_already_sent`, and its final event reports the outcome. Retrying is safe.
    *
    * @param id Identifier of the payout.
-   * @throws ApiError, of its own with the codes `not_found`, `payout_already_sent`, `payout_ended`, `outcome_unknown`
+   * @throws ApiError, with the specific codes `not_found`, `payout_already_sent`, `payout_ended`, `outcome_unknown`
    */
   cancel(id: string, options: CallOptions = {}): Promise<Payout> {
     return this.#calls.send('cancelPayout', { path: { id } }, options);

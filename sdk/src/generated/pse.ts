@@ -15,7 +15,7 @@ export class PseOperations {
   /**
    * List PSE banks: `GET /pse/banks`. Needs the scope `payins:read`.
    *
-   * The banks a payer can choose, those people look for first in front.
+   * The banks a payer can choose, the most used first.
    *
    * @throws ApiError
    */

@@ -4,13 +4,13 @@ import type { PayinStatus, PaymentLinkStatus, PayoutStatus, Rail } from './schem
 
 export interface ListPayinsQuery {
   /**
-   * `nextCursor` or `previousCursor` of an earlier page of the same list.
+   * `nextCursor` or `previousCursor` from a previous page of the same list.
    * At most 200 characters.
    */
   cursor?: string | undefined;
   /** Payins per page, 1 to 100. */
   pageSize?: number | undefined;
-  /** Only payins in this state. */
+  /** Only payins with this status. */
   status?: PayinStatus | undefined;
   /** Only payins on this rail. */
   rail?: Rail | undefined;
@@ -21,20 +21,20 @@ export interface ListPayinsQuery {
   reference?: string | undefined;
   /** Only payins of this payment link. */
   paymentLinkId?: string | undefined;
-  /** Created at or after this moment. */
+  /** Created at or after this time. */
   createdFrom?: string | Date | undefined;
-  /** Created before this moment. */
+  /** Created before this time. */
   createdTo?: string | Date | undefined;
 }
 
 export interface LookUpBrebKeyQuery {
   /**
-   * The name you expect the holder to have.
+   * Expected name of the holder.
    * 1 to 120 characters.
    */
   name?: string | undefined;
   /**
-   * The document number you expect the holder to have.
+   * Expected document number of the holder.
    * 1 to 40 characters.
    */
   documentNumber?: string | undefined;
@@ -42,13 +42,13 @@ export interface LookUpBrebKeyQuery {
 
 export interface ListPayoutsQuery {
   /**
-   * `nextCursor` or `previousCursor` of an earlier page of the same list.
+   * `nextCursor` or `previousCursor` from a previous page of the same list.
    * At most 200 characters.
    */
   cursor?: string | undefined;
   /** Payouts per page, 1 to 100. */
   pageSize?: number | undefined;
-  /** Only payouts in this state. */
+  /** Only payouts with this status. */
   status?: PayoutStatus | undefined;
   /** Only payouts on this rail. */
   rail?: 'BRE_B' | undefined;
@@ -62,21 +62,21 @@ export interface ListPayoutsQuery {
    * At most 200 characters.
    */
   keyString?: string | undefined;
-  /** Created at or after this moment. */
+  /** Created at or after this time. */
   createdFrom?: string | Date | undefined;
-  /** Created before this moment. */
+  /** Created before this time. */
   createdTo?: string | Date | undefined;
 }
 
 export interface ListPaymentLinksQuery {
   /**
-   * `nextCursor` or `previousCursor` of an earlier page of the same list.
+   * `nextCursor` or `previousCursor` from a previous page of the same list.
    * At most 200 characters.
    */
   cursor?: string | undefined;
   /** Links per page, 1 to 100. */
   pageSize?: number | undefined;
-  /** Only links in this state. */
+  /** Only links with this status. */
   status?: PaymentLinkStatus | undefined;
   /** Only links restricted to this rail. */
   rail?: Rail | undefined;
@@ -85,31 +85,31 @@ export interface ListPaymentLinksQuery {
    * 1 to 255 characters.
    */
   reference?: string | undefined;
-  /** Created at or after this moment. */
+  /** Created at or after this time. */
   createdFrom?: string | Date | undefined;
-  /** Created before this moment. */
+  /** Created before this time. */
   createdTo?: string | Date | undefined;
 }
 
 export interface ListLedgerEntriesQuery {
   /**
-   * `nextCursor` or `previousCursor` of an earlier page of the same list.
+   * `nextCursor` or `previousCursor` from a previous page of the same list.
    * At most 200 characters.
    */
   cursor?: string | undefined;
   /** Entries per page, 1 to 100. */
   pageSize?: number | undefined;
-  /** Only entries that left or reached this account. */
+  /** Only entries that debit or credit this account. */
   account?: 'AVAILABLE' | 'PENDING' | 'HELD' | undefined;
-  /** Booked at or after this moment. */
+  /** Posted at or after this time. */
   createdFrom?: string | Date | undefined;
-  /** Booked before this moment. */
+  /** Posted before this time. */
   createdTo?: string | Date | undefined;
 }
 
 export interface ListWebhookDeliveriesQuery {
   /**
-   * `nextCursor` or `previousCursor` of an earlier page of the same list.
+   * `nextCursor` or `previousCursor` from a previous page of the same list.
    * At most 200 characters.
    */
   cursor?: string | undefined;
@@ -119,13 +119,13 @@ export interface ListWebhookDeliveriesQuery {
 
 export interface ListEventsQuery {
   /**
-   * `nextCursor` or `previousCursor` of an earlier page of the same list.
+   * `nextCursor` or `previousCursor` from a previous page of the same list.
    * At most 200 characters.
    */
   cursor?: string | undefined;
   /** Events per page, 1 to 100. */
   pageSize?: number | undefined;
-  /** Only events of this name. */
+  /** Only events with this name. */
   event?:
     | 'payin.confirmed'
     | 'payin.canceled'
@@ -139,14 +139,14 @@ export interface ListEventsQuery {
     | undefined;
   /** Only events of this payin, payout or payment link. */
   resourceId?: string | undefined;
-  /** Created at or after this moment. */
+  /** Created at or after this time. */
   createdFrom?: string | Date | undefined;
-  /** Created before this moment. */
+  /** Created before this time. */
   createdTo?: string | Date | undefined;
 }
 
 export interface StreamEventsQuery {
-  /** Only events of this name. */
+  /** Only events with this name. */
   event?:
     | 'payin.confirmed'
     | 'payin.canceled'
@@ -158,6 +158,6 @@ export interface StreamEventsQuery {
     | 'paymentlink.expired'
     | 'webhook.test'
     | undefined;
-  /** The last event you have, where you cannot send `Last-Event-ID`. */
+  /** Identifier of the last event you received, if you cannot send `Last-Event-ID`. */
   after?: string | undefined;
 }

@@ -100,10 +100,10 @@ export interface PageInfo {
 }
 
 export interface Bank {
-  /** Goes into `pse.bank`. */
+  /** Value for `pse.bank`. */
   code: string;
   name: string;
-  /** Whether PSE offers it today. A payin for a bank it does not offer is taken, and likely declined. */
+  /** Whether PSE offers the bank today. A payin for an unavailable bank is accepted but will likely be declined. */
   available: boolean;
 }
 
@@ -111,9 +111,9 @@ export type LedgerAccount = 'PENDING' | 'AVAILABLE' | 'HELD' | 'RAIL' | 'FEES' |
 
 export interface PayoutAnomaly {
   id: string;
-  /** `SENT_LATE`: money left after it had ended without. `SENT_AGAIN`: money left once more. `CONTRADICTION`: the rail contradicts itself. `UNFOUNDED`: a settlement was announced that the rail knows nothing of. */
+  /** `SENT_LATE`: money was sent after the payout was declined or canceled. `SENT_AGAIN`: money was sent a second time. `CONTRADICTION`: the rail contradicts an earlier report. `UNFOUNDED`: a settlement was notified that the rail cannot confirm. */
   kind: 'SENT_LATE' | 'SENT_AGAIN' | 'CONTRADICTION' | 'UNFOUNDED';
-  /** Below zero: money that left. Null when none did. */
+  /** Negative: money that was sent. Null if none was. */
   amount: number | null;
   amountInCents: number | null;
   /** `OPEN`: the operator has not decided yet. `RESOLVED`: see `resolution`. */
@@ -121,7 +121,7 @@ export interface PayoutAnomaly {
   /** UTC, with milliseconds. */
   noticedAt: string;
   resolvedAt: string | null;
-  /** `CHARGE`: it was taken from your available balance. */
+  /** `CHARGE`: the money was debited from your available balance. `WRITE_OFF`: the operator bears the loss. `DISMISS`: closed without moving money. */
   resolution: 'CHARGE' | 'WRITE_OFF' | 'DISMISS' | null;
 }
 
@@ -147,12 +147,12 @@ export interface DeliveryWithEndpoint {
 export interface DeliveryAttempt {
   /** UTC, with milliseconds. */
   at: string;
-  /** What you answered; null when there was no answer. */
+  /** HTTP status of your response; null if there was none. */
   statusCode: number | null;
   durationMs: number;
-  /** Why there was no answer; null when there was one, whatever its status. The guide on webhooks says what each means and what to do. */
+  /** Why there was no response; null if there was one, whatever its status. The webhooks guide explains each value. */
   error: DeliveryError | null;
-  /** The first bytes of the answer, 512 at most. */
+  /** The first bytes of your response, at most 512. */
   answer: string | null;
 }
 
@@ -177,32 +177,32 @@ export type CreatePayin = CreateBrebPayin | CreatePsePayin;
 
 export interface CreateBrebPayin {
   /**
-   * Amount in cents of a peso.
+   * Amount in cents (1 peso = 100 cents).
    * 1 to 999,999,999,999.
    */
   amountInCents: number;
-  /** The only currency. */
+  /** Always `COP`. */
   currency: 'COP';
   rail: 'BRE_B';
   /**
-   * Your own identifier, unique for ever within your organization.
+   * Your own identifier. It must be unique within your organization and cannot be reused.
    * 1 to 255 characters.
    */
   reference: string;
-  /** Who pays. Without it a PSE payin asks the payer on our page. */
+  /** The payer. If omitted on PSE, the checkout page asks the payer for these details. */
   inlineCustomer?: Customer | null | undefined;
   /** Required when `rail` is `BRE_B`. */
   breb: {
-    /** `SINGLE_USE` returns the key, `QR_CODE` also an image. */
+    /** `SINGLE_USE` returns the key; `QR_CODE` also returns a QR image. */
     keyType: 'SINGLE_USE' | 'QR_CODE';
     /**
-     * May be sent; not used by payins.
+     * Accepted but ignored for payins.
      * At most 100 characters.
      */
     keyString?: string | null | undefined;
   };
   /**
-   * Where the payer returns to. The result comes by events, never by this.
+   * URL the payer returns to. It does not report the result: use events.
    * At most 2,048 characters.
    */
   callbackUrl?: string | null | undefined;
@@ -211,28 +211,28 @@ export interface CreateBrebPayin {
 
 export interface CreatePsePayin {
   /**
-   * Amount in cents of a peso.
+   * Amount in cents (1 peso = 100 cents).
    * 1 to 999,999,999,999.
    */
   amountInCents: number;
-  /** The only currency. */
+  /** Always `COP`. */
   currency: 'COP';
   rail: 'PSE';
   /**
-   * Your own identifier, unique for ever within your organization.
+   * Your own identifier. It must be unique within your organization and cannot be reused.
    * 1 to 255 characters.
    */
   reference: string;
-  /** Who pays. Without it a PSE payin asks the payer on our page. */
+  /** The payer. If omitted on PSE, the checkout page asks the payer for these details. */
   inlineCustomer?: Customer | null | undefined;
   /** Required when `rail` is `PSE`. */
   pse: {
-    /** Bank code of `GET /pse/banks`. */
+    /** Bank code from `GET /pse/banks`. */
     bank: string;
     personType: 'INDIVIDUAL' | 'BUSINESS';
   };
   /**
-   * Where the payer returns to. The result comes by events, never by this.
+   * URL the payer returns to. It does not report the result: use events.
    * At most 2,048 characters.
    */
   callbackUrl?: string | null | undefined;
@@ -245,7 +245,7 @@ export interface Customer {
    * 1 to 120 characters.
    */
   name: string;
-  /** Kind of identification document. */
+  /** Type of identification document. */
   idType: IdType;
   /**
    * Document number.
@@ -268,32 +268,32 @@ export interface BrebPayin {
   /** `amountInCents` / 100: pesos with at most two decimals. */
   amount: number;
   amountInCents: number;
-  /** What confirmed it: `amount`, unless your organization takes any amount. With `UNDERPAID`: what arrived. */
+  /** The confirmed amount: equal to `amount`, unless your organization accepts any amount. With `UNDERPAID`, the amount received. */
   confirmedAmount: number | null;
   confirmedAmountInCents: number | null;
   currency: 'COP';
   /** `CONFIRMED`, `DECLINED` and `CANCELED` are final. */
   status: PayinStatus;
-  /** `REVERSED`: the rail does not list the payment that it notified, and the booking was taken back; it never settles. */
+  /** `REVERSED`: the rail notified the payment but does not list it, so the ledger entry was reversed and the payin never settles. */
   settlementStatus: SettlementStatus | null;
   rail: 'BRE_B';
   reference: string;
   /** The payment link it came from. */
   paymentLinkId: string | null;
   inlineCustomer: Customer | null;
-  /** Why it was not confirmed. `UNDERPAID`: less than `amount` arrived, and is held apart. */
+  /** Why the payin was not confirmed. `UNDERPAID`: less than `amount` was received, and the money is held separately. */
   errorCode: ErrorCode | null;
   /** UTC, with milliseconds. */
   createdAt: string;
   /** UTC, with milliseconds. */
   updatedAt: string;
-  /** From then on it can no longer be paid. */
+  /** After this time the payin can no longer be paid. */
   expiresAt: string;
   resultAt: string | null;
   chargebackAt: string | null;
   organizationId: string;
   callbackUrl: string | null;
-  /** Data of the rail. */
+  /** Rail-specific data. */
   sourceData: {
     keyType: 'SINGLE_USE' | 'QR_CODE';
     /** The Bre-B key the payer pays to. */
@@ -302,7 +302,7 @@ export interface BrebPayin {
     qrString?: string;
     /** Page where the payer can pay this payin. */
     checkoutUrl: string;
-    /** The network's id of the payment, which the payer's bank quotes; null until it is paid. */
+    /** The network's id of the payment, also known to the payer's bank; null until paid. */
     endToEndId: string | null;
   };
 }
@@ -312,37 +312,37 @@ export interface PsePayin {
   /** `amountInCents` / 100: pesos with at most two decimals. */
   amount: number;
   amountInCents: number;
-  /** What confirmed it: `amount`, unless your organization takes any amount. With `UNDERPAID`: what arrived. */
+  /** The confirmed amount: equal to `amount`, unless your organization accepts any amount. With `UNDERPAID`, the amount received. */
   confirmedAmount: number | null;
   confirmedAmountInCents: number | null;
   currency: 'COP';
   /** `CONFIRMED`, `DECLINED` and `CANCELED` are final. */
   status: PayinStatus;
-  /** `REVERSED`: the rail does not list the payment that it notified, and the booking was taken back; it never settles. */
+  /** `REVERSED`: the rail notified the payment but does not list it, so the ledger entry was reversed and the payin never settles. */
   settlementStatus: SettlementStatus | null;
   rail: 'PSE';
   reference: string;
   /** The payment link it came from. */
   paymentLinkId: string | null;
   inlineCustomer: Customer | null;
-  /** Why it was not confirmed. `UNDERPAID`: less than `amount` arrived, and is held apart. */
+  /** Why the payin was not confirmed. `UNDERPAID`: less than `amount` was received, and the money is held separately. */
   errorCode: ErrorCode | null;
   /** UTC, with milliseconds. */
   createdAt: string;
   /** UTC, with milliseconds. */
   updatedAt: string;
-  /** From then on it can no longer be paid. */
+  /** After this time the payin can no longer be paid. */
   expiresAt: string;
   resultAt: string | null;
   chargebackAt: string | null;
   organizationId: string;
   callbackUrl: string | null;
-  /** Data of the rail. */
+  /** Rail-specific data. */
   sourceData: {
-    /** Where the payer goes to pay; null until the bank has answered. */
+    /** Bank page where the payer pays; null until the bank responds. */
     pseUrl: string | null;
     bank: string;
-    /** The CUS that payer, bank and PSE quote in a claim; null until the bank has answered. */
+    /** The PSE transaction code (CUS), used by payers and banks in claims; null until the bank responds. */
     cus: string | null;
   };
 }
@@ -354,33 +354,33 @@ export interface BrebPayinListItem {
   /** `amountInCents` / 100: pesos with at most two decimals. */
   amount: number;
   amountInCents: number;
-  /** What confirmed it: `amount`, unless your organization takes any amount. With `UNDERPAID`: what arrived. */
+  /** The confirmed amount: equal to `amount`, unless your organization accepts any amount. With `UNDERPAID`, the amount received. */
   confirmedAmount: number | null;
   confirmedAmountInCents: number | null;
   currency: 'COP';
   /** `CONFIRMED`, `DECLINED` and `CANCELED` are final. */
   status: PayinStatus;
-  /** `REVERSED`: the rail does not list the payment that it notified, and the booking was taken back; it never settles. */
+  /** `REVERSED`: the rail notified the payment but does not list it, so the ledger entry was reversed and the payin never settles. */
   settlementStatus: SettlementStatus | null;
   rail: 'BRE_B';
   reference: string;
   /** The payment link it came from. */
   paymentLinkId: string | null;
-  /** The JSON text of the customer object. */
+  /** The customer object as a JSON string. */
   inlineCustomer: string | null;
-  /** Why it was not confirmed. `UNDERPAID`: less than `amount` arrived, and is held apart. */
+  /** Why the payin was not confirmed. `UNDERPAID`: less than `amount` was received, and the money is held separately. */
   errorCode: ErrorCode | null;
   /** UTC, with milliseconds. */
   createdAt: string;
   /** UTC, with milliseconds. */
   updatedAt: string;
-  /** From then on it can no longer be paid. */
+  /** After this time the payin can no longer be paid. */
   expiresAt: string;
   resultAt: string | null;
   chargebackAt: string | null;
   organizationId: string;
   callbackUrl: string | null;
-  /** Data of the rail. */
+  /** Rail-specific data. */
   sourceData: {
     keyType: 'SINGLE_USE' | 'QR_CODE';
     /** The Bre-B key the payer pays to. */
@@ -389,7 +389,7 @@ export interface BrebPayinListItem {
     qrString?: string;
     /** Page where the payer can pay this payin. */
     checkoutUrl: string;
-    /** The network's id of the payment, which the payer's bank quotes; null until it is paid. */
+    /** The network's id of the payment, also known to the payer's bank; null until paid. */
     endToEndId: string | null;
   };
 }
@@ -399,38 +399,38 @@ export interface PsePayinListItem {
   /** `amountInCents` / 100: pesos with at most two decimals. */
   amount: number;
   amountInCents: number;
-  /** What confirmed it: `amount`, unless your organization takes any amount. With `UNDERPAID`: what arrived. */
+  /** The confirmed amount: equal to `amount`, unless your organization accepts any amount. With `UNDERPAID`, the amount received. */
   confirmedAmount: number | null;
   confirmedAmountInCents: number | null;
   currency: 'COP';
   /** `CONFIRMED`, `DECLINED` and `CANCELED` are final. */
   status: PayinStatus;
-  /** `REVERSED`: the rail does not list the payment that it notified, and the booking was taken back; it never settles. */
+  /** `REVERSED`: the rail notified the payment but does not list it, so the ledger entry was reversed and the payin never settles. */
   settlementStatus: SettlementStatus | null;
   rail: 'PSE';
   reference: string;
   /** The payment link it came from. */
   paymentLinkId: string | null;
-  /** The JSON text of the customer object. */
+  /** The customer object as a JSON string. */
   inlineCustomer: string | null;
-  /** Why it was not confirmed. `UNDERPAID`: less than `amount` arrived, and is held apart. */
+  /** Why the payin was not confirmed. `UNDERPAID`: less than `amount` was received, and the money is held separately. */
   errorCode: ErrorCode | null;
   /** UTC, with milliseconds. */
   createdAt: string;
   /** UTC, with milliseconds. */
   updatedAt: string;
-  /** From then on it can no longer be paid. */
+  /** After this time the payin can no longer be paid. */
   expiresAt: string;
   resultAt: string | null;
   chargebackAt: string | null;
   organizationId: string;
   callbackUrl: string | null;
-  /** Data of the rail. */
+  /** Rail-specific data. */
   sourceData: {
-    /** Where the payer goes to pay; null until the bank has answered. */
+    /** Bank page where the payer pays; null until the bank responds. */
     pseUrl: string | null;
     bank: string;
-    /** The CUS that payer, bank and PSE quote in a claim; null until the bank has answered. */
+    /** The PSE transaction code (CUS), used by payers and banks in claims; null until the bank responds. */
     cus: string | null;
   };
 }
@@ -442,33 +442,33 @@ export interface BrebPayinWithAnomalies {
   /** `amountInCents` / 100: pesos with at most two decimals. */
   amount: number;
   amountInCents: number;
-  /** What confirmed it: `amount`, unless your organization takes any amount. With `UNDERPAID`: what arrived. */
+  /** The confirmed amount: equal to `amount`, unless your organization accepts any amount. With `UNDERPAID`, the amount received. */
   confirmedAmount: number | null;
   confirmedAmountInCents: number | null;
   currency: 'COP';
   /** `CONFIRMED`, `DECLINED` and `CANCELED` are final. */
   status: PayinStatus;
-  /** `REVERSED`: the rail does not list the payment that it notified, and the booking was taken back; it never settles. */
+  /** `REVERSED`: the rail notified the payment but does not list it, so the ledger entry was reversed and the payin never settles. */
   settlementStatus: SettlementStatus | null;
   rail: 'BRE_B';
   reference: string;
   /** The payment link it came from. */
   paymentLinkId: string | null;
   inlineCustomer: Customer | null;
-  /** Why it was not confirmed. `UNDERPAID`: less than `amount` arrived, and is held apart. */
+  /** Why the payin was not confirmed. `UNDERPAID`: less than `amount` was received, and the money is held separately. */
   errorCode: ErrorCode | null;
   /** UTC, with milliseconds. */
   createdAt: string;
   /** UTC, with milliseconds. */
   updatedAt: string;
-  /** From then on it can no longer be paid. */
+  /** After this time the payin can no longer be paid. */
   expiresAt: string;
   resultAt: string | null;
   chargebackAt: string | null;
   organizationId: string;
   callbackUrl: string | null;
   anomalies: PayinAnomaly[];
-  /** Data of the rail. */
+  /** Rail-specific data. */
   sourceData: {
     keyType: 'SINGLE_USE' | 'QR_CODE';
     /** The Bre-B key the payer pays to. */
@@ -477,7 +477,7 @@ export interface BrebPayinWithAnomalies {
     qrString?: string;
     /** Page where the payer can pay this payin. */
     checkoutUrl: string;
-    /** The network's id of the payment, which the payer's bank quotes; null until it is paid. */
+    /** The network's id of the payment, also known to the payer's bank; null until paid. */
     endToEndId: string | null;
   };
 }
@@ -487,45 +487,45 @@ export interface PsePayinWithAnomalies {
   /** `amountInCents` / 100: pesos with at most two decimals. */
   amount: number;
   amountInCents: number;
-  /** What confirmed it: `amount`, unless your organization takes any amount. With `UNDERPAID`: what arrived. */
+  /** The confirmed amount: equal to `amount`, unless your organization accepts any amount. With `UNDERPAID`, the amount received. */
   confirmedAmount: number | null;
   confirmedAmountInCents: number | null;
   currency: 'COP';
   /** `CONFIRMED`, `DECLINED` and `CANCELED` are final. */
   status: PayinStatus;
-  /** `REVERSED`: the rail does not list the payment that it notified, and the booking was taken back; it never settles. */
+  /** `REVERSED`: the rail notified the payment but does not list it, so the ledger entry was reversed and the payin never settles. */
   settlementStatus: SettlementStatus | null;
   rail: 'PSE';
   reference: string;
   /** The payment link it came from. */
   paymentLinkId: string | null;
   inlineCustomer: Customer | null;
-  /** Why it was not confirmed. `UNDERPAID`: less than `amount` arrived, and is held apart. */
+  /** Why the payin was not confirmed. `UNDERPAID`: less than `amount` was received, and the money is held separately. */
   errorCode: ErrorCode | null;
   /** UTC, with milliseconds. */
   createdAt: string;
   /** UTC, with milliseconds. */
   updatedAt: string;
-  /** From then on it can no longer be paid. */
+  /** After this time the payin can no longer be paid. */
   expiresAt: string;
   resultAt: string | null;
   chargebackAt: string | null;
   organizationId: string;
   callbackUrl: string | null;
   anomalies: PayinAnomaly[];
-  /** Data of the rail. */
+  /** Rail-specific data. */
   sourceData: {
-    /** Where the payer goes to pay; null until the bank has answered. */
+    /** Bank page where the payer pays; null until the bank responds. */
     pseUrl: string | null;
     bank: string;
-    /** The CUS that payer, bank and PSE quote in a claim; null until the bank has answered. */
+    /** The PSE transaction code (CUS), used by payers and banks in claims; null until the bank responds. */
     cus: string | null;
   };
 }
 
 export interface PayinAnomaly {
   id: string;
-  /** `PAID_LATE`: money came after it had ended without. `PAID_AGAIN`: more money came. `UNDERPAID`: less arrived than the amount. `OVERPAID`: what arrived beyond the amount. `CONTRADICTION`: the rail told of an end without money, but it was paid. `UNFOUNDED`: a payment was announced that the rail knows nothing of. `PAYMENT_NOT_LISTED`: the rail notified the payment that confirmed the payin, but its own status does not list it; settlement is held until an operator decides. */
+  /** `PAID_LATE`: money arrived after the payin was declined or canceled. `PAID_AGAIN`: a second payment arrived. `UNDERPAID`: less than the amount arrived. `OVERPAID`: the excess over the amount. `CONTRADICTION`: the rail reported a failure for a paid payin. `UNFOUNDED`: a payment was notified that the rail cannot confirm. `PAYMENT_NOT_LISTED`: the rail notified the payment that confirmed the payin, but its status does not list it; settlement is held until an operator decides. */
   kind:
     | 'PAID_LATE'
     | 'PAID_AGAIN'
@@ -534,21 +534,21 @@ export interface PayinAnomaly {
     | 'CONTRADICTION'
     | 'UNFOUNDED'
     | 'PAYMENT_NOT_LISTED';
-  /** Money held apart; null when none came. */
+  /** Money held separately; null if no money arrived. */
   amount: number | null;
   amountInCents: number | null;
-  /** `OPEN`: nothing is decided; money can be accepted. `ACCEPTED`: you took the money, and it is about to be credited. `RESOLVED`: see `resolution`. */
+  /** `OPEN`: not decided yet; the money can be accepted. `ACCEPTED`: you accepted the money, and it will be credited shortly. `RESOLVED`: see `resolution`. */
   status: 'OPEN' | 'ACCEPTED' | 'RESOLVED';
   /** UTC, with milliseconds. */
   noticedAt: string;
   resolvedAt: string | null;
-  /** `CREDIT`: the money was added to your available balance. `RETURN`: it is sent back to the payer; should that fail, the anomaly is `OPEN` again. `RELEASE`: the payin settles. `REVERSE`: its booking was taken back. `LISTED`: the rail lists the payment after all, and the payin settles. */
+  /** `CREDIT`: the money was credited to your available balance. `RETURN`: the money is sent back to the payer; if that fails, the anomaly is `OPEN` again. `DISMISS`: closed without moving money. `RELEASE`: the payin settles. `REVERSE`: the ledger entry of the payin was reversed. `LISTED`: the rail now lists the payment, and the payin settles. */
   resolution: 'CREDIT' | 'RETURN' | 'DISMISS' | 'RELEASE' | 'REVERSE' | 'LISTED' | null;
 }
 
 export interface BrebKeyLookup {
   details: {
-    /** The key in its normal form. */
+    /** The normalized key. */
     keyString: string;
     keyType: 'ID' | 'PHONE' | 'EMAIL' | 'ALPHANUMERIC' | 'MERCHANT_CODE';
     /** Masked: the first three letters of each word. */
@@ -562,9 +562,9 @@ export interface BrebKeyLookup {
   };
   /** Send it with the payout as `breb.lookupId`. */
   lookupId: string;
-  /** From then on the lookup no longer serves a payout. */
+  /** After this time, payouts can no longer use the lookup. */
   expiresAt: string;
-  /** Only when `name` or `documentNumber` was asked about. */
+  /** Only present if `name` or `documentNumber` was sent. */
   match?: {
     name?: 'FULL' | 'PARTIAL' | 'NONE';
     documentNumber?: boolean;
@@ -573,30 +573,30 @@ export interface BrebKeyLookup {
 
 export interface CreatePayout {
   /**
-   * Amount in cents of a peso.
+   * Amount in cents (1 peso = 100 cents).
    * 1 to 999,999,999,999.
    */
   amountInCents: number;
-  /** The only currency. */
+  /** Always `COP`. */
   currency: 'COP';
-  /** The only rail that sends money. */
+  /** The only rail that supports payouts. */
   rail: 'BRE_B';
   /**
-   * Your own identifier, unique for ever within your organization.
+   * Your own identifier. It must be unique within your organization and cannot be reused.
    * 1 to 255 characters.
    */
   reference: string;
-  /** Who is paid. */
+  /** The receiver. */
   inlineCustomer: Customer;
   breb: {
     /**
-     * The key to pay to, the same that was looked up. It is shown in its normal form.
+     * The Bre-B key to pay to, the same one that you looked up. Responses show it normalized.
      * At most 200 characters.
      */
     keyString: string;
-    /** Of the lookup this payout must go by. Without it the newest one of the same key that has not expired is used, if there is any. */
+    /** The lookup that this payout must match. If omitted, the newest unexpired lookup of the same key is used, if any. */
     lookupId?: string | null | undefined;
-    /** May be sent; not used by payouts. */
+    /** Accepted but ignored for payouts. */
     keyType?: 'SINGLE_USE' | 'QR_CODE' | null | undefined;
   };
 }
@@ -612,7 +612,7 @@ export interface Payout {
   rail: 'BRE_B';
   reference: string;
   inlineCustomer: Customer | null;
-  /** Why no money was sent. */
+  /** Why the payout failed. */
   errorCode:
     | 'EXPIRED'
     | 'PAYER_CANCELED'
@@ -640,9 +640,9 @@ export interface Payout {
   resultAt: string | null;
   organizationId: string;
   sourceData: {
-    /** The key that is paid to. */
+    /** The Bre-B key of the receiver. */
     keyString: string;
-    /** The id under which the network knows the payment: what the receiver's bank asks for. Null where the rail assigns it later. */
+    /** The network's id of the payment, also known to the receiver's bank. Null until the rail assigns it. */
     endToEndId: string | null;
   };
 }
@@ -658,7 +658,7 @@ export interface PayoutWithAnomalies {
   rail: 'BRE_B';
   reference: string;
   inlineCustomer: Customer | null;
-  /** Why no money was sent. */
+  /** Why the payout failed. */
   errorCode:
     | 'EXPIRED'
     | 'PAYER_CANCELED'
@@ -686,9 +686,9 @@ export interface PayoutWithAnomalies {
   resultAt: string | null;
   organizationId: string;
   sourceData: {
-    /** The key that is paid to. */
+    /** The Bre-B key of the receiver. */
     keyString: string;
-    /** The id under which the network knows the payment: what the receiver's bank asks for. Null where the rail assigns it later. */
+    /** The network's id of the payment, also known to the receiver's bank. Null until the rail assigns it. */
     endToEndId: string | null;
   };
   anomalies: PayoutAnomaly[];
@@ -698,19 +698,19 @@ export interface CreatePaymentLink {
   /** The payer is charged exactly `amountInCents`. */
   amountType: 'FIXED';
   /**
-   * Amount in cents of a peso.
+   * Amount in cents (1 peso = 100 cents).
    * 1 to 999,999,999,999.
    */
   amountInCents: number;
-  /** The only currency. */
+  /** Always `COP`. */
   currency?: 'COP' | null | undefined;
   /**
-   * Your own identifier, unique for ever within your organization.
+   * Your own identifier. It must be unique within your organization and cannot be reused.
    * 1 to 255 characters.
    */
   reference: string;
   /**
-   * Where the payer goes when the flow has ended, paid or not. The result comes by events, never by this.
+   * URL the payer returns to after the checkout, paid or not. It does not report the result: use events.
    * At most 2,048 characters.
    */
   callbackUrl: string;
@@ -719,17 +719,17 @@ export interface CreatePaymentLink {
    * 1 to 200 characters.
    */
   description?: string | null | undefined;
-  /** The only method. Left out: the payer chooses. */
+  /** The only payment method. If omitted, the payer chooses. */
   rail?: Rail | null | undefined;
-  /** Who pays. Without it the payer is asked, where the method needs it. */
+  /** The payer. If omitted, the page asks for these details when the method needs them. */
   inlineCustomer?: Customer | null | undefined;
-  /** Only with `rail` `PSE`. */
+  /** Only allowed if `rail` is `PSE`. */
   pse?:
     | {
-        /** Bank code of `GET /pse/banks`, preselected on the page. */
+        /** Bank code from `GET /pse/banks`, preselected on the page. */
         bank: string;
         /**
-         * May be sent; the payer says it on the page.
+         * Accepted but ignored: the payer selects it on the page.
          * At most 20 characters.
          */
         personType?: string | null | undefined;
@@ -740,28 +740,28 @@ export interface CreatePaymentLink {
 
 export interface PaymentLink {
   paymentLinkId: string;
-  /** The page to send the payer to. Its address is the secret: whoever has it may pay. */
+  /** The page to send the payer to. The URL is secret: anyone who has it can pay. */
   paymentLinkUrl: string;
   status: PaymentLinkStatus;
   /** UTC, with milliseconds. */
   createdAt: string;
   /** One hour after creation. */
   expiresAt: string | null;
-  /** Null: the payer chooses. */
+  /** The only payment method; null if the payer chooses. */
   rail: Rail | null;
   inlineCustomer: Customer | null;
 }
 
 export interface PaymentLinkWithDetails {
   paymentLinkId: string;
-  /** The page to send the payer to. Its address is the secret: whoever has it may pay. */
+  /** The page to send the payer to. The URL is secret: anyone who has it can pay. */
   paymentLinkUrl: string;
   status: PaymentLinkStatus;
   /** UTC, with milliseconds. */
   createdAt: string;
   /** One hour after creation. */
   expiresAt: string | null;
-  /** Null: the payer chooses. */
+  /** The only payment method; null if the payer chooses. */
   rail: Rail | null;
   inlineCustomer: Customer | null;
   reference: string;
@@ -772,7 +772,7 @@ export interface PaymentLinkWithDetails {
   description: string | null;
   callbackUrl: string;
   completedAt: string | null;
-  /** The payin that completed it. */
+  /** The payin that completed the link. */
   payinId: string | null;
 }
 
@@ -780,23 +780,23 @@ export interface Balance {
   currency: 'COP';
   /** `availableInCents` / 100: pesos with at most two decimals. */
   available: number;
-  /** What you can pay out. */
+  /** Available for payouts. */
   availableInCents: number;
   /** `pendingInCents` / 100. */
   pending: number;
-  /** Collected, not settled yet: payins in `PENDING_SETTLEMENT`. */
+  /** Collected but not settled yet: payins in `PENDING_SETTLEMENT`. */
   pendingInCents: number;
   /** `heldInCents` / 100. */
   held: number;
-  /** Set aside for payouts that are on their way. */
+  /** Held for payouts in progress. */
   heldInCents: number;
-  /** When any of them last changed. UTC, with milliseconds. */
+  /** When the balance last changed. UTC, with milliseconds. */
   updatedAt: string;
 }
 
 export interface LedgerEntry {
   id: string;
-  /** Why it moved: a payin was confirmed, pending money was settled, money was set aside for a payout, sent or given back, a deposit of yours was booked, or an operator put something right. */
+  /** Reason for the entry: a payin was confirmed, pending money was settled, money was held for a payout, sent or released, a deposit was credited, or an operator made a correction. */
   type:
     | 'PAYIN'
     | 'CORRECTION'
@@ -806,15 +806,15 @@ export interface LedgerEntry {
     | 'PAYOUT_RELEASE'
     | 'PAYOUT'
     | 'REVERSAL';
-  /** Where the money came from. `PENDING`, `AVAILABLE` and `HELD` are yours, the others ours. */
+  /** Account the money came from. `PENDING`, `AVAILABLE` and `HELD` are your accounts; the others are accounts of the service. */
   debitAccount: LedgerAccount;
-  /** Where it went. */
+  /** Account the money went to. */
   creditAccount: LedgerAccount;
   /** `amountInCents` / 100: pesos with at most two decimals. */
   amount: number;
   amountInCents: number;
   currency: 'COP';
-  /** The payin, payout, settlement or correction it belongs to; of a REVERSAL the id of the entry it reverses. */
+  /** The payin, payout, settlement or correction it belongs to. For a `REVERSAL`, the id of the reversed entry. */
   resourceId: string | null;
   /** UTC, with milliseconds. */
   createdAt: string;
@@ -822,20 +822,20 @@ export interface LedgerEntry {
 
 export interface CreateWebhookEndpoint {
   /**
-   * Where events are sent: https, to a public address.
+   * URL that receives the events: https, public internet.
    * At most 2,048 characters.
    */
   url: string;
-  /** Which events it gets. Null or left out: all. */
+  /** Events to deliver. Null or omitted: all events. */
   events?: readonly EventName[] | null | undefined;
-  /** For your own eyes, 1 to 200 characters. */
+  /** For your own use, 1 to 200 characters. */
   description?: string | null | undefined;
-  /** A header that every delivery carries, for instance one that your gateway wants. */
+  /** A header added to every delivery, for example one that your gateway requires. */
   staticHeader?:
     | {
         /** Name of the header. */
         name: string;
-        /** Its value, 1 to 500 printable ASCII characters. It is encrypted at rest. */
+        /** Value of the header, 1 to 500 printable ASCII characters. Encrypted at rest. */
         value: string;
       }
     | null
@@ -845,37 +845,37 @@ export interface CreateWebhookEndpoint {
 export interface WebhookEndpointWithSecret {
   id: string;
   url: string;
-  /** Null: all. */
+  /** Null: all events. */
   events: EventName[] | null;
   description: string | null;
-  /** Only its name: the value is not shown again. */
+  /** Only the name: the value is never shown. */
   staticHeader: {
     name: string;
   } | null;
   status: EndpointStatus;
-  /** Null while it is enabled. Else `by_owner`, or why the service did it: `gone`, `no_success_5d`. */
-  disabledReason: string | null;
+  /** Null while enabled. `by_owner`: you disabled it. `gone`: it responded 410. `no_success_5d`: no delivery succeeded for five days. */
+  disabledReason: 'by_owner' | 'gone' | 'no_success_5d' | null;
   /** UTC, with milliseconds. */
   createdAt: string;
   /** UTC, with milliseconds. */
   updatedAt: string;
-  /** Signs every delivery. Shown only here: keep it. */
+  /** Signs every delivery. Shown only once: store it. */
   secret: string;
 }
 
 export interface WebhookEndpoint {
   id: string;
   url: string;
-  /** Null: all. */
+  /** Null: all events. */
   events: EventName[] | null;
   description: string | null;
-  /** Only its name: the value is not shown again. */
+  /** Only the name: the value is never shown. */
   staticHeader: {
     name: string;
   } | null;
   status: EndpointStatus;
-  /** Null while it is enabled. Else `by_owner`, or why the service did it: `gone`, `no_success_5d`. */
-  disabledReason: string | null;
+  /** Null while enabled. `by_owner`: you disabled it. `gone`: it responded 410. `no_success_5d`: no delivery succeeded for five days. */
+  disabledReason: 'by_owner' | 'gone' | 'no_success_5d' | null;
   /** UTC, with milliseconds. */
   createdAt: string;
   /** UTC, with milliseconds. */
@@ -884,25 +884,25 @@ export interface WebhookEndpoint {
 
 export interface UpdateWebhookEndpoint {
   /**
-   * Where events are sent: https, to a public address.
+   * URL that receives the events: https, public internet.
    * At most 2,048 characters.
    */
   url?: string | null | undefined;
-  /** Which events it gets. Null: all. */
+  /** Events to deliver. Null: all events. */
   events?: readonly EventName[] | null | undefined;
-  /** For your own eyes, 1 to 200 characters. */
+  /** For your own use, 1 to 200 characters. */
   description?: string | null | undefined;
-  /** A header that every delivery carries, for instance one that your gateway wants. */
+  /** A header added to every delivery, for example one that your gateway requires. */
   staticHeader?:
     | {
         /** Name of the header. */
         name: string;
-        /** Its value, 1 to 500 printable ASCII characters. It is encrypted at rest. */
+        /** Value of the header, 1 to 500 printable ASCII characters. Encrypted at rest. */
         value: string;
       }
     | null
     | undefined;
-  /** Disabled, its events are held; enabled again, those of the last thirty days are delivered. */
+  /** While disabled, events are held. When enabled again, the held events of the last thirty days are delivered. */
   status?: EndpointStatus | null | undefined;
 }
 
@@ -916,43 +916,43 @@ export interface TestEvent {
 }
 
 export interface Replayed {
-  /** Events that are delivered again. */
+  /** Number of events delivered again. */
   events: number;
-  /** Deliveries: an event goes to every enabled endpoint that wants it. */
+  /** Number of deliveries: an event goes to every enabled endpoint that subscribes to it. */
   deliveries: number;
 }
 
 export interface ReplayEvents {
-  /** All events created at or after this moment of which a delivery has failed or is failing, each to the endpoints at which it did. */
+  /** All events created at or after this time with a failed or failing delivery. Each is delivered only to the endpoints where it failed. */
   failedSince?: string | Date | null | undefined;
-  /** With `createdTo`: all events created at or after this moment … */
+  /** All events created at or after this time. Requires `createdTo`. */
   createdFrom?: string | Date | null | undefined;
-  /** … and before this one. */
+  /** All events created before this time. Requires `createdFrom`. */
   createdTo?: string | Date | null | undefined;
-  /** Goes on after this event: `nextAfter` of the answer before, with the same other fields. */
+  /** Continue after this event: `nextAfter` of the previous response. Send the same other fields. */
   after?: string | null | undefined;
 }
 
 export interface ReplayedMany {
-  /** Events that are delivered again. */
+  /** Number of events delivered again. */
   events: number;
-  /** Deliveries: an event goes to every enabled endpoint that wants it. */
+  /** Number of deliveries: an event goes to every enabled endpoint that subscribes to it. */
   deliveries: number;
-  /** Set when there are more: repeat the request with this as `after`. */
+  /** Set if there are more events: repeat the request with this value as `after`. */
   nextAfter: string | null;
 }
 
 export interface Problem {
-  /** Page about this problem. */
+  /** URL of the documentation of this error. */
   type: string;
   title: string;
   status: number;
   detail: string;
   instance: string;
-  /** Stable; the only member to branch on. */
+  /** Stable error code. Branch on this member only. */
   code: ProblemCode;
-  /** Quote it when you ask for help. */
+  /** Identifier of the request. Include it when you contact support. */
   requestId: string;
-  /** Each field that is wrong. */
+  /** All invalid fields. */
   errors?: FieldError[];
 }

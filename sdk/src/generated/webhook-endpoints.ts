@@ -13,7 +13,7 @@ import type {
   WebhookEndpointWithSecret,
 } from './schemas.ts';
 
-/** Where your events are sent, and what came of it. */
+/** Webhook endpoints and their deliveries. */
 export class WebhookEndpointsOperations {
   readonly #calls: Calls;
 
@@ -24,9 +24,9 @@ export class WebhookEndpointsOperations {
   /**
    * Create a webhook endpoint: `POST /webhook-endpoints`. Needs the scope `webhooks:write`.
    *
-   * From now on events are delivered to it, signed as Standard Webhooks says (`webhook-id`, `webhook-timestamp`, `webhook-signature`). Any 2xx acknowledges; 410 disables the endpoint; anything else is tried again for thirty days. `webhook-id` is the event’s id: the same event may come more than once.
+   * New events are delivered to the endpoint, signed according to Standard Webhooks (`webhook-id`, `webhook-timestamp`, `webhook-signature`). Any 2xx acknowledges a delivery; 410 disables the endpoint; after any other result the delivery is retried for thirty days. `webhook-id` is the id of the event: use it to detect duplicates, because an event may be delivered more than once.
    *
-   * @throws ApiError, of its own with the codes `malformed_json`, `too_many_endpoints`, `payload_too_large`, `unsupported_media_type`, `idempotency_mismatch`, `outcome_unknown`
+   * @throws ApiError, with the specific codes `malformed_json`, `too_many_endpoints`, `payload_too_large`, `unsupported_media_type`, `idempotency_mismatch`, `outcome_unknown`
    */
   create(body: CreateWebhookEndpoint, options: KeyedCallOptions = {}): Promise<WebhookEndpointWithSecret> {
     return this.#calls.send('createWebhookEndpoint', { body }, options);
@@ -35,10 +35,10 @@ export class WebhookEndpointsOperations {
   /**
    * Get a webhook endpoint: `GET /webhook-endpoints/{id}`. Needs the scope `webhooks:read`.
    *
-   * As it is now. Its secret is never shown again; rotate it if it is lost.
+   * The current state of the endpoint. The secret is not included; rotate it if you lost it.
    *
    * @param id Identifier of the endpoint.
-   * @throws ApiError, of its own with the codes `not_found`
+   * @throws ApiError, with the specific codes `not_found`
    */
   get(id: string, options: CallOptions = {}): Promise<WebhookEndpoint> {
     return this.#calls.send('getWebhookEndpoint', { path: { id } }, options);
@@ -47,7 +47,7 @@ export class WebhookEndpointsOperations {
   /**
    * List webhook endpoints: `GET /webhook-endpoints`. Needs the scope `webhooks:read`.
    *
-   * All of them, newest first: there are fifty at most.
+   * All endpoints, newest first. An organization has at most fifty.
    *
    * @throws ApiError
    */
@@ -56,12 +56,12 @@ export class WebhookEndpointsOperations {
   }
 
   /**
-   * Change a webhook endpoint: `PATCH /webhook-endpoints/{id}`. Needs the scope `webhooks:write`.
+   * Update a webhook endpoint: `PATCH /webhook-endpoints/{id}`. Needs the scope `webhooks:write`.
    *
-   * Only what is sent is changed.
+   * Changes only the fields that are sent.
    *
    * @param id Identifier of the endpoint.
-   * @throws ApiError, of its own with the codes `malformed_json`, `not_found`, `payload_too_large`, `unsupported_media_type`, `outcome_unknown`
+   * @throws ApiError, with the specific codes `malformed_json`, `not_found`, `payload_too_large`, `unsupported_media_type`, `outcome_unknown`
    */
   update(id: string, body: UpdateWebhookEndpoint, options: CallOptions = {}): Promise<WebhookEndpoint> {
     return this.#calls.send('updateWebhookEndpoint', { path: { id }, body }, options);
@@ -70,10 +70,10 @@ export class WebhookEndpointsOperations {
   /**
    * Delete a webhook endpoint: `DELETE /webhook-endpoints/{id}`. Needs the scope `webhooks:write`.
    *
-   * Nothing is sent to it any more, what was under way within ten seconds excepted.
+   * Stops all deliveries to the endpoint. Deliveries in progress may still arrive for up to ten seconds.
    *
    * @param id Identifier of the endpoint.
-   * @throws ApiError, of its own with the codes `not_found`, `outcome_unknown`
+   * @throws ApiError, with the specific codes `not_found`, `outcome_unknown`
    */
   delete(id: string, options: CallOptions = {}): Promise<DeletedWebhookEndpoint> {
     return this.#calls.send('deleteWebhookEndpoint', { path: { id } }, options);
@@ -82,10 +82,10 @@ export class WebhookEndpointsOperations {
   /**
    * Rotate the secret of a webhook endpoint: `POST /webhook-endpoints/{id}/rotate-secret`. Needs the scope `webhooks:write`.
    *
-   * Makes a new secret. For 24 hours deliveries are signed with both, so that nothing is refused while you change it on your side.
+   * Creates a new secret. For 24 hours, deliveries are signed with both secrets, so that you can switch without rejecting any.
    *
    * @param id Identifier of the endpoint.
-   * @throws ApiError, of its own with the codes `not_found`, `outcome_unknown`
+   * @throws ApiError, with the specific codes `not_found`, `outcome_unknown`
    */
   rotateSecret(id: string, options: CallOptions = {}): Promise<WebhookEndpointWithSecret> {
     return this.#calls.send('rotateWebhookSecret', { path: { id } }, options);
@@ -94,10 +94,10 @@ export class WebhookEndpointsOperations {
   /**
    * Send a test event: `POST /webhook-endpoints/{id}/test`. Needs the scope `webhooks:write`.
    *
-   * Sends `webhook.test` to this endpoint, signed like every event. What is not acknowledged is tried again for an hour, not for thirty days. `GET /events/{eventId}` shows what came of it.
+   * Sends `webhook.test` to this endpoint, signed like every event. Failed deliveries are retried for one hour instead of thirty days. `GET /events/{eventId}` shows the result.
    *
    * @param id Identifier of the endpoint.
-   * @throws ApiError, of its own with the codes `not_found`, `endpoint_disabled`, `outcome_unknown`
+   * @throws ApiError, with the specific codes `not_found`, `endpoint_disabled`, `outcome_unknown`
    */
   test(id: string, options: CallOptions = {}): Promise<TestEvent> {
     return this.#calls.send('testWebhookEndpoint', { path: { id } }, options);
@@ -106,10 +106,10 @@ export class WebhookEndpointsOperations {
   /**
    * List the deliveries of a webhook endpoint: `GET /webhook-endpoints/{id}/deliveries`. Needs the scope `webhooks:read`.
    *
-   * Newest event first, with every attempt.
+   * Newest event first, with all attempts.
    *
    * @param id Identifier of the endpoint.
-   * @throws ApiError, of its own with the codes `cursor_invalid`, `not_found`
+   * @throws ApiError, with the specific codes `cursor_invalid`, `not_found`
    */
   listDeliveries(
     id: string,

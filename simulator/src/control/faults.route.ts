@@ -6,7 +6,14 @@ import { nowIso } from '../clock.ts';
 import { type Deps, record } from '../deps.ts';
 import { OPERATIONS } from '../operations.ts';
 import { readBody } from '../request-body.ts';
-import { addFault, FAULTS, type InjectedFault, NOTICE_FAULTS, RESOLVE_FAULTS, removeFaults } from './fault.store.ts';
+import {
+  addFault,
+  FAULTS,
+  type InjectedFault,
+  NOTICE_FAULTS,
+  RESOLVE_FAULTS,
+  removeFaults,
+} from './fault.store.ts';
 
 const DEFAULT_SLOW_MS = 4000;
 
