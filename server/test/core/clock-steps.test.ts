@@ -7,7 +7,9 @@ import { openLink } from '../harness/checkout-desk.ts';
 import { composeInProcess, type InProcess } from '../harness/in-process.ts';
 import { brebPayin } from '../harness/payin-requests.ts';
 import { PayoutDesk } from '../harness/payout-desk.ts';
+import { readMetric } from '../harness/read-metric.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
+import { until } from '../harness/until.ts';
 import { EventReader } from '../webhooks/event-reader.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -31,9 +33,11 @@ interface Made {
   readonly payout: Listed;
 }
 
+type Process = Child & { readonly opsUrl: string };
+
 let stack: Stack;
 let running: Running;
-let children: Child[];
+let children: Process[];
 beforeAll(async () => {
   stack = await startStack({ apis: 1, workers: 1, settings: { CAUDAL_DUE_EVERY_MS: '20' } });
   running = { url: stack.apis[0]?.url ?? '', api: stack.api, desk: new PayoutDesk(stack) };
@@ -45,8 +49,19 @@ afterAll(async () => {
   await stack?.stop();
 });
 
-/** Database time alone: rails and machines keep theirs. */
-const shift = (interval: string) => stack.database.query('select caudal.shift_time($1)', [interval]);
+/**
+ * Shifts the database's time alone: rails and machines keep theirs. Every process has sampled the shifted time when it
+ * returns: until then an id of one process may be hours before an id of another.
+ */
+async function shift(interval: string): Promise<void> {
+  await stack.database.query('select caudal.shift_time($1)', [interval]);
+  const shiftedAt = performance.now();
+  for (const process of children)
+    await until('the process has sampled the shifted time', async () => {
+      const elapsedSeconds = (performance.now() - shiftedAt) / 1000;
+      return (await readMetric(process, 'caudal_clock_age_seconds')) < elapsedSeconds;
+    });
+}
 
 async function made({ api, desk }: Running): Promise<Made> {
   const created = async (path: string, body: object) => {
@@ -66,7 +81,11 @@ async function made({ api, desk }: Running): Promise<Made> {
 async function restarted(): Promise<Running> {
   await Promise.all(children.map((child) => child.stop()));
   const api = await startServer('api', { ...stack.settings, CAUDAL_PORT: '0' });
-  children = [api, await startServer('worker', stack.settings)];
+  const worker = await startServer('worker', stack.settings);
+  children = [api, worker].map((child) => ({
+    ...child,
+    opsUrl: `http://127.0.0.1:${String(child.ready['opsPort'])}`,
+  }));
   const url = `http://127.0.0.1:${String(api.ready['port'])}`;
   const client = stack.api.at(url);
   const desk = new PayoutDesk({ ...stack, api: client });

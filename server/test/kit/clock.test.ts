@@ -26,6 +26,14 @@ describe('the clock of a process', () => {
     }
   });
 
+  it('stamps the same time in processes whose samples are of different ages while ids run ahead', () => {
+    const sampledAt = monotonicMs();
+    const [late, fresh] = [new BusinessClock(), new BusinessClock()];
+    late.sample(NOON - HOUR - 4000, sampledAt - 4000, { ...free, leadMs: HOUR + 2000 });
+    fresh.sample(NOON - HOUR, sampledAt, { ...free, leadMs: HOUR });
+    expect(Math.abs(late.now() - fresh.now())).toBeLessThan(500);
+  });
+
   it('stamps no id before the mark that the database holds, as a process that starts after a failover', () => {
     const clock = new BusinessClock();
     clock.sample(NOON - HOUR, monotonicMs(), { ...free, floorMs: NOON });
