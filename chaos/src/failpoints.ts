@@ -106,7 +106,8 @@ function occasionsOf(trial: Trial, payouts: FailpointPayouts, webhooks: Failpoin
     'change of method': (api) => links.changeOne(api),
     closing: (api) => links.closeOne(api),
     'link expiry': () => links.letExpire(),
-    acceptance: (api) => acceptOne(trial, api),
+    // A worker credits what an API process recorded: it has no address of its own.
+    acceptance: (url) => acceptOne(trial, url === '' ? (stage.apis[0]?.url ?? '') : url),
   };
 }
 
