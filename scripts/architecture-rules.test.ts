@@ -34,6 +34,16 @@ describe('import rules', () => {
       "import { s } from '../../payins/payin.store.ts';",
     ],
     [
+      'a merchant route that imports a flow with access to all organizations',
+      'server/src/http/api/x.route.ts',
+      "import { x } from '../../flows/payins/end-payin.system.ts';",
+    ],
+    [
+      "a merchants' flow that imports a flow with access to all organizations",
+      'server/src/flows/payins/create-payins.ts',
+      "import { x } from './end-payin.system.ts';",
+    ],
+    [
       'a merchant route that imports the system pool',
       'server/src/http/api/x.route.ts',
       "import { s } from '../../db/system.ts';",
@@ -86,8 +96,36 @@ describe('import rules', () => {
   });
 });
 
+describe('the rule against import cycles', () => {
+  const file = (name: string, imported: string) => ({
+    path: `server/src/kit/${name}.ts`,
+    text: `import type { X } from './${imported}.ts';`,
+  });
+
+  it('rejects a cycle of three files, type imports included', () => {
+    expect(findViolations([file('a', 'b'), file('b', 'c'), file('c', 'a')])).toEqual([
+      {
+        path: 'server/src/kit/c.ts',
+        line: 1,
+        message: expect.stringMatching(/^import cycle: .*a\.ts → .*b\.ts → .*c\.ts → .*a\.ts$/),
+      },
+    ]);
+  });
+
+  it('accepts two files that import a third', () => {
+    expect(
+      findViolations([file('a', 'c'), file('b', 'c'), { path: 'server/src/kit/c.ts', text: '' }]),
+    ).toEqual([]);
+  });
+});
+
 describe('pattern rules', () => {
   it.each([
+    [
+      'a flow with access to all organizations without the suffix',
+      'server/src/flows/payins/x.ts',
+      'export function x(deps: SystemDeps): void {}',
+    ],
     ['process.env outside config.ts', 'server/src/http/app.ts', 'const x = process.env.PORT;'],
     ['the process clock', 'server/src/flows/payins/create-payins.ts', 'const at = Date.now();'],
     ['randomness outside kit', 'server/src/payins/payin.ts', 'const id = randomUUID();'],

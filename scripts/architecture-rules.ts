@@ -89,6 +89,7 @@ const ALLOWED_IMPORTS: Record<string, readonly string[]> = {
   ],
   'config.ts': ['kit'],
   'compose.ts': ['*'],
+  'components.ts': ['*'],
   'readiness.ts': ['*'],
   'serve.ts': ['*'],
   'main.ts': ['*'],
@@ -110,6 +111,9 @@ const SYSTEM_POOL_USERS = [
   'main.ts',
   'flows',
 ];
+
+/** Flows with access to all organizations: the suffix makes the privilege visible, and merchants' code cannot import them. */
+const SYSTEM_FLOW = /^flows\/.*\.system\.ts$/;
 
 /** Only stores contain the SQL of their domain; http modules never import a store. */
 const STORE = /\.store\.ts$/;
@@ -144,6 +148,11 @@ const PATTERN_RULES: readonly PatternRule[] = [
     message: 'money is bigint cents: do not use float arithmetic',
   },
   {
+    pattern: /\bSystem(?:Deps|Db)\b/,
+    allowedIn: /^(?!server\/src\/flows\/)|\.system\.ts$/,
+    message: 'a flow that accesses all organizations has a name that ends with .system.ts',
+  },
+  {
     pattern: /\bnotify\b\s+\w+|pg_notify/i,
     allowedIn: /^(docs\/|scripts\/|server\/src\/jobs\/work-notifications\.ts)/,
     message:
@@ -152,7 +161,37 @@ const PATTERN_RULES: readonly PatternRule[] = [
 ];
 
 export function findViolations(files: readonly SourceFile[]): Violation[] {
-  return files.flatMap((file) => [...findImportViolations(file), ...findPatternViolations(file)]);
+  return [
+    ...files.flatMap((file) => [...findImportViolations(file), ...findPatternViolations(file)]),
+    ...findImportCycles(files),
+  ];
+}
+
+/** Reports each cycle at the import that closes it. Type imports count: a cycle of types couples files just as much. */
+function findImportCycles(files: readonly SourceFile[]): Violation[] {
+  const imports = new Map(
+    files.map(({ path, text }) => [
+      path,
+      parseImports(text)
+        .filter(({ specifier }) => specifier.startsWith('.'))
+        .map(({ specifier, line }) => ({ target: resolvePath(path, specifier), line })),
+    ]),
+  );
+  const found: Violation[] = [];
+  const done = new Set<string>();
+  const visit = (path: string, trail: readonly string[]): void => {
+    if (done.has(path)) return;
+    for (const { target, line } of imports.get(path) ?? []) {
+      const start = [...trail, path].indexOf(target);
+      if (start >= 0) {
+        const cycle = [...trail, path].slice(start).join(' → ');
+        found.push({ path, line, message: `import cycle: ${cycle} → ${target}` });
+      } else visit(target, [...trail, path]);
+    }
+    done.add(path);
+  };
+  for (const { path } of files) visit(path, []);
+  return found;
 }
 
 function findImportViolations(file: SourceFile): Violation[] {
@@ -174,15 +213,14 @@ function checkImport(path: string, specifier: string): string | null {
   if (path.startsWith('cli/')) return checkCliImport(path, specifier);
   if (!path.startsWith('server/src/')) return null;
   if (!specifier.startsWith('.')) return null;
-  const target = normalize(join(dirname(path), specifier))
-    .split(sep)
-    .join('/');
+  const target = resolvePath(path, specifier);
   if (!target.startsWith('server/src/')) return 'server/src may not import from outside itself';
   const from = path.slice('server/src/'.length);
   const to = target.slice('server/src/'.length);
   return (
     checkModuleImport(from, to) ??
     checkSystemPoolImport(from, to) ??
+    checkSystemFlowImport(from, to) ??
     checkStoreImport(from, to) ??
     checkRailImport(from, to)
   );
@@ -221,6 +259,12 @@ function checkSystemPoolImport(from: string, to: string): string | null {
   return 'merchant routes may not import the system pool';
 }
 
+function checkSystemFlowImport(from: string, to: string): string | null {
+  if (!SYSTEM_FLOW.test(to)) return null;
+  const forMerchants = from.startsWith('http/api/') || (from.startsWith('flows/') && !SYSTEM_FLOW.test(from));
+  return forMerchants ? `${to} accesses all organizations: merchants' code may not import it` : null;
+}
+
 function checkStoreImport(from: string, to: string): string | null {
   if (!STORE.test(to)) return null;
   if (from.startsWith('http/')) return 'http may not import a store: call a flow';
@@ -236,11 +280,13 @@ function checkRailImport(from: string, to: string): string | null {
 }
 
 function resolvesInto(path: string, specifier: string, folder: string): boolean {
-  if (!specifier.startsWith('.')) return false;
+  return specifier.startsWith('.') && resolvePath(path, specifier).startsWith(folder);
+}
+
+function resolvePath(path: string, specifier: string): string {
   return normalize(join(dirname(path), specifier))
     .split(sep)
-    .join('/')
-    .startsWith(folder);
+    .join('/');
 }
 
 const IMPORT =

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { settleBalances } from '../../server/src/flows/ledger/settle-balances.ts';
+import { settleBalances } from '../../server/src/flows/ledger/settle-balances.system.ts';
 import { composeInProcess, type InProcess } from '../../server/test/harness/in-process.ts';
 import { PayinDriver } from '../../server/test/harness/payin-driver.ts';
 import { type Stack, startStack } from '../../server/test/harness/stack.ts';

@@ -7,7 +7,8 @@ import { readClientFacts } from '../src/checker/client-facts.ts';
 import { readIncidents } from '../src/checker/incidents.ts';
 import type { InvariantCode } from '../src/checker/invariants.ts';
 import { readRailFacts } from '../src/checker/rail-facts.ts';
-import { createQuery, readRows } from '../src/checker/rows.ts';
+import { createQuery } from '../src/checker/query.ts';
+import { readRows } from '../src/checker/rows.ts';
 import { readSinks } from '../src/checker/sink-journal.ts';
 import { buildWorld, type Violation } from '../src/checker/world.ts';
 

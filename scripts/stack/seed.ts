@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { compose } from '../../server/src/compose.ts';
 import { readConfig } from '../../server/src/config.ts';
-import { deposit } from '../../server/src/flows/ledger/deposit.ts';
-import { createOrganization } from '../../server/src/flows/operations/manage-organizations.ts';
-import { listOrganizations } from '../../server/src/flows/operations/read-organizations.ts';
+import { deposit } from '../../server/src/flows/ledger/deposit.system.ts';
+import { createOrganization } from '../../server/src/flows/operations/manage-organizations.system.ts';
+import { listOrganizations } from '../../server/src/flows/operations/read-organizations.system.ts';
 import { cellCode } from '../../server/src/kit/ids.ts';
 import { makeLog } from '../../server/src/kit/log.ts';
 import { cents } from '../../server/src/kit/money.ts';

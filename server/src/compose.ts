@@ -1,10 +1,9 @@
 import type { Config } from './config.ts';
-import { activeBackends, type PoolRole } from './db/active-backends.ts';
-import { connectionBudget, type ProcessRole } from './db/connection-budget.ts';
+import type { ProcessRole } from './db/connection-budget.ts';
 import { FailureLog } from './db/failure-log.ts';
-import { PendingCommits } from './db/pending-commits.ts';
-import { RolePool } from './db/pool.ts';
-import { SNAPSHOT_DEADLINE_MS, snapshotDb } from './db/snapshot.ts';
+import type { PendingCommits } from './db/pending-commits.ts';
+import { createPools, type Pools } from './db/pools.ts';
+import { snapshotDb } from './db/snapshot.ts';
 import { type SystemDb, systemDb } from './db/system.ts';
 import { batchDb, readDb } from './db/tenant.ts';
 import type { Statement } from './db/tx.ts';
@@ -27,10 +26,7 @@ import { PseConnector } from './rails/pse/connector.ts';
 import { probePse } from './rails/pse/probe.ts';
 import { withFailpoints, withPayoutFailpoints } from './rails/with-failpoints.ts';
 
-/** Shorter than the time requests wait for a late heartbeat, so that a second connection can be tried. */
-const HEARTBEAT_DEADLINE_MS = 1200;
-
-interface Composed {
+export interface Composed {
   readonly deps: SystemDeps;
   /** The same without the system pool and the secrets, for merchant routes. */
   readonly merchantDeps: Deps;
@@ -47,29 +43,87 @@ interface Composed {
 /** Creates the dependencies shared by all process roles. Connections open on first use. */
 export function compose(config: Config, log: Log, processRole: ProcessRole = 'operator'): Composed {
   if (config.failpoint !== null) armFailpoint(config.failpoint);
-  const { database } = config;
   const failures = new FailureLog(log);
-  const pendingCommits = new PendingCommits({
-    limit: database.maxPendingCommits,
-    activeBackends: (role, pids) => activeBackends({ read, batch, system }[role], pids),
-    log,
-  });
-  const pool = (role: PoolRole, url: string, connections: number, deadlineMs = database.deadlineMs) =>
-    new RolePool({ role, url, connections, deadlineMs, failures, pendingCommits });
-  const budget = connectionBudget(processRole, database);
-  const read = pool('read', database.readUrl, budget.read);
-  const batch = pool('batch', database.batchUrl, budget.batch);
-  const system = pool('system', database.systemUrl, budget.system);
-  // The heartbeat has its own pool, so that it never waits behind other work.
-  const heartbeatPool = pool('system', database.systemUrl, budget.heartbeat, HEARTBEAT_DEADLINE_MS);
-  // At least one connection: node-postgres never serves a query from a pool of size 0. An API process sends it none.
-  const snapshot = pool('system', database.systemUrl, Math.max(1, budget.snapshot), SNAPSHOT_DEADLINE_MS);
-  const pools = [read, batch, system, heartbeatPool, snapshot];
+  const pools = createPools(config.database, processRole, failures, log);
   const breb = new BrebConnector(config.breb);
   const pse = new PseConnector(config.pse);
-  const clock = new BusinessClock();
-  const railPauses = new RailPauses();
-  const metrics = new Metrics();
+  const merchantDeps = createMerchantDeps(config, { log, failures, pools, breb, pse });
+  const { clock, railPauses } = merchantDeps;
+  registerGauges(merchantDeps, pools);
+  const deps: SystemDeps = {
+    ...merchantDeps,
+    system: systemDb(pools.system),
+    snapshot: snapshotDb(pools.snapshot),
+    masterKeys: config.masterKeys,
+    peppers: config.peppers,
+  };
+  const authenticator = new Authenticator({
+    db: deps.system,
+    clock,
+    environment: config.environment,
+    peppers: config.peppers,
+    masterKeys: config.masterKeys,
+  });
+  const heartbeat = new Heartbeat({
+    db: reportingSuccess(systemDb(pools.heartbeat), failures),
+    clock,
+    authenticator,
+    railPauses,
+    log,
+  });
+  return {
+    deps,
+    merchantDeps,
+    authenticator,
+    heartbeat,
+    pendingCommits: pools.pendingCommits,
+    loginFailed: pools.loginFailed,
+    keys: new DataKeys(deps.system, config.masterKeys),
+    close: async () => {
+      pools.stopWatching();
+      await Promise.all([breb.disconnect(), pse.disconnect()]);
+      await pools.close();
+    },
+  };
+}
+
+interface Parts {
+  readonly log: Log;
+  readonly failures: FailureLog;
+  readonly pools: Pools;
+  readonly breb: BrebConnector;
+  readonly pse: PseConnector;
+}
+
+function createMerchantDeps(config: Config, { log, failures, pools, breb, pse }: Parts): Deps {
+  return {
+    environment: config.environment,
+    cell: config.cell,
+    baseUrl: config.baseUrl,
+    checkoutUrl: config.checkoutUrl,
+    clock: new BusinessClock(),
+    log,
+    failures,
+    signals: new WorkSignals(),
+    metrics: new Metrics(),
+    read: readDb(pools.read),
+    batch: batchDb(pools.batch),
+    batchLanes: config.database.batchLanes,
+    rails: { BRE_B: withFailpoints(breb), PSE: withFailpoints(pse) },
+    payoutRail: withPayoutFailpoints(breb),
+    railPauses: new RailPauses(),
+    brebKeyPrefix: config.breb.keyPrefix,
+    qrNetwork: { network: config.breb.network, networkId: config.breb.networkId },
+    cursors: new Cursors(config.tokenKey),
+    checkoutTokens: new EncryptedTokens(config.tokenKey, 'checkout'),
+    linkTokens: new EncryptedTokens(config.tokenKey, 'payment link'),
+    receiptTokens: new EncryptedTokens(config.tokenKey, 'receipt'),
+    webhooksAllowLoopback: config.webhooksAllowLoopback,
+    settlementDelayMinutes: config.settlementDelayMinutes,
+  };
+}
+
+function registerGauges({ metrics, clock, railPauses }: Deps, { pendingCommits }: Pools): void {
   metrics.gauge(
     'caudal_clock_age_seconds',
     'Time since the last successful heartbeat; above one second, requests wait for a new one and get 503 if it fails.',
@@ -90,67 +144,6 @@ export function compose(config: Config, log: Log, processRole: ProcessRole = 'op
     'Active pauses of a rail known to this process, for one organization or for all.',
     () => new Map(RAILS.map((rail) => [`{rail="${rail}"}`, railPauses.count(rail)])),
   );
-
-  const merchantDeps: Deps = {
-    environment: config.environment,
-    cell: config.cell,
-    baseUrl: config.baseUrl,
-    checkoutUrl: config.checkoutUrl,
-    clock,
-    log,
-    failures,
-    signals: new WorkSignals(),
-    metrics,
-    read: readDb(read),
-    batch: batchDb(batch),
-    batchLanes: database.batchLanes,
-    rails: { BRE_B: withFailpoints(breb), PSE: withFailpoints(pse) },
-    payoutRail: withPayoutFailpoints(breb),
-    railPauses,
-    brebKeyPrefix: config.breb.keyPrefix,
-    qrNetwork: { network: config.breb.network, networkId: config.breb.networkId },
-    cursors: new Cursors(config.tokenKey),
-    checkoutTokens: new EncryptedTokens(config.tokenKey, 'checkout'),
-    linkTokens: new EncryptedTokens(config.tokenKey, 'payment link'),
-    receiptTokens: new EncryptedTokens(config.tokenKey, 'receipt'),
-    webhooksAllowLoopback: config.webhooksAllowLoopback,
-    settlementDelayMinutes: config.settlementDelayMinutes,
-  };
-  const deps: SystemDeps = {
-    ...merchantDeps,
-    system: systemDb(system),
-    snapshot: snapshotDb(snapshot),
-    masterKeys: config.masterKeys,
-    peppers: config.peppers,
-  };
-  const authenticator = new Authenticator({
-    db: deps.system,
-    clock,
-    environment: config.environment,
-    peppers: config.peppers,
-    masterKeys: config.masterKeys,
-  });
-  const heartbeat = new Heartbeat({
-    db: reportingSuccess(systemDb(heartbeatPool), failures),
-    clock,
-    authenticator,
-    railPauses,
-    log,
-  });
-  return {
-    deps,
-    merchantDeps,
-    authenticator,
-    heartbeat,
-    pendingCommits,
-    loginFailed: () => pools.some((each) => each.loginFailed),
-    keys: new DataKeys(deps.system, config.masterKeys),
-    close: async () => {
-      pendingCommits.close();
-      await Promise.all([breb.disconnect(), pse.disconnect()]);
-      await Promise.all(pools.map((each) => each.close()));
-    },
-  };
 }
 
 /** Every process runs the heartbeat query regularly, so its success ends a database incident in the log. */

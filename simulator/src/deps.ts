@@ -2,14 +2,14 @@ import { countEntry } from './call-counts.ts';
 import type { Config } from './config.ts';
 import type { Journal } from './journal.ts';
 import type { JournalEntry } from './journal-entry.ts';
-import type { NoticeSender } from './notices/notice-sender.ts';
+import type { WaitingNotice } from './notices/notice.store.ts';
 import type { State } from './state.ts';
 
 export type Deps = {
   readonly config: Config;
   readonly state: State;
   readonly journal: Journal;
-  readonly sender: Pick<NoticeSender, 'offer'>;
+  readonly sender: { offer(notices: Iterable<WaitingNotice>): void };
   /** Aborted on shutdown: ends the delays of faults. */
   readonly closing: AbortSignal;
   readonly log: (message: string) => void;

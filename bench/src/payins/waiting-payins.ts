@@ -1,6 +1,6 @@
 import { compose } from '../../../server/src/compose.ts';
 import { readConfig } from '../../../server/src/config.ts';
-import { RailStatusPoller } from '../../../server/src/flows/payins/poll-rail-status.ts';
+import { RailStatusPoller } from '../../../server/src/flows/payins/poll-rail-status.system.ts';
 import { makeLog } from '../../../server/src/kit/log.ts';
 import { atMost, type Metric } from '../metric.ts';
 import type { Stage } from '../stage/stage.ts';

@@ -5,7 +5,7 @@ import { detailsText, type Metric } from '../metric.ts';
 import { type Conditions, conditionsText } from './conditions.ts';
 import { barPlot, latencyPlot, overTimePlot } from './plots.ts';
 import { escaped } from './svg.ts';
-import { tableRows } from './table.ts';
+import { type EarlierResult, tableRows } from './table.ts';
 
 export const REPORT_FOLDER = fileURLToPath(new URL('../../report', import.meta.url));
 const EARLIER_FILE = join(REPORT_FOLDER, 'at-length.json');
@@ -17,12 +17,6 @@ export interface Measured {
   readonly failures: ReadonlyMap<string, string>;
   /** Duration of each bench. */
   readonly seconds: Readonly<Record<string, number>>;
-}
-
-/** A metric from the latest full run. All of them together take hours, so they are also measured in parts. */
-export interface EarlierResult {
-  readonly conditions: Conditions;
-  readonly metrics: readonly Metric[];
 }
 
 /** Results of earlier full runs, by metric id. */

@@ -1,6 +1,12 @@
 import { type Metric, valueText } from '../metric.ts';
-import type { EarlierResult } from './report.ts';
+import type { Conditions } from './conditions.ts';
 import { MEASURED_ELSEWHERE, SCOREBOARD } from './scoreboard.ts';
+
+/** A metric from the latest full run. All of them together take hours, so they are also measured in parts. */
+export interface EarlierResult {
+  readonly conditions: Conditions;
+  readonly metrics: readonly Metric[];
+}
 
 interface Row {
   readonly id: string;

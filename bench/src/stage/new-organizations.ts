@@ -1,6 +1,6 @@
 import { compose } from '../../../server/src/compose.ts';
 import { readConfig } from '../../../server/src/config.ts';
-import { createOrganization } from '../../../server/src/flows/operations/manage-organizations.ts';
+import { createOrganization } from '../../../server/src/flows/operations/manage-organizations.system.ts';
 import { makeLog } from '../../../server/src/kit/log.ts';
 import { SCOPES } from '../../../server/src/organizations/organization.ts';
 

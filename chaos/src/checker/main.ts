@@ -8,8 +8,9 @@ import { findViolations, summarize } from './check.ts';
 import { readClientFacts } from './client-facts.ts';
 import { readIncidents } from './incidents.ts';
 import { INVARIANTS } from './invariants.ts';
+import { createQuery } from './query.ts';
 import { readRailFacts } from './rail-facts.ts';
-import { createQuery, readRows } from './rows.ts';
+import { readRows } from './rows.ts';
 import { readSinks } from './sink-journal.ts';
 import { buildWorld, type World } from './world.ts';
 

@@ -1,4 +1,4 @@
-import type { Query } from './rows.ts';
+import type { Query } from './query.ts';
 
 export interface PayoutRow {
   readonly organizationId: string;

@@ -1,23 +1,7 @@
-import { type Client, types } from 'pg';
 import { readLinkRows } from './link-rows.ts';
 import { readPayoutRows } from './payout-rows.ts';
+import type { Query } from './query.ts';
 import { readWebhookRows } from './webhook-rows.ts';
-
-/** Runs a statement; the caller ensures that all statements use one snapshot. */
-export type Query = <Row>(text: string) => Promise<Row[]>;
-
-/** PostgreSQL's OID of bigint. */
-const INT8 = 20;
-
-/** The driver returns bigint as text; parses it as BigInt. */
-const MONEY = {
-  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
-    oid === INT8 ? BigInt : types.getTypeParser(oid, format),
-} as typeof types;
-
-export function createQuery(client: Client): Query {
-  return async <Row>(text: string) => (await client.query({ text, types: MONEY })).rows as Row[];
-}
 
 export interface PayinRow {
   readonly organizationId: string;

@@ -1,4 +1,5 @@
-import type { JournalLine } from './rail-facts.ts';
+/** A line of the simulator's journal. */
+export type JournalLine = { readonly seq: number; readonly kind: string } & Readonly<Record<string, unknown>>;
 
 /** One arrival of an order at the rail; a resent order has several. */
 export interface Arrival {

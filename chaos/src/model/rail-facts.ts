@@ -1,4 +1,4 @@
-import { OrderFacts } from './order-facts.ts';
+import { type JournalLine, OrderFacts } from './order-facts.ts';
 import type { Rail } from './step.ts';
 
 export interface Execution {
@@ -36,9 +36,6 @@ export interface Notice {
   readonly fault: string | null;
   acknowledged: boolean;
 }
-
-/** A line of the simulator's journal. */
-export type JournalLine = { readonly seq: number; readonly kind: string } & Readonly<Record<string, unknown>>;
 
 /** What happened at the rails since a history started, according to their journal. Checks compare it with the database. */
 export class RailFacts {

@@ -1,5 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import { type JournalLine, RailFacts } from './rail-facts.ts';
+import type { JournalLine } from './order-facts.ts';
+import { RailFacts } from './rail-facts.ts';
 
 const CHUNK_BYTES = 256 * 1024;
 

@@ -1,8 +1,8 @@
 import { BREB, type PlantedBug, pays } from './planted-bug.ts';
 
 const OUTCOME = 'payins/payin.outcome.ts';
-const POLLING = 'flows/payins/poll-rail-status.ts';
-const UPDATES = 'flows/payins/apply-payin-updates.ts';
+const POLLING = 'flows/payins/poll-rail-status.system.ts';
+const UPDATES = 'flows/payins/apply-payin-updates.system.ts';
 const TRANSITIONS = 'payins/payin-outcome.store.ts';
 
 /** The server misinterprets messages of the rail. */

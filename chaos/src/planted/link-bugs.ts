@@ -3,7 +3,7 @@ import type { ScenarioBug } from './run-scenario-bugs.ts';
 
 const LINKS = 'payment-links/payment-link-outcome.store.ts';
 const OUTCOME = 'payins/payin.outcome.ts';
-const APPLYING = 'flows/payins/apply-payin-updates.ts';
+const APPLYING = 'flows/payins/apply-payin-updates.system.ts';
 
 const ONE_ATTEMPT = 'one_open_attempt_per_link';
 const ONE_EVENT = 'one_event_per_final_link';

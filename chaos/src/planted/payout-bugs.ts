@@ -1,6 +1,6 @@
 import { orderFault, PAYOUT, type PlantedBug } from './planted-bug.ts';
 
-const SENDING = 'flows/payouts/send-payouts.ts';
+const SENDING = 'flows/payouts/send-payouts.system.ts';
 const SENDS = 'payouts/payout-send.store.ts';
 const OUTCOME = 'payouts/payout.outcome.ts';
 const TRANSITIONS = 'payouts/payout-outcome.store.ts';

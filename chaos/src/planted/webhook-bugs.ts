@@ -3,9 +3,9 @@ import type { WebhookScenario } from './webhook-scenario.ts';
 
 const DELIVERIES = 'webhooks/delivery.store.ts';
 const QUEUES = 'webhooks/queue.store.ts';
-const DELIVERING = 'flows/webhooks/deliver-webhooks.ts';
+const DELIVERING = 'flows/webhooks/deliver-webhooks.system.ts';
 const OUTCOME = 'flows/webhooks/delivery-outcome.ts';
-const DISPATCHING = 'flows/webhooks/dispatch-events.ts';
+const DISPATCHING = 'flows/webhooks/dispatch-events.system.ts';
 
 const DELIVERED = 'every_event_delivered';
 

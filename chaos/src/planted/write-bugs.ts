@@ -16,11 +16,15 @@ export const WRITE_BUGS: readonly PlantedBug[] = [
         replace: `"note = 'credited'"`,
       },
       {
-        file: 'flows/payins/post-acceptances.ts',
+        file: 'flows/payins/post-acceptances.system.ts',
         find: 'cause: anomalyCause({ id, reversals }),',
         replace: `cause: { kind: 'anomaly', id: \`\${id}:\${crypto.randomUUID()}\` },`,
       },
-      { file: 'flows/payins/post-acceptances.ts', find: 'return accepted.length;', replace: 'return 0;' },
+      {
+        file: 'flows/payins/post-acceptances.system.ts',
+        find: 'return accepted.length;',
+        replace: 'return 0;',
+      },
     ],
     steps: [BREB, pays({ share: 'less', awaitIdle: true }), { do: 'accept', nth: 0, awaitIdle: true }],
     breaks: ['acceptance_credited_once', 'funds_add_up'],
@@ -41,7 +45,7 @@ export const WRITE_BUGS: readonly PlantedBug[] = [
     name: 'the event is recorded outside the transaction',
     patches: [
       {
-        file: 'flows/payins/apply-payin-updates.ts',
+        file: 'flows/payins/apply-payin-updates.system.ts',
         find: `await recordFinalEvents(
     tx,
     [...toEvents(deps, transitioned), ...linkEvents(deps, completed)],

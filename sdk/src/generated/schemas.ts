@@ -111,8 +111,8 @@ export type LedgerAccount = 'PENDING' | 'AVAILABLE' | 'HELD' | 'RAIL' | 'FEES' |
 
 export interface PayoutAnomaly {
   id: string;
-  /** `SENT_LATE`: money was sent after the payout was declined or canceled. `SENT_AGAIN`: money was sent a second time. `CONTRADICTION`: the rail contradicts an earlier report. `UNFOUNDED`: a settlement was notified that the rail cannot confirm. */
-  kind: 'SENT_LATE' | 'SENT_AGAIN' | 'CONTRADICTION' | 'UNFOUNDED';
+  /** `SENT_LATE`: money was sent after the payout was declined or canceled. `SENT_AGAIN`: money was sent a second time. `CONTRADICTION`: the rail contradicts an earlier report. `UNCONFIRMED`: a settlement was notified that the rail cannot confirm. */
+  kind: 'SENT_LATE' | 'SENT_AGAIN' | 'CONTRADICTION' | 'UNCONFIRMED';
   /** Negative: money that was sent. Null if none was. */
   amount: number | null;
   amountInCents: number | null;
@@ -525,14 +525,14 @@ export interface PsePayinWithAnomalies {
 
 export interface PayinAnomaly {
   id: string;
-  /** `PAID_LATE`: money arrived after the payin was declined or canceled. `PAID_AGAIN`: a second payment arrived. `UNDERPAID`: less than the amount arrived. `OVERPAID`: the excess over the amount. `CONTRADICTION`: the rail reported a failure for a paid payin. `UNFOUNDED`: a payment was notified that the rail cannot confirm. `PAYMENT_NOT_LISTED`: the rail notified the payment that confirmed the payin, but its status does not list it; settlement is held until an operator decides. */
+  /** `PAID_LATE`: money arrived after the payin was declined or canceled. `PAID_AGAIN`: a second payment arrived. `UNDERPAID`: less than the amount arrived. `OVERPAID`: the excess over the amount. `CONTRADICTION`: the rail reported a failure for a paid payin. `UNCONFIRMED`: a payment was notified that the rail cannot confirm. `PAYMENT_NOT_LISTED`: the rail notified the payment that confirmed the payin, but its status does not list it; settlement is held until an operator decides. */
   kind:
     | 'PAID_LATE'
     | 'PAID_AGAIN'
     | 'UNDERPAID'
     | 'OVERPAID'
     | 'CONTRADICTION'
-    | 'UNFOUNDED'
+    | 'UNCONFIRMED'
     | 'PAYMENT_NOT_LISTED';
   /** Money held separately; null if no money arrived. */
   amount: number | null;

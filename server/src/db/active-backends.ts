@@ -1,5 +1,4 @@
-import type { SystemDb } from './system.ts';
-import { statement } from './tx.ts';
+import { statement, type Tx } from './tx.ts';
 
 export type PoolRole = 'read' | 'batch' | 'system';
 
@@ -24,7 +23,7 @@ const ACTIVE = statement(
  * @param db logs in as the backends' own role: PostgreSQL hides the state of other roles' backends
  */
 export async function activeBackends(
-  db: Pick<SystemDb, 'query'>,
+  db: Pick<Tx, 'query'>,
   pids: readonly number[],
 ): Promise<ActiveBackends> {
   const [row] = await db.query<{ server_started_at: string; pids: number[] }>(ACTIVE, [pids]);

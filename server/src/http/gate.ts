@@ -8,14 +8,14 @@ import type { Metrics } from '../kit/metrics.ts';
 import { type Allowance, RateLimit } from '../kit/rate-limit.ts';
 import type { Authenticator } from '../organizations/authenticator.ts';
 import type { Principal } from '../organizations/organization.ts';
-import { OPERATIONS } from './api/operations.ts';
 import { readCredential } from './auth.ts';
-import { isMerchantOperation } from './operation.ts';
 import { RejectionWriter } from './rejection-writer.ts';
 
 type Kind = 'write' | 'read';
 
 interface GateOptions {
+  /** Paths of the merchant operations. The gate never rejects payers or notices from rails. */
+  readonly merchantPaths: readonly string[];
   readonly authenticator: Authenticator;
   readonly baseUrl: string;
   readonly metrics: Metrics;
@@ -49,11 +49,6 @@ const WRITES_SUSPENDED = new ApiError('service_unavailable', {
   retryAfterSeconds: 2,
 });
 
-/** First path segments of merchant operations. The gate never rejects payers or notices from rails. */
-const MERCHANT_SEGMENTS: ReadonlySet<string> = new Set(
-  OPERATIONS.filter(isMerchantOperation).map(({ path }) => firstSegment(path)),
-);
-
 /**
  * Admission control of the API: enforces the rate limit of each organization and the concurrency limit of this process.
  * It decides as soon as the headers arrive, before the body is read and without the framework, so that a rejection is
@@ -61,6 +56,7 @@ const MERCHANT_SEGMENTS: ReadonlySet<string> = new Set(
  */
 export class Gate {
   readonly #options: GateOptions;
+  readonly #merchantSegments: ReadonlySet<string>;
   readonly #rejections: RejectionWriter;
   readonly #limits: Readonly<Record<Kind, RateLimit>>;
   readonly #admissions: Readonly<Record<Kind, Admission>>;
@@ -68,6 +64,7 @@ export class Gate {
 
   constructor(options: GateOptions) {
     this.#options = options;
+    this.#merchantSegments = new Set(options.merchantPaths.map(firstSegment));
     this.#rejections = new RejectionWriter(options);
     this.#limits = { write: new RateLimit('writes'), read: new RateLimit('reads') };
     // Reads and writes wait for different resources: separate limits keep a flood of one from blocking the other.
@@ -139,7 +136,7 @@ export class Gate {
   }
 
   #rejects(request: IncomingMessage, response: ServerResponse): boolean {
-    if (!MERCHANT_SEGMENTS.has(firstSegment(request.url ?? ''))) return false;
+    if (!this.#merchantSegments.has(firstSegment(request.url ?? ''))) return false;
     const principal = this.#recall(request.headers);
     if (principal === null) return false;
     const result = this.admit(request, response, principal);

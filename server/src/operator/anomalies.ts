@@ -1,8 +1,8 @@
 import type { Anomaly } from '../anomalies/anomaly.ts';
 import type { SystemDeps } from '../deps.ts';
-import { listAnomalies, type ResolveOutcome, resolve } from '../flows/payins/resolve-anomaly.ts';
-import { type HeldOutcome, resolveHeldPayin } from '../flows/payins/resolve-held-payin.ts';
-import { findReceiver, returnTo } from '../flows/payouts/return-money.ts';
+import { listAnomalies, type ResolveOutcome, resolve } from '../flows/payins/resolve-anomaly.system.ts';
+import { type HeldOutcome, resolveHeldPayin } from '../flows/payins/resolve-held-payin.system.ts';
+import { findReceiver, returnTo } from '../flows/payouts/return-money.system.ts';
 import { isUuid } from '../kit/ids.ts';
 import { decimalPesos } from '../kit/money.ts';
 import { readReceiverKey } from '../payouts/receiver-key.ts';

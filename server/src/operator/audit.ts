@@ -1,6 +1,6 @@
 import type { ActionFilters, StoredAction } from '../audit/operator-action.ts';
 import type { SystemDeps } from '../deps.ts';
-import { readActions } from '../flows/operations/read-actions.ts';
+import { readActions } from '../flows/operations/read-actions.system.ts';
 import { isUuid } from '../kit/ids.ts';
 import { type Options, type Output, UsageError } from './options.ts';
 

@@ -7,7 +7,7 @@ import {
   examineNotices,
   examinePayouts,
   examineSchedules,
-} from '../flows/operations/examine-work.ts';
+} from '../flows/operations/examine-work.system.ts';
 import { realTime } from '../kit/clock.ts';
 import { byAge, counted, duration, type Finding, fail, ok, warn } from './finding.ts';
 

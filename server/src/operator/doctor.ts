@@ -4,7 +4,7 @@ import { compose, railProbes } from '../compose.ts';
 import type { Config } from '../config.ts';
 import { type DatabaseFacts, measureDatabaseClock, readDatabaseFacts } from '../db/diagnostics.ts';
 import type { SystemDeps } from '../deps.ts';
-import { listRailPauses } from '../flows/operations/pause-rail.ts';
+import { listRailPauses } from '../flows/operations/pause-rail.system.ts';
 import { monotonicMs } from '../kit/clock.ts';
 import { type ClockDifference, probe } from '../kit/http-probe.ts';
 import { makeLog } from '../kit/log.ts';

@@ -1,6 +1,6 @@
 import type { SystemDeps } from '../deps.ts';
-import { createApiKey, revokeApiKey } from '../flows/operations/manage-organizations.ts';
-import { listApiKeys } from '../flows/operations/read-organizations.ts';
+import { createApiKey, revokeApiKey } from '../flows/operations/manage-organizations.system.ts';
+import { listApiKeys } from '../flows/operations/read-organizations.system.ts';
 import { isUuid } from '../kit/ids.ts';
 import type { StoredKey } from '../organizations/credential.store.ts';
 import { SCOPES } from '../organizations/organization.ts';

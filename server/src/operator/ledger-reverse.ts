@@ -1,5 +1,9 @@
 import type { SystemDeps } from '../deps.ts';
-import { type Reversal, type ReversalRejection, reversePosting } from '../flows/ledger/reverse-posting.ts';
+import {
+  type Reversal,
+  type ReversalRejection,
+  reversePosting,
+} from '../flows/ledger/reverse-posting.system.ts';
 import { isUuid } from '../kit/ids.ts';
 import { decimalPesos } from '../kit/money.ts';
 import { parsePesos, readOrganizationOption } from './ledger.ts';

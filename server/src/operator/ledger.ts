@@ -1,6 +1,6 @@
 import type { SystemDeps } from '../deps.ts';
-import { type DepositOutcome, deposit } from '../flows/ledger/deposit.ts';
-import { type Verification, verifyLedger } from '../flows/ledger/verify-ledger.ts';
+import { type DepositOutcome, deposit } from '../flows/ledger/deposit.system.ts';
+import { type Verification, verifyLedger } from '../flows/ledger/verify-ledger.system.ts';
 import { isUuid } from '../kit/ids.ts';
 import { type Cents, cents, decimalPesos } from '../kit/money.ts';
 import { type Options, type Output, UsageError } from './options.ts';

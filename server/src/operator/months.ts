@@ -1,7 +1,11 @@
 import { readConfig } from '../config.ts';
 import type { SystemDeps } from '../deps.ts';
-import { type AuditedEnd, auditAround } from '../flows/operations/audit-around.ts';
-import { type DetachResult, detachMonths, MIN_RETENTION_MONTHS } from '../flows/operations/detach-months.ts';
+import { type AuditedEnd, auditAround } from '../flows/operations/audit-around.system.ts';
+import {
+  type DetachResult,
+  detachMonths,
+  MIN_RETENTION_MONTHS,
+} from '../flows/operations/detach-months.system.ts';
 import { type Options, type Output, UsageError } from './options.ts';
 
 export async function monthsDetach(deps: SystemDeps, options: Options): Promise<Output> {

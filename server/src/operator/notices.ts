@@ -1,5 +1,5 @@
 import type { SystemDeps } from '../deps.ts';
-import { readUnreadable } from '../flows/operations/read-notices.ts';
+import { readUnreadable } from '../flows/operations/read-notices.system.ts';
 import type { Output } from './options.ts';
 
 const MAX_LISTED = 100;

@@ -1,8 +1,8 @@
 import type { SystemDeps } from '../deps.ts';
-import { changeLimits, createOrganization } from '../flows/operations/manage-organizations.ts';
-import { listOrganizations, readOrganizationLimits } from '../flows/operations/read-organizations.ts';
-import { rewrapDataKeys } from '../flows/operations/rewrap-data-keys.ts';
-import { updateOrganization } from '../flows/operations/update-organization.ts';
+import { changeLimits, createOrganization } from '../flows/operations/manage-organizations.system.ts';
+import { listOrganizations, readOrganizationLimits } from '../flows/operations/read-organizations.system.ts';
+import { rewrapDataKeys } from '../flows/operations/rewrap-data-keys.system.ts';
+import { updateOrganization } from '../flows/operations/update-organization.system.ts';
 import { isUuid } from '../kit/ids.ts';
 import { type AmountPolicy, type Limits, SCOPES } from '../organizations/organization.ts';
 import { RAILS } from '../rails/contract.ts';

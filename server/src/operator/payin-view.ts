@@ -1,4 +1,4 @@
-import type { PayinOverview } from '../flows/payins/show-payin.ts';
+import type { PayinOverview } from '../flows/payins/show-payin.system.ts';
 import { decimalPesos } from '../kit/money.ts';
 
 type DetailedPayin = PayinOverview['payin'];

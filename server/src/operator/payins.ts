@@ -1,7 +1,7 @@
 import type { SystemDeps } from '../deps.ts';
-import { type EndPayinRejection, endPayin } from '../flows/payins/end-payin.ts';
-import { findPayins, type PayinSearch } from '../flows/payins/find-payins.ts';
-import { showPayin } from '../flows/payins/show-payin.ts';
+import { type EndPayinRejection, endPayin } from '../flows/payins/end-payin.system.ts';
+import { findPayins, type PayinSearch } from '../flows/payins/find-payins.system.ts';
+import { showPayin } from '../flows/payins/show-payin.system.ts';
 import { isUuid } from '../kit/ids.ts';
 import { type Options, type Output, UsageError } from './options.ts';
 import { overviewJson, overviewText, payinJson, payinLine } from './payin-view.ts';

@@ -6,7 +6,7 @@ import {
   resolvePayout,
   unknownPayouts,
   type WaitingReason,
-} from '../flows/payouts/resolve-payout.ts';
+} from '../flows/payouts/resolve-payout.system.ts';
 import { isUuid } from '../kit/ids.ts';
 import { decimalPesos } from '../kit/money.ts';
 import { ERROR_CODES } from '../rails/contract.ts';

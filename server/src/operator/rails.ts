@@ -1,5 +1,5 @@
 import type { SystemDeps } from '../deps.ts';
-import { listRailPauses, pauseRail, resumeRail } from '../flows/operations/pause-rail.ts';
+import { listRailPauses, pauseRail, resumeRail } from '../flows/operations/pause-rail.system.ts';
 import { isUuid } from '../kit/ids.ts';
 import { RAILS, type Rail } from '../rails/contract.ts';
 import { type Options, type Output, UsageError } from './options.ts';

@@ -1,5 +1,5 @@
 import type { SystemDeps } from '../deps.ts';
-import { listSchedules, runSchedule } from '../flows/operations/run-schedules.ts';
+import { listSchedules, runSchedule } from '../flows/operations/run-schedules.system.ts';
 import { type Options, type Output, UsageError } from './options.ts';
 
 export async function schedulesList(deps: SystemDeps): Promise<Output> {

@@ -1,6 +1,6 @@
 import type { SystemDeps } from '../deps.ts';
-import { readOrganization } from '../flows/operations/read-organizations.ts';
-import { resumeOrganization, suspendOrganization } from '../flows/operations/suspend-organization.ts';
+import { readOrganization } from '../flows/operations/read-organizations.system.ts';
+import { resumeOrganization, suspendOrganization } from '../flows/operations/suspend-organization.system.ts';
 import { type Options, type Output } from './options.ts';
 import { readOrganizationId } from './organizations.ts';
 

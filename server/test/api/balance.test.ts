@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { settleBalances } from '../../src/flows/ledger/settle-balances.ts';
-import { createApiKey } from '../../src/flows/operations/manage-organizations.ts';
+import { settleBalances } from '../../src/flows/ledger/settle-balances.system.ts';
+import { createApiKey } from '../../src/flows/operations/manage-organizations.system.ts';
 import { toProblem } from '../harness/payin-responses.ts';
 import { type ServedLedger, serveLedger } from '../ledger/served-ledger.ts';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { deposit } from '../../src/flows/ledger/deposit.ts';
-import { reversePosting } from '../../src/flows/ledger/reverse-posting.ts';
-import { settleBalances } from '../../src/flows/ledger/settle-balances.ts';
-import { createApiKey } from '../../src/flows/operations/manage-organizations.ts';
+import { deposit } from '../../src/flows/ledger/deposit.system.ts';
+import { reversePosting } from '../../src/flows/ledger/reverse-posting.system.ts';
+import { settleBalances } from '../../src/flows/ledger/settle-balances.system.ts';
+import { createApiKey } from '../../src/flows/operations/manage-organizations.system.ts';
 import { cents } from '../../src/kit/money.ts';
 import type { ApiClient } from '../harness/api-client.ts';
 import { toProblem } from '../harness/payin-responses.ts';

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startServer } from '../../../scripts/stack/processes.ts';
 import { BankList } from '../../src/flows/payins/read-banks.ts';
-import { refreshBanks } from '../../src/flows/payins/refresh-banks.ts';
+import { refreshBanks } from '../../src/flows/payins/refresh-banks.system.ts';
 import type { Principal } from '../../src/organizations/organization.ts';
 import { BANKS } from '../../src/rails/pse/banks.ts';
 import { cloneDatabase, type TestDatabase } from '../harness/database.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { Child } from '../../../scripts/stack/child.ts';
 import { startServer } from '../../../scripts/stack/processes.ts';
-import { rollSubtotals } from '../../src/flows/ledger/roll-subtotals.ts';
+import { rollSubtotals } from '../../src/flows/ledger/roll-subtotals.system.ts';
 import type { ApiClient } from '../harness/api-client.ts';
 import { linkRequest } from '../harness/checkout-driver.ts';
 import { composeInProcess, type InProcess } from '../harness/in-process.ts';

@@ -8,7 +8,7 @@ import { FailureLog } from '../../src/db/failure-log.ts';
 import { tryLogin } from '../../src/db/login.ts';
 import { RolePool } from '../../src/db/pool.ts';
 import { systemDb } from '../../src/db/system.ts';
-import { ensureOperatorOrganization } from '../../src/flows/operations/manage-organizations.ts';
+import { ensureOperatorOrganization } from '../../src/flows/operations/manage-organizations.system.ts';
 import { uuidFloor } from '../../src/kit/ids.ts';
 import { makeLog } from '../../src/kit/log.ts';
 import { cloneDatabase, type TestDatabase } from '../harness/database.ts';

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { suspendOrganization } from '../../src/flows/operations/suspend-organization.ts';
+import { suspendOrganization } from '../../src/flows/operations/suspend-organization.system.ts';
 import { newLeaseToken } from '../../src/kit/ids.ts';
 import { commitAttempts } from '../../src/payouts/payout-send.store.ts';
 import type { ApiClient } from '../harness/api-client.ts';

@@ -4,7 +4,7 @@ import {
   createApiKey,
   createOrganization,
   revokeApiKey,
-} from '../../src/flows/operations/manage-organizations.ts';
+} from '../../src/flows/operations/manage-organizations.system.ts';
 import type { Environment } from '../../src/kit/environment.ts';
 import { makeLog } from '../../src/kit/log.ts';
 import type { Credential } from '../../src/organizations/credential.ts';

@@ -2,7 +2,7 @@ import { serverSettings } from '../../../scripts/stack/settings.ts';
 import { compose } from '../../src/compose.ts';
 import { type Config, readConfig } from '../../src/config.ts';
 import type { SystemDeps } from '../../src/deps.ts';
-import { createOrganization } from '../../src/flows/operations/manage-organizations.ts';
+import { createOrganization } from '../../src/flows/operations/manage-organizations.system.ts';
 import { uuidv7 } from '../../src/kit/ids.ts';
 import { makeLog } from '../../src/kit/log.ts';
 import { openAccounts } from '../../src/ledger/balance.store.ts';

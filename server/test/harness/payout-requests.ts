@@ -1,5 +1,5 @@
-import { deposit } from '../../src/flows/ledger/deposit.ts';
-import { createApiKey } from '../../src/flows/operations/manage-organizations.ts';
+import { deposit } from '../../src/flows/ledger/deposit.system.ts';
+import { createApiKey } from '../../src/flows/operations/manage-organizations.system.ts';
 import { cents } from '../../src/kit/money.ts';
 import type { Principal } from '../../src/organizations/organization.ts';
 import type { ApiClient, ApiResponse } from './api-client.ts';

@@ -211,7 +211,7 @@ describe('database isolation of payouts', () => {
        from pg_roles r where r.rolname in ('caudal_read', 'caudal_batch', 'caudal_system') order by 1`,
     );
     const commonColumns =
-      'lease_token leased_until error_code rail_due_at rail_task result_at status updated_at'.split(' ');
+      'error_code lease_token leased_until rail_due_at rail_task result_at status updated_at'.split(' ');
     const railColumns =
       'attempts execution_id first_sent_at last_sent_at polls rail_status resolution_id resolved_at'.split(
         ' ',

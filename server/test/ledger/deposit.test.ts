@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { deposit } from '../../src/flows/ledger/deposit.ts';
+import { deposit } from '../../src/flows/ledger/deposit.system.ts';
 import { cents } from '../../src/kit/money.ts';
 import { depositCause } from '../../src/ledger/deposit.store.ts';
 import { post } from '../../src/ledger/ledger.store.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { reversePosting } from '../../src/flows/ledger/reverse-posting.ts';
-import { verifyLedger } from '../../src/flows/ledger/verify-ledger.ts';
-import { resolve } from '../../src/flows/payins/resolve-anomaly.ts';
+import { reversePosting } from '../../src/flows/ledger/reverse-posting.system.ts';
+import { verifyLedger } from '../../src/flows/ledger/verify-ledger.system.ts';
+import { resolve } from '../../src/flows/payins/resolve-anomaly.system.ts';
 import { OPERATOR_ORGANIZATION_ID } from '../../src/organizations/organization.ts';
 import { settingsFor } from '../harness/in-process.ts';
 import { runOperatorCommand } from '../harness/operator-command.ts';

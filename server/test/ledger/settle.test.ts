@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { settleBalances } from '../../src/flows/ledger/settle-balances.ts';
-import { verifyLedger } from '../../src/flows/ledger/verify-ledger.ts';
+import { settleBalances } from '../../src/flows/ledger/settle-balances.system.ts';
+import { verifyLedger } from '../../src/flows/ledger/verify-ledger.system.ts';
 import { openTestLedger, type TestLedger } from './test-ledger.ts';
 
 let ledger: TestLedger;

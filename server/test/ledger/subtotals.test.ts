@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { rollSubtotals } from '../../src/flows/ledger/roll-subtotals.ts';
-import { verifyLedger } from '../../src/flows/ledger/verify-ledger.ts';
+import { rollSubtotals } from '../../src/flows/ledger/roll-subtotals.system.ts';
+import { verifyLedger } from '../../src/flows/ledger/verify-ledger.system.ts';
 import { closeSpan, lockSubtotals, sharedBalance } from '../../src/ledger/subtotal.store.ts';
 import { SHARED_ACCOUNTS, type SharedAccount } from '../../src/ledger/transfer.ts';
 import { until } from '../harness/until.ts';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { deposit } from '../../src/flows/ledger/deposit.ts';
-import { verifyLedger } from '../../src/flows/ledger/verify-ledger.ts';
+import { deposit } from '../../src/flows/ledger/deposit.system.ts';
+import { verifyLedger } from '../../src/flows/ledger/verify-ledger.system.ts';
 import { cents } from '../../src/kit/money.ts';
 import type { BrokenRow } from '../../src/ledger/broken-row.store.ts';
 import type { Account, CauseKind } from '../../src/ledger/transfer.ts';

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { deposit } from '../../src/flows/ledger/deposit.ts';
-import { rollSubtotals } from '../../src/flows/ledger/roll-subtotals.ts';
-import { settleBalances } from '../../src/flows/ledger/settle-balances.ts';
-import { verifyLedger } from '../../src/flows/ledger/verify-ledger.ts';
+import { deposit } from '../../src/flows/ledger/deposit.system.ts';
+import { rollSubtotals } from '../../src/flows/ledger/roll-subtotals.system.ts';
+import { settleBalances } from '../../src/flows/ledger/settle-balances.system.ts';
+import { verifyLedger } from '../../src/flows/ledger/verify-ledger.system.ts';
 import { cents } from '../../src/kit/money.ts';
 import type { BrokenRow } from '../../src/ledger/broken-row.store.ts';
 import { OPERATOR_ORGANIZATION_ID } from '../../src/organizations/organization.ts';

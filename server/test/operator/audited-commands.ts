@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { deposit } from '../../src/flows/ledger/deposit.ts';
-import { createApiKey } from '../../src/flows/operations/manage-organizations.ts';
+import { deposit } from '../../src/flows/ledger/deposit.system.ts';
+import { createApiKey } from '../../src/flows/operations/manage-organizations.system.ts';
 import { cents } from '../../src/kit/money.ts';
 import type { AuditedCommandName } from '../../src/operator/commands.ts';
 import type { InProcess } from '../harness/in-process.ts';

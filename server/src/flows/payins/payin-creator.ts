@@ -17,10 +17,10 @@ import {
   toCreationError,
   toDatabaseRejection,
 } from '../shared/creation-request.ts';
-import { UnknownCommitLeases } from '../shared/release-leases-of-unknown-commits.ts';
 import { type CreatedPayin, type CreatePayin, createPayins } from './create-payins.ts';
 import type { PseOpener } from './open-pse-payins.ts';
 import { readPayin } from './read-payins.ts';
+import { UnknownCommitLeases } from './release-leases-of-unknown-commits.ts';
 import { BANK_PAGE_WITHIN_MS, type CollectionStarter, within } from './start-collection.ts';
 
 /** A valid request to create a payin. */

@@ -1,6 +1,6 @@
 import { reopenReturned } from '../../anomalies/anomaly.store.ts';
 import type { Tx } from '../../db/tx.ts';
-import type { Deps, SystemDeps } from '../../deps.ts';
+import type { Deps } from '../../deps.ts';
 import { recordFinalEvents } from '../../events/event.store.ts';
 import type { NewEvent } from '../../events/event.ts';
 import type { SecretKey } from '../../kit/crypto.ts';
@@ -47,7 +47,7 @@ export function payoutEvents(
  * @returns the transfers, which the caller posts last: balance rows are the most contended locks
  */
 export async function endPayouts(
-  deps: IdDeps & Pick<SystemDeps, 'payoutRail'>,
+  deps: IdDeps & Pick<Deps, 'payoutRail'>,
   dataKeys: DataKeys,
   tx: Tx,
   transitions: readonly (PayoutRowId & Transition)[],

@@ -79,10 +79,10 @@ export const payinAnomalySchema = anomalySchema({
     'UNDERPAID',
     'OVERPAID',
     'CONTRADICTION',
-    'UNFOUNDED',
+    'UNCONFIRMED',
     'PAYMENT_NOT_LISTED',
   ],
-  kind: '`PAID_LATE`: money arrived after the payin was declined or canceled. `PAID_AGAIN`: a second payment arrived. `UNDERPAID`: less than the amount arrived. `OVERPAID`: the excess over the amount. `CONTRADICTION`: the rail reported a failure for a paid payin. `UNFOUNDED`: a payment was notified that the rail cannot confirm. `PAYMENT_NOT_LISTED`: the rail notified the payment that confirmed the payin, but its status does not list it; settlement is held until an operator decides.',
+  kind: '`PAID_LATE`: money arrived after the payin was declined or canceled. `PAID_AGAIN`: a second payment arrived. `UNDERPAID`: less than the amount arrived. `OVERPAID`: the excess over the amount. `CONTRADICTION`: the rail reported a failure for a paid payin. `UNCONFIRMED`: a payment was notified that the rail cannot confirm. `PAYMENT_NOT_LISTED`: the rail notified the payment that confirmed the payin, but its status does not list it; settlement is held until an operator decides.',
   amount: 'Money held separately; null if no money arrived.',
   statuses: ['OPEN', 'ACCEPTED', 'RESOLVED'],
   status:

@@ -36,8 +36,8 @@ export const payoutWithAnomalies = payoutSchema
   .extend({
     anomalies: z.array(
       anomalySchema({
-        kinds: ['SENT_LATE', 'SENT_AGAIN', 'CONTRADICTION', 'UNFOUNDED'],
-        kind: '`SENT_LATE`: money was sent after the payout was declined or canceled. `SENT_AGAIN`: money was sent a second time. `CONTRADICTION`: the rail contradicts an earlier report. `UNFOUNDED`: a settlement was notified that the rail cannot confirm.',
+        kinds: ['SENT_LATE', 'SENT_AGAIN', 'CONTRADICTION', 'UNCONFIRMED'],
+        kind: '`SENT_LATE`: money was sent after the payout was declined or canceled. `SENT_AGAIN`: money was sent a second time. `CONTRADICTION`: the rail contradicts an earlier report. `UNCONFIRMED`: a settlement was notified that the rail cannot confirm.',
         amount: 'Negative: money that was sent. Null if none was.',
         statuses: ['OPEN', 'RESOLVED'],
         status: '`OPEN`: the operator has not decided yet. `RESOLVED`: see `resolution`.',

@@ -12,7 +12,7 @@ import {
   type PagePayin,
 } from '../../flows/payment-links/load-checkout.ts';
 import { openAttempt } from '../../flows/payment-links/open-attempt.ts';
-import { type CheckoutWatch, toStatusStamp } from '../../flows/payment-links/watch-checkouts.ts';
+import { type CheckoutWatch, toStatusStamp } from '../../flows/payment-links/watch-checkouts.system.ts';
 import { freshBytes } from '../../kit/ids.ts';
 import { errorFields } from '../../kit/log.ts';
 import type { Shop, Shops } from '../../organizations/shops.ts';

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply } from 'fastify';
-import type { CheckoutWatch } from '../../flows/payment-links/watch-checkouts.ts';
+import type { CheckoutWatch } from '../../flows/payment-links/watch-checkouts.system.ts';
 
 interface PayinId {
   readonly organizationId: string;

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { ReceivedNotice } from '../../flows/shared/store-notices.ts';
+import type { ReceivedNotice } from '../../flows/shared/store-notices.system.ts';
 import type { SecretKey } from '../../kit/crypto.ts';
 import { ApiError } from '../../kit/errors.ts';
 import { isSignatureValid } from '../../kit/signed-body.ts';

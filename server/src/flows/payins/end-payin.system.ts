@@ -7,8 +7,8 @@ import { type DetailedPayin, payinDetails } from '../../payins/payin-details.sto
 import { lockPayins, type PayinRowId } from '../../payins/payin-outcome.store.ts';
 import { payinsById } from '../../payins/payin-search.store.ts';
 import type { CollectionStatus } from '../../rails/contract.ts';
-import { applyPayinUpdates } from './apply-payin-updates.ts';
-import { queryRailStatus, toRailReference } from './show-payin.ts';
+import { applyPayinUpdates } from './apply-payin-updates.system.ts';
+import { queryRailStatus, toRailReference } from './show-payin.system.ts';
 
 export type EndPayinRejection =
   | { readonly kind: 'no_such_payin' }

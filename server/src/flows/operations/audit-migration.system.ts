@@ -1,7 +1,7 @@
 import { auditIsReady } from '../../audit/operator-action.store.ts';
 import type { OperatorAction } from '../../audit/operator-action.ts';
 import type { SystemDeps } from '../../deps.ts';
-import { recordAlone, recordFailure, withDetails } from './audit-around.ts';
+import { recordAlone, recordFailure, withDetails } from './audit-around.system.ts';
 
 type BeforeChanges = (pending: readonly string[]) => Promise<void>;
 

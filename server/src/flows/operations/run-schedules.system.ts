@@ -2,12 +2,12 @@ import type { SystemDeps } from '../../deps.ts';
 import { lastSuccesses } from '../../jobs/schedule.store.ts';
 import { SCHEDULES, type Schedule, type ScheduleName } from '../../jobs/schedule-catalogue.ts';
 import type { ScheduleWork } from '../../jobs/schedules.ts';
-import { rollSubtotals } from '../ledger/roll-subtotals.ts';
-import { settleBalances } from '../ledger/settle-balances.ts';
-import { verifyLedger } from '../ledger/verify-ledger.ts';
-import { banksAreKnown, refreshBanks } from '../payins/refresh-banks.ts';
-import { auditAround } from './audit-around.ts';
-import { housekeeping } from './housekeeping.ts';
+import { rollSubtotals } from '../ledger/roll-subtotals.system.ts';
+import { settleBalances } from '../ledger/settle-balances.system.ts';
+import { verifyLedger } from '../ledger/verify-ledger.system.ts';
+import { banksAreKnown, refreshBanks } from '../payins/refresh-banks.system.ts';
+import { auditAround } from './audit-around.system.ts';
+import { housekeeping } from './housekeeping.system.ts';
 
 /**
  * The work of each schedule. Two runs of a schedule may overlap: another worker takes over when the first seems dead but

@@ -19,7 +19,7 @@ import { decryptReceiver } from '../../payouts/receiver.encryption.ts';
 import type { PayOrder, RailAnswer } from '../../rails/contract.ts';
 import { isolateFailures, POSTPONE_MS } from '../shared/isolate-failures.ts';
 import { RailCaller } from '../shared/rail-caller.ts';
-import { applyPayoutUpdates, type PayoutUpdate } from './apply-payout-updates.ts';
+import { applyPayoutUpdates, type PayoutUpdate } from './apply-payout-updates.system.ts';
 
 /** Maximum lease age when a rail call starts: the call must end before another process may assume it never happened. */
 const SEND_DEADLINE_MS = MAX_SEND_DELAY_MS - 6000;

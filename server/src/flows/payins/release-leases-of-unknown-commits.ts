@@ -1,7 +1,7 @@
 import type { Deps } from '../../deps.ts';
 import { monotonicMs } from '../../kit/clock.ts';
 import { type LeasedPayin, releaseLeases } from '../../payins/payin-lease.store.ts';
-import type { CreatePayin } from '../payins/create-payins.ts';
+import type { CreatePayin } from './create-payins.ts';
 
 const EVERY_MS = 500;
 /** The duration of a lease: older leases have expired. */

@@ -37,7 +37,7 @@ export type ResolveOutcome =
   | { readonly kind: 'holds_money' }
   | { readonly kind: 'is_incoming' }
   | { readonly kind: 'is_outgoing' }
-  /** A held settlement: it must be released or reversed (`resolve-held-payin.ts`). */
+  /** A held settlement: it must be released or reversed (`resolve-held-payin.system.ts`). */
   | { readonly kind: 'settlement_held' }
   | { readonly kind: 'organization_required' }
   | { readonly kind: 'organization_mismatch' }

@@ -7,8 +7,8 @@ import { type DuePoll, leasePolls, reschedulePayouts } from '../../payouts/payou
 import type { OrderStatus, RailAnswer } from '../../rails/contract.ts';
 import { isolateFailures, POSTPONE_MS } from '../shared/isolate-failures.ts';
 import { RailCaller } from '../shared/rail-caller.ts';
-import { UNANSWERED, verifyNotices } from '../shared/verify-notices.ts';
-import { applyPayoutUpdates, type PayoutUpdate } from './apply-payout-updates.ts';
+import { UNANSWERED, verifyNotices } from '../shared/verify-notices.system.ts';
+import { applyPayoutUpdates, type PayoutUpdate } from './apply-payout-updates.system.ts';
 
 interface PollResult {
   readonly poll: DuePoll;

@@ -18,7 +18,7 @@ import {
 } from '../../payouts/payout-outcome.store.ts';
 import { scheduleResend } from '../../payouts/payout-send.store.ts';
 import type { OrderStatus, RailAnswer, RailErrorCode } from '../../rails/contract.ts';
-import { applyPayoutUpdates } from './apply-payout-updates.ts';
+import { applyPayoutUpdates } from './apply-payout-updates.system.ts';
 import { endPayouts } from './end-payouts.ts';
 
 export type { WaitingReason };

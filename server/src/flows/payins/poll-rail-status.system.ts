@@ -8,8 +8,8 @@ import { type DueTask, leaseTasks, postponeTasks } from '../../payins/payin-outc
 import type { CollectionStatus, Rail, RailAnswer } from '../../rails/contract.ts';
 import { isolateFailures, POSTPONE_MS } from '../shared/isolate-failures.ts';
 import { RailCaller } from '../shared/rail-caller.ts';
-import { UNANSWERED, verifyNotices } from '../shared/verify-notices.ts';
-import { applyPayinUpdates, type PayinUpdate } from './apply-payin-updates.ts';
+import { UNANSWERED, verifyNotices } from '../shared/verify-notices.system.ts';
+import { applyPayinUpdates, type PayinUpdate } from './apply-payin-updates.system.ts';
 
 /** The known status of a collection that was never sent to the rail. */
 const NEVER_SENT: RailAnswer<CollectionStatus> = {
