@@ -65,6 +65,7 @@ export const SIDEBAR = [
       'operating/payment-links',
       'operating/webhooks',
       'operating/capacity',
+      'operating/scale',
       'operating/overload',
       'operating/growth',
     ],
