@@ -11,6 +11,7 @@ export default defineConfig({
   test: {
     include: ['server/test/compatibility/*.test.ts', 'server/test/core/migrate-roles.test.ts'],
     globalSetup: ['server/test/harness/global-setup.ts'],
+    setupFiles: ['server/test/harness/print-server-logs.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     maxWorkers: 2,

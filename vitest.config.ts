@@ -95,6 +95,7 @@ export default defineConfig({
     ],
     exclude: ['**/node_modules/**', ...leftOut],
     globalSetup: ['server/test/harness/global-setup.ts'],
+    setupFiles: ['server/test/harness/print-server-logs.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
     // Two cores: more files at once only makes every process wait for the others.

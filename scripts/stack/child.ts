@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 
 /** A child process that the stack starts and stops. */
 export interface Child {
+  readonly name: string;
   readonly pid: number;
   /** The message that the process sent or printed when it became ready. */
   readonly ready: Record<string, unknown>;
@@ -26,6 +27,13 @@ interface ChildOptions {
   readonly onLine?: (line: string) => void;
 }
 
+const running = new Set<Pick<Child, 'name' | 'output'>>();
+
+/** The children of this process that have not exited. */
+export function runningChildren(): readonly Pick<Child, 'name' | 'output'>[] {
+  return [...running];
+}
+
 export async function startChild(options: ChildOptions): Promise<Child> {
   const child = spawn(process.execPath, [...options.args], {
     env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '/', ...options.env },
@@ -44,12 +52,15 @@ export async function startChild(options: ChildOptions): Promise<Child> {
     });
   }
   const exited = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)));
+  const entry = { name: options.name, output: () => output };
+  running.add(entry);
+  void exited.then(() => running.delete(entry));
   const ready = await readiness(child, options, exited, () => output);
   return {
+    ...entry,
     pid: child.pid ?? 0,
     ready,
     exited,
-    output: () => output,
     kill: (signal) => void child.kill(signal),
     stop: () => {
       child.kill('SIGTERM');

@@ -1,6 +1,6 @@
-import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
@@ -25,6 +25,8 @@ interface PostgresOptions {
   /** 0 selects a free port. */
   readonly port?: number;
   readonly settings?: Readonly<Record<string, string>>;
+  /** A folder to remove when the process that started PostgreSQL dies without stopping it. */
+  readonly temporaryFolder?: string;
 }
 
 const SUPERUSER = 'postgres';
@@ -55,6 +57,7 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresC
     stdio: ['ignore', 'ignore', 'pipe'],
     detached: true,
   });
+  const watchdog = startWatchdog(child.pid ?? 0, options.temporaryFolder ?? '');
   let log = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     log = (log + text).slice(-20_000);
@@ -79,10 +82,27 @@ export async function startPostgres(options: PostgresOptions): Promise<PostgresC
     url,
     ownerUrl: (database) => address(`${OWNER}:${OWNER_PASSWORD}`, database),
     stop: async () => {
+      watchdog.kill('SIGKILL');
       if (!exited) child.kill('SIGINT');
       await exit;
     },
   };
+}
+
+/**
+ * Stops PostgreSQL when this process dies, also by SIGKILL: the pipe to the watchdog closes then. PostgreSQL has a process
+ * group of its own and would go on.
+ */
+function startWatchdog(postmaster: number, temporaryFolder: string): ChildProcess {
+  const script =
+    'read -r _; kill -INT "$1" || exit; while kill -0 "$1"; do sleep 0.1; done; [ -z "$2" ] || rm -rf "$2"';
+  const watchdog = spawn('sh', ['-c', script, 'sh', String(postmaster), temporaryFolder], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  });
+  watchdog.unref();
+  (watchdog.stdin as Socket).unref();
+  return watchdog;
 }
 
 async function binaries(): Promise<{ initdb: string; postgres: string }> {

@@ -89,7 +89,11 @@ function facade(logger: Logger): Log {
     debug: (fields, message) => logger.debug(fields, message),
     info: (fields, message) => logger.info(fields, message),
     warn: (fields, message) => logger.warn(fields, message),
-    error: (fields, message) => logger.error(fields, message),
+    // Errors are rare and must not be lost with the buffer when the process is killed.
+    error: (fields, message) => {
+      logger.error(fields, message);
+      logger.flush();
+    },
     flush: () => logger.flush(),
   };
 }

@@ -31,6 +31,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const cluster = await startPostgres({
     dataDir: join(openToAll(folder), 'pg'),
     settings: { max_connections: '400', shared_buffers: '256MB' },
+    temporaryFolder: folder,
   });
   const stop = async () => {
     await cluster.stop();
