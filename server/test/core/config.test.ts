@@ -324,7 +324,7 @@ describe('the server process', () => {
       expect(code).toBe(1);
       expect(JSON.parse(stdout)).toMatchObject({ level: 'fatal', code: 'configuration_invalid' });
       for (const name of ['CAUDAL_ENV', 'PSE_URL', 'CAUDAL_PORT', 'BREB_URI']) expect(stderr).toContain(name);
-      expect(stderr).toContain('4 faults');
+      expect(stderr).toContain('4 problems');
       // Readable for an operator: no stack trace.
       expect(stderr).not.toMatch(/^\s+at /m);
     }
