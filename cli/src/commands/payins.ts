@@ -41,7 +41,7 @@ export const PAYIN_COMMANDS: readonly Command[] = [
     summary: 'create a payin',
     options: [
       ...AMOUNT_OPTIONS,
-      { name: 'rail', value: 'RAIL', summary: 'rail (default: BRE_B, or PSE with --bank)', choices: RAILS },
+      { name: 'rail', value: 'RAIL', summary: 'the rail; PSE with --bank, else BRE_B', choices: RAILS },
       {
         name: 'key-type',
         value: 'TYPE',

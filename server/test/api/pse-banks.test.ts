@@ -12,7 +12,7 @@ import { createPayin, toProblem } from '../harness/payin-responses.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 
 interface Banks {
-  readonly data: readonly { readonly code: string; readonly name: string; readonly readAvailable: boolean }[];
+  readonly data: readonly { readonly code: string; readonly name: string; readonly available: boolean }[];
 }
 
 let stack: Stack;
@@ -34,7 +34,7 @@ describe('GET /pse/banks', () => {
     for (const bank of list) {
       expect(Object.keys(bank)).toEqual(['code', 'name', 'available']);
       expect(bank.name.trim()).not.toBe('');
-      expect(typeof bank.readAvailable).toBe('boolean');
+      expect(typeof bank.available).toBe('boolean');
     }
   });
 
@@ -210,7 +210,7 @@ describe('a bank that PSE does not offer today', () => {
     try {
       const api = stack.api.at(`http://127.0.0.1:${String(fresh.ready['port'])}`);
       const list = (await api.get<Banks>('/pse/banks')).body.data;
-      expect(list.filter((bank) => !bank.readAvailable).map(({ code }) => code)).toEqual(['CO_BANCOLOMBIA']);
+      expect(list.filter((bank) => !bank.available).map(({ code }) => code)).toEqual(['CO_BANCOLOMBIA']);
       const payin = await createPayin(
         api,
         psePayin({ pse: { bank: 'CO_BANCOLOMBIA', personType: 'INDIVIDUAL' } }),

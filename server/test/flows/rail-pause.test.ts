@@ -202,7 +202,7 @@ describe('the rails commands', () => {
       { rail: 'PSE', organizationId: null, reason: 'sigue la falla', pausedBy: 'Laura' },
       { rail: 'PSE', organizationId: other.organizationId, reason: 'fraude', pausedBy: 'Iván' },
     ]);
-    expect(await rails('resume', '--rail', 'PSE')).toContain('1 other pauses of this rail still stand');
+    expect(await rails('resume', '--rail', 'PSE')).toContain('1 other pauses of this rail remain');
     expect(await rails('list')).toContain(other.organizationId);
   });
 

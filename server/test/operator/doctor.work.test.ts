@@ -74,7 +74,7 @@ describe('caudal doctor reports', () => {
     await driver.create({ amountInCents: 900_000_000 });
     const { code, check } = await waitForReport(
       'endpoints',
-      /failing since[\s\S]*disabled: it answered 410 Gone|disabled: it answered 410 Gone[\s\S]*failing since/,
+      /failing since[\s\S]*disabled: gone|disabled: gone[\s\S]*failing since/,
     );
     expect(code).toBe(0);
     expect(check('endpoints').status).toBe('warn');

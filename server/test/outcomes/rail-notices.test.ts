@@ -157,7 +157,7 @@ describe('an accepted notification', () => {
     expect(answer.status).toBe(200);
     await driver.waitForStatus(payin.id, 'CONFIRMED');
     const [row] = await driver.query<{ count: number }>(
-      "select count(*)::int as count from caudal.rail_notices where word = 'unreadable' and task is null",
+      "select count(*)::int as count from caudal.rail_notices where kind = 'unreadable' and task is null",
     );
     expect(row?.count).toBe(4);
     expect(await stack.command('notices', 'unreadable')).toContain('{"type":"SETTLED","surprise":true}');

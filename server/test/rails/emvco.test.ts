@@ -231,7 +231,7 @@ describe('brebQrPayload', () => {
 
   it('does not contain the key in its error, because errors reach logs', () => {
     expect(() => brebQrPayload({ ...EXAMPLE, key: '@secreta' })).toThrow(
-      /^key: not 1 to 20 of the characters/,
+      /^key: must have 1 to 20 of the characters/,
     );
   });
 });

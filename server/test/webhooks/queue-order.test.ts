@@ -15,7 +15,7 @@ afterAll(() => stage?.close());
 /** Makes an endpoint due since this many seconds. */
 async function makeDue(endpoint: CreatedEndpoint, seconds: number, backlogged: boolean): Promise<void> {
   await stage.query(
-    'update caudal.webhook_queues set due_at = caudal.now() - make_interval(secs => $2), behind = $3 where endpoint_id = $1',
+    'update caudal.webhook_queues set due_at = caudal.now() - make_interval(secs => $2), backlogged = $3 where endpoint_id = $1',
     [endpoint.id, seconds, backlogged],
   );
 }
@@ -48,7 +48,7 @@ describe('backlogged queues', () => {
     const endpoint = await merchant.endpoint();
     const isBacklogged = async () => {
       const [queue] = await stage.query<{ backlogged: boolean }>(
-        'select behind from caudal.webhook_queues where endpoint_id = $1',
+        'select backlogged from caudal.webhook_queues where endpoint_id = $1',
         [endpoint.id],
       );
       return queue?.backlogged;
