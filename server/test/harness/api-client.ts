@@ -1,5 +1,6 @@
 import { OPERATIONS } from '../../src/http/api/operations.ts';
 import { problemSchema } from '../../src/http/openapi.ts';
+import { until } from './until.ts';
 
 export interface ApiResponse<Body = Record<string, unknown>> {
   readonly status: number;
@@ -53,6 +54,21 @@ export class ApiClient {
     headers: Readonly<Record<string, string>> = {},
   ): Promise<ApiResponse<Body>> {
     return this.request<Body>('POST', path, { body, headers });
+  }
+
+  /**
+   * Posts until the answer is not 503 `service_unavailable`, which says that nothing was done: after a time shift a process
+   * stamps no ids until its next heartbeat.
+   */
+  postWhenAvailable<Body>(
+    path: string,
+    body: unknown,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<ApiResponse<Body>> {
+    return until(`POST ${path} is available`, async () => {
+      const answer = await this.post<Body>(path, body, headers);
+      return answer.status === 503 && answer.text.includes('"service_unavailable"') ? false : answer;
+    });
   }
 
   async request<Body = Record<string, unknown>>(

@@ -51,7 +51,7 @@ export async function createPayout(
   body: unknown = payoutRequest(),
   headers: Readonly<Record<string, string>> = {},
 ): Promise<PayoutBody> {
-  return expectStatus(await api.post<PayoutBody>('/payouts', body, headers), 201);
+  return expectStatus(await api.postWhenAvailable<PayoutBody>('/payouts', body, headers), 201);
 }
 
 /** A payout without `anomalies`, which only GET returns and other tests cover. */

@@ -134,7 +134,7 @@ export class Merchant {
     const [first, ...rest] = answers;
     if (first !== undefined) this.#stage.sink.answer(path, first, ...rest);
     const body = { url: this.#stage.sink.url(path), ...changes };
-    const answer = await this.api.post<EndpointWithSecret>('/webhook-endpoints', body);
+    const answer = await this.api.postWhenAvailable<EndpointWithSecret>('/webhook-endpoints', body);
     return { ...expectStatus(answer, 201), path };
   }
 
