@@ -15,7 +15,7 @@ beforeEach(({ onTestFailed }) => {
         .split('\n')
         .filter((line) => /"level":"(?:warn|error|fatal)"/.test(line))
         .slice(-MAX_LINES);
-      if (lines.length > 0) console.error(`log of ${name}:\n${lines.join('\n')}`);
+      if (lines.length > 0) process.stderr.write(`log of ${name}:\n${lines.join('\n')}\n`);
     }
   });
 });
