@@ -51,7 +51,7 @@ export async function startStack(cluster: Cluster, options: StackOptions = {}): 
   const database = await cluster.clone();
   const databaseUrl = cluster.url(database);
   const folder = mkdtempSync(join(tmpdir(), 'caudal-chaos-'));
-  const entry = options.serverRoot === undefined ? undefined : join(options.serverRoot, 'src', '../main.ts');
+  const entry = options.serverRoot === undefined ? undefined : join(options.serverRoot, 'src', 'main.ts');
   const started: Member[] = [];
   const incidents = join(folder, 'incidents.jsonl');
   writeFileSync(incidents, '');
