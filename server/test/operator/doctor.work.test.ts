@@ -122,12 +122,17 @@ describe('caudal doctor reports', () => {
   it('rail notifications that are not processed', async () => {
     await Promise.all(stack.workers.map((worker) => worker.stop()));
     await driver.simulator.pay({ key: '@NOBODYSKEY', amount: '1.00', anyway: true });
-    await until(
-      'it is stored',
-      async () => (await driver.query("select from caudal.rail_notices where task = 'apply'", [])).length > 0,
-    );
+    const stored = await until('it is stored', async () => {
+      const rows = await driver.query("select from caudal.rail_notices where task = 'apply'", []);
+      return rows.length > 0 && rows.length;
+    });
     await stack.shiftTime(30_000);
-    const waiting = await waitForReport('notices', /^\d unprocessed rail notices?, the oldest for [345]\d s/);
+    // The rail sends a notification again when the acknowledgement is late: two rows then, and doctor counts both.
+    const noun = stored === 1 ? 'notice' : 'notices';
+    const waiting = await waitForReport(
+      'notices',
+      new RegExp(`^${stored} unprocessed rail ${noun}, the oldest for [345]\\d s`),
+    );
     expect(waiting.check('notices')).toMatchObject({
       status: 'warn',
       todo: expect.stringContaining('caudal worker'),
