@@ -114,7 +114,7 @@ export class PayinDriver {
   transfers(payinId: string): Promise<{ debit: string; credit: string; cents: string }[]> {
     return this.query(
       `select debit_account as debit, credit_account as credit, amount_in_cents::text as cents
-       from caudal.ledger_transfers where resource_id = $1 order by id`,
+       from caudal.ledger_transfers where resource_id = $1 order by at, id`,
       [payinId],
     );
   }
