@@ -1,5 +1,5 @@
 import { REASONS } from '../../server/src/http/checkout/reasons.ts';
-import { PAYIN_ERROR_CODES } from '../../server/src/payins/payin.ts';
+import { PAYIN_ERROR_CODES } from '../../server/src/payins/payin.columns.ts';
 import { ERROR_CODE_MESSAGES } from './error-code-messages.ts';
 import { code, parts } from './markdown.ts';
 import type { Page } from './page.ts';

@@ -59,7 +59,7 @@ const LINK: PaymentLink = {
   description: null,
   callbackUrl: 'https://shop.example.com/thanks',
   rail: null,
-  bank: null,
+  pseBank: null,
   customer: null,
   status: 'COMPLETED',
   createdAt: CREATED,

@@ -1,5 +1,5 @@
+import { SETTLEMENT_STATUSES } from '../../server/src/payins/payin.columns.ts';
 import { FIRST_STATUS, isFinal, PAYIN_STATES, PAYIN_STATUSES } from '../../server/src/payins/payin.states.ts';
-import { SETTLEMENT_STATUSES } from '../../server/src/payins/payin.ts';
 import { LINK_STATES, LINK_STATUSES } from '../../server/src/payment-links/payment-link.states.ts';
 import { PAYOUT_STATES, PAYOUT_STATUSES } from '../../server/src/payouts/payout.states.ts';
 import { code, parts, table } from './markdown.ts';

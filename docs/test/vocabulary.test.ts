@@ -6,7 +6,7 @@ import { COMMANDS } from '../../cli/src/command-list.ts';
 import { SETTINGS } from '../../server/src/config.ts';
 import { ERRORS } from '../../server/src/kit/error-catalogue.ts';
 import { OPERATOR_COMMANDS } from '../../server/src/operator/commands.ts';
-import { PAYIN_ERROR_CODES } from '../../server/src/payins/payin.ts';
+import { PAYIN_ERROR_CODES } from '../../server/src/payins/payin.columns.ts';
 import { FAILURE_REASONS } from '../../server/src/webhooks/sending/send-failure.ts';
 import { TEST_KEYS } from '../../simulator/src/breb/test-keys.ts';
 import { MAGIC_DOCUMENTS } from '../../simulator/src/magic-documents.ts';

@@ -6,10 +6,10 @@ import { PayinCreator } from './flows/payins/payin-creator.ts';
 import { RailStatusPoller } from './flows/payins/poll-rail-status.system.ts';
 import { KeyRegistrar } from './flows/payins/register-breb-keys.system.ts';
 import { CollectionStarter } from './flows/payins/start-collection.ts';
-import { LinkCreator } from './flows/payment-links/link-creator.ts';
+import { linkCreator } from './flows/payment-links/create-links.ts';
 import { CheckoutWatch } from './flows/payment-links/watch-checkouts.system.ts';
+import { payoutCreator } from './flows/payouts/create-payouts.ts';
 import { KeyLookups } from './flows/payouts/look-up-key.ts';
-import { PayoutCreator } from './flows/payouts/payout-creator.ts';
 import { PayoutStatusPoller } from './flows/payouts/poll-payout-status.system.ts';
 import { PayoutSender } from './flows/payouts/send-payouts.system.ts';
 import { NoticeIntake } from './flows/shared/store-notices.system.ts';
@@ -40,8 +40,8 @@ export function createComponents({ deps, merchantDeps, keys }: Composed, config:
     lookups: new KeyLookups(merchantDeps),
     deliverer: new WebhookDeliverer(deps, keys, createWebhookSender(config)),
     payins: new PayinCreator(merchantDeps, pse, collectionStarter),
-    payouts: new PayoutCreator(merchantDeps),
-    links: new LinkCreator(merchantDeps),
+    payouts: payoutCreator(merchantDeps),
+    links: linkCreator(merchantDeps),
     notices: new NoticeIntake(deps, keys),
     streams: new EventStreams(merchantDeps),
     watch: new CheckoutWatch(deps),

@@ -1,6 +1,6 @@
 import { setImmediate as soon } from 'node:timers/promises';
-import { encryptCustomer } from '../../../server/src/customers/customer.encryption.ts';
 import type { Customer } from '../../../server/src/customers/customer.ts';
+import { encryptValue } from '../../../server/src/db/columns.ts';
 import type { SystemDeps } from '../../../server/src/deps.ts';
 import { encryptPayload } from '../../../server/src/events/event.encryption.ts';
 import { eventBody } from '../../../server/src/events/event.ts';
@@ -137,8 +137,8 @@ export class RowMaker {
     row[ROW.pse] = pse ? 1 : 0;
     uuidBytes(eventId).copy(row, ROW.eventId);
     row.write(key, ROW.key, 'latin1');
-    const customer = encryptCustomer(dataKey, CUSTOMER, { table: 'payins', organizationId, id });
-    if (customer?.length !== CUSTOMER_BYTES) throw new Error('unexpected length of an encrypted customer');
+    const customer = encryptValue('payins', 'customer', { organizationId, id }, CUSTOMER, dataKey);
+    if (customer.length !== CUSTOMER_BYTES) throw new Error('unexpected length of an encrypted customer');
     customer.copy(row, ROW.customer);
     const body = this.#payload({ id, eventId, organizationId, number, atMs, pse, key });
     const payload = encryptPayload(dataKey, body, organizationId, eventId);

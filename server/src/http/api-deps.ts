@@ -1,9 +1,9 @@
 import type { Deps } from '../deps.ts';
 import type { PayinCreator } from '../flows/payins/payin-creator.ts';
 import type { BankList } from '../flows/payins/read-banks.ts';
-import type { LinkCreator } from '../flows/payment-links/link-creator.ts';
+import type { linkCreator } from '../flows/payment-links/create-links.ts';
+import type { payoutCreator } from '../flows/payouts/create-payouts.ts';
 import type { KeyLookups } from '../flows/payouts/look-up-key.ts';
-import type { PayoutCreator } from '../flows/payouts/payout-creator.ts';
 import type { IssuedToken } from '../flows/shared/issue-token.system.ts';
 import type { NoticeIntake } from '../flows/shared/store-notices.system.ts';
 import type { EventStreams } from '../flows/webhooks/follow-events.ts';
@@ -22,8 +22,8 @@ export interface ApiDeps extends Deps {
   readonly authenticator: Authenticator;
   readonly gate: Gate;
   readonly payins: PayinCreator;
-  readonly payouts: PayoutCreator;
-  readonly links: LinkCreator;
+  readonly payouts: ReturnType<typeof payoutCreator>;
+  readonly links: ReturnType<typeof linkCreator>;
   readonly lookups: KeyLookups;
   readonly banks: BankList;
   readonly streams: EventStreams;

@@ -8,6 +8,7 @@ import Fastify, {
   type FastifyRequest,
 } from 'fastify';
 import { z } from 'zod';
+import type { Idempotency } from '../flows/shared/creation-request.ts';
 import type { AdmissionSlot } from '../kit/admission.ts';
 import type { Language } from '../kit/error-catalogue.ts';
 import { ApiError } from '../kit/errors.ts';
@@ -25,7 +26,7 @@ import { withoutNullFields } from './null-fields.ts';
 import { isMerchantOperation, type Operation, type Reply, type StreamReply } from './operation.ts';
 import { problemBody, sendProblem } from './problem.ts';
 import { railNoticeRoutes } from './rail-notices/rail-notices.route.ts';
-import { urlErrors } from './url-field.ts';
+import { readUrls } from './url-field.ts';
 import { fieldError, invalidRequest, readPart } from './validation.ts';
 
 const BODY_LIMIT_BYTES = 64 * 1024;
@@ -178,8 +179,7 @@ async function callOperation(
     params: readPart(operation.params ?? EMPTY, request.params, '', language),
     query: readPart(operation.query ?? EMPTY, request.query, 'query.', language),
     body: readBody(deps, operation, sent, language),
-    rawBody: sent,
-    idempotencyKey: readIdempotencyKey(operation, request),
+    idempotency: readIdempotency(operation, request, sent),
     lastEventId: operation.resumable ? (request.headers['last-event-id']?.toString() ?? null) : null,
     language,
     stillAuthorized: () => isStillAuthorized(deps, operation, request),
@@ -196,8 +196,8 @@ function readBody(deps: ApiDeps, operation: Operation, body: unknown, language: 
     return null;
   }
   if (body === undefined) throw new ApiError('malformed_json');
-  const errors = urlErrors(deps, operation.urlFields ?? {}, body, language);
-  return readPart(operation.body, body, '', language, errors);
+  const { normalized, errors } = readUrls(deps, operation.urlFields ?? {}, body, language);
+  return readPart(operation.body, normalized, '', language, errors);
 }
 
 /** Also false when authentication fails for another reason, such as a database outage: the client resumes elsewhere. */
@@ -221,10 +221,10 @@ function requirePrincipal(request: FastifyRequest): Principal {
 }
 
 /** Printable ASCII only. Operations without idempotency accept and ignore the header. */
-function readIdempotencyKey(operation: Operation, request: FastifyRequest): string | null {
-  const idempotencyKey = request.headers['idempotency-key'];
-  if (!operation.idempotent || idempotencyKey === undefined) return null;
-  if (typeof idempotencyKey !== 'string' || !/^[\x20-\x7e]{1,255}$/.test(idempotencyKey)) {
+function readIdempotency(operation: Operation, request: FastifyRequest, body: unknown): Idempotency | null {
+  const key = request.headers['idempotency-key'];
+  if (!operation.idempotent || key === undefined) return null;
+  if (typeof key !== 'string' || !/^[\x20-\x7e]{1,255}$/.test(key)) {
     throw invalidRequest([
       fieldError(
         'header.Idempotency-Key',
@@ -234,7 +234,7 @@ function readIdempotencyKey(operation: Operation, request: FastifyRequest): stri
       ),
     ]);
   }
-  return idempotencyKey;
+  return { key, body };
 }
 
 function send(reply: FastifyReply, result: Reply | StreamReply): FastifyReply {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ID_TYPES } from '../customers/customer.ts';
-import { MAX_AMOUNT_IN_CENTS } from '../kit/money.ts';
+import { type Customer, ID_TYPES } from '../customers/customer.ts';
+import { cents, MAX_AMOUNT_IN_CENTS } from '../kit/money.ts';
 
 /** Our own field error codes, carried by zod's custom issues. validation.ts has a message for each. */
 export type FieldCode =
@@ -99,3 +99,16 @@ export const customer = z
     ...fieldIssue('invalid_document'),
   })
   .meta({ id: 'Customer' });
+
+/** The fields that requests to create payins, payouts and payment links share, as their commands have them. */
+export function commonFields({
+  amountInCents,
+  reference,
+  inlineCustomer = null,
+}: {
+  readonly amountInCents: number;
+  readonly reference: string;
+  readonly inlineCustomer?: Customer | null | undefined;
+}) {
+  return { amount: cents(amountInCents), reference, customer: inlineCustomer };
+}

@@ -26,6 +26,7 @@ function findField({ shape }: z.ZodObject, name: string): z.ZodType | null {
 
 function objectSchema(schema: z.ZodType): z.ZodObject | null {
   if (schema instanceof z.ZodObject) return schema;
+  if (schema instanceof z.ZodPipe) return objectSchema(schema.in as z.ZodType);
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable)
     return objectSchema(schema.unwrap() as z.ZodType);
   return null;

@@ -1,16 +1,17 @@
 import type { z } from 'zod';
+import type { Idempotency } from '../flows/shared/creation-request.ts';
 import type { ErrorCode, Language } from '../kit/error-catalogue.ts';
 import type { Principal, Scope } from '../organizations/organization.ts';
 import type { ApiDeps } from './api-deps.ts';
 import type { UrlField } from './url-field.ts';
 
-/** Input of a handler. Everything is validated except `rawBody`, which the idempotency key is bound to. */
+/** Input of a handler, validated. */
 interface Call<Params, Query, Body> {
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
-  readonly rawBody: unknown;
-  readonly idempotencyKey: string | null;
+  /** The idempotency key and the body as sent, which the key is bound to. */
+  readonly idempotency: Idempotency | null;
   /** Sent by a client that resumes a stream. */
   readonly lastEventId: string | null;
   /** Whether the credential is still valid; streams check it repeatedly. */
@@ -25,6 +26,11 @@ export interface Reply {
   readonly status: number;
   readonly body: unknown;
   readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** The response to a creation, which may be a replay. */
+export function createdReply({ replayed }: { readonly replayed: boolean }, body: object): Reply {
+  return { status: 201, body, ...(replayed ? { headers: { 'idempotent-replayed': 'true' } } : {}) };
 }
 
 /** A streamed response: server-sent events as text. */

@@ -26,24 +26,25 @@ export const WEBHOOK_URL: UrlField = {
     validateWebhookUrl(text, environment, webhooksAllowLoopback),
 };
 
-/** Lists every rule that the URL fields of a body break. The schema rejects values that are not strings. */
-export function urlErrors(
+/**
+ * Checks the URL fields of a body. The schema rejects values that are not strings.
+ * @returns the body with normalized URLs, and every rule that a URL breaks
+ */
+export function readUrls(
   deployment: Deployment,
   fields: Readonly<Record<string, UrlField>>,
   body: unknown,
   language: Language,
-): FieldError[] {
+): { normalized: unknown; errors: FieldError[] } {
   const values = Object(body) as Readonly<Record<string, unknown>>;
-  return Object.entries(fields).flatMap(([name, { code, validate }]) => {
+  const hrefs: Record<string, string> = {};
+  const errors: FieldError[] = [];
+  for (const [name, { code, validate }] of Object.entries(fields)) {
     const value = values[name];
-    const { broken } = typeof value === 'string' ? validate(deployment, value) : { broken: [] };
-    return broken.map((rule) => fieldError(name, code, language, `url.${rule}`));
-  });
-}
-
-/** The normalized URL to store. Call it only after `urlErrors` found no error. */
-export function serializeUrl({ validate }: UrlField, deployment: Deployment, text: string): string {
-  const { href } = validate(deployment, text);
-  if (href === null) throw new Error('URL field was not validated with its body');
-  return href;
+    if (typeof value !== 'string') continue;
+    const { href, broken } = validate(deployment, value);
+    if (href !== null) hrefs[name] = href;
+    errors.push(...broken.map((rule) => fieldError(name, code, language, `url.${rule}`)));
+  }
+  return { normalized: Object.keys(hrefs).length === 0 ? body : { ...values, ...hrefs }, errors };
 }

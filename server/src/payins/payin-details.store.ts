@@ -1,6 +1,6 @@
 import { statement, type Tx } from '../db/tx.ts';
 import type { RailTask } from './payin.polling.ts';
-import { PAYIN_COLUMNS, type PayinRow } from './payin.store.ts';
+import { PAYIN_LIST, type PayinRow } from './payin.store.ts';
 import type { PayinRowId } from './payin-outcome.store.ts';
 
 /** A payin with its internal fields, for operators. */
@@ -21,7 +21,7 @@ export interface DetailedPayin extends PayinRow {
 
 const DETAILS = statement(
   'payin-details.find',
-  `select ${PAYIN_COLUMNS}, p.pse_transaction_id, p.rail_task, p.rail_due_at, p.rail_attempts, p.leased_until, p.settles_at,
+  `select ${PAYIN_LIST}, p.pse_transaction_id, p.rail_task, p.rail_due_at, p.rail_attempts, p.leased_until, p.settles_at,
      o.number as organization_number, o.name as organization_name,
      (extract(epoch from m.at - p.expires_at) * 1000)::float8 as expired_ms_ago,
      (extract(epoch from m.at - p.rail_sent_at) * 1000)::float8 as sent_ms_ago

@@ -3,7 +3,7 @@ import type { Tx } from '../db/tx.ts';
 import type { Position } from '../kit/cursor.ts';
 import { RAILS, type Rail } from '../rails/contract.ts';
 import { PAYIN_STATUSES, type PayinStatus } from './payin.states.ts';
-import { PAYIN_COLUMNS, type PayinRow } from './payin.store.ts';
+import { PAYIN_LIST, type PayinRow } from './payin.store.ts';
 
 export interface PayinFilters {
   readonly status?: PayinStatus | undefined;
@@ -34,7 +34,7 @@ export function listPayins(
     )
     .ofKinds(enumeratedConditions(filters))
     .between('created_at', filters.createdFrom, filters.createdTo)
-    .read<PayinRow>(tx, 'payin.list', `select ${PAYIN_COLUMNS} from caudal.payins p`, limit);
+    .read<PayinRow>(tx, 'payin.list', `select ${PAYIN_LIST} from caudal.payins p`, limit);
 }
 
 /**

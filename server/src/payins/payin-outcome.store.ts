@@ -4,7 +4,7 @@ import type { Rail } from '../rails/contract.ts';
 import type { AmountPolicy, Transition } from './payin.outcome.ts';
 import type { RailTask } from './payin.polling.ts';
 import { statesBefore } from './payin.states.ts';
-import { PAYIN_COLUMNS, type PayinRow } from './payin.store.ts';
+import { PAYIN_LIST, type PayinRow } from './payin.store.ts';
 
 export interface PayinRowId {
   readonly organizationId: string;
@@ -30,7 +30,7 @@ export async function findPayinsByBrebKeys(
 
 const LOCK = statement(
   'payin-outcome.lock',
-  `select ${PAYIN_COLUMNS}, p.rail_task,
+  `select ${PAYIN_LIST}, p.rail_task,
      (select o.amount_policy from caudal.organizations o where o.id = p.organization_id) as amount_policy,
      p.expires_at <= m.at as expired, m.at as now,
      (extract(epoch from m.at - p.rail_sent_at) * 1000)::float8 as sent_ms_ago,
@@ -91,7 +91,7 @@ const TRANSITION = statement(
        leased_until = null, lease_token = null
      from moment, move m
      where p.organization_id = m.organization_id and p.id = m.id and p.status = m.from_status and p.status in (${statesBefore('CONFIRMED')})
-     returning ${PAYIN_COLUMNS}, m.from_status, m.cause,
+     returning ${PAYIN_LIST}, m.from_status, m.cause,
        (select o.number from caudal.organizations o where o.id = p.organization_id) as organization_number
    ),
    history as (

@@ -1,14 +1,14 @@
 import { LEASE_INTERVAL } from '../db/lease.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import { statesBefore } from './payin.states.ts';
-import { PAYIN_COLUMNS, type PayinRow } from './payin.store.ts';
+import { PAYIN_LIST, type PayinRow } from './payin.store.ts';
 
 /** A payin with the additional data of its payer's page. */
 export interface PageRow extends PayinRow {
   now: Date;
 }
 
-const PAGE = `select ${PAYIN_COLUMNS}, caudal.now() as now from caudal.payins p`;
+const PAGE = `select ${PAYIN_LIST}, caudal.now() as now from caudal.payins p`;
 
 const FIND = statement('payin-page.find', `${PAGE} where p.organization_id = $1 and p.id = $2`);
 
@@ -41,7 +41,7 @@ const ATTACH_PAYER = statement(
    from moment m
    where p.organization_id = $1 and p.id = $2 and p.rail = 'PSE' and p.customer is null and p.expires_at > m.at
      and p.status in (${statesBefore('PROCESSING')})
-   returning ${PAYIN_COLUMNS}`,
+   returning ${PAYIN_LIST}`,
 );
 
 /**

@@ -1,86 +1,46 @@
-import type { Customer } from '../customers/customer.ts';
-import type { Cents } from '../kit/money.ts';
-import { ERROR_CODES } from '../rails/contract.ts';
-import { FIRST_STATUS, type PayinStatus } from './payin.states.ts';
+import { emptyFields, type FieldsOf } from '../db/columns.ts';
+import {
+  type FIELD_COLUMNS,
+  type KEY_TYPES,
+  type PAYIN_ERROR_CODES,
+  type PERSON_TYPES,
+  RESULT_COLUMNS,
+} from './payin.columns.ts';
+import { FIRST_STATUS } from './payin.states.ts';
 
-export const KEY_TYPES = ['SINGLE_USE', 'QR_CODE'] as const;
-export const PERSON_TYPES = ['INDIVIDUAL', 'BUSINESS'] as const;
-export const SETTLEMENT_STATUSES = ['PENDING_SETTLEMENT', 'SETTLED', 'REVERSED'] as const;
-
-/** The rails' codes, and the one this service sets: the payer paid less than requested. */
-export const PAYIN_ERROR_CODES = [...ERROR_CODES, 'UNDERPAID'] as const;
 export type PayinErrorCode = (typeof PAYIN_ERROR_CODES)[number];
+
+/** How the payer pays: the part of the rail-specific data that a request contains. */
+export type PayinMethod =
+  | { readonly rail: 'BRE_B'; readonly keyType: (typeof KEY_TYPES)[number] }
+  | { readonly rail: 'PSE'; readonly bank: string; readonly personType: (typeof PERSON_TYPES)[number] };
 
 /** The rail-specific data of a payin. */
 export type PayinSource =
-  | { readonly rail: 'BRE_B'; readonly keyType: (typeof KEY_TYPES)[number]; readonly key: string }
-  | {
-      readonly rail: 'PSE';
-      readonly bank: string;
-      readonly personType: (typeof PERSON_TYPES)[number];
+  | (Extract<PayinMethod, { rail: 'BRE_B' }> & { readonly key: string })
+  | (Extract<PayinMethod, { rail: 'PSE' }> & {
       /** The bank page once known, the time it became known, and PSE's trace number (CUS) of the transaction. */
       readonly page: { readonly url: string; readonly at: Date; readonly cus: string | null } | null;
-    };
+    });
 
-export interface Payin {
-  readonly id: string;
-  readonly organizationId: string;
-  readonly amount: Cents;
-  readonly confirmedAmount: Cents | null;
-  readonly status: PayinStatus;
-  readonly settlementStatus: (typeof SETTLEMENT_STATUSES)[number] | null;
-  readonly errorCode: PayinErrorCode | null;
-  readonly reference: string;
-  readonly paymentLinkId: string | null;
-  readonly customer: Customer | null;
-  readonly callbackUrl: string | null;
+export interface Payin extends FieldsOf<typeof FIELD_COLUMNS> {
   readonly source: PayinSource;
-  /** Bre-B: the network's id of the deciding payment. */
-  readonly endToEndId: string | null;
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
-  readonly expiresAt: Date;
-  readonly resultAt: Date | null;
-  readonly chargebackAt: Date | null;
 }
 
+/** The fields that only a result sets, all null. */
+const NO_RESULT = emptyFields(RESULT_COLUMNS);
+
 /**
- * The payin as returned by its creation, for a replayed request. It includes the bank page as soon as that is known, but
- * never a later state.
+ * The payin as returned by its creation, also for a replayed request. It includes the bank page as soon as that is known,
+ * but never a later state.
  */
-export function asCreated(payin: Payin): Payin {
-  const {
-    id,
-    organizationId,
-    amount,
-    reference,
-    paymentLinkId,
-    customer,
-    callbackUrl,
-    source,
-    createdAt,
-    expiresAt,
-  } = payin;
+export function asCreated(payin: Omit<Payin, keyof typeof NO_RESULT | 'status' | 'updatedAt'>): Payin {
+  const { source, createdAt } = payin;
   const page = source.rail === 'PSE' ? source.page : null;
-  // Lists every field instead of spreading: a new field must be considered here, or a replay could show a later state.
   return {
-    id,
-    organizationId,
-    amount,
-    reference,
-    paymentLinkId,
-    customer,
-    callbackUrl,
-    source,
-    createdAt,
-    expiresAt,
+    ...payin,
+    ...NO_RESULT,
     status: page ? 'PROCESSING' : FIRST_STATUS[source.rail],
-    confirmedAmount: null,
-    endToEndId: null,
-    settlementStatus: null,
-    errorCode: null,
-    resultAt: null,
-    chargebackAt: null,
     updatedAt: page?.at ?? createdAt,
   };
 }

@@ -2,7 +2,7 @@ import { LEASE_INTERVAL } from '../db/lease.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import { FIRST_POLL_SECONDS } from './payin.polling.ts';
 import { statesBefore } from './payin.states.ts';
-import { PAYIN_COLUMNS, type PayinRow } from './payin.store.ts';
+import { PAYIN_LIST, type PayinRow } from './payin.store.ts';
 
 const LEASE_DUE = statement(
   'pse-payin.lease',
@@ -17,7 +17,7 @@ const LEASE_DUE = statement(
      leased_until = clock_timestamp() + ${LEASE_INTERVAL}, lease_token = $1,
      rail_sent_at = case when expires_at > caudal.now() then caudal.now() else p.rail_sent_at end
    from due where p.organization_id = due.organization_id and p.id = due.id
-   returning ${PAYIN_COLUMNS}, p.rail_attempts, p.expires_at <= caudal.now() as expired,
+   returning ${PAYIN_LIST}, p.rail_attempts, p.expires_at <= caudal.now() as expired,
      (select o.number from caudal.organizations o where o.id = p.organization_id) as organization_number,
      (extract(epoch from caudal.now() - due.rail_sent_at) * 1000)::float8 as sent_ms_ago`,
 );
@@ -93,7 +93,7 @@ const RECORD = statement(
        leased_until = null, lease_token = null
      from moment, result r, held h
      where p.organization_id = h.organization_id and p.id = h.id and r.organization_id = h.organization_id and r.id = h.id
-     returning ${PAYIN_COLUMNS}
+     returning ${PAYIN_LIST}
    ),
    history as (
      insert into caudal.payin_history (organization_id, payin_id, from_status, to_status, cause, at)

@@ -3,7 +3,7 @@ import type { Tx } from '../db/tx.ts';
 import type { Position } from '../kit/cursor.ts';
 import type { Rail } from '../rails/contract.ts';
 import type { LinkStatus } from './payment-link.states.ts';
-import { LINK_COLUMNS, type LinkRow } from './payment-link.store.ts';
+import { LINK_LIST, type LinkRow } from './payment-link.store.ts';
 
 export interface LinkFilters {
   readonly status?: LinkStatus | undefined;
@@ -31,5 +31,5 @@ export function listLinks(
       filters.reference,
     )
     .between('created_at', filters.createdFrom, filters.createdTo)
-    .read<LinkRow>(tx, 'payment-link.list', `select ${LINK_COLUMNS} from caudal.payment_links l`, limit);
+    .read<LinkRow>(tx, 'payment-link.list', `select ${LINK_LIST} from caudal.payment_links l`, limit);
 }

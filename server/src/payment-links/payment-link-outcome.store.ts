@@ -1,6 +1,6 @@
 import { countWithin, type IdSpan, WITHIN } from '../db/months.ts';
 import { statement, type Tx } from '../db/tx.ts';
-import { LINK_COLUMNS, type LinkRow } from './payment-link.store.ts';
+import { LINK_LIST, type LinkRow } from './payment-link.store.ts';
 
 export interface LinkId {
   readonly organizationId: string;
@@ -12,7 +12,7 @@ const RESERVE = statement(
   `update caudal.payment_links l set open_payin_id = $3
    where l.organization_id = $1 and l.id = $2 and l.status = 'PENDING' and l.open_payin_id is null and l.closes_at > caudal.now()
      and not exists (select from caudal.organizations o where o.id = l.organization_id and o.suspended_at is not null)
-   returning ${LINK_COLUMNS}, caudal.now() as now`,
+   returning ${LINK_LIST}, caudal.now() as now`,
 );
 
 /**
@@ -62,7 +62,7 @@ const END_ATTEMPTS = statement(
      updated_at = case when e.completes then greatest(m.at, l.updated_at) else l.updated_at end
    from moment m, unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::boolean[]) as e (organization_id, id, payin_id, completes)
    where l.organization_id = e.organization_id and l.id = e.id and l.status = 'PENDING'
-   returning ${LINK_COLUMNS}, e.completes`,
+   returning ${LINK_LIST}, e.completes`,
 );
 
 /** Requires locked links. @returns the links that the attempts complete */
@@ -92,7 +92,7 @@ const EXPIRE = statement(
    )
    update caudal.payment_links l set status = 'EXPIRED', updated_at = greatest(m.at, l.updated_at)
    from moment m, due where l.organization_id = due.organization_id and l.id = due.id
-   returning ${LINK_COLUMNS}`,
+   returning ${LINK_LIST}`,
 );
 
 /** Expires up to `limit` due links without an open attempt. */
@@ -104,7 +104,7 @@ const CLOSE = statement(
   'payment-link-outcome.close',
   `update caudal.payment_links l set closes_at = least(l.closes_at, caudal.now())
    where l.organization_id = $1 and l.id = $2
-   returning ${LINK_COLUMNS}`,
+   returning ${LINK_LIST}`,
 );
 
 /** Prevents new attempts; an open attempt continues. @returns null if the link does not exist */

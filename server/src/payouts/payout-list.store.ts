@@ -2,7 +2,7 @@ import { Keyset } from '../db/keyset.ts';
 import type { Tx } from '../db/tx.ts';
 import type { Position } from '../kit/cursor.ts';
 import type { PayoutStatus } from './payout.states.ts';
-import { PAYOUT_COLUMNS, type PayoutRow } from './payout.store.ts';
+import { PAYOUT_LIST, type PayoutRow } from './payout.store.ts';
 
 export interface PayoutFilters {
   readonly status?: PayoutStatus | undefined;
@@ -33,5 +33,5 @@ export function listPayouts(
       filters.reference,
     )
     .between('created_at', filters.createdFrom, filters.createdTo)
-    .read<PayoutRow>(tx, 'payout.list', `select ${PAYOUT_COLUMNS} from caudal.payouts p`, limit);
+    .read<PayoutRow>(tx, 'payout.list', `select ${PAYOUT_LIST} from caudal.payouts p`, limit);
 }

@@ -4,9 +4,9 @@ import { statement, type Tx } from '../db/tx.ts';
 import type { OrderStatus, RailErrorCode } from '../rails/contract.ts';
 import type { Transition } from './payout.outcome.ts';
 import { OVERDUE_SECONDS, type PayoutTask } from './payout.polling.ts';
-import { PAYOUT_COLUMNS, type PayoutRow, type PayoutRowId, SUSPENDED } from './payout.store.ts';
+import { PAYOUT_LIST, type PayoutRow, type PayoutRowId, SUSPENDED } from './payout.store.ts';
 
-const SELECT_STATE = `select ${PAYOUT_COLUMNS}, p.rail_task, p.lease_token, p.attempts, p.execution_id, p.anomaly_id, p.anomaly_organization_id,
+const SELECT_STATE = `select ${PAYOUT_LIST}, p.rail_task, p.lease_token, p.attempts, p.execution_id, p.anomaly_id, p.anomaly_organization_id,
      (extract(epoch from caudal.now() - p.last_sent_at) * 1000)::float8 as sent_ms_ago
    from caudal.payouts p
    join unnest($1::uuid[], $2::uuid[]) as w (organization_id, id) on p.organization_id = w.organization_id and p.id = w.id
@@ -85,7 +85,7 @@ const TRANSITION = statement(
        leased_until = null, lease_token = null
      from moment, move m
      where p.organization_id = m.organization_id and p.id = m.id and p.status = 'PROCESSING'
-     returning ${PAYOUT_COLUMNS}, p.anomaly_id, p.anomaly_organization_id, m.cause
+     returning ${PAYOUT_LIST}, p.anomaly_id, p.anomaly_organization_id, m.cause
    ),
    history as (
      insert into caudal.payout_history (organization_id, payout_id, from_status, to_status, cause, at)
@@ -104,7 +104,7 @@ const CANCEL = statement(
        rail_task = null, rail_due_at = null, leased_until = null, lease_token = null
      from moment
      where p.organization_id = $1 and p.id = $2 and p.status = 'PROCESSING' and p.rail_task = 'send' and p.attempts = 0
-     returning ${PAYOUT_COLUMNS}
+     returning ${PAYOUT_LIST}
    ),
    history as (
      insert into caudal.payout_history (organization_id, payout_id, from_status, to_status, cause, at)

@@ -1,10 +1,27 @@
-import { decryptCustomer } from '../customers/customer.encryption.ts';
+import {
+  bytes,
+  copied,
+  type FieldsOf,
+  fieldEncryptor,
+  fieldPicker,
+  flag,
+  insertSelect,
+  nullable,
+  ROW_IDS,
+  type RowOf,
+  RowSet,
+  rowReader,
+  selectList,
+  text,
+  time,
+  uuid,
+} from '../db/columns.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import type { SecretKey } from '../kit/crypto.ts';
-import { type Cents, cents } from '../kit/money.ts';
+import { CREATED_COLUMNS, FIELD_COLUMNS, PAYOUT_COLUMNS } from './payout.columns.ts';
 import { NO_STATUS } from './payout.states.ts';
-import type { Payout } from './payout.ts';
-import { decryptReceiver } from './receiver.encryption.ts';
+import { asCreated, type Payout } from './payout.ts';
+import { decryptReceiver, encryptReceiver, receiverIndex } from './receiver.encryption.ts';
 
 /** SQL array of suspended organizations, whose payouts wait. They are few, and PostgreSQL reads them once per statement. */
 export const SUSPENDED = 'array(select o.id from caudal.organizations o where o.suspended_at is not null)';
@@ -19,93 +36,92 @@ export interface Resolved {
 }
 
 /** A payout to insert. The database sets its times. */
-export interface NewPayout {
-  readonly id: string;
-  readonly organizationId: string;
-  readonly amount: Cents;
-  readonly reference: string;
-  readonly encryptedCustomer: Buffer | null;
-  readonly encryptedReceiver: Buffer;
-  readonly receiverIndex: Buffer;
+export interface NewPayout extends FieldsOf<typeof CREATED_COLUMNS> {
+  readonly brebKey: string;
+  readonly secrets: { readonly dataKey: SecretKey; readonly hashKey: SecretKey };
   readonly resolved: Resolved | null;
-  readonly endToEndId: string;
   /** For a return: the anomaly whose money it returns. */
   readonly anomaly: { readonly id: string; readonly organizationId: string } | null;
   /** Whether the balance covers it and the amount is held. If not, it is declined on creation. */
   readonly covered: boolean;
 }
 
+const INSERTED_COLUMNS = {
+  ...CREATED_COLUMNS,
+  receiver: bytes,
+  receiver_index: bytes,
+  lookup_id: nullable(uuid),
+  resolution_id: nullable(text()),
+  resolved_at: nullable(time),
+  holder: nullable(bytes),
+  anomaly_id: nullable(uuid),
+  anomaly_organization_id: nullable(uuid),
+};
+
+const NEW = new RowSet({ ...INSERTED_COLUMNS, covered: flag });
+
 const INSERT = statement(
   'payout.insert',
   `with moment as materialized (select caudal.now() as at),
-   new as (
-     select * from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::text[], $5::bytea[], $6::bytea[], $7::bytea[], $8::text[],
-       $9::timestamptz[], $10::bytea[], $11::text[], $12::uuid[], $13::uuid[], $14::boolean[], $15::uuid[])
-       as new (organization_id, id, amount, reference, customer, receiver, receiver_index, resolution_id, resolved_at, holder,
-         end_to_end_id, anomaly_id, anomaly_organization_id, covered, lookup_id)
-   ),
+   new as (select * from ${NEW.as('new')}),
    history as (
      insert into caudal.payout_history (organization_id, payout_id, from_status, to_status, cause, at)
      select organization_id, id, '${NO_STATUS}', 'PROCESSING', 'created', at from new, moment
      union all
      select organization_id, id, 'PROCESSING', 'DECLINED', 'insufficient_balance', at from new, moment where not covered
    )
-   insert into caudal.payouts (organization_id, id, amount_in_cents, currency, rail, status, error_code, reference, customer, receiver,
-     receiver_index, lookup_id, resolution_id, resolved_at, holder, end_to_end_id, anomaly_id, anomaly_organization_id, created_at, updated_at,
-     result_at, rail_task, rail_due_at)
-   select organization_id, id, amount, 'COP', 'BRE_B', case when covered then 'PROCESSING' else 'DECLINED' end,
-     case when not covered then 'INSUFFICIENT_FUNDS' end, reference, customer, receiver, receiver_index, lookup_id, resolution_id, resolved_at,
-     holder, end_to_end_id, anomaly_id, anomaly_organization_id, at, at, case when not covered then at end,
-     case when covered then 'send' end, case when covered then at end
-   from new, moment
+   ${insertSelect('caudal.payouts', {
+     ...copied(INSERTED_COLUMNS),
+     currency: "'COP'",
+     rail: "'BRE_B'",
+     status: "case when covered then 'PROCESSING' else 'DECLINED' end",
+     error_code: "case when not covered then 'INSUFFICIENT_FUNDS' end",
+     created_at: 'at',
+     updated_at: 'at',
+     result_at: 'case when not covered then at end',
+     rail_task: "case when covered then 'send' end",
+     rail_due_at: 'case when covered then at end',
+   })} from new, moment
    returning created_at`,
 );
 
-/** @returns the creation time, the same for all of them */
-export async function insertPayouts(tx: Tx, payouts: readonly NewPayout[]): Promise<Date> {
-  const [row] = await tx.query<{ created_at: Date }>(INSERT, [
-    payouts.map((payout) => payout.organizationId),
-    payouts.map((payout) => payout.id),
-    payouts.map((payout) => payout.amount),
-    payouts.map((payout) => payout.reference),
-    payouts.map((payout) => payout.encryptedCustomer),
-    payouts.map((payout) => payout.encryptedReceiver),
-    payouts.map((payout) => payout.receiverIndex),
-    payouts.map(({ resolved }) => resolved?.resolutionId ?? null),
-    payouts.map(({ resolved }) => resolved?.resolvedAt ?? null),
-    payouts.map(({ resolved }) => resolved?.holder ?? null),
-    payouts.map((payout) => payout.endToEndId),
-    payouts.map(({ anomaly }) => anomaly?.id ?? null),
-    payouts.map(({ anomaly }) => anomaly?.organizationId ?? null),
-    payouts.map((payout) => payout.covered),
-    payouts.map(({ resolved }) => resolved?.lookupId ?? null),
-  ]);
-  if (!row) throw new Error('no payout was inserted');
-  return row.created_at;
+const encryptFields = fieldEncryptor('payouts', CREATED_COLUMNS);
+const pickFields = fieldPicker(CREATED_COLUMNS);
+
+/** @returns the payouts as created, in the given order */
+export async function insertPayouts(tx: Tx, payouts: readonly NewPayout[]): Promise<Payout[]> {
+  const [inserted] = await tx.query<{ created_at: Date }>(INSERT, NEW.parameters(payouts.map(toStored)));
+  if (!inserted) throw new Error('no payout was inserted');
+  return payouts.map((payout) =>
+    asCreated({ ...pickFields(payout), brebKey: payout.brebKey, createdAt: inserted.created_at }),
+  );
 }
 
-export const PAYOUT_COLUMNS = `p.organization_id, p.id, p.amount_in_cents, p.status, p.error_code, p.reference, p.customer, p.receiver, p.end_to_end_id,
-  p.created_at, p.updated_at, p.result_at`;
-
-export interface PayoutRow {
-  organization_id: string;
-  id: string;
-  amount_in_cents: bigint;
-  status: Payout['status'];
-  error_code: Payout['errorCode'];
-  reference: string;
-  customer: Buffer | null;
-  receiver: Buffer;
-  end_to_end_id: string;
-  created_at: Date;
-  updated_at: Date;
-  result_at: Date | null;
+function toStored(payout: NewPayout) {
+  const { organizationId, id, brebKey, secrets, resolved, anomaly, covered } = payout;
+  return {
+    ...encryptFields(payout, secrets.dataKey),
+    receiver: encryptReceiver(secrets.dataKey, brebKey, organizationId, id),
+    receiverIndex: receiverIndex(secrets.hashKey, brebKey),
+    lookupId: resolved?.lookupId ?? null,
+    resolutionId: resolved?.resolutionId ?? null,
+    resolvedAt: resolved?.resolvedAt ?? null,
+    holder: resolved?.holder ?? null,
+    anomalyId: anomaly?.id ?? null,
+    anomalyOrganizationId: anomaly?.organizationId ?? null,
+    covered,
+  };
 }
+
+/** For `select` and `returning`, of the table alias `p`. */
+export const PAYOUT_LIST = selectList('p', PAYOUT_COLUMNS);
+
+export type PayoutRow = RowOf<typeof PAYOUT_COLUMNS>;
 
 const FIND = statement(
   'payout.find',
-  `select ${PAYOUT_COLUMNS} from caudal.payouts p
-   join unnest($1::uuid[], $2::uuid[]) as wanted (organization_id, id) on p.organization_id = wanted.organization_id and p.id = wanted.id`,
+  `select ${PAYOUT_LIST} from caudal.payouts p
+   join ${ROW_IDS.as('wanted')} on p.organization_id = wanted.organization_id and p.id = wanted.id`,
 );
 
 export interface PayoutRowId {
@@ -116,34 +132,17 @@ export interface PayoutRowId {
 /** Returns rows, not payouts: the caller, who holds the organization's data key, decrypts customer and receiver. */
 export async function findPayouts(tx: Tx, wanted: readonly PayoutRowId[]): Promise<PayoutRow[]> {
   if (wanted.length === 0) return [];
-  return tx.query<PayoutRow>(FIND, [
-    wanted.map((each) => each.organizationId),
-    wanted.map((each) => each.id),
-  ]);
+  return tx.query<PayoutRow>(FIND, ROW_IDS.parameters(wanted));
 }
+
+const readFields = rowReader('payouts', FIELD_COLUMNS);
 
 export function payoutFromRow(row: PayoutRow, dataKey: SecretKey): Payout {
-  const { organization_id: organizationId, id } = row;
-  return {
-    ...payoutWithoutCustomer(row, dataKey),
-    customer: decryptCustomer(dataKey, row.customer, { table: 'payouts', organizationId, id }),
-  };
+  const brebKey = decryptReceiver(dataKey, row.receiver, row.organization_id, row.id);
+  return { ...readFields(row, dataKey), brebKey };
 }
 
-/** Maps a row without decrypting its customer. */
+/** For callers that do not need the customer: it stays encrypted. */
 export function payoutWithoutCustomer(row: PayoutRow, dataKey: SecretKey): Payout {
-  return {
-    id: row.id,
-    organizationId: row.organization_id,
-    amount: cents(row.amount_in_cents),
-    status: row.status,
-    errorCode: row.error_code,
-    reference: row.reference,
-    customer: null,
-    brebKey: decryptReceiver(dataKey, row.receiver, row.organization_id, row.id),
-    endToEndId: row.end_to_end_id,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    resultAt: row.result_at,
-  };
+  return payoutFromRow({ ...row, customer: null }, dataKey);
 }

@@ -48,11 +48,11 @@ const customer = { ...CUSTOMER, idType: 'CO_CC' as const };
 
 function request(changes: Partial<PayinRequest> = {}): PayinRequest {
   return {
-    amountInCents: 4_980_000,
+    amount: cents(4_980_000),
     reference: newReference(),
-    inlineCustomer: customer,
+    customer,
     callbackUrl: null,
-    rail: { name: 'BRE_B', keyType: 'SINGLE_USE' },
+    method: { rail: 'BRE_B', keyType: 'SINGLE_USE' },
     ...changes,
   };
 }
@@ -102,7 +102,11 @@ function creator(baseDeps: InProcess['deps'] = caudal.deps) {
   toClose.push(() => payins.close());
   return {
     create: (payinRequest: PayinRequest, key?: string) =>
-      payins.create(principal, payinRequest, key === undefined ? null : { key, body: { ...payinRequest } }),
+      payins.create(
+        principal,
+        payinRequest,
+        key === undefined ? null : { key, body: payinRequest.reference },
+      ),
     /** Number of batches with this verdict. */
     batches: (verdict: 'done' | 'command' | 'retry' | 'internal_error') =>
       Number(
@@ -222,7 +226,7 @@ describe('a batch of creations', () => {
 
 describe('an invalid creation in a batch of fifty', () => {
   const INVALID_REQUESTS: { poison: string; changes: Partial<PayinRequest> }[] = [
-    { poison: 'an amount that the table rejects', changes: { amountInCents: 1_000_000_000_000 } },
+    { poison: 'an amount that the table rejects', changes: { amount: cents(1_000_000_000_000) } },
     { poison: 'a reference that is not valid text for PostgreSQL', changes: { reference: 'nul\0nul' } },
     { poison: 'a reference that is too long', changes: { reference: 'x'.repeat(256) } },
   ];
@@ -258,7 +262,7 @@ describe('an invalid creation in a batch of fifty', () => {
     const { create } = creator();
     const results = await Promise.allSettled(
       Array.from({ length: 50 }, (_, index) =>
-        create(request(index % 20 === 0 ? { amountInCents: 1_000_000_000_000 } : {})),
+        create(request(index % 20 === 0 ? { amount: cents(1_000_000_000_000) } : {})),
       ),
     );
     const failed = [...errorCodes(results).entries()].filter(([, code]) => code !== null);
@@ -313,9 +317,7 @@ describe('a batch of several hundred organizations', () => {
           {
             ...foreignCommand,
             organizationId: outsider.organization.id,
-            status: 'PROCESSING',
-            encryptedCustomer: null,
-            railDue: false,
+            dataKey: outsider.secrets.dataKey,
             paymentLinkId: null,
             expiresAt: null,
           },

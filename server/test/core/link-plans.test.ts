@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { insertAuthorization } from '../../src/customers/authorization.store.ts';
 import type { Tx } from '../../src/db/tx.ts';
-import { keyFromSecret } from '../../src/kit/crypto.ts';
+import { keyFromBytes, keyFromSecret } from '../../src/kit/crypto.ts';
 import { cents } from '../../src/kit/money.ts';
 import { closeEarly } from '../../src/payins/payin-closing.store.ts';
 import {
@@ -46,8 +46,9 @@ describe('the plan of each statement about links and pages, with empty tables', 
             description: null,
             callbackUrl: 'https://a.example/',
             rail: null,
-            bank: null,
-            encryptedCustomer: null,
+            pseBank: null,
+            customer: null,
+            dataKey: keyFromBytes(Buffer.alloc(32)),
           },
         ]),
     ],

@@ -26,7 +26,7 @@ import {
   reserveIdempotencyKeys,
 } from '../../src/idempotency/idempotency.store.ts';
 import { releaseReferences, reserveReferences } from '../../src/idempotency/reference.store.ts';
-import { keyFromSecret } from '../../src/kit/crypto.ts';
+import { keyFromBytes, keyFromSecret } from '../../src/kit/crypto.ts';
 import { cents } from '../../src/kit/money.ts';
 import { lockAvailable, lockBalance, readBalances } from '../../src/ledger/balance.store.ts';
 import { listEntries } from '../../src/ledger/entry-list.store.ts';
@@ -104,6 +104,7 @@ import { openPlans, organizationScans, type Plans, sequentialScans } from '../ha
 
 const ID = '019b2c5e-8f3a-7c41-8001-3f9d2b7a6c10';
 const HASH = Buffer.alloc(16);
+const SECRETS = { dataKey: keyFromBytes(Buffer.alloc(32)), hashKey: keyFromBytes(Buffer.alloc(32)) };
 const KEY = '@CDL01301KR96NVZ4KX8';
 let plans: Plans;
 beforeAll(async () => {
@@ -196,12 +197,11 @@ describe('the plan of each statement about payins and payouts, with empty tables
             ...PAYIN,
             leaseToken: ID,
             amount: cents(1),
-            status: 'PROCESSING',
             reference: 'r',
-            encryptedCustomer: null,
+            customer: null,
+            dataKey: SECRETS.dataKey,
             callbackUrl: null,
             source: { rail: 'BRE_B', keyType: 'SINGLE_USE', key: KEY },
-            railDue: false,
             paymentLinkId: null,
             expiresAt: null,
           },
@@ -284,9 +284,9 @@ describe('the plan of each statement about payins and payouts, with empty tables
             ...PAYIN,
             amount: cents(1),
             reference: 'r',
-            encryptedCustomer: HASH,
-            encryptedReceiver: HASH,
-            receiverIndex: HASH,
+            customer: null,
+            brebKey: '@TESTOK',
+            secrets: SECRETS,
             resolved: RESOLVED,
             endToEndId: 'x',
             anomaly: null,

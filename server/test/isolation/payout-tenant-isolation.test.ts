@@ -4,9 +4,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RolePool } from '../../src/db/pool.ts';
 import { batchDb, readDb } from '../../src/db/tenant.ts';
 import { cancelPayout as cancel } from '../../src/flows/payouts/cancel-payout.ts';
-import { PayoutCreator } from '../../src/flows/payouts/payout-creator.ts';
+import { payoutCreator } from '../../src/flows/payouts/create-payouts.ts';
 import { readPayout as readPayoutOf, readPayoutPage } from '../../src/flows/payouts/read-payouts.ts';
 import { Metrics } from '../../src/kit/metrics.ts';
+import { cents } from '../../src/kit/money.ts';
 import { composeInProcess, type InProcess } from '../harness/in-process.ts';
 import { CUSTOMER, newReference } from '../harness/payin-requests.ts';
 import {
@@ -350,17 +351,17 @@ describe('application isolation of payouts, over connections without row-level s
 
   it("does not let B use A's lookup, money, references or keys", async () => {
     const { principal } = await newShop(caudal, stack.api, 0);
-    const payouts = new PayoutCreator(deps);
+    const payouts = payoutCreator(deps);
     const [first] = payoutsOfA;
     const request = {
-      amountInCents: 100,
+      amount: cents(100),
       reference: first?.reference ?? '',
-      inlineCustomer: { ...CUSTOMER, idType: 'CO_CC' },
+      customer: { ...CUSTOMER, idType: 'CO_CC' },
       brebKey: '@TESTOK',
       lookupId: lookupOfA,
     } as const;
     await expect(payouts.create(principal, request, null)).rejects.toMatchObject({ code: 'lookup_invalid' });
-    const { payout } = await payouts.create(principal, { ...request, lookupId: null }, null);
+    const { resource: payout } = await payouts.create(principal, { ...request, lookupId: null }, null);
     await payouts.close();
     expect((await readPayoutOf(deps, principal, payout.id)).payout.errorCode).toBe('INSUFFICIENT_FUNDS');
     const [row] = await stack.database.query('select resolution_id from caudal.payouts where id = $1', [

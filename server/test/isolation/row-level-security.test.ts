@@ -8,6 +8,7 @@ import { PayinCreator } from '../../src/flows/payins/payin-creator.ts';
 import { readPayin, readPayinPage } from '../../src/flows/payins/read-payins.ts';
 import { CollectionStarter } from '../../src/flows/payins/start-collection.ts';
 import { Metrics } from '../../src/kit/metrics.ts';
+import { cents } from '../../src/kit/money.ts';
 import type { Principal } from '../../src/organizations/organization.ts';
 import type { ApiClient, ApiResponse } from '../harness/api-client.ts';
 import { composeInProcess, type InProcess } from '../harness/in-process.ts';
@@ -439,10 +440,11 @@ describe('application isolation, over connections without row-level security', (
         payins.create(
           principal,
           {
-            amountInCents: Number(body['amountInCents']),
+            amount: cents(Number(body['amountInCents'])),
             reference: String(body['reference']),
+            customer: null,
             callbackUrl: null,
-            rail: { name: 'BRE_B', keyType: 'SINGLE_USE' },
+            method: { rail: 'BRE_B', keyType: 'SINGLE_USE' },
           },
           { key, body },
         ),

@@ -39,7 +39,7 @@ async function create(count: number): Promise<void> {
         description: null,
         callbackUrl: 'https://shop.example.com/thanks',
         rail: null,
-        bank: null,
+        pseBank: null,
         customer: null,
       })),
     );

@@ -3,6 +3,7 @@ import type { Tx } from '../../db/tx.ts';
 import type { SystemDeps } from '../../deps.ts';
 import { recordFinalEvents } from '../../events/event.store.ts';
 import type { NewEvent } from '../../events/event.ts';
+import type { SecretKey } from '../../kit/crypto.ts';
 import { uuidv7 } from '../../kit/ids.ts';
 import { cents } from '../../kit/money.ts';
 import { parseResourceReference } from '../../kit/resource-reference.ts';
@@ -83,10 +84,11 @@ export async function applyPayinUpdates(
     new Set(transitioned.map((row) => row.organization_id)),
   );
   const completed = await endAttempts(tx, transitioned.flatMap(toEndedAttempt));
+  const getDataKey = (organizationId: string) => secrets(organizationId).dataKey;
   await recordFinalEvents(
     tx,
-    [...toEvents(deps, transitioned), ...linkEvents(deps, completed)],
-    (organizationId) => secrets(organizationId).dataKey,
+    [...toEvents(deps, transitioned, getDataKey), ...linkEvents(deps, completed, getDataKey)],
+    getDataKey,
   );
   const raised = await insertAnomalies(tx, outcome.anomalies);
   await resolveListed(tx, outcome.verified);
@@ -409,7 +411,11 @@ const EVENT_BY_STATUS = {
 } as const;
 
 /** Payins of a link have no events: the link has its own event. */
-function toEvents(deps: SystemDeps, transitioned: readonly TransitionedPayin[]): NewEvent[] {
+function toEvents(
+  deps: SystemDeps,
+  transitioned: readonly TransitionedPayin[],
+  getDataKey: (organizationId: string) => SecretKey,
+): NewEvent[] {
   return transitioned
     .filter((row) => row.payment_link_id === null)
     .map((row) => ({
@@ -420,6 +426,10 @@ function toEvents(deps: SystemDeps, transitioned: readonly TransitionedPayin[]):
       resourceId: row.id,
       createdAt: row.updated_at,
       // The event does not contain the customer, which therefore stays encrypted.
-      data: payinEventData(deps, row.organization_number, payinWithoutCustomer(row)),
+      data: payinEventData(
+        deps,
+        row.organization_number,
+        payinWithoutCustomer(row, getDataKey(row.organization_id)),
+      ),
     }));
 }

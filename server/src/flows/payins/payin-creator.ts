@@ -1,22 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Customer } from '../../customers/customer.ts';
 import { isDatabaseError } from '../../db/failures.ts';
 import type { Deps } from '../../deps.ts';
 import type { Batcher } from '../../kit/batch/batcher.ts';
 import { monotonicMs } from '../../kit/clock.ts';
 import { ApiError } from '../../kit/errors.ts';
-import { newLeaseToken, uuidv7 } from '../../kit/ids.ts';
-import { cents } from '../../kit/money.ts';
+import { newLeaseToken } from '../../kit/ids.ts';
 import type { Principal } from '../../organizations/organization.ts';
-import { mintBrebKey } from '../../payins/breb-key.ts';
-import { asCreated, type Payin, type PayinSource } from '../../payins/payin.ts';
+import { newSource } from '../../payins/breb-key.ts';
+import { asCreated, type Payin, type PayinMethod } from '../../payins/payin.ts';
 import { creationBatcher } from '../shared/creation-batcher.ts';
-import {
-  type Idempotency,
-  idempotencyReservation,
-  toCreationError,
-  toDatabaseRejection,
-} from '../shared/creation-request.ts';
+import { type Idempotency, toCreationError, toDatabaseRejection } from '../shared/creation-request.ts';
+import { newCreation, type RequestOf } from '../shared/creator.ts';
 import { type CreatedPayin, type CreatePayin, createPayins } from './create-payins.ts';
 import type { PseOpener } from './open-pse-payins.ts';
 import { readPayin } from './read-payins.ts';
@@ -24,14 +18,8 @@ import { UnknownCommitLeases } from './release-leases-of-unknown-commits.ts';
 import { BANK_PAGE_WITHIN_MS, type CollectionStarter, within } from './start-collection.ts';
 
 /** A valid request to create a payin. */
-export interface PayinRequest {
-  readonly amountInCents: number;
-  readonly reference: string;
-  readonly inlineCustomer?: Customer | undefined;
-  readonly callbackUrl: string | null;
-  readonly rail:
-    | { readonly name: 'BRE_B'; readonly keyType: 'SINGLE_USE' | 'QR_CODE' }
-    | { readonly name: 'PSE'; readonly bank: string; readonly personType: 'INDIVIDUAL' | 'BUSINESS' };
+export interface PayinRequest extends Omit<RequestOf<CreatePayin>, 'leaseToken' | 'source'> {
+  readonly method: PayinMethod;
 }
 
 /** Scope of the idempotency keys. */
@@ -111,31 +99,15 @@ export class PayinCreator {
   }
 
   #toCommand(
-    { organization, secrets }: Principal,
-    request: PayinRequest,
+    principal: Principal,
+    { method, ...request }: PayinRequest,
     idempotency: Idempotency | null,
   ): CreatePayin {
-    const now = this.#deps.clock.now();
     return {
-      id: uuidv7(now, this.#deps.cell),
+      ...request,
+      ...newCreation(this.#deps, principal, OPERATION, idempotency),
       leaseToken: newLeaseToken(),
-      organization,
-      secrets,
-      idempotency: idempotencyReservation(secrets, OPERATION, idempotency),
-      amount: cents(request.amountInCents),
-      reference: request.reference,
-      customer: request.inlineCustomer ?? null,
-      callbackUrl: request.callbackUrl,
-      source: this.#toSource(request, now),
-    };
-  }
-
-  #toSource({ rail }: PayinRequest, now: number): PayinSource {
-    if (rail.name === 'PSE') return { rail: 'PSE', bank: rail.bank, personType: rail.personType, page: null };
-    return {
-      rail: 'BRE_B',
-      keyType: rail.keyType,
-      key: mintBrebKey(this.#deps.brebKeyPrefix, this.#deps.cell, now),
+      source: newSource(this.#deps, method),
     };
   }
 
@@ -146,8 +118,8 @@ export class PayinCreator {
       if (error instanceof ApiError && error.code === 'outcome_unknown') this.#unknownCommits.add(command);
       if (!isDatabaseError(error)) throw error;
       if (error.constraint === 'breb_key_once' && attemptsLeft > 1 && command.source.rail === 'BRE_B') {
-        const key = mintBrebKey(this.#deps.brebKeyPrefix, this.#deps.cell, this.#deps.clock.now());
-        return await this.#submit({ ...command, source: { ...command.source, key } }, attemptsLeft - 1);
+        const source = newSource(this.#deps, command.source);
+        return await this.#submit({ ...command, source }, attemptsLeft - 1);
       }
       throw await toDatabaseRejection(this.#deps, command, error);
     }

@@ -1,4 +1,5 @@
-import { decryptCustomer } from '../../customers/customer.encryption.ts';
+import type { Customer } from '../../customers/customer.ts';
+import { decryptValue } from '../../db/columns.ts';
 import type { SystemDeps } from '../../deps.ts';
 import { backoffMs } from '../../kit/backoff.ts';
 import { Circuit } from '../../kit/circuit.ts';
@@ -243,17 +244,14 @@ interface RejectedKey {
 
 function toCollectOrder(key: DueKey, secrets: (organizationId: string) => OrganizationSecrets): CollectOrder {
   const { dataKey } = secrets(key.organizationId);
+  const rowId = { organizationId: key.organizationId, id: key.payinId };
   return {
     reference: key.key,
     payinId: key.payinId,
     amount: key.amount,
     expiresAt: key.expiresAt,
     description: '',
-    payer: decryptCustomer(dataKey, key.encryptedCustomer, {
-      table: 'payins',
-      organizationId: key.organizationId,
-      id: key.payinId,
-    }),
+    payer: decryptValue('payins', 'customer', rowId, key.encryptedCustomer, dataKey) as Customer | null,
     bank: null,
   };
 }

@@ -1,6 +1,6 @@
 import { type Authorization, insertAuthorization } from '../../customers/authorization.store.ts';
-import { encryptCustomer } from '../../customers/customer.encryption.ts';
 import type { Customer } from '../../customers/customer.ts';
+import { encryptValue } from '../../db/columns.ts';
 import { toWriteError } from '../../db/failures.ts';
 import type { Deps } from '../../deps.ts';
 import { newLeaseToken } from '../../kit/ids.ts';
@@ -25,8 +25,7 @@ export async function attachPayer(
   authorization: Authorization,
 ): Promise<Payin | null> {
   const payin = { organizationId: organization.id, id: payinId };
-  const encryptedCustomer = encryptCustomer(secrets.dataKey, customer, { table: 'payins', ...payin });
-  if (!encryptedCustomer) throw new Error('encryptCustomer returned null');
+  const encryptedCustomer = encryptValue('payins', 'customer', payin, customer, secrets.dataKey);
   const leaseToken = newLeaseToken();
   const row = await deps.batch
     .write('attach payer', new Set([organization.id]), async (tx) => {

@@ -16,11 +16,8 @@ export async function expireDueLinks(deps: SystemDeps, keys: DataKeys): Promise<
     const expired = await expireLinks(tx, BATCH_SIZE);
     if (expired.length === 0) return 0;
     const secrets = await keys.loadInTransaction(tx, new Set(expired.map((row) => row.organization_id)));
-    await recordFinalEvents(
-      tx,
-      linkEvents(deps, expired),
-      (organizationId) => secrets(organizationId).dataKey,
-    );
+    const getDataKey = (organizationId: string) => secrets(organizationId).dataKey;
+    await recordFinalEvents(tx, linkEvents(deps, expired, getDataKey), getDataKey);
     return expired.length;
   });
 }

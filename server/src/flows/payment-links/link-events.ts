@@ -1,11 +1,16 @@
 import type { Deps } from '../../deps.ts';
 import type { NewEvent } from '../../events/event.ts';
+import type { SecretKey } from '../../kit/crypto.ts';
 import { uuidv7 } from '../../kit/ids.ts';
 import { linkEventData } from '../../payment-links/payment-link.event.ts';
-import { type LinkRow, linkFromRowWithoutCustomer } from '../../payment-links/payment-link.store.ts';
+import { type LinkRow, linkWithoutCustomer } from '../../payment-links/payment-link.store.ts';
 
 /** The final events of links that just completed or expired. */
-export function linkEvents(deps: Pick<Deps, 'clock' | 'cell'>, ended: readonly LinkRow[]): NewEvent[] {
+export function linkEvents(
+  deps: Pick<Deps, 'clock' | 'cell'>,
+  ended: readonly LinkRow[],
+  getDataKey: (organizationId: string) => SecretKey,
+): NewEvent[] {
   return ended.map((row) => ({
     id: uuidv7(deps.clock.now(), deps.cell),
     organizationId: row.organization_id,
@@ -13,6 +18,6 @@ export function linkEvents(deps: Pick<Deps, 'clock' | 'cell'>, ended: readonly L
     resource: 'paymentlink',
     resourceId: row.id,
     createdAt: row.updated_at,
-    data: linkEventData(linkFromRowWithoutCustomer(row)),
+    data: linkEventData(linkWithoutCustomer(row, getDataKey(row.organization_id))),
   }));
 }

@@ -1,72 +1,74 @@
-import { encryptCustomer } from '../../customers/customer.encryption.ts';
-import type { Customer } from '../../customers/customer.ts';
+import type { FieldsOf } from '../../db/columns.ts';
 import type { Tx } from '../../db/tx.ts';
 import type { Deps } from '../../deps.ts';
 import { recordFinalEvents } from '../../events/event.store.ts';
 import { ApiError } from '../../kit/errors.ts';
-import type { Cents } from '../../kit/money.ts';
 import { resourceReference } from '../../kit/resource-reference.ts';
 import { lockAvailable } from '../../ledger/balance.store.ts';
 import { post } from '../../ledger/ledger.store.ts';
 import { type FoundLookup, findLookups } from '../../payouts/lookup.store.ts';
+import type { CREATED_COLUMNS } from '../../payouts/payout.columns.ts';
 import { findPayouts, insertPayouts, type NewPayout, payoutFromRow } from '../../payouts/payout.store.ts';
-import type { Payout } from '../../payouts/payout.ts';
-import { encryptReceiver, receiverIndex } from '../../payouts/receiver.encryption.ts';
-import { type Created, type Creation, type CreationKind, createOnce } from '../shared/create-once.ts';
+import { asCreated, type Payout } from '../../payouts/payout.ts';
+import { receiverIndex } from '../../payouts/receiver.encryption.ts';
+import {
+  type Created,
+  type Creation,
+  type CreationKind,
+  createBatch,
+  replayFinder,
+} from '../shared/create-once.ts';
+import { Creator } from '../shared/creator.ts';
 import { rejectedCreations } from '../shared/reject-creation.ts';
 import { payoutEvents, toHoldTransfer } from './end-payouts.ts';
 
-export interface CreatePayout extends Creation {
-  readonly amount: Cents;
-  readonly customer: Customer;
+/** A command to create a payout for a merchant. */
+export interface CreatePayout
+  extends Creation,
+    Omit<FieldsOf<typeof CREATED_COLUMNS>, 'organizationId' | 'endToEndId'> {
   /** The receiver's Bre-B key, normalized. */
   readonly brebKey: string;
   /** The lookup it must use; null uses the newest lookup of the same Bre-B key, if there is one. */
   readonly lookupId: string | null;
 }
 
-export type CreatedPayout = Created<Payout>;
-
 /**
  * Creates payouts in one transaction: reserves idempotency keys and references, holds the money, inserts payouts and their
  * first history rows. A payout that the balance does not cover is declined in the same transaction, with its event.
  * @returns results in the order of the commands
  */
-export async function createPayouts(
+async function createPayouts(
   deps: Deps,
   commands: readonly CreatePayout[],
   waitForLocks = true,
-): Promise<CreatedPayout[]> {
-  const organizations = new Set(commands.map((command) => command.organization.id));
-  const created = await deps.batch.write(
-    'create payouts',
-    organizations,
-    (tx) => createOnce(tx, new Payouts(deps), commands),
-    waitForLocks,
-  );
+): Promise<Created<Payout>[]> {
+  const created = await createBatch(deps, new Payouts(deps), commands, waitForLocks);
   // A payout that the balance did not cover is final and has an event to dispatch.
   deps.signals.raise('payout_sending', 'event_dispatch');
   return created;
 }
 
+/** Creates payouts for merchants. It sends no orders: workers lease due payouts from the database. */
+export function payoutCreator(deps: Deps): Creator<CreatePayout, Payout> {
+  return new Creator(deps, {
+    operation: 'payouts.create',
+    run: (commands, waitForLocks) => createPayouts(deps, commands, waitForLocks),
+    asCreated,
+    lanes: deps.batchLanes,
+    gauge: 'caudal_payout_queue',
+    about: 'Payouts waiting for a batch.',
+  });
+}
+
 class Payouts implements CreationKind<CreatePayout, Payout> {
   readonly referenceKind = 'payout';
+  readonly task = 'create payouts';
+  readonly find = replayFinder(findPayouts, payoutFromRow);
   readonly #deps: Deps;
   readonly #lookups = new Map<CreatePayout, FoundLookup>();
 
   constructor(deps: Deps) {
     this.#deps = deps;
-  }
-
-  async find(tx: Tx, wanted: readonly { command: CreatePayout; id: string }[]) {
-    const distinct = new Map(
-      wanted.map(({ command, id }) => [id, { organizationId: command.organization.id, id }]),
-    );
-    const rows = new Map((await findPayouts(tx, [...distinct.values()])).map((row) => [row.id, row]));
-    return wanted.map(({ command, id }) => {
-      const row = rows.get(id);
-      return row && payoutFromRow(row, command.secrets.dataKey);
-    });
   }
 
   /** Rejects a payout whose lookup has expired or is of another Bre-B key. */
@@ -91,7 +93,7 @@ class Payouts implements CreationKind<CreatePayout, Payout> {
 
   async insert(tx: Tx, commands: readonly CreatePayout[]): Promise<readonly Payout[]> {
     const covered = await selectCovered(tx, commands);
-    const createdAt = await insertPayouts(
+    const payouts = await insertPayouts(
       tx,
       commands.map((command) => newPayout(command, covered.has(command), this.#lookups.get(command) ?? null)),
     );
@@ -111,7 +113,7 @@ class Payouts implements CreationKind<CreatePayout, Payout> {
           }),
         ),
     );
-    return commands.map((command) => createdPayout(command, createdAt));
+    return payouts;
   }
 
   async #recordDeclinedEvents(tx: Tx, commands: readonly CreatePayout[]): Promise<void> {
@@ -144,38 +146,7 @@ async function selectCovered(tx: Tx, commands: readonly CreatePayout[]): Promise
 }
 
 function newPayout(command: CreatePayout, covered: boolean, resolved: FoundLookup | null): NewPayout {
-  const { id, organization, secrets, amount, reference, customer, brebKey } = command;
-  const row = { table: 'payouts', organizationId: organization.id, id } as const;
-  return {
-    id,
-    organizationId: organization.id,
-    amount,
-    reference,
-    encryptedCustomer: encryptCustomer(secrets.dataKey, customer, row),
-    encryptedReceiver: encryptReceiver(secrets.dataKey, brebKey, organization.id, id),
-    receiverIndex: receiverIndex(secrets.hashKey, brebKey),
-    resolved,
-    endToEndId: resourceReference(id, organization.number),
-    anomaly: null,
-    covered,
-  };
-}
-
-/** Creation always returns PROCESSING: lack of funds is an outcome, and events report outcomes. */
-function createdPayout(command: CreatePayout, createdAt: Date): Payout {
-  const { id, organization, amount, reference, customer, brebKey } = command;
-  return {
-    id,
-    organizationId: organization.id,
-    amount,
-    status: 'PROCESSING',
-    errorCode: null,
-    reference,
-    customer,
-    brebKey,
-    endToEndId: resourceReference(id, organization.number),
-    createdAt,
-    updatedAt: createdAt,
-    resultAt: null,
-  };
+  const { id, organization } = command;
+  const endToEndId = resourceReference(id, organization.number);
+  return { ...command, organizationId: organization.id, endToEndId, resolved, anomaly: null, covered };
 }

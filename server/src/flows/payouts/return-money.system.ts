@@ -8,7 +8,7 @@ import { DataKeys } from '../../organizations/data-keys.ts';
 import { getOrganizationNumber } from '../../organizations/organization.store.ts';
 import { OPERATOR_ORGANIZATION_ID, type OrganizationSecrets } from '../../organizations/organization.ts';
 import { insertPayouts } from '../../payouts/payout.store.ts';
-import { encryptReceiver, holderIndex, receiverIndex } from '../../payouts/receiver.encryption.ts';
+import { holderIndex } from '../../payouts/receiver.encryption.ts';
 import { maskName, matchName } from '../../payouts/receiver-view.ts';
 import type { RailAnswer, Resolution } from '../../rails/contract.ts';
 
@@ -54,9 +54,9 @@ export function returnTo(
         organizationId: OPERATOR_ORGANIZATION_ID,
         amount: cents(anomaly.amount ?? 0n),
         reference: `return of ${anomaly.id}`,
-        encryptedCustomer: null,
-        encryptedReceiver: encryptReceiver(secrets.dataKey, brebKey, OPERATOR_ORGANIZATION_ID, id),
-        receiverIndex: receiverIndex(secrets.hashKey, brebKey),
+        customer: null,
+        brebKey,
+        secrets,
         resolved: {
           lookupId: null,
           resolutionId: resolution.resolutionId,

@@ -1,10 +1,12 @@
 import type { Tx } from '../../db/tx.ts';
+import type { Deps } from '../../deps.ts';
 import { releaseIdempotencyKeys, reserveIdempotencyKeys } from '../../idempotency/idempotency.store.ts';
 import {
   type ReferenceKind,
   releaseReferences,
   reserveReferences,
 } from '../../idempotency/reference.store.ts';
+import type { SecretKey } from '../../kit/crypto.ts';
 import type { ApiError } from '../../kit/errors.ts';
 import type { Organization, OrganizationSecrets } from '../../organizations/organization.ts';
 
@@ -29,6 +31,8 @@ export type Created<Resource> =
 /** The operations specific to a resource type. */
 export interface CreationKind<Command extends Creation, Resource> {
   readonly referenceKind: ReferenceKind;
+  /** Names the transaction in logs. */
+  readonly task: Parameters<Deps['batch']['write']>[0];
   /** Finds existing resources for replays, in the given order. */
   find(
     tx: Tx,
@@ -40,11 +44,39 @@ export interface CreationKind<Command extends Creation, Resource> {
   insert(tx: Tx, commands: readonly Command[]): Promise<readonly Resource[]>;
 }
 
+/** Creates resources in one transaction. Returns the answers in the order of the commands. */
+export function createBatch<Command extends Creation, Resource>(
+  { batch }: Pick<Deps, 'batch'>,
+  kind: CreationKind<Command, Resource>,
+  commands: readonly Command[],
+  waitForLocks: boolean,
+): Promise<Created<Resource>[]> {
+  const organizations = new Set(commands.map((command) => command.organization.id));
+  return batch.write(kind.task, organizations, (tx) => createOnce(tx, kind, commands), waitForLocks);
+}
+
+/** Builds `find` of a creation kind from the functions of the resource's store. */
+export function replayFinder<Row extends { readonly id: string }, Resource>(
+  findRows: (tx: Tx, ids: readonly { organizationId: string; id: string }[]) => Promise<readonly Row[]>,
+  fromRow: (row: Row, dataKey: SecretKey) => Resource,
+): CreationKind<Creation, Resource>['find'] {
+  return async (tx, wanted) => {
+    const distinct = new Map(
+      wanted.map(({ command, id }) => [id, { organizationId: command.organization.id, id }]),
+    );
+    const rows = new Map((await findRows(tx, [...distinct.values()])).map((row) => [row.id, row]));
+    return wanted.map(({ command, id }) => {
+      const row = rows.get(id);
+      return row && fromRow(row, command.secrets.dataKey);
+    });
+  };
+}
+
 /**
  * Creates resources in the caller's transaction: reserves idempotency keys and references, then inserts. Returns the
  * answers in the order of the commands. One round is nearly always enough; `Round.create` says when another is needed.
  */
-export async function createOnce<Command extends Creation, Resource>(
+async function createOnce<Command extends Creation, Resource>(
   tx: Tx,
   kind: CreationKind<Command, Resource>,
   commands: readonly Command[],

@@ -9,7 +9,8 @@ const MAX_QUEUE = 4096;
 
 type Options<Command, Answer> = ConstructorParameters<typeof Batcher<Command, Answer>>[0];
 
-interface CreationBatch<Command, Answer> extends Pick<Options<Command, Answer>, 'run' | 'lanes' | 'observe'> {
+export interface CreationBatch<Command, Answer>
+  extends Pick<Options<Command, Answer>, 'run' | 'lanes' | 'observe'> {
   /** Name of the gauge of queued commands. */
   readonly gauge: string;
   /** Help text of the gauge. */

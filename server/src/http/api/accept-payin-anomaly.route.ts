@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { acceptAnomaly } from '../../flows/payins/accept-anomaly.ts';
-import { merchantOperation } from '../operation.ts';
+import { createdReply, merchantOperation } from '../operation.ts';
 import { parseId } from '../path-id.ts';
 import { anomalyView } from './anomaly.view.ts';
 import { PAYIN_ANOMALY_EXAMPLE, PAYIN_EXAMPLE, payinAnomalySchema } from './payin.schema.ts';
@@ -37,13 +37,9 @@ export const acceptPayinAnomaly = merchantOperation({
     'outcome_unknown',
   ],
 
-  async handle(deps, principal, { params, idempotencyKey }) {
+  async handle(deps, principal, { params, idempotency }) {
     const path = { payinId: parseId(params.id), id: parseId(params.anomalyId) };
-    const { anomaly, replayed } = await acceptAnomaly(deps, principal, path, idempotencyKey);
-    return {
-      status: 201,
-      body: anomalyView(anomaly),
-      ...(replayed ? { headers: { 'idempotent-replayed': 'true' } } : {}),
-    };
+    const accepted = await acceptAnomaly(deps, principal, path, idempotency?.key ?? null);
+    return createdReply(accepted, anomalyView(accepted.anomaly));
   },
 });

@@ -3,14 +3,14 @@ import type { Deps } from '../../deps.ts';
 import type { PayinRequest } from '../../flows/payins/payin-creator.ts';
 import { ApiError } from '../../kit/errors.ts';
 import type { Principal } from '../../organizations/organization.ts';
-import { KEY_TYPES, PERSON_TYPES } from '../../payins/payin.ts';
+import { KEY_TYPES, PERSON_TYPES } from '../../payins/payin.columns.ts';
+import type { PayinMethod } from '../../payins/payin.ts';
 import { payinView } from '../../payins/payin.view.ts';
 import { RAILS, type Rail } from '../../rails/contract.ts';
 import { BANK_BY_CODE } from '../../rails/pse/banks.ts';
-import type { ApiDeps } from '../api-deps.ts';
-import { amountInCents, currency, customer, fieldIssue, reference } from '../fields.ts';
-import { merchantOperation } from '../operation.ts';
-import { CALLBACK_URL, serializeUrl } from '../url-field.ts';
+import { amountInCents, commonFields, currency, customer, fieldIssue, reference } from '../fields.ts';
+import { createdReply, merchantOperation } from '../operation.ts';
+import { CALLBACK_URL } from '../url-field.ts';
 import { PAYIN_EXAMPLE, payinSchema } from './payin.schema.ts';
 
 const breb = z.strictObject({
@@ -39,29 +39,31 @@ function railRule(value: unknown, context: z.RefinementCtx): void {
   }
 }
 
-const body = z
-  .strictObject({
-    amountInCents,
-    currency,
-    rail: z.enum(RAILS),
-    reference,
-    inlineCustomer: customer
-      .optional()
-      .describe('The payer. If omitted on PSE, the checkout page asks the payer for these details.'),
-    pse: pse.optional().describe('Required when `rail` is `PSE`.'),
-    breb: breb.optional().describe('Required when `rail` is `BRE_B`.'),
-    callbackUrl: z
-      .string()
-      .max(2048)
-      .optional()
-      .describe('URL the payer returns to. It does not report the result: use events.')
-      .meta({ format: 'uri' }),
-  })
+const fields = z.strictObject({
+  amountInCents,
+  currency,
+  rail: z.enum(RAILS),
+  reference,
+  inlineCustomer: customer
+    .optional()
+    .describe('The payer. If omitted on PSE, the checkout page asks the payer for these details.'),
+  pse: pse.optional().describe('Required when `rail` is `PSE`.'),
+  breb: breb.optional().describe('Required when `rail` is `BRE_B`.'),
+  callbackUrl: z
+    .string()
+    .max(2048)
+    .optional()
+    .describe('URL the payer returns to. It does not report the result: use events.')
+    .meta({ format: 'uri' }),
+});
+
+const body = fields
   .superRefine(railRule, {
     // Runs even if other fields are invalid, so that one response lists all errors.
     when: ({ value }) => typeof value === 'object' && value !== null && !Array.isArray(value),
   })
-  .meta({ id: 'CreatePayin' });
+  .meta({ id: 'CreatePayin' })
+  .transform(toRequest);
 
 /** An operator ends a pause manually, so faster retries are useless. */
 const PAUSED_RETRY_SECONDS = 60;
@@ -116,17 +118,10 @@ export const createPayin = merchantOperation({
     'rail_paused',
   ],
 
-  async handle(deps, principal, call) {
-    const request = toRequest(call.body, deps);
-    rejectIfPaused(deps, principal, request.rail.name);
-    const idempotency =
-      call.idempotencyKey === null ? null : { key: call.idempotencyKey, body: call.rawBody };
-    const { payin, replayed } = await deps.payins.create(principal, request, idempotency, call.releaseSlot);
-    return {
-      status: 201,
-      body: payinView(deps, principal.organization, payin),
-      ...(replayed ? { headers: { 'idempotent-replayed': 'true' } } : {}),
-    };
+  async handle(deps, principal, { body, idempotency, releaseSlot }) {
+    rejectIfPaused(deps, principal, body.method.rail);
+    const created = await deps.payins.create(principal, body, idempotency, releaseSlot);
+    return createdReply(created, payinView(deps, principal.organization, created.payin));
   },
 });
 
@@ -140,15 +135,12 @@ function rejectIfPaused(
     throw new ApiError('rail_paused', { retryAfterSeconds: PAUSED_RETRY_SECONDS });
 }
 
-function toRequest(input: z.output<typeof body>, deps: ApiDeps): PayinRequest {
-  const callbackUrl =
-    input.callbackUrl === undefined ? null : serializeUrl(CALLBACK_URL, deps, input.callbackUrl);
-  const { amountInCents, reference, inlineCustomer } = input;
-  return { amountInCents, reference, inlineCustomer, callbackUrl, rail: toRail(input) };
+function toRequest(input: z.output<typeof fields>): PayinRequest {
+  return { ...commonFields(input), callbackUrl: input.callbackUrl ?? null, method: toMethod(input) };
 }
 
-function toRail(input: z.output<typeof body>): PayinRequest['rail'] {
-  if (input.pse) return { name: 'PSE', bank: input.pse.bank, personType: input.pse.personType };
-  if (input.breb) return { name: 'BRE_B', keyType: input.breb.keyType };
+function toMethod({ pse, breb }: z.output<typeof fields>): PayinMethod {
+  if (pse) return { rail: 'PSE', ...pse };
+  if (breb) return { rail: 'BRE_B', keyType: breb.keyType };
   throw new Error('payin without pse or breb passed the schema');
 }

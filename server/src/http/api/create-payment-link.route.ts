@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import type { LinkRequest } from '../../flows/payment-links/link-creator.ts';
+import type { CreateLink } from '../../flows/payment-links/create-links.ts';
+import type { RequestOf } from '../../flows/shared/creator.ts';
 import { linkView } from '../../payment-links/payment-link.view.ts';
 import { RAILS } from '../../rails/contract.ts';
 import { BANK_BY_CODE } from '../../rails/pse/banks.ts';
-import type { ApiDeps } from '../api-deps.ts';
-import { amountInCents, currency, customer, fieldIssue, reference, text } from '../fields.ts';
-import { merchantOperation } from '../operation.ts';
-import { CALLBACK_URL, serializeUrl } from '../url-field.ts';
+import { amountInCents, commonFields, currency, customer, fieldIssue, reference, text } from '../fields.ts';
+import { createdReply, merchantOperation } from '../operation.ts';
+import { CALLBACK_URL } from '../url-field.ts';
 import { LINK_EXAMPLE, linkSchema } from './payment-link.schema.ts';
 
 const pse = z.strictObject({
@@ -51,7 +51,16 @@ const body = z
     // Runs even if other fields are invalid, so that one response lists all errors.
     { when: ({ value }) => typeof value === 'object' && value !== null && !Array.isArray(value) },
   )
-  .meta({ id: 'CreatePaymentLink' });
+  .meta({ id: 'CreatePaymentLink' })
+  .transform(
+    (input): RequestOf<CreateLink> => ({
+      ...commonFields(input),
+      description: input.description ?? null,
+      callbackUrl: input.callbackUrl,
+      rail: input.rail ?? null,
+      pseBank: input.pse?.bank ?? null,
+    }),
+  );
 
 const EXAMPLE = {
   amountType: 'FIXED',
@@ -107,28 +116,8 @@ export const createPaymentLink = merchantOperation({
     'outcome_unknown',
   ],
 
-  async handle(deps, principal, call) {
-    const request = toRequest(call.body, deps);
-    const idempotency =
-      call.idempotencyKey === null ? null : { key: call.idempotencyKey, body: call.rawBody };
-    const { link, replayed } = await deps.links.create(principal, request, idempotency);
-    return {
-      status: 201,
-      body: linkView(deps, principal.organization.number, link),
-      ...(replayed ? { headers: { 'idempotent-replayed': 'true' } } : {}),
-    };
+  async handle(deps, principal, { body, idempotency }) {
+    const created = await deps.links.create(principal, body, idempotency);
+    return createdReply(created, linkView(deps, principal.organization.number, created.resource));
   },
 });
-
-function toRequest(input: z.output<typeof body>, deps: ApiDeps): LinkRequest {
-  const callbackUrl = serializeUrl(CALLBACK_URL, deps, input.callbackUrl);
-  return {
-    amountInCents: input.amountInCents,
-    reference: input.reference,
-    description: input.description ?? null,
-    callbackUrl,
-    rail: input.rail ?? null,
-    bank: input.pse?.bank ?? null,
-    inlineCustomer: input.inlineCustomer ?? null,
-  };
-}

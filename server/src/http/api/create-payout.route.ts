@@ -1,17 +1,23 @@
 import { z } from 'zod';
-import type { PayoutRequest } from '../../flows/payouts/payout-creator.ts';
-import { KEY_TYPES } from '../../payins/payin.ts';
+import type { CreatePayout } from '../../flows/payouts/create-payouts.ts';
+import type { RequestOf } from '../../flows/shared/creator.ts';
+import { KEY_TYPES } from '../../payins/payin.columns.ts';
 import { payoutView } from '../../payouts/payout.view.ts';
 import { readReceiverKey } from '../../payouts/receiver-key.ts';
-import { amountInCents, currency, customer, fieldIssue, reference } from '../fields.ts';
-import { merchantOperation } from '../operation.ts';
+import { amountInCents, commonFields, currency, customer, fieldIssue, reference } from '../fields.ts';
+import { createdReply, merchantOperation } from '../operation.ts';
 import { PAYOUT_EXAMPLE, payoutSchema } from './payout.schema.ts';
 
 const breb = z.strictObject({
   keyString: z
     .string()
     .max(200)
-    .refine((text) => readReceiverKey(text) !== null, fieldIssue('invalid_breb_key'))
+    .transform((text, context) => {
+      const read = readReceiverKey(text);
+      if (read) return read.key;
+      context.addIssue({ code: 'custom', ...fieldIssue('invalid_breb_key') });
+      return z.NEVER;
+    })
     .describe('The Bre-B key to pay to, the same one that you looked up. Responses show it normalized.')
     .meta({ example: '3001234567' }),
   lookupId: z
@@ -32,7 +38,14 @@ const body = z
     inlineCustomer: customer.describe('The receiver.'),
     breb,
   })
-  .meta({ id: 'CreatePayout' });
+  .meta({ id: 'CreatePayout' })
+  .transform(
+    ({ breb, ...input }): RequestOf<CreatePayout> => ({
+      ...commonFields(input),
+      brebKey: breb.keyString,
+      lookupId: breb.lookupId?.toLowerCase() ?? null,
+    }),
+  );
 
 export const createPayout = merchantOperation({
   method: 'POST',
@@ -69,26 +82,8 @@ export const createPayout = merchantOperation({
     'outcome_unknown',
   ],
 
-  async handle(deps, principal, call) {
-    const idempotency =
-      call.idempotencyKey === null ? null : { key: call.idempotencyKey, body: call.rawBody };
-    const { payout, replayed } = await deps.payouts.create(principal, toRequest(call.body), idempotency);
-    return {
-      status: 201,
-      body: payoutView(payout),
-      ...(replayed ? { headers: { 'idempotent-replayed': 'true' } } : {}),
-    };
+  async handle(deps, principal, { body, idempotency }) {
+    const created = await deps.payouts.create(principal, body, idempotency);
+    return createdReply(created, payoutView(created.resource));
   },
 });
-
-function toRequest({ amountInCents, reference, inlineCustomer, breb }: z.output<typeof body>): PayoutRequest {
-  const read = readReceiverKey(breb.keyString);
-  if (!read) throw new Error('payout without a valid key passed the schema');
-  return {
-    amountInCents,
-    reference,
-    inlineCustomer,
-    brebKey: read.key,
-    lookupId: breb.lookupId?.toLowerCase() ?? null,
-  };
-}

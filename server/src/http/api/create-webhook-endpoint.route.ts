@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { createEndpoint } from '../../flows/webhooks/manage-endpoints.ts';
-import { merchantOperation } from '../operation.ts';
-import { serializeUrl, WEBHOOK_URL } from '../url-field.ts';
+import { createdReply, merchantOperation } from '../operation.ts';
+import { WEBHOOK_URL } from '../url-field.ts';
 import {
   description,
   ENDPOINT_EXAMPLE,
@@ -52,22 +52,10 @@ export const createWebhookEndpoint = merchantOperation({
   },
   problems: ['too_many_endpoints', 'idempotency_mismatch', 'outcome_unknown'],
 
-  async handle(deps, principal, { body, idempotencyKey, rawBody }) {
-    const { endpoint, secret, replayed } = await createEndpoint(
-      deps,
-      principal,
-      {
-        url: serializeUrl(WEBHOOK_URL, deps, body.url),
-        events: body.events ?? null,
-        description: body.description ?? null,
-        staticHeader: body.staticHeader ?? null,
-      },
-      idempotencyKey === null ? null : { key: idempotencyKey, body: rawBody },
-    );
-    return {
-      status: 201,
-      body: { ...endpointView(endpoint), secret },
-      ...(replayed ? { headers: { 'idempotent-replayed': 'true' } } : {}),
-    };
+  async handle(deps, principal, { body, idempotency }) {
+    const { url, events = null, description = null, staticHeader = null } = body;
+    const request = { url, events, description, staticHeader };
+    const created = await createEndpoint(deps, principal, request, idempotency);
+    return createdReply(created, { ...endpointView(created.endpoint), secret: created.secret });
   },
 });

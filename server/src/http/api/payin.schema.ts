@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { KEY_TYPES, PAYIN_ERROR_CODES, SETTLEMENT_STATUSES } from '../../payins/payin.columns.ts';
 import { PAYIN_STATUSES } from '../../payins/payin.states.ts';
-import { KEY_TYPES, PAYIN_ERROR_CODES, SETTLEMENT_STATUSES } from '../../payins/payin.ts';
 import { RAILS } from '../../rails/contract.ts';
 import { customer, timestamp } from '../fields.ts';
 import { pageInfo } from '../list.ts';

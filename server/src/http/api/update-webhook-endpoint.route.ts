@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { updateEndpoint } from '../../flows/webhooks/manage-endpoints.ts';
 import { merchantOperation } from '../operation.ts';
 import { parseId } from '../path-id.ts';
-import { serializeUrl, WEBHOOK_URL } from '../url-field.ts';
+import { WEBHOOK_URL } from '../url-field.ts';
 import { endpointPath } from './get-webhook-endpoint.route.ts';
 import {
   description,
@@ -45,9 +45,8 @@ export const updateWebhookEndpoint = merchantOperation({
   },
   problems: ['not_found', 'outcome_unknown'],
 
-  async handle(deps, principal, { params, body: { url, ...rest } }) {
-    const update = { ...rest, ...(url === undefined ? {} : { url: serializeUrl(WEBHOOK_URL, deps, url) }) };
-    const endpoint = await updateEndpoint(deps, principal, parseId(params.id), update);
+  async handle(deps, principal, { params, body }) {
+    const endpoint = await updateEndpoint(deps, principal, parseId(params.id), body);
     return { status: 200, body: endpointView(endpoint) };
   },
 });

@@ -7,7 +7,7 @@ const MOST_USED = ['CO_NEQUI', 'CO_DAVIPLATA', 'CO_BANCOLOMBIA', 'CO_DAVIVIENDA'
 
 export function bankScreen(context: RenderContext, next: 'details' | 'begin'): SafeHtml {
   const { messages, banks, state, path, submitted } = context;
-  const chosen = submitted?.values['bank'] ?? state.link?.bank ?? '';
+  const chosen = submitted?.values['bank'] ?? state.link?.pseBank ?? '';
   const mostUsed = MOST_USED.flatMap((code) => banks.filter((bank) => bank.code === code));
   const others = banks
     .filter((bank) => !MOST_USED.includes(bank.code))
