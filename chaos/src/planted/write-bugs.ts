@@ -48,11 +48,11 @@ export const WRITE_BUGS: readonly PlantedBug[] = [
         file: 'flows/payins/apply-payin-updates.system.ts',
         find: `await recordFinalEvents(
     tx,
-    [...toEvents(deps, transitioned), ...linkEvents(deps, completed)],
-    (organizationId) => secrets(organizationId).dataKey,
+    [...toEvents(deps, transitioned, getDataKey), ...linkEvents(deps, completed, getDataKey)],
+    getDataKey,
   );`,
         replace: `await deps.system.transaction('read', (own) =>
-          recordFinalEvents(own, [...toEvents(deps, transitioned), ...linkEvents(deps, completed)], (organizationId) => secrets(organizationId).dataKey));`,
+          recordFinalEvents(own, [...toEvents(deps, transitioned, getDataKey), ...linkEvents(deps, completed, getDataKey)], getDataKey));`,
       },
     ],
     steps: [

@@ -8,6 +8,16 @@ import { type Statement, statement, type Tx } from './tx.ts';
  */
 const MARGIN_MS = 60_000;
 
+export interface ResourceFilters<Status> {
+  readonly status?: Status | undefined;
+  readonly rail?: string | undefined;
+  readonly reference?: string | undefined;
+  /** Created at or after. */
+  readonly createdFrom?: Date | undefined;
+  /** Created before. */
+  readonly createdTo?: Date | undefined;
+}
+
 /**
  * Builds the query for one page of an organization's rows, newest first. Keyset pagination on the id: the primary key
  * provides the order, and the scan reads partitions one by one and stops when the page is full, regardless of table size.
@@ -34,6 +44,18 @@ export class Keyset {
     this.#shape += value === undefined ? '0' : '1';
     if (value !== undefined) this.#add(condition, value);
     return this;
+  }
+
+  /** Applies the filters that payins, payouts and payment links share. */
+  matching(kind: 'payin' | 'payout' | 'payment_link', filters: ResourceFilters<string>): this {
+    const { status, rail, reference, createdFrom, createdTo } = filters;
+    return this.where(`${this.#alias}.status = ?`, status)
+      .where(`${this.#alias}.rail = ?`, rail)
+      .where(
+        `${this.#alias}.id = (select r.resource_id from caudal.resource_references r where r.organization_id = $1 and r.kind = '${kind}' and r.reference = ?)`,
+        reference,
+      )
+      .between('created_at', createdFrom, createdTo);
   }
 
   and(condition: string): this {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type Customer, ID_TYPES } from '../customers/customer.ts';
 import { cents, MAX_AMOUNT_IN_CENTS } from '../kit/money.ts';
+import { readReceiverKey } from '../payouts/receiver-key.ts';
 
 /** Our own field error codes, carried by zod's custom issues. validation.ts has a message for each. */
 export type FieldCode =
@@ -48,6 +49,16 @@ export const amountInCents = z
   .max(MAX_AMOUNT_IN_CENTS)
   .describe('Amount in cents (1 peso = 100 cents).')
   .meta({ example: 4_980_000 });
+/** A receiver's Bre-B key. The parsed value is normalized. */
+export const receiverKey = z
+  .string()
+  .max(200)
+  .transform((typed, context) => {
+    const read = readReceiverKey(typed);
+    if (read) return read.key;
+    context.addIssue({ code: 'custom', ...fieldIssue('invalid_breb_key') });
+    return z.NEVER;
+  });
 export const currency = z.literal('COP').describe('Always `COP`.');
 export const reference = text(1, 255)
   .describe('Your own identifier. It must be unique within your organization and cannot be reused.')

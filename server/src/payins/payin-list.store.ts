@@ -1,19 +1,12 @@
-import { Keyset } from '../db/keyset.ts';
+import { Keyset, type ResourceFilters } from '../db/keyset.ts';
 import type { Tx } from '../db/tx.ts';
 import type { Position } from '../kit/cursor.ts';
-import { RAILS, type Rail } from '../rails/contract.ts';
+import { RAILS } from '../rails/contract.ts';
 import { PAYIN_STATUSES, type PayinStatus } from './payin.states.ts';
 import { PAYIN_LIST, type PayinRow } from './payin.store.ts';
 
-export interface PayinFilters {
-  readonly status?: PayinStatus | undefined;
-  readonly rail?: Rail | undefined;
-  readonly reference?: string | undefined;
+export interface PayinFilters extends ResourceFilters<PayinStatus> {
   readonly paymentLinkId?: string | undefined;
-  /** Created at or after. */
-  readonly createdFrom?: Date | undefined;
-  /** Created before. */
-  readonly createdTo?: Date | undefined;
 }
 
 /** Lists up to `limit` payins after a position, newest first. */
@@ -25,15 +18,9 @@ export function listPayins(
   limit: number,
 ): Promise<PayinRow[]> {
   return new Keyset('p', organizationId, position)
-    .where('p.status = ?', filters.status)
-    .where('p.rail = ?', filters.rail)
+    .matching('payin', filters)
     .where('p.payment_link_id = ?', filters.paymentLinkId)
-    .where(
-      "p.id = (select r.resource_id from caudal.resource_references r where r.organization_id = $1 and r.kind = 'payin' and r.reference = ?)",
-      filters.reference,
-    )
     .ofKinds(enumeratedConditions(filters))
-    .between('created_at', filters.createdFrom, filters.createdTo)
     .read<PayinRow>(tx, 'payin.list', `select ${PAYIN_LIST} from caudal.payins p`, limit);
 }
 

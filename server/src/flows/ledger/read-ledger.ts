@@ -1,20 +1,19 @@
 import type { Deps } from '../../deps.ts';
 import type { Position } from '../../kit/cursor.ts';
-import { type Page, toPage } from '../../kit/page.ts';
+import type { Page } from '../../kit/page.ts';
 import type { Entry, EntryFilters } from '../../ledger/entry.ts';
 import { listEntries } from '../../ledger/entry-list.store.ts';
 import type { Principal } from '../../organizations/organization.ts';
+import { readPage } from '../shared/read-page.ts';
 
-export async function readEntryPage(
+export function readEntryPage(
   deps: Pick<Deps, 'read'>,
-  principal: Principal,
+  { organization }: Principal,
   filters: EntryFilters,
   position: Position | null,
   pageSize: number,
 ): Promise<Page<Entry>> {
-  const organizationId = principal.organization.id;
-  const entries = await deps.read.read(organizationId, (tx) =>
-    listEntries(tx, organizationId, filters, position, pageSize + 1),
+  return readPage(deps, organization.id, position, pageSize, (tx, limit) =>
+    listEntries(tx, organization.id, filters, position, limit),
   );
-  return toPage(entries, position, pageSize);
 }

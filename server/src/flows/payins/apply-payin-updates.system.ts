@@ -6,11 +6,9 @@ import type { NewEvent } from '../../events/event.ts';
 import type { SecretKey } from '../../kit/crypto.ts';
 import { uuidv7 } from '../../kit/ids.ts';
 import { cents } from '../../kit/money.ts';
-import { parseResourceReference } from '../../kit/resource-reference.ts';
 import { post, postedCauses } from '../../ledger/ledger.store.ts';
 import { CLEARING, type Transfer } from '../../ledger/transfer.ts';
 import type { DataKeys } from '../../organizations/data-keys.ts';
-import { organizationsByNumber } from '../../organizations/organization.store.ts';
 import { OPERATOR_ORGANIZATION_ID } from '../../organizations/organization.ts';
 import { payinEventData } from '../../payins/payin.event.ts';
 import {
@@ -44,7 +42,15 @@ import {
 import { type EndedAttempt, endAttempts, lockLinks } from '../../payment-links/payment-link-outcome.store.ts';
 import type { CollectionStatus, Rail } from '../../rails/contract.ts';
 import { linkEvents } from '../payment-links/link-events.ts';
-import type { ApplyOptions, RailUpdate, UpdateResult } from '../shared/rail-update.ts';
+import {
+  type ApplyOptions,
+  distinctRows,
+  findByReference,
+  isPremature,
+  type RailUpdate,
+  toRowKey,
+  type UpdateResult,
+} from '../shared/rail-update.ts';
 
 export type PayinUpdate = RailUpdate<Pick<CollectionStatus, 'state' | 'payments' | 'errorCode'>> & {
   /** An operator ends the payin if the rail lists no payment. */
@@ -63,7 +69,7 @@ export async function applyPayinUpdates(
   { leaseToken, conclude }: ApplyOptions,
 ): Promise<UpdateResult[]> {
   const owners = await findOwners(tx, updates);
-  const locked = await lockPayins(tx, distinct([...owners.values()]));
+  const locked = await lockPayins(tx, distinctRows(owners.values()));
   const payins = new Map(locked.map((row) => [toRowKey(row.organization_id, row.id), row]));
   const pendingLinks = await lockPendingLinks(tx, locked);
   const outcome = new Outcome(deps, await readPostedExecutions(tx, updates, locked), pendingLinks);
@@ -184,12 +190,7 @@ class Outcome {
     const isPosted = (executionId: string) => this.#posted.has(causeId(update.rail, executionId));
     const isReversed = (executionId: string) => this.#reversed.has(causeId(update.rail, executionId));
     const { notification, railStatus, pastProcessingWindow } = update;
-    // The status may be older than the notification: apply the status, but verify the notification again later.
-    const premature =
-      railStatus !== null &&
-      notification !== null &&
-      !pastProcessingWindow &&
-      !isConfirmedBy(input, railStatus, notification);
+    const premature = isPremature(update, (...args) => isConfirmedBy(input, ...args));
     const decision = railStatus
       ? decideFromStatus(input, railStatus, isPosted, premature ? null : notification)
       : notification
@@ -353,28 +354,18 @@ function toExecutionIds({ rail, notification, railStatus }: PayinUpdate): string
 
 /** Finds the payin of each update: by the Bre-B key, or by the id encoded in our PSE reference. */
 async function findOwners(tx: Tx, updates: readonly PayinUpdate[]): Promise<Map<PayinUpdate, PayinRowId>> {
-  const byBrebKey = await findPayinsByBrebKeys(
-    tx,
-    updates.filter(({ rail }) => rail === 'BRE_B').map(({ reference }) => reference),
+  const references = Map.groupBy(updates, ({ rail }) => rail);
+  const toReference = ({ reference }: PayinUpdate) => reference;
+  const found = {
+    BRE_B: await findPayinsByBrebKeys(tx, references.get('BRE_B')?.map(toReference) ?? []),
+    PSE: await findByReference(tx, references.get('PSE')?.map(toReference) ?? []),
+  };
+  return new Map(
+    updates.flatMap((update) => {
+      const owner = found[update.rail].get(update.reference);
+      return owner ? [[update, owner] as const] : [];
+    }),
   );
-  const parsed = new Map(
-    updates
-      .filter(({ rail }) => rail === 'PSE')
-      .map((update) => [update, parseResourceReference(update.reference)]),
-  );
-  const numbers = [...parsed.values()].flatMap((named) => (named ? [named.organizationNumber] : []));
-  const organizations = await organizationsByNumber(tx, numbers);
-  const owners = new Map<PayinUpdate, PayinRowId>();
-  for (const update of updates) {
-    const named = parsed.get(update);
-    const organizationId = named ? organizations.get(named.organizationNumber) : undefined;
-    const owner =
-      named && organizationId !== undefined
-        ? { organizationId, id: named.id }
-        : byBrebKey.get(update.rail === 'BRE_B' ? update.reference : '');
-    if (owner) owners.set(update, owner);
-  }
-  return owners;
 }
 
 /** Lock order of every transaction: payins, links, balances. @returns the links that are still unpaid */
@@ -393,15 +384,6 @@ function toEndedAttempt(row: TransitionedPayin): EndedAttempt[] {
   if (row.payment_link_id === null) return [];
   const completes = row.settlement_status === 'PENDING_SETTLEMENT';
   return [{ organizationId: row.organization_id, id: row.payment_link_id, payinId: row.id, completes }];
-}
-
-function distinct(payins: readonly PayinRowId[]): PayinRowId[] {
-  return [...new Map(payins.map((payin) => [toRowKey(payin.organizationId, payin.id), payin])).values()];
-}
-
-/** Includes the organization, because a reference can combine a payin id with another organization's number. */
-function toRowKey(organizationId: string, id: string): string {
-  return `${organizationId}/${id}`;
 }
 
 const EVENT_BY_STATUS = {

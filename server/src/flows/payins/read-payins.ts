@@ -3,11 +3,12 @@ import type { Anomaly } from '../../anomalies/anomaly.ts';
 import type { Deps } from '../../deps.ts';
 import type { Position } from '../../kit/cursor.ts';
 import { ApiError } from '../../kit/errors.ts';
-import { type Page, toPage } from '../../kit/page.ts';
+import type { Page } from '../../kit/page.ts';
 import type { Principal } from '../../organizations/organization.ts';
 import { findPayin, payinFromRow } from '../../payins/payin.store.ts';
 import type { Payin } from '../../payins/payin.ts';
 import { listPayins, type PayinFilters } from '../../payins/payin-list.store.ts';
+import { readPage } from '../shared/read-page.ts';
 
 /** @throws ApiError `not_found` for an id that is unknown or belongs to another organization, without distinguishing them */
 export async function readPayin(deps: Deps, principal: Principal, id: string): Promise<Payin> {
@@ -30,17 +31,15 @@ export async function readPayinWithAnomalies(
   });
 }
 
-export async function readPayinPage(
+export function readPayinPage(
   deps: Deps,
-  principal: Principal,
+  { organization, secrets }: Principal,
   filters: PayinFilters,
   position: Position | null,
   pageSize: number,
 ): Promise<Page<Payin>> {
-  const organizationId = principal.organization.id;
-  const rows = await deps.read.read(organizationId, (tx) =>
-    listPayins(tx, organizationId, filters, position, pageSize + 1),
-  );
-  const payins = rows.map((row) => payinFromRow(row, principal.secrets.dataKey));
-  return toPage(payins, position, pageSize);
+  return readPage(deps, organization.id, position, pageSize, async (tx, limit) => {
+    const rows = await listPayins(tx, organization.id, filters, position, limit);
+    return rows.map((row) => payinFromRow(row, secrets.dataKey));
+  });
 }

@@ -4,11 +4,9 @@ import type { SystemDeps } from '../../deps.ts';
 import { backoffMs } from '../../kit/backoff.ts';
 import { uuidv7 } from '../../kit/ids.ts';
 import { cents } from '../../kit/money.ts';
-import { parseResourceReference } from '../../kit/resource-reference.ts';
 import { post } from '../../ledger/ledger.store.ts';
 import { CLEARING, type Transfer } from '../../ledger/transfer.ts';
 import type { DataKeys } from '../../organizations/data-keys.ts';
-import { organizationsByNumber } from '../../organizations/organization.store.ts';
 import { OPERATOR_ORGANIZATION_ID } from '../../organizations/organization.ts';
 import {
   type Decision,
@@ -36,7 +34,14 @@ import {
   reschedulePayouts,
 } from '../../payouts/payout-outcome.store.ts';
 import type { OrderStatus, RailErrorCode } from '../../rails/contract.ts';
-import type { ApplyOptions, RailUpdate, UpdateResult } from '../shared/rail-update.ts';
+import {
+  type ApplyOptions,
+  distinctRows,
+  findByReference,
+  isPremature,
+  type RailUpdate,
+  type UpdateResult,
+} from '../shared/rail-update.ts';
 import { endPayouts } from './end-payouts.ts';
 
 /** @property sentMsAgo time from the last attempt to the poll: the rail's answer says nothing about later attempts */
@@ -53,8 +58,12 @@ export async function applyPayoutUpdates(
   updates: readonly PayoutUpdate[],
   { leaseToken, conclude }: ApplyOptions,
 ): Promise<UpdateResult[]> {
-  const owners = await findOwners(tx, updates);
-  const locked = await lockPayouts(tx, distinct([...owners.values()]));
+  // Our end-to-end id encodes the organization number and the payout id.
+  const owners = await findByReference(
+    tx,
+    updates.map(({ reference }) => reference),
+  );
+  const locked = await lockPayouts(tx, distinctRows(owners.values()));
   // Matched by the full reference: one with a valid payout id and the wrong organization number matches no payout.
   const payouts = new Map(locked.map((row) => [row.end_to_end_id, row]));
   const outcome = new Outcome(
@@ -123,22 +132,17 @@ class Outcome {
   apply(update: PayoutUpdate, payout: LockedPayout | null): UpdateResult {
     const input = payout && this.#input(update, payout);
     if (payout && update.railStatus) this.#railStatus.set(payout.id, update.railStatus.state);
-    const { notification, railStatus, pastProcessingWindow } = update;
-    // The status may be older than the notification: apply the status, but verify the notification again later.
-    const early =
-      railStatus !== null &&
-      notification !== null &&
-      !pastProcessingWindow &&
-      !isConfirmedBy(railStatus, notification);
+    const { notification, railStatus } = update;
+    const premature = isPremature(update, isConfirmedBy);
     const isTaken = (executionId: string) => this.#isTaken(executionId, payout);
     const decision = railStatus
-      ? decideFromStatus(input, railStatus, isTaken, early ? null : notification)
+      ? decideFromStatus(input, railStatus, isTaken, premature ? null : notification)
       : notification
         ? decideFromNotification(input, notification, isTaken)
         : 'duplicate';
     if (typeof decision === 'string') return decision;
     const changed = this.#collect(update, payout, decision);
-    if (early) return 'needs_verification';
+    if (premature) return 'needs_verification';
     if (decision.detectedAnomalies.some((detectedAnomaly) => detectedAnomaly.kind === 'unconfirmed'))
       return 'unconfirmed';
     return changed ? 'applied' : 'duplicate';
@@ -253,26 +257,4 @@ function getExecutionIds({ notification, railStatus }: PayoutUpdate): string[] {
     ...(notification?.kind === 'paid' ? [notification.executionId] : []),
     ...(railStatus?.executionId ? [railStatus.executionId] : []),
   ];
-}
-
-/** The payout of each update: our end-to-end id encodes the organization number and the payout id. */
-async function findOwners(tx: Tx, updates: readonly PayoutUpdate[]): Promise<Map<string, PayoutRowId>> {
-  const references = updates.map(({ reference }) => ({
-    reference,
-    parsed: parseResourceReference(reference),
-  }));
-  const organizations = await organizationsByNumber(
-    tx,
-    references.flatMap(({ parsed }) => (parsed ? [parsed.organizationNumber] : [])),
-  );
-  const owners = new Map<string, PayoutRowId>();
-  for (const { reference, parsed } of references) {
-    const organizationId = parsed ? organizations.get(parsed.organizationNumber) : undefined;
-    if (parsed && organizationId !== undefined) owners.set(reference, { organizationId, id: parsed.id });
-  }
-  return owners;
-}
-
-function distinct(payouts: readonly PayoutRowId[]): PayoutRowId[] {
-  return [...new Map(payouts.map((payout) => [`${payout.organizationId}/${payout.id}`, payout])).values()];
 }

@@ -3,12 +3,13 @@ import type { Anomaly } from '../../anomalies/anomaly.ts';
 import type { Deps } from '../../deps.ts';
 import type { Position } from '../../kit/cursor.ts';
 import { ApiError } from '../../kit/errors.ts';
-import { type Page, toPage } from '../../kit/page.ts';
+import type { Page } from '../../kit/page.ts';
 import type { Principal } from '../../organizations/organization.ts';
 import { findPayouts, payoutFromRow } from '../../payouts/payout.store.ts';
 import type { Payout } from '../../payouts/payout.ts';
 import { listPayouts, type PayoutFilters } from '../../payouts/payout-list.store.ts';
 import { receiverIndex } from '../../payouts/receiver.encryption.ts';
+import { readPage } from '../shared/read-page.ts';
 
 /** @throws ApiError `not_found` for an id that is unknown or another organization's: callers cannot tell them apart */
 export async function readPayout(
@@ -25,25 +26,17 @@ export async function readPayout(
   });
 }
 
-/** @param filters `key`: only payouts to this Bre-B key, normalized */
-export async function readPayoutPage(
+/** @param filters `brebKey`: only payouts to this Bre-B key, normalized */
+export function readPayoutPage(
   deps: Deps,
-  principal: Principal,
-  filters: Omit<PayoutFilters, 'receiver'> & { readonly key?: string | undefined },
+  { organization, secrets }: Principal,
+  { brebKey, ...filters }: Omit<PayoutFilters, 'receiver'> & { readonly brebKey?: string | undefined },
   position: Position | null,
   pageSize: number,
 ): Promise<Page<Payout>> {
-  const organizationId = principal.organization.id;
-  // Cursors contain a fingerprint of the filters, so the name `key` stays.
-  const { key: brebKey, ...rest } = filters;
-  const { hashKey, dataKey } = principal.secrets;
-  const receiver = brebKey === undefined ? undefined : receiverIndex(hashKey, brebKey);
-  const rows = await deps.read.read(organizationId, (tx) =>
-    listPayouts(tx, organizationId, { ...rest, receiver }, position, pageSize + 1),
-  );
-  return toPage(
-    rows.map((row) => payoutFromRow(row, dataKey)),
-    position,
-    pageSize,
-  );
+  const receiver = brebKey === undefined ? undefined : receiverIndex(secrets.hashKey, brebKey);
+  return readPage(deps, organization.id, position, pageSize, async (tx, limit) => {
+    const rows = await listPayouts(tx, organization.id, { ...filters, receiver }, position, limit);
+    return rows.map((row) => payoutFromRow(row, secrets.dataKey));
+  });
 }

@@ -1,4 +1,6 @@
 import type { Tx } from '../../db/tx.ts';
+import { parseResourceReference } from '../../kit/resource-reference.ts';
+import { organizationsByNumber } from '../../organizations/organization.store.ts';
 import type { Rail, RailNotification } from '../../rails/contract.ts';
 
 /** News about one payin or payout: a notification of the rail, a queried status, or both. */
@@ -31,3 +33,51 @@ export type ApplyUpdates<Status> = (
   updates: readonly RailUpdate<Status>[],
   options: ApplyOptions,
 ) => Promise<unknown>;
+
+interface RowId {
+  readonly organizationId: string;
+  readonly id: string;
+}
+
+/** Includes the organization, because a reference can combine an id with another organization's number. */
+export function toRowKey(organizationId: string, id: string): string {
+  return `${organizationId}/${id}`;
+}
+
+export function distinctRows<Id extends RowId>(rows: Iterable<Id>): Id[] {
+  return [...new Map([...rows].map((row) => [toRowKey(row.organizationId, row.id), row])).values()];
+}
+
+/** Finds the resources whose organization number and id our references encode. */
+export async function findByReference(tx: Tx, references: readonly string[]): Promise<Map<string, RowId>> {
+  const parsed = references.flatMap((reference) => {
+    const named = parseResourceReference(reference);
+    return named ? [{ reference, ...named }] : [];
+  });
+  const organizations = await organizationsByNumber(
+    tx,
+    parsed.map(({ organizationNumber }) => organizationNumber),
+  );
+  return new Map(
+    parsed.flatMap(({ reference, organizationNumber, id }) => {
+      const organizationId = organizations.get(organizationNumber);
+      return organizationId === undefined ? [] : [[reference, { organizationId, id }] as const];
+    }),
+  );
+}
+
+/**
+ * A queried status may be older than the notification that led to the query: then the status is applied, but the
+ * notification is verified again later.
+ */
+export function isPremature<Status>(
+  { notification, railStatus, pastProcessingWindow }: RailUpdate<Status>,
+  isConfirmedBy: (railStatus: Status, notification: RailNotification) => boolean,
+): boolean {
+  return (
+    railStatus !== null &&
+    notification !== null &&
+    !pastProcessingWindow &&
+    !isConfirmedBy(railStatus, notification)
+  );
+}

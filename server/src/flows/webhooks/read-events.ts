@@ -4,7 +4,7 @@ import { type EventFilters, type EventRow, findEvent, listEvents } from '../../e
 import type { SecretKey } from '../../kit/crypto.ts';
 import type { Position } from '../../kit/cursor.ts';
 import { ApiError } from '../../kit/errors.ts';
-import { type Page, toPage } from '../../kit/page.ts';
+import type { Page } from '../../kit/page.ts';
 import type { Principal } from '../../organizations/organization.ts';
 import {
   type AttemptRow,
@@ -15,6 +15,7 @@ import {
 } from '../../webhooks/delivery-list.store.ts';
 import { decryptPart } from '../../webhooks/endpoint.encryption.ts';
 import { findEndpoint } from '../../webhooks/endpoint.store.ts';
+import { readPage } from '../shared/read-page.ts';
 
 /** An event with its recorded body, which is never rendered again. */
 export interface RecordedEvent {
@@ -39,21 +40,17 @@ export interface Delivery {
   }[];
 }
 
-export async function readEventPage(
+export function readEventPage(
   deps: Deps,
   { organization, secrets }: Principal,
   filters: EventFilters,
   position: Position | null,
   pageSize: number,
 ): Promise<Page<RecordedEvent>> {
-  const rows = await deps.read.read(organization.id, (tx) =>
-    listEvents(tx, organization.id, filters, position, pageSize + 1),
-  );
-  return toPage(
-    rows.map((row) => recordedEventFromRow(row, secrets.dataKey)),
-    position,
-    pageSize,
-  );
+  return readPage(deps, organization.id, position, pageSize, async (tx, limit) => {
+    const rows = await listEvents(tx, organization.id, filters, position, limit);
+    return rows.map((row) => recordedEventFromRow(row, secrets.dataKey));
+  });
 }
 
 /** @throws ApiError `not_found` */
@@ -75,18 +72,18 @@ export async function readEvent(
 }
 
 /** @throws ApiError `not_found` when the endpoint is unknown, deleted or belongs to another organization */
-export async function readDeliveryPage(
+export function readDeliveryPage(
   deps: Deps,
   { organization, secrets }: Principal,
   endpointId: string,
   position: Position | null,
   pageSize: number,
 ): Promise<Page<Delivery>> {
-  return deps.read.read(organization.id, async (tx) => {
+  return readPage(deps, organization.id, position, pageSize, async (tx, limit) => {
     if (!(await findEndpoint(tx, organization.id, endpointId))) throw new ApiError('not_found');
-    const rows = await listDeliveries(tx, organization.id, endpointId, position, pageSize + 1);
+    const rows = await listDeliveries(tx, organization.id, endpointId, position, limit);
     const attempts = await listAttempts(tx, organization.id, rows);
-    return toPage(deliveriesFromRows(rows, attempts, organization.id, secrets.dataKey), position, pageSize);
+    return deliveriesFromRows(rows, attempts, organization.id, secrets.dataKey);
   });
 }
 

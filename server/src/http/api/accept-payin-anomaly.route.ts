@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { acceptAnomaly } from '../../flows/payins/accept-anomaly.ts';
 import { createdReply, merchantOperation } from '../operation.ts';
-import { parseId } from '../path-id.ts';
+import { idParameter, parseId } from '../path-id.ts';
 import { anomalyView } from './anomaly.view.ts';
 import { PAYIN_ANOMALY_EXAMPLE, PAYIN_EXAMPLE, payinAnomalySchema } from './payin.schema.ts';
 
@@ -16,11 +16,11 @@ export const acceptPayinAnomaly = merchantOperation({
   scope: 'payins:write',
   idempotent: true,
   params: z.strictObject({
-    id: z.string().describe('Identifier of the payin.').meta({ format: 'uuid', example: PAYIN_EXAMPLE.id }),
-    anomalyId: z
-      .string()
-      .describe('Identifier of the anomaly, from `anomalies[].id` of the payin.')
-      .meta({ format: 'uuid', example: PAYIN_ANOMALY_EXAMPLE.id }),
+    id: idParameter('Identifier of the payin.', PAYIN_EXAMPLE.id),
+    anomalyId: idParameter(
+      'Identifier of the anomaly, from `anomalies[].id` of the payin.',
+      PAYIN_ANOMALY_EXAMPLE.id,
+    ),
   }),
   responses: {
     201: {

@@ -3,21 +3,12 @@ import type { CreatePayout } from '../../flows/payouts/create-payouts.ts';
 import type { RequestOf } from '../../flows/shared/creator.ts';
 import { KEY_TYPES } from '../../payins/payin.columns.ts';
 import { payoutView } from '../../payouts/payout.view.ts';
-import { readReceiverKey } from '../../payouts/receiver-key.ts';
-import { amountInCents, commonFields, currency, customer, fieldIssue, reference } from '../fields.ts';
+import { amountInCents, commonFields, currency, customer, receiverKey, reference } from '../fields.ts';
 import { createdReply, merchantOperation } from '../operation.ts';
 import { PAYOUT_EXAMPLE, payoutSchema } from './payout.schema.ts';
 
 const breb = z.strictObject({
-  keyString: z
-    .string()
-    .max(200)
-    .transform((text, context) => {
-      const read = readReceiverKey(text);
-      if (read) return read.key;
-      context.addIssue({ code: 'custom', ...fieldIssue('invalid_breb_key') });
-      return z.NEVER;
-    })
+  keyString: receiverKey
     .describe('The Bre-B key to pay to, the same one that you looked up. Responses show it normalized.')
     .meta({ example: '3001234567' }),
   lookupId: z

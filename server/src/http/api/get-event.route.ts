@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { readEvent } from '../../flows/webhooks/read-events.ts';
 import { merchantOperation } from '../operation.ts';
-import { parseId } from '../path-id.ts';
+import { idParameter, parseId } from '../path-id.ts';
 import { DELIVERY_EXAMPLE, deliveryView, EVENT_EXAMPLE, eventWithDeliveries } from './event.schema.ts';
 import { ENDPOINT_EXAMPLE } from './webhook-endpoint.schema.ts';
 
 export const eventPath = z.strictObject({
-  id: z.string().describe('Identifier of the event.').meta({ format: 'uuid', example: EVENT_EXAMPLE.id }),
+  id: idParameter('Identifier of the event.', EVENT_EXAMPLE.id),
 });
 
 export const getEvent = merchantOperation({

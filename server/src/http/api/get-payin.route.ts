@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { readPayinWithAnomalies } from '../../flows/payins/read-payins.ts';
 import { payinView } from '../../payins/payin.view.ts';
 import { merchantOperation } from '../operation.ts';
-import { parseId } from '../path-id.ts';
+import { idParameter, parseId } from '../path-id.ts';
 import { anomalyView } from './anomaly.view.ts';
 import { PAYIN_EXAMPLE, payinWithAnomalies } from './payin.schema.ts';
 
@@ -16,7 +16,7 @@ export const getPayin = merchantOperation({
     'The current state of the payin. Prefer events over polling. `anomalies` lists reports from the rail that do not fit the status of the payin, such as a second payment: the status does not change, and the money is held separately until you accept it or the operator returns it.',
   scope: 'payins:read',
   params: z.strictObject({
-    id: z.string().describe('Identifier of the payin.').meta({ format: 'uuid', example: PAYIN_EXAMPLE.id }),
+    id: idParameter('Identifier of the payin.', PAYIN_EXAMPLE.id),
   }),
   responses: {
     200: {

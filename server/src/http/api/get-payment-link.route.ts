@@ -2,14 +2,11 @@ import { z } from 'zod';
 import { readLink } from '../../flows/payment-links/read-links.ts';
 import { linkDetailsView } from '../../payment-links/payment-link.view.ts';
 import { merchantOperation } from '../operation.ts';
-import { parseId } from '../path-id.ts';
+import { idParameter, parseId } from '../path-id.ts';
 import { LINK_DETAILS_EXAMPLE, LINK_EXAMPLE, linkDetailsSchema } from './payment-link.schema.ts';
 
 export const linkPath = z.strictObject({
-  paymentLinkId: z
-    .string()
-    .describe('Identifier of the payment link.')
-    .meta({ format: 'uuid', example: LINK_EXAMPLE.paymentLinkId }),
+  paymentLinkId: idParameter('Identifier of the payment link.', LINK_EXAMPLE.paymentLinkId),
 });
 
 export const getPaymentLink = merchantOperation({

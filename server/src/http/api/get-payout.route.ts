@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { readPayout } from '../../flows/payouts/read-payouts.ts';
 import { payoutView } from '../../payouts/payout.view.ts';
 import { merchantOperation } from '../operation.ts';
-import { parseId } from '../path-id.ts';
+import { idParameter, parseId } from '../path-id.ts';
 import { anomalyView } from './anomaly.view.ts';
 import { PAYOUT_EXAMPLE, payoutWithAnomalies } from './payout.schema.ts';
 
 export const payoutPath = z.strictObject({
-  id: z.string().describe('Identifier of the payout.').meta({ format: 'uuid', example: PAYOUT_EXAMPLE.id }),
+  id: idParameter('Identifier of the payout.', PAYOUT_EXAMPLE.id),
 });
 
 export const getPayout = merchantOperation({

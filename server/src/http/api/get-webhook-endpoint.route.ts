@@ -1,14 +1,11 @@
 import { z } from 'zod';
 import { readEndpoint } from '../../flows/webhooks/manage-endpoints.ts';
 import { merchantOperation } from '../operation.ts';
-import { parseId } from '../path-id.ts';
+import { idParameter, parseId } from '../path-id.ts';
 import { ENDPOINT_EXAMPLE, endpointSchema, endpointView } from './webhook-endpoint.schema.ts';
 
 export const endpointPath = z.strictObject({
-  id: z
-    .string()
-    .describe('Identifier of the endpoint.')
-    .meta({ format: 'uuid', example: ENDPOINT_EXAMPLE.id }),
+  id: idParameter('Identifier of the endpoint.', ENDPOINT_EXAMPLE.id),
 });
 
 export const getWebhookEndpoint = merchantOperation({

@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { readPayoutPage } from '../../flows/payouts/read-payouts.ts';
 import { PAYOUT_STATUSES } from '../../payouts/payout.states.ts';
 import { payoutView } from '../../payouts/payout.view.ts';
-import { readReceiverKey } from '../../payouts/receiver-key.ts';
-import { fieldIssue, text } from '../fields.ts';
+import { receiverKey, text } from '../fields.ts';
 import { listFields, listReply, PAGE_INFO_EXAMPLE } from '../list.ts';
 import { merchantOperation } from '../operation.ts';
 import { PAYOUT_EXAMPLE, payoutListSchema } from './payout.schema.ts';
@@ -16,12 +15,7 @@ const query = z.strictObject({
   status: z.enum(PAYOUT_STATUSES).optional().describe('Only payouts with this status.'),
   rail: z.literal('BRE_B').optional().describe('Only payouts on this rail.'),
   reference: text(1, 255).optional().describe('Only the payout with this reference.'),
-  keyString: z
-    .string()
-    .max(200)
-    .refine((value) => readReceiverKey(value) !== null, fieldIssue('invalid_breb_key'))
-    .optional()
-    .describe('Only payouts to this key.'),
+  keyString: receiverKey.optional().describe('Only payouts to this key.'),
   ...span,
 });
 
@@ -44,9 +38,8 @@ export const listPayouts = merchantOperation({
   },
   problems: ['cursor_invalid'],
 
-  handle(deps, principal, { query: { cursor, pageSize, keyString, ...others } }) {
-    const key = keyString === undefined ? undefined : readReceiverKey(keyString)?.key;
-    const filters = { ...others, key };
+  handle(deps, principal, { query: { cursor, pageSize, keyString: brebKey, ...others } }) {
+    const filters = { ...others, brebKey };
     return listReply(deps, {
       name: 'payouts',
       organizationId: principal.organization.id,
