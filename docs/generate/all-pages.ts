@@ -14,11 +14,12 @@ const BASE_URL = 'http://127.0.0.1:8080';
 
 /** All pages generated from code. */
 export function allPages(): readonly Page[] {
+  const document = openApiDocument(BASE_URL);
   return [
-    ...apiPages(openApiDocument(BASE_URL), BASE_URL),
+    ...apiPages(document, BASE_URL),
     ...errorPages(BASE_URL),
     errorCodePage(),
-    eventsPage(),
+    eventsPage(document),
     statesPage(),
     configurationPage(),
     testValuesPage(),

@@ -44,7 +44,35 @@ export function resolveShape(
     // 2020-12 allows keywords beside $ref; they override the referenced schema.
     schema = { ...lookUpSchema(document, $ref), ...siblings };
   }
-  return alternatives(document, mergeAllOf(document, schema, trail), name, trail);
+  const merged = mergeAllOf(document, mergeDiscriminated(document, schema), trail);
+  return alternatives(document, merged, name, trail);
+}
+
+/**
+ * Merges the alternatives of a discriminated union into one object: constants become an enumeration, and objects that
+ * differ lose their fields, because a page of their own documents each alternative.
+ */
+function mergeDiscriminated(document: OpenApiDocument, schema: JsonSchema): JsonSchema {
+  if (schema.discriminator === undefined) return schema;
+  const { oneOf = [], discriminator: _, ...own } = schema;
+  const objects = oneOf.map(({ $ref = '' }) => lookUpSchema(document, $ref));
+  const names = Object.keys(objects[0]?.properties ?? {});
+  const properties = names.map((name) => {
+    const found = objects.map((each) => each.properties?.[name] as JsonSchema);
+    return [name, found.every(({ const: value }) => value !== undefined) ? asEnum(found) : asObject(found)];
+  });
+  return { ...objects[0], ...own, properties: Object.fromEntries(properties) as JsonSchema['properties'] };
+}
+
+function asEnum(constants: readonly JsonSchema[]): JsonSchema {
+  const { const: _, ...first } = constants[0] ?? {};
+  return { ...first, enum: [...new Set(constants.map(({ const: value }) => value))] };
+}
+
+function asObject(schemas: readonly JsonSchema[]): JsonSchema {
+  const [first = {}] = schemas;
+  const same = schemas.every((each) => JSON.stringify(each) === JSON.stringify(first));
+  return same ? first : { type: 'object', description: first.description };
 }
 
 function mergeAllOf(document: OpenApiDocument, schema: JsonSchema, trail: Trail): JsonSchema {

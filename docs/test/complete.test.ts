@@ -15,7 +15,7 @@ import { MAGIC_DOCUMENTS } from '../../simulator/src/magic-documents.ts';
 import { brokenLinks } from '../finish/broken-links.ts';
 import { textAddress } from '../finish/page-links.ts';
 import { type BuiltSite, buildSite, fieldNames, firstCells, headings, pageContent } from './built-site.ts';
-import { OPERATIONS, PROBLEM_NAMES } from './openapi-names.ts';
+import { EVENT_DATA_NAMES, OPERATIONS, PROBLEM_NAMES } from './openapi-names.ts';
 
 let site: BuiltSite;
 beforeAll(() => {
@@ -84,8 +84,9 @@ describe('the other reference pages', () => {
       expect(sorted(firstCells(page(slug)))).toEqual(sorted(Object.keys(ERRORS)));
   });
 
-  it('contain every event, and every errorCode in both languages', () => {
+  it('contain every event with its fields, and every errorCode in both languages', () => {
     expect(headings(page('reference/events'), 2)).toEqual([...EVENT_NAMES, TEST_EVENT]);
+    expect(sorted(fieldNames(page('reference/events')))).toEqual(sorted(EVENT_DATA_NAMES));
     expect(headings(page('reference/error-codes'), 2)).toEqual([...PAYIN_ERROR_CODES]);
     expect([...page('reference/error-codes').matchAll(/<p lang="es">/g)]).toHaveLength(
       PAYIN_ERROR_CODES.length,

@@ -30,11 +30,18 @@ function propertyNames(schema: unknown, seen: Set<unknown>): readonly string[] {
   seen.add(json);
   const properties = Object.entries((json['properties'] ?? {}) as Json);
   const inside = ['items', 'additionalProperties'].map((key) => json[key]);
+  if (json['discriminator'] !== undefined) return discriminatedNames(json);
   const alternatives = ['anyOf', 'oneOf', 'allOf'].flatMap((key) => (json[key] ?? []) as readonly unknown[]);
   return [
     ...properties.flatMap(([name, property]) => [name, ...propertyNames(property, seen)]),
     ...[...inside, ...alternatives].flatMap((each) => propertyNames(each, seen)),
   ];
+}
+
+/** The alternatives of a discriminated union have the same fields; each has its own section elsewhere. */
+function discriminatedNames(json: Json): readonly string[] {
+  const [first] = json['oneOf'] as readonly unknown[];
+  return Object.keys(follow(first)['properties'] as Json);
 }
 
 function bodyNames(content: unknown): readonly string[] {
@@ -66,6 +73,16 @@ export const OPERATIONS: readonly NamedOperation[] = Object.entries(DOCUMENT['pa
         problems: operation['x-problem-codes'] as readonly string[],
       };
     }),
+);
+
+/** Names of the fields of `data` at any depth, for all events together. */
+export const EVENT_DATA_NAMES = new Set(
+  Object.values(DOCUMENT['webhooks'] as Json).flatMap((item) => {
+    const { requestBody } = (item as { readonly post: Json }).post as { readonly requestBody: Json };
+    const [media] = Object.values(requestBody['content'] as Json);
+    const { data } = follow((media as Json)['schema'])['properties'] as { readonly data: unknown };
+    return propertyNames(data, new Set());
+  }),
 );
 
 export const PROBLEM_NAMES = new Set(

@@ -9,6 +9,8 @@ export interface Schema {
   readonly additionalProperties?: unknown;
   readonly items?: Schema;
   readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
+  readonly allOf?: readonly Schema[];
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
   readonly example?: unknown;
@@ -47,6 +49,9 @@ interface OperationObject {
 export interface ApiDocument {
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, OperationObject>>>>;
+  readonly webhooks: Readonly<
+    Record<string, { readonly post: { readonly requestBody: { readonly content: Record<string, Content> } } }>
+  >;
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 

@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { ApiDocument } from './document.ts';
+import { eventNamesFile, samplesFile } from './events-files.ts';
 import { operationsFile, propertyName, queriesFile } from './operations-file.ts';
 import { resourceFile } from './resources-file.ts';
-import { samplesFile } from './samples-file.ts';
 import { schemasFile } from './schemas-file.ts';
 import { SURFACE } from './surface.ts';
 
@@ -13,9 +13,10 @@ const BIOME = fileURLToPath(import.meta.resolve('@biomejs/biome/bin/biome'));
 /** The generated files of the SDK: path from the repository root to content. */
 export function sdkFiles(document: ApiDocument): Record<string, string> {
   const texts: Record<string, string> = {
+    'event-names.ts': eventNamesFile(document),
+    'event-samples.ts': samplesFile(document),
     'operations.ts': operationsFile(document),
     'queries.ts': queriesFile(document),
-    'samples.ts': samplesFile(document),
     'schemas.ts': schemasFile(document),
     'version.ts': versionFile(),
   };

@@ -9,7 +9,7 @@ import {
 } from './document.ts';
 import { imports } from './imports.ts';
 import { queryName, queryParameters } from './operations-file.ts';
-import { BY_HAND, type Resource, SIGNATURES } from './surface.ts';
+import { RENAMED, type Resource, SIGNATURES } from './surface.ts';
 import { comment } from './type-text.ts';
 
 /** One class per resource, one method per operation. */
@@ -90,5 +90,5 @@ function bodyTypeName(operation: Operation): string | null {
 }
 
 function typeName(schema: string): string {
-  return BY_HAND[schema] ?? schema;
+  return RENAMED[schema] ?? schema;
 }

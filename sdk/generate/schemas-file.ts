@@ -1,5 +1,5 @@
 import { type ApiDocument, listOperations, refName, type Schema } from './document.ts';
-import { BY_HAND, BY_RAIL, NAMED } from './surface.ts';
+import { ABSENT, BY_RAIL, NAMED, RENAMED } from './surface.ts';
 import { comment, type Direction, schemaAt, TypeWriter } from './type-text.ts';
 
 /** Per rail: its value in `rail`, its prefix in type names, its member of a request and of `sourceData`. */
@@ -13,7 +13,7 @@ export function schemasFile(document: ApiDocument): string {
   const writer = new TypeWriter(document);
   const sent = schemasSent(document);
   const written = Object.entries(document.components.schemas)
-    .filter(([name]) => !(name in BY_HAND) && !name.endsWith('List'))
+    .filter(([name]) => !name.endsWith('List'))
     .map(([name, schema]) => schemaText(writer, name, schema, sent.has(name) ? 'sent' : 'read'));
   const named = Object.entries(NAMED).map(([name, place]) => namedText(document, writer, name, place));
   return [...named, ...written].join('\n\n');
@@ -21,8 +21,10 @@ export function schemasFile(document: ApiDocument): string {
 
 function schemaText(writer: TypeWriter, name: string, schema: Schema, direction: Direction): string {
   const about = comment([schema.description ?? '']);
+  if (schema.type !== 'object')
+    return `${about}export type ${RENAMED[name] ?? name} = ${writer.type(schema, direction)};`;
   if (!BY_RAIL.includes(name))
-    return `${about}export interface ${name} {\n${writer.fields(schema, direction)} }`;
+    return `${about}export interface ${name} {\n${writer.fields(schema, direction)}${absent(name)} }`;
   const shapes = RAILS.map(({ prefix }) => name.replace('Payin', `${prefix}Payin`));
   return [
     `${about}export type ${name} = ${shapes.join(' | ')};`,
@@ -31,6 +33,10 @@ function schemaText(writer: TypeWriter, name: string, schema: Schema, direction:
         `export interface ${shapes[index]} {\n${writer.fields(onRail(schema, rail), direction)}${others(schema, rail)} }`,
     ),
   ].join('\n\n');
+}
+
+function absent(name: string): string {
+  return (ABSENT[name] ?? []).map((field) => `\n${field}?: undefined;`).join('');
 }
 
 /** The schema for one value of `rail`. */

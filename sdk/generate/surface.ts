@@ -82,8 +82,8 @@ export const SIGNATURES: Readonly<Record<string, { generics: string; body: strin
   },
 };
 
-/** Responses with a loose schema whose type is hand-written in src/event.ts. */
-export const BY_HAND: Readonly<Record<string, string>> = {
+/** Schemas whose type has another name, because `Event` is a global type of browsers and Node. */
+export const RENAMED: Readonly<Record<string, string>> = {
   Event: 'CaudalEvent',
   EventWithDeliveries: 'CaudalEventWithDeliveries',
 };
@@ -106,10 +106,22 @@ export const NAMED: Readonly<Record<string, string>> = {
   LedgerAccount: 'LedgerEntry.debitAccount',
   PayoutAnomaly: 'PayoutWithAnomalies.anomalies[]',
   Delivery: 'DeliveryList.data[]',
-  DeliveryWithEndpoint: 'EventWithDeliveries.deliveries[]',
   DeliveryAttempt: 'DeliveryList.data[].attempts[]',
   DeliveryError: 'DeliveryList.data[].attempts[].error',
 };
 
 /** Schemas that are a union of two types, discriminated by `rail`. */
-export const BY_RAIL: readonly string[] = ['CreatePayin', 'Payin', 'PayinListItem', 'PayinWithAnomalies'];
+export const BY_RAIL: readonly string[] = [
+  'CreatePayin',
+  'Payin',
+  'PayinListItem',
+  'PayinWithAnomalies',
+  'PayinConfirmedData',
+  'PayinCanceledData',
+  'PayinDeclinedData',
+];
+
+/** Fields that a type declares as absent, so that they can be read from a union without narrowing it. */
+export const ABSENT: Readonly<Record<string, readonly string[]>> = {
+  WebhookTestData: ['reference', 'status'],
+};

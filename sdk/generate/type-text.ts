@@ -1,5 +1,5 @@
 import { type ApiDocument, findSchema, refName, type Schema } from './document.ts';
-import { NAMED } from './surface.ts';
+import { NAMED, RENAMED } from './surface.ts';
 
 /** `read`: sent by the server. `sent`: written by SDK users, who may omit fields or pass `undefined`. */
 export type Direction = 'read' | 'sent';
@@ -18,10 +18,12 @@ export class TypeWriter {
     const named = this.#named.get(schemaFingerprint(schema));
     if (named !== undefined && named !== own) return named;
     const ref = refName(schema);
-    if (ref !== null) return ref;
+    if (ref !== null) return RENAMED[ref] ?? ref;
     if (schema.const !== undefined) return JSON.stringify(schema.const);
     if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(' | ');
-    if (schema.anyOf) return schema.anyOf.map((each) => this.type(each, direction, own)).join(' | ');
+    const alternatives = schema.anyOf ?? schema.oneOf;
+    if (alternatives) return alternatives.map((each) => this.type(each, direction, own)).join(' | ');
+    if (schema.allOf) return schema.allOf.map((each) => this.type(each, direction, own)).join(' & ');
     if (Array.isArray(schema.type))
       return schema.type.map((type: string) => this.type({ ...schema, type }, direction, own)).join(' | ');
     return this.#plain(schema, direction);

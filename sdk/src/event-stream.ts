@@ -1,7 +1,7 @@
 import type { Calls } from './calls.ts';
 import { ApiError, CaudalError, UnexpectedAnswerError } from './errors.ts';
-import type { CaudalEvent, EventNamed } from './event.ts';
-import type { EventName } from './generated/schemas.ts';
+import type { EventNamed } from './event.ts';
+import type { CaudalEvent, EventName } from './generated/schemas.ts';
 import type { Signal } from './platform.ts';
 import { idForTimestamp, SeenEvents, timestampFromId } from './seen-events.ts';
 import { StreamConnection } from './stream-connection.ts';

@@ -1,8 +1,8 @@
 import type { Calls } from './calls.ts';
-import type { CaudalEvent, EventNamed } from './event.ts';
+import type { EventNamed } from './event.ts';
 import { eventStream, type StreamOptions } from './event-stream.ts';
 import { EventsOperations } from './generated/events.ts';
-import type { EventName } from './generated/schemas.ts';
+import type { CaudalEvent, EventName } from './generated/schemas.ts';
 
 export class Events extends EventsOperations {
   readonly #calls: Calls;

@@ -11,6 +11,7 @@ export {
 } from './errors.ts';
 export type * from './event.ts';
 export type { StreamOptions } from './event-stream.ts';
+export { EVENT_NAMES } from './generated/event-names.ts';
 export type * from './generated/queries.ts';
 export type * from './generated/schemas.ts';
 export { VERSION } from './generated/version.ts';

@@ -2,7 +2,7 @@ import { type Attempt, readText, sendRequest } from './attempt.ts';
 import type { Calls } from './calls.ts';
 import { classifyResponse } from './classify-response.ts';
 import type { CallContext, CaudalError } from './errors.ts';
-import type { CaudalEvent } from './event.ts';
+import type { CaudalEvent } from './generated/schemas.ts';
 import type { FetchResponse, Signal } from './platform.ts';
 import { buildRequest } from './request.ts';
 import { MessageReader } from './server-sent-events.ts';

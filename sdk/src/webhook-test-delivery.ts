@@ -1,6 +1,6 @@
-import { EVENT_FIELDS, type EventNamed } from './event.ts';
-import { SAMPLE_PAYIN, SAMPLE_PAYMENT_LINK, SAMPLE_PAYOUT } from './generated/samples.ts';
-import type { EventName } from './generated/schemas.ts';
+import type { EventNamed } from './event.ts';
+import { EVENT_SAMPLES } from './generated/event-samples.ts';
+import type { CaudalEvent, EventName } from './generated/schemas.ts';
 import { idForTimestamp } from './seen-events.ts';
 import { type SignedHeaders, sign } from './webhook-signature.ts';
 
@@ -31,15 +31,8 @@ export async function testDelivery<Name extends EventName>({
   at = new Date(),
 }: TestDeliveryOptions<Name>): Promise<TestDelivery> {
   const id = newId(at);
-  const createdAt = at.toISOString();
-  const [resource] = event.split('.');
-  const body = JSON.stringify({
-    id,
-    event,
-    resource,
-    createdAt,
-    data: { ...sampleData(event, createdAt), ...data },
-  });
+  const sample = sampleAt(EVENT_SAMPLES[event], at.toISOString());
+  const body = JSON.stringify({ ...sample, id, data: { ...sample.data, ...data } });
   const headers = await sign({ body, secret, id, timestamp: at });
   return { body, headers: { 'content-type': 'application/json', ...headers } };
 }
@@ -49,40 +42,7 @@ function newId(at: Date): string {
   return idForTimestamp(at.getTime()).slice(0, 15) + crypto.randomUUID().slice(15);
 }
 
-function sampleData(event: EventName, at: string): object {
-  switch (event) {
-    case 'payin.confirmed': {
-      const { amount, amountInCents } = SAMPLE_PAYIN;
-      return payin({
-        status: 'CONFIRMED',
-        confirmedAmount: amount,
-        confirmedAmountInCents: amountInCents,
-        ...ended(at),
-      });
-    }
-    case 'payin.declined':
-      return payin({ status: 'DECLINED', errorCode: 'INSUFFICIENT_FUNDS', ...ended(at) });
-    case 'payin.canceled':
-      return payin({ status: 'CANCELED', errorCode: 'EXPIRED', ...ended(at) });
-    case 'payout.confirmed':
-      return payout({ status: 'CONFIRMED', ...ended(at) });
-    case 'payout.declined':
-      return payout({ status: 'DECLINED', errorCode: 'ACCOUNT_CLOSED', ...ended(at) });
-    case 'payout.canceled':
-      return payout({ status: 'CANCELED', ...ended(at) });
-    case 'paymentlink.completed':
-      return link({ status: 'COMPLETED', expiresAt: null, completedAt: at, updatedAt: at });
-    case 'paymentlink.expired':
-      return link({ status: 'EXPIRED', updatedAt: at });
-  }
-}
-
-const ended = (at: string) => ({ updatedAt: at, resultAt: at });
-const payin = (overrides: object) => pick({ ...SAMPLE_PAYIN, ...overrides }, EVENT_FIELDS.payin);
-const payout = (overrides: object) => pick({ ...SAMPLE_PAYOUT, ...overrides }, EVENT_FIELDS.payout);
-const link = (overrides: object) => pick({ ...SAMPLE_PAYMENT_LINK, ...overrides }, EVENT_FIELDS.paymentlink);
-
-function pick(from: object, fields: readonly string[]): object {
-  const all = from as Record<string, unknown>;
-  return Object.fromEntries(fields.map((field) => [field, all[field]]));
+/** The sample with another time of the event, which is also the time of the final status in its data. */
+function sampleAt(sample: CaudalEvent, time: string): CaudalEvent {
+  return JSON.parse(JSON.stringify(sample).replaceAll(sample.createdAt, time)) as CaudalEvent;
 }

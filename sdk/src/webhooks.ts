@@ -1,4 +1,4 @@
-import type { CaudalEvent } from './event.ts';
+import type { CaudalEvent } from './generated/schemas.ts';
 import { parseSignatures, verifySignature, WebhookVerificationError } from './webhook-signature.ts';
 
 export { type SignedHeaders, sign } from './webhook-signature.ts';

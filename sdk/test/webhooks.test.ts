@@ -1,21 +1,18 @@
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
-import { EVENT_FIELDS } from '../src/event.ts';
-import { type CaudalEvent, type EventName, WebhookVerificationError, webhooks } from '../src/index.ts';
+import { EVENT_SCHEMAS } from '../../server/src/http/api/event.schema.ts';
+import { EVENT_DATA } from '../../server/src/http/api/event-data.schema.ts';
+import {
+  type CaudalEvent,
+  EVENT_NAMES,
+  type EventName,
+  WebhookVerificationError,
+  webhooks,
+} from '../src/index.ts';
 import { thrownBy } from './faulty-server.ts';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const OTHER = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
-const NAMES = [
-  'payin.confirmed',
-  'payin.canceled',
-  'payin.declined',
-  'payout.confirmed',
-  'payout.canceled',
-  'payout.declined',
-  'paymentlink.completed',
-  'paymentlink.expired',
-] as const satisfies readonly EventName[];
 
 describe('compatibility with the Standard Webhooks library', () => {
   it('the library verifies signatures of the SDK', async () => {
@@ -120,6 +117,18 @@ describe('unwrap', () => {
     },
   );
 
+  it.each([
+    ['an unknown event', { event: 'payin.disputed', resource: 'payin' }],
+    ['an unknown resource', { event: 'refund.confirmed', resource: 'refund', data: { id: 'r1' } }],
+    ['unknown fields', { version: 2, data: { reference: 'order-1', metadata: { color: 'red' } } }],
+  ])('accepts %s, because a newer server may send it', async (_, changes) => {
+    const { body } = await webhooks.testDelivery({ event: 'payin.confirmed', secret: SECRET });
+    const event = { ...(JSON.parse(body) as CaudalEvent), ...changes };
+    const text = JSON.stringify(event);
+    const headers = await webhooks.sign({ body: text, secret: SECRET, id: event.id });
+    expect(await webhooks.unwrap(text, headers, SECRET)).toEqual(event);
+  });
+
   it('throws TypeError for an invalid secret', async () => {
     expect(await thrownBy(changed({ secret: 'whsec_' }))).toBeInstanceOf(TypeError);
     expect(await thrownBy(changed({ secret: 'whsec_***' }))).toBeInstanceOf(TypeError);
@@ -141,14 +150,22 @@ async function changed(change: Change): Promise<CaudalEvent> {
 }
 
 describe('testDelivery', () => {
-  it.each(NAMES)('has the fields and status of a real %s event', async (event) => {
+  it.each(EVENT_NAMES)('has the fields and status of a real %s event', async (event) => {
     const { body, headers } = await webhooks.testDelivery({ event, secret: SECRET });
     const unwrapped = await webhooks.unwrap(body, headers, SECRET);
     const [resource = '', outcome = ''] = event.split('.');
     expect(unwrapped).toMatchObject({ event, resource, data: { status: outcome.toUpperCase() } });
-    expect(Object.keys(unwrapped.data)).toEqual(EVENT_FIELDS[resource as keyof typeof EVENT_FIELDS]);
+    expect(EVENT_SCHEMAS[event].parse(unwrapped)).toEqual(unwrapped);
+    expect(Object.keys(unwrapped.data)).toEqual(Object.keys(EVENT_DATA[event].shape));
     expect(headers['webhook-id']).toBe(unwrapped.id);
     expect(unwrapped.id.charAt(14)).toBe('7');
+  });
+
+  it('has one time in the envelope and in the data', async () => {
+    const at = new Date('2027-01-02T03:04:05.678Z');
+    const { body } = await webhooks.testDelivery({ event: 'payout.declined', secret: SECRET, at });
+    const time = at.toISOString();
+    expect(JSON.parse(body)).toMatchObject({ createdAt: time, data: { updatedAt: time, resultAt: time } });
   });
 
   it('applies overrides', async () => {

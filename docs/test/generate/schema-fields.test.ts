@@ -119,6 +119,34 @@ describe('references', () => {
   });
 });
 
+it('a discriminated union has its shared fields, without the fields of objects that differ', () => {
+  const event = (name: string, data: JsonSchema): JsonSchema => ({
+    type: 'object',
+    properties: { id: { type: 'string' }, event: { type: 'string', const: name }, data },
+    required: ['id', 'event', 'data'],
+  });
+  const document = documentWith({
+    Paid: event('paid', { type: 'object', properties: { cents: { type: 'integer' } } }),
+    Ended: event('ended', { type: 'object', properties: { reason: { type: 'string' } } }),
+    Event: {
+      oneOf: [{ $ref: '#/components/schemas/Paid' }, { $ref: '#/components/schemas/Ended' }],
+      discriminator: { propertyName: 'event' },
+    },
+  });
+  const extended: JsonSchema = {
+    allOf: [
+      { $ref: '#/components/schemas/Event' },
+      { type: 'object', properties: { deliveries: { type: 'array', items: { type: 'string' } } } },
+    ],
+  };
+  const rows = listFields(document, extended);
+  expect(named(rows)).toEqual(['id: string', 'event: string', 'data: object', 'deliveries: string[]']);
+  expect(rows[1]).toMatchObject({
+    required: true,
+    rules: [{ text: 'one of', literals: ['paid', 'ended'] }],
+  });
+});
+
 describe('the fields of an object', () => {
   it('have the dotted path of their parent, through arrays and additional properties', () => {
     const schema: JsonSchema = {

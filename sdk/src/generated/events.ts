@@ -1,10 +1,15 @@
 // Made by `npm run generate`.
 
 import type { CallOptions, Calls } from '../calls.ts';
-import type { CaudalEvent, CaudalEventWithDeliveries } from '../event.ts';
 import type { List } from '../list.ts';
 import type { ListEventsQuery } from './queries.ts';
-import type { ReplayEvents, Replayed, ReplayedMany } from './schemas.ts';
+import type {
+  CaudalEvent,
+  CaudalEventWithDeliveries,
+  ReplayEvents,
+  Replayed,
+  ReplayedMany,
+} from './schemas.ts';
 
 /** Events of final outcomes: list, stream and replay them. */
 export class EventsOperations {

@@ -134,16 +134,6 @@ export interface Delivery {
   nextAttemptAt: string | null;
 }
 
-export interface DeliveryWithEndpoint {
-  id: string;
-  eventId: string;
-  event: string;
-  status: 'PENDING' | 'DELIVERED' | 'FAILED';
-  attempts: DeliveryAttempt[];
-  nextAttemptAt: string | null;
-  webhookEndpointId: string;
-}
-
 export interface DeliveryAttempt {
   /** UTC, with milliseconds. */
   at: string;
@@ -264,19 +254,25 @@ export interface Customer {
 export type Payin = BrebPayin | PsePayin;
 
 export interface BrebPayin {
+  /** Identifier of the payin. */
   id: string;
   /** `amountInCents` / 100: pesos with at most two decimals. */
   amount: number;
+  /** The requested amount in cents. */
   amountInCents: number;
   /** The confirmed amount: equal to `amount`, unless your organization accepts any amount. With `UNDERPAID`, the amount received. */
   confirmedAmount: number | null;
+  /** `confirmedAmount` in cents. */
   confirmedAmountInCents: number | null;
+  /** Always `COP`. */
   currency: 'COP';
   /** `CONFIRMED`, `DECLINED` and `CANCELED` are final. */
   status: PayinStatus;
   /** `REVERSED`: the rail notified the payment but does not list it, so the ledger entry was reversed and the payin never settles. */
   settlementStatus: SettlementStatus | null;
+  /** The rail that the payer pays on. */
   rail: 'BRE_B';
+  /** Your own identifier of the payin. */
   reference: string;
   /** The payment link it came from. */
   paymentLinkId: string | null;
@@ -289,12 +285,15 @@ export interface BrebPayin {
   updatedAt: string;
   /** After this time the payin can no longer be paid. */
   expiresAt: string;
+  /** Time of the final status; null until then. */
   resultAt: string | null;
   chargebackAt: string | null;
+  /** Your organization. */
   organizationId: string;
   callbackUrl: string | null;
   /** Rail-specific data. */
   sourceData: {
+    /** How the payer pays: by entering the key, or by scanning its QR code. */
     keyType: 'SINGLE_USE' | 'QR_CODE';
     /** The Bre-B key the payer pays to. */
     keyString: string;
@@ -308,19 +307,25 @@ export interface BrebPayin {
 }
 
 export interface PsePayin {
+  /** Identifier of the payin. */
   id: string;
   /** `amountInCents` / 100: pesos with at most two decimals. */
   amount: number;
+  /** The requested amount in cents. */
   amountInCents: number;
   /** The confirmed amount: equal to `amount`, unless your organization accepts any amount. With `UNDERPAID`, the amount received. */
   confirmedAmount: number | null;
+  /** `confirmedAmount` in cents. */
   confirmedAmountInCents: number | null;
+  /** Always `COP`. */
   currency: 'COP';
   /** `CONFIRMED`, `DECLINED` and `CANCELED` are final. */
   status: PayinStatus;
   /** `REVERSED`: the rail notified the payment but does not list it, so the ledger entry was reversed and the payin never settles. */
   settlementStatus: SettlementStatus | null;
+  /** The rail that the payer pays on. */
   rail: 'PSE';
+  /** Your own identifier of the payin. */
   reference: string;
   /** The payment link it came from. */
   paymentLinkId: string | null;
@@ -333,14 +338,17 @@ export interface PsePayin {
   updatedAt: string;
   /** After this time the payin can no longer be paid. */
   expiresAt: string;
+  /** Time of the final status; null until then. */
   resultAt: string | null;
   chargebackAt: string | null;
+  /** Your organization. */
   organizationId: string;
   callbackUrl: string | null;
   /** Rail-specific data. */
   sourceData: {
     /** Bank page where the payer pays; null until the bank responds. */
     pseUrl: string | null;
+    /** Code of the bank that the payer pays from. */
     bank: string;
     /** The PSE transaction code (CUS), used by payers and banks in claims; null until the bank responds. */
     cus: string | null;
@@ -350,19 +358,25 @@ export interface PsePayin {
 export type PayinListItem = BrebPayinListItem | PsePayinListItem;
 
 export interface BrebPayinListItem {
+  /** Identifier of the payin. */
   id: string;
   /** `amountInCents` / 100: pesos with at most two decimals. */
   amount: number;
+  /** The requested amount in cents. */
   amountInCents: number;
   /** The confirmed amount: equal to `amount`, unless your organization accepts any amount. With `UNDERPAID`, the amount received. */
   confirmedAmount: number | null;
+  /** `confirmedAmount` in cents. */
   confirmedAmountInCents: number | null;
+  /** Always `COP`. */
   currency: 'COP';
   /** `CONFIRMED`, `DECLINED` and `CANCELED` are final. */
   status: PayinStatus;
   /** `REVERSED`: the rail notified the payment but does not list it, so the ledger entry was reversed and the payin never settles. */
   settlementStatus: SettlementStatus | null;
+  /** The rail that the payer pays on. */
   rail: 'BRE_B';
+  /** Your own identifier of the payin. */
   reference: string;
   /** The payment link it came from. */
   paymentLinkId: string | null;
@@ -376,12 +390,15 @@ export interface BrebPayinListItem {
   updatedAt: string;
   /** After this time the payin can no longer be paid. */
   expiresAt: string;
+  /** Time of the final status; null until then. */
   resultAt: string | null;
   chargebackAt: string | null;
+  /** Your organization. */
   organizationId: string;
   callbackUrl: string | null;
   /** Rail-specific data. */
   sourceData: {
+    /** How the payer pays: by entering the key, or by scanning its QR code. */
     keyType: 'SINGLE_USE' | 'QR_CODE';
     /** The Bre-B key the payer pays to. */
     keyString: string;
@@ -395,19 +412,25 @@ export interface BrebPayinListItem {
 }
 
 export interface PsePayinListItem {
+  /** Identifier of the payin. */
   id: string;
   /** `amountInCents` / 100: pesos with at most two decimals. */
   amount: number;
+  /** The requested amount in cents. */
   amountInCents: number;
   /** The confirmed amount: equal to `amount`, unless your organization accepts any amount. With `UNDERPAID`, the amount received. */
   confirmedAmount: number | null;
+  /** `confirmedAmount` in cents. */
   confirmedAmountInCents: number | null;
+  /** Always `COP`. */
   currency: 'COP';
   /** `CONFIRMED`, `DECLINED` and `CANCELED` are final. */
   status: PayinStatus;
   /** `REVERSED`: the rail notified the payment but does not list it, so the ledger entry was reversed and the payin never settles. */
   settlementStatus: SettlementStatus | null;
+  /** The rail that the payer pays on. */
   rail: 'PSE';
+  /** Your own identifier of the payin. */
   reference: string;
   /** The payment link it came from. */
   paymentLinkId: string | null;
@@ -421,14 +444,17 @@ export interface PsePayinListItem {
   updatedAt: string;
   /** After this time the payin can no longer be paid. */
   expiresAt: string;
+  /** Time of the final status; null until then. */
   resultAt: string | null;
   chargebackAt: string | null;
+  /** Your organization. */
   organizationId: string;
   callbackUrl: string | null;
   /** Rail-specific data. */
   sourceData: {
     /** Bank page where the payer pays; null until the bank responds. */
     pseUrl: string | null;
+    /** Code of the bank that the payer pays from. */
     bank: string;
     /** The PSE transaction code (CUS), used by payers and banks in claims; null until the bank responds. */
     cus: string | null;
@@ -438,19 +464,25 @@ export interface PsePayinListItem {
 export type PayinWithAnomalies = BrebPayinWithAnomalies | PsePayinWithAnomalies;
 
 export interface BrebPayinWithAnomalies {
+  /** Identifier of the payin. */
   id: string;
   /** `amountInCents` / 100: pesos with at most two decimals. */
   amount: number;
+  /** The requested amount in cents. */
   amountInCents: number;
   /** The confirmed amount: equal to `amount`, unless your organization accepts any amount. With `UNDERPAID`, the amount received. */
   confirmedAmount: number | null;
+  /** `confirmedAmount` in cents. */
   confirmedAmountInCents: number | null;
+  /** Always `COP`. */
   currency: 'COP';
   /** `CONFIRMED`, `DECLINED` and `CANCELED` are final. */
   status: PayinStatus;
   /** `REVERSED`: the rail notified the payment but does not list it, so the ledger entry was reversed and the payin never settles. */
   settlementStatus: SettlementStatus | null;
+  /** The rail that the payer pays on. */
   rail: 'BRE_B';
+  /** Your own identifier of the payin. */
   reference: string;
   /** The payment link it came from. */
   paymentLinkId: string | null;
@@ -463,13 +495,16 @@ export interface BrebPayinWithAnomalies {
   updatedAt: string;
   /** After this time the payin can no longer be paid. */
   expiresAt: string;
+  /** Time of the final status; null until then. */
   resultAt: string | null;
   chargebackAt: string | null;
+  /** Your organization. */
   organizationId: string;
   callbackUrl: string | null;
   anomalies: PayinAnomaly[];
   /** Rail-specific data. */
   sourceData: {
+    /** How the payer pays: by entering the key, or by scanning its QR code. */
     keyType: 'SINGLE_USE' | 'QR_CODE';
     /** The Bre-B key the payer pays to. */
     keyString: string;
@@ -483,19 +518,25 @@ export interface BrebPayinWithAnomalies {
 }
 
 export interface PsePayinWithAnomalies {
+  /** Identifier of the payin. */
   id: string;
   /** `amountInCents` / 100: pesos with at most two decimals. */
   amount: number;
+  /** The requested amount in cents. */
   amountInCents: number;
   /** The confirmed amount: equal to `amount`, unless your organization accepts any amount. With `UNDERPAID`, the amount received. */
   confirmedAmount: number | null;
+  /** `confirmedAmount` in cents. */
   confirmedAmountInCents: number | null;
+  /** Always `COP`. */
   currency: 'COP';
   /** `CONFIRMED`, `DECLINED` and `CANCELED` are final. */
   status: PayinStatus;
   /** `REVERSED`: the rail notified the payment but does not list it, so the ledger entry was reversed and the payin never settles. */
   settlementStatus: SettlementStatus | null;
+  /** The rail that the payer pays on. */
   rail: 'PSE';
+  /** Your own identifier of the payin. */
   reference: string;
   /** The payment link it came from. */
   paymentLinkId: string | null;
@@ -508,8 +549,10 @@ export interface PsePayinWithAnomalies {
   updatedAt: string;
   /** After this time the payin can no longer be paid. */
   expiresAt: string;
+  /** Time of the final status; null until then. */
   resultAt: string | null;
   chargebackAt: string | null;
+  /** Your organization. */
   organizationId: string;
   callbackUrl: string | null;
   anomalies: PayinAnomaly[];
@@ -517,6 +560,7 @@ export interface PsePayinWithAnomalies {
   sourceData: {
     /** Bank page where the payer pays; null until the bank responds. */
     pseUrl: string | null;
+    /** Code of the bank that the payer pays from. */
     bank: string;
     /** The PSE transaction code (CUS), used by payers and banks in claims; null until the bank responds. */
     cus: string | null;
@@ -602,14 +646,19 @@ export interface CreatePayout {
 }
 
 export interface Payout {
+  /** Identifier of the payout. */
   id: string;
   /** `amountInCents` / 100: pesos with at most two decimals. */
   amount: number;
+  /** The amount in cents. */
   amountInCents: number;
+  /** Always `COP`. */
   currency: 'COP';
   /** `CONFIRMED`, `DECLINED` and `CANCELED` are final. */
   status: PayoutStatus;
+  /** The rail that the money is sent on. */
   rail: 'BRE_B';
+  /** Your own identifier of the payout. */
   reference: string;
   inlineCustomer: Customer | null;
   /** Why the payout failed. */
@@ -637,7 +686,9 @@ export interface Payout {
   createdAt: string;
   /** UTC, with milliseconds. */
   updatedAt: string;
+  /** Time of the final status; null until then. */
   resultAt: string | null;
+  /** Your organization. */
   organizationId: string;
   sourceData: {
     /** The Bre-B key of the receiver. */
@@ -648,14 +699,19 @@ export interface Payout {
 }
 
 export interface PayoutWithAnomalies {
+  /** Identifier of the payout. */
   id: string;
   /** `amountInCents` / 100: pesos with at most two decimals. */
   amount: number;
+  /** The amount in cents. */
   amountInCents: number;
+  /** Always `COP`. */
   currency: 'COP';
   /** `CONFIRMED`, `DECLINED` and `CANCELED` are final. */
   status: PayoutStatus;
+  /** The rail that the money is sent on. */
   rail: 'BRE_B';
+  /** Your own identifier of the payout. */
   reference: string;
   inlineCustomer: Customer | null;
   /** Why the payout failed. */
@@ -683,7 +739,9 @@ export interface PayoutWithAnomalies {
   createdAt: string;
   /** UTC, with milliseconds. */
   updatedAt: string;
+  /** Time of the final status; null until then. */
   resultAt: string | null;
+  /** Your organization. */
   organizationId: string;
   sourceData: {
     /** The Bre-B key of the receiver. */
@@ -739,6 +797,7 @@ export interface CreatePaymentLink {
 }
 
 export interface PaymentLink {
+  /** Identifier of the payment link. */
   paymentLinkId: string;
   /** The page to send the payer to. The URL is secret: anyone who has it can pay. */
   paymentLinkUrl: string;
@@ -753,6 +812,7 @@ export interface PaymentLink {
 }
 
 export interface PaymentLinkWithDetails {
+  /** Identifier of the payment link. */
   paymentLinkId: string;
   /** The page to send the payer to. The URL is secret: anyone who has it can pay. */
   paymentLinkUrl: string;
@@ -764,13 +824,16 @@ export interface PaymentLinkWithDetails {
   /** The only payment method; null if the payer chooses. */
   rail: Rail | null;
   inlineCustomer: Customer | null;
+  /** Your own identifier of the payment link. */
   reference: string;
   /** In pesos. */
   amount: number;
   amountInCents: number;
+  /** Always `COP`. */
   currency: 'COP';
   description: string | null;
   callbackUrl: string;
+  /** When the link was paid; null if it was not. */
   completedAt: string | null;
   /** The payin that completed the link. */
   payinId: string | null;
@@ -913,6 +976,576 @@ export interface DeletedWebhookEndpoint {
 
 export interface TestEvent {
   eventId: string;
+}
+
+/** One of the events. New ones may be added: ignore events whose name you do not know. */
+export type CaudalEvent =
+  | PayinConfirmedEvent
+  | PayinCanceledEvent
+  | PayinDeclinedEvent
+  | PayoutConfirmedEvent
+  | PayoutCanceledEvent
+  | PayoutDeclinedEvent
+  | PaymentLinkCompletedEvent
+  | PaymentLinkExpiredEvent
+  | WebhookTestEvent;
+
+export interface PayinConfirmedEvent {
+  /** Also sent as `webhook-id` with every delivery. An event may be delivered more than once. */
+  id: string;
+  /** Name of the event. */
+  event: 'payin.confirmed';
+  /** Type of the resource in `data`. */
+  resource: 'payin';
+  /** UTC, with milliseconds. */
+  createdAt: string;
+  /** The resource at the time of the event; its fields depend on `event`. */
+  data: PayinConfirmedData;
+}
+
+export type PayinConfirmedData = BrebPayinConfirmedData | PsePayinConfirmedData;
+
+export interface BrebPayinConfirmedData {
+  /** Identifier of the payin. */
+  id: string;
+  /** Your own identifier of the payin. */
+  reference: string;
+  /** `amountInCents` / 100: pesos with at most two decimals. */
+  amount: number;
+  /** The requested amount in cents. */
+  amountInCents: number;
+  /** The amount paid: compare it with your order. Equal to `amount`, unless your organization accepts any amount. */
+  confirmedAmount: number;
+  /** `confirmedAmount` in cents. */
+  confirmedAmountInCents: number;
+  /** Always `COP`. */
+  currency: 'COP';
+  status: 'CONFIRMED';
+  /** The rail that the payer pays on. */
+  rail: 'BRE_B';
+  /** Always null, because nothing failed. */
+  errorCode: null;
+  /** UTC, with milliseconds. */
+  createdAt: string;
+  /** UTC, with milliseconds. */
+  updatedAt: string;
+  /** Time of the final status. */
+  resultAt: string;
+  /** Your organization. */
+  organizationId: string;
+  /** Rail-specific data. */
+  sourceData: {
+    /** How the payer pays: by entering the key, or by scanning its QR code. */
+    keyType: 'SINGLE_USE' | 'QR_CODE';
+    /** The Bre-B key the payer pays to. */
+    keyString: string;
+    /** Page where the payer can pay this payin. */
+    checkoutUrl: string;
+    /** The network's id of the payment, also known to the payer's bank; null until paid. */
+    endToEndId: string | null;
+  };
+}
+
+export interface PsePayinConfirmedData {
+  /** Identifier of the payin. */
+  id: string;
+  /** Your own identifier of the payin. */
+  reference: string;
+  /** `amountInCents` / 100: pesos with at most two decimals. */
+  amount: number;
+  /** The requested amount in cents. */
+  amountInCents: number;
+  /** The amount paid: compare it with your order. Equal to `amount`, unless your organization accepts any amount. */
+  confirmedAmount: number;
+  /** `confirmedAmount` in cents. */
+  confirmedAmountInCents: number;
+  /** Always `COP`. */
+  currency: 'COP';
+  status: 'CONFIRMED';
+  /** The rail that the payer pays on. */
+  rail: 'PSE';
+  /** Always null, because nothing failed. */
+  errorCode: null;
+  /** UTC, with milliseconds. */
+  createdAt: string;
+  /** UTC, with milliseconds. */
+  updatedAt: string;
+  /** Time of the final status. */
+  resultAt: string;
+  /** Your organization. */
+  organizationId: string;
+  /** Rail-specific data. */
+  sourceData: {
+    /** Bank page where the payer pays; null until the bank responds. */
+    pseUrl: string | null;
+    /** Code of the bank that the payer pays from. */
+    bank: string;
+    /** The PSE transaction code (CUS), used by payers and banks in claims; null until the bank responds. */
+    cus: string | null;
+  };
+}
+
+export interface PayinCanceledEvent {
+  /** Also sent as `webhook-id` with every delivery. An event may be delivered more than once. */
+  id: string;
+  /** Name of the event. */
+  event: 'payin.canceled';
+  /** Type of the resource in `data`. */
+  resource: 'payin';
+  /** UTC, with milliseconds. */
+  createdAt: string;
+  /** The resource at the time of the event; its fields depend on `event`. */
+  data: PayinCanceledData;
+}
+
+export type PayinCanceledData = BrebPayinCanceledData | PsePayinCanceledData;
+
+export interface BrebPayinCanceledData {
+  /** Identifier of the payin. */
+  id: string;
+  /** Your own identifier of the payin. */
+  reference: string;
+  /** `amountInCents` / 100: pesos with at most two decimals. */
+  amount: number;
+  /** The requested amount in cents. */
+  amountInCents: number;
+  /** The confirmed amount: equal to `amount`, unless your organization accepts any amount. With `UNDERPAID`, the amount received. */
+  confirmedAmount: number | null;
+  /** `confirmedAmount` in cents. */
+  confirmedAmountInCents: number | null;
+  /** Always `COP`. */
+  currency: 'COP';
+  status: 'CANCELED';
+  /** The rail that the payer pays on. */
+  rail: 'BRE_B';
+  /** Why the payin was not confirmed. `UNDERPAID`: less than `amount` was received, and the money is held separately. */
+  errorCode: ErrorCode | null;
+  /** UTC, with milliseconds. */
+  createdAt: string;
+  /** UTC, with milliseconds. */
+  updatedAt: string;
+  /** Time of the final status. */
+  resultAt: string;
+  /** Your organization. */
+  organizationId: string;
+  /** Rail-specific data. */
+  sourceData: {
+    /** How the payer pays: by entering the key, or by scanning its QR code. */
+    keyType: 'SINGLE_USE' | 'QR_CODE';
+    /** The Bre-B key the payer pays to. */
+    keyString: string;
+    /** Page where the payer can pay this payin. */
+    checkoutUrl: string;
+    /** The network's id of the payment, also known to the payer's bank; null until paid. */
+    endToEndId: string | null;
+  };
+}
+
+export interface PsePayinCanceledData {
+  /** Identifier of the payin. */
+  id: string;
+  /** Your own identifier of the payin. */
+  reference: string;
+  /** `amountInCents` / 100: pesos with at most two decimals. */
+  amount: number;
+  /** The requested amount in cents. */
+  amountInCents: number;
+  /** The confirmed amount: equal to `amount`, unless your organization accepts any amount. With `UNDERPAID`, the amount received. */
+  confirmedAmount: number | null;
+  /** `confirmedAmount` in cents. */
+  confirmedAmountInCents: number | null;
+  /** Always `COP`. */
+  currency: 'COP';
+  status: 'CANCELED';
+  /** The rail that the payer pays on. */
+  rail: 'PSE';
+  /** Why the payin was not confirmed. `UNDERPAID`: less than `amount` was received, and the money is held separately. */
+  errorCode: ErrorCode | null;
+  /** UTC, with milliseconds. */
+  createdAt: string;
+  /** UTC, with milliseconds. */
+  updatedAt: string;
+  /** Time of the final status. */
+  resultAt: string;
+  /** Your organization. */
+  organizationId: string;
+  /** Rail-specific data. */
+  sourceData: {
+    /** Bank page where the payer pays; null until the bank responds. */
+    pseUrl: string | null;
+    /** Code of the bank that the payer pays from. */
+    bank: string;
+    /** The PSE transaction code (CUS), used by payers and banks in claims; null until the bank responds. */
+    cus: string | null;
+  };
+}
+
+export interface PayinDeclinedEvent {
+  /** Also sent as `webhook-id` with every delivery. An event may be delivered more than once. */
+  id: string;
+  /** Name of the event. */
+  event: 'payin.declined';
+  /** Type of the resource in `data`. */
+  resource: 'payin';
+  /** UTC, with milliseconds. */
+  createdAt: string;
+  /** The resource at the time of the event; its fields depend on `event`. */
+  data: PayinDeclinedData;
+}
+
+export type PayinDeclinedData = BrebPayinDeclinedData | PsePayinDeclinedData;
+
+export interface BrebPayinDeclinedData {
+  /** Identifier of the payin. */
+  id: string;
+  /** Your own identifier of the payin. */
+  reference: string;
+  /** `amountInCents` / 100: pesos with at most two decimals. */
+  amount: number;
+  /** The requested amount in cents. */
+  amountInCents: number;
+  /** The confirmed amount: equal to `amount`, unless your organization accepts any amount. With `UNDERPAID`, the amount received. */
+  confirmedAmount: number | null;
+  /** `confirmedAmount` in cents. */
+  confirmedAmountInCents: number | null;
+  /** Always `COP`. */
+  currency: 'COP';
+  status: 'DECLINED';
+  /** The rail that the payer pays on. */
+  rail: 'BRE_B';
+  /** Why the payin was not confirmed. `UNDERPAID`: less than `amount` was received, and the money is held separately. */
+  errorCode: ErrorCode | null;
+  /** UTC, with milliseconds. */
+  createdAt: string;
+  /** UTC, with milliseconds. */
+  updatedAt: string;
+  /** Time of the final status. */
+  resultAt: string;
+  /** Your organization. */
+  organizationId: string;
+  /** Rail-specific data. */
+  sourceData: {
+    /** How the payer pays: by entering the key, or by scanning its QR code. */
+    keyType: 'SINGLE_USE' | 'QR_CODE';
+    /** The Bre-B key the payer pays to. */
+    keyString: string;
+    /** Page where the payer can pay this payin. */
+    checkoutUrl: string;
+    /** The network's id of the payment, also known to the payer's bank; null until paid. */
+    endToEndId: string | null;
+  };
+}
+
+export interface PsePayinDeclinedData {
+  /** Identifier of the payin. */
+  id: string;
+  /** Your own identifier of the payin. */
+  reference: string;
+  /** `amountInCents` / 100: pesos with at most two decimals. */
+  amount: number;
+  /** The requested amount in cents. */
+  amountInCents: number;
+  /** The confirmed amount: equal to `amount`, unless your organization accepts any amount. With `UNDERPAID`, the amount received. */
+  confirmedAmount: number | null;
+  /** `confirmedAmount` in cents. */
+  confirmedAmountInCents: number | null;
+  /** Always `COP`. */
+  currency: 'COP';
+  status: 'DECLINED';
+  /** The rail that the payer pays on. */
+  rail: 'PSE';
+  /** Why the payin was not confirmed. `UNDERPAID`: less than `amount` was received, and the money is held separately. */
+  errorCode: ErrorCode | null;
+  /** UTC, with milliseconds. */
+  createdAt: string;
+  /** UTC, with milliseconds. */
+  updatedAt: string;
+  /** Time of the final status. */
+  resultAt: string;
+  /** Your organization. */
+  organizationId: string;
+  /** Rail-specific data. */
+  sourceData: {
+    /** Bank page where the payer pays; null until the bank responds. */
+    pseUrl: string | null;
+    /** Code of the bank that the payer pays from. */
+    bank: string;
+    /** The PSE transaction code (CUS), used by payers and banks in claims; null until the bank responds. */
+    cus: string | null;
+  };
+}
+
+export interface PayoutConfirmedEvent {
+  /** Also sent as `webhook-id` with every delivery. An event may be delivered more than once. */
+  id: string;
+  /** Name of the event. */
+  event: 'payout.confirmed';
+  /** Type of the resource in `data`. */
+  resource: 'payout';
+  /** UTC, with milliseconds. */
+  createdAt: string;
+  /** The resource at the time of the event; its fields depend on `event`. */
+  data: PayoutConfirmedData;
+}
+
+export interface PayoutConfirmedData {
+  /** Identifier of the payout. */
+  id: string;
+  /** Your own identifier of the payout. */
+  reference: string;
+  /** `amountInCents` / 100: pesos with at most two decimals. */
+  amount: number;
+  /** The amount in cents. */
+  amountInCents: number;
+  /** Always `COP`. */
+  currency: 'COP';
+  status: 'CONFIRMED';
+  /** The rail that the money is sent on. */
+  rail: 'BRE_B';
+  sourceData: {
+    /** The Bre-B key of the receiver. */
+    keyString: string;
+    /** The network's id of the payment, also known to the receiver's bank. Null until the rail assigns it. */
+    endToEndId: string | null;
+  };
+  /** Always null, because nothing failed. */
+  errorCode: null;
+  /** UTC, with milliseconds. */
+  createdAt: string;
+  /** UTC, with milliseconds. */
+  updatedAt: string;
+  /** Time of the final status. */
+  resultAt: string;
+  /** Your organization. */
+  organizationId: string;
+}
+
+export interface PayoutCanceledEvent {
+  /** Also sent as `webhook-id` with every delivery. An event may be delivered more than once. */
+  id: string;
+  /** Name of the event. */
+  event: 'payout.canceled';
+  /** Type of the resource in `data`. */
+  resource: 'payout';
+  /** UTC, with milliseconds. */
+  createdAt: string;
+  /** The resource at the time of the event; its fields depend on `event`. */
+  data: PayoutCanceledData;
+}
+
+export interface PayoutCanceledData {
+  /** Identifier of the payout. */
+  id: string;
+  /** Your own identifier of the payout. */
+  reference: string;
+  /** `amountInCents` / 100: pesos with at most two decimals. */
+  amount: number;
+  /** The amount in cents. */
+  amountInCents: number;
+  /** Always `COP`. */
+  currency: 'COP';
+  status: 'CANCELED';
+  /** The rail that the money is sent on. */
+  rail: 'BRE_B';
+  sourceData: {
+    /** The Bre-B key of the receiver. */
+    keyString: string;
+    /** The network's id of the payment, also known to the receiver's bank. Null until the rail assigns it. */
+    endToEndId: string | null;
+  };
+  /** Why the payout failed. */
+  errorCode:
+    | 'EXPIRED'
+    | 'PAYER_CANCELED'
+    | 'PAYER_ABANDONED'
+    | 'INSUFFICIENT_FUNDS'
+    | 'LIMIT_EXCEEDED'
+    | 'NETWORK_LIMIT_EXCEEDED'
+    | 'ACCOUNT_BLOCKED'
+    | 'ACCOUNT_NOT_FOUND'
+    | 'ACCOUNT_CLOSED'
+    | 'KEY_NOT_FOUND'
+    | 'KEY_SUSPENDED'
+    | 'KEY_INVALID'
+    | 'RECEIVER_MISMATCH'
+    | 'BANK_UNAVAILABLE'
+    | 'RAIL_TIMEOUT'
+    | 'RAIL_REJECTED'
+    | 'SUSPECTED_FRAUD'
+    | 'INVALID_DATA'
+    | null;
+  /** UTC, with milliseconds. */
+  createdAt: string;
+  /** UTC, with milliseconds. */
+  updatedAt: string;
+  /** Time of the final status. */
+  resultAt: string;
+  /** Your organization. */
+  organizationId: string;
+}
+
+export interface PayoutDeclinedEvent {
+  /** Also sent as `webhook-id` with every delivery. An event may be delivered more than once. */
+  id: string;
+  /** Name of the event. */
+  event: 'payout.declined';
+  /** Type of the resource in `data`. */
+  resource: 'payout';
+  /** UTC, with milliseconds. */
+  createdAt: string;
+  /** The resource at the time of the event; its fields depend on `event`. */
+  data: PayoutDeclinedData;
+}
+
+export interface PayoutDeclinedData {
+  /** Identifier of the payout. */
+  id: string;
+  /** Your own identifier of the payout. */
+  reference: string;
+  /** `amountInCents` / 100: pesos with at most two decimals. */
+  amount: number;
+  /** The amount in cents. */
+  amountInCents: number;
+  /** Always `COP`. */
+  currency: 'COP';
+  status: 'DECLINED';
+  /** The rail that the money is sent on. */
+  rail: 'BRE_B';
+  sourceData: {
+    /** The Bre-B key of the receiver. */
+    keyString: string;
+    /** The network's id of the payment, also known to the receiver's bank. Null until the rail assigns it. */
+    endToEndId: string | null;
+  };
+  /** Why the payout failed. */
+  errorCode:
+    | 'EXPIRED'
+    | 'PAYER_CANCELED'
+    | 'PAYER_ABANDONED'
+    | 'INSUFFICIENT_FUNDS'
+    | 'LIMIT_EXCEEDED'
+    | 'NETWORK_LIMIT_EXCEEDED'
+    | 'ACCOUNT_BLOCKED'
+    | 'ACCOUNT_NOT_FOUND'
+    | 'ACCOUNT_CLOSED'
+    | 'KEY_NOT_FOUND'
+    | 'KEY_SUSPENDED'
+    | 'KEY_INVALID'
+    | 'RECEIVER_MISMATCH'
+    | 'BANK_UNAVAILABLE'
+    | 'RAIL_TIMEOUT'
+    | 'RAIL_REJECTED'
+    | 'SUSPECTED_FRAUD'
+    | 'INVALID_DATA'
+    | null;
+  /** UTC, with milliseconds. */
+  createdAt: string;
+  /** UTC, with milliseconds. */
+  updatedAt: string;
+  /** Time of the final status. */
+  resultAt: string;
+  /** Your organization. */
+  organizationId: string;
+}
+
+export interface PaymentLinkCompletedEvent {
+  /** Also sent as `webhook-id` with every delivery. An event may be delivered more than once. */
+  id: string;
+  /** Name of the event. */
+  event: 'paymentlink.completed';
+  /** Type of the resource in `data`. */
+  resource: 'paymentlink';
+  /** UTC, with milliseconds. */
+  createdAt: string;
+  /** The resource at the time of the event; its fields depend on `event`. */
+  data: PaymentLinkCompletedData;
+}
+
+export interface PaymentLinkCompletedData {
+  /** Identifier of the payment link. */
+  paymentLinkId: string;
+  /** Your own identifier of the payment link. */
+  reference: string;
+  /** In pesos. */
+  amount: number;
+  /** Always `COP`. */
+  currency: 'COP';
+  status: 'COMPLETED';
+  /** UTC, with milliseconds. */
+  createdAt: string;
+  /** UTC, with milliseconds. */
+  updatedAt: string;
+  /** Always null, because a paid link no longer expires. */
+  expiresAt: null;
+  /** When the link was paid. */
+  completedAt: string;
+}
+
+export interface PaymentLinkExpiredEvent {
+  /** Also sent as `webhook-id` with every delivery. An event may be delivered more than once. */
+  id: string;
+  /** Name of the event. */
+  event: 'paymentlink.expired';
+  /** Type of the resource in `data`. */
+  resource: 'paymentlink';
+  /** UTC, with milliseconds. */
+  createdAt: string;
+  /** The resource at the time of the event; its fields depend on `event`. */
+  data: PaymentLinkExpiredData;
+}
+
+export interface PaymentLinkExpiredData {
+  /** Identifier of the payment link. */
+  paymentLinkId: string;
+  /** Your own identifier of the payment link. */
+  reference: string;
+  /** In pesos. */
+  amount: number;
+  /** Always `COP`. */
+  currency: 'COP';
+  status: 'EXPIRED';
+  /** UTC, with milliseconds. */
+  createdAt: string;
+  /** UTC, with milliseconds. */
+  updatedAt: string;
+  /** One hour after creation. */
+  expiresAt: string;
+  /** Always null, because the link was not paid. */
+  completedAt: null;
+}
+
+export interface WebhookTestEvent {
+  /** Also sent as `webhook-id` with every delivery. An event may be delivered more than once. */
+  id: string;
+  /** Name of the event. */
+  event: 'webhook.test';
+  /** Type of the resource in `data`. */
+  resource: 'webhook';
+  /** UTC, with milliseconds. */
+  createdAt: string;
+  /** The resource at the time of the event; its fields depend on `event`. */
+  data: WebhookTestData;
+}
+
+export interface WebhookTestData {
+  /** The endpoint that receives the test. */
+  webhookEndpointId: string;
+  reference?: undefined;
+  status?: undefined;
+}
+
+export type CaudalEventWithDeliveries = CaudalEvent & {
+  deliveries: DeliveryWithEndpoint[];
+};
+
+export interface DeliveryWithEndpoint {
+  id: string;
+  eventId: string;
+  event: string;
+  status: 'PENDING' | 'DELIVERED' | 'FAILED';
+  attempts: DeliveryAttempt[];
+  nextAttemptAt: string | null;
+  webhookEndpointId: string;
 }
 
 export interface Replayed {

@@ -14,6 +14,10 @@ type EventName = (typeof EVENT_NAMES)[number];
 /** Sent to one endpoint by `POST /webhook-endpoints/{id}/test`. */
 export const TEST_EVENT = 'webhook.test';
 
+/** Every event that lists and streams contain. */
+export const LISTED_EVENT_NAMES = [...EVENT_NAMES, TEST_EVENT] as const;
+export type ListedEventName = (typeof LISTED_EVENT_NAMES)[number];
+
 /** `data` is a snapshot taken in the transaction that changed the state; deliveries never render it again. */
 export interface NewEvent {
   readonly id: string;

@@ -9,6 +9,7 @@ import type {
   ResponseObject,
 } from './docs/openapi-types.ts';
 import { acceptingNull } from './null-fields.ts';
+import { webhookObjects } from './openapi-webhooks.ts';
 import { isMerchantOperation, type Operation } from './operation.ts';
 
 /** Errors that any operation can return, besides its own. */
@@ -70,6 +71,7 @@ export function openApiDocument(
     const methods = (paths[operation.path] ??= {});
     methods[operation.method.toLowerCase()] = operationObject(operation, schemas);
   }
+  const webhooks = webhookObjects((schema) => toJsonSchema(schema, 'output', schemas));
   toJsonSchema(problemSchema, 'output', schemas);
   return {
     openapi: '3.1.0',
@@ -94,6 +96,7 @@ export function openApiDocument(
       },
     ],
     paths,
+    webhooks,
     components: {
       schemas,
       securitySchemes: {

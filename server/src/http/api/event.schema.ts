@@ -3,17 +3,37 @@ import type { Delivery } from '../../flows/webhooks/read-events.ts';
 import { FAILURE_REASONS } from '../../webhooks/sending/send-failure.ts';
 import { timestamp } from '../fields.ts';
 import { pageInfo } from '../list.ts';
-import { PAYIN_EXAMPLE } from './payin.schema.ts';
+import { EVENT_EXAMPLE_TIME, mapEvents } from './event-catalogue.ts';
+import { EVENT_DATA, OPEN } from './event-data.schema.ts';
 
-const eventSchema = z
-  .strictObject({
-    id: z.uuid().describe('Also sent as `webhook-id` with every delivery.'),
-    event: z.string(),
-    resource: z.string(),
-    createdAt: timestamp,
-    data: z.looseObject({}).describe('The resource at the time of the event.'),
-  })
-  .meta({ id: 'Event' });
+/** The schema of an event's body, by event name. */
+export const EVENT_SCHEMAS = mapEvents((event, { type }): z.ZodObject => {
+  const [resource = ''] = event.split('.');
+  return z
+    .strictObject({
+      id: z
+        .uuid()
+        .describe('Also sent as `webhook-id` with every delivery. An event may be delivered more than once.'),
+      event: z.literal(event).describe('Name of the event.'),
+      resource: z.literal(resource).describe('Type of the resource in `data`.'),
+      createdAt: timestamp,
+      data: EVENT_DATA[event]
+        .meta({ id: `${type}Data`, ...OPEN })
+        .describe('The resource at the time of the event; its fields depend on `event`.'),
+    })
+    .meta({ id: `${type}Event`, ...OPEN });
+});
+
+export const eventSchema = z
+  .discriminatedUnion('event', Object.values(EVENT_SCHEMAS) as [z.ZodObject, ...z.ZodObject[]])
+  .meta({
+    id: 'Event',
+    description: 'One of the events. New ones may be added: ignore events whose name you do not know.',
+    discriminator: {
+      propertyName: 'event',
+      mapping: mapEvents((_, { type }) => `#/components/schemas/${type}Event`),
+    },
+  });
 
 const attemptSchema = z.strictObject({
   at: timestamp,
@@ -37,8 +57,12 @@ const delivery = {
   nextAttemptAt: timestamp.nullable(),
 };
 
-export const eventWithDeliveries = eventSchema
-  .extend({ deliveries: z.array(z.strictObject({ ...delivery, webhookEndpointId: z.uuid() })) })
+const deliveryWithEndpoint = z
+  .strictObject({ ...delivery, webhookEndpointId: z.uuid() })
+  .meta({ id: 'DeliveryWithEndpoint' });
+
+export const eventWithDeliveries = z
+  .intersection(eventSchema, z.strictObject({ deliveries: z.array(deliveryWithEndpoint) }).meta(OPEN))
   .meta({ id: 'EventWithDeliveries' });
 
 export const eventListSchema = z
@@ -49,13 +73,16 @@ export const deliveryListSchema = z
   .strictObject({ data: z.array(z.strictObject(delivery)), pageInfo })
   .meta({ id: 'DeliveryList' });
 
-export const EVENT_EXAMPLE = {
+export const EVENT_EXAMPLES = mapEvents((event, { example }) => ({
   id: '019b2c5e-b1c2-7d3e-8001-7a8b9c0d1e2f',
-  event: 'payin.confirmed',
-  resource: 'payin',
-  createdAt: '2026-11-14T15:06:07.890Z',
-  data: { id: PAYIN_EXAMPLE.id, reference: PAYIN_EXAMPLE.reference, status: 'CONFIRMED' },
-} as const;
+  event,
+  resource: event.split('.')[0],
+  createdAt: EVENT_EXAMPLE_TIME,
+  // Keeps the fields that the event has, in its order.
+  data: EVENT_DATA[event].strip().parse(example),
+}));
+
+export const EVENT_EXAMPLE = EVENT_EXAMPLES['payin.confirmed'];
 
 export const DELIVERY_EXAMPLE = {
   id: '5b0f7c9e-3a51-4c0e-9a58-0a2f3c4d5e6f',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { EVENT_NAMES, TEST_EVENT } from '../../events/event.ts';
+import { LISTED_EVENT_NAMES } from '../../events/event.ts';
 import { readEventPage } from '../../flows/webhooks/read-events.ts';
 import { listFields, listReply, PAGE_INFO_EXAMPLE } from '../list.ts';
 import { merchantOperation } from '../operation.ts';
@@ -18,10 +18,7 @@ export const listEvents = merchantOperation({
   query: z.strictObject({
     cursor,
     pageSize,
-    event: z
-      .enum([...EVENT_NAMES, TEST_EVENT])
-      .optional()
-      .describe('Only events with this name.'),
+    event: z.enum(LISTED_EVENT_NAMES).optional().describe('Only events with this name.'),
     resourceId: z.uuid().optional().describe('Only events of this payin, payout or payment link.'),
     ...span,
   }),

@@ -2,12 +2,12 @@ import { z } from 'zod';
 import { KEY_TYPES, PAYIN_ERROR_CODES, SETTLEMENT_STATUSES } from '../../payins/payin.columns.ts';
 import { PAYIN_STATUSES } from '../../payins/payin.states.ts';
 import { RAILS } from '../../rails/contract.ts';
-import { customer, timestamp } from '../fields.ts';
+import { currency, customer, timestamp } from '../fields.ts';
 import { pageInfo } from '../list.ts';
 import { anomalySchema } from './anomaly.schema.ts';
 
-const brebSource = z.strictObject({
-  keyType: z.enum(KEY_TYPES),
+export const brebSource = z.strictObject({
+  keyType: z.enum(KEY_TYPES).describe('How the payer pays: by entering the key, or by scanning its QR code.'),
   keyString: z.string().describe('The Bre-B key the payer pays to.'),
   qrString: z
     .string()
@@ -20,9 +20,9 @@ const brebSource = z.strictObject({
     .describe("The network's id of the payment, also known to the payer's bank; null until paid."),
 });
 
-const pseSource = z.strictObject({
+export const pseSource = z.strictObject({
   pseUrl: z.url().nullable().describe('Bank page where the payer pays; null until the bank responds.'),
-  bank: z.string(),
+  bank: z.string().describe('Code of the bank that the payer pays from.'),
   cus: z
     .string()
     .nullable()
@@ -33,17 +33,17 @@ const pseSource = z.strictObject({
 
 export const payinSchema = z
   .strictObject({
-    id: z.uuid(),
+    id: z.uuid().describe('Identifier of the payin.'),
     amount: z.number().describe('`amountInCents` / 100: pesos with at most two decimals.'),
-    amountInCents: z.int(),
+    amountInCents: z.int().describe('The requested amount in cents.'),
     confirmedAmount: z
       .number()
       .nullable()
       .describe(
         'The confirmed amount: equal to `amount`, unless your organization accepts any amount. With `UNDERPAID`, the amount received.',
       ),
-    confirmedAmountInCents: z.int().nullable(),
-    currency: z.literal('COP'),
+    confirmedAmountInCents: z.int().nullable().describe('`confirmedAmount` in cents.'),
+    currency,
     status: z.enum(PAYIN_STATUSES).describe('`CONFIRMED`, `DECLINED` and `CANCELED` are final.'),
     settlementStatus: z
       .enum(SETTLEMENT_STATUSES)
@@ -51,8 +51,8 @@ export const payinSchema = z
       .describe(
         '`REVERSED`: the rail notified the payment but does not list it, so the ledger entry was reversed and the payin never settles.',
       ),
-    rail: z.enum(RAILS),
-    reference: z.string(),
+    rail: z.enum(RAILS).describe('The rail that the payer pays on.'),
+    reference: z.string().describe('Your own identifier of the payin.'),
     paymentLinkId: z.uuid().nullable().describe('The payment link it came from.'),
     inlineCustomer: customer.nullable(),
     errorCode: z
@@ -64,9 +64,9 @@ export const payinSchema = z
     createdAt: timestamp,
     updatedAt: timestamp,
     expiresAt: timestamp.describe('After this time the payin can no longer be paid.'),
-    resultAt: timestamp.nullable(),
+    resultAt: timestamp.nullable().describe('Time of the final status; null until then.'),
     chargebackAt: timestamp.nullable(),
-    organizationId: z.uuid(),
+    organizationId: z.uuid().describe('Your organization.'),
     sourceData: z.union([brebSource, pseSource]).describe('Rail-specific data.'),
     callbackUrl: z.string().nullable(),
   })

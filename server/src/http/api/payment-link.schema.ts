@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { LINK_STATUSES } from '../../payment-links/payment-link.states.ts';
 import { RAILS } from '../../rails/contract.ts';
-import { customer, timestamp } from '../fields.ts';
+import { currency, customer, timestamp } from '../fields.ts';
 import { pageInfo } from '../list.ts';
 
 const link = {
-  paymentLinkId: z.uuid(),
+  paymentLinkId: z.uuid().describe('Identifier of the payment link.'),
   paymentLinkUrl: z
     .url()
     .describe('The page to send the payer to. The URL is secret: anyone who has it can pay.'),
@@ -21,13 +21,13 @@ export const linkSchema = z.strictObject(link).meta({ id: 'PaymentLink' });
 export const linkDetailsSchema = z
   .strictObject({
     ...link,
-    reference: z.string(),
+    reference: z.string().describe('Your own identifier of the payment link.'),
     amount: z.number().describe('In pesos.'),
     amountInCents: z.int(),
-    currency: z.literal('COP'),
+    currency,
     description: z.string().nullable(),
     callbackUrl: z.string(),
-    completedAt: timestamp.nullable(),
+    completedAt: timestamp.nullable().describe('When the link was paid; null if it was not.'),
     payinId: z.uuid().nullable().describe('The payin that completed the link.'),
   })
   .meta({ id: 'PaymentLinkWithDetails' });

@@ -1,25 +1,25 @@
 import { z } from 'zod';
 import { PAYOUT_STATUSES } from '../../payouts/payout.states.ts';
 import { ERROR_CODES } from '../../rails/contract.ts';
-import { customer, timestamp } from '../fields.ts';
+import { currency, customer, timestamp } from '../fields.ts';
 import { pageInfo } from '../list.ts';
 import { anomalySchema } from './anomaly.schema.ts';
 
 export const payoutSchema = z
   .strictObject({
-    id: z.uuid(),
+    id: z.uuid().describe('Identifier of the payout.'),
     amount: z.number().describe('`amountInCents` / 100: pesos with at most two decimals.'),
-    amountInCents: z.int(),
-    currency: z.literal('COP'),
+    amountInCents: z.int().describe('The amount in cents.'),
+    currency,
     status: z.enum(PAYOUT_STATUSES).describe('`CONFIRMED`, `DECLINED` and `CANCELED` are final.'),
-    rail: z.literal('BRE_B'),
-    reference: z.string(),
+    rail: z.literal('BRE_B').describe('The rail that the money is sent on.'),
+    reference: z.string().describe('Your own identifier of the payout.'),
     inlineCustomer: customer.nullable(),
     errorCode: z.enum(ERROR_CODES).nullable().describe('Why the payout failed.'),
     createdAt: timestamp,
     updatedAt: timestamp,
-    resultAt: timestamp.nullable(),
-    organizationId: z.uuid(),
+    resultAt: timestamp.nullable().describe('Time of the final status; null until then.'),
+    organizationId: z.uuid().describe('Your organization.'),
     sourceData: z.strictObject({
       keyString: z.string().describe('The Bre-B key of the receiver.'),
       endToEndId: z

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { EVENT_NAMES, TEST_EVENT } from '../../events/event.ts';
+import { LISTED_EVENT_NAMES } from '../../events/event.ts';
 import type { RecordedEvent } from '../../flows/webhooks/read-events.ts';
 import { isUuid } from '../../kit/ids.ts';
 import { merchantOperation } from '../operation.ts';
@@ -18,10 +18,7 @@ export const streamEvents = merchantOperation({
     'Server-sent events: each event as soon as it is recorded, with its body in `data`. A stream ends after at most ten minutes; resume with `Last-Event-ID` (or `after`) to receive every event. On resume, the minute before that event is sent again, because ids are assigned before events are committed: ignore events whose `id` you already have. Without either, the stream starts with new events.',
   scope: 'events:read',
   query: z.strictObject({
-    event: z
-      .enum([...EVENT_NAMES, TEST_EVENT])
-      .optional()
-      .describe('Only events with this name.'),
+    event: z.enum(LISTED_EVENT_NAMES).optional().describe('Only events with this name.'),
     after: z
       .uuid()
       .optional()

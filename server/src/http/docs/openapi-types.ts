@@ -18,6 +18,7 @@ export interface JsonSchema {
   readonly allOf?: readonly JsonSchema[] | undefined;
   readonly anyOf?: readonly JsonSchema[] | undefined;
   readonly oneOf?: readonly JsonSchema[] | undefined;
+  readonly discriminator?: { readonly propertyName: string } | undefined;
   readonly enum?: readonly unknown[] | undefined;
   readonly const?: unknown;
   readonly default?: unknown;
@@ -132,6 +133,7 @@ export interface OpenApiDocument {
   readonly tags?: readonly TagObject[] | undefined;
   readonly security?: readonly SecurityRequirement[] | undefined;
   readonly paths: Readonly<Record<string, PathItemObject>>;
+  readonly webhooks?: Readonly<Record<string, PathItemObject>> | undefined;
   readonly components?:
     | {
         readonly schemas?: Readonly<Record<string, JsonSchema>> | undefined;

@@ -1,0 +1,13 @@
+// Made by `npm run generate`.
+
+/** Every event that an endpoint can subscribe to. */
+export const EVENT_NAMES = [
+  'payin.confirmed',
+  'payin.canceled',
+  'payin.declined',
+  'payout.confirmed',
+  'payout.canceled',
+  'payout.declined',
+  'paymentlink.completed',
+  'paymentlink.expired',
+] as const;
