@@ -5,8 +5,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Child } from '../../../scripts/stack/child.ts';
 import { startServer } from '../../../scripts/stack/processes.ts';
+import { EVENT_NAMES, TEST_EVENT } from '../../src/events/event.ts';
+import { eventSchema } from '../../src/http/api/event.schema.ts';
 import { OPERATIONS } from '../../src/http/api/operations.ts';
 import { ERRORS } from '../../src/kit/error-catalogue.ts';
+import { signatureHeaders } from '../../src/webhooks/signature.ts';
 import { brebPayin, CUSTOMER, newReference, psePayin } from '../harness/payin-requests.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
@@ -451,6 +454,7 @@ describe('openapi.json', () => {
     components: { schemas: Json; securitySchemes: Json };
     servers: { url: string }[];
     tags: { name: string }[];
+    webhooks: Record<string, { post: OperationJson }>;
   };
   let operations: { path: string; method: string; operation: OperationJson }[];
   beforeAll(async () => {
@@ -483,6 +487,20 @@ describe('openapi.json', () => {
     expect(operations.map(({ path, method }) => `${method.toUpperCase()} ${path}`).sort()).toEqual(
       OPERATIONS.map(({ path, method }) => `${method} ${path}`).sort(),
     );
+  });
+
+  it('has one webhook per event, with the signature headers and the body that is sent', () => {
+    expect(Object.keys(document.webhooks)).toEqual([...EVENT_NAMES, TEST_EVENT]);
+    for (const [event, { post }] of Object.entries(document.webhooks)) {
+      expect(post.parameters?.map(({ name }) => name)).toEqual(
+        Object.keys(signatureHeaders({ id: '', timestamp: new Date(0), body: Buffer.alloc(0) }, [])),
+      );
+      expect(Object.keys(post.responses ?? {}).sort()).toEqual(['2XX', '410', 'default']);
+      const { content } = post['requestBody'] as { content: Record<string, { schema: Json; example: Json }> };
+      const { schema, example } = content['application/json'] ?? { schema: {}, example: {} };
+      expect(resolve(String(schema['$ref']))).toMatchObject({ properties: { event: { const: event } } });
+      expect(eventSchema.parse(example)).toMatchObject({ event, resource: event.split('.')[0] });
+    }
   });
 
   it('has no unresolved reference', () => {

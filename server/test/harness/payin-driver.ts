@@ -104,7 +104,9 @@ export class PayinDriver {
     return this.#stack.database.query<Row>(text, values);
   }
 
-  events(payinId: string): Promise<{ event: string; created_at: Date; payload: Buffer }[]> {
+  /** Also reads the events over the API, whose client validates them against their schemas. */
+  async events(payinId: string): Promise<{ event: string; created_at: Date; payload: Buffer }[]> {
+    await this.#api.get(`/events?resourceId=${payinId}`);
     return this.query(
       'select event, created_at, payload from caudal.events where resource_id = $1 order by id',
       [payinId],

@@ -193,7 +193,9 @@ export class PayoutDriver {
     return rows.map(({ cause }) => cause);
   }
 
+  /** Also reads the events over the API, whose client validates them against their schemas. */
   async events(id: string): Promise<string[]> {
+    await this.#api.get(`/events?resourceId=${id}`);
     const rows = await this.query<{ event: string }>(
       'select event from caudal.events where resource_id = $1 order by id',
       [id],

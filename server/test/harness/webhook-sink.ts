@@ -1,6 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { eventSchema } from '../../src/http/api/event.schema.ts';
 import { until } from './until.ts';
 
 /** A received request, recorded before it is answered. */
@@ -31,13 +32,17 @@ type Choose = (request: SinkRequest) => SinkAnswer;
 
 const HOST = '127.0.0.1';
 
-/** A merchant's webhook receiver: real HTTP, a record of all requests, and scripted answers per path. */
+/**
+ * A merchant's webhook receiver: real HTTP, a record of all requests, and scripted answers per path. Validates every body
+ * against the schemas of the events, so that no test passes on an event that the OpenAPI document does not describe.
+ */
 export class WebhookSink {
   /** All paths, in order of arrival. */
   readonly requests: SinkRequest[] = [];
   readonly #answers = new Map<string, Choose>();
   readonly #sockets = new Set<Socket>();
   #server: Server | null = null;
+  #invalid: Error | null = null;
   #port = 0;
 
   static async start(): Promise<WebhookSink> {
@@ -60,7 +65,9 @@ export class WebhookSink {
     this.#answers.set(path, choose);
   }
 
+  /** @throws Error for a received body that is not a documented event */
   requestsTo(path: string): SinkRequest[] {
+    if (this.#invalid) throw this.#invalid;
     return this.requests.filter((request) => request.path === path);
   }
 
@@ -96,6 +103,7 @@ export class WebhookSink {
       server.close(() => resolve());
       for (const socket of this.#sockets) socket.destroy();
     });
+    if (this.#invalid) throw this.#invalid;
   }
 
   /** Listens again on the same port. */
@@ -114,6 +122,7 @@ export class WebhookSink {
         };
         const answer = this.#answers.get(path)?.(received) ?? {};
         this.requests.push(received);
+        this.#invalid ??= eventSchema.safeParse(JSON.parse(received.body.toString())).error ?? null;
         void reply(response, answer);
       });
     });

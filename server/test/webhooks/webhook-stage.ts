@@ -1,6 +1,7 @@
 import { statement } from '../../src/db/tx.ts';
 import { recordFinalEvents } from '../../src/events/event.store.ts';
 import type { EVENT_NAMES } from '../../src/events/event.ts';
+import { EVENT_EXAMPLES } from '../../src/http/api/event.schema.ts';
 import { uuidMs, uuidv7 } from '../../src/kit/ids.ts';
 import type { ApiClient, ApiResponse } from '../harness/api-client.ts';
 import { composeInProcess, type InProcess } from '../harness/in-process.ts';
@@ -184,7 +185,7 @@ export class Merchant {
         resource: event.startsWith('payin') ? ('payin' as const) : ('payout' as const),
         resourceId: fresh(),
         createdAt: now?.at ?? new Date(0),
-        data: { number, name: 'Ñandú 🦤 S.A.S.' },
+        data: { ...EVENT_EXAMPLES[event].data, reference: `Ñandú 🦤 ${number}` },
       }));
       await recordFinalEvents(tx, events, () => this.shop.principal.secrets.dataKey);
       await beforeCommit();
