@@ -1,6 +1,6 @@
+import { EVENT_NAMES } from '@caudal/sdk';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Stack } from '../../server/test/harness/stack.ts';
-import { EVENT_NAMES } from '../src/events/event-names.ts';
 import { CommandLine, stackUrl } from './command-line.ts';
 import { fundedStack } from './funded-stack.ts';
 

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Caudal } from '@caudal/sdk';
+import { type Caudal, EVENT_NAMES } from '@caudal/sdk';
 import { createApiClient } from '../connection/client.ts';
-import { EVENT_NAMES } from '../events/event-names.ts';
 import type { Command, Context } from '../framework/command.ts';
 import { CliError, UsageError } from '../framework/errors.ts';
 import { EXIT, type ExitCode } from '../framework/exit-codes.ts';

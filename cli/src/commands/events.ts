@@ -1,7 +1,6 @@
-import type { Caudal } from '@caudal/sdk';
+import { type Caudal, EVENT_NAMES } from '@caudal/sdk';
 import { createApiClient } from '../connection/client.ts';
 import { summarizeEvent } from '../events/event-line.ts';
-import { LISTED_EVENT_NAMES } from '../events/event-names.ts';
 import type { Command, Context } from '../framework/command.ts';
 import { CliError, UsageError } from '../framework/errors.ts';
 import type { ParsedArgs } from '../framework/parsed-args.ts';
@@ -19,7 +18,12 @@ export const EVENT_COMMANDS: readonly Command[] = [
     section: 'events',
     summary: 'list events, newest first',
     options: [
-      { name: 'event', value: 'EVENT', summary: 'only events with this name', choices: LISTED_EVENT_NAMES },
+      {
+        name: 'event',
+        value: 'EVENT',
+        summary: 'only events with this name',
+        choices: [...EVENT_NAMES, 'webhook.test'],
+      },
       { name: 'of', value: 'ID', summary: 'only events of this payin, payout or link' },
       ...CREATED_OPTIONS,
       ...LIST_OPTIONS,

@@ -1,7 +1,7 @@
+import { EVENT_NAMES, type EventName } from '@caudal/sdk';
 import { listenSecret, maskApiKey } from '../connection/api-key.ts';
 import { createClient, parseUrl, resolveConnection } from '../connection/connection.ts';
 import { eventLine } from '../events/event-line.ts';
-import { EVENT_NAMES, type EventName } from '../events/event-names.ts';
 import { Forwarder } from '../events/forward.ts';
 import { type StreamStart, startFrom, startFromNow } from '../events/stream-start.ts';
 import type { Command, Context } from '../framework/command.ts';

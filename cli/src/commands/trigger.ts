@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Caudal, CaudalEvent } from '@caudal/sdk';
+import { type Caudal, type CaudalEvent, EVENT_NAMES, type EventName } from '@caudal/sdk';
 import { createClient, resolveConnection } from '../connection/connection.ts';
 import { eventLine } from '../events/event-line.ts';
-import { EVENT_NAMES, type EventName } from '../events/event-names.ts';
 import type { Command, Context } from '../framework/command.ts';
 import { UnknownOutcomeError } from '../framework/errors.ts';
 import { EXIT, type ExitCode } from '../framework/exit-codes.ts';

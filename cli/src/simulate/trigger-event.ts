@@ -1,7 +1,6 @@
-import { ApiError, type Caudal } from '@caudal/sdk';
+import { ApiError, type Caudal, type EventName } from '@caudal/sdk';
 import { apiKeyMode } from '../connection/api-key.ts';
 import type { Connection } from '../connection/connection.ts';
-import type { EventName } from '../events/event-names.ts';
 import { CliError } from '../framework/errors.ts';
 import { newReference } from '../requests/creation.ts';
 import { formatCents } from '../requests/pesos.ts';
