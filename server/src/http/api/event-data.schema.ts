@@ -17,7 +17,7 @@ type Describes<Schema extends z.ZodType, Data> = [Data, Fields<Data>, Fields<z.o
   Fields<Data>,
 ]
   ? unknown
-  : never;
+  : { differsFrom: Data };
 
 /** Compiles only if the schema accepts what the function returns and both have the same fields. */
 function schemaOf<Data, Schema extends z.ZodType>(
