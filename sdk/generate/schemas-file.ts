@@ -21,7 +21,7 @@ export function schemasFile(document: ApiDocument): string {
 
 function schemaText(writer: TypeWriter, name: string, schema: Schema, direction: Direction): string {
   const about = comment([schema.description ?? '']);
-  if (schema.type !== 'object')
+  if (schema.type !== 'object' || schema.properties === undefined)
     return `${about}export type ${RENAMED[name] ?? name} = ${writer.type(schema, direction)};`;
   if (!BY_RAIL.includes(name))
     return `${about}export interface ${name} {\n${writer.fields(schema, direction)}${absent(name)} }`;

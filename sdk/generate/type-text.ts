@@ -34,7 +34,7 @@ export class TypeWriter {
       case 'object':
         return schema.properties && Object.keys(schema.properties).length > 0
           ? `{\n${this.fields(schema, direction)} }`
-          : 'Record<string, unknown>';
+          : `Record<string, ${this.#values(schema, direction)}>`;
       case 'array':
         return `${direction === 'sent' ? 'readonly ' : ''}(${this.type(schema.items ?? {}, direction)})[]`;
       case 'string':
@@ -50,6 +50,13 @@ export class TypeWriter {
       default:
         throw new Error(`sdk/generate cannot convert this schema to TypeScript: ${JSON.stringify(schema)}`);
     }
+  }
+
+  /** The type of the values of a map. */
+  #values({ additionalProperties: values }: Schema, direction: Direction): string {
+    return typeof values === 'object' && Object.keys(values).length > 0
+      ? this.type(values, direction)
+      : 'unknown';
   }
 
   fields(schema: Schema, direction: Direction): string {

@@ -192,6 +192,7 @@ export class RowMaker {
       reference: '%reference',
       paymentLinkId: null,
       customer: null,
+      metadata: null,
       callbackUrl: null,
       source,
       endToEndId: null,

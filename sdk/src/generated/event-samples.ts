@@ -31,6 +31,7 @@ export const EVENT_SAMPLES: { readonly [Name in EventName]: EventNamed<Name> } =
       updatedAt: '2026-11-14T15:06:07.890Z',
       resultAt: '2026-11-14T15:06:07.890Z',
       organizationId: '019b2c5e-0000-7000-8001-000000000001',
+      metadata: { orderId: '1001' },
     },
   },
   'payin.canceled': {
@@ -59,6 +60,7 @@ export const EVENT_SAMPLES: { readonly [Name in EventName]: EventNamed<Name> } =
       updatedAt: '2026-11-14T15:06:07.890Z',
       resultAt: '2026-11-14T15:06:07.890Z',
       organizationId: '019b2c5e-0000-7000-8001-000000000001',
+      metadata: { orderId: '1001' },
     },
   },
   'payin.declined': {
@@ -82,6 +84,7 @@ export const EVENT_SAMPLES: { readonly [Name in EventName]: EventNamed<Name> } =
       updatedAt: '2026-11-14T15:06:07.890Z',
       resultAt: '2026-11-14T15:06:07.890Z',
       organizationId: '019b2c5e-0000-7000-8001-000000000001',
+      metadata: { orderId: '1001' },
     },
   },
   'payout.confirmed': {
@@ -103,6 +106,7 @@ export const EVENT_SAMPLES: { readonly [Name in EventName]: EventNamed<Name> } =
       updatedAt: '2026-11-14T15:06:07.890Z',
       resultAt: '2026-11-14T15:06:07.890Z',
       organizationId: '019b2c5e-0000-7000-8001-000000000001',
+      metadata: {},
     },
   },
   'payout.canceled': {
@@ -124,6 +128,7 @@ export const EVENT_SAMPLES: { readonly [Name in EventName]: EventNamed<Name> } =
       updatedAt: '2026-11-14T15:06:07.890Z',
       resultAt: '2026-11-14T15:06:07.890Z',
       organizationId: '019b2c5e-0000-7000-8001-000000000001',
+      metadata: {},
     },
   },
   'payout.declined': {
@@ -145,6 +150,7 @@ export const EVENT_SAMPLES: { readonly [Name in EventName]: EventNamed<Name> } =
       updatedAt: '2026-11-14T15:06:07.890Z',
       resultAt: '2026-11-14T15:06:07.890Z',
       organizationId: '019b2c5e-0000-7000-8001-000000000001',
+      metadata: {},
     },
   },
   'paymentlink.completed': {
@@ -162,6 +168,7 @@ export const EVENT_SAMPLES: { readonly [Name in EventName]: EventNamed<Name> } =
       updatedAt: '2026-11-14T15:06:07.890Z',
       expiresAt: null,
       completedAt: '2026-11-14T15:06:07.890Z',
+      metadata: {},
     },
   },
   'paymentlink.expired': {
@@ -179,6 +186,7 @@ export const EVENT_SAMPLES: { readonly [Name in EventName]: EventNamed<Name> } =
       updatedAt: '2026-11-14T15:06:07.890Z',
       expiresAt: '2026-11-14T16:04:05.678Z',
       completedAt: null,
+      metadata: {},
     },
   },
 };

@@ -196,6 +196,7 @@ export interface CreateBrebPayin {
    * At most 2,048 characters.
    */
   callbackUrl?: string | null | undefined;
+  metadata?: Metadata | null | undefined;
   pse?: null | undefined;
 }
 
@@ -226,6 +227,7 @@ export interface CreatePsePayin {
    * At most 2,048 characters.
    */
   callbackUrl?: string | null | undefined;
+  metadata?: Metadata | null | undefined;
   breb?: null | undefined;
 }
 
@@ -250,6 +252,9 @@ export interface Customer {
    */
   email: string;
 }
+
+/** Your own key-value pairs: up to 20, keys of up to 40 and values of up to 500 characters. They are stored encrypted, and returned in responses and events. Lists cannot be filtered by them. */
+export type Metadata = Record<string, string>;
 
 export type Payin = BrebPayin | PsePayin;
 
@@ -291,6 +296,7 @@ export interface BrebPayin {
   /** Your organization. */
   organizationId: string;
   callbackUrl: string | null;
+  metadata: Metadata;
   /** Rail-specific data. */
   sourceData: {
     /** How the payer pays: by entering the key, or by scanning its QR code. */
@@ -344,6 +350,7 @@ export interface PsePayin {
   /** Your organization. */
   organizationId: string;
   callbackUrl: string | null;
+  metadata: Metadata;
   /** Rail-specific data. */
   sourceData: {
     /** Bank page where the payer pays; null until the bank responds. */
@@ -396,6 +403,7 @@ export interface BrebPayinListItem {
   /** Your organization. */
   organizationId: string;
   callbackUrl: string | null;
+  metadata: Metadata;
   /** Rail-specific data. */
   sourceData: {
     /** How the payer pays: by entering the key, or by scanning its QR code. */
@@ -450,6 +458,7 @@ export interface PsePayinListItem {
   /** Your organization. */
   organizationId: string;
   callbackUrl: string | null;
+  metadata: Metadata;
   /** Rail-specific data. */
   sourceData: {
     /** Bank page where the payer pays; null until the bank responds. */
@@ -501,6 +510,7 @@ export interface BrebPayinWithAnomalies {
   /** Your organization. */
   organizationId: string;
   callbackUrl: string | null;
+  metadata: Metadata;
   anomalies: PayinAnomaly[];
   /** Rail-specific data. */
   sourceData: {
@@ -555,6 +565,7 @@ export interface PsePayinWithAnomalies {
   /** Your organization. */
   organizationId: string;
   callbackUrl: string | null;
+  metadata: Metadata;
   anomalies: PayinAnomaly[];
   /** Rail-specific data. */
   sourceData: {
@@ -643,6 +654,7 @@ export interface CreatePayout {
     /** Accepted but ignored for payouts. */
     keyType?: 'SINGLE_USE' | 'QR_CODE' | null | undefined;
   };
+  metadata?: Metadata | null | undefined;
 }
 
 export interface Payout {
@@ -696,6 +708,7 @@ export interface Payout {
     /** The network's id of the payment, also known to the receiver's bank. Null until the rail assigns it. */
     endToEndId: string | null;
   };
+  metadata: Metadata;
 }
 
 export interface PayoutWithAnomalies {
@@ -749,6 +762,7 @@ export interface PayoutWithAnomalies {
     /** The network's id of the payment, also known to the receiver's bank. Null until the rail assigns it. */
     endToEndId: string | null;
   };
+  metadata: Metadata;
   anomalies: PayoutAnomaly[];
 }
 
@@ -794,6 +808,7 @@ export interface CreatePaymentLink {
       }
     | null
     | undefined;
+  metadata?: Metadata | null | undefined;
 }
 
 export interface PaymentLink {
@@ -809,6 +824,7 @@ export interface PaymentLink {
   /** The only payment method; null if the payer chooses. */
   rail: Rail | null;
   inlineCustomer: Customer | null;
+  metadata: Metadata;
 }
 
 export interface PaymentLinkWithDetails {
@@ -824,6 +840,7 @@ export interface PaymentLinkWithDetails {
   /** The only payment method; null if the payer chooses. */
   rail: Rail | null;
   inlineCustomer: Customer | null;
+  metadata: Metadata;
   /** Your own identifier of the payment link. */
   reference: string;
   /** In pesos. */
@@ -1033,6 +1050,7 @@ export interface BrebPayinConfirmedData {
   resultAt: string;
   /** Your organization. */
   organizationId: string;
+  metadata: Metadata;
   /** Rail-specific data. */
   sourceData: {
     /** How the payer pays: by entering the key, or by scanning its QR code. */
@@ -1074,6 +1092,7 @@ export interface PsePayinConfirmedData {
   resultAt: string;
   /** Your organization. */
   organizationId: string;
+  metadata: Metadata;
   /** Rail-specific data. */
   sourceData: {
     /** Bank page where the payer pays; null until the bank responds. */
@@ -1128,6 +1147,7 @@ export interface BrebPayinCanceledData {
   resultAt: string;
   /** Your organization. */
   organizationId: string;
+  metadata: Metadata;
   /** Rail-specific data. */
   sourceData: {
     /** How the payer pays: by entering the key, or by scanning its QR code. */
@@ -1169,6 +1189,7 @@ export interface PsePayinCanceledData {
   resultAt: string;
   /** Your organization. */
   organizationId: string;
+  metadata: Metadata;
   /** Rail-specific data. */
   sourceData: {
     /** Bank page where the payer pays; null until the bank responds. */
@@ -1223,6 +1244,7 @@ export interface BrebPayinDeclinedData {
   resultAt: string;
   /** Your organization. */
   organizationId: string;
+  metadata: Metadata;
   /** Rail-specific data. */
   sourceData: {
     /** How the payer pays: by entering the key, or by scanning its QR code. */
@@ -1264,6 +1286,7 @@ export interface PsePayinDeclinedData {
   resultAt: string;
   /** Your organization. */
   organizationId: string;
+  metadata: Metadata;
   /** Rail-specific data. */
   sourceData: {
     /** Bank page where the payer pays; null until the bank responds. */
@@ -1318,6 +1341,7 @@ export interface PayoutConfirmedData {
   resultAt: string;
   /** Your organization. */
   organizationId: string;
+  metadata: Metadata;
 }
 
 export interface PayoutCanceledEvent {
@@ -1382,6 +1406,7 @@ export interface PayoutCanceledData {
   resultAt: string;
   /** Your organization. */
   organizationId: string;
+  metadata: Metadata;
 }
 
 export interface PayoutDeclinedEvent {
@@ -1446,6 +1471,7 @@ export interface PayoutDeclinedData {
   resultAt: string;
   /** Your organization. */
   organizationId: string;
+  metadata: Metadata;
 }
 
 export interface PaymentLinkCompletedEvent {
@@ -1479,6 +1505,7 @@ export interface PaymentLinkCompletedData {
   expiresAt: null;
   /** When the link was paid. */
   completedAt: string;
+  metadata: Metadata;
 }
 
 export interface PaymentLinkExpiredEvent {
@@ -1512,6 +1539,7 @@ export interface PaymentLinkExpiredData {
   expiresAt: string;
   /** Always null, because the link was not paid. */
   completedAt: null;
+  metadata: Metadata;
 }
 
 export interface WebhookTestEvent {

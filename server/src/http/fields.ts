@@ -1,5 +1,11 @@
 import { z } from 'zod';
 import { type Customer, ID_TYPES } from '../customers/customer.ts';
+import {
+  MAX_METADATA_KEY_LENGTH,
+  MAX_METADATA_PAIRS,
+  MAX_METADATA_VALUE_LENGTH,
+  type Metadata,
+} from '../kit/metadata.ts';
 import { cents, MAX_AMOUNT_IN_CENTS } from '../kit/money.ts';
 import { readReceiverKey } from '../payouts/receiver-key.ts';
 
@@ -8,10 +14,12 @@ export type FieldCode =
   | 'invalid_characters'
   | 'invalid_breb_key'
   | 'invalid_document'
+  | 'invalid_metadata_key'
   | 'not_for_this_rail'
   | 'reserved_header'
   | 'one_or_the_other'
   | 'required'
+  | 'too_many_pairs'
   | 'unsupported_bank';
 
 /** Codes of URL fields. Their message depends on the rule that is broken. */
@@ -111,15 +119,42 @@ export const customer = z
   })
   .meta({ id: 'Customer' });
 
+/** zod drops the key `__proto__` from a record without an error, so it is rejected before. */
+function rejectPrototypeKey(value: unknown, context: z.RefinementCtx): unknown {
+  if (Object.hasOwn(Object(value) as object, '__proto__'))
+    context.addIssue({ code: 'custom', path: ['__proto__'], ...fieldIssue('invalid_metadata_key') });
+  return value;
+}
+
+/** In requests and responses. */
+export const metadata = z
+  .preprocess(
+    rejectPrototypeKey,
+    z
+      .record(text(1, MAX_METADATA_KEY_LENGTH), text(0, MAX_METADATA_VALUE_LENGTH))
+      .refine((pairs) => Object.keys(pairs).length <= MAX_METADATA_PAIRS, fieldIssue('too_many_pairs')),
+  )
+  .describe(
+    'Your own key-value pairs: up to 20, keys of up to 40 and values of up to 500 characters. They are stored encrypted, and returned in responses and events. Lists cannot be filtered by them.',
+  )
+  .meta({ id: 'Metadata', maxProperties: MAX_METADATA_PAIRS, example: { orderId: '1001' } });
+
 /** The fields that requests to create payins, payouts and payment links share, as their commands have them. */
 export function commonFields({
   amountInCents,
   reference,
   inlineCustomer = null,
+  metadata = {},
 }: {
   readonly amountInCents: number;
   readonly reference: string;
   readonly inlineCustomer?: Customer | null | undefined;
+  readonly metadata?: Metadata | undefined;
 }) {
-  return { amount: cents(amountInCents), reference, customer: inlineCustomer };
+  return {
+    amount: cents(amountInCents),
+    reference,
+    customer: inlineCustomer,
+    metadata: Object.keys(metadata).length === 0 ? null : metadata,
+  };
 }

@@ -72,6 +72,11 @@ const MESSAGES = {
     en: 'Is not a valid number for this document type.',
     es: 'No puede ser un número de este tipo de documento.',
   },
+  invalid_metadata_key: {
+    en: 'The key must have 1 to 40 characters, without control characters, and not be `__proto__`.',
+    es: 'La clave debe tener de 1 a 40 caracteres, sin caracteres de control, y no puede ser `__proto__`.',
+  },
+  too_many_pairs: { en: 'Must have at most 20 pairs.', es: 'Debe tener máximo 20 pares.' },
   'url.malformed': {
     en: 'Must be an absolute URL without spaces or line breaks, such as https://shop.example.com/path.',
     es: 'Debe ser una dirección completa, sin espacios ni saltos de línea, como https://shop.example.com/ruta.',
@@ -116,6 +121,7 @@ const TYPES: Readonly<Record<string, Translations>> = {
   int: { en: 'a whole number', es: 'un número entero' },
   boolean: { en: 'true or false', es: 'true o false' },
   object: { en: 'an object', es: 'un objeto' },
+  record: { en: 'an object', es: 'un objeto' },
   array: { en: 'a list', es: 'una lista' },
 };
 
@@ -204,6 +210,8 @@ function describe(
       const key = issue.format === 'regex' ? issue.message : `format.${issue.format}`;
       return { code: 'invalid_format', ...(isMessageKey(key) ? { key } : {}) };
     }
+    case 'invalid_key':
+      return { code: 'invalid_metadata_key' };
     case 'custom':
       // `fieldIssue` is the only source of custom issues.
       return { code: (issue.params?.['code'] ?? 'invalid_format') as FieldCode | 'invalid_format' };

@@ -1,5 +1,6 @@
 import type { Customer } from '../customers/customer.ts';
 import { encrypted, money, nullable, text, time, uuid } from '../db/columns.ts';
+import type { Metadata } from '../kit/metadata.ts';
 import { ERROR_CODES, type Rail } from '../rails/contract.ts';
 import type { PayinStatus } from './payin.states.ts';
 
@@ -18,6 +19,7 @@ export const CREATED_COLUMNS = {
   reference: text(),
   payment_link_id: nullable(uuid),
   customer: encrypted<Customer>(),
+  metadata: encrypted<Metadata>(),
   callback_url: nullable(text()),
 };
 

@@ -31,6 +31,7 @@ export function payinEventData(
     updatedAt: payin.updatedAt.toISOString(),
     resultAt: payin.resultAt?.toISOString() ?? null,
     organizationId: payin.organizationId,
+    metadata: payin.metadata ?? {},
   };
 }
 

@@ -47,6 +47,7 @@ export function payinView(deps: ViewDeps, owner: ViewOwner, payin: Payin) {
     organizationId: payin.organizationId,
     sourceData: sourceData(deps, owner, payin),
     callbackUrl: payin.callbackUrl,
+    metadata: payin.metadata ?? {},
   };
 }
 

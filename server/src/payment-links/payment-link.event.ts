@@ -16,5 +16,6 @@ export function linkEventData(link: PaymentLink) {
     updatedAt: link.updatedAt.toISOString(),
     expiresAt: link.status === 'COMPLETED' ? null : link.expiresAt.toISOString(),
     completedAt: link.completedAt?.toISOString() ?? null,
+    metadata: link.metadata ?? {},
   };
 }

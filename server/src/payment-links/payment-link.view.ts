@@ -27,6 +27,7 @@ export function linkView(deps: LinkViewDeps, organizationNumber: number, link: P
     expiresAt: link.expiresAt.toISOString(),
     rail: link.rail,
     inlineCustomer: link.customer,
+    metadata: link.metadata ?? {},
   };
 }
 

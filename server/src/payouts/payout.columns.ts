@@ -1,5 +1,6 @@
 import type { Customer } from '../customers/customer.ts';
 import { bytes, encrypted, money, nullable, text, time, uuid } from '../db/columns.ts';
+import type { Metadata } from '../kit/metadata.ts';
 import type { RailErrorCode } from '../rails/contract.ts';
 import type { PayoutStatus } from './payout.states.ts';
 
@@ -11,6 +12,7 @@ export const CREATED_COLUMNS = {
   reference: text(),
   /** Null for a return, which the operator organization makes. */
   customer: encrypted<Customer>(),
+  metadata: encrypted<Metadata>(),
   /** Identifies the order at the network. */
   end_to_end_id: text(),
 };

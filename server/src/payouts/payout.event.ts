@@ -17,5 +17,6 @@ export function payoutEventData(payout: Payout) {
     updatedAt: payout.updatedAt.toISOString(),
     resultAt: payout.resultAt?.toISOString() ?? null,
     organizationId: payout.organizationId,
+    metadata: payout.metadata ?? {},
   };
 }

@@ -18,5 +18,6 @@ export function payoutView(payout: Payout) {
     resultAt: payout.resultAt?.toISOString() ?? null,
     organizationId: payout.organizationId,
     sourceData: { keyString: payout.brebKey, endToEndId: payout.endToEndId },
+    metadata: payout.metadata ?? {},
   };
 }

@@ -254,6 +254,7 @@ describe('the payin object', () => {
     { field: 'organizationId', type: 'a UUID', is: isUuid, nullable: false },
     { field: 'sourceData', type: 'an object', is: isObject, nullable: true },
     { field: 'callbackUrl', type: 'a string', is: isString, nullable: true },
+    { field: 'metadata', type: 'an object', is: isObject, nullable: false },
   ] as const;
 
   it.each(ROWS)('has $field, $type, null only where documented', ({ field, is, nullable }) => {

@@ -93,6 +93,7 @@ describe('201 of POST /payouts', () => {
       resultAt: null,
       organizationId: shop.id,
       sourceData: { keyString: '@TESTOK', endToEndId: expect.stringMatching(/^\w{32}$/) as string },
+      metadata: {},
     });
     expect(Object.keys(answer.body)).toEqual([
       'id',
@@ -109,6 +110,7 @@ describe('201 of POST /payouts', () => {
       'resultAt',
       'organizationId',
       'sourceData',
+      'metadata',
     ]);
   });
 

@@ -51,6 +51,7 @@ function request(changes: Partial<PayinRequest> = {}): PayinRequest {
     amount: cents(4_980_000),
     reference: newReference(),
     customer,
+    metadata: null,
     callbackUrl: null,
     method: { rail: 'BRE_B', keyType: 'SINGLE_USE' },
     ...changes,
@@ -84,6 +85,7 @@ function command(
     amount: cents(4_980_000),
     reference: newReference(),
     customer,
+    metadata: null,
     callbackUrl: null,
     source: {
       rail: 'BRE_B',

@@ -31,6 +31,7 @@ export interface PayinBody {
     readonly bank?: string;
   };
   readonly callbackUrl: string | null;
+  readonly metadata: Readonly<Record<string, string>>;
 }
 
 type PayinListItem = Omit<PayinBody, 'inlineCustomer'> & { readonly inlineCustomer: string | null };

@@ -357,6 +357,7 @@ describe('application isolation of payouts, over connections without row-level s
       amount: cents(100),
       reference: first?.reference ?? '',
       customer: { ...CUSTOMER, idType: 'CO_CC' },
+      metadata: null,
       brebKey: '@TESTOK',
       lookupId: lookupOfA,
     } as const;

@@ -443,6 +443,7 @@ describe('application isolation, over connections without row-level security', (
             amount: cents(Number(body['amountInCents'])),
             reference: String(body['reference']),
             customer: null,
+            metadata: null,
             callbackUrl: null,
             method: { rail: 'BRE_B', keyType: 'SINGLE_USE' },
           },

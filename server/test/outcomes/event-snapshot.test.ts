@@ -66,6 +66,7 @@ it('payin.confirmed contains the payin as of its confirmation, in the documented
       updatedAt: current.resultAt,
       resultAt: current.resultAt,
       organizationId: stack.organization.organizationId,
+      metadata: {},
     },
   });
   expect(checkoutUrl).toBeDefined();

@@ -41,6 +41,7 @@ async function create(count: number): Promise<void> {
         rail: null,
         pseBank: null,
         customer: null,
+        metadata: null,
       })),
     );
 }

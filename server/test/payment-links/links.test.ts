@@ -79,6 +79,7 @@ describe('POST /payment-links', () => {
       'expiresAt',
       'rail',
       'inlineCustomer',
+      'metadata',
     ]);
     expect(body).toMatchObject({ status: 'PENDING', rail: null, inlineCustomer: null, ...shown });
     expect(body.paymentLinkId).toMatch(UUID);

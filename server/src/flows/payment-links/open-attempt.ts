@@ -55,6 +55,7 @@ export async function openAttempt(
           amount: link.amount_in_cents,
           reference: link.reference,
           customer,
+          metadata: null,
           callbackUrl: link.callback_url,
           source,
           paymentLinkId: linkId,

@@ -55,6 +55,7 @@ export function returnTo(
         amount: cents(anomaly.amount ?? 0n),
         reference: `return of ${anomaly.id}`,
         customer: null,
+        metadata: null,
         brebKey,
         secrets,
         resolved: {

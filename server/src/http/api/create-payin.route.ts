@@ -8,7 +8,15 @@ import type { PayinMethod } from '../../payins/payin.ts';
 import { payinView } from '../../payins/payin.view.ts';
 import { RAILS, type Rail } from '../../rails/contract.ts';
 import { BANK_BY_CODE } from '../../rails/pse/banks.ts';
-import { amountInCents, commonFields, currency, customer, fieldIssue, reference } from '../fields.ts';
+import {
+  amountInCents,
+  commonFields,
+  currency,
+  customer,
+  fieldIssue,
+  metadata,
+  reference,
+} from '../fields.ts';
 import { createdReply, merchantOperation } from '../operation.ts';
 import { CALLBACK_URL } from '../url-field.ts';
 import { PAYIN_EXAMPLE, payinSchema } from './payin.schema.ts';
@@ -55,6 +63,7 @@ const fields = z.strictObject({
     .optional()
     .describe('URL the payer returns to. It does not report the result: use events.')
     .meta({ format: 'uri' }),
+  metadata: metadata.optional(),
 });
 
 const body = fields

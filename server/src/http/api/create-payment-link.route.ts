@@ -4,7 +4,16 @@ import type { RequestOf } from '../../flows/shared/creator.ts';
 import { linkView } from '../../payment-links/payment-link.view.ts';
 import { RAILS } from '../../rails/contract.ts';
 import { BANK_BY_CODE } from '../../rails/pse/banks.ts';
-import { amountInCents, commonFields, currency, customer, fieldIssue, reference, text } from '../fields.ts';
+import {
+  amountInCents,
+  commonFields,
+  currency,
+  customer,
+  fieldIssue,
+  metadata,
+  reference,
+  text,
+} from '../fields.ts';
 import { createdReply, merchantOperation } from '../operation.ts';
 import { CALLBACK_URL } from '../url-field.ts';
 import { LINK_EXAMPLE, linkSchema } from './payment-link.schema.ts';
@@ -41,6 +50,7 @@ const body = z
       .optional()
       .describe('The payer. If omitted, the page asks for these details when the method needs them.'),
     pse: pse.optional().describe('Only allowed if `rail` is `PSE`.'),
+    metadata: metadata.optional(),
   })
   .superRefine(
     (value: unknown, context) => {

@@ -3,7 +3,15 @@ import type { CreatePayout } from '../../flows/payouts/create-payouts.ts';
 import type { RequestOf } from '../../flows/shared/creator.ts';
 import { KEY_TYPES } from '../../payins/payin.columns.ts';
 import { payoutView } from '../../payouts/payout.view.ts';
-import { amountInCents, commonFields, currency, customer, receiverKey, reference } from '../fields.ts';
+import {
+  amountInCents,
+  commonFields,
+  currency,
+  customer,
+  metadata,
+  receiverKey,
+  reference,
+} from '../fields.ts';
 import { createdReply, merchantOperation } from '../operation.ts';
 import { PAYOUT_EXAMPLE, payoutSchema } from './payout.schema.ts';
 
@@ -28,6 +36,7 @@ const body = z
     reference,
     inlineCustomer: customer.describe('The receiver.'),
     breb,
+    metadata: metadata.optional(),
   })
   .meta({ id: 'CreatePayout' })
   .transform(

@@ -58,6 +58,7 @@ const payinData = schemaOf(
       updatedAt: true,
       resultAt: true,
       organizationId: true,
+      metadata: true,
     }),
 );
 
@@ -77,6 +78,7 @@ const payoutData = schemaOf(
     updatedAt: true,
     resultAt: true,
     organizationId: true,
+    metadata: true,
   }),
 );
 
@@ -92,6 +94,7 @@ const linkData = schemaOf(
     updatedAt: true,
     expiresAt: true,
     completedAt: true,
+    metadata: true,
   }),
 );
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { KEY_TYPES, PAYIN_ERROR_CODES, SETTLEMENT_STATUSES } from '../../payins/payin.columns.ts';
 import { PAYIN_STATUSES } from '../../payins/payin.states.ts';
 import { RAILS } from '../../rails/contract.ts';
-import { currency, customer, timestamp } from '../fields.ts';
+import { currency, customer, metadata, timestamp } from '../fields.ts';
 import { pageInfo } from '../list.ts';
 import { anomalySchema } from './anomaly.schema.ts';
 
@@ -69,6 +69,7 @@ export const payinSchema = z
     organizationId: z.uuid().describe('Your organization.'),
     sourceData: z.union([brebSource, pseSource]).describe('Rail-specific data.'),
     callbackUrl: z.string().nullable(),
+    metadata,
   })
   .meta({ id: 'Payin' });
 
@@ -140,6 +141,7 @@ export const PAYIN_EXAMPLE = {
     endToEndId: null,
   },
   callbackUrl: 'https://shop.example.com/thanks',
+  metadata: { orderId: '1001' },
 } as const;
 
 export const PAYIN_ANOMALY_EXAMPLE = {

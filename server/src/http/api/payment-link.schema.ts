@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { LINK_STATUSES } from '../../payment-links/payment-link.states.ts';
 import { RAILS } from '../../rails/contract.ts';
-import { currency, customer, timestamp } from '../fields.ts';
+import { currency, customer, metadata, timestamp } from '../fields.ts';
 import { pageInfo } from '../list.ts';
 
 const link = {
@@ -14,6 +14,7 @@ const link = {
   expiresAt: timestamp.nullable().describe('One hour after creation.'),
   rail: z.enum(RAILS).nullable().describe('The only payment method; null if the payer chooses.'),
   inlineCustomer: customer.nullable(),
+  metadata,
 };
 
 export const linkSchema = z.strictObject(link).meta({ id: 'PaymentLink' });
@@ -44,6 +45,7 @@ export const LINK_EXAMPLE = {
   expiresAt: '2026-11-14T16:04:05.678Z',
   rail: null,
   inlineCustomer: null,
+  metadata: {},
 } as const;
 
 export const LINK_DETAILS_EXAMPLE = {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { PAYOUT_STATUSES } from '../../payouts/payout.states.ts';
 import { ERROR_CODES } from '../../rails/contract.ts';
-import { currency, customer, timestamp } from '../fields.ts';
+import { currency, customer, metadata, timestamp } from '../fields.ts';
 import { pageInfo } from '../list.ts';
 import { anomalySchema } from './anomaly.schema.ts';
 
@@ -29,6 +29,7 @@ export const payoutSchema = z
           "The network's id of the payment, also known to the receiver's bank. Null until the rail assigns it.",
         ),
     }),
+    metadata,
   })
   .meta({ id: 'Payout' });
 
@@ -74,4 +75,5 @@ export const PAYOUT_EXAMPLE = {
   resultAt: null,
   organizationId: '019b2c5e-0000-7000-8001-000000000001',
   sourceData: { keyString: '3001234567', endToEndId: '01KC7RX6J1FM0G02AW3W7PPAHK000001' },
+  metadata: {},
 } as const;
