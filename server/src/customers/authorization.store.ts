@@ -1,3 +1,4 @@
+import type { RowId } from '../db/columns.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import { encrypt, type SecretKey } from '../kit/crypto.ts';
 
@@ -17,7 +18,7 @@ const INSERT = statement(
 export async function insertAuthorization(
   tx: Tx,
   dataKey: SecretKey,
-  payin: { readonly organizationId: string; readonly id: string },
+  payin: RowId,
   { textId, ...evidence }: Authorization,
 ): Promise<void> {
   const identity = `payer_authorizations.evidence/${payin.organizationId}/${payin.id}`;

@@ -13,9 +13,14 @@ export type Columns = Readonly<Record<string, Column<unknown, unknown>>>;
 
 export const uuid: Column<string> = { type: 'uuid' };
 export const money: Column<Cents> = { type: 'bigint' };
+/** Negative for money that was sent. */
+export const signedMoney: Column<bigint> = { type: 'bigint' };
 export const time: Column<Date> = { type: 'timestamptz' };
 export const bytes: Column<Buffer> = { type: 'bytea' };
 export const flag: Column<boolean> = { type: 'boolean' };
+export const integer: Column<number> = { type: 'integer' };
+export const smallint: Column<number> = { type: 'smallint' };
+export const milliseconds: Column<number> = { type: 'float8' };
 
 export function text<Value extends string = string>(): Column<Value> {
   return { type: 'text' };
@@ -52,7 +57,8 @@ export type StoredFieldsOf<C extends Columns> = {
     : never;
 };
 
-function fieldName(column: string): string {
+/** `amount_in_cents` is `amount`, `created_at` is `createdAt`. */
+export function fieldName(column: string): string {
   return column.replace(/_in_cents$/, '').replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
@@ -62,12 +68,12 @@ export function emptyFields<C extends Columns>(columns: C): { readonly [Field in
   return Object.fromEntries(fields) as { [Field in keyof FieldsOf<C>]: null };
 }
 
-/** The row that encrypted values are bound to: copied to another row, they fail to decrypt. */
-interface RowId {
-  readonly organizationId: string;
-  readonly id: string;
-}
+/** The columns that identify a row. */
+export const ROW_ID = { organization_id: uuid, id: uuid };
 
+export type RowId = FieldsOf<typeof ROW_ID>;
+
+/** Encrypted values are bound to their row: copied to another row, they fail to decrypt. */
 function identity(table: string, column: string, { organizationId, id }: RowId): string {
   return `${table}.${column}/${organizationId}/${id}`;
 }
@@ -154,35 +160,3 @@ export function copied(columns: Columns): Readonly<Record<string, string>> {
 export function insertSelect(table: string, values: Readonly<Record<string, string>>): string {
   return `insert into ${table} (${Object.keys(values).join(', ')}) select ${Object.values(values).join(', ')}`;
 }
-
-/** Rows that a statement receives as one array parameter per column, `$1` onwards. */
-export class RowSet<C extends Columns> {
-  readonly #columns: C;
-
-  constructor(columns: C) {
-    this.#columns = columns;
-  }
-
-  /** The table expression `unnest(…) as alias (…)`. */
-  as(alias: string): string {
-    const columns = Object.entries(this.#columns);
-    const arrays = columns.map(([, { type }], index) => `$${index + 1}::${type}[]`);
-    return `unnest(${arrays.join(', ')}) as ${alias} (${columns.map(([name]) => name).join(', ')})`;
-  }
-
-  /** The placeholder of the scalar parameter number `position` (from 1) after the arrays. */
-  scalar(position: number): string {
-    return `$${Object.keys(this.#columns).length + position}`;
-  }
-
-  /** The parameters for these rows, in the order of the columns. */
-  parameters(rows: readonly StoredFieldsOf<C>[]): unknown[][] {
-    return Object.keys(this.#columns).map((name) => {
-      const field = fieldName(name);
-      return rows.map((row) => (row as Readonly<Record<string, unknown>>)[field]);
-    });
-  }
-}
-
-/** Ids of rows, the most common row set. */
-export const ROW_IDS = new RowSet({ organization_id: uuid, id: uuid });

@@ -1,6 +1,8 @@
+import { milliseconds, nullable, text, uuid } from '../db/columns.ts';
 import { LEASE_INTERVAL } from '../db/lease.ts';
+import { queryRecords, type RecordOf, RowSet } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
-import { type Cents, cents } from '../kit/money.ts';
+import type { Cents } from '../kit/money.ts';
 
 /** A Bre-B key due for registration at the network, with the data the network requires. */
 export interface DueKey {
@@ -34,51 +36,32 @@ const LEASE_DUE = statement(
      from due where k.key = due.key
      returning k.key, k.organization_id, k.payin_id, k.attempts
    )
-   select c.key, c.organization_id, c.payin_id, c.attempts, p.amount_in_cents, p.expires_at, p.expires_at <= caudal.now() as expired, p.customer
+   select c.key, c.organization_id, c.payin_id, c.attempts, p.amount_in_cents, p.expires_at, p.expires_at <= caudal.now() as expired, p.customer as encrypted_customer
    from leased c join caudal.payins p on p.organization_id = c.organization_id and p.id = c.payin_id`,
 );
-
-interface DueRow {
-  key: string;
-  organization_id: string;
-  payin_id: string;
-  attempts: number;
-  amount_in_cents: bigint;
-  expires_at: Date;
-  expired: boolean;
-  customer: Buffer | null;
-}
 
 /**
  * Leases up to `limit` due keys that are not leased. The keys of a crashed process become available when its lease ends.
  * @param excludedOrganizations organizations for which the rail is paused: their keys stay due
  */
-export async function leaseDueKeys(
+export function leaseDueKeys(
   tx: Tx,
   leaseToken: string,
   limit: number,
   excludedOrganizations: readonly string[],
 ): Promise<DueKey[]> {
-  const rows = await tx.query<DueRow>(LEASE_DUE, [leaseToken, limit, excludedOrganizations]);
-  return rows.map((row) => ({
-    key: row.key,
-    organizationId: row.organization_id,
-    payinId: row.payin_id,
-    amount: cents(row.amount_in_cents),
-    expiresAt: row.expires_at,
-    expired: row.expired,
-    encryptedCustomer: row.customer,
-    attempts: row.attempts,
-  }));
+  return queryRecords(tx, LEASE_DUE, [leaseToken, limit, excludedOrganizations]);
 }
 
-export interface RegistrationResult {
-  readonly key: string;
-  readonly leaseToken: string;
+const RESULTS = new RowSet({
+  lease_token: uuid,
+  key: text(),
   /** The network's rejection code; null when the key is registered, or when registration is retried after `retryAfterMs`. */
-  readonly refusal: string | null;
-  readonly retryAfterMs: number | null;
-}
+  refusal: nullable(text()),
+  retry_after_ms: nullable(milliseconds),
+});
+
+export type RegistrationResult = RecordOf<typeof RESULTS>;
 
 const RECORD = statement(
   'breb-key.record',
@@ -89,7 +72,7 @@ const RECORD = statement(
      register_due_at = case when r.retry_after_ms is not null then moment.at + make_interval(secs => r.retry_after_ms / 1000.0) end,
      attempts = least(k.attempts + 1, 32000),
      leased_until = null, lease_token = null
-   from moment, unnest($1::uuid[], $2::text[], $3::text[], $4::float8[]) as r (lease_token, key, refusal, retry_after_ms)
+   from moment, ${RESULTS.as('r')}
    where k.key = r.key and k.lease_token = r.lease_token
    returning k.key, k.organization_id, k.payin_id`,
 );
@@ -105,17 +88,8 @@ export interface RecordedKey {
  * @param results sorted by key
  * @returns the keys whose result was recorded
  */
-export async function recordRegistrations(
-  tx: Tx,
-  results: readonly RegistrationResult[],
-): Promise<RecordedKey[]> {
-  const rows = await tx.query<{ key: string; organization_id: string; payin_id: string }>(RECORD, [
-    results.map((result) => result.leaseToken),
-    results.map((result) => result.key),
-    results.map((result) => result.refusal),
-    results.map((result) => result.retryAfterMs),
-  ]);
-  return rows.map((row) => ({ key: row.key, organizationId: row.organization_id, payinId: row.payin_id }));
+export function recordRegistrations(tx: Tx, results: readonly RegistrationResult[]): Promise<RecordedKey[]> {
+  return queryRecords(tx, RECORD, RESULTS.parameters(results));
 }
 
 const WAITING = statement(

@@ -1,3 +1,4 @@
+import type { RowId } from '../db/columns.ts';
 import { countWithin, type IdSpan, WITHIN } from '../db/months.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import { statesBefore } from './payin.states.ts';
@@ -16,10 +17,7 @@ const CLOSE_EARLY = statement(
  * Expires a Bre-B payin now. A worker then closes its key at the network and queries it; an unpaid payin becomes CANCELED.
  * @returns false when the payin is final or expired, or its rail cannot close collections
  */
-export async function closeEarly(
-  tx: Tx,
-  { organizationId, id }: { readonly organizationId: string; readonly id: string },
-): Promise<boolean> {
+export async function closeEarly(tx: Tx, { organizationId, id }: RowId): Promise<boolean> {
   return (await tx.query(CLOSE_EARLY, [organizationId, id])).length > 0;
 }
 

@@ -1,7 +1,8 @@
+import { type RowId } from '../db/columns.ts';
+import { ROW_IDS } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import type { RailTask } from './payin.polling.ts';
 import { PAYIN_LIST, type PayinRow } from './payin.store.ts';
-import type { PayinRowId } from './payin-outcome.store.ts';
 
 /** A payin with its internal fields, for operators. */
 export interface DetailedPayin extends PayinRow {
@@ -25,19 +26,16 @@ const DETAILS = statement(
      o.number as organization_number, o.name as organization_name,
      (extract(epoch from m.at - p.expires_at) * 1000)::float8 as expired_ms_ago,
      (extract(epoch from m.at - p.rail_sent_at) * 1000)::float8 as sent_ms_ago
-   from (select caudal.now() as at) m, unnest($1::uuid[], $2::uuid[]) as w (organization_id, id)
+   from (select caudal.now() as at) m, ${ROW_IDS.as('w')}
    cross join lateral (select * from caudal.payins p where p.organization_id = w.organization_id and p.id = w.id limit 1) as p
    join caudal.organizations o on o.id = p.organization_id
    order by p.id desc`,
 );
 
 /** Newest first. */
-export async function payinDetails(tx: Tx, payins: readonly PayinRowId[]): Promise<DetailedPayin[]> {
+export async function payinDetails(tx: Tx, payins: readonly RowId[]): Promise<DetailedPayin[]> {
   if (payins.length === 0) return [];
-  return tx.query<DetailedPayin>(DETAILS, [
-    payins.map((each) => each.organizationId),
-    payins.map((each) => each.id),
-  ]);
+  return tx.query<DetailedPayin>(DETAILS, ROW_IDS.parameters(payins));
 }
 
 export interface HistoryEntry {
@@ -53,7 +51,7 @@ const HISTORY = statement(
    where organization_id = $1 and payin_id = $2 order by at, from_status <> 'NONE', from_status`,
 );
 
-export function payinHistory(tx: Tx, { organizationId, id }: PayinRowId): Promise<HistoryEntry[]> {
+export function payinHistory(tx: Tx, { organizationId, id }: RowId): Promise<HistoryEntry[]> {
   return tx.query<HistoryEntry>(HISTORY, [organizationId, id]);
 }
 

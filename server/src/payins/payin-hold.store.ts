@@ -1,5 +1,5 @@
+import type { RowId } from '../db/columns.ts';
 import { statement, type Tx } from '../db/tx.ts';
-import type { PayinRowId } from './payin-outcome.store.ts';
 
 const RELEASE = statement(
   'payin-hold.release',
@@ -11,7 +11,7 @@ const RELEASE = statement(
 );
 
 /** Releases a held settlement on an operator's decision: it settles with the next run. @returns false when it is not held */
-export async function releaseSettlement(tx: Tx, { organizationId, id }: PayinRowId): Promise<boolean> {
+export async function releaseSettlement(tx: Tx, { organizationId, id }: RowId): Promise<boolean> {
   return (await tx.query(RELEASE, [organizationId, id])).length > 0;
 }
 
@@ -26,6 +26,6 @@ const REVERSE = statement(
 );
 
 /** Reverses a held settlement: the payin never settles and keeps its status. @returns false when it is not held */
-export async function reverseSettlement(tx: Tx, { organizationId, id }: PayinRowId): Promise<boolean> {
+export async function reverseSettlement(tx: Tx, { organizationId, id }: RowId): Promise<boolean> {
   return (await tx.query(REVERSE, [organizationId, id])).length > 0;
 }

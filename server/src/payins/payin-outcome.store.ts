@@ -1,4 +1,6 @@
+import { flag, milliseconds, money, nullable, ROW_ID, type RowId, text, time } from '../db/columns.ts';
 import { LEASE_INTERVAL } from '../db/lease.ts';
+import { queryRecords, type RecordOf, ROW_IDS, RowSet } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import type { Rail } from '../rails/contract.ts';
 import type { AmountPolicy, Transition } from './payin.outcome.ts';
@@ -6,10 +8,7 @@ import type { RailTask } from './payin.polling.ts';
 import { statesBefore } from './payin.states.ts';
 import { PAYIN_LIST, type PayinRow } from './payin.store.ts';
 
-export interface PayinRowId {
-  readonly organizationId: string;
-  readonly id: string;
-}
+export type PayinRowId = RowId;
 
 const BY_BREB_KEY = statement(
   'payin-outcome.by-key',
@@ -17,10 +16,7 @@ const BY_BREB_KEY = statement(
 );
 
 /** @returns the payin of each key. The payin of a key never changes. */
-export async function findPayinsByBrebKeys(
-  tx: Tx,
-  brebKeys: readonly string[],
-): Promise<Map<string, PayinRowId>> {
+export async function findPayinsByBrebKeys(tx: Tx, brebKeys: readonly string[]): Promise<Map<string, RowId>> {
   if (brebKeys.length === 0) return new Map();
   const rows = await tx.query<{ key: string; organization_id: string; payin_id: string }>(BY_BREB_KEY, [
     brebKeys,
@@ -37,7 +33,7 @@ const LOCK = statement(
      (extract(epoch from m.at - p.result_at) * 1000)::float8 as ended_ms_ago,
      p.payment_execution_id, p.payment_verified_at, p.settlement_released_at
    from (select caudal.now() as at) m, caudal.payins p
-   join unnest($1::uuid[], $2::uuid[]) as w (organization_id, id) on p.organization_id = w.organization_id and p.id = w.id
+   join ${ROW_IDS.as('w')} on p.organization_id = w.organization_id and p.id = w.id
    order by p.organization_id, p.id for update of p`,
 );
 
@@ -57,36 +53,45 @@ export interface LockedPayin extends PayinRow {
 }
 
 /** Locks payins until the transaction ends, always in the same order to avoid deadlocks. */
-export async function lockPayins(tx: Tx, payins: readonly PayinRowId[]): Promise<LockedPayin[]> {
+export async function lockPayins(tx: Tx, payins: readonly RowId[]): Promise<LockedPayin[]> {
   if (payins.length === 0) return [];
-  return tx.query<LockedPayin>(LOCK, [
-    payins.map((payin) => payin.organizationId),
-    payins.map((payin) => payin.id),
-  ]);
+  return tx.query<LockedPayin>(LOCK, ROW_IDS.parameters(payins));
 }
+
+const TRANSITIONS = new RowSet({
+  ...ROW_ID,
+  from_status: text(),
+  to_status: text(),
+  confirmed_amount: nullable(money),
+  error_code: nullable(text()),
+  cause: text(),
+  settles: flag,
+  end_to_end_id: nullable(text()),
+  execution_id: nullable(text()),
+  verified: nullable(flag),
+});
 
 const TRANSITION = statement(
   'payin-outcome.transition',
   `with moment as materialized (select caudal.now() as at),
    move as (
-     select m.*, m.confirmed is not null or m.cause = 'ended_by_operator' as closes
-     from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[], $9::boolean[], $10::text[], $11::text[], $12::boolean[])
-       as m (organization_id, id, from_status, to_status, confirmed, error_code, cause, settles, end_to_end_id, execution_id, verified)
+     select m.*, m.confirmed_amount is not null or m.cause = 'ended_by_operator' as closes
+     from ${TRANSITIONS.as('m')}
    ),
    moved as (
      update caudal.payins p set
-       status = m.to_status, confirmed_amount_in_cents = m.confirmed, end_to_end_id = m.end_to_end_id, error_code = m.error_code,
+       status = m.to_status, confirmed_amount_in_cents = m.confirmed_amount, end_to_end_id = m.end_to_end_id, error_code = m.error_code,
        -- Business time is the start of the transaction; this one may have waited for a transaction that updated the payin later.
        result_at = greatest(moment.at, p.updated_at), updated_at = greatest(moment.at, p.updated_at),
        settlement_status = case when m.settles then 'PENDING_SETTLEMENT' end,
        payment_execution_id = m.execution_id, payment_verified_at = case when m.verified then moment.at end,
-       settles_at = case when m.settles and m.verified then moment.at + make_interval(mins => $8) end,
+       settles_at = case when m.settles and m.verified then moment.at + make_interval(mins => ${TRANSITIONS.scalar(1)}) end,
        -- A paid key is closed, so that the network rejects a second payment; every key is polled once more.
        -- A payment that only a notification reported is verified by a poll immediately, on every rail.
        -- The key of a payin that an operator ended may still be open: it is closed, and the close is retried.
        rail_task = case when p.rail = 'BRE_B' then case when m.closes then 'close' else 'poll' end when not m.verified then 'poll' end,
        rail_due_at = case when p.rail = 'BRE_B' then
-         moment.at + case when m.closes then interval '0' else make_interval(secs => $13 / 1000.0) end
+         moment.at + case when m.closes then interval '0' else make_interval(secs => ${TRANSITIONS.scalar(2)} / 1000.0) end
          when not m.verified then moment.at end,
        leased_until = null, lease_token = null
      from moment, move m
@@ -121,23 +126,21 @@ export interface TransitionOptions {
  */
 export async function transitionPayins(
   tx: Tx,
-  transitions: readonly (PayinRowId & Transition & { readonly from: string })[],
+  transitions: readonly (RowId & Transition & { readonly from: string })[],
   { settlementDelayMinutes, lastPollMs }: TransitionOptions,
 ): Promise<TransitionedPayin[]> {
   if (transitions.length === 0) return [];
+  const rows = transitions.map((transition) => ({
+    ...transition,
+    fromStatus: transition.from,
+    toStatus: transition.to,
+    endToEndId: transition.endToEndId ?? null,
+    executionId: transition.payment?.executionId ?? null,
+    verified: transition.payment?.verified ?? null,
+  }));
   const transitioned = await tx.query<TransitionedPayin>(TRANSITION, [
-    transitions.map((transition) => transition.organizationId),
-    transitions.map((transition) => transition.id),
-    transitions.map((transition) => transition.from),
-    transitions.map((transition) => transition.to),
-    transitions.map((transition) => transition.confirmedAmount),
-    transitions.map((transition) => transition.errorCode),
-    transitions.map((transition) => transition.cause),
+    ...TRANSITIONS.parameters(rows),
     settlementDelayMinutes,
-    transitions.map((transition) => transition.settles),
-    transitions.map((transition) => transition.endToEndId ?? null),
-    transitions.map((transition) => transition.payment?.executionId ?? null),
-    transitions.map((transition) => transition.payment?.verified ?? null),
     lastPollMs,
   ]);
   if (transitioned.length !== transitions.length)
@@ -163,13 +166,13 @@ const LEASE_TASKS = statement(
    )
    update caudal.payins p set leased_until = clock_timestamp() + ${LEASE_INTERVAL}, lease_token = $1
    from due where p.organization_id = due.organization_id and p.id = due.id
-   returning p.organization_id, p.id, p.breb_key, p.rail_attempts, p.rail_sent_at is not null as sent,
+   returning p.organization_id, p.id, p.breb_key, p.rail_attempts as attempts, p.rail_sent_at is not null as sent,
      (extract(epoch from caudal.now() - p.result_at) * 1000)::float8 as ended_ms_ago,
      (select o.number from caudal.organizations o where o.id = p.organization_id) as organization_number`,
 );
 
 /** A payin with a due rail task. */
-export interface DueTask extends PayinRowId {
+export interface DueTask extends RowId {
   readonly brebKey: string | null;
   readonly organizationNumber: number;
   readonly attempts: number;
@@ -180,52 +183,43 @@ export interface DueTask extends PayinRowId {
 }
 
 /** Leases up to `limit` payins that are due to be polled or closed at their rail. */
-export async function leaseTasks(
+export function leaseTasks(
   tx: Tx,
   leaseToken: string,
   rail: Rail,
   task: RailTask['task'],
   limit: number,
 ): Promise<DueTask[]> {
-  const rows = await tx.query<{
-    organization_id: string;
-    id: string;
-    breb_key: string | null;
-    rail_attempts: number;
-    sent: boolean;
-    ended_ms_ago: number | null;
-    organization_number: number;
-  }>(LEASE_TASKS, [leaseToken, limit, rail, task]);
-  return rows.map((row) => ({
-    organizationId: row.organization_id,
-    id: row.id,
-    brebKey: row.breb_key,
-    organizationNumber: row.organization_number,
-    attempts: row.rail_attempts,
-    sent: row.sent,
-    endedMsAgo: row.ended_ms_ago,
-  }));
+  return queryRecords(tx, LEASE_TASKS, [leaseToken, limit, rail, task]);
 }
+
+const POLLED = new RowSet({
+  ...ROW_ID,
+  task: nullable(text()),
+  due_at: nullable(time),
+  verified: flag,
+  end_to_end_id: nullable(text()),
+});
+const HOLDS_LEASE = `p.lease_token = ${POLLED.scalar(1)}`;
 
 const RESCHEDULE = statement(
   'payin-outcome.reschedule',
   // Any query that lists the payment verifies it; only the lease holder decides the next task.
   `with moment as materialized (select caudal.now() as at)
    update caudal.payins p set
-     rail_task = case when p.lease_token = $5 then r.task else p.rail_task end,
-     rail_due_at = case when p.lease_token = $5 then r.due_at else p.rail_due_at end,
-     rail_attempts = case when p.lease_token = $5 then least(p.rail_attempts + 1, 32000) else p.rail_attempts end,
-     leased_until = case when p.lease_token = $5 then null else p.leased_until end,
-     lease_token = case when p.lease_token = $5 then null else p.lease_token end,
+     rail_task = case when ${HOLDS_LEASE} then r.task else p.rail_task end,
+     rail_due_at = case when ${HOLDS_LEASE} then r.due_at else p.rail_due_at end,
+     rail_attempts = case when ${HOLDS_LEASE} then least(p.rail_attempts + 1, 32000) else p.rail_attempts end,
+     leased_until = case when ${HOLDS_LEASE} then null else p.leased_until end,
+     lease_token = case when ${HOLDS_LEASE} then null else p.lease_token end,
      payment_verified_at = case when r.verified then moment.at else p.payment_verified_at end,
-     settles_at = case when r.verified then p.result_at + make_interval(mins => $7) else p.settles_at end,
+     settles_at = case when r.verified then p.result_at + make_interval(mins => ${POLLED.scalar(2)}) else p.settles_at end,
      end_to_end_id = coalesce(r.end_to_end_id, p.end_to_end_id)
-   from moment, unnest($1::uuid[], $2::uuid[], $3::text[], $4::timestamptz[], $6::boolean[], $8::text[])
-     as r (organization_id, id, task, due_at, verified, end_to_end_id)
-   where p.organization_id = r.organization_id and p.id = r.id and (p.lease_token = $5 or r.verified)`,
+   from moment, ${POLLED.as('r')}
+   where p.organization_id = r.organization_id and p.id = r.id and (${HOLDS_LEASE} or r.verified)`,
 );
 
-interface PolledPayin extends PayinRowId {
+interface PolledPayin extends RowId {
   readonly next: RailTask | null;
   readonly verified: boolean;
   /** From the verifying status; it overrides the id in the notification. */
@@ -243,17 +237,16 @@ export async function reschedulePayins(
 ): Promise<void> {
   const tasks = leaseToken === null ? polled.filter((each) => each.verified) : polled;
   if (tasks.length === 0) return;
-  await tx.query(RESCHEDULE, [
-    tasks.map((each) => each.organizationId),
-    tasks.map((each) => each.id),
-    tasks.map((each) => each.next?.task ?? null),
-    tasks.map((each) => each.next?.at ?? null),
-    leaseToken,
-    tasks.map((each) => each.verified),
-    settlementDelayMinutes,
-    tasks.map((each) => each.endToEndId ?? null),
-  ]);
+  const rows = tasks.map((each) => ({
+    ...each,
+    task: each.next?.task ?? null,
+    dueAt: each.next?.at ?? null,
+    endToEndId: each.endToEndId ?? null,
+  }));
+  await tx.query(RESCHEDULE, [...POLLED.parameters(rows), leaseToken, settlementDelayMinutes]);
 }
+
+const POSTPONED = new RowSet({ ...ROW_ID, after_ms: milliseconds });
 
 const POSTPONE = statement(
   'payin-outcome.postpone',
@@ -261,21 +254,16 @@ const POSTPONE = statement(
    update caudal.payins p set
      rail_due_at = moment.at + make_interval(secs => r.after_ms / 1000.0), rail_attempts = least(p.rail_attempts + 1, 32000),
      leased_until = null, lease_token = null
-   from moment, unnest($1::uuid[], $2::uuid[], $3::float8[]) as r (organization_id, id, after_ms)
-   where p.organization_id = r.organization_id and p.id = r.id and p.lease_token = $4 and p.rail_due_at is not null`,
+   from moment, ${POSTPONED.as('r')}
+   where p.organization_id = r.organization_id and p.id = r.id and p.lease_token = ${POSTPONED.scalar(1)} and p.rail_due_at is not null`,
 );
 
 /** Retries tasks later: the rail gave no conclusive answer. */
 export async function postponeTasks(
   tx: Tx,
-  tasks: readonly (PayinRowId & { readonly afterMs: number })[],
+  tasks: readonly RecordOf<typeof POSTPONED>[],
   leaseToken: string,
 ): Promise<void> {
   if (tasks.length === 0) return;
-  await tx.query(POSTPONE, [
-    tasks.map((each) => each.organizationId),
-    tasks.map((each) => each.id),
-    tasks.map((each) => each.afterMs),
-    leaseToken,
-  ]);
+  await tx.query(POSTPONE, [...POSTPONED.parameters(tasks), leaseToken]);
 }

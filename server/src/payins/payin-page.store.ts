@@ -1,4 +1,6 @@
+import { type RowId } from '../db/columns.ts';
 import { LEASE_INTERVAL } from '../db/lease.ts';
+import { ROW_IDS } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import { statesBefore } from './payin.states.ts';
 import { PAYIN_LIST, type PayinRow } from './payin.store.ts';
@@ -50,7 +52,7 @@ const ATTACH_PAYER = statement(
  */
 export async function insertPayer(
   tx: Tx,
-  { organizationId, id }: { readonly organizationId: string; readonly id: string },
+  { organizationId, id }: RowId,
   encryptedCustomer: Buffer,
   leaseToken: string,
 ): Promise<PayinRow | null> {
@@ -66,39 +68,30 @@ const POLL_SOON = statement(
 );
 
 /** Polls the rail immediately instead of on schedule: the payer has returned from the bank. */
-export async function pollSoon(
-  tx: Tx,
-  { organizationId, id }: { readonly organizationId: string; readonly id: string },
-): Promise<void> {
+export async function pollSoon(tx: Tx, { organizationId, id }: RowId): Promise<void> {
   await tx.query(POLL_SOON, [organizationId, id]);
-}
-
-/** A payin whose checkout page is being watched. */
-export interface WatchedPayin {
-  readonly organizationId: string;
-  readonly id: string;
 }
 
 const WATCHED = statement(
   'payin-page.watched',
   `select p.status, p.pse_url is not null as opened, p.expires_at
-   from unnest($1::uuid[], $2::uuid[]) with ordinality as w (organization_id, id, place)
+   from ${ROW_IDS.numberedAs('w')}
    left join lateral (
      select p.status, p.pse_url, p.expires_at from caudal.payins p where p.organization_id = w.organization_id and p.id = w.id limit 1
    ) as p on true
-   order by w.place`,
+   order by w.position`,
 );
 
 /** @returns the state of each payin in the given order; null for a payin that does not exist */
 export async function watchedPayins(
   tx: Tx,
-  payins: readonly WatchedPayin[],
+  payins: readonly RowId[],
 ): Promise<({ readonly status: string; readonly opened: boolean; readonly expiresAt: Date } | null)[]> {
   if (payins.length === 0) return [];
-  const rows = await tx.query<{ status: string | null; opened: boolean; expires_at: Date }>(WATCHED, [
-    payins.map((payin) => payin.organizationId),
-    payins.map((payin) => payin.id),
-  ]);
+  const rows = await tx.query<{ status: string | null; opened: boolean; expires_at: Date }>(
+    WATCHED,
+    ROW_IDS.parameters(payins),
+  );
   return rows.map(({ status, opened, expires_at: expiresAt }) =>
     status === null ? null : { status, opened, expiresAt },
   );

@@ -1,23 +1,19 @@
+import type { RowId } from '../db/columns.ts';
+import { queryRecords } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
-import type { PayinRowId } from './payin-outcome.store.ts';
 
 /**
  * Searches payins across organizations, for operators. No index starts with the id or the reference alone: each statement
  * iterates over the organizations and probes the index that starts with the organization.
  */
-interface RowId {
-  organization_id: string;
-  id: string;
-}
-
 const BY_ID = statement(
   'payin-search.by-id',
   `select p.organization_id, p.id from caudal.organizations o
    cross join lateral (select p.organization_id, p.id from caudal.payins p where p.organization_id = o.id and p.id = $1) as p`,
 );
 
-export function payinsById(tx: Tx, id: string): Promise<PayinRowId[]> {
-  return findRowIds(tx, BY_ID, [id]);
+export function payinsById(tx: Tx, id: string): Promise<RowId[]> {
+  return queryRecords(tx, BY_ID, [id]);
 }
 
 const BY_REFERENCE = statement(
@@ -40,8 +36,8 @@ const BY_REFERENCE = statement(
 );
 
 /** Finds direct payins and the attempts of payment links. */
-export function payinsByReference(tx: Tx, reference: string, limit: number): Promise<PayinRowId[]> {
-  return findRowIds(tx, BY_REFERENCE, [reference, limit]);
+export function payinsByReference(tx: Tx, reference: string, limit: number): Promise<RowId[]> {
+  return queryRecords(tx, BY_REFERENCE, [reference, limit]);
 }
 
 const BY_CUS = statement(
@@ -49,8 +45,8 @@ const BY_CUS = statement(
   'select p.organization_id, p.id from caudal.payins p where p.pse_cus = $1 order by p.id desc limit $2',
 );
 
-export function payinsByCus(tx: Tx, cus: string, limit: number): Promise<PayinRowId[]> {
-  return findRowIds(tx, BY_CUS, [cus, limit]);
+export function payinsByCus(tx: Tx, cus: string, limit: number): Promise<RowId[]> {
+  return queryRecords(tx, BY_CUS, [cus, limit]);
 }
 
 /** Search by creation time. */
@@ -83,15 +79,6 @@ export function payinsCreatedWithin(
   tx: Tx,
   { from, to, firstId, lastId, amount, organizationId }: CreatedWithin,
   limit: number,
-): Promise<PayinRowId[]> {
-  return findRowIds(tx, CREATED_WITHIN, [firstId, lastId, from, to, amount, organizationId, limit]);
-}
-
-async function findRowIds(
-  tx: Tx,
-  search: ReturnType<typeof statement>,
-  values: unknown[],
-): Promise<PayinRowId[]> {
-  const rows = await tx.query<RowId>(search, values);
-  return rows.map((row) => ({ organizationId: row.organization_id, id: row.id }));
+): Promise<RowId[]> {
+  return queryRecords(tx, CREATED_WITHIN, [firstId, lastId, from, to, amount, organizationId, limit]);
 }

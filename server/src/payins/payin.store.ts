@@ -6,9 +6,8 @@ import {
   flag,
   insertSelect,
   nullable,
-  ROW_IDS,
+  type RowId,
   type RowOf,
-  RowSet,
   rowReader,
   selectList,
   text,
@@ -16,6 +15,7 @@ import {
   uuid,
 } from '../db/columns.ts';
 import { LEASE_INTERVAL } from '../db/lease.ts';
+import { ROW_IDS, RowSet } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import type { SecretKey } from '../kit/crypto.ts';
 import { CREATED_COLUMNS, CREATED_SOURCE_COLUMNS, FIELD_COLUMNS, PAYIN_COLUMNS } from './payin.columns.ts';
@@ -137,10 +137,7 @@ const FIND_ONE = statement(
 );
 
 /** @returns rows with encrypted customers: the caller decrypts them with the organization's data key */
-export async function findPayins(
-  tx: Tx,
-  wanted: readonly { organizationId: string; id: string }[],
-): Promise<PayinRow[]> {
+export async function findPayins(tx: Tx, wanted: readonly RowId[]): Promise<PayinRow[]> {
   if (wanted.length === 0) return [];
   return tx.query<PayinRow>(FIND, ROW_IDS.parameters(wanted));
 }

@@ -1,10 +1,14 @@
+import { text } from '../db/columns.ts';
+import { RowSet } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
+
+const BANKS = new RowSet({ network_code: text(), name: text() });
 
 const SAVE = statement(
   'pse-bank.save',
   `with moment as materialized (select caudal.now() as at)
    insert into caudal.pse_banks (network_code, name, seen_at)
-   select b.network_code, b.name, moment.at from moment, unnest($1::text[], $2::text[]) as b (network_code, name)
+   select b.network_code, b.name, moment.at from moment, ${BANKS.as('b')}
    on conflict (network_code) do update set name = excluded.name, seen_at = excluded.seen_at
    where pse_banks.seen_at < excluded.seen_at`,
 );
@@ -18,7 +22,7 @@ export async function saveBanks(
   tx: Tx,
   banks: readonly { readonly networkCode: string; readonly name: string }[],
 ): Promise<void> {
-  await tx.query(SAVE, [banks.map((bank) => bank.networkCode), banks.map((bank) => bank.name)]);
+  await tx.query(SAVE, BANKS.parameters(banks));
 }
 
 const NEWEST_LIST = statement(

@@ -1,4 +1,6 @@
+import { milliseconds, nullable, ROW_ID, type RowId, text, uuid } from '../db/columns.ts';
 import { LEASE_INTERVAL } from '../db/lease.ts';
+import { RowSet } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import { FIRST_POLL_SECONDS } from './payin.polling.ts';
 import { statesBefore } from './payin.states.ts';
@@ -50,28 +52,34 @@ export function leaseDuePsePayins(
  * The result of requesting a bank page from PSE: the page; a rejection (stored as a notice and applied like the others);
  * an unknown outcome with the delay before the retry; or an expired payin, which is only polled for its end.
  */
-export type PageResult = {
-  readonly organizationId: string;
-  readonly id: string;
-  readonly leaseToken: string;
-} & (
-  | {
-      readonly kind: 'page';
-      readonly url: string;
-      readonly transactionId: string | null;
-      readonly cus: string | null;
-    }
-  | { readonly kind: 'refused' }
-  | { readonly kind: 'unknown'; readonly retryAfterMs: number }
-  | { readonly kind: 'expired' }
-);
+export type PageResult = RowId & { readonly leaseToken: string } & (
+    | {
+        readonly kind: 'page';
+        readonly url: string;
+        readonly transactionId: string | null;
+        readonly cus: string | null;
+      }
+    | { readonly kind: 'refused' }
+    | { readonly kind: 'unknown'; readonly retryAfterMs: number }
+    | { readonly kind: 'expired' }
+  );
+
+const RESULTS = new RowSet({
+  lease_token: uuid,
+  ...ROW_ID,
+  kind: text(),
+  url: nullable(text()),
+  transaction_id: nullable(text()),
+  cus: nullable(text()),
+  retry_after_ms: nullable(milliseconds),
+});
+const NO_PAGE = { url: null, transactionId: null, cus: null, retryAfterMs: null };
 
 const RECORD = statement(
   'pse-payin.record',
   `with moment as materialized (select caudal.now() as at),
    result as (
-     select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::float8[])
-       as r (lease_token, organization_id, id, kind, url, transaction_id, cus, retry_after_ms)
+     select * from ${RESULTS.as('r')}
    ),
    held as (
      select p.organization_id, p.id from caudal.payins p join result r on p.organization_id = r.organization_id and p.id = r.id
@@ -104,14 +112,6 @@ const RECORD = statement(
 
 /** Records the results whose lease is still held. @returns the updated payins */
 export function recordPages(tx: Tx, results: readonly PageResult[]): Promise<PayinRow[]> {
-  return tx.query<PayinRow>(RECORD, [
-    results.map((result) => result.leaseToken),
-    results.map((result) => result.organizationId),
-    results.map((result) => result.id),
-    results.map((result) => result.kind),
-    results.map((result) => (result.kind === 'page' ? result.url : null)),
-    results.map((result) => (result.kind === 'page' ? result.transactionId : null)),
-    results.map((result) => (result.kind === 'page' ? result.cus : null)),
-    results.map((result) => (result.kind === 'unknown' ? result.retryAfterMs : null)),
-  ]);
+  const rows = results.map((result) => ({ ...NO_PAGE, ...result }));
+  return tx.query<PayinRow>(RECORD, RESULTS.parameters(rows));
 }

@@ -1,11 +1,8 @@
+import { flag, ROW_ID, type RowId, uuid } from '../db/columns.ts';
 import { countWithin, type IdSpan, WITHIN } from '../db/months.ts';
+import { type RecordOf, ROW_IDS, RowSet } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import { LINK_LIST, type LinkRow } from './payment-link.store.ts';
-
-export interface LinkId {
-  readonly organizationId: string;
-  readonly id: string;
-}
 
 const RESERVE = statement(
   'payment-link-outcome.reserve',
@@ -21,7 +18,7 @@ const RESERVE = statement(
  */
 export async function reserveLinkForAttempt(
   tx: Tx,
-  { organizationId, id }: LinkId,
+  { organizationId, id }: RowId,
   payinId: string,
 ): Promise<(LinkRow & { readonly now: Date }) | null> {
   const [row] = await tx.query<LinkRow & { now: Date }>(RESERVE, [organizationId, id, payinId]);
@@ -31,25 +28,28 @@ export async function reserveLinkForAttempt(
 const LOCK = statement(
   'payment-link-outcome.lock',
   `select l.organization_id, l.id, l.status from caudal.payment_links l
-   join unnest($1::uuid[], $2::uuid[]) as w (organization_id, id) on l.organization_id = w.organization_id and l.id = w.id
+   join ${ROW_IDS.as('w')} on l.organization_id = w.organization_id and l.id = w.id
    order by l.organization_id, l.id for update of l`,
 );
 
 /** Lock order: payins before links, links by organization and id. */
 export async function lockLinks(
   tx: Tx,
-  links: readonly LinkId[],
+  links: readonly RowId[],
 ): Promise<Pick<LinkRow, 'organization_id' | 'id' | 'status'>[]> {
   if (links.length === 0) return [];
-  return tx.query(LOCK, [links.map((link) => link.organizationId), links.map((link) => link.id)]);
+  return tx.query(LOCK, ROW_IDS.parameters(links));
 }
 
-/** An attempt whose payin is final. */
-export interface EndedAttempt extends LinkId {
-  readonly payinId: string;
+const ENDED = new RowSet({
+  ...ROW_ID,
+  payin_id: uuid,
   /** The attempt paid the link's amount. */
-  readonly completes: boolean;
-}
+  completes: flag,
+});
+
+/** An attempt whose payin is final. */
+export type EndedAttempt = RecordOf<typeof ENDED>;
 
 const END_ATTEMPTS = statement(
   'payment-link-outcome.end-attempts',
@@ -60,7 +60,7 @@ const END_ATTEMPTS = statement(
      payin_id = case when e.completes then e.payin_id else l.payin_id end,
      completed_at = case when e.completes then greatest(m.at, l.updated_at) else l.completed_at end,
      updated_at = case when e.completes then greatest(m.at, l.updated_at) else l.updated_at end
-   from moment m, unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::boolean[]) as e (organization_id, id, payin_id, completes)
+   from moment m, ${ENDED.as('e')}
    where l.organization_id = e.organization_id and l.id = e.id and l.status = 'PENDING'
    returning ${LINK_LIST}, e.completes`,
 );
@@ -68,12 +68,7 @@ const END_ATTEMPTS = statement(
 /** Requires locked links. @returns the links that the attempts complete */
 export async function endAttempts(tx: Tx, attempts: readonly EndedAttempt[]): Promise<LinkRow[]> {
   if (attempts.length === 0) return [];
-  const rows = await tx.query<LinkRow & { completes: boolean }>(END_ATTEMPTS, [
-    attempts.map((each) => each.organizationId),
-    attempts.map((each) => each.id),
-    attempts.map((each) => each.payinId),
-    attempts.map((each) => each.completes),
-  ]);
+  const rows = await tx.query<LinkRow & { completes: boolean }>(END_ATTEMPTS, ENDED.parameters(attempts));
   return rows.filter((row) => row.completes);
 }
 
@@ -108,7 +103,7 @@ const CLOSE = statement(
 );
 
 /** Prevents new attempts; an open attempt continues. @returns null if the link does not exist */
-export async function closeLinkToAttempts(tx: Tx, { organizationId, id }: LinkId): Promise<LinkRow | null> {
+export async function closeLinkToAttempts(tx: Tx, { organizationId, id }: RowId): Promise<LinkRow | null> {
   const [row] = await tx.query<LinkRow>(CLOSE, [organizationId, id]);
   return row ?? null;
 }

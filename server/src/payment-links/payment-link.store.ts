@@ -4,12 +4,12 @@ import {
   fieldEncryptor,
   fieldPicker,
   insertSelect,
-  ROW_IDS,
+  type RowId,
   type RowOf,
-  RowSet,
   rowReader,
   selectList,
 } from '../db/columns.ts';
+import { ROW_IDS, RowSet } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import type { SecretKey } from '../kit/crypto.ts';
 import { CREATED_COLUMNS, LINK_COLUMNS } from './payment-link.columns.ts';
@@ -65,7 +65,7 @@ const FIND = statement(
 /** Returns rows: decrypting the customer needs the organization's data key, which the caller has. */
 export async function findLinks(
   tx: Tx,
-  ids: readonly { readonly organizationId: string; readonly id: string }[],
+  ids: readonly RowId[],
 ): Promise<(LinkRow & { readonly now: Date })[]> {
   if (ids.length === 0) return [];
   return tx.query<LinkRow & { now: Date }>(FIND, ROW_IDS.parameters(ids));

@@ -7,15 +7,15 @@ import {
   flag,
   insertSelect,
   nullable,
-  ROW_IDS,
+  type RowId,
   type RowOf,
-  RowSet,
   rowReader,
   selectList,
   text,
   time,
   uuid,
 } from '../db/columns.ts';
+import { ROW_IDS, RowSet } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import type { SecretKey } from '../kit/crypto.ts';
 import { CREATED_COLUMNS, FIELD_COLUMNS, PAYOUT_COLUMNS } from './payout.columns.ts';
@@ -124,13 +124,10 @@ const FIND = statement(
    join ${ROW_IDS.as('wanted')} on p.organization_id = wanted.organization_id and p.id = wanted.id`,
 );
 
-export interface PayoutRowId {
-  readonly organizationId: string;
-  readonly id: string;
-}
+export type PayoutRowId = RowId;
 
 /** Returns rows, not payouts: the caller, who holds the organization's data key, decrypts customer and receiver. */
-export async function findPayouts(tx: Tx, wanted: readonly PayoutRowId[]): Promise<PayoutRow[]> {
+export async function findPayouts(tx: Tx, wanted: readonly RowId[]): Promise<PayoutRow[]> {
   if (wanted.length === 0) return [];
   return tx.query<PayoutRow>(FIND, ROW_IDS.parameters(wanted));
 }

@@ -1,10 +1,11 @@
 import { recordAction } from '../../audit/operator-action.store.ts';
+import type { RowId } from '../../db/columns.ts';
 import type { Tx } from '../../db/tx.ts';
 import type { SystemDeps } from '../../deps.ts';
 import { DataKeys } from '../../organizations/data-keys.ts';
 import { isFinal, type PayinStatus } from '../../payins/payin.states.ts';
 import { type DetailedPayin, payinDetails } from '../../payins/payin-details.store.ts';
-import { lockPayins, type PayinRowId } from '../../payins/payin-outcome.store.ts';
+import { lockPayins } from '../../payins/payin-outcome.store.ts';
 import { payinsById } from '../../payins/payin-search.store.ts';
 import type { CollectionStatus } from '../../rails/contract.ts';
 import { applyPayinUpdates } from './apply-payin-updates.system.ts';
@@ -61,7 +62,7 @@ async function endInTransaction(
   railStatus: CollectionStatus,
   decision: Decision,
 ): Promise<EndPayinOutcome> {
-  const rowId: PayinRowId = { organizationId: queried.organization_id, id: queried.id };
+  const rowId: RowId = { organizationId: queried.organization_id, id: queried.id };
   const [before] = await lockPayins(tx, [rowId]);
   if (!before) return { kind: 'no_such_payin' };
   if (isFinal(before.status)) return { kind: 'ended_before', status: before.status };

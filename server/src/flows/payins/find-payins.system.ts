@@ -1,3 +1,4 @@
+import type { RowId } from '../../db/columns.ts';
 import type { Tx } from '../../db/tx.ts';
 import type { SystemDeps } from '../../deps.ts';
 import { uuidFloor } from '../../kit/ids.ts';
@@ -5,7 +6,7 @@ import { parseResourceReference } from '../../kit/resource-reference.ts';
 import { resourcesOfCauses } from '../../ledger/ledger.store.ts';
 import { organizationsByNumber } from '../../organizations/organization.store.ts';
 import { type DetailedPayin, payinDetails } from '../../payins/payin-details.store.ts';
-import { findPayinsByBrebKeys, type PayinRowId } from '../../payins/payin-outcome.store.ts';
+import { findPayinsByBrebKeys } from '../../payins/payin-outcome.store.ts';
 import {
   payinsByCus,
   payinsById,
@@ -46,7 +47,7 @@ export async function findPayins(
   });
 }
 
-async function candidates(tx: Tx, search: PayinSearch, limit: number): Promise<PayinRowId[]> {
+async function candidates(tx: Tx, search: PayinSearch, limit: number): Promise<RowId[]> {
   if (search.id !== undefined) return payinsById(tx, search.id);
   if (search.brebKey !== undefined) return [...(await findPayinsByBrebKeys(tx, [search.brebKey])).values()];
   if (search.transaction !== undefined) return byTransaction(tx, search.transaction);
@@ -69,7 +70,7 @@ async function candidates(tx: Tx, search: PayinSearch, limit: number): Promise<P
   );
 }
 
-async function byTransaction(tx: Tx, transaction: string): Promise<PayinRowId[]> {
+async function byTransaction(tx: Tx, transaction: string): Promise<RowId[]> {
   const parsed = parseResourceReference(transaction);
   if (parsed) {
     const organizations = await organizationsByNumber(tx, [parsed.organizationNumber]);

@@ -1,14 +1,15 @@
+import type { RowId } from '../../db/columns.ts';
 import type { SystemDeps } from '../../deps.ts';
 import { monotonicMs } from '../../kit/clock.ts';
 import type { Payin } from '../../payins/payin.ts';
-import { type WatchedPayin, watchedPayins } from '../../payins/payin-page.store.ts';
+import { watchedPayins } from '../../payins/payin-page.store.ts';
 
 /** Poll interval for all open pages of this process. */
 const POLL_INTERVAL_MS = 100;
 const MAX_WATCHERS = 5000;
 
 interface Watcher {
-  readonly payin: WatchedPayin;
+  readonly payin: RowId;
   notify: (stamp: string) => void;
 }
 
@@ -38,7 +39,7 @@ export class CheckoutWatch {
    * @param onShutdown called when this process shuts down
    * @returns a function that stops watching
    */
-  watch(payin: WatchedPayin, onStamp: (stamp: string) => void, onShutdown?: () => void): () => void {
+  watch(payin: RowId, onStamp: (stamp: string) => void, onShutdown?: () => void): () => void {
     let last: string | null = null;
     const watcher: Watcher = {
       payin,

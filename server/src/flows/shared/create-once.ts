@@ -1,3 +1,4 @@
+import type { RowId } from '../../db/columns.ts';
 import type { Tx } from '../../db/tx.ts';
 import type { Deps } from '../../deps.ts';
 import { releaseIdempotencyKeys, reserveIdempotencyKeys } from '../../idempotency/idempotency.store.ts';
@@ -57,7 +58,7 @@ export function createBatch<Command extends Creation, Resource>(
 
 /** Builds `find` of a creation kind from the functions of the resource's store. */
 export function replayFinder<Row extends { readonly id: string }, Resource>(
-  findRows: (tx: Tx, ids: readonly { organizationId: string; id: string }[]) => Promise<readonly Row[]>,
+  findRows: (tx: Tx, ids: readonly RowId[]) => Promise<readonly Row[]>,
   fromRow: (row: Row, dataKey: SecretKey) => Resource,
 ): CreationKind<Creation, Resource>['find'] {
   return async (tx, wanted) => {
