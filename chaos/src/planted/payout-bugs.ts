@@ -157,9 +157,10 @@ export const PAYOUT_BUGS: readonly PlantedBug[] = [
       },
       {
         file: TRANSITIONS,
-        find: `rail_due_at = case when m.to_status = 'DECLINED' and p.attempts > 0 then moment.at + make_interval(secs => $7 / 1000.0) end,`,
+        find: `rail_due_at = case when m.to_status = 'DECLINED' and p.attempts > 0 then moment.at + make_interval(secs => \${TRANSITIONS.scalar(1)} / 1000.0) end,`,
         // Keeps the parameter, because PostgreSQL could not infer its type otherwise.
-        replace: 'rail_due_at = case when false then moment.at + make_interval(secs => $7 / 1000.0) end,',
+        replace:
+          'rail_due_at = case when false then moment.at + make_interval(secs => ${TRANSITIONS.scalar(1)} / 1000.0) end,',
       },
     ],
     steps: [

@@ -1,3 +1,5 @@
+import { integer, type RowId, uuid } from '../db/columns.ts';
+import { type RecordOf, ROW_IDS, RowSet } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
 
 /**
@@ -45,25 +47,23 @@ export async function takeLookupTokens(tx: Tx, organizationId: string): Promise<
   return Math.max(1, Math.ceil(row?.seconds ?? 1));
 }
 
+const REFUNDS = new RowSet({ organization_id: uuid, lookups: integer, misses: integer });
+
 const REFUND = statement(
   'lookup-bucket.refund',
   `update caudal.lookup_buckets b set
      lookups = least(${CAPACITY.lookups}, b.lookups + g.lookups), misses = least(${CAPACITY.misses}, b.misses + g.misses)
-   from unnest($1::uuid[], $2::int[], $3::int[]) as g (organization_id, lookups, misses) where b.organization_id = g.organization_id`,
+   from ${REFUNDS.as('g')} where b.organization_id = g.organization_id`,
 );
 
 export async function refundLookupTokens(
   tx: Tx,
-  refunds: readonly { readonly organizationId: string; readonly lookups: number; readonly misses: number }[],
+  refunds: readonly RecordOf<typeof REFUNDS>[],
 ): Promise<void> {
   if (refunds.length === 0) return;
   // A fixed lock order: concurrent batches wait for each other instead of deadlocking.
   const sorted = refunds.toSorted((a, b) => (a.organizationId < b.organizationId ? -1 : 1));
-  await tx.query(REFUND, [
-    sorted.map((refund) => refund.organizationId),
-    sorted.map((refund) => refund.lookups),
-    sorted.map((refund) => refund.misses),
-  ]);
+  await tx.query(REFUND, REFUNDS.parameters(sorted));
 }
 
 const USE = statement(
@@ -71,7 +71,7 @@ const USE = statement(
   `update caudal.breb_lookups l set used_at = caudal.now()
    from (
      select u.organization_id, u.id from caudal.breb_lookups u
-     join unnest($1::uuid[], $2::uuid[]) as w (organization_id, id) on u.organization_id = w.organization_id and u.id = w.id
+     join ${ROW_IDS.as('w')} on u.organization_id = w.organization_id and u.id = w.id
      where u.used_at is null order by u.organization_id, u.id for update of u
    ) as unused
    where l.organization_id = unused.organization_id and l.id = unused.id and l.used_at is null
@@ -79,15 +79,9 @@ const USE = statement(
 );
 
 /** Refunds the tokens of lookups whose payout is sent; each lookup is refunded once. */
-export async function refundUsedLookups(
-  tx: Tx,
-  used: readonly { readonly organizationId: string; readonly id: string }[],
-): Promise<void> {
+export async function refundUsedLookups(tx: Tx, used: readonly RowId[]): Promise<void> {
   if (used.length === 0) return;
-  const rows = await tx.query<{ organization_id: string }>(USE, [
-    used.map((each) => each.organizationId),
-    used.map((each) => each.id),
-  ]);
+  const rows = await tx.query<{ organization_id: string }>(USE, ROW_IDS.parameters(used));
   const counts = new Map<string, number>();
   for (const row of rows) counts.set(row.organization_id, (counts.get(row.organization_id) ?? 0) + 1);
   await refundLookupTokens(

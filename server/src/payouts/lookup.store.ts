@@ -1,10 +1,10 @@
+import { bytes, nullable, type RowId, uuid } from '../db/columns.ts';
+import { queryRecords, type RecordOf, RowSet } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import type { Resolved } from './payout.store.ts';
 
 /** The result of a key lookup, as far as a later payout needs it. */
-export interface NewLookup {
-  readonly organizationId: string;
-  readonly id: string;
+export interface NewLookup extends RowId {
   readonly receiverIndex: Buffer;
   readonly resolutionId: string;
   readonly holder: Buffer;
@@ -33,16 +33,14 @@ export async function insertLookup(tx: Tx, lookup: NewLookup): Promise<Date> {
 }
 
 /** The lookup a payout uses: the one it names, or else the newest of the same Bre-B key. */
-export interface WantedLookup {
-  readonly organizationId: string;
-  readonly receiverIndex: Buffer;
-  readonly lookupId: string | null;
-}
+export type WantedLookup = RecordOf<typeof WANTED>;
+
+const WANTED = new RowSet({ organization_id: uuid, receiver_index: bytes, lookup_id: nullable(uuid) });
 
 const FIND = statement(
   'lookup.find',
-  `select w.n::int as n, l.id, l.resolution_id, l.resolved_at, l.holder
-   from unnest($1::uuid[], $2::bytea[], $3::uuid[]) with ordinality as w (organization_id, receiver_index, lookup_id, n)
+  `select w.position::int, l.id as lookup_id, l.resolution_id, l.resolved_at, l.holder
+   from ${WANTED.numberedAs('w')}
    cross join lateral (
      select * from caudal.breb_lookups l
      where l.organization_id = w.organization_id and l.receiver_index = w.receiver_index and l.expires_at > caudal.now()
@@ -58,29 +56,9 @@ export interface FoundLookup extends Resolved {
 /** @returns the unexpired lookup for each request, in order; null when there is none */
 export async function findLookups(tx: Tx, wanted: readonly WantedLookup[]): Promise<(FoundLookup | null)[]> {
   if (wanted.length === 0) return [];
-  const rows = await tx.query<{
-    n: number;
-    id: string;
-    resolution_id: string;
-    resolved_at: Date;
-    holder: Buffer;
-  }>(FIND, [
-    wanted.map((each) => each.organizationId),
-    wanted.map((each) => each.receiverIndex),
-    wanted.map((each) => each.lookupId),
-  ]);
-  const found = new Map(rows.map((row) => [row.n, row]));
-  return wanted.map((_, index) => {
-    const row = found.get(index + 1);
-    return row
-      ? {
-          lookupId: row.id,
-          resolutionId: row.resolution_id,
-          resolvedAt: row.resolved_at,
-          holder: row.holder,
-        }
-      : null;
-  });
+  const lookups = await queryRecords<FoundLookup & { position: number }>(tx, FIND, WANTED.parameters(wanted));
+  const found = new Map(lookups.map(({ position, ...lookup }) => [position, lookup]));
+  return wanted.map((_, index) => found.get(index + 1) ?? null);
 }
 
 const PURGE = statement(

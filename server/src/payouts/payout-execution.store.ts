@@ -1,20 +1,23 @@
+import { copied, insertSelect, nullable, text, uuid } from '../db/columns.ts';
+import { type RecordOf, RowSet } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import type { Rail } from '../rails/contract.ts';
 
 /** A rail execution and the payout it is attributed to; null for money that no payout of ours explains. */
-export interface PayoutExecution {
-  readonly rail: Rail;
-  readonly executionId: string;
-  readonly organizationId: string;
-  readonly payoutId: string | null;
-}
+export type PayoutExecution = RecordOf<typeof EXECUTIONS>;
+
+const COLUMNS = {
+  rail: text<Rail>(),
+  execution_id: text(),
+  organization_id: uuid,
+  payout_id: nullable(uuid),
+};
+const EXECUTIONS = new RowSet(COLUMNS);
 
 const RECORD = statement(
   'payout-execution.record',
   // In primary key order, so that concurrent batches wait for each other instead of deadlocking.
-  `insert into caudal.payout_executions (rail, execution_id, organization_id, payout_id)
-   select e.rail, e.execution_id, e.organization_id, e.payout_id
-   from unnest($1::text[], $2::text[], $3::uuid[], $4::uuid[]) as e (rail, execution_id, organization_id, payout_id)
+  `${insertSelect('caudal.payout_executions', copied(COLUMNS))} from ${EXECUTIONS.as('e')}
    order by e.rail, e.execution_id collate "C"`,
 );
 
@@ -24,13 +27,7 @@ const RECORD = statement(
  * The caller then applies its updates one at a time, and `accountedExecutions` finds the execution recorded.
  */
 export async function recordExecutions(tx: Tx, executions: readonly PayoutExecution[]): Promise<void> {
-  if (executions.length === 0) return;
-  await tx.query(RECORD, [
-    executions.map((each) => each.rail),
-    executions.map((each) => each.executionId),
-    executions.map((each) => each.organizationId),
-    executions.map((each) => each.payoutId),
-  ]);
+  if (executions.length > 0) await tx.query(RECORD, EXECUTIONS.parameters(executions));
 }
 
 const READ = statement(

@@ -1,15 +1,17 @@
+import { milliseconds, nullable, ROW_ID, type RowId, smallint, text } from '../db/columns.ts';
 import { LEASE_INTERVAL } from '../db/lease.ts';
 import { countWithin, type IdSpan, WITHIN } from '../db/months.ts';
+import { queryRecords, type RecordOf, ROW_IDS, RowSet } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import type { OrderStatus, RailErrorCode } from '../rails/contract.ts';
 import type { Transition } from './payout.outcome.ts';
 import { OVERDUE_SECONDS, type PayoutTask } from './payout.polling.ts';
-import { PAYOUT_LIST, type PayoutRow, type PayoutRowId, SUSPENDED } from './payout.store.ts';
+import { PAYOUT_LIST, type PayoutRow, SUSPENDED } from './payout.store.ts';
 
 const SELECT_STATE = `select ${PAYOUT_LIST}, p.rail_task, p.lease_token, p.attempts, p.execution_id, p.anomaly_id, p.anomaly_organization_id,
      (extract(epoch from caudal.now() - p.last_sent_at) * 1000)::float8 as sent_ms_ago
    from caudal.payouts p
-   join unnest($1::uuid[], $2::uuid[]) as w (organization_id, id) on p.organization_id = w.organization_id and p.id = w.id
+   join ${ROW_IDS.as('w')} on p.organization_id = w.organization_id and p.id = w.id
    order by p.organization_id, p.id`;
 
 const READ = statement('payout-outcome.read', SELECT_STATE);
@@ -27,28 +29,23 @@ export interface LockedPayout extends PayoutRow {
 }
 
 /** Reads a payout without locking it, for read-only callers. */
-export async function readPayoutState(
-  tx: Tx,
-  { organizationId, id }: PayoutRowId,
-): Promise<LockedPayout | null> {
-  const [row] = await tx.query<LockedPayout>(READ, [[organizationId], [id]]);
+export async function readPayoutState(tx: Tx, rowId: RowId): Promise<LockedPayout | null> {
+  const [row] = await tx.query<LockedPayout>(READ, ROW_IDS.parameters([rowId]));
   return row ?? null;
 }
 
 /** Locks payouts until the transaction ends, in a fixed order, so that no other transaction decides about them. */
-export async function lockPayouts(tx: Tx, payouts: readonly PayoutRowId[]): Promise<LockedPayout[]> {
+export async function lockPayouts(tx: Tx, payouts: readonly RowId[]): Promise<LockedPayout[]> {
   if (payouts.length === 0) return [];
-  return tx.query<LockedPayout>(LOCK, [
-    payouts.map((payout) => payout.organizationId),
-    payouts.map((payout) => payout.id),
-  ]);
+  return tx.query<LockedPayout>(LOCK, ROW_IDS.parameters(payouts));
 }
+
+const SENT = new RowSet({ ...ROW_ID, attempts: smallint });
 
 const REJECTIONS = statement(
   'payout-outcome.rejections',
   `select a.payout_id, a.error_code from caudal.payout_attempts a
-   join unnest($1::uuid[], $2::uuid[], $3::smallint[]) as w (organization_id, id, number)
-     on a.organization_id = w.organization_id and a.payout_id = w.id and a.number = w.number
+   join ${SENT.as('w')} on a.organization_id = w.organization_id and a.payout_id = w.id and a.number = w.attempts
    where a.answer = 'refused'`,
 );
 
@@ -59,20 +56,27 @@ export async function lastRejections(
 ): Promise<Map<string, RailErrorCode>> {
   const sent = payouts.filter((payout) => payout.attempts > 0);
   if (sent.length === 0) return new Map();
-  const rows = await tx.query<{ payout_id: string; error_code: RailErrorCode }>(REJECTIONS, [
-    sent.map((payout) => payout.organization_id),
-    sent.map((payout) => payout.id),
-    sent.map((payout) => payout.attempts),
-  ]);
+  const records = sent.map((payout) => ({ ...payout, organizationId: payout.organization_id }));
+  const rows = await tx.query<{ payout_id: string; error_code: RailErrorCode }>(
+    REJECTIONS,
+    SENT.parameters(records),
+  );
   return new Map(rows.map((row) => [row.payout_id, row.error_code]));
 }
+
+const TRANSITIONS = new RowSet({
+  ...ROW_ID,
+  to_status: text(),
+  error_code: nullable(text()),
+  execution_id: nullable(text()),
+  cause: text(),
+});
 
 const TRANSITION = statement(
   'payout-outcome.transition',
   `with moment as materialized (select caudal.now() as at),
    move as (
-     select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[])
-       as m (organization_id, id, to_status, error_code, execution_id, cause)
+     select * from ${TRANSITIONS.as('m')}
    ),
    moved as (
      update caudal.payouts p set
@@ -81,7 +85,7 @@ const TRANSITION = statement(
        result_at = greatest(moment.at, p.updated_at), updated_at = greatest(moment.at, p.updated_at),
        -- The rail may still execute a rejected order, and the notice about it may be lost: poll once more.
        rail_task = case when m.to_status = 'DECLINED' and p.attempts > 0 then 'poll' end,
-       rail_due_at = case when m.to_status = 'DECLINED' and p.attempts > 0 then moment.at + make_interval(secs => $7 / 1000.0) end,
+       rail_due_at = case when m.to_status = 'DECLINED' and p.attempts > 0 then moment.at + make_interval(secs => ${TRANSITIONS.scalar(1)} / 1000.0) end,
        leased_until = null, lease_token = null
      from moment, move m
      where p.organization_id = m.organization_id and p.id = m.id and p.status = 'PROCESSING'
@@ -125,42 +129,30 @@ export interface TransitionedPayout extends PayoutRow {
  */
 export async function transitionPayouts(
   tx: Tx,
-  transitions: readonly (PayoutRowId & Transition)[],
+  transitions: readonly (RowId & Transition)[],
   lastPollMs: number,
 ): Promise<TransitionedPayout[]> {
   if (transitions.length === 0) return [];
-  const ended = await tx.query<TransitionedPayout>(TRANSITION, [
-    transitions.map((transition) => transition.organizationId),
-    transitions.map((transition) => transition.id),
-    transitions.map((transition) => transition.to),
-    transitions.map((transition) => transition.errorCode),
-    transitions.map((transition) => transition.executionId),
-    transitions.map((transition) => transition.cause),
-    lastPollMs,
-  ]);
+  const rows = transitions.map((transition) => ({ ...transition, toStatus: transition.to }));
+  const values = [...TRANSITIONS.parameters(rows), lastPollMs];
+  const ended = await tx.query<TransitionedPayout>(TRANSITION, values);
   if (ended.length !== transitions.length)
     throw new Error(`${transitions.length - ended.length} payouts were no longer PROCESSING`);
   return ended;
 }
 
+const ADOPTED = new RowSet({ ...ROW_ID, execution_id: text() });
+
 const ADOPT = statement(
   'payout-outcome.adopt',
   `update caudal.payouts p set execution_id = a.execution_id
-   from unnest($1::uuid[], $2::uuid[], $3::text[]) as a (organization_id, id, execution_id)
+   from ${ADOPTED.as('a')}
    where p.organization_id = a.organization_id and p.id = a.id and p.status = 'CONFIRMED' and p.execution_id is null`,
 );
 
 /** Sets the execution that the rail reported for payouts an operator had confirmed without one. */
-export async function adoptExecutions(
-  tx: Tx,
-  adopted: readonly (PayoutRowId & { readonly executionId: string })[],
-): Promise<void> {
-  if (adopted.length === 0) return;
-  await tx.query(ADOPT, [
-    adopted.map((each) => each.organizationId),
-    adopted.map((each) => each.id),
-    adopted.map((each) => each.executionId),
-  ]);
+export async function adoptExecutions(tx: Tx, adopted: readonly RecordOf<typeof ADOPTED>[]): Promise<void> {
+  if (adopted.length > 0) await tx.query(ADOPT, ADOPTED.parameters(adopted));
 }
 
 /**
@@ -168,7 +160,7 @@ export async function adoptExecutions(
  * second to run sees the change of the first and matches nothing.
  * @returns null when the payout can no longer be canceled
  */
-export async function cancelUnsent(tx: Tx, { organizationId, id }: PayoutRowId): Promise<PayoutRow | null> {
+export async function cancelUnsent(tx: Tx, { organizationId, id }: RowId): Promise<PayoutRow | null> {
   const [row] = await tx.query<PayoutRow>(CANCEL, [organizationId, id]);
   return row ?? null;
 }
@@ -192,7 +184,7 @@ const LEASE_POLLS = statement(
      (extract(epoch from caudal.now() - p.last_sent_at) * 1000)::float8 as sent_ms_ago`,
 );
 
-export interface DuePoll extends PayoutRowId {
+export interface DuePoll extends RowId {
   readonly endToEndId: string;
   /** Polls so far. */
   readonly polls: number;
@@ -201,22 +193,16 @@ export interface DuePoll extends PayoutRowId {
 }
 
 /** Leases up to `limit` sent payouts that are due for polling. */
-export async function leasePolls(tx: Tx, leaseToken: string, limit: number): Promise<DuePoll[]> {
-  const rows = await tx.query<{
-    organization_id: string;
-    id: string;
-    end_to_end_id: string;
-    polls: number;
-    sent_ms_ago: number | null;
-  }>(LEASE_POLLS, [leaseToken, limit]);
-  return rows.map((row) => ({
-    organizationId: row.organization_id,
-    id: row.id,
-    endToEndId: row.end_to_end_id,
-    polls: row.polls,
-    sentMsAgo: row.sent_ms_ago,
-  }));
+export function leasePolls(tx: Tx, leaseToken: string, limit: number): Promise<DuePoll[]> {
+  return queryRecords(tx, LEASE_POLLS, [leaseToken, limit]);
 }
+
+const TASKS = new RowSet({
+  ...ROW_ID,
+  task: nullable(text()),
+  after_ms: milliseconds,
+  rail_status: nullable(text()),
+});
 
 const RESCHEDULE = statement(
   'payout-outcome.reschedule',
@@ -225,14 +211,14 @@ const RESCHEDULE = statement(
      rail_task = r.task, rail_due_at = case when r.task is not null then moment.at + make_interval(secs => r.after_ms / 1000.0) end,
      polls = least(p.polls + 1, 32000), rail_status = coalesce(r.rail_status, p.rail_status),
      leased_until = null, lease_token = null
-   from moment, unnest($1::uuid[], $2::uuid[], $3::text[], $4::float8[], $6::text[]) as r (organization_id, id, task, after_ms, rail_status)
-   where p.organization_id = r.organization_id and p.id = r.id and p.lease_token = $5 and p.rail_task is not null`,
+   from moment, ${TASKS.as('r')}
+   where p.organization_id = r.organization_id and p.id = r.id and p.lease_token = ${TASKS.scalar(1)} and p.rail_task is not null`,
 );
 
 /** What the rail reported when it was last polled about a payout. */
 export type QueriedStatus = OrderStatus['state'] | 'unanswered';
 
-interface NextTask extends PayoutRowId {
+interface NextTask extends RowId {
   readonly next: PayoutTask | null;
   /** Null keeps the recorded status. */
   readonly railStatus: QueriedStatus | null;
@@ -245,14 +231,8 @@ export async function reschedulePayouts(
   leaseToken: string,
 ): Promise<void> {
   if (tasks.length === 0) return;
-  await tx.query(RESCHEDULE, [
-    tasks.map((each) => each.organizationId),
-    tasks.map((each) => each.id),
-    tasks.map(({ next }) => next?.task ?? null),
-    tasks.map(({ next }) => next?.afterMs ?? 0),
-    leaseToken,
-    tasks.map((each) => each.railStatus),
-  ]);
+  const rows = tasks.map((each) => ({ ...each, ...(each.next ?? { task: null, afterMs: 0 }) }));
+  await tx.query(RESCHEDULE, [...TASKS.parameters(rows), leaseToken]);
 }
 
 /** Counting stops here: a metric does not need an exact number above it. */
@@ -317,7 +297,7 @@ export function listUnknown(tx: Pick<Tx, 'query'>, limit: number): Promise<Unkno
 const OWNER = statement('payout-outcome.owner', 'select organization_id from caudal.payouts where id = $1');
 
 /** Finds the organization of a payout: an operator knows a payout by its id alone. */
-export async function findPayoutOwner(tx: Tx, id: string): Promise<PayoutRowId | null> {
+export async function findPayoutOwner(tx: Tx, id: string): Promise<RowId | null> {
   const [row] = await tx.query<{ organization_id: string }>(OWNER, [id]);
   return row ? { organizationId: row.organization_id, id } : null;
 }
@@ -338,7 +318,7 @@ export interface AttemptRow {
 }
 
 /** Every committed attempt of a payout, including those that a crash kept from being sent. */
-export function listAttempts(tx: Tx, { organizationId, id }: PayoutRowId): Promise<AttemptRow[]> {
+export function listAttempts(tx: Tx, { organizationId, id }: RowId): Promise<AttemptRow[]> {
   return tx.query(ATTEMPTS, [organizationId, id]);
 }
 

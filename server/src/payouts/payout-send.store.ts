@@ -1,11 +1,13 @@
+import { milliseconds, nullable, ROW_ID, type RowId, smallint, text } from '../db/columns.ts';
 import { LEASE_INTERVAL } from '../db/lease.ts';
+import { queryRecords, type RecordOf, RowSet } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
-import { type Cents, cents } from '../kit/money.ts';
+import type { Cents } from '../kit/money.ts';
 import type { RailErrorCode } from '../rails/contract.ts';
 import { FIRST_POLL_MS } from './payout.polling.ts';
-import { type PayoutRowId, SUSPENDED } from './payout.store.ts';
+import { SUSPENDED } from './payout.store.ts';
 
-export interface DueOrder extends PayoutRowId {
+export interface DueOrder extends RowId {
   readonly attempt: number;
   readonly amount: Cents;
   readonly encryptedReceiver: Buffer;
@@ -88,13 +90,13 @@ const COMMIT_ATTEMPTS = statement(
        first_sent_at = coalesce(p.first_sent_at, moment.at), last_sent_at = moment.at,
        leased_until = clock_timestamp() + ${LEASE_INTERVAL}, lease_token = $1
      from moment, due where p.organization_id = due.organization_id and p.id = due.id
-     returning p.organization_id, p.id, p.attempts, p.amount_in_cents, p.receiver, p.lookup_id, p.resolution_id, p.end_to_end_id, p.last_sent_at
+     returning p.organization_id, p.id, p.attempts as attempt, p.amount_in_cents, p.receiver as encrypted_receiver, p.lookup_id, p.resolution_id, p.end_to_end_id, p.last_sent_at
    ),
    attempt as (
      insert into caudal.payout_attempts (organization_id, payout_id, number, at)
-     select organization_id, id, attempts, last_sent_at from sent
+     select organization_id, id, attempt, last_sent_at from sent
    )
-   select sent.*, o.name from sent join caudal.organizations o on o.id = sent.organization_id`,
+   select sent.*, o.name as organization_name from sent join caudal.organizations o on o.id = sent.organization_id`,
 );
 
 /**
@@ -110,28 +112,7 @@ export async function commitAttempts(
   freshForMs: number,
 ): Promise<DueOrder[]> {
   if (organizationIds.length === 0) return [];
-  const rows = await tx.query<{
-    organization_id: string;
-    id: string;
-    attempts: number;
-    amount_in_cents: bigint;
-    receiver: Buffer;
-    lookup_id: string | null;
-    resolution_id: string | null;
-    end_to_end_id: string;
-    name: string;
-  }>(COMMIT_ATTEMPTS, [leaseToken, maxEach, organizationIds, freshForMs]);
-  return rows.map((row) => ({
-    organizationId: row.organization_id,
-    id: row.id,
-    attempt: row.attempts,
-    amount: cents(row.amount_in_cents),
-    encryptedReceiver: row.receiver,
-    lookupId: row.lookup_id,
-    resolutionId: row.resolution_id,
-    endToEndId: row.end_to_end_id,
-    organizationName: row.name,
-  }));
+  return queryRecords(tx, COMMIT_ATTEMPTS, [leaseToken, maxEach, organizationIds, freshForMs]);
 }
 
 const SCHEDULE_RESEND = statement(
@@ -142,35 +123,37 @@ const SCHEDULE_RESEND = statement(
 );
 
 /** Schedules another attempt of a locked, already sent payout: the same order under the same end-to-end id. */
-export async function scheduleResend(tx: Tx, { organizationId, id }: PayoutRowId): Promise<void> {
+export async function scheduleResend(tx: Tx, { organizationId, id }: RowId): Promise<void> {
   await tx.query(SCHEDULE_RESEND, [organizationId, id]);
 }
 
-/** The rail's answer to one attempt. */
-export interface AttemptAnswer extends PayoutRowId {
-  readonly attempt: number;
-  readonly answer: 'accepted' | 'duplicate' | 'refused' | 'unknown';
-  readonly errorCode: RailErrorCode | null;
-  readonly reason: string | null;
+const ANSWERS = new RowSet({
+  ...ROW_ID,
+  attempt: smallint,
+  answer: text<'accepted' | 'duplicate' | 'refused' | 'unknown'>(),
+  error_code: nullable(text<RailErrorCode>()),
+  reason: nullable(text()),
   /** Delay until the first poll. */
-  readonly pollAfterMs: number;
-}
+  poll_after_ms: milliseconds,
+});
+
+/** The rail's answer to one attempt. */
+export type AttemptAnswer = RecordOf<typeof ANSWERS>;
 
 const RECORD = statement(
   'payout-send.record',
   `with moment as materialized (select caudal.now() as at),
    answers as (
-     select * from unnest($1::uuid[], $2::uuid[], $3::smallint[], $4::text[], $5::text[], $6::text[], $7::float8[])
-       as t (organization_id, id, number, answer, error_code, reason, poll_after_ms)
+     select * from ${ANSWERS.as('t')}
    ),
    attempt as (
      update caudal.payout_attempts a set answer = t.answer, answered_at = moment.at, error_code = t.error_code, reason = t.reason
-     from answers t, moment where a.organization_id = t.organization_id and a.payout_id = t.id and a.number = t.number and a.answer is null
+     from answers t, moment where a.organization_id = t.organization_id and a.payout_id = t.id and a.number = t.attempt and a.answer is null
    )
    update caudal.payouts p set
      rail_due_at = moment.at + make_interval(secs => t.poll_after_ms / 1000.0), leased_until = null, lease_token = null
    from answers t, moment
-   where p.organization_id = t.organization_id and p.id = t.id and p.lease_token = $8 and p.rail_task = 'poll'`,
+   where p.organization_id = t.organization_id and p.id = t.id and p.lease_token = ${ANSWERS.scalar(1)} and p.rail_task = 'poll'`,
 );
 
 /** Records answers and schedules polls. A payout that is final or leased by another process only gets its answer recorded. */
@@ -179,20 +162,10 @@ export async function recordAnswers(
   answers: readonly AttemptAnswer[],
   leaseToken: string,
 ): Promise<void> {
-  if (answers.length === 0) return;
-  await tx.query(RECORD, [
-    answers.map((each) => each.organizationId),
-    answers.map((each) => each.id),
-    answers.map((each) => each.attempt),
-    answers.map((each) => each.answer),
-    answers.map((each) => each.errorCode),
-    answers.map((each) => each.reason),
-    answers.map((each) => each.pollAfterMs),
-    leaseToken,
-  ]);
+  if (answers.length > 0) await tx.query(RECORD, [...ANSWERS.parameters(answers), leaseToken]);
 }
 
-export interface ExpiredResolutionOrder extends PayoutRowId {
+export interface ExpiredResolutionOrder extends RowId {
   readonly resolutionId: string;
   /** Attempts so far. */
   readonly attempts: number;
@@ -210,38 +183,25 @@ const LEASE_EXPIRED_RESOLUTIONS = statement(
    )
    update caudal.payouts p set leased_until = clock_timestamp() + ${LEASE_INTERVAL}, lease_token = $1
    from due where p.organization_id = due.organization_id and p.id = due.id
-   returning p.organization_id, p.id, p.receiver, p.holder, p.resolution_id, p.attempts`,
+   returning p.organization_id, p.id, p.receiver as encrypted_receiver, p.holder, p.resolution_id, p.attempts`,
 );
 
 /** Leases payouts waiting to be sent whose directory resolution has expired. */
-export async function leaseExpiredResolutions(
+export function leaseExpiredResolutions(
   tx: Tx,
   leaseToken: string,
   limit: number,
   excludedOrganizations: readonly string[],
   freshForMs: number,
 ): Promise<ExpiredResolutionOrder[]> {
-  const rows = await tx.query<{
-    organization_id: string;
-    id: string;
-    receiver: Buffer;
-    holder: Buffer;
-    resolution_id: string;
-    attempts: number;
-  }>(LEASE_EXPIRED_RESOLUTIONS, [leaseToken, limit, excludedOrganizations, freshForMs]);
-  return rows.map((row) => ({
-    organizationId: row.organization_id,
-    id: row.id,
-    encryptedReceiver: row.receiver,
-    holder: row.holder,
-    resolutionId: row.resolution_id,
-    attempts: row.attempts,
-  }));
+  return queryRecords(tx, LEASE_EXPIRED_RESOLUTIONS, [leaseToken, limit, excludedOrganizations, freshForMs]);
 }
 
 /** A new resolution, or, when the directory gave no clear answer, the delay until the next try. */
-export type ResolutionRefresh = PayoutRowId &
+export type ResolutionRefresh = RowId &
   ({ readonly resolutionId: string } | { readonly resolutionId: null; readonly retryAfterMs: number });
+
+const REFRESHES = new RowSet({ ...ROW_ID, resolution_id: nullable(text()), retry_after_ms: milliseconds });
 
 const REFRESH = statement(
   'payout-send.refresh-resolutions',
@@ -250,8 +210,8 @@ const REFRESH = statement(
      resolution_id = coalesce(r.resolution_id, p.resolution_id),
      resolved_at = case when r.resolution_id is null then p.resolved_at else moment.at end,
      rail_due_at = moment.at + make_interval(secs => r.retry_after_ms / 1000.0), leased_until = null, lease_token = null
-   from moment, unnest($1::uuid[], $2::uuid[], $3::text[], $4::float8[]) as r (organization_id, id, resolution_id, retry_after_ms)
-   where p.organization_id = r.organization_id and p.id = r.id and p.lease_token = $5 and p.rail_task = 'send'`,
+   from moment, ${REFRESHES.as('r')}
+   where p.organization_id = r.organization_id and p.id = r.id and p.lease_token = ${REFRESHES.scalar(1)} and p.rail_task = 'send'`,
 );
 
 export async function recordResolutionRefreshes(
@@ -260,11 +220,6 @@ export async function recordResolutionRefreshes(
   leaseToken: string,
 ): Promise<void> {
   if (refreshes.length === 0) return;
-  await tx.query(REFRESH, [
-    refreshes.map((each) => each.organizationId),
-    refreshes.map((each) => each.id),
-    refreshes.map((each) => each.resolutionId),
-    refreshes.map((each) => (each.resolutionId === null ? each.retryAfterMs : 0)),
-    leaseToken,
-  ]);
+  const rows = refreshes.map((refresh) => ({ retryAfterMs: 0, ...refresh }));
+  await tx.query(REFRESH, [...REFRESHES.parameters(rows), leaseToken]);
 }

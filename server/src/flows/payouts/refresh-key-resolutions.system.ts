@@ -1,3 +1,4 @@
+import type { RowId } from '../../db/columns.ts';
 import type { SystemDeps } from '../../deps.ts';
 import { newLeaseToken } from '../../kit/ids.ts';
 import { errorFields } from '../../kit/log.ts';
@@ -6,7 +7,6 @@ import type { DataKeys } from '../../organizations/data-keys.ts';
 import type { OrganizationSecrets } from '../../organizations/organization.ts';
 import type { Transition } from '../../payouts/payout.outcome.ts';
 import { RESOLUTION_MARGIN_MS } from '../../payouts/payout.polling.ts';
-import type { PayoutRowId } from '../../payouts/payout.store.ts';
 import { lockPayouts } from '../../payouts/payout-outcome.store.ts';
 import {
   type ExpiredResolutionOrder,
@@ -27,7 +27,7 @@ const RETRY_AFTER_MS = 5000;
 /** The result for a waiting payout: a new resolution, no clear answer yet, or a decline. */
 type RefreshResult =
   | ResolutionRefresh
-  | (PayoutRowId & { readonly resolutionId: null; readonly decline: RailErrorCode });
+  | (RowId & { readonly resolutionId: null; readonly decline: RailErrorCode });
 
 /**
  * The directory resolution of a payout can expire while the payout waits for an unavailable or paused rail. The refresher
@@ -115,7 +115,7 @@ export class ResolutionRefresher {
           .filter((row) => row.lease_token === leaseToken && row.rail_task === 'send' && row.attempts === 0)
           .map((row) => row.id),
       );
-      const transitions = results.flatMap((result): (PayoutRowId & Transition)[] =>
+      const transitions = results.flatMap((result): (RowId & Transition)[] =>
         'decline' in result && waiting.has(result.id)
           ? [
               {
