@@ -1,3 +1,5 @@
+import { smallint, uuid } from '../db/columns.ts';
+import { RowSet } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import type { Position } from '../kit/cursor.ts';
 
@@ -79,12 +81,14 @@ export function listEventDeliveries(tx: Tx, organizationId: string, eventId: str
 /** Per delivery; a month of retries makes about forty. */
 const MAX_ATTEMPTS = 1000;
 
+const DELIVERIES = new RowSet({ endpoint_id: uuid, event_id: uuid, attempts: smallint });
+
 const ATTEMPTS = statement(
   'webhook-delivery.attempts',
-  `select a.* from unnest($2::uuid[], $3::uuid[], $4::smallint[]) as w (endpoint_id, event_id, attempts)
+  `select a.* from ${DELIVERIES.as('w')}
    cross join lateral (
      select a.endpoint_id, a.event_id, a.number, a.at, a.status_code, a.duration_ms, a.error, a.answer from caudal.webhook_attempts a
-     where a.organization_id = $1 and a.endpoint_id = w.endpoint_id and a.event_id = w.event_id and a.number <= w.attempts order by a.number limit ${MAX_ATTEMPTS}
+     where a.organization_id = ${DELIVERIES.scalar(1)} and a.endpoint_id = w.endpoint_id and a.event_id = w.event_id and a.number <= w.attempts order by a.number limit ${MAX_ATTEMPTS}
    ) as a
    order by a.event_id, a.endpoint_id, a.number`,
 );
@@ -96,10 +100,6 @@ export async function listAttempts(
   deliveries: readonly DeliveryRow[],
 ): Promise<AttemptRow[]> {
   if (deliveries.length === 0) return [];
-  return tx.query<AttemptRow>(ATTEMPTS, [
-    organizationId,
-    deliveries.map((each) => each.endpoint_id),
-    deliveries.map((each) => each.event_id),
-    deliveries.map((each) => each.attempts),
-  ]);
+  const shown = deliveries.map((row) => ({ ...row, endpointId: row.endpoint_id, eventId: row.event_id }));
+  return tx.query<AttemptRow>(ATTEMPTS, [...DELIVERIES.parameters(shown), organizationId]);
 }

@@ -1,4 +1,6 @@
+import { bytes, emptyFields, integer, milliseconds, nullable, smallint, text, uuid } from '../db/columns.ts';
 import { countWithin, type IdSpan, WITHIN } from '../db/months.ts';
+import { queryRecords, type RecordOf, RowSet } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import { rescheduleQueues } from './queue.store.ts';
 
@@ -114,47 +116,28 @@ export interface DueDelivery {
   readonly expired: boolean;
 }
 
+const QUEUES = new RowSet({ organization_id: uuid, endpoint_id: uuid, limit: integer });
+
 const TAKE = statement(
   'webhook-delivery.take',
   `select d.organization_id, d.endpoint_id, d.event_id, d.attempts, d.attempts_before, d.replays, d.expired
-   from unnest($1::uuid[], $2::uuid[], $3::int[]) as w (organization_id, endpoint_id, max_rows)
+   from ${QUEUES.as('w')}
    cross join lateral (
      select d.organization_id, d.endpoint_id, d.event_id, d.attempts, d.attempts_before, d.replays, d.give_up_at <= caudal.now() as expired
      from caudal.webhook_deliveries d
      -- By endpoint_id only: with organization_id the planner could use the primary key and read all past deliveries.
      where d.endpoint_id = w.endpoint_id and d.next_attempt_at <= caudal.now()
-     order by d.next_attempt_at limit w.max_rows
+     order by d.next_attempt_at limit w.limit
    ) as d`,
 );
 
 /** Reads the due deliveries of leased queues. The lease excludes other senders, so the rows are not locked. */
 export async function readDueDeliveries(
   tx: Tx,
-  queues: readonly { readonly organizationId: string; readonly endpointId: string; readonly limit: number }[],
+  queues: readonly RecordOf<typeof QUEUES>[],
 ): Promise<DueDelivery[]> {
   if (queues.length === 0) return [];
-  const rows = await tx.query<{
-    organization_id: string;
-    endpoint_id: string;
-    event_id: string;
-    attempts: number;
-    attempts_before: number;
-    replays: number;
-    expired: boolean;
-  }>(TAKE, [
-    queues.map((queue) => queue.organizationId),
-    queues.map((queue) => queue.endpointId),
-    queues.map((queue) => queue.limit),
-  ]);
-  return rows.map((row) => ({
-    organizationId: row.organization_id,
-    endpointId: row.endpoint_id,
-    eventId: row.event_id,
-    attempts: row.attempts,
-    attemptsBefore: row.attempts_before,
-    replays: row.replays,
-    expired: row.expired,
-  }));
+  return queryRecords(tx, TAKE, QUEUES.parameters(queues));
 }
 
 /** Result of one attempt, or of a delivery that expired or was postponed without one. */
@@ -179,16 +162,35 @@ export interface AttemptResult {
   readonly retryAfterMs: number | null;
 }
 
+const ATTEMPT_COLUMNS = {
+  number: nullable(smallint),
+  status_code: nullable(smallint),
+  duration_ms: nullable(integer),
+  error: nullable(text()),
+  encrypted_response: nullable(bytes),
+  age_ms: nullable(milliseconds),
+};
+const NO_ATTEMPT = emptyFields(ATTEMPT_COLUMNS);
+
+const RESULTS = new RowSet({
+  organization_id: uuid,
+  endpoint_id: uuid,
+  event_id: uuid,
+  ...ATTEMPT_COLUMNS,
+  status: text(),
+  retry_after_ms: nullable(milliseconds),
+  replays: smallint,
+});
+
 const RECORD = statement(
   'webhook-delivery.record',
   `with moment as materialized (select caudal.now() as at),
    r as (
-     select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::smallint[], $5::smallint[], $6::int[], $7::text[], $8::bytea[], $9::text[], $10::float8[], $11::smallint[], $12::float8[])
-       as r (organization_id, endpoint_id, event_id, number, status_code, duration_ms, error, answer, status, retry_after_ms, replays, age_ms)
+     select * from ${RESULTS.as('r')}
    ),
    attempt as (
      insert into caudal.webhook_attempts (organization_id, endpoint_id, event_id, number, at, status_code, duration_ms, error, answer)
-     select r.organization_id, r.endpoint_id, r.event_id, r.number, m.at - make_interval(secs => r.age_ms / 1000.0), r.status_code, r.duration_ms, r.error, r.answer
+     select r.organization_id, r.endpoint_id, r.event_id, r.number, m.at - make_interval(secs => r.age_ms / 1000.0), r.status_code, r.duration_ms, r.error, r.encrypted_response
      from r, moment m where r.number is not null
      -- A sender whose lease expired may report an attempt number that another sender has recorded since.
      on conflict (organization_id, endpoint_id, event_id, number) do nothing
@@ -214,20 +216,11 @@ export async function recordAttempts(
   nowMs: number,
 ): Promise<void> {
   if (results.length === 0) return;
-  await tx.query(RECORD, [
-    results.map((result) => result.organizationId),
-    results.map((result) => result.endpointId),
-    results.map((result) => result.eventId),
-    results.map(({ attempt }) => attempt?.number ?? null),
-    results.map(({ attempt }) => attempt?.statusCode ?? null),
-    results.map(({ attempt }) => attempt?.durationMs ?? null),
-    results.map(({ attempt }) => attempt?.error ?? null),
-    results.map(({ attempt }) => attempt?.encryptedResponse ?? null),
-    results.map((result) => result.status),
-    results.map((result) => result.retryAfterMs),
-    results.map((result) => result.replays),
-    results.map(({ attempt }) => (attempt ? nowMs - attempt.startedAtMs : null)),
-  ]);
+  const rows = results.map(({ attempt, ...result }) => ({
+    ...result,
+    ...(attempt ? { ...attempt, ageMs: nowMs - attempt.startedAtMs } : NO_ATTEMPT),
+  }));
+  await tx.query(RECORD, RESULTS.parameters(rows));
 }
 
 const PENDING = statement(

@@ -1,11 +1,11 @@
+import { bytes, ROW_ID, type RowId, text } from '../db/columns.ts';
+import { queryRecords, type RecordOf, RowSet } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import type { SecretKey } from '../kit/crypto.ts';
 import { decryptPart, decryptStaticHeader } from './endpoint.encryption.ts';
 import type { DisabledReason, Endpoint } from './endpoint.ts';
 
-export interface NewEndpoint {
-  readonly organizationId: string;
-  readonly id: string;
+export interface NewEndpoint extends RowId {
   readonly encryptedUrl: Buffer;
   readonly events: readonly string[] | null;
   readonly description: string | null;
@@ -182,26 +182,24 @@ export async function deleteEndpoint(tx: Tx, organizationId: string, id: string)
   return (await tx.query(DELETE, [organizationId, id])).length > 0;
 }
 
+const FAILED = new RowSet({
+  ...ROW_ID,
+  reason: text<DisabledReason>(),
+  /** The URL that failed. */
+  encrypted_url: bytes,
+});
+
 const DISABLE = statement(
   'webhook-endpoint.disable',
   `update caudal.webhook_endpoints e set status = 'DISABLED', disabled_reason = d.reason, updated_at = greatest(caudal.now(), e.updated_at)
-   from unnest($1::uuid[], $2::uuid[], $3::text[], $4::bytea[]) as d (organization_id, id, reason, address)
+   from ${FAILED.as('d')}
    where e.organization_id = d.organization_id and e.id = d.id and e.status = 'ENABLED' and e.deleted_at is null
      -- The merchant may have changed the URL meanwhile.
-     and e.address = d.address
+     and e.address = d.encrypted_url
    returning e.organization_id, e.id, d.reason`,
 );
 
-export interface DisabledEndpoint {
-  readonly organizationId: string;
-  readonly id: string;
-  readonly reason: DisabledReason;
-}
-
-interface FailedEndpoint extends DisabledEndpoint {
-  /** The URL that failed. */
-  readonly encryptedUrl: Buffer;
-}
+export type DisabledEndpoint = Omit<RecordOf<typeof FAILED>, 'encryptedUrl'>;
 
 /**
  * Disables endpoints on behalf of the service. Their deliveries stay pending and continue once they are enabled again.
@@ -209,16 +207,10 @@ interface FailedEndpoint extends DisabledEndpoint {
  */
 export async function disableEndpoints(
   tx: Tx,
-  endpoints: readonly FailedEndpoint[],
+  endpoints: readonly RecordOf<typeof FAILED>[],
 ): Promise<DisabledEndpoint[]> {
   if (endpoints.length === 0) return [];
-  const rows = await tx.query<{ organization_id: string; id: string; reason: DisabledReason }>(DISABLE, [
-    endpoints.map((each) => each.organizationId),
-    endpoints.map((each) => each.id),
-    endpoints.map((each) => each.reason),
-    endpoints.map((each) => each.encryptedUrl),
-  ]);
-  return rows.map(({ organization_id: organizationId, id, reason }) => ({ organizationId, id, reason }));
+  return queryRecords(tx, DISABLE, FAILED.parameters(endpoints));
 }
 
 export function endpointFromRow(row: EndpointRow, dataKey: SecretKey): Endpoint {

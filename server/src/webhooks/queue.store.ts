@@ -1,3 +1,5 @@
+import { flag, milliseconds, type RowId, text, uuid } from '../db/columns.ts';
+import { queryRecords, type RecordOf, ROW_IDS, RowSet } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import { DISABLED_BY_OWNER } from './endpoint.ts';
 
@@ -82,11 +84,17 @@ const LEASE_QUEUES = statement(
      where l.organization_id = t.organization_id and l.endpoint_id = t.endpoint_id
      returning l.organization_id, l.endpoint_id, l.failures, l.backlogged
    )
-   select t.organization_id, t.endpoint_id, t.failures, t.backlogged, e.address, e.static_header, e.secret,
+   select t.organization_id, t.endpoint_id, t.failures, t.backlogged, e.address as encrypted_url,
+     e.static_header as encrypted_static_header, e.secret as encrypted_secret,
      case when e.previous_until > caudal.now() then e.previous_secret end as previous_secret,
      case when e.older_until > caudal.now() then e.older_secret end as older_secret
    from taken t join caudal.webhook_endpoints e on e.organization_id = t.organization_id and e.id = t.endpoint_id`,
 );
+
+interface LeasedQueue extends Omit<EndpointQueue, 'encryptedPreviousSecrets'> {
+  readonly previousSecret: Buffer | null;
+  readonly olderSecret: Buffer | null;
+}
 
 /**
  * Leases due queues: up to `limit` healthy ones, small queues first, with a quarter of the slots reserved for backlogged
@@ -98,46 +106,32 @@ export async function leaseQueues(
   limit: number,
   maxFailing: number,
 ): Promise<EndpointQueue[]> {
-  const rows = await tx.query<{
-    organization_id: string;
-    endpoint_id: string;
-    failures: number;
-    backlogged: boolean;
-    address: Buffer;
-    static_header: Buffer | null;
-    secret: Buffer;
-    previous_secret: Buffer | null;
-    older_secret: Buffer | null;
-  }>(LEASE_QUEUES, [leaseToken, limit, maxFailing]);
-  return rows.map((row) => ({
-    organizationId: row.organization_id,
-    endpointId: row.endpoint_id,
-    failures: row.failures,
-    backlogged: row.backlogged,
-    encryptedUrl: row.address,
-    encryptedStaticHeader: row.static_header,
-    encryptedSecret: row.secret,
-    encryptedPreviousSecrets: [row.previous_secret, row.older_secret].filter((each) => each !== null),
+  const queues = await queryRecords<LeasedQueue>(tx, LEASE_QUEUES, [leaseToken, limit, maxFailing]);
+  return queues.map(({ previousSecret, olderSecret, ...queue }) => ({
+    ...queue,
+    encryptedPreviousSecrets: [previousSecret, olderSecret].filter((each) => each !== null),
   }));
 }
 
-export interface QueueRelease {
-  readonly organizationId: string;
-  readonly endpointId: string;
-  readonly leaseToken: string;
+const RELEASES = new RowSet({
+  organization_id: uuid,
+  endpoint_id: uuid,
+  lease_token: uuid,
   /** Delay before the next batch. */
-  readonly restMs: number;
+  rest_ms: milliseconds,
+  result: text<'success' | 'failure' | 'none'>(),
   /** The batch had its maximum size, so more deliveries may be due. */
-  readonly full: boolean;
-  readonly result: 'success' | 'failure' | 'none';
-}
+  full: flag,
+});
+
+export type QueueRelease = RecordOf<typeof RELEASES>;
 
 const RELEASE = statement(
   'webhook-queue.release',
   // The next due time is read from the deliveries. A delivery added meanwhile has set `due_at`; the earlier time wins.
   `with moment as materialized (select caudal.now() as at),
    r as (
-     select * from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::float8[], $5::text[], $6::boolean[]) as r (organization_id, endpoint_id, lease_token, rest_ms, result, full_batch)
+     select * from ${RELEASES.as('r')}
    ),
    next as (
      select r.organization_id, r.endpoint_id, (
@@ -156,7 +150,7 @@ const RELEASE = statement(
        then greatest(least(l.due_at, next.at), moment.at + make_interval(secs => r.rest_ms / 1000.0)) end,
      rest_until = case when r.rest_ms > 0 then moment.at + make_interval(secs => r.rest_ms / 1000.0) end,
      -- Cleared only when the backlog is empty; count at most ${BACKLOG_THRESHOLD} rows.
-     backlogged = r.full_batch and (l.backlogged or (select count(*) from (
+     backlogged = r.full and (l.backlogged or (select count(*) from (
        select from caudal.webhook_deliveries d
        where d.endpoint_id = r.endpoint_id and d.next_attempt_at <= moment.at limit ${BACKLOG_THRESHOLD}) as waiting) = ${BACKLOG_THRESHOLD}),
      failures = case r.result when 'success' then 0 when 'failure' then least(l.failures + 1, 1000000) else l.failures end,
@@ -170,35 +164,21 @@ const RELEASE = statement(
    returning l.organization_id, l.endpoint_id, (extract(epoch from moment.at - l.failing_since))::float8 as failing_seconds`,
 );
 
+interface FailingQueue {
+  readonly organizationId: string;
+  readonly endpointId: string;
+  readonly failingSeconds: number;
+}
+
 /** @returns the failing queues and how long they have had no success */
-export async function releaseQueues(
-  tx: Tx,
-  releases: readonly QueueRelease[],
-): Promise<{ organizationId: string; endpointId: string; failingSeconds: number }[]> {
+export async function releaseQueues(tx: Tx, releases: readonly QueueRelease[]): Promise<FailingQueue[]> {
   if (releases.length === 0) return [];
-  const rows = await tx.query<{
-    organization_id: string;
-    endpoint_id: string;
-    failing_seconds: number | null;
-  }>(RELEASE, [
-    releases.map((each) => each.organizationId),
-    releases.map((each) => each.endpointId),
-    releases.map((each) => each.leaseToken),
-    releases.map((each) => each.restMs),
-    releases.map((each) => each.result),
-    releases.map((each) => each.full),
-  ]);
-  return rows.flatMap((row) =>
-    row.failing_seconds === null
-      ? []
-      : [
-          {
-            organizationId: row.organization_id,
-            endpointId: row.endpoint_id,
-            failingSeconds: row.failing_seconds,
-          },
-        ],
+  const queues = await queryRecords<FailingQueue | { readonly failingSeconds: null }>(
+    tx,
+    RELEASE,
+    RELEASES.parameters(releases),
   );
+  return queues.filter((queue) => queue.failingSeconds !== null);
 }
 
 const LOCK = statement(
@@ -228,17 +208,13 @@ export async function resumeQueue(tx: Tx, organizationId: string, endpointId: st
 const PAUSE = statement(
   'webhook-queue.pause',
   `update caudal.webhook_queues l set open = false, due_at = null
-   from unnest($1::uuid[], $2::uuid[]) as s (organization_id, endpoint_id)
-   where l.organization_id = s.organization_id and l.endpoint_id = s.endpoint_id`,
+   from ${ROW_IDS.as('s')}
+   where l.organization_id = s.organization_id and l.endpoint_id = s.id`,
 );
 
 /** Called when endpoints are disabled or deleted: their deliveries stay pending. The caller has locked the queues. */
-export async function pauseQueues(
-  tx: Tx,
-  endpoints: readonly { readonly organizationId: string; readonly id: string }[],
-): Promise<void> {
-  if (endpoints.length === 0) return;
-  await tx.query(PAUSE, [endpoints.map((each) => each.organizationId), endpoints.map((each) => each.id)]);
+export async function pauseQueues(tx: Tx, endpoints: readonly RowId[]): Promise<void> {
+  if (endpoints.length > 0) await tx.query(PAUSE, ROW_IDS.parameters(endpoints));
 }
 
 const RESCHEDULE_STALLED = statement(
@@ -294,7 +270,7 @@ export interface UnhealthyEndpoint {
 
 const UNHEALTHY = statement(
   'webhook-queue.unhealthy',
-  `select l.organization_id, l.endpoint_id, e.status, e.disabled_reason, l.failures, l.failing_since, a.status_code, a.error
+  `select l.organization_id, l.endpoint_id, e.status, e.disabled_reason, l.failures, l.failing_since, a.status_code as last_status_code, a.error as last_error
    from caudal.webhook_queues l
    join caudal.webhook_endpoints e on e.organization_id = l.organization_id and e.id = l.endpoint_id
    left join lateral (
@@ -306,28 +282,6 @@ const UNHEALTHY = statement(
 );
 
 /** Lists endpoints that fail or that the service disabled, longest failing first. Excludes those their owner disabled. */
-export async function listUnhealthyEndpoints(
-  tx: Pick<Tx, 'query'>,
-  limit: number,
-): Promise<UnhealthyEndpoint[]> {
-  const rows = await tx.query<{
-    organization_id: string;
-    endpoint_id: string;
-    status: 'ENABLED' | 'DISABLED';
-    disabled_reason: string | null;
-    failures: number;
-    failing_since: Date | null;
-    status_code: number | null;
-    error: string | null;
-  }>(UNHEALTHY, [limit, DISABLED_BY_OWNER]);
-  return rows.map((row) => ({
-    organizationId: row.organization_id,
-    endpointId: row.endpoint_id,
-    status: row.status,
-    disabledReason: row.disabled_reason,
-    failures: row.failures,
-    failingSince: row.failing_since,
-    lastStatusCode: row.status_code,
-    lastError: row.error,
-  }));
+export function listUnhealthyEndpoints(tx: Pick<Tx, 'query'>, limit: number): Promise<UnhealthyEndpoint[]> {
+  return queryRecords(tx, UNHEALTHY, [limit, DISABLED_BY_OWNER]);
 }
