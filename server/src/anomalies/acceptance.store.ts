@@ -1,5 +1,6 @@
+import { queryRecords } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
-import { ANOMALY_COLUMNS, type AnomalyRow, anomalyFromRow } from './anomaly.store.ts';
+import { ANOMALY_COLUMNS } from './anomaly.store.ts';
 import type { Anomaly } from './anomaly.ts';
 
 export interface AnomalyOfPayin {
@@ -23,8 +24,8 @@ const ACCEPT = statement(
  */
 export async function acceptAnomaly(tx: Tx, anomaly: AnomalyOfPayin, by: string): Promise<Anomaly | null> {
   const { organizationId, payinId, id } = anomaly;
-  const [row] = await tx.query<AnomalyRow>(ACCEPT, [organizationId, payinId, id, by]);
-  return row ? anomalyFromRow(row) : null;
+  const [row] = await queryRecords<Anomaly>(tx, ACCEPT, [organizationId, payinId, id, by]);
+  return row ?? null;
 }
 
 const LOCK = statement(
@@ -34,8 +35,8 @@ const LOCK = statement(
 
 /** Locking writes to the row, so that the response waits for synchronous replication. */
 export async function lockAnomalyOfPayin(tx: Tx, anomaly: AnomalyOfPayin): Promise<Anomaly | null> {
-  const [row] = await tx.query<AnomalyRow>(LOCK, [anomaly.organizationId, anomaly.payinId, anomaly.id]);
-  return row ? anomalyFromRow(row) : null;
+  const [row] = await queryRecords<Anomaly>(tx, LOCK, [anomaly.organizationId, anomaly.payinId, anomaly.id]);
+  return row ?? null;
 }
 
 const RESOLUTION = "resolved_at = caudal.now(), resolution = 'credit', resolved_by = a.accepted_by";
@@ -60,7 +61,7 @@ const RESOLVE_DUE = statement(
 
 /** Resolves up to `limit` accepted anomalies, oldest first. The caller posts their transfers in this transaction. */
 export async function resolveAccepted(tx: Tx, limit: number): Promise<Anomaly[]> {
-  return (await tx.query<AnomalyRow>(RESOLVE_DUE, [limit])).map(anomalyFromRow);
+  return queryRecords(tx, RESOLVE_DUE, [limit]);
 }
 
 const RESOLVE_ONE = statement(
@@ -75,7 +76,7 @@ export async function resolveAcceptedOne(
   tx: Tx,
   { organizationId, id }: Pick<Anomaly, 'organizationId' | 'id'>,
 ): Promise<Anomaly[]> {
-  return (await tx.query<AnomalyRow>(RESOLVE_ONE, [organizationId, id])).map(anomalyFromRow);
+  return queryRecords(tx, RESOLVE_ONE, [organizationId, id]);
 }
 
 const POSTPONE = statement(

@@ -1,29 +1,36 @@
+import {
+  copied,
+  insertSelect,
+  nullable,
+  ROW_ID,
+  type RowId,
+  signedMoney,
+  text,
+  uuid,
+} from '../db/columns.ts';
+import { queryRecords, type RecordOf, ROW_IDS, RowSet } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import type { Anomaly, Resolution } from './anomaly.ts';
 
-export interface NewAnomaly
-  extends Pick<
-    Anomaly,
-    | 'organizationId'
-    | 'id'
-    | 'payinId'
-    | 'payoutId'
-    | 'rail'
-    | 'kind'
-    | 'reference'
-    | 'executionId'
-    | 'amount'
-  > {
+const NEW_COLUMNS = {
+  ...ROW_ID,
+  payin_id: nullable(uuid),
+  rail: text<Anomaly['rail']>(),
+  kind: text<Anomaly['kind']>(),
+  reference: text(),
+  execution_id: nullable(text()),
+  amount_in_cents: nullable(signedMoney),
   /** Deduplication key: the same anomaly detected twice stays one row. */
-  readonly once: string;
-}
+  once: text(),
+  payout_id: nullable(uuid),
+};
+const NEW = new RowSet(NEW_COLUMNS);
+
+export type NewAnomaly = RecordOf<typeof NEW>;
 
 const INSERT = statement(
   'anomaly.insert',
-  `insert into caudal.anomalies (organization_id, id, payin_id, rail, kind, reference, execution_id, amount_in_cents, once, payout_id, noticed_at)
-   select a.organization_id, a.id, a.payin_id, a.rail, a.kind, a.reference, a.execution_id, a.amount, a.once, a.payout_id, caudal.now()
-   from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::text[], $10::uuid[])
-     as a (organization_id, id, payin_id, rail, kind, reference, execution_id, amount, once, payout_id)
+  `${insertSelect('caudal.anomalies', { ...copied(NEW_COLUMNS), noticed_at: 'caudal.now()' })} from ${NEW.as('a')}
    order by a.organization_id, a.once
    on conflict (organization_id, once) do nothing
    returning id`,
@@ -32,40 +39,8 @@ const INSERT = statement(
 /** @returns the ids of the new anomalies; duplicates are skipped */
 export async function insertAnomalies(tx: Tx, anomalies: readonly NewAnomaly[]): Promise<Set<string>> {
   if (anomalies.length === 0) return new Set();
-  const rows = await tx.query<{ id: string }>(INSERT, [
-    anomalies.map((anomaly) => anomaly.organizationId),
-    anomalies.map((anomaly) => anomaly.id),
-    anomalies.map((anomaly) => anomaly.payinId),
-    anomalies.map((anomaly) => anomaly.rail),
-    anomalies.map((anomaly) => anomaly.kind),
-    anomalies.map((anomaly) => anomaly.reference),
-    anomalies.map((anomaly) => anomaly.executionId),
-    anomalies.map((anomaly) => anomaly.amount),
-    anomalies.map((anomaly) => anomaly.once),
-    anomalies.map((anomaly) => anomaly.payoutId),
-  ]);
+  const rows = await tx.query<{ id: string }>(INSERT, NEW.parameters(anomalies));
   return new Set(rows.map((row) => row.id));
-}
-
-export interface AnomalyRow {
-  organization_id: string;
-  id: string;
-  payin_id: string | null;
-  payout_id: string | null;
-  rail: Anomaly['rail'];
-  kind: Anomaly['kind'];
-  reference: string;
-  execution_id: string | null;
-  amount_in_cents: bigint | null;
-  noticed_at: Date;
-  resolved_at: Date | null;
-  resolution: Anomaly['resolution'];
-  resolved_by: string | null;
-  note: string | null;
-  return_payout_id: string | null;
-  accepted_at: Date | null;
-  accepted_by: string | null;
-  reversals: number;
 }
 
 export const ANOMALY_COLUMNS =
@@ -76,8 +51,8 @@ const OF_PAYIN = statement(
   `select ${ANOMALY_COLUMNS} from caudal.anomalies where organization_id = $1 and payin_id = $2 order by noticed_at, id`,
 );
 
-export async function anomaliesOfPayin(tx: Tx, organizationId: string, payinId: string): Promise<Anomaly[]> {
-  return (await tx.query<AnomalyRow>(OF_PAYIN, [organizationId, payinId])).map(anomalyFromRow);
+export function anomaliesOfPayin(tx: Tx, organizationId: string, payinId: string): Promise<Anomaly[]> {
+  return queryRecords(tx, OF_PAYIN, [organizationId, payinId]);
 }
 
 const OPEN = statement(
@@ -86,8 +61,8 @@ const OPEN = statement(
 );
 
 /** Unresolved anomalies, oldest first. */
-export async function openAnomalies(tx: Pick<Tx, 'query'>, limit: number): Promise<Anomaly[]> {
-  return (await tx.query<AnomalyRow>(OPEN, [limit])).map(anomalyFromRow);
+export function openAnomalies(tx: Pick<Tx, 'query'>, limit: number): Promise<Anomaly[]> {
+  return queryRecords(tx, OPEN, [limit]);
 }
 
 const RECENT = statement(
@@ -96,15 +71,15 @@ const RECENT = statement(
 );
 
 /** All anomalies including resolved ones, newest first. */
-export async function recentAnomalies(tx: Pick<Tx, 'query'>, limit: number): Promise<Anomaly[]> {
-  return (await tx.query<AnomalyRow>(RECENT, [limit])).map(anomalyFromRow);
+export function recentAnomalies(tx: Pick<Tx, 'query'>, limit: number): Promise<Anomaly[]> {
+  return queryRecords(tx, RECENT, [limit]);
 }
 
 const FIND = statement('anomaly.find', `select ${ANOMALY_COLUMNS} from caudal.anomalies where id = $1`);
 
 export async function findAnomaly(tx: Tx, id: string): Promise<Anomaly | null> {
-  const [row] = await tx.query<AnomalyRow>(FIND, [id]);
-  return row ? anomalyFromRow(row) : null;
+  const [anomaly] = await queryRecords<Anomaly>(tx, FIND, [id]);
+  return anomaly ?? null;
 }
 
 const LOCK = statement(
@@ -114,8 +89,8 @@ const LOCK = statement(
 
 /** By id alone: operators do not know the organization. */
 export async function lockAnomaly(tx: Tx, id: string): Promise<Anomaly | null> {
-  const [row] = await tx.query<AnomalyRow>(LOCK, [id]);
-  return row ? anomalyFromRow(row) : null;
+  const [anomaly] = await queryRecords<Anomaly>(tx, LOCK, [id]);
+  return anomaly ?? null;
 }
 
 const RESOLVE = statement(
@@ -145,12 +120,8 @@ const OF_PAYOUT = statement(
   `select ${ANOMALY_COLUMNS} from caudal.anomalies where organization_id = $1 and payout_id = $2 order by noticed_at, id`,
 );
 
-export async function anomaliesOfPayout(
-  tx: Tx,
-  organizationId: string,
-  payoutId: string,
-): Promise<Anomaly[]> {
-  return (await tx.query<AnomalyRow>(OF_PAYOUT, [organizationId, payoutId])).map(anomalyFromRow);
+export function anomaliesOfPayout(tx: Tx, organizationId: string, payoutId: string): Promise<Anomaly[]> {
+  return queryRecords(tx, OF_PAYOUT, [organizationId, payoutId]);
 }
 
 const REOPEN = statement(
@@ -168,17 +139,13 @@ export async function reopenReturned(tx: Tx, ids: readonly (string | null)[]): P
 const LISTED = statement(
   'anomaly.listed',
   `update caudal.anomalies a set resolved_at = caudal.now(), resolution = 'listed', resolved_by = 'rail'
-   from unnest($1::uuid[], $2::uuid[]) as p (organization_id, id)
+   from ${ROW_IDS.as('p')}
    where a.organization_id = p.organization_id and a.payin_id = p.id and a.kind = 'payment_not_listed' and a.resolved_at is null`,
 );
 
 /** Resolves the `payment_not_listed` anomalies of payins whose payment the rail now lists: they may settle. */
-export async function resolveListed(
-  tx: Tx,
-  payins: readonly { readonly organizationId: string; readonly id: string }[],
-): Promise<void> {
-  if (payins.length === 0) return;
-  await tx.query(LISTED, [payins.map((payin) => payin.organizationId), payins.map((payin) => payin.id)]);
+export async function resolveListed(tx: Tx, payins: readonly RowId[]): Promise<void> {
+  if (payins.length > 0) await tx.query(LISTED, ROW_IDS.parameters(payins));
 }
 
 const HELD = statement(
@@ -204,10 +171,7 @@ const REOPEN_REVERSED = statement(
  * Reopens an anomaly whose resolution was reversed: its money is in suspense again.
  * @returns false when it is unresolved, or the merchant accepted the money
  */
-export async function reopenReversed(
-  tx: Tx,
-  { organizationId, id }: Pick<Anomaly, 'organizationId' | 'id'>,
-): Promise<boolean> {
+export async function reopenReversed(tx: Tx, { organizationId, id }: RowId): Promise<boolean> {
   return (await tx.query(REOPEN_REVERSED, [organizationId, id])).length > 0;
 }
 
@@ -219,27 +183,4 @@ const WAITING = statement(
 export async function countOpenAnomalies(tx: Pick<Tx, 'query'>): Promise<number> {
   const [row] = await tx.query<{ count: number }>(WAITING);
   return row?.count ?? 0;
-}
-
-export function anomalyFromRow(row: AnomalyRow): Anomaly {
-  return {
-    organizationId: row.organization_id,
-    id: row.id,
-    payinId: row.payin_id,
-    payoutId: row.payout_id,
-    rail: row.rail,
-    kind: row.kind,
-    reference: row.reference,
-    executionId: row.execution_id,
-    amount: row.amount_in_cents,
-    noticedAt: row.noticed_at,
-    resolvedAt: row.resolved_at,
-    resolution: row.resolution,
-    resolvedBy: row.resolved_by,
-    note: row.note,
-    returnPayoutId: row.return_payout_id,
-    acceptedAt: row.accepted_at,
-    acceptedBy: row.accepted_by,
-    reversals: row.reversals,
-  };
 }

@@ -1,4 +1,6 @@
+import { type RowId } from '../db/columns.ts';
 import { Keyset } from '../db/keyset.ts';
+import { queryRecords, ROW_IDS } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import type { Position } from '../kit/cursor.ts';
 
@@ -87,16 +89,14 @@ export function findEventsByIds(tx: Tx, organizationId: string, ids: readonly st
 }
 
 /** An event with its encrypted payload. */
-export interface EncryptedEvent {
-  readonly organizationId: string;
-  readonly id: string;
+export interface EncryptedEvent extends RowId {
   readonly resource: string;
   readonly payload: Buffer;
 }
 
 const ENCRYPTED = statement(
   'event.encrypted',
-  `select e.organization_id, e.id, e.resource, e.payload from unnest($1::uuid[], $2::uuid[]) as w (organization_id, id)
+  `select e.organization_id, e.id, e.resource, e.payload from ${ROW_IDS.as('w')}
    cross join lateral (
      select e.organization_id, e.id, e.resource, e.payload from caudal.events e
      where e.organization_id = w.organization_id and e.id = w.id limit 1) as e`,
@@ -108,9 +108,6 @@ export async function findEncryptedEvents(
   wanted: readonly { readonly organizationId: string; readonly eventId: string }[],
 ): Promise<EncryptedEvent[]> {
   if (wanted.length === 0) return [];
-  const rows = await tx.query<{ organization_id: string; id: string; resource: string; payload: Buffer }>(
-    ENCRYPTED,
-    [wanted.map(({ organizationId }) => organizationId), wanted.map(({ eventId }) => eventId)],
-  );
-  return rows.map(({ organization_id, ...row }) => ({ organizationId: organization_id, ...row }));
+  const ids = wanted.map(({ organizationId, eventId: id }) => ({ organizationId, id }));
+  return queryRecords(tx, ENCRYPTED, ROW_IDS.parameters(ids));
 }

@@ -1,21 +1,31 @@
+import { bytes, copied, insertSelect, ROW_ID, text, time, uuid } from '../db/columns.ts';
 import { countWithin, type IdSpan, WITHIN } from '../db/months.ts';
+import { RowSet } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import type { SecretKey } from '../kit/crypto.ts';
 import { encryptPayload } from './event.encryption.ts';
 import { eventBody, type NewEvent, TEST_EVENT } from './event.ts';
 
+const COLUMNS = {
+  ...ROW_ID,
+  event: text(),
+  resource: text(),
+  resource_id: uuid,
+  payload: bytes,
+  created_at: time,
+};
+const NEW = new RowSet(COLUMNS);
+
 const INSERT = statement(
   'event.insert',
   `with new as (
-     select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::uuid[], $6::bytea[], $7::timestamptz[])
-       as new (organization_id, id, event, resource, resource_id, payload, created_at)
+     select * from ${NEW.as('new')}
    ),
    final as (
      insert into caudal.final_events (organization_id, resource_id, event_id, event)
      select organization_id, resource_id, id, event from new
    )
-   insert into caudal.events (organization_id, id, event, resource, resource_id, payload, created_at, undispatched)
-   select organization_id, id, event, resource, resource_id, payload, created_at, true from new`,
+   ${insertSelect('caudal.events', { ...copied(COLUMNS), undispatched: 'true' })} from new`,
 );
 
 /**
@@ -28,17 +38,14 @@ export async function recordFinalEvents(
   getDataKey: (organizationId: string) => SecretKey,
 ): Promise<void> {
   if (events.length === 0) return;
-  await tx.query(INSERT, [
-    events.map((event) => event.organizationId),
-    events.map((event) => event.id),
-    events.map((event) => event.event),
-    events.map((event) => event.resource),
-    events.map((event) => event.resourceId),
-    events.map((event) =>
-      encryptPayload(getDataKey(event.organizationId), eventBody(event), event.organizationId, event.id),
-    ),
-    events.map((event) => event.createdAt),
-  ]);
+  const rows = events.map((event) => {
+    const { organizationId, id } = event;
+    return {
+      ...event,
+      payload: encryptPayload(getDataKey(organizationId), eventBody(event), organizationId, id),
+    };
+  });
+  await tx.query(INSERT, NEW.parameters(rows));
 }
 
 const INSERT_TEST = statement(

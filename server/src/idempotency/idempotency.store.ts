@@ -1,14 +1,19 @@
+import { bytes, copied, insertSelect, uuid } from '../db/columns.ts';
 import { failedStatement, isLockTimeout } from '../db/failures.ts';
+import { type RecordOf, RowSet } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
 
-export interface IdempotencyReservation {
-  readonly organizationId: string;
+const COLUMNS = {
+  organization_id: uuid,
   /** Hash of the operation and the idempotency key: the same key may be used for another operation. */
-  readonly keyHash: Buffer;
-  readonly bodyHash: Buffer;
+  key_hash: bytes,
+  body_hash: bytes,
   /** The id of the resource if this reservation succeeds. */
-  readonly resourceId: string;
-}
+  resource_id: uuid,
+};
+const RESERVATIONS = new RowSet(COLUMNS);
+
+export type IdempotencyReservation = RecordOf<typeof RESERVATIONS>;
 
 export interface IdempotencyHolder {
   readonly resourceId: string;
@@ -23,9 +28,7 @@ export interface IdempotencyHolder {
 const RESERVE = statement(
   'idempotency.reserve',
   `with moment as materialized (select caudal.now() as at)
-   insert into caudal.idempotency_keys (organization_id, key_hash, body_hash, resource_id, created_at)
-   select organization_id, key_hash, body_hash, resource_id, at
-   from moment, unnest($1::uuid[], $2::bytea[], $3::bytea[], $4::uuid[]) as reservation (organization_id, key_hash, body_hash, resource_id)
+   ${insertSelect('caudal.idempotency_keys', { ...copied(COLUMNS), created_at: 'at' })} from moment, ${RESERVATIONS.as('reservation')}
    on conflict on constraint idempotency_key_once do update set repeats = idempotency_keys.repeats + 1
    returning resource_id, body_hash, key_hash`,
 );
@@ -40,12 +43,10 @@ export async function reserveIdempotencyKeys(
   reservations: readonly IdempotencyReservation[],
 ): Promise<IdempotencyHolder[]> {
   if (reservations.length === 0) return [];
-  const rows = await tx.query<{ resource_id: string; body_hash: Buffer; key_hash: Buffer }>(RESERVE, [
-    reservations.map((reservation) => reservation.organizationId),
-    reservations.map((reservation) => reservation.keyHash),
-    reservations.map((reservation) => reservation.bodyHash),
-    reservations.map((reservation) => reservation.resourceId),
-  ]);
+  const rows = await tx.query<{ resource_id: string; body_hash: Buffer; key_hash: Buffer }>(
+    RESERVE,
+    RESERVATIONS.parameters(reservations),
+  );
   return reservations.map((reservation, index) => {
     const row = rows[index];
     if (!row?.key_hash.equals(reservation.keyHash))
@@ -74,7 +75,7 @@ export async function lockIdempotencyTable(tx: Tx): Promise<void> {
 
 const RELEASE = statement(
   'idempotency.release',
-  `delete from caudal.idempotency_keys i using unnest($1::uuid[], $2::bytea[], $3::uuid[]) as reservation (organization_id, key_hash, resource_id)
+  `delete from caudal.idempotency_keys i using ${RESERVATIONS.as('reservation')}
    where i.organization_id = reservation.organization_id and i.key_hash = reservation.key_hash and i.resource_id = reservation.resource_id`,
 );
 
@@ -83,12 +84,7 @@ export async function releaseIdempotencyKeys(
   tx: Tx,
   reservations: readonly IdempotencyReservation[],
 ): Promise<void> {
-  if (reservations.length === 0) return;
-  await tx.query(RELEASE, [
-    reservations.map((reservation) => reservation.organizationId),
-    reservations.map((reservation) => reservation.keyHash),
-    reservations.map((reservation) => reservation.resourceId),
-  ]);
+  if (reservations.length > 0) await tx.query(RELEASE, RESERVATIONS.parameters(reservations));
 }
 
 const PURGE = statement(

@@ -1,19 +1,19 @@
+import { text, uuid } from '../db/columns.ts';
+import { type RecordOf, RowSet } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
 
 export type ReferenceKind = 'payin' | 'payout' | 'payment_link';
 
-export interface ReferenceReservation {
-  readonly organizationId: string;
-  readonly reference: string;
-  readonly resourceId: string;
-}
+const RESERVATIONS = new RowSet({ organization_id: uuid, reference: text(), resource_id: uuid });
+const KIND = RESERVATIONS.scalar(1);
+
+export type ReferenceReservation = RecordOf<typeof RESERVATIONS>;
 
 /** `do update` for the same reason as with idempotency keys: a 409 must survive a failover. */
 const RESERVE = statement(
   'reference.reserve',
   `insert into caudal.resource_references (organization_id, kind, reference, resource_id)
-   select organization_id, $1, reference, resource_id
-   from unnest($2::uuid[], $3::text[], $4::uuid[]) as reservation (organization_id, reference, resource_id)
+   select organization_id, ${KIND}, reference, resource_id from ${RESERVATIONS.as('reservation')}
    on conflict on constraint reference_once do update set repeats = resource_references.repeats + 1
    returning resource_id, reference`,
 );
@@ -30,10 +30,8 @@ export async function reserveReferences(
 ): Promise<string[]> {
   if (reservations.length === 0) return [];
   const rows = await tx.query<{ resource_id: string; reference: string }>(RESERVE, [
+    ...RESERVATIONS.parameters(reservations),
     kind,
-    reservations.map((reservation) => reservation.organizationId),
-    reservations.map((reservation) => reservation.reference),
-    reservations.map((reservation) => reservation.resourceId),
   ]);
   return reservations.map((reservation, index) => {
     const row = rows[index];
@@ -45,8 +43,8 @@ export async function reserveReferences(
 
 const RELEASE = statement(
   'reference.release',
-  `delete from caudal.resource_references r using unnest($2::uuid[], $3::text[], $4::uuid[]) as reservation (organization_id, reference, resource_id)
-   where r.organization_id = reservation.organization_id and r.kind = $1 and r.reference = reservation.reference and r.resource_id = reservation.resource_id`,
+  `delete from caudal.resource_references r using ${RESERVATIONS.as('reservation')}
+   where r.organization_id = reservation.organization_id and r.kind = ${KIND} and r.reference = reservation.reference and r.resource_id = reservation.resource_id`,
 );
 
 /** Releases the references of commands that created nothing. */
@@ -55,11 +53,5 @@ export async function releaseReferences(
   kind: ReferenceKind,
   reservations: readonly ReferenceReservation[],
 ): Promise<void> {
-  if (reservations.length === 0) return;
-  await tx.query(RELEASE, [
-    kind,
-    reservations.map((reservation) => reservation.organizationId),
-    reservations.map((reservation) => reservation.reference),
-    reservations.map((reservation) => reservation.resourceId),
-  ]);
+  if (reservations.length > 0) await tx.query(RELEASE, [...RESERVATIONS.parameters(reservations), kind]);
 }

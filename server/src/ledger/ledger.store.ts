@@ -1,7 +1,19 @@
+import { money, nullable, ROW_ID, text, uuid } from '../db/columns.ts';
+import { RowSet } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import { type CauseKind, OWN_ACCOUNTS, type Transfer } from './transfer.ts';
 
 const OWN = OWN_ACCOUNTS.map((account) => `'${account}'`).join(', ');
+
+const NEW = new RowSet({
+  ...ROW_ID,
+  debit: text(),
+  credit: text(),
+  amount: money,
+  cause_kind: text(),
+  cause_id: text(),
+  resource_id: nullable(uuid),
+});
 
 const POST = statement(
   'ledger.post',
@@ -10,8 +22,7 @@ const POST = statement(
   // other instead of deadlocking. `locked` sorts and locks; the update then finds every row already locked.
   `with moment as materialized (select caudal.now() as at),
    new as materialized (
-     select * from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[], $8::uuid[])
-       as new (organization_id, id, debit, credit, amount, cause_kind, cause_id, resource_id)
+     select * from ${NEW.as('new')}
    ),
    causes as (
      insert into caudal.ledger_causes (kind, id, organization_id, transfer_id)
@@ -57,17 +68,8 @@ const POST = statement(
  */
 export async function post(tx: Tx, transfers: readonly Transfer[]): Promise<void> {
   if (transfers.length === 0) return;
-  const missing = await tx.query<{ organization_id: string; account: string }>(POST, [
-    transfers.map((transfer) => transfer.organizationId),
-    transfers.map((transfer) => transfer.id),
-    transfers.map((transfer) => transfer.debit),
-    transfers.map((transfer) => transfer.credit),
-    transfers.map((transfer) => transfer.amount),
-    transfers.map((transfer) => transfer.cause.kind),
-    transfers.map((transfer) => transfer.cause.id),
-    transfers.map((transfer) => transfer.resourceId),
-  ]);
-  const [first] = missing;
+  const rows = transfers.map(({ cause, ...rest }) => ({ ...rest, causeKind: cause.kind, causeId: cause.id }));
+  const [first] = await tx.query<{ organization_id: string; account: string }>(POST, NEW.parameters(rows));
   if (first) throw new Error(`organization ${first.organization_id} has no account ${first.account}`);
 }
 

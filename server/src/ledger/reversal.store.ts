@@ -1,7 +1,8 @@
+import { queryRecords } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
-import { type Cents, cents } from '../kit/money.ts';
+import type { Cents } from '../kit/money.ts';
 import { reversalCause } from './reversal.ts';
-import type { Account, CauseKind, Transfer } from './transfer.ts';
+import type { CauseKind, Transfer } from './transfer.ts';
 
 /** A posted transfer. */
 export type Posting = Pick<
@@ -11,18 +12,8 @@ export type Posting = Pick<
   readonly causeKind: CauseKind;
 };
 
-interface PostingRow {
-  organization_id: string;
-  id: string;
-  debit_account: Account;
-  credit_account: Account;
-  amount_in_cents: bigint;
-  cause_kind: CauseKind;
-  resource_id: string | null;
-}
-
 const COLUMNS =
-  't.organization_id, t.id, t.debit_account, t.credit_account, t.amount_in_cents, t.cause_kind, t.resource_id';
+  't.organization_id, t.id, t.debit_account as debit, t.credit_account as credit, t.amount_in_cents, t.cause_kind, t.resource_id';
 
 const BY_ID = statement(
   'posting.by-id',
@@ -30,8 +21,8 @@ const BY_ID = statement(
 );
 
 export async function postingById(tx: Tx, organizationId: string, id: string): Promise<Posting | null> {
-  const [row] = await tx.query<PostingRow>(BY_ID, [organizationId, id]);
-  return row ? postingFromRow(row) : null;
+  const [posting] = await queryRecords<Posting>(tx, BY_ID, [organizationId, id]);
+  return posting ?? null;
 }
 
 const BY_CAUSE = statement(
@@ -42,23 +33,11 @@ const BY_CAUSE = statement(
 );
 
 export async function postingByCause(tx: Tx, cause: Transfer['cause']): Promise<Posting | null> {
-  const [row] = await tx.query<PostingRow>(BY_CAUSE, [cause.kind, cause.id]);
-  return row ? postingFromRow(row) : null;
+  const [posting] = await queryRecords<Posting>(tx, BY_CAUSE, [cause.kind, cause.id]);
+  return posting ?? null;
 }
 
 /** @returns the reversed amount, null when the transfer was not reversed */
 export async function reversedAmount(tx: Tx, transferId: string): Promise<Cents | null> {
   return (await postingByCause(tx, reversalCause(transferId)))?.amount ?? null;
-}
-
-function postingFromRow(row: PostingRow): Posting {
-  return {
-    organizationId: row.organization_id,
-    id: row.id,
-    debit: row.debit_account,
-    credit: row.credit_account,
-    amount: cents(row.amount_in_cents),
-    causeKind: row.cause_kind,
-    resourceId: row.resource_id,
-  };
 }

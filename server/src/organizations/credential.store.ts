@@ -1,3 +1,5 @@
+import { bytes, nullable, text } from '../db/columns.ts';
+import { queryRecords, RowSet } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import { type OrganizationRow, organizationFromRow } from './organization.store.ts';
 import type { Limits, Organization } from './organization.ts';
@@ -133,20 +135,9 @@ export async function revokeKey(tx: Tx, keyId: string): Promise<string | null> {
 
 const LIST_KEYS = statement(
   'credential.list-keys',
-  `select id, organization_id, name, scopes, created_at, expires_at, revoked_at, last_used_at
+  `select id, name, scopes, created_at, expires_at, revoked_at, last_used_at
    from caudal.api_keys where organization_id = $1 order by created_at`,
 );
-
-interface KeyRow {
-  id: string;
-  organization_id: string;
-  name: string;
-  scopes: string[];
-  created_at: Date;
-  expires_at: Date | null;
-  revoked_at: Date | null;
-  last_used_at: Date | null;
-}
 
 /** An API key as shown to operators, without its secret. */
 export interface StoredKey {
@@ -159,23 +150,16 @@ export interface StoredKey {
   readonly lastUsedAt: Date | null;
 }
 
-export async function listKeys(tx: Tx, organizationId: string): Promise<StoredKey[]> {
-  const rows = await tx.query<KeyRow>(LIST_KEYS, [organizationId]);
-  return rows.map((row) => ({
-    id: row.id,
-    name: row.name,
-    scopes: row.scopes,
-    createdAt: row.created_at,
-    expiresAt: row.expires_at,
-    revokedAt: row.revoked_at,
-    lastUsedAt: row.last_used_at,
-  }));
+export function listKeys(tx: Tx, organizationId: string): Promise<StoredKey[]> {
+  return queryRecords(tx, LIST_KEYS, [organizationId]);
 }
+
+const USED = new RowSet({ id: text(), mac: nullable(bytes) });
 
 const TOUCH = statement(
   'credential.touch',
   `update caudal.api_keys k set last_used_at = caudal.now(), mac = coalesce(used.mac, k.mac)
-   from unnest($1::text[], $2::bytea[]) as used (id, mac) where k.id = used.id`,
+   from ${USED.as('used')} where k.id = used.id`,
 );
 
 /** Records the use of API keys, and replaces MACs that were made with a previous pepper. */
@@ -184,7 +168,7 @@ export async function touchKeys(
   used: ReadonlyMap<string, Buffer | null>,
 ): Promise<void> {
   const ids = [...used.keys()].sort();
-  await tx.query(TOUCH, [ids, ids.map((id) => used.get(id) ?? null)]);
+  await tx.query(TOUCH, USED.parameters(ids.map((id) => ({ id, mac: used.get(id) ?? null }))));
 }
 
 const PULSE = statement(

@@ -1,3 +1,4 @@
+import { queryRecords } from '../db/records.ts';
 import { type Statement, statement, type Tx } from '../db/tx.ts';
 import type { Rail } from '../rails/contract.ts';
 import type { AmountPolicy, Limits, Organization } from './organization.ts';
@@ -218,17 +219,8 @@ const LIST_WRAPPED = statement(
   'select organization_id, wrapped_key, master_key_id from caudal.organization_keys order by organization_id for update',
 );
 
-export async function listWrappedKeys(tx: Tx): Promise<(WrappedKey & { readonly organizationId: string })[]> {
-  const rows = await tx.query<{
-    organization_id: string;
-    wrapped_key: Buffer;
-    master_key_id: string;
-  }>(LIST_WRAPPED);
-  return rows.map((row) => ({
-    organizationId: row.organization_id,
-    wrappedKey: row.wrapped_key,
-    masterKeyId: row.master_key_id,
-  }));
+export function listWrappedKeys(tx: Tx): Promise<(WrappedKey & { readonly organizationId: string })[]> {
+  return queryRecords(tx, LIST_WRAPPED);
 }
 
 const REPLACE_WRAPPED = statement(

@@ -1,5 +1,5 @@
+import { queryRecords } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
-import type { Rail } from '../rails/contract.ts';
 import type { Pause } from './rail-pauses.ts';
 
 export interface StoredPause extends Pause {
@@ -38,21 +38,6 @@ const LIST = statement(
   'select rail, organization_id, reason, paused_by, paused_at from caudal.rail_pauses order by rail, paused_at',
 );
 
-interface PauseRow {
-  rail: Rail;
-  organization_id: string;
-  reason: string;
-  paused_by: string;
-  paused_at: Date;
-}
-
-export async function listPauses(tx: Pick<Tx, 'query'>): Promise<StoredPause[]> {
-  const rows = await tx.query<PauseRow>(LIST);
-  return rows.map((row) => ({
-    rail: row.rail,
-    organizationId: row.organization_id,
-    reason: row.reason,
-    pausedBy: row.paused_by,
-    pausedAt: row.paused_at,
-  }));
+export function listPauses(tx: Pick<Tx, 'query'>): Promise<StoredPause[]> {
+  return queryRecords(tx, LIST);
 }

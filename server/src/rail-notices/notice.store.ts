@@ -1,7 +1,19 @@
+import {
+  bytes,
+  copied,
+  insertSelect,
+  milliseconds,
+  money,
+  nullable,
+  ROW_ID,
+  type RowId,
+  text,
+} from '../db/columns.ts';
 import { LEASE_INTERVAL } from '../db/lease.ts';
 import { countWithin, type IdSpan, WITHIN } from '../db/months.ts';
-import { statement, type Tx } from '../db/tx.ts';
-import { cents } from '../kit/money.ts';
+import { queryRecords, RowSet } from '../db/records.ts';
+import { type Statement, statement, type Tx } from '../db/tx.ts';
+import type { Cents } from '../kit/money.ts';
 import type { PaidMessage, Rail, RailErrorCode, RailNotice } from '../rails/contract.ts';
 
 /** The resource of a notice: a payin or a payout. */
@@ -13,10 +25,8 @@ type NoticeUpdate =
   | { readonly kind: 'declined' | 'refused'; readonly errorCode: RailErrorCode }
   | { readonly kind: 'unreadable' };
 
-export interface NewNotice {
-  readonly id: string;
-  /** The operator organization for a received notification: its owner is only known when it is applied. */
-  readonly organizationId: string;
+/** Its organization is the operator's for a received notification: its owner is only known when it is applied. */
+export interface NewNotice extends RowId {
   readonly rail: Rail;
   readonly about: NoticeSubject;
   readonly noticeId: string | null;
@@ -25,39 +35,52 @@ export interface NewNotice {
   readonly encryptedRaw: Buffer | null;
 }
 
+const COLUMNS = {
+  ...ROW_ID,
+  rail: text(),
+  notice_id: nullable(text()),
+  reference: text(),
+  kind: text(),
+  execution_id: nullable(text()),
+  amount_in_cents: nullable(money),
+  error_code: nullable(text()),
+  raw: nullable(bytes),
+  about: text(),
+  end_to_end_id: nullable(text()),
+};
+const NEW = new RowSet(COLUMNS);
+
 const INSERT = statement(
   'notice.insert',
   `with moment as materialized (select caudal.now() as at)
-   insert into caudal.rail_notices (organization_id, id, rail, notice_id, reference, kind, execution_id, amount_in_cents, error_code,
-     raw, about, end_to_end_id, received_at, task, due_at)
-   select organization_id, id, rail, notice_id, reference, kind, execution_id, amount, error_code, raw, about, end_to_end_id, at,
-     case when kind <> 'unreadable' then 'apply' end, case when kind <> 'unreadable' then at end
-   from moment, unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::text[], $10::bytea[], $11::text[], $12::text[])
-     as n (organization_id, id, rail, notice_id, reference, kind, execution_id, amount, error_code, raw, about, end_to_end_id)`,
+   ${insertSelect('caudal.rail_notices', {
+     ...copied(COLUMNS),
+     received_at: 'at',
+     task: "case when kind <> 'unreadable' then 'apply' end",
+     due_at: "case when kind <> 'unreadable' then at end",
+   })} from moment, ${NEW.as('new')}`,
 );
 
 /** Stores notices before they are processed; a worker applies them. */
 export async function insertNotices(tx: Tx, notices: readonly NewNotice[]): Promise<void> {
   if (notices.length === 0) return;
-  await tx.query(INSERT, [
-    notices.map((notice) => notice.organizationId),
-    notices.map((notice) => notice.id),
-    notices.map((notice) => notice.rail),
-    notices.map((notice) => notice.noticeId),
-    notices.map((notice) => notice.reference),
-    notices.map(({ update }) => update.kind),
-    notices.map(({ update }) => (update.kind === 'paid' ? update.executionId : null)),
-    notices.map(({ update }) => (update.kind === 'paid' ? update.amount : null)),
-    notices.map(({ update }) => ('errorCode' in update ? update.errorCode : null)),
-    notices.map((notice) => notice.encryptedRaw),
-    notices.map((notice) => notice.about),
-    notices.map(({ update }) => (update.kind === 'paid' ? (update.endToEndId ?? null) : null)),
-  ]);
+  await tx.query(INSERT, NEW.parameters(notices.map(toStored)));
 }
 
-export interface DueNotice {
-  readonly organizationId: string;
-  readonly id: string;
+function toStored({ update, encryptedRaw, ...notice }: NewNotice) {
+  const paid = update.kind === 'paid' ? update : null;
+  return {
+    ...notice,
+    kind: update.kind,
+    executionId: paid?.executionId ?? null,
+    amount: paid?.amount ?? null,
+    errorCode: 'errorCode' in update ? update.errorCode : null,
+    raw: encryptedRaw,
+    endToEndId: paid?.endToEndId ?? null,
+  };
+}
+
+export interface DueNotice extends RowId {
   readonly rail: Rail;
   readonly reference: string;
   readonly update: Exclude<NoticeUpdate, { kind: 'unreadable' }>;
@@ -66,7 +89,7 @@ export interface DueNotice {
   readonly ageMs: number;
 }
 
-const COLUMNS = `n.organization_id, n.id, n.rail, n.reference, n.kind, n.execution_id, n.end_to_end_id, n.amount_in_cents, n.error_code, n.attempts,
+const DUE_LIST = `n.organization_id, n.id, n.rail, n.reference, n.kind, n.execution_id, n.end_to_end_id, n.amount_in_cents, n.error_code, n.attempts,
   (extract(epoch from caudal.now() - n.received_at) * 1000)::float8 as age_ms`;
 
 /** SQL condition: a notice is due to be applied. */
@@ -76,25 +99,25 @@ export function noticesDue(about: NoticeSubject): string {
 
 const LOCK_DUE = statement(
   'notice.lock-due',
-  `select ${COLUMNS} from caudal.rail_notices n where n.about = $2 and n.task = 'apply' and n.due_at <= caudal.now()
+  `select ${DUE_LIST} from caudal.rail_notices n where n.about = $2 and n.task = 'apply' and n.due_at <= caudal.now()
    order by n.due_at limit $1 for update skip locked`,
 );
 
 const LOCK_ONE = statement(
   'notice.lock-one',
-  `select ${COLUMNS} from caudal.rail_notices n where n.organization_id = $1 and n.id = $2 and n.task = 'apply' for update skip locked`,
+  `select ${DUE_LIST} from caudal.rail_notices n where n.organization_id = $1 and n.id = $2 and n.task = 'apply' for update skip locked`,
 );
 
 /**
  * Locks notices due to be applied until the transaction ends. Applying makes no rail call, so a row lock replaces the
  * lease, and a crashed process releases its notices immediately.
  */
-export async function lockDueNotices(tx: Tx, about: NoticeSubject, limit: number): Promise<DueNotice[]> {
-  return (await tx.query<NoticeRow>(LOCK_DUE, [limit, about])).map(noticeFromRow);
+export function lockDueNotices(tx: Tx, about: NoticeSubject, limit: number): Promise<DueNotice[]> {
+  return queryNotices(tx, LOCK_DUE, [limit, about]);
 }
 
-export async function lockDueNotice(tx: Tx, organizationId: string, id: string): Promise<DueNotice[]> {
-  return (await tx.query<NoticeRow>(LOCK_ONE, [organizationId, id])).map(noticeFromRow);
+export function lockDueNotice(tx: Tx, organizationId: string, id: string): Promise<DueNotice[]> {
+  return queryNotices(tx, LOCK_ONE, [organizationId, id]);
 }
 
 const UNVERIFIED_DUE =
@@ -114,29 +137,32 @@ const LEASE_UNVERIFIED_NOTICES = statement(
    )
    update caudal.rail_notices n set leased_until = clock_timestamp() + ${LEASE_INTERVAL}, lease_token = $1
    from due where n.organization_id = due.organization_id and n.id = due.id
-   returning ${COLUMNS}`,
+   returning ${DUE_LIST}`,
 );
 
 /** Leases up to `limit` notices that must be verified at their rail. */
-export async function leaseUnverifiedNotices(
+export function leaseUnverifiedNotices(
   tx: Tx,
   leaseToken: string,
   about: NoticeSubject,
   rail: Rail,
   limit: number,
 ): Promise<DueNotice[]> {
-  return (await tx.query<NoticeRow>(LEASE_UNVERIFIED_NOTICES, [leaseToken, limit, rail, about])).map(
-    noticeFromRow,
-  );
+  return queryNotices(tx, LEASE_UNVERIFIED_NOTICES, [leaseToken, limit, rail, about]);
 }
 
 /** The result of processing a notice. `next` is null when it is done; the task `ask` verifies it at the rail. */
-export interface NoticeResult {
-  readonly organizationId: string;
-  readonly id: string;
+export interface NoticeResult extends RowId {
   readonly outcome: 'applied' | 'duplicate' | 'unconfirmed' | null;
   readonly next: { readonly task: 'apply' | 'verify'; readonly afterMs: number } | null;
 }
+
+const RESULTS = new RowSet({
+  ...ROW_ID,
+  outcome: nullable(text()),
+  task: nullable(text()),
+  after_ms: nullable(milliseconds),
+});
 
 const CONCLUDE = statement(
   'notice.conclude',
@@ -144,8 +170,8 @@ const CONCLUDE = statement(
    update caudal.rail_notices n set
      outcome = r.outcome, task = r.task, due_at = moment.at + make_interval(secs => r.after_ms / 1000.0),
      attempts = least(n.attempts + 1, 32000), leased_until = null, lease_token = null
-   from moment, unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::float8[]) as r (organization_id, id, outcome, task, after_ms)
-   where n.organization_id = r.organization_id and n.id = r.id and n.task is not null and n.lease_token is not distinct from $6::uuid`,
+   from moment, ${RESULTS.as('r')}
+   where n.organization_id = r.organization_id and n.id = r.id and n.task is not null and n.lease_token is not distinct from ${RESULTS.scalar(1)}::uuid`,
 );
 
 /** @param leaseToken the token of leased notices; null for notices locked by this transaction */
@@ -155,46 +181,25 @@ export async function concludeNotices(
   leaseToken: string | null,
 ): Promise<void> {
   if (results.length === 0) return;
-  await tx.query(CONCLUDE, [
-    results.map((result) => result.organizationId),
-    results.map((result) => result.id),
-    results.map((result) => result.outcome),
-    results.map((result) => result.next?.task ?? null),
-    results.map((result) => result.next?.afterMs ?? null),
-    leaseToken,
-  ]);
+  const rows = results.map((result) => ({ ...result, ...(result.next ?? { task: null, afterMs: null }) }));
+  await tx.query(CONCLUDE, [...RESULTS.parameters(rows), leaseToken]);
 }
 
 const UNREADABLE = statement(
   'notice.unreadable',
-  `select n.organization_id, n.id, n.rail, n.received_at, n.raw from caudal.rail_notices n
+  `select n.organization_id, n.id, n.rail, n.received_at, n.raw as encrypted_raw from caudal.rail_notices n
    where n.kind = 'unreadable' and n.raw is not null order by n.received_at desc limit $1`,
 );
 
-export interface UnreadableNotice {
-  readonly organizationId: string;
-  readonly id: string;
+export interface UnreadableNotice extends RowId {
   readonly rail: Rail;
   readonly receivedAt: Date;
   readonly encryptedRaw: Buffer;
 }
 
 /** Lists the newest notices that could not be parsed. */
-export async function listUnreadable(tx: Tx, limit: number): Promise<UnreadableNotice[]> {
-  const rows = await tx.query<{
-    organization_id: string;
-    id: string;
-    rail: Rail;
-    received_at: Date;
-    raw: Buffer;
-  }>(UNREADABLE, [limit]);
-  return rows.map((row) => ({
-    organizationId: row.organization_id,
-    id: row.id,
-    rail: row.rail,
-    receivedAt: row.received_at,
-    encryptedRaw: row.raw,
-  }));
+export function listUnreadable(tx: Tx, limit: number): Promise<UnreadableNotice[]> {
+  return queryRecords(tx, UNREADABLE, [limit]);
 }
 
 /** A lower bound is enough for a metric. */
@@ -217,47 +222,27 @@ export function readNoticeBacklog(
   return tx.query(WAITING);
 }
 
-interface NoticeRow {
-  organization_id: string;
-  id: string;
-  rail: Rail;
-  reference: string;
-  kind: 'paid' | 'declined' | 'refused';
-  execution_id: string | null;
-  end_to_end_id: string | null;
-  amount_in_cents: bigint | null;
-  error_code: RailErrorCode | null;
-  attempts: number;
-  age_ms: number;
+interface StoredNotice extends RowId {
+  readonly rail: Rail;
+  readonly reference: string;
+  readonly kind: 'paid' | 'declined' | 'refused';
+  readonly executionId: string | null;
+  readonly endToEndId: string | null;
+  readonly amount: Cents | null;
+  readonly errorCode: RailErrorCode | null;
+  readonly attempts: number;
+  readonly ageMs: number;
 }
 
-function noticeFromRow(row: NoticeRow): DueNotice {
-  return {
-    organizationId: row.organization_id,
-    id: row.id,
-    rail: row.rail,
-    reference: row.reference,
-    update: updateFromRow(row),
-    attempts: row.attempts,
-    ageMs: row.age_ms,
-  };
+async function queryNotices(tx: Tx, query: Statement, values: readonly unknown[]): Promise<DueNotice[]> {
+  const notices = await queryRecords<StoredNotice>(tx, query, values);
+  return notices.map((notice) => ({ ...notice, update: toUpdate(notice) }));
 }
 
-function updateFromRow({
-  kind,
-  execution_id,
-  end_to_end_id,
-  amount_in_cents,
-  error_code,
-}: NoticeRow): DueNotice['update'] {
-  if (kind === 'paid' && execution_id !== null && amount_in_cents !== null)
-    return {
-      kind: 'paid',
-      executionId: execution_id,
-      endToEndId: end_to_end_id ?? undefined,
-      amount: cents(amount_in_cents),
-    };
-  if (kind !== 'paid' && error_code !== null) return { kind, errorCode: error_code };
+function toUpdate({ kind, executionId, endToEndId, amount, errorCode }: StoredNotice): DueNotice['update'] {
+  if (kind === 'paid' && executionId !== null && amount !== null)
+    return { kind: 'paid', executionId, endToEndId: endToEndId ?? undefined, amount };
+  if (kind !== 'paid' && errorCode !== null) return { kind, errorCode };
   throw new Error(`the stored notice of kind ${kind} lacks the columns of its kind`);
 }
 
