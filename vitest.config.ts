@@ -10,6 +10,7 @@ import { TestCounts } from './scripts/test-counts.ts';
  * record (webhooks/killed), one that hangs beside others (webhooks/isolation).
  */
 const LONG = [
+  'bench/test/engines.test.ts',
   'chaos/test/checker.test.ts',
   'chaos/test/link-checker.test.ts',
   'chaos/test/payout-checker.test.ts',

@@ -1,3 +1,4 @@
+import { benchEngines } from './engines/engines.ts';
 import { benchGrowth, type GrowthPart } from './growth/growth.ts';
 import { benchIdleStack } from './idle/idle-stack.ts';
 import type { Metric } from './metric.ts';
@@ -29,6 +30,8 @@ export interface Bench {
   readonly ids: readonly string[];
   /** Skipped in a quick run. */
   readonly slow?: true;
+  /** Runs only when `--only` names it. */
+  readonly onlyByName?: true;
   /** Prints its metrics as soon as each is measured. */
   readonly printsItself?: true;
   run(stage: Stage, options: BenchOptions): Promise<readonly Metric[]>;
@@ -155,5 +158,15 @@ export const BENCHES: readonly Bench[] = [
         churnMinutes: minutes,
         only: Object.entries(GROWTH).flatMap(([id, part]) => (only?.includes(id) === false ? [] : [part])),
       }),
+  },
+  {
+    // Measures other software too, so it is no part of a run of all metrics.
+    ids: ['ENGINES'],
+    onlyByName: true,
+    run: (stage, { quick }) =>
+      benchEngines(
+        stage,
+        quick ? { rounds: 1, warmUpSeconds: 0.3, seconds: 0.7 } : { rounds: 3, warmUpSeconds: 2, seconds: 6 },
+      ),
   },
 ];

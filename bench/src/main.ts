@@ -35,8 +35,10 @@ function parseOptions(): Options {
 
 async function measure(): Promise<void> {
   const startedAt = performance.now();
-  const chosen = BENCHES.filter(({ ids, slow }) =>
-    options.only === null ? !(options.quick && slow) : ids.some((id) => options.only?.includes(id)),
+  const chosen = BENCHES.filter(({ ids, slow, onlyByName }) =>
+    options.only === null
+      ? !(options.quick && slow) && !onlyByName
+      : ids.some((id) => options.only?.includes(id)),
   );
   const measured = await measureOnStage(chosen);
   const earlier = readEarlierMetrics();

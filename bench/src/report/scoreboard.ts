@@ -42,6 +42,11 @@ export const SCOREBOARD: readonly {
     description: 'a polling round with one million waiting payins ÷ ten thousand',
     target: '<= 10',
   },
+  {
+    id: 'ENGINES',
+    description: "Caudal's way ÷ the fastest of pg-boss, graphile-worker and DBOS",
+    target: '>= 1',
+  },
 ];
 
 /** Metrics that another command measures. */
