@@ -166,7 +166,7 @@ export const BENCHES: readonly Bench[] = [
     run: (stage, { quick }) =>
       benchEngines(
         stage,
-        quick ? { rounds: 1, warmUpSeconds: 0.3, seconds: 0.7 } : { rounds: 3, warmUpSeconds: 2, seconds: 6 },
+        quick ? { rounds: 1, warmUpSeconds: 0.2, seconds: 0.5 } : { rounds: 3, warmUpSeconds: 1, seconds: 4 },
       ),
   },
 ];

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { Batcher } from '../../../server/src/kit/batch/batcher.ts';
-import type { EngineDriver } from './engine.ts';
+import type { EngineDriver, Processing } from './engine.ts';
 import { createItemTables, insertItems, openPool, UNFINISHED_ITEMS } from './item-table.ts';
 
 const MAX_BATCH = 500;
@@ -13,7 +13,7 @@ const LEASE = `update items set lease_token = $1, leased_until = now() + interva
   select id from items where due_at <= now() and (leased_until is null or leased_until < now())
   order by due_at limit ${MAX_BATCH} for update skip locked) returning id`;
 
-const RECORD = `update items set step = step + 1, due_at = case when step = 0 then now() end, leased_until = null,
+const RECORD = `update items set step = step + 1, due_at = case when step + 1 < $3 then now() end, leased_until = null,
   lease_token = null where id = any ($2::uuid[]) and lease_token = $1 returning id, step`;
 
 /**
@@ -23,11 +23,13 @@ const RECORD = `update items set step = step + 1, due_at = case when step = 0 th
 export const caudal: EngineDriver = {
   unfinished: UNFINISHED_ITEMS,
   install: createItemTables,
-  open: async (databaseUrl, done) => {
+  open: async (databaseUrl, processing) => {
     const pool = openPool(databaseUrl);
     const batcher = openBatcher(pool);
     const stopping = new AbortController();
-    const workers = done ? Array.from({ length: WORKERS }, () => work(pool, done, stopping.signal)) : [];
+    const workers = processing
+      ? Array.from({ length: WORKERS }, () => work(pool, processing, stopping.signal))
+      : [];
     return {
       create: (id) => batcher.submit(id),
       createSet: (ids) => Promise.all(ids.map((id) => batcher.submit(id))),
@@ -55,7 +57,7 @@ function openBatcher(pool: Pool): Batcher<string, null> {
   });
 }
 
-async function work(pool: Pool, done: (id: string) => void, signal: AbortSignal): Promise<void> {
+async function work(pool: Pool, { steps, done }: Processing, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const token = randomUUID();
     const leased = await pool.query<{ id: string }>({ name: 'lease', text: LEASE, values: [token] });
@@ -66,8 +68,8 @@ async function work(pool: Pool, done: (id: string) => void, signal: AbortSignal)
     const recorded = await pool.query<{ id: string; step: number }>({
       name: 'record',
       text: RECORD,
-      values: [token, leased.rows.map(({ id }) => id)],
+      values: [token, leased.rows.map(({ id }) => id), steps],
     });
-    for (const { id, step } of recorded.rows) if (step === 2) done(id);
+    for (const { id, step } of recorded.rows) if (step === steps) done(id);
   }
 }

@@ -1,16 +1,23 @@
 import { DBOS, DBOSClient } from '@dbos-inc/dbos-sdk';
 import type { Pool } from 'pg';
-import { CONNECTIONS, type Engine, type EngineDriver, type Item, makeItem } from './engine.ts';
+import {
+  CONNECTIONS,
+  type Engine,
+  type EngineDriver,
+  type Item,
+  makeItem,
+  type Processing,
+} from './engine.ts';
 import { openPool } from './item-table.ts';
 
-const QUEUED = { queueName: 'items', workflowName: 'two_steps', applicationName: 'bench' };
+const QUEUED = { queueName: 'items', workflowName: 'process_item', applicationName: 'bench' };
 
-/** Workflows are enqueued when they are only created; otherwise they start at once, which needs fewer statements. */
+/** Workflows are enqueued when they are only created. With two steps they start at once, which needs fewer statements. */
 export const dbos: EngineDriver = {
   unfinished:
     "select count(*)::int as count from dbos.workflow_status where status in ('ENQUEUED', 'PENDING')",
   install: (databaseUrl) => DBOS.migrate(databaseUrl),
-  open: (databaseUrl, done) => (done ? launch(databaseUrl, done) : openClient(databaseUrl)),
+  open: (databaseUrl, processing) => (processing ? launch(databaseUrl, processing) : openClient(databaseUrl)),
 };
 
 async function openClient(databaseUrl: string): Promise<Engine> {
@@ -36,11 +43,12 @@ async function enqueueTogether(client: DBOSClient, pool: Pool, ids: readonly str
   connection.release();
 }
 
-async function launch(databaseUrl: string, done: (id: string) => void): Promise<Engine> {
+async function launch(databaseUrl: string, { steps, done }: Processing): Promise<Engine> {
   const workflow = DBOS.registerWorkflow(
     async (item: Item) => {
-      await DBOS.runStep(async () => item.id, { name: 'first' });
-      done(await DBOS.runStep(async () => item.id, { name: 'second' }));
+      if (steps === 2)
+        for (const name of ['first', 'second']) await DBOS.runStep(async () => item.id, { name });
+      done(item.id);
     },
     { name: QUEUED.workflowName },
   );
@@ -51,6 +59,7 @@ async function launch(databaseUrl: string, done: (id: string) => void): Promise<
     logLevel: 'error',
   });
   await DBOS.launch();
+  await DBOS.registerQueue(QUEUED.queueName, { minPollingIntervalMs: 100 });
   const create = (id: string) => DBOS.startWorkflow(workflow, { workflowID: id })(makeItem(id));
   return {
     create,

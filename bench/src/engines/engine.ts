@@ -12,11 +12,18 @@ export interface Engine {
   close(): Promise<unknown>;
 }
 
+export interface Processing {
+  /** One: an empty job. Two: the result of the first step is durable before the second starts. */
+  readonly steps: 1 | 2;
+  /** Called after the last step of an item. */
+  readonly done: (id: string) => void;
+}
+
 /** How the bench uses one engine. */
 export interface EngineDriver {
   install(databaseUrl: string): Promise<unknown>;
-  /** @param done called after the second step of an item; null: items are only created, and nothing processes them */
-  open(databaseUrl: string, done: ((id: string) => void) | null): Promise<Engine>;
+  /** @param processing null: items are only created */
+  open(databaseUrl: string, processing: Processing | null): Promise<Engine>;
   /** Counts the items that are stored and not completed. */
   readonly unfinished: string;
 }

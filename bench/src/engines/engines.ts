@@ -2,7 +2,7 @@ import { atLeast, type Metric, valueText } from '../metric.ts';
 import type { Stage } from '../stage/stage.ts';
 import { DRIVERS } from './drivers.ts';
 import { SET_SIZE } from './engine.ts';
-import { type EngineFigures, measureEngine } from './measure-engine.ts';
+import { type EngineFigures, withEngines } from './measure-engine.ts';
 import type { Workload, WorkloadPlan } from './workload.ts';
 
 const BASELINE = 'baseline';
@@ -11,6 +11,7 @@ const CAUDAL = 'Caudal';
 const WORKLOADS: Readonly<Record<Workload, string>> = {
   single: 'durable creations one by one',
   sets: `durable creations in sets of ${SET_SIZE}`,
+  backlog: 'empty jobs of a backlog',
   steps: 'creations with two completed steps',
 };
 
@@ -26,29 +27,22 @@ interface EngineRounds {
 
 /**
  * Repeats the comparison of decision 0037 for the engines that npm installs. All use the same cluster, number of
- * connections and number of callers. Each round measures all engines, so that a slowdown of the machine affects all.
+ * connections and number of callers. Each round measures a workload of all engines in succession, so that a slowdown of
+ * the machine affects all.
  */
 export async function benchEngines(stage: Stage, { rounds, ...duration }: Options): Promise<Metric[]> {
   await stage.pauseWorkers();
-  const workloads = Object.keys(WORKLOADS) as Workload[];
-  const measured: { engine: string; workload: Workload; figures: EngineFigures }[] = [];
-  for (let round = 0; round < rounds; round += 1)
-    for (const engine of Object.keys(DRIVERS)) {
-      const found = await measureEngine(stage, engine, workloads, duration);
-      for (const [index, figures] of found.entries())
-        measured.push({ engine, workload: workloads[index] as Workload, figures });
+  const names = Object.keys(DRIVERS);
+  return withEngines(stage, names, async (measure) => {
+    const metrics: Metric[] = [];
+    for (const workload of Object.keys(WORKLOADS) as Workload[]) {
+      const engines = names.map((engine) => ({ engine, rounds: [] as EngineFigures[] }));
+      for (let round = 0; round < rounds; round += 1)
+        for (const each of engines) each.rounds.push(await measure(each.engine, workload, duration));
+      metrics.push(toMetric(workload, engines));
     }
-  return workloads.map((workload) =>
-    toMetric(
-      workload,
-      Object.keys(DRIVERS).map((engine) => ({
-        engine,
-        rounds: measured
-          .filter((each) => each.engine === engine && each.workload === workload)
-          .map(({ figures }) => figures),
-      })),
-    ),
-  );
+    return metrics;
+  });
 }
 
 function toMetric(workload: Workload, engines: readonly EngineRounds[]): Metric {

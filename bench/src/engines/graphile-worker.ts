@@ -1,5 +1,12 @@
 import { Logger, makeWorkerUtils, run, runMigrations } from 'graphile-worker';
-import { CONNECTIONS, type Engine, type EngineDriver, type Item, makeItem } from './engine.ts';
+import {
+  CONNECTIONS,
+  type Engine,
+  type EngineDriver,
+  type Item,
+  makeItem,
+  type Processing,
+} from './engine.ts';
 
 const FIRST = 'first_step';
 const SECOND = 'second_step';
@@ -18,7 +25,8 @@ const THROUGHPUT = {
 export const graphileWorker: EngineDriver = {
   unfinished: 'select count(*)::int as count from graphile_worker.jobs',
   install: (databaseUrl) => runMigrations({ connectionString: databaseUrl, logger }),
-  open: (databaseUrl, done) => (done ? openWorker(databaseUrl, done) : openCreator(databaseUrl)),
+  open: (databaseUrl, processing) =>
+    processing ? openWorker(databaseUrl, processing) : openCreator(databaseUrl),
 };
 
 async function openCreator(databaseUrl: string): Promise<Engine> {
@@ -30,12 +38,13 @@ async function openCreator(databaseUrl: string): Promise<Engine> {
   };
 }
 
-async function openWorker(databaseUrl: string, done: (id: string) => void): Promise<Engine> {
+async function openWorker(databaseUrl: string, { steps, done }: Processing): Promise<Engine> {
+  const finish = (item: unknown) => done((item as Item).id);
   const runner = await run({
     preset: { worker: { connectionString: databaseUrl, logger, ...THROUGHPUT } },
     taskList: {
-      [FIRST]: async (item, { addJob }) => void (await addJob(SECOND, item)),
-      [SECOND]: (item) => done((item as Item).id),
+      [FIRST]: steps === 1 ? finish : async (item, { addJob }) => void (await addJob(SECOND, item)),
+      [SECOND]: finish,
     },
     noHandleSignals: true,
   });

@@ -5,8 +5,14 @@ import type { Stage } from '../stage/stage.ts';
 import type { Workload, WorkloadPlan, WorkloadResult } from './workload.ts';
 
 const PROCESS = fileURLToPath(new URL('engine-process.ts', import.meta.url));
-const TEMPLATE = 'engine_template';
 const DATABASE = 'engine';
+
+/** Measures one workload in a new process and a new database with the engine's schema. */
+export type Measure = (
+  engine: string,
+  workload: Workload,
+  duration: Pick<WorkloadPlan, 'warmUpSeconds' | 'seconds'>,
+) => Promise<EngineFigures>;
 
 export type EngineTask = { readonly engine: string } & (
   | WorkloadPlan
@@ -20,31 +26,33 @@ export interface EngineFigures extends WorkloadResult {
   readonly commits: number;
 }
 
-/** Measures workloads of one engine, each in a new process and a new database with the engine's schema. */
-export async function measureEngine(
+/** Installs the engines, each in a template database, and removes all databases at the end. */
+export async function withEngines<Result>(
   cluster: Cluster,
-  engine: string,
-  workloads: readonly Workload[],
-  duration: Pick<WorkloadPlan, 'warmUpSeconds' | 'seconds'>,
-): Promise<EngineFigures[]> {
+  engines: readonly string[],
+  use: (measure: Measure) => Promise<Result>,
+): Promise<Result> {
   try {
-    await createDatabase(cluster, TEMPLATE, 'template0');
-    await runProcess({ engine, workload: 'install', databaseUrl: urlOf(cluster, TEMPLATE) });
-    const figures: EngineFigures[] = [];
-    for (const workload of workloads) {
-      await untilDisconnected(cluster, TEMPLATE);
-      await createDatabase(cluster, DATABASE, TEMPLATE);
-      const plan = { workload, databaseUrl: urlOf(cluster, DATABASE), ...duration };
-      figures.push(await measureWorkload(cluster, { engine, ...plan }));
+    for (const engine of engines) {
+      await createDatabase(cluster, templateOf(engine), 'template0');
+      await runProcess({ engine, workload: 'install', databaseUrl: urlOf(cluster, templateOf(engine)) });
+      await untilDisconnected(cluster, templateOf(engine));
     }
-    return figures;
+    return await use(async (engine, workload, duration) => {
+      await createDatabase(cluster, DATABASE, templateOf(engine));
+      return measureTask(cluster, { engine, workload, databaseUrl: urlOf(cluster, DATABASE), ...duration });
+    });
   } finally {
-    for (const name of [DATABASE, TEMPLATE])
+    for (const name of [DATABASE, ...engines.map(templateOf)])
       await cluster.query(`drop database if exists ${name} with (force)`);
   }
 }
 
-async function measureWorkload(
+function templateOf(engine: string): string {
+  return `engine_${engine.toLowerCase().replaceAll('-', '_')}`;
+}
+
+async function measureTask(
   cluster: Cluster,
   task: { readonly engine: string } & WorkloadPlan,
 ): Promise<EngineFigures> {

@@ -1,11 +1,11 @@
-import { PgBoss } from 'pg-boss';
-import { CONNECTIONS, type EngineDriver, type Item, makeItem } from './engine.ts';
+import { type Job, PgBoss } from 'pg-boss';
+import { CONNECTIONS, type EngineDriver, type Item, makeItem, type Processing } from './engine.ts';
 
 const FIRST = 'first-step';
 const SECOND = 'second-step';
 
 /** The settings for throughput in its documentation; polling every half second is its minimum. */
-const WORK = { batchSize: 500, pollingIntervalSeconds: 0.5, burstWhenBatchFull: true };
+const WORK = { batchSize: 500, localConcurrency: 2, pollingIntervalSeconds: 0.5, burstWhenBatchFull: true };
 
 /** pg-boss has jobs without steps: the first job of an item creates the second. */
 export const pgBoss: EngineDriver = {
@@ -15,17 +15,9 @@ export const pgBoss: EngineDriver = {
     for (const queue of [FIRST, SECOND]) await boss.createQueue(queue);
     await boss.stop();
   },
-  open: async (databaseUrl, done) => {
+  open: async (databaseUrl, processing) => {
     const boss = await start(databaseUrl);
-    if (done) {
-      await boss.work<Item>(FIRST, WORK, (jobs) =>
-        boss.insert(
-          SECOND,
-          jobs.map(({ data }) => ({ data })),
-        ),
-      );
-      await boss.work<Item>(SECOND, WORK, async (jobs) => jobs.forEach(({ data }) => done(data.id)));
-    }
+    if (processing) await work(boss, processing);
     return {
       create: (id) => boss.send(FIRST, makeItem(id)),
       createSet: (ids) =>
@@ -44,4 +36,15 @@ async function start(databaseUrl: string): Promise<PgBoss> {
     throw error;
   });
   return boss.start();
+}
+
+async function work(boss: PgBoss, { steps, done }: Processing): Promise<void> {
+  const finish = async (jobs: readonly Job<Item>[]) => jobs.forEach(({ data }) => done(data.id));
+  const continueWith = (jobs: readonly Job<Item>[]) =>
+    boss.insert(
+      SECOND,
+      jobs.map(({ data }) => ({ data })),
+    );
+  await boss.work<Item>(FIRST, WORK, steps === 1 ? finish : continueWith);
+  if (steps === 2) await boss.work<Item>(SECOND, WORK, finish);
 }

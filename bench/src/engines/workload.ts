@@ -1,11 +1,16 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { type LoadResult, Tally } from '../load/load-result.ts';
-import { type Engine, type EngineDriver, SET_SIZE } from './engine.ts';
+import { Completions } from './completions.ts';
+import { createLoad } from './create-load.ts';
+import type { EngineDriver } from './engine.ts';
 
-/** `single`: create items one by one. `sets`: in sets. `steps`: create one by one, and run two steps of each. */
-export type Workload = 'single' | 'sets' | 'steps';
+/**
+ * - `single`: create items one by one.
+ * - `sets`: create items in sets.
+ * - `backlog`: create items in sets, then process all as empty jobs; only the processing is measured.
+ * - `steps`: create items one by one, and meanwhile process each in two steps.
+ */
+export type Workload = 'single' | 'sets' | 'backlog' | 'steps';
 
 export interface WorkloadPlan {
   readonly workload: Workload;
@@ -19,14 +24,13 @@ export interface WorkloadResult {
   /** Including the warm-up. */
   readonly items: number;
   readonly perSecond: number;
-  /** Of the acknowledgment of a creation; of a set in `sets`. */
+  /** Of the acknowledgment of a creation; of a set in `sets` and `backlog`. */
   readonly p99Ms: number;
 }
 
-/** Concurrent callers: each waits for the acknowledgment of its creation before the next one. */
-const CALLERS = 64;
-const SET_CALLERS = 16;
 const COMPLETE_WITHIN_MS = 120_000;
+/** Limits the backlog, because creation in sets can be much faster than processing. */
+const BACKLOG_PER_SECOND = 1500;
 
 /** @throws when an item is missing, or was completed more than once */
 export async function runWorkload(driver: EngineDriver, plan: WorkloadPlan): Promise<WorkloadResult> {
@@ -35,22 +39,30 @@ export async function runWorkload(driver: EngineDriver, plan: WorkloadPlan): Pro
   const unfinished = async () =>
     (await database.query<{ count: number }>(driver.unfinished)).rows[0]?.count ?? Number.NaN;
   try {
-    return await (plan.workload === 'steps'
-      ? completeItems(driver, plan, unfinished)
-      : createItems(driver, plan, unfinished));
+    return await RUNS[plan.workload](driver, plan, unfinished);
   } finally {
     await database.end();
   }
 }
 
-async function createItems(
+type Run = (
   driver: EngineDriver,
   plan: WorkloadPlan,
   unfinished: () => Promise<number>,
-): Promise<WorkloadResult> {
+) => Promise<WorkloadResult>;
+
+const RUNS: Readonly<Record<Workload, Run>> = {
+  single: createItems,
+  sets: createItems,
+  backlog: completeBacklog,
+  steps: completeItems,
+};
+
+async function createItems(...[driver, plan, unfinished]: Parameters<Run>): Promise<WorkloadResult> {
+  const inSets = plan.workload === 'sets';
   const engine = await driver.open(plan.databaseUrl, null);
-  const warmUp = await load(engine, plan.workload, plan.warmUpSeconds);
-  const measured = await load(engine, plan.workload, plan.seconds);
+  const warmUp = await createLoad(engine, { inSets, seconds: plan.warmUpSeconds });
+  const measured = await createLoad(engine, { inSets, seconds: plan.seconds });
   await engine.close();
   const items = warmUp.ids.length + measured.ids.length;
   const stored = await unfinished();
@@ -59,31 +71,43 @@ async function createItems(
   return { items, perSecond: measured.ids.length / seconds, p99Ms };
 }
 
-async function completeItems(
-  driver: EngineDriver,
-  plan: WorkloadPlan,
-  unfinished: () => Promise<number>,
-): Promise<WorkloadResult> {
-  const completions = new Map<string, number>();
-  const engine = await driver.open(plan.databaseUrl, (id) =>
-    completions.set(id, (completions.get(id) ?? 0) + 1),
-  );
-  const warmUp = await load(engine, plan.workload, plan.warmUpSeconds);
+async function completeBacklog(...[driver, plan, unfinished]: Parameters<Run>): Promise<WorkloadResult> {
+  const creator = await driver.open(plan.databaseUrl, null);
+  const { ids, result } = await createLoad(creator, {
+    inSets: true,
+    seconds: plan.seconds,
+    limit: plan.seconds * BACKLOG_PER_SECOND,
+  });
+  await creator.close();
+  const completions = new Completions();
+  const engine = await driver.open(plan.databaseUrl, { steps: 1, done: completions.add });
+  const startedAt = performance.now();
+  await untilCompleted(ids.length, completions, unfinished);
+  const seconds = (performance.now() - startedAt) / 1000;
+  await engine.close();
+  completions.check(ids);
+  return { items: ids.length, perSecond: ids.length / seconds, p99Ms: result.p99Ms };
+}
+
+async function completeItems(...[driver, plan, unfinished]: Parameters<Run>): Promise<WorkloadResult> {
+  const completions = new Completions();
+  const engine = await driver.open(plan.databaseUrl, { steps: 2, done: completions.add });
+  const warmUp = await createLoad(engine, { inSets: false, seconds: plan.warmUpSeconds });
   await untilCompleted(warmUp.ids.length, completions, unfinished);
   const startedAt = performance.now();
-  const measured = await load(engine, plan.workload, plan.seconds);
+  const measured = await createLoad(engine, { inSets: false, seconds: plan.seconds });
   const ids = [...warmUp.ids, ...measured.ids];
   await untilCompleted(ids.length, completions, unfinished);
   const seconds = (performance.now() - startedAt) / 1000;
   await engine.close();
-  checkOnce(ids, completions);
+  completions.check(ids);
   return { items: ids.length, perSecond: measured.ids.length / seconds, p99Ms: measured.result.p99Ms };
 }
 
-/** Waits until the engine has stored all completions, not only called the second step. */
+/** Waits until the engine has stored all completions, not only called the last step. */
 async function untilCompleted(
   items: number,
-  completions: ReadonlyMap<string, number>,
+  completions: Completions,
   unfinished: () => Promise<number>,
 ): Promise<void> {
   const deadline = performance.now() + COMPLETE_WITHIN_MS;
@@ -92,35 +116,4 @@ async function untilCompleted(
       throw new Error(`${completions.size} of ${items} items were completed in time`);
     await sleep(20);
   }
-}
-
-function checkOnce(ids: readonly string[], completions: ReadonlyMap<string, number>): void {
-  const repeated = ids.filter((id) => completions.get(id) !== 1).length;
-  if (repeated > 0 || completions.size !== ids.length)
-    throw new Error(
-      `${ids.length} items were created, ${completions.size} completed, ${repeated} of them not exactly once`,
-    );
-}
-
-async function load(
-  engine: Engine,
-  workload: Workload,
-  seconds: number,
-): Promise<{ ids: readonly string[]; result: LoadResult }> {
-  const inSets = workload === 'sets';
-  const ids: string[] = [];
-  const tally = new Tally();
-  tally.start();
-  const endAt = performance.now() + seconds * 1000;
-  const caller = async () => {
-    while (performance.now() < endAt) {
-      const created = Array.from({ length: inSets ? SET_SIZE : 1 }, () => randomUUID() as string);
-      const sentAt = performance.now();
-      await (inSets ? engine.createSet(created) : engine.create(created[0] ?? ''));
-      tally.add(performance.now() - sentAt, true);
-      ids.push(...created);
-    }
-  };
-  await Promise.all(Array.from({ length: inSets ? SET_CALLERS : CALLERS }, caller));
-  return { ids, result: tally.end() };
 }
