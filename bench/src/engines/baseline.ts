@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
-import { CONNECTIONS, type EngineDriver, type Processing } from './engine.ts';
-import { createItemTables, insertItems, openPool, UNFINISHED_ITEMS } from './item-table.ts';
+import { CONNECTIONS, type EngineDriver, openPool, type Processing } from './engine.ts';
+import { createItemTables, insertItems, UNFINISHED_ITEMS } from './item-table.ts';
 
 const STEP = 'update items set step = $2, due_at = case when $2 < 2 then now() end where id = $1';
 

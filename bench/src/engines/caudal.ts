@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { Batcher } from '../../../server/src/kit/batch/batcher.ts';
-import type { EngineDriver, Processing } from './engine.ts';
-import { createItemTables, insertItems, openPool, UNFINISHED_ITEMS } from './item-table.ts';
+import { type EngineDriver, openPool, type Processing } from './engine.ts';
+import { createItemTables, insertItems, UNFINISHED_ITEMS } from './item-table.ts';
 
 const MAX_BATCH = 500;
 const WORKERS = 2;

@@ -6,9 +6,9 @@ import {
   type EngineDriver,
   type Item,
   makeItem,
+  openPool,
   type Processing,
 } from './engine.ts';
-import { openPool } from './item-table.ts';
 
 const QUEUED = { queueName: 'items', workflowName: 'process_item', applicationName: 'bench' };
 

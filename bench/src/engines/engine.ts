@@ -1,3 +1,5 @@
+import { Pool } from 'pg';
+
 /** Connections of every engine to its database. */
 export const CONNECTIONS = 16;
 /** Items of one call to a batch API. */
@@ -45,4 +47,8 @@ export function makeItem(id: string): Item {
     callbackUrl: 'https://shop.example.com/thanks',
     customer: 'x'.repeat(160),
   };
+}
+
+export function openPool(databaseUrl: string): Pool {
+  return new Pool({ connectionString: databaseUrl, max: CONNECTIONS });
 }

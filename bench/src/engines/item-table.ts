@@ -1,5 +1,5 @@
-import { Client, Pool } from 'pg';
-import { CONNECTIONS, makeItem } from './engine.ts';
+import { Client, type Pool } from 'pg';
+import { makeItem } from './engine.ts';
 
 const TABLES = `
 create table items (id uuid primary key, data jsonb not null, step integer not null default 0, due_at timestamptz,
@@ -19,10 +19,6 @@ export async function createItemTables(databaseUrl: string): Promise<void> {
   await client.connect();
   await client.query(TABLES);
   await client.end();
-}
-
-export function openPool(databaseUrl: string): Pool {
-  return new Pool({ connectionString: databaseUrl, max: CONNECTIONS });
 }
 
 /** One statement, one commit. */
