@@ -8,8 +8,6 @@ import type { RailTask } from './payin.polling.ts';
 import { statesBefore } from './payin.states.ts';
 import { PAYIN_LIST, type PayinRow } from './payin.store.ts';
 
-export type PayinRowId = RowId;
-
 const BY_BREB_KEY = statement(
   'payin-outcome.by-key',
   `select k.key, k.organization_id, k.payin_id from caudal.breb_keys k join unnest($1::text[]) as wanted (key) on k.key = wanted.key`,

@@ -124,8 +124,6 @@ const FIND = statement(
    join ${ROW_IDS.as('wanted')} on p.organization_id = wanted.organization_id and p.id = wanted.id`,
 );
 
-export type PayoutRowId = RowId;
-
 /** Returns rows, not payouts: the caller, who holds the organization's data key, decrypts customer and receiver. */
 export async function findPayouts(tx: Tx, wanted: readonly RowId[]): Promise<PayoutRow[]> {
   if (wanted.length === 0) return [];

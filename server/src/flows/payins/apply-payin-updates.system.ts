@@ -1,4 +1,5 @@
 import { insertAnomalies, type NewAnomaly, resolveListed } from '../../anomalies/anomaly.store.ts';
+import type { RowId } from '../../db/columns.ts';
 import type { Tx } from '../../db/tx.ts';
 import type { SystemDeps } from '../../deps.ts';
 import { recordFinalEvents } from '../../events/event.store.ts';
@@ -34,7 +35,6 @@ import {
   findPayinsByBrebKeys,
   type LockedPayin,
   lockPayins,
-  type PayinRowId,
   reschedulePayins,
   type TransitionedPayin,
   transitionPayins,
@@ -117,10 +117,10 @@ export async function applyPayinUpdates(
 
 /** Collects the effects of a batch of updates, which are applied one after the other. */
 class Outcome {
-  readonly transitions: (PayinRowId & Transition & { readonly from: PayinStatus })[] = [];
+  readonly transitions: (RowId & Transition & { readonly from: PayinStatus })[] = [];
   readonly transfers: Transfer[] = [];
   readonly anomalies: NewAnomaly[] = [];
-  readonly #verified = new Map<string, PayinRowId & { readonly endToEndId: string | undefined }>();
+  readonly #verified = new Map<string, RowId & { readonly endToEndId: string | undefined }>();
   /** Payins that were queried after the processing time of their payment: the status is conclusive. */
   readonly #decided = new Set<string>();
   readonly #deps: SystemDeps;
@@ -162,7 +162,7 @@ class Outcome {
   }
 
   /** Payins whose payment a queried status lists: they may settle. */
-  get verified(): PayinRowId[] {
+  get verified(): RowId[] {
     return [...this.#verified.values()];
   }
 
@@ -353,7 +353,7 @@ function toExecutionIds({ rail, notification, railStatus }: PayinUpdate): string
 }
 
 /** Finds the payin of each update: by the Bre-B key, or by the id encoded in our PSE reference. */
-async function findOwners(tx: Tx, updates: readonly PayinUpdate[]): Promise<Map<PayinUpdate, PayinRowId>> {
+async function findOwners(tx: Tx, updates: readonly PayinUpdate[]): Promise<Map<PayinUpdate, RowId>> {
   const references = Map.groupBy(updates, ({ rail }) => rail);
   const toReference = ({ reference }: PayinUpdate) => reference;
   const found = {

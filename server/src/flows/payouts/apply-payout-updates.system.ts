@@ -1,4 +1,5 @@
 import { insertAnomalies, type NewAnomaly } from '../../anomalies/anomaly.store.ts';
+import type { RowId } from '../../db/columns.ts';
 import type { Tx } from '../../db/tx.ts';
 import type { SystemDeps } from '../../deps.ts';
 import { backoffMs } from '../../kit/backoff.ts';
@@ -19,7 +20,6 @@ import {
 } from '../../payouts/payout.outcome.ts';
 import { nextPollMs, type PayoutTask } from '../../payouts/payout.polling.ts';
 import type { PayoutStatus } from '../../payouts/payout.states.ts';
-import type { PayoutRowId } from '../../payouts/payout.store.ts';
 import { maxArrivalMs } from '../../payouts/payout.waiting.ts';
 import {
   accountedExecutions,
@@ -85,8 +85,8 @@ export async function applyPayoutUpdates(
 
 /** Collects the effects of a batch of updates, which are applied one after the other. */
 class Outcome {
-  readonly transitions: (PayoutRowId & Transition)[] = [];
-  readonly adopted: (PayoutRowId & { readonly executionId: string })[] = [];
+  readonly transitions: (RowId & Transition)[] = [];
+  readonly adopted: (RowId & { readonly executionId: string })[] = [];
   readonly transfers: Transfer[] = [];
   readonly anomalies: NewAnomaly[] = [];
   /** Executions that this batch attributes first. */

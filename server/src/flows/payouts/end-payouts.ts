@@ -1,4 +1,5 @@
 import { reopenReturned } from '../../anomalies/anomaly.store.ts';
+import type { RowId } from '../../db/columns.ts';
 import type { Tx } from '../../db/tx.ts';
 import type { Deps } from '../../deps.ts';
 import { recordFinalEvents } from '../../events/event.store.ts';
@@ -12,7 +13,7 @@ import { OPERATOR_ORGANIZATION_ID } from '../../organizations/organization.ts';
 import { payoutEventData } from '../../payouts/payout.event.ts';
 import type { Transition } from '../../payouts/payout.outcome.ts';
 import { lastPollMs } from '../../payouts/payout.polling.ts';
-import { type PayoutRow, type PayoutRowId, payoutWithoutCustomer } from '../../payouts/payout.store.ts';
+import { type PayoutRow, payoutWithoutCustomer } from '../../payouts/payout.store.ts';
 import { type TransitionedPayout, transitionPayouts } from '../../payouts/payout-outcome.store.ts';
 
 const EVENT_BY_STATUS = {
@@ -50,7 +51,7 @@ export async function endPayouts(
   deps: IdDeps & Pick<Deps, 'payoutRail'>,
   dataKeys: DataKeys,
   tx: Tx,
-  transitions: readonly (PayoutRowId & Transition)[],
+  transitions: readonly (RowId & Transition)[],
 ): Promise<Transfer[]> {
   const { maxProcessingMs } = deps.payoutRail.capabilities;
   const ended = await transitionPayouts(tx, transitions, lastPollMs(maxProcessingMs));

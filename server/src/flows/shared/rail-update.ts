@@ -1,3 +1,4 @@
+import type { RowId } from '../../db/columns.ts';
 import type { Tx } from '../../db/tx.ts';
 import { parseResourceReference } from '../../kit/resource-reference.ts';
 import { organizationsByNumber } from '../../organizations/organization.store.ts';
@@ -33,11 +34,6 @@ export type ApplyUpdates<Status> = (
   updates: readonly RailUpdate<Status>[],
   options: ApplyOptions,
 ) => Promise<unknown>;
-
-interface RowId {
-  readonly organizationId: string;
-  readonly id: string;
-}
 
 /** Includes the organization, because a reference can combine an id with another organization's number. */
 export function toRowKey(organizationId: string, id: string): string {
