@@ -21,6 +21,7 @@ import { Heartbeat } from './organizations/heartbeat.ts';
 import { RailPauses } from './organizations/rail-pauses.ts';
 import { BrebConnector } from './rails/breb/connector.ts';
 import { probeBreb } from './rails/breb/probe.ts';
+import type { PayoutConnector, RailConnector } from './rails/contract.ts';
 import { RAILS, type Rail, type RailProbe } from './rails/contract.ts';
 import { PseConnector } from './rails/pse/connector.ts';
 import { probePse } from './rails/pse/probe.ts';
@@ -91,8 +92,8 @@ interface Parts {
   readonly log: Log;
   readonly failures: FailureLog;
   readonly pools: Pools;
-  readonly breb: BrebConnector;
-  readonly pse: PseConnector;
+  readonly breb: RailConnector & PayoutConnector;
+  readonly pse: RailConnector;
 }
 
 function createMerchantDeps(config: Config, { log, failures, pools, breb, pse }: Parts): Deps {

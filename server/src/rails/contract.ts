@@ -204,6 +204,8 @@ export interface RailConnector {
   close(references: readonly string[]): Promise<readonly RailAnswer<CollectionStatus>[]>;
   /** Lists the banks the rail currently offers; null on a rail without bank selection. */
   readonly banks: (() => Promise<RailAnswer<readonly RailBank[]>>) | null;
+  /** Closes the connections to the rail. */
+  disconnect(): Promise<void>;
 }
 
 /** The result of a read-only call with our credentials, to check that the rail is reachable. */

@@ -38,6 +38,7 @@ export function withFailpoints(connector: RailConnector): RailConnector {
       withCallFailpoints(rail, 'queryStatus', () => connector.queryStatus(references)),
     close: (references) => withCallFailpoints(rail, 'close', () => connector.close(references)),
     banks: connector.banks,
+    disconnect: () => connector.disconnect(),
   };
 }
 
