@@ -64,6 +64,12 @@ describe('import rules', () => {
     ['an SDK with a dependency', 'sdk/src/client.ts', "import { x } from 'undici';"],
     ['an SDK that imports a Node module', 'sdk/src/client.ts', "import { x } from 'node:crypto';"],
     ['a CLI that imports the server', 'cli/src/run.ts', "import { x } from '../../server/src/deps.ts';"],
+    [
+      'a command tree that imports a program',
+      'command-tree/src/build.ts',
+      "import { x } from '../../cli/src/run.ts';",
+    ],
+    ['a command tree with another dependency', 'command-tree/src/build.ts', "import { x } from 'undici';"],
     ['a CLI with a dependency', 'cli/src/run.ts', "import { x } from 'commander';"],
     [
       'a server file that imports from outside server/src',

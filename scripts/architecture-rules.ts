@@ -210,6 +210,7 @@ function checkImport(path: string, specifier: string): string | null {
       : null;
   }
   if (path.startsWith('sdk/')) return checkSdkImport(path, specifier);
+  if (path.startsWith('command-tree/')) return checkCommandTreeImport(path, specifier);
   if (path.startsWith('cli/')) return checkCliImport(path, specifier);
   if (!path.startsWith('server/src/')) return null;
   if (!specifier.startsWith('.')) return null;
@@ -233,13 +234,22 @@ function checkSdkImport(path: string, specifier: string): string | null {
     : 'the SDK may import only its own files: no packages and no Node modules';
 }
 
+/** Both programs use the command tree, so it depends on neither. */
+function checkCommandTreeImport(path: string, specifier: string): string | null {
+  const allowed =
+    specifier.startsWith('node:') ||
+    specifier === 'commander' ||
+    resolvesInto(path, specifier, 'command-tree/src/');
+  return allowed ? null : 'the command tree may import only its own files, Node modules and commander';
+}
+
 /** The CLI uses the public API like its users; from the server it knows only the names of operator commands. */
 function checkCliImport(path: string, specifier: string): string | null {
   const allowed =
     specifier.startsWith('node:') ||
-    ['@caudal/sdk', '@caudal/server/operator-commands'].includes(specifier) ||
+    ['@caudal/sdk', '@caudal/command-tree', '@caudal/server/operator-commands'].includes(specifier) ||
     resolvesInto(path, specifier, 'cli/src/');
-  return allowed ? null : 'the CLI may import only its own files, Node modules and the SDK';
+  return allowed ? null : 'the CLI may import only its own files, Node modules, the SDK and the command tree';
 }
 
 function checkModuleImport(from: string, to: string): string | null {
@@ -318,6 +328,7 @@ function sourceFiles(root: string): SourceFile[] {
     'server/migrations',
     'simulator/src',
     'sdk/src',
+    'command-tree/src',
     'cli/src',
     'bench/src',
     'chaos/src',

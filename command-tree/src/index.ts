@@ -1,0 +1,10 @@
+export { CommandTree, type OptionValues, type Parsed } from './command-tree.ts';
+export type {
+  ArgumentDescription,
+  CommandDescription,
+  OptionDescription,
+  OverviewRow,
+  Program,
+} from './description.ts';
+export { nearest } from './nearest.ts';
+export { UsageProblem } from './usage-problem.ts';
