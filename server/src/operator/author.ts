@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os';
-import { OPERATOR_COMMANDS } from './commands.ts';
+import { parseCommandLine } from './command-line.ts';
 import { Options, UsageError } from './options.ts';
 
 /**
@@ -8,10 +8,9 @@ import { Options, UsageError } from './options.ts';
  * @returns null when the arguments are invalid
  */
 export function migrationAuthor(args: readonly string[], defaultBy: string | null): string | null {
-  const command = OPERATOR_COMMANDS.find(({ name }) => name === 'migrate');
-  if (!command) throw new Error('the migrate command has no description');
   try {
-    return new Options(args, command, defaultBy ?? `os:${systemUser()}`).by;
+    const parsed = parseCommandLine(['migrate', ...args], defaultBy ?? `os:${systemUser()}`);
+    return parsed.kind === 'help' ? null : new Options(parsed.command, parsed.values, parsed.args).by;
   } catch (error) {
     if (error instanceof UsageError) return null;
     throw error;

@@ -8,21 +8,15 @@ import type { SystemDeps } from '../deps.ts';
 import { makeLog } from '../kit/log.ts';
 import { anomaliesList, anomaliesResolve } from './anomalies.ts';
 import { auditList } from './audit.ts';
-import {
-  type AuditedCommandName,
-  type CommandName,
-  OPERATOR_COMMANDS,
-  type ServerRoleName,
-} from './commands.ts';
+import { parseCommandLine } from './command-line.ts';
+import type { AuditedCommandName, CommandName, ServerRoleName } from './commands.ts';
 import { configCheck } from './config-check.ts';
 import { doctor } from './doctor.ts';
 import { failpointsList } from './failpoints.ts';
-import { commandHelp, commandsInGroup, groupHelp, overallHelp } from './help.ts';
 import { keysCreate, keysList, keysRevoke } from './keys.ts';
 import { ledgerDeposit, ledgerVerify } from './ledger.ts';
 import { ledgerReverse } from './ledger-reverse.ts';
 import { monthsDetach } from './months.ts';
-import { nearestName } from './nearest-name.ts';
 import { noticesUnreadable } from './notices.ts';
 import { Options, type Output, UsageError } from './options.ts';
 import { orgCreate, orgLimits, orgList, orgUpdate, secretsRewrap } from './organizations.ts';
@@ -99,65 +93,29 @@ const RUNS: Readonly<Record<Exclude<CommandName, ServerRoleName | keyof typeof S
 
 /** @returns the exit code: 0 success, 1 failure, 2 usage error */
 export async function operatorCommand(argv: readonly string[]): Promise<number> {
-  const help = findHelp(argv);
-  if (help !== null) {
-    console.log(help.trimEnd());
-    return 0;
-  }
-  let command: (typeof OPERATOR_COMMANDS)[number] | undefined;
+  let running = '';
   try {
-    command = findCommand(argv);
-    const options = new Options(argv.slice(command.name.split(' ').length), command, authorFromSettings());
-    if (options.help) {
-      console.log(commandHelp(command).trimEnd());
+    const parsed = parseCommandLine(argv, authorFromSettings());
+    if (parsed.kind === 'help') {
+      console.log(parsed.text);
       return 0;
     }
+    running = parsed.command.name;
+    const options = new Options(parsed.command, parsed.values, parsed.args);
     const print = (output: Output) => console.log(options.json ? JSON.stringify(output.json) : output.text);
-    const output = await run(command.name, options, print);
+    const output = await run(parsed.command.name, options, print);
     print(output);
     return output.bad ? 1 : 0;
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error);
-    console.error(`caudal: ${text}${hint(error, command?.name)}`);
+    console.error(`caudal: ${text}${hint(error, running)}`);
     return error instanceof UsageError ? 2 : 1;
   }
 }
 
-function hint(error: unknown, command: string | undefined): string {
-  if (error instanceof UsageError) return `. Try: caudal help${command === undefined ? '' : ` ${command}`}`;
+function hint(error: unknown, running: string): string {
+  if (error instanceof UsageError) return `. Try: caudal help ${error.command || running}`.trimEnd();
   return error instanceof ConnectionLost ? '. Try: caudal doctor, to diagnose the cause' : '';
-}
-
-/** The help for `help …`, `--help`, no arguments, or a group name alone; null when a command should run. */
-function findHelp(argv: readonly string[]): string | null {
-  const [first, second] = argv;
-  if (first === undefined) return overallHelp();
-  const isHelp = first === 'help' || first === '--help' || first === '-h';
-  const args = isHelp ? argv.slice(1) : argv;
-  if (isHelp && args.length === 0) return overallHelp();
-  const group = args[0] ?? '';
-  if (args.length === 1 || (!isHelp && /^(?:-h|--help)$/.test(second ?? ''))) {
-    const text = groupHelp(group);
-    if (text !== null) return text;
-  }
-  const command = isHelp ? OPERATOR_COMMANDS.find(({ name }) => name === args.join(' ')) : undefined;
-  return command ? commandHelp(command) : null;
-}
-
-/** @throws UsageError when there is no such command */
-function findCommand(argv: readonly string[]): (typeof OPERATOR_COMMANDS)[number] {
-  const [first = '', second = ''] = argv[0] === 'help' ? argv.slice(1) : argv;
-  const pair = `${first} ${second}`;
-  const command = OPERATOR_COMMANDS.find(({ name }) => name === pair || name === first);
-  if (command && command.group === 'operator' && argv[0] !== 'help') return command;
-  const siblings = commandsInGroup(first).map(({ name }) => name);
-  const typed = /^-|^$/.test(second) ? first : pair;
-  const nearest = nearestName(
-    typed,
-    OPERATOR_COMMANDS.map(({ name }) => name),
-  );
-  const suggestion = nearest === null ? siblings.join(', ') : `did you mean "${nearest}"?`;
-  throw new UsageError(`there is no command "${typed}"${suggestion === '' ? '' : ` (${suggestion})`}`);
 }
 
 function run(name: CommandName, options: Options, print: (output: Output) => void): Promise<Output> {
