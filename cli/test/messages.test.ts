@@ -1,6 +1,6 @@
+import { nearest } from '@caudal/command-tree';
 import { expect, test } from 'vitest';
 import { listenSecret, maskApiKey } from '../src/connection/api-key.ts';
-import { nearest } from '../src/framework/nearest.ts';
 import { tableLines } from '../src/output/table.ts';
 import { formatCents, formatDecimal, parsePesos } from '../src/requests/pesos.ts';
 import { parseDuration, parseTimestamp } from '../src/requests/time.ts';

@@ -1,31 +1,25 @@
 import { COMMANDS } from '../../cli/src/command-list.ts';
-import type { CommandDescription } from '../../cli/src/framework/command.ts';
 import { EXIT_CODE_DESCRIPTIONS } from '../../cli/src/framework/exit-codes.ts';
 import { GLOBAL_OPTIONS } from '../../cli/src/framework/global-options.ts';
+import type { CommandDescription, OptionDescription } from '../../command-tree/src/description.ts';
 import { OPERATOR_COMMANDS } from '../../server/src/operator/commands.ts';
 import { block, code, parts, prose, table } from './markdown.ts';
 import type { Page } from './page.ts';
 
-/** The common description of CLI commands and operator commands. */
-type DocumentedCommand = Pick<CommandDescription, 'name' | 'summary' | 'options' | 'args'> & {
-  readonly usage?: string;
-  readonly details?: string;
-  readonly examples?: readonly string[];
-};
-
-const GROUPS: readonly (readonly [title: string, about: string, commands: readonly DocumentedCommand[]])[] = [
-  ['For developers', 'These use the API, with an API key.', COMMANDS],
+const GROUPS: readonly (readonly [title: string, about: string, commands: readonly CommandDescription[]])[] =
   [
-    'Server roles',
-    'These need the server’s configuration: run them on the server host.',
-    OPERATOR_COMMANDS.filter(({ group }) => group === 'server'),
-  ],
-  [
-    'For operators',
-    'These need the database: run them on the server host. In a clone with a running `npm run dev` they use its settings.',
-    OPERATOR_COMMANDS.filter(({ group }) => group === 'operator'),
-  ],
-];
+    ['For developers', 'These use the API, with an API key.', COMMANDS],
+    [
+      'Server roles',
+      'These need the server’s configuration: run them on the server host.',
+      OPERATOR_COMMANDS.filter(({ group }) => group === 'server'),
+    ],
+    [
+      'For operators',
+      'These need the database: run them on the server host. In a clone with a running `npm run dev` they use its settings.',
+      OPERATOR_COMMANDS.filter(({ group }) => group === 'operator'),
+    ],
+  ];
 
 export function commandsPage(): Page {
   return {
@@ -48,7 +42,7 @@ export function commandsPage(): Page {
   };
 }
 
-function command({ name, summary, usage, options, args, details, examples }: DocumentedCommand): string {
+function command({ name, summary, usage, options, args, details, examples }: CommandDescription): string {
   const items = [
     ...args.map(
       (arg) =>
@@ -64,16 +58,16 @@ function command({ name, summary, usage, options, args, details, examples }: Doc
       'txt',
       typed
         .split('\n')
-        .map((line) => `caudal ${line.trim().replace(/^caudal /, '')}`)
+        .map((line) => `caudal ${line}`)
         .join('\n'),
     ),
     prose(details),
     items.length > 0 && list(items),
-    examples && examples.length > 0 && parts('For example:', block('txt', examples.join('\n'))),
+    examples.length > 0 && parts('For example:', block('txt', examples.join('\n'))),
   );
 }
 
-function optionText(option: DocumentedCommand['options'][number]): string {
+function optionText(option: OptionDescription): string {
   const value = option.value === null ? '' : ` ${option.value}`;
   const presence = option.required === true ? 'required' : 'optional';
   return `**${code(`--${option.name}${value}`)}** *${presence}${choicesText(option)}*<br>${prose(option.summary)}`;

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { nearest } from '@caudal/command-tree';
 import { type Caudal, EVENT_NAMES } from '@caudal/sdk';
 import { createApiClient } from '../connection/client.ts';
 import type { Command, Context } from '../framework/command.ts';
 import { CliError, UsageError } from '../framework/errors.ts';
 import { EXIT, type ExitCode } from '../framework/exit-codes.ts';
-import { nearest } from '../framework/nearest.ts';
 import type { ParsedArgs } from '../framework/parsed-args.ts';
 import { LIST_OPTIONS, showListing } from '../output/listing.ts';
 import { withProgress } from '../output/progress.ts';

@@ -1,7 +1,8 @@
+import type { OptionDescription } from '@caudal/command-tree';
 import type { Caudal } from '@caudal/sdk';
 import { createApiClient } from '../connection/client.ts';
 import { resolveConnection } from '../connection/connection.ts';
-import type { Command, Context, Option } from '../framework/command.ts';
+import type { Command, Context } from '../framework/command.ts';
 import { CliError, UsageError } from '../framework/errors.ts';
 import type { ParsedArgs } from '../framework/parsed-args.ts';
 import { formatCents } from '../requests/pesos.ts';
@@ -24,7 +25,7 @@ import { payoutText, resolvePayoutId } from './payouts.ts';
 
 const PAYIN_ARG = [{ name: 'PAYIN', summary: 'id or reference of a payin, or its key (@…)' }];
 const PAYOUT_ARG = [{ name: 'PAYOUT', summary: 'id or reference of a payout' }];
-const CODE: Option = {
+const CODE: OptionDescription = {
   name: 'code',
   value: 'CODE',
   summary:

@@ -1,3 +1,4 @@
+import { UsageProblem } from '@caudal/command-tree';
 import { ApiError, CaudalError, ConnectionError, TimeoutError } from '@caudal/sdk';
 import { CliError } from './errors.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
@@ -13,6 +14,7 @@ export interface Explained {
 
 export function explain(error: unknown): Explained {
   if (error instanceof CliError) return explainCliError(error);
+  if (error instanceof UsageProblem) return explainUsageProblem(error);
   if (error instanceof ApiError) return explainApiError(error);
   if (error instanceof ConnectionError || error instanceof TimeoutError) return explainNoResponse(error);
   if (error instanceof CaudalError) return explainMessage(error.message);
@@ -21,6 +23,16 @@ export function explain(error: unknown): Explained {
 
 function explainCliError({ message, hints, exitCode }: CliError): Explained {
   return { title: message, lines: hints, exitCode, document: { error: message, hints } };
+}
+
+function explainUsageProblem({ code, command, message, suggestion }: UsageProblem): Explained {
+  const meant = code === 'unknown_command' ? `: caudal ${suggestion}` : ` ${suggestion}?`;
+  const hints = [
+    ...(suggestion === null ? [] : [`Did you mean${meant}`]),
+    ...(code === 'surplus_argument' ? ['Quote values that contain spaces.'] : []),
+    `See: caudal help ${command}`.trimEnd(),
+  ];
+  return { title: message, lines: hints, exitCode: EXIT.usageError, document: { error: message, hints } };
 }
 
 function explainMessage(message: string): Explained {

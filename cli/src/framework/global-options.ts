@@ -1,7 +1,13 @@
-import type { Option } from './command.ts';
+import type { OptionDescription } from '@caudal/command-tree';
+
+export const HELP_OPTION: OptionDescription = {
+  name: 'help',
+  value: null,
+  summary: 'show help for the command',
+};
 
 /** Accepted by every command of the CLI, before or after its name. */
-export const GLOBAL_OPTIONS: readonly Option[] = [
+export const GLOBAL_OPTIONS: readonly OptionDescription[] = [
   { name: 'json', value: null, summary: 'print JSON: one document, or one per line for streams' },
   { name: 'profile', value: 'NAME', summary: 'profile to use; see caudal help login' },
   {
@@ -10,5 +16,5 @@ export const GLOBAL_OPTIONS: readonly Option[] = [
     summary: 'API key instead of a profile; prefer CAUDAL_API_KEY, which ps does not show',
   },
   { name: 'base-url', value: 'URL', summary: 'base URL of the API, with --api-key' },
-  { name: 'help', value: null, short: 'h', summary: 'show help for the command' },
+  HELP_OPTION,
 ];

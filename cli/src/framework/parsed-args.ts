@@ -1,22 +1,23 @@
+import type { OptionValues } from '@caudal/command-tree';
 import { UsageError } from './errors.ts';
 
 /** Parsed options and positional arguments of a command. */
 export class ParsedArgs {
-  readonly #values: ReadonlyMap<string, string | true>;
+  readonly #values: OptionValues;
   readonly positionals: readonly string[];
 
-  constructor(values: ReadonlyMap<string, string | true>, positionals: readonly string[]) {
+  constructor(values: OptionValues, positionals: readonly string[]) {
     this.#values = values;
     this.positionals = positionals;
   }
 
   text(name: string): string | undefined {
-    const value = this.#values.get(name);
+    const value = this.#values[name];
     return typeof value === 'string' ? value : undefined;
   }
 
   flag(name: string): boolean {
-    return this.#values.get(name) === true;
+    return this.#values[name] === true;
   }
 
   positional(index: number): string {

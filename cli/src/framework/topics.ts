@@ -16,6 +16,7 @@ export const TOPICS: Readonly<Record<string, string>> = {
   notices: 'notifications from the rails',
   rails: 'pause and resume rails',
   schedules: 'scheduled jobs',
+  months: 'monthly partitions',
   secrets: 'data encryption keys',
   failpoints: 'points where a process can be killed, for tests',
   config: 'the configuration',

@@ -1,16 +1,17 @@
+import type { OptionDescription } from '@caudal/command-tree';
 import type { Caudal } from '@caudal/sdk';
 import { createApiClient } from '../connection/client.ts';
-import type { Context, Option } from '../framework/command.ts';
+import type { Context } from '../framework/command.ts';
 import type { ParsedArgs } from '../framework/parsed-args.ts';
 import { omitUndefined } from '../requests/request-body.ts';
 import { parseTimestamp } from '../requests/time.ts';
 
-export const LIST_OPTIONS: readonly Option[] = [
+export const LIST_OPTIONS: readonly OptionDescription[] = [
   { name: 'limit', value: 'N', summary: 'maximum number of rows (default: 20)' },
   { name: 'all', value: null, summary: 'all rows, across all pages' },
 ];
 
-export const CREATED_OPTIONS: readonly Option[] = [
+export const CREATED_OPTIONS: readonly OptionDescription[] = [
   { name: 'since', value: 'WHEN', summary: 'created since: 10m, 2h, 1d, a date or a timestamp' },
   { name: 'until', value: 'WHEN', summary: 'created before' },
 ];

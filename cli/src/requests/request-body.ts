@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Option } from '../framework/command.ts';
+import type { OptionDescription } from '@caudal/command-tree';
 import { CliError, UsageError } from '../framework/errors.ts';
 import type { ParsedArgs } from '../framework/parsed-args.ts';
 import { readStdin } from '../output/prompt.ts';
@@ -9,18 +9,18 @@ export type Body = Readonly<Record<string, unknown>>;
 
 const ID_TYPES = ['CO_CC', 'CO_CE', 'CO_NIT', 'MXN_RFC', 'PASSPORT'];
 
-export const AMOUNT_OPTIONS: readonly Option[] = [
+export const AMOUNT_OPTIONS: readonly OptionDescription[] = [
   { name: 'amount', value: 'PESOS', summary: 'amount in pesos: 49800, 49.800 or 49800.50' },
   { name: 'amount-in-cents', value: 'CENTS', summary: 'amount in cents, instead of --amount: 4980000' },
 ];
 
-export const IDEMPOTENCY_OPTION: Option = {
+export const IDEMPOTENCY_OPTION: OptionDescription = {
   name: 'idempotency-key',
   value: 'KEY',
   summary: 'a retry with the same key takes effect once (default: generated)',
 };
 
-export const CREATION_OPTIONS: readonly Option[] = [
+export const CREATION_OPTIONS: readonly OptionDescription[] = [
   { name: 'reference', value: 'TEXT', summary: 'your unique reference (default: generated)' },
   IDEMPOTENCY_OPTION,
   {
@@ -30,7 +30,7 @@ export const CREATION_OPTIONS: readonly Option[] = [
   },
 ];
 
-export const CUSTOMER_OPTIONS: readonly Option[] = [
+export const CUSTOMER_OPTIONS: readonly OptionDescription[] = [
   { name: 'name', value: 'NAME', summary: 'full name' },
   { name: 'id-type', value: 'TYPE', summary: 'document type (default: CO_CC)', choices: ID_TYPES },
   { name: 'id-number', value: 'NUMBER', summary: 'document number' },

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Option } from '../framework/command.ts';
+import type { OptionDescription } from '@caudal/command-tree';
 import { UnknownOutcomeError } from '../framework/errors.ts';
 import { EXIT, type ExitCode } from '../framework/exit-codes.ts';
 import type { ParsedArgs } from '../framework/parsed-args.ts';
@@ -7,7 +7,7 @@ import { withProgress } from '../output/progress.ts';
 import type { Screen } from '../output/screen.ts';
 import { parseDurationOption } from './time.ts';
 
-export const WAIT_OPTIONS: readonly Option[] = [
+export const WAIT_OPTIONS: readonly OptionDescription[] = [
   {
     name: 'wait',
     value: null,

@@ -1,24 +1,16 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { CommandDescription } from '@caudal/command-tree';
 import { findDevStack } from '../connection/dev-stack.ts';
 import { type Environment, environmentWithoutBaseUrl } from '../connection/environment.ts';
-import type { Option, Section, ServerCommand } from '../framework/command.ts';
+import type { ServerCommand } from '../framework/command.ts';
 import { CliError } from '../framework/errors.ts';
 import type { ExitCode } from '../framework/exit-codes.ts';
 import { runChildProcess } from './child-process.ts';
 
 /** Shape of the entries in `server/src/operator/commands.ts`. */
-interface OperatorCommandDescription {
-  readonly name: string;
-  readonly group: 'server' | 'operator';
-  readonly summary: string;
-  readonly usage: string;
-  readonly options: readonly Option[];
-  readonly args: readonly { readonly name: string; readonly summary: string }[];
-  readonly details?: string;
-  readonly examples?: readonly string[];
-}
+type OperatorCommand = CommandDescription & { readonly group: 'server' | 'operator' };
 
 // In a constant, so that the compiler does not resolve it: the CLI also runs without the server package.
 const OPERATOR_COMMANDS_MODULE = '@caudal/server/operator-commands';
@@ -30,23 +22,9 @@ export const NO_SERVER =
 export async function serverCommands(): Promise<readonly ServerCommand[] | null> {
   if (serverMain() === null) return null;
   const { OPERATOR_COMMANDS } = (await import(OPERATOR_COMMANDS_MODULE)) as {
-    OPERATOR_COMMANDS: readonly OperatorCommandDescription[];
+    OPERATOR_COMMANDS: readonly OperatorCommand[];
   };
-  return OPERATOR_COMMANDS.filter(({ name }) => name !== 'help').map((entry) => ({
-    name: entry.name,
-    section: entry.group satisfies Section,
-    summary: entry.summary,
-    // One line per form.
-    usage: entry.usage
-      .split('\n')
-      .map((line) => `caudal ${line.trim()}`)
-      .join('\n  '),
-    options: entry.options,
-    args: entry.args,
-    ...(entry.details === undefined ? {} : { details: entry.details }),
-    examples: entry.examples ?? [],
-    runByServer: true,
-  }));
+  return OPERATOR_COMMANDS.map((command) => ({ ...command, section: command.group, run: null }));
 }
 
 function serverMain(): string | null {

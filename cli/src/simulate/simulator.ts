@@ -1,11 +1,11 @@
+import type { OptionDescription } from '@caudal/command-tree';
 import { parseUrl, resolveConnection } from '../connection/connection.ts';
 import { findDevStack } from '../connection/dev-stack.ts';
 import type { Environment } from '../connection/environment.ts';
-import type { Option } from '../framework/command.ts';
 import { CliError } from '../framework/errors.ts';
 import type { ParsedArgs } from '../framework/parsed-args.ts';
 
-export const SIMULATOR_OPTION: Option = {
+export const SIMULATOR_OPTION: OptionDescription = {
   name: 'simulator',
   value: 'URL',
   summary: 'URL of the simulator (default: of the profile or caudal dev)',
