@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { ALL_COMMANDS } from '../src/all-commands.ts';
 import type { CommandDescription } from '../src/framework/command.ts';
+import { GLOBAL_OPTIONS } from '../src/framework/global-options.ts';
 import { CommandLine } from './command-line.ts';
 
 const shell = new CommandLine();
@@ -97,7 +98,9 @@ test('every command has a unique name, a summary, an example of itself and no du
     expect(summary).not.toBe('');
     expect(examples.length).toBeGreaterThan(0);
     expect(`${examples.at(-1)} `).toContain(`caudal ${name} `);
-    expect(new Set(options.map((option) => option.name)).size).toBe(options.length);
+    // A global option would take the value of an option with the same name.
+    const accepted = [...options, ...GLOBAL_OPTIONS].map((option) => option.name);
+    expect(new Set(accepted).size).toBe(accepted.length);
   }
 });
 
