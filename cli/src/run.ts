@@ -1,4 +1,4 @@
-import { CommandTree, type Parsed } from '@caudal/command-tree';
+import { type Parsed, type Program, parseArguments } from '@caudal/command-tree';
 import { ALL_COMMANDS } from './all-commands.ts';
 import { readEnvironment } from './connection/environment.ts';
 import type { Command, CommandDescription, Context, ServerCommand } from './framework/command.ts';
@@ -38,7 +38,7 @@ export async function run(argv: readonly string[], signal: AbortSignal): Promise
 async function dispatch(argv: readonly string[], context: Context): Promise<ExitCode | undefined> {
   const operatorCommands = await serverCommands();
   const commands: readonly AnyCommand[] = [...ALL_COMMANDS, ...(operatorCommands ?? [])];
-  const tree = new CommandTree({
+  const program: Program<AnyCommand> = {
     name: 'caudal',
     commands,
     globalOptions: GLOBAL_OPTIONS.filter((option) => option !== HELP_OPTION),
@@ -51,8 +51,8 @@ async function dispatch(argv: readonly string[], context: Context): Promise<Exit
       closing: operatorCommands ? CLOSING : `For operators: ${NO_SERVER}\n\n${CLOSING}`,
       groups: TOPICS,
     },
-  });
-  const parsed = tree.parse(argv);
+  };
+  const parsed = parseArguments(program, argv);
   if (parsed.kind === 'help') return showHelp(context, commands, parsed);
   if (parsed.command.run === null) return runByServer(argv, context.environment);
   return parsed.command.run(context, new ParsedArgs(parsed.values, parsed.args));

@@ -24,15 +24,24 @@ export type Parsed<D> =
       readonly incomplete: boolean;
     };
 
-/** The commands of a program, built on commander. It parses; the program executes. */
-export class CommandTree<D extends CommandDescription> {
+/** Parses a command line with commander; the program executes it. @throws UsageProblem */
+export function parseArguments<D extends CommandDescription>(
+  program: Program<D>,
+  argv: readonly string[],
+): Parsed<D> {
+  return new CommandTree(program, argv).parse();
+}
+
+class CommandTree<D extends CommandDescription> {
   readonly #program: Program<D>;
+  readonly #argv: readonly string[];
   readonly #root: Command;
   readonly #descriptions = new Map<Command, D>();
   #parsed: Parsed<D> | null = null;
 
-  constructor(program: Program<D>) {
+  constructor(program: Program<D>, argv: readonly string[]) {
     this.#program = program;
+    this.#argv = argv;
     this.#root = this.#watch(new Command(program.name))
       .description(program.help.intro)
       .helpCommand(false)
@@ -40,17 +49,18 @@ export class CommandTree<D extends CommandDescription> {
       .configureOutput({ writeOut: () => {}, writeErr: () => {} });
     configureHelp(this.#root, program.help, (command) => this.#descriptions.get(command));
     for (const option of program.globalOptions) this.#root.addOption(createOption(this.#root, option));
-    for (const description of program.commands) this.#add(description);
+    // The overview and suggestions come from the descriptions, so commander needs only the commands that may be meant.
+    for (const description of program.commands)
+      if (argv.includes(description.name.split(' ')[0] ?? '')) this.#add(description);
     this.#watch(this.#root.command('help'))
       .argument('[COMMAND...]')
       .action((words: string[]) => this.#find(words).help());
   }
 
-  /** @throws UsageProblem */
-  parse(argv: readonly string[]): Parsed<D> {
-    const [first = '', ...rest] = argv;
+  parse(): Parsed<D> {
+    const [first = '', ...rest] = this.#argv;
     try {
-      this.#root.parse(/^(?:-h|--help)$/.test(first) ? ['help', ...rest] : argv, { from: 'user' });
+      this.#root.parse(/^(?:-h|--help)$/.test(first) ? ['help', ...rest] : this.#argv, { from: 'user' });
     } catch (error) {
       // #onExit has stored the help.
       if (!(error instanceof CommanderError)) throw error;

@@ -1,4 +1,4 @@
-export { CommandTree, type OptionValues, type Parsed } from './command-tree.ts';
+export { type OptionValues, type Parsed, parseArguments } from './command-tree.ts';
 export type {
   ArgumentDescription,
   CommandDescription,

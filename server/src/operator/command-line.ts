@@ -1,4 +1,4 @@
-import { CommandTree, type Parsed, UsageProblem } from '@caudal/command-tree';
+import { type Parsed, type Program, parseArguments, UsageProblem } from '@caudal/command-tree';
 import { COMMON_OPTIONS, OPERATOR_COMMANDS, type OperatorCommand } from './commands.ts';
 import { UsageError } from './options.ts';
 
@@ -21,7 +21,7 @@ Exit codes: 0 success, 1 failure, 2 usage error.`;
  * @throws UsageError
  */
 export function parseCommandLine(argv: readonly string[], author: string | null): Parsed<OperatorCommand> {
-  const tree = new CommandTree({
+  const program: Program<OperatorCommand> = {
     name: 'caudal',
     commands: OPERATOR_COMMANDS.map((command) => withOptions(command, author ?? '')),
     globalOptions: [],
@@ -37,9 +37,9 @@ export function parseCommandLine(argv: readonly string[], author: string | null)
       closing: CLOSING,
       groups: {},
     },
-  });
+  };
   try {
-    return tree.parse(argv);
+    return parseArguments(program, argv);
   } catch (error) {
     if (error instanceof UsageProblem) throw new UsageError(problemText(error), error.command);
     throw error;
