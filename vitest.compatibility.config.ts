@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { COMPILE_CACHE } from './scripts/stack/compile-cache.ts';
 import { TestCounts } from './scripts/test-counts.ts';
 
 /**
@@ -6,6 +7,9 @@ import { TestCounts } from './scripts/test-counts.ts';
  * names its folder. The same files run on the embedded PostgreSQL with all the others.
  */
 process.env['POSTGRES_BIN'] ??= '/usr/lib/postgresql/15/bin';
+
+// For the test processes and the processes that they start.
+process.env['NODE_COMPILE_CACHE'] = COMPILE_CACHE;
 
 export default defineConfig({
   test: {

@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { inSample } from './scripts/sample.ts';
+import { COMPILE_CACHE } from './scripts/stack/compile-cache.ts';
 import { TestCounts } from './scripts/test-counts.ts';
 
 /**
@@ -80,6 +81,9 @@ const LONG = [
 ];
 const seed = process.env['TEST_SAMPLE'];
 const leftOut = seed === undefined ? [] : LONG.filter((file) => !inSample(seed, file, 4));
+
+// For the test processes and the processes that they start.
+process.env['NODE_COMPILE_CACHE'] = COMPILE_CACHE;
 
 export default defineConfig({
   test: {

@@ -1,5 +1,9 @@
 import { defineConfig } from 'vitest/config';
+import { COMPILE_CACHE } from '../scripts/stack/compile-cache.ts';
 import { TestCounts } from '../scripts/test-counts.ts';
+
+// For the test processes and the processes that they start.
+process.env['NODE_COMPILE_CACHE'] = COMPILE_CACHE;
 
 export default defineConfig({
   test: {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
+import { COMPILE_CACHE } from '../../scripts/stack/compile-cache.ts';
 import { until } from '../../server/test/harness/until.ts';
 
 export const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
@@ -45,7 +46,7 @@ export class CommandLine {
       HOME: this.folder,
       XDG_CONFIG_HOME: join(this.folder, 'config'),
       TZ: 'UTC',
-      NODE_COMPILE_CACHE: join(tmpdir(), 'caudal-compile-cache'),
+      NODE_COMPILE_CACHE: COMPILE_CACHE,
       ...env,
     };
   }

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { COMPILE_CACHE } from './compile-cache.ts';
 
 /** A child process that the stack starts and stops. */
 export interface Child {
@@ -36,7 +37,12 @@ export function runningChildren(): readonly Pick<Child, 'name' | 'output'>[] {
 
 export async function startChild(options: ChildOptions): Promise<Child> {
   const child = spawn(process.execPath, [...options.args], {
-    env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '/', ...options.env },
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      HOME: process.env['HOME'] ?? '/',
+      NODE_COMPILE_CACHE: COMPILE_CACHE,
+      ...options.env,
+    },
     stdio: ['pipe', 'pipe', 'pipe', 'ipc'],
     // Its own process group: Ctrl-C reaches only the parent, which stops its children in order.
     detached: true,

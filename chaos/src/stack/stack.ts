@@ -88,8 +88,6 @@ export async function startStack(cluster: Cluster, options: StackOptions = {}): 
       CAUDAL_WORKER_POLL_MS: '20',
       // The load sends each payer from its own address.
       CAUDAL_TRUSTED_PROXIES: '127.0.0.1',
-      // Starting processes dominates the cost of a run; the compile cache halves it.
-      NODE_COMPILE_CACHE: join(tmpdir(), 'caudal-compile-cache'),
       ...options.settings,
     };
     const commandWith: Stack['commandWith'] = (more, ...args) =>

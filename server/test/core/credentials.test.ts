@@ -1,5 +1,3 @@
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Child } from '../../../scripts/stack/child.ts';
@@ -21,10 +19,7 @@ const PATH = '/pse/banks';
 let stack: Stack;
 const extras: Child[] = [];
 beforeAll(async () => {
-  stack = await startStack({
-    apis: 2,
-    settings: { NODE_COMPILE_CACHE: join(tmpdir(), 'caudal-compile-cache') },
-  });
+  stack = await startStack({ apis: 2 });
 });
 afterAll(async () => {
   await Promise.all(extras.map((child) => child.stop()));

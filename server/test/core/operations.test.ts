@@ -1,7 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Child } from '../../../scripts/stack/child.ts';
 import { startServer } from '../../../scripts/stack/processes.ts';
@@ -22,7 +20,6 @@ beforeAll(async () => {
   stack = await startStack({
     settings: {
       CAUDAL_LOG_LEVEL: 'debug',
-      NODE_COMPILE_CACHE: join(tmpdir(), 'caudal-compile-cache'),
     },
   });
   api = stack.apis[0]?.url ?? '';

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { COMPILE_CACHE } from '../../../scripts/stack/compile-cache.ts';
 
 const SERVER_MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
@@ -24,8 +23,7 @@ export function runToEnd(
       env: {
         PATH: process.env['PATH'] ?? '',
         HOME: process.env['HOME'] ?? '/',
-        // The compile cache halves the startup time, which dominates these tests.
-        NODE_COMPILE_CACHE: join(tmpdir(), 'caudal-compile-cache'),
+        NODE_COMPILE_CACHE: COMPILE_CACHE,
         ...settings,
       },
       stdio: ['ignore', 'pipe', 'pipe'],
