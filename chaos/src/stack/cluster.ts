@@ -1,10 +1,10 @@
 import { randomInt } from 'node:crypto';
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
+import { makeDatabaseFolder } from '../../../scripts/stack/memory-folder.ts';
 import { type PostgresCluster, startPostgres } from '../../../scripts/stack/postgres.ts';
 import { runServerCommand } from '../../../scripts/stack/processes.ts';
 import { serverSettings } from '../../../scripts/stack/settings.ts';
@@ -27,9 +27,7 @@ const SETTINGS = { max_connections: '300', shared_buffers: '128MB' };
 const RECOVERS_WITHIN_MS = 30_000;
 
 export async function startCluster(): Promise<Cluster> {
-  const folder = mkdtempSync(join(tmpdir(), 'caudal-chaos-pg-'));
-  // PostgreSQL runs as another user when this process is root, and must be able to enter the folder.
-  chmodSync(folder, 0o755);
+  const folder = makeDatabaseFolder('caudal-chaos-pg-');
   const options = { dataDir: join(folder, 'pg'), port: await pickPort(), settings: SETTINGS };
   let postgres: PostgresCluster = await startPostgres(options);
   const url = (database: string) => postgres.url(database);
@@ -50,7 +48,7 @@ export async function startCluster(): Promise<Cluster> {
     clone: async () => {
       clones += 1;
       const name = `stack_${clones}`;
-      await asAdmin(url, `create database ${name} template ${TEMPLATE}`);
+      await asAdmin(url, `create database ${name} template ${TEMPLATE} strategy file_copy`);
       return name;
     },
     drop: (database) => asAdmin(url, `drop database if exists ${database} with (force)`),

@@ -20,7 +20,7 @@ export async function cloneDatabase(): Promise<TestDatabase> {
   await asAdmin(adminUrl, async (admin) => {
     // Clone serially: PostgreSQL refuses to copy a template that another session is copying.
     await admin.query('select pg_advisory_lock(7)');
-    await admin.query(`create database ${name} template ${template} owner ${OWNER}`);
+    await admin.query(`create database ${name} template ${template} owner ${OWNER} strategy file_copy`);
   });
   const url = adminUrl.replace(/\/postgres$/, `/${name}`);
   // The template may be older than the time within which doctor expects the first run of every schedule.

@@ -1,8 +1,8 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import type { TestProject } from 'vitest/node';
+import { makeDatabaseFolder } from '../../../scripts/stack/memory-folder.ts';
 import { createOwner, OWNER, type PostgresCluster, startPostgres } from '../../../scripts/stack/postgres.ts';
 import { runServerCommand } from '../../../scripts/stack/processes.ts';
 import { serverSettings } from '../../../scripts/stack/settings.ts';
@@ -21,15 +21,13 @@ declare module 'vitest' {
 }
 
 /**
- * Starts one PostgreSQL for the whole run with a migrated template database; each test file clones it in 50
- * ms.
+ * Starts one PostgreSQL for the whole run with a migrated template database; each test file clones it in about
+ * 50 ms.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const folder = mkdtempSync(join(tmpdir(), 'caudal-test-'));
-  // Durability stays on, as in production. Postgres runs as another user when we are root and must be able to
-  // enter the folder.
+  const folder = makeDatabaseFolder('caudal-test-');
   const cluster = await startPostgres({
-    dataDir: join(openToAll(folder), 'pg'),
+    dataDir: join(folder, 'pg'),
     settings: { max_connections: '400', shared_buffers: '256MB' },
     temporaryFolder: folder,
   });
@@ -65,9 +63,4 @@ async function migratedTemplate(cluster: PostgresCluster): Promise<string> {
     serverSettings({ databaseUrl: cluster.ownerUrl(template), simulatorUrl: nowhere, baseUrl: nowhere }),
   );
   return template;
-}
-
-function openToAll(folder: string): string {
-  chmodSync(folder, 0o755);
-  return folder;
 }

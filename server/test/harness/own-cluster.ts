@@ -1,7 +1,7 @@
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
+import { makeDatabaseFolder } from '../../../scripts/stack/memory-folder.ts';
 import { createOwner, OWNER, startPostgres } from '../../../scripts/stack/postgres.ts';
 import { runServerCommand } from '../../../scripts/stack/processes.ts';
 import { serverSettings } from '../../../scripts/stack/settings.ts';
@@ -14,9 +14,7 @@ import type { TestDatabase } from './database.ts';
 export async function startOwnCluster(
   settings: Readonly<Record<string, string>> = {},
 ): Promise<TestDatabase> {
-  const folder = mkdtempSync(join(tmpdir(), 'caudal-cluster-'));
-  // PostgreSQL runs as another user when we are root and must be able to enter the folder.
-  chmodSync(folder, 0o755);
+  const folder = makeDatabaseFolder('caudal-cluster-');
   const cluster = await startPostgres({ dataDir: join(folder, 'pg'), settings });
   const name = 'caudal';
   const query = async <Row extends object>(text: string, values: readonly unknown[] = []): Promise<Row[]> => {
