@@ -13,9 +13,9 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** Clones the migrated template into a database for one test file. */
-export async function cloneDatabase(): Promise<TestDatabase> {
-  const { adminUrl, ownerUrl, template } = inject('postgres');
+/** Clones a migrated database for one test file. */
+export async function cloneDatabase(template = inject('postgres').template): Promise<TestDatabase> {
+  const { adminUrl, ownerUrl } = inject('postgres');
   const name = `test_${randomBytes(6).toString('hex')}`;
   await asAdmin(adminUrl, async (admin) => {
     // Clone serially: PostgreSQL refuses to copy a template that another session is copying.

@@ -6,6 +6,7 @@ import { makeDatabaseFolder } from '../../../scripts/stack/memory-folder.ts';
 import { createOwner, OWNER, type PostgresCluster, startPostgres } from '../../../scripts/stack/postgres.ts';
 import { runServerCommand } from '../../../scripts/stack/processes.ts';
 import { serverSettings } from '../../../scripts/stack/settings.ts';
+import { createOrganization, type TestOrganization } from './test-organization.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -14,7 +15,11 @@ declare module 'vitest' {
       readonly adminUrl: string;
       /** The same database as the schema owner, which is not a superuser. */
       readonly ownerUrl: string;
+      /** A migrated database. */
       readonly template: string;
+      /** A migrated database with one organization, for complete stacks. */
+      readonly stackTemplate: string;
+      readonly organization: TestOrganization;
       readonly dataDir: string;
     };
   }
@@ -41,6 +46,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
       adminUrl: cluster.url('postgres'),
       ownerUrl: cluster.ownerUrl('postgres'),
       template,
+      ...(await templateWithOrganization(cluster, template)),
       dataDir: cluster.dataDir,
     });
     return stop;
@@ -57,10 +63,23 @@ async function migratedTemplate(cluster: PostgresCluster): Promise<string> {
   await createOwner(admin);
   await admin.query(`create database ${template} owner ${OWNER}`);
   await admin.end();
-  const nowhere = 'http://127.0.0.1:1';
-  await runServerCommand(
-    ['migrate'],
-    serverSettings({ databaseUrl: cluster.ownerUrl(template), simulatorUrl: nowhere, baseUrl: nowhere }),
-  );
+  await runServerCommand(['migrate'], settingsFor(cluster, template));
   return template;
+}
+
+async function templateWithOrganization(
+  cluster: PostgresCluster,
+  template: string,
+): Promise<{ stackTemplate: string; organization: TestOrganization }> {
+  const stackTemplate = 'caudal_template_stack';
+  const admin = new Client({ connectionString: cluster.url('postgres') });
+  await admin.connect();
+  await admin.query(`create database ${stackTemplate} template ${template} owner ${OWNER}`);
+  await admin.end();
+  return { stackTemplate, organization: await createOrganization(settingsFor(cluster, stackTemplate)) };
+}
+
+function settingsFor(cluster: PostgresCluster, database: string): Record<string, string> {
+  const nowhere = 'http://127.0.0.1:1';
+  return serverSettings({ databaseUrl: cluster.ownerUrl(database), simulatorUrl: nowhere, baseUrl: nowhere });
 }

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inject } from 'vitest';
 import type { Child } from '../../../scripts/stack/child.ts';
 import { freePort } from '../../../scripts/stack/postgres.ts';
 import { runServerCommand, startServer, startSimulator } from '../../../scripts/stack/processes.ts';
@@ -8,12 +9,7 @@ import { serverSettings } from '../../../scripts/stack/settings.ts';
 import { ApiClient } from './api-client.ts';
 import { cloneDatabase, type TestDatabase } from './database.ts';
 import { SimulatorControl } from './simulator-control.ts';
-
-interface TestOrganization {
-  readonly organizationId: string;
-  readonly keyId: string;
-  readonly apiKey: string;
-}
+import { createOrganization, type TestOrganization } from './test-organization.ts';
 
 /** A complete Caudal for one test file: its own database, simulator, API and worker processes. */
 export interface Stack {
@@ -46,7 +42,7 @@ interface StackOptions {
 }
 
 export async function startStack(options: StackOptions = {}): Promise<Stack> {
-  const database = options.database ?? (await cloneDatabase());
+  const database = options.database ?? (await cloneDatabase(inject('postgres').stackTemplate));
   const folder = mkdtempSync(join(tmpdir(), 'caudal-stack-'));
   let shiftedMs = 0;
   const simulator = await startSimulator(folder);
@@ -59,21 +55,10 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   };
   const command = (...args: readonly string[]) =>
     runServerCommand(args, { ...settings, DATABASE_URL: database.ownerUrl });
-  const newOrganization = async (...args: readonly string[]) =>
-    JSON.parse(
-      await command(
-        'org',
-        'create',
-        '--name',
-        'Tienda Aurora',
-        '--support',
-        'ayuda@aurora.example',
-        '--json',
-        ...args,
-      ),
-    ) as TestOrganization;
-  const organization = await newOrganization();
-  const apis = await Promise.all(
+  const newOrganization = (...args: readonly string[]) =>
+    createOrganization({ ...settings, DATABASE_URL: database.ownerUrl }, ...args);
+  const organization = options.database ? await newOrganization() : inject('postgres').organization;
+  const startApis = Promise.all(
     Array.from({ length: options.apis ?? 1 }, async (_, index) => {
       const child = await startServer('api', { ...settings, CAUDAL_PORT: String(index === 0 ? port : 0) });
       return {
@@ -83,12 +68,13 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
       };
     }),
   );
-  const workers = await Promise.all(
+  const startWorkers = Promise.all(
     Array.from({ length: options.workers ?? 0 }, async () => {
       const child = await startServer('worker', settings);
       return { ...child, opsUrl: `http://127.0.0.1:${String(child.ready['opsPort'])}` };
     }),
   );
+  const [apis, workers] = await Promise.all([startApis, startWorkers]);
   if (apis.length > 0)
     await new SimulatorControl(simulator.url).setNotificationUrls(apis.map((api) => api.url));
   return {
