@@ -2,13 +2,13 @@
 import { execFileSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
-import { inSample } from '../../scripts/sample.ts';
 import { runFailpoints } from './failpoints/run-failpoints.ts';
 import { runKills } from './kills/run-kills.ts';
 import { runHistories } from './model/run-histories.ts';
 import { runPayouts } from './payouts/run-payouts.ts';
 import { runPlanted } from './planted/run-planted.ts';
 import { type Outcome, print, reportTotals } from './run/outcome.ts';
+import { inSample } from './run/sample.ts';
 import { type Cluster, startCluster } from './stack/cluster.ts';
 import { runWebhooks } from './webhooks/run-webhooks.ts';
 
