@@ -1,4 +1,5 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -192,13 +193,18 @@ async function stopOrphan(dataDir: string): Promise<void> {
   while (existsSync(`/proc/${pid}`) && performance.now() < deadline) await sleep(50);
 }
 
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(address !== null && typeof address === 'object' ? address.port : 0));
+/**
+ * Picks a free port below the range of outgoing connections (from 32768 on Linux): otherwise one could take the port
+ * before the process that is to listen there starts or restarts.
+ */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(15_000, 30_000);
+    const free = await new Promise<boolean>((resolve) => {
+      const server = createServer();
+      server.once('error', () => resolve(false));
+      server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
     });
-  });
+    if (free) return port;
+  }
 }

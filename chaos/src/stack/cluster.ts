@@ -1,11 +1,9 @@
-import { randomInt } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { makeDatabaseFolder } from '../../../scripts/stack/memory-folder.ts';
-import { type PostgresCluster, startPostgres } from '../../../scripts/stack/postgres.ts';
+import { freePort, type PostgresCluster, startPostgres } from '../../../scripts/stack/postgres.ts';
 import { runServerCommand } from '../../../scripts/stack/processes.ts';
 import { serverSettings } from '../../../scripts/stack/settings.ts';
 
@@ -28,7 +26,7 @@ const RECOVERS_WITHIN_MS = 30_000;
 
 export async function startCluster(): Promise<Cluster> {
   const folder = makeDatabaseFolder('caudal-chaos-pg-');
-  const options = { dataDir: join(folder, 'pg'), port: await pickPort(), settings: SETTINGS };
+  const options = { dataDir: join(folder, 'pg'), port: await freePort(), settings: SETTINGS };
   let postgres: PostgresCluster = await startPostgres(options);
   const url = (database: string) => postgres.url(database);
   let clones = 0;
@@ -109,21 +107,5 @@ async function asAdmin(url: (database: string) => string, statement: string): Pr
     await admin.query(statement);
   } finally {
     await admin.end();
-  }
-}
-
-/**
- * Picks a free port below the ephemeral range: otherwise an outgoing connection could take the port of a killed process
- * before it restarts.
- */
-export async function pickPort(): Promise<number> {
-  for (;;) {
-    const port = randomInt(15_000, 30_000);
-    const free = await new Promise<boolean>((resolve) => {
-      const server = createServer();
-      server.once('error', () => resolve(false));
-      server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
-    });
-    if (free) return port;
   }
 }

@@ -2,9 +2,10 @@ import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Pool, type QueryResultRow } from 'pg';
+import { freePort } from '../../../scripts/stack/postgres.ts';
 import { runServerCommand, startServer, startSimulator } from '../../../scripts/stack/processes.ts';
 import { serverSettings } from '../../../scripts/stack/settings.ts';
-import { type Cluster, pickPort } from './cluster.ts';
+import type { Cluster } from './cluster.ts';
 import { type Member, startMember } from './member.ts';
 
 interface StackOrganization {
@@ -80,7 +81,7 @@ export async function startStack(cluster: Cluster, options: StackOptions = {}): 
   };
   try {
     const apiPorts = await ports(options.apis ?? 2);
-    const simulatorPort = await pickPort();
+    const simulatorPort = await freePort();
     const simulatorUrl = toUrl(simulatorPort);
     const settings = {
       ...serverSettings({ databaseUrl, simulatorUrl, baseUrl: toUrl(apiPorts[0] ?? 1) }),
@@ -176,7 +177,7 @@ function timeShifter(simulatorUrl: string, query: Stack['query']): Stack['shiftT
 }
 
 function ports(count: number): Promise<number[]> {
-  return Promise.all(Array.from({ length: count }, pickPort));
+  return Promise.all(Array.from({ length: count }, freePort));
 }
 
 function toUrl(port: number): string {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startChild } from '../../../scripts/stack/child.ts';
-import { pickPort } from '../stack/cluster.ts';
+import { freePort } from '../../../scripts/stack/postgres.ts';
 import type { SinkFault } from './sink.ts';
 
 const SINK = fileURLToPath(new URL('sink.ts', import.meta.url));
@@ -41,7 +41,7 @@ export async function startSinks(folder: string): Promise<Sinks> {
     journal,
     open: async (name) => {
       // A port that no other process gets while the sink is down.
-      const port = await pickPort();
+      const port = await freePort();
       await call('POST', '/sinks', { name, port });
       return `http://127.0.0.1:${port}/${name}`;
     },
