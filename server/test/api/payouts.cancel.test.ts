@@ -211,6 +211,16 @@ describe('POST /payouts/{id}/cancel while two workers send', () => {
       .flatMap(({ orders = [] }) => orders.map(([endToEndId = '']) => endToEndId));
   }
 
+  /** Stops and continues the workers at random moments, so that cancellations win races on a busy machine, too. */
+  async function pauseWorkersWhile(isRacing: () => boolean): Promise<void> {
+    while (isRacing()) {
+      for (const worker of stack.workers) worker.kill('SIGSTOP');
+      await sleep(randomInt(400));
+      for (const worker of stack.workers) worker.kill('SIGCONT');
+      await sleep(randomInt(400));
+    }
+  }
+
   it('either cancels or is too late in a thousand races, and a canceled payout is never sent', async () => {
     const shop = await newShop(caudal, stack.api, FUNDS);
     const outcomes = new Map<string, string>();
@@ -229,7 +239,9 @@ describe('POST /payouts/{id}/cancel while two workers send', () => {
         outcomes.set(id, status === 200 ? body.status : (body as unknown as { code: string }).code);
       }
     };
-    await Promise.all(Array.from({ length: CONCURRENCY }, race));
+    let isRacing = true;
+    const races = Promise.all(Array.from({ length: CONCURRENCY }, race)).finally(() => (isRacing = false));
+    await Promise.all([races, pauseWorkersWhile(() => isRacing)]);
     const rows = await until(
       'all have ended',
       async () => {
