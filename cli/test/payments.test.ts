@@ -410,3 +410,27 @@ test('endpoints update changes single settings; responses, events and the disabl
     server.close();
   }
 });
+
+test('metadata is sent with a payin, a payout and a link, and shown', async () => {
+  const metadata = ['--metadata', 'order=1001, note=tres = 3'];
+  const payin = await shop.run('payins', 'create', '--amount', '1000', '--reference', 'meta-1', ...metadata);
+  expect(payin.stdout).toMatch(/metadata +order=1001, note=tres = 3/);
+  const payout = await shop.run(
+    'payouts',
+    'create',
+    '--amount',
+    '1000',
+    '--key',
+    '@TESTOK',
+    ...RECEIVER,
+    ...metadata,
+  );
+  expect(payout.stdout).toMatch(/metadata +order=1001, note=tres = 3/);
+  const link = ['links', 'create', '--amount', '1000', '--callback-url', 'https://shop.example.com'];
+  expect((await shop.run(...link, ...metadata)).stdout).toMatch(/metadata +order=1001, note=tres = 3/);
+  expect(await shop.json('payins', 'get', 'meta-1')).toMatchObject({
+    metadata: { order: '1001', note: 'tres = 3' },
+  });
+  const wrong = await shop.run('payins', 'create', '--amount', '1000', '--metadata', 'order');
+  expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('"order" is not KEY=VALUE')]);
+});

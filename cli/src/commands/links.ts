@@ -13,6 +13,7 @@ import {
   type Body,
   CREATION_OPTIONS,
   CUSTOMER_OPTIONS,
+  metadataText,
   nestedObject,
   omitUndefined,
   readAmount,
@@ -120,6 +121,7 @@ async function create(context: Context, args: ParsedArgs): Promise<ExitCode | un
       ['status', screen.status(created.status)],
       ['amount', `COP ${formatCents(Number(body['amountInCents']))}`],
       ['expires', formatTimestamp(created.expiresAt)],
+      ['metadata', metadataText(created.metadata)],
     ]);
   if (!args.flag('wait')) {
     // The API's response has no reference, and it may have been generated here.
@@ -163,6 +165,7 @@ function linkText(screen: Screen, link: Link): string {
     ['created', formatTimestamp(link.createdAt)],
     ['expires', link.status === 'PENDING' ? formatTimestamp(link.expiresAt) : null],
     ['completed', formatTimestamp(link.completedAt)],
+    ['metadata', metadataText(link.metadata)],
   ]);
 }
 

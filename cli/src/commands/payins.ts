@@ -16,6 +16,7 @@ import {
   CREATION_OPTIONS,
   CUSTOMER_OPTIONS,
   IDEMPOTENCY_OPTION,
+  metadataText,
   nestedObject,
   omitUndefined,
   readAmount,
@@ -67,6 +68,7 @@ export const PAYIN_COMMANDS: readonly Command[] = [
       "On staging the payer's document decides the outcome: 1000000001 pays, 1000000003 is declined, 1000000005 cancels. Any other document waits for a payment: caudal simulate pay ID.",
     examples: [
       'caudal payins create --amount 49800 --qr --reference order-1001',
+      'caudal payins create --amount 49800 --metadata order=1001,store=Norte',
       "caudal payins create --amount 49800 --name 'Ana Rojas' --id-number 1000000001 --phone +573001234567 --email ana@example.com --wait",
       "caudal payins create --amount 49.800 --bank CO_NEQUI --name 'Ana Rojas' --id-number 1020304050 --phone +573001234567 --email ana@example.com",
     ],
@@ -211,6 +213,7 @@ export function payinText(screen: Screen, payin: Payin): string {
     ['expires', payin.resultAt === null ? formatTimestamp(payin.expiresAt) : null],
     ['ended', formatTimestamp(payin.resultAt)],
     ['settlement', payin.settlementStatus],
+    ['metadata', metadataText(payin.metadata)],
     ...payin.anomalies.map(
       ({ id, kind, amountInCents, status, resolution }) =>
         [

@@ -14,6 +14,7 @@ import {
   type Body,
   CREATION_OPTIONS,
   CUSTOMER_OPTIONS,
+  metadataText,
   omitUndefined,
   readAmount,
   readCustomer,
@@ -178,6 +179,7 @@ export function payoutText(screen: Screen, payout: Payout): string {
     ['receiver', payout.inlineCustomer?.name],
     ['created', formatTimestamp(payout.createdAt)],
     ['ended', formatTimestamp(payout.resultAt)],
+    ['metadata', metadataText(payout.metadata)],
     ...payout.anomalies.map(({ kind }) => ['anomaly', `${kind}, under review by the operator`] as const),
   ]);
 }

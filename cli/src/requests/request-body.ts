@@ -22,6 +22,11 @@ export const IDEMPOTENCY_OPTION: OptionDescription = {
 
 export const CREATION_OPTIONS: readonly OptionDescription[] = [
   { name: 'reference', value: 'TEXT', summary: 'your unique reference (default: generated)' },
+  {
+    name: 'metadata',
+    value: 'KEY=VALUE,…',
+    summary: 'your own pairs: order=1001,store=Norte (values with commas: --data)',
+  },
   IDEMPOTENCY_OPTION,
   {
     name: 'data',
@@ -38,8 +43,30 @@ export const CUSTOMER_OPTIONS: readonly OptionDescription[] = [
   { name: 'email', value: 'EMAIL', summary: 'e-mail address' },
 ];
 
-/** The request body from --data; empty without it. */
+/** The request body from --data and --metadata; empty without them. */
 export async function readData(args: ParsedArgs): Promise<Body> {
+  return { ...(await readJson(args)), ...omitUndefined({ metadata: readMetadata(args.text('metadata')) }) };
+}
+
+function readMetadata(text: string | undefined): Body | undefined {
+  if (text === undefined) return undefined;
+  const pairs = text.split(',').map((pair) => {
+    const [, key, value] = /^\s*([^=]+?)\s*=(.*)$/.exec(pair) ?? [];
+    if (key === undefined || value === undefined)
+      throw new UsageError(`--metadata: "${pair}" is not KEY=VALUE`);
+    return [key, value.trim()] as const;
+  });
+  return Object.fromEntries(pairs);
+}
+
+/** Metadata in the form that --metadata accepts. */
+export function metadataText(metadata: Readonly<Record<string, string>>): string {
+  return Object.entries(metadata)
+    .map(([key, value]) => `${key}=${value}`)
+    .join(', ');
+}
+
+async function readJson(args: ParsedArgs): Promise<Body> {
   const data = args.text('data');
   if (data === undefined) return {};
   const text = data === '-' ? await readStdin() : data.startsWith('@') ? readFileText(data.slice(1)) : data;

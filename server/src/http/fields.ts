@@ -1,11 +1,5 @@
 import { z } from 'zod';
 import { type Customer, ID_TYPES } from '../customers/customer.ts';
-import {
-  MAX_METADATA_KEY_LENGTH,
-  MAX_METADATA_PAIRS,
-  MAX_METADATA_VALUE_LENGTH,
-  type Metadata,
-} from '../kit/metadata.ts';
 import { cents, MAX_AMOUNT_IN_CENTS } from '../kit/money.ts';
 import { readReceiverKey } from '../payouts/receiver-key.ts';
 
@@ -119,6 +113,8 @@ export const customer = z
   })
   .meta({ id: 'Customer' });
 
+const MAX_METADATA_PAIRS = 20;
+
 /** zod drops the key `__proto__` from a record without an error, so it is rejected before. */
 function rejectPrototypeKey(value: unknown, context: z.RefinementCtx): unknown {
   if (Object.hasOwn(Object(value) as object, '__proto__'))
@@ -131,7 +127,7 @@ export const metadata = z
   .preprocess(
     rejectPrototypeKey,
     z
-      .record(text(1, MAX_METADATA_KEY_LENGTH), text(0, MAX_METADATA_VALUE_LENGTH))
+      .record(text(1, 40), text(0, 500))
       .refine((pairs) => Object.keys(pairs).length <= MAX_METADATA_PAIRS, fieldIssue('too_many_pairs')),
   )
   .describe(
@@ -149,7 +145,7 @@ export function commonFields({
   readonly amountInCents: number;
   readonly reference: string;
   readonly inlineCustomer?: Customer | null | undefined;
-  readonly metadata?: Metadata | undefined;
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
 }) {
   return {
     amount: cents(amountInCents),

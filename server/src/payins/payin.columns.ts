@@ -1,6 +1,5 @@
 import type { Customer } from '../customers/customer.ts';
 import { encrypted, money, nullable, text, time, uuid } from '../db/columns.ts';
-import type { Metadata } from '../kit/metadata.ts';
 import { ERROR_CODES, type Rail } from '../rails/contract.ts';
 import type { PayinStatus } from './payin.states.ts';
 
@@ -19,7 +18,7 @@ export const CREATED_COLUMNS = {
   reference: text(),
   payment_link_id: nullable(uuid),
   customer: encrypted<Customer>(),
-  metadata: encrypted<Metadata>(),
+  metadata: encrypted<Readonly<Record<string, string>>>(),
   callback_url: nullable(text()),
 };
 

@@ -1,6 +1,5 @@
 import type { Customer } from '../customers/customer.ts';
 import { encrypted, money, nullable, text, time, uuid } from '../db/columns.ts';
-import type { Metadata } from '../kit/metadata.ts';
 import type { Rail } from '../rails/contract.ts';
 import type { LinkStatus } from './payment-link.states.ts';
 
@@ -17,7 +16,7 @@ export const CREATED_COLUMNS = {
   /** Preselected PSE bank. */
   pse_bank: nullable(text()),
   customer: encrypted<Customer>(),
-  metadata: encrypted<Metadata>(),
+  metadata: encrypted<Readonly<Record<string, string>>>(),
 };
 
 /** Null until an attempt to pay the link sets them. A replayed creation returns null. */

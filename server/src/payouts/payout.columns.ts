@@ -1,6 +1,5 @@
 import type { Customer } from '../customers/customer.ts';
 import { bytes, encrypted, money, nullable, text, time, uuid } from '../db/columns.ts';
-import type { Metadata } from '../kit/metadata.ts';
 import type { RailErrorCode } from '../rails/contract.ts';
 import type { PayoutStatus } from './payout.states.ts';
 
@@ -12,7 +11,7 @@ export const CREATED_COLUMNS = {
   reference: text(),
   /** Null for a return, which the operator organization makes. */
   customer: encrypted<Customer>(),
-  metadata: encrypted<Metadata>(),
+  metadata: encrypted<Readonly<Record<string, string>>>(),
   /** Identifies the order at the network. */
   end_to_end_id: text(),
 };
