@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { AUTHOR_RULE, isAuthor } from './kit/author.ts';
 import { deriveBytes, keyFromBytes, keyFromSecret, type SecretKey } from './kit/crypto.ts';
-import { ROLE_KINDS, type RoleKind, type RoleNames, roleNames } from './kit/database-roles.ts';
-import { ENVIRONMENTS, type Environment } from './kit/environment.ts';
+import { ROLE_KINDS, type RoleKind, roleNames } from './kit/database-roles.ts';
+import { ENVIRONMENTS } from './kit/environment.ts';
 import { MAX_CELL } from './kit/ids.ts';
 
 /** Prefix of the secrets of `npm run dev`; production rejects them, so that a copied file cannot protect real money. */
@@ -246,68 +246,7 @@ type Settings = z.infer<typeof schema>;
 
 export type Role = 'api' | 'worker' | 'migrate' | 'all' | 'operator';
 
-export interface Config {
-  readonly environment: Environment;
-  readonly cell: number;
-  readonly http: { readonly host: string; readonly port: number };
-  readonly ops: { readonly host: string; readonly port: number };
-  readonly baseUrl: string;
-  readonly checkoutUrl: string;
-  readonly operatorName: string;
-  readonly trustedProxies: readonly string[];
-  readonly logLevel: string;
-  readonly drainMs: number;
-  readonly database: {
-    readonly ownerUrl: string | null;
-    readonly readUrl: string;
-    readonly batchUrl: string;
-    readonly systemUrl: string;
-    readonly backupUrl: string | null;
-    readonly rolePrefix: string;
-    readonly roles: RoleNames;
-    readonly migrateLockWaitSeconds: number;
-    readonly deadlineMs: number;
-    readonly startWaitMs: number;
-    readonly readConnections: number;
-    /** Null: the default of the process role. */
-    readonly systemConnections: number | null;
-    readonly batchLanes: number;
-    readonly maxPendingCommits: number;
-  };
-  readonly limits: {
-    readonly writesPerSecond: number;
-    readonly readsPerSecond: number;
-    readonly maxConcurrentRequests: number;
-  };
-  readonly settlementDelayMinutes: number;
-  readonly masterKeys: readonly SecretKey[];
-  readonly peppers: readonly SecretKey[];
-  readonly tokenKey: SecretKey;
-  readonly breb: {
-    readonly url: string;
-    readonly clientId: string;
-    readonly clientSecret: string;
-    readonly keyPrefix: string;
-    readonly payerDocument: string;
-    readonly network: string;
-    readonly networkId: string;
-    readonly rejectsDuplicateOrders: boolean;
-    readonly maxProcessingMs: number;
-  };
-  readonly pse: {
-    readonly url: string;
-    readonly entity: string;
-    readonly secret: string;
-    readonly maxProcessingMs: number;
-  };
-  /** Keys with which the rails sign their notices: the current one, and the previous one during a rotation. */
-  readonly noticeSecrets: Readonly<Record<'BRE_B' | 'PSE', readonly SecretKey[]>>;
-  readonly webhooksAllowLoopback: boolean;
-  readonly workerPollMs: number;
-  /** Whether processes send work signals with NOTIFY. */
-  readonly workNotifications: boolean;
-  readonly failpoint: string | null;
-}
+export type Config = Readonly<ReturnType<typeof toConfig>>;
 
 /** Lists all configuration problems at once, so that one restart can fix all of them. */
 export class ConfigError extends Error {
@@ -435,7 +374,7 @@ function findProductionProblems(raw: RawSettings): string[] {
   return problems;
 }
 
-function toConfig(settings: Settings): Config {
+function toConfig(settings: Settings) {
   const derivedKeys = (...secrets: (string | undefined)[]) =>
     secrets.filter((value) => value !== undefined).map(keyFromSecret);
   // The rail uses the bytes of the secret directly as the HMAC key.
@@ -474,6 +413,7 @@ function toConfig(settings: Settings): Config {
       deadlineMs: settings.CAUDAL_DATABASE_DEADLINE_MS,
       startWaitMs: settings.CAUDAL_DATABASE_START_WAIT_MS,
       readConnections: settings.CAUDAL_READ_CONNECTIONS,
+      /** Null: the default of the process role. */
       systemConnections: settings.CAUDAL_SYSTEM_CONNECTIONS ?? null,
       batchLanes: settings.CAUDAL_BATCH_LANES,
       maxPendingCommits: settings.CAUDAL_MAX_PENDING_COMMITS,
@@ -504,12 +444,14 @@ function toConfig(settings: Settings): Config {
       secret: settings.PSE_SECRET,
       maxProcessingMs: settings.PSE_MAX_PROCESSING_MS,
     },
+    /** Keys with which the rails sign their notices: the current one, and the previous one during a rotation. */
     noticeSecrets: {
       BRE_B: rawKeys(settings.BREB_NOTICE_SECRET, settings.BREB_NOTICE_SECRET_PREVIOUS),
       PSE: rawKeys(settings.PSE_NOTICE_SECRET, settings.PSE_NOTICE_SECRET_PREVIOUS),
     },
     webhooksAllowLoopback: settings.CAUDAL_WEBHOOKS_ALLOW_LOOPBACK === 'yes',
     workerPollMs: settings.CAUDAL_WORKER_POLL_MS,
+    /** Whether processes send work signals with NOTIFY. */
     workNotifications: settings.CAUDAL_WORK_NOTIFICATIONS === 'yes',
     failpoint: settings.CAUDAL_FAILPOINT ?? null,
   };
