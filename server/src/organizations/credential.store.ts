@@ -1,7 +1,7 @@
-import { bytes, nullable, text } from '../db/columns.ts';
+import { bytes, nullable, type RowId, text } from '../db/columns.ts';
 import { queryRecords, RowSet } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
-import { type OrganizationRow, organizationFromRow } from './organization.store.ts';
+import { type OrganizationRecord, toOrganization } from './organization.store.ts';
 import type { Limits, Organization } from './organization.ts';
 import type { Pause } from './rail-pauses.ts';
 import type { WrappedKey } from './secrets.ts';
@@ -18,23 +18,17 @@ export interface StoredCredential {
   readonly expiresAtMs: number | null;
 }
 
-interface CredentialRow extends OrganizationRow {
-  key_id: string;
-  mac: Buffer;
-  scopes: string[];
-  writes_per_second: number | null;
-  reads_per_second: number | null;
-  expires_at_ms: number | null;
-  wrapped_key: Buffer;
-  master_key_id: string;
-}
+type CredentialRecord = OrganizationRecord &
+  WrappedKey &
+  Limits &
+  Pick<StoredCredential, 'keyId' | 'mac' | 'scopes' | 'expiresAtMs'>;
 
 const OWNER = `
   join caudal.organizations o on o.id = k.organization_id
   join caudal.organization_keys d on d.organization_id = k.organization_id`;
 
 const OWNER_COLUMNS =
-  'o.id, o.number, o.name, o.accent, o.support_contact, o.rails, o.city, o.postal_code, o.merchant_category, o.suspended_at, o.writes_per_second, o.reads_per_second, d.wrapped_key, d.master_key_id';
+  'o.id, o.number, o.name, o.accent, o.support_contact, o.rails, o.city, o.postal_code, o.merchant_category, o.suspended_at is not null as suspended, o.writes_per_second, o.reads_per_second, d.wrapped_key, d.master_key_id';
 
 const FIND_KEY = statement(
   'credential.find-key',
@@ -55,16 +49,18 @@ export async function findCredential(
   kind: 'key' | 'token',
   id: string,
 ): Promise<StoredCredential | null> {
-  const [row] = await tx.query<CredentialRow>(kind === 'key' ? FIND_KEY : FIND_TOKEN, [id]);
-  if (!row) return null;
+  const [record] = await queryRecords<CredentialRecord>(tx, kind === 'key' ? FIND_KEY : FIND_TOKEN, [id]);
+  if (!record) return null;
+  const { keyId, mac, scopes, expiresAtMs, ...owner } = record;
+  const { wrappedKey, masterKeyId, writesPerSecond, readsPerSecond, ...organization } = owner;
   return {
-    organization: organizationFromRow(row),
-    wrapped: { wrappedKey: row.wrapped_key, masterKeyId: row.master_key_id },
-    keyId: row.key_id,
-    mac: row.mac,
-    scopes: row.scopes,
-    limits: { writesPerSecond: row.writes_per_second, readsPerSecond: row.reads_per_second },
-    expiresAtMs: row.expires_at_ms,
+    organization: toOrganization(organization),
+    wrapped: { wrappedKey, masterKeyId },
+    keyId,
+    mac,
+    scopes,
+    limits: { writesPerSecond, readsPerSecond },
+    expiresAtMs,
   };
 }
 
@@ -74,25 +70,17 @@ const INSERT_KEY = statement(
    values ($1, $2, $3, $4, $5, caudal.now() + make_interval(secs => $6::float8))`,
 );
 
+interface NewCredential extends RowId {
+  readonly mac: Buffer;
+  readonly scopes: readonly string[];
+  readonly lifetimeSeconds: number | null;
+}
+
 export async function insertKey(
   tx: Tx,
-  key: {
-    id: string;
-    organizationId: string;
-    name: string;
-    mac: Buffer;
-    scopes: readonly string[];
-    lifetimeSeconds: number | null;
-  },
+  { id, organizationId, name, mac, scopes, lifetimeSeconds }: NewCredential & { readonly name: string },
 ): Promise<void> {
-  await tx.query(INSERT_KEY, [
-    key.id,
-    key.organizationId,
-    key.name,
-    key.mac,
-    key.scopes,
-    key.lifetimeSeconds,
-  ]);
+  await tx.query(INSERT_KEY, [id, organizationId, name, mac, scopes, lifetimeSeconds]);
 }
 
 const INSERT_TOKEN = statement(
@@ -103,23 +91,9 @@ const INSERT_TOKEN = statement(
 
 export async function insertToken(
   tx: Pick<Tx, 'query'>,
-  token: {
-    id: string;
-    organizationId: string;
-    keyId: string;
-    mac: Buffer;
-    scopes: readonly string[];
-    lifetimeSeconds: number;
-  },
+  { id, organizationId, keyId, mac, scopes, lifetimeSeconds }: NewCredential & { readonly keyId: string },
 ): Promise<void> {
-  await tx.query(INSERT_TOKEN, [
-    token.id,
-    token.organizationId,
-    token.keyId,
-    token.mac,
-    token.scopes,
-    token.lifetimeSeconds,
-  ]);
+  await tx.query(INSERT_TOKEN, [id, organizationId, keyId, mac, scopes, lifetimeSeconds]);
 }
 
 const REVOKE = statement(
@@ -177,7 +151,7 @@ const PULSE = statement(
      (extract(epoch from clock_timestamp()) * 1000)::float8 as real_ms,
      (extract(epoch from caudal.id_time(caudal.now())) * 1000)::float8 as ids_ms,
      (select (extract(epoch from high_water) * 1000)::float8 from caudal.id_clock) as high_ms,
-     coalesce((select json_agg(json_build_array(c.id, c.organization_id))
+     coalesce((select json_agg(json_build_object('id', c.id, 'organizationId', c.organization_id))
        from caudal.credential_changes c where c.at > clock_timestamp() - interval '30 seconds'), '[]') as changes,
      coalesce((select json_agg(json_build_object('rail', p.rail, 'organizationId', p.organization_id))
        from caudal.rail_pauses p), '[]') as pauses`,
@@ -199,23 +173,9 @@ export interface Pulse {
  * timestamp before it commits; the caller skips those it has already seen.
  */
 export async function readPulse(tx: Pick<Tx, 'query'>): Promise<Pulse> {
-  const [row] = await tx.query<{
-    now_ms: number;
-    real_ms: number;
-    ids_ms: number;
-    high_ms: number;
-    changes: [number, string][];
-    pauses: Pause[];
-  }>(PULSE);
-  if (!row) throw new Error('the database returned no time');
-  return {
-    nowMs: row.now_ms,
-    realMs: row.real_ms,
-    idsMs: row.ids_ms,
-    highMs: row.high_ms,
-    changes: row.changes.map(([id, organizationId]) => ({ id, organizationId })),
-    pauses: row.pauses,
-  };
+  const [pulse] = await queryRecords<Pulse>(tx, PULSE);
+  if (!pulse) throw new Error('the database returned no time');
+  return pulse;
 }
 
 const PURGE_TOKENS = statement(

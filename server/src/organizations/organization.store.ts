@@ -5,17 +5,10 @@ import type { AmountPolicy, Limits, Organization } from './organization.ts';
 import type { WrappedKey } from './secrets.ts';
 
 const COLUMNS =
-  'id, number, name, accent, support_contact, rails, city, postal_code, merchant_category, suspended_at';
+  'id, number, name, accent, support_contact, rails, city, postal_code, merchant_category, suspended_at is not null as suspended';
 
-export interface NewOrganization {
-  readonly id: string;
-  readonly name: string;
-  readonly accent: string;
-  readonly supportContact: string;
+export interface NewOrganization extends Omit<Organization, 'number' | 'rails' | 'suspended'> {
   readonly rails: readonly Rail[];
-  readonly city: string;
-  readonly postalCode: string;
-  readonly merchantCategory: string;
   /** Default: EXACT. */
   readonly amountPolicy?: AmountPolicy;
   readonly isOperator: boolean;
@@ -77,12 +70,8 @@ export interface ListedOrganization extends Organization {
   readonly amountPolicy: AmountPolicy;
 }
 
-interface ListedRow extends OrganizationRow {
-  amount_policy: AmountPolicy;
-}
-
 export async function listOrganizations(tx: Tx): Promise<ListedOrganization[]> {
-  return (await tx.query<ListedRow>(LIST)).map(listedOrganizationFromRow);
+  return (await queryRecords<ListedRecord>(tx, LIST)).map(toOrganization);
 }
 
 const FIND_BY_ID = statement(
@@ -92,14 +81,14 @@ const FIND_BY_ID = statement(
 const LOCK_BY_ID = statement('organization.lock', `${FIND_BY_ID.text} for no key update`);
 
 export async function findOrganization(tx: Tx, organizationId: string): Promise<ListedOrganization | null> {
-  const [row] = await tx.query<ListedRow>(FIND_BY_ID, [organizationId]);
-  return row ? listedOrganizationFromRow(row) : null;
+  const [record] = await queryRecords<ListedRecord>(tx, FIND_BY_ID, [organizationId]);
+  return record ? toOrganization(record) : null;
 }
 
 /** Locks the row until the transaction ends, so that an update is based on the values read. */
 export async function lockOrganization(tx: Tx, organizationId: string): Promise<ListedOrganization | null> {
-  const [row] = await tx.query<ListedRow>(LOCK_BY_ID, [organizationId]);
-  return row ? listedOrganizationFromRow(row) : null;
+  const [record] = await queryRecords<ListedRecord>(tx, LOCK_BY_ID, [organizationId]);
+  return record ? toOrganization(record) : null;
 }
 
 /** The attributes of an organization that an operator may change. */
@@ -122,13 +111,9 @@ export async function updateOrganization(
 ): Promise<ListedOrganization> {
   const { name, accent, supportContact, rails, amountPolicy } = changes;
   const values = [name, accent, supportContact, rails, amountPolicy].map((value) => value ?? null);
-  const [row] = await tx.query<ListedRow>(UPDATE, [organizationId, ...values]);
-  if (!row) throw new Error(`organization ${organizationId} not found`);
-  return listedOrganizationFromRow(row);
-}
-
-function listedOrganizationFromRow(row: ListedRow): ListedOrganization {
-  return { ...organizationFromRow(row), amountPolicy: row.amount_policy };
+  const [record] = await queryRecords<ListedRecord>(tx, UPDATE, [organizationId, ...values]);
+  if (!record) throw new Error(`organization ${organizationId} not found`);
+  return toOrganization(record);
 }
 
 const SELECT_LIMITS =
@@ -147,10 +132,8 @@ export function lockLimits(tx: Tx, organizationId: string): Promise<Limits | nul
 }
 
 async function queryLimits(query: Statement, tx: Tx, organizationId: string): Promise<Limits | null> {
-  const [row] = await tx.query<{ writes_per_second: number | null; reads_per_second: number | null }>(query, [
-    organizationId,
-  ]);
-  return row ? { writesPerSecond: row.writes_per_second, readsPerSecond: row.reads_per_second } : null;
+  const [limits] = await queryRecords<Limits>(tx, query, [organizationId]);
+  return limits ?? null;
 }
 
 const SET_LIMITS = statement(
@@ -184,8 +167,8 @@ const FIND_BY_NUMBER = statement(
 );
 
 export async function findOrganizationByNumber(tx: Tx, number: number): Promise<Organization | null> {
-  const [row] = await tx.query<OrganizationRow>(FIND_BY_NUMBER, [number]);
-  return row ? organizationFromRow(row) : null;
+  const [record] = await queryRecords<OrganizationRecord>(tx, FIND_BY_NUMBER, [number]);
+  return record ? toOrganization(record) : null;
 }
 
 const NUMBER = statement('organization.number', 'select number from caudal.organizations where id = $1');
@@ -196,6 +179,8 @@ export async function getOrganizationNumber(tx: Tx, id: string): Promise<number>
   return row.number;
 }
 
+type OrganizationKey = WrappedKey & { readonly organizationId: string };
+
 const WRAPPED_KEYS = statement(
   'organization.wrapped-keys',
   'select organization_id, wrapped_key, master_key_id from caudal.organization_keys where organization_id = any($1::uuid[])',
@@ -205,13 +190,8 @@ export async function readWrappedKeys(
   tx: Tx,
   organizationIds: readonly string[],
 ): Promise<Map<string, WrappedKey>> {
-  const rows = await tx.query<{ organization_id: string; wrapped_key: Buffer; master_key_id: string }>(
-    WRAPPED_KEYS,
-    [organizationIds],
-  );
-  return new Map(
-    rows.map((row) => [row.organization_id, { wrappedKey: row.wrapped_key, masterKeyId: row.master_key_id }]),
-  );
+  const keys = await queryRecords<OrganizationKey>(tx, WRAPPED_KEYS, [organizationIds]);
+  return new Map(keys.map(({ organizationId, ...key }) => [organizationId, key]));
 }
 
 const LIST_WRAPPED = statement(
@@ -219,7 +199,7 @@ const LIST_WRAPPED = statement(
   'select organization_id, wrapped_key, master_key_id from caudal.organization_keys order by organization_id for update',
 );
 
-export function listWrappedKeys(tx: Tx): Promise<(WrappedKey & { readonly organizationId: string })[]> {
+export function listWrappedKeys(tx: Tx): Promise<OrganizationKey[]> {
   return queryRecords(tx, LIST_WRAPPED);
 }
 
@@ -241,30 +221,11 @@ export async function organizationExists(tx: Tx, organizationId: string): Promis
   return (await tx.query(EXISTS, [organizationId])).length > 0;
 }
 
-export interface OrganizationRow {
-  id: string;
-  number: number;
-  name: string;
-  accent: string;
-  support_contact: string;
-  rails: Rail[];
-  city: string;
-  postal_code: string;
-  merchant_category: string;
-  suspended_at: Date | null;
-}
+/** The selected columns of an organization. */
+export type OrganizationRecord = Omit<Organization, 'rails'> & { readonly rails: readonly Rail[] };
 
-export function organizationFromRow(row: OrganizationRow): Organization {
-  return {
-    id: row.id,
-    number: row.number,
-    name: row.name,
-    accent: row.accent,
-    supportContact: row.support_contact,
-    rails: new Set(row.rails),
-    city: row.city,
-    postalCode: row.postal_code,
-    merchantCategory: row.merchant_category,
-    suspended: row.suspended_at !== null,
-  };
+type ListedRecord = OrganizationRecord & Pick<ListedOrganization, 'amountPolicy'>;
+
+export function toOrganization<Selected extends OrganizationRecord>({ rails, ...fields }: Selected) {
+  return { ...fields, rails: new Set(rails) };
 }
