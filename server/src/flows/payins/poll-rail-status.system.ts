@@ -6,7 +6,7 @@ import { resourceReference } from '../../kit/resource-reference.ts';
 import type { DataKeys } from '../../organizations/data-keys.ts';
 import { type DueTask, leaseTasks, postponeTasks } from '../../payins/payin-outcome.store.ts';
 import type { CollectionStatus, Rail, RailAnswer } from '../../rails/contract.ts';
-import { isolateFailures, POSTPONE_MS } from '../shared/isolate-failures.ts';
+import { POSTPONE_MS, processIsolated } from '../shared/isolate-failures.ts';
 import { RailCaller } from '../shared/rail-caller.ts';
 import { UNANSWERED, verifyNotices } from '../shared/verify-notices.system.ts';
 import { applyPayinUpdates, type PayinUpdate } from './apply-payin-updates.system.ts';
@@ -90,26 +90,18 @@ export class RailStatusPoller {
     if (due.length === 0) return 0;
     const answers = await poll(due);
     const polled = due.map((item, index) => ({ item, answer: answers[index] ?? UNANSWERED }));
-    await this.#applyAnswers(polled, leaseToken).catch((error: unknown) =>
-      isolateFailures(
-        error,
-        polled,
-        (each) => this.#applyAnswers([each], leaseToken),
-        async ({ item }, itemError) => {
-          this.#deps.log.error(
-            {
-              ...errorFields(itemError),
-              code: 'rail_status_apply_failed',
-              payinId: item.id,
-              rail: this.#rail,
-            },
-            'failed to apply rail status; postponed',
-          );
-          await this.#deps.system.transaction('apply statuses', (tx) =>
-            postponeTasks(tx, [{ ...item, afterMs: POSTPONE_MS }], leaseToken),
-          );
-        },
-      ),
+    await processIsolated(
+      polled,
+      (some) => this.#applyAnswers(some, leaseToken),
+      async ({ item }, error) => {
+        this.#deps.log.error(
+          { ...errorFields(error), code: 'rail_status_apply_failed', payinId: item.id, rail: this.#rail },
+          'failed to apply rail status; postponed',
+        );
+        await this.#deps.system.transaction('apply statuses', (tx) =>
+          postponeTasks(tx, [{ ...item, afterMs: POSTPONE_MS }], leaseToken),
+        );
+      },
     );
     return due.length;
   }

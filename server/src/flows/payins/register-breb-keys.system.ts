@@ -2,7 +2,6 @@ import type { Customer } from '../../customers/customer.ts';
 import { decryptValue } from '../../db/columns.ts';
 import type { SystemDeps } from '../../deps.ts';
 import { backoffMs } from '../../kit/backoff.ts';
-import { Circuit } from '../../kit/circuit.ts';
 import { monotonicMs } from '../../kit/clock.ts';
 import { newLeaseToken, uuidv7 } from '../../kit/ids.ts';
 import { errorFields } from '../../kit/log.ts';
@@ -17,6 +16,7 @@ import {
 } from '../../payins/breb-key.store.ts';
 import { insertNotices } from '../../rail-notices/notice.store.ts';
 import type { CollectionStatus, CollectOrder, OpenedCollection, RailAnswer } from '../../rails/contract.ts';
+import { RailCaller } from '../shared/rail-caller.ts';
 
 /** Above this limit new keys are left to the workers, which find them in the database: nothing in memory is essential. */
 const MAX_QUEUED = 20_000;
@@ -43,7 +43,7 @@ export class KeyRegistrar {
   readonly #deps: SystemDeps;
   readonly #dataKeys: DataKeys;
   readonly #registered: Counter;
-  readonly #circuit = new Circuit({ failuresToOpen: 5, restMs: 1000 });
+  readonly #caller: RailCaller;
   readonly #calls = new Set<Promise<void>>();
   #queue: LeasedKey[] = [];
   #lastCallAt = Number.NEGATIVE_INFINITY;
@@ -52,6 +52,7 @@ export class KeyRegistrar {
   constructor(deps: SystemDeps, dataKeys: DataKeys) {
     this.#deps = deps;
     this.#dataKeys = dataKeys;
+    this.#caller = new RailCaller(deps, 'BRE_B', 5);
     this.#registered = deps.metrics.counter(
       'caudal_breb_key_registrations_total',
       'Key registrations at the network, by answer.',
@@ -59,7 +60,7 @@ export class KeyRegistrar {
   }
 
   get circuitOpen(): boolean {
-    return this.#circuit.open;
+    return this.#caller.open;
   }
 
   /** Enqueues a key that this process has committed and leased. */
@@ -71,9 +72,8 @@ export class KeyRegistrar {
 
   /** @returns the number of due keys; call again immediately while it is not zero */
   async sweep(): Promise<number> {
-    // While the circuit is open, one key is enough as a probe: leasing the whole backlog would only load the database.
-    if (this.#circuit.resting || this.#deps.railPauses.allPaused('BRE_B')) return 0;
-    const limit = this.#circuit.open ? 1 : this.#deps.rails.BRE_B.capabilities.maxOpenBatch;
+    if (this.#caller.resting || this.#deps.railPauses.allPaused('BRE_B')) return 0;
+    const limit = this.#caller.batchLimit(this.#deps.rails.BRE_B.capabilities.maxOpenBatch);
     const leaseToken = newLeaseToken();
     const excludedOrganizations = this.#deps.railPauses.pausedOrganizations('BRE_B');
     const due = await this.#deps.system.transaction('lease keys', (tx) =>
@@ -173,18 +173,13 @@ export class KeyRegistrar {
     return new Map(keys.map((key, index) => [key, answers[index]]));
   }
 
-  async #open(batch: readonly LeasedKey[]): Promise<readonly RailAnswer<OpenedCollection>[]> {
-    if (!this.#circuit.allows()) return batch.map(() => ({ kind: 'unknown', cause: 'the circuit is open' }));
-    try {
-      const answers = await this.#deps.rails.BRE_B.open(batch.map((leased) => leased.order));
-      if (answers.every((answer) => answer.kind === 'unknown')) this.#circuit.failed();
-      else this.#circuit.succeeded();
+  #open(batch: readonly LeasedKey[]): Promise<readonly RailAnswer<OpenedCollection>[]> {
+    const orders = batch.map((leased) => leased.order);
+    return this.#caller.call('open', orders, async (some) => {
+      const answers = await this.#deps.rails.BRE_B.open(some);
       this.#report(answers);
       return answers;
-    } catch (error) {
-      this.#circuit.failed();
-      throw error;
-    }
+    });
   }
 
   async #record(results: readonly RegistrationResult[], rejected: readonly RejectedKey[]): Promise<void> {
@@ -218,22 +213,14 @@ export class KeyRegistrar {
 
   #report(answers: readonly RailAnswer<OpenedCollection>[]): void {
     for (const answer of answers) this.#registered.add({ answer: answer.kind });
-    const { log } = this.#deps;
     const rejected = answers.filter((answer) => answer.kind === 'no');
-    const unknown = answers.filter((answer) => answer.kind === 'unknown');
+    const [first] = rejected;
+    if (!first) return;
     const call = { rail: 'BRE_B', operation: 'open' };
-    if (rejected.length > 0) {
-      log.error(
-        { code: 'breb_key_rejected', ...call, count: rejected.length, reason: rejected[0]?.railCode ?? '' },
-        'network rejected Bre-B keys',
-      );
-    }
-    if (unknown.length > 0) {
-      log.warn(
-        { code: 'rail_outcome_unknown', ...call, count: unknown.length, reason: unknown[0]?.cause ?? '' },
-        'rail call had an unknown outcome',
-      );
-    }
+    this.#deps.log.error(
+      { code: 'breb_key_rejected', ...call, count: rejected.length, reason: first.railCode },
+      'network rejected Bre-B keys',
+    );
   }
 }
 

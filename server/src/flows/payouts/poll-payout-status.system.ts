@@ -5,7 +5,7 @@ import { errorFields } from '../../kit/log.ts';
 import type { DataKeys } from '../../organizations/data-keys.ts';
 import { type DuePoll, leasePolls, reschedulePayouts } from '../../payouts/payout-outcome.store.ts';
 import type { OrderStatus, RailAnswer } from '../../rails/contract.ts';
-import { isolateFailures, POSTPONE_MS } from '../shared/isolate-failures.ts';
+import { POSTPONE_MS, processIsolated } from '../shared/isolate-failures.ts';
 import { RailCaller } from '../shared/rail-caller.ts';
 import { UNANSWERED, verifyNotices } from '../shared/verify-notices.system.ts';
 import { applyPayoutUpdates, type PayoutUpdate } from './apply-payout-updates.system.ts';
@@ -44,25 +44,23 @@ export class PayoutStatusPoller {
     if (due.length === 0) return 0;
     const answers = await this.#query(due.map((poll) => poll.endToEndId));
     const results = due.map((poll, index) => ({ poll, answer: answers[index] ?? UNANSWERED }));
-    await this.#apply(results, leaseToken).catch((error: unknown) =>
-      isolateFailures(
-        error,
-        results,
-        (each) => this.#apply([each], leaseToken),
-        async ({ poll }, itemError) => {
-          this.#deps.log.error(
-            { ...errorFields(itemError), code: 'payout_status_apply_failed', payoutId: poll.id },
-            'failed to apply payout status; poll postponed',
-          );
-          await this.#deps.system.transaction('apply payout statuses', (tx) =>
-            reschedulePayouts(
-              tx,
-              [{ ...poll, next: { task: 'poll', afterMs: POSTPONE_MS }, railStatus: null }],
-              leaseToken,
-            ),
-          );
-        },
-      ),
+    await processIsolated(
+      results,
+      (some) => this.#apply(some, leaseToken),
+      async ({ poll }, error) => {
+        this.#deps.log.error(
+          { ...errorFields(error), code: 'payout_status_apply_failed', payoutId: poll.id },
+          'failed to apply payout status; poll postponed',
+        );
+        const postponed = {
+          ...poll,
+          next: { task: 'poll', afterMs: POSTPONE_MS },
+          railStatus: null,
+        } as const;
+        await this.#deps.system.transaction('apply payout statuses', (tx) =>
+          reschedulePayouts(tx, [postponed], leaseToken),
+        );
+      },
     );
     return due.length;
   }

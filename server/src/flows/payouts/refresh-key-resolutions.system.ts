@@ -16,7 +16,7 @@ import {
 } from '../../payouts/payout-send.store.ts';
 import { decryptReceiver, holderIndex } from '../../payouts/receiver.encryption.ts';
 import type { RailAnswer, RailErrorCode, Resolution } from '../../rails/contract.ts';
-import { isolateFailures, POSTPONE_MS } from '../shared/isolate-failures.ts';
+import { POSTPONE_MS, processIsolated } from '../shared/isolate-failures.ts';
 import { RailCaller } from '../shared/rail-caller.ts';
 import { endPayouts } from './end-payouts.ts';
 
@@ -62,22 +62,19 @@ export class ResolutionRefresher {
     if (expired.length === 0) return 0;
     const secrets = await this.#dataKeys.load(new Set(expired.map((order) => order.organizationId)));
     const results = await Promise.all(expired.map((order) => this.#resolve(order, secrets)));
-    await this.#write(results, leaseToken).catch((error: unknown) =>
-      isolateFailures(
-        error,
-        results,
-        (each) => this.#write([each], leaseToken),
-        async ({ organizationId, id }, itemError) => {
-          this.#deps.log.error(
-            { ...errorFields(itemError), code: 'resolution_apply_failed', payoutId: id },
-            'failed to apply key resolution; payout postponed',
-          );
-          await this.#write(
-            [{ organizationId, id, resolutionId: null, retryAfterMs: POSTPONE_MS }],
-            leaseToken,
-          );
-        },
-      ),
+    await processIsolated(
+      results,
+      (some) => this.#write(some, leaseToken),
+      async ({ organizationId, id }, error) => {
+        this.#deps.log.error(
+          { ...errorFields(error), code: 'resolution_apply_failed', payoutId: id },
+          'failed to apply key resolution; payout postponed',
+        );
+        await this.#write(
+          [{ organizationId, id, resolutionId: null, retryAfterMs: POSTPONE_MS }],
+          leaseToken,
+        );
+      },
     );
     return expired.length;
   }

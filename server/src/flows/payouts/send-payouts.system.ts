@@ -17,7 +17,7 @@ import {
 } from '../../payouts/payout-send.store.ts';
 import { decryptReceiver } from '../../payouts/receiver.encryption.ts';
 import type { PayOrder, RailAnswer } from '../../rails/contract.ts';
-import { isolateFailures, POSTPONE_MS } from '../shared/isolate-failures.ts';
+import { POSTPONE_MS, processIsolated } from '../shared/isolate-failures.ts';
 import { RailCaller } from '../shared/rail-caller.ts';
 import { applyPayoutUpdates, type PayoutUpdate } from './apply-payout-updates.system.ts';
 
@@ -89,17 +89,14 @@ export class PayoutSender {
     });
     if (due.length === 0) return 0;
     const sent = await this.#pay(due, since);
-    await this.#record(sent, leaseToken).catch((error: unknown) =>
-      isolateFailures(
-        error,
-        sent,
-        (each) => this.#record([each], leaseToken),
-        async ({ due: { id } }, itemError) =>
-          this.#deps.log.error(
-            { ...errorFields(itemError), code: 'payout_answer_apply_failed', payoutId: id },
-            'failed to apply the rail answer to a payout order',
-          ),
-      ),
+    await processIsolated(
+      sent,
+      (some) => this.#record(some, leaseToken),
+      async ({ due: { id } }, error) =>
+        this.#deps.log.error(
+          { ...errorFields(error), code: 'payout_answer_apply_failed', payoutId: id },
+          'failed to apply the rail answer to a payout order',
+        ),
     );
     return due.length;
   }

@@ -4,6 +4,21 @@ import { isTransient } from '../../db/failures.ts';
 export const POSTPONE_MS = 600_000;
 
 /**
+ * Processes items as one batch; if that fails, one by one.
+ * @param onFailure called for an item that fails on its own
+ * @throws transient errors, like `isolateFailures`
+ */
+export async function processIsolated<Item>(
+  items: readonly Item[],
+  process: (items: readonly Item[]) => Promise<unknown>,
+  onFailure: (item: Item, error: unknown) => Promise<unknown>,
+): Promise<void> {
+  await process(items).catch((error: unknown) =>
+    isolateFailures(error, items, (item) => process([item]), onFailure),
+  );
+}
+
+/**
  * Processes the items of a failed batch one by one, so that a failing item does not block the others.
  * @param batchError the error of the batch
  * @param onFailure called for an item that fails on its own

@@ -10,7 +10,7 @@ import {
   type NoticeSubject,
 } from '../../rail-notices/notice.store.ts';
 import type { Rail, RailAnswer } from '../../rails/contract.ts';
-import { isolateFailures, POSTPONE_MS } from './isolate-failures.ts';
+import { POSTPONE_MS, processIsolated } from './isolate-failures.ts';
 import type { ApplyUpdates, RailUpdate, UpdateResult } from './rail-update.ts';
 
 export const UNANSWERED: RailAnswer<never> = {
@@ -48,21 +48,18 @@ export async function verifyNotices<Status>(
   if (notices.length === 0) return 0;
   const answers = await verification.queryStatus(notices.map((notice) => notice.reference));
   const queried = notices.map((notice, index) => ({ notice, answer: answers[index] ?? UNANSWERED }));
-  await conclude(deps, verification, queried, leaseToken).catch((error: unknown) =>
-    isolateFailures(
-      error,
-      queried,
-      (each) => conclude(deps, verification, [each], leaseToken),
-      async ({ notice }, itemError) => {
-        deps.log.error(
-          { ...errorFields(itemError), code: 'rail_status_apply_failed', noticeId: notice.id, rail },
-          'failed to apply rail status; postponed',
-        );
-        await deps.system.transaction('apply verified notices', (tx) =>
-          concludeNotices(tx, [toRetry(notice, POSTPONE_MS)], leaseToken),
-        );
-      },
-    ),
+  await processIsolated(
+    queried,
+    (some) => conclude(deps, verification, some, leaseToken),
+    async ({ notice }, error) => {
+      deps.log.error(
+        { ...errorFields(error), code: 'rail_status_apply_failed', noticeId: notice.id, rail },
+        'failed to apply rail status; postponed',
+      );
+      await deps.system.transaction('apply verified notices', (tx) =>
+        concludeNotices(tx, [toRetry(notice, POSTPONE_MS)], leaseToken),
+      );
+    },
   );
   return notices.length;
 }
