@@ -101,18 +101,11 @@ const RESOLVE = statement(
 
 export async function resolveAnomaly(
   tx: Tx,
-  anomaly: Anomaly,
-  resolution: { readonly by: string; readonly how: Resolution; readonly note: string | null },
+  { organizationId, id }: RowId,
+  { how, by, note }: { readonly by: string; readonly how: Resolution; readonly note: string | null },
   returnPayoutId: string | null = null,
 ): Promise<void> {
-  await tx.query(RESOLVE, [
-    anomaly.organizationId,
-    anomaly.id,
-    resolution.how,
-    resolution.by,
-    resolution.note,
-    returnPayoutId,
-  ]);
+  await tx.query(RESOLVE, [organizationId, id, how, by, note, returnPayoutId]);
 }
 
 const OF_PAYOUT = statement(

@@ -8,14 +8,17 @@ import { type Statement, statement, type Tx } from './tx.ts';
  */
 const MARGIN_MS = 60_000;
 
-export interface ResourceFilters<Status> {
-  readonly status?: Status | undefined;
-  readonly rail?: string | undefined;
-  readonly reference?: string | undefined;
+export interface CreatedSpan {
   /** Created at or after. */
   readonly createdFrom?: Date | undefined;
   /** Created before. */
   readonly createdTo?: Date | undefined;
+}
+
+export interface ResourceFilters<Status> extends CreatedSpan {
+  readonly status?: Status | undefined;
+  readonly rail?: string | undefined;
+  readonly reference?: string | undefined;
 }
 
 /**
@@ -48,14 +51,14 @@ export class Keyset {
 
   /** Applies the filters that payins, payouts and payment links share. */
   matching(kind: 'payin' | 'payout' | 'payment_link', filters: ResourceFilters<string>): this {
-    const { status, rail, reference, createdFrom, createdTo } = filters;
+    const { status, rail, reference } = filters;
     return this.where(`${this.#alias}.status = ?`, status)
       .where(`${this.#alias}.rail = ?`, rail)
       .where(
         `${this.#alias}.id = (select r.resource_id from caudal.resource_references r where r.organization_id = $1 and r.kind = '${kind}' and r.reference = ?)`,
         reference,
       )
-      .between('created_at', createdFrom, createdTo);
+      .between('created_at', filters);
   }
 
   and(condition: string): this {
@@ -64,7 +67,7 @@ export class Keyset {
   }
 
   /** Restricts rows to a time range by `column`, and also by id so that other partitions are not read. */
-  between(column: string, from: Date | undefined, to: Date | undefined): this {
+  between(column: string, { createdFrom: from, createdTo: to }: CreatedSpan): this {
     const { id, time } = { id: `${this.#alias}.id`, time: `${this.#alias}.${column}` };
     this.where(`${time} >= ?`, from).where(`${time} < ?`, to);
     if (from) this.#add(`${id} >= ?`, uuidFloor(from.getTime() - MARGIN_MS));

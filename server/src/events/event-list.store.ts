@@ -1,5 +1,5 @@
 import { type RowId } from '../db/columns.ts';
-import { Keyset } from '../db/keyset.ts';
+import { type CreatedSpan, Keyset } from '../db/keyset.ts';
 import { queryRecords, ROW_IDS } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import type { Position } from '../kit/cursor.ts';
@@ -13,13 +13,9 @@ export interface EventRow {
   created_at: Date;
 }
 
-export interface EventFilters {
+export interface EventFilters extends CreatedSpan {
   readonly event?: string | undefined;
   readonly resourceId?: string | undefined;
-  /** Created at or after. */
-  readonly createdFrom?: Date | undefined;
-  /** Created before. */
-  readonly createdTo?: Date | undefined;
 }
 
 const SELECT =
@@ -41,7 +37,7 @@ export function listEvents(
         'e.id = (select f.event_id from caudal.final_events f where f.organization_id = $1 and f.resource_id = ?)',
         filters.resourceId,
       )
-      .between('created_at', filters.createdFrom, filters.createdTo)
+      .between('created_at', filters)
       .read<EventRow>(tx, 'event.list', SELECT, limit)
   );
 }
@@ -71,11 +67,8 @@ export async function listEventIdsAfter(
   limit: number,
 ): Promise<string[]> {
   const values = [organizationId, afterId, limit];
-  const rows =
-    event === null
-      ? await tx.query<{ id: string }>(IDS_SINCE, values)
-      : await tx.query<{ id: string }>(IDS_OF_NAME_SINCE, [...values, event]);
-  return rows.map(({ id }) => id);
+  const [query, parameters] = event === null ? [IDS_SINCE, values] : [IDS_OF_NAME_SINCE, [...values, event]];
+  return (await tx.query<{ id: string }>(query, parameters)).map(({ id }) => id);
 }
 
 const BY_IDS = statement(

@@ -41,12 +41,23 @@ export const pageInfo = z.strictObject({
   previousCursor: z.string().nullable(),
 });
 
-export const PAGE_INFO_EXAMPLE = {
+const PAGE_INFO_EXAMPLE = {
   hasNext: true,
   hasPrevious: false,
   nextCursor: 'AAGbLF6POnxBgAE_nSt6bBAx…',
   previousCursor: null,
 } as const;
+
+/** The response of a list operation. */
+export function pageResponse(items: string, schema: z.ZodType, example: object) {
+  return {
+    200: {
+      description: `A page of ${items}.`,
+      schema,
+      example: { data: [example], pageInfo: PAGE_INFO_EXAMPLE },
+    },
+  };
+}
 
 interface List<Item> {
   readonly name: string;

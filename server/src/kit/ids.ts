@@ -95,11 +95,19 @@ export function cellFromCode(code: string): number | null {
 }
 
 export function base32Digits(value: number, digits: number): string {
+  return toDigits(BASE32, value, digits);
+}
+
+export function base62Digits(value: number, digits: number): string {
+  return toDigits(BASE62, value, digits);
+}
+
+function toDigits(alphabet: string, value: number, digits: number): string {
   let text = '';
   let rest = value;
   for (let digit = 0; digit < digits; digit += 1) {
-    text = BASE32.charAt(rest % 32) + text;
-    rest = Math.floor(rest / 32);
+    text = alphabet.charAt(rest % alphabet.length) + text;
+    rest = Math.floor(rest / alphabet.length);
   }
   return text;
 }
@@ -117,16 +125,6 @@ export function randomBase62(length: number): string {
   while (text.length < length) {
     const byte = at(randomBytesFromPool(1), 0);
     if (byte < 248) text += BASE62.charAt(byte % 62);
-  }
-  return text;
-}
-
-export function base62Digits(value: number, digits: number): string {
-  let text = '';
-  let rest = value;
-  for (let digit = 0; digit < digits; digit += 1) {
-    text = BASE62.charAt(rest % 62) + text;
-    rest = Math.floor(rest / 62);
   }
   return text;
 }

@@ -1,3 +1,4 @@
+import type { CreatedSpan } from '../db/keyset.ts';
 import type { Cents } from '../kit/money.ts';
 import type { Account, CauseKind, OwnAccount } from './transfer.ts';
 
@@ -12,11 +13,7 @@ export interface Entry {
   readonly at: Date;
 }
 
-export interface EntryFilters {
+export interface EntryFilters extends CreatedSpan {
   /** Only transfers that debit or credit this account. */
   readonly account?: OwnAccount | undefined;
-  /** Posted at or after. */
-  readonly createdFrom?: Date | undefined;
-  /** Posted before. */
-  readonly createdTo?: Date | undefined;
 }

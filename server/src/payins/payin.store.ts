@@ -1,5 +1,6 @@
 import {
   copied,
+  emptyFields,
   type FieldsOf,
   fieldEncryptor,
   fieldPicker,
@@ -102,22 +103,13 @@ export async function insertPayins(tx: Tx, payins: readonly NewPayin[]): Promise
   );
 }
 
+const NO_SOURCE = emptyFields(CREATED_SOURCE_COLUMNS);
+
 function sourceFields(source: PayinSource) {
-  return source.rail === 'BRE_B'
-    ? {
-        rail: source.rail,
-        brebKeyType: source.keyType,
-        brebKey: source.key,
-        pseBank: null,
-        psePersonType: null,
-      }
-    : {
-        rail: source.rail,
-        brebKeyType: null,
-        brebKey: null,
-        pseBank: source.bank,
-        psePersonType: source.personType,
-      };
+  const { rail } = source;
+  return rail === 'BRE_B'
+    ? { ...NO_SOURCE, rail, brebKeyType: source.keyType, brebKey: source.key }
+    : { ...NO_SOURCE, rail, pseBank: source.bank, psePersonType: source.personType };
 }
 
 /** For `select` and `returning`, of the table alias `p`. */

@@ -20,14 +20,9 @@ const INSERT = statement(
 
 /** @returns when the lookup expires */
 export async function insertLookup(tx: Tx, lookup: NewLookup): Promise<Date> {
-  const [row] = await tx.query<{ expires_at: Date }>(INSERT, [
-    lookup.organizationId,
-    lookup.id,
-    lookup.receiverIndex,
-    lookup.resolutionId,
-    lookup.holder,
-    lookup.validForMs,
-  ]);
+  const { organizationId, id, receiverIndex, resolutionId, holder, validForMs } = lookup;
+  const values = [organizationId, id, receiverIndex, resolutionId, holder, validForMs];
+  const [row] = await tx.query<{ expires_at: Date }>(INSERT, values);
   if (!row) throw new Error('no lookup was inserted');
   return row.expires_at;
 }

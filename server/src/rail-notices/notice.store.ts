@@ -222,16 +222,12 @@ export function readNoticeBacklog(
   return tx.query(WAITING);
 }
 
-interface StoredNotice extends RowId {
-  readonly rail: Rail;
-  readonly reference: string;
+interface StoredNotice extends Omit<DueNotice, 'update'> {
   readonly kind: 'paid' | 'declined' | 'refused';
   readonly executionId: string | null;
   readonly endToEndId: string | null;
   readonly amount: Cents | null;
   readonly errorCode: RailErrorCode | null;
-  readonly attempts: number;
-  readonly ageMs: number;
 }
 
 async function queryNotices(tx: Tx, query: Statement, values: readonly unknown[]): Promise<DueNotice[]> {

@@ -25,31 +25,27 @@ const INSERT = statement(
    returning ${COLUMNS}`,
 );
 
-export interface EndpointRow {
-  organization_id: string;
-  id: string;
-  address: Buffer;
-  events: string[] | null;
-  description: string | null;
-  static_header: Buffer | null;
-  status: Endpoint['status'];
-  disabled_reason: DisabledReason | null;
-  created_at: Date;
-  updated_at: Date;
+/** An endpoint with its encrypted parts. */
+export interface EndpointRecord extends Omit<Endpoint, 'url' | 'staticHeader'> {
+  readonly address: Buffer;
+  readonly staticHeader: Buffer | null;
 }
 
-export async function insertEndpoint(tx: Tx, endpoint: NewEndpoint): Promise<EndpointRow> {
-  const [row] = await tx.query<EndpointRow>(INSERT, [
-    endpoint.organizationId,
-    endpoint.id,
-    endpoint.encryptedUrl,
-    endpoint.events,
-    endpoint.description,
-    endpoint.encryptedStaticHeader,
-    endpoint.encryptedSecret,
-  ]);
-  if (!row) throw new Error('no endpoint was inserted');
-  return row;
+export async function insertEndpoint(tx: Tx, endpoint: NewEndpoint): Promise<EndpointRecord> {
+  const { organizationId, id, encryptedUrl, events, description } = endpoint;
+  const { encryptedStaticHeader, encryptedSecret } = endpoint;
+  const values = [
+    organizationId,
+    id,
+    encryptedUrl,
+    events,
+    description,
+    encryptedStaticHeader,
+    encryptedSecret,
+  ];
+  const [inserted] = await queryRecords<EndpointRecord>(tx, INSERT, values);
+  if (!inserted) throw new Error('no endpoint was inserted');
+  return inserted;
 }
 
 const FIND = statement(
@@ -57,9 +53,13 @@ const FIND = statement(
   `select ${COLUMNS} from caudal.webhook_endpoints e where e.organization_id = $1 and e.id = $2 and e.deleted_at is null`,
 );
 
-export async function findEndpoint(tx: Tx, organizationId: string, id: string): Promise<EndpointRow | null> {
-  const [row] = await tx.query<EndpointRow>(FIND, [organizationId, id]);
-  return row ?? null;
+export async function findEndpoint(
+  tx: Tx,
+  organizationId: string,
+  id: string,
+): Promise<EndpointRecord | null> {
+  const [endpoint] = await queryRecords<EndpointRecord>(tx, FIND, [organizationId, id]);
+  return endpoint ?? null;
 }
 
 const STORE_CREATION_RESPONSE = statement(
@@ -97,8 +97,8 @@ const LIST = statement(
   `select ${COLUMNS} from caudal.webhook_endpoints e where e.organization_id = $1 and e.deleted_at is null order by e.id desc limit $2`,
 );
 
-export function listEndpoints(tx: Tx, organizationId: string, limit: number): Promise<EndpointRow[]> {
-  return tx.query<EndpointRow>(LIST, [organizationId, limit]);
+export function listEndpoints(tx: Tx, organizationId: string, limit: number): Promise<EndpointRecord[]> {
+  return queryRecords(tx, LIST, [organizationId, limit]);
 }
 
 /** An undefined member is left unchanged. */
@@ -131,8 +131,8 @@ export async function changeEndpoint(
   id: string,
   change: EndpointChange,
   disabledReason: DisabledReason,
-): Promise<EndpointRow | null> {
-  const [row] = await tx.query<EndpointRow>(CHANGE, [
+): Promise<EndpointRecord | null> {
+  const [endpoint] = await queryRecords<EndpointRecord>(tx, CHANGE, [
     organizationId,
     id,
     change.encryptedUrl ?? null,
@@ -145,7 +145,7 @@ export async function changeEndpoint(
     change.status ?? null,
     disabledReason,
   ]);
-  return row ?? null;
+  return endpoint ?? null;
 }
 
 const ROTATE = statement(
@@ -167,9 +167,14 @@ export async function rotateSecret(
   id: string,
   encryptedSecret: Buffer,
   overlapSeconds: number,
-): Promise<EndpointRow | null> {
-  const [row] = await tx.query<EndpointRow>(ROTATE, [organizationId, id, encryptedSecret, overlapSeconds]);
-  return row ?? null;
+): Promise<EndpointRecord | null> {
+  const [endpoint] = await queryRecords<EndpointRecord>(tx, ROTATE, [
+    organizationId,
+    id,
+    encryptedSecret,
+    overlapSeconds,
+  ]);
+  return endpoint ?? null;
 }
 
 const DELETE = statement(
@@ -213,18 +218,14 @@ export async function disableEndpoints(
   return queryRecords(tx, DISABLE, FAILED.parameters(endpoints));
 }
 
-export function endpointFromRow(row: EndpointRow, dataKey: SecretKey): Endpoint {
-  const { organization_id: organizationId, id } = row;
+export function decryptEndpoint(
+  { address, staticHeader, ...endpoint }: EndpointRecord,
+  dataKey: SecretKey,
+): Endpoint {
+  const { organizationId, id } = endpoint;
   return {
-    organizationId,
-    id,
-    url: decryptPart(dataKey, 'address', row.address, organizationId, id).toString('utf8'),
-    events: row.events,
-    description: row.description,
-    staticHeader: decryptStaticHeader(dataKey, row.static_header, organizationId, id),
-    status: row.status,
-    disabledReason: row.disabled_reason,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
+    ...endpoint,
+    url: decryptPart(dataKey, 'address', address, organizationId, id).toString('utf8'),
+    staticHeader: decryptStaticHeader(dataKey, staticHeader, organizationId, id),
   };
 }

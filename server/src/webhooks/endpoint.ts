@@ -1,3 +1,5 @@
+import type { RowId } from '../db/columns.ts';
+
 /** Custom header sent with every delivery. */
 export interface StaticHeader {
   readonly name: string;
@@ -10,9 +12,7 @@ export const DISABLED_REASONS = ['by_owner', 'gone', 'no_success_5d'] as const;
 export type DisabledReason = (typeof DISABLED_REASONS)[number];
 
 /** Destination of an organization's events. */
-export interface Endpoint {
-  readonly organizationId: string;
-  readonly id: string;
+export interface Endpoint extends RowId {
   readonly url: string;
   /** Null: all events. */
   readonly events: readonly string[] | null;

@@ -7,9 +7,9 @@ import type { OrganizationSecrets, Principal } from '../../organizations/organiz
 import { decryptPart, encryptPart } from '../../webhooks/endpoint.encryption.ts';
 import {
   changeEndpoint,
+  decryptEndpoint,
   deleteEndpoint,
-  type EndpointRow,
-  endpointFromRow,
+  type EndpointRecord,
   findCreationResponse,
   findEndpoint,
   insertEndpoint,
@@ -72,7 +72,7 @@ export async function createEndpoint(
       return new ApiError('too_many_endpoints');
     }
     const secret = generateWebhookSecret();
-    const row = await insertEndpoint(tx, {
+    const inserted = await insertEndpoint(tx, {
       organizationId: organization.id,
       id,
       encryptedUrl: encryptPart(secrets.dataKey, 'address', request.url, organization.id, id),
@@ -81,7 +81,10 @@ export async function createEndpoint(
       encryptedStaticHeader: encryptHeader(secrets, request.staticHeader, organization.id, id),
       encryptedSecret: encryptPart(secrets.dataKey, 'secret', secret, organization.id, id),
     });
-    const created = { endpoint: endpointFromRow(row, secrets.dataKey), secret: formatWebhookSecret(secret) };
+    const created = {
+      endpoint: decryptEndpoint(inserted, secrets.dataKey),
+      secret: formatWebhookSecret(secret),
+    };
     if (reservation !== null)
       await storeCreationResponse(
         tx,
@@ -109,7 +112,7 @@ export async function readEndpoints(deps: Deps, { organization, secrets }: Princ
   const rows = await deps.read.read(organization.id, (tx) =>
     listEndpoints(tx, organization.id, MAX_ENDPOINTS),
   );
-  return rows.map((row) => endpointFromRow(row, secrets.dataKey));
+  return rows.map((row) => decryptEndpoint(row, secrets.dataKey));
 }
 
 /** @throws ApiError `not_found` */
@@ -120,7 +123,7 @@ export async function readEndpoint(
 ): Promise<Endpoint> {
   const row = await deps.read.read(organization.id, (tx) => findEndpoint(tx, organization.id, id));
   if (!row) throw new ApiError('not_found');
-  return endpointFromRow(row, secrets.dataKey);
+  return decryptEndpoint(row, secrets.dataKey);
 }
 
 /** An undefined member is left unchanged. */
@@ -142,7 +145,7 @@ export async function updateEndpoint(
     deps,
     TRANSACTION,
     organization.id,
-    async (tx): Promise<EndpointRow | ApiError> => {
+    async (tx): Promise<EndpointRecord | ApiError> => {
       if (!(await lockQueue(tx, organization.id, id))) return new ApiError('not_found');
       const changed = await changeEndpoint(
         tx,
@@ -171,7 +174,7 @@ export async function updateEndpoint(
     },
   );
   deps.signals.raise('webhook_delivery');
-  return endpointFromRow(row, dataKey);
+  return decryptEndpoint(row, dataKey);
 }
 
 /** @throws ApiError `not_found`, `outcome_unknown`, `service_unavailable` */
@@ -196,10 +199,10 @@ export async function rotateEndpointSecret(
     deps,
     TRANSACTION,
     organization.id,
-    async (tx): Promise<EndpointRow | ApiError> =>
+    async (tx): Promise<EndpointRecord | ApiError> =>
       (await rotateSecret(tx, organization.id, id, encrypted, ROTATION_SECONDS)) ?? new ApiError('not_found'),
   );
-  return { endpoint: endpointFromRow(row, secrets.dataKey), secret: formatWebhookSecret(secret) };
+  return { endpoint: decryptEndpoint(row, secrets.dataKey), secret: formatWebhookSecret(secret) };
 }
 
 function encryptHeader(

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { LISTED_EVENT_NAMES } from '../../events/event.ts';
 import { readEventPage } from '../../flows/webhooks/read-events.ts';
-import { listFields, listReply, PAGE_INFO_EXAMPLE } from '../list.ts';
+import { listFields, listReply, pageResponse } from '../list.ts';
 import { merchantOperation } from '../operation.ts';
 import { EVENT_EXAMPLE, eventListSchema } from './event.schema.ts';
 
@@ -22,13 +22,7 @@ export const listEvents = merchantOperation({
     resourceId: z.uuid().optional().describe('Only events of this payin, payout or payment link.'),
     ...span,
   }),
-  responses: {
-    200: {
-      description: 'A page of events.',
-      schema: eventListSchema,
-      example: { data: [EVENT_EXAMPLE], pageInfo: PAGE_INFO_EXAMPLE },
-    },
-  },
+  responses: pageResponse('events', eventListSchema, EVENT_EXAMPLE),
   problems: ['cursor_invalid'],
 
   handle(deps, principal, { query: { cursor, pageSize, ...filters } }) {

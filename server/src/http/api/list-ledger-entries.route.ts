@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { readEntryPage } from '../../flows/ledger/read-ledger.ts';
 import { ENTRY_ACCOUNT_FILTER, entryView } from '../../ledger/entry.view.ts';
-import { listFields, listReply, PAGE_INFO_EXAMPLE } from '../list.ts';
+import { listFields, listReply, pageResponse } from '../list.ts';
 import { merchantOperation } from '../operation.ts';
 import { LEDGER_ENTRY_EXAMPLE, ledgerEntryListSchema } from './ledger.schema.ts';
 
@@ -27,16 +27,7 @@ export const listLedgerEntries = merchantOperation({
     'All movements of your money, newest first. Each entry moves an amount from one account (debit) to another (credit). Entries never change; a correction is a new entry. Follow `nextCursor` to older entries and `previousCursor` to newer ones, with the same filters.',
   scope: 'balance:read',
   query,
-  responses: {
-    200: {
-      description: 'A page of entries.',
-      schema: ledgerEntryListSchema,
-      example: {
-        data: [LEDGER_ENTRY_EXAMPLE],
-        pageInfo: PAGE_INFO_EXAMPLE,
-      },
-    },
-  },
+  responses: pageResponse('entries', ledgerEntryListSchema, LEDGER_ENTRY_EXAMPLE),
   problems: ['cursor_invalid'],
 
   handle(deps, principal, { query: { cursor, pageSize, ...filters } }) {

@@ -4,7 +4,7 @@ import { PAYIN_STATUSES } from '../../payins/payin.states.ts';
 import { payinListView } from '../../payins/payin.view.ts';
 import { RAILS } from '../../rails/contract.ts';
 import { text } from '../fields.ts';
-import { listFields, listReply, PAGE_INFO_EXAMPLE } from '../list.ts';
+import { listFields, listReply, pageResponse } from '../list.ts';
 import { merchantOperation } from '../operation.ts';
 import { PAYIN_EXAMPLE, payinListSchema } from './payin.schema.ts';
 
@@ -30,16 +30,10 @@ export const listPayins = merchantOperation({
     'Newest first. Follow `nextCursor` to older payins and `previousCursor` to newer ones, with the same filters; newly created payins do not shift pages. In this list `inlineCustomer` is a string that contains the customer as JSON.',
   scope: 'payins:read',
   query,
-  responses: {
-    200: {
-      description: 'A page of payins.',
-      schema: payinListSchema,
-      example: {
-        data: [{ ...PAYIN_EXAMPLE, inlineCustomer: JSON.stringify(PAYIN_EXAMPLE.inlineCustomer) }],
-        pageInfo: PAGE_INFO_EXAMPLE,
-      },
-    },
-  },
+  responses: pageResponse('payins', payinListSchema, {
+    ...PAYIN_EXAMPLE,
+    inlineCustomer: JSON.stringify(PAYIN_EXAMPLE.inlineCustomer),
+  }),
   problems: ['cursor_invalid'],
 
   handle(deps, principal, { query: { cursor, pageSize, ...filters } }) {

@@ -4,7 +4,7 @@ import { LINK_STATUSES } from '../../payment-links/payment-link.states.ts';
 import { linkDetailsView } from '../../payment-links/payment-link.view.ts';
 import { RAILS } from '../../rails/contract.ts';
 import { text } from '../fields.ts';
-import { listFields, listReply, PAGE_INFO_EXAMPLE } from '../list.ts';
+import { listFields, listReply, pageResponse } from '../list.ts';
 import { merchantOperation } from '../operation.ts';
 import { LINK_DETAILS_EXAMPLE, linkListSchema } from './payment-link.schema.ts';
 
@@ -28,13 +28,7 @@ export const listPaymentLinks = merchantOperation({
     reference: text(1, 255).optional().describe('Only the link with this reference.'),
     ...span,
   }),
-  responses: {
-    200: {
-      description: 'A page of payment links.',
-      schema: linkListSchema,
-      example: { data: [LINK_DETAILS_EXAMPLE], pageInfo: PAGE_INFO_EXAMPLE },
-    },
-  },
+  responses: pageResponse('payment links', linkListSchema, LINK_DETAILS_EXAMPLE),
   problems: ['cursor_invalid'],
 
   handle(deps, principal, { query: { cursor, pageSize, ...filters } }) {

@@ -3,7 +3,7 @@ import { readPayoutPage } from '../../flows/payouts/read-payouts.ts';
 import { PAYOUT_STATUSES } from '../../payouts/payout.states.ts';
 import { payoutView } from '../../payouts/payout.view.ts';
 import { receiverKey, text } from '../fields.ts';
-import { listFields, listReply, PAGE_INFO_EXAMPLE } from '../list.ts';
+import { listFields, listReply, pageResponse } from '../list.ts';
 import { merchantOperation } from '../operation.ts';
 import { PAYOUT_EXAMPLE, payoutListSchema } from './payout.schema.ts';
 
@@ -29,13 +29,7 @@ export const listPayouts = merchantOperation({
     'Newest first. Follow `nextCursor` to older payouts and `previousCursor` to newer ones, with the same filters; newly created payouts do not shift pages.',
   scope: 'payouts:read',
   query,
-  responses: {
-    200: {
-      description: 'A page of payouts.',
-      schema: payoutListSchema,
-      example: { data: [PAYOUT_EXAMPLE], pageInfo: PAGE_INFO_EXAMPLE },
-    },
-  },
+  responses: pageResponse('payouts', payoutListSchema, PAYOUT_EXAMPLE),
   problems: ['cursor_invalid'],
 
   handle(deps, principal, { query: { cursor, pageSize, keyString: brebKey, ...others } }) {

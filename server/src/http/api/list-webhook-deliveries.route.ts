@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { readDeliveryPage } from '../../flows/webhooks/read-events.ts';
-import { listFields, listReply, PAGE_INFO_EXAMPLE } from '../list.ts';
+import { listFields, listReply, pageResponse } from '../list.ts';
 import { merchantOperation } from '../operation.ts';
 import { parseId } from '../path-id.ts';
 import { DELIVERY_EXAMPLE, deliveryListSchema, deliveryView } from './event.schema.ts';
@@ -18,13 +18,7 @@ export const listWebhookDeliveries = merchantOperation({
   scope: 'webhooks:read',
   params: endpointPath,
   query: z.strictObject({ cursor, pageSize }),
-  responses: {
-    200: {
-      description: 'A page of deliveries.',
-      schema: deliveryListSchema,
-      example: { data: [DELIVERY_EXAMPLE], pageInfo: PAGE_INFO_EXAMPLE },
-    },
-  },
+  responses: pageResponse('deliveries', deliveryListSchema, DELIVERY_EXAMPLE),
   problems: ['not_found', 'cursor_invalid'],
 
   handle(deps, principal, { params, query: { cursor, pageSize } }) {

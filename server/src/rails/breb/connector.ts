@@ -60,11 +60,7 @@ export class BrebConnector implements RailConnector, PayoutConnector {
   readonly #payerDocument: string;
 
   constructor({ payerDocument, rejectsDuplicateOrders, maxProcessingMs, ...options }: BrebOptions) {
-    this.capabilities = {
-      ...CAPABILITIES,
-      rejectsDuplicateOrders: rejectsDuplicateOrders,
-      maxProcessingMs: maxProcessingMs,
-    };
+    this.capabilities = { ...CAPABILITIES, rejectsDuplicateOrders, maxProcessingMs };
     this.#client = new BrebClient({ ...options, tokenDeadlineMs: ANSWER_WITHIN_MS });
     this.#payerDocument = payerDocument;
   }
