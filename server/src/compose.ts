@@ -1,7 +1,6 @@
 import type { Config } from './config.ts';
 import type { ProcessRole } from './db/connection-budget.ts';
 import { FailureLog } from './db/failure-log.ts';
-import type { PendingCommits } from './db/pending-commits.ts';
 import { createPools, type Pools } from './db/pools.ts';
 import { snapshotDb } from './db/snapshot.ts';
 import { type SystemDb, systemDb } from './db/system.ts';
@@ -27,22 +26,10 @@ import { PseConnector } from './rails/pse/connector.ts';
 import { probePse } from './rails/pse/probe.ts';
 import { withFailpoints, withPayoutFailpoints } from './rails/with-failpoints.ts';
 
-export interface Composed {
-  readonly deps: SystemDeps;
-  /** The same without the system pool and the secrets, for merchant routes. */
-  readonly merchantDeps: Deps;
-  readonly authenticator: Authenticator;
-  readonly heartbeat: Heartbeat;
-  readonly pendingCommits: PendingCommits;
-  /** Whether the last attempt of any pool to get a connection failed. */
-  readonly loginFailed: () => boolean;
-  readonly keys: DataKeys;
-  /** Closes all pools and rail connections; call it last. */
-  readonly close: () => Promise<void>;
-}
+export type Composed = ReturnType<typeof compose>;
 
 /** Creates the dependencies shared by all process roles. Connections open on first use. */
-export function compose(config: Config, log: Log, processRole: ProcessRole = 'operator'): Composed {
+export function compose(config: Config, log: Log, processRole: ProcessRole = 'operator') {
   if (config.failpoint !== null) armFailpoint(config.failpoint);
   const failures = new FailureLog(log);
   const pools = createPools(config.database, processRole, failures, log);
@@ -74,12 +61,14 @@ export function compose(config: Config, log: Log, processRole: ProcessRole = 'op
   });
   return {
     deps,
+    /** The same without the system pool and the secrets, for merchant routes. */
     merchantDeps,
     authenticator,
     heartbeat,
     pendingCommits: pools.pendingCommits,
     loginFailed: pools.loginFailed,
     keys: new DataKeys(deps.system, config.masterKeys),
+    /** Closes all pools and rail connections; call it last. */
     close: async () => {
       pools.stopWatching();
       await Promise.all([breb.disconnect(), pse.disconnect()]);
@@ -88,9 +77,7 @@ export function compose(config: Config, log: Log, processRole: ProcessRole = 'op
   };
 }
 
-interface Parts {
-  readonly log: Log;
-  readonly failures: FailureLog;
+interface Parts extends Pick<Deps, 'log' | 'failures'> {
   readonly pools: Pools;
   readonly breb: RailConnector & PayoutConnector;
   readonly pse: RailConnector;

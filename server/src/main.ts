@@ -92,20 +92,12 @@ async function runMigrate(config: Config, log: Log, author: string): Promise<num
 }
 
 async function runServer(role: Exclude<ServerRole, 'migrate'>, config: Config, log: Log): Promise<number> {
-  const running = await serve(role, config, log);
-  log.info(
-    {
-      code: 'ready',
-      port: running.port,
-      opsPort: running.opsPort,
-      environment: config.environment,
-      cell: config.cell,
-    },
-    'ready',
-  );
+  const { port, opsPort, stop } = await serve(role, config, log);
+  const { environment, cell } = config;
+  log.info({ code: 'ready', port, opsPort, environment, cell }, 'ready');
   log.flush();
   // A parent process with an IPC channel receives the ports; the server stops when the channel closes.
-  process.send?.({ ready: true, port: running.port, opsPort: running.opsPort });
+  process.send?.({ ready: true, port, opsPort });
   const signal = await new Promise<string>((resolve) => {
     for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => resolve(name));
     if (process.connected) process.once('disconnect', () => resolve('disconnect'));
@@ -116,7 +108,7 @@ async function runServer(role: Exclude<ServerRole, 'migrate'>, config: Config, l
     log.flush();
     process.exit(1);
   }, config.drainMs + STOP_WITHIN_MS);
-  await running.stop();
+  await stop();
   clearTimeout(deadline);
   log.info({ code: 'stopped' }, 'stopped');
   return 0;

@@ -38,7 +38,7 @@ export interface Running {
   readonly port: number | null;
   readonly opsPort: number;
   /** In order: stops accepting requests, answers active ones, finishes work, closes connections. */
-  stop(): Promise<void>;
+  readonly stop: () => Promise<void>;
 }
 
 /** Starts the API, the worker, or both in one process. Throws when the startup checks of the database fail. */

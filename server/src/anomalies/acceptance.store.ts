@@ -1,4 +1,4 @@
-import { queryRecords } from '../db/records.ts';
+import { queryRecord, queryRecords } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import { ANOMALY_COLUMNS } from './anomaly.store.ts';
 import type { Anomaly } from './anomaly.ts';
@@ -34,9 +34,8 @@ const LOCK = statement(
 );
 
 /** Locking writes to the row, so that the response waits for synchronous replication. */
-export async function lockAnomalyOfPayin(tx: Tx, anomaly: AnomalyOfPayin): Promise<Anomaly | null> {
-  const [row] = await queryRecords<Anomaly>(tx, LOCK, [anomaly.organizationId, anomaly.payinId, anomaly.id]);
-  return row ?? null;
+export function lockAnomalyOfPayin(tx: Tx, anomaly: AnomalyOfPayin): Promise<Anomaly | null> {
+  return queryRecord(tx, LOCK, [anomaly.organizationId, anomaly.payinId, anomaly.id]);
 }
 
 const RESOLUTION = "resolved_at = caudal.now(), resolution = 'credit', resolved_by = a.accepted_by";

@@ -8,7 +8,7 @@ import {
   text,
   uuid,
 } from '../db/columns.ts';
-import { queryRecords, type RecordOf, ROW_IDS, RowSet } from '../db/records.ts';
+import { queryRecord, queryRecords, type RecordOf, ROW_IDS, RowSet } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import type { Anomaly, Resolution } from './anomaly.ts';
 
@@ -77,9 +77,8 @@ export function recentAnomalies(tx: Pick<Tx, 'query'>, limit: number): Promise<A
 
 const FIND = statement('anomaly.find', `select ${ANOMALY_COLUMNS} from caudal.anomalies where id = $1`);
 
-export async function findAnomaly(tx: Tx, id: string): Promise<Anomaly | null> {
-  const [anomaly] = await queryRecords<Anomaly>(tx, FIND, [id]);
-  return anomaly ?? null;
+export function findAnomaly(tx: Tx, id: string): Promise<Anomaly | null> {
+  return queryRecord(tx, FIND, [id]);
 }
 
 const LOCK = statement(
@@ -88,9 +87,8 @@ const LOCK = statement(
 );
 
 /** By id alone: operators do not know the organization. */
-export async function lockAnomaly(tx: Tx, id: string): Promise<Anomaly | null> {
-  const [anomaly] = await queryRecords<Anomaly>(tx, LOCK, [id]);
-  return anomaly ?? null;
+export function lockAnomaly(tx: Tx, id: string): Promise<Anomaly | null> {
+  return queryRecord(tx, LOCK, [id]);
 }
 
 const RESOLVE = statement(

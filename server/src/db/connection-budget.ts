@@ -2,16 +2,7 @@
 export type ProcessRole = 'api' | 'worker' | 'all' | 'operator';
 
 /** Maximum connections of each pool of a process. */
-export interface ConnectionBudget {
-  readonly read: number;
-  readonly batch: number;
-  readonly system: number;
-  readonly heartbeat: number;
-  readonly snapshot: number;
-  readonly schedules: number;
-  /** Carries LISTEN/NOTIFY work signals. */
-  readonly notifications: number;
-}
+export type ConnectionBudget = Readonly<ReturnType<typeof connectionBudget>>;
 
 interface Settings {
   readonly readConnections: number;
@@ -29,7 +20,7 @@ const SYSTEM = { api: 6, worker: 10 } as const;
  * An API process runs no schedules and no full ledger checks. A worker serves no reads; its only tenant writes record
  * PSE pages.
  */
-export function connectionBudget(role: ProcessRole, settings: Settings): ConnectionBudget {
+export function connectionBudget(role: ProcessRole, settings: Settings) {
   const serves = role !== 'worker';
   const works = role !== 'api';
   return {
@@ -40,6 +31,7 @@ export function connectionBudget(role: ProcessRole, settings: Settings): Connect
     heartbeat: HEARTBEAT,
     snapshot: works ? 1 : 0,
     schedules: works ? 2 : 0,
+    /** Carries LISTEN/NOTIFY work signals. */
     notifications: 1,
   };
 }

@@ -26,16 +26,20 @@ const GRANTED = `
     and has_table_privilege(role, 'caudal_meta.deployment', 'select')) as granted
   from unnest($1::name[]) role`;
 
+export async function tableExists(client: Client, name: string): Promise<boolean> {
+  const { rows } = await client.query<{ exists: boolean }>('select to_regclass($1) is not null as exists', [
+    name,
+  ]);
+  return rows[0]?.exists ?? false;
+}
+
 /** @returns null when the database is not migrated, or was migrated by a version that did not record a deployment */
 export async function readDeployment(client: Client): Promise<Deployment | null> {
-  const { rows: tables } = await client.query<{ exists: boolean }>(
-    "select to_regclass('caudal_meta.deployment') is not null as exists",
+  if (!(await tableExists(client, 'caudal_meta.deployment'))) return null;
+  const { rows } = await client.query<Deployment>(
+    'select id, role_prefix as "rolePrefix" from caudal_meta.deployment',
   );
-  if (!tables[0]?.exists) return null;
-  const { rows } = await client.query<{ id: string; role_prefix: string }>(
-    'select id, role_prefix from caudal_meta.deployment',
-  );
-  return rows[0] ? { id: rows[0].id, rolePrefix: rows[0].role_prefix } : null;
+  return rows[0] ?? null;
 }
 
 /** @returns the existing deployment id, or a newly recorded one */

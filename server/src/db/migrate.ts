@@ -3,7 +3,13 @@ import { type Client, DatabaseError } from 'pg';
 import { monotonicMs } from '../kit/clock.ts';
 import { type RoleNames, withRoleNames } from '../kit/database-roles.ts';
 import type { Log } from '../kit/log.ts';
-import { grantDeployment, readDeployment, recordDeployment, rolePrefixError } from './deployment.ts';
+import {
+  grantDeployment,
+  readDeployment,
+  recordDeployment,
+  rolePrefixError,
+  tableExists,
+} from './deployment.ts';
 import { type Migration, pendingMigrations } from './migration-files.ts';
 import { ownerClient } from './owner-client.ts';
 import { isDirect, isPoolerRejection, POOLER_ERROR } from './pooler.ts';
@@ -144,10 +150,7 @@ async function apply(client: Client, migration: Migration, roles: RoleNames): Pr
 
 /** A database belongs to one environment and one cell from its first migration on. */
 async function rejectForeignDeployment(client: Client, options: MigrateOptions): Promise<void> {
-  const { rows: tables } = await client.query<{ exists: boolean }>(
-    "select to_regclass('caudal.deployment') is not null as exists",
-  );
-  if (!tables[0]?.exists) return;
+  if (!(await tableExists(client, 'caudal.deployment'))) return;
   const { rows } = await client.query<{ environment: string; cell: number }>(
     'select environment, cell from caudal.deployment',
   );

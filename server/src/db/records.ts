@@ -51,6 +51,16 @@ export type RecordOf<Rows> = Rows extends RowSet<infer C> ? StoredFieldsOf<C> : 
 /** Ids of rows, the most common row set. */
 export const ROW_IDS = new RowSet(ROW_ID);
 
+/** Runs a query that returns at most one row. */
+export async function queryRow<Row extends object>(
+  tx: Pick<Tx, 'query'>,
+  statement: Statement,
+  values?: readonly unknown[],
+): Promise<Row | null> {
+  const [row] = await tx.query<Row>(statement, values);
+  return row ?? null;
+}
+
 /** Runs a query and renames the columns of its rows to field names. */
 export async function queryRecords<Fields extends object>(
   tx: Pick<Tx, 'query'>,
@@ -61,4 +71,12 @@ export async function queryRecords<Fields extends object>(
   const [first = {}] = rows;
   const names = Object.keys(first).map((name) => [name, fieldName(name)] as const);
   return rows.map((row) => Object.fromEntries(names.map(([name, field]) => [field, row[name]])) as Fields);
+}
+
+/** Like `queryRecords`, for a query that returns at most one row. */
+export async function queryRecord<Fields extends object>(
+  ...query: Parameters<typeof queryRecords>
+): Promise<Fields | null> {
+  const [record] = await queryRecords<Fields>(...query);
+  return record ?? null;
 }

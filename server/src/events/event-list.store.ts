@@ -1,6 +1,6 @@
 import { type RowId } from '../db/columns.ts';
 import { type CreatedSpan, Keyset } from '../db/keyset.ts';
-import { queryRecords, ROW_IDS } from '../db/records.ts';
+import { queryRecords, queryRow, ROW_IDS } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import type { Position } from '../kit/cursor.ts';
 
@@ -44,9 +44,8 @@ export function listEvents(
 
 const FIND = statement('event.find', `${SELECT} where e.organization_id = $1 and e.id = $2`);
 
-export async function findEvent(tx: Tx, organizationId: string, id: string): Promise<EventRow | null> {
-  const [row] = await tx.query<EventRow>(FIND, [organizationId, id]);
-  return row ?? null;
+export function findEvent(tx: Tx, organizationId: string, id: string): Promise<EventRow | null> {
+  return queryRow(tx, FIND, [organizationId, id]);
 }
 
 const IDS_SINCE = statement(

@@ -33,6 +33,16 @@ export function createdReply({ replayed }: { readonly replayed: boolean }, body:
   return { status: 201, body, ...(replayed ? { headers: { 'idempotent-replayed': 'true' } } : {}) };
 }
 
+/** Errors of every operation that creates a payin or a payment link. */
+export const CREATION_PROBLEMS: readonly ErrorCode[] = [
+  'organization_suspended',
+  'rail_not_enabled',
+  'reference_taken',
+  'idempotency_in_flight',
+  'idempotency_mismatch',
+  'outcome_unknown',
+];
+
 /** A streamed response: server-sent events as text. */
 export interface StreamReply {
   readonly stream: AsyncIterable<string>;

@@ -1,6 +1,6 @@
 import { Pool } from 'undici';
 
-interface JsonResponse {
+export interface JsonResponse {
   readonly status: number;
   readonly body: unknown;
 }
@@ -14,22 +14,30 @@ interface JsonCall {
   readonly signal: AbortSignal;
 }
 
-/** Far above the largest valid response. */
+interface JsonClientOptions {
+  /** Far above the largest valid response. */
+  readonly maxResponseBytes?: number;
+  /** Whether responses other than 200 may have a JSON body. */
+  readonly readsRejections?: boolean;
+}
+
 const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
 
 /** JSON over HTTP to one peer, with a deadline on every call. It never retries: only the caller knows whether that is safe. */
 export class JsonClient {
   readonly #pool: Pool;
   readonly #prefix: string;
+  readonly #readsRejections: boolean;
 
-  constructor(baseUrl: string, connections: number) {
+  constructor(baseUrl: string, connections: number, options: JsonClientOptions = {}) {
     const address = new URL(baseUrl);
+    this.#readsRejections = options.readsRejections ?? false;
     this.#prefix = address.pathname.replace(/\/+$/, '');
     this.#pool = new Pool(address.origin, {
       connections,
       connect: { timeout: 3000 },
       keepAliveTimeout: 30_000,
-      maxResponseSize: MAX_RESPONSE_BYTES,
+      maxResponseSize: options.maxResponseBytes ?? MAX_RESPONSE_BYTES,
     });
   }
 
@@ -47,11 +55,20 @@ export class JsonClient {
       signal: call.signal,
     });
     const text = await body.text();
+    if (statusCode === 200) return { status: statusCode, body: JSON.parse(text) as unknown };
     // Only a 200 must be JSON: a 401 or 503 of an intermediary often has an HTML page or no body.
-    return { status: statusCode, body: statusCode === 200 ? (JSON.parse(text) as unknown) : null };
+    return { status: statusCode, body: this.#readsRejections ? jsonOrNull(text) : null };
   }
 
   close(): Promise<void> {
     return this.#pool.destroy();
+  }
+}
+
+function jsonOrNull(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return null;
   }
 }

@@ -7,9 +7,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
  */
 type Labels = Readonly<Record<string, string | number>>;
 
-interface Series {
+/** A metric with its head and its current values. */
+abstract class Series {
   readonly name: string;
-  render(): string[];
+  readonly #head: readonly string[];
+
+  constructor(name: string, help: string, type: string) {
+    this.name = name;
+    this.#head = [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`];
+  }
+
+  render(): string[] {
+    return [...this.#head, ...this.values()];
+  }
+
+  abstract values(): string[];
 }
 
 const LATENCY_BUCKETS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -66,14 +78,11 @@ export class Metrics {
   }
 }
 
-export class Counter implements Series {
-  readonly name: string;
-  readonly #help: string;
+export class Counter extends Series {
   readonly #values = new Map<string, number>();
 
   constructor(name: string, help: string) {
-    this.name = name;
-    this.#help = help;
+    super(name, help, 'counter');
   }
 
   add(labels: Labels = {}, by = 1): void {
@@ -81,44 +90,32 @@ export class Counter implements Series {
     this.#values.set(key, (this.#values.get(key) ?? 0) + by);
   }
 
-  render(): string[] {
-    return [
-      ...head(this.name, this.#help, 'counter'),
-      ...[...this.#values].map(([key, value]) => `${this.name}${key} ${value}`),
-    ];
+  values(): string[] {
+    return [...this.#values].map(([key, value]) => `${this.name}${key} ${value}`);
   }
 }
 
-class Gauge implements Series {
-  readonly name: string;
-  readonly #help: string;
+class Gauge extends Series {
   readonly #read: () => number | Map<string, number>;
 
   constructor(name: string, help: string, read: () => number | Map<string, number>) {
-    this.name = name;
-    this.#help = help;
+    super(name, help, 'gauge');
     this.#read = read;
   }
 
-  render(): string[] {
+  values(): string[] {
     const value = this.#read();
-    const lines =
-      typeof value === 'number'
-        ? [`${this.name} ${value}`]
-        : [...value].map(([key, each]) => `${this.name}${key} ${each}`);
-    return [...head(this.name, this.#help, 'gauge'), ...lines];
+    if (typeof value === 'number') return [`${this.name} ${value}`];
+    return [...value].map(([key, each]) => `${this.name}${key} ${each}`);
   }
 }
 
-export class Histogram implements Series {
-  readonly name: string;
-  readonly #help: string;
+export class Histogram extends Series {
   readonly #buckets: readonly number[];
   readonly #values = new Map<string, { counts: number[]; sum: number; count: number; labels: Labels }>();
 
   constructor(name: string, help: string, buckets: readonly number[]) {
-    this.name = name;
-    this.#help = help;
+    super(name, help, 'histogram');
     this.#buckets = buckets;
   }
 
@@ -135,8 +132,8 @@ export class Histogram implements Series {
     if (bucket >= 0) entry.counts[bucket] = (entry.counts[bucket] ?? 0) + 1;
   }
 
-  render(): string[] {
-    const lines = head(this.name, this.#help, 'histogram');
+  values(): string[] {
+    const lines: string[] = [];
     for (const { counts, sum, count, labels } of this.#values.values()) {
       let below = 0;
       for (const [index, edge] of this.#buckets.entries()) {
@@ -162,8 +159,4 @@ function labelText(labels: Labels): string {
 function escaped(value: string): string {
   if (!/[\\"\n]/.test(value)) return value;
   return value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
-}
-
-function head(name: string, help: string, type: string): string[] {
-  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`];
 }

@@ -1,5 +1,5 @@
 import { money, nullable, ROW_ID, text, uuid } from '../db/columns.ts';
-import { RowSet } from '../db/records.ts';
+import { queryRecords, RowSet } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import { type CauseKind, OWN_ACCOUNTS, type Transfer } from './transfer.ts';
 
@@ -75,7 +75,7 @@ export async function post(tx: Tx, transfers: readonly Transfer[]): Promise<void
 
 const OF_CAUSES = statement(
   'ledger.of-causes',
-  `select t.organization_id as "organizationId", t.resource_id as "resourceId" from caudal.ledger_causes c
+  `select t.organization_id, t.resource_id from caudal.ledger_causes c
    join caudal.ledger_transfers t on t.organization_id = c.organization_id and t.id = c.transfer_id
    where c.kind = $1 and c.id = any($2::text[]) and t.resource_id is not null`,
 );
@@ -86,7 +86,7 @@ export function resourcesOfCauses(
   kind: CauseKind,
   ids: readonly string[],
 ): Promise<{ readonly organizationId: string; readonly resourceId: string }[]> {
-  return tx.query(OF_CAUSES, [kind, ids]);
+  return queryRecords(tx, OF_CAUSES, [kind, ids]);
 }
 
 const POSTED = statement(

@@ -1,5 +1,5 @@
 import type { RowId } from '../db/columns.ts';
-import { queryRecords } from '../db/records.ts';
+import { queryRecord } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import type { SharedAccount } from './transfer.ts';
 
@@ -18,10 +18,9 @@ interface BookedPayment {
 }
 
 /** The payment of a payin as posted for its merchant; the cause id contains its rail and execution. */
-export async function bookedPayment(
+export function bookedPayment(
   tx: Tx,
   { organizationId, id, since }: RowId & { readonly since: Date },
 ): Promise<BookedPayment | null> {
-  const [payment] = await queryRecords<BookedPayment>(tx, POSTED, [organizationId, id, since]);
-  return payment ?? null;
+  return queryRecord(tx, POSTED, [organizationId, id, since]);
 }

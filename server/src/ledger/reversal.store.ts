@@ -1,4 +1,4 @@
-import { queryRecords } from '../db/records.ts';
+import { queryRecord } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import type { Cents } from '../kit/money.ts';
 import { reversalCause } from './reversal.ts';
@@ -20,9 +20,8 @@ const BY_ID = statement(
   `select ${COLUMNS} from caudal.ledger_transfers t where t.organization_id = $1 and t.id = $2`,
 );
 
-export async function postingById(tx: Tx, organizationId: string, id: string): Promise<Posting | null> {
-  const [posting] = await queryRecords<Posting>(tx, BY_ID, [organizationId, id]);
-  return posting ?? null;
+export function postingById(tx: Tx, organizationId: string, id: string): Promise<Posting | null> {
+  return queryRecord(tx, BY_ID, [organizationId, id]);
 }
 
 const BY_CAUSE = statement(
@@ -32,9 +31,8 @@ const BY_CAUSE = statement(
    where c.kind = $1 and c.id = $2`,
 );
 
-export async function postingByCause(tx: Tx, cause: Transfer['cause']): Promise<Posting | null> {
-  const [posting] = await queryRecords<Posting>(tx, BY_CAUSE, [cause.kind, cause.id]);
-  return posting ?? null;
+export function postingByCause(tx: Tx, cause: Transfer['cause']): Promise<Posting | null> {
+  return queryRecord(tx, BY_CAUSE, [cause.kind, cause.id]);
 }
 
 /** @returns the reversed amount, null when the transfer was not reversed */

@@ -1,3 +1,4 @@
+import { queryRow } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
 
 export interface Suspension {
@@ -17,13 +18,12 @@ const SUSPEND = statement(
 );
 
 /** Suspending again replaces author and reason; the time stays. @returns null when there is no such organization */
-export async function suspend(
+export function suspend(
   tx: Tx,
   organizationId: string,
   { by, reason }: Omit<Suspension, 'at'>,
 ): Promise<Suspension | null> {
-  const [row] = await tx.query<Suspension>(SUSPEND, [organizationId, by, reason]);
-  return row ?? null;
+  return queryRow(tx, SUSPEND, [organizationId, by, reason]);
 }
 
 const RESUME = statement(
@@ -53,7 +53,6 @@ const FIND = statement(
    from caudal.organizations where id = $1 and suspended_at is not null`,
 );
 
-export async function findSuspension(tx: Tx, organizationId: string): Promise<Suspension | null> {
-  const [row] = await tx.query<Suspension>(FIND, [organizationId]);
-  return row ?? null;
+export function findSuspension(tx: Tx, organizationId: string): Promise<Suspension | null> {
+  return queryRow(tx, FIND, [organizationId]);
 }

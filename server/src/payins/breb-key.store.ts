@@ -1,7 +1,7 @@
 import { milliseconds, nullable, text, uuid } from '../db/columns.ts';
 import { LEASE_INTERVAL } from '../db/lease.ts';
-import { queryRecords, type RecordOf, RowSet } from '../db/records.ts';
-import { statement, type Tx } from '../db/tx.ts';
+import { queryRecord, queryRecords, type RecordOf, RowSet } from '../db/records.ts';
+import { type Statement, statement, type Tx } from '../db/tx.ts';
 import type { Cents } from '../kit/money.ts';
 
 /** A Bre-B key due for registration at the network, with the data the network requires. */
@@ -77,11 +77,7 @@ const RECORD = statement(
    returning k.key, k.organization_id, k.payin_id`,
 );
 
-export interface RecordedKey {
-  readonly key: string;
-  readonly organizationId: string;
-  readonly payinId: string;
-}
+export type RecordedKey = Pick<DueKey, 'key' | 'organizationId' | 'payinId'>;
 
 /**
  * Records the network's answers. A result whose lease another process has taken over changes nothing.
@@ -90,6 +86,15 @@ export interface RecordedKey {
  */
 export function recordRegistrations(tx: Tx, results: readonly RegistrationResult[]): Promise<RecordedKey[]> {
   return queryRecords(tx, RECORD, RESULTS.parameters(results));
+}
+
+export interface KeyBacklog {
+  readonly count: number;
+  readonly oldestSeconds: number;
+}
+
+async function readBacklog(tx: Pick<Tx, 'query'>, query: Statement): Promise<KeyBacklog> {
+  return (await queryRecord<KeyBacklog>(tx, query)) ?? { count: 0, oldestSeconds: 0 };
 }
 
 const WAITING = statement(
@@ -101,11 +106,8 @@ const WAITING = statement(
 );
 
 /** Cheap enough for a metric: `oldestSeconds` is the age of the next due key, not of the oldest. */
-export async function readKeyBacklog(
-  tx: Pick<Tx, 'query'>,
-): Promise<{ count: number; oldestSeconds: number }> {
-  const [row] = await tx.query<{ count: number; oldest_seconds: number }>(WAITING);
-  return { count: row?.count ?? 0, oldestSeconds: row?.oldest_seconds ?? 0 };
+export function readKeyBacklog(tx: Pick<Tx, 'query'>): Promise<KeyBacklog> {
+  return readBacklog(tx, WAITING);
 }
 
 const WAITING_LONGEST = statement(
@@ -116,9 +118,6 @@ const WAITING_LONGEST = statement(
 );
 
 /** Like `readKeyBacklog`, with the age of the oldest key. It scans the backlog: for diagnostics, not for metrics. */
-export async function readExactKeyBacklog(
-  tx: Pick<Tx, 'query'>,
-): Promise<{ count: number; oldestSeconds: number }> {
-  const [row] = await tx.query<{ count: number; oldest_seconds: number }>(WAITING_LONGEST);
-  return { count: row?.count ?? 0, oldestSeconds: row?.oldest_seconds ?? 0 };
+export function readExactKeyBacklog(tx: Pick<Tx, 'query'>): Promise<KeyBacklog> {
+  return readBacklog(tx, WAITING_LONGEST);
 }

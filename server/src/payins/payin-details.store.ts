@@ -1,5 +1,5 @@
 import { type RowId } from '../db/columns.ts';
-import { ROW_IDS } from '../db/records.ts';
+import { queryRecord, ROW_IDS } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import type { RailTask } from './payin.polling.ts';
 import { PAYIN_LIST, type PayinRow } from './payin.store.ts';
@@ -64,11 +64,10 @@ export interface KeyRegistration {
 
 const REGISTRATION = statement(
   'payin-details.registration',
-  `select registered_at as "registeredAt", register_due_at as "dueAt", attempts, refusal from caudal.breb_keys where key = $1`,
+  `select registered_at, register_due_at as due_at, attempts, refusal from caudal.breb_keys where key = $1`,
 );
 
 /** The state of a Bre-B key's registration at the network. */
-export async function keyRegistration(tx: Tx, brebKey: string): Promise<KeyRegistration | null> {
-  const [row] = await tx.query<KeyRegistration>(REGISTRATION, [brebKey]);
-  return row ?? null;
+export function keyRegistration(tx: Tx, brebKey: string): Promise<KeyRegistration | null> {
+  return queryRecord(tx, REGISTRATION, [brebKey]);
 }

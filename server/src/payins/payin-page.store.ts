@@ -1,6 +1,6 @@
 import { type RowId } from '../db/columns.ts';
 import { LEASE_INTERVAL } from '../db/lease.ts';
-import { ROW_IDS } from '../db/records.ts';
+import { queryRow, ROW_IDS } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import { statesBefore } from './payin.states.ts';
 import { PAYIN_LIST, type PayinRow } from './payin.store.ts';
@@ -14,9 +14,8 @@ const PAGE = `select ${PAYIN_LIST}, caudal.now() as now from caudal.payins p`;
 
 const FIND = statement('payin-page.find', `${PAGE} where p.organization_id = $1 and p.id = $2`);
 
-export async function findPagePayin(tx: Tx, organizationId: string, id: string): Promise<PageRow | null> {
-  const [row] = await tx.query<PageRow>(FIND, [organizationId, id]);
-  return row ?? null;
+export function findPagePayin(tx: Tx, organizationId: string, id: string): Promise<PageRow | null> {
+  return queryRow(tx, FIND, [organizationId, id]);
 }
 
 const LATEST = statement(
@@ -25,13 +24,12 @@ const LATEST = statement(
 );
 
 /** The latest attempt to pay a link. */
-export async function latestAttempt(
+export function latestAttempt(
   tx: Tx,
   organizationId: string,
   paymentLinkId: string,
 ): Promise<PageRow | null> {
-  const [row] = await tx.query<PageRow>(LATEST, [organizationId, paymentLinkId]);
-  return row ?? null;
+  return queryRow(tx, LATEST, [organizationId, paymentLinkId]);
 }
 
 const ATTACH_PAYER = statement(
@@ -50,14 +48,13 @@ const ATTACH_PAYER = statement(
  * Attaches the payer to a PSE payin that was created without one. The caller gets the lease and requests the bank page.
  * @returns null when the payin already has a payer, is final, or has expired
  */
-export async function insertPayer(
+export function insertPayer(
   tx: Tx,
   { organizationId, id }: RowId,
   encryptedCustomer: Buffer,
   leaseToken: string,
 ): Promise<PayinRow | null> {
-  const [row] = await tx.query<PayinRow>(ATTACH_PAYER, [organizationId, id, encryptedCustomer, leaseToken]);
-  return row ?? null;
+  return queryRow(tx, ATTACH_PAYER, [organizationId, id, encryptedCustomer, leaseToken]);
 }
 
 const POLL_SOON = statement(

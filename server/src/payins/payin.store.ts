@@ -16,7 +16,7 @@ import {
   uuid,
 } from '../db/columns.ts';
 import { LEASE_INTERVAL } from '../db/lease.ts';
-import { ROW_IDS, RowSet } from '../db/records.ts';
+import { queryRow, ROW_IDS, RowSet } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import type { SecretKey } from '../kit/crypto.ts';
 import { CREATED_COLUMNS, CREATED_SOURCE_COLUMNS, FIELD_COLUMNS, PAYIN_COLUMNS } from './payin.columns.ts';
@@ -134,9 +134,8 @@ export async function findPayins(tx: Tx, wanted: readonly RowId[]): Promise<Payi
   return tx.query<PayinRow>(FIND, ROW_IDS.parameters(wanted));
 }
 
-export async function findPayin(tx: Tx, organizationId: string, id: string): Promise<PayinRow | null> {
-  const [row] = await tx.query<PayinRow>(FIND_ONE, [organizationId, id]);
-  return row ?? null;
+export function findPayin(tx: Tx, organizationId: string, id: string): Promise<PayinRow | null> {
+  return queryRow(tx, FIND_ONE, [organizationId, id]);
 }
 
 const readFields = rowReader('payins', FIELD_COLUMNS);

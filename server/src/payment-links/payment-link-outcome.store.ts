@@ -1,6 +1,6 @@
 import { flag, ROW_ID, type RowId, uuid } from '../db/columns.ts';
 import { countWithin, type IdSpan, WITHIN } from '../db/months.ts';
-import { type RecordOf, ROW_IDS, RowSet } from '../db/records.ts';
+import { queryRow, type RecordOf, ROW_IDS, RowSet } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import { LINK_LIST, type LinkRow } from './payment-link.store.ts';
 
@@ -103,9 +103,8 @@ const CLOSE = statement(
 );
 
 /** Prevents new attempts; an open attempt continues. @returns null if the link does not exist */
-export async function closeLinkToAttempts(tx: Tx, { organizationId, id }: RowId): Promise<LinkRow | null> {
-  const [row] = await tx.query<LinkRow>(CLOSE, [organizationId, id]);
-  return row ?? null;
+export function closeLinkToAttempts(tx: Tx, { organizationId, id }: RowId): Promise<LinkRow | null> {
+  return queryRow(tx, CLOSE, [organizationId, id]);
 }
 
 const COUNT_OPEN = statement(

@@ -1,7 +1,7 @@
 import { milliseconds, nullable, ROW_ID, type RowId, smallint, text } from '../db/columns.ts';
 import { LEASE_INTERVAL } from '../db/lease.ts';
 import { countWithin, type IdSpan, WITHIN } from '../db/months.ts';
-import { queryRecords, type RecordOf, ROW_IDS, RowSet } from '../db/records.ts';
+import { queryRecords, queryRow, type RecordOf, ROW_IDS, RowSet } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import type { OrderStatus, RailErrorCode } from '../rails/contract.ts';
 import type { Transition } from './payout.outcome.ts';
@@ -29,9 +29,8 @@ export interface LockedPayout extends PayoutRow {
 }
 
 /** Reads a payout without locking it, for read-only callers. */
-export async function readPayoutState(tx: Tx, rowId: RowId): Promise<LockedPayout | null> {
-  const [row] = await tx.query<LockedPayout>(READ, ROW_IDS.parameters([rowId]));
-  return row ?? null;
+export function readPayoutState(tx: Tx, rowId: RowId): Promise<LockedPayout | null> {
+  return queryRow(tx, READ, ROW_IDS.parameters([rowId]));
 }
 
 /** Locks payouts until the transaction ends, in a fixed order, so that no other transaction decides about them. */
@@ -160,9 +159,8 @@ export async function adoptExecutions(tx: Tx, adopted: readonly RecordOf<typeof 
  * second to run sees the change of the first and matches nothing.
  * @returns null when the payout can no longer be canceled
  */
-export async function cancelUnsent(tx: Tx, { organizationId, id }: RowId): Promise<PayoutRow | null> {
-  const [row] = await tx.query<PayoutRow>(CANCEL, [organizationId, id]);
-  return row ?? null;
+export function cancelUnsent(tx: Tx, { organizationId, id }: RowId): Promise<PayoutRow | null> {
+  return queryRow(tx, CANCEL, [organizationId, id]);
 }
 
 const POLL_DUE =

@@ -35,6 +35,15 @@ export interface NewNotice extends RowId {
   readonly encryptedRaw: Buffer | null;
 }
 
+/** The rejection of our order by a rail: applied like the notices that the rail sends. */
+export function refusalNotice(
+  refusal: Pick<NewNotice, 'organizationId' | 'id' | 'rail' | 'reference'>,
+  errorCode: RailErrorCode,
+): NewNotice {
+  const update = { kind: 'refused', errorCode } as const;
+  return { ...refusal, about: 'payin', noticeId: null, update, encryptedRaw: null };
+}
+
 const COLUMNS = {
   ...ROW_ID,
   rail: text(),

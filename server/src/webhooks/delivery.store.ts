@@ -2,7 +2,7 @@ import { bytes, emptyFields, integer, milliseconds, nullable, smallint, text, uu
 import { countWithin, type IdSpan, WITHIN } from '../db/months.ts';
 import { queryRecords, type RecordOf, RowSet } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
-import { rescheduleQueues } from './queue.store.ts';
+import { type EndpointKey, rescheduleQueues } from './queue.store.ts';
 
 /** Deliveries are retried until this long after the event. */
 export const LIFETIME = "interval '30 days'";
@@ -104,9 +104,7 @@ export async function insertTestDelivery(
 }
 
 /** A delivery that is due. */
-export interface DueDelivery {
-  readonly organizationId: string;
-  readonly endpointId: string;
+export interface DueDelivery extends EndpointKey {
   readonly eventId: string;
   readonly attempts: number;
   /** Attempts made before the last replay. */
@@ -141,9 +139,7 @@ export async function readDueDeliveries(
 }
 
 /** Result of one attempt, or of a delivery that expired or was postponed without one. */
-export interface AttemptResult {
-  readonly organizationId: string;
-  readonly endpointId: string;
+export interface AttemptResult extends EndpointKey {
   readonly eventId: string;
   /** `replays` when the delivery was read: if it was replayed since, this result does not end it. */
   readonly replays: number;

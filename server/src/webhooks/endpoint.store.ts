@@ -1,5 +1,5 @@
 import { bytes, ROW_ID, type RowId, text } from '../db/columns.ts';
-import { queryRecords, type RecordOf, RowSet } from '../db/records.ts';
+import { queryRecord, queryRecords, type RecordOf, RowSet } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import type { SecretKey } from '../kit/crypto.ts';
 import { decryptPart, decryptStaticHeader } from './endpoint.encryption.ts';
@@ -53,13 +53,8 @@ const FIND = statement(
   `select ${COLUMNS} from caudal.webhook_endpoints e where e.organization_id = $1 and e.id = $2 and e.deleted_at is null`,
 );
 
-export async function findEndpoint(
-  tx: Tx,
-  organizationId: string,
-  id: string,
-): Promise<EndpointRecord | null> {
-  const [endpoint] = await queryRecords<EndpointRecord>(tx, FIND, [organizationId, id]);
-  return endpoint ?? null;
+export function findEndpoint(tx: Tx, organizationId: string, id: string): Promise<EndpointRecord | null> {
+  return queryRecord(tx, FIND, [organizationId, id]);
 }
 
 const STORE_CREATION_RESPONSE = statement(
@@ -125,14 +120,14 @@ const CHANGE = statement(
 );
 
 /** @returns null when the endpoint does not exist */
-export async function changeEndpoint(
+export function changeEndpoint(
   tx: Tx,
   organizationId: string,
   id: string,
   change: EndpointChange,
   disabledReason: DisabledReason,
 ): Promise<EndpointRecord | null> {
-  const [endpoint] = await queryRecords<EndpointRecord>(tx, CHANGE, [
+  return queryRecord(tx, CHANGE, [
     organizationId,
     id,
     change.encryptedUrl ?? null,
@@ -145,7 +140,6 @@ export async function changeEndpoint(
     change.status ?? null,
     disabledReason,
   ]);
-  return endpoint ?? null;
 }
 
 const ROTATE = statement(
@@ -161,20 +155,14 @@ const ROTATE = statement(
  * The replaced secret keeps signing for `overlapSeconds`, and the secret before it until its own deadline.
  * @returns null when the endpoint does not exist
  */
-export async function rotateSecret(
+export function rotateSecret(
   tx: Tx,
   organizationId: string,
   id: string,
   encryptedSecret: Buffer,
   overlapSeconds: number,
 ): Promise<EndpointRecord | null> {
-  const [endpoint] = await queryRecords<EndpointRecord>(tx, ROTATE, [
-    organizationId,
-    id,
-    encryptedSecret,
-    overlapSeconds,
-  ]);
-  return endpoint ?? null;
+  return queryRecord(tx, ROTATE, [organizationId, id, encryptedSecret, overlapSeconds]);
 }
 
 const DELETE = statement(

@@ -1,15 +1,19 @@
 import { flag, milliseconds, type RowId, text, uuid } from '../db/columns.ts';
-import { queryRecords, type RecordOf, ROW_IDS, RowSet } from '../db/records.ts';
+import { queryRecords, queryRow, type RecordOf, ROW_IDS, RowSet } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import { DISABLED_BY_OWNER } from './endpoint.ts';
 
 /** Lease duration: longer than the slowest response plus recording its result. */
 const LEASE_INTERVAL = "interval '30 seconds'";
 
-/** The delivery queue of an endpoint, leased by a sender. */
-export interface EndpointQueue {
+/** Identifies an endpoint, its queue and its deliveries. */
+export interface EndpointKey {
   readonly organizationId: string;
   readonly endpointId: string;
+}
+
+/** The delivery queue of an endpoint, leased by a sender. */
+export interface EndpointQueue extends EndpointKey {
   /** Consecutive failures before this batch. */
   readonly failures: number;
   /** 100 or more deliveries were still pending after the last batch. */
@@ -164,9 +168,7 @@ const RELEASE = statement(
    returning l.organization_id, l.endpoint_id, (extract(epoch from moment.at - l.failing_since))::float8 as failing_seconds`,
 );
 
-interface FailingQueue {
-  readonly organizationId: string;
-  readonly endpointId: string;
+interface FailingQueue extends EndpointKey {
   readonly failingSeconds: number;
 }
 
@@ -250,14 +252,13 @@ export interface QueueBacklog {
 }
 
 export async function queueBacklog(tx: Pick<Tx, 'query'>): Promise<QueueBacklog> {
-  const [row] = await tx.query<QueueBacklog>(BACKLOG);
-  return row ?? { queues: 0, oldest_seconds: 0, backlogged: 0, failing: 0 };
+  return (
+    (await queryRow<QueueBacklog>(tx, BACKLOG)) ?? { queues: 0, oldest_seconds: 0, backlogged: 0, failing: 0 }
+  );
 }
 
 /** An endpoint that receives no events although its owner did not disable it. */
-export interface UnhealthyEndpoint {
-  readonly organizationId: string;
-  readonly endpointId: string;
+export interface UnhealthyEndpoint extends EndpointKey {
   readonly status: 'ENABLED' | 'DISABLED';
   readonly disabledReason: string | null;
   /** Consecutive failed attempts. */

@@ -66,7 +66,7 @@ export async function applyPayinUpdates(
   dataKeys: DataKeys,
   tx: Tx,
   updates: readonly PayinUpdate[],
-  { leaseToken, conclude }: ApplyOptions,
+  { leaseToken, conclude }: ApplyOptions = {},
 ): Promise<UpdateResult[]> {
   const owners = await findOwners(tx, updates);
   const locked = await lockPayins(tx, distinctRows(owners.values()));
@@ -107,9 +107,9 @@ export async function applyPayinUpdates(
       verified: outcome.isVerified(payin),
       endToEndId: outcome.verifiedEndToEndId(payin),
     })),
-    { leaseToken, settlementDelayMinutes: deps.settlementDelayMinutes },
+    { leaseToken: leaseToken ?? null, settlementDelayMinutes: deps.settlementDelayMinutes },
   );
-  await conclude(results);
+  await conclude?.(results);
   await post(tx, outcome.transfers);
   outcome.logUnlistedPayments(raised);
   return results;

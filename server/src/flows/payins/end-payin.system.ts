@@ -79,10 +79,7 @@ async function endInTransaction(
     pastProcessingWindow: false,
     operatorEnds: true,
   };
-  await applyPayinUpdates(deps, new DataKeys(deps.system, deps.masterKeys), tx, [update], {
-    leaseToken: null,
-    conclude: async () => undefined,
-  });
+  await applyPayinUpdates(deps, new DataKeys(deps.system, deps.masterKeys), tx, [update]);
   const [after] = await payinDetails(tx, [rowId]);
   const status = after?.status ?? before.status;
   const paid = railStatus.payments.length > 0;

@@ -11,7 +11,7 @@ import type { PayinRow } from '../../payins/payin.store.ts';
 import type { Payin } from '../../payins/payin.ts';
 import { checkoutUrl } from '../../payins/payin.view.ts';
 import { type PageResult, recordPages } from '../../payins/pse-payin.store.ts';
-import { insertNotices, type NewNotice } from '../../rail-notices/notice.store.ts';
+import { insertNotices, type NewNotice, refusalNotice } from '../../rail-notices/notice.store.ts';
 import type { CollectOrder, OpenedCollection, RailAnswer } from '../../rails/contract.ts';
 
 /** Above this limit (the rail is slow), a creation answers without the bank page, and a worker requests it later. */
@@ -222,19 +222,14 @@ function toOpening(
     return { result: { ...row, kind: 'page', url: pageUrl, transactionId, cus: traceId }, rejection: null };
   }
   if (answer.kind === 'no') {
-    return {
-      result: { ...row, kind: 'refused' },
-      rejection: {
-        id: uuidv7(deps.clock.now(), deps.cell),
-        organizationId,
-        rail: 'PSE',
-        about: 'payin',
-        noticeId: null,
-        reference: resourceReference(id, order.organizationNumber),
-        update: { kind: 'refused', errorCode: answer.errorCode },
-        encryptedRaw: null,
-      },
-    };
+    const reference = resourceReference(id, order.organizationNumber);
+    const refusal = {
+      organizationId,
+      id: uuidv7(deps.clock.now(), deps.cell),
+      rail: 'PSE',
+      reference,
+    } as const;
+    return { result: { ...row, kind: 'refused' }, rejection: refusalNotice(refusal, answer.errorCode) };
   }
   return { result: { ...row, kind: 'unknown', retryAfterMs }, rejection: null };
 }

@@ -14,7 +14,7 @@ import {
   type RegistrationResult,
   recordRegistrations,
 } from '../../payins/breb-key.store.ts';
-import { insertNotices } from '../../rail-notices/notice.store.ts';
+import { insertNotices, refusalNotice } from '../../rail-notices/notice.store.ts';
 import type { CollectionStatus, CollectOrder, OpenedCollection, RailAnswer } from '../../rails/contract.ts';
 import { RailCaller } from '../shared/rail-caller.ts';
 
@@ -192,19 +192,7 @@ export class KeyRegistrar {
         const errorCode = errorCodes.get(key);
         if (!errorCode) return [];
         const id = uuidv7(this.#deps.clock.now(), this.#deps.cell);
-        const update = { kind: 'refused' as const, errorCode };
-        return [
-          {
-            id,
-            organizationId,
-            rail: 'BRE_B' as const,
-            about: 'payin' as const,
-            noticeId: null,
-            reference: key,
-            update,
-            encryptedRaw: null,
-          },
-        ];
+        return [refusalNotice({ organizationId, id, rail: 'BRE_B', reference: key }, errorCode)];
       });
       await insertNotices(tx, rejections);
     });

@@ -56,7 +56,7 @@ export async function applyPayoutUpdates(
   dataKeys: DataKeys,
   tx: Tx,
   updates: readonly PayoutUpdate[],
-  { leaseToken, conclude }: ApplyOptions,
+  { leaseToken, conclude }: ApplyOptions = {},
 ): Promise<UpdateResult[]> {
   // Our end-to-end id encodes the organization number and the payout id.
   const owners = await findByReference(
@@ -77,8 +77,8 @@ export async function applyPayoutUpdates(
   await adoptExecutions(tx, outcome.adopted);
   await recordExecutions(tx, outcome.executions);
   await insertAnomalies(tx, outcome.anomalies);
-  if (leaseToken !== null) await reschedulePayouts(tx, outcome.tasks(locked), leaseToken);
-  await conclude(results);
+  if (leaseToken !== undefined) await reschedulePayouts(tx, outcome.tasks(locked), leaseToken);
+  await conclude?.(results);
   await post(tx, [...transfers, ...outcome.transfers]);
   return results;
 }

@@ -146,10 +146,7 @@ async function applyRailStatus(
     const updates = [
       { rail: 'BRE_B', reference, notification: null, railStatus, pastProcessingWindow: false } as const,
     ];
-    await applyPayoutUpdates(deps, new DataKeys(deps.system, deps.masterKeys), tx, updates, {
-      leaseToken: null,
-      conclude: async () => undefined,
-    });
+    await applyPayoutUpdates(deps, new DataKeys(deps.system, deps.masterKeys), tx, updates);
     const [now] = await lockPayouts(tx, [{ organizationId: payout.organization_id, id: payout.id }]);
     const status = now?.status ?? payout.status;
     await recordAction(tx, {

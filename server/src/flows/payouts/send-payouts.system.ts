@@ -172,10 +172,7 @@ export class PayoutSender {
             ]
           : [],
       );
-      await applyPayoutUpdates(this.#deps, this.#dataKeys, tx, updates, {
-        leaseToken: null,
-        conclude: async () => undefined,
-      });
+      await applyPayoutUpdates(this.#deps, this.#dataKeys, tx, updates);
     });
   }
 }

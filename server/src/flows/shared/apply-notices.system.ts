@@ -76,7 +76,6 @@ async function applyLocked(tx: Tx, apply: ApplyUpdates<never>, notices: readonly
     pastProcessingWindow: false,
   }));
   await apply(tx, updates, {
-    leaseToken: null,
     conclude: (results) =>
       concludeNotices(
         tx,

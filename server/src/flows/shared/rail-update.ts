@@ -22,10 +22,10 @@ export interface RailUpdate<Status> {
 export type UpdateResult = 'applied' | 'duplicate' | 'needs_verification' | 'unconfirmed';
 
 export interface ApplyOptions {
-  /** The lease on the resources of the updates: those that stay open get their next poll. Null when they are not leased. */
-  readonly leaseToken: string | null;
+  /** The lease on the resources of the updates: those that stay open get their next poll. Omitted when they are not leased. */
+  readonly leaseToken?: string;
   /** Runs before the ledger postings: the balance row is the most contended one, so it is locked last. */
-  readonly conclude: (results: readonly UpdateResult[]) => Promise<void>;
+  readonly conclude?: (results: readonly UpdateResult[]) => Promise<void>;
 }
 
 /** Applies rail updates in the caller's transaction. */

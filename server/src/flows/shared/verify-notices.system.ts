@@ -85,7 +85,6 @@ function conclude<Status>(
   );
   return deps.system.transaction('apply verified notices', (tx) =>
     apply(tx, updates, {
-      leaseToken: null,
       conclude: (results) =>
         concludeNotices(
           tx,

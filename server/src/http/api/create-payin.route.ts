@@ -17,9 +17,9 @@ import {
   metadata,
   reference,
 } from '../fields.ts';
-import { createdReply, merchantOperation } from '../operation.ts';
+import { CREATION_PROBLEMS, createdReply, merchantOperation } from '../operation.ts';
 import { CALLBACK_URL } from '../url-field.ts';
-import { PAYIN_EXAMPLE, payinSchema } from './payin.schema.ts';
+import { CUSTOMER_EXAMPLE, PAYIN_EXAMPLE, payinSchema } from './payin.schema.ts';
 
 const breb = z.strictObject({
   keyType: z.enum(KEY_TYPES).describe('`SINGLE_USE` returns the key; `QR_CODE` also returns a QR image.'),
@@ -81,7 +81,7 @@ const EXAMPLE = {
   amountInCents: 4_980_000,
   currency: 'COP',
   reference: 'order-1001',
-  inlineCustomer: PAYIN_EXAMPLE.inlineCustomer,
+  inlineCustomer: CUSTOMER_EXAMPLE,
 };
 
 export const createPayin = merchantOperation({
@@ -117,15 +117,7 @@ export const createPayin = merchantOperation({
     },
   },
   responses: { 201: { description: 'The payin.', schema: payinSchema, example: PAYIN_EXAMPLE } },
-  problems: [
-    'organization_suspended',
-    'rail_not_enabled',
-    'reference_taken',
-    'idempotency_in_flight',
-    'idempotency_mismatch',
-    'outcome_unknown',
-    'rail_paused',
-  ],
+  problems: [...CREATION_PROBLEMS, 'rail_paused'],
 
   async handle(deps, principal, { body, idempotency, releaseSlot }) {
     rejectIfPaused(deps, principal, body.method.rail);

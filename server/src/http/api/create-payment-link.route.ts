@@ -14,8 +14,9 @@ import {
   reference,
   text,
 } from '../fields.ts';
-import { createdReply, merchantOperation } from '../operation.ts';
+import { CREATION_PROBLEMS, createdReply, merchantOperation } from '../operation.ts';
 import { CALLBACK_URL } from '../url-field.ts';
+import { CUSTOMER_EXAMPLE } from './payin.schema.ts';
 import { LINK_EXAMPLE, linkSchema } from './payment-link.schema.ts';
 
 const pse = z.strictObject({
@@ -79,14 +80,6 @@ const EXAMPLE = {
   callbackUrl: 'https://shop.example.com/thanks',
 };
 
-const CUSTOMER = {
-  name: 'Ana María Rojas',
-  idType: 'CO_CC',
-  idNumber: '1020304050',
-  phone: '+573001234567',
-  email: 'ana@example.com',
-};
-
 export const createPaymentLink = merchantOperation({
   method: 'POST',
   path: '/payment-links',
@@ -109,22 +102,15 @@ export const createPaymentLink = merchantOperation({
     },
     customer: {
       summary: 'Pre-filled customer',
-      value: { ...EXAMPLE, reference: 'order-1004', inlineCustomer: CUSTOMER },
+      value: { ...EXAMPLE, reference: 'order-1004', inlineCustomer: CUSTOMER_EXAMPLE },
     },
     both: {
       summary: 'One method and pre-filled customer',
-      value: { ...EXAMPLE, reference: 'order-1005', rail: 'PSE', inlineCustomer: CUSTOMER },
+      value: { ...EXAMPLE, reference: 'order-1005', rail: 'PSE', inlineCustomer: CUSTOMER_EXAMPLE },
     },
   },
   responses: { 201: { description: 'The payment link.', schema: linkSchema, example: LINK_EXAMPLE } },
-  problems: [
-    'organization_suspended',
-    'rail_not_enabled',
-    'reference_taken',
-    'idempotency_in_flight',
-    'idempotency_mismatch',
-    'outcome_unknown',
-  ],
+  problems: CREATION_PROBLEMS,
 
   async handle(deps, principal, { body, idempotency }) {
     const created = await deps.links.create(principal, body, idempotency);

@@ -30,7 +30,21 @@ function schemaOf<Data, Schema extends z.ZodType>(
 /** New fields may be added to an event at any time, so the published schemas do not exclude them. */
 export const OPEN = { additionalProperties: true };
 
-// The order of the fields is the order in the body of an event.
+// Fields of payins and payouts. The order of the fields is the order in the body of an event.
+const IDENTITY = { id: true, reference: true, amount: true, amountInCents: true } as const;
+const STATE = {
+  currency: true,
+  status: true,
+  rail: true,
+  sourceData: true,
+  errorCode: true,
+  createdAt: true,
+  updatedAt: true,
+  resultAt: true,
+  organizationId: true,
+  metadata: true,
+} as const;
+
 const payinData = schemaOf(
   payinEventData,
   payinSchema
@@ -42,44 +56,14 @@ const payinData = schemaOf(
         ])
         .describe('Rail-specific data.'),
     })
-    .pick({
-      id: true,
-      reference: true,
-      amount: true,
-      amountInCents: true,
-      confirmedAmount: true,
-      confirmedAmountInCents: true,
-      currency: true,
-      status: true,
-      rail: true,
-      sourceData: true,
-      errorCode: true,
-      createdAt: true,
-      updatedAt: true,
-      resultAt: true,
-      organizationId: true,
-      metadata: true,
-    }),
+    .pick({ ...IDENTITY, confirmedAmount: true, confirmedAmountInCents: true, ...STATE }),
 );
 
 const payoutData = schemaOf(
   payoutEventData,
-  payoutSchema.extend({ sourceData: payoutSchema.shape.sourceData.meta(OPEN) }).pick({
-    id: true,
-    reference: true,
-    amount: true,
-    amountInCents: true,
-    currency: true,
-    status: true,
-    rail: true,
-    sourceData: true,
-    errorCode: true,
-    createdAt: true,
-    updatedAt: true,
-    resultAt: true,
-    organizationId: true,
-    metadata: true,
-  }),
+  payoutSchema
+    .extend({ sourceData: payoutSchema.shape.sourceData.meta(OPEN) })
+    .pick({ ...IDENTITY, ...STATE }),
 );
 
 const linkData = schemaOf(

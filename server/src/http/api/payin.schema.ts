@@ -108,6 +108,14 @@ export const payinListSchema = z
   })
   .meta({ id: 'PayinList' });
 
+export const CUSTOMER_EXAMPLE = {
+  name: 'Ana María Rojas',
+  idType: 'CO_CC',
+  idNumber: '1020304050',
+  phone: '+573001234567',
+  email: 'ana@example.com',
+} as const;
+
 export const PAYIN_EXAMPLE = {
   id: '019b2c5e-8f3a-7c41-8001-3f9d2b7a6c10',
   amount: 49800,
@@ -120,13 +128,7 @@ export const PAYIN_EXAMPLE = {
   rail: 'BRE_B',
   reference: 'order-1001',
   paymentLinkId: null,
-  inlineCustomer: {
-    name: 'Ana María Rojas',
-    idType: 'CO_CC',
-    idNumber: '1020304050',
-    phone: '+573001234567',
-    email: 'ana@example.com',
-  },
+  inlineCustomer: CUSTOMER_EXAMPLE,
   errorCode: null,
   createdAt: '2026-11-14T15:04:05.678Z',
   updatedAt: '2026-11-14T15:04:05.678Z',

@@ -4,6 +4,7 @@ import { ERROR_CODES } from '../../rails/contract.ts';
 import { currency, customer, metadata, timestamp } from '../fields.ts';
 import { pageInfo } from '../list.ts';
 import { anomalySchema } from './anomaly.schema.ts';
+import { CUSTOMER_EXAMPLE } from './payin.schema.ts';
 
 export const payoutSchema = z
   .strictObject({
@@ -62,13 +63,7 @@ export const PAYOUT_EXAMPLE = {
   status: 'PROCESSING',
   rail: 'BRE_B',
   reference: 'salary-2026-11-ana',
-  inlineCustomer: {
-    name: 'Ana María Rojas',
-    idType: 'CO_CC',
-    idNumber: '1020304050',
-    phone: '+573001234567',
-    email: 'ana@example.com',
-  },
+  inlineCustomer: CUSTOMER_EXAMPLE,
   errorCode: null,
   createdAt: '2026-11-14T15:04:05.678Z',
   updatedAt: '2026-11-14T15:04:05.678Z',

@@ -54,22 +54,13 @@ export interface CheckoutParts {
   readonly operator: string;
 }
 
-/** Screens that need no live updates: only the payer can change them. */
-const STATIC_SCREENS: ReadonlySet<Screen['kind']> = new Set([
-  'method',
-  'start',
-  'bank',
-  'details',
-  'confirmed',
-  'declined',
-  'canceled',
-  'key_expired',
-  'already_paid',
-  'link_expired',
-  'payin_expired',
-  'underpaid',
-  'unavailable',
-  'suspended',
+/** Screens that change without the payer; all others need no live updates. */
+const LIVE_SCREENS: ReadonlySet<Screen['kind']> = new Set([
+  'opening',
+  'to_bank',
+  'pending',
+  'key',
+  'closing',
 ]);
 
 /** Attempts per IP address and per link: more than a payer needs, too few for abuse. */
@@ -267,7 +258,7 @@ class Checkout {
       qrNetwork: deps.qrNetwork,
     });
     const subject = state.link ?? state.attempt.payin;
-    const isStatic = STATIC_SCREENS.has(screen.kind);
+    const isLive = LIVE_SCREENS.has(screen.kind);
     return this.#send(request, reply, messages, {
       title: firstHeading(main.toString()),
       shop: state.shop,
@@ -276,10 +267,8 @@ class Checkout {
       description: state.link?.description ?? null,
       main,
       live:
-        isStatic || !state.attempt
-          ? null
-          : { url: `${path}/live`, stamp: toStatusStamp(state.attempt.payin) },
-      refreshSeconds: isStatic ? null : 5,
+        isLive && state.attempt ? { url: `${path}/live`, stamp: toStatusStamp(state.attempt.payin) } : null,
+      refreshSeconds: isLive ? 5 : null,
     });
   }
 

@@ -6,11 +6,17 @@ export type JsonSchemaType = 'object' | 'array' | 'string' | 'number' | 'integer
 /** In JSON Schema 2020-12, `true` accepts any value and `false` accepts none. */
 export type JsonSchemaOrBoolean = JsonSchema | boolean;
 
-export interface JsonSchema {
-  readonly $ref?: string | undefined;
+type Optional<Names extends string, Value> = { readonly [Name in Names]?: Value | undefined };
+
+export interface JsonSchema
+  extends Optional<'$ref' | 'title' | 'description' | 'format' | 'pattern', string>,
+    Optional<'minLength' | 'maxLength' | 'minimum' | 'maximum' | 'multipleOf', number>,
+    Optional<'minItems' | 'maxItems', number>,
+    Optional<'exclusiveMinimum' | 'exclusiveMaximum', number | boolean>,
+    Optional<'uniqueItems' | 'deprecated', boolean>,
+    Optional<'const' | 'default' | 'example', unknown>,
+    Optional<'enum' | 'examples', readonly unknown[]> {
   readonly type?: JsonSchemaType | readonly JsonSchemaType[] | undefined;
-  readonly title?: string | undefined;
-  readonly description?: string | undefined;
   readonly properties?: Readonly<Record<string, JsonSchemaOrBoolean>> | undefined;
   readonly required?: readonly string[] | undefined;
   readonly additionalProperties?: JsonSchemaOrBoolean | undefined;
@@ -19,35 +25,13 @@ export interface JsonSchema {
   readonly anyOf?: readonly JsonSchema[] | undefined;
   readonly oneOf?: readonly JsonSchema[] | undefined;
   readonly discriminator?: { readonly propertyName: string } | undefined;
-  readonly enum?: readonly unknown[] | undefined;
-  readonly const?: unknown;
-  readonly default?: unknown;
-  readonly example?: unknown;
-  readonly examples?: readonly unknown[] | undefined;
-  readonly format?: string | undefined;
-  readonly pattern?: string | undefined;
-  readonly minLength?: number | undefined;
-  readonly maxLength?: number | undefined;
-  readonly minimum?: number | undefined;
-  readonly maximum?: number | undefined;
-  readonly exclusiveMinimum?: number | boolean | undefined;
-  readonly exclusiveMaximum?: number | boolean | undefined;
-  readonly multipleOf?: number | undefined;
-  readonly minItems?: number | undefined;
-  readonly maxItems?: number | undefined;
-  readonly uniqueItems?: boolean | undefined;
-  readonly deprecated?: boolean | undefined;
-  readonly readOnly?: boolean | undefined;
-  readonly writeOnly?: boolean | undefined;
 }
 
 export interface ReferenceObject {
   readonly $ref: string;
 }
 
-export interface ExampleObject {
-  readonly summary?: string | undefined;
-  readonly description?: string | undefined;
+export interface ExampleObject extends Optional<'summary' | 'description', string> {
   readonly value?: unknown;
 }
 
@@ -59,10 +43,8 @@ export interface MediaTypeObject {
 
 export type ContentMap = Readonly<Record<string, MediaTypeObject>>;
 
-export interface HeaderObject {
+export interface HeaderObject extends Optional<'required' | 'deprecated', boolean> {
   readonly description?: string | undefined;
-  readonly required?: boolean | undefined;
-  readonly deprecated?: boolean | undefined;
   readonly schema?: JsonSchemaOrBoolean | undefined;
   readonly example?: unknown;
 }
@@ -87,26 +69,19 @@ export interface ResponseObject {
 /** All schemes of one requirement apply together; the requirements of a list are alternatives. */
 type SecurityRequirement = Readonly<Record<string, readonly string[]>>;
 
-export interface SecuritySchemeObject {
+export interface SecuritySchemeObject extends Optional<'description' | 'name' | 'scheme', string> {
   readonly type: 'apiKey' | 'http' | 'oauth2' | 'openIdConnect' | 'mutualTLS';
-  readonly description?: string | undefined;
-  readonly name?: string | undefined;
   readonly in?: 'query' | 'header' | 'cookie' | undefined;
-  readonly scheme?: string | undefined;
 }
 
-export interface OperationObject {
-  readonly operationId?: string | undefined;
-  readonly tags?: readonly string[] | undefined;
-  readonly summary?: string | undefined;
-  readonly description?: string | undefined;
+export interface OperationObject
+  extends Optional<'operationId' | 'summary' | 'description' | 'x-scope', string>,
+    Optional<'tags' | 'x-problem-codes', readonly string[]> {
   readonly deprecated?: boolean | undefined;
   readonly parameters?: readonly (ParameterObject | ReferenceObject)[] | undefined;
   readonly requestBody?: RequestBodyObject | ReferenceObject | undefined;
   readonly responses?: Readonly<Record<string, ResponseObject | ReferenceObject>> | undefined;
   readonly security?: readonly SecurityRequirement[] | undefined;
-  readonly 'x-scope'?: string | undefined;
-  readonly 'x-problem-codes'?: readonly string[] | undefined;
 }
 
 export const HTTP_METHODS = ['get', 'post', 'put', 'patch', 'delete', 'head', 'options'] as const;
@@ -124,12 +99,7 @@ interface TagObject {
 
 export interface OpenApiDocument {
   readonly openapi: string;
-  readonly info: {
-    readonly title: string;
-    readonly version: string;
-    readonly summary?: string | undefined;
-    readonly description?: string | undefined;
-  };
+  readonly info: { readonly title: string; readonly version: string; readonly description?: string };
   readonly tags?: readonly TagObject[] | undefined;
   readonly security?: readonly SecurityRequirement[] | undefined;
   readonly paths: Readonly<Record<string, PathItemObject>>;

@@ -1,19 +1,17 @@
-import { Pool } from 'undici';
 import { z } from 'zod';
 import { monotonicMs } from '../../kit/clock.ts';
-import { JsonClient } from '../../kit/json-client.ts';
+import { JsonClient, type JsonResponse } from '../../kit/json-client.ts';
 
-interface BrebClientOptions {
+/** The address of the node and our credentials there. */
+export interface BrebAccess {
   readonly url: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** Timeout of fetching a token; each call has its own. */
-  readonly tokenDeadlineMs: number;
 }
 
-interface NodeAnswer {
-  readonly status: number;
-  readonly body: unknown;
+interface BrebClientOptions extends BrebAccess {
+  /** Timeout of fetching a token; each call has its own. */
+  readonly tokenDeadlineMs: number;
 }
 
 const token = z.object({ access_token: z.string().min(1), expires_in: z.number().positive() });
@@ -26,21 +24,16 @@ export class BrebClient {
   readonly #options: BrebClientOptions;
   readonly #http: JsonClient;
   /** Separate from the bulk calls: many interactive key lookups must not delay orders. */
-  readonly #directory: Pool;
-  readonly #prefix: string;
+  readonly #directory: JsonClient;
   #token: { text: string; until: number } | null = null;
   #fetching: Promise<string> | null = null;
 
   constructor(options: BrebClientOptions) {
     this.#options = options;
     this.#http = new JsonClient(options.url, 8);
-    const address = new URL(options.url);
-    this.#prefix = address.pathname.replace(/\/+$/, '');
-    this.#directory = new Pool(address.origin, {
-      connections: 8,
-      connect: { timeout: 3000 },
-      keepAliveTimeout: 30_000,
-      maxResponseSize: MAX_DIRECTORY_RESPONSE_BYTES,
+    this.#directory = new JsonClient(options.url, 8, {
+      maxResponseBytes: MAX_DIRECTORY_RESPONSE_BYTES,
+      readsRejections: true,
     });
   }
 
@@ -48,7 +41,7 @@ export class BrebClient {
    * @param signal aborts the call, including the renewal of the token
    * @throws when the node gives no readable response
    */
-  post(path: string, body: unknown, signal: AbortSignal): Promise<NodeAnswer> {
+  post(path: string, body: unknown, signal: AbortSignal): Promise<JsonResponse> {
     return this.#withToken(signal, (headers) =>
       this.#http.call({ method: 'POST', path, headers, body, signal }),
     );
@@ -58,24 +51,16 @@ export class BrebClient {
    * Like `post`, for the directory, whose rejections carry a reason in their body. The body is null if it is not JSON.
    * @throws when the node gives no response, or an unreadable 200
    */
-  consult(path: string, body: unknown, signal: AbortSignal): Promise<NodeAnswer> {
-    return this.#withToken(signal, async (headers) => {
-      const { statusCode: status, body: answer } = await this.#directory.request({
-        method: 'POST',
-        path: this.#prefix + path,
-        headers: { accept: 'application/json', 'content-type': 'application/json', ...headers },
-        body: JSON.stringify(body),
-        signal,
-      });
-      const text = await answer.text();
-      return { status, body: status === 200 ? (JSON.parse(text) as unknown) : jsonOrNull(text) };
-    });
+  consult(path: string, body: unknown, signal: AbortSignal): Promise<JsonResponse> {
+    return this.#withToken(signal, (headers) =>
+      this.#directory.call({ method: 'POST', path, headers, body, signal }),
+    );
   }
 
   async #withToken(
     signal: AbortSignal,
-    send: (headers: Readonly<Record<string, string>>) => Promise<NodeAnswer>,
-  ): Promise<NodeAnswer> {
+    send: (headers: Readonly<Record<string, string>>) => Promise<JsonResponse>,
+  ): Promise<JsonResponse> {
     const token = await this.#accessToken(signal);
     const answer = await send({ authorization: `Bearer ${token}` });
     if (answer.status !== 401) return answer;
@@ -112,15 +97,7 @@ export class BrebClient {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#http.close(), this.#directory.destroy()]);
-  }
-}
-
-function jsonOrNull(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return null;
+    await Promise.all([this.#http.close(), this.#directory.close()]);
   }
 }
 

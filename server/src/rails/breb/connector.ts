@@ -11,7 +11,7 @@ import type {
   RailConnector,
   Resolution,
 } from '../contract.ts';
-import { BrebClient } from './client.ts';
+import { type BrebAccess, BrebClient } from './client.ts';
 import { openedAnswers, statusAnswers, toRegistration } from './translate.ts';
 import { orderStatusAnswers, payAnswers, resolutionAnswer, toOrderBody } from './translate-orders.ts';
 
@@ -29,10 +29,7 @@ const CAPABILITIES: Omit<Capabilities & PayoutCapabilities, 'rejectsDuplicateOrd
   resolutionMs: 600_000,
 };
 
-interface BrebOptions {
-  readonly url: string;
-  readonly clientId: string;
-  readonly clientSecret: string;
+interface BrebOptions extends BrebAccess {
   /** The NIT that pays the orders. */
   readonly payerDocument: string;
   /** Whether the node rejects a second order under the same end-to-end id, by its documentation. */

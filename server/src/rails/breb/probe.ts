@@ -1,16 +1,13 @@
 import { probe } from '../../kit/http-probe.ts';
 import { describeNetworkFailure } from '../../kit/network-failure.ts';
 import type { RailProbe } from '../contract.ts';
-
-interface BrebAccess {
-  readonly url: string;
-  readonly clientId: string;
-  readonly clientSecret: string;
-  readonly keyPrefix: string;
-}
+import type { BrebAccess } from './client.ts';
 
 /** Fetches a token and queries a key that does not exist: read-only at the node. */
-export async function probeBreb(access: BrebAccess, signal: AbortSignal): Promise<RailProbe> {
+export async function probeBreb(
+  access: BrebAccess & { readonly keyPrefix: string },
+  signal: AbortSignal,
+): Promise<RailProbe> {
   try {
     const basic = Buffer.from(`${access.clientId}:${access.clientSecret}`).toString('base64');
     const granted = await probe({

@@ -23,10 +23,14 @@ const CAPABILITIES: Omit<Capabilities, 'maxProcessingMs'> = {
   answerWithinMs: ANSWER_WITHIN_MS,
 };
 
-interface PseOptions {
+/** The address of PSE and our credentials there. */
+export interface PseAccess {
   readonly url: string;
   readonly entity: string;
   readonly secret: string;
+}
+
+interface PseOptions extends PseAccess {
   /** Maximum time PSE takes to process a request including gateway queues, by its documentation. */
   readonly maxProcessingMs: number;
 }

@@ -1,12 +1,7 @@
 import { probe } from '../../kit/http-probe.ts';
 import { describeNetworkFailure } from '../../kit/network-failure.ts';
 import type { RailProbe } from '../contract.ts';
-
-interface PseAccess {
-  readonly url: string;
-  readonly entity: string;
-  readonly secret: string;
-}
+import type { PseAccess } from './connector.ts';
 
 /** Fetches the list of banks: read-only at PSE. */
 export async function probePse(access: PseAccess, signal: AbortSignal): Promise<RailProbe> {
