@@ -27,3 +27,18 @@ export const ORDER_ERROR_CODES: ReadonlyMap<string, RailErrorCode> = new Map([
   ...ERROR_CODES,
   ['4008', 'RECEIVER_MISMATCH'],
 ]);
+
+/** Codes with which the node definitely rejects a key or an order: repeating the call does not change the answer. */
+export const DEFINITIVE_CODES: ReadonlySet<string> = new Set([
+  '0004',
+  '0005',
+  '0006',
+  '4000',
+  '4001',
+  '5005',
+  '4011',
+  '4012',
+  '4013',
+  '4014',
+  '4016',
+]);

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { type Cents, cents, decimalPesos } from '../../kit/money.ts';
 import { printable } from '../../kit/printable.ts';
 import type { OrderStatus, PayOrder, RailAnswer, RailNotice, Resolution } from '../contract.ts';
-import { ERROR_CODES, ORDER_ERROR_CODES } from './rejections.ts';
+import { decimalAmount } from '../decimal-amount.ts';
+import { DEFINITIVE_CODES, ERROR_CODES, ORDER_ERROR_CODES } from './rejections.ts';
 import { indexResults } from './results.ts';
 
 /** @param payerDocument the NIT that pays, regardless of the party on whose behalf the order is sent */
@@ -29,22 +30,7 @@ const intakeSchema = z.object({
  * At intake only a definitive decision about this order is a `no`. The node's own failures (5000), "duplicate in process"
  * (5001: it may be our earlier call), timeouts (4017, 4019) and unknown codes are not: the order may be in progress.
  */
-const REJECTED_AT_INTAKE: ReadonlySet<string> = new Set([
-  '0004',
-  '0005',
-  '0006',
-  '4000',
-  '4001',
-  '5005',
-  '4007',
-  '4008',
-  '4010',
-  '4011',
-  '4012',
-  '4013',
-  '4014',
-  '4016',
-]);
+const REJECTED_AT_INTAKE: ReadonlySet<string> = new Set([...DEFINITIVE_CODES, '4007', '4008', '4010']);
 
 export function payAnswers(
   orders: readonly PayOrder[],
@@ -72,10 +58,7 @@ function toLoggableCode(code: string, key: string): string {
   return /^\d{4}$/.test(code) && code !== key ? code : 'no code';
 }
 
-const orderAmount = z
-  .string()
-  .regex(/^\d{1,15}\.\d{2}$/)
-  .nullish();
+const orderAmount = decimalAmount.nullish();
 
 const orderStatusSchema = z.object({
   endToEndId: z.string(),

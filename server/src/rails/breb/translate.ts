@@ -11,7 +11,8 @@ import type {
   RailErrorCode,
   RailNotice,
 } from '../contract.ts';
-import { ERROR_CODES } from './rejections.ts';
+import { decimalAmount } from '../decimal-amount.ts';
+import { DEFINITIVE_CODES, ERROR_CODES } from './rejections.ts';
 import { indexResults } from './results.ts';
 import { orderNotice } from './translate-orders.ts';
 
@@ -67,23 +68,9 @@ export function openedAnswers(
  * Only a definitive decision about this key is a `no`. The node's timeouts, "duplicate in process" (5001: it may be our
  * earlier call) and unknown codes are not.
  */
-const REJECTIONS: ReadonlySet<string> = new Set([
-  '0004',
-  '0005',
-  '0006',
-  '4000',
-  '4001',
-  '5005',
-  '4011',
-  '4012',
-  '4013',
-  '4014',
-  '4016',
-]);
-
 function toRejection(code: string): RailAnswer<never> {
   const errorCode = ERROR_CODES.get(code);
-  if (!REJECTIONS.has(code) || !errorCode)
+  if (!DEFINITIVE_CODES.has(code) || !errorCode)
     return { kind: 'unknown', cause: `the node answered ${code || 'no code'}` };
   return { kind: 'no', errorCode, railCode: code };
 }
@@ -158,10 +145,7 @@ const keyNoticeSchema = z.object({
   key: printable(100),
   executionId: printable(100).nullable(),
   endToEndId: printable(100).nullish(),
-  amount: z
-    .string()
-    .regex(/^\d{1,15}\.\d{2}$/)
-    .nullable(),
+  amount: decimalAmount.nullable(),
   code: z.string().max(20).nullable(),
 });
 

@@ -9,6 +9,7 @@ import type {
   RailErrorCode,
   RailNotice,
 } from '../contract.ts';
+import { decimalAmount } from '../decimal-amount.ts';
 import { BANK_BY_CODE } from './banks.ts';
 
 const DOCUMENT_TYPES: Readonly<Record<string, string>> = {
@@ -116,10 +117,7 @@ const transactionSchema = z.object({
   transactionId: printable(100).nullable(),
   trazabilityCode: z.string().nullable(),
   bankUrl: bankUrl.nullable(),
-  amount: z
-    .string()
-    .regex(/^\d{1,15}\.\d{2}$/)
-    .nullable(),
+  amount: decimalAmount.nullable(),
   reason: z.union([z.string(), z.number()]).nullable(),
 });
 
@@ -178,7 +176,7 @@ const noticeSchema = z.object({
   reference: printable(32),
   transactionId: printable(100),
   state: z.enum(['OK', 'NOT_AUTHORIZED', 'FAILED']),
-  amount: z.string().regex(/^\d{1,15}\.\d{2}$/),
+  amount: decimalAmount,
   reason: z.union([z.string().max(20), z.number()]).nullable(),
 });
 
