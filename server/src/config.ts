@@ -22,6 +22,14 @@ const url = (description: string) =>
     .url({ protocol: /^https?$/ })
     .transform((value) => value.replace(/\/+$/, ''))
     .describe(description);
+const yesOrNo = (byDefault: 'yes' | 'no', description: string) =>
+  z.enum(['yes', 'no']).default(byDefault).describe(description);
+const network = (description: string) =>
+  z
+    .string()
+    .regex(/^[A-Z0-9]{2,6}$/)
+    .default('CRB')
+    .describe(description);
 const postgresUrl = (description: string) => z.url({ protocol: /^postgres(ql)?$/ }).describe(description);
 
 /** All settings. The descriptions are the documentation: docs/reference/configuration.md is generated from them. */
@@ -163,22 +171,12 @@ export const SETTINGS = {
     .regex(/^\d{6,12}$/, '6 to 12 digits')
     .default('900000001')
     .describe('NIT of the payer of all payout orders at the Bre-B node, regardless of the organization.'),
-  BREB_NETWORK: z
-    .string()
-    .regex(/^[A-Z0-9]{2,6}$/)
-    .default('CRB')
-    .describe('Sponsoring network, written in QR codes as `CO.COM.<network>…`.'),
-  BREB_NETWORK_ID: z
-    .string()
-    .regex(/^[A-Z0-9]{2,6}$/)
-    .default('CRB')
-    .describe('Network id in tag 49 of QR codes.'),
-  BREB_REJECTS_DUPLICATE_ORDERS: z
-    .enum(['yes', 'no'])
-    .default('no')
-    .describe(
-      'Whether the Bre-B node rejects a second order with the same end-to-end id. Set `yes` only when its API documentation or your contract says so: an order that the node does not know is then resent automatically. With `no` the order is only queried and waits in `caudal payouts unknown` for an operator.',
-    ),
+  BREB_NETWORK: network('Sponsoring network, written in QR codes as `CO.COM.<network>…`.'),
+  BREB_NETWORK_ID: network('Network id in tag 49 of QR codes.'),
+  BREB_REJECTS_DUPLICATE_ORDERS: yesOrNo(
+    'no',
+    'Whether the Bre-B node rejects a second order with the same end-to-end id. Set `yes` only when its API documentation or your contract says so: an order that the node does not know is then resent automatically. With `no` the order is only queried and waits in `caudal payouts unknown` for an operator.',
+  ),
   BREB_MAX_PROCESSING_MS: integer(
     5000,
     3_600_000,
@@ -194,23 +192,19 @@ export const SETTINGS = {
   ).default(60_000),
   PSE_NOTICE_SECRET: secret('Key with which PSE signs notifications to /rail-notices/pse.'),
   PSE_NOTICE_SECRET_PREVIOUS: secret('The second notification key during a rotation.').optional(),
-  CAUDAL_WEBHOOKS_ALLOW_LOOPBACK: z
-    .enum(['yes', 'no'])
-    .default('no')
-    .describe(
-      'Whether webhooks may be sent to loopback addresses, also over plain HTTP. For development and staging; rejected in production.',
-    ),
+  CAUDAL_WEBHOOKS_ALLOW_LOOPBACK: yesOrNo(
+    'no',
+    'Whether webhooks may be sent to loopback addresses, also over plain HTTP. For development and staging; rejected in production.',
+  ),
   CAUDAL_WORKER_POLL_MS: integer(
     10,
     10_000,
     'Poll interval of a worker that has work. An idle worker polls one fifth as often; signals from other processes wake it earlier.',
   ).default(200),
-  CAUDAL_WORK_NOTIFICATIONS: z
-    .enum(['yes', 'no'])
-    .default('yes')
-    .describe(
-      'Whether API processes wake workers with NOTIFY, over a dedicated connection. With `no`, workers find new work by polling.',
-    ),
+  CAUDAL_WORK_NOTIFICATIONS: yesOrNo(
+    'yes',
+    'Whether API processes wake workers with NOTIFY, over a dedicated connection. With `no`, workers find new work by polling.',
+  ),
   CAUDAL_BY: z
     .string()
     .refine(isAuthor, AUTHOR_RULE)

@@ -1,3 +1,4 @@
+import { queryRecords } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
 import type { ActionFilters, OperatorAction, StoredAction } from './operator-action.ts';
 
@@ -26,18 +27,6 @@ export async function recordAction(tx: Tx, action: OperatorAction): Promise<stri
   return row.id;
 }
 
-interface ActionRow {
-  id: string;
-  organization_id: string | null;
-  at: Date;
-  operator: string;
-  action: string;
-  phase: StoredAction['phase'];
-  resource: string | null;
-  details: StoredAction['details'];
-  note: string | null;
-}
-
 const COLUMNS = {
   organizationId: 'organization_id',
   operator: 'operator',
@@ -45,23 +34,23 @@ const COLUMNS = {
 } as const;
 
 /** Newest first. Each combination of filters is a separate statement, so that the plan uses the index of the filter. */
-export async function listActions(
+export function listActions(
   tx: Pick<Tx, 'query'>,
   filters: ActionFilters,
   limit: number,
 ): Promise<StoredAction[]> {
   const names = (['organizationId', 'operator', 'action'] as const).filter((name) => filters[name] !== null);
   const conditions = names.map((name, index) => `${COLUMNS[name]} = $${index + 3}`);
-  const rows = await tx.query<ActionRow>(
+  return queryRecords(
+    tx,
     statement(
       `operator-action.list:${names.join(',')}`,
-      `select id, organization_id, at, operator, action, phase, resource, details, note from caudal.operator_actions
+      `select id, at, operator, action, phase, resource, details, note, organization_id from caudal.operator_actions
        where ${[`at >= coalesce($2::timestamptz, '-infinity')`, ...conditions].join(' and ')}
        order by at desc, id desc limit $1`,
     ),
     [limit, filters.since, ...names.map((name) => filters[name])],
   );
-  return rows.map(({ organization_id, ...row }) => ({ ...row, organizationId: organization_id }));
 }
 
 const IS_READY = statement(

@@ -1,6 +1,6 @@
 import { recordAction } from '../../audit/operator-action.store.ts';
+import type { Tx } from '../../db/tx.ts';
 import type { SystemDeps } from '../../deps.ts';
-import type { SecretKey } from '../../kit/crypto.ts';
 import { uuidv7 } from '../../kit/ids.ts';
 import { openAccounts } from '../../ledger/balance.store.ts';
 import { insertKey, revokeKey } from '../../organizations/credential.store.ts';
@@ -38,12 +38,7 @@ export async function createOrganization(
   await deps.system.transaction('manage organizations', async (tx) => {
     await insertOrganization(tx, { ...details, id, isOperator: false }, makeDataKey(id, deps.masterKeys));
     await openAccounts(tx, id);
-    await insertKey(tx, {
-      id: credential.id,
-      organizationId: id,
-      mac: credentialMac(credential, currentPepper(deps)),
-      ...apiKey,
-    });
+    await storeKey(deps, tx, id, credential, apiKey);
     await recordAction(tx, {
       operator,
       action: 'org.create',
@@ -68,12 +63,7 @@ export async function createApiKey(
   const credential = makeCredential('key', deps.environment, deps.cell);
   return deps.system.transaction('manage organizations', async (tx) => {
     if (!(await organizationExists(tx, organizationId))) return null;
-    await insertKey(tx, {
-      id: credential.id,
-      organizationId,
-      mac: credentialMac(credential, currentPepper(deps)),
-      ...apiKey,
-    });
+    await storeKey(deps, tx, organizationId, credential, apiKey);
     await announceChange(tx, organizationId);
     await recordAction(tx, {
       operator,
@@ -148,8 +138,14 @@ export async function ensureOperatorOrganization(
   );
 }
 
-function currentPepper(deps: ManageDeps): SecretKey {
-  const [pepper] = deps.peppers;
+async function storeKey(
+  { peppers: [pepper] }: ManageDeps,
+  tx: Tx,
+  organizationId: string,
+  credential: Credential,
+  apiKey: ApiKeyDetails,
+): Promise<void> {
   if (!pepper) throw new Error('no pepper is configured');
-  return pepper;
+  const mac = credentialMac(credential, pepper);
+  await insertKey(tx, { id: credential.id, organizationId, mac, ...apiKey });
 }

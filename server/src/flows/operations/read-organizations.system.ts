@@ -5,7 +5,9 @@ import type { Limits } from '../../organizations/organization.ts';
 import { findSuspension, type Suspension } from '../../organizations/suspension.store.ts';
 import { countWaitingPayouts } from '../../payouts/payout-send.store.ts';
 
-export function listOrganizations(deps: Pick<SystemDeps, 'system'>): Promise<store.ListedOrganization[]> {
+type ReadDeps = Pick<SystemDeps, 'system'>;
+
+export function listOrganizations(deps: ReadDeps): Promise<store.ListedOrganization[]> {
   return deps.system.transaction('read', (tx) => store.listOrganizations(tx));
 }
 
@@ -19,7 +21,7 @@ export interface OrganizationOverview {
 
 /** @returns null when there is no such organization */
 export function readOrganization(
-  deps: Pick<SystemDeps, 'system'>,
+  deps: ReadDeps,
   organizationId: string,
 ): Promise<OrganizationOverview | null> {
   return deps.system.transaction('read', async (tx) => {
@@ -36,18 +38,12 @@ export function readOrganization(
 }
 
 /** @returns null when there is no such organization */
-export function readOrganizationLimits(
-  deps: Pick<SystemDeps, 'system'>,
-  organizationId: string,
-): Promise<Limits | null> {
+export function readOrganizationLimits(deps: ReadDeps, organizationId: string): Promise<Limits | null> {
   return deps.system.transaction('read', (tx) => store.readLimits(tx, organizationId));
 }
 
 /** @returns null when there is no such organization */
-export function listApiKeys(
-  deps: Pick<SystemDeps, 'system'>,
-  organizationId: string,
-): Promise<StoredKey[] | null> {
+export function listApiKeys(deps: ReadDeps, organizationId: string): Promise<StoredKey[] | null> {
   return deps.system.transaction('read', async (tx) =>
     (await store.organizationExists(tx, organizationId)) ? listKeys(tx, organizationId) : null,
   );

@@ -1,4 +1,6 @@
 import { recordAction } from '../../audit/operator-action.store.ts';
+import type { ActionDetails } from '../../audit/operator-action.ts';
+import type { Tx } from '../../db/tx.ts';
 import type { SystemDeps } from '../../deps.ts';
 import { post } from '../../ledger/ledger.store.ts';
 import { DataKeys } from '../../organizations/data-keys.ts';
@@ -79,6 +81,11 @@ type PayoutResolution =
   | { readonly kind: 'decided_by_rail'; readonly status: PayoutStatus }
   | PayoutRejection;
 
+interface Author {
+  readonly operator: string;
+  readonly note: string;
+}
+
 /**
  * Ends a payout by an operator's decision when the rail reports no outcome. The rail is queried first, and a definite
  * answer overrides the operator. State, history, event, transfers and audit row commit together.
@@ -87,7 +94,7 @@ export async function resolvePayout(
   deps: SystemDeps,
   id: string,
   decision: OperatorDecision,
-  by: { readonly operator: string; readonly note: string },
+  by: Author,
 ): Promise<PayoutResolution> {
   const found = await readPayoutWithAttempts(deps, id);
   if (!found) return { kind: 'not_found' };
@@ -139,7 +146,7 @@ async function applyRailStatus(
   payout: LockedPayout,
   railStatus: OrderStatus,
   decision: OperatorDecision,
-  { operator, note }: { readonly operator: string; readonly note: string },
+  by: Author,
 ): Promise<PayoutResolution> {
   const reference = payout.end_to_end_id;
   return deps.system.transaction('resolve payout', async (tx): Promise<PayoutResolution> => {
@@ -149,14 +156,7 @@ async function applyRailStatus(
     await applyPayoutUpdates(deps, new DataKeys(deps.system, deps.masterKeys), tx, updates);
     const [now] = await lockPayouts(tx, [{ organizationId: payout.organization_id, id: payout.id }]);
     const status = now?.status ?? payout.status;
-    await recordAction(tx, {
-      operator,
-      action: 'payouts.resolve',
-      organizationId: payout.organization_id,
-      resource: payout.id,
-      details: { decision: decision.kind, status, decidedBy: 'rail' },
-      note,
-    });
+    await recordResolution(tx, payout, by, { decision: decision.kind, status, decidedBy: 'rail' });
     return { kind: 'decided_by_rail', status };
   });
 }
@@ -166,11 +166,7 @@ async function applyRailStatus(
  * rail has just answered that it does not know the order; that is conclusive only when no attempt can be in flight.
  * @param queried the payout as it was before the rail was queried
  */
-async function resend(
-  deps: SystemDeps,
-  queried: LockedPayout,
-  { operator, note }: { readonly operator: string; readonly note: string },
-): Promise<PayoutResolution> {
+async function resend(deps: SystemDeps, queried: LockedPayout, by: Author): Promise<PayoutResolution> {
   return deps.system.transaction('resolve payout', async (tx): Promise<PayoutResolution> => {
     const { organization_id: organizationId, id } = queried;
     const [payout] = await lockPayouts(tx, [{ organizationId, id }]);
@@ -179,14 +175,8 @@ async function resend(
     if (payout.rail_task === 'send') return { kind: 'resend_scheduled' };
     if (mayStillArrive(deps, queried, payout)) return { kind: 'too_early' };
     await scheduleResend(tx, { organizationId, id });
-    await recordAction(tx, {
-      operator,
-      action: 'payouts.resolve',
-      organizationId,
-      resource: id,
-      details: { decision: 'resend', status: payout.status, decidedBy: 'operator' },
-      note,
-    });
+    const { status } = payout;
+    await recordResolution(tx, payout, by, { decision: 'resend', status, decidedBy: 'operator' });
     return { kind: 'resend', attempts: payout.attempts };
   });
 }
@@ -201,7 +191,7 @@ async function applyDecision(
   deps: SystemDeps,
   queried: LockedPayout,
   decision: Exclude<OperatorDecision, { kind: 'resend' }>,
-  { operator, note }: { readonly operator: string; readonly note: string },
+  by: Author,
 ): Promise<PayoutResolution> {
   return deps.system.transaction('resolve payout', async (tx): Promise<PayoutResolution> => {
     const { organization_id: organizationId, id } = queried;
@@ -221,20 +211,19 @@ async function applyDecision(
         : { to: 'DECLINED', errorCode: decision.errorCode, executionId: null, cause: 'declined_by_operator' };
     const dataKeys = new DataKeys(deps.system, deps.masterKeys);
     const transfers = await endPayouts(deps, dataKeys, tx, [{ ...rowId, ...transition }]);
-    await recordAction(tx, {
-      operator,
-      action: 'payouts.resolve',
-      organizationId,
-      resource: id,
-      details: {
-        decision: decision.kind,
-        status: transition.to,
-        errorCode: transition.errorCode,
-        decidedBy: 'operator',
-      },
-      note,
-    });
+    const { to: status, errorCode } = transition;
+    const details = { decision: decision.kind, status, errorCode, decidedBy: 'operator' };
+    await recordResolution(tx, payout, by, details);
     await post(tx, transfers);
     return { kind: 'resolved', status: transition.to };
   });
+}
+
+async function recordResolution(
+  tx: Tx,
+  { organization_id: organizationId, id: resource }: LockedPayout,
+  by: Author,
+  details: ActionDetails,
+): Promise<void> {
+  await recordAction(tx, { ...by, action: 'payouts.resolve', organizationId, resource, details });
 }

@@ -99,7 +99,7 @@ interface TagObject {
 
 export interface OpenApiDocument {
   readonly openapi: string;
-  readonly info: { readonly title: string; readonly version: string; readonly description?: string };
+  readonly info: Readonly<Record<'title' | 'version', string>> & Optional<'summary' | 'description', string>;
   readonly tags?: readonly TagObject[] | undefined;
   readonly security?: readonly SecurityRequirement[] | undefined;
   readonly paths: Readonly<Record<string, PathItemObject>>;
