@@ -1,8 +1,8 @@
 import { z } from 'zod';
+import { decimalAmount } from '../../kit/decimal-amount.ts';
 import { type Cents, cents, decimalPesos } from '../../kit/money.ts';
 import { printable } from '../../kit/printable.ts';
 import type { OrderStatus, PayOrder, RailAnswer, RailNotice, Resolution } from '../contract.ts';
-import { decimalAmount } from '../decimal-amount.ts';
 import { DEFINITIVE_CODES, ERROR_CODES, ORDER_ERROR_CODES } from './rejections.ts';
 import { indexResults } from './results.ts';
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { decimalAmount } from '../../kit/decimal-amount.ts';
 import { cents, decimalPesos } from '../../kit/money.ts';
 import { printable } from '../../kit/printable.ts';
 import type {
@@ -11,7 +12,6 @@ import type {
   RailErrorCode,
   RailNotice,
 } from '../contract.ts';
-import { decimalAmount } from '../decimal-amount.ts';
 import { DEFINITIVE_CODES, ERROR_CODES } from './rejections.ts';
 import { indexResults } from './results.ts';
 import { orderNotice } from './translate-orders.ts';

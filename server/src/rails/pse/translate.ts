@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { decimalAmount } from '../../kit/decimal-amount.ts';
 import { cents, decimalPesos } from '../../kit/money.ts';
 import { printable } from '../../kit/printable.ts';
 import type {
@@ -9,7 +10,6 @@ import type {
   RailErrorCode,
   RailNotice,
 } from '../contract.ts';
-import { decimalAmount } from '../decimal-amount.ts';
 import { BANK_BY_CODE } from './banks.ts';
 
 const DOCUMENT_TYPES: Readonly<Record<string, string>> = {
