@@ -65,7 +65,9 @@ describe('a column list', () => {
     ['organization', 'payins', { organization_id: '019b2c5e-0000-7000-8001-000000000002' }],
     ['table', 'payouts', {}],
   ])('does not decrypt a value that was copied to another %s', (_where, table, changes) => {
-    expect(() => rowReader(table, COLUMNS)({ ...storedRow(), ...changes }, dataKey)).toThrow('unable to authenticate data');
+    expect(() => rowReader(table, COLUMNS)({ ...storedRow(), ...changes }, dataKey)).toThrow(
+      'unable to authenticate data',
+    );
   });
 
   it('does not decrypt a value that was copied to another column', () => {
