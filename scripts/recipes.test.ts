@@ -93,7 +93,11 @@ const FIELD: readonly Edit[] = [
     '    metadata: payin.metadata ?? {},\n',
     '    metadata: payin.metadata ?? {},\n    note: payin.note,\n',
   ],
-  ['http/api/event-data.schema.ts', '      metadata: true,\n', '      metadata: true,\n      note: true,\n'],
+  [
+    'http/api/event-data.schema.ts',
+    'confirmedAmountInCents: true, ...STATE }',
+    'confirmedAmountInCents: true, ...STATE, note: true }',
+  ],
 ];
 
 const EVENT: readonly Edit[] = [

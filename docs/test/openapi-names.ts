@@ -30,9 +30,12 @@ function propertyNames(schema: unknown, seen: Set<unknown>): readonly string[] {
   seen.add(json);
   const properties = Object.entries((json['properties'] ?? {}) as Json);
   const inside = ['items', 'additionalProperties'].map((key) => json[key]);
+  // The pages show the values of a map as the field `*`.
+  const values = Object.keys(Object(json['additionalProperties']) as object).length > 0 ? ['*'] : [];
   if (json['discriminator'] !== undefined) return discriminatedNames(json);
   const alternatives = ['anyOf', 'oneOf', 'allOf'].flatMap((key) => (json[key] ?? []) as readonly unknown[]);
   return [
+    ...values,
     ...properties.flatMap(([name, property]) => [name, ...propertyNames(property, seen)]),
     ...[...inside, ...alternatives].flatMap((each) => propertyNames(each, seen)),
   ];

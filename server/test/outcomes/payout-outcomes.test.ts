@@ -66,6 +66,7 @@ describe('a payout that is executed', () => {
           updatedAt: current.resultAt,
           resultAt: current.resultAt,
           organizationId: stack.organization.organizationId,
+          metadata: {},
         },
       });
     },

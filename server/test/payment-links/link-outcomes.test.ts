@@ -90,6 +90,7 @@ describe('a link that is paid', () => {
         updatedAt: completedAt,
         expiresAt: null,
         completedAt,
+        metadata: {},
       }),
     );
   });
@@ -261,6 +262,7 @@ describe('the expiry of a link', () => {
         updatedAt,
         expiresAt: link.expiresAt,
         completedAt: null,
+        metadata: {},
       }),
     );
     expect(event).toMatchObject({ event: 'paymentlink.expired', createdAt: updatedAt });
