@@ -417,11 +417,11 @@ describe('caudal doctor --watch', () => {
     child.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text));
     const result = new Promise((resolve) => child.once('exit', (_code, signal) => resolve(signal)));
     cleanups.push(() => child.kill('SIGKILL'));
-    await until('it has run twice', () => Promise.resolve(printed.split('\n').length > 2), 20_000);
+    await until('it has run twice', () => Promise.resolve(printed.split('\n').length > 2), 60_000);
     child.kill('SIGINT');
     expect(await result).toBe('SIGINT');
     for (const line of printed.trim().split('\n')) expect(JSON.parse(line)).toMatchObject({ ok: true });
-  }, 30_000);
+  }, 70_000);
 
   it('rejects an invalid number of seconds', async () => {
     for (const seconds of ['0', 'often', '4000']) {
