@@ -26,7 +26,12 @@ const RECOVERS_WITHIN_MS = 30_000;
 
 export async function startCluster(): Promise<Cluster> {
   const folder = makeDatabaseFolder('caudal-chaos-pg-');
-  const options = { dataDir: join(folder, 'pg'), port: await freePort(), settings: SETTINGS };
+  const options = {
+    dataDir: join(folder, 'pg'),
+    port: await freePort(),
+    settings: SETTINGS,
+    temporaryFolder: folder,
+  };
   let postgres: PostgresCluster = await startPostgres(options);
   const url = (database: string) => postgres.url(database);
   let clones = 0;

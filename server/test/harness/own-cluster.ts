@@ -15,7 +15,7 @@ export async function startOwnCluster(
   settings: Readonly<Record<string, string>> = {},
 ): Promise<TestDatabase> {
   const folder = makeDatabaseFolder('caudal-cluster-');
-  const cluster = await startPostgres({ dataDir: join(folder, 'pg'), settings });
+  const cluster = await startPostgres({ dataDir: join(folder, 'pg'), settings, temporaryFolder: folder });
   const name = 'caudal';
   const query = async <Row extends object>(text: string, values: readonly unknown[] = []): Promise<Row[]> => {
     const client = new Client({ connectionString: cluster.url(name) });
