@@ -204,6 +204,7 @@ function expectedPayload(link: LinkRow): object {
     updatedAt: link.updatedAt.toISOString(),
     expiresAt: completed ? null : link.expiresAt.toISOString(),
     completedAt: link.completedAt?.toISOString() ?? null,
+    metadata: {},
   };
 }
 

@@ -363,9 +363,10 @@ describe('a scan of phone numbers', () => {
     for (const { retryAfter } of limited) expect(retryAfter).toMatch(/^[1-6]$/);
     expect((await countLimited()) - limitedBefore).toBe(limited.length);
     // In business time: after the Retry-After exactly one more is allowed.
-    await stack.database.query('update caudal.lookup_buckets set misses = 0 where organization_id = $1', [
-      scanner.id,
-    ]);
+    await stack.database.query(
+      'update caudal.lookup_buckets set misses = 0, filled_at = caudal.now() where organization_id = $1',
+      [scanner.id],
+    );
     const retryAfterSeconds = Number((await lookUp(scanner.api, '3029999999')).headers.get('retry-after'));
     await stack.shiftTime(retryAfterSeconds * 1000);
     expect((await lookUp(scanner.api, '3029999999')).status).toBe(404);

@@ -31,7 +31,7 @@ beforeAll(async () => {
     create table once (kind text unique deferrable initially deferred);
     create function at_commit() returns trigger language plpgsql as $$
       begin
-        if new.kind = 'slow' then perform pg_sleep(1.5); end if;
+        if new.kind = 'slow' then perform pg_sleep(6); end if;
         if new.kind = 'unacknowledged' then
           raise warning 'canceling wait for synchronous replication due to user request';
         end if;
