@@ -1,9 +1,9 @@
 import type { PagePayin } from '../../flows/payment-links/load-checkout.ts';
 import type { Shop } from '../../organizations/shops.ts';
 import { html } from '../html.ts';
+import { paymentFacts } from './confirmed-screen.ts';
 import type { Page } from './layout.ts';
 import type { Messages } from './messages.ts';
-import { paymentFacts } from './screens.ts';
 
 /** The public receipt. Anyone can verify a screenshot of it at this URL, so it shows no data of the payer. */
 export function receiptPage(
