@@ -115,7 +115,7 @@ export const SCREENS: readonly ScreenCase[] = [
       await pay(stage, page, '1000000001');
       await heading(page, /Pago recibido|Payment received/);
       const url = page.url();
-      await page.context().clearCookies({ name: 'attempt' });
+      await page.context().clearCookies({ name: /^attempt_/ });
       await page.goto(url);
       await heading(page, /ya se hizo|already made/);
     },

@@ -97,7 +97,7 @@ export class LinkClient {
   async start(link: MerchantLink, rail: keyof typeof METHODS, api?: string): Promise<boolean> {
     const fields = { ...METHODS[rail], ...(link.hasCustomer ? {} : DETAILS) };
     const { headers } = await this.#form(`${link.path}/begin`, fields, api);
-    const payinId = /attempt=([^;]+)/.exec(headers.get('set-cookie') ?? '')?.[1];
+    const payinId = /attempt_\w+=([\w-]+)\./.exec(headers.get('set-cookie') ?? '')?.[1];
     if (payinId === undefined) return false;
     this.#journal.write({ kind: 'attempt_started', linkId: link.id, payinId });
     return true;

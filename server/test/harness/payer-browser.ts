@@ -197,7 +197,8 @@ export class PayerBrowser {
   #storeCookies(headers: Headers): void {
     for (const line of headers.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
-      this.cookies.set(name, value);
+      if (value === '') this.cookies.delete(name);
+      else this.cookies.set(name, value);
     }
   }
 }

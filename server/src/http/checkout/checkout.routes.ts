@@ -23,6 +23,7 @@ import { toApiError } from '../framework-error.ts';
 import { html } from '../html.ts';
 import { negotiateLanguage } from '../language.ts';
 import { registerAssets } from './asset.ts';
+import { type CookieScope, ownAttempts, rememberAttempt } from './attempt-cookies.ts';
 import { FixedWindowLimit } from './fixed-window-limit.ts';
 import { type Frame, type Page, renderDocument, renderFragment } from './layout.ts';
 import { sendLiveStatus } from './live-status.ts';
@@ -32,7 +33,7 @@ import {
   type PageRequest,
   pagePath,
   parseMethod,
-  readCookie,
+  readCookies,
   readScreenInput,
   toAuthorization,
   urlInLanguage,
@@ -121,7 +122,7 @@ class Checkout {
     if (paymentLinkId === null) return this.#show(request, reply, state, null);
     // Only the payer and the bank know this URL, so this browser belongs to the payer who started the attempt.
     const url = new URL(paymentLinkUrl(deps, state.shop.organization.number, { id: paymentLinkId }));
-    this.#rememberAttempt(reply, state.attempt.payin.id);
+    this.#rememberAttempt(request, reply, cookieScope(state.shop, paymentLinkId), state.attempt.payin.id);
     return reply.redirect(this.#relativeUrl(url), 303);
   }
 
@@ -156,7 +157,7 @@ class Checkout {
       authorization: state.link.customer ? null : toAuthorization(request),
     });
     // Null: another attempt was faster, the link ended or the shop is suspended. The page shows which.
-    if (payin) this.#rememberAttempt(reply, payin.id);
+    if (payin) this.#rememberAttempt(request, reply, cookieScope(state.shop, state.link.id), payin.id);
     return reply.redirect(payin ? `${path}?go=1` : path, 303);
   }
 
@@ -242,9 +243,12 @@ class Checkout {
     const { token } = request.params;
     const path = `${this.#prefix}/${state.link ? 'l' : 'p'}/${token}`;
     const paused = (rail: Rail) => deps.railPauses.paused(rail, state.shop.organization.id);
+    const ownAttemptIds = state.link
+      ? ownAttempts(readCookies(request), cookieScope(state.shop, state.link.id))
+      : [];
     const screen = chooseScreen(
       state,
-      readScreenInput(request, (state.link && submitted?.values) || {}, paused),
+      readScreenInput(request, (state.link && submitted?.values) || {}, ownAttemptIds, paused),
     );
     const offered = screen.kind === 'bank' ? await banks.offered(state.shop) : () => true;
     const main = renderScreen(screen, {
@@ -304,7 +308,7 @@ class Checkout {
       operator: this.#parts.operator,
     };
     const { lang } = request.query;
-    if (lang === 'es' || lang === 'en') this.#setCookie(reply, `lang=${lang}`);
+    if (lang === 'es' || lang === 'en') this.#setCookie(reply, 'lang', lang);
     return reply
       .type('text/html; charset=utf-8')
       .headers(pageHeaders(nonce))
@@ -312,7 +316,7 @@ class Checkout {
   }
 
   #messages(request: PageRequest): Messages {
-    const chosen = request.query['lang'] ?? readCookie(request, 'lang');
+    const chosen = request.query['lang'] ?? readCookies(request).get('lang');
     if (chosen === 'es' || chosen === 'en') return MESSAGES[chosen];
     // Spanish unless the browser prefers English.
     return MESSAGES[negotiateLanguage(request.headers['accept-language'], 'es')];
@@ -323,15 +327,18 @@ class Checkout {
     return `${this.#prefix}/r/${receiptTokens.make({ organizationNumber: organization.number, id: payinId }, cell)}`;
   }
 
-  #rememberAttempt(reply: FastifyReply, payinId: string): void {
-    this.#setCookie(reply, `attempt=${payinId}`);
+  #rememberAttempt(request: PageRequest, reply: FastifyReply, scope: CookieScope, payinId: string): void {
+    for (const { name, value } of rememberAttempt(readCookies(request), scope, payinId))
+      this.#setCookie(reply, name, value);
   }
 
-  #setCookie(reply: FastifyReply, pair: string): void {
+  /** An empty value deletes the cookie. */
+  #setCookie(reply: FastifyReply, name: string, value: string): void {
     const secure = this.#parts.deps.checkoutUrl.startsWith('https:') ? '; Secure' : '';
+    const maxAge = value === '' ? 0 : 86_400;
     void reply.header(
       'set-cookie',
-      `${pair}; Path=${this.#prefix}/; Max-Age=86400; HttpOnly; SameSite=Lax${secure}`,
+      `${name}=${value}; Path=${this.#prefix}/; Max-Age=${maxAge}; HttpOnly; SameSite=Lax${secure}`,
     );
   }
 
@@ -345,6 +352,10 @@ class Checkout {
     const site = request.headers['sec-fetch-site'];
     return site !== undefined && site !== 'same-origin' && site !== 'none';
   }
+}
+
+function cookieScope({ secrets }: Shop, linkId: string): CookieScope {
+  return { linkId, hashKey: secrets.hashKey };
 }
 
 /** A page without shop, amount and live updates. */

@@ -36,6 +36,7 @@ export function parseMethod(values: Readonly<Record<string, string>>): Method | 
 export function readScreenInput(
   request: PageRequest,
   formValues: Readonly<Record<string, string>>,
+  ownAttemptIds: ScreenInput['ownAttemptIds'],
   paused: ScreenInput['paused'],
 ): ScreenInput {
   const values = {
@@ -52,14 +53,14 @@ export function readScreenInput(
     personType: person,
     restart: request.query['again'] !== undefined,
     justStarted: request.query['go'] !== undefined,
-    ownAttemptId: readCookie(request, 'attempt'),
+    ownAttemptIds,
     paused,
   };
 }
 
-export function readCookie(request: PageRequest, name: string): string | null {
-  const pair = (request.headers.cookie ?? '').split(/;\s*/).find((each) => each.startsWith(`${name}=`));
-  return pair?.slice(name.length + 1) ?? null;
+export function readCookies(request: PageRequest): ReadonlyMap<string, string> {
+  const pairs = (request.headers.cookie ?? '').split(/;\s*/).map((pair) => pair.split('=', 2));
+  return new Map(pairs.map(([name = '', value = '']) => [name, value]));
 }
 
 export function toAuthorization(request: PageRequest) {

@@ -39,8 +39,8 @@ export interface ScreenInput {
   readonly restart: boolean;
   /** The payer just started the attempt: redirect to the bank. */
   readonly justStarted: boolean;
-  /** Payin id of the attempt that this browser started. */
-  readonly ownAttemptId: string | null;
+  /** Payin ids of the attempts that this browser started on the link, newest first. */
+  readonly ownAttemptIds: readonly string[];
   /** Whether a rail accepts no new payments now. */
   readonly paused: (rail: Rail) => boolean;
 }
@@ -49,13 +49,13 @@ export function chooseScreen(state: CheckoutState, input: ScreenInput): Screen {
   if (state.link === null) return payinScreen(state, state.attempt, input);
   const { link, attempt, now } = state;
   if (attempt && link.status === 'COMPLETED')
-    return { kind: input.ownAttemptId === attempt.payin.id ? 'confirmed' : 'already_paid', attempt };
+    return { kind: input.ownAttemptIds.includes(attempt.payin.id) ? 'confirmed' : 'already_paid', attempt };
   if (attempt && link.openPayinId === attempt.payin.id) return openAttemptScreen(attempt, input, now);
   // Shown until the payer starts another attempt.
   const startsAnother = input.restart || input.rail !== null;
   if (attempt?.payin.status === 'CONFIRMED' && !startsAnother) return { kind: 'underpaid', attempt };
   const isClosed = link.status === 'EXPIRED' || link.closesAt <= now;
-  const isOwn = attempt !== null && input.ownAttemptId === attempt.payin.id && !startsAnother;
+  const isOwn = attempt !== null && input.ownAttemptIds.includes(attempt.payin.id) && !startsAnother;
   if (isClosed) return { kind: 'link_expired' };
   if (isOwn) return endedAttemptScreen(attempt);
   if (state.suspended) return { kind: 'suspended' };
