@@ -187,7 +187,7 @@ describe('payment link', () => {
     const { url } = await stage.link();
     const page = await stage.payer();
     await page.goto(`${url.slice(0, -1)}${url.endsWith('A') ? 'B' : 'A'}`);
-    expect(await heading(page, 'No encontramos este enlace')).toBe(true);
+    expect(await heading(page, 'No encontramos este link de pago')).toBe(true);
     await screen(page, 'unknown');
   });
 

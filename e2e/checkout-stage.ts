@@ -26,11 +26,20 @@ export class CheckoutStage {
     this.#shop = shop;
   }
 
-  static async open(settings: Record<string, string> = {}): Promise<CheckoutStage> {
+  /** @param databaseUrl replaces the database URL of the server, for a proxy that interrupts it */
+  static async open(
+    settings: Record<string, string> = {},
+    databaseUrl?: (direct: string) => string,
+  ): Promise<CheckoutStage> {
     const shop = createServer((_request, response) => response.end('<h1>Gracias por su compra</h1>'));
     await new Promise<void>((resolve) => shop.listen(0, '127.0.0.1', resolve));
     const [stack, browser] = await Promise.all([
-      startStack({ apis: 1, workers: 1, settings: { CAUDAL_WORKER_POLL_MS: '50', ...settings } }),
+      startStack({
+        apis: 1,
+        workers: 1,
+        settings: { CAUDAL_WORKER_POLL_MS: '50', ...settings },
+        ...(databaseUrl ? { databaseUrl } : {}),
+      }),
       openBrowser(),
     ]);
     return new CheckoutStage(stack, browser, shop);

@@ -82,7 +82,7 @@ describe('every page', () => {
       ['', 'r'],
     ] as const) {
       const page = await payer.open(wrong.replace('/l/', `/${kind}/`) + path);
-      expect([page.status, page.h1]).toEqual([404, 'No encontramos este enlace']);
+      expect([page.status, page.h1]).toEqual([404, 'No encontramos este link de pago']);
       expect(page.html).not.toContain('Tienda Aurora');
     }
     for (const path of ['/begin', '/change'])
@@ -155,7 +155,7 @@ describe('an invalid form request', () => {
       413,
     ],
     ['broken JSON', { 'content-type': 'application/json' }, '{', 400],
-  ])('%s is rejected, and the page says that no money moved', async (_what, headers, body, status) => {
+  ])('%s is rejected, and the page says that it started no payment', async (_what, headers, body, status) => {
     const link = await driver.link();
     const payin = await createPayin(stack.api, without(psePayin(), 'inlineCustomer'));
     for (const [page, form] of [
@@ -165,7 +165,8 @@ describe('an invalid form request', () => {
       const response = await fetch(`${page}/${form}`, { method: 'POST', headers, body });
       const html = await response.text();
       expect(response.status).toBe(status);
-      expect(html).toContain('No se movió dinero.');
+      expect(html).toContain('Esta vez no iniciamos ningún pago.');
+      expect(html).not.toContain('No se movió dinero');
       // The back link leads to the page, not to the form target.
       expect(html).toContain(`href="${new URL(page).pathname}"`);
     }

@@ -3,6 +3,7 @@ export const CHECKOUT_CSS = `
 :root{--ink:#0f172a;--muted:#475569;--line:#e2e8f0;--edge:#64748b;--ground:#f8fafc;--paper:#fff;--good:#15803d;--bad:#b91c1c;--warn:#b45309;--wash:#f1f5f9;color-scheme:light dark}
 @media (prefers-color-scheme:dark){:root{--ink:#f1f5f9;--muted:#a9b6c8;--line:#2b3648;--edge:#7c8ba1;--ground:#0b1120;--paper:#131c2e;--good:#4ade80;--bad:#fca5a5;--warn:#fbbf24;--wash:#1c273b}}
 *{box-sizing:border-box}
+[hidden]{display:none!important}
 html{-webkit-text-size-adjust:100%}
 body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif;min-height:100vh;min-height:100dvh;display:flex;flex-direction:column}
 p,h1,ul,ol,dl,dd,fieldset,figure{margin:0;padding:0}
@@ -63,6 +64,8 @@ details p{color:var(--muted);font-size:14px}
 @keyframes pulse{50%{opacity:.25}}
 dl{display:grid;grid-template-columns:auto 1fr;gap:8px 16px;border:1px solid var(--line);border-radius:10px;padding:16px}
 dt{color:var(--muted);font-size:14px}dd{text-align:right;overflow-wrap:anywhere;min-width:0}
+.notice{position:sticky;top:0;z-index:1;margin-bottom:16px;padding:10px 12px;border:1px solid var(--edge);border-radius:10px;background:var(--wash);font-size:14px}
+.notice:empty{display:none}
 .who,.support{color:var(--muted);font-size:14px;overflow-wrap:anywhere}
 .visually-hidden{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);white-space:nowrap}
 footer{padding:16px 20px 24px;color:var(--muted);font-size:14px;text-align:center}

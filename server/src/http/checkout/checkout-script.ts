@@ -1,33 +1,42 @@
 /**
  * The browser script of checkout pages: live status, countdown, copy button, bank search, and the redirects to the bank
  * and back to the shop. A status stamp that arrives during a refresh is kept, because the response in flight may be older
- * than the stamp. Served without a build step: it must run on old phones and stay small.
+ * than the stamp. A failed refresh changes nothing but the connection notice: the screen stays and is tried again. Served without a build step: it must run on old phones and stay small.
  */
 export const CHECKOUT_SCRIPT = `(function(){
-var d=document,live,poll,timer,busy=false,latest='';
+var d=document,live,poll,timer,retry,busy=false,asking=false,latest='';
 function q(s){return d.querySelector(s)}
 function first(){return [].filter.call(d.querySelectorAll('#main h1'),function(h){return h.offsetParent})[0]}
 function announce(t){var e=q('#announcer');if(e){e.textContent='';setTimeout(function(){e.textContent=t},50)}}
-function refresh(){
-if(busy)return;busy=true;
-fetch(location.href,{headers:{'x-part':'main'},cache:'no-store'}).then(function(r){return r.text()}).then(function(t){
+function connection(t){var e=q('#connection');if(e&&e.textContent!==t){e.textContent=t;announce(t)}}
+function lost(){var e=q('#connection');if(e)connection(e.getAttribute(navigator.onLine===false?'data-offline':'data-lost'))}
+function get(u,h){var c=window.AbortController?new AbortController():{};setTimeout(function(){if(c.abort)c.abort()},15000);
+return fetch(u,{headers:h||{},cache:'no-store',signal:c.signal}).then(function(r){if(!r.ok)throw r;return r.text()})}
+function show(t){
 var n=new DOMParser().parseFromString(t,'text/html'),m=n.querySelector('#main');
-if(!m)return;
+if(!m)throw t;
+connection('');
 var before=first(),old=before?before.textContent:'';
 var same=m.innerHTML===q('#main').innerHTML;
 ['data-live','data-stamp'].forEach(function(k){var a=n.body.getAttribute(k);if(a)d.body.setAttribute(k,a);else d.body.removeAttribute(k)});
-if(same)return;q('#main').replaceWith(m);d.title=n.title;init();var h=first();if(h&&h.textContent!==old)announce(h.textContent);
-}).catch(function(){}).then(function(){busy=false;setTimeout(refreshIfStale,200)})}
+if(same)return;q('#main').replaceWith(m);d.title=n.title;init();var h=first();if(h&&h.textContent!==old)announce(h.textContent)}
+function refresh(){
+if(busy)return;busy=true;clearTimeout(retry);
+get(location.href,{'x-part':'main'}).then(show).then(function(){busy=false;setTimeout(refreshIfStale,200)},function(){busy=false;lost();retry=setTimeout(refresh,3000)})}
 function refreshIfStale(){if(latest&&d.body.getAttribute('data-live')&&latest!==d.body.getAttribute('data-stamp'))refresh()}
-function onStamp(s){if(s){latest=s;refreshIfStale()}}
+function onStamp(s){if(s&&s[0]!=='<'){latest=s;refreshIfStale()}}
+function listen(u){live=new EventSource(u);live.u=u;live.onmessage=function(e){connection('');onStamp(e.data)}}
+function ask(u){
+if(asking||live&&live.readyState===1)return;asking=true;
+get(u+'?once=1').then(function(s){asking=false;connection('');onStamp(s);if(live&&live.u===u&&live.readyState===2)listen(u)},function(){asking=false;lost()})}
 function watch(){
 var u=d.body.getAttribute('data-live');
 if(live&&live.u!==u){live.close();live=null;latest=''}
 clearInterval(poll);
 if(!u)return;
-poll=setInterval(function(){if(!live||live.readyState!==1)fetch(u+'?once=1',{cache:'no-store'}).then(function(r){return r.ok?r.text():''}).then(onStamp).catch(function(){})},3000);
-if(window.EventSource&&!live){live=new EventSource(u);live.u=u;live.onmessage=function(e){onStamp(e.data)}}
-}
+poll=setInterval(function(){ask(u)},3000);
+if(window.EventSource&&!live)listen(u)}
+function reopen(){if(d.body.hasAttribute('data-retry'))setTimeout(function(){get(location.href,{'x-part':'main'}).then(function(){location.reload()},reopen)},3000)}
 function count(){
 clearInterval(timer);
 var p=q('[data-left]');if(!p)return;
@@ -65,7 +74,9 @@ var w=q('[data-focus]');if(w)w.focus();
 var p=q('[data-print]');if(p){p.hidden=false;p.onclick=function(){print()}}}
 function disableOnSubmit(){[].forEach.call(d.querySelectorAll('form'),function(f){f.addEventListener('submit',function(){setTimeout(function(){var b=f.querySelector('.button');if(b)b.disabled=true},0)})})}
 function init(){watch();count();copy();banks();redirect();disableOnSubmit()}
-init();
+init();reopen();
+addEventListener('online',function(){if(d.body.getAttribute('data-live'))refresh()});
+addEventListener('offline',function(){if(d.body.getAttribute('data-live'))lost()});
 addEventListener('pageshow',function(e){if(e.persisted||d.body.getAttribute('data-live'))refresh()});
 d.addEventListener('visibilitychange',function(){if(!d.hidden&&d.body.getAttribute('data-live'))refresh()});
 })();

@@ -20,7 +20,6 @@ import { paymentLinkUrl } from '../../payment-links/payment-link.view.ts';
 import type { Rail } from '../../rails/contract.ts';
 import { BANKS } from '../../rails/pse/banks.ts';
 import { toApiError } from '../framework-error.ts';
-import { html } from '../html.ts';
 import { negotiateLanguage } from '../language.ts';
 import { registerAssets } from './asset.ts';
 import { type CookieScope, ownAttempts, rememberAttempt } from './attempt-cookies.ts';
@@ -39,6 +38,7 @@ import {
   urlInLanguage,
 } from './page-request.ts';
 import { pickFields, readPayer } from './payer-form.ts';
+import { errorPage, notFoundPage, tooManyAttemptsPage } from './plain-pages.ts';
 import { receiptPage } from './receipt.ts';
 import { DETAIL_FIELDS, type SubmittedForm } from './render-context.ts';
 import { chooseScreen, type Screen } from './screen.ts';
@@ -214,22 +214,23 @@ class Checkout {
     });
   }
 
-  /** After a failed POST the page says that the payment may have started: the database response may be lost. */
   errorPage(error: unknown, request: PageRequest, reply: FastifyReply): FastifyReply {
     const apiError = toApiError(error);
     request.problemCode = apiError.code;
     const messages = this.#messages(request);
-    if (apiError.entry.status >= 500)
+    const failed = apiError.entry.status >= 500;
+    if (failed)
       this.#parts.deps.log.error(
         { requestId: request.id, code: apiError.code, ...errorFields(apiError.cause ?? error) },
         'checkout page failed',
       );
-    const mayHaveStarted =
-      request.method === 'POST' && apiError.entry.status >= 500 && apiError.code !== 'overloaded';
-    const { broken } = messages;
-    const main = html`<h1>${broken.title}</h1><p>${mayHaveStarted ? broken.moved : broken.notMoved}</p>
-<p class="support">${request.id}</p><p><a class="button" href="${pagePath(request)}">${broken.again}</a></p>`;
-    return this.#send(request, reply.code(apiError.entry.status), messages, plainPage(broken.title, main));
+    const isRead = request.method !== 'POST';
+    // The database response to a failed POST may be lost.
+    const mayHaveStarted = !isRead && failed && apiError.code !== 'overloaded';
+    const known = isRead && failed ? 'unread' : mayHaveStarted ? 'mayHaveStarted' : 'notStarted';
+    const url = isRead ? request.url : pagePath(request);
+    const page = errorPage(messages, known, { requestId: request.id, url });
+    return this.#send(request, reply.code(apiError.entry.status), messages, page);
   }
 
   async #show(
@@ -278,20 +279,13 @@ class Checkout {
 
   #notFound(request: PageRequest, reply: FastifyReply): FastifyReply {
     const messages = this.#messages(request);
-    const { title, about } = messages.unknown;
-    return this.#send(
-      request,
-      reply.code(404),
-      messages,
-      plainPage(title, html`<h1>${title}</h1><p>${about}</p>`),
-    );
+    return this.#send(request, reply.code(404), messages, notFoundPage(messages));
   }
 
   #tooManyAttempts(request: PageRequest, reply: FastifyReply, shop: Shop): FastifyReply {
     const messages = this.#messages(request);
-    const { title, about } = messages.busy;
     return this.#send(request, reply.code(429).header('retry-after', '60'), messages, {
-      ...plainPage(title, html`<h1>${title}</h1><p>${about}</p>`),
+      ...tooManyAttemptsPage(messages, pagePath(request)),
       shop,
     });
   }
@@ -356,20 +350,6 @@ class Checkout {
 
 function cookieScope({ secrets }: Shop, linkId: string): CookieScope {
   return { linkId, hashKey: secrets.hashKey };
-}
-
-/** A page without shop, amount and live updates. */
-function plainPage(title: string, main: Page['main']): Page {
-  return {
-    title,
-    main,
-    shop: null,
-    amount: null,
-    reference: null,
-    description: null,
-    live: null,
-    refreshSeconds: null,
-  };
 }
 
 function firstHeading(main: string): string {

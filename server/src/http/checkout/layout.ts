@@ -24,7 +24,7 @@ export interface Page {
   readonly main: SafeHtml;
   /** URL of the live status, and the status stamp of this page; null if the status cannot change any more. */
   readonly live: { readonly url: string; readonly stamp: string } | null;
-  /** Reload interval for browsers without JavaScript. */
+  /** Reload interval for browsers without JavaScript. Without `live` the script also reloads the page, once it answers. */
   readonly refreshSeconds: number | null;
 }
 
@@ -48,6 +48,7 @@ ${autoRefresh}<script nonce="${nonce}" src="${frame.scriptUrl}" defer></script><
 <body${liveAttribute(page)}>
 ${frame.staging && html`<aside class="ribbon">${messages.staging}</aside>`}
 <div class="card">${page.shop && head(page.shop, messages, page)}
+<p id="connection" class="notice" data-lost="${messages.connection.lost}" data-offline="${messages.connection.offline}"></p>
 ${mainElement(page)}
 <p id="announcer" class="visually-hidden" role="status" aria-live="polite"></p></div>
 <footer><p>${PADLOCK}${messages.neverAsked}</p><p>${frame.operator} · <a href="${frame.otherLanguageUrl}" hreflang="${messages.language === 'en' ? 'es' : 'en'}" lang="${messages.language === 'en' ? 'es' : 'en'}">${messages.otherLanguage}</a></p></footer>
@@ -67,8 +68,9 @@ function pageTitle({ title, shop }: Page): string {
   return shop ? `${title} · ${shop.organization.name}` : title;
 }
 
-function liveAttribute({ live }: Page): SafeHtml | null {
-  return live && html` data-live="${live.url}" data-stamp="${live.stamp}"`;
+function liveAttribute({ live, refreshSeconds }: Page): SafeHtml | null {
+  if (live) return html` data-live="${live.url}" data-stamp="${live.stamp}"`;
+  return refreshSeconds === null ? null : html` data-retry`;
 }
 
 function mainElement({ main }: Page): SafeHtml {

@@ -162,20 +162,10 @@ export const EN: OwnMessages = {
     about: 'Nothing was charged. Ask {shop} for a new payment.',
   },
   alreadyPaid: { title: 'This payment was already made', receipt: 'See receipt' },
-  unknown: { title: 'We cannot find this link', about: 'Check that it is complete, or ask for it again.' },
   receipt: {
     title: 'Payment receipt',
     authentic: 'An authentic receipt lives only at this address: check it in the browser’s bar.',
     print: 'Print',
     notYet: 'This payment has not been received.',
   },
-  broken: {
-    title: 'Something failed on our side',
-    moved:
-      'We do not know whether your payment was begun. Before you pay again, open this page anew: if a payment is on its way it will appear here.',
-    notMoved: 'No money moved.',
-    quote: 'If you write to {shop}, mention this code: {code}',
-    again: 'Try again',
-  },
-  busy: { title: 'Too many attempts', about: 'Wait a minute and try again. No money moved.' },
 };

@@ -161,24 +161,11 @@ export const ES = {
     about: 'No se hizo ningún cobro. Pídale a {shop} un pago nuevo.',
   },
   alreadyPaid: { title: 'Este pago ya se hizo', receipt: 'Ver comprobante' },
-  unknown: { title: 'No encontramos este enlace', about: 'Revise que esté completo o pídalo de nuevo.' },
   receipt: {
     title: 'Comprobante de pago',
     authentic: 'Un comprobante auténtico solo vive en esta dirección: compruébela en la barra del navegador.',
     print: 'Imprimir',
     notYet: 'Este pago no se ha recibido.',
-  },
-  broken: {
-    title: 'Algo falló de nuestro lado',
-    moved:
-      'No sabemos si su pago se alcanzó a iniciar. Antes de pagar otra vez, vuelva a abrir esta página: si hay un pago en camino, aparecerá aquí.',
-    notMoved: 'No se movió dinero.',
-    quote: 'Si escribe a {shop}, mencione este código: {code}',
-    again: 'Volver a intentar',
-  },
-  busy: {
-    title: 'Demasiados intentos',
-    about: 'Espere un minuto y vuelva a intentarlo. No se movió dinero.',
   },
 } as const;
 

@@ -1,13 +1,14 @@
 import { EN } from './messages-en.ts';
 import { ES, type OwnMessages } from './messages-es.ts';
+import { PAGE_MESSAGES, type PageMessages } from './page-messages.ts';
 import { getReasons, type Reasons } from './reasons.ts';
 
 /** Includes the decline reasons by errorCode. */
-export type Messages = OwnMessages & { readonly reasons: Reasons };
+export type Messages = OwnMessages & PageMessages & { readonly reasons: Reasons };
 
 export const MESSAGES: Readonly<Record<'es' | 'en', Messages>> = {
-  es: { ...ES, reasons: getReasons('es') },
-  en: { ...EN, reasons: getReasons('en') },
+  es: { ...ES, ...PAGE_MESSAGES.es, reasons: getReasons('es') },
+  en: { ...EN, ...PAGE_MESSAGES.en, reasons: getReasons('en') },
 };
 
 /** Version of the authorization text that the payer accepted. Change it whenever the text changes. */
