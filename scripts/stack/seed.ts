@@ -35,6 +35,8 @@ export async function seedOrganization(
         'development',
         {
           name: NAME,
+          legalName: 'Tienda Aurora S.A.S.',
+          taxId: '900123456-8',
           accent: '#0f766e',
           supportContact: 'ayuda@tienda-aurora.example',
           rails: ['BRE_B', 'PSE'],

@@ -4,6 +4,7 @@ import { deriveBytes, keyFromBytes, keyFromSecret, type SecretKey } from './kit/
 import { ROLE_KINDS, type RoleKind, roleNames } from './kit/database-roles.ts';
 import { ENVIRONMENTS } from './kit/environment.ts';
 import { MAX_CELL } from './kit/ids.ts';
+import { parseTaxId } from './kit/tax-id.ts';
 
 /** Prefix of the secrets of `npm run dev`; production rejects them, so that a copied file cannot protect real money. */
 export const DEVELOPMENT_SECRET = 'dev-';
@@ -58,6 +59,27 @@ export const SETTINGS = {
     .max(60)
     .default('Caudal')
     .describe('Name of the operator of this deployment, shown in the footer of checkout pages.'),
+  CAUDAL_OPERATOR_LEGAL_NAME: z
+    .string()
+    .min(1)
+    .max(160)
+    .optional()
+    .describe('Registered company name of the operator, shown in the footer of checkout pages.'),
+  CAUDAL_OPERATOR_TAX_ID: z
+    .string()
+    .refine((value) => parseTaxId(value) !== null, 'a NIT with its check digit, such as 900123456-8')
+    .optional()
+    .describe('NIT of the operator with its check digit, shown in the footer of checkout pages.'),
+  CAUDAL_OPERATOR_SUPPORT: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .describe(
+      'Contact of the operator for payers, shown on pages without a shop and for suspended shops: email addresses, phone numbers or https URLs, comma-separated.',
+    ),
+  CAUDAL_OPERATOR_TERMS_URL: url("The operator's terms of service, linked from checkout pages.").optional(),
+  CAUDAL_OPERATOR_PRIVACY_URL: url("The operator's privacy policy, linked from checkout pages.").optional(),
   CAUDAL_TRUSTED_PROXIES: z
     .string()
     .max(500)
@@ -360,7 +382,14 @@ function findProductionProblems(raw: RawSettings): string[] {
     problems.push('CAUDAL_FAILPOINT is for tests: not allowed in production');
   if (raw['CAUDAL_WEBHOOKS_ALLOW_LOOPBACK'] === 'yes')
     problems.push('CAUDAL_WEBHOOKS_ALLOW_LOOPBACK is for development: not allowed in production');
-  for (const name of ['CAUDAL_BASE_URL', 'CAUDAL_CHECKOUT_URL', 'BREB_URL', 'PSE_URL']) {
+  for (const name of [
+    'CAUDAL_BASE_URL',
+    'CAUDAL_CHECKOUT_URL',
+    'CAUDAL_OPERATOR_TERMS_URL',
+    'CAUDAL_OPERATOR_PRIVACY_URL',
+    'BREB_URL',
+    'PSE_URL',
+  ]) {
     if (/^\s*http:/i.test(raw[name] ?? '')) problems.push(`${name} must be https in production`);
   }
   for (const names of findEqualSecrets(raw))
@@ -391,7 +420,14 @@ function toConfig(settings: Settings) {
     ops: { host: settings.CAUDAL_OPS_HOST, port: settings.CAUDAL_OPS_PORT },
     baseUrl: settings.CAUDAL_BASE_URL,
     checkoutUrl: settings.CAUDAL_CHECKOUT_URL,
-    operatorName: settings.CAUDAL_OPERATOR_NAME,
+    operator: {
+      name: settings.CAUDAL_OPERATOR_NAME,
+      legalName: settings.CAUDAL_OPERATOR_LEGAL_NAME ?? null,
+      taxId: parseTaxId(settings.CAUDAL_OPERATOR_TAX_ID ?? ''),
+      support: settings.CAUDAL_OPERATOR_SUPPORT ?? null,
+      termsUrl: settings.CAUDAL_OPERATOR_TERMS_URL ?? null,
+      privacyUrl: settings.CAUDAL_OPERATOR_PRIVACY_URL ?? null,
+    },
     trustedProxies: settings.CAUDAL_TRUSTED_PROXIES.split(',').flatMap((each) => each.trim() || []),
     logLevel: settings.CAUDAL_LOG_LEVEL,
     drainMs: settings.CAUDAL_DRAIN_MS,

@@ -138,7 +138,7 @@ function createApi(composed: Composed, components: Components, config: Config): 
       expediter: new PaymentExpediter(merchantDeps),
     },
     noticeEndpoints: noticeEndpoints(config),
-    operatorName: config.operatorName,
+    operator: config.operator,
     trustedProxies: config.trustedProxies,
     banks: new BankList(merchantDeps),
     issueToken: (principal, scopes) => issueToken(deps, principal, scopes),

@@ -9,13 +9,14 @@ import type { NoticeIntake } from '../flows/shared/store-notices.system.ts';
 import type { EventStreams } from '../flows/webhooks/follow-events.ts';
 import type { Authenticator } from '../organizations/authenticator.ts';
 import type { Principal } from '../organizations/organization.ts';
+import type { OperatorIdentity } from './checkout/brand.ts';
 import type { CheckoutParts } from './checkout/checkout.routes.ts';
 import type { Gate } from './gate.ts';
 import type { NoticeEndpoint } from './rail-notices/rail-notices.route.ts';
 
 /** Dependencies of the API. None of them exposes another organization's data. */
 export interface ApiDeps extends Deps {
-  readonly operatorName: string;
+  readonly operator: OperatorIdentity;
   readonly trustedProxies: readonly string[];
   readonly noticeEndpoints: readonly NoticeEndpoint[];
   readonly notices: NoticeIntake;

@@ -71,7 +71,7 @@ export function buildApp(deps: ApiDeps): FastifyInstance {
   app.setNotFoundHandler((request, reply) => fail(deps, unknownRouteError(app, request), request, reply));
   for (const operation of OPERATIONS) route(app, deps, operation);
   railNoticeRoutes(app, deps.noticeEndpoints, (rail, received) => deps.notices.store(rail, received));
-  registerCheckout(app, { ...deps.checkout, deps, banks: deps.banks, operator: deps.operatorName });
+  registerCheckout(app, { ...deps.checkout, deps, banks: deps.banks, operator: deps.operator });
   registerDocs(app, deps.baseUrl);
   deps.gate.guard(app.server);
   return app;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type Customer, ID_TYPES } from '../customers/customer.ts';
 import { cents, MAX_AMOUNT_IN_CENTS } from '../kit/money.ts';
+import { parseTaxId } from '../kit/tax-id.ts';
 import { readReceiverKey } from '../payouts/receiver-key.ts';
 
 /** Our own field error codes, carried by zod's custom issues. validation.ts has a message for each. */
@@ -79,20 +80,10 @@ const DOCUMENTS: Readonly<Record<(typeof ID_TYPES)[number], RegExp>> = {
   PASSPORT: /^[0-9A-Za-z]{3,12}$/,
 };
 
-const NIT_WEIGHTS = [3, 7, 13, 17, 19, 23, 29, 37, 41, 43, 47];
-
 function isPossibleDocument(idType: (typeof ID_TYPES)[number], idNumber: string): boolean {
   if (!DOCUMENTS[idType].test(idNumber)) return false;
   if (idType !== 'CO_NIT' || !idNumber.includes('-')) return true;
-  const [digits = '', check] = idNumber.split('-');
-  const sum = digits
-    .split('')
-    .reduceRight(
-      (total, digit, index) => total + Number(digit) * (NIT_WEIGHTS[digits.length - 1 - index] ?? 0),
-      0,
-    );
-  const rest = sum % 11;
-  return Number(check) === (rest > 1 ? 11 - rest : rest);
+  return parseTaxId(idNumber) !== null;
 }
 
 export const customer = z

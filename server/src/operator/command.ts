@@ -19,12 +19,13 @@ import { ledgerReverse } from './ledger-reverse.ts';
 import { monthsDetach } from './months.ts';
 import { noticesUnreadable } from './notices.ts';
 import { Options, type Output, UsageError } from './options.ts';
-import { orgCreate, orgLimits, orgList, orgUpdate, secretsRewrap } from './organizations.ts';
+import { orgCreate, orgLimits, orgList, secretsRewrap } from './organizations.ts';
 import { payinsEnd, payinsFind, payinsShow } from './payins.ts';
 import { payoutsResolve, payoutsShow, payoutsUnknown } from './payouts.ts';
 import { railsList, railsPause, railsResume } from './rails.ts';
 import { schedulesList, schedulesRun } from './schedules.ts';
 import { orgResume, orgShow, orgSuspend } from './suspension.ts';
+import { orgUpdate } from './update-organization.ts';
 
 /** The audit action of each command that makes a change. A Record, so that a missing command is a compile error. */
 export const ACTIONS: Readonly<Record<AuditedCommandName, ActionCode>> = {

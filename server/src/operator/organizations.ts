@@ -2,13 +2,13 @@ import type { SystemDeps } from '../deps.ts';
 import { changeLimits, createOrganization } from '../flows/operations/manage-organizations.system.ts';
 import { listOrganizations, readOrganizationLimits } from '../flows/operations/read-organizations.system.ts';
 import { rewrapDataKeys } from '../flows/operations/rewrap-data-keys.system.ts';
-import { updateOrganization } from '../flows/operations/update-organization.system.ts';
 import { isUuid } from '../kit/ids.ts';
+import { parseTaxId } from '../kit/tax-id.ts';
 import { type AmountPolicy, type Limits, SCOPES } from '../organizations/organization.ts';
 import { RAILS } from '../rails/contract.ts';
 import { type Options, type Output, UsageError } from './options.ts';
 
-const ACCENT = /^#[0-9a-f]{6}$/;
+export const ACCENT = /^#[0-9a-f]{6}$/;
 
 export async function orgCreate(deps: SystemDeps, options: Options): Promise<Output> {
   const details = {
@@ -25,6 +25,7 @@ export async function orgCreate(deps: SystemDeps, options: Options): Promise<Out
       '5999',
     ),
     amountPolicy: readAmountPolicy(options),
+    ...readLegalIdentity(options),
   };
   const apiKey = { name: 'first key', scopes: SCOPES, lifetimeSeconds: null };
   const { id, credential } = await createOrganization(deps, options.by, details, apiKey);
@@ -34,7 +35,17 @@ export async function orgCreate(deps: SystemDeps, options: Options): Promise<Out
   };
 }
 
-function readAmountPolicy(options: Options): AmountPolicy {
+/** Legal name and NIT, where given. */
+export function readLegalIdentity(options: Options): { legalName?: string; taxId?: string } {
+  const legalName = options.matching('legal-name', /^\S.{0,159}$/, 'a text of at most 160 characters', '');
+  if (!options.has('tax-id')) return legalName === '' ? {} : { legalName };
+  const taxId = parseTaxId(options.required('tax-id'));
+  if (taxId === null)
+    throw new UsageError('--tax-id must be a NIT with its check digit, such as 900123456-8');
+  return { ...(legalName === '' ? {} : { legalName }), taxId };
+}
+
+export function readAmountPolicy(options: Options): AmountPolicy {
   const policy = options.matching('amount-policy', /^(?:EXACT|ANY)$/, 'EXACT or ANY', 'EXACT');
   return policy === 'ANY' ? 'ANY' : 'EXACT';
 }
@@ -66,37 +77,6 @@ export async function orgLimits(deps: SystemDeps, options: Options): Promise<Out
     json: { organizationId: id, ...limits },
     text: `Writes  ${limitText(limits.writesPerSecond)}\nReads   ${limitText(limits.readsPerSecond)}`,
   };
-}
-
-export async function orgUpdate(deps: SystemDeps, options: Options): Promise<Output> {
-  const id = readOrganizationId(options);
-  const text = (name: string, length: number) =>
-    options.matching(
-      name,
-      new RegExp(`^\\S.{0,${length - 1}}$`),
-      `a text of at most ${length} characters`,
-      '',
-    );
-  const changes = {
-    ...unlessEmpty('name', text('name', 120)),
-    ...unlessEmpty('supportContact', text('support', 200)),
-    ...unlessEmpty('accent', options.matching('accent', ACCENT, 'a color such as #0f766e', '')),
-    ...(options.has('rails') ? { rails: options.listed('rails', RAILS) } : {}),
-    ...(options.has('amount-policy') ? { amountPolicy: readAmountPolicy(options) } : {}),
-  };
-  if (Object.keys(changes).length === 0)
-    throw new UsageError('org update needs one of --name, --support, --accent, --rails and --amount-policy');
-  const organization = await updateOrganization(deps, options.by, id, changes);
-  if (!organization) throw new Error('there is no such organization (see org list)');
-  const { rails, ...rest } = organization;
-  return {
-    json: { ...rest, rails: [...rails] },
-    text: `Organization ${id} is updated: ${Object.keys(changes).join(', ')}. API processes apply it within a second, checkout pages within ten.`,
-  };
-}
-
-function unlessEmpty<Name extends string>(name: Name, value: string): Partial<Record<Name, string>> {
-  return value === '' ? {} : ({ [name]: value } as Record<Name, string>);
 }
 
 export function readOrganizationId(options: Options): string {

@@ -1,5 +1,8 @@
 import type { SystemDeps } from '../deps.ts';
-import { readOrganization } from '../flows/operations/read-organizations.system.ts';
+import {
+  type OrganizationOverview,
+  readOrganization,
+} from '../flows/operations/read-organizations.system.ts';
 import { resumeOrganization, suspendOrganization } from '../flows/operations/suspend-organization.system.ts';
 import { type Options, type Output } from './options.ts';
 import { readOrganizationId } from './organizations.ts';
@@ -36,6 +39,7 @@ export async function orgShow(deps: SystemDeps, options: Options): Promise<Outpu
     json: { ...rest, rails: [...rails], limits, suspension, waitingPayouts },
     text: [
       `${rest.name}  ${rest.id}`,
+      legalText(organization),
       `support ${rest.supportContact}, accent ${rest.accent}, rails ${[...rails].join(',') || 'none'}, amount policy ${rest.amountPolicy}`,
       `city ${rest.city}, postal code ${rest.postalCode}, category ${rest.merchantCategory}`,
       suspension
@@ -44,6 +48,11 @@ export async function orgShow(deps: SystemDeps, options: Options): Promise<Outpu
       `${waitingPayouts} payouts wait to be sent`,
     ].join('\n'),
   };
+}
+
+function legalText({ legalName, taxId, verifiedAt }: OrganizationOverview['organization']): string {
+  const verified = verifiedAt ? `verified ${verifiedAt.toISOString()}` : 'not verified';
+  return `legal name ${legalName ?? 'not recorded'}, NIT ${taxId ?? 'not recorded'}, ${verified}`;
 }
 
 function readDecision(options: Options): { by: string; reason: string } {

@@ -1,7 +1,7 @@
 import { bytes, nullable, type RowId, text } from '../db/columns.ts';
 import { queryRecords, RowSet } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
-import { type OrganizationRecord, toOrganization } from './organization.store.ts';
+import { ORGANIZATION_COLUMNS, type OrganizationRecord, toOrganization } from './organization.store.ts';
 import type { Limits, Organization } from './organization.ts';
 import type { Pause } from './rail-pauses.ts';
 import type { WrappedKey } from './secrets.ts';
@@ -27,8 +27,7 @@ const OWNER = `
   join caudal.organizations o on o.id = k.organization_id
   join caudal.organization_keys d on d.organization_id = k.organization_id`;
 
-const OWNER_COLUMNS =
-  'o.id, o.number, o.name, o.accent, o.support_contact, o.rails, o.city, o.postal_code, o.merchant_category, o.suspended_at is not null as suspended, o.writes_per_second, o.reads_per_second, d.wrapped_key, d.master_key_id';
+const OWNER_COLUMNS = `${ORGANIZATION_COLUMNS}, o.writes_per_second, o.reads_per_second, d.wrapped_key, d.master_key_id`;
 
 const FIND_KEY = statement(
   'credential.find-key',

@@ -4,10 +4,16 @@ import type { Rail } from '../rails/contract.ts';
 import type { AmountPolicy, Limits, Organization } from './organization.ts';
 import type { WrappedKey } from './secrets.ts';
 
-const COLUMNS =
-  'id, number, name, accent, support_contact, rails, city, postal_code, merchant_category, suspended_at is not null as suspended';
+/** The columns of an `OrganizationRecord`, from the table `o`. */
+export const ORGANIZATION_COLUMNS =
+  'o.id, o.number, o.name, o.legal_name, o.tax_id, o.accent, o.support_contact, o.rails, o.city, o.postal_code, o.merchant_category, o.suspended_at is not null as suspended';
 
-export interface NewOrganization extends Omit<Organization, 'number' | 'rails' | 'suspended'> {
+/** The columns that only operators see. */
+const LISTED_COLUMNS = `${ORGANIZATION_COLUMNS}, o.amount_policy, o.verified_at`;
+
+export interface NewOrganization
+  extends Omit<Organization, 'number' | 'rails' | 'suspended' | 'legalName' | 'taxId'>,
+    Partial<Pick<Organization, 'legalName' | 'taxId'>> {
   readonly rails: readonly Rail[];
   /** Default: EXACT. */
   readonly amountPolicy?: AmountPolicy;
@@ -16,8 +22,8 @@ export interface NewOrganization extends Omit<Organization, 'number' | 'rails' |
 
 const INSERT = statement(
   'organization.insert',
-  `insert into caudal.organizations (id, name, accent, support_contact, rails, city, postal_code, merchant_category, is_operator, amount_policy)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+  `insert into caudal.organizations (id, name, accent, support_contact, rails, city, postal_code, merchant_category, is_operator, amount_policy, legal_name, tax_id)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
    on conflict do nothing`,
 );
 
@@ -46,6 +52,8 @@ export async function insertOrganization(
     merchantCategory,
     isOperator,
     organization.amountPolicy ?? 'EXACT',
+    organization.legalName ?? null,
+    organization.taxId ?? null,
   ]);
   await tx.query(INSERT_KEY, [id, key.wrappedKey, key.masterKeyId]);
 }
@@ -62,12 +70,13 @@ export async function announceChange(tx: Tx, organizationId: string): Promise<vo
 
 const LIST = statement(
   'organization.list',
-  `select ${COLUMNS}, amount_policy
-   from caudal.organizations where not is_operator order by id`,
+  `select ${LISTED_COLUMNS} from caudal.organizations o where not o.is_operator order by o.id`,
 );
 
 export interface ListedOrganization extends Organization {
   readonly amountPolicy: AmountPolicy;
+  /** When the operator verified legal name and NIT; null: not verified. */
+  readonly verifiedAt: Date | null;
 }
 
 export async function listOrganizations(tx: Tx): Promise<ListedOrganization[]> {
@@ -76,7 +85,7 @@ export async function listOrganizations(tx: Tx): Promise<ListedOrganization[]> {
 
 const FIND_BY_ID = statement(
   'organization.find',
-  `select ${COLUMNS}, amount_policy from caudal.organizations where id = $1 and not is_operator`,
+  `select ${LISTED_COLUMNS} from caudal.organizations o where o.id = $1 and not o.is_operator`,
 );
 const LOCK_BY_ID = statement('organization.lock', `${FIND_BY_ID.text} for no key update`);
 
@@ -92,16 +101,27 @@ export async function lockOrganization(tx: Tx, organizationId: string): Promise<
 }
 
 /** The attributes of an organization that an operator may change. */
-export type OrganizationChanges = Partial<
-  Pick<NewOrganization, 'name' | 'accent' | 'supportContact' | 'rails' | 'amountPolicy'>
->;
+export interface OrganizationChanges
+  extends Partial<Pick<NewOrganization, 'name' | 'accent' | 'supportContact' | 'rails' | 'amountPolicy'>> {
+  readonly legalName?: string;
+  readonly taxId?: string;
+  /** Whether the operator verified legal name and NIT. */
+  readonly verified?: boolean;
+}
 
 const UPDATE = statement(
   'organization.update',
-  `update caudal.organizations set name = coalesce($2, name), accent = coalesce($3, accent),
+  `update caudal.organizations o set name = coalesce($2, name), accent = coalesce($3, accent),
      support_contact = coalesce($4, support_contact), rails = coalesce($5, rails),
-     amount_policy = coalesce($6, amount_policy), updated_at = caudal.now()
-   where id = $1 returning ${COLUMNS}, amount_policy`,
+     amount_policy = coalesce($6, amount_policy), legal_name = coalesce($7, legal_name), tax_id = coalesce($8, tax_id),
+     verified_at = case
+       when $9::boolean then caudal.now()
+       when not $9::boolean then null
+       -- The operator verified the previous identity, not the new one.
+       when coalesce($2, name) = name and coalesce($7, legal_name) = legal_name and coalesce($8, tax_id) = tax_id then verified_at
+     end,
+     updated_at = caudal.now()
+   where id = $1 returning ${LISTED_COLUMNS}`,
 );
 
 export async function updateOrganization(
@@ -109,8 +129,10 @@ export async function updateOrganization(
   organizationId: string,
   changes: OrganizationChanges,
 ): Promise<ListedOrganization> {
-  const { name, accent, supportContact, rails, amountPolicy } = changes;
-  const values = [name, accent, supportContact, rails, amountPolicy].map((value) => value ?? null);
+  const { name, accent, supportContact, rails, amountPolicy, legalName, taxId, verified } = changes;
+  const values = [name, accent, supportContact, rails, amountPolicy, legalName, taxId, verified].map(
+    (value) => value ?? null,
+  );
   const [record] = await queryRecords<ListedRecord>(tx, UPDATE, [organizationId, ...values]);
   if (!record) throw new Error(`organization ${organizationId} not found`);
   return toOrganization(record);
@@ -162,8 +184,7 @@ export async function organizationsByNumber(
 
 const FIND_BY_NUMBER = statement(
   'organization.find-by-number',
-  `select ${COLUMNS}
-   from caudal.organizations where number = $1 and not is_operator`,
+  `select ${ORGANIZATION_COLUMNS} from caudal.organizations o where o.number = $1 and not o.is_operator`,
 );
 
 export async function findOrganizationByNumber(tx: Tx, number: number): Promise<Organization | null> {
@@ -224,7 +245,7 @@ export async function organizationExists(tx: Tx, organizationId: string): Promis
 /** The selected columns of an organization. */
 export type OrganizationRecord = Omit<Organization, 'rails'> & { readonly rails: readonly Rail[] };
 
-type ListedRecord = OrganizationRecord & Pick<ListedOrganization, 'amountPolicy'>;
+type ListedRecord = OrganizationRecord & Pick<ListedOrganization, 'amountPolicy' | 'verifiedAt'>;
 
 export function toOrganization<Selected extends OrganizationRecord>({ rails, ...fields }: Selected) {
   return { ...fields, rails: new Set(rails) };

@@ -23,6 +23,10 @@ export interface Organization {
   /** Short handle in checkout URLs. */
   readonly number: number;
   readonly name: string;
+  /** Registered company name; null: not recorded. */
+  readonly legalName: string | null;
+  /** NIT with its check digit, such as `900123456-8`; null: not recorded. */
+  readonly taxId: string | null;
   readonly accent: string;
   readonly supportContact: string;
   readonly rails: ReadonlySet<Rail>;

@@ -22,6 +22,8 @@ export async function updateOrganization(
   return deps.system.transaction('manage organizations', async (tx) => {
     const before = await lockOrganization(tx, organizationId);
     if (!before) return null;
+    if (changes.verified && !((changes.legalName ?? before.legalName) && (changes.taxId ?? before.taxId)))
+      throw new Error('only a recorded legal name and NIT can be verified (--legal-name, --tax-id)');
     const after = await update(tx, organizationId, changes);
     await announceChange(tx, organizationId);
     await recordAction(tx, {
@@ -35,11 +37,20 @@ export async function updateOrganization(
   });
 }
 
-const FIELDS = ['name', 'accent', 'supportContact', 'rails', 'amountPolicy'] as const;
+const FIELDS = [
+  'name',
+  'accent',
+  'supportContact',
+  'rails',
+  'amountPolicy',
+  'legalName',
+  'taxId',
+  'verifiedAt',
+] as const;
 
 /** Each changed field with its previous value. */
 function differences(before: ListedOrganization, after: ListedOrganization): ActionDetails {
-  const details: Record<string, string | readonly string[]> = {};
+  const details: Record<string, string | null | readonly string[]> = {};
   for (const field of FIELDS) {
     const [previous, current] = [plain(before[field]), plain(after[field])];
     if (String(previous) === String(current)) continue;
@@ -49,6 +60,7 @@ function differences(before: ListedOrganization, after: ListedOrganization): Act
   return details;
 }
 
-function plain(value: string | ReadonlySet<string>): string | readonly string[] {
-  return typeof value === 'string' ? value : [...value];
+function plain(value: string | Date | ReadonlySet<string> | null): string | null | readonly string[] {
+  if (value === null || typeof value === 'string') return value;
+  return value instanceof Date ? value.toISOString() : [...value];
 }

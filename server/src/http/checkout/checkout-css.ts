@@ -1,3 +1,5 @@
+import { IDENTITY_CSS } from './identity-css.ts';
+
 /** The style sheet of all checkout pages. Colors are variables, so that the dark scheme overrides only those. */
 export const CHECKOUT_CSS = `
 :root{--ink:#0f172a;--muted:#475569;--line:#e2e8f0;--edge:#64748b;--ground:#f8fafc;--paper:#fff;--good:#15803d;--bad:#b91c1c;--warn:#b45309;--wash:#f1f5f9;color-scheme:light dark}
@@ -79,4 +81,4 @@ body{background:var(--ground);align-items:center;padding:0 0 24px}
 }
 @media (prefers-reduced-motion:reduce){*,*::before,*::after{animation:none!important;transition:none!important}}
 @media print{.ribbon,footer,.button,.link,.host{display:none!important}.card{border:0;margin:0}}
-`;
+${IDENTITY_CSS}`;

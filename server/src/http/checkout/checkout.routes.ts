@@ -23,6 +23,7 @@ import { toApiError } from '../framework-error.ts';
 import { negotiateLanguage } from '../language.ts';
 import { registerAssets } from './asset.ts';
 import { type CookieScope, ownAttempts, rememberAttempt } from './attempt-cookies.ts';
+import type { OperatorIdentity } from './brand.ts';
 import { FixedWindowLimit } from './fixed-window-limit.ts';
 import { type Frame, type Page, renderDocument, renderFragment } from './layout.ts';
 import { sendLiveStatus } from './live-status.ts';
@@ -51,8 +52,7 @@ export interface CheckoutParts {
   readonly expediter: PaymentExpediter;
   readonly watch: CheckoutWatch;
   readonly banks: BankList;
-  /** Name of the operator, shown on the pages. */
-  readonly operator: string;
+  readonly operator: OperatorIdentity;
 }
 
 /** Screens that change without the payer; all others need no live updates. */

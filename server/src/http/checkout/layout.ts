@@ -1,6 +1,7 @@
 import type { Shop } from '../../organizations/shops.ts';
 import { html, type SafeHtml, trustedMarkup } from '../html.ts';
-import { contrastColor, initials, moneyText } from './format.ts';
+import { type OperatorIdentity, operatorLine, shopHeader } from './brand.ts';
+import { contrastColor } from './format.ts';
 import type { Messages } from './messages.ts';
 
 /** The parts of a document that do not depend on the screen. */
@@ -12,7 +13,7 @@ export interface Frame {
   /** The same page in the other language. */
   readonly otherLanguageUrl: string;
   readonly staging: boolean;
-  readonly operator: string;
+  readonly operator: OperatorIdentity;
 }
 
 export interface Page {
@@ -47,11 +48,11 @@ export function renderDocument({ messages, nonce, ...frame }: Frame, page: Page)
 ${autoRefresh}<script nonce="${nonce}" src="${frame.scriptUrl}" defer></script></head>
 <body${liveAttribute(page)}>
 ${frame.staging && html`<aside class="ribbon">${messages.staging}</aside>`}
-<div class="card">${page.shop && head(page.shop, messages, page)}
+<div class="card">${page.shop && shopHeader(page.shop, messages, page)}
 <p id="connection" class="notice" data-lost="${messages.connection.lost}" data-offline="${messages.connection.offline}"></p>
 ${mainElement(page)}
 <p id="announcer" class="visually-hidden" role="status" aria-live="polite"></p></div>
-<footer><p>${PADLOCK}${messages.neverAsked}</p><p>${frame.operator} · <a href="${frame.otherLanguageUrl}" hreflang="${messages.language === 'en' ? 'es' : 'en'}" lang="${messages.language === 'en' ? 'es' : 'en'}">${messages.otherLanguage}</a></p></footer>
+<footer><p>${PADLOCK}${messages.neverAsked}</p><p>${frame.operator.name} · <a href="${frame.otherLanguageUrl}" hreflang="${messages.language === 'en' ? 'es' : 'en'}" lang="${messages.language === 'en' ? 'es' : 'en'}">${messages.otherLanguage}</a></p>${operatorLine(messages, frame.operator)}</footer>
 </body></html>
 `.toString();
 }
@@ -75,15 +76,4 @@ function liveAttribute({ live, refreshSeconds }: Page): SafeHtml | null {
 
 function mainElement({ main }: Page): SafeHtml {
   return html`<main id="main" tabindex="-1">${main}</main>`;
-}
-
-function head(
-  { organization }: Shop,
-  messages: Messages,
-  { amount, reference, description }: Page,
-): SafeHtml {
-  return html`<header><p class="shop"><span class="disc" aria-hidden="true">${initials(organization.name)}</span><strong>${organization.name}</strong></p>
-${amount !== null && html`<p class="amount">${moneyText(amount)} <small>COP</small></p>`}
-${description !== null && html`<p class="about">${description}</p>`}
-${reference !== null && html`<p class="reference">${messages.reference} ${reference}</p>`}</header>`;
 }

@@ -1,14 +1,16 @@
+import { IDENTITY_MESSAGES, type IdentityMessages } from './identity-messages.ts';
 import { EN } from './messages-en.ts';
 import { ES, type OwnMessages } from './messages-es.ts';
 import { PAGE_MESSAGES, type PageMessages } from './page-messages.ts';
 import { getReasons, type Reasons } from './reasons.ts';
 
 /** Includes the decline reasons by errorCode. */
-export type Messages = OwnMessages & PageMessages & { readonly reasons: Reasons };
+export type Messages = OwnMessages &
+  PageMessages & { readonly reasons: Reasons; readonly identity: IdentityMessages };
 
 export const MESSAGES: Readonly<Record<'es' | 'en', Messages>> = {
-  es: { ...ES, ...PAGE_MESSAGES.es, reasons: getReasons('es') },
-  en: { ...EN, ...PAGE_MESSAGES.en, reasons: getReasons('en') },
+  es: { ...ES, ...PAGE_MESSAGES.es, reasons: getReasons('es'), identity: IDENTITY_MESSAGES.es },
+  en: { ...EN, ...PAGE_MESSAGES.en, reasons: getReasons('en'), identity: IDENTITY_MESSAGES.en },
 };
 
 /** Version of the authorization text that the payer accepted. Change it whenever the text changes. */

@@ -1,19 +1,31 @@
 import type { CatalogEntry } from './description.ts';
 import { BY, ORGANIZATION, REASON } from './shared-options.ts';
 
+const LEGAL_NAME = {
+  name: 'legal-name',
+  value: 'NAME',
+  summary: 'registered company name, shown to payers',
+} as const;
+
+const TAX_ID = {
+  name: 'tax-id',
+  value: 'NIT',
+  summary: 'NIT with its check digit, shown to payers, such as 900123456-8',
+} as const;
+
 export const ORGANIZATION_COMMANDS = [
   {
     name: 'org create',
     audit: 'with_change',
     summary: 'create an organization and print its first API key',
     usage:
-      "org create --name NAME --support CONTACT --by NAME [--accent '#0f766e'] [--rails BRE_B,PSE] [--city BOGOTA] [--postal-code 110111] [--category 5999] [--amount-policy EXACT|ANY]",
+      "org create --name NAME --support CONTACT --by NAME [--accent '#0f766e'] [--rails BRE_B,PSE] [--city BOGOTA] [--postal-code 110111] [--category 5999] [--amount-policy EXACT|ANY] [--legal-name NAME] [--tax-id NIT]",
     options: [
       { name: 'name', value: 'NAME', summary: 'name shown to payers', required: true },
       {
         name: 'support',
         value: 'CONTACT',
-        summary: 'support contact for payers: an email address or phone number',
+        summary: 'support contact for payers: email addresses, phone numbers or https URLs, comma-separated',
         required: true,
       },
       BY,
@@ -29,6 +41,8 @@ export const ORGANIZATION_COMMANDS = [
           'EXACT: only the requested amount confirms a direct payin; ANY: every amount does (default: EXACT)',
         choices: ['EXACT', 'ANY'],
       },
+      LEGAL_NAME,
+      TAX_ID,
     ],
     details:
       'The API key has all scopes. It is shown once and not stored: keep it, or create another with "keys create".',
@@ -63,9 +77,9 @@ export const ORGANIZATION_COMMANDS = [
   {
     name: 'org update',
     audit: 'with_change',
-    summary: 'change the name, support contact, color, rails or amount policy of an organization',
+    summary: 'change what payers see of an organization, its rails or its amount policy',
     usage:
-      "org update ID --by NAME [--name NAME] [--support CONTACT] [--accent '#0f766e'] [--rails BRE_B,PSE] [--amount-policy EXACT|ANY]",
+      "org update ID --by NAME [--name NAME] [--support CONTACT] [--accent '#0f766e'] [--rails BRE_B,PSE] [--amount-policy EXACT|ANY] [--legal-name NAME] [--tax-id NIT] [--verified yes|no]",
     options: [
       BY,
       { name: 'name', value: 'NAME', summary: 'name shown to payers' },
@@ -78,13 +92,22 @@ export const ORGANIZATION_COMMANDS = [
         summary: 'how payments of a different amount are handled',
         choices: ['EXACT', 'ANY'],
       },
+      LEGAL_NAME,
+      TAX_ID,
+      {
+        name: 'verified',
+        value: 'ANSWER',
+        summary: 'whether you checked legal name and NIT against documents; payers see that you did',
+        choices: ['yes', 'no'],
+      },
     ],
     args: [ORGANIZATION],
     details:
-      'Other fields stay unchanged. A rail that is removed rejects new payments (400 rail_not_enabled); open payins can still be paid. API processes apply changes within a second, checkout pages within ten.',
+      'Other fields stay unchanged. A rail that is removed rejects new payments (400 rail_not_enabled); open payins can still be paid. A new name, legal name or NIT is not verified until you say so again. API processes apply changes within a second, checkout pages within ten.',
     examples: [
       "caudal org update 01990000-0000-7000-8000-000000000000 --by ana --support ayuda@aurora.example --accent '#1d4ed8'",
       'caudal org update 01990000-0000-7000-8000-000000000000 --by ana --rails BRE_B',
+      "caudal org update 01990000-0000-7000-8000-000000000000 --by ana --legal-name 'Aurora S.A.S.' --tax-id 900123456-8 --verified yes",
     ],
   },
   {

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PayerBrowser } from '../harness/payer-browser.ts';
+import { ShopDriver } from '../harness/shop-driver.ts';
+import { type Stack, startStack } from '../harness/stack.ts';
+
+const LEGAL = ['--legal-name', 'Aurora S.A.S.', '--tax-id', '900.123.456-8'] as const;
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack({
+    settings: {
+      CAUDAL_OPERATOR_NAME: 'Pagos del Valle',
+      CAUDAL_OPERATOR_LEGAL_NAME: 'Pagos del Valle S.A.',
+      CAUDAL_OPERATOR_TAX_ID: '890903938-8',
+      CAUDAL_OPERATOR_TERMS_URL: 'https://pagos.example/terminos',
+      CAUDAL_OPERATOR_PRIVACY_URL: 'https://pagos.example/privacidad',
+      CAUDAL_OPERATOR_SUPPORT: 'ayuda@pagos.example',
+    },
+  });
+});
+afterAll(() => stack?.stop());
+
+describe('legal identity', () => {
+  it('of the shop is on every page of a link, in both languages', async () => {
+    const shop = await ShopDriver.create(stack, ...LEGAL);
+    const link = await shop.link();
+    const payer = new PayerBrowser();
+    const legal = 'Aurora S.A.S. · NIT 900.123.456-8';
+    for (const query of ['', '?m=PSE', '?m=BRE_B'])
+      expect((await payer.open(link.paymentLinkUrl + query)).text).toContain(`Cobra: ${legal}`);
+    await shop.api.post(`/payment-links/${link.paymentLinkId}/expire`, {});
+    expect((await payer.open(link.paymentLinkUrl)).text).toContain(`Cobra: ${legal}`);
+    expect((await payer.open(`${link.paymentLinkUrl}?lang=en`)).text).toContain(`Charged by: ${legal}`);
+  });
+
+  it('of the shop is omitted when it is not recorded', async () => {
+    expect((await (await ShopDriver.create(stack)).page()).text).not.toContain('Cobra:');
+  });
+
+  it('of the operator is in the footer of every page, with terms and privacy policy', async () => {
+    const pages = [
+      await (await ShopDriver.create(stack)).page(),
+      await new PayerBrowser().open(`${stack.settings['CAUDAL_CHECKOUT_URL']}/l/unknown`),
+    ];
+    for (const page of pages) {
+      expect(page.text).toContain('Opera esta página: Pagos del Valle S.A. · NIT 890.903.938-8');
+      expect(page.linkTo('Términos')).toBe('https://pagos.example/terminos');
+      expect(page.linkTo('Privacidad')).toBe('https://pagos.example/privacidad');
+    }
+  });
+});
+
+describe('org update', () => {
+  it('records legal name and NIT, and marks them as verified until one of them changes', async () => {
+    const shop = await ShopDriver.create(stack);
+    expect(await shop.show()).toMatchObject({ legalName: null, taxId: null, verifiedAt: null });
+    await shop.update(...LEGAL, '--verified', 'yes');
+    const verified = await shop.show();
+    expect(verified).toMatchObject({ legalName: 'Aurora S.A.S.', taxId: '900123456-8' });
+    expect(verified['verifiedAt']).not.toBeNull();
+    await shop.update('--accent', '#1d4ed8', '--legal-name', 'Aurora S.A.S.');
+    expect((await shop.show())['verifiedAt']).toBe(verified['verifiedAt']);
+    await shop.update('--name', 'Bancolombia');
+    expect((await shop.show())['verifiedAt']).toBeNull();
+  });
+
+  it('rejects a NIT with a wrong check digit, and the verification of an identity that is not recorded', async () => {
+    const shop = await ShopDriver.create(stack);
+    await expect(shop.update('--tax-id', '900123456-7')).rejects.toThrow('check digit');
+    await shop.update('--tax-id', '900123456-8');
+    await expect(shop.update('--verified', 'yes')).rejects.toThrow('legal name and NIT');
+  });
+});
