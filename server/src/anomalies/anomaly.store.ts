@@ -55,6 +55,19 @@ export function anomaliesOfPayin(tx: Tx, organizationId: string, payinId: string
   return queryRecords(tx, OF_PAYIN, [organizationId, payinId]);
 }
 
+const OF_PAYINS = statement(
+  'anomaly.of-payins',
+  `select ${ANOMALY_COLUMNS} from caudal.anomalies where organization_id = $1 and payin_id = any ($2::uuid[]) order by noticed_at, id`,
+);
+
+export async function anomaliesOfPayins(
+  tx: Tx,
+  organizationId: string,
+  payinIds: readonly string[],
+): Promise<Anomaly[]> {
+  return payinIds.length === 0 ? [] : queryRecords(tx, OF_PAYINS, [organizationId, payinIds]);
+}
+
 const OPEN = statement(
   'anomaly.open',
   `select ${ANOMALY_COLUMNS} from caudal.anomalies where resolved_at is null order by noticed_at, id limit $1`,

@@ -40,6 +40,11 @@ export class Circuit {
     return this.#openedAt !== null;
   }
 
+  /** Whether the circuit is open and a call, or its last probe, failed within this time. */
+  failedWithin(ms: number): boolean {
+    return this.#openedAt !== null && monotonicMs() - this.#openedAt < ms;
+  }
+
   /** Whether no call is allowed now, not even a probe. */
   get resting(): boolean {
     return this.#openedAt !== null && (this.#probing || monotonicMs() - this.#openedAt < this.#restMs);

@@ -22,6 +22,20 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   UND_ERR_CONNECT_TIMEOUT: 'no response in time',
 };
 
+const NOT_CONNECTED: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
+/** Whether no connection was established, so that the peer cannot have received the request. */
+export function isNotConnected(error: unknown): boolean {
+  return NOT_CONNECTED.has(findCode(error));
+}
+
 function isTimeout(error: unknown, message: string): boolean {
   const name = error instanceof Error ? error.name : '';
   return name === 'TimeoutError' || /\btime(?:d out|out)\b/i.test(message);

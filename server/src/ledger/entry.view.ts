@@ -7,6 +7,7 @@ const TYPES = {
   payment_excess: 'CORRECTION',
   payment_reversal: 'CORRECTION',
   payment_relisted: 'PAYIN',
+  link_parts: 'PAYIN',
   settlement: 'SETTLEMENT',
   deposit: 'DEPOSIT',
   anomaly: 'CORRECTION',

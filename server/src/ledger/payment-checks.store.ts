@@ -2,13 +2,13 @@ import { check } from './broken-row.store.ts';
 
 // These checks compare the ledger with the tables of payins and anomalies. No other store of the ledger reads them.
 
-/** The merchant's part of a confirmed payin: money above the amount of a payment link is not the merchant's. */
-const MERCHANT_AMOUNT = `case when payment_link_id is null then confirmed_amount_in_cents else least(confirmed_amount_in_cents, amount_in_cents) end`;
+/** What settles with a payin: its payment, and what earlier attempts of the payment link that it completes received. */
+const SETTLING_AMOUNT = 'confirmed_amount_in_cents + coalesce(earlier_parts_in_cents, 0)';
 
 const SETTLED_PAYINS = check(
   'settled-payins',
   `with settled as (
-     select organization_id, settlement_id, count(*) as payins, sum(${MERCHANT_AMOUNT}) as amount
+     select organization_id, settlement_id, count(*) as payins, sum(${SETTLING_AMOUNT}) as amount
      from caudal.payins where settlement_id is not null group by organization_id, settlement_id
    )
    select 'settlements' as "table", coalesce(s.organization_id, p.organization_id) as "organizationId",
@@ -39,7 +39,7 @@ const SETTLEMENT_TRANSFERS = check(
 const PENDING = check(
   'pending',
   `with waiting as (
-     select organization_id, sum(${MERCHANT_AMOUNT}) as amount
+     select organization_id, sum(${SETTLING_AMOUNT}) as amount
      from caudal.payins where settlement_status = 'PENDING_SETTLEMENT' group by organization_id
    )
    select 'ledger_balances' as "table", coalesce(b.organization_id, w.organization_id) as "organizationId", 'pending' as id,
@@ -49,11 +49,11 @@ const PENDING = check(
    where b.balance_in_cents is distinct from coalesce(w.amount, 0)`,
 );
 
-// The merchant receives the amount of a payment link's payin, or nothing when it was underpaid; the rest is in suspense.
+// The payin of a payment link without a settlement status was paid after the link had ended: its money is in suspense.
 const PAYMENTS = check(
   'payments',
   `with confirmed as (
-     select organization_id, id, 'clearing_' || lower(rail) as account, ${MERCHANT_AMOUNT} as amount
+     select organization_id, id, 'clearing_' || lower(rail) as account, confirmed_amount_in_cents as amount
      from caudal.payins where status = 'CONFIRMED' and (payment_link_id is null or settlement_status is not null)
    )
    select case when c.id is null then 'ledger_transfers' else 'payins' end as "table",
@@ -117,7 +117,7 @@ const RELEASED = check(
 const REVERSALS = check(
   'payment-reversals',
   `with reversed as (
-     select p.organization_id, p.id, ${MERCHANT_AMOUNT} as amount, 'pending to clearing_' || lower(p.rail) as way
+     select p.organization_id, p.id, p.confirmed_amount_in_cents as amount, 'pending to clearing_' || lower(p.rail) as way
      from caudal.payins p where p.settlement_status = 'REVERSED'
    )
    select case when r.id is null then 'ledger_transfers' else 'payins' end as "table",
@@ -150,32 +150,88 @@ const SUSPENSE = check(
      where a.resolved_at is null or exists (
        select from caudal.payouts p where p.anomaly_id = a.id and p.id = a.return_payout_id and p.status = 'PROCESSING')
      group by a.organization_id
+   ),
+   parts as (
+     select organization_id, sum(paid_in_cents) as amount from caudal.payment_links where status = 'PENDING' group by organization_id
+   ),
+   due as (
+     select coalesce(o.organization_id, p.organization_id) as organization_id, coalesce(o.amount, 0) + coalesce(p.amount, 0) as amount,
+       case when p.amount > 0 then ' and parts of open payment links' else '' end as and_parts
+     from open o full join parts p on p.organization_id = o.organization_id
    )
    select 'anomalies' as "table", coalesce(h.organization_id, o.organization_id) as "organizationId", 'suspense' as id,
-     coalesce(h.amount, 0) || ' in suspense' as expected, coalesce(o.amount, 0) || ' of open anomalies' as found
-   from held h full join open o on o.organization_id = h.organization_id
+     coalesce(h.amount, 0) || ' in suspense' as expected,
+     coalesce(o.amount, 0) || ' of open anomalies' || coalesce(o.and_parts, '') as found
+   from held h full join due o on o.organization_id = h.organization_id
    where coalesce(h.amount, 0) <> coalesce(o.amount, 0)`,
 );
 
-// The money of an underpaid payin is one payment in suspense, with an anomaly of the same execution and amount.
+// The money of an underpaid payin is one payment in suspense. It has an anomaly of the same execution and amount, unless it
+// is part of a payment link that is still open or was completed.
 const UNDERPAID = check(
   'underpaid',
   `with short as (
-     select organization_id, id, 'clearing_' || lower(rail) as account, confirmed_amount_in_cents as amount
-     from caudal.payins where error_code = 'UNDERPAID'
+     select p.organization_id, p.id, 'clearing_' || lower(p.rail) as account, p.confirmed_amount_in_cents as amount,
+       p.payment_link_id is null or l.status = 'EXPIRED' as has_anomaly
+     from caudal.payins p
+     left join caudal.payment_links l on l.organization_id = p.organization_id and l.id = p.payment_link_id
+     where p.error_code = 'UNDERPAID'
    ),
    suspended as (
-     select t.organization_id, t.resource_id, t.debit_account as account, t.amount_in_cents as amount
-     from caudal.anomalies a
-     join caudal.ledger_transfers t on t.organization_id = a.organization_id and t.resource_id = a.payin_id
-       and t.cause_kind = 'payment' and t.cause_id = a.rail || ':' || a.execution_id and t.amount_in_cents = a.amount_in_cents
-     where a.kind = 'underpaid' and t.credit_account = 'suspense'
+     select t.organization_id, t.resource_id, t.debit_account as account, t.amount_in_cents as amount,
+       exists (
+         select from caudal.anomalies a where a.organization_id = t.organization_id and a.payin_id = t.resource_id
+           and a.kind = 'underpaid' and t.cause_id = a.rail || ':' || a.execution_id and t.amount_in_cents = a.amount_in_cents
+       ) as has_anomaly
+     from caudal.ledger_transfers t
+     join caudal.payins p on p.organization_id = t.organization_id and p.id = t.resource_id
+       and t.cause_id = p.rail || ':' || p.payment_execution_id
+     where t.cause_kind = 'payment' and t.credit_account = 'suspense' and p.error_code = 'UNDERPAID'
    )
    select 'payins' as "table", s.organization_id as "organizationId", s.id::text as id,
-     s.amount || ' in suspense from ' || s.account || ', with an anomaly' as expected,
-     coalesce(u.amount || ' from ' || u.account, 'none') as found
+     s.amount || ' in suspense from ' || s.account || case when s.has_anomaly then ', with an anomaly' else ', without an anomaly' end as expected,
+     coalesce(u.amount || ' from ' || u.account || case when u.has_anomaly then ', with an anomaly' else ', without an anomaly' end, 'none') as found
    from short s left join suspended u on u.organization_id = s.organization_id and u.resource_id = s.id
-   where (s.amount, s.account) is distinct from (u.amount, u.account)`,
+   where (s.amount, s.account, s.has_anomaly) is distinct from (u.amount, u.account, u.has_anomaly)`,
+);
+
+const LINK_SUMS = check(
+  'link-sums',
+  `with parts as (
+     select p.organization_id, p.payment_link_id as id, sum(p.confirmed_amount_in_cents) as amount
+     from caudal.payins p where p.payment_link_id is not null and p.error_code = 'UNDERPAID' group by p.organization_id, p.payment_link_id
+   ),
+   sums as (
+     select l.organization_id, l.id, l.paid_in_cents as paid,
+       coalesce(parts.amount, 0) + coalesce(p.confirmed_amount_in_cents, 0) as received,
+       case when l.payin_id is not null then parts.amount end as earlier, p.earlier_parts_in_cents as recorded
+     from caudal.payment_links l
+     left join parts on parts.organization_id = l.organization_id and parts.id = l.id
+     left join caudal.payins p on p.organization_id = l.organization_id and p.id = l.payin_id
+   )
+   select 'payment_links' as "table", organization_id as "organizationId", id::text as id,
+     received || ' received by its attempts, ' || coalesce(earlier, 0) || ' of it before the last' as expected,
+     paid || ' paid, ' || coalesce(recorded, 0) || ' of it before the last' as found
+   from sums where paid <> received or earlier is distinct from recorded`,
+);
+
+// What earlier attempts received leaves suspense in one transfer, when the link completes.
+const LINK_PARTS = check(
+  'link-parts',
+  `with moved as (
+     select organization_id, resource_id, cause_id, amount_in_cents, debit_account || ' to ' || credit_account as way
+     from caudal.ledger_transfers where cause_kind = 'link_parts'
+   ),
+   completed as (
+     select organization_id, id, payment_link_id::text as link, earlier_parts_in_cents as amount
+     from caudal.payins where earlier_parts_in_cents is not null
+   )
+   select case when c.id is null then 'ledger_transfers' else 'payins' end as "table",
+     coalesce(c.organization_id, m.organization_id) as "organizationId", coalesce(c.id, m.resource_id)::text as id,
+     coalesce(c.amount || ' from suspense to pending', 'no earlier parts') as expected,
+     coalesce(m.amount_in_cents || ' from ' || m.way, 'no transfer') as found
+   from completed c full join moved m on m.organization_id = c.organization_id and m.resource_id = c.id and m.cause_id = c.link
+   where (c.amount, case when c.id is not null then 'suspense to pending' end) is distinct from (m.amount_in_cents, m.way)`,
 );
 
 // An accepted anomaly is credited to its organization once it is resolved, and not before.
@@ -210,5 +266,7 @@ export const PAYMENT_CHECKS = [
   REVERSALS,
   SUSPENSE,
   UNDERPAID,
+  LINK_SUMS,
+  LINK_PARTS,
   ACCEPTANCES,
 ];

@@ -15,6 +15,7 @@ export const REVERSIBLE: Readonly<Record<CauseKind, 'no' | 'partly' | 'wholly'>>
   payment_excess: 'no',
   payment_reversal: 'no',
   payment_relisted: 'no',
+  link_parts: 'no',
   settlement: 'no',
   payout_hold: 'no',
   payout_release: 'no',

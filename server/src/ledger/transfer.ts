@@ -22,6 +22,8 @@ export type CauseKind =
   | 'payment_reversal'
   /** The rail lists a reversed payment after all. */
   | 'payment_relisted'
+  /** The earlier parts of a payment link, moved to the merchant when the link completes; the cause id is the link's. */
+  | 'link_parts'
   | 'settlement'
   | 'deposit'
   | 'anomaly'

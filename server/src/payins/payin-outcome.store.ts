@@ -64,6 +64,7 @@ const TRANSITIONS = new RowSet({
   error_code: nullable(text()),
   cause: text(),
   settles: flag,
+  earlier_parts: nullable(money),
   end_to_end_id: nullable(text()),
   execution_id: nullable(text()),
   verified: nullable(flag),
@@ -81,7 +82,7 @@ const TRANSITION = statement(
        status = m.to_status, confirmed_amount_in_cents = m.confirmed_amount, end_to_end_id = m.end_to_end_id, error_code = m.error_code,
        -- Business time is the start of the transaction; this one may have waited for a transaction that updated the payin later.
        result_at = greatest(moment.at, p.updated_at), updated_at = greatest(moment.at, p.updated_at),
-       settlement_status = case when m.settles then 'PENDING_SETTLEMENT' end,
+       settlement_status = case when m.settles then 'PENDING_SETTLEMENT' end, earlier_parts_in_cents = m.earlier_parts,
        payment_execution_id = m.execution_id, payment_verified_at = case when m.verified then moment.at end,
        settles_at = case when m.settles and m.verified then moment.at + make_interval(mins => ${TRANSITIONS.scalar(1)}) end,
        -- A paid key is closed, so that the network rejects a second payment; every key is polled once more.

@@ -18,18 +18,17 @@ export function findPagePayin(tx: Tx, organizationId: string, id: string): Promi
   return queryRow(tx, FIND, [organizationId, id]);
 }
 
-const LATEST = statement(
-  'payin-page.latest-of-link',
-  `${PAGE} where p.organization_id = $1 and p.payment_link_id = $2 order by p.id desc limit 1`,
+/** Attempts per link are rate-limited, and a link lives an hour: more are not expected. */
+const MAX_ATTEMPTS = 200;
+
+const OF_LINK = statement(
+  'payin-page.of-link',
+  `${PAGE} where p.organization_id = $1 and p.payment_link_id = $2 order by p.id desc limit ${MAX_ATTEMPTS}`,
 );
 
-/** The latest attempt to pay a link. */
-export function latestAttempt(
-  tx: Tx,
-  organizationId: string,
-  paymentLinkId: string,
-): Promise<PageRow | null> {
-  return queryRow(tx, LATEST, [organizationId, paymentLinkId]);
+/** The attempts to pay a link, newest first. */
+export function attemptsOfLink(tx: Tx, organizationId: string, paymentLinkId: string): Promise<PageRow[]> {
+  return tx.query<PageRow>(OF_LINK, [organizationId, paymentLinkId]);
 }
 
 const ATTACH_PAYER = statement(
@@ -69,27 +68,39 @@ export async function pollSoon(tx: Tx, { organizationId, id }: RowId): Promise<v
   await tx.query(POLL_SOON, [organizationId, id]);
 }
 
-const WATCHED = statement(
-  'payin-page.watched',
-  `select p.status, p.pse_url is not null as opened, p.expires_at
+/** Everything that a payer's page shows: for an attempt of a link, also the link and its other attempts. */
+const PAGE_STATE = `
+  p.status, p.pse_url is not null, extract(epoch from p.expires_at),
+  (select concat_ws(' ', l.status, l.paid_in_cents, l.open_breb_payin_id, l.open_pse_payin_id)
+   from caudal.payment_links l where l.organization_id = p.organization_id and l.id = p.payment_link_id),
+  (select string_agg(concat_ws(' ', o.status, o.pse_url is not null, extract(epoch from o.expires_at)), ',' order by o.id)
+   from caudal.payins o where o.organization_id = p.organization_id and o.payment_link_id = p.payment_link_id),
+  (select string_agg(concat_ws(' ', a.id, a.resolution), ',' order by a.id)
+   from (
+     select p.id
+     union select o.id from caudal.payins o where o.organization_id = p.organization_id and o.payment_link_id = p.payment_link_id
+   ) as attempt
+   cross join lateral (
+     select a.id, a.resolution from caudal.anomalies a
+     where a.organization_id = p.organization_id and a.payin_id = attempt.id and a.amount_in_cents is not null
+   ) as a)`;
+
+const STAMPS = statement(
+  'payin-page.stamps',
+  `select (
+     select md5(concat_ws(';', ${PAGE_STATE})) from caudal.payins p
+     where p.organization_id = w.organization_id and p.id = w.id limit 1
+   ) as stamp
    from ${ROW_IDS.numberedAs('w')}
-   left join lateral (
-     select p.status, p.pse_url, p.expires_at from caudal.payins p where p.organization_id = w.organization_id and p.id = w.id limit 1
-   ) as p on true
    order by w.position`,
 );
 
-/** @returns the state of each payin in the given order; null for a payin that does not exist */
-export async function watchedPayins(
-  tx: Tx,
-  payins: readonly RowId[],
-): Promise<({ readonly status: string; readonly opened: boolean; readonly expiresAt: Date } | null)[]> {
+/**
+ * @returns for each payin, in the given order, a string that changes whenever the page of its payer must change; null for a
+ *   payin that does not exist
+ */
+export async function readPageStamps(tx: Tx, payins: readonly RowId[]): Promise<(string | null)[]> {
   if (payins.length === 0) return [];
-  const rows = await tx.query<{ status: string | null; opened: boolean; expires_at: Date }>(
-    WATCHED,
-    ROW_IDS.parameters(payins),
-  );
-  return rows.map(({ status, opened, expires_at: expiresAt }) =>
-    status === null ? null : { status, opened, expiresAt },
-  );
+  const rows = await tx.query<{ stamp: string | null }>(STAMPS, ROW_IDS.parameters(payins));
+  return rows.map(({ stamp }) => stamp);
 }

@@ -4,14 +4,14 @@ import { statement, type Tx } from '../db/tx.ts';
 import type { Cents } from '../kit/money.ts';
 
 export interface SettlingPayin extends RowId {
-  /** The payin's part of the pending balance: the amount received, for a payment link at most its amount. */
+  /** The payin's part of the pending balance: the amount received, and for a payment link also by earlier attempts. */
   readonly amount: Cents;
   /** A queried status listed the payment, or an operator released it. Other payins must not settle. */
   readonly verified: boolean;
 }
 
-/** The excess over the amount of a payment link does not belong to the merchant. */
-const SETTLING = `case when p.payment_link_id is null then p.confirmed_amount_in_cents else least(p.confirmed_amount_in_cents, p.amount_in_cents) end as amount_in_cents`;
+/** The payin that completes a payment link brings what earlier attempts received. */
+const SETTLING = 'p.confirmed_amount_in_cents + coalesce(p.earlier_parts_in_cents, 0) as amount_in_cents';
 
 const VERIFIED = 'num_nonnulls(p.payment_verified_at, p.settlement_released_at) > 0 as verified';
 

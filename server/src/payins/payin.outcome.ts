@@ -26,6 +26,8 @@ export interface Transition {
   readonly errorCode: PayinErrorCode | null;
   /** Whether the received money settles to the merchant. */
   readonly settles: boolean;
+  /** What earlier attempts of the link received, which settles together with this payin; null without such attempts. */
+  readonly earlierParts: Cents | null;
   readonly payment: TransitionPayment | null;
   readonly cause: TransitionReason;
 }
@@ -89,8 +91,8 @@ export interface OutcomeInput {
   readonly noOrderInFlight: boolean;
   /** Whether the rail has acknowledged the collection. */
   readonly opened: boolean;
-  /** The state of the payment link this payin is an attempt of; null for a direct payin. */
-  readonly link: 'waiting' | 'ended' | null;
+  /** The payment link this payin is an attempt of; null for a direct payin. */
+  readonly link: LinkSum | 'ended' | null;
   /** The organization's policy; it applies to direct payins only. */
   readonly amountPolicy: AmountPolicy;
   /** Null when the payin is not CONFIRMED, or its payment is verified, released or reversed. */
@@ -101,10 +103,17 @@ export interface OutcomeInput {
   readonly operatorEnds?: boolean;
 }
 
+/** What the attempts of a link that is not completed yet have received, and what is missing to its amount. */
+export interface LinkSum {
+  readonly paid: Cents;
+  readonly missing: Cents;
+}
+
 const NOTHING: Decision = { transition: null, postings: [], anomalies: [], verifies: false };
 
 /**
  * Decides from an unverified notification. Only the expected one is applied directly: the exact amount for an open payin.
+ * The payment that completes a link with earlier parts must be verified, because those parts settle with it.
  * Everything else (another amount, an end without money, money for a final or unknown payin) is `needs_verification`: the
  * rail is polled, and its status decides. A notification confirms the payin, but the payin settles only after a queried
  * status lists the payment.
@@ -125,6 +134,8 @@ export function decideFromNotification(
       return 'needs_verification';
     // The money would go to suspense, where an operator may credit it. That requires a status that lists it.
     if (payin.link === 'ended') return 'needs_verification';
+    if (payin.link !== null && (payin.link.paid > 0n || payin.link.missing !== notification.amount))
+      return 'needs_verification';
     return received(payin, notification, 'paid_on_notification');
   }
   if (payin === null) return 'needs_verification';
@@ -251,15 +262,16 @@ function ended(errorCode: RailErrorCode, cause: TransitionReason): Transition {
     confirmedAmount: null,
     errorCode,
     settles: false,
+    earlierParts: null,
     payment: null,
     cause: canceled && cause === 'declined_by_rail' ? 'canceled_by_payer' : cause,
   };
 }
 
 /**
- * Applies the deciding payment to an open payin. Direct payins and payment links request an exact amount: the excess, an
- * underpayment, and money for an ended link go to suspense. Only with the `ANY` policy is a direct payin confirmed with
- * the received amount.
+ * Applies the deciding payment to an open payin. A direct payin requests an exact amount, a payment link what is missing to
+ * its amount: an excess, an underpayment, and money for an ended link go to suspense. Only with the `ANY` policy is a direct
+ * payin confirmed with the received amount.
  */
 function received(
   payin: OutcomeInput,
@@ -267,36 +279,48 @@ function received(
   cause: TransitionReason,
 ): Decision {
   const { executionId, endToEndId, amount } = payment;
-  const direct = payin.link === null;
   const transition = {
     to: 'CONFIRMED',
     confirmedAmount: amount,
     endToEndId,
     errorCode: null,
     settles: true,
+    earlierParts: typeof payin.link === 'object' && payin.link?.paid ? payin.link.paid : null,
     payment: { executionId, verified: cause !== 'paid_on_notification' },
     cause,
   } as const;
-  const takesAny = direct && payin.amountPolicy === 'ANY';
-  if (takesAny || (payin.link !== 'ended' && amount === payin.amount))
-    return { ...NOTHING, transition, postings: [posting(payment, 'pending')] };
-  if (payin.link === 'ended' || amount < payin.amount)
+  const inSuspense = { ...NOTHING, postings: [posting(payment, 'suspense')] };
+  if (payin.link === 'ended')
     return {
-      ...NOTHING,
-      transition: direct ? underpaid(payment) : { ...transition, settles: false },
-      postings: [posting(payment, 'suspense')],
-      anomalies: [{ kind: payin.link === 'ended' ? 'paid_again' : 'underpaid', executionId, amount }],
+      ...inSuspense,
+      transition: { ...transition, settles: false },
+      anomalies: [{ kind: 'paid_again', executionId, amount }],
     };
-  const excess = cents(amount - payin.amount);
+  const requested = requestedAmount(payin);
+  if (amount === requested || (payin.link === null && payin.amountPolicy === 'ANY'))
+    return { ...NOTHING, transition, postings: [posting(payment, 'pending')] };
+  if (amount < requested)
+    return {
+      ...inSuspense,
+      transition: underpaid(payment),
+      // The money waits for the other parts of the link. If the link expires first, it becomes an anomaly then.
+      anomalies: payin.link === null ? [{ kind: 'underpaid', executionId, amount }] : [],
+    };
+  const excess = cents(amount - requested);
   return {
     ...NOTHING,
-    transition: direct ? { ...transition, confirmedAmount: payin.amount } : transition,
+    transition: { ...transition, confirmedAmount: requested },
     postings: [
-      { executionId, amount: payin.amount, into: 'pending' },
+      { executionId, amount: requested, into: 'pending' },
       { executionId, amount: excess, into: 'suspense', excess: true },
     ],
     anomalies: [{ kind: 'overpaid', executionId, amount: excess }],
   };
+}
+
+/** The amount that confirms an open payin: for an attempt of a link, what is missing now. */
+function requestedAmount({ amount, link }: OutcomeInput): Cents {
+  return link === null || link === 'ended' ? amount : link.missing;
 }
 
 /** DECLINED, because a merchant that checks only the event name must not deliver goods that are underpaid. */
@@ -307,6 +331,7 @@ function underpaid({ executionId, amount, endToEndId }: Omit<Payment, 'at'>): Tr
     endToEndId,
     errorCode: 'UNDERPAID',
     settles: false,
+    earlierParts: null,
     payment: { executionId, verified: true },
     cause: 'underpaid',
   };
@@ -356,11 +381,12 @@ function unconfirmedNotification(
 }
 
 /**
- * The earliest payment decides; without times, the rail's order counts. For a direct payin a payment of the exact amount
- * comes first: an earlier mistake of the payer must not decline it.
+ * The earliest payment decides; without times, the rail's order counts. A payment of the requested amount comes first,
+ * unless the organization takes any amount: an earlier mistake of the payer must not decline the payin.
  */
 function byPriority(payin: OutcomeInput, payments: readonly Payment[]): Payment[] {
-  const exactFirst = payin.link === null && payin.amountPolicy === 'EXACT';
-  const rank = ({ amount }: Payment) => (exactFirst && amount !== payin.amount ? 1 : 0);
+  const takesAny = payin.link === null && payin.amountPolicy === 'ANY';
+  const requested = requestedAmount(payin);
+  const rank = ({ amount }: Payment) => (takesAny || amount === requested ? 0 : 1);
   return payments.toSorted((a, b) => rank(a) - rank(b) || (a.at?.getTime() ?? 0) - (b.at?.getTime() ?? 0));
 }

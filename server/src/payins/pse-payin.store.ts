@@ -50,7 +50,8 @@ export function leaseDuePsePayins(
 
 /**
  * The result of requesting a bank page from PSE: the page; a rejection (stored as a notice and applied like the others);
- * an unknown outcome with the delay before the retry; or an expired payin, which is only polled for its end.
+ * an unknown outcome with the delay before the retry; an expired payin, which is only polled for its end; or an order that
+ * was certainly never sent and is not retried: the payin ends without a poll.
  */
 export type PageResult = RowId & { readonly leaseToken: string } & (
     | {
@@ -62,6 +63,7 @@ export type PageResult = RowId & { readonly leaseToken: string } & (
     | { readonly kind: 'refused' }
     | { readonly kind: 'unknown'; readonly retryAfterMs: number }
     | { readonly kind: 'expired' }
+    | { readonly kind: 'never_sent' }
   );
 
 const RESULTS = new RowSet({
@@ -92,10 +94,13 @@ const RECORD = statement(
        updated_at = case r.kind when 'page' then moment.at else p.updated_at end,
        pse_url = r.url, pse_url_at = case r.kind when 'page' then moment.at end,
        pse_transaction_id = r.transaction_id, pse_cus = r.cus,
-       rail_task = case r.kind when 'unknown' then 'open' else 'poll' end,
+       rail_sent_at = case r.kind when 'never_sent' then null else p.rail_sent_at end,
+       expires_at = case r.kind when 'never_sent' then least(p.expires_at, moment.at) else p.expires_at end,
+       rail_task = case r.kind when 'unknown' then 'open' when 'never_sent' then 'close' else 'poll' end,
        rail_due_at = case r.kind
          when 'unknown' then moment.at + make_interval(secs => r.retry_after_ms / 1000.0)
          when 'expired' then moment.at
+         when 'never_sent' then moment.at
          else p.created_at + interval '${FIRST_POLL_SECONDS.PSE} seconds' end,
        rail_attempts = case r.kind when 'unknown' then least(p.rail_attempts + 1, 32000) else 0 end,
        leased_until = null, lease_token = null

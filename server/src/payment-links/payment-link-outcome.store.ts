@@ -1,78 +1,104 @@
-import { flag, ROW_ID, type RowId, uuid } from '../db/columns.ts';
+import { money, nullable, ROW_ID, type RowId, uuid } from '../db/columns.ts';
 import { countWithin, type IdSpan, WITHIN } from '../db/months.ts';
-import { queryRow, type RecordOf, ROW_IDS, RowSet } from '../db/records.ts';
+import { queryRow, ROW_IDS, RowSet } from '../db/records.ts';
 import { statement, type Tx } from '../db/tx.ts';
+import type { Cents } from '../kit/money.ts';
+import type { Rail } from '../rails/contract.ts';
 import { LINK_LIST, type LinkRow } from './payment-link.store.ts';
 
-const RESERVE = statement(
-  'payment-link-outcome.reserve',
-  `update caudal.payment_links l set open_payin_id = $3
-   where l.organization_id = $1 and l.id = $2 and l.status = 'PENDING' and l.open_payin_id is null and l.closes_at > caudal.now()
-     and not exists (select from caudal.organizations o where o.id = l.organization_id and o.suspended_at is not null)
-   returning ${LINK_LIST}, caudal.now() as now`,
-);
+/** The column that refers to the open attempt on each rail. */
+const OPEN_PAYIN: Readonly<Record<Rail, string>> = { BRE_B: 'open_breb_payin_id', PSE: 'open_pse_payin_id' };
+
+function reserve(rail: Rail) {
+  const column = OPEN_PAYIN[rail];
+  return statement(
+    `payment-link-outcome.reserve-${rail === 'PSE' ? 'pse' : 'breb'}`,
+    `update caudal.payment_links l set ${column} = $3
+     where l.organization_id = $1 and l.id = $2 and l.status = 'PENDING' and l.${column} is null and l.closes_at > caudal.now()
+       and not exists (select from caudal.organizations o where o.id = l.organization_id and o.suspended_at is not null)
+     returning ${LINK_LIST}, caudal.now() as now`,
+  );
+}
+
+const RESERVE = { BRE_B: reserve('BRE_B'), PSE: reserve('PSE') };
 
 /**
  * Reserves a link for an attempt. The caller inserts the attempt's payin in the same transaction.
- * @returns null if the link has ended or is closed, another attempt is open, or its organization is suspended
+ * @returns null if the link has ended or is closed, another attempt on this rail is open, or its organization is suspended
  */
 export async function reserveLinkForAttempt(
   tx: Tx,
   { organizationId, id }: RowId,
+  rail: Rail,
   payinId: string,
 ): Promise<(LinkRow & { readonly now: Date }) | null> {
-  const [row] = await tx.query<LinkRow & { now: Date }>(RESERVE, [organizationId, id, payinId]);
+  const [row] = await tx.query<LinkRow & { now: Date }>(RESERVE[rail], [organizationId, id, payinId]);
   return row ?? null;
 }
 
 const LOCK = statement(
   'payment-link-outcome.lock',
-  `select l.organization_id, l.id, l.status from caudal.payment_links l
+  `select l.organization_id, l.id, l.status, l.amount_in_cents, l.paid_in_cents, l.open_breb_payin_id
+   from caudal.payment_links l
    join ${ROW_IDS.as('w')} on l.organization_id = w.organization_id and l.id = w.id
    order by l.organization_id, l.id for update of l`,
 );
 
+/** A locked link, before the attempts of this transaction end. */
+export type LockedLink = Pick<
+  LinkRow,
+  'organization_id' | 'id' | 'status' | 'amount_in_cents' | 'paid_in_cents' | 'open_breb_payin_id'
+>;
+
 /** Lock order: payins before links, links by organization and id. */
-export async function lockLinks(
-  tx: Tx,
-  links: readonly RowId[],
-): Promise<Pick<LinkRow, 'organization_id' | 'id' | 'status'>[]> {
+export async function lockLinks(tx: Tx, links: readonly RowId[]): Promise<LockedLink[]> {
   if (links.length === 0) return [];
   return tx.query(LOCK, ROW_IDS.parameters(links));
 }
 
 const ENDED = new RowSet({
   ...ROW_ID,
-  payin_id: uuid,
-  /** The attempt paid the link's amount. */
-  completes: flag,
+  breb_payin_id: nullable(uuid),
+  pse_payin_id: nullable(uuid),
+  paid: money,
+  payin_id: nullable(uuid),
 });
 
-/** An attempt whose payin is final. */
-export type EndedAttempt = RecordOf<typeof ENDED>;
+/** The attempts of one link whose payins became final in this transaction. */
+export interface EndedAttempts extends RowId {
+  readonly brebPayinId: string | null;
+  readonly psePayinId: string | null;
+  /** What they received toward the amount of the link. */
+  readonly paid: Cents;
+  /** The attempt that completes the link; null if the sum does not reach the amount. */
+  readonly payinId: string | null;
+}
 
 const END_ATTEMPTS = statement(
   'payment-link-outcome.end-attempts',
   `with moment as materialized (select caudal.now() as at)
    update caudal.payment_links l set
-     open_payin_id = case when l.open_payin_id = e.payin_id then null else l.open_payin_id end,
-     status = case when e.completes then 'COMPLETED' else l.status end,
-     payin_id = case when e.completes then e.payin_id else l.payin_id end,
-     completed_at = case when e.completes then greatest(m.at, l.updated_at) else l.completed_at end,
-     updated_at = case when e.completes then greatest(m.at, l.updated_at) else l.updated_at end
+     open_breb_payin_id = case when e.payin_id is null then nullif(l.open_breb_payin_id, e.breb_payin_id) end,
+     open_pse_payin_id = case when e.payin_id is null then nullif(l.open_pse_payin_id, e.pse_payin_id) end,
+     paid_in_cents = l.paid_in_cents + e.paid,
+     status = case when e.payin_id is null then l.status else 'COMPLETED' end,
+     payin_id = e.payin_id,
+     completed_at = case when e.payin_id is not null then greatest(m.at, l.updated_at) end,
+     updated_at = case when e.payin_id is null then l.updated_at else greatest(m.at, l.updated_at) end
    from moment m, ${ENDED.as('e')}
    where l.organization_id = e.organization_id and l.id = e.id and l.status = 'PENDING'
-   returning ${LINK_LIST}, e.completes`,
+   returning ${LINK_LIST}`,
 );
 
-/** Requires locked links. @returns the links that the attempts complete */
-export async function endAttempts(tx: Tx, attempts: readonly EndedAttempt[]): Promise<LinkRow[]> {
+/** Requires locked links, each at most once. @returns the links that the attempts complete */
+export async function endAttempts(tx: Tx, attempts: readonly EndedAttempts[]): Promise<LinkRow[]> {
   if (attempts.length === 0) return [];
-  const rows = await tx.query<LinkRow & { completes: boolean }>(END_ATTEMPTS, ENDED.parameters(attempts));
-  return rows.filter((row) => row.completes);
+  const rows = await tx.query<LinkRow>(END_ATTEMPTS, ENDED.parameters(attempts));
+  return rows.filter((row) => row.status === 'COMPLETED');
 }
 
-const EXPIRED = "l.status = 'PENDING' and l.open_payin_id is null and l.closes_at <= caudal.now()";
+const EXPIRED =
+  "l.status = 'PENDING' and l.open_breb_payin_id is null and l.open_pse_payin_id is null and l.closes_at <= caudal.now()";
 
 /** Whether any link without an open attempt has expired. */
 export const LINKS_DUE = `exists (select from caudal.payment_links l where ${EXPIRED})`;

@@ -21,7 +21,8 @@ export const CREATED_COLUMNS = {
 
 /** Null until an attempt to pay the link sets them. A replayed creation returns null. */
 export const ATTEMPT_COLUMNS = {
-  open_payin_id: nullable(uuid),
+  open_breb_payin_id: nullable(uuid),
+  open_pse_payin_id: nullable(uuid),
   completed_at: nullable(time),
   /** The attempt that completed the link. */
   payin_id: nullable(uuid),
@@ -36,5 +37,7 @@ export const LINK_COLUMNS = {
   expires_at: time,
   /** No attempt can start after this time. */
   closes_at: time,
+  /** Received by the attempts, up to the amount. */
+  paid_in_cents: money,
   ...ATTEMPT_COLUMNS,
 };

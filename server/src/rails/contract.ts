@@ -35,7 +35,12 @@ export type RailErrorCode = (typeof ERROR_CODES)[number];
 export type RailAnswer<T> =
   | { readonly kind: 'yes'; readonly value: T }
   | { readonly kind: 'no'; readonly errorCode: RailErrorCode; readonly railCode: string }
-  | { readonly kind: 'unknown'; readonly cause: string };
+  | {
+      readonly kind: 'unknown';
+      readonly cause: string;
+      /** The request certainly did not reach the rail. */
+      readonly notSent?: boolean;
+    };
 
 export interface Payer {
   readonly name: string;

@@ -3,13 +3,14 @@ import { insertAuthorization } from '../../src/customers/authorization.store.ts'
 import type { Tx } from '../../src/db/tx.ts';
 import { keyFromBytes, keyFromSecret } from '../../src/kit/crypto.ts';
 import { cents } from '../../src/kit/money.ts';
-import { closeEarly } from '../../src/payins/payin-closing.store.ts';
+import { linkParts } from '../../src/payins/link-part.store.ts';
+import { closeEarly, closeUnlocked } from '../../src/payins/payin-closing.store.ts';
 import {
+  attemptsOfLink,
   findPagePayin,
   insertPayer,
-  latestAttempt,
   pollSoon,
-  watchedPayins,
+  readPageStamps,
 } from '../../src/payins/payin-page.store.ts';
 import { findLinks, insertLinks } from '../../src/payment-links/payment-link.store.ts';
 import { listLinks } from '../../src/payment-links/payment-link-list.store.ts';
@@ -57,12 +58,18 @@ describe('the plan of each statement about links and pages, with empty tables', 
     ['list links', (tx) => listLinks(tx, ID, {}, null, 11)],
     ['list links from a cursor', (tx) => listLinks(tx, ID, { status: 'PENDING' }, POSITION, 11)],
     ['list links by reference', (tx) => listLinks(tx, ID, { reference: 'r' }, null, 11)],
-    ['reserve a link for an attempt', (tx) => reserveLinkForAttempt(tx, LINK, ID)],
+    ['reserve a link for an attempt', (tx) => reserveLinkForAttempt(tx, LINK, 'BRE_B', ID)],
+    ['reserve a link for a PSE attempt', (tx) => reserveLinkForAttempt(tx, LINK, 'PSE', ID)],
     ['lock links', (tx) => lockLinks(tx, [LINK])],
-    ['end attempts', (tx) => endAttempts(tx, [{ ...LINK, payinId: ID, completes: true }])],
+    [
+      'end attempts',
+      (tx) => endAttempts(tx, [{ ...LINK, brebPayinId: ID, psePayinId: null, paid: cents(1), payinId: ID }]),
+    ],
     ['expire links', (tx) => expireLinks(tx, 1000)],
     ['close a link', (tx) => closeLinkToAttempts(tx, LINK)],
     ['close a payin early', (tx) => closeEarly(tx, LINK)],
+    ['close unlocked payins', (tx) => closeUnlocked(tx, [LINK])],
+    ['parts of links', (tx) => linkParts(tx, [LINK])],
     [
       'insert an authorization',
       (tx) =>
@@ -73,10 +80,10 @@ describe('the plan of each statement about links and pages, with empty tables', 
         }),
     ],
     ['the payin of a checkout page', (tx) => findPagePayin(tx, ID, ID)],
-    ['the latest attempt of a link', (tx) => latestAttempt(tx, ID, ID)],
+    ['the latest attempt of a link', (tx) => attemptsOfLink(tx, ID, ID)],
     ['attach a payer', (tx) => insertPayer(tx, LINK, BYTES, ID)],
     ['poll soon', (tx) => pollSoon(tx, LINK)],
-    ['watched payins', (tx) => watchedPayins(tx, [LINK])],
+    ['watched payins', (tx) => readPageStamps(tx, [LINK])],
   ])('has no sequential scan of a growing table: %s', async (name, use) => {
     const plan = await plans.of(use);
     expect(sequentialScans(plan)).toEqual([]);
@@ -92,7 +99,7 @@ describe('the plan of each statement about links and pages, with empty tables', 
   });
 
   it('finds the latest attempt by its link, not by reading all payins of the organization', async () => {
-    const scans = (await plans.of((tx) => latestAttempt(tx, ID, ID))).filter((line) =>
+    const scans = (await plans.of((tx) => attemptsOfLink(tx, ID, ID))).filter((line) =>
       /Scan .*payins_\d{6}/.test(line),
     );
     expect(scans.length).toBeGreaterThan(0);

@@ -122,6 +122,7 @@ const TRANSITION = {
   confirmedAmount: null,
   errorCode: 'EXPIRED',
   settles: false,
+  earlierParts: null,
   payment: null,
   cause: 'expired_unpaid',
 } as const;

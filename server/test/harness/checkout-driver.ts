@@ -27,6 +27,7 @@ export interface LinkDetailsBody extends LinkBody {
   readonly currency: string;
   readonly description: string | null;
   readonly callbackUrl: string;
+  readonly paidAmountInCents: number;
   readonly completedAt: string | null;
   readonly payinId: string | null;
 }
@@ -77,12 +78,13 @@ const INVARIANT_VIOLATIONS = `
     left join (select resource_id, array_agg(event) as names from caudal.events group by resource_id) e on e.resource_id = l.id
     where e.names is distinct from case l.status when 'PENDING' then null else array['paymentlink.' || lower(l.status)] end
   union all
-  select 'open payin is not the open_payin_id of its link', p.id::text from caudal.payins p
+  select 'open payin of an unpaid link is not its open attempt', p.id::text from caudal.payins p
     join caudal.payment_links l on l.organization_id = p.organization_id and l.id = p.payment_link_id
-    where p.status in ('PENDING', 'PROCESSING') and l.open_payin_id is distinct from p.id
+    where p.status in ('PENDING', 'PROCESSING') and l.status <> 'COMPLETED'
+      and p.id is distinct from case p.rail when 'PSE' then l.open_pse_payin_id else l.open_breb_payin_id end
   union all
-  select 'open_payin_id of a link is a final payin', l.id::text from caudal.payment_links l
-    join caudal.payins p on p.organization_id = l.organization_id and p.id = l.open_payin_id
+  select 'open attempt of a link is a final payin', l.id::text from caudal.payment_links l
+    join caudal.payins p on p.organization_id = l.organization_id and p.id in (l.open_breb_payin_id, l.open_pse_payin_id)
     where p.status not in ('PENDING', 'PROCESSING')`;
 
 /** Creates payment links as a merchant and pays them as a payer. */
@@ -169,8 +171,7 @@ export class CheckoutDriver {
     if (page.h1 === '¿Cómo quiere pagar?') page = await payer.click(page, 'PSE');
     page = await payer.submit(page, { bank });
     if (page.h1 === 'Sus datos') page = await payer.submit(page, PAYER_DETAILS);
-    if (!page.h1.startsWith('Lo estamos llevando'))
-      throw new Error(`expected the bank redirect, got "${page.h1}"`);
+    if (!page.h1.startsWith('Abriendo ')) throw new Error(`expected the bank redirect, got "${page.h1}"`);
     const payin = await this.latestAttempt(link);
     return { payer, page, payin, reference: await readPseReference(this.#stack.database, payin.id) };
   }

@@ -82,7 +82,8 @@ describe('database isolation of links', () => {
     const client = await connectAs('batchUrl');
     for (const write of [
       'update caudal.payment_links set closes_at = now()',
-      `update caudal.payment_links set open_payin_id = null where id = '${linkId}'`,
+      `update caudal.payment_links set open_breb_payin_id = null where id = '${linkId}'`,
+      `update caudal.payment_links set open_pse_payin_id = null where id = '${linkId}'`,
     ]) {
       const affected = write.includes('where') ? 1 : 2;
       expect([write, await execute(client, batchSetting(a), write)]).toEqual([write, affected]);
@@ -93,7 +94,8 @@ describe('database isolation of links', () => {
       'amount_in_cents = 1',
       "callback_url = 'https://evil.example/'",
       'completed_at = now()',
-      'payin_id = open_payin_id',
+      'payin_id = open_breb_payin_id',
+      'paid_in_cents = 1',
       "customer = ''",
       `organization_id = '${b.id}'`,
     ]) {
@@ -108,7 +110,7 @@ describe('database isolation of links', () => {
 
   it('lets caudal_system end links but change neither amount nor callback URL', async () => {
     const client = await connectAs('systemUrl');
-    const end = `update caudal.payment_links set status = 'EXPIRED', open_payin_id = null, updated_at = now() where id = '${linkId}'`;
+    const end = `update caudal.payment_links set status = 'EXPIRED', open_breb_payin_id = null, updated_at = now() where id = '${linkId}'`;
     expect(await execute(client, null, end)).toBe(1);
     for (const column of [
       'amount_in_cents = 1',

@@ -67,7 +67,7 @@ describe('a direct payin under the amount policy EXACT', () => {
     await driver.waitForStatus(payin.id, 'DECLINED');
     const page = await readPayerPage(payin);
     expect(page).toContain('Recibimos $ 1 de $ 49.800');
-    expect(page).toContain('Su dinero está guardado: Tienda Aurora decide');
+    expect(page).toContain('Ese dinero está guardado. Tienda Aurora decide');
     expect(page).toContain(payin.reference);
     expect(page).not.toMatch(/Pago recibido|No se hizo ningún cobro/);
   });
@@ -77,7 +77,7 @@ describe('a direct payin under the amount policy EXACT', () => {
     await driver.simulator.pay({ key, amount: '50000.00' });
     await driver.waitForStatus(payin.id, 'CONFIRMED');
     expect(await readPayerPage(payin)).toMatch(
-      /Pago recibido .*Recibimos \$ 200 de más\. Su dinero está guardado/,
+      /Pago recibido .*Recibimos \$ 200 de más\. Ese dinero está guardado/,
     );
     const html = await (await fetch(payin.sourceData.checkoutUrl ?? '')).text();
     const [, receipt = ''] = /href="([^"]*\/r\/[^"]*)"/.exec(html) ?? [];

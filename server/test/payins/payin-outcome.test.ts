@@ -21,6 +21,7 @@ const open: OutcomeInput = {
   unverified: null,
   reversed: false,
 };
+const UNPAID = { paid: cents(0n), missing: AMOUNT };
 const withStatus = (status: OutcomeInput['status'], changes: Partial<OutcomeInput> = {}): OutcomeInput => ({
   ...open,
   status,
@@ -258,6 +259,7 @@ describe('the amount of a direct payin', () => {
         confirmedAmount: 4999n,
         errorCode: 'UNDERPAID',
         settles: false,
+        earlierParts: null,
         payment: { executionId: 'e1', verified: true },
         cause: 'underpaid',
       },
@@ -274,6 +276,7 @@ describe('the amount of a direct payin', () => {
         confirmedAmount: AMOUNT,
         errorCode: null,
         settles: true,
+        earlierParts: null,
         payment: { executionId: 'e1', verified: true },
         cause: 'paid_on_poll',
       },
@@ -328,7 +331,7 @@ describe('the amount of a direct payin', () => {
 });
 
 describe('a payin of a payment link', () => {
-  const waiting = withStatus('PROCESSING', { link: 'waiting' });
+  const waiting = withStatus('PROCESSING', { link: UNPAID });
   const ended = withStatus('PROCESSING', { link: 'ended' });
   const sum = (postings: readonly { readonly amount: bigint }[]) =>
     postings.reduce((total, { amount }) => total + amount, 0n);
@@ -356,22 +359,48 @@ describe('a payin of a payment link', () => {
       );
   });
 
-  it('is CONFIRMED when underpaid, does not settle, and has an anomaly for the money in suspense', () => {
+  it('is DECLINED when underpaid; the money waits in suspense for the other parts, without an anomaly', () => {
     const short = cents(4999n);
     expect(
       decideFromStatus(waiting, collectionStatus('paid', [payment('e1', short)]), none, paid('e1', short)),
     ).toEqual({
       transition: {
-        to: 'CONFIRMED',
+        to: 'DECLINED',
         confirmedAmount: short,
-        errorCode: null,
+        errorCode: 'UNDERPAID',
         settles: false,
+        earlierParts: null,
         payment: { executionId: 'e1', verified: true },
-        cause: 'paid_on_poll',
+        cause: 'underpaid',
       },
       postings: [{ executionId: 'e1', amount: short, into: 'suspense' }],
-      anomalies: [{ kind: 'underpaid', executionId: 'e1', amount: short }],
+      anomalies: [],
       verifies: false,
+    });
+  });
+
+  it('settles with the earlier parts when it pays what is missing, after verification', () => {
+    const rest = { ...waiting, amount: cents(2000n), link: { paid: cents(3000n), missing: cents(2000n) } };
+    expect(decideFromNotification(rest, paid('e2', cents(2000n)), none, none)).toBe('needs_verification');
+    expect(
+      decideFromStatus(rest, collectionStatus('paid', [payment('e2', cents(2000n))]), none, null),
+    ).toMatchObject({
+      transition: { to: 'CONFIRMED', confirmedAmount: 2000n, settles: true, earlierParts: 3000n },
+      postings: [{ executionId: 'e2', amount: 2000n, into: 'pending' }],
+      anomalies: [],
+    });
+  });
+
+  it('settles only what is missing when another attempt paid a part in the meantime', () => {
+    const late = { ...waiting, link: { paid: cents(3000n), missing: cents(2000n) } };
+    expect(decideFromNotification(late, paid('e2'), none, none)).toBe('needs_verification');
+    expect(decideFromStatus(late, collectionStatus('paid', [payment('e2')]), none, null)).toMatchObject({
+      transition: { to: 'CONFIRMED', confirmedAmount: 2000n, settles: true, earlierParts: 3000n },
+      postings: [
+        { executionId: 'e2', amount: 2000n, into: 'pending' },
+        { executionId: 'e2', amount: 3000n, into: 'suspense', excess: true },
+      ],
+      anomalies: [{ kind: 'overpaid', executionId: 'e2', amount: 3000n }],
     });
   });
 
@@ -381,9 +410,10 @@ describe('a payin of a payment link', () => {
     expect(decision).toEqual({
       transition: {
         to: 'CONFIRMED',
-        confirmedAmount: over,
+        confirmedAmount: AMOUNT,
         errorCode: null,
         settles: true,
+        earlierParts: null,
         payment: { executionId: 'e1', verified: true },
         cause: 'paid_on_poll',
       },
@@ -396,14 +426,11 @@ describe('a payin of a payment link', () => {
     });
   });
 
-  it('is decided by the first of two payments, and both anomalies are recorded', () => {
+  it('is decided by the payment of the missing amount, and the other one is an anomaly', () => {
     const payments = [payment('e1', cents(10n)), payment('e2', AMOUNT)];
     const decision = decideFromStatus(waiting, collectionStatus('paid', payments), none, null);
-    expect(decision.transition).toMatchObject({ confirmedAmount: 10n, settles: false });
-    expect(decision.anomalies.map(({ kind, amount }) => [kind, amount])).toEqual([
-      ['underpaid', 10n],
-      ['paid_again', AMOUNT],
-    ]);
+    expect(decision.transition).toMatchObject({ confirmedAmount: AMOUNT, settles: true });
+    expect(decision.anomalies.map(({ kind, amount }) => [kind, amount])).toEqual([['paid_again', 10n]]);
   });
 
   it('of a final link goes to suspense whatever the amount', () => {
@@ -420,7 +447,7 @@ describe('a payin of a payment link', () => {
   });
 
   it('posts every cent once, and every cent in suspense has an anomaly', () => {
-    for (const link of ['waiting', 'ended', null] as const)
+    for (const link of ['ended', null] as const)
       for (const status of ['PENDING', 'PROCESSING', 'CONFIRMED', 'DECLINED', 'CANCELED'] as const)
         for (const first of [1n, 4999n, 5000n, 5001n, 10_000n])
           for (const rest of [[], [payment('e2', cents(7n))]]) {

@@ -52,7 +52,7 @@ describe('attempts of a payment link', () => {
         `select (select count(*)::int from caudal.payins) as payins, (select count(*)::int from caudal.payin_history) as history,
            (select count(*)::int from caudal.breb_keys) as keys, (select count(*)::int from caudal.events) as events,
            (select count(*)::int from caudal.payer_authorizations) as authorizations,
-           (select count(*)::int from caudal.payment_links where open_payin_id is not null) as open`,
+           (select count(*)::int from caudal.payment_links where num_nonnulls(open_breb_payin_id, open_pse_payin_id) > 0) as open`,
       );
     const [before, rails] = [await counts(), await driver.simulator.stats()];
     const payer = new PayerBrowser();
@@ -105,16 +105,81 @@ describe('attempts of a payment link', () => {
     expect(await driver.events(link.paymentLinkId)).toMatchObject([{ event: 'paymentlink.completed' }]);
   });
 
-  it('do not allow another method while the payer is at the bank', async () => {
+  it('on Bre-B may run beside one at the bank; the first payment completes the link, the second is an anomaly', async () => {
     const link = await driver.link();
-    const { payer, payin, reference } = await driver.pse(link);
-    const page = await payer.post(`${link.paymentLinkUrl}/change`, {});
-    expect(page.h1).toBe('Su banco está confirmando el pago');
-    expect((await payer.post(`${link.paymentLinkUrl}/begin`, { ...PAYER_DETAILS, method: 'BRE_B' })).h1).toBe(
-      page.h1,
-    );
-    expect((await driver.attempts(link)).map(({ id }) => id)).toEqual([payin.id]);
+    const { payer, payin: pse, reference } = await driver.pse(link);
+    const page = await payer.open(link.paymentLinkUrl);
+    expect(page.h1).toBe('¿Alcanzó a autorizar el pago en Bancolombia?');
+    const { brebKey: key } = await payer.post(`${link.paymentLinkUrl}/begin`, {
+      ...PAYER_DETAILS,
+      method: 'BRE_B',
+    });
+    const [breb] = await driver.attempts(link);
+    expect(breb).toMatchObject({ rail: 'BRE_B', amountInCents: LINK_AMOUNT });
+    // At most one attempt per rail.
+    await payer.post(`${link.paymentLinkUrl}/begin`, {
+      ...PAYER_DETAILS,
+      method: 'PSE',
+      bank: 'CO_NEQUI',
+      personType: 'INDIVIDUAL',
+    });
+    expect(await driver.attempts(link)).toHaveLength(2);
+    await until('the key is registered', async () => (await driver.simulator.key(key)) !== null);
+    await driver.simulator.pay({ key });
+    expect(await driver.waitForStatus(link, 'COMPLETED')).toMatchObject({ payinId: breb?.id });
+    expect((await payer.open(link.paymentLinkUrl)).h1).toBe('Pago recibido');
     await driver.simulator.endTransaction({ reference, state: 'OK' });
-    await driver.waitForStatus(link, 'COMPLETED');
+    await until(
+      'the second payment is an anomaly',
+      async () => (await driver.outcomes.anomalies(pse.id)).length > 0,
+    );
+    expect(await driver.outcomes.anomalies(pse.id)).toMatchObject([
+      { kind: 'paid_again', cents: String(LINK_AMOUNT) },
+    ]);
+    expect(await driver.get(link)).toMatchObject({ payinId: breb?.id, paidAmountInCents: LINK_AMOUNT });
+    const after = await payer.open(link.paymentLinkUrl);
+    expect(after.h1).toBe('Pago recibido');
+    expect(after.text).toContain('Recibimos otro pago de $ 49.800.');
+    expect(await driver.events(link.paymentLinkId)).toMatchObject([{ event: 'paymentlink.completed' }]);
+  });
+
+  it('on Bre-B are closed at the rail when the attempt at the bank is paid first', async () => {
+    const link = await driver.link();
+    const { payer, payin: pse, reference } = await driver.pse(link);
+    const { brebKey: key } = await payer.post(`${link.paymentLinkUrl}/begin`, {
+      ...PAYER_DETAILS,
+      method: 'BRE_B',
+    });
+    await until('the key is registered', async () => (await driver.simulator.key(key)) !== null);
+    await driver.simulator.endTransaction({ reference, state: 'OK' });
+    expect(await driver.waitForStatus(link, 'COMPLETED')).toMatchObject({ payinId: pse.id });
+    await until('the key is closed', async () => (await driver.simulator.key(key))?.status === 'CLOSED');
+  });
+
+  it('do not get the bank page of another browser', async () => {
+    const link = await driver.link();
+    const { payin } = await driver.pse(link);
+    const stranger = await new PayerBrowser().open(link.paymentLinkUrl);
+    expect(stranger.h1).toBe('Hay un pago en curso');
+    expect(stranger.html).not.toContain(stack.simulatorUrl);
+    expect(payin.sourceData.pseUrl).toContain(stack.simulatorUrl);
+  });
+
+  it('show a payment that arrived after its key expired, and do not invite to pay again', async () => {
+    const link = await driver.link();
+    const { key, payin, payer } = await driver.breb(link);
+    await stack.shiftTime(15 * 60_000 + 1000);
+    await driver.outcomes.waitForStatus(payin.id, 'CANCELED');
+    expect((await payer.open(link.paymentLinkUrl)).h1).toBe('La llave venció');
+    await driver.simulator.pay({ key, anyway: true });
+    await until(
+      'the late payment is an anomaly',
+      async () => (await driver.outcomes.anomalies(payin.id)).length > 0,
+    );
+    for (const browser of [payer, new PayerBrowser()]) {
+      const page = await browser.open(link.paymentLinkUrl);
+      expect(page.h1).toBe('Su pago de $ 49.800 llegó tarde');
+      expect(page.text).not.toContain('No se hizo ningún cobro');
+    }
   });
 });

@@ -69,7 +69,7 @@ describe('POST /payment-links/{paymentLinkId}/expire', () => {
     const other = await driver.link();
     await driver.close(other);
     await driver.waitForStatus(other, 'EXPIRED');
-    expect((await payer.open(link.paymentLinkUrl)).h1).toBe('Su banco está confirmando el pago');
+    expect((await payer.open(link.paymentLinkUrl)).h1).toBe('¿Alcanzó a autorizar el pago en Bancolombia?');
     await driver.simulator.endTransaction({ reference, state: 'OK' });
     expect(await driver.waitForStatus(link, 'COMPLETED')).toMatchObject({ payinId: payin.id });
     expect(await eventNames(link.paymentLinkId)).toEqual(['paymentlink.completed']);

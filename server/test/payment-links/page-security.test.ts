@@ -217,7 +217,7 @@ describe('too many attempts', () => {
     expect((await payer.post(`${own}/payer`, PAYER_DETAILS)).status).toBe(429);
     for (const path of [first, fresh, own]) expect((await payer.open(path)).status).toBe(200);
     const [row] = await stack.database.query<{ begun: number }>(
-      'select count(*)::int as begun from caudal.payment_links where open_payin_id is not null and id in (select id from caudal.payment_links order by id desc limit 4)',
+      'select count(*)::int as begun from caudal.payment_links where num_nonnulls(open_breb_payin_id, open_pse_payin_id) > 0 and id in (select id from caudal.payment_links order by id desc limit 4)',
     );
     expect(row?.begun).toBe(0);
   });

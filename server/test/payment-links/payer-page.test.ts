@@ -78,7 +78,7 @@ describe('payer details', () => {
 
     const good = { idType: 'CO_CC', idNumber: '1.020.304.050', phone: '(300) 123-4567', email: 'o@n.co' };
     const at = await payer.submit(wrong, { ...good, authorize: 'yes' });
-    expect(at.h1).toBe('Lo estamos llevando a Nequi…');
+    expect(at.h1).toBe('Abriendo Nequi…');
     expect((await driver.latestAttempt(link)).inlineCustomer).toEqual({
       name: HOSTILE,
       idType: 'CO_CC',
@@ -162,7 +162,7 @@ describe('the customer given by the merchant', () => {
     const bank = await payer.open(link.paymentLinkUrl);
     expect(findShown(bank, plaintext)).toEqual([]);
     const at = await payer.submit(bank, PAYER_DETAILS);
-    expect(at.h1).toBe('Lo estamos llevando a Daviplata…');
+    expect(at.h1).toBe('Abriendo Daviplata…');
     expect((await driver.latestAttempt(link)).inlineCustomer).toEqual(CUSTOMER);
   });
 });
@@ -211,7 +211,7 @@ describe('a PSE payin without a customer', () => {
     ]);
     expect(wrong.form.values).toEqual({ ...PAYER_DETAILS, email: 'nada' });
     const at = await payer.submit(wrong, { email: PAYER_DETAILS.email });
-    expect(at.h1).toBe('Lo estamos llevando a Bancolombia…');
+    expect(at.h1).toBe('Abriendo Bancolombia…');
     const bankUrl = at.linkTo('Ir a Bancolombia');
     expect(bankUrl.startsWith(stack.simulatorUrl)).toBe(true);
     expect(await readPayin(stack.api, payin.id)).toMatchObject({
@@ -225,7 +225,7 @@ describe('a PSE payin without a customer', () => {
     const other = new PayerBrowser();
     expect(findShown(await other.open(url), TYPED)).toEqual([]);
     const late = await other.post(`${url}/payer`, { ...PAYER_DETAILS, name: 'Otra Persona' });
-    expect(late.h1).toBe('Lo estamos llevando a Bancolombia…');
+    expect(late.h1).toBe('Abriendo Bancolombia…');
     expect((await readPayin(stack.api, payin.id)).inlineCustomer?.['name']).toBe(PAYER_DETAILS.name);
   });
 

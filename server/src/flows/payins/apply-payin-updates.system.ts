@@ -6,7 +6,7 @@ import { recordFinalEvents } from '../../events/event.store.ts';
 import type { NewEvent } from '../../events/event.ts';
 import type { SecretKey } from '../../kit/crypto.ts';
 import { uuidv7 } from '../../kit/ids.ts';
-import { cents } from '../../kit/money.ts';
+import { type Cents, cents } from '../../kit/money.ts';
 import { post, postedCauses } from '../../ledger/ledger.store.ts';
 import { CLEARING, type Transfer } from '../../ledger/transfer.ts';
 import type { DataKeys } from '../../organizations/data-keys.ts';
@@ -39,9 +39,10 @@ import {
   type TransitionedPayin,
   transitionPayins,
 } from '../../payins/payin-outcome.store.ts';
-import { type EndedAttempt, endAttempts, lockLinks } from '../../payment-links/payment-link-outcome.store.ts';
+import { lockLinks } from '../../payment-links/payment-link-outcome.store.ts';
 import type { CollectionStatus, Rail } from '../../rails/contract.ts';
 import { linkEvents } from '../payment-links/link-events.ts';
+import { LinkSums } from '../payment-links/link-sums.ts';
 import {
   type ApplyOptions,
   distinctRows,
@@ -71,8 +72,8 @@ export async function applyPayinUpdates(
   const owners = await findOwners(tx, updates);
   const locked = await lockPayins(tx, distinctRows(owners.values()));
   const payins = new Map(locked.map((row) => [toRowKey(row.organization_id, row.id), row]));
-  const pendingLinks = await lockPendingLinks(tx, locked);
-  const outcome = new Outcome(deps, await readPostedExecutions(tx, updates, locked), pendingLinks);
+  const links = await lockLinksOf(tx, locked);
+  const outcome = new Outcome(deps, await readPostedExecutions(tx, updates, locked), links);
   const results = updates.map((update) => {
     const owner = owners.get(update);
     return outcome.apply(
@@ -89,7 +90,7 @@ export async function applyPayinUpdates(
     tx,
     new Set(transitioned.map((row) => row.organization_id)),
   );
-  const completed = await endAttempts(tx, transitioned.flatMap(toEndedAttempt));
+  const completed = await links.end(tx, transitioned);
   const getDataKey = (organizationId: string) => secrets(organizationId).dataKey;
   await recordFinalEvents(
     tx,
@@ -127,15 +128,14 @@ class Outcome {
   readonly #posted: Set<string>;
   /** Executions whose posting an operator reversed: they may be posted once more. */
   readonly #reversed: Set<string>;
-  readonly #pendingLinks: ReadonlySet<string>;
+  readonly #links: LinkSums;
   readonly #status = new Map<string, PayinStatus>();
 
-  /** @param pendingLinks payment links that are still unpaid */
-  constructor(deps: SystemDeps, { posted, reversed }: PostedExecutions, pendingLinks: ReadonlySet<string>) {
+  constructor(deps: SystemDeps, { posted, reversed }: PostedExecutions, links: LinkSums) {
     this.#deps = deps;
     this.#posted = new Set(posted);
     this.#reversed = new Set(reversed);
-    this.#pendingLinks = pendingLinks;
+    this.#links = links;
   }
 
   /** The next rail task of a payin after these updates; null for none. */
@@ -218,6 +218,9 @@ class Outcome {
         ...transition,
       });
       this.#status.set(payin.id, transition.to);
+      this.#links.add(payin, transition);
+      if (transition.earlierParts !== null)
+        this.transfers.push(this.#earlierParts(payin, transition.earlierParts));
     }
     for (const posting of postings) {
       this.transfers.push(this.#transfer(update.rail, organizationId, payin?.id ?? null, posting));
@@ -239,6 +242,19 @@ class Outcome {
       amount: posting.amount,
       cause: { kind: posting.excess ? 'payment_excess' : kind, id },
       resourceId: payinId,
+    };
+  }
+
+  /** What earlier attempts of a link received becomes the merchant's when the link completes. */
+  #earlierParts({ organization_id, id, payment_link_id }: LockedPayin, amount: Cents): Transfer {
+    return {
+      id: this.#newId(),
+      organizationId: organization_id,
+      debit: 'suspense',
+      credit: 'pending',
+      amount,
+      cause: { kind: 'link_parts', id: payment_link_id ?? '' },
+      resourceId: id,
     };
   }
 
@@ -275,12 +291,7 @@ class Outcome {
         (payin.sent_ms_ago === null || payin.sent_ms_ago >= capabilities.maxProcessingMs),
       opened: payin.pse_url !== null,
       amountPolicy: payin.amount_policy,
-      link:
-        payin.payment_link_id === null
-          ? null
-          : this.#pendingLinks.has(toRowKey(payin.organization_id, payin.payment_link_id))
-            ? 'waiting'
-            : 'ended',
+      link: this.#links.find(payin),
       unverified: this.#isUnverified(payin)
         ? {
             executionId: payin.payment_execution_id,
@@ -368,22 +379,12 @@ async function findOwners(tx: Tx, updates: readonly PayinUpdate[]): Promise<Map<
   );
 }
 
-/** Lock order of every transaction: payins, links, balances. @returns the links that are still unpaid */
-async function lockPendingLinks(tx: Tx, payins: readonly LockedPayin[]): Promise<Set<string>> {
+/** Locks the links whose attempts may end. Lock order of every transaction: payins, links, balances. */
+async function lockLinksOf(tx: Tx, payins: readonly LockedPayin[]): Promise<LinkSums> {
   const links = payins.flatMap(({ organization_id: organizationId, status, payment_link_id: id }) =>
     id === null || isFinal(status) ? [] : [{ organizationId, id }],
   );
-  const rows = await lockLinks(tx, links);
-  return new Set(
-    rows.filter((row) => row.status === 'PENDING').map((row) => toRowKey(row.organization_id, row.id)),
-  );
-}
-
-/** Only its full amount completes a link; the attempt ends either way. */
-function toEndedAttempt(row: TransitionedPayin): EndedAttempt[] {
-  if (row.payment_link_id === null) return [];
-  const completes = row.settlement_status === 'PENDING_SETTLEMENT';
-  return [{ organizationId: row.organization_id, id: row.payment_link_id, payinId: row.id, completes }];
+  return new LinkSums(await lockLinks(tx, distinctRows(links)));
 }
 
 const EVENT_BY_STATUS = {

@@ -17,6 +17,9 @@ import type { CollectOrder, OpenedCollection, RailAnswer } from '../../rails/con
 /** Above this limit (the rail is slow), a creation answers without the bank page, and a worker requests it later. */
 const MAX_CONCURRENT = 64;
 
+/** How long payers are not offered PSE after its circuit opened or a probe failed. */
+const NOT_OFFERED_MS = 15_000;
+
 const UNANSWERED: RailAnswer<never> = { kind: 'unknown', cause: 'the rail did not answer for this order' };
 
 /** A payin to open at PSE. The payin determines the order completely, so every attempt sends the same order. */
@@ -55,6 +58,11 @@ export class PseOpener {
 
   get circuitOpen(): boolean {
     return this.#circuit.open;
+  }
+
+  /** Whether PSE has just failed repeatedly: payers are not offered it. After a while one of them is the probe. */
+  get down(): boolean {
+    return this.#circuit.failedWithin(NOT_OFFERED_MS);
   }
 
   /** How many requests the circuit allows now: all, one as a probe, or none while it rests. */
@@ -104,7 +112,10 @@ export class PseOpener {
 
   async #answer(order: PseOrder): Promise<Answered> {
     const retryAfterMs = backoffMs(order.attempts + 1, 1000, 30_000);
-    const unsent = (cause: string): Answered => ({ answer: { kind: 'unknown', cause }, retryAfterMs });
+    const unsent = (cause: string): Answered => ({
+      answer: { kind: 'unknown', cause, notSent: true },
+      retryAfterMs,
+    });
     if (this.#opening.size > MAX_CONCURRENT) return unsent('too many concurrent requests');
     if (!this.#circuit.allows()) return unsent('the circuit is open');
     try {
@@ -187,6 +198,7 @@ async function record(deps: Deps, openings: readonly Opening[]): Promise<(PayinR
     return recorded;
   });
   if (openings.some(({ rejection }) => rejection !== null)) deps.signals.raise('payin_notices');
+  if (results.some(({ kind }) => kind === 'never_sent')) deps.signals.raise('pse_polling');
   const byId = new Map(rows.map((row) => [row.id, row]));
   return results.map((result) => byId.get(result.id) ?? null);
 }
@@ -231,5 +243,13 @@ function toOpening(
     } as const;
     return { result: { ...row, kind: 'refused' }, rejection: refusalNotice(refusal, answer.errorCode) };
   }
+  // A payer is waiting: the link takes another attempt instead. A direct payin has no other way to be paid, so it is retried.
+  if (
+    answer.kind === 'unknown' &&
+    answer.notSent &&
+    order.sentMsAgo === null &&
+    order.payin.paymentLinkId !== null
+  )
+    return { result: { ...row, kind: 'never_sent' }, rejection: null };
   return { result: { ...row, kind: 'unknown', retryAfterMs }, rejection: null };
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Organization, OrganizationSecrets } from '../../organizations/organization.ts';
 import { payinFromRow } from '../../payins/payin.store.ts';
 import type { Payin } from '../../payins/payin.ts';
-import type { CollectOrder } from '../../rails/contract.ts';
+import type { CollectOrder, Rail } from '../../rails/contract.ts';
 import type { PseOpener } from './open-pse-payins.ts';
 
 /** How long a creation waits for the bank page before it answers without one. */
@@ -24,6 +24,11 @@ export class CollectionStarter {
   constructor(pse: PseOpener, enqueueKey: (order: CollectOrder, leaseToken: string) => void) {
     this.#pse = pse;
     this.#enqueueKey = enqueueKey;
+  }
+
+  /** Whether the rail fails now, so that payers should not be offered it. A Bre-B key is usable once it is registered. */
+  isDown(rail: Rail): boolean {
+    return rail === 'PSE' && this.#pse.down;
   }
 
   /** @returns the payin, with its bank page if PSE answered in time; a worker completes the rest */

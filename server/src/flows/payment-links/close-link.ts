@@ -25,7 +25,7 @@ export async function closeLink(
   });
   // A separate transaction, because everywhere else payins are locked before links. If it fails, the key expires
   // within 15 minutes anyway.
-  const attempt = row.open_payin_id;
+  const attempt = row.open_breb_payin_id;
   if (attempt !== null)
     await writeForMerchant(deps, 'close link', organization.id, (tx) =>
       closeEarly(tx, { organizationId: organization.id, id: attempt }),

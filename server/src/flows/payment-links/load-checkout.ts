@@ -1,4 +1,4 @@
-import { anomaliesOfPayin } from '../../anomalies/anomaly.store.ts';
+import { anomaliesOfPayins } from '../../anomalies/anomaly.store.ts';
 import type { Anomaly } from '../../anomalies/anomaly.ts';
 import type { Tx } from '../../db/tx.ts';
 import type { Deps } from '../../deps.ts';
@@ -7,14 +7,19 @@ import type { Shop, Shops } from '../../organizations/shops.ts';
 import { isSuspended } from '../../organizations/suspension.store.ts';
 import { payinFromRow } from '../../payins/payin.store.ts';
 import type { Payin } from '../../payins/payin.ts';
-import { findPagePayin, latestAttempt, type PageRow } from '../../payins/payin-page.store.ts';
+import {
+  attemptsOfLink,
+  findPagePayin,
+  type PageRow,
+  readPageStamps,
+} from '../../payins/payin-page.store.ts';
 import { findLinks, linkFromRow } from '../../payment-links/payment-link.store.ts';
 import type { PaymentLink } from '../../payment-links/payment-link.ts';
 
 /** A payin as shown to its payer. */
 export interface PagePayin {
   readonly payin: Payin;
-  /** Money beyond the confirmed amount, in order of arrival. Only for payins without a link. */
+  /** Money that arrived for it and is not part of its confirmed amount, in order of arrival. */
   readonly suspended: readonly SuspendedMoney[];
 }
 
@@ -25,19 +30,24 @@ export interface SuspendedMoney {
   readonly state: 'held' | 'credited' | 'returned';
 }
 
-/** The data of a checkout page: a link with its last attempt, or a payin without a link. */
+/** The data of a checkout page: a link with its attempts, or a payin without a link. */
 export type CheckoutState = {
   readonly shop: Shop;
   /** Database time. */
   readonly now: Date;
+  /** Changes whenever the page must change; null without an attempt. */
+  readonly stamp: string | null;
 } & (
   | {
       readonly link: PaymentLink;
+      /** Newest first. */
+      readonly attempts: readonly PagePayin[];
+      /** The newest attempt. */
       readonly attempt: PagePayin | null;
       /** The organization is suspended: no new attempt can start, but an open one continues. */
       readonly suspended: boolean;
     }
-  | { readonly link: null; readonly attempt: PagePayin }
+  | { readonly link: null; readonly attempts: readonly PagePayin[]; readonly attempt: PagePayin }
 );
 
 type CheckoutDeps = Pick<Deps, 'read' | 'linkTokens' | 'checkoutTokens' | 'receiptTokens'>;
@@ -55,14 +65,11 @@ export async function loadLinkCheckout(
   return deps.read.read(organizationId, async (tx) => {
     const [row] = await findLinks(tx, [{ organizationId, id: subject.id }]);
     if (!row) return null;
-    const current = row.open_payin_id ?? row.payin_id;
-    const attempt =
-      current === null
-        ? await latestAttempt(tx, organizationId, row.id)
-        : await findPagePayin(tx, organizationId, current);
+    const attempts = await pagePayins(tx, shop, await attemptsOfLink(tx, organizationId, row.id));
     const link = linkFromRow(row, shop.secrets.dataKey);
     const suspended = await isSuspended(tx, organizationId);
-    return { shop, now: row.now, link, attempt: attempt && pagePayin(shop, attempt, []), suspended };
+    const [attempt = null] = attempts;
+    return { shop, now: row.now, stamp: await readStamp(tx, attempt), link, attempts, attempt, suspended };
   });
 }
 
@@ -91,26 +98,32 @@ async function loadSubject(
   return deps.read.read(organizationId, async (tx) => {
     const row = await findPagePayin(tx, organizationId, subject.id);
     if (!row) return null;
-    const suspended = row.payment_link_id === null ? await suspendedMoney(tx, organizationId, row.id) : [];
-    return { shop, now: row.now, link: null, attempt: pagePayin(shop, row, suspended) };
+    const [attempt] = await pagePayins(tx, shop, [row]);
+    if (!attempt) return null;
+    const stamp = await readStamp(tx, attempt);
+    return { shop, now: row.now, stamp, link: null, attempts: [attempt], attempt };
   });
 }
 
-async function suspendedMoney(tx: Tx, organizationId: string, payinId: string): Promise<SuspendedMoney[]> {
-  const anomalies = await anomaliesOfPayin(tx, organizationId, payinId);
-  return anomalies.flatMap(({ kind, amount, resolution }) =>
-    amount === null
-      ? []
-      : [
-          {
-            kind,
-            amount,
-            state: resolution === null ? 'held' : resolution === 'return' ? 'returned' : 'credited',
-          },
-        ],
-  );
+async function readStamp(tx: Tx, attempt: PagePayin | null): Promise<string | null> {
+  const [stamp = null] = attempt ? await readPageStamps(tx, [attempt.payin]) : [];
+  return stamp;
 }
 
-function pagePayin({ secrets }: Shop, row: PageRow, suspended: readonly SuspendedMoney[]): PagePayin {
-  return { payin: payinFromRow(row, secrets.dataKey), suspended };
+async function pagePayins(tx: Tx, shop: Shop, rows: readonly PageRow[]): Promise<PagePayin[]> {
+  const anomalies = await anomaliesOfPayins(
+    tx,
+    shop.organization.id,
+    rows.map(({ id }) => id),
+  );
+  return rows.map((row) => ({
+    payin: payinFromRow(row, shop.secrets.dataKey),
+    suspended: anomalies.filter(({ payinId }) => payinId === row.id).flatMap(toSuspendedMoney),
+  }));
+}
+
+function toSuspendedMoney({ kind, amount, resolution }: Anomaly): SuspendedMoney[] {
+  if (amount === null) return [];
+  const state = resolution === null ? 'held' : resolution === 'return' ? 'returned' : 'credited';
+  return [{ kind, amount, state }];
 }

@@ -3,6 +3,7 @@ import type { Customer } from '../../customers/customer.ts';
 import { toWriteError } from '../../db/failures.ts';
 import type { Deps } from '../../deps.ts';
 import { newLeaseToken, uuidv7 } from '../../kit/ids.ts';
+import { cents } from '../../kit/money.ts';
 import type { Organization, OrganizationSecrets } from '../../organizations/organization.ts';
 import { newSource } from '../../payins/breb-key.ts';
 import { insertPayins } from '../../payins/payin.store.ts';
@@ -27,9 +28,9 @@ export interface Attempt {
 }
 
 /**
- * Starts an attempt to pay a link. One transaction inserts the payin and reserves the link, so that a link has at most
- * one open attempt.
- * @returns null if the link has ended or is closed, another attempt is open, or the organization is suspended
+ * Starts an attempt to pay what is missing to the amount of a link. One transaction inserts the payin and reserves the
+ * link, so that a link has at most one open attempt per rail.
+ * @returns null if the link has ended or is closed, another attempt on this rail is open, or the organization is suspended
  * @throws ApiError `outcome_unknown`, `service_unavailable`
  */
 export async function openAttempt(
@@ -43,7 +44,12 @@ export async function openAttempt(
   const source = newSource(deps, method.rail === 'PSE' ? method : { ...method, keyType: 'QR_CODE' });
   const payin = await deps.batch
     .write('open attempt', new Set([organization.id]), async (tx) => {
-      const link = await reserveLinkForAttempt(tx, { organizationId: organization.id, id: linkId }, id);
+      const link = await reserveLinkForAttempt(
+        tx,
+        { organizationId: organization.id, id: linkId },
+        method.rail,
+        id,
+      );
       if (!link) return null;
       const keyExpiry = new Date(Math.min(link.now.getTime() + KEY_LIFETIME_MS, link.closes_at.getTime()));
       const [inserted] = await insertPayins(tx, [
@@ -52,7 +58,7 @@ export async function openAttempt(
           leaseToken,
           organizationId: organization.id,
           dataKey: secrets.dataKey,
-          amount: link.amount_in_cents,
+          amount: cents(link.amount_in_cents - link.paid_in_cents),
           reference: link.reference,
           customer,
           metadata: null,

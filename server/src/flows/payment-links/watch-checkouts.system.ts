@@ -1,8 +1,7 @@
 import type { RowId } from '../../db/columns.ts';
 import type { SystemDeps } from '../../deps.ts';
 import { monotonicMs } from '../../kit/clock.ts';
-import type { Payin } from '../../payins/payin.ts';
-import { watchedPayins } from '../../payins/payin-page.store.ts';
+import { readPageStamps } from '../../payins/payin-page.store.ts';
 
 /** Poll interval for all open pages of this process. */
 const POLL_INTERVAL_MS = 100;
@@ -73,15 +72,14 @@ export class CheckoutWatch {
     const startedAt = monotonicMs();
     const watchers = [...this.#watchers];
     try {
-      const statuses = await this.#deps.system.transaction('read', (tx) =>
-        watchedPayins(
+      const stamps = await this.#deps.system.transaction('read', (tx) =>
+        readPageStamps(
           tx,
           watchers.map(({ payin }) => payin),
         ),
       );
       for (const [index, watcher] of watchers.entries()) {
-        const status = statuses[index];
-        watcher.notify(status ? formatStamp(status) : '');
+        watcher.notify(stamps[index] ?? '');
       }
       this.#deps.failures.succeeded('watch_checkout_pages');
     } catch (error) {
@@ -90,21 +88,4 @@ export class CheckoutWatch {
     this.#timer = null;
     this.#schedule(Math.max(POLL_INTERVAL_MS - (monotonicMs() - startedAt), POLL_INTERVAL_MS / 2));
   }
-}
-
-/** A string that changes whenever the page of the payin must change. */
-export function toStatusStamp({ status, source, expiresAt }: Payin): string {
-  return formatStamp({ status, opened: source.rail === 'PSE' && source.page !== null, expiresAt });
-}
-
-function formatStamp({
-  status,
-  opened,
-  expiresAt,
-}: {
-  readonly status: string;
-  readonly opened: boolean;
-  readonly expiresAt: Date;
-}): string {
-  return `${status} ${opened} ${expiresAt.getTime()}`;
 }

@@ -25,6 +25,12 @@ export const linkDetailsSchema = z
     reference: z.string().describe('Your own identifier of the payment link.'),
     amount: z.number().describe('In pesos.'),
     amountInCents: z.int(),
+    paidAmount: z
+      .number()
+      .describe(
+        'Received by its payins so far, up to `amount`, in pesos. The link is completed when it equals `amount`.',
+      ),
+    paidAmountInCents: z.int(),
     currency,
     description: z.string().nullable(),
     callbackUrl: z.string(),
@@ -53,6 +59,8 @@ export const LINK_DETAILS_EXAMPLE = {
   reference: 'order-1001',
   amount: 49_800,
   amountInCents: 4_980_000,
+  paidAmount: 0,
+  paidAmountInCents: 0,
   currency: 'COP',
   description: 'Order 1001, two pairs of shoes',
   callbackUrl: 'https://shop.example.com/thanks',

@@ -3,37 +3,104 @@ import { html, type SafeHtml } from '../html.ts';
 import { bogotaTime, moneyText } from './format.ts';
 import { CLOCK, CROSS } from './icons.ts';
 import { formatMessage, type Messages } from './messages.ts';
+import { moneyNotes, undecidedPayment } from './money-notes.ts';
 import { bankName, type RenderContext } from './render-context.ts';
+import { otherMethods } from './screen.ts';
 import { back, formatShopMessage, support } from './shop-contact.ts';
 
-export function toBankScreen({ messages }: RenderContext, { payin }: PagePayin): SafeHtml {
-  if (payin.source.rail !== 'PSE' || payin.source.page === null)
-    throw new Error('payin has no bank page URL');
-  const bank = bankName(payin.source.bank);
-  return html`${CLOCK}<h1>${formatMessage(messages.toBank.title, { bank })}</h1><p>${messages.toBank.about}</p>
-<p><a class="button" href="${payin.source.page.url}" data-go rel="noreferrer">${formatMessage(messages.toBank.go, { bank })}</a></p>`;
+/** A waiting page offers another way to pay after this time. */
+const ALTERNATIVE_AFTER_SECONDS = 10;
+
+export function openingScreen(context: RenderContext, { payin }: PagePayin): SafeHtml {
+  const { messages, state } = context;
+  const secondsLeft = ALTERNATIVE_AFTER_SECONDS - (state.now.getTime() - payin.createdAt.getTime()) / 1000;
+  const button = brebButton(context, messages.payWithBreb);
+  return html`${CLOCK}<h1>${messages.opening.title}</h1><p>${messages.opening.about}</p>
+${button && html`<div data-after="${Math.max(0, Math.ceil(secondsLeft))}"${secondsLeft > 0 && html` hidden`}><p>${messages.opening.slow}</p>${button}</div>`}${support(context)}`;
 }
 
-export function pendingScreen(context: RenderContext, { payin }: PagePayin): SafeHtml {
-  const { messages } = context;
-  const page = payin.source.rail === 'PSE' ? payin.source.page : null;
-  const cus = page?.cus ?? null;
+export function toBankScreen({ messages, path }: RenderContext, { payin }: PagePayin): SafeHtml {
+  const { bank, page } = bankPage({ payin });
+  return html`${CLOCK}<h1>${formatMessage(messages.toBank.title, { bank })}</h1><p>${messages.toBank.about}</p>
+<p><a class="button" href="${page.url}" data-go rel="noreferrer">${formatMessage(messages.toBank.go, { bank })}</a></p>
+<p><a class="link" href="${path}">${messages.toBank.returned}</a></p>`;
+}
+
+/** The payer is back from the bank, and the rail has no outcome: only the payer knows whether they authorized the payment. */
+export function bankQuestionScreen(context: RenderContext, attempt: PagePayin): SafeHtml {
+  const { messages, path } = context;
+  const { bank, page } = bankPage(attempt);
+  return html`${CLOCK}<h1>${formatMessage(messages.bankQuestion.title, { bank })}</h1><p>${messages.bankQuestion.about}</p>
+<p><a class="button" href="${path}?paid=1">${messages.bankQuestion.yes}</a></p>
+<p><a class="button quiet" href="${page.url}" rel="noreferrer">${messages.bankQuestion.back}</a></p>
+${brebButton(context, messages.payWithBrebInstead)}${support(context)}`;
+}
+
+export function pendingScreen(context: RenderContext, attempt: PagePayin): SafeHtml {
+  const { messages, path } = context;
+  const { payin } = attempt;
+  const { cus } = bankPage(attempt).page;
   return html`${CLOCK}<h1>${messages.pending.title}</h1><p>${messages.pending.about}</p>
 <dl>${cus !== null && html`<dt>${messages.cus}</dt><dd>${cus}</dd>`}<dt>${messages.reference}</dt><dd>${payin.reference}</dd>
 <dt>${messages.dateAndTime}</dt><dd>${bogotaTime(payin.createdAt, messages.language)}</dd></dl>
-${page && html`<p><a class="button quiet" href="${page.url}" rel="noreferrer">${messages.pending.again}</a></p>`}${support(context)}`;
+<p><a class="link" href="${path}">${messages.pending.notPaid}</a></p>${support(context)}`;
 }
 
-export function underpaidScreen(context: RenderContext, { payin, suspended }: PagePayin): SafeHtml {
+/** Another browser is at the bank. Its bank page has the payer's data, so this browser does not get its URL. */
+export function otherPayerScreen(context: RenderContext, attempt: PagePayin): SafeHtml {
+  const { messages } = context;
+  const { bank } = bankPage(attempt);
+  return html`${CLOCK}<h1>${messages.otherPayer.title}</h1><p>${formatMessage(messages.otherPayer.about, { bank })}</p>
+${brebButton(context, messages.payWithBreb)}${support(context)}`;
+}
+
+export function closingScreen(context: RenderContext, attempt: PagePayin): SafeHtml {
   const { messages, path, state } = context;
-  const canRetry = state.link !== null && state.link.status === 'PENDING' && state.link.closesAt > state.now;
-  const values = { paid: moneyText(payin.confirmedAmount ?? 0n), amount: moneyText(payin.amount) };
-  const money = suspended.find(({ kind }) => kind === 'underpaid')?.state ?? 'held';
-  return html`${CLOCK}<h1>${formatMessage(messages.underpaid.title, values)}</h1><p>${messages.underpaid.about} ${formatShopMessage(context, messages.suspended[money])}</p>
-<p>${formatShopMessage(context, messages.underpaid.ask)}</p>
+  const others = otherMethods(state, attempt.payin.source.rail);
+  return html`${CLOCK}<h1>${messages.closing.title}</h1><p>${messages.closing.about}</p>
+${others.includes('BRE_B') && brebButton(context, messages.payWithBreb)}
+${others.includes('PSE') && html`<p><a class="button quiet" href="${path}?m=PSE">${messages.payWithPse}</a></p>`}${support(context)}`;
+}
+
+function bankPage({ payin }: Pick<PagePayin, 'payin'>) {
+  if (payin.source.rail !== 'PSE' || payin.source.page === null)
+    throw new Error('payin has no bank page URL');
+  return { bank: bankName(payin.source.bank), page: payin.source.page };
+}
+
+/** Starts a Bre-B attempt beside a PSE attempt that the payer did not finish. */
+function brebButton({ state, path }: RenderContext, label: string): SafeHtml | null {
+  if (!otherMethods(state, 'PSE').includes('BRE_B')) return null;
+  return html`<p><a class="button quiet" href="${path}?m=BRE_B">${label}</a></p>`;
+}
+
+export function underpaidScreen(context: RenderContext, attempt: PagePayin): SafeHtml {
+  const { messages, path, state } = context;
+  const { payin } = attempt;
+  const canContinue =
+    state.link !== null && state.link.status === 'PENDING' && state.link.closesAt > state.now;
+  const [paid, amount] = state.link
+    ? [state.link.paid, state.link.amount]
+    : [payin.confirmedAmount ?? 0n, payin.amount];
+  const values = { paid: moneyText(paid), amount: moneyText(amount), missing: moneyText(amount - paid) };
+  return html`${CLOCK}<h1>${formatMessage(messages.underpaid.title, values)}</h1>
+<p>${canContinue ? formatMessage(messages.underpaid.missing, values) : messages.underpaid.about}</p>${moneyNotes(context)}
+${canContinue && html`<p><a class="button" href="${path}?again=1">${formatMessage(messages.underpaid.payMissing, values)}</a></p>`}
 <dl><dt>${messages.reference}</dt><dd>${payin.reference}</dd>
 <dt>${messages.dateAndTime}</dt><dd>${bogotaTime(payin.resultAt ?? payin.updatedAt, messages.language)}</dd></dl>
-${canRetry && html`<p><a class="button quiet" href="${path}?again=1">${messages.underpaid.again}</a></p>`}${back(context, false)}`;
+${back(context, false)}${support(context)}`;
+}
+
+/** A payment arrived that did not pay the charge: the payer must not pay again before someone decides. */
+export function heldMoneyScreen(context: RenderContext, canRetry: boolean): SafeHtml {
+  const { messages, path, state } = context;
+  const money = undecidedPayment(state.attempts);
+  if (!money) throw new Error('no undecided payment');
+  const texts = messages.heldMoney;
+  const late = money.kind === 'paid_late';
+  return html`${CLOCK}<h1>${formatMessage(late ? texts.late : texts.again, { amount: moneyText(money.amount) })}</h1>
+<p>${late ? texts.lateAbout : texts.againAbout}</p>${moneyNotes(context)}
+${back(context, false)}${canRetry && html`<p><a class="link" href="${path}?again=1">${texts.insist}</a></p>`}${support(context)}`;
 }
 
 /** A decline without an errorCode has no known reason. */
@@ -41,6 +108,7 @@ export function declineReason(messages: Messages, { payin }: PagePayin): string 
   return messages.reasons[payin.errorCode ?? 'RAIL_REJECTED'];
 }
 
+/** The attempt ended, and no money arrived for it: both were read together. */
 export function endedScreen(
   context: RenderContext,
   texts: { readonly title: string; readonly nothing: string; readonly again: string; readonly other: string },
@@ -48,10 +116,15 @@ export function endedScreen(
   { payin }: PagePayin,
 ): SafeHtml {
   const { state, path } = context;
-  const title = html`${CROSS}<h1>${texts.title}</h1>${reason !== null && html`<p>${reason}</p>`}<p><strong>${texts.nothing}</strong></p>`;
+  const title = html`${CROSS}<h1>${texts.title}</h1>${reason !== null && html`<p>${reason}</p>`}<p><strong>${texts.nothing}</strong></p>${moneyNotes(context)}`;
   // A payin without a link cannot be retried; a link can be until it expires.
   if (state.link === null) return html`${title}${back(context, true)}${support(context)}`;
-  const hasOtherMethods = state.link.rail === null && state.shop.organization.rails.size > 1;
+  const hasOtherMethods = otherMethods(state, payin.source.rail).length > 0;
   return html`${title}<p><a class="button" href="${path}?m=${payin.source.rail}">${texts.again}</a></p>
 ${hasOtherMethods && html`<p><a class="button quiet" href="${path}?again=1">${texts.other}</a></p>`}${back(context, false)}${support(context)}`;
+}
+
+export function linkExpiredScreen(context: RenderContext): SafeHtml {
+  const { linkExpired } = context.messages;
+  return html`${CLOCK}<h1>${linkExpired.title}</h1>${moneyNotes(context)}<p>${formatShopMessage(context, linkExpired.about)}</p>${back(context, true)}${support(context)}`;
 }

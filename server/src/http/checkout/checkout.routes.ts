@@ -12,7 +12,7 @@ import {
   type PagePayin,
 } from '../../flows/payment-links/load-checkout.ts';
 import { openAttempt } from '../../flows/payment-links/open-attempt.ts';
-import { type CheckoutWatch, toStatusStamp } from '../../flows/payment-links/watch-checkouts.system.ts';
+import type { CheckoutWatch } from '../../flows/payment-links/watch-checkouts.system.ts';
 import { freshBytes } from '../../kit/ids.ts';
 import { errorFields } from '../../kit/log.ts';
 import type { Shop, Shops } from '../../organizations/shops.ts';
@@ -59,9 +59,16 @@ export interface CheckoutParts {
 const LIVE_SCREENS: ReadonlySet<Screen['kind']> = new Set([
   'opening',
   'to_bank',
+  'bank_question',
   'pending',
+  'other_payer',
   'key',
   'closing',
+  // Money may still arrive, or someone decides about it.
+  'underpaid',
+  'held_money',
+  'canceled',
+  'key_expired',
 ]);
 
 /** Attempts per IP address and per link: more than a payer needs, too few for abuse. */
@@ -143,7 +150,7 @@ class Checkout {
       !method ||
       (state.link.rail ?? method.rail) !== method.rail ||
       !state.shop.organization.rails.has(method.rail) ||
-      deps.railPauses.paused(method.rail, state.shop.organization.id)
+      this.#isUnavailable(method.rail, state.shop)
     )
       return reply.redirect(path, 303);
     const parsed = state.link.customer ? { customer: state.link.customer } : readPayer(values);
@@ -168,7 +175,7 @@ class Checkout {
     const path = `${this.#prefix}/l/${request.params.token}`;
     if (this.#isCrossSite(request)) return reply.redirect(path, 303);
     if (!this.#addressLimit.take(request.ip)) return this.#tooManyAttempts(request, reply, state.shop);
-    if (state.link?.openPayinId === state.attempt?.payin.id)
+    if (state.link?.openBrebPayinId === state.attempt?.payin.id)
       await this.#parts.expediter.abandonAttempt(state);
     return reply.redirect(`${path}?again=1`, 303);
   }
@@ -243,7 +250,7 @@ class Checkout {
     const messages = this.#messages(request);
     const { token } = request.params;
     const path = `${this.#prefix}/${state.link ? 'l' : 'p'}/${token}`;
-    const paused = (rail: Rail) => deps.railPauses.paused(rail, state.shop.organization.id);
+    const paused = (rail: Rail) => this.#isUnavailable(rail, state.shop);
     const ownAttemptIds = state.link
       ? ownAttempts(readCookies(request), cookieScope(state.shop, state.link.id))
       : [];
@@ -271,8 +278,7 @@ class Checkout {
       reference: subject.reference,
       description: state.link?.description ?? null,
       main,
-      live:
-        isLive && state.attempt ? { url: `${path}/live`, stamp: toStatusStamp(state.attempt.payin) } : null,
+      live: isLive && state.stamp !== null ? { url: `${path}/live`, stamp: state.stamp } : null,
       refreshSeconds: isLive ? 5 : null,
     });
   }
@@ -307,6 +313,12 @@ class Checkout {
       .type('text/html; charset=utf-8')
       .headers(pageHeaders(nonce))
       .send(request.headers['x-part'] === 'main' ? renderFragment(page) : renderDocument(frame, page));
+  }
+
+  /** Paused by an operator, or failing now. */
+  #isUnavailable(rail: Rail, { organization }: Shop): boolean {
+    const { deps, collectionStarter } = this.#parts;
+    return deps.railPauses.paused(rail, organization.id) || collectionStarter.isDown(rail);
   }
 
   #messages(request: PageRequest): Messages {

@@ -1,10 +1,10 @@
-import type { PagePayin, SuspendedMoney } from '../../flows/payment-links/load-checkout.ts';
+import type { PagePayin } from '../../flows/payment-links/load-checkout.ts';
 import { html, type SafeHtml } from '../html.ts';
 import { bogotaTime, groupedKey, moneyText } from './format.ts';
 import { CHECK } from './icons.ts';
-import { formatMessage } from './messages.ts';
+import { moneyNotes, suspendedMoney } from './money-notes.ts';
 import { bankName, type RenderContext } from './render-context.ts';
-import { back, formatShopMessage } from './shop-contact.ts';
+import { back } from './shop-contact.ts';
 
 export function paymentFacts(
   { messages, shop }: Pick<RenderContext, 'messages' | 'shop'>,
@@ -13,9 +13,9 @@ export function paymentFacts(
   const { payin } = attempt;
   const { source } = payin;
   const cus = source.rail === 'PSE' ? (source.page?.cus ?? null) : null;
-  const excess = getExcess(attempt);
+  const excess = suspendedMoney({ attempts: [attempt] });
   return html`<dl><dt>${messages.amount}</dt><dd>${moneyText(payin.confirmedAmount ?? payin.amount)} COP</dd>
-${excess.length > 0 && html`<dt>${messages.suspended.excessLabel}</dt><dd>${moneyText(totalAmount(excess))} COP</dd>`}
+${excess.length > 0 && html`<dt>${messages.suspended.excessLabel}</dt><dd>${moneyText(excess.reduce((sum, { amount }) => sum + amount, 0n))} COP</dd>`}
 <dt>${messages.shop}</dt><dd>${shop.organization.name}</dd>
 <dt>${messages.dateAndTime}</dt><dd>${bogotaTime(payin.resultAt ?? payin.updatedAt, messages.language)}</dd>
 <dt>${messages.reference}</dt><dd>${payin.reference}</dd>
@@ -23,31 +23,10 @@ ${excess.length > 0 && html`<dt>${messages.suspended.excessLabel}</dt><dd>${mone
 ${source.rail === 'BRE_B' ? html`<dt>${messages.key}</dt><dd>${groupedKey(source.key)}</dd>` : cus !== null && html`<dt>${messages.cus}</dt><dd>${cus}</dd>`}</dl>`;
 }
 
-/** Money beyond the amount: an overpayment or a second payment. */
-function getExcess({ payin, suspended }: PagePayin): readonly SuspendedMoney[] {
-  return payin.status === 'CONFIRMED' ? suspended : [];
-}
-
-function totalAmount(money: readonly SuspendedMoney[]): bigint {
-  return money.reduce((sum, { amount }) => sum + amount, 0n);
-}
-
-/** One note per state of the excess money: the amount, what happens with it, and the contact while undecided. */
-function excessNotes(context: RenderContext, attempt: PagePayin): SafeHtml[] {
-  const { messages } = context;
-  return [...Map.groupBy(getExcess(attempt), ({ state }) => state)].map(
-    ([
-      state,
-      money,
-    ]) => html`<p class="note"><strong>${formatMessage(messages.suspended.excess, { excess: moneyText(totalAmount(money)) })}.</strong> ${formatShopMessage(context, messages.suspended[state])}
-${state === 'held' && formatShopMessage(context, messages.underpaid.ask)}</p>`,
-  );
-}
-
 export function confirmedScreen(context: RenderContext, attempt: PagePayin): SafeHtml {
   const { messages } = context;
   // No automatic redirect while there are notes to read.
-  const notes = excessNotes(context, attempt);
+  const notes = moneyNotes(context);
   return html`${CHECK}<h1>${messages.confirmed.title}</h1>${paymentFacts(context, attempt)}${notes}${back(context, notes.length === 0)}
 <p><a class="button quiet" href="${context.receiptUrl(attempt)}">${messages.confirmed.receipt}</a></p>`;
 }

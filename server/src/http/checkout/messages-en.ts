@@ -76,15 +76,6 @@ export const EN: OwnMessages = {
     go: 'Continue',
     goTo: 'Continue to {bank}',
   },
-  opening: {
-    title: 'We are opening your bank’s page…',
-    about: 'It takes a few seconds. This page updates itself.',
-  },
-  toBank: {
-    title: 'Taking you to {bank}…',
-    about: 'If it does not open by itself, tap the button.',
-    go: 'Go to {bank}',
-  },
   breb: {
     title: 'Pay with this key',
     scan: 'Scan with your bank’s app',
@@ -107,27 +98,8 @@ export const EN: OwnMessages = {
     minute: 'One minute left until the key expires.',
     over: 'The key has expired.',
   },
-  closing: {
-    title: 'One moment…',
-    about: 'We are making sure that no payment is on its way. If you have paid, the result will appear here.',
-  },
-  pending: {
-    title: 'Your bank is confirming the payment',
-    about: 'It may take a few minutes. Do not pay again: the result will appear here.',
-    again: 'Open the bank’s page again',
-  },
-  underpaid: {
-    title: 'We received {paid} of {amount}',
-    about: 'Less arrived than is charged, so the payment is not complete.',
-    ask: 'Write to {shop}: {contact}',
-    again: 'Pay the full amount',
-  },
   suspended: {
-    excess: 'We received {excess} too much',
     excessLabel: 'Received in excess',
-    held: 'Your money is safe: {shop} decides whether to return or to credit it.',
-    credited: '{shop} accepted that money.',
-    returned: 'That money is being returned.',
   },
   confirmed: { title: 'Payment received', receipt: 'See receipt' },
   declined: {

@@ -74,15 +74,6 @@ export const ES = {
     go: 'Continuar',
     goTo: 'Continuar a {bank}',
   },
-  opening: {
-    title: 'Estamos abriendo la página de su banco…',
-    about: 'Tarda unos segundos. Esta página se actualiza sola.',
-  },
-  toBank: {
-    title: 'Lo estamos llevando a {bank}…',
-    about: 'Si no se abre sola, toque el botón.',
-    go: 'Ir a {bank}',
-  },
   breb: {
     title: 'Pague con esta llave',
     scan: 'Escanee con la app de su banco',
@@ -105,27 +96,8 @@ export const ES = {
     minute: 'Falta un minuto para que la llave venza.',
     over: 'La llave venció.',
   },
-  closing: {
-    title: 'Un momento…',
-    about: 'Estamos comprobando que no haya un pago en camino. Si ya pagó, el resultado aparecerá aquí.',
-  },
-  pending: {
-    title: 'Su banco está confirmando el pago',
-    about: 'Puede tardar unos minutos. No vuelva a pagar: el resultado aparecerá aquí.',
-    again: 'Abrir de nuevo la página del banco',
-  },
-  underpaid: {
-    title: 'Recibimos {paid} de {amount}',
-    about: 'Llegó menos de lo que se cobra, así que el pago no está completo.',
-    ask: 'Escriba a {shop}: {contact}',
-    again: 'Pagar el valor completo',
-  },
   suspended: {
-    excess: 'Recibimos {excess} de más',
     excessLabel: 'Recibido de más',
-    held: 'Su dinero está guardado: {shop} decide si se lo devuelve o lo abona.',
-    credited: '{shop} aceptó ese dinero.',
-    returned: 'Ese dinero se está devolviendo.',
   },
   confirmed: { title: 'Pago recibido', receipt: 'Ver comprobante' },
   declined: {

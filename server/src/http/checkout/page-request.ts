@@ -53,6 +53,7 @@ export function readScreenInput(
     personType: person,
     restart: request.query['again'] !== undefined,
     justStarted: request.query['go'] !== undefined,
+    saysPaid: request.query['paid'] !== undefined,
     ownAttemptIds,
     paused,
   };

@@ -1,6 +1,9 @@
 import type { CheckoutState, PagePayin } from '../../flows/payment-links/load-checkout.ts';
 import { isFinal } from '../../payins/payin.states.ts';
+import type { Payin } from '../../payins/payin.ts';
+import type { PaymentLink } from '../../payment-links/payment-link.ts';
 import { RAILS, type Rail } from '../../rails/contract.ts';
+import { undecidedPayment } from './money-notes.ts';
 
 /** The content of a page: one action or one message. */
 export type Screen =
@@ -14,11 +17,26 @@ export type Screen =
       readonly bank: string | null;
       readonly personType: PersonType | null;
     }
-  | { readonly kind: 'opening' | 'to_bank' | 'pending' | 'key' | 'closing'; readonly attempt: PagePayin }
   | {
-      readonly kind: 'underpaid' | 'confirmed' | 'declined' | 'canceled' | 'key_expired';
+      readonly kind:
+        | 'opening'
+        | 'to_bank'
+        /** The payer is back from the bank, and the rail has no outcome. */
+        | 'bank_question'
+        /** The payer says that they have paid. */
+        | 'pending'
+        /** Another browser is at the bank. */
+        | 'other_payer'
+        | 'key'
+        | 'closing';
       readonly attempt: PagePayin;
     }
+  | {
+      readonly kind: 'underpaid' | 'confirmed' | 'declined' | 'canceled' | 'never_sent' | 'key_expired';
+      readonly attempt: PagePayin;
+    }
+  /** A late or second payment arrived, and nobody has decided about it. */
+  | { readonly kind: 'held_money'; readonly canRetry: boolean }
   | { readonly kind: 'already_paid'; readonly attempt: PagePayin }
   /** All methods are paused. */
   | { readonly kind: 'unavailable' }
@@ -39,6 +57,8 @@ export interface ScreenInput {
   readonly restart: boolean;
   /** The payer just started the attempt: redirect to the bank. */
   readonly justStarted: boolean;
+  /** The payer says that they authorized the payment at the bank. */
+  readonly saysPaid: boolean;
   /** Payin ids of the attempts that this browser started on the link, newest first. */
   readonly ownAttemptIds: readonly string[];
   /** Whether a rail accepts no new payments now. */
@@ -47,19 +67,53 @@ export interface ScreenInput {
 
 export function chooseScreen(state: CheckoutState, input: ScreenInput): Screen {
   if (state.link === null) return payinScreen(state, state.attempt, input);
-  const { link, attempt, now } = state;
-  if (attempt && link.status === 'COMPLETED')
-    return { kind: input.ownAttemptIds.includes(attempt.payin.id) ? 'confirmed' : 'already_paid', attempt };
-  if (attempt && link.openPayinId === attempt.payin.id) return openAttemptScreen(attempt, input, now);
-  // Shown until the payer starts another attempt.
+  const { link, attempts, now } = state;
+  if (link.status === 'COMPLETED') return completedScreen(link, attempts, input);
+  const open = attempts.filter(({ payin }) => isOpen(link, payin));
+  const wanted = open.filter(({ payin }) => (input.rail ?? payin.source.rail) === payin.source.rail);
+  const shown = wanted.find(({ payin }) => input.ownAttemptIds.includes(payin.id)) ?? wanted[0];
+  if (shown && !(input.restart && otherMethods(state, shown.payin.source.rail).length > 0))
+    return openAttemptScreen(state, shown, input);
+  // What arrived is shown until the payer starts another attempt.
   const startsAnother = input.restart || input.rail !== null;
-  if (attempt?.payin.status === 'CONFIRMED' && !startsAnother) return { kind: 'underpaid', attempt };
   const isClosed = link.status === 'EXPIRED' || link.closesAt <= now;
-  const isOwn = attempt !== null && input.ownAttemptIds.includes(attempt.payin.id) && !startsAnother;
+  if (undecidedPayment(attempts) && (isClosed || !startsAnother))
+    return { kind: 'held_money', canRetry: !isClosed };
   if (isClosed) return { kind: 'link_expired' };
-  if (isOwn) return endedAttemptScreen(attempt);
+  const part = attempts.find(({ payin }) => payin.errorCode === 'UNDERPAID');
+  if (part && !startsAnother) return { kind: 'underpaid', attempt: part };
+  const [last] = attempts;
+  if (last && !startsAnother && input.ownAttemptIds.includes(last.payin.id)) return endedAttemptScreen(last);
   if (state.suspended) return { kind: 'suspended' };
   return startScreen(state, input);
+}
+
+function isOpen({ openBrebPayinId, openPsePayinId }: PaymentLink, { id }: Payin): boolean {
+  return id === openBrebPayinId || id === openPsePayinId;
+}
+
+/** The rails on which an attempt can be started beside one on this rail. */
+export function otherMethods({ link, shop, attempts, now }: CheckoutState, rail: Rail): readonly Rail[] {
+  if (link === null || link.closesAt <= now) return [];
+  return RAILS.filter(
+    (other) =>
+      other !== rail &&
+      shop.organization.rails.has(other) &&
+      (link.rail ?? other) === other &&
+      !attempts.some(({ payin }) => payin.source.rail === other && isOpen(link, payin)),
+  );
+}
+
+/** The receipt of one's own payment; a second payment of one's own; or a link that someone else paid. */
+function completedScreen(link: PaymentLink, attempts: readonly PagePayin[], input: ScreenInput): Screen {
+  const own = attempts.filter(({ payin }) => input.ownAttemptIds.includes(payin.id));
+  const paidBy = attempts.find(({ payin }) => payin.id === link.payinId);
+  if (!paidBy) throw new Error(`payment link ${link.id} is completed by a payin that is not its attempt`);
+  const contributed = own.some(({ payin }) => payin === paidBy.payin || payin.errorCode === 'UNDERPAID');
+  if (contributed) return { kind: 'confirmed', attempt: paidBy };
+  return undecidedPayment(own)
+    ? { kind: 'held_money', canRetry: false }
+    : { kind: 'already_paid', attempt: paidBy };
 }
 
 function payinScreen(state: CheckoutState, attempt: PagePayin, input: ScreenInput): Screen {
@@ -70,30 +124,44 @@ function payinScreen(state: CheckoutState, attempt: PagePayin, input: ScreenInpu
       return isExpired
         ? { kind: 'payin_expired' }
         : { kind: 'details', rail: 'PSE', bank: payin.source.bank, personType: payin.source.personType };
-    return openAttemptScreen(attempt, input, state.now);
+    return openAttemptScreen(state, attempt, input);
   }
   if (payin.errorCode === 'UNDERPAID') return { kind: 'underpaid', attempt };
+  if (payin.status !== 'CONFIRMED' && undecidedPayment([attempt]))
+    return { kind: 'held_money', canRetry: false };
   if (payin.status === 'CONFIRMED') return { kind: 'confirmed', attempt };
   return payin.errorCode === 'EXPIRED' ? { kind: 'payin_expired' } : endedAttemptScreen(attempt);
 }
 
-function openAttemptScreen(attempt: PagePayin, input: ScreenInput, now: Date): Screen {
+function openAttemptScreen({ link, now }: CheckoutState, attempt: PagePayin, input: ScreenInput): Screen {
   const { payin } = attempt;
-  if (payin.source.rail === 'BRE_B') return { kind: payin.expiresAt <= now ? 'closing' : 'key', attempt };
-  if (payin.source.page === null) return { kind: payin.expiresAt <= now ? 'closing' : 'opening', attempt };
-  return { kind: input.justStarted ? 'to_bank' : 'pending', attempt };
+  const isExpired = payin.expiresAt <= now;
+  if (payin.source.rail === 'BRE_B') return { kind: isExpired ? 'closing' : 'key', attempt };
+  if (payin.source.page === null) return { kind: isExpired ? 'closing' : 'opening', attempt };
+  // The page of a payin without a link has a secret URL of its own.
+  if (link !== null && !input.ownAttemptIds.includes(payin.id)) return { kind: 'other_payer', attempt };
+  if (input.justStarted) return { kind: 'to_bank', attempt };
+  return { kind: input.saysPaid ? 'pending' : 'bank_question', attempt };
 }
 
 function endedAttemptScreen(attempt: PagePayin): Screen {
   const { status, errorCode, source } = attempt.payin;
   if (status === 'DECLINED') return { kind: 'declined', attempt };
-  return { kind: errorCode === 'EXPIRED' && source.rail === 'BRE_B' ? 'key_expired' : 'canceled', attempt };
+  if (errorCode !== 'EXPIRED') return { kind: 'canceled', attempt };
+  if (source.rail === 'BRE_B') return { kind: 'key_expired', attempt };
+  return { kind: source.page === null ? 'never_sent' : 'canceled', attempt };
 }
 
 /** Steps before an attempt: method, bank, details. Known steps are skipped. */
-function startScreen({ link, shop }: CheckoutState, input: ScreenInput): Screen {
+function startScreen({ link, shop, attempts }: CheckoutState, input: ScreenInput): Screen {
+  const isBusy = (rail: Rail) =>
+    link !== null && attempts.some(({ payin }) => payin.source.rail === rail && isOpen(link, payin));
   const rails = RAILS.filter(
-    (rail) => shop.organization.rails.has(rail) && (link?.rail ?? rail) === rail && !input.paused(rail),
+    (rail) =>
+      shop.organization.rails.has(rail) &&
+      (link?.rail ?? rail) === rail &&
+      !input.paused(rail) &&
+      !isBusy(rail),
   );
   if (rails.length === 0) return { kind: 'unavailable' };
   const [only] = rails.length === 1 ? rails : [];

@@ -1,7 +1,13 @@
 import { html, type SafeHtml } from '../html.ts';
 import {
+  bankQuestionScreen,
+  closingScreen,
   declineReason,
   endedScreen,
+  heldMoneyScreen,
+  linkExpiredScreen,
+  openingScreen,
+  otherPayerScreen,
   pendingScreen,
   toBankScreen,
   underpaidScreen,
@@ -28,23 +34,36 @@ export function renderScreen(screen: Screen, context: RenderContext): SafeHtml {
     case 'details':
       return detailsScreen(context, screen);
     case 'opening':
-      return html`${CLOCK}<h1>${messages.opening.title}</h1><p>${messages.opening.about}</p>`;
+      return openingScreen(context, screen.attempt);
     case 'to_bank':
       return toBankScreen(context, screen.attempt);
+    case 'bank_question':
+      return bankQuestionScreen(context, screen.attempt);
     case 'pending':
       return pendingScreen(context, screen.attempt);
+    case 'other_payer':
+      return otherPayerScreen(context, screen.attempt);
     case 'key':
       return keyScreen(context, screen.attempt);
     case 'closing':
-      return html`${CLOCK}<h1>${messages.closing.title}</h1><p>${messages.closing.about}</p>`;
+      return closingScreen(context, screen.attempt);
     case 'underpaid':
       return underpaidScreen(context, screen.attempt);
+    case 'held_money':
+      return heldMoneyScreen(context, screen.canRetry);
     case 'confirmed':
       return confirmedScreen(context, screen.attempt);
     case 'declined':
       return endedScreen(context, messages.declined, declineReason(messages, screen.attempt), screen.attempt);
     case 'canceled':
       return endedScreen(context, messages.canceled, null, screen.attempt);
+    case 'never_sent':
+      return endedScreen(
+        context,
+        { ...messages.canceled, title: messages.neverSent.title },
+        messages.neverSent.about,
+        screen.attempt,
+      );
     case 'key_expired':
       return endedScreen(context, messages.keyExpired, null, screen.attempt);
     case 'already_paid':
@@ -54,7 +73,7 @@ export function renderScreen(screen: Screen, context: RenderContext): SafeHtml {
     case 'suspended':
       return html`${CLOCK}<h1>${messages.shopSuspended.title}</h1><p>${messages.shopSuspended.about}</p>${back(context, false)}${support(context)}`;
     case 'link_expired':
-      return html`${CLOCK}<h1>${messages.linkExpired.title}</h1><p>${formatShopMessage(context, messages.linkExpired.about)}</p>${back(context, true)}`;
+      return linkExpiredScreen(context);
     case 'payin_expired':
       return html`${CLOCK}<h1>${messages.payinExpired.title}</h1><p>${formatShopMessage(context, messages.payinExpired.about)}</p>${back(context, true)}`;
   }

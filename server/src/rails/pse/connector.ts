@@ -1,4 +1,5 @@
 import { JsonClient } from '../../kit/json-client.ts';
+import { isNotConnected } from '../../kit/network-failure.ts';
 import type {
   Capabilities,
   CollectionStatus,
@@ -90,7 +91,8 @@ export class PseConnector implements RailConnector {
     path: string,
     body?: object,
   ): Promise<
-    { kind: 'answer'; value: unknown } | { kind: 'unknown'; cause: string; batchRejected: boolean }
+    | { kind: 'answer'; value: unknown }
+    | { kind: 'unknown'; cause: string; batchRejected: boolean; notSent?: boolean }
   > {
     try {
       const headers = { authorization: this.#authorization };
@@ -110,6 +112,7 @@ export class PseConnector implements RailConnector {
         kind: 'unknown',
         cause: error instanceof Error ? error.name : 'unreadable',
         batchRejected: false,
+        notSent: isNotConnected(error),
       };
     }
   }

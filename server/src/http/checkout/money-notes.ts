@@ -1,0 +1,42 @@
+import type { CheckoutState, PagePayin, SuspendedMoney } from '../../flows/payment-links/load-checkout.ts';
+import { html, type SafeHtml } from '../html.ts';
+import { moneyText } from './format.ts';
+import { formatMessage } from './messages.ts';
+import type { RenderContext } from './render-context.ts';
+import { formatShopMessage } from './shop-contact.ts';
+
+/** The kinds of money that a payer can have sent; other anomalies have no amount. */
+const TOLD = ['paid_late', 'paid_again', 'overpaid', 'underpaid'] as const;
+type Told = SuspendedMoney & { readonly kind: (typeof TOLD)[number] };
+
+/**
+ * Money that arrived and is not part of the payment, in order of arrival. Everyone who has the link sees it: a payer who
+ * opens the link in another browser must not be invited to pay again.
+ */
+export function suspendedMoney({ attempts }: Pick<CheckoutState, 'attempts'>): Told[] {
+  return attempts
+    .toReversed()
+    .flatMap(({ suspended }) => suspended)
+    .filter((money): money is Told => TOLD.some((kind) => kind === money.kind));
+}
+
+/** One note per payment: the amount, what happens with it, and the contact while nobody has decided. */
+export function moneyNotes(context: RenderContext, except: readonly Told[] = []): SafeHtml[] {
+  const { moneyNotes: texts, underpaid } = context.messages;
+  return suspendedMoney(context.state)
+    .filter((money) => !except.includes(money))
+    .map(
+      ({ kind, amount, state }) =>
+        html`<p class="note"><strong>${formatMessage(texts[kind], { amount: moneyText(amount) })}.</strong> ${formatShopMessage(context, texts[state])}
+${state === 'held' && formatShopMessage(context, underpaid.ask)}</p>`,
+    );
+}
+
+/** A late or second payment that nobody has decided about. */
+export function undecidedPayment(attempts: readonly PagePayin[]): Told | null {
+  return (
+    suspendedMoney({ attempts }).findLast(
+      ({ kind, state }) => state === 'held' && (kind === 'paid_late' || kind === 'paid_again'),
+    ) ?? null
+  );
+}
