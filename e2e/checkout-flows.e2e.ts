@@ -29,10 +29,7 @@ describe.each([
     await page.getByText(SHOWN_AMOUNT).first().waitFor();
     await screen(page, 'method');
     await page.getByRole('link', { name: /Bre-B/ }).click();
-    await heading(page, 'Sus datos');
-    await screen(page, 'details');
-    await typeDetails(page);
-    await page.getByRole('button', { name: 'Continuar' }).click();
+    await page.getByRole('button', { name: 'Pagar con Bre-B' }).click();
     await heading(page, viewport === PHONE ? 'Pague con esta llave' : 'Escanee con la app de su banco');
     await screen(page, 'key');
     await stage.payKey(page);
@@ -52,6 +49,8 @@ describe.each([
     await page.getByLabel('Busque su banco').fill('bogotá');
     await page.getByText('Banco de Bogotá').click();
     await page.getByRole('button', { name: 'Continuar a Banco de Bogotá' }).click();
+    await heading(page, 'Sus datos');
+    await screen(page, 'details');
     await typeDetails(page);
     await page.getByRole('button', { name: 'Continuar a Banco de Bogotá' }).click();
     await waitForBankPage(page);
@@ -128,7 +127,7 @@ describe('payment link', () => {
     await waitForBankPage(page);
     await page.getByRole('button', { name: 'Cancelar' }).click();
     await page.getByRole('link', { name: 'Volver al comercio' }).click();
-    expect(await heading(page, 'El pago se canceló')).toBe(true);
+    expect(await heading(page, 'El pago no se completó')).toBe(true);
     await screen(page, 'canceled');
   });
 
@@ -178,7 +177,7 @@ describe('payment link', () => {
     await heading(page, 'Pago recibido');
     const stranger = await stage.payer();
     await stranger.goto(url);
-    expect(await heading(stranger, 'Este pago ya se hizo')).toBe(true);
+    expect(await heading(stranger, 'Este pago ya fue realizado')).toBe(true);
     await screen(stranger, 'already-paid');
     await waitForShopPage(stranger);
   });

@@ -53,7 +53,7 @@ describe('hostile strings', () => {
   it('typed by a payer are returned unchanged and run no script', async () => {
     const page = await stage.payer();
     for (const text of hostileStrings().slice(0, 25)) {
-      await page.goto(`${(await stage.link()).url}?m=BRE_B`);
+      await page.goto(`${(await stage.link()).url}?m=PSE&bank=CO_NEQUI&personType=INDIVIDUAL`);
       const typed = text.replaceAll(/[\r\n]/g, ' ').slice(0, 100);
       await page.locator('#name').fill(typed);
       await page.locator('#email').fill(`${typed}@x`);

@@ -13,8 +13,7 @@ describe('without JavaScript', () => {
     const page = await stage.payer({ javaScriptEnabled: false });
     await page.goto(url);
     await page.getByRole('link', { name: /Bre-B/ }).click();
-    await typeDetails(page);
-    await page.getByRole('button', { name: 'Continuar' }).click();
+    await page.getByRole('button', { name: 'Pagar con Bre-B' }).click();
     await heading(page, 'Pague con esta llave');
     expect(await page.locator('noscript meta[http-equiv=refresh]').count()).toBe(1);
     await stage.payKey(page);
@@ -38,7 +37,7 @@ describe('without JavaScript', () => {
   it('the form keeps the typed values when the details are invalid', async () => {
     const { url } = await stage.link();
     const page = await stage.payer({ javaScriptEnabled: false });
-    await page.goto(`${url}?m=BRE_B`);
+    await page.goto(`${url}?m=PSE&bank=CO_NEQUI&personType=INDIVIDUAL`);
     await typeDetails(page, '1');
     await page.getByRole('button', { name: 'Continuar' }).click();
     await page.locator('.wrong').waitFor();

@@ -26,12 +26,13 @@ export const SCREENS: readonly ScreenCase[] = [
   { name: 'method', open: async (stage, page) => void (await page.goto((await stage.link()).url)) },
   {
     name: 'details',
-    open: async (stage, page) => void (await page.goto(`${(await stage.link()).url}?m=BRE_B`)),
+    open: async (stage, page) =>
+      void (await page.goto(`${(await stage.link()).url}?m=PSE&bank=CO_NEQUI&personType=INDIVIDUAL`)),
   },
   {
     name: 'details-wrong',
     open: async (stage, page) => {
-      await page.goto(`${(await stage.link()).url}?m=BRE_B`);
+      await page.goto(`${(await stage.link()).url}?m=PSE&bank=CO_NEQUI&personType=INDIVIDUAL`);
       await page.locator('form .button').click();
       await page.locator('.wrong').waitFor();
     },
@@ -80,7 +81,7 @@ export const SCREENS: readonly ScreenCase[] = [
       await page.getByRole('button', { name: 'Cancelar' }).click();
       await page.getByRole('link', { name: 'Volver al comercio' }).waitFor();
       await page.goto(url);
-      await heading(page, /El pago se canceló|was canceled/);
+      await heading(page, /El pago no se completó|was not completed/);
     },
   },
   {
@@ -117,7 +118,7 @@ export const SCREENS: readonly ScreenCase[] = [
       const url = page.url();
       await page.context().clearCookies({ name: /^attempt_/ });
       await page.goto(url);
-      await heading(page, /ya se hizo|already made/);
+      await heading(page, /ya fue realizado|already made/);
     },
   },
   {

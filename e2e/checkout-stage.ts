@@ -79,7 +79,16 @@ export class CheckoutStage {
 
   /** A payer with a separate browser context. */
   async payer(options: Parameters<Browser['newContext']>[0] = {}): Promise<Page> {
-    const context = await this.browser.newContext({ viewport: PHONE, locale: 'es-CO', ...options });
+    const viewport = options.viewport ?? PHONE;
+    // Pages choose between phone and desktop by pointer, not by width.
+    const isMobile = viewport.width < 640;
+    const context = await this.browser.newContext({
+      viewport,
+      locale: 'es-CO',
+      isMobile,
+      hasTouch: isMobile,
+      ...options,
+    });
     this.#contexts.push(context);
     const page = await context.newPage();
     page.on('pageerror', (error) => this.browserErrors.push(error.message));

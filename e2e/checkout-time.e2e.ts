@@ -85,7 +85,7 @@ describe('checkout timing', () => {
     expect(await page.locator('[data-key]').first().getAttribute('data-key')).not.toBe(key);
     await stage.stack.shiftTime(46 * 60_000);
     await page.reload();
-    await heading(page, 'Este enlace de pago venció');
+    await heading(page, 'Este link de pago venció');
     await screen(page, 'link-expired');
     expect(await stage.linkStatus(id)).toBe('EXPIRED');
     await page.waitForURL(stage.shopUrl, { timeout: 15_000 });

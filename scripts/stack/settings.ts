@@ -28,6 +28,8 @@ export function serverSettings(addresses: StackAddresses): Record<string, string
     BREB_NOTICE_SECRET: 'dev-breb-notice-secret-of-one-machine',
     // Documented by the simulator: it rejects duplicates by end-to-end id and decides within 20 seconds.
     BREB_REJECTS_DUPLICATE_ORDERS: 'yes',
+    // The holder of all keys in the simulator's directory.
+    BREB_RECEIVER_NAME: 'RECAUDOS CAUDAL SIMULADO SAS',
     BREB_MAX_PROCESSING_MS: '20000',
     PSE_URL: `${addresses.simulatorUrl}/pse`,
     PSE_ENTITY: 'caudal-dev',

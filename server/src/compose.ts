@@ -101,6 +101,7 @@ function createMerchantDeps(config: Config, { log, failures, pools, breb, pse }:
     payoutRail: withPayoutFailpoints(breb),
     railPauses: new RailPauses(),
     brebKeyPrefix: config.breb.keyPrefix,
+    brebReceiverName: config.breb.receiverName,
     qrNetwork: { network: config.breb.network, networkId: config.breb.networkId },
     cursors: new Cursors(config.tokenKey),
     checkoutTokens: new EncryptedTokens(config.tokenKey, 'checkout'),

@@ -4,6 +4,7 @@ import { deriveBytes, keyFromBytes, keyFromSecret, type SecretKey } from './kit/
 import { ROLE_KINDS, type RoleKind, roleNames } from './kit/database-roles.ts';
 import { ENVIRONMENTS } from './kit/environment.ts';
 import { MAX_CELL } from './kit/ids.ts';
+import { type Cents, cents } from './kit/money.ts';
 import { parseTaxId } from './kit/tax-id.ts';
 
 /** Prefix of the secrets of `npm run dev`; production rejects them, so that a copied file cannot protect real money. */
@@ -17,6 +18,7 @@ const integer = (min: number, max: number, description: string) =>
     .transform(Number)
     .pipe(z.int().min(min).max(max))
     .describe(description);
+const pesosToCents = (pesos: number): Cents => cents(BigInt(pesos) * 100n);
 const port = (description: string) => integer(0, 65_535, description);
 const url = (description: string) =>
   z
@@ -188,6 +190,19 @@ export const SETTINGS = {
     .regex(/^[A-Z0-9]{2,4}$/, 'two to four capital letters or digits')
     .default('CDL')
     .describe('Prefix of the single-use Bre-B keys that the service generates.'),
+  BREB_RECEIVER_NAME: z
+    .string()
+    .min(1)
+    .max(100)
+    .optional()
+    .describe(
+      'Name of the holder of the collecting account at the Bre-B node. Bank apps show it as the recipient of every key, and checkout pages tell payers to compare it. Default: CAUDAL_OPERATOR_NAME.',
+    ),
+  BREB_MAX_AMOUNT_PESOS: integer(
+    1,
+    999_999_999,
+    'Maximum of one Bre-B payment in pesos: 1,000 UVB, a value that changes every January. Links above it do not offer Bre-B. The default is the value of 2025.',
+  ).default(11_552_000),
   BREB_PAYER_DOCUMENT: z
     .string()
     .regex(/^\d{6,12}$/, '6 to 12 digits')
@@ -212,6 +227,16 @@ export const SETTINGS = {
     3_600_000,
     'Maximum processing time of a request at PSE in milliseconds, from its service documentation. Until it has passed, a transaction that PSE does not know may still be created.',
   ).default(60_000),
+  PSE_MIN_AMOUNT_PESOS: integer(
+    1,
+    999_999_999,
+    'Minimum of one PSE payment in pesos. Links below it do not offer PSE.',
+  ).default(1500),
+  PSE_MAX_AMOUNT_PESOS: integer(
+    1,
+    999_999_999,
+    'Maximum of one PSE payment in pesos, from your contract with PSE. Links above it do not offer PSE.',
+  ).default(999_999_999),
   PSE_NOTICE_SECRET: secret('Key with which PSE signs notifications to /rail-notices/pse.'),
   PSE_NOTICE_SECRET_PREVIOUS: secret('The second notification key during a rotation.').optional(),
   CAUDAL_WEBHOOKS_ALLOW_LOOPBACK: yesOrNo(
@@ -463,6 +488,8 @@ function toConfig(settings: Settings) {
       clientSecret: settings.BREB_CLIENT_SECRET,
       keyPrefix: settings.BREB_KEY_PREFIX,
       payerDocument: settings.BREB_PAYER_DOCUMENT,
+      receiverName: settings.BREB_RECEIVER_NAME ?? settings.CAUDAL_OPERATOR_NAME,
+      maxAmount: pesosToCents(settings.BREB_MAX_AMOUNT_PESOS),
       network: settings.BREB_NETWORK,
       networkId: settings.BREB_NETWORK_ID,
       rejectsDuplicateOrders: settings.BREB_REJECTS_DUPLICATE_ORDERS === 'yes',
@@ -471,6 +498,8 @@ function toConfig(settings: Settings) {
     pse: {
       url: settings.PSE_URL,
       entity: settings.PSE_ENTITY,
+      minAmount: pesosToCents(settings.PSE_MIN_AMOUNT_PESOS),
+      maxAmount: pesosToCents(settings.PSE_MAX_AMOUNT_PESOS),
       secret: settings.PSE_SECRET,
       maxProcessingMs: settings.PSE_MAX_PROCESSING_MS,
     },

@@ -34,6 +34,8 @@ export interface Deps {
   readonly payoutRail: PayoutConnector;
   readonly railPauses: RailPauses;
   readonly brebKeyPrefix: string;
+  /** Name of the account holder that bank apps show for our keys. */
+  readonly brebReceiverName: string;
   readonly qrNetwork: { readonly network: string; readonly networkId: string };
   readonly cursors: Cursors;
   readonly checkoutTokens: EncryptedTokens;

@@ -198,6 +198,9 @@ export interface Capabilities {
   readonly answerWithinMs: number;
   /** After this time since the last possible send, the status `not_found` is conclusive. A connection setting. */
   readonly maxProcessingMs: number;
+  /** Bounds of one payment, from the network's rules. Connection settings, because they change every year. */
+  readonly minAmount: Cents;
+  readonly maxAmount: Cents;
 }
 
 export interface RailConnector {

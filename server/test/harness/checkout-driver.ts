@@ -155,7 +155,7 @@ export class CheckoutDriver {
   async breb(link: LinkBody, payer = new PayerBrowser()): Promise<StartedAttempt & { readonly key: string }> {
     let page = await payer.open(link.paymentLinkUrl);
     if (page.h1 === '¿Cómo quiere pagar?') page = await payer.click(page, 'Bre-B');
-    page = await payer.submit(page, page.h1 === 'Sus datos' ? PAYER_DETAILS : {});
+    page = await payer.submit(page);
     const { brebKey: key } = page;
     await until('the key is registered', async () => (await this.simulator.key(key)) !== null);
     return { payer, page, payin: await this.latestAttempt(link), key };

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { uuidToBase32 } from '../../src/kit/ids.ts';
-import { cents } from '../../src/kit/money.ts';
+import { cents, MAX_AMOUNT_IN_CENTS } from '../../src/kit/money.ts';
 import { BrebConnector } from '../../src/rails/breb/connector.ts';
 import type { CollectOrder, PayOrder, RailConnector } from '../../src/rails/contract.ts';
 import { PseConnector } from '../../src/rails/pse/connector.ts';
@@ -50,7 +50,14 @@ export const BREB: RailUnderTest = {
 export const PSE: RailUnderTest = {
   rail: 'PSE',
   connect: (url, secret = 'dev-pse-secret') =>
-    new PseConnector({ url: `${url}/pse`, entity: 'caudal-dev', secret, maxProcessingMs: 60_000 }),
+    new PseConnector({
+      url: `${url}/pse`,
+      entity: 'caudal-dev',
+      secret,
+      maxProcessingMs: 60_000,
+      minAmount: cents(150_000),
+      maxAmount: cents(MAX_AMOUNT_IN_CENTS),
+    }),
   order: (changes = {}) => {
     const payinId = randomUUID();
     return {
@@ -88,6 +95,7 @@ export function connectBreb(
     payerDocument: PAYER_DOCUMENT,
     rejectsDuplicateOrders,
     maxProcessingMs: 20_000,
+    maxAmount: cents(MAX_AMOUNT_IN_CENTS),
   });
 }
 

@@ -32,7 +32,9 @@ beforeAll(async () => {
   linkId = String(body['paymentLinkId']);
   await new PayerBrowser().post(`${String(body['paymentLinkUrl'])}/begin`, {
     ...PAYER_DETAILS,
-    method: 'BRE_B',
+    method: 'PSE',
+    bank: 'CO_NEQUI',
+    personType: 'INDIVIDUAL',
   });
 });
 afterAll(async () => {

@@ -32,7 +32,7 @@ describe('POST /payment-links/{paymentLinkId}/expire', () => {
     await driver.waitForStatus(link, 'EXPIRED', 2000);
     expect(await eventNames(link.paymentLinkId)).toEqual(['paymentlink.expired']);
     const page = await new PayerBrowser().open(link.paymentLinkUrl);
-    expect(page.h1).toBe('Este enlace de pago venció');
+    expect(page.h1).toBe('Este link de pago venció');
     expect(page.linkTo('Volver a Tienda Aurora')).toBe('https://shop.example.com/thanks?order=7');
   });
 
@@ -82,7 +82,7 @@ describe('POST /payment-links/{paymentLinkId}/expire', () => {
     await driver.simulator.endTransaction({ reference, state: 'NOT_AUTHORIZED', reason: '8' });
     await driver.waitForStatus(link, 'EXPIRED');
     expect(await eventNames(link.paymentLinkId)).toEqual(['paymentlink.expired']);
-    expect((await payer.open(`${link.paymentLinkUrl}?again=1`)).h1).toBe('Este enlace de pago venció');
+    expect((await payer.open(`${link.paymentLinkUrl}?again=1`)).h1).toBe('Este link de pago venció');
   });
 
   it('repeated and concurrent: one closing with one event', async () => {

@@ -39,7 +39,7 @@ describe('a link that is paid', () => {
       amountInCents: LINK_AMOUNT,
       paymentLinkId: link.paymentLinkId,
       reference: (await driver.get(link)).reference,
-      inlineCustomer: { name: PAYER_DETAILS.name, idNumber: '52123456', phone: '+573105550199' },
+      inlineCustomer: null,
       sourceData: { keyType: 'QR_CODE', keyString: key },
     });
     await driver.simulator.pay({ key });
@@ -63,7 +63,7 @@ describe('a link that is paid', () => {
     );
     expect(transactions).toHaveLength(1);
     expect((await payer.open(link.paymentLinkUrl)).h1).toBe('Pago recibido');
-    expect((await new PayerBrowser().open(link.paymentLinkUrl)).h1).toBe('Este pago ya se hizo');
+    expect((await new PayerBrowser().open(link.paymentLinkUrl)).h1).toBe('Este pago ya fue realizado');
   });
 
   it('emits paymentlink.completed with the documented fields in order', async () => {
@@ -102,7 +102,7 @@ describe('a link that is paid', () => {
     await driver.outcomes.waitForStatus(first.id, 'DECLINED');
     expect((await driver.get(link)).status).toBe('PENDING');
     const declinedPage = await payer.open(link.paymentLinkUrl);
-    expect(declinedPage.h1).toBe('Su banco no aprobó el pago');
+    expect(declinedPage.h1).toBe('El valor está fuera de los límites');
     expect(declinedPage.text).toContain('El valor supera el límite de su banco');
     expect(declinedPage.text).toContain('No se hizo ningún cobro.');
     const bank = await payer.click(declinedPage, 'Intentar de nuevo');
@@ -283,8 +283,8 @@ describe('the expiry of a link', () => {
     expect(await driver.simulator.key(key)).toMatchObject({ status: 'CLOSED' });
     const page = await payer.open(link.paymentLinkUrl);
     expect(page.h1).toBe('La llave venció');
-    const details = await payer.click(page, 'Generar una llave nueva');
-    const fresh = await payer.submit(details, PAYER_DETAILS);
+    const start = await payer.click(page, 'Generar una llave nueva');
+    const fresh = await payer.submit(start);
     expect(fresh.brebKey).not.toBe(key);
     await until('the key is registered', async () => (await driver.simulator.key(fresh.brebKey)) !== null);
     await driver.simulator.pay({ key: fresh.brebKey });
@@ -300,7 +300,7 @@ describe('the expiry of a link', () => {
     const expired = await driver.waitForStatus(link, 'EXPIRED');
     expect(await driver.simulator.key(key)).toMatchObject({ status: 'CLOSED' });
     expect(await driver.outcomes.get(payin.id)).toMatchObject({ status: 'CANCELED', errorCode: 'EXPIRED' });
-    expect((await payer.open(link.paymentLinkUrl)).h1).toBe('Este enlace de pago venció');
+    expect((await payer.open(link.paymentLinkUrl)).h1).toBe('Este link de pago venció');
     const [event, ...more] = await driver.events(link.paymentLinkId);
     expect(more).toEqual([]);
     const updatedAt = event?.data['updatedAt'];

@@ -155,9 +155,9 @@ describe('POST /payment-links', () => {
     });
     const { body } = await create(linkRequest(), {}, onlyBreb);
     const payer = new PayerBrowser();
-    expect((await payer.open(body.paymentLinkUrl)).h1).toBe('Sus datos');
+    expect((await payer.open(body.paymentLinkUrl)).h1).toBe('Pague con Bre-B');
     // Neither by URL nor by form.
-    expect((await payer.open(`${body.paymentLinkUrl}?m=PSE`)).h1).toBe('Sus datos');
+    expect((await payer.open(`${body.paymentLinkUrl}?m=PSE`)).h1).toBe('Pague con Bre-B');
     const forced = { method: 'PSE', bank: 'CO_NEQUI', personType: 'INDIVIDUAL' };
     await payer.post(`${body.paymentLinkUrl}/begin`, { ...forced, name: 'x' });
     expect((await onlyBreb.get(`/payins?paymentLinkId=${body.paymentLinkId}`)).body['data']).toEqual([]);

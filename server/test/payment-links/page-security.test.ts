@@ -16,6 +16,7 @@ afterAll(async () => {
   await stack?.stop();
 });
 
+const PSE = { method: 'PSE', bank: 'CO_NEQUI', personType: 'INDIVIDUAL' };
 const HOSTILE = '"><img src=x onerror=alert(1)><script>alert(1)</script>';
 
 describe('every page', () => {
@@ -23,7 +24,7 @@ describe('every page', () => {
     const link = await driver.link();
     const payer = new PayerBrowser();
     const method = await payer.open(link.paymentLinkUrl);
-    const wrong = await payer.post(`${link.paymentLinkUrl}/begin`, { method: 'BRE_B' });
+    const wrong = await payer.post(`${link.paymentLinkUrl}/begin`, { ...PSE, name: '' });
     const unknown = await payer.open(`${link.paymentLinkUrl}x`);
     expect([method.status, wrong.status, unknown.status]).toEqual([200, 422, 404]);
     const nonces = new Set<string>();
@@ -63,7 +64,7 @@ describe('every page', () => {
     });
     const payer = new PayerBrowser();
     const first = await payer.open(link.paymentLinkUrl);
-    const key = await payer.submit(first, { ...PAYER_DETAILS, name: HOSTILE });
+    const key = await payer.submit(first);
     for (const page of [first, key]) {
       expect(page.status).toBe(200);
       expect(page.text).toContain(HOSTILE);
@@ -182,45 +183,95 @@ describe('a link past its expiry that is still PENDING', () => {
     const payer = new PayerBrowser();
     const page = await payer.open(link.paymentLinkUrl);
     await end(link);
-    expect((await payer.submit(page, PAYER_DETAILS)).h1).toBe('Este enlace de pago venció');
+    expect((await payer.submit(page, PAYER_DETAILS)).h1).toBe('Este link de pago venció');
     expect((await driver.get(link)).status).toBe('PENDING');
     expect(await driver.attempts(link)).toEqual([]);
   });
 });
 
-describe('too many attempts', () => {
-  it('of one link, then of one IP address, return 429, and pages stay readable', async () => {
+describe('a payer', () => {
+  it('behind one address with a hundred others is not rejected', async () => {
+    const links = await Promise.all(Array.from({ length: 100 }, () => driver.link()));
+    const pages = await Promise.all(
+      links.map(async ({ paymentLinkUrl }) => {
+        const payer = new PayerBrowser();
+        // Every payer makes a mistake first, then corrects it.
+        const wrong = await payer.post(`${paymentLinkUrl}/begin`, {
+          ...PSE,
+          ...PAYER_DETAILS,
+          email: 'nada',
+        });
+        const right = await payer.post(`${paymentLinkUrl}/begin`, { method: 'BRE_B' });
+        return [wrong.status, right.status, right.brebKey.length];
+      }),
+    );
+    expect(pages).toEqual(Array.from({ length: 100 }, () => [422, 200, 20]));
+  }, 60_000);
+
+  it('who sends too many forms for one payment can retry later with everything typed', async () => {
     const payer = new PayerBrowser();
-    const at = stack.apis[1]?.url ?? '';
-    const newLinkUrl = async () => at + new URL((await driver.link()).paymentLinkUrl).pathname;
-    const [first, second, third, fresh] = [
-      await newLinkUrl(),
-      await newLinkUrl(),
-      await newLinkUrl(),
-      await newLinkUrl(),
-    ];
-    const wrong = { method: 'BRE_B', name: '' };
-    for (const path of [first, second])
-      for (let attempt = 0; attempt < 20; attempt += 1)
-        expect((await payer.post(`${path}/begin`, wrong)).status).toBe(422);
-    const busy = await payer.post(`${first}/begin`, { ...PAYER_DETAILS, method: 'BRE_B' });
-    expect([busy.status, busy.h1, busy.headers.get('retry-after')]).toEqual([
+    const { paymentLinkUrl: url } = await driver.link();
+    const typed = { ...PSE, ...PAYER_DETAILS, email: 'nada' };
+    for (let attempt = 0; attempt < 20; attempt += 1)
+      expect((await payer.post(`${url}/begin`, typed)).status).toBe(422);
+    const busy = await payer.post(`${url}/begin`, typed);
+    expect([busy.status, busy.h1, busy.text.includes('$ 49.800')]).toEqual([
       429,
       'Demasiados intentos',
-      '60',
+      true,
     ]);
-    for (let attempt = 0; attempt < 19; attempt += 1)
-      expect((await payer.post(`${third}/begin`, wrong)).status).toBe(422);
-    expect((await payer.post(`${fresh}/begin`, { ...PAYER_DETAILS, method: 'BRE_B' })).status).toBe(429);
+    const seconds = Number(busy.headers.get('retry-after'));
+    expect(seconds).toBeGreaterThan(500);
+    expect(seconds).toBeLessThanOrEqual(600);
+    expect(busy.form).toEqual({ method: 'post', action: `${url}/begin`, values: typed });
+    expect(busy.html).toContain(`data-retry="${seconds}"`);
+    expect((await payer.open(url)).status).toBe(200);
     const payin = await createPayin(stack.api, without(psePayin(), 'inlineCustomer'));
-    const own = at + new URL(payin.sourceData.pseUrl ?? '').pathname;
-    expect((await payer.post(`${own}/payer`, PAYER_DETAILS)).status).toBe(429);
-    for (const path of [first, fresh, own]) expect((await payer.open(path)).status).toBe(200);
-    const [row] = await stack.database.query<{ begun: number }>(
-      'select count(*)::int as begun from caudal.payment_links where num_nonnulls(open_breb_payin_id, open_pse_payin_id) > 0 and id in (select id from caudal.payment_links order by id desc limit 4)',
-    );
-    expect(row?.begun).toBe(0);
+    const own = payin.sourceData.pseUrl ?? '';
+    for (let attempt = 0; attempt < 20; attempt += 1)
+      expect((await payer.post(`${own}/payer`, { email: 'nada' })).status).toBe(422);
+    expect((await payer.post(`${own}/payer`, { ...PAYER_DETAILS })).status).toBe(429);
   });
+});
+
+describe('an abusive client', () => {
+  it('that opens unknown URLs or sends invalid forms gets 429, and others at its address can pay', async () => {
+    const at = stack.apis[1]?.url ?? '';
+    const payer = new PayerBrowser();
+    const statuses = async (count: number, send: () => Promise<{ readonly status: number }>) => {
+      const pages = await Promise.all(Array.from({ length: count }, send));
+      return [404, 422, 429].map((status) => pages.filter((page) => page.status === status).length);
+    };
+    expect(await statuses(310, () => payer.open(`${at}/checkout/l/${'A'.repeat(50)}`))).toEqual([300, 0, 10]);
+    const urls = await Promise.all(
+      Array.from({ length: 31 }, async () => at + new URL((await driver.link()).paymentLinkUrl).pathname),
+    );
+    let sent = 0;
+    expect(await statuses(310, () => payer.post(`${urls[sent++ % 31]}/begin`, { ...PSE, name: '' }))).toEqual(
+      [0, 300, 10],
+    );
+    const [url = ''] = urls;
+    expect((await new PayerBrowser().post(`${url}/begin`, { method: 'BRE_B' })).brebKey).toHaveLength(20);
+  }, 60_000);
+});
+
+describe('a cut or unknown URL', () => {
+  it.each(['', '/', '/l', '/l/', '/nada', '/l/corto', '/p', '/r/x/y'])(
+    '/checkout%s is a page with a way on',
+    async (path) => {
+      const link = await driver.link();
+      const payer = new PayerBrowser();
+      const base = new URL('/checkout', link.paymentLinkUrl).href;
+      const page = await payer.open(base + path);
+      expect([page.status, page.h1]).toEqual([404, 'No encontramos este link de pago']);
+      expect((await new PayerBrowser({ 'accept-language': 'en' }).open(base + path)).h1).toBe(
+        'We cannot find this payment link',
+      );
+      const pasted = `Pague aquí: ${link.paymentLinkUrl} gracias`;
+      expect((await payer.submit(page, { link: pasted })).h1).toBe('¿Cómo quiere pagar?');
+      expect((await payer.submit(page, { link: 'https://example.com/' })).status).toBe(404);
+    },
+  );
 });
 
 describe('the language', () => {
@@ -245,8 +296,13 @@ describe('the language', () => {
     const payer = new PayerBrowser({ 'accept-language': 'es-CO' });
     const spanish = await payer.open(`${link.paymentLinkUrl}?m=PSE`);
     expect(spanish.h1).toBe('Elija su banco');
-    const english = await payer.click(spanish, 'English');
+    const english = await payer.post(`${link.paymentLinkUrl}/language?step=bank`, {
+      ...spanish.form.values,
+      bank: 'CO_NEQUI',
+      lang: 'en',
+    });
     expect([english.language, english.h1]).toEqual(['en', 'Choose your bank']);
+    expect(english.form.values['bank']).toBe('CO_NEQUI');
     expect((await payer.open(link.paymentLinkUrl)).h1).toBe('How do you want to pay?');
     expect((await payer.click(await payer.open(link.paymentLinkUrl), 'Español')).h1).toBe(
       '¿Cómo quiere pagar?',

@@ -9,6 +9,7 @@ import { readPseReference } from '../harness/pse-reference.ts';
 import { type Stack, startStack } from '../harness/stack.ts';
 import { until } from '../harness/until.ts';
 
+const PSE = { method: 'PSE', bank: 'CO_NEQUI', personType: 'INDIVIDUAL' };
 const HOSTILE = `O'Neil "><script>alert(1)</script> & <b>`;
 const TYPED = [
   PAYER_DETAILS.name,
@@ -55,7 +56,7 @@ describe('payer details', () => {
     const link = await driver.link();
     const payer = new PayerBrowser();
     const bank = await payer.click(await payer.open(link.paymentLinkUrl), 'PSE');
-    const details = await payer.submit(bank, { bank: 'CO_NEQUI', personType: 'BUSINESS' });
+    const details = await payer.submit(bank, { bank: 'CO_NEQUI', personType: 'INDIVIDUAL' });
     expect(details.h1).toBe('Sus datos');
     const typed = { name: HOSTILE, idType: 'CO_CE', idNumber: '!!', phone: 'abc', email: 'a@' };
     const wrong = await payer.submit(details, typed);
@@ -71,7 +72,13 @@ describe('payer details', () => {
       'Necesitamos su autorización para usar estos datos.',
     ]);
     expect(wrong.html).toContain('role="alert"');
-    expect(wrong.form.values).toEqual({ ...typed, method: 'PSE', bank: 'CO_NEQUI', personType: 'BUSINESS' });
+    expect(wrong.form.values).toEqual({
+      ...typed,
+      method: 'PSE',
+      bank: 'CO_NEQUI',
+      personType: 'INDIVIDUAL',
+    });
+    expect(wrong.html).toContain('<title>Error: Sus datos');
     expect(wrong.html).not.toContain('<script>alert');
     expect(wrong.html).not.toContain('<b>');
     expect(await driver.attempts(link)).toEqual([]);
@@ -94,26 +101,36 @@ describe('payer details', () => {
     const detailsUrl = `${link.paymentLinkUrl}?m=PSE&bank=CO_NEQUI&personType=INDIVIDUAL`;
     const wrong = await payer.submit(await payer.open(detailsUrl), { name: '' });
     expect([wrong.status, wrong.language]).toEqual([422, 'es-CO']);
-    const other = await payer.click(wrong, 'English');
+    const other = await payer.post(`${link.paymentLinkUrl}/language`, {
+      ...wrong.form.values,
+      phone: '310 555',
+      lang: 'en',
+    });
     expect([other.status, other.h1, other.language]).toEqual([200, 'Your details', 'en']);
-    expect(other.form.values).toMatchObject({ method: 'PSE', bank: 'CO_NEQUI', personType: 'INDIVIDUAL' });
+    expect(other.form.values).toMatchObject({
+      method: 'PSE',
+      bank: 'CO_NEQUI',
+      personType: 'INDIVIDUAL',
+      phone: '310 555',
+    });
+    expect((await payer.open(link.paymentLinkUrl)).language).toBe('en');
   });
 
   it('require the authorization, which is stored with encrypted evidence, without plaintext', async () => {
-    const link = await driver.link({ rail: 'BRE_B' });
+    const link = await driver.link({ rail: 'PSE' });
     const payer = new PayerBrowser({ 'user-agent': 'Teléfono de prueba/1.0' });
-    const page = await payer.open(link.paymentLinkUrl);
+    const page = await payer.submit(await payer.open(link.paymentLinkUrl), { bank: 'CO_NEQUI' });
     expect(page.text).toContain('Ley 1581 de 2012');
     const rejected = await payer.submit(page, without(PAYER_DETAILS, 'authorize') as Record<string, string>);
     expect([rejected.status, rejected.fieldError('authorize') !== null, rejected.fieldError('name')]).toEqual(
       [422, true, null],
     );
     expect(await driver.attempts(link)).toEqual([]);
-    const key = await payer.submit(rejected, { authorize: 'yes' });
-    expect(key.h1).toBe('Pague con esta llave');
+    const bank = await payer.submit(rejected, { authorize: 'yes' });
+    expect(bank.h1).toBe('Abriendo Nequi…');
     const { id } = await driver.latestAttempt(link);
     const proof = await readAuthorization(id);
-    expect(proof).toMatchObject({ textId: 'datos-2026-11', address: '127.0.0.1' });
+    expect(proof).toMatchObject({ textId: 'datos-2026-11-2', address: '127.0.0.1' });
     expect(JSON.stringify(proof)).toContain('/1.0');
     expect(proof?.encrypted.includes(Buffer.from('127.0.0.1'))).toBe(false);
     const [row] = await stack.database.query<{ text: string }>(
@@ -124,19 +141,118 @@ describe('payer details', () => {
   });
 
   it('never appear again, neither in another browser nor on the receipt', async () => {
-    const link = await driver.link({ rail: 'BRE_B' });
-    const { payer, key, page } = await driver.breb(link);
+    const link = await driver.link({ rail: 'PSE' });
+    const { payer, reference, page } = await driver.pse(link);
     const other = new PayerBrowser();
     const seen = [page, await other.open(link.paymentLinkUrl), await payer.open(link.paymentLinkUrl)];
-    expect(seen[1]?.brebKey).toBe(key);
-    await driver.simulator.pay({ key });
+    await driver.simulator.endTransaction({ reference, state: 'OK' });
     await driver.waitForStatus(link, 'COMPLETED');
     const paid = await payer.open(link.paymentLinkUrl);
     const otherPage = await other.open(link.paymentLinkUrl);
-    expect([paid.h1, otherPage.h1]).toEqual(['Pago recibido', 'Este pago ya se hizo']);
+    expect([paid.h1, otherPage.h1]).toEqual(['Pago recibido', 'Este pago ya fue realizado']);
     const receipt = await other.click(otherPage, 'Ver comprobante');
     expect(receipt.url).toBe(paid.linkTo('Ver comprobante'));
     for (const each of [...seen, paid, otherPage, receipt]) expect(findShown(each, TYPED)).toEqual([]);
+  });
+});
+
+describe('Bre-B', () => {
+  it('asks for no personal data, and stores none that a form sends', async () => {
+    const link = await driver.link({ rail: 'BRE_B' });
+    const payer = new PayerBrowser();
+    const start = await payer.open(link.paymentLinkUrl);
+    expect([start.h1, start.form.values]).toEqual(['Pague con Bre-B', { method: 'BRE_B' }]);
+    const key = await payer.submit(start, PAYER_DETAILS);
+    expect(key.brebKey).toHaveLength(20);
+    const payin = await driver.latestAttempt(link);
+    expect(payin.inlineCustomer).toBeNull();
+    expect(await readAuthorization(payin.id)).toBeNull();
+  });
+});
+
+describe('a retry in the same browser', () => {
+  async function declined() {
+    const link = await driver.link({ rail: 'PSE' });
+    const { payer, reference } = await driver.pse(link);
+    await driver.simulator.endTransaction({ reference, state: 'NOT_AUTHORIZED', reason: '11' });
+    const page = await until('the decline is shown', async () => {
+      const next = await payer.open(link.paymentLinkUrl);
+      return next.h1 === 'Su banco no aprobó el pago' && next;
+    });
+    return { link, payer, page };
+  }
+  const details = (url: string) => `${url}?m=PSE&bank=CO_BANCOLOMBIA&personType=INDIVIDUAL`;
+
+  it('has the bank, the details and the authorization of the earlier attempt', async () => {
+    const { link, payer, page } = await declined();
+    const bank = await payer.click(page, 'Intentar de nuevo');
+    expect(bank.form.values['bank']).toBe('CO_BANCOLOMBIA');
+    const form = await payer.submit(bank);
+    expect(form.form.values).toMatchObject({
+      ...PAYER_DETAILS,
+      idNumber: '52123456',
+      phone: '+573105550199',
+    });
+    expect((await payer.submit(form)).h1).toBe('Abriendo Bancolombia…');
+    expect(await driver.attempts(link)).toHaveLength(2);
+  });
+
+  it('is the only one: another browser, or a cookie with the id of the payin, gets an empty form', async () => {
+    const { link, payer } = await declined();
+    const other = new PayerBrowser();
+    expect(findShown(await other.open(details(link.paymentLinkUrl)), TYPED)).toEqual([]);
+    const { id } = await driver.latestAttempt(link);
+    const [name = ''] = [...payer.cookies.keys()].filter((each) => each.startsWith('attempt_'));
+    other.cookies.set(name, `${id}.${'A'.repeat(22)}`);
+    expect(findShown(await other.open(details(link.paymentLinkUrl)), TYPED)).toEqual([]);
+    expect(findShown(await payer.open(details(link.paymentLinkUrl)), TYPED)).toContain(PAYER_DETAILS.name);
+  });
+});
+
+describe('a company that pays', () => {
+  it('enters its name and NIT, whose check digit is verified', async () => {
+    const link = await driver.link({ rail: 'PSE' });
+    const payer = new PayerBrowser();
+    const form = await payer.submit(await payer.open(link.paymentLinkUrl), {
+      bank: 'CO_NEQUI',
+      personType: 'BUSINESS',
+    });
+    expect(form.h1).toBe('Datos de la empresa');
+    expect(form.text).toContain('Nombre de la empresa');
+    expect(form.html).not.toContain('<select');
+    const wrong = await payer.submit(form, { ...PAYER_DETAILS, name: 'D1 SAS', idNumber: '900.123.456-7' });
+    expect(wrong.fieldError('idNumber')).toBe('Revise el NIT y su dígito de verificación.');
+    const at = await payer.submit(wrong, { idNumber: '900.123.456-8' });
+    expect(at.h1).toBe('Abriendo Nequi…');
+    expect((await driver.latestAttempt(link)).inlineCustomer).toMatchObject({
+      name: 'D1 SAS',
+      idType: 'CO_NIT',
+      idNumber: '900123456-8',
+    });
+  });
+});
+
+describe('an amount that a rail cannot carry', () => {
+  it.each([
+    [100, 'Pague con Bre-B', 'El valor está por debajo del mínimo de PSE, que es $ 1.500.'],
+    [5_000_000_000, 'Elija su banco', 'El valor supera el máximo de Bre-B, que es $ 11.552.000.'],
+  ])('of %d cents is not offered on it, and the page says why', async (amountInCents, h1, note) => {
+    const link = await driver.link({ amountInCents });
+    const payer = new PayerBrowser();
+    const page = await payer.open(link.paymentLinkUrl);
+    expect(page.h1).toBe(h1);
+    expect(page.text).toContain(note);
+    const forced = h1 === 'Elija su banco' ? { method: 'BRE_B' } : { ...PAYER_DETAILS, ...PSE };
+    expect((await payer.post(`${link.paymentLinkUrl}/begin`, forced)).h1).toBe(h1);
+    expect(await driver.attempts(link)).toEqual([]);
+  });
+
+  it('on the only rail of the link is told without an invitation to wait', async () => {
+    const link = await driver.link({ amountInCents: 100, rail: 'PSE' });
+    const page = await new PayerBrowser().open(link.paymentLinkUrl);
+    expect(page.h1).toBe('Este valor no se puede pagar en línea');
+    expect(page.text).toContain('por debajo del mínimo de PSE');
+    expect(page.text).not.toContain('minutos');
   });
 });
 
@@ -219,7 +335,7 @@ describe('a PSE payin without a customer', () => {
       sourceData: { pseUrl: bankUrl, bank: 'CO_BANCOLOMBIA' },
       inlineCustomer: { name: PAYER_DETAILS.name, idNumber: '52123456', phone: '+573105550199' },
     });
-    expect(await readAuthorization(payin.id)).toMatchObject({ textId: 'datos-2026-11' });
+    expect(await readAuthorization(payin.id)).toMatchObject({ textId: 'datos-2026-11-2' });
 
     // Another visitor with the same URL neither sees nor changes them.
     const other = new PayerBrowser();

@@ -1,3 +1,4 @@
+import type { RowId } from '../../db/columns.ts';
 import { toWriteError } from '../../db/failures.ts';
 import type { Deps } from '../../deps.ts';
 import { monotonicMs } from '../../kit/clock.ts';
@@ -45,13 +46,9 @@ export class PaymentExpediter {
    * network confirms.
    * @throws ApiError `outcome_unknown`, `service_unavailable`
    */
-  async abandonAttempt({ shop, attempt }: CheckoutState): Promise<void> {
-    if (!attempt) return;
-    const { id, organizationId } = attempt.payin;
+  async abandonAttempt({ id, organizationId }: RowId): Promise<void> {
     await this.#deps.batch
-      .write('expedite payment', new Set([shop.organization.id]), (tx) =>
-        closeEarly(tx, { organizationId, id }),
-      )
+      .write('expedite payment', new Set([organizationId]), (tx) => closeEarly(tx, { organizationId, id }))
       .catch((error: unknown) => Promise.reject(toWriteError(error)));
     this.#deps.signals.raise('breb_polling', 'pse_polling');
   }

@@ -2,7 +2,7 @@ import type { PagePayin } from '../../flows/payment-links/load-checkout.ts';
 import { html, type SafeHtml } from '../html.ts';
 import { bogotaTime, moneyText } from './format.ts';
 import { CLOCK, CROSS } from './icons.ts';
-import { formatMessage, type Messages } from './messages.ts';
+import { formatMessage } from './messages.ts';
 import { moneyNotes, undecidedPayment } from './money-notes.ts';
 import { bankName, type RenderContext } from './render-context.ts';
 import { otherMethods } from './screen.ts';
@@ -101,11 +101,6 @@ export function heldMoneyScreen(context: RenderContext, canRetry: boolean): Safe
   return html`${CLOCK}<h1>${formatMessage(late ? texts.late : texts.again, { amount: moneyText(money.amount) })}</h1>
 <p>${late ? texts.lateAbout : texts.againAbout}</p>${moneyNotes(context)}
 ${back(context, false)}${canRetry && html`<p><a class="link" href="${path}?again=1">${texts.insist}</a></p>`}${support(context)}`;
-}
-
-/** A decline without an errorCode has no known reason. */
-export function declineReason(messages: Messages, { payin }: PagePayin): string {
-  return messages.reasons[payin.errorCode ?? 'RAIL_REJECTED'];
 }
 
 /** The attempt ended, and no money arrived for it: both were read together. */

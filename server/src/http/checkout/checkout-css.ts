@@ -56,7 +56,6 @@ fieldset{border:0;margin-top:16px;min-width:0}legend{font-weight:600;padding:0 0
 details{margin-top:12px}summary{min-height:44px;display:flex;align-items:center;cursor:pointer;text-decoration:underline}
 details p{color:var(--muted);font-size:14px}
 .key{font:600 20px/1.4 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;background:var(--wash);border-radius:10px;padding:16px;text-align:center;user-select:all;-webkit-user-select:all;overflow-wrap:anywhere}
-.on-phone>*+*,.on-desktop>*+*{margin-top:16px}.on-desktop{display:none}
 .steps{padding-left:24px}.steps li+li{margin-top:4px}
 .qr{display:block;margin:8px auto 0;width:240px;height:240px;max-width:100%;background:#fff;padding:8px;border-radius:10px;image-rendering:pixelated}
 .waiting{border-top:1px solid var(--line);padding-top:16px}
@@ -77,8 +76,18 @@ footer a{display:inline-flex;align-items:center;min-height:44px;padding:0 8px}
 body{background:var(--ground);align-items:center;padding:0 0 24px}
 .ribbon{width:100%}
 .card{flex:none;width:440px;margin-top:48px;padding:32px;background:var(--paper);border:1px solid var(--line);border-radius:16px}
-.on-phone{display:none}.on-desktop{display:block}
 }
 @media (prefers-reduced-motion:reduce){*,*::before,*::after{animation:none!important;transition:none!important}}
+[hidden]{display:none!important}
+input[type][aria-invalid=true],select[aria-invalid=true]{border:2px solid var(--bad)}
+.none{color:var(--muted)}
+button:disabled{opacity:.6;cursor:default}
+footer .link{font-size:14px;padding:0 8px}
+.key{font-size:min(20px,5.2vw);padding:16px 8px}.key wbr+span{margin-left:.4em}
+.pay{display:flex;flex-direction:column;gap:16px}.pay>*>*+*{margin-top:16px}.waiting{border:0;padding:0}
+.steps li+li{margin-top:8px}.inline{display:inline-flex;width:auto;min-height:44px;padding:4px 12px}
+.pair{display:flex;gap:12px}
+@media (pointer:coarse){.mouse-only{display:none}}
+@media not all and (pointer:coarse){.touch-only{display:none}.pay-qr{order:-1}}
 @media print{.ribbon,footer,.button,.link,.host{display:none!important}.card{border:0;margin:0}}
 ${IDENTITY_CSS}`;

@@ -53,8 +53,7 @@ function copy(){
 b.onclick=function(){
 var k=b.getAttribute('data-copy'),w=b.getAttribute('data-label')||b.textContent;b.setAttribute('data-label',w);
 function done(){b.textContent=b.getAttribute('data-copied');announce(b.textContent);setTimeout(function(){b.textContent=w},3000)}
-function old(){var r=d.createRange();r.selectNodeContents(b.parentNode.parentNode.querySelector('.key'));var s=getSelection();s.removeAllRanges();s.addRange(r);
-var a=d.createElement('textarea');a.value=k;d.body.appendChild(a);a.select();try{d.execCommand('copy')&&done()}catch(e){}a.remove()}
+function old(){var a=d.createElement('textarea');a.value=k;d.body.appendChild(a);a.select();try{d.execCommand('copy')&&done()}catch(e){}a.remove()}
 if(navigator.clipboard)navigator.clipboard.writeText(k).then(done,old);else old()}})}
 function plain(s){return s.toLowerCase().normalize('NFD').replace(/[\\u0300-\\u036f]/g,'')}
 function banks(){
@@ -64,7 +63,7 @@ i.parentNode.hidden=false;
 i.oninput=function(){var v=plain(i.value.trim()),n=0;
 [].forEach.call(f.querySelectorAll('.banks .choice'),function(c){var ok=plain(c.textContent).indexOf(v)>=0;c.hidden=!ok;c.style.display=ok?'':'none';n+=ok});
 [].forEach.call(f.querySelectorAll('.banks'),function(s){s.hidden=!s.querySelector('.choice:not([hidden])')});
-if(!n)announce(i.getAttribute('data-none'))};
+var e=f.querySelector('[data-none]');e.textContent=n?'':e.getAttribute('data-none')};
 i.onkeydown=function(e){if(e.key==='Enter')e.preventDefault()};
 f.onchange=function(){var c=f.querySelector('[name=bank]:checked');if(c)b.textContent=b.getAttribute('data-go-to').replace('{bank}',c.parentNode.textContent.trim())}}
 function redirect(){
@@ -73,7 +72,25 @@ var r=q('[data-return]');if(r){var s=q('[data-soon]');if(s)s.hidden=false;setTim
 var w=q('[data-focus]');if(w)w.focus();
 var p=q('[data-print]');if(p){p.hidden=false;p.onclick=function(){print()}}}
 function disableOnSubmit(){[].forEach.call(d.querySelectorAll('form'),function(f){f.addEventListener('submit',function(){setTimeout(function(){var b=f.querySelector('.button');if(b)b.disabled=true},0)})})}
-function init(){watch();count();copy();banks();redirect();disableOnSubmit()}
+function keyboards(){var s=q('#idType'),i=q('#idNumber');if(!s)return;
+(s.onchange=function(){i.inputMode=/CC|NIT/.test(s.value)?'numeric':'text'})()}
+function drafts(){var f=q('[data-draft]'),k='draft';
+if(!f){if(d.body.getAttribute('data-live'))sessionStorage.removeItem(k);return}
+var p=f.getAttribute('data-draft'),all=[].filter.call(f.elements,function(e){return e.id});
+var o=JSON.parse(sessionStorage.getItem(k)||'{}');
+if(o.path===p)all.forEach(function(e){if(e.type==='checkbox'){if(o[e.id])e.checked=true}else if(o[e.id]&&!(e.defaultValue||q('.wrong')))e.value=o[e.id]});
+f.addEventListener('input',function(){o={path:p};all.forEach(function(e){o[e.id]=e.type==='checkbox'?e.checked:e.value});sessionStorage.setItem(k,JSON.stringify(o))})}
+function share(){var b=q('[data-share]');if(!b||!navigator.share)return;b.hidden=false;
+b.onclick=function(){var t={text:b.getAttribute('data-share-text')};
+fetch(b.getAttribute('data-share')).then(function(r){return r.blob()}).then(function(x){
+var f={files:[new File([x],'bre-b.png',{type:'image/png'})],text:t.text};return navigator.share(navigator.canShare&&navigator.canShare(f)?f:t)}).catch(function(){})}}
+function retry(){var b=q('[data-retry]');if(!b)return;
+var w=b.textContent,end=performance.now()+1000*b.getAttribute('data-retry');b.disabled=true;
+(function tick(){var s=Math.ceil((end-performance.now())/1000);
+if(s<=0){b.disabled=false;b.textContent=w;return}
+b.textContent=b.getAttribute('data-retry-in').replace('{time}',Math.floor(s/60)+':'+('0'+s%60).slice(-2));setTimeout(tick,500)})()}
+function init(){watch();count();copy();banks();redirect();disableOnSubmit();drafts();keyboards();share();retry();later()}
+function later(){[].forEach.call(d.querySelectorAll('[data-after]'),function(e){setTimeout(function(){e.hidden=false},1000*e.getAttribute('data-after'))})}
 init();reopen();
 addEventListener('online',function(){if(d.body.getAttribute('data-live'))refresh()});
 addEventListener('offline',function(){if(d.body.getAttribute('data-live'))lost()});

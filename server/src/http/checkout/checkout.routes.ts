@@ -2,7 +2,6 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Deps } from '../../deps.ts';
 import type { BankList } from '../../flows/payins/read-banks.ts';
 import type { CollectionStarter } from '../../flows/payins/start-collection.ts';
-import { attachPayer } from '../../flows/payment-links/attach-payer.ts';
 import type { PaymentExpediter } from '../../flows/payment-links/expedite-payment.ts';
 import {
   type CheckoutState,
@@ -11,37 +10,41 @@ import {
   loadReceipt,
   type PagePayin,
 } from '../../flows/payment-links/load-checkout.ts';
-import { openAttempt } from '../../flows/payment-links/open-attempt.ts';
+import { loadOwnPayer } from '../../flows/payment-links/load-own-payer.ts';
 import type { CheckoutWatch } from '../../flows/payment-links/watch-checkouts.system.ts';
 import { freshBytes } from '../../kit/ids.ts';
 import { errorFields } from '../../kit/log.ts';
 import type { Shop, Shops } from '../../organizations/shops.ts';
+import { brebQr } from '../../payins/breb-qr.ts';
+import { isFinal } from '../../payins/payin.states.ts';
 import { paymentLinkUrl } from '../../payment-links/payment-link.view.ts';
-import type { Rail } from '../../rails/contract.ts';
 import { BANKS } from '../../rails/pse/banks.ts';
 import { toApiError } from '../framework-error.ts';
+import { html } from '../html.ts';
 import { negotiateLanguage } from '../language.ts';
 import { registerAssets } from './asset.ts';
 import { type CookieScope, ownAttempts, rememberAttempt } from './attempt-cookies.ts';
 import type { OperatorIdentity } from './brand.ts';
+import { CheckoutForms, type FormPages } from './checkout-forms.ts';
 import { FixedWindowLimit } from './fixed-window-limit.ts';
 import { type Frame, type Page, renderDocument, renderFragment } from './layout.ts';
 import { sendLiveStatus } from './live-status.ts';
-import { MESSAGES, type Messages } from './messages.ts';
+import { formatMessage, MESSAGES, type Messages } from './messages.ts';
+import { offerRails } from './offered-rails.ts';
 import { pageHeaders } from './page-headers.ts';
 import {
+  chosenLanguage,
   type PageRequest,
   pagePath,
-  parseMethod,
   readCookies,
   readScreenInput,
-  toAuthorization,
   urlInLanguage,
 } from './page-request.ts';
-import { pickFields, readPayer } from './payer-form.ts';
-import { errorPage, notFoundPage, tooManyAttemptsPage } from './plain-pages.ts';
+import { knownValues } from './payer-form.ts';
+import { errorPage, plainPage } from './plain-pages.ts';
+import { pastedPath, retryScreen, unknownLink } from './plain-screens.ts';
 import { receiptPage } from './receipt.ts';
-import { DETAIL_FIELDS, type SubmittedForm } from './render-context.ts';
+import type { PayerForm } from './render-context.ts';
 import { chooseScreen, type Screen } from './screen.ts';
 import { renderScreen } from './screens.ts';
 
@@ -71,36 +74,51 @@ const LIVE_SCREENS: ReadonlySet<Screen['kind']> = new Set([
   'key_expired',
 ]);
 
-/** Attempts per IP address and per link: more than a payer needs, too few for abuse. */
-const ATTEMPTS_PER_ADDRESS = { limit: 60, windowMs: 60_000 };
-const ATTEMPTS_PER_LINK = { limit: 20, windowMs: 600_000 };
+/** Requests with unknown URLs per address and minute: more than people mistype, too few to scan for links. */
+const UNKNOWN_URLS_PER_ADDRESS = { limit: 300, windowMs: 60_000 };
+const NO_FORM: PayerForm = { values: {}, invalidFields: [] };
 
 /** Registers the payer pages: payment links, payins and receipts. They are server-rendered and work without JavaScript. */
 export function registerCheckout(app: FastifyInstance, parts: CheckoutParts): void {
   const prefix = new URL(parts.deps.checkoutUrl).pathname.replace(/\/$/, '');
   void app.register((scope, _options, done) => {
     const pages = new Checkout(parts, prefix, registerAssets(scope, prefix));
+    const forms = new CheckoutForms(parts, pages);
     scope.setErrorHandler((error, request, reply) => pages.errorPage(error, request as PageRequest, reply));
     const link = `${prefix}/l/:token`;
     const payin = `${prefix}/p/:token`;
     scope.get(link, (request, reply) => pages.linkPage(request as PageRequest, reply));
-    scope.post(`${link}/begin`, (request, reply) => pages.startAttempt(request as PageRequest, reply));
-    scope.post(`${link}/change`, (request, reply) => pages.changeMethod(request as PageRequest, reply));
+    scope.post(`${link}/begin`, (request, reply) => forms.startAttempt(request as PageRequest, reply));
+    scope.post(`${link}/change`, (request, reply) => forms.changeMethod(request as PageRequest, reply));
+    scope.post(`${link}/language`, (request, reply) =>
+      forms.switchLanguage(request as PageRequest, reply, 'link'),
+    );
+    scope.get(`${link}/qr.png`, (request, reply) => pages.qrImage(request as PageRequest, reply, 'link'));
     scope.get(`${link}/live`, (request, reply) => pages.live(request as PageRequest, reply, 'link'));
     scope.get(payin, (request, reply) => pages.payinPage(request as PageRequest, reply));
-    scope.post(`${payin}/payer`, (request, reply) => pages.submitPayer(request as PageRequest, reply));
+    scope.post(`${payin}/payer`, (request, reply) => forms.submitPayer(request as PageRequest, reply));
+    scope.post(`${payin}/language`, (request, reply) =>
+      forms.switchLanguage(request as PageRequest, reply, 'payin'),
+    );
+    scope.get(`${payin}/qr.png`, (request, reply) => pages.qrImage(request as PageRequest, reply, 'payin'));
     scope.get(`${payin}/live`, (request, reply) => pages.live(request as PageRequest, reply, 'payin'));
     scope.get(`${prefix}/r/:token`, (request, reply) => pages.receiptPage(request as PageRequest, reply));
+    // Without a path prefix the pages share the root with the API, whose unknown routes are not ours.
+    const strayPaths = prefix === '' ? ['/l', '/l/*', '/p', '/p/*', '/r', '/r/*'] : [prefix, `${prefix}/*`];
+    for (const path of strayPaths)
+      scope.get(path, (request, reply) => pages.strayPage(request as PageRequest, reply));
     done();
   });
 }
 
-class Checkout {
+class Checkout implements FormPages {
   readonly #parts: CheckoutParts;
   readonly #prefix: string;
   readonly #assets: { readonly styleUrl: string; readonly scriptUrl: string };
-  readonly #addressLimit = new FixedWindowLimit(ATTEMPTS_PER_ADDRESS.limit, ATTEMPTS_PER_ADDRESS.windowMs);
-  readonly #linkLimit = new FixedWindowLimit(ATTEMPTS_PER_LINK.limit, ATTEMPTS_PER_LINK.windowMs);
+  readonly #unknownLimit = new FixedWindowLimit(
+    UNKNOWN_URLS_PER_ADDRESS.limit,
+    UNKNOWN_URLS_PER_ADDRESS.windowMs,
+  );
 
   constructor(
     parts: CheckoutParts,
@@ -114,92 +132,46 @@ class Checkout {
 
   async linkPage(request: PageRequest, reply: FastifyReply): Promise<FastifyReply> {
     const state = await loadLinkCheckout(this.#parts.deps, this.#parts.shops, request.params.token);
-    if (!state) return this.#notFound(request, reply);
-    return this.#show(request, reply, state, null);
+    if (!state) return this.notFound(request, reply);
+    return this.show(request, reply, state, null);
   }
 
   /** The page of a payin, which is also the return URL for the bank. */
   async payinPage(request: PageRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { deps, shops, expediter } = this.#parts;
     const state = await loadPayinCheckout(deps, shops, request.params.token);
-    if (!state?.attempt) return this.#notFound(request, reply);
+    if (!state?.attempt) return this.notFound(request, reply);
     // With `go` the payer is only leaving for the bank: there is nothing to poll yet.
     if (request.query['go'] === undefined) await expediter.pollNow(state);
     const { paymentLinkId } = state.attempt.payin;
-    if (paymentLinkId === null) return this.#show(request, reply, state, null);
+    if (paymentLinkId === null) return this.show(request, reply, state, null);
     // Only the payer and the bank know this URL, so this browser belongs to the payer who started the attempt.
     const url = new URL(paymentLinkUrl(deps, state.shop.organization.number, { id: paymentLinkId }));
-    this.#rememberAttempt(request, reply, cookieScope(state.shop, paymentLinkId), state.attempt.payin.id);
+    this.rememberAttempt(request, reply, state, {
+      linkId: paymentLinkId,
+      payinId: state.attempt.payin.id,
+    });
     return reply.redirect(this.#relativeUrl(url), 303);
   }
 
-  async startAttempt(request: PageRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const { deps, shops, collectionStarter } = this.#parts;
-    const { token } = request.params;
-    const state = await loadLinkCheckout(deps, shops, token);
-    if (!state?.link) return this.#notFound(request, reply);
-    const path = `${this.#prefix}/l/${token}`;
-    if (this.#isCrossSite(request)) return reply.redirect(path, 303);
-    if (!this.#addressLimit.take(request.ip) || !this.#linkLimit.take(state.link.id))
-      return this.#tooManyAttempts(request, reply, state.shop);
-    const values = pickFields(request.body, [...DETAIL_FIELDS, 'method', 'bank', 'personType']);
-    const method = parseMethod(values);
-    // Rail pauses arrive with the heartbeat: if it is late, wait for it, so that a pause takes effect within a second.
-    await deps.clock.whenFresh();
-    if (
-      !method ||
-      (state.link.rail ?? method.rail) !== method.rail ||
-      !state.shop.organization.rails.has(method.rail) ||
-      this.#isUnavailable(method.rail, state.shop)
-    )
-      return reply.redirect(path, 303);
-    const parsed = state.link.customer ? { customer: state.link.customer } : readPayer(values);
-    if ('invalidFields' in parsed)
-      return this.#show(request, reply.code(422), state, { values, invalidFields: parsed.invalidFields });
-    const payin = await openAttempt(deps, collectionStarter, {
-      ...state.shop,
-      linkId: state.link.id,
-      method,
-      customer: parsed.customer,
-      authorization: state.link.customer ? null : toAuthorization(request),
-    });
-    // Null: another attempt was faster, the link ended or the shop is suspended. The page shows which.
-    if (payin) this.#rememberAttempt(request, reply, cookieScope(state.shop, state.link.id), payin.id);
-    return reply.redirect(payin ? `${path}?go=1` : path, 303);
-  }
-
-  /** Switches to another method. The Bre-B key is closed first, so that the payer cannot pay twice. */
-  async changeMethod(request: PageRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const state = await loadLinkCheckout(this.#parts.deps, this.#parts.shops, request.params.token);
-    if (!state) return this.#notFound(request, reply);
-    const path = `${this.#prefix}/l/${request.params.token}`;
-    if (this.#isCrossSite(request)) return reply.redirect(path, 303);
-    if (!this.#addressLimit.take(request.ip)) return this.#tooManyAttempts(request, reply, state.shop);
-    if (state.link?.openBrebPayinId === state.attempt?.payin.id)
-      await this.#parts.expediter.abandonAttempt(state);
-    return reply.redirect(`${path}?again=1`, 303);
-  }
-
-  async submitPayer(request: PageRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const { deps, shops, collectionStarter } = this.#parts;
-    const state = await loadPayinCheckout(deps, shops, request.params.token);
-    if (!state?.attempt) return this.#notFound(request, reply);
-    const path = `${this.#prefix}/p/${request.params.token}`;
-    if (this.#isCrossSite(request)) return reply.redirect(path, 303);
-    if (!this.#addressLimit.take(request.ip)) return this.#tooManyAttempts(request, reply, state.shop);
-    const values = pickFields(request.body, DETAIL_FIELDS);
-    const parsed = readPayer(values);
-    if ('invalidFields' in parsed)
-      return this.#show(request, reply.code(422), state, { values, invalidFields: parsed.invalidFields });
-    await attachPayer(
-      deps,
-      collectionStarter,
-      state.shop,
-      state.attempt.payin.id,
-      parsed.customer,
-      toAuthorization(request),
-    );
-    return reply.redirect(`${path}?go=1`, 303);
+  /** The QR code of an open Bre-B payin as a file, because bank apps read codes from the photo gallery. */
+  async qrImage(request: PageRequest, reply: FastifyReply, kind: 'link' | 'payin'): Promise<FastifyReply> {
+    const { deps, shops } = this.#parts;
+    const load = kind === 'link' ? loadLinkCheckout : loadPayinCheckout;
+    const state = await load(deps, shops, request.params.token);
+    const payin = state?.attempt?.payin;
+    if (!state || payin?.source.rail !== 'BRE_B' || isFinal(payin.status))
+      return this.notFound(request, reply);
+    const [, data = ''] = brebQr(deps.qrNetwork, state.shop.organization, payin, payin.source.key).split(',');
+    return reply
+      .type('image/png')
+      .headers({
+        'cache-control': 'no-store',
+        'referrer-policy': 'no-referrer',
+        'x-content-type-options': 'nosniff',
+        'content-disposition': 'attachment; filename="bre-b.png"',
+      })
+      .send(Buffer.from(data, 'base64'));
   }
 
   async live(request: PageRequest, reply: FastifyReply, kind: 'link' | 'payin'): Promise<FastifyReply> {
@@ -212,13 +184,22 @@ class Checkout {
 
   async receiptPage(request: PageRequest, reply: FastifyReply): Promise<FastifyReply> {
     const found = await loadReceipt(this.#parts.deps, this.#parts.shops, request.params.token);
-    if (!found?.attempt || found.attempt.payin.status !== 'CONFIRMED') return this.#notFound(request, reply);
+    if (!found?.attempt || found.attempt.payin.status !== 'CONFIRMED') return this.notFound(request, reply);
     const messages = this.#messages(request);
     return this.#send(request, reply, messages, {
       ...receiptPage(messages, found.shop, found.attempt),
       live: null,
       refreshSeconds: null,
     });
+  }
+
+  /** A URL without a page: a cut link, a pasted link, or a form target that a browser opens again. */
+  strayPage(request: PageRequest, reply: FastifyReply): FastifyReply {
+    const path = pagePath(request);
+    const pasted = pastedPath(request.query['link'] ?? '', this.#prefix);
+    if (pasted !== null) return reply.redirect(pasted, 303);
+    if (request.url !== path && pastedPath(path, this.#prefix) === path) return reply.redirect(path, 303);
+    return this.notFound(request, reply);
   }
 
   errorPage(error: unknown, request: PageRequest, reply: FastifyReply): FastifyReply {
@@ -240,24 +221,24 @@ class Checkout {
     return this.#send(request, reply.code(apiError.entry.status), messages, page);
   }
 
-  async #show(
+  async show(
     request: PageRequest,
     reply: FastifyReply,
     state: CheckoutState,
-    submitted: SubmittedForm | null,
+    submitted: PayerForm | null,
   ): Promise<FastifyReply> {
     const { deps, banks } = this.#parts;
     const messages = this.#messages(request);
     const { token } = request.params;
     const path = `${this.#prefix}/${state.link ? 'l' : 'p'}/${token}`;
-    const paused = (rail: Rail) => this.#isUnavailable(rail, state.shop);
-    const ownAttemptIds = state.link
-      ? ownAttempts(readCookies(request), cookieScope(state.shop, state.link.id))
-      : [];
+    const ownAttemptIds = this.#ownAttemptIds(request, state);
+    const { offered: offeredRails, excluded: excludedRails } = offerRails(this.#parts, state);
     const screen = chooseScreen(
       state,
-      readScreenInput(request, (state.link && submitted?.values) || {}, ownAttemptIds, paused),
+      readScreenInput(request, (state.link && submitted?.values) || {}, ownAttemptIds, offeredRails),
     );
+    const hasForm = screen.kind === 'bank' || screen.kind === 'details';
+    const form = submitted ?? (hasForm ? await this.#knownForm(state, ownAttemptIds, screen) : NO_FORM);
     const offered = screen.kind === 'bank' ? await banks.offered(state.shop) : () => true;
     const main = renderScreen(screen, {
       messages,
@@ -265,14 +246,17 @@ class Checkout {
       state,
       path,
       banks: BANKS.filter((bank) => bank.available && offered(bank.networkCode)),
-      submitted,
+      form,
+      offeredRails,
+      excludedRails,
       receiptUrl: ({ payin }: PagePayin) => this.#receiptUrl(state.shop, payin.id),
       qrNetwork: deps.qrNetwork,
+      brebReceiverName: deps.brebReceiverName,
     });
     const subject = state.link ?? state.attempt.payin;
     const isLive = LIVE_SCREENS.has(screen.kind);
     return this.#send(request, reply, messages, {
-      title: firstHeading(main.toString()),
+      title: pageTitle(messages, screen, form, main),
       shop: state.shop,
       amount: subject.amount,
       reference: subject.reference,
@@ -280,19 +264,44 @@ class Checkout {
       main,
       live: isLive && state.stamp !== null ? { url: `${path}/live`, stamp: state.stamp } : null,
       refreshSeconds: isLive ? 5 : null,
+      ...(hasForm ? { languageAction: `${path}/language${screen.kind === 'bank' ? '?step=bank' : ''}` } : {}),
     });
   }
 
-  #notFound(request: PageRequest, reply: FastifyReply): FastifyReply {
-    const messages = this.#messages(request);
-    return this.#send(request, reply.code(404), messages, notFoundPage(messages));
+  /** What this browser's payer entered in an earlier attempt. Data from the merchant is never shown in full. */
+  async #knownForm(
+    { shop, link }: CheckoutState,
+    ownAttemptIds: readonly string[],
+    screen: Screen,
+  ): Promise<PayerForm> {
+    if (!link || link.customer) return NO_FORM;
+    const own = await loadOwnPayer(this.#parts.deps, shop, link.id, ownAttemptIds);
+    const personType = screen.kind === 'details' ? screen.personType : null;
+    return own ? { values: knownValues(own, personType), invalidFields: [] } : NO_FORM;
   }
 
-  #tooManyAttempts(request: PageRequest, reply: FastifyReply, shop: Shop): FastifyReply {
+  notFound(request: PageRequest, reply: FastifyReply): FastifyReply {
     const messages = this.#messages(request);
-    return this.#send(request, reply.code(429).header('retry-after', '60'), messages, {
-      ...tooManyAttemptsPage(messages, pagePath(request)),
+    const seconds = this.#unknownLimit.take(request.ip);
+    const { title } = seconds === null ? messages.unknown : messages.busy;
+    const status = seconds === null ? reply.code(404) : reply.code(429).header('retry-after', seconds);
+    const main = seconds === null ? unknownLink(messages, this.#prefix) : html`<h1>${title}</h1>`;
+    return this.#send(request, status, messages, plainPage(title, main));
+  }
+
+  retryLater(
+    request: PageRequest,
+    reply: FastifyReply,
+    { shop, link, attempt }: CheckoutState,
+    { seconds, values }: { readonly seconds: number; readonly values: Readonly<Record<string, string>> },
+  ): FastifyReply {
+    const messages = this.#messages(request);
+    const { amount, reference } = link ?? attempt.payin;
+    return this.#send(request, reply.code(429).header('retry-after', seconds), messages, {
+      ...plainPage(messages.busy.title, retryScreen(messages, request.url, { seconds, values })),
       shop,
+      amount,
+      reference,
     });
   }
 
@@ -307,25 +316,18 @@ class Checkout {
       staging: environment !== 'production',
       operator: this.#parts.operator,
     };
-    const { lang } = request.query;
-    if (lang === 'es' || lang === 'en') this.#setCookie(reply, 'lang', lang);
+    const language = chosenLanguage(request);
+    if (language !== null && readCookies(request).get('lang') !== language)
+      this.#setCookie(reply, 'lang', language);
     return reply
       .type('text/html; charset=utf-8')
       .headers(pageHeaders(nonce))
       .send(request.headers['x-part'] === 'main' ? renderFragment(page) : renderDocument(frame, page));
   }
 
-  /** Paused by an operator, or failing now. */
-  #isUnavailable(rail: Rail, { organization }: Shop): boolean {
-    const { deps, collectionStarter } = this.#parts;
-    return deps.railPauses.paused(rail, organization.id) || collectionStarter.isDown(rail);
-  }
-
   #messages(request: PageRequest): Messages {
-    const chosen = request.query['lang'] ?? readCookies(request).get('lang');
-    if (chosen === 'es' || chosen === 'en') return MESSAGES[chosen];
     // Spanish unless the browser prefers English.
-    return MESSAGES[negotiateLanguage(request.headers['accept-language'], 'es')];
+    return MESSAGES[chosenLanguage(request) ?? negotiateLanguage(request.headers['accept-language'], 'es')];
   }
 
   #receiptUrl({ organization }: Shop, payinId: string): string {
@@ -333,8 +335,21 @@ class Checkout {
     return `${this.#prefix}/r/${receiptTokens.make({ organizationNumber: organization.number, id: payinId }, cell)}`;
   }
 
-  #rememberAttempt(request: PageRequest, reply: FastifyReply, scope: CookieScope, payinId: string): void {
-    for (const { name, value } of rememberAttempt(readCookies(request), scope, payinId))
+  isOwn(request: PageRequest, state: CheckoutState, payinId: string): boolean {
+    return this.#ownAttemptIds(request, state).includes(payinId);
+  }
+
+  #ownAttemptIds(request: PageRequest, { shop, link }: CheckoutState): readonly string[] {
+    return link ? ownAttempts(readCookies(request), cookieScope(shop, link.id)) : [];
+  }
+
+  rememberAttempt(
+    request: PageRequest,
+    reply: FastifyReply,
+    { shop }: CheckoutState,
+    { linkId, payinId }: { readonly linkId: string; readonly payinId: string },
+  ): void {
+    for (const { name, value } of rememberAttempt(readCookies(request), cookieScope(shop, linkId), payinId))
       this.#setCookie(reply, name, value);
   }
 
@@ -352,16 +367,16 @@ class Checkout {
   #relativeUrl(url: URL): string {
     return url.pathname + url.search;
   }
-
-  /** Whether another site submitted the form. Old browsers omit the header; the secret URL protects those. */
-  #isCrossSite(request: PageRequest): boolean {
-    const site = request.headers['sec-fetch-site'];
-    return site !== undefined && site !== 'same-origin' && site !== 'none';
-  }
 }
 
 function cookieScope({ secrets }: Shop, linkId: string): CookieScope {
   return { linkId, hashKey: secrets.hashKey };
+}
+
+/** Titles of forms with errors start with that, for screen readers. The key screen has one heading per kind of device. */
+function pageTitle(messages: Messages, { kind }: Screen, form: PayerForm, main: Page['main']): string {
+  const title = kind === 'key' ? messages.start.title : firstHeading(main.toString());
+  return form.invalidFields.length > 0 ? formatMessage(messages.details.wrongTitle, { title }) : title;
 }
 
 function firstHeading(main: string): string {

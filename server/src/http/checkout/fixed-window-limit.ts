@@ -14,17 +14,17 @@ export class FixedWindowLimit {
     this.#windowMs = windowMs;
   }
 
-  /** Counts one action. @returns false if the limit is exceeded */
-  take(key: string): boolean {
+  /** Counts one action. @returns null if it is within the limit, otherwise the seconds until the window ends */
+  take(key: string): number | null {
     const now = monotonicMs();
     const window = this.#windows.get(key);
     if (window && window.until > now) {
       window.count += 1;
-      return window.count <= this.#limit;
+      return window.count <= this.#limit ? null : Math.ceil((window.until - now) / 1000);
     }
     if (this.#windows.size >= MAX_KEYS) this.#evict(now);
     this.#windows.set(key, { count: 1, until: now + this.#windowMs });
-    return true;
+    return null;
   }
 
   #evict(now: number): void {

@@ -3,6 +3,7 @@ import { html, type SafeHtml, trustedMarkup } from '../html.ts';
 import { type OperatorIdentity, operatorLine, shopHeader } from './brand.ts';
 import { contrastColor } from './format.ts';
 import type { Messages } from './messages.ts';
+import { PAYER_FORM_ID } from './render-context.ts';
 
 /** The parts of a document that do not depend on the screen. */
 export interface Frame {
@@ -27,6 +28,8 @@ export interface Page {
   readonly live: { readonly url: string; readonly stamp: string } | null;
   /** Reload interval for browsers without JavaScript. Without `live` the script also reloads the page, once it answers. */
   readonly refreshSeconds: number | null;
+  /** Where the language switch submits the payer's form, so that typed values survive; without a form it is a link. */
+  readonly languageAction?: string;
 }
 
 const PADLOCK = trustedMarkup(
@@ -52,7 +55,7 @@ ${frame.staging && html`<aside class="ribbon">${messages.staging}</aside>`}
 <p id="connection" class="notice" data-lost="${messages.connection.lost}" data-offline="${messages.connection.offline}"></p>
 ${mainElement(page)}
 <p id="announcer" class="visually-hidden" role="status" aria-live="polite"></p></div>
-<footer><p>${PADLOCK}${messages.neverAsked}</p><p>${frame.operator.name} · <a href="${frame.otherLanguageUrl}" hreflang="${messages.language === 'en' ? 'es' : 'en'}" lang="${messages.language === 'en' ? 'es' : 'en'}">${messages.otherLanguage}</a></p>${operatorLine(messages, frame.operator)}</footer>
+<footer><p>${PADLOCK}${messages.neverAsked}</p><p>${frame.operator.name} · ${languageSwitch(messages, frame.otherLanguageUrl, page)}</p>${operatorLine(messages, frame.operator)}</footer>
 </body></html>
 `.toString();
 }
@@ -63,6 +66,13 @@ ${mainElement(page)}
  */
 export function renderFragment(page: Page): string {
   return html`${trustedMarkup('<!doctype html>')}<title>${pageTitle(page)}</title><body${liveAttribute(page)}>${mainElement(page)}</body>`.toString();
+}
+
+function languageSwitch(messages: Messages, url: string, { languageAction }: Page): SafeHtml {
+  const language = messages.language === 'en' ? 'es' : 'en';
+  if (languageAction === undefined)
+    return html`<a href="${url}" hreflang="${language}" lang="${language}">${messages.otherLanguage}</a>`;
+  return html`<button class="link" form="${PAYER_FORM_ID}" formmethod="post" formaction="${languageAction}" formnovalidate name="lang" value="${language}" lang="${language}">${messages.otherLanguage}</button>`;
 }
 
 function pageTitle({ title, shop }: Page): string {

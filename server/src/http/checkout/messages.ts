@@ -28,7 +28,7 @@ export const MESSAGES: Readonly<Record<'es' | 'en', Messages>> = {
 };
 
 /** Version of the authorization text that the payer accepted. Change it whenever the text changes. */
-export const AUTHORIZATION_TEXT_ID = 'datos-2026-11';
+export const AUTHORIZATION_TEXT_ID = 'datos-2026-11-2';
 
 /** Replaces `{name}` placeholders with values. */
 export function formatMessage(text: string, values: Readonly<Record<string, string>>): string {

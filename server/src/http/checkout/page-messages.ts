@@ -4,10 +4,6 @@ const ES = {
     lost: 'Sin conexión con nosotros; seguimos intentando.',
     offline: 'Su dispositivo no tiene internet; esta página se actualizará cuando vuelva.',
   },
-  unknown: {
-    title: 'No encontramos este link de pago',
-    about: 'Revise que esté completo o pídalo de nuevo.',
-  },
   /** None of these texts says that no money moved: an error page has not read the payment. */
   broken: {
     title: 'No pudimos consultar su pago',
@@ -17,11 +13,6 @@ const ES = {
     notStarted:
       'Esta vez no iniciamos ningún pago. Si ya pagó antes, no vuelva a pagar: abra de nuevo esta página y verá el resultado.',
     quote: 'Si pide ayuda, mencione este código: {code}',
-    again: 'Volver a intentar',
-  },
-  busy: {
-    title: 'Demasiados intentos',
-    about: 'Espere un minuto y vuelva a intentarlo. Esta vez no iniciamos ningún pago.',
     again: 'Volver a intentar',
   },
 } as const;
@@ -34,10 +25,6 @@ const EN: PageMessages = {
     lost: 'No connection to us; we keep trying.',
     offline: 'Your device is offline; this page updates when the connection is back.',
   },
-  unknown: {
-    title: 'We cannot find this payment link',
-    about: 'Check that it is complete, or ask for it again.',
-  },
   broken: {
     title: 'We could not look up your payment',
     unread: 'If you already paid, do not pay again: this page updates by itself.',
@@ -46,11 +33,6 @@ const EN: PageMessages = {
     notStarted:
       'We did not start a payment this time. If you already paid before, do not pay again: reopen this page to see the result.',
     quote: 'If you ask for help, mention this code: {code}',
-    again: 'Try again',
-  },
-  busy: {
-    title: 'Too many attempts',
-    about: 'Wait a minute and try again. We did not start a payment this time.',
     again: 'Try again',
   },
 };

@@ -9,7 +9,14 @@ export type PageRequest = FastifyRequest<{ Params: { token: string }; Querystrin
 
 /** Path of the page that contains the form: the form's own action path cannot be opened with GET. */
 export function pagePath(request: PageRequest): string {
-  return (request.url.split('?')[0] ?? '/').replace(/\/(?:begin|change|payer|live)$/, '');
+  return (request.url.split('?')[0] ?? '/').replace(/\/(?:begin|change|payer|language|live)$/, '');
+}
+
+/** The language that the payer switched to, now or earlier. */
+export function chosenLanguage(request: PageRequest): 'es' | 'en' | null {
+  const { lang } = pickFields(request.body, ['lang']);
+  const chosen = request.query['lang'] ?? lang ?? readCookies(request).get('lang');
+  return chosen === 'es' || chosen === 'en' ? chosen : null;
 }
 
 /** URL of the same page in another language, at the same step. */
@@ -37,25 +44,26 @@ export function readScreenInput(
   request: PageRequest,
   formValues: Readonly<Record<string, string>>,
   ownAttemptIds: ScreenInput['ownAttemptIds'],
-  paused: ScreenInput['paused'],
+  offeredRails: ScreenInput['offeredRails'],
 ): ScreenInput {
   const values = {
     ...request.query,
     ...(formValues['method'] ? { m: formValues['method'] } : {}),
     ...formValues,
   };
-  const { m, bank, personType } = values as Record<string, string | undefined>;
+  const { m, bank, personType, step } = values as Record<string, string | undefined>;
   const person: PersonType | null =
     personType === 'INDIVIDUAL' || personType === 'BUSINESS' ? personType : null;
   return {
     rail: m === 'BRE_B' || m === 'PSE' ? m : null,
-    bank: bank !== undefined && BANK_BY_CODE.has(bank) ? bank : null,
+    // The language switch of the bank screen sends a bank that the payer has not submitted yet.
+    bank: step !== 'bank' && bank !== undefined && BANK_BY_CODE.has(bank) ? bank : null,
     personType: person,
     restart: request.query['again'] !== undefined,
     justStarted: request.query['go'] !== undefined,
     saysPaid: request.query['paid'] !== undefined,
     ownAttemptIds,
-    paused,
+    offeredRails,
   };
 }
 

@@ -5,18 +5,6 @@ import { formatMessage, type Messages } from './messages.ts';
 /** What an error page knows about the payment: nothing was read, and a POST may have started one. */
 export type UnreadPayment = 'unread' | 'mayHaveStarted' | 'notStarted';
 
-/** Pages that show no payment: an unknown link, an error, or too many attempts. */
-export function notFoundPage({ unknown }: Messages): Page {
-  return plainPage(unknown.title, html`<h1>${unknown.title}</h1><p>${unknown.about}</p>`);
-}
-
-export function tooManyAttemptsPage({ busy }: Messages, url: string): Page {
-  return plainPage(
-    busy.title,
-    html`<h1>${busy.title}</h1><p>${busy.about}</p><p><a class="button" href="${url}">${busy.again}</a></p>`,
-  );
-}
-
 /**
  * The page after an error. It never says that no money moved, because the payment was not read. A failed GET is
  * repeated automatically: it is how payers look who have just paid.
@@ -31,7 +19,8 @@ export function errorPage(
   return { ...plainPage(broken.title, main), refreshSeconds: known === 'unread' ? 5 : null };
 }
 
-function plainPage(title: string, main: Page['main']): Page {
+/** A page without shop, amount and live updates. */
+export function plainPage(title: string, main: Page['main']): Page {
   return {
     title,
     main,

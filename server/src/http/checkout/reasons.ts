@@ -8,8 +8,8 @@ export const REASONS: Readonly<Record<PayinErrorCode, Readonly<Record<Language, 
     en: 'The time to pay has passed.',
   },
   PAYER_CANCELED: {
-    es: 'Usted canceló el pago.',
-    en: 'You canceled the payment.',
+    es: 'Usted detuvo el pago.',
+    en: 'You stopped the payment.',
   },
   PAYER_ABANDONED: {
     es: 'El pago no se terminó.',
@@ -64,7 +64,7 @@ export const REASONS: Readonly<Record<PayinErrorCode, Readonly<Record<Language, 
     en: 'Your bank did not answer in time.',
   },
   RAIL_REJECTED: {
-    es: 'El banco no dio una razón.',
+    es: 'El banco no informó el motivo.',
     en: 'The bank gave no reason.',
   },
   SUSPECTED_FRAUD: {
@@ -73,11 +73,11 @@ export const REASONS: Readonly<Record<PayinErrorCode, Readonly<Record<Language, 
   },
   INVALID_DATA: {
     es: 'El banco no reconoció los datos. Revíselos e intente de nuevo.',
-    en: 'The bank did not recognise the details. Check them and try again.',
+    en: 'The bank did not recognize the details. Check them and try again.',
   },
   UNDERPAID: {
-    es: 'Llegó menos del valor cobrado. Su dinero está guardado.',
-    en: 'Less than the amount arrived. Your money is safe.',
+    es: 'Llegó menos del valor cobrado. Su dinero no se ha perdido.',
+    en: 'Less than the amount arrived. Your money is not lost.',
   },
 };
 

@@ -8,14 +8,13 @@ import { undecidedPayment } from './money-notes.ts';
 /** The content of a page: one action or one message. */
 export type Screen =
   | { readonly kind: 'method'; readonly rails: readonly Rail[] }
-  /** Only one method and no missing data: a button starts the attempt. */
+  /** Bre-B is chosen: a button starts the attempt. */
   | { readonly kind: 'start' }
   | { readonly kind: 'bank'; readonly next: 'details' | 'begin' }
   | {
       readonly kind: 'details';
-      readonly rail: Rail;
-      readonly bank: string | null;
-      readonly personType: PersonType | null;
+      readonly bank: string;
+      readonly personType: PersonType;
     }
   | {
       readonly kind:
@@ -38,7 +37,7 @@ export type Screen =
   /** A late or second payment arrived, and nobody has decided about it. */
   | { readonly kind: 'held_money'; readonly canRetry: boolean }
   | { readonly kind: 'already_paid'; readonly attempt: PagePayin }
-  /** All methods are paused. */
+  /** No method can take the payment: all are paused or cannot carry the amount. */
   | { readonly kind: 'unavailable' }
   /** The operator has suspended the shop. */
   | { readonly kind: 'suspended' }
@@ -47,7 +46,7 @@ export type Screen =
 
 export type PersonType = 'INDIVIDUAL' | 'BUSINESS';
 
-/** Input besides the checkout state: query parameters, cookies and rail pauses. */
+/** Input besides the checkout state: query parameters, cookies and available rails. */
 export interface ScreenInput {
   /** Selections before an attempt starts. */
   readonly rail: Rail | null;
@@ -61,8 +60,8 @@ export interface ScreenInput {
   readonly saysPaid: boolean;
   /** Payin ids of the attempts that this browser started on the link, newest first. */
   readonly ownAttemptIds: readonly string[];
-  /** Whether a rail accepts no new payments now. */
-  readonly paused: (rail: Rail) => boolean;
+  /** The rails that can take this payment now. */
+  readonly offeredRails: readonly Rail[];
 }
 
 export function chooseScreen(state: CheckoutState, input: ScreenInput): Screen {
@@ -123,7 +122,7 @@ function payinScreen(state: CheckoutState, attempt: PagePayin, input: ScreenInpu
     if (payin.source.rail === 'PSE' && payin.customer === null)
       return isExpired
         ? { kind: 'payin_expired' }
-        : { kind: 'details', rail: 'PSE', bank: payin.source.bank, personType: payin.source.personType };
+        : { kind: 'details', bank: payin.source.bank, personType: payin.source.personType };
     return openAttemptScreen(state, attempt, input);
   }
   if (payin.errorCode === 'UNDERPAID') return { kind: 'underpaid', attempt };
@@ -153,24 +152,18 @@ function endedAttemptScreen(attempt: PagePayin): Screen {
 }
 
 /** Steps before an attempt: method, bank, details. Known steps are skipped. */
-function startScreen({ link, shop, attempts }: CheckoutState, input: ScreenInput): Screen {
+function startScreen({ link, attempts }: CheckoutState, input: ScreenInput): Screen {
   const isBusy = (rail: Rail) =>
     link !== null && attempts.some(({ payin }) => payin.source.rail === rail && isOpen(link, payin));
-  const rails = RAILS.filter(
-    (rail) =>
-      shop.organization.rails.has(rail) &&
-      (link?.rail ?? rail) === rail &&
-      !input.paused(rail) &&
-      !isBusy(rail),
-  );
+  const rails = input.offeredRails.filter((rail) => !isBusy(rail));
   if (rails.length === 0) return { kind: 'unavailable' };
   const [only] = rails.length === 1 ? rails : [];
   const rail = only ?? (input.rail !== null && rails.includes(input.rail) ? input.rail : null);
   if (rail === null) return { kind: 'method', rails };
+  // Bre-B needs no data of the payer: the key comes first.
+  if (rail === 'BRE_B') return { kind: 'start' };
   const hasCustomer = link?.customer !== null;
-  if (rail === 'BRE_B')
-    return hasCustomer ? { kind: 'start' } : { kind: 'details', rail, bank: null, personType: null };
   if (input.bank === null || input.personType === null || hasCustomer)
     return { kind: 'bank', next: hasCustomer ? 'begin' : 'details' };
-  return { kind: 'details', rail, bank: input.bank, personType: input.personType };
+  return { kind: 'details', bank: input.bank, personType: input.personType };
 }

@@ -2,7 +2,6 @@ import { html, type SafeHtml } from '../html.ts';
 import {
   bankQuestionScreen,
   closingScreen,
-  declineReason,
   endedScreen,
   heldMoneyScreen,
   linkExpiredScreen,
@@ -14,13 +13,14 @@ import {
 } from './attempt-screens.ts';
 import { bankScreen } from './bank-screen.ts';
 import { alreadyPaidScreen, confirmedScreen } from './confirmed-screen.ts';
+import { declineTexts } from './decline-texts.ts';
 import { detailsScreen } from './details-screen.ts';
 import { CLOCK } from './icons.ts';
 import { keyScreen } from './key-screen.ts';
 import type { RenderContext } from './render-context.ts';
 import type { Screen } from './screen.ts';
 import { back, formatShopMessage, support } from './shop-contact.ts';
-import { methodScreen, startScreen } from './start-screens.ts';
+import { methodScreen, startScreen, unavailableScreen } from './start-screens.ts';
 
 export function renderScreen(screen: Screen, context: RenderContext): SafeHtml {
   const { messages } = context;
@@ -53,8 +53,10 @@ export function renderScreen(screen: Screen, context: RenderContext): SafeHtml {
       return heldMoneyScreen(context, screen.canRetry);
     case 'confirmed':
       return confirmedScreen(context, screen.attempt);
-    case 'declined':
-      return endedScreen(context, messages.declined, declineReason(messages, screen.attempt), screen.attempt);
+    case 'declined': {
+      const { title, reason } = declineTexts(context, screen.attempt);
+      return endedScreen(context, { ...messages.declined, title }, reason, screen.attempt);
+    }
     case 'canceled':
       return endedScreen(context, messages.canceled, null, screen.attempt);
     case 'never_sent':
@@ -69,7 +71,7 @@ export function renderScreen(screen: Screen, context: RenderContext): SafeHtml {
     case 'already_paid':
       return alreadyPaidScreen(context, screen.attempt);
     case 'unavailable':
-      return html`${CLOCK}<h1>${messages.unavailable.title}</h1><p>${messages.unavailable.about}</p>${back(context, false)}${support(context)}`;
+      return unavailableScreen(context);
     case 'suspended':
       return html`${CLOCK}<h1>${messages.shopSuspended.title}</h1><p>${messages.shopSuspended.about}</p>${back(context, false)}${support(context)}`;
     case 'link_expired':

@@ -1,7 +1,9 @@
 import { html, type SafeHtml } from '../html.ts';
+import { exclusionText } from './decline-texts.ts';
 import { masked } from './format.ts';
-import { ARROW } from './icons.ts';
+import { ARROW, CLOCK } from './icons.ts';
 import type { RenderContext } from './render-context.ts';
+import { back, formatShopMessage, support } from './shop-contact.ts';
 
 export function methodScreen({ messages, path }: RenderContext): SafeHtml {
   const row = (rail: string, name: string, about: string) =>
@@ -11,10 +13,24 @@ ${row('BRE_B', messages.method.breb, messages.method.brebAbout)}
 ${row('PSE', messages.method.pse, messages.method.pseAbout)}</ul>`;
 }
 
-/** Only one method and no missing data. */
+/** Bre-B is chosen, or the only method. */
 export function startScreen(context: RenderContext): SafeHtml {
   const { start } = context.messages;
-  return html`<h1>${start.title}</h1><p>${start.about}</p>${maskedPayer(context)}${startForm(context, start.go)}`;
+  return html`<h1>${start.title}</h1><p>${start.about}</p>${exclusionNotes(context)}${maskedPayer(context)}${startForm(context, start.go)}`;
+}
+
+/** No method can take the payment. If the amount is the reason, waiting does not help. */
+export function unavailableScreen(context: RenderContext): SafeHtml {
+  const { messages, excludedRails } = context;
+  const { unavailable } = messages;
+  const canWait = excludedRails.some(({ reason }) => reason === 'unavailable');
+  return html`${CLOCK}<h1>${canWait ? unavailable.title : unavailable.cannotPay}</h1>${exclusionNotes(context)}
+<p>${canWait ? unavailable.about : formatShopMessage(context, unavailable.ask)}</p>${back(context, false)}${support(context)}`;
+}
+
+/** Why a method of this shop is not offered for this payment. */
+export function exclusionNotes({ messages, excludedRails }: RenderContext): SafeHtml[] {
+  return excludedRails.map((excluded) => html`<p class="support">${exclusionText(messages, excluded)}</p>`);
 }
 
 /** The payer data sent by the merchant, masked because anyone with the link can read it. */

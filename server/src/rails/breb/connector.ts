@@ -1,3 +1,4 @@
+import { type Cents, cents } from '../../kit/money.ts';
 import type {
   Capabilities,
   CollectionStatus,
@@ -17,7 +18,10 @@ import { orderStatusAnswers, payAnswers, resolutionAnswer, toOrderBody } from '.
 
 const ANSWER_WITHIN_MS = 5000;
 
-const CAPABILITIES: Omit<Capabilities & PayoutCapabilities, 'rejectsDuplicateOrders' | 'maxProcessingMs'> = {
+const CAPABILITIES: Omit<
+  Capabilities & PayoutCapabilities,
+  'rejectsDuplicateOrders' | 'maxProcessingMs' | 'maxAmount'
+> = {
   rail: 'BRE_B',
   maxOpenBatch: 500,
   maxStatusBatch: 500,
@@ -27,6 +31,7 @@ const CAPABILITIES: Omit<Capabilities & PayoutCapabilities, 'rejectsDuplicateOrd
   needsPayer: false,
   answerWithinMs: ANSWER_WITHIN_MS,
   resolutionMs: 600_000,
+  minAmount: cents(1),
 };
 
 interface BrebOptions extends BrebAccess {
@@ -36,6 +41,8 @@ interface BrebOptions extends BrebAccess {
   readonly rejectsDuplicateOrders: boolean;
   /** Maximum time the node takes to process a request including gateway queues, by its documentation. */
   readonly maxProcessingMs: number;
+  /** The network's maximum per transaction. */
+  readonly maxAmount: Cents;
 }
 
 interface BulkCall<Item, Value> {
@@ -56,8 +63,14 @@ export class BrebConnector implements RailConnector, PayoutConnector {
   readonly #client: BrebClient;
   readonly #payerDocument: string;
 
-  constructor({ payerDocument, rejectsDuplicateOrders, maxProcessingMs, ...options }: BrebOptions) {
-    this.capabilities = { ...CAPABILITIES, rejectsDuplicateOrders, maxProcessingMs };
+  constructor({
+    payerDocument,
+    rejectsDuplicateOrders,
+    maxProcessingMs,
+    maxAmount,
+    ...options
+  }: BrebOptions) {
+    this.capabilities = { ...CAPABILITIES, rejectsDuplicateOrders, maxProcessingMs, maxAmount };
     this.#client = new BrebClient({ ...options, tokenDeadlineMs: ANSWER_WITHIN_MS });
     this.#payerDocument = payerDocument;
   }

@@ -1,4 +1,5 @@
 import { JsonClient } from '../../kit/json-client.ts';
+import type { Cents } from '../../kit/money.ts';
 import { isNotConnected } from '../../kit/network-failure.ts';
 import type {
   Capabilities,
@@ -14,7 +15,7 @@ import { openedAnswer, statusAnswers, toTransaction } from './translate.ts';
 
 const ANSWER_WITHIN_MS = 10_000;
 
-const CAPABILITIES: Omit<Capabilities, 'maxProcessingMs'> = {
+const CAPABILITIES: Omit<Capabilities, 'maxProcessingMs' | 'minAmount' | 'maxAmount'> = {
   rail: 'PSE',
   maxOpenBatch: 1,
   maxStatusBatch: 500,
@@ -34,6 +35,9 @@ export interface PseAccess {
 interface PseOptions extends PseAccess {
   /** Maximum time PSE takes to process a request including gateway queues, by its documentation. */
   readonly maxProcessingMs: number;
+  /** Bounds of one payment. */
+  readonly minAmount: Cents;
+  readonly maxAmount: Cents;
 }
 
 /** Collections on PSE: one bank transaction each, idempotent and queryable by our reference. */
@@ -43,7 +47,8 @@ export class PseConnector implements RailConnector {
   readonly #authorization: string;
 
   constructor(options: PseOptions) {
-    this.capabilities = { ...CAPABILITIES, maxProcessingMs: options.maxProcessingMs };
+    const { maxProcessingMs, minAmount, maxAmount } = options;
+    this.capabilities = { ...CAPABILITIES, maxProcessingMs, minAmount, maxAmount };
     this.#http = new JsonClient(options.url, 32);
     this.#authorization = `Basic ${Buffer.from(`${options.entity}:${options.secret}`).toString('base64')}`;
   }
